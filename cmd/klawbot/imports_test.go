@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule says what one package may import of ours.
+type rule struct {
+	imports []string
+	why     string
+}
+
+// allowed is the layering of the house: package → what it may import of ours.
+// A prefix ends in "/...". A new package needs a row, so growth is a decision.
+var allowed = map[string]rule{
+	"whitelist":                  {nil, "pure rules"},
+	"gateway":                    {[]string{"whitelist"}, "the one door"},
+	"gateway/telegram":           {[]string{"gateway", "internal/redact"}, "one channel"},
+	"gateway/console":            {[]string{"gateway", "internal/redact"}, "one channel"},
+	"tools":                      {[]string{"internal/redact"}, "what a tool is, and the pipeline"},
+	"tools/file":                 {[]string{"tools"}, "one family"},
+	"tools/message":              {[]string{"tools"}, "one family"},
+	"engine":                     {[]string{"gateway", "tools", "tools/message", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
+	"engine/internal/llm":        {[]string{"internal/httpclient"}, "the words of a model call"},
+	"engine/internal/llm/openai": {[]string{"engine/internal/llm", "internal/httpclient"}, "one wire"},
+	"engine/internal/llm/script": {[]string{"engine/internal/llm"}, "one wire"},
+	"engine/internal/store":      {[]string{"engine/internal/llm"}, "everything kept"},
+	"engine/internal/workspace":  {nil, "reads a folder"},
+	"internal/redact":            {nil, "a leaf"},
+	"internal/httpclient":        {nil, "a leaf"},
+	"internal/telegramtest":      {nil, "a fake knows nothing of ours"},
+	"internal/modeltest":         {nil, "a fake knows nothing of ours"},
+	"workspace-template":         {nil, "embedded files"},
+	"doc":                        {nil, "embedded files"},
+	"cmd/klawbot":                {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/file", "engine", "internal/redact", "internal/httpclient", "workspace-template", "doc"}, "wiring"},
+}
+
+// home says which packages may import a library, and why more than one.
+var home = map[string][]string{
+	"github.com/go-telegram/bot":               {"gateway/telegram"},
+	"github.com/yuin/goldmark":                 {"gateway/telegram"},
+	"github.com/mattn/go-sqlite3":              {"engine/internal/store"},
+	"github.com/asg017/sqlite-vec-go-bindings": {"engine/internal/store"},
+	"github.com/gofrs/flock":                   {"engine/internal/store"},
+	"github.com/tmaxmax/go-sse":                {"engine/internal/llm/openai"},
+	"github.com/google/jsonschema-go":          {"tools"},
+	"github.com/santhosh-tekuri/jsonschema":    {"tools"},
+	"github.com/knadh/koanf":                   {"cmd/klawbot"},
+	"github.com/spf13/cobra":                   {"cmd/klawbot"},
+	"github.com/spf13/pflag":                   {"cmd/klawbot"},
+	"github.com/goccy/go-yaml":                 {"cmd/klawbot"},
+	"go.yaml.in/yaml":                          {"cmd/klawbot"},
+	"github.com/fsnotify/fsnotify":             {"cmd/klawbot"},
+	"github.com/mattn/go-runewidth":            {"gateway/telegram"},
+	"github.com/rivo/uniseg":                   {"gateway/telegram"},
+	"golang.org/x/term":                        {"cmd/klawbot"},
+	"golang.org/x/time":                        {"gateway/telegram"},
+	"golang.org/x/sync":                        {"gateway", "engine", "cmd/klawbot"}, // the way goroutines are waited for
+	"golang.org/x/text":                        {"gateway/telegram"},
+	"golang.org/x/sys":                         {"engine/internal/store"},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "../../...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p goPackage
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 15 {
+		t.Fatalf("go list found only %d packages", len(all))
+	}
+	return all
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range listPackages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "klawbot/")
+		r, ok := allowed[name]
+		if !ok {
+			t.Errorf("package %s has no row in the table of allowed imports", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if ours, is := strings.CutPrefix(imp, "klawbot/"); is {
+				if !matches(r.imports, ours) {
+					t.Errorf("%s (%s) may not import %s", name, r.why, ours)
+				}
+				continue
+			}
+			if !strings.Contains(strings.Split(imp, "/")[0], ".") {
+				continue
+			}
+			checkHome(t, name, imp)
+		}
+	}
+}
+
+func checkHome(t *testing.T, name, imp string) {
+	t.Helper()
+	for library, homes := range home {
+		if imp == library || strings.HasPrefix(imp, library+"/") {
+			if !slices.Contains(homes, name) {
+				t.Errorf("%s imports %s, whose home is %v", name, imp, homes)
+			}
+			return
+		}
+	}
+	t.Errorf("%s imports %s, which has no home in the table", name, imp)
+}
+
+func matches(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if prefix, tree := strings.CutSuffix(p, "..."); p == name || tree && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}

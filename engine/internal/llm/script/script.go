@@ -1,0 +1,2 @@
+// Package script is a model that follows a script: for the demo and for tests.
+package script

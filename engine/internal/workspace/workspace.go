@@ -1,0 +1,2 @@
+// Package workspace reads the workspace folder and builds the system prompt from it.
+package workspace

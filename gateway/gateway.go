@@ -1,0 +1,291 @@
+// Package gateway is the one door of the bot: messages of allowed chats come
+// in, replies go out, and nothing passes without the whitelist.
+//
+// Its shape is net/http's. A Channel speaks with one messenger, a Handler
+// answers; Serve connects them. On the way in a Channel hands raw updates to
+// Accept and acknowledges them to its messenger only after Accept returned nil,
+// which a Handler does only when they are stored. On the way out Send and Edit
+// take exactly one rendered Part. The gateway decides who may pass; it never
+// looks into what is said, keeps no queue and stores nothing.
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"klawbot/whitelist"
+)
+
+// Accept takes updates over. It returns nil only when they are stored; until
+// then the messenger must not be told that they arrived. It may be called from
+// several goroutines.
+type Accept func(context.Context, []Update) error
+
+// Handler answers what comes in.
+type Handler interface {
+	// Accept stores the updates in one transaction, in the given order, and
+	// returns. It does not wait for answers. Updates that it has seen before
+	// are no error.
+	Accept(ctx context.Context, updates []Update) error
+}
+
+// Channel speaks with one messenger. All methods but Serve may be called at
+// any time and from several goroutines, also before Serve.
+type Channel interface {
+	// Name is the channel's name in ids, "telegram".
+	Name() string
+	// Serve receives updates until ctx ends and then returns nil. It returns
+	// an error only when the channel can never work again (a revoked token).
+	Serve(ctx context.Context, accept Accept) error
+	// Decode reads an update, live or stored long ago. It does no I/O.
+	Decode(Update) (Message, error)
+	// Render turns Markdown into the fewest parts that the messenger takes,
+	// at least one for text that is not blank. It is pure.
+	Render(markdown string) []Part
+	// Send delivers one part and returns the new message's id. It waits for
+	// the chat's pace. The error is a *SendError or ctx's.
+	Send(ctx context.Context, to Address, p Part) (int64, error)
+	// Edit replaces a message. It is idempotent. Errors are as of Send.
+	Edit(ctx context.Context, to Address, id int64, p Part) error
+	// Delete removes a message of the bot; one that is gone is no error.
+	Delete(ctx context.Context, to Address, id int64) error
+	// Health reports how the channel fares, without I/O.
+	Health() Health
+}
+
+// Typer is a Channel that can show that the bot is at work.
+type Typer interface {
+	// Typing shows it for some seconds. It never waits for the pace.
+	Typing(ctx context.Context, to Address) error
+}
+
+// Answerer is a Channel with buttons.
+type Answerer interface {
+	// Answer acknowledges a tap, with a short text to show, or none.
+	Answer(ctx context.Context, query, text string) error
+}
+
+// Config is what New needs.
+type Config struct {
+	// Channels in the order of the start table. At least one.
+	Channels []Channel
+	// Whitelist is asked for the list as it is now. Required.
+	Whitelist func() whitelist.List
+	// Log is required.
+	Log *slog.Logger
+}
+
+// Gateway is the door.
+type Gateway struct {
+	channels  []Channel
+	byName    map[string]Channel
+	whitelist func() whitelist.List
+	strangers strangers
+	log       *slog.Logger
+}
+
+// New checks the configuration and returns a Gateway that is ready.
+func New(c Config) (*Gateway, error) {
+	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, log: c.Log}
+	g.strangers = strangers{log: c.Log, last: map[string]time.Time{}, counts: map[string]*atomic.Int64{}}
+	for _, ch := range c.Channels {
+		if g.byName[ch.Name()] != nil {
+			return nil, fmt.Errorf("channel %q is there twice", ch.Name())
+		}
+		g.byName[ch.Name()] = ch
+		g.strangers.counts[ch.Name()] = new(atomic.Int64)
+	}
+	if len(c.Channels) == 0 {
+		return nil, errors.New("no channel is on: set channels.telegram.token (klawbot init does it) or channels.console.enabled")
+	}
+	return g, nil
+}
+
+// Serve runs every channel until ctx ends. A channel that stops for good leaves
+// the others running; the error of the last one ends Serve.
+func (g *Gateway) Serve(ctx context.Context, h Handler) error {
+	var group errgroup.Group
+	var alive atomic.Int64
+	alive.Store(int64(len(g.channels)))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, ch := range g.channels {
+		group.Go(func() error {
+			err := ch.Serve(ctx, func(ctx context.Context, updates []Update) error {
+				return h.Accept(ctx, g.admit(updates))
+			})
+			if err == nil || ctx.Err() != nil {
+				return nil
+			}
+			g.log.Error("channel stopped", "channel", ch.Name(), "err", err)
+			if alive.Add(-1) == 0 {
+				return fmt.Errorf("%s: %w", ch.Name(), err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// admit keeps what the whitelist lets in. An update that could not be read at
+// all has no sender to ask about; it is stored, dead, so that nothing is lost.
+func (g *Gateway) admit(updates []Update) []Update {
+	list := g.whitelist()
+	kept := make([]Update, 0, len(updates))
+	for _, u := range updates {
+		if u.Fault == "" {
+			if err := list.In(u.source()); err != nil {
+				g.strangers.turnAway(u, err)
+				continue
+			}
+		}
+		kept = append(kept, u)
+	}
+	return kept
+}
+
+// Allowed asks the whitelist again, with the list as it is now, about an update
+// that was stored: nil, or why it may not come in any more.
+func (g *Gateway) Allowed(u Update) error { return g.whitelist().In(u.source()) }
+
+// Reachable reports whether a message may leave for the chat: nil, or why not.
+func (g *Gateway) Reachable(chat ChatID) error {
+	if err := g.whitelist().Out(chat.Channel, chat.ID); err != nil {
+		return err
+	}
+	if g.byName[chat.Channel] == nil {
+		return fmt.Errorf("channel %q is not on", chat.Channel)
+	}
+	return nil
+}
+
+// Decode reads an update with its channel.
+func (g *Gateway) Decode(u Update) (Message, error) {
+	ch := g.byName[u.Channel]
+	if ch == nil {
+		return Message{}, fmt.Errorf("channel %q is not on", u.Channel)
+	}
+	return ch.Decode(u)
+}
+
+// Render turns Markdown into parts for the channel. For a channel that is not
+// on it returns none.
+func (g *Gateway) Render(channel, markdown string) []Part {
+	if ch := g.byName[channel]; ch != nil {
+		return ch.Render(markdown)
+	}
+	return nil
+}
+
+// Send delivers one part to a listed chat and returns the new message's id.
+func (g *Gateway) Send(ctx context.Context, to Address, p Part) (int64, error) {
+	ch, err := g.out(to)
+	if err != nil {
+		return 0, err
+	}
+	return ch.Send(ctx, to, p)
+}
+
+// Edit replaces a message in a listed chat.
+func (g *Gateway) Edit(ctx context.Context, to Address, id int64, p Part) error {
+	ch, err := g.out(to)
+	if err != nil {
+		return err
+	}
+	return ch.Edit(ctx, to, id, p)
+}
+
+// Delete removes a message of the bot in a listed chat.
+func (g *Gateway) Delete(ctx context.Context, to Address, id int64) error {
+	ch, err := g.out(to)
+	if err != nil {
+		return err
+	}
+	return ch.Delete(ctx, to, id)
+}
+
+// Typing shows that the bot is at work, where the channel can.
+func (g *Gateway) Typing(ctx context.Context, to Address) error {
+	ch, err := g.out(to)
+	if err != nil {
+		return err
+	}
+	if t, ok := ch.(Typer); ok {
+		return t.Typing(ctx, to)
+	}
+	return nil
+}
+
+// Answer acknowledges a tap on a button in a listed chat.
+func (g *Gateway) Answer(ctx context.Context, to Address, query, text string) error {
+	ch, err := g.out(to)
+	if err != nil {
+		return err
+	}
+	if a, ok := ch.(Answerer); ok {
+		return a.Answer(ctx, query, text)
+	}
+	return nil
+}
+
+// Health reports every channel, in order.
+func (g *Gateway) Health() []Health {
+	all := make([]Health, len(g.channels))
+	for i, ch := range g.channels {
+		all[i] = ch.Health()
+		all[i].Strangers = g.strangers.counts[ch.Name()].Load()
+	}
+	return all
+}
+
+func (g *Gateway) out(to Address) (Channel, error) {
+	if err := g.Reachable(to.Chat); err != nil {
+		return nil, &SendError{Kind: Refused, Err: err}
+	}
+	return g.byName[to.Chat.Channel], nil
+}
+
+// strangers counts who was turned away and logs each of them at most once a
+// minute, so that a flood of strangers cannot fill the log either.
+type strangers struct {
+	log    *slog.Logger
+	counts map[string]*atomic.Int64
+
+	mu   sync.Mutex
+	last map[string]time.Time // guarded by mu; the last line about a sender
+}
+
+// strangersKept bounds the memory that strangers can take.
+const strangersKept = 1000
+
+func (s *strangers) turnAway(u Update, why error) {
+	if c := s.counts[u.Channel]; c != nil {
+		c.Add(1)
+	}
+	key := fmt.Sprintf("%s/%d", u.Address.Chat, u.From)
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.last[key]) < time.Minute {
+		return
+	}
+	if len(s.last) >= strangersKept {
+		for k, t := range s.last {
+			if now.Sub(t) >= time.Minute {
+				delete(s.last, k)
+			}
+		}
+		if len(s.last) >= strangersKept {
+			return
+		}
+	}
+	s.last[key] = now
+	s.log.Info("stranger turned away", "chat", u.Address.Chat.String(), "user", u.From, "kind", u.Kind, "reason", why.Error())
+}

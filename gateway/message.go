@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"klawbot/whitelist"
+)
+
+// ChatID names a chat on any channel. Its text form is "telegram_-100123"; the
+// one chat of a local channel is "console_default" and has the id 0.
+type ChatID struct {
+	Channel string
+	ID      int64
+}
+
+// String is the text form that people, models and files see.
+func (c ChatID) String() string { return whitelist.FormatID(c.Channel, c.ID) }
+
+// ParseChatID reads the text form. An id without a channel is an error.
+func ParseChatID(s string) (ChatID, error) {
+	channel, id, err := whitelist.ParseID(s)
+	if err != nil {
+		return ChatID{}, err
+	}
+	if channel == "" {
+		return ChatID{}, fmt.Errorf("chatId %q needs its channel, such as telegram_%s", s, s)
+	}
+	return ChatID{channel, id}, nil
+}
+
+// Address is where a message comes from and where a reply goes to.
+type Address struct {
+	Chat ChatID
+	// Thread is the topic inside the chat, 0 for none.
+	Thread int64
+}
+
+// String adds the thread to the chat's text form: "telegram_-100123_7".
+func (a Address) String() string {
+	if a.Thread == 0 {
+		return a.Chat.String()
+	}
+	return fmt.Sprintf("%s_%d", a.Chat, a.Thread)
+}
+
+// Update is one event as a channel received it, before anybody looks inside.
+// It carries what must be known to check, store and order it; the rest stays
+// in Raw until Channel.Decode, so that what a channel cannot read today is
+// still there tomorrow.
+type Update struct {
+	Channel string
+	// Bot and ID identify the update for ever: the same pair is the same
+	// update, however often it is delivered.
+	Bot, ID int64
+	// Kind is the channel's own word: "message", "edited_message",
+	// "callback_query", …
+	Kind    string
+	Address Address
+	// Message is the channel's id of the message the update is about, 0 for none.
+	Message int64
+	From    int64
+	Group   bool
+	// FromBot and Anonymous are as in whitelist.Source.
+	FromBot   bool
+	Anonymous bool
+	Raw       json.RawMessage
+	// Fault says why Raw cannot be understood at all; such an update is
+	// stored as a dead row and never stops the others.
+	Fault string
+}
+
+func (u Update) source() whitelist.Source {
+	return whitelist.Source{
+		Channel: u.Channel, Chat: u.Address.Chat.ID, User: u.From,
+		Group: u.Group, Bot: u.FromBot, Anonymous: u.Anonymous,
+	}
+}
+
+// Kind is what a decoded message asks for.
+type Kind string
+
+// The kinds of messages.
+const (
+	// KindNone asks for nothing: a service message, an unknown update.
+	KindNone Kind = ""
+	// KindText is a message a person wrote: Text, perhaps Command.
+	KindText Kind = "text"
+	// KindEdit is a new text for the message with the same id.
+	KindEdit Kind = "edit"
+	// KindPress is a tap on a button: Press is set.
+	KindPress Kind = "press"
+	// KindMember says that the bot came into a chat or left it: Member is set.
+	KindMember Kind = "member"
+	// KindStop asks to stop the running turn, as the command /stop does.
+	KindStop Kind = "stop"
+)
+
+// Message is a decoded update.
+type Message struct {
+	Kind    Kind
+	Address Address
+	// ID is the channel's id of the message.
+	ID     int64
+	Sender Sender
+	Time   time.Time
+	Group  bool
+	// Addressed says that the message is meant for the bot: always in a
+	// private chat, in a group by mention, reply or command.
+	Addressed bool
+	// Text is what was written, with the bot's own mention taken away and
+	// formatting turned back into Markdown.
+	Text string
+	// Command is the lower-case name of a command without its slash, Args
+	// what follows it. Empty when the message is no command.
+	Command, Args string
+	// Reply is the message that this one answers, nil for none.
+	Reply *Quote
+	// Forwarded names the origin of a forwarded message, empty for none.
+	Forwarded string
+	Press     *Press
+	Member    Member
+}
+
+// Sender is who wrote a message.
+type Sender struct {
+	ID int64
+	// Name is for display only. It is foreign text and decides nothing.
+	Name string
+}
+
+// Quote is a message that another one answers.
+type Quote struct {
+	Author string
+	Text   string
+	// Own says that the bot itself wrote it.
+	Own bool
+}
+
+// Press is a tap on a button below a message of the bot.
+type Press struct {
+	// Query is what Answer takes.
+	Query string
+	// Data is the Button.Data that was sent.
+	Data string
+	// Message is the message that carries the button.
+	Message int64
+}
+
+// Member is a change of the bot's own place in a chat.
+type Member string
+
+// The changes of membership.
+const (
+	MemberJoined Member = "joined"
+	MemberLeft   Member = "left"
+)
+
+// Part is one message as it leaves: rendered, short enough for its channel,
+// ready to be sent without another thought. It is stored as JSON in the outbox.
+type Part struct {
+	Text     string   `json:"text"`
+	Entities []Entity `json:"entities,omitempty"`
+	// ReplyTo is the message that this one answers, 0 for none.
+	ReplyTo int64 `json:"reply_to,omitempty"`
+	// Silent parts do not make the phone ring.
+	Silent  bool       `json:"silent,omitempty"`
+	Buttons [][]Button `json:"buttons,omitempty"`
+	// Last marks the end of the answer to what was asked.
+	Last bool `json:"last,omitempty"`
+	// Yield lets the part fall when the chat's pace has no room for it now:
+	// placeholders and previews. The error is then SendError{Kind: Busy}.
+	Yield bool `json:"-"`
+}
+
+// Entity formats a range of a Part's text. Offset and Length count UTF-16 code
+// units, as Telegram does.
+type Entity struct {
+	Type     string `json:"type"`
+	Offset   int    `json:"offset"`
+	Length   int    `json:"length"`
+	URL      string `json:"url,omitempty"`
+	Language string `json:"language,omitempty"`
+}
+
+// Button is a button below a message.
+type Button struct {
+	Text string `json:"text"`
+	// Data is 1 to 64 bytes and comes back in Press.Data.
+	Data string `json:"data"`
+}
+
+// Failure is the kind of a SendError.
+type Failure string
+
+// The kinds of failures of sending, each with what the sender does about it.
+const (
+	// Refused: the whitelist does not list the chat. Never sent.
+	Refused Failure = "refused"
+	// Busy: a part that yields found no room. Let it fall.
+	Busy Failure = "busy"
+	// Retry: not delivered, for certain. Send again after RetryAfter.
+	Retry Failure = "retry"
+	// Ambiguous: written, but not answered. It may be there.
+	Ambiguous Failure = "ambiguous"
+	// Dead: the chat is gone or has blocked the bot. Do not try again.
+	Dead Failure = "dead"
+	// Moved: the chat has the new id MigrateTo. Send there.
+	Moved Failure = "moved"
+	// NotFound: the message to edit is not there any more. Send a new one.
+	NotFound Failure = "not_found"
+	// Rejected: the channel will never take this part.
+	Rejected Failure = "rejected"
+	// Stopped: the channel itself does not work (a revoked token).
+	Stopped Failure = "stopped"
+)
+
+// SendError is the error of Send, Edit and Delete.
+type SendError struct {
+	Kind Failure
+	// RetryAfter is how long the channel asks to wait, 0 when it does not say.
+	RetryAfter time.Duration
+	// MigrateTo is the new id of a chat that moved.
+	MigrateTo int64
+	Err       error
+}
+
+func (e *SendError) Error() string { return fmt.Sprintf("%s: %v", e.Kind, e.Err) }
+
+func (e *SendError) Unwrap() error { return e.Err }
+
+// Health is how a channel fares.
+type Health struct {
+	Channel string `json:"channel"`
+	// Name is the bot's name there ("@mybot"), empty while unknown.
+	Name string `json:"name,omitempty"`
+	// State is "ok", "connecting", "conflict", "stale" or "stopped".
+	State string `json:"state"`
+	// LastPoll is the time of the last successful poll, zero for never.
+	LastPoll time.Time `json:"last_poll,omitzero"`
+	// Fault is the last error in words, empty when all is well.
+	Fault string `json:"fault,omitempty"`
+	// Strangers counts the updates that the whitelist kept out.
+	Strangers int64 `json:"strangers"`
+}

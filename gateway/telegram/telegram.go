@@ -1,0 +1,2 @@
+// Package telegram speaks with Telegram: it polls, decodes, renders, paces and sends.
+package telegram

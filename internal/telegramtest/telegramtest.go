@@ -1,0 +1,2 @@
+// Package telegramtest is a strict fake of the Telegram Bot API for tests.
+package telegramtest

@@ -1,0 +1,2 @@
+// Package message holds the tools that send messages and tell the time.
+package message

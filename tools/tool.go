@@ -1,0 +1,158 @@
+// Package tools says what a tool is, and holds the one pipeline that every call
+// passes: find, validate, policy, journal, execute, capture, journal.
+//
+// A tool is data (Spec) and a function. It never panics out and never returns a
+// Go error: whatever goes wrong is a Result that tells the model how to mend
+// it. Nothing but the Executor calls a tool's Run. The families of tools live
+// in sub-packages; what they need from the engine they declare themselves, as
+// small interfaces.
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Tool is one thing that the model can do.
+type Tool interface {
+	// Spec describes the tool. It is constant.
+	Spec() Spec
+	// Run does it. The arguments were validated against Spec.Parameters. It
+	// returns soon after ctx ends; the Executor fills in CallID, Duration
+	// and the cap on Output.
+	Run(ctx context.Context, c Call) Result
+}
+
+// Group is a family of tools that a policy can name.
+type Group string
+
+// The groups of tools.
+const (
+	GroupRuntime Group = "runtime"
+	GroupFiles   Group = "fs"
+	GroupNet     Group = "net"
+	GroupBrowser Group = "browser"
+	GroupMemory  Group = "memory"
+	GroupSystem  Group = "system"
+	GroupMessage Group = "message"
+)
+
+// Spec describes a tool. It is the one source of what the model is shown, what
+// is validated and what the documentation says.
+type Spec struct {
+	// Name is the canonical name, the only one that models are shown.
+	Name string
+	// Aliases are names of other systems that are accepted for the tool.
+	Aliases []Alias
+	Group   Group
+	// Changes says that a call changes something outside the turn. Such a
+	// call is never repeated when nobody knows whether it happened.
+	Changes bool
+	// Atomic says that the call's effects are carried by its Result (Outgoing)
+	// and happen in the transaction that stores it: without a stored result
+	// nothing has happened, and the call may be repeated.
+	Atomic bool
+	// Timeout is the tool's deadline; 0 means 30 s.
+	Timeout time.Duration
+	// Description is what the model reads, by language ("en", "ru").
+	Description map[string]string
+	// Parameters is a JSON Schema whose root is an object and whose every
+	// property has a type and a description.
+	Parameters json.RawMessage
+	// Arguments are other names of parameters: alias to canonical name.
+	Arguments map[string]string
+}
+
+// Alias is another name of a tool, perhaps with arguments set in advance.
+type Alias struct {
+	Name   string
+	Preset map[string]any
+}
+
+// Origin says who caused a call.
+type Origin string
+
+// The origins of calls.
+const (
+	OriginPerson   Origin = "person"
+	OriginSchedule Origin = "schedule"
+	OriginSubagent Origin = "subagent"
+)
+
+// Call is one call of a tool with everything that it may know. A tool gets what
+// it needs from here and from its constructor, never from the context.
+type Call struct {
+	// ID is ours, unique for ever; the model's own id is not trusted to be.
+	ID string
+	// Name is as the model wrote it; Run sees the canonical one.
+	Name      string
+	Arguments json.RawMessage
+	// Chat is the text form of the chat that the turn belongs to
+	// ("telegram_123"), Thread its topic. Empty outside chats.
+	Chat   string
+	Thread int64
+	// User is the id of the person who asks, 0 for none.
+	User   int64
+	Origin Origin
+	// Session and Turn are the engine's row ids, 0 at the command line.
+	Session, Turn int64
+}
+
+// ErrorKind classifies what went wrong.
+type ErrorKind string
+
+// The kinds of errors.
+const (
+	NotFound       ErrorKind = "not_found"
+	Validation     ErrorKind = "validation_error"
+	PolicyDenied   ErrorKind = "policy_denied"
+	ApprovalDenied ErrorKind = "approval_denied"
+	Timeout        ErrorKind = "timeout"
+	Security       ErrorKind = "security"
+	Execution      ErrorKind = "execution_error"
+)
+
+// Result is what came of a call. Its JSON form is stable. Error is never empty
+// when Success is false.
+type Result struct {
+	CallID  string `json:"call_id"`
+	Success bool   `json:"success"`
+	// Output is what the model reads.
+	Output string `json:"output"`
+	// Data is the same for programs, if the tool has it.
+	Data         json.RawMessage `json:"data,omitempty"`
+	Artifacts    []Artifact      `json:"artifacts,omitempty"`
+	FilesChanged []string        `json:"files_changed,omitempty"`
+	Error        string          `json:"error,omitempty"`
+	ErrorKind    ErrorKind       `json:"error_kind,omitempty"`
+	ExitCode     *int            `json:"exit_code,omitempty"`
+	DurationMS   int64           `json:"duration_ms"`
+	Truncated    bool            `json:"truncated"`
+	// Outgoing are messages that leave in the transaction that stores the
+	// result. The tool has checked that they may.
+	Outgoing []Outgoing `json:"-"`
+}
+
+// Artifact is a file that goes to the chat with the turn's answer.
+type Artifact struct {
+	Name string `json:"name"`
+	MIME string `json:"mime"`
+	Path string `json:"path"`
+}
+
+// Outgoing is a message to a chat, as Markdown.
+type Outgoing struct {
+	Chat   string
+	Thread int64
+	Text   string
+}
+
+// OK is a successful result that reads as output.
+func OK(output string) Result { return Result{Success: true, Output: output} }
+
+// Fail is a failed result. The model reads "Error: " and the message, which
+// says what to do instead.
+func Fail(kind ErrorKind, message string) Result {
+	return Result{Output: "Error: " + message, Error: message, ErrorKind: kind}
+}
