@@ -1,9 +1,24 @@
 # Everything about how klawbot is built stands here and nowhere else: the build
 # tag, the C flags and the one generated header. `make chat` and `make test`
-# are the two commands of the README.
+# are the two commands of the README; `make help` lists them all.
 
 SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# What a build lacks is said first and in one line. From 1.21 on, Go fetches
+# the release that go.mod asks for by itself.
+ifeq ($(filter help clean docker,$(MAKECMDGOALS)),)
+GO_HINT := install Go $(shell sed -n 's/^go //p' go.mod) or newer (https://go.dev/dl) and run make again
+ifeq ($(shell command -v go),)
+$(error Go is missing: $(GO_HINT))
+endif
+ifneq ($(shell go version | grep -E ' go1\.(1?[0-9]|20)[. ]'),)
+$(error $(shell go version | cut -d' ' -f3) is too old: $(GO_HINT))
+endif
+ifeq ($(shell command -v $(firstword $(shell go env CC))),)
+$(error a C compiler is missing: install one (Debian: apt-get install build-essential, macOS: xcode-select --install) and run make again)
+endif
+endif
 
 # FTS5 is a build tag of go-sqlite3. A build without it stops on one undefined
 # name that says "make build" (engine/internal/store/tag.go).
@@ -13,14 +28,23 @@ TAGS := sqlite_fts5
 # name, so a copy of it is put on the include path: no system package, and one
 # path for every clone, because a path inside the clone would rebuild SQLite
 # for each of them. No -mavx: it dies on small machines.
-INCLUDE := $(shell go env GOCACHE)/klawbot-include
+INCLUDE := $(shell go env GOCACHE 2>/dev/null)/klawbot-include
 export CGO_ENABLED := 1
 export CGO_CFLAGS := -O2 -g -I$(INCLUDE)
-export GOFLAGS := $(shell go env GOFLAGS) -tags=$(TAGS)
+export GOFLAGS := $(shell go env GOFLAGS 2>/dev/null) -tags=$(TAGS)
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: chat test build bench fuzz soak lint docker header clean
+# The linters are pinned here and kept out of go.mod: they are no part of the
+# program.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+FUZZTIME ?= 30s
+KILLS ?= 200
+MINUTES ?= 0
+IMAGE ?= klawbot
+
+.PHONY: chat build test bench fuzz soak lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -31,13 +55,45 @@ build: header ## bin/klawbot
 test: header ## all tests, with the race detector
 	go test -race ./...
 
+bench: header ## the figures of the README (SHORT=1: a quick look)
+	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
+
+soak: header ## kill -9 a working bot at random moments, KILLS times or for MINUTES
+	KILLS=$(KILLS) MINUTES=$(MINUTES) go test -tags=$(TAGS),soak -run '^TestSoak' -count=1 -v -timeout 0 ./cmd/klawbot
+
+fuzz: header ## every fuzz target for FUZZTIME
+	@set -o pipefail; go test -list '^Fuzz' ./... \
+	  | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0 }' \
+	  | while read -r package target; do \
+	      echo "== $$target in $$package for $(FUZZTIME)"; \
+	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
+	    done
+
+lint: header ## gofmt, go.mod, vet and staticcheck, with every build tag of ours
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
+	go mod tidy -diff
+	go vet -tags=$(TAGS),bench,soak ./...
+	go run $(STATICCHECK) -tags=$(TAGS),bench,soak ./...
+
+libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
+	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo
+
+docker: ## the container image, named IMAGE
+	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+
+docker-local: ## build the image with no registry and let it answer one message
+	scripts/docker-local
+
 header: $(INCLUDE)/sqlite3.h
 
 $(INCLUDE)/sqlite3.h: go.mod
 	@go mod download github.com/mattn/go-sqlite3
 	@mkdir -p $(INCLUDE)
 	@new=$$(go list -m -f '{{.Dir}}' github.com/mattn/go-sqlite3)/sqlite3-binding.h; \
-	  cmp -s $$new $@ || cp --no-preserve=mode $$new $@; touch $@
+	  cmp -s $$new $@ || install -m 644 $$new $@; touch $@
 
-clean:
+clean: ## remove what was built
 	rm -rf bin build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do printf '  make %-13s %s\n' "$$target" "$$text"; done
