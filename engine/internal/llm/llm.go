@@ -16,8 +16,9 @@ import (
 type Provider interface {
 	// Stream asks for one answer and hands its pieces to sink while they
 	// arrive; sink is not called after Stream returned. When the request
-	// does not stream, sink gets the whole text at once. It tries exactly
-	// once. The error is an *Error or ctx's.
+	// does not stream, sink gets the whole text at once. An answer is asked
+	// for exactly once; only a request that was refused for a parameter goes
+	// out again, without the parameter. The error is an *Error or ctx's.
 	Stream(ctx context.Context, r Request, sink func(Event)) (Result, error)
 	// Check asks the endpoint whether it is there and takes the key (GET
 	// /models), without a completion.
@@ -73,7 +74,9 @@ type ToolCall struct {
 	ID string `json:"id"`
 	// WireID is the model's own id, echoed to the provider that made it.
 	WireID string `json:"wire_id,omitempty"`
-	Name   string `json:"name"`
+	// Provider made WireID and Extra; no other one gets them back.
+	Provider string `json:"provider,omitempty"`
+	Name     string `json:"name"`
 	// Arguments is a JSON object, or whatever the model wrote instead; then
 	// Fault says what is wrong with it and the call must not run.
 	Arguments string `json:"arguments"`
@@ -117,7 +120,8 @@ type Request struct {
 	System   string
 	Messages []Message
 	// Tools are offered to the model; NoTools keeps them in the request,
-	// because the history may name them, but forbids new calls.
+	// because the history may name them, but forbids new calls: whatever the
+	// model calls all the same is not in the Result.
 	Tools   []Tool
 	NoTools bool
 	// MaxTokens bounds the answer; 0 leaves it to the provider.
@@ -201,7 +205,10 @@ type Error struct {
 	RetryAfter time.Duration
 	Message    string
 	// Feature is what is not supported, for Unsupported.
-	Feature   string
+	Feature string
+	// Window is how many tokens the provider says that a request may have,
+	// for ContextOverflow; 0 when it does not say.
+	Window    int
 	RequestID string
 	// Started says that events were shown before it failed.
 	Started bool

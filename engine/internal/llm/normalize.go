@@ -1,0 +1,202 @@
+package llm
+
+import (
+	"slices"
+	"strings"
+)
+
+// Replay says which thinking goes back to the provider that it came from.
+type Replay string
+
+// The ways to replay thinking.
+const (
+	// ReplayNever strips all thinking.
+	ReplayNever Replay = "never"
+	// ReplayToolTurns keeps it in the messages that call tools.
+	ReplayToolTurns Replay = "tool_turns"
+	// ReplayAll keeps it wherever it is.
+	ReplayAll Replay = "all"
+	// ReplayNonempty keeps it wherever it is; the wire fills in what is missing.
+	ReplayNonempty Replay = "nonempty"
+)
+
+// Shape is what a wire asks of a history.
+type Shape struct {
+	// Provider and Model get their own thinking back and no other's.
+	Provider, Model string
+	// Replay is how much of it; empty means ReplayNever.
+	Replay Replay
+	// BridgeAfterTool puts a line of the assistant between tool results and a
+	// user message, for templates that do not take one after the other.
+	BridgeAfterTool bool
+}
+
+// The lines that Normalize writes where a wire wants something to stand.
+const (
+	noOutput    = "(no output)"
+	noResult    = "Error: the call was interrupted; no result is known"
+	noUser      = "(the conversation goes on)"
+	bridge      = "(results read)"
+	replacement = "\uFFFD"
+)
+
+// Normalize returns the history as a wire can take it, whatever cuts, crashes
+// and other models made of it. It is pure, idempotent, and its output always
+// holds: a user message comes first; no two neighbours have the same role; no
+// message and no text is blank; each call has a name and an ID of its own, and
+// arguments that are a JSON object; the message after calls holds exactly their
+// results, in the order of the calls; everything is valid UTF-8. Neighbouring
+// messages of one role become one, each with its own blocks.
+func Normalize(msgs []Message, s Shape) []Message {
+	results := indexResults(msgs)
+	seen := map[string]bool{}
+	var out []Message
+	for i, m := range msgs {
+		switch m.Role {
+		case RoleUser:
+			out = appendMerged(out, Message{RoleUser, textBlocks(m.Blocks)})
+		case RoleAssistant:
+			a := assistant(m, s, seen)
+			out = appendMerged(out, a)
+			out = appendMerged(out, answers(a.Calls(), results, i))
+		}
+	}
+	if len(out) == 0 || out[0].Role != RoleUser {
+		out = slices.Insert(out, 0, Text(RoleUser, noUser))
+	}
+	if s.BridgeAfterTool {
+		out = bridged(out)
+	}
+	return out
+}
+
+// place is where a result stands in the history.
+type place struct {
+	message int
+	result  ToolResult
+}
+
+func indexResults(msgs []Message) map[string][]place {
+	index := map[string][]place{}
+	for i, m := range msgs {
+		if m.Role != RoleTool {
+			continue
+		}
+		for _, b := range m.Blocks {
+			if b.Result != nil {
+				index[b.Result.CallID] = append(index[b.Result.CallID], place{i, *b.Result})
+			}
+		}
+	}
+	return index
+}
+
+func textBlocks(blocks []Block) []Block {
+	var out []Block
+	for _, b := range blocks {
+		if text := clean(b.Text); strings.TrimSpace(text) != "" {
+			out = append(out, Block{Text: text})
+		}
+	}
+	return out
+}
+
+// assistant cleans one message of the model. A message without words and
+// without calls says nothing, and thinking alone is no message either.
+func assistant(m Message, s Shape, seen map[string]bool) Message {
+	var blocks []Block
+	spoke, calls := false, false
+	for _, b := range m.Blocks {
+		switch {
+		case b.Call != nil:
+			if c, ok := cleanCall(*b.Call, s, seen); ok {
+				blocks = append(blocks, Block{Call: &c})
+				spoke, calls = true, true
+			}
+		case b.Thinking != nil:
+			if b.Thinking.Provider == s.Provider && b.Thinking.Model == s.Model {
+				blocks = append(blocks, Block{Thinking: cleanThinking(*b.Thinking)})
+			}
+		default:
+			text := textBlocks([]Block{b})
+			spoke = spoke || len(text) > 0
+			blocks = append(blocks, text...)
+		}
+	}
+	if !spoke {
+		return Message{Role: RoleAssistant}
+	}
+	if !s.Replay.keeps(calls) {
+		blocks = slices.DeleteFunc(blocks, func(b Block) bool { return b.Thinking != nil })
+	}
+	return Message{RoleAssistant, blocks}
+}
+
+// keeps reports whether thinking stays in a message with or without calls.
+func (r Replay) keeps(calls bool) bool {
+	return r == ReplayAll || r == ReplayNonempty || r == ReplayToolTurns && calls
+}
+
+func cleanThinking(t Thinking) *Thinking {
+	t.Text = clean(t.Text)
+	return &t
+}
+
+func cleanCall(c ToolCall, s Shape, seen map[string]bool) (ToolCall, bool) {
+	c.Name = clean(c.Name)
+	if c.ID == "" || seen[c.ID] || strings.TrimSpace(c.Name) == "" {
+		return c, false
+	}
+	seen[c.ID] = true
+	c.Arguments = cleanArguments(c.Arguments)
+	if c.Provider != s.Provider {
+		c.WireID, c.Provider, c.Extra = "", "", nil
+	}
+	return c, true
+}
+
+// answers is the message that follows calls: the first result of each that
+// stands behind the call, or one that says that there is none.
+func answers(calls []ToolCall, results map[string][]place, after int) Message {
+	m := Message{Role: RoleTool}
+	for _, c := range calls {
+		r := ToolResult{CallID: c.ID, Text: noResult, Failed: true}
+		for _, p := range results[c.ID] {
+			if p.message > after {
+				r = p.result
+				break
+			}
+		}
+		r.Name = c.Name
+		if r.Text = clean(r.Text); strings.TrimSpace(r.Text) == "" {
+			r.Text = noOutput
+		}
+		m.Blocks = append(m.Blocks, Block{Result: &r})
+	}
+	return m
+}
+
+// appendMerged adds a message, or its blocks to the last one when both have the
+// same role. Nothing is added to calls before their results are there, because
+// a tool message follows them at once.
+func appendMerged(out []Message, m Message) []Message {
+	if len(m.Blocks) == 0 {
+		return out
+	}
+	if n := len(out); n > 0 && out[n-1].Role == m.Role {
+		out[n-1].Blocks = append(out[n-1].Blocks, m.Blocks...)
+		return out
+	}
+	return append(out, m)
+}
+
+func bridged(msgs []Message) []Message {
+	var out []Message
+	for i, m := range msgs {
+		if i > 0 && m.Role == RoleUser && msgs[i-1].Role == RoleTool {
+			out = append(out, Text(RoleAssistant, bridge))
+		}
+		out = append(out, m)
+	}
+	return out
+}

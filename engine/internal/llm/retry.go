@@ -1,0 +1,75 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Policy says how a failed model call is repeated.
+type Policy struct {
+	// Retries is how often at most, after the first attempt.
+	Retries int
+	// Base is the wait before the first repetition, doubled for each further
+	// one up to Max; 0 means 1 s and 30 s.
+	Base, Max time.Duration
+	// Notice is told of each repetition before its wait; nil for nobody.
+	Notice func(attempt int, err *Error, wait time.Duration)
+}
+
+// longestWait is how long a provider may ask to wait. A call that must wait
+// longer fails at once: another model, or the person, can use the time better.
+const longestWait = time.Minute
+
+// Retry calls attempt until it succeeds, until it fails for a reason that does
+// not pass, or until the retries are used up. A call that has shown events is
+// never repeated, because what was shown would come twice. The error is the
+// last attempt's, or ctx's.
+func Retry(ctx context.Context, p Policy, attempt func(context.Context) (Result, error)) (Result, error) {
+	for n := 0; ; n++ {
+		r, err := attempt(ctx)
+		var e *Error
+		if err == nil || !errors.As(err, &e) || !e.Temporary() || e.Started || n >= p.Retries {
+			return r, err
+		}
+		wait := max(p.backoff(n), e.RetryAfter)
+		if e.RetryAfter > longestWait {
+			return r, err
+		}
+		if p.Notice != nil {
+			p.Notice(n+1, e, wait)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return Result{}, err
+		}
+	}
+}
+
+// backoff doubles with each attempt and is spread over its upper half, so that
+// many callers do not come back together.
+func (p Policy) backoff(attempt int) time.Duration {
+	base, limit := p.Base, p.Max
+	if base <= 0 {
+		base = time.Second
+	}
+	if limit <= 0 {
+		limit = 30 * time.Second
+	}
+	d := base << min(attempt, 16)
+	if d <= 0 || d > limit {
+		d = limit
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
