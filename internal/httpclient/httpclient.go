@@ -1,2 +1,66 @@
-// Package httpclient is the one place where an http.Client is made.
+// Package httpclient is the one place where an http.Client is made. What it
+// makes follows no redirects, so that keys and bodies never travel to a host
+// that nobody configured, takes no proxy from the environment unless asked, and
+// notices connections that died in silence. It has no overall timeout: callers
+// bound their requests with a context.
 package httpclient
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// The bounds of every client.
+const (
+	dialTimeout = 10 * time.Second
+	tlsTimeout  = 10 * time.Second
+	idleTimeout = 90 * time.Second
+	pingAfter   = 15 * time.Second
+	idleConns   = 32
+	idlePerHost = 8
+)
+
+// Options say what a client may do. The zero value is right for the APIs that
+// the configuration names.
+type Options struct {
+	// Proxy takes the proxy that the environment names.
+	Proxy bool
+	// HeaderTimeout bounds the wait for the head of a response after the
+	// request was written; 0 leaves it to the request's context.
+	HeaderTimeout time.Duration
+	// Control is asked about every address before it is dialled, after its
+	// name was resolved; an error refuses the connection. Nil allows all.
+	Control func(ctx context.Context, network, address string, c syscall.RawConn) error
+	// Dial replaces the network, for servers that listen on none.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// New returns a client with connections of its own. It may be used from several
+// goroutines.
+func New(o Options) *http.Client {
+	dial := o.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: pingAfter, ControlContext: o.Control}).DialContext
+	}
+	t := &http.Transport{
+		DialContext:           dial,
+		TLSHandshakeTimeout:   tlsTimeout,
+		ResponseHeaderTimeout: o.HeaderTimeout,
+		ExpectContinueTimeout: time.Second,
+		IdleConnTimeout:       idleTimeout,
+		MaxIdleConns:          idleConns,
+		MaxIdleConnsPerHost:   idlePerHost,
+		ForceAttemptHTTP2:     true,
+		HTTP2:                 &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
+	}
+	if o.Proxy {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return &http.Client{Transport: t, CheckRedirect: stay}
+}
+
+// stay hands a redirect to the caller instead of following it.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

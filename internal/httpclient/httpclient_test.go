@@ -1,0 +1,83 @@
+package httpclient_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"syscall"
+	"testing"
+	"time"
+
+	"klawbot/internal/httpclient"
+)
+
+func TestStaysOnRedirects(t *testing.T) {
+	hits := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hits++
+		http.Redirect(w, r, "/elsewhere", http.StatusFound)
+	}))
+	defer s.Close()
+	resp, err := httpclient.New(httpclient.Options{}).Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusFound || hits != 1 {
+		t.Errorf("status %d after %d requests", resp.StatusCode, hits)
+	}
+}
+
+func TestTakesNoProxyUnlessAsked(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		transport := httpclient.New(httpclient.Options{Proxy: asked}).Transport.(*http.Transport)
+		if (transport.Proxy != nil) != asked {
+			t.Errorf("proxy asked for: %v, set: %v", asked, transport.Proxy != nil)
+		}
+	}
+}
+
+func TestControlRefuses(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	refused := errors.New("not there")
+	var asked string
+	control := func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		asked = address
+		return refused
+	}
+	_, err := httpclient.New(httpclient.Options{Control: control}).Get(s.URL)
+	if !errors.Is(err, refused) || asked != s.Listener.Addr().String() {
+		t.Errorf("asked about %q: %v", asked, err)
+	}
+}
+
+func TestHeaderTimeout(t *testing.T) {
+	release := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer s.Close()
+	defer close(release)
+	_, err := httpclient.New(httpclient.Options{HeaderTimeout: 20 * time.Millisecond}).Get(s.URL)
+	var timeout net.Error
+	if !errors.As(err, &timeout) || !timeout.Timeout() {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDialReplacesTheNetwork(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	defer s.Close()
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, s.Listener.Addr().String())
+	}
+	resp, err := httpclient.New(httpclient.Options{Dial: dial}).Get("http://model.invalid/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusTeapot {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}
