@@ -18,9 +18,9 @@ import (
 type Tool interface {
 	// Spec describes the tool. It is constant.
 	Spec() Spec
-	// Run does it. The arguments were validated against Spec.Parameters. It
-	// returns soon after ctx ends; the Executor fills in CallID, Duration
-	// and the cap on Output.
+	// Run does it. The arguments were validated against the schema of the Spec
+	// and completed with its defaults. It returns soon after ctx ends; the
+	// Executor fills in CallID, Duration and the cap on Output.
 	Run(ctx context.Context, c Call) Result
 }
 
@@ -55,14 +55,36 @@ type Spec struct {
 	Atomic bool
 	// Timeout is the tool's deadline; 0 means 30 s.
 	Timeout time.Duration
-	// Description is what the model reads, by language ("en", "ru").
-	Description map[string]string
-	// Parameters is a JSON Schema whose root is an object and whose every
-	// property has a type and a description.
-	Parameters json.RawMessage
-	// Arguments are other names of parameters: alias to canonical name.
+	// Texts are what a model is shown, by language ("en", "ru"). English is
+	// always there.
+	Texts map[string]Text
+	// Arguments are other names of parameters: alias to canonical name. Names
+	// that are joined by commas take the elements of an array one by one.
 	Arguments map[string]string
 }
+
+// Text is what a model is shown of a tool in one language.
+type Text struct {
+	Description string
+	// Parameters is a JSON Schema whose root is an object and whose every
+	// property has a type and a description. The schemas of all languages are
+	// the same but for the descriptions.
+	Parameters json.RawMessage
+}
+
+// Text returns the text in a language, or the English one when there is none.
+func (s Spec) Text(language string) Text {
+	if t, ok := s.Texts[language]; ok {
+		return t
+	}
+	return s.Texts[English]
+}
+
+// English is the language that every tool has a text in.
+const English = "en"
+
+// Languages are the languages that our own tools are described in.
+func Languages() []string { return []string{English, "ru"} }
 
 // Alias is another name of a tool, perhaps with arguments set in advance.
 type Alias struct {

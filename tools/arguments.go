@@ -1,0 +1,161 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// arguments turns what the model wrote into what the tool gets: canonical
+// names, presets and defaults filled in, harmless slips mended, all faults
+// named at once. Nothing has run by then.
+func (e entry) arguments(written json.RawMessage) (json.RawMessage, error) {
+	args, err := parseArguments(written)
+	if err != nil {
+		return nil, err
+	}
+	if err := rename(args, e.tool.Spec().Arguments); err != nil {
+		return nil, err
+	}
+	for name, v := range e.preset {
+		if _, given := args[name]; !given {
+			args[name] = v
+		}
+	}
+	e.schema.coerce(args)
+	e.schema.fill(args)
+	if faults := e.schema.faults(args); len(faults) > 0 {
+		return nil, errors.New(strings.Join(faults, "; "))
+	}
+	return json.Marshal(args)
+}
+
+// parseArguments reads a JSON object. Blank text is an empty one, and an object
+// that was quoted as a string is unpacked, as weak models send both.
+func parseArguments(written json.RawMessage) (map[string]any, error) {
+	text := strings.TrimSpace(string(written))
+	if text == "" || text == "null" {
+		return map[string]any{}, nil
+	}
+	v, err := parseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := v.(string); ok {
+		if v, err = parseJSON(strings.TrimSpace(s)); err != nil {
+			return nil, errors.New(`arguments must be a JSON object, such as {"path": "notes.md"}, not a string`)
+		}
+	}
+	args, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf(`arguments must be a JSON object, such as {"path": "notes.md"}, not %s`, kindOf(v))
+	}
+	return args, nil
+}
+
+func parseJSON(text string) (any, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, malformed(text, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("malformed JSON arguments: more text after the object: %s", clip(strings.TrimSpace(text[d.InputOffset():]), 40))
+	}
+	return v, checkNumbers(v)
+}
+
+// checkNumbers refuses numbers that nobody can mean.
+func checkNumbers(v any) error {
+	var err error
+	switch v := v.(type) {
+	case json.Number:
+		if !readable(v) {
+			return fmt.Errorf("the number %s is out of range", clip(v.String(), 40))
+		}
+	case []any:
+		for _, item := range v {
+			err = errors.Join(err, checkNumbers(item))
+		}
+	case map[string]any:
+		for _, item := range v {
+			err = errors.Join(err, checkNumbers(item))
+		}
+	}
+	return err
+}
+
+// malformed quotes the place where the JSON breaks.
+func malformed(text string, err error) error {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return fmt.Errorf("malformed JSON arguments: %w: the text ends too early after %q", err, tail(text, 40))
+	}
+	at := min(int(syntax.Offset), len(text))
+	return fmt.Errorf("malformed JSON arguments: %w, after %q", err, tail(strings.ToValidUTF8(text[:at], ""), 40))
+}
+
+// tail is the last n characters of text.
+func tail(text string, n int) string {
+	runes := []rune(text)
+	return string(runes[max(0, len(runes)-n):])
+}
+
+// rename gives arguments their canonical names. An alias of several names
+// spreads an array over them.
+func rename(args map[string]any, aliases map[string]string) error {
+	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+		v, given := args[alias]
+		if !given {
+			continue
+		}
+		names := strings.Split(aliases[alias], ",")
+		values := []any{v}
+		if len(names) > 1 {
+			list, ok := v.([]any)
+			if !ok || len(list) > len(names) {
+				return fmt.Errorf("parameter '%s' must be an array of up to %d values: %s", alias, len(names), strings.Join(names, ", "))
+			}
+			values = list
+		}
+		if slices.ContainsFunc(names, func(n string) bool { _, twice := args[n]; return twice }) {
+			return fmt.Errorf("parameters '%s' and '%s' mean the same; give one", alias, strings.Join(names, "', '"))
+		}
+		delete(args, alias)
+		for i, value := range values {
+			args[names[i]] = value
+		}
+	}
+	return nil
+}
+
+// fill adds the defaults of what is not given.
+func (s *schema) fill(args map[string]any) {
+	for name, p := range s.properties {
+		if _, given := args[name]; !given && p.value != nil {
+			args[name] = p.value
+		}
+	}
+}
+
+// kindOf is the JSON type of a decoded value.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	}
+	return "an object"
+}

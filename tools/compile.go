@@ -1,0 +1,77 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// schema is a compiled schema of arguments, with what coercion and defaults
+// need to know of its properties.
+type schema struct {
+	compiled   *validator.Schema
+	properties map[string]property
+}
+
+// property is a parameter as far as coercion needs to know it.
+type property struct {
+	Type    any             `json:"type"`
+	Default json.RawMessage `json:"default"`
+	Items   *property       `json:"items"`
+
+	value any // the decoded default, nil for none
+	must  bool
+}
+
+// is reports whether the parameter has the type and no other.
+func (p *property) is(kind string) bool { return p != nil && p.Type == kind }
+
+// compile makes a schema usable. Its root must be an object.
+func compile(source json.RawMessage) (*schema, error) {
+	var root struct {
+		Type       string              `json:"type"`
+		Properties map[string]property `json:"properties"`
+		Required   []string            `json:"required"`
+	}
+	if err := json.Unmarshal(source, &root); err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
+	}
+	if root.Type != "object" {
+		return nil, fmt.Errorf("parameters: the root is %q, not an object", root.Type)
+	}
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(source))
+	if err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
+	}
+	const url = "arguments.json"
+	c := validator.NewCompiler()
+	c.UseLoader(noLoader{})
+	if err := c.AddResource(url, doc); err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
+	}
+	s := &schema{properties: root.Properties}
+	if s.compiled, err = c.Compile(url); err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
+	}
+	for name, p := range s.properties {
+		p.must = slices.Contains(root.Required, name)
+		if p.Default != nil {
+			if p.value, err = parseJSON(string(p.Default)); err != nil {
+				return nil, fmt.Errorf("default of %s: %w", name, err)
+			}
+		}
+		s.properties[name] = p
+	}
+	return s, nil
+}
+
+// noLoader keeps a schema from reading other files.
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("references to other documents are not followed")
+}

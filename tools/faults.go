@@ -1,0 +1,95 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// faults validates arguments and says everything that is wrong with them, in
+// the words of a model, always in the same order.
+func (s *schema) faults(args map[string]any) []string {
+	err := s.compiled.Validate(args)
+	if err == nil {
+		return nil
+	}
+	var invalid *validator.ValidationError
+	if !errors.As(err, &invalid) {
+		return []string{err.Error()}
+	}
+	var missing, others []string
+	for _, unit := range leaves(invalid.BasicOutput().Errors) {
+		switch k := unit.Error.Kind.(type) {
+		case *kind.Required:
+			for _, name := range k.Missing {
+				missing = append(missing, "Missing required parameter: "+strings.TrimPrefix(at(unit, name), "."))
+			}
+		case *kind.AdditionalProperties:
+			for _, name := range k.Properties {
+				others = append(others, s.unknown(at(unit, name)))
+			}
+		default:
+			others = append(others, fault(unit))
+		}
+	}
+	slices.Sort(others)
+	return append(missing, slices.Compact(others)...)
+}
+
+// leaves are the faults that have no finer ones below them.
+func leaves(units []validator.OutputUnit) []validator.OutputUnit {
+	return slices.DeleteFunc(units, func(u validator.OutputUnit) bool {
+		switch u.Error.Kind.(type) {
+		case *kind.Group, *kind.Schema, *kind.Reference, *kind.AllOf, *kind.AnyOf:
+			return true
+		}
+		return false
+	})
+}
+
+// at is the place of a value, or of one of its members, as a path with points.
+func at(u validator.OutputUnit, member string) string {
+	place := strings.ReplaceAll(strings.TrimPrefix(u.InstanceLocation, "/"), "/", ".")
+	switch {
+	case place == "":
+		return member
+	case member == "":
+		return place
+	}
+	return place + "." + member
+}
+
+func (s *schema) unknown(name string) string {
+	known := slices.Sorted(maps.Keys(s.properties))
+	if near := nearest(name, known, maxNear); len(near) > 0 {
+		return fmt.Sprintf("unknown parameter '%s'%s", clip(name, maxName), didYouMean(near))
+	}
+	if len(known) == 0 {
+		return fmt.Sprintf("unknown parameter '%s'; the tool takes none", clip(name, maxName))
+	}
+	return fmt.Sprintf("unknown parameter '%s'; there are %s", clip(name, maxName), strings.Join(known, ", "))
+}
+
+func fault(u validator.OutputUnit) string {
+	name := clip(at(u, ""), maxName)
+	switch k := u.Error.Kind.(type) {
+	case *kind.Type:
+		return fmt.Sprintf("parameter '%s' must be of type %s, not %s", name, strings.Join(k.Want, " or "), k.Got)
+	case *kind.Enum:
+		words := make([]string, len(k.Want))
+		for i, w := range k.Want {
+			words[i] = fmt.Sprint(w)
+		}
+		return fmt.Sprintf("parameter '%s' must be one of %s", name, strings.Join(words, ", "))
+	case *kind.Minimum:
+		return fmt.Sprintf("parameter '%s' must be at least %s", name, k.Want.RatString())
+	case *kind.Maximum:
+		return fmt.Sprintf("parameter '%s' must be at most %s", name, k.Want.RatString())
+	}
+	return fmt.Sprintf("parameter '%s': %s", name, clip(u.Error.String(), 200))
+}

@@ -1,0 +1,87 @@
+package tools
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// maxNear is how many near names an error offers.
+const maxNear = 3
+
+// maxName bounds the names that are compared and quoted: they are foreign text.
+const maxName = 80
+
+// nearest returns up to limit of names that are close to name, the closest
+// first: few edits away, or one holding the other.
+func nearest(name string, names []string, limit int) []string {
+	name = strings.ToLower(clip(name, maxName))
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var close []candidate
+	for _, n := range names {
+		d := distance(name, strings.ToLower(n))
+		if len(name) >= 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
+			d = min(d, 2)
+		}
+		if d <= max(1, len(n)/3) {
+			close = append(close, candidate{n, d})
+		}
+	}
+	slices.SortStableFunc(close, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	found := make([]string, 0, limit)
+	for _, c := range close[:min(limit, len(close))] {
+		found = append(found, c.name)
+	}
+	return found
+}
+
+// distance is the number of single-character edits between two names.
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	row := make([]int, len(t)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range s {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range t {
+			cost := 1
+			if s[i] == t[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(t)]
+}
+
+// didYouMean is the end of an error that offers near names, or empty.
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(names, ", ") + "?"
+}
+
+// clip cuts text to n characters and shows that it did.
+func clip(text string, n int) string {
+	if short := head(text, n); short != text {
+		return short + "…"
+	}
+	return text
+}
+
+// head is the first n characters of text.
+func head(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}

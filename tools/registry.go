@@ -1,0 +1,130 @@
+package tools
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Registry holds the tools by their names. It does not change and may be used
+// from several goroutines.
+type Registry struct {
+	byName map[string]entry
+	sorted []Tool
+}
+
+// entry is what a name stands for: a tool, what an alias presets, and the
+// compiled schema.
+type entry struct {
+	tool   Tool
+	preset map[string]any
+	schema *schema
+}
+
+// NewRegistry collects tools. A name or alias that is there twice is an error,
+// and so is a schema that cannot be used.
+func NewRegistry(tools ...Tool) (*Registry, error) {
+	r := &Registry{byName: map[string]entry{}, sorted: slices.Clone(tools)}
+	for _, t := range tools {
+		if err := r.add(t); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(r.sorted, func(a, b Tool) int { return cmp.Compare(a.Spec().Name, b.Spec().Name) })
+	return r, nil
+}
+
+func (r *Registry) add(t Tool) error {
+	spec := t.Spec()
+	s, err := compile(spec.Text(English).Parameters)
+	if err != nil {
+		return fmt.Errorf("tool %s: %w", spec.Name, err)
+	}
+	for _, a := range append([]Alias{{Name: spec.Name}}, spec.Aliases...) {
+		if _, taken := r.byName[a.Name]; taken {
+			return duplicate(a.Name)
+		}
+		preset, err := decoded(a.Preset)
+		if err != nil {
+			return fmt.Errorf("alias %s: %w", a.Name, err)
+		}
+		r.byName[a.Name] = entry{tool: t, preset: preset, schema: s}
+	}
+	return nil
+}
+
+// decoded turns Go values into what decoded JSON looks like, which validation
+// works on.
+func decoded(preset map[string]any) (map[string]any, error) {
+	source, err := json.Marshal(preset)
+	if err != nil {
+		return nil, err
+	}
+	return parseArguments(source)
+}
+
+// duplicate is the error for a name that is taken.
+type duplicate string
+
+func (d duplicate) Error() string { return "Tool already registered: " + string(d) }
+
+// Find returns the tool of a canonical name or alias, with the arguments that
+// the alias presets; ok is false when nothing has the name.
+func (r *Registry) Find(name string) (t Tool, preset map[string]any, ok bool) {
+	e, ok := r.byName[name]
+	return e.tool, e.preset, ok
+}
+
+// Near returns up to three canonical names that somebody who wrote name may
+// have meant, the nearest first.
+func (r *Registry) Near(name string) []string {
+	var found []string
+	for _, n := range nearest(name, slices.Sorted(maps.Keys(r.byName)), len(r.byName)) {
+		canonical := r.byName[n].tool.Spec().Name
+		if !slices.Contains(found, canonical) && len(found) < maxNear {
+			found = append(found, canonical)
+		}
+	}
+	return found
+}
+
+// All returns every tool, by name.
+func (r *Registry) All() []Tool { return slices.Clone(r.sorted) }
+
+// Group returns the tools of a group, by name.
+func (r *Registry) Group(g Group) []Tool {
+	var found []Tool
+	for _, t := range r.sorted {
+		if t.Spec().Group == g {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// Listing is what programs are told about a tool. Its JSON form is stable.
+type Listing struct {
+	Name        string          `json:"name"`
+	Group       Group           `json:"group"`
+	Changes     bool            `json:"changes"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Aliases     []string        `json:"aliases"`
+}
+
+// List describes every tool in a language, by name.
+func (r *Registry) List(language string) []Listing {
+	all := make([]Listing, len(r.sorted))
+	for i, t := range r.sorted {
+		spec := t.Spec()
+		text := spec.Text(language)
+		aliases := make([]string, len(spec.Aliases))
+		for j, a := range spec.Aliases {
+			aliases[j] = a.Name
+		}
+		all[i] = Listing{spec.Name, spec.Group, spec.Changes, text.Description, text.Parameters, aliases}
+	}
+	return all
+}

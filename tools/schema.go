@@ -1,0 +1,96 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schemaOf generates the schema of a struct of arguments, without
+// descriptions. Its fields are named by json tags; omitempty makes them
+// optional; the tags default, min, max and enum bound them.
+func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
+	s, err := jsonschema.ForType(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.Type != "object" {
+		return nil, fmt.Errorf("arguments are a %s, not a struct", t)
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := s.Properties[name]
+		if p == nil {
+			continue
+		}
+		if err := bound(p, f.Tag); err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", name, err)
+		}
+	}
+	sanitise(s)
+	return s, nil
+}
+
+// sanitise takes out what model providers do not understand: types that may
+// also be null. A missing argument says the same.
+func sanitise(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if types := slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" }); len(types) == 1 {
+		s.Type, s.Types = types[0], nil
+	}
+	sanitise(s.Items)
+	for _, p := range s.Properties {
+		sanitise(p)
+	}
+}
+
+// bound puts the tags of a field into its schema.
+func bound(p *jsonschema.Schema, tag reflect.StructTag) (err error) {
+	if v, ok := tag.Lookup("default"); ok {
+		if p.Default, err = literal(p.Type, v); err != nil {
+			return err
+		}
+	}
+	if p.Minimum, err = number(tag, "min", p.Minimum); err != nil {
+		return err
+	}
+	if p.Maximum, err = number(tag, "max", p.Maximum); err != nil {
+		return err
+	}
+	if v := tag.Get("enum"); v != "" {
+		for word := range strings.SplitSeq(v, ",") {
+			p.Enum = append(p.Enum, word)
+		}
+	}
+	return nil
+}
+
+func number(tag reflect.StructTag, key string, otherwise *float64) (*float64, error) {
+	v, ok := tag.Lookup(key)
+	if !ok {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		return nil, fmt.Errorf("tag %s: %w", key, err)
+	}
+	return &n, nil
+}
+
+// literal is a tag's value as JSON.
+func literal(kind, value string) (json.RawMessage, error) {
+	if kind == "string" {
+		return json.Marshal(value)
+	}
+	if !json.Valid([]byte(value)) {
+		return nil, fmt.Errorf("tag default: %s is no JSON", value)
+	}
+	return json.RawMessage(value), nil
+}
