@@ -79,7 +79,7 @@ libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo
 
 docker: ## the container image, named IMAGE
-	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+	docker build --build-arg VERSION=$(VERSION) --build-arg GOPROXY --build-arg GOSUMDB --tag $(IMAGE) .
 
 docker-local: ## build the image with no registry and let it answer one message
 	scripts/docker-local

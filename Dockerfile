@@ -1,0 +1,47 @@
+# The binary links to the C library of the image that builds it, so both images
+# must be of one Debian release. They are arguments: a mirror, or images made
+# by hand (scripts/docker-local), work as well. No step after the module
+# download needs the network, and none needs BuildKit.
+ARG BUILD_IMAGE=golang:1.26-bookworm
+ARG RUNTIME_IMAGE=debian:bookworm-slim
+
+FROM ${BUILD_IMAGE} AS build
+# Where modules come from, for networks with a proxy of their own. Unset, Go's
+# defaults hold.
+ARG GOPROXY
+ARG GOSUMDB
+ARG GOFLAGS
+WORKDIR /src
+# SQLite takes most of the build and changes with go.mod only: a layer of its own.
+COPY go.mod go.sum Makefile ./
+RUN go mod download && make libraries
+COPY . .
+ARG VERSION=dev
+RUN make build \
+ && mkdir -p /rootfs/usr/local/bin /rootfs/usr/share/klawbot /rootfs/etc/ssl/certs /rootfs/data \
+ && cp bin/klawbot /rootfs/usr/local/bin/ \
+ && cp /etc/ssl/certs/ca-certificates.crt /rootfs/etc/ssl/certs/ \
+ && cp "$(go env GOROOT)/lib/time/zoneinfo.zip" /rootfs/usr/share/klawbot/ \
+ && chmod 1777 /rootfs/data
+
+# No RUN below: the runtime image needs neither a shell nor a package manager.
+FROM ${RUNTIME_IMAGE}
+ARG VERSION=dev
+LABEL org.opencontainers.image.title="klawbot" \
+      org.opencontainers.image.description="A self-hosted assistant that people talk to in Telegram." \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}"
+COPY --from=build /rootfs/ /
+# One folder holds all that is kept: configuration, database, workspace. It is
+# open like /tmp (1777), so that `docker run --user` works with any user id; the
+# files in it are still their user's own.
+ENV HOME=/data \
+    KLAWBOT_HOME=/data \
+    ZONEINFO=/usr/share/klawbot/zoneinfo.zip
+WORKDIR /data
+VOLUME /data
+USER 65532:65532
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 CMD ["klawbot", "status"]
+ENTRYPOINT ["klawbot"]
+CMD ["run"]
