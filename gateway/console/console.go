@@ -1,2 +1,203 @@
-// Package console makes a terminal a channel, also over the data folder's socket.
+// Package console makes terminals a channel. Its one chat is console_default;
+// terminals attach to it over HTTP (Channel.ServeHTTP, Client), which a bot
+// serves on the socket of its data folder. It does not listen and does not
+// draw: where it is reachable and how a terminal looks is the command's matter.
 package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"klawbot/gateway"
+)
+
+// Name is the channel's name in ids.
+const Name = "console"
+
+// User is the id of whoever sits at a terminal: the owner of the data folder.
+const User = 1
+
+// Config is what New needs.
+type Config struct {
+	// Log is required.
+	Log *slog.Logger
+}
+
+// Channel is the console. It implements gateway.Channel and gateway.Typer.
+type Channel struct {
+	log     *slog.Logger
+	serving chan struct{} // closed when accept is set
+
+	mu        sync.Mutex
+	accept    gateway.Accept // guarded by mu
+	last      int64          // guarded by mu; the last id given out
+	terminals map[*terminal]bool
+}
+
+var (
+	_ gateway.Channel = (*Channel)(nil)
+	_ gateway.Typer   = (*Channel)(nil)
+)
+
+// New returns a console that no terminal is attached to.
+func New(c Config) *Channel {
+	return &Channel{log: c.Log, serving: make(chan struct{}), terminals: map[*terminal]bool{}}
+}
+
+// Name returns "console".
+func (c *Channel) Name() string { return Name }
+
+// chat is the one address there is.
+func chat() gateway.Address { return gateway.Address{Chat: gateway.ChatID{Channel: Name}} }
+
+// Serve takes messages from terminals until ctx ends. It is called once.
+func (c *Channel) Serve(ctx context.Context, accept gateway.Accept) error {
+	c.mu.Lock()
+	c.accept = accept
+	c.mu.Unlock()
+	close(c.serving)
+	<-ctx.Done()
+	return nil
+}
+
+// body is the raw form of an update.
+type body struct {
+	Text string    `json:"text"`
+	Time time.Time `json:"time"`
+}
+
+// say stores what a terminal wrote and returns the message's id.
+func (c *Channel) say(ctx context.Context, text string) (int64, error) {
+	select {
+	case <-c.serving:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	raw, err := json.Marshal(body{Text: text, Time: time.Now().UTC()})
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock() // two messages are stored in the order of their ids
+	id := c.nextID()
+	return id, c.accept(ctx, []gateway.Update{{
+		Channel: Name, ID: id, Kind: "message", Address: chat(), Message: id, From: User, Raw: raw,
+	}})
+}
+
+// nextID grows across restarts, because the clock does. The caller holds mu.
+func (c *Channel) nextID() int64 {
+	c.last = max(c.last+1, time.Now().UnixNano())
+	return c.last
+}
+
+// Decode reads an update.
+func (c *Channel) Decode(u gateway.Update) (gateway.Message, error) {
+	var b body
+	if err := json.Unmarshal(u.Raw, &b); err != nil {
+		return gateway.Message{}, err
+	}
+	m := gateway.Message{
+		Kind: gateway.KindText, Address: u.Address, ID: u.Message, Time: b.Time, Addressed: true,
+		Sender: gateway.Sender{ID: u.From, Name: "you"}, Text: b.Text,
+	}
+	if rest, ok := strings.CutPrefix(b.Text, "/"); ok {
+		name, args := rest, ""
+		if i := strings.IndexAny(rest, " \t\n"); i >= 0 {
+			name, args = rest[:i], strings.TrimSpace(rest[i:])
+		}
+		m.Command, m.Args = strings.ToLower(name), args
+	}
+	return m, nil
+}
+
+// Render makes one part: a terminal has no limit and shows Markdown as it is.
+func (c *Channel) Render(markdown string) []gateway.Part {
+	if strings.TrimSpace(markdown) == "" {
+		return nil
+	}
+	return []gateway.Part{{Text: markdown}}
+}
+
+// retryAfter is how soon a message for nobody is tried again.
+const retryAfter = time.Second
+
+var errNobody = errors.New("no terminal is attached")
+
+// Send shows the part on every attached terminal. With none it is a
+// gateway.Retry, so that the message waits for the next one.
+func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) (int64, error) {
+	c.mu.Lock()
+	id := c.nextID()
+	c.mu.Unlock()
+	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: p.Text, ReplyTo: p.ReplyTo, Last: p.Last})
+}
+
+// Edit shows the new text of a message.
+func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gateway.Part) error {
+	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: p.Text, ReplyTo: p.ReplyTo, Last: p.Last})
+}
+
+// Delete takes a message back. Without a terminal there is nothing to take back.
+func (c *Channel) Delete(ctx context.Context, to gateway.Address, id int64) error {
+	err := c.show(ctx, to, Event{Type: TypeDelete, ID: id})
+	if errors.Is(err, errNobody) {
+		return nil
+	}
+	return err
+}
+
+// Typing shows that the bot is at work, if anybody looks.
+func (c *Channel) Typing(ctx context.Context, to gateway.Address) error {
+	err := c.show(ctx, to, Event{Type: TypeTyping})
+	if errors.Is(err, errNobody) {
+		return nil
+	}
+	return err
+}
+
+// show gives the event to all terminals and waits until one of them has written
+// it out: a terminal that went away is not somebody who read it.
+func (c *Channel) show(ctx context.Context, to gateway.Address, e Event) error {
+	if to != chat() {
+		return &gateway.SendError{Kind: gateway.Dead, Err: errors.New("there is no such chat: " + to.String())}
+	}
+	c.mu.Lock()
+	written := make(chan bool, len(c.terminals))
+	waiting := 0
+	for t := range c.terminals {
+		select {
+		case t.queue <- delivery{e, written}:
+			waiting++
+		default: // it does not read; it is told when it does
+		}
+	}
+	c.mu.Unlock()
+	for range waiting {
+		select {
+		case ok := <-written:
+			if ok {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return &gateway.SendError{Kind: gateway.Retry, RetryAfter: retryAfter, Err: errNobody}
+}
+
+// Health is always well: there is nothing to lose the connection to.
+func (c *Channel) Health() gateway.Health {
+	state := "connecting"
+	select {
+	case <-c.serving:
+		state = "ok"
+	default:
+	}
+	return gateway.Health{Channel: Name, State: state}
+}

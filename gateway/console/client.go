@@ -1,0 +1,89 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Client is a terminal's side.
+type Client struct {
+	http *http.Client
+	base string
+}
+
+// NewClient returns a terminal that reaches a Channel with h, whose handler
+// stands at base ("http://klawbot/console").
+func NewClient(h *http.Client, base string) *Client { return &Client{http: h, base: base} }
+
+// Say hands a message over and returns its id. When it returns nil, the
+// message is stored.
+func (c *Client) Say(ctx context.Context, text string) (int64, error) {
+	payload, err := json.Marshal(said{text})
+	if err != nil {
+		return 0, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/messages", bytes.NewReader(payload))
+	if err != nil {
+		return 0, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		return 0, refusal(resp)
+	}
+	var a accepted
+	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
+		return 0, fmt.Errorf("read the message's id: %w", err)
+	}
+	return a.ID, nil
+}
+
+// Events calls fn for every event, TypeReady first, until fn returns an error,
+// ctx ends or the bot goes away, and returns that error.
+func (c *Client) Events(ctx context.Context, fn func(Event) error) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/events", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return refusal(resp)
+	}
+	for dec := json.NewDecoder(resp.Body); ; {
+		var e Event
+		err := dec.Decode(&e)
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return ErrGone
+		case err != nil:
+			return err
+		}
+		if err := fn(e); err != nil {
+			return err
+		}
+	}
+}
+
+// ErrGone is returned by Events when the bot has ended.
+var ErrGone = errors.New("the bot has stopped")
+
+func refusal(resp *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 1000)) // what came is all there is to tell
+	if s := strings.TrimSpace(string(text)); s != "" {
+		return errors.New(s)
+	}
+	return errors.New(resp.Status)
+}

@@ -1,0 +1,222 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"klawbot/gateway"
+	"klawbot/gateway/console"
+)
+
+// desk is a served console with what it accepted.
+type desk struct {
+	channel *console.Channel
+	socket  string
+
+	mu      sync.Mutex
+	updates []gateway.Update
+	refuse  error
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{
+		channel: console.New(console.Config{Log: slog.New(slog.DiscardHandler)}),
+		socket:  filepath.Join(t.TempDir(), "s"),
+	}
+	ln, err := net.Listen("unix", d.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.StripPrefix("/console", d.channel)}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { _ = server.Serve(ln) })
+	done.Go(func() {
+		_ = d.channel.Serve(ctx, func(_ context.Context, u []gateway.Update) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.refuse == nil {
+				d.updates = append(d.updates, u...)
+			}
+			return d.refuse
+		})
+	})
+	t.Cleanup(func() {
+		cancel()
+		_ = server.Close()
+		done.Wait()
+	})
+	return d
+}
+
+func (d *desk) client(t *testing.T) *console.Client {
+	t.Helper()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", d.socket)
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return console.NewClient(&http.Client{Transport: transport}, "http://klawbot/console")
+}
+
+// attach opens a terminal; the returned function ends it.
+func (d *desk) attach(t *testing.T) (<-chan console.Event, func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	events := make(chan console.Event, 100)
+	var done sync.WaitGroup
+	c := d.client(t)
+	done.Go(func() {
+		_ = c.Events(ctx, func(e console.Event) error { events <- e; return nil })
+	})
+	end := sync.OnceFunc(func() { cancel(); done.Wait() })
+	t.Cleanup(end)
+	if e := next(t, events); e.Type != console.TypeReady {
+		t.Fatalf("first event is %q", e.Type)
+	}
+	return events, end
+}
+
+func next(t *testing.T, events <-chan console.Event) console.Event {
+	t.Helper()
+	select {
+	case e := <-events:
+		return e
+	case <-time.After(10 * time.Second):
+		t.Fatal("no event")
+		return console.Event{}
+	}
+}
+
+var here = gateway.Address{Chat: gateway.ChatID{Channel: console.Name}}
+
+func TestMessageIsStoredBeforeItIsAnswered(t *testing.T) {
+	d := newDesk(t)
+	first, err := d.client(t).Say(t.Context(), "hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := d.client(t).Say(t.Context(), "/Model  main now")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second <= first {
+		t.Errorf("ids %d, %d do not grow", first, second)
+	}
+	if len(d.updates) != 2 {
+		t.Fatalf("%d updates stored, want 2", len(d.updates))
+	}
+	m, err := d.channel.Decode(d.updates[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Time = time.Time{}
+	want := gateway.Message{
+		Kind: gateway.KindText, Address: here, ID: second, Addressed: true,
+		Sender: gateway.Sender{ID: console.User, Name: "you"},
+		Text:   "/Model  main now", Command: "model", Args: "main now",
+	}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMessageThatIsNotStoredIsRefused(t *testing.T) {
+	d := newDesk(t)
+	d.refuse = errors.New("disk full")
+	if _, err := d.client(t).Say(t.Context(), "hello"); err == nil {
+		t.Error("a message that was not stored was accepted")
+	}
+}
+
+func TestEveryTerminalSeesTheAnswerGrow(t *testing.T) {
+	d := newDesk(t)
+	one, _ := d.attach(t)
+	two, _ := d.attach(t)
+	id, err := d.channel.Send(t.Context(), here, gateway.Part{Text: "…"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.channel.Edit(t.Context(), here, id, gateway.Part{Text: "done", Last: true}); err != nil {
+		t.Fatal(err)
+	}
+	want := []console.Event{
+		{Type: console.TypeMessage, ID: id, Text: "…"},
+		{Type: console.TypeEdit, ID: id, Text: "done", Last: true},
+	}
+	for _, events := range []<-chan console.Event{one, two} {
+		got := []console.Event{next(t, events), next(t, events)}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	d := newDesk(t)
+	retry := func() {
+		t.Helper()
+		_, err := d.channel.Send(t.Context(), here, gateway.Part{Text: "hello"})
+		var failure *gateway.SendError
+		if !errors.As(err, &failure) || failure.Kind != gateway.Retry || failure.RetryAfter <= 0 {
+			t.Errorf("Send to nobody: %v, want a retry", err)
+		}
+	}
+	retry()
+	if err := d.channel.Typing(t.Context(), here); err != nil {
+		t.Errorf("Typing to nobody: %v", err)
+	}
+	_, leave := d.attach(t)
+	leave()
+	for d.channel.Delete(t.Context(), here, 1) == nil && attached(d) {
+		// The server notices a moment later that the terminal has gone.
+	}
+	retry()
+}
+
+// attached says whether a message still finds a terminal.
+func attached(d *desk) bool {
+	_, err := d.channel.Send(context.Background(), here, gateway.Part{Text: "there?"})
+	return err == nil
+}
+
+func TestOtherChatsDoNotExist(t *testing.T) {
+	d := newDesk(t)
+	_, err := d.channel.Send(t.Context(), gateway.Address{Chat: gateway.ChatID{Channel: console.Name, ID: 5}}, gateway.Part{Text: "x"})
+	var failure *gateway.SendError
+	if !errors.As(err, &failure) || failure.Kind != gateway.Dead {
+		t.Errorf("Send to another chat: %v, want dead", err)
+	}
+}
+
+func TestRenderKeepsMarkdown(t *testing.T) {
+	c := console.New(console.Config{Log: slog.New(slog.DiscardHandler)})
+	if parts := c.Render(" \n"); len(parts) != 0 {
+		t.Errorf("blank text makes %d parts", len(parts))
+	}
+	if diff := cmp.Diff([]gateway.Part{{Text: "**hi**"}}, c.Render("**hi**")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"text":"/x y"}`))
+	f.Add([]byte(`{"text":"/"}`))
+	f.Add([]byte(`nonsense`))
+	c := console.New(console.Config{Log: slog.New(slog.DiscardHandler)})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m, err := c.Decode(gateway.Update{Raw: raw})
+		if err == nil && m.Kind != gateway.KindText {
+			t.Errorf("kind %q", m.Kind)
+		}
+	})
+}
