@@ -63,7 +63,8 @@ soak: header ## kill -9 a working bot at random moments, KILLS times or for MINU
 
 fuzz: header ## every fuzz target for FUZZTIME
 	@set -o pipefail; go test -list '^Fuzz' ./... \
-	  | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0 }' \
+	  | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0; all++ } \
+	         END { if (!all) { print "no package has a fuzz target" > "/dev/stderr"; exit 1 } }' \
 	  | while read -r package target; do \
 	      echo "== $$target in $$package for $(FUZZTIME)"; \
 	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
@@ -71,6 +72,8 @@ fuzz: header ## every fuzz target for FUZZTIME
 
 lint: header ## gofmt, go.mod, vet and staticcheck, with every build tag of ours
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
+	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
+	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
 	go vet -tags=$(TAGS),bench,soak ./...
 	go run $(STATICCHECK) -tags=$(TAGS),bench,soak ./...
