@@ -1,2 +1,88 @@
-// Package file holds the tools that read and write files in the workspace.
+// Package file holds the tools that read, write and list files in the workspace.
+//
+// Every path is resolved inside an os.Root, so that nothing outside the
+// workspace is reached, whatever links lie in it and whoever moves them
+// meanwhile. Beside the workspace two folders can be read: the skills of the
+// data folder and the outputs that were too long for the model. Searching,
+// editing and undoing are not here.
 package file
+
+import (
+	"embed"
+	"sync"
+	"time"
+
+	"klawbot/tools"
+)
+
+//go:embed *.md
+var texts embed.FS
+
+// Config is what New needs.
+type Config struct {
+	// Workspace is the folder of the files. It may be missing: every call
+	// looks again.
+	Workspace string
+	// Data is the data folder. A path skills/NAME/… that the workspace does
+	// not have is read from its skills. Empty: none.
+	Data string
+	// Spill is the folder of outputs that were cut, read as spill/…. Empty:
+	// none.
+	Spill string
+	// MaxBytes bounds the size of a file that is read or written; nil or 0
+	// means 1 MiB.
+	MaxBytes func() int64
+	// AllowHardlinks says that files with several names may be read and
+	// appended to; nil means that they may not, as the other name can lie
+	// outside the workspace.
+	AllowHardlinks func() bool
+}
+
+// timeout is the deadline of each tool.
+const timeout = 10 * time.Second
+
+// New returns the tools file_read, file_write and file_list.
+func New(c Config) []tools.Tool {
+	f := &files{config: c}
+	return []tools.Tool{
+		tools.New(tools.Spec{
+			Name: "file_read", Group: tools.GroupFiles, Timeout: timeout,
+			Aliases: []tools.Alias{{Name: "read_file"}},
+			Arguments: map[string]string{
+				"line_range": "startLine,endLine", "line_start": "startLine", "line_end": "endLine",
+			},
+		}, texts, f.read),
+		tools.New(tools.Spec{
+			Name: "file_write", Group: tools.GroupFiles, Timeout: timeout, Changes: true,
+			Aliases: []tools.Alias{{Name: "write_file"}},
+		}, texts, f.write),
+		tools.New(tools.Spec{
+			Name: "file_list", Group: tools.GroupFiles, Timeout: timeout,
+			Aliases: []tools.Alias{{Name: "list_files"}, {Name: "list_directory", Preset: map[string]any{"depth": 2}}},
+		}, texts, f.list),
+	}
+}
+
+// files is what the tools share.
+type files struct {
+	config Config
+	// writing lets one write at a time through: to append is to read, then
+	// to replace.
+	writing sync.Mutex
+}
+
+// defaultMaxBytes is the largest file that is read or written.
+const defaultMaxBytes = 1 << 20
+
+func (f *files) maxBytes() int64 {
+	if f.config.MaxBytes != nil {
+		if n := f.config.MaxBytes(); n > 0 {
+			return n
+		}
+	}
+	return defaultMaxBytes
+}
+
+func (f *files) hardlinks() bool {
+	return f.config.AllowHardlinks != nil && f.config.AllowHardlinks()
+}

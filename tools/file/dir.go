@@ -1,0 +1,59 @@
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"klawbot/tools"
+)
+
+// openDir opens a folder below root and makes what is missing of it. Every step
+// is a real folder, pinned before the next one is looked at: a link that
+// somebody puts there meanwhile leads nowhere, not even inside the root.
+func openDir(root *os.Root, name string) (*os.Root, error) {
+	dir, err := root.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "." {
+			continue
+		}
+		next, err := step(dir, part)
+		if err = errors.Join(err, dir.Close()); err != nil {
+			return nil, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+func step(dir *os.Root, name string) (*os.Root, error) {
+	if err := dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	before, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if before.Mode()&fs.ModeSymlink != 0 {
+		return nil, errOutside
+	}
+	if !before.IsDir() {
+		return nil, refuse(tools.Validation, "%s is not a directory, so nothing can be written below it", quote(name))
+	}
+	next, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	after, err := next.Stat(".")
+	if err == nil && !os.SameFile(before, after) {
+		err = errOutside
+	}
+	if err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	return next, nil
+}

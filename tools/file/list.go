@@ -1,0 +1,113 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"klawbot/tools"
+)
+
+type listArgs struct {
+	Path      string `json:"path,omitempty" default:"."`
+	Recursive bool   `json:"recursive,omitempty" default:"false"`
+	Depth     int    `json:"depth,omitempty" default:"1" min:"1" max:"20"`
+}
+
+// Bounds of a list.
+const (
+	maxEntries     = 2000
+	recursiveDepth = 20
+)
+
+func (f *files) list(ctx context.Context, _ tools.Call, a listArgs) tools.Result {
+	depth := a.Depth
+	if a.Recursive {
+		depth = recursiveDepth
+	}
+	entries, err := f.entries(ctx, a.Path, depth)
+	if err != nil {
+		return failed(err, "directory", a.Path)
+	}
+	if len(entries) == 0 {
+		return tools.OK("(empty directory)")
+	}
+	if len(entries) > maxEntries {
+		entries[maxEntries] = fmt.Sprintf("... more than %d entries; list a folder below, or with less depth ...", maxEntries)
+	}
+	return tools.OK(strings.Join(entries, "\n"))
+}
+
+// entries lists up to maxEntries+1 entries.
+func (f *files) entries(ctx context.Context, written string, depth int) ([]string, error) {
+	p, err := f.locate(written)
+	if err != nil {
+		return nil, err
+	}
+	defer p.root.Close()
+	entries, err := walk(ctx, p, depth)
+	if !isMissing(err) {
+		return entries, err
+	}
+	skill, found, _ := f.locateSkill(p.shown)
+	if !found {
+		return nil, err // why the skill was not found does not matter: the path does not exist
+	}
+	defer skill.root.Close()
+	return walk(ctx, skill, depth)
+}
+
+// walk lists what is below a folder. Links are named and not followed.
+func walk(ctx context.Context, p place, depth int) ([]string, error) {
+	folder, err := p.root.OpenRoot(p.name)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	var entries []string
+	err = fs.WalkDir(folder.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == ".":
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil || name == ".":
+			return nil // a folder that cannot be read was listed by name
+		case e.IsDir() && slices.Contains(skipped(), e.Name()):
+			return fs.SkipDir
+		}
+		entries = append(entries, entry(path.Join(p.shown, name), e))
+		if len(entries) > maxEntries {
+			return fs.SkipAll
+		}
+		if e.IsDir() && strings.Count(name, "/")+1 >= depth {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return entries, err
+}
+
+// skipped are the folders that hold much and say little.
+func skipped() []string { return []string{".git", "node_modules", "__pycache__", ".venv"} }
+
+// entry is one line of a list. What is said of a link is what is said of its
+// name: its target may lie outside.
+func entry(name string, e fs.DirEntry) string {
+	switch {
+	case e.IsDir():
+		return name + "/"
+	case e.Type()&fs.ModeSymlink != 0:
+		return name + " (link)"
+	case !e.Type().IsRegular():
+		return name + " (special)"
+	}
+	info, err := e.Info()
+	if err != nil {
+		return name
+	}
+	return fmt.Sprintf("%s (%d bytes)", name, info.Size())
+}

@@ -1,0 +1,57 @@
+package file
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"klawbot/tools"
+)
+
+// openFile opens a file for reading. Only a regular file will do; a pipe must
+// not block, a device never end, and a second name may lie outside.
+func (f *files) openFile(p place) (*os.File, fs.FileInfo, error) {
+	file, err := p.root.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		err = f.check(p, file, info)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+func (f *files) check(p place, file *os.File, info fs.FileInfo) error {
+	if err := regular(info, p.shown); err != nil {
+		return err
+	}
+	// git clone --local shares its objects by hard links; they are harmless.
+	if linked(info) && !f.hardlinks() && !protected(p.name) {
+		return refuse(tools.Security, "Access denied: %s has a second name (hard link) that may lie outside the workspace", quote(p.shown))
+	}
+	if virtual(file) {
+		return refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(p.shown))
+	}
+	return nil
+}
+
+func regular(info fs.FileInfo, shown string) error {
+	switch {
+	case info.IsDir():
+		return refuse(tools.Validation, "%s is a directory; file_list shows what is in it", quote(shown))
+	case !info.Mode().IsRegular():
+		return refuse(tools.Security, "Access denied: %s is not a regular file", quote(shown))
+	}
+	return nil
+}
+
+// linked reports whether the file has more than one name.
+func linked(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink > 1
+}

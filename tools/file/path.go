@@ -1,0 +1,120 @@
+package file
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"klawbot/tools"
+)
+
+// Bounds of a path, which is foreign text.
+const (
+	maxPath  = 4096
+	maxDepth = 100
+	maxLinks = 40
+)
+
+// clean turns what the model wrote into a path below the workspace, with
+// slashes. An absolute path counts when one of the workspace's own names is its
+// beginning. It does no I/O: links are another matter.
+func clean(workspace []string, written string) (string, error) {
+	if strings.ContainsRune(written, 0) {
+		return "", refuse(tools.Validation, "path holds a NUL character")
+	}
+	if len(written) > maxPath || strings.Count(written, "/") > maxDepth {
+		return "", refuse(tools.Validation, "path is too long")
+	}
+	name := written
+	for _, dir := range workspace {
+		rest, inside := strings.CutPrefix(written+"/", strings.TrimSuffix(dir, "/")+"/")
+		if inside && dir != "" {
+			name = strings.TrimLeft(rest, "/")
+			break
+		}
+	}
+	name = filepath.Clean(name)
+	if !filepath.IsLocal(name) {
+		return "", errOutside
+	}
+	return filepath.ToSlash(name), nil
+}
+
+// names are the ways in which the workspace's own path may be written.
+func names(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	all := []string{filepath.Clean(dir)}
+	if abs, err := filepath.Abs(dir); err == nil {
+		all = append(all, abs)
+		if real, err := filepath.EvalSymlinks(abs); err == nil {
+			all = append(all, real)
+		}
+	}
+	return slices.DeleteFunc(all, func(d string) bool { return !filepath.IsAbs(d) })
+}
+
+// resolve follows the links in name and returns the path without them. No link
+// may leave the root, not even to come back. What does not exist stays in the
+// path as it is.
+func resolve(root *os.Root, name string) (string, error) {
+	var done []string
+	links := 0
+	for todo := strings.Split(name, "/"); len(todo) > 0; {
+		part := todo[0]
+		todo = todo[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			if len(done) == 0 {
+				return "", errOutside
+			}
+			done = done[:len(done)-1]
+			continue
+		}
+		here := path.Join(path.Join(done...), part)
+		target, err := link(root, here)
+		if err != nil {
+			return "", err
+		}
+		if target == "" {
+			done = append(done, part)
+			continue
+		}
+		if links++; links > maxLinks || len(todo) > maxDepth {
+			return "", refuse(tools.Security, "Access denied: too many links")
+		}
+		if filepath.IsAbs(target) {
+			return "", errOutside
+		}
+		todo = append(strings.Split(target, "/"), todo...)
+	}
+	return path.Join(append([]string{"."}, done...)...), nil
+}
+
+// link returns the target of a link, or "" for anything else.
+func link(root *os.Root, name string) (string, error) {
+	info, err := root.Lstat(name)
+	switch {
+	case isMissing(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case info.Mode()&fs.ModeSymlink == 0:
+		return "", nil
+	}
+	return root.Readlink(name)
+}
+
+// protected reports whether a path leads into a .git, whose files make git run
+// programs. Some file systems know no case.
+func protected(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return strings.EqualFold(part, ".git")
+	})
+}

@@ -1,0 +1,54 @@
+package message
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"klawbot/tools"
+)
+
+type sendArgs struct {
+	Channel string `json:"channel"`
+	ChatID  string `json:"chatId"`
+	Text    string `json:"text"`
+	Thread  int64  `json:"thread,omitempty" min:"0"`
+}
+
+type messenger struct {
+	door Door
+}
+
+func (m messenger) send(_ context.Context, _ tools.Call, a sendArgs) tools.Result {
+	if strings.TrimSpace(a.Text) == "" {
+		return tools.Fail(tools.Validation, "text is empty; there is nothing to send")
+	}
+	chat, err := a.chat()
+	if err != nil {
+		return tools.Fail(tools.Validation, err.Error())
+	}
+	if err := m.door.Check(chat); err != nil {
+		return tools.Fail(tools.PolicyDenied, err.Error())
+	}
+	r := tools.OK(fmt.Sprintf("OK: message sent to %s/%s", strings.TrimSpace(a.Channel), strings.TrimSpace(a.ChatID)))
+	r.Outgoing = []tools.Outgoing{{Chat: chat, Thread: a.Thread, Text: a.Text}}
+	return r
+}
+
+// chat is the text form of the chat. An id without its channel takes the one
+// that is given; an id with another one is an error, as nobody knows which is
+// meant.
+func (a sendArgs) chat() (string, error) {
+	channel, id := strings.TrimSpace(a.Channel), strings.TrimSpace(a.ChatID)
+	if channel == "" || id == "" {
+		return "", fmt.Errorf("channel and chatId must not be empty")
+	}
+	prefix, _, named := strings.Cut(id, "_")
+	switch {
+	case !named:
+		return channel + "_" + id, nil
+	case prefix != channel:
+		return "", fmt.Errorf("channel %s contradicts chatId %s; give the channel that the chatId begins with", channel, id)
+	}
+	return id, nil
+}
