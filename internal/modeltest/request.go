@@ -1,0 +1,102 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Request is a request for a completion, as far as the fake understands it.
+type Request struct {
+	Model         string    `json:"model"`
+	Messages      []Message `json:"messages"`
+	Tools         []Tool    `json:"tools,omitempty"`
+	ToolChoice    string    `json:"tool_choice,omitempty"`
+	Stream        bool      `json:"stream,omitempty"`
+	StreamOptions *struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options,omitempty"`
+	MaxTokens           *int `json:"max_tokens,omitempty"`
+	MaxCompletionTokens *int `json:"max_completion_tokens,omitempty"`
+	// Body is the request as it came.
+	Body []byte `json:"-"`
+}
+
+// Message is one message of a request.
+type Message struct {
+	Role string `json:"role"`
+	// Content is a string or null; empty when the key is missing.
+	Content          json.RawMessage `json:"content,omitempty"`
+	ToolCalls        []ToolCall      `json:"tool_calls,omitempty"`
+	ToolCallID       string          `json:"tool_call_id,omitempty"`
+	ReasoningContent string          `json:"reasoning_content,omitempty"`
+}
+
+// ToolCall is a call in a message of the assistant.
+type ToolCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// Tool is a tool that a request offers.
+type Tool struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+// Text is the content of a message, empty for null.
+func (m Message) Text() string {
+	var text string
+	if json.Unmarshal(m.Content, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// Last is the last message. A request that the fake takes has one.
+func (r Request) Last() Message { return r.Messages[len(r.Messages)-1] }
+
+// LastUser is the text of the last message of the user, empty for none.
+func (r Request) LastUser() string {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if r.Messages[i].Role == "user" {
+			return r.Messages[i].Text()
+		}
+	}
+	return ""
+}
+
+// System is the system prompt, empty for none.
+func (r Request) System() string {
+	if len(r.Messages) > 0 && r.Messages[0].Role == "system" {
+		return r.Messages[0].Text()
+	}
+	return ""
+}
+
+const maxBody = 32 << 20
+
+func readRequest(r *http.Request) (Request, error) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return Request{}, fmt.Errorf("the body ends early: %w", err)
+	}
+	if len(body) > maxBody {
+		return Request{}, errors.New("the body is too large")
+	}
+	req := Request{Body: body}
+	if err := json.Unmarshal(body, &req); err != nil {
+		return req, fmt.Errorf("could not parse the JSON body of your request: %w", err)
+	}
+	return req, req.validate()
+}
