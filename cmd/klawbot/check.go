@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// checks are what is allowed, by key; the name in a table is "*".
+var checks = map[string]func(any) error{
+	"channels.telegram.token":                   tokenForm,
+	"channels.telegram.apiURL":                  webAddress,
+	"channels.telegram.groups.respond":          oneOf("mention", "all"),
+	"channels.telegram.streaming":               oneOf("off", "edit"),
+	"channels.telegram.limits.perChatPerSecond": between(0, 1000),
+	"channels.telegram.limits.groupPerMinute":   between(0, 10000),
+	"channels.telegram.limits.globalPerSecond":  between(0, 10000),
+	"agent.language":                            oneOf("en", "ru"),
+	"agent.timezone":                            timezone,
+	"agent.debounceMs":                          between(0, 60000),
+	"agent.maxToolCallRounds":                   between(1, 100),
+	"agent.maxConcurrentModelCalls":             between(1, 1000),
+	"models.providers.*.type":                   oneOf("openai", "script", "anthropic", "ollama"),
+	"models.entries.*.maxTokens":                between(0, 1_000_000),
+	"models.entries.*.contextBudget":            between(1000, 10_000_000),
+	"models.timeoutSeconds":                     between(1, 3600),
+	"models.retries":                            between(0, 10),
+	"context.window":                            between(1, 1000),
+	"files.maxFileSizeBytes":                    between(1, 1<<30),
+	"tools.maxOutputChars":                      between(200, 1_000_000),
+	"delivery.ambiguous":                        oneOf("resend", "hold"),
+	"log.level":                                 oneOf("debug", "info", "warn", "error"),
+	"log.format":                                oneOf("text", "json"),
+}
+
+// check asks the rule for the key at path, if there is one.
+func check(path []string, v any) error {
+	names := slices.Clone(path)
+	if len(names) == 4 && names[0] == "models" {
+		names[2] = "*"
+	}
+	if rule := checks[strings.Join(names, ".")]; rule != nil {
+		return rule(v)
+	}
+	return nil
+}
+
+func oneOf(words ...string) func(any) error {
+	return func(v any) error {
+		if slices.Contains(words, v.(string)) {
+			return nil
+		}
+		return fmt.Errorf("must be %s", strings.Join(words, " or "))
+	}
+}
+
+func between(low, high float64) func(any) error {
+	return func(v any) error {
+		var n float64
+		switch v := v.(type) {
+		case int:
+			n = float64(v)
+		case int64:
+			n = float64(v)
+		case float64:
+			n = v
+		}
+		if n >= low && n <= high {
+			return nil
+		}
+		return fmt.Errorf("must be %.0f to %.0f", low, high)
+	}
+}
+
+func webAddress(v any) error {
+	u, err := url.Parse(v.(string))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("must be an address such as https://api.example.com")
+	}
+	return nil
+}
+
+func timezone(v any) error {
+	if _, err := time.LoadLocation(v.(string)); err != nil {
+		return errors.New("must be a time zone such as Europe/Berlin or UTC")
+	}
+	return nil
+}
+
+var tokenPattern = regexp.MustCompile(`^\d+:\S+$`)
+
+func tokenForm(v any) error {
+	if v.(string) == "" || tokenPattern.MatchString(v.(string)) {
+		return nil
+	}
+	return errors.New("does not look like a bot token, such as 123456:ABC-DEF (BotFather shows it)")
+}
+
+// crossCheck looks at what several keys say together. places says where a key
+// was given.
+func crossCheck(c *Config, places map[string]string) []Fault {
+	var faults []Fault
+	add := func(key, format string, args ...any) {
+		faults = append(faults, Fault{places[key], key, fmt.Sprintf(format, args...)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Models.Providers)) {
+		p := c.Models.Providers[name]
+		if p.Type == "openai" && p.BaseURL != "" && webAddress(p.BaseURL) != nil {
+			add("models.providers."+name+".baseURL", "must be an address such as http://127.0.0.1:11434/v1, got %.80q", p.BaseURL)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Models.Entries)) {
+		e := c.Models.Entries[name]
+		p, ok := c.Models.Providers[e.Provider]
+		switch {
+		case !ok:
+			add("models.entries."+name+".provider", "must be one of models.providers (%s), got %q", names(c.Models.Providers), e.Provider)
+		case p.Type != "openai" && p.Type != "script":
+			add("models.entries."+name+".provider", "is of the type %s, which comes with a later version; an OpenAI-compatible server works today", p.Type)
+		}
+		if e.Model == "" {
+			add("models.entries."+name+".model", "must name a model of the provider")
+		}
+		if e.MaxTokens >= e.ContextBudget {
+			add("models.entries."+name+".maxTokens", "must be below contextBudget (%d), got %d", e.ContextBudget, e.MaxTokens)
+		}
+	}
+	if _, ok := c.Models.Entries[c.Models.Default]; !ok && c.Models.Default != "" {
+		add("models.default", "must be one of models.entries (%s), got %q", names(c.Models.Entries), c.Models.Default)
+	}
+	return faults
+}
+
+func names[V any](m map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+}

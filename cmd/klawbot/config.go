@@ -1,0 +1,179 @@
+package main
+
+// Config is the whole configuration, complete and checked. Its keys are the
+// names in config.yaml; their meaning and defaults stand in
+// config.yaml.example, which a test compares with the code.
+type Config struct {
+	DataDir  string   `koanf:"dataDir"`
+	Channels Channels `koanf:"channels"`
+	Agent    Agent    `koanf:"agent"`
+	Models   Models   `koanf:"models"`
+	Context  Context  `koanf:"context"`
+	Files    Files    `koanf:"files"`
+	Tools    Tools    `koanf:"tools"`
+	Delivery Delivery `koanf:"delivery"`
+	Log      Log      `koanf:"log"`
+}
+
+// Channels are the ways in and out.
+type Channels struct {
+	Telegram Telegram `koanf:"telegram"`
+	Console  Console  `koanf:"console"`
+}
+
+// Telegram is on when it has a token.
+type Telegram struct {
+	Token          string  `koanf:"token" secret:"true"`
+	TokenFile      string  `koanf:"tokenFile"`
+	AllowedChatIDs []int64 `koanf:"allowedChatIds"`
+	AllowedUserIDs []int64 `koanf:"allowedUserIds"`
+	OwnerIDs       []int64 `koanf:"ownerIds"`
+	APIURL         string  `koanf:"apiURL"`
+	Groups         Groups  `koanf:"groups"`
+	Streaming      string  `koanf:"streaming"`
+	Limits         Limits  `koanf:"limits"`
+}
+
+// Groups says what the bot answers in groups: "mention" or "all".
+type Groups struct {
+	Respond string `koanf:"respond"`
+}
+
+// Limits are the paces of sending; 0 is none.
+type Limits struct {
+	PerChatPerSecond float64 `koanf:"perChatPerSecond"`
+	GroupPerMinute   float64 `koanf:"groupPerMinute"`
+	GlobalPerSecond  float64 `koanf:"globalPerSecond"`
+}
+
+// Console lets klawbot chat attach to klawbot run.
+type Console struct {
+	Enabled bool `koanf:"enabled"`
+}
+
+// Agent is how the bot behaves.
+type Agent struct {
+	Language                string `koanf:"language"`
+	Timezone                string `koanf:"timezone"`
+	Workspace               string `koanf:"workspace"`
+	DebounceMS              int    `koanf:"debounceMs"`
+	MaxToolCallRounds       int    `koanf:"maxToolCallRounds"`
+	MaxConcurrentModelCalls int    `koanf:"maxConcurrentModelCalls"`
+}
+
+// Models are the models and where they run.
+type Models struct {
+	Default        string              `koanf:"default"`
+	Providers      map[string]Provider `koanf:"providers"`
+	Entries        map[string]Entry    `koanf:"entries"`
+	TimeoutSeconds int                 `koanf:"timeoutSeconds"`
+	Retries        int                 `koanf:"retries"`
+}
+
+// Provider is a server of models.
+type Provider struct {
+	Type       string `koanf:"type"`
+	BaseURL    string `koanf:"baseURL"`
+	APIKey     string `koanf:"apiKey" secret:"true"`
+	APIKeyFile string `koanf:"apiKeyFile"`
+}
+
+// Entry is a model at a provider.
+type Entry struct {
+	Provider      string         `koanf:"provider"`
+	Model         string         `koanf:"model"`
+	MaxTokens     int            `koanf:"maxTokens"`
+	ContextBudget int            `koanf:"contextBudget"`
+	Compat        map[string]any `koanf:"compat"`
+}
+
+// Context is what a model gets of the past.
+type Context struct {
+	Window int `koanf:"window"`
+}
+
+// Files bounds the file tools.
+type Files struct {
+	MaxFileSizeBytes int64 `koanf:"maxFileSizeBytes"`
+	AllowHardlinks   bool  `koanf:"allowHardlinks"`
+}
+
+// Tools bounds all tools.
+type Tools struct {
+	MaxOutputChars int `koanf:"maxOutputChars"`
+}
+
+// Delivery says what becomes of a message that may have arrived: "resend" or
+// "hold".
+type Delivery struct {
+	Ambiguous string `koanf:"ambiguous"`
+}
+
+// Log is how much is logged, and in which form.
+type Log struct {
+	Level  string `koanf:"level"`
+	Format string `koanf:"format"`
+}
+
+// defaults is the configuration without a file. The tables of providers and
+// entries have their defaults in tableDefaults.
+func defaults() Config {
+	return Config{
+		Channels: Channels{
+			Telegram: Telegram{
+				APIURL:    "https://api.telegram.org",
+				Groups:    Groups{Respond: "mention"},
+				Streaming: "edit",
+				Limits:    Limits{PerChatPerSecond: 1, GroupPerMinute: 20, GlobalPerSecond: 25},
+			},
+		},
+		Agent: Agent{
+			Language: "en", DebounceMS: 800, MaxToolCallRounds: 10, MaxConcurrentModelCalls: 4,
+		},
+		Models:   Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
+		Context:  Context{Window: 20},
+		Files:    Files{MaxFileSizeBytes: 1 << 20},
+		Tools:    Tools{MaxOutputChars: 10000},
+		Delivery: Delivery{Ambiguous: "resend"},
+		Log:      Log{Level: "info", Format: "text"},
+	}
+}
+
+// tree is configuration as it is read: nested by key, with typed leaves.
+type tree = map[string]any
+
+// tableDefaults are the defaults below what was given: the token and the key
+// that stand in the environment under their usual names, and what an entry
+// leaves out. The entry "main" is there unless the given entries replace it.
+func tableDefaults(given tree, getenv func(string) string) tree {
+	providers := tree{"openai": tree{"apiKey": getenv("OPENAI_API_KEY")}}
+	for name := range table(given, "providers") {
+		if providers[name] == nil {
+			providers[name] = tree{}
+		}
+	}
+	for _, p := range providers {
+		p.(tree)["type"] = "openai"
+	}
+	entries := tree{}
+	for name := range table(given, "entries") {
+		entries[name] = tree{}
+	}
+	if len(entries) == 0 || entries["main"] != nil {
+		entries["main"] = tree{"provider": "openai", "model": "gpt-5-mini"}
+	}
+	for _, e := range entries {
+		e.(tree)["maxTokens"], e.(tree)["contextBudget"] = 4096, 32000
+	}
+	return tree{
+		"channels": tree{"telegram": tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
+		"models":   tree{"providers": providers, "entries": entries},
+	}
+}
+
+// table is the named table of models in t, nil when it is not there.
+func table(t tree, name string) tree {
+	models, _ := t["models"].(tree)
+	found, _ := models[name].(tree)
+	return found
+}

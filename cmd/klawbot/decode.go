@@ -1,0 +1,287 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"klawbot/whitelist"
+)
+
+// Fault is one wrong value of the configuration.
+type Fault struct {
+	// Where is the file and the line, or the variable of the environment.
+	Where string
+	// Key is the dotted path, empty when the file as a whole is wrong.
+	Key string
+	// Text says what is allowed. It never holds a secret.
+	Text string
+}
+
+func (f Fault) String() string {
+	parts := slices.DeleteFunc([]string{f.Where, f.Key, f.Text}, func(s string) bool { return s == "" })
+	return strings.Join(parts, ": ")
+}
+
+// Faults are all that is wrong, in the order of the lines.
+type Faults []Fault
+
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i := range f {
+		lines[i] = f[i].String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The bounds of a file, so that no file can eat the machine.
+const (
+	maxFileBytes = 256 << 10
+	maxDepth     = 50
+	maxNodes     = 50_000
+)
+
+// decoder turns YAML nodes into typed values and gathers what is wrong.
+type decoder struct {
+	keys   *key
+	getenv func(string) string
+	// where says where a node stands, for people.
+	where func(*yaml.Node) string
+	// substitute says that ${NAME} is replaced.
+	substitute bool
+
+	faults  []Fault
+	unknown []string
+	later   []string
+	places  map[string]string // dotted path → where
+}
+
+func (d *decoder) fault(n *yaml.Node, path []string, format string, args ...any) {
+	d.faults = append(d.faults, Fault{d.where(n), strings.Join(path, "."), fmt.Sprintf(format, args...)})
+}
+
+// whole decodes a document, or a value of the environment, for the key at path.
+func (d *decoder) whole(n *yaml.Node, k *key, path []string) (v any, ok bool) {
+	nodes := 0
+	if !fits(n, 0, &nodes) {
+		d.fault(n, path, "is nested too deep or too large")
+		return nil, false
+	}
+	return d.value(n, k, path)
+}
+
+// fits says whether the tree below n keeps the bounds, with all aliases
+// written out.
+func fits(n *yaml.Node, depth int, nodes *int) bool {
+	if *nodes++; *nodes > maxNodes || depth > maxDepth {
+		return false
+	}
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return !slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return !fits(c, depth+1, nodes) })
+}
+
+// value decodes the node for the key at path. ok is false when there is
+// nothing to take over: null, or a fault.
+func (d *decoder) value(n *yaml.Node, k *key, path []string) (v any, ok bool) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil, false
+	}
+	d.places[strings.Join(path, ".")] = d.where(n)
+	if k.leaf == nil {
+		return d.section(n, k, path)
+	}
+	v, err := d.leaf(n, k)
+	if err == nil {
+		err = check(path, v)
+	}
+	if err != nil {
+		d.fault(n, path, "%v%s", err, got(n, k))
+		return nil, false
+	}
+	return v, true
+}
+
+// got shows a wrong value, unless it is a secret or the error shows it.
+func got(n *yaml.Node, k *key) string {
+	switch {
+	case k.secret || n.Kind != yaml.ScalarNode || k.leaf.Kind() == reflect.Slice:
+		return ""
+	case n.Value == "":
+		return `, got ""`
+	}
+	return fmt.Sprintf(", got %.80q", n.Value)
+}
+
+func (d *decoder) section(n *yaml.Node, k *key, path []string) (tree, bool) {
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, path, "must hold keys, such as %q", k.example())
+		return nil, false
+	}
+	out, seen := tree{}, map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name := n.Content[i].Value
+		at := append(slices.Clone(path), name)
+		child := k.child(name)
+		switch {
+		case seen[name]:
+			d.fault(n.Content[i], at, "is there twice; keep one")
+		case comesLater(at):
+			d.later = append(d.later, strings.Join(at, "."))
+		case child == nil:
+			d.unknown = append(d.unknown, unknownKey(d.where(n.Content[i]), at, d.keys))
+		default:
+			if v, ok := d.value(n.Content[i+1], child, at); ok {
+				out[name] = v
+			}
+		}
+		seen[name] = true
+	}
+	return out, true
+}
+
+// example is the first key below k.
+func (k *key) example() string {
+	names := make([]string, 0, len(k.fields))
+	for name := range k.fields {
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return "name: {…}"
+	}
+	return slices.Min(names) + ": …"
+}
+
+func unknownKey(where string, path []string, keys *key) string {
+	text := fmt.Sprintf("%s: %s: unknown key", where, strings.Join(path, "."))
+	if s := keys.suggest(path); s != "" {
+		text += fmt.Sprintf("; did you mean %s?", s)
+	}
+	return text
+}
+
+// leaf converts the node to the type of the key.
+func (d *decoder) leaf(n *yaml.Node, k *key) (any, error) {
+	if k.leaf.Kind() == reflect.Map {
+		v := map[string]any{}
+		if err := n.Decode(&v); err != nil {
+			return nil, errors.New("must hold keys and values, such as {key: value}")
+		}
+		return v, nil
+	}
+	if k.leaf.Kind() == reflect.Slice {
+		return d.list(n)
+	}
+	if n.Kind != yaml.ScalarNode {
+		return nil, fmt.Errorf("must be %s", typeName(k.leaf))
+	}
+	return scalar(d.text(n), k.leaf)
+}
+
+func scalar(text string, t reflect.Type) (v any, err error) {
+	switch t.Kind() {
+	case reflect.String:
+		return text, nil
+	case reflect.Bool:
+		v, err = strconv.ParseBool(text)
+	case reflect.Int:
+		v, err = strconv.Atoi(text)
+	case reflect.Int64:
+		v, err = strconv.ParseInt(text, 10, 64)
+	case reflect.Float64:
+		v, err = strconv.ParseFloat(text, 64)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("must be %s", typeName(t))
+	}
+	return v, nil
+}
+
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	default:
+		return "a text"
+	}
+}
+
+// list reads ids: a list, or one text with commas between them.
+func (d *decoder) list(n *yaml.Node) ([]int64, error) {
+	var texts []string
+	switch n.Kind {
+	case yaml.ScalarNode:
+		texts = strings.Split(d.text(n), ",")
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			if item.Kind != yaml.ScalarNode {
+				return nil, errors.New("must be a list of ids, such as [123456, -1001234567890]")
+			}
+			texts = append(texts, strings.Split(d.text(item), ",")...)
+		}
+	default:
+		return nil, errors.New("must be a list of ids, such as [123456, -1001234567890]")
+	}
+	ids := make([]int64, 0, len(texts))
+	for _, text := range texts {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		id, err := parseTelegramID(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// findID says how a person finds an id.
+const findID = "write to the bot and read the id in its log (\"stranger turned away\"), or let klawbot init find it"
+
+// parseTelegramID reads an id in any of its forms: 123456, -100123,
+// telegram_123456.
+func parseTelegramID(text string) (int64, error) {
+	channel, id, err := whitelist.ParseID(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w; %s", err, findID)
+	}
+	if channel != "" && channel != "telegram" {
+		return 0, fmt.Errorf("%q is an id of the channel %s, not of telegram", text, channel)
+	}
+	if id == 0 {
+		return 0, fmt.Errorf("%q is no id; %s", text, findID)
+	}
+	return id, nil
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
+
+// text is the scalar with ${NAME} and ${NAME:-default} replaced. As in a
+// shell, the default also stands in for an empty value.
+func (d *decoder) text(n *yaml.Node) string {
+	if !d.substitute {
+		return n.Value
+	}
+	return variable.ReplaceAllStringFunc(n.Value, func(match string) string {
+		groups := variable.FindStringSubmatch(match)
+		if v := d.getenv(groups[1]); v != "" {
+			return v
+		}
+		return groups[2]
+	})
+}

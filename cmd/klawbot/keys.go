@@ -1,0 +1,159 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// key is a place in the configuration: a struct with named fields, a table
+// whose names the admin chooses, or a leaf.
+type key struct {
+	fields map[string]*key
+	table  *key
+	leaf   reflect.Type
+	secret bool
+}
+
+// keysOf reads the keys from the type of the configuration.
+func keysOf(t reflect.Type) *key {
+	switch {
+	case t.Kind() == reflect.Struct:
+		k := &key{fields: map[string]*key{}}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			child := keysOf(f.Type)
+			child.secret = f.Tag.Get("secret") != ""
+			k.fields[f.Tag.Get("koanf")] = child
+		}
+		return k
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
+		return &key{table: keysOf(t.Elem())}
+	default:
+		return &key{leaf: t}
+	}
+}
+
+// child is the key below k with the name as it is written.
+func (k *key) child(name string) *key {
+	if k.table != nil {
+		return k.table
+	}
+	return k.fields[name]
+}
+
+// walk calls fn for every leaf with its path; the name in a table is "*".
+func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
+	switch {
+	case k.leaf != nil:
+		fn(path, k)
+	case k.table != nil:
+		k.table.walk(append(path, "*"), fn)
+	default:
+		for name, child := range k.fields {
+			child.walk(append(slices.Clone(path), name), fn)
+		}
+	}
+}
+
+// laterKeys are keys whose part is not in this version. A whole section stands
+// for everything in it.
+var laterKeys = []string{
+	"backup", "channels.telegram.mode", "channels.telegram.rich", "channels.telegram.webhook",
+	"channels.web", "context.compactAt", "context.subagentRuns", "health", "heartbeat", "memory", "metrics",
+	"models.budget", "models.fallback", "models.small", "models.entries.*.prices", "scheduler", "security",
+	"tools.approvalTimeoutSeconds", "tools.browser", "tools.exec", "tools.http", "tools.maxShown", "tools.mcp",
+	"tools.policy", "tools.rules", "tools.sandbox", "tools.search",
+}
+
+// comesLater reports whether the key at path belongs to a part of a later version.
+func comesLater(path []string) bool {
+	return slices.ContainsFunc(laterKeys, func(k string) bool {
+		later := strings.Split(k, ".")
+		return len(later) <= len(path) && slices.EqualFunc(later, path[:len(later)], func(want, got string) bool {
+			return want == "*" || strings.EqualFold(want, got)
+		})
+	})
+}
+
+// suggest finds the known path that was probably meant by path, or "". A name
+// that exists elsewhere is taken over one that is only similar.
+func (k *key) suggest(path []string) string {
+	name := strings.ToLower(path[len(path)-1])
+	best, bestCost := "", max(3, len(name)/3+1)
+	offer := func(candidate []string) {
+		last := strings.ToLower(candidate[len(candidate)-1])
+		cost := distance(name, last)
+		if !slices.Equal(candidate[:len(candidate)-1], path[:len(path)-1]) {
+			if cost > 0 || strings.Contains(strings.Join(candidate, "."), "*") {
+				return
+			}
+			cost = 1
+		}
+		text := strings.Join(candidate, ".")
+		if cost < bestCost || cost == bestCost && best != "" && text < best {
+			best, bestCost = text, cost
+		}
+	}
+	k.eachName(nil, offer)
+	if at := k.at(path[:len(path)-1]); at != nil {
+		for sibling := range at.fields {
+			offer(append(slices.Clone(path[:len(path)-1]), sibling))
+		}
+	}
+	return best
+}
+
+// eachName calls fn for every path of a field, sections included.
+func (k *key) eachName(path []string, fn func(path []string)) {
+	if k.table != nil {
+		k.table.eachName(append(slices.Clone(path), "*"), fn)
+	}
+	for name, child := range k.fields {
+		p := append(slices.Clone(path), name)
+		fn(p)
+		child.eachName(p, fn)
+	}
+}
+
+// at is the key at path, nil when there is none.
+func (k *key) at(path []string) *key {
+	for _, name := range path {
+		if k == nil {
+			return nil
+		}
+		k = k.child(name)
+	}
+	return k
+}
+
+// distance counts the letters to insert, remove, replace or swap to get from a
+// to b.
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			same := 1
+			if a[i-1] == b[j-1] {
+				same = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+same)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}
+
+// structured says that the key takes a list or a section.
+func (k *key) structured() bool {
+	return k.leaf == nil || k.leaf.Kind() == reflect.Slice || k.leaf.Kind() == reflect.Map
+}

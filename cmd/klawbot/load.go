@@ -1,0 +1,220 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/v2"
+	"go.yaml.in/yaml/v3"
+
+	"klawbot/internal/redact"
+)
+
+// delimiter parts the names of a path for koanf. Names in tables may hold dots.
+const delimiter = "::"
+
+// source is where the configuration comes from.
+type source struct {
+	// File is the path of config.yaml, empty when there is none.
+	File string
+	// Environ is the environment, as of os.Environ.
+	Environ []string
+	// Redact learns every secret that is read.
+	Redact *redact.Set
+}
+
+// loaded is a configuration with what is to be said about it.
+type loaded struct {
+	Config
+	// Notices are lines for the admin about what is not wrong but odd.
+	Notices []string
+	// files are all files that it was read from.
+	files []string
+	// places says where a key was given, by dotted path.
+	places map[string]string
+}
+
+func (s source) getenv(name string) string {
+	for _, pair := range s.Environ {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// load reads the file and the environment. Wrong values are Faults.
+func (s source) load() (*loaded, error) {
+	var text []byte
+	if s.File != "" {
+		var err error
+		if text, err = readSmall(s.File, maxFileBytes); err != nil {
+			return nil, Faults{{Text: fmt.Sprintf("configuration: %v", err)}}
+		}
+	}
+	return s.parse(text)
+}
+
+// parse reads the configuration from the text of the file and the environment.
+func (s source) parse(text []byte) (*loaded, error) {
+	d := &decoder{keys: keysOf(reflect.TypeFor[Config]()), getenv: s.getenv, places: map[string]string{}}
+	file := d.file(s.File, text)
+	env := d.overrides(s.Environ, file)
+
+	both := koanf.New(delimiter)
+	dropTwins(file, env, d.keys)
+	if err := merge(both, file, env); err != nil {
+		return nil, err
+	}
+	base := tableDefaults(both.Raw(), s.getenv)
+	dropTwins(base, both.Raw(), d.keys)
+	all := koanf.New(delimiter)
+	if err := merge(all, base, both.Raw()); err != nil {
+		return nil, err
+	}
+	l := &loaded{Config: defaults(), places: d.places, files: []string{s.File}}
+	if err := all.Unmarshal("", &l.Config); err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	secrets, faults := readSecrets(&l.Config, d.places, s.Redact)
+	l.files = append(l.files, secrets...)
+	d.faults = append(d.faults, faults...)
+	if len(d.faults) == 0 {
+		d.faults = append(d.faults, crossCheck(&l.Config, d.places)...)
+	}
+	if len(d.faults) > 0 {
+		return nil, Faults(d.faults)
+	}
+	l.Notices = d.unknown
+	if len(d.later) > 0 {
+		l.Notices = append(l.Notices, "known keys whose part comes with a later version, ignored here: "+strings.Join(d.later, ", "))
+	}
+	return l, nil
+}
+
+func merge(k *koanf.Koanf, layers ...tree) error {
+	for _, layer := range layers {
+		if err := k.Load(confmap.Provider(layer, ""), nil); err != nil {
+			return fmt.Errorf("configuration: %w", err)
+		}
+	}
+	return nil
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+// file decodes the text of config.yaml.
+func (d *decoder) file(name string, text []byte) tree {
+	shown := display(name)
+	d.where = func(n *yaml.Node) string { return fmt.Sprintf("%s:%d", shown, n.Line) }
+	d.substitute = true
+	defer func() { d.substitute = false }()
+
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		line := 1
+		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+			line, _ = strconv.Atoi(m[1]) // digits, by the pattern
+		}
+		why := yamlLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), "")
+		d.fault(&yaml.Node{Line: line}, nil, "is no YAML: %s", why)
+		return tree{}
+	}
+	if len(doc.Content) == 0 {
+		return tree{}
+	}
+	if v, ok := d.whole(doc.Content[0], d.keys, nil); ok {
+		return v.(tree)
+	}
+	return tree{}
+}
+
+// display is the shortest name of the file for people: relative when it is
+// below the current folder.
+func display(name string) string {
+	if wd, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(wd, name); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return name
+}
+
+// findConfig is the path of config.yaml: the flag, $KLAWBOT_CONFIG, or the first
+// usual place that has one; empty when there is none.
+func findConfig(flag string, getenv func(string) string) (string, error) {
+	for _, named := range []string{flag, getenv("KLAWBOT_CONFIG")} {
+		if named == "" {
+			continue
+		}
+		if _, err := os.Stat(named); err != nil {
+			return "", Faults{{Text: fmt.Sprintf("configuration %s: %v; klawbot init writes one", named, plain(err))}}
+		}
+		return filepath.Abs(named)
+	}
+	for _, place := range configPlaces(getenv) {
+		if info, err := os.Stat(place); err == nil && info.Mode().IsRegular() {
+			return filepath.Abs(place)
+		}
+	}
+	return "", nil
+}
+
+func configPlaces(getenv func(string) string) []string {
+	var places []string
+	if home := getenv("KLAWBOT_HOME"); home != "" {
+		places = append(places, filepath.Join(home, "config.yaml"))
+	}
+	if dir := userDir(getenv, "XDG_CONFIG_HOME", ".config"); dir != "" {
+		places = append(places, filepath.Join(dir, "klawbot", "config.yaml"))
+	}
+	return append(places, "config.yaml")
+}
+
+// findData is the absolute path of the data folder: the flag, dataDir, or the
+// usual places.
+func findData(flag string, c *Config, getenv func(string) string) (string, error) {
+	for _, dir := range []string{flag, c.DataDir, getenv("KLAWBOT_HOME")} {
+		if dir != "" {
+			return filepath.Abs(expandHome(dir, getenv))
+		}
+	}
+	if dir := userDir(getenv, "XDG_DATA_HOME", filepath.Join(".local", "share")); dir != "" {
+		return filepath.Abs(filepath.Join(dir, "klawbot"))
+	}
+	return "", Faults{{Text: "no data folder: set --data, dataDir or $KLAWBOT_HOME"}}
+}
+
+func userDir(getenv func(string) string, xdg, usual string) string {
+	if dir := getenv(xdg); dir != "" {
+		return dir
+	}
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, usual)
+	}
+	return ""
+}
+
+func expandHome(dir string, getenv func(string) string) string {
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		return filepath.Join(getenv("HOME"), rest)
+	}
+	return dir
+}
+
+// plain is the reason of a file error without its path.
+func plain(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

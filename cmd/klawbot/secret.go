@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"klawbot/internal/redact"
+)
+
+// maxSecretBytes bounds the file of a secret.
+const maxSecretBytes = 64 << 10
+
+// dropTwins makes a later layer's value win over an earlier layer's file of
+// the same secret, and the other way round: of token and tokenFile only the
+// one of the last layer counts.
+func dropTwins(earlier, later tree, k *key) {
+	for name, child := range k.fields {
+		if child.secret {
+			if _, given := later[name]; given {
+				delete(earlier, name+"File")
+			}
+			if _, given := later[name+"File"]; given {
+				delete(earlier, name)
+			}
+			continue
+		}
+		descend(earlier, later, name, child)
+	}
+	if k.table != nil {
+		for name := range later {
+			descend(earlier, later, name, k.table)
+		}
+	}
+}
+
+func descend(earlier, later tree, name string, k *key) {
+	e, _ := earlier[name].(tree)
+	l, _ := later[name].(tree)
+	if e != nil && l != nil {
+		dropTwins(e, l, k)
+	}
+}
+
+// readSecrets reads the secrets that stand in files of their own, and tells
+// all secrets to known. It returns the files that it read.
+func readSecrets(c *Config, places map[string]string, known *redact.Set) (files []string, faults []Fault) {
+	read := func(key string, value *string, file string) {
+		defer func() { known.Add(*value) }()
+		if file == "" {
+			return
+		}
+		if *value != "" {
+			faults = append(faults, Fault{places[key+"File"], key, "is given twice; keep either it or " + key + "File"})
+			return
+		}
+		files = append(files, file)
+		text, err := readSmall(file, maxSecretBytes)
+		if err != nil {
+			faults = append(faults, Fault{places[key+"File"], key + "File", err.Error()})
+			return
+		}
+		*value = strings.TrimSpace(string(text))
+	}
+	t := &c.Channels.Telegram
+	read("channels.telegram.token", &t.Token, t.TokenFile)
+	if err := tokenForm(t.Token); err != nil && t.TokenFile != "" {
+		faults = append(faults, Fault{places["channels.telegram.tokenFile"], "channels.telegram.token", err.Error()})
+	}
+	for name, p := range c.Models.Providers {
+		read("models.providers."+name+".apiKey", &p.APIKey, p.APIKeyFile)
+		c.Models.Providers[name] = p
+	}
+	return files, faults
+}
+
+// readSmall reads a whole file that may have at most limit bytes.
+func readSmall(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", name)
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s is larger than %d KiB", name, limit>>10)
+	}
+	return os.ReadFile(name)
+}

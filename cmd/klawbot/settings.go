@@ -1,0 +1,100 @@
+package main
+
+import (
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"klawbot/engine"
+	"klawbot/gateway/console"
+	"klawbot/whitelist"
+)
+
+// whitelist is who may talk to the bot.
+func (c *Config) whitelist() whitelist.List {
+	t := c.Channels.Telegram
+	return whitelist.List{
+		"telegram": {Chats: t.AllowedChatIDs, Users: t.AllowedUserIDs},
+		"console":  {Local: true},
+	}
+}
+
+// settings are what the engine asks for while it runs.
+func (c *Config) settings() engine.Settings {
+	return engine.Settings{
+		Language:                c.Agent.Language,
+		Location:                c.location(),
+		Debounce:                time.Duration(c.Agent.DebounceMS) * time.Millisecond,
+		MaxToolCallRounds:       c.Agent.MaxToolCallRounds,
+		MaxConcurrentModelCalls: c.Agent.MaxConcurrentModelCalls,
+		ContextWindow:           c.Context.Window,
+		MaxOutputChars:          c.Tools.MaxOutputChars,
+		Streaming:               map[string]string{"telegram": c.Channels.Telegram.Streaming, "console": engine.StreamEdit},
+		Owners:                  map[string][]int64{"telegram": c.Channels.Telegram.OwnerIDs, "console": {console.User}},
+		HoldAmbiguous:           c.Delivery.Ambiguous == "hold",
+		Models:                  c.models(),
+	}
+}
+
+// location is the zone of the times that people see.
+func (c *Config) location() *time.Location {
+	if c.Agent.Timezone == "" {
+		return time.Local
+	}
+	loc, err := time.LoadLocation(c.Agent.Timezone)
+	if err != nil { // checked when it was read; the zone files went away since
+		return time.UTC
+	}
+	return loc
+}
+
+// openAI is where a provider without an address of its own is.
+const openAI = "https://api.openai.com/v1"
+
+// models are the entries that can be called. Without the default among them the
+// bot is in no-model mode.
+func (c *Config) models() engine.Models {
+	m := engine.Models{
+		Entries: map[string]engine.Model{},
+		Timeout: time.Duration(c.Models.TimeoutSeconds) * time.Second,
+		Retries: c.Models.Retries,
+	}
+	for name, e := range c.Models.Entries {
+		p := c.Models.Providers[e.Provider]
+		if !p.usable() {
+			continue
+		}
+		base := p.BaseURL
+		if base == "" && p.Type == "openai" {
+			base = openAI
+		}
+		m.Entries[name] = engine.Model{
+			Provider: e.Provider, Type: p.Type, BaseURL: base, APIKey: p.APIKey,
+			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Compat: e.Compat,
+		}
+	}
+	if _, ok := m.Entries[c.Models.Default]; ok {
+		m.Default = c.Models.Default
+	}
+	return m
+}
+
+// usable says that there is an address to call or a key for the usual one.
+func (p Provider) usable() bool { return p.Type == "script" || p.BaseURL != "" || p.APIKey != "" }
+
+// workspace is the absolute path of the folder of persona, skills and files.
+func (c *Config) workspace(data string, getenv func(string) string) (string, error) {
+	if c.Agent.Workspace == "" {
+		return filepath.Join(data, "workspace"), nil
+	}
+	return filepath.Abs(expandHome(c.Agent.Workspace, getenv))
+}
+
+// level is how much is logged.
+func (c *Config) level() slog.Level {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(c.Log.Level)); err != nil { // checked when it was read
+		return slog.LevelInfo
+	}
+	return l
+}
