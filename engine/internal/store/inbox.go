@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // InboxState is how far an update is.
 type InboxState string
@@ -36,27 +39,114 @@ type Update struct {
 	ReceivedAt time.Time
 }
 
-// AddUpdate stores an update. added is false when it was there already.
-func (tx *Tx) AddUpdate(u Update) (id InboxID, added bool, err error) { panic("not yet") }
+const updateColumns = `id, channel, bot, update_id, kind, chat, thread, message, sender,
+	is_group, from_bot, anonymous, raw, state, coalesce(turn, 0), note, received_at`
+
+const (
+	newUpdatesSQL = `SELECT ` + updateColumns + ` FROM inbox WHERE state = 'new' ORDER BY id`
+
+	turnUpdatesSQL = `SELECT ` + updateColumns + ` FROM inbox WHERE turn = ? ORDER BY id`
+
+	inboxDepthSQL = `SELECT count(*), coalesce(min(received_at), 0) FROM (
+		SELECT received_at FROM inbox WHERE state = 'new'
+		UNION ALL
+		SELECT received_at FROM inbox WHERE state = 'running')`
+
+	pruneInboxSQL = `DELETE FROM inbox WHERE state IN ('done', 'dead') AND received_at < ?`
+)
+
+func scanUpdate(r row) (u Update, err error) {
+	err = r.Scan(&u.ID, &u.Channel, &u.Bot, &u.Update, &u.Kind, &u.Address.Chat, &u.Address.Thread,
+		&u.Message, &u.From, &u.Group, &u.FromBot, &u.Anonymous, &u.Raw, &u.State, &u.Turn, &u.Note,
+		millis{&u.ReceivedAt})
+	u.Address.Channel = u.Channel
+	return u, err
+}
+
+// AddUpdate stores an update, new unless State says otherwise, received now
+// unless ReceivedAt does. added is false when it was there already; id is then
+// the one of the row that is there.
+func (tx *Tx) AddUpdate(u Update) (id InboxID, added bool, err error) {
+	if u.State == "" {
+		u.State = InboxNew
+	}
+	n, err := tx.exec(`INSERT INTO inbox (channel, bot, update_id, kind, chat, thread, message, sender,
+			is_group, from_bot, anonymous, raw, state, turn, note, received_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?)
+		ON CONFLICT (channel, bot, update_id) DO NOTHING`,
+		u.Channel, u.Bot, u.Update, u.Kind, u.Address.Chat, u.Address.Thread, u.Message, u.From,
+		u.Group, u.FromBot, u.Anonymous, blob(u.Raw), u.State, u.Turn, u.Note, tx.orNow(u.ReceivedAt))
+	if err == nil {
+		err = tx.tx.QueryRow(`SELECT id FROM inbox WHERE channel = ? AND bot = ? AND update_id = ?`,
+			u.Channel, u.Bot, u.Update).Scan(&id)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("add update %d: %w", u.Update, err)
+	}
+	return id, n == 1, nil
+}
 
 // NewUpdates lists what waits, oldest first.
-func (tx *Tx) NewUpdates() ([]Update, error) { panic("not yet") }
+func (tx *Tx) NewUpdates() ([]Update, error) {
+	all, err := query(tx, scanUpdate, newUpdatesSQL)
+	if err != nil {
+		return nil, fmt.Errorf("list new updates: %w", err)
+	}
+	return all, nil
+}
 
 // TurnUpdates lists the updates of a turn, oldest first.
-func (tx *Tx) TurnUpdates(t TurnID) ([]Update, error) { panic("not yet") }
+func (tx *Tx) TurnUpdates(t TurnID) ([]Update, error) {
+	all, err := query(tx, scanUpdate, turnUpdatesSQL, t)
+	if err != nil {
+		return nil, fmt.Errorf("list updates of turn %d: %w", t, err)
+	}
+	return all, nil
+}
 
-// StartUpdates gives updates to a turn.
-func (tx *Tx) StartUpdates(t TurnID, ids ...InboxID) error { panic("not yet") }
+// StartUpdates gives updates that wait to a turn. When one of them does not
+// wait any more it is ErrNotFound and fn must return it, so that no update is
+// answered twice.
+func (tx *Tx) StartUpdates(t TurnID, ids ...InboxID) error {
+	n, err := tx.exec(`UPDATE inbox SET state = 'running', turn = ?
+		WHERE state = 'new' AND id IN (SELECT value FROM json_each(?))`, t, idList(ids))
+	if err == nil && n != int64(len(ids)) {
+		err = fmt.Errorf("%d of %d wait: %w", n, len(ids), ErrNotFound)
+	}
+	if err != nil {
+		return fmt.Errorf("start updates of turn %d: %w", t, err)
+	}
+	return nil
+}
 
 // EndUpdates sets the final state of updates.
-func (tx *Tx) EndUpdates(s InboxState, note string, ids ...InboxID) error { panic("not yet") }
+func (tx *Tx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
+	_, err := tx.exec(`UPDATE inbox SET state = ?, note = ? WHERE id IN (SELECT value FROM json_each(?))`,
+		s, note, idList(ids))
+	if err != nil {
+		return fmt.Errorf("end updates: %w", err)
+	}
+	return nil
+}
 
 // ReplaceUpdate gives an update that still waits the raw form of its edit. It
 // returns ErrNotFound when the update does not wait any more.
-func (tx *Tx) ReplaceUpdate(id InboxID, raw []byte) error { panic("not yet") }
+func (tx *Tx) ReplaceUpdate(id InboxID, raw []byte) error {
+	if err := tx.change(`UPDATE inbox SET raw = ? WHERE id = ? AND state = 'new'`, blob(raw), id); err != nil {
+		return fmt.Errorf("replace update %d: %w", id, err)
+	}
+	return nil
+}
 
-// PruneInbox deletes ended rows that are older than before, and returns how many.
-func (tx *Tx) PruneInbox(before time.Time) (int64, error) { panic("not yet") }
+// PruneInbox deletes ended rows that were received before a time, and returns
+// how many.
+func (tx *Tx) PruneInbox(before time.Time) (int64, error) {
+	n, err := tx.exec(pruneInboxSQL, toMillis(before))
+	if err != nil {
+		return 0, fmt.Errorf("prune inbox: %w", err)
+	}
+	return n, nil
+}
 
 // Depth is how much waits and since when.
 type Depth struct {
@@ -66,4 +156,10 @@ type Depth struct {
 }
 
 // InboxDepth counts the rows that are new or running.
-func (tx *Tx) InboxDepth() (Depth, error) { panic("not yet") }
+func (tx *Tx) InboxDepth() (Depth, error) {
+	d, err := tx.depth(inboxDepthSQL)
+	if err != nil {
+		return Depth{}, fmt.Errorf("count inbox: %w", err)
+	}
+	return d, nil
+}

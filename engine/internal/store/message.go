@@ -1,11 +1,17 @@
 package store
 
 import (
-	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	"klawbot/engine/internal/llm"
 )
+
+// roleSystem is the role of lines that nobody said. No model gets them.
+const roleSystem llm.Role = "system"
 
 // Message is a stored message of a conversation. Messages are never edited.
 type Message struct {
@@ -13,7 +19,7 @@ type Message struct {
 	// UID is unique over all data folders; empty lets AddMessage mint one.
 	UID     string
 	Session SessionID
-	Turn    TurnID
+	Turn    TurnID // 0 for none
 	Body    llm.Message
 	// Sender is the person of a user message.
 	Sender     int64
@@ -24,16 +30,51 @@ type Message struct {
 	// Model is the configured name of the model that wrote it.
 	Model                     string
 	InputTokens, OutputTokens int
-	At                        time.Time
+	// At is when it was said; zero lets AddMessage take the present.
+	At time.Time
+}
+
+const messageColumns = `m.id, m.uid, m.session, coalesce(m.turn, 0), m.body, m.sender, m.sender_name, m.type,
+	m.model, m.input_tokens, m.output_tokens, m.at`
+
+const historySQL = `SELECT ` + messageColumns + ` FROM messages m
+	WHERE m.session = ? AND m.type = '' ORDER BY m.id DESC LIMIT ?`
+
+func (m *Message) fields() []any {
+	return []any{&m.ID, &m.UID, &m.Session, &m.Turn, jsonColumn{&m.Body}, &m.Sender, &m.SenderName, &m.Type,
+		&m.Model, &m.InputTokens, &m.OutputTokens, millis{&m.At}}
 }
 
 // AddMessage stores a message at the end of its session.
-func (tx *Tx) AddMessage(m Message) (MessageID, error) { panic("not yet") }
+func (tx *Tx) AddMessage(m Message) (MessageID, error) {
+	if m.UID == "" {
+		m.UID = rand.Text()
+	}
+	body, err := json.Marshal(m.Body)
+	if err != nil {
+		return 0, fmt.Errorf("add message: %w", err)
+	}
+	id, err := tx.insert(`INSERT INTO messages (uid, session, turn, body, sender, sender_name, type, model,
+			input_tokens, output_tokens, at)
+		VALUES (?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.UID, m.Session, m.Turn, string(body), m.Sender, m.SenderName, m.Type, m.Model,
+		m.InputTokens, m.OutputTokens, tx.orNow(m.At))
+	if err != nil {
+		return 0, fmt.Errorf("add message: %w", err)
+	}
+	return MessageID(id), nil
+}
 
-// History returns the newest messages of a session, oldest first.
-func (tx *Tx) History(s SessionID, limit int) ([]Message, error) { panic("not yet") }
-
-// WriteLog appends the messages that are not in the conversation logs yet to
-// <data>/conversations/<address>/YYYY-MM-DD.jsonl. A message is never written
-// twice, also not after a crash in between.
-func (s *Store) WriteLog(ctx context.Context) error { panic("not yet") }
+// History returns the newest messages of a session that have no Type, at most
+// limit of them, oldest first.
+func (tx *Tx) History(s SessionID, limit int) ([]Message, error) {
+	all, err := query(tx, func(r row) (m Message, err error) {
+		err = r.Scan(m.fields()...)
+		return m, err
+	}, historySQL, s, limit)
+	if err != nil {
+		return nil, fmt.Errorf("history of session %d: %w", s, err)
+	}
+	slices.Reverse(all)
+	return all, nil
+}

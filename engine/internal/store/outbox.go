@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // OutboxState is how far a part is.
 type OutboxState string
@@ -12,7 +15,8 @@ const (
 	// OutboxSending parts were given to the channel; after a crash nobody
 	// knows whether they arrived.
 	OutboxSending OutboxState = "sending"
-	OutboxSent    OutboxState = "sent"
+	// OutboxSent parts arrived; Out.MessageID is theirs.
+	OutboxSent OutboxState = "sent"
 	// OutboxUnknown parts may have arrived and are not tried again.
 	OutboxUnknown OutboxState = "unknown"
 	// OutboxDead parts will never arrive; Note says why.
@@ -43,19 +47,88 @@ type Out struct {
 	SentAt    time.Time
 }
 
-// AddOut stores a part to deliver.
-func (tx *Tx) AddOut(o Out) error { panic("not yet") }
+const outColumns = `id, key, coalesce(turn, 0), channel, chat, thread, body, edit, state, attempts,
+	resent, message_id, not_before, note, created_at, sent_at`
 
-// PendingOut lists what is new or sending, oldest first. With an address only
-// that one's, else all.
-func (tx *Tx) PendingOut(a *Address, limit int) ([]Out, error) { panic("not yet") }
+const (
+	pendingOutSQL = `SELECT ` + outColumns + ` FROM outbox
+		WHERE state IN ('new', 'sending') ORDER BY id LIMIT ?`
+
+	pendingOutAtSQL = `SELECT ` + outColumns + ` FROM outbox
+		WHERE state IN ('new', 'sending') AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT ?`
+
+	outboxDepthSQL = `SELECT count(*), coalesce(min(created_at), 0) FROM outbox WHERE state IN ('new', 'sending')`
+
+	pruneOutboxSQL = `DELETE FROM outbox WHERE state IN ('sent', 'unknown', 'dead') AND created_at < ?`
+)
+
+func scanOut(r row) (o Out, err error) {
+	err = r.Scan(&o.ID, &o.Key, &o.Turn, &o.Address.Channel, &o.Address.Chat, &o.Address.Thread, &o.Body,
+		&o.Edit, &o.State, &o.Attempts, &o.Resent, &o.MessageID, millis{&o.NotBefore}, &o.Note,
+		millis{&o.CreatedAt}, millis{&o.SentAt})
+	return o, err
+}
+
+// AddOut stores a part to deliver, new unless State says otherwise. A part
+// whose key is there already is not stored again.
+func (tx *Tx) AddOut(o Out) error {
+	if o.State == "" {
+		o.State = OutboxNew
+	}
+	_, err := tx.exec(`INSERT INTO outbox (key, turn, channel, chat, thread, body, edit, state, attempts,
+			resent, message_id, not_before, note, created_at, sent_at)
+		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO NOTHING`,
+		o.Key, o.Turn, o.Address.Channel, o.Address.Chat, o.Address.Thread, blob(o.Body), o.Edit, o.State,
+		o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, tx.orNow(o.CreatedAt), toMillis(o.SentAt))
+	if err != nil {
+		return fmt.Errorf("add out %s: %w", o.Key, err)
+	}
+	return nil
+}
+
+// PendingOut lists what is new or sending, oldest first, also what must not be
+// sent before a later time. With an address only that one's, else all.
+func (tx *Tx) PendingOut(a *Address, limit int) ([]Out, error) {
+	statement, args := pendingOutSQL, []any{limit}
+	if a != nil {
+		statement, args = pendingOutAtSQL, []any{a.Channel, a.Chat, a.Thread, limit}
+	}
+	all, err := query(tx, scanOut, statement, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list pending out: %w", err)
+	}
+	return all, nil
+}
 
 // UpdateOut writes back the fields that delivery changes: Edit, State,
 // Attempts, Resent, MessageID, NotBefore, Note, SentAt, Address.
-func (tx *Tx) UpdateOut(o Out) error { panic("not yet") }
+func (tx *Tx) UpdateOut(o Out) error {
+	err := tx.change(`UPDATE outbox SET edit = ?, state = ?, attempts = ?, resent = ?, message_id = ?,
+			not_before = ?, note = ?, sent_at = ?, channel = ?, chat = ?, thread = ? WHERE id = ?`,
+		o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
+		o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID)
+	if err != nil {
+		return fmt.Errorf("update out %d: %w", o.ID, err)
+	}
+	return nil
+}
 
 // OutboxDepth counts the rows that are new or sending.
-func (tx *Tx) OutboxDepth() (Depth, error) { panic("not yet") }
+func (tx *Tx) OutboxDepth() (Depth, error) {
+	d, err := tx.depth(outboxDepthSQL)
+	if err != nil {
+		return Depth{}, fmt.Errorf("count outbox: %w", err)
+	}
+	return d, nil
+}
 
-// PruneOutbox deletes ended rows that are older than before.
-func (tx *Tx) PruneOutbox(before time.Time) (int64, error) { panic("not yet") }
+// PruneOutbox deletes ended rows that were made before a time, and returns how
+// many.
+func (tx *Tx) PruneOutbox(before time.Time) (int64, error) {
+	n, err := tx.exec(pruneOutboxSQL, toMillis(before))
+	if err != nil {
+		return 0, fmt.Errorf("prune outbox: %w", err)
+	}
+	return n, nil
+}

@@ -1,6 +1,12 @@
 package store
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"klawbot/engine/internal/llm"
+)
 
 // Session is a segment of a conversation: from one /new to the next.
 type Session struct {
@@ -11,42 +17,99 @@ type Session struct {
 	StartedAt time.Time
 }
 
+// typeBreak is the Message.Type that marks the start of a segment.
+const typeBreak = "session_break"
+
+const sessionColumns = `s.id, s.channel, s.chat, s.thread, s.model, s.started_at`
+
+const (
+	sessionSQL = `SELECT ` + sessionColumns + ` FROM sessions s
+		WHERE s.channel = ? AND s.chat = ? AND s.thread = ? ORDER BY s.started_at DESC, s.id DESC LIMIT 1`
+
+	sessionsSQL = `SELECT ` + sessionColumns + `,
+			(SELECT count(*) FROM messages m WHERE m.session = s.id AND m.type = '') AS messages,
+			coalesce((SELECT m.at FROM messages m WHERE m.session = s.id AND m.type = '' ORDER BY m.id DESC LIMIT 1),
+				s.started_at) AS last_at
+		FROM sessions s
+		WHERE NOT EXISTS (SELECT 1 FROM sessions n WHERE n.channel = s.channel AND n.chat = s.chat AND n.thread = s.thread
+			AND (n.started_at, n.id) > (s.started_at, s.id))
+		ORDER BY last_at DESC, s.id DESC`
+)
+
+func (s *Session) fields() []any {
+	return []any{&s.ID, &s.Address.Channel, &s.Address.Chat, &s.Address.Thread, &s.Model, millis{&s.StartedAt}}
+}
+
 // Session returns the current session of an address and starts the first one.
 // (In a read transaction a missing one is ErrNotFound.)
-func (tx *Tx) Session(a Address) (Session, error) { panic("not yet") }
+func (tx *Tx) Session(a Address) (Session, error) {
+	s, err := tx.currentSession(a)
+	if errors.Is(err, ErrNotFound) && tx.write {
+		s, err = tx.addSession(Session{Address: a, StartedAt: tx.now})
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("session of %s: %w", a, err)
+	}
+	return s, nil
+}
 
-// StartSession begins a new segment, which keeps the model of the last one.
-func (tx *Tx) StartSession(a Address) (Session, error) { panic("not yet") }
+func (tx *Tx) currentSession(a Address) (s Session, err error) {
+	err = tx.tx.QueryRow(sessionSQL, a.Channel, a.Chat, a.Thread).Scan(s.fields()...)
+	return s, notFound(err)
+}
+
+func (tx *Tx) addSession(s Session) (Session, error) {
+	id, err := tx.insert(`INSERT INTO sessions (channel, chat, thread, model, started_at) VALUES (?, ?, ?, ?, ?)`,
+		s.Address.Channel, s.Address.Chat, s.Address.Thread, s.Model, toMillis(s.StartedAt))
+	s.ID = SessionID(id)
+	return s, err
+}
+
+// StartSession begins a new segment, which keeps the model of the last one. The
+// break is its first message, so that logs show it and an import finds it.
+func (tx *Tx) StartSession(a Address) (Session, error) {
+	last, err := tx.currentSession(a)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Session{}, fmt.Errorf("start session of %s: %w", a, err)
+	}
+	s := Session{Address: a, Model: last.Model, StartedAt: tx.now}
+	if s.StartedAt.Before(last.StartedAt) {
+		s.StartedAt = last.StartedAt // the clock went back; the new one is the current one all the same
+	}
+	if s, err = tx.addSession(s); err == nil {
+		_, err = tx.AddMessage(Message{Session: s.ID, Type: typeBreak, Model: s.Model, Body: llm.Message{Role: roleSystem}})
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("start session of %s: %w", a, err)
+	}
+	return s, nil
+}
 
 // SetModel sets the model of a session.
-func (tx *Tx) SetModel(id SessionID, model string) error { panic("not yet") }
+func (tx *Tx) SetModel(id SessionID, model string) error {
+	if err := tx.change(`UPDATE sessions SET model = ? WHERE id = ?`, model, id); err != nil {
+		return fmt.Errorf("set model of session %d: %w", id, err)
+	}
+	return nil
+}
 
 // SessionInfo is a row of the list of sessions.
 type SessionInfo struct {
 	Session
+	// Messages counts what History can return.
 	Messages int
-	LastAt   time.Time
+	// LastAt is the time of the last one, or of the start.
+	LastAt time.Time
 }
 
 // Sessions lists the current session of every address, the latest first.
-func (tx *Tx) Sessions() ([]SessionInfo, error) { panic("not yet") }
-
-// Chat is what is known of a chat.
-type Chat struct {
-	Channel string
-	ID      int64
-	Name    string
-	// DeadSince is set while the chat cannot be reached; Note says why.
-	DeadSince time.Time
-	Note      string
-	SeenAt    time.Time
+func (tx *Tx) Sessions() ([]SessionInfo, error) {
+	all, err := query(tx, func(r row) (s SessionInfo, err error) {
+		err = r.Scan(append(s.fields(), &s.Messages, millis{&s.LastAt})...)
+		return s, err
+	}, sessionsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return all, nil
 }
-
-// SeeChat remembers that a chat wrote, and revives a dead one.
-func (tx *Tx) SeeChat(channel string, id int64, name string) error { panic("not yet") }
-
-// KillChat marks a chat as not reachable. It reports whether it was alive.
-func (tx *Tx) KillChat(channel string, id int64, note string) (was bool, err error) { panic("not yet") }
-
-// Chats lists all chats, the latest first.
-func (tx *Tx) Chats() ([]Chat, error) { panic("not yet") }

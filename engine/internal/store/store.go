@@ -13,12 +13,22 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
+	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // ErrNotFound is returned when a row does not exist.
 var ErrNotFound = errors.New("not found")
+
+// ErrClosed is returned by a Store after Close.
+var ErrClosed = errors.New("the store is closed")
+
+// ErrSchema is returned by OpenBeside for a database of another klawbot version.
+var ErrSchema = errors.New("the database has another schema: stop the bot first, or use the same klawbot version")
 
 // Config is what Open needs.
 type Config struct {
@@ -30,14 +40,24 @@ type Config struct {
 
 // Store is the open database. Its methods may be called from several goroutines.
 type Store struct {
-	dir string
-	log *slog.Logger
+	dir     string
+	path    string
+	log     *slog.Logger
+	lock    *flock.Flock // nil beside a running bot
+	readers *sql.DB
+	writer  *writer
+	logs    logs
+	// stopCheck ends the check that runs in the background.
+	stopCheck  context.CancelFunc
+	background sync.WaitGroup
+	close      sync.Once
 }
 
 // Tx is a transaction. It is valid only inside the function that got it.
 type Tx struct {
-	tx  *sql.Tx
-	now time.Time
+	tx    *sql.Tx
+	now   time.Time
+	write bool
 }
 
 // The row ids; types keep them apart.
@@ -59,20 +79,86 @@ type Address struct {
 // Open takes the process lock of the data folder, creates the database in an
 // empty folder, migrates it and checks it. A file that is no klawbot database,
 // is of a newer klawbot or is empty although the folder was used before is an
-// error that says so; it never starts empty in silence.
-func Open(ctx context.Context, c Config) (*Store, error) { panic("not yet") }
+// error that says so; it never starts empty in silence. When another process
+// holds the folder the error is a *LockedError.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return s, nil
+}
 
 // OpenBeside opens an existing database next to a running bot: no lock, no
-// creation, no migration. A database with another schema is an error.
-func OpenBeside(ctx context.Context, c Config) (*Store, error) { panic("not yet") }
+// creation, no migration. A missing database is ErrNotFound, one with another
+// schema is ErrSchema.
+func OpenBeside(ctx context.Context, c Config) (*Store, error) {
+	s, err := openBeside(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return s, nil
+}
 
 // Close waits for queued writes, closes the database and releases the lock.
-func (s *Store) Close() error { panic("not yet") }
+// Later calls do nothing.
+func (s *Store) Close() error {
+	var err error
+	s.close.Do(func() { err = s.shut() })
+	return err
+}
+
+func (s *Store) shut() error {
+	var faults []error
+	s.writer.stop()
+	if s.stopCheck != nil {
+		s.stopCheck()
+	}
+	s.background.Wait()
+	if s.lock != nil {
+		faults = append(faults, setMeta(s.writer.db, "clean", "1"))
+	}
+	faults = append(faults, s.readers.Close(), s.writer.db.Close())
+	if s.lock != nil {
+		faults = append(faults, s.lock.Unlock())
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("close store: %w", err)
+	}
+	return nil
+}
 
 // Write runs fn in a transaction and returns when it is committed and synced.
-// When fn returns an error, only its own changes are undone. fn must not call
-// the Store.
-func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error { panic("not yet") }
+// When fn returns an error or panics, only its own changes are undone. fn runs
+// on the writer's goroutine and must not call the Store. When ctx ends before
+// fn has started, fn does not run; later ctx has no effect, so the error always
+// says whether the changes are there.
+func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.writer.write(ctx, fn)
+}
 
-// Read runs fn on a snapshot of what is committed.
-func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error { panic("not yet") }
+// Read runs fn on a snapshot of what is committed. When ctx ends, the
+// statements of fn fail.
+func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
+	tx, err := s.readers.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", s.path, err)
+	}
+	defer tx.Rollback() // a read has nothing to lose
+	return fn(&Tx{tx: tx, now: now()})
+}
+
+// DataVersion is a number that changes when another process has written to the
+// database. The Store's own writes do not change it.
+func (s *Store) DataVersion(ctx context.Context) (int64, error) {
+	var v int64
+	// SQLite counts the commits of all connections but the one that asks, so
+	// the one that writes must ask.
+	err := s.Write(ctx, func(tx *Tx) error {
+		return tx.tx.QueryRow("PRAGMA data_version").Scan(&v)
+	})
+	return v, err
+}
+
+// now is the time as the database can store it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

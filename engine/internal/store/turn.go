@@ -1,9 +1,8 @@
 package store
 
 import (
+	"fmt"
 	"time"
-
-	"klawbot/engine/internal/llm"
 )
 
 // TurnState is how far a turn is.
@@ -11,6 +10,7 @@ type TurnState string
 
 // The states of a turn.
 const (
+	// TurnRunning turns have not ended, perhaps because the process did.
 	TurnRunning TurnState = "running"
 	TurnDone    TurnState = "done"
 	TurnFailed  TurnState = "failed"
@@ -38,45 +38,77 @@ type Turn struct {
 	StartedAt, EndedAt        time.Time
 }
 
-// AddTurn stores a turn that starts.
-func (tx *Tx) AddTurn(t Turn) (TurnID, error) { panic("not yet") }
+const turnColumns = `id, session, channel, chat, thread, origin, state, placeholder, placeholder_id,
+	reply_to, model, input_tokens, output_tokens, note, started_at, ended_at`
 
-// Turn returns a turn, or ErrNotFound.
-func (tx *Tx) Turn(id TurnID) (Turn, error) { panic("not yet") }
+const (
+	turnSQL         = `SELECT ` + turnColumns + ` FROM turns WHERE id = ?`
+	runningTurnsSQL = `SELECT ` + turnColumns + ` FROM turns WHERE state = 'running' ORDER BY id`
+)
 
-// RunningTurns lists the turns that have not ended, oldest first.
-func (tx *Tx) RunningTurns() ([]Turn, error) { panic("not yet") }
-
-// SetPlaceholder writes the placeholder's state down.
-func (tx *Tx) SetPlaceholder(id TurnID, state string, message int64) error { panic("not yet") }
-
-// EndTurn writes State, Placeholder, PlaceholderID, Model, InputTokens,
-// OutputTokens, Note and EndedAt of a turn and drops its journal.
-func (tx *Tx) EndTurn(t Turn) error { panic("not yet") }
-
-// AddAnswer journals a model's answer before anybody acts on it. Rounds count
-// from 0.
-func (tx *Tx) AddAnswer(t TurnID, round int, m llm.Message, u llm.Usage) error { panic("not yet") }
-
-// Answers returns the journaled answers of a turn by round.
-func (tx *Tx) Answers(t TurnID) ([]llm.Message, error) { panic("not yet") }
-
-// Call is a journaled tool call.
-type Call struct {
-	// ID is the engine's id of the call.
-	ID   string
-	Turn TurnID
-	Name string
-	// Result is the tool's result as JSON, nil while the call is in doubt:
-	// started, and no result stored.
-	Result []byte
+func scanTurn(r row) (t Turn, err error) {
+	err = r.Scan(&t.ID, &t.Session, &t.Address.Channel, &t.Address.Chat, &t.Address.Thread, &t.Origin, &t.State,
+		&t.Placeholder, &t.PlaceholderID, &t.ReplyTo, &t.Model, &t.InputTokens, &t.OutputTokens, &t.Note,
+		millis{&t.StartedAt}, millis{&t.EndedAt})
+	return t, err
 }
 
-// StartCall journals that a call is about to have its effect.
-func (tx *Tx) StartCall(c Call) error { panic("not yet") }
+// AddTurn stores a turn that starts: running unless State says otherwise, now
+// unless StartedAt does.
+func (tx *Tx) AddTurn(t Turn) (TurnID, error) {
+	if t.State == "" {
+		t.State = TurnRunning
+	}
+	id, err := tx.insert(`INSERT INTO turns (session, channel, chat, thread, origin, state, placeholder,
+			placeholder_id, reply_to, model, input_tokens, output_tokens, note, started_at, ended_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		t.Session, t.Address.Channel, t.Address.Chat, t.Address.Thread, t.Origin, t.State, t.Placeholder,
+		t.PlaceholderID, t.ReplyTo, t.Model, t.InputTokens, t.OutputTokens, t.Note, tx.orNow(t.StartedAt), toMillis(t.EndedAt))
+	if err != nil {
+		return 0, fmt.Errorf("add turn: %w", err)
+	}
+	return TurnID(id), nil
+}
 
-// FinishCall stores the result of a call.
-func (tx *Tx) FinishCall(id string, result []byte) error { panic("not yet") }
+// Turn returns a turn, or ErrNotFound.
+func (tx *Tx) Turn(id TurnID) (Turn, error) {
+	t, err := scanTurn(tx.tx.QueryRow(turnSQL, id))
+	if err != nil {
+		return Turn{}, fmt.Errorf("turn %d: %w", id, notFound(err))
+	}
+	return t, nil
+}
 
-// Calls returns the journaled calls of a turn by id.
-func (tx *Tx) Calls(t TurnID) (map[string]Call, error) { panic("not yet") }
+// RunningTurns lists the turns that have not ended, oldest first.
+func (tx *Tx) RunningTurns() ([]Turn, error) {
+	all, err := query(tx, scanTurn, runningTurnsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("list running turns: %w", err)
+	}
+	return all, nil
+}
+
+// SetPlaceholder writes the placeholder's state down.
+func (tx *Tx) SetPlaceholder(id TurnID, state string, message int64) error {
+	err := tx.change(`UPDATE turns SET placeholder = ?, placeholder_id = ? WHERE id = ?`, state, message, id)
+	if err != nil {
+		return fmt.Errorf("set placeholder of turn %d: %w", id, err)
+	}
+	return nil
+}
+
+// EndTurn writes State, Placeholder, PlaceholderID, Model, InputTokens,
+// OutputTokens, Note and EndedAt (now when it is zero) of a turn and drops its
+// journal.
+func (tx *Tx) EndTurn(t Turn) error {
+	err := tx.change(`UPDATE turns SET state = ?, placeholder = ?, placeholder_id = ?, model = ?,
+			input_tokens = ?, output_tokens = ?, note = ?, ended_at = ? WHERE id = ?`,
+		t.State, t.Placeholder, t.PlaceholderID, t.Model, t.InputTokens, t.OutputTokens, t.Note, tx.orNow(t.EndedAt), t.ID)
+	if err == nil {
+		err = tx.dropJournal(t.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("end turn %d: %w", t.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// toMillis is how a time is stored: Unix milliseconds, 0 for the zero time.
+func toMillis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// millis reads a time back into *t, in UTC.
+type millis struct{ t *time.Time }
+
+// Scan implements sql.Scanner.
+func (m millis) Scan(v any) error {
+	n, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("time is a %T", v)
+	}
+	*m.t = time.Time{}
+	if n != 0 {
+		*m.t = time.UnixMilli(n).UTC()
+	}
+	return nil
+}
+
+// jsonColumn reads a JSON text into what it points to.
+type jsonColumn struct{ into any }
+
+// Scan implements sql.Scanner.
+func (j jsonColumn) Scan(v any) error {
+	switch text := v.(type) {
+	case string:
+		return json.Unmarshal([]byte(text), j.into)
+	case []byte:
+		return json.Unmarshal(text, j.into)
+	}
+	return fmt.Errorf("JSON is a %T", v)
+}
+
+// blob keeps nil from being stored as NULL.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// idList is a list of ids for "IN (SELECT value FROM json_each(?))", so that a
+// statement is the same for any number of them and stays prepared.
+func idList[ID ~int64](ids []ID) string {
+	b := []byte{'['}
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = fmt.Append(b, int64(id))
+	}
+	return string(append(b, ']'))
+}
+
+// row is a *sql.Row or the current one of *sql.Rows.
+type row interface{ Scan(into ...any) error }
+
+// query lists what scan makes of each row.
+func query[T any](tx *Tx, scan func(row) (T, error), statement string, args ...any) ([]T, error) {
+	rows, err := tx.tx.Query(statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (tx *Tx) exec(statement string, args ...any) (int64, error) {
+	r, err := tx.tx.Exec(statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// change runs a statement that must change exactly one row, else ErrNotFound.
+func (tx *Tx) change(statement string, args ...any) error {
+	n, err := tx.exec(statement, args...)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	return err
+}
+
+// insert runs a statement that adds one row and returns its id.
+func (tx *Tx) insert(statement string, args ...any) (int64, error) {
+	r, err := tx.tx.Exec(statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.LastInsertId()
+}
+
+// orNow is t, or the time of the transaction when t is zero.
+func (tx *Tx) orNow(t time.Time) int64 {
+	if t.IsZero() {
+		t = tx.now
+	}
+	return toMillis(t)
+}
+
+// depth counts waiting rows and finds the time of the oldest.
+func (tx *Tx) depth(statement string) (Depth, error) {
+	var d Depth
+	err := tx.tx.QueryRow(statement).Scan(&d.Waiting, millis{&d.Oldest})
+	return d, err
+}
+
+// notFound turns the driver's word for a missing row into ours.
+func notFound(err error) error {
+	if err == sql.ErrNoRows {
+		return ErrNotFound
+	}
+	return err
+}

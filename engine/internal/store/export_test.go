@@ -1,0 +1,48 @@
+package store
+
+// The statements of the hot paths, for the test of their plans.
+var HotStatements = map[string]string{
+	"NewUpdates":   newUpdatesSQL,
+	"TurnUpdates":  turnUpdatesSQL,
+	"InboxDepth":   inboxDepthSQL,
+	"PruneInbox":   pruneInboxSQL,
+	"PendingOut":   pendingOutSQL,
+	"PendingOutAt": pendingOutAtSQL,
+	"OutboxDepth":  outboxDepthSQL,
+	"PruneOutbox":  pruneOutboxSQL,
+	"Turn":         turnSQL,
+	"RunningTurns": runningTurnsSQL,
+	"Answers":      answersSQL,
+	"Calls":        callsSQL,
+	"Session":      sessionSQL,
+	"History":      historySQL,
+	"unlogged":     unloggedSQL,
+}
+
+// Exec runs any statement.
+func (tx *Tx) Exec(statement string, args ...any) error {
+	_, err := tx.exec(statement, args...)
+	return err
+}
+
+// Text returns the first column of the first row as text.
+func (tx *Tx) Text(statement string, args ...any) (string, error) {
+	var s string
+	err := tx.tx.QueryRow(statement, args...).Scan(&s)
+	return s, err
+}
+
+// Plan returns the steps of a statement's plan.
+func (tx *Tx) Plan(statement string) ([]string, error) {
+	var args []any
+	for _, c := range statement {
+		if c == '?' {
+			args = append(args, 1)
+		}
+	}
+	return query(tx, func(r row) (detail string, err error) {
+		var ignored int
+		err = r.Scan(&ignored, &ignored, &ignored, &detail)
+		return detail, err
+	}, "EXPLAIN QUERY PLAN "+statement, args...)
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// applicationID marks a SQLite file as klawbot's: "klaw". The first migration
+// writes it.
+const applicationID = 0x6b6c6177
+
+// instance guards the pair of the database and the file "instance" beside it,
+// which hold the same random id. The file is written after the database has its
+// first schema, so where it is the database must have content: a database that
+// vanished, was cut to nothing or was swapped is noticed and never replaced by
+// an empty one.
+type instance struct {
+	file string // <dir>/instance
+	db   string // <dir>/klawbot.db
+}
+
+func newInstance(dir string) instance {
+	return instance{file: filepath.Join(dir, "instance"), db: filepath.Join(dir, "klawbot.db")}
+}
+
+// id reads the file; "" when there is none.
+func (i instance) id() (string, error) {
+	text, err := os.ReadFile(i.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	id := strings.TrimSpace(string(text))
+	if id == "" {
+		return "", fmt.Errorf("%s is empty: remove it to take over the database beside it", i.file)
+	}
+	return id, nil
+}
+
+// inspect looks at the database before anything is changed. fresh says that
+// there is none and that there never was one.
+func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
+	id, err := i.id()
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Stat(i.db); errors.Is(err, fs.ErrNotExist) {
+		if id != "" {
+			return false, i.used("is gone")
+		}
+		return true, nil
+	} else if err != nil {
+		return false, err
+	}
+	db, err := openDB(i.db, nil)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close() // nothing was written
+	return i.identify(ctx, db, id)
+}
+
+func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bool, err error) {
+	var application, tables int
+	err = db.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)").Scan(&application, &tables)
+	switch {
+	case code(err) == sqlite3.ErrNotADB || code(err) == sqlite3.ErrCorrupt:
+		return false, fmt.Errorf("%s is damaged or no klawbot database (%w): restore a backup, or move it away", i.db, err)
+	case err != nil:
+		return false, explain(i.db, err)
+	case application == 0 && tables == 0 && id != "":
+		return false, i.used("is empty")
+	case application == 0 && tables == 0:
+		return true, nil
+	case application != applicationID:
+		return false, fmt.Errorf("%s is no klawbot database: move it away, or choose another data folder", i.db)
+	}
+	inside, err := getMeta(ctx, db, "instance")
+	if err != nil {
+		return false, err
+	}
+	if id != "" && id != inside {
+		return false, fmt.Errorf("%s is not the database that belongs here: put the right one back, or remove %s to take this one over", i.db, i.file)
+	}
+	return false, nil
+}
+
+func (i instance) used(how string) error {
+	return fmt.Errorf("%s %s, but this data folder was used before: restore a backup of the database, or remove %s to start empty", i.db, how, i.file)
+}
+
+// pair makes the database and the file hold the same id.
+func (i instance) pair(ctx context.Context, db *sql.DB) error {
+	id, err := getMeta(ctx, db, "instance")
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		id = rand.Text()
+		if err := setMeta(db, "instance", id); err != nil {
+			return err
+		}
+	}
+	if have, err := i.id(); err != nil || have == id {
+		return err
+	}
+	return writeFile(i.file, id+"\n")
+}
+
+// writeFile writes a file that is there in full or not at all.
+func writeFile(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".instance-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name()) // the first error tells more
+	}
+	return err
+}
+
+// getMeta reads a fact about the database itself; "" when it is not there.
+func getMeta(ctx context.Context, db *sql.DB, key string) (string, error) {
+	var value string
+	err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&value)
+	if err == sql.ErrNoRows {
+		return "", nil
+	}
+	return value, err
+}
+
+func setMeta(db *sql.DB, key, value string) error {
+	_, err := db.Exec("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
+	return err
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"klawbot/engine/internal/llm"
+)
+
+// Call is a journaled tool call.
+type Call struct {
+	// ID is the engine's id of the call.
+	ID   string
+	Turn TurnID
+	Name string
+	// Result is the tool's result as JSON, nil while the call is in doubt:
+	// started, and no result stored.
+	Result []byte
+}
+
+const (
+	answersSQL = `SELECT body FROM answers WHERE turn = ? ORDER BY round`
+	callsSQL   = `SELECT call, turn, name, result FROM calls WHERE turn = ? ORDER BY id`
+)
+
+// AddAnswer journals a model's answer before anybody acts on it. Rounds count
+// from 0; a round that is journaled already is an error.
+func (tx *Tx) AddAnswer(t TurnID, round int, m llm.Message, u llm.Usage) error {
+	body, err := json.Marshal(m)
+	if err == nil {
+		_, err = tx.exec(`INSERT INTO answers (turn, round, body, input_tokens, output_tokens, cached_tokens, at)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, t, round, string(body), u.Input, u.Output, u.Cached, toMillis(tx.now))
+	}
+	if err != nil {
+		return fmt.Errorf("journal answer %d of turn %d: %w", round, t, err)
+	}
+	return nil
+}
+
+// Answers returns the journaled answers of a turn by round.
+func (tx *Tx) Answers(t TurnID) ([]llm.Message, error) {
+	all, err := query(tx, func(r row) (m llm.Message, err error) {
+		err = r.Scan(jsonColumn{&m})
+		return m, err
+	}, answersSQL, t)
+	if err != nil {
+		return nil, fmt.Errorf("answers of turn %d: %w", t, err)
+	}
+	return all, nil
+}
+
+// StartCall journals that a call is about to have its effect. Starting a call
+// again, as a read-only one after a crash, is no error and changes nothing.
+func (tx *Tx) StartCall(c Call) error {
+	_, err := tx.exec(`INSERT INTO calls (call, turn, name, started_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (call) DO NOTHING`, c.ID, c.Turn, c.Name, toMillis(tx.now))
+	if err != nil {
+		return fmt.Errorf("journal start of call %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// FinishCall stores the result of a call. A call that was not started is
+// ErrNotFound.
+func (tx *Tx) FinishCall(id string, result []byte) error {
+	err := tx.change(`UPDATE calls SET result = ?, finished_at = ? WHERE call = ?`, blob(result), toMillis(tx.now), id)
+	if err != nil {
+		return fmt.Errorf("journal result of call %s: %w", id, err)
+	}
+	return nil
+}
+
+// Calls returns the journaled calls of a turn by id.
+func (tx *Tx) Calls(t TurnID) (map[string]Call, error) {
+	all, err := query(tx, func(r row) (c Call, err error) {
+		err = r.Scan(&c.ID, &c.Turn, &c.Name, &c.Result)
+		return c, err
+	}, callsSQL, t)
+	if err != nil {
+		return nil, fmt.Errorf("calls of turn %d: %w", t, err)
+	}
+	byID := make(map[string]Call, len(all))
+	for _, c := range all {
+		byID[c.ID] = c
+	}
+	return byID, nil
+}
+
+func (tx *Tx) dropJournal(t TurnID) error {
+	if _, err := tx.exec(`DELETE FROM answers WHERE turn = ?`, t); err != nil {
+		return err
+	}
+	_, err := tx.exec(`DELETE FROM calls WHERE turn = ?`, t)
+	return err
+}

@@ -1,0 +1,76 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"klawbot/engine/internal/store"
+)
+
+func pending(t *testing.T, s *store.Store, a *store.Address, limit int) (all []store.Out) {
+	t.Helper()
+	read(t, s, func(tx *store.Tx) (err error) {
+		all, err = tx.PendingOut(a, limit)
+		return err
+	})
+	return all
+}
+
+func TestOutbox(t *testing.T) {
+	s := open(t, t.TempDir())
+	other := store.Address{Channel: "telegram", Chat: 123, Thread: 9}
+	write(t, s, func(tx *store.Tx) error {
+		turn, err := startTurn(tx)
+		if err != nil {
+			return err
+		}
+		for _, o := range []store.Out{
+			{Key: "turn/1/0", Turn: turn, Address: anna, Body: []byte(`{"text":"a"}`), Edit: 77},
+			{Key: "turn/1/1", Turn: turn, Address: other, Body: []byte(`{}`)},
+			{Key: "turn/1/0", Turn: turn, Address: other, Body: []byte(`again`)},
+			{Key: "turn/1/2", Turn: turn, Address: anna, Body: []byte(`{}`)},
+		} {
+			if err := tx.AddOut(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	all := pending(t, s, nil, 10)
+	if len(all) != 3 || all[0].Edit != 77 || string(all[0].Body) != `{"text":"a"}` || all[0].State != store.OutboxNew || all[0].CreatedAt.IsZero() {
+		t.Fatalf("pending is %+v", all)
+	}
+	if got := pending(t, s, &anna, 10); len(got) != 2 || got[0].Key != "turn/1/0" || got[1].Key != "turn/1/2" {
+		t.Errorf("pending there is %+v", got)
+	}
+	if got := pending(t, s, nil, 1); len(got) != 1 || got[0].ID != all[0].ID {
+		t.Errorf("limited pending is %+v", got)
+	}
+
+	want := all[0]
+	want.State, want.Attempts, want.Resent, want.Edit = store.OutboxSending, 2, true, 0
+	want.NotBefore, want.Note, want.Address = time.UnixMilli(1_800_000_000_000).UTC(), "moved", other
+	write(t, s, func(tx *store.Tx) error { return tx.UpdateOut(want) })
+	if diff := cmp.Diff(want, pending(t, s, nil, 1)[0]); diff != "" {
+		t.Error(diff)
+	}
+	want.State, want.MessageID, want.SentAt = store.OutboxSent, 88, want.NotBefore
+	write(t, s, func(tx *store.Tx) error { return tx.UpdateOut(want) })
+	if got := pending(t, s, nil, 10); len(got) != 2 {
+		t.Errorf("pending after it was sent: %+v", got)
+	}
+	read(t, s, func(tx *store.Tx) error {
+		d, err := tx.OutboxDepth()
+		if d.Waiting != 2 || d.Oldest.IsZero() {
+			t.Errorf("depth is %v", d)
+		}
+		return err
+	})
+	err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.UpdateOut(store.Out{ID: 999}) })
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("update of a missing row: %v", err)
+	}
+}

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+const (
+	// queueBound is how many writes may wait; then Write blocks.
+	queueBound = 1024
+	// batchBound is how many writes share a commit.
+	batchBound = 128
+	// beginTries times the busy timeout is how long another process may hold
+	// the database before a write fails.
+	beginTries = 5
+)
+
+// writer is the one goroutine that writes.
+type writer struct {
+	db    *sql.DB // one connection
+	path  string
+	log   *slog.Logger
+	queue chan *request
+	done  chan struct{}
+
+	mu     sync.RWMutex
+	closed bool // guarded by mu, which is held for reading while a request is queued
+}
+
+// request is one Write that waits.
+type request struct {
+	fn func(*Tx) error
+	// cancelled is Err of the caller's context: what nobody waits for any
+	// more is not run.
+	cancelled func() error
+	err       error
+	done      chan struct{}
+}
+
+func startWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) *writer {
+	w := &writer{db: db, path: path, log: log, queue: make(chan *request, queueBound), done: make(chan struct{})}
+	go w.run(context.WithoutCancel(ctx))
+	return w
+}
+
+// stop lets queued writes finish and refuses new ones.
+func (w *writer) stop() {
+	w.mu.Lock()
+	w.closed = true
+	close(w.queue)
+	w.mu.Unlock()
+	<-w.done
+}
+
+func (w *writer) write(ctx context.Context, fn func(*Tx) error) error {
+	r := &request{fn: fn, cancelled: ctx.Err, done: make(chan struct{})}
+	if err := w.enqueue(ctx, r); err != nil {
+		return err
+	}
+	<-r.done
+	return r.err
+}
+
+func (w *writer) enqueue(ctx context.Context, r *request) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.closed {
+		return ErrClosed
+	}
+	select {
+	case w.queue <- r:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *writer) run(ctx context.Context) {
+	defer close(w.done)
+	for r := range w.queue {
+		batch := w.gather(r)
+		err := w.commit(ctx, batch)
+		for _, r := range batch {
+			if r.err == nil {
+				r.err = err
+			}
+			r.err = explain(w.path, r.err)
+			close(r.done)
+		}
+	}
+}
+
+// gather takes what has queued up while the last batch was committed.
+func (w *writer) gather(first *request) []*request {
+	batch := []*request{first}
+	for len(batch) < batchBound {
+		select {
+		case r, open := <-w.queue:
+			if !open {
+				return batch
+			}
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit runs a batch in one transaction. Its error is the error of all; what
+// concerns only one request is in that one's err.
+func (w *writer) commit(ctx context.Context, batch []*request) error {
+	tx, err := w.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	for _, r := range batch {
+		if r.err = r.cancelled(); r.err != nil {
+			continue
+		}
+		if len(batch) == 1 {
+			r.err = w.call(tx, r.fn)
+			if r.err != nil {
+				return nil
+			}
+		} else if err := w.callInSavepoint(tx, r); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func (w *writer) begin(ctx context.Context) (tx *sql.Tx, err error) {
+	for range beginTries {
+		tx, err = w.db.BeginTx(ctx, nil)
+		if code(err) != sqlite3.ErrBusy && code(err) != sqlite3.ErrLocked {
+			break
+		}
+		w.log.Warn("database is busy", "path", w.path)
+	}
+	return tx, err
+}
+
+// callInSavepoint runs one of several requests. A savepoint that is not there
+// any more means that SQLite gave up the whole transaction (a full disk); going
+// on would commit each later statement by itself, so it is the end for all.
+func (w *writer) callInSavepoint(tx *sql.Tx, r *request) error {
+	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
+		return err
+	}
+	r.err = w.call(tx, r.fn)
+	if r.err != nil {
+		if _, err := tx.Exec("ROLLBACK TO one"); err != nil {
+			return errors.Join(r.err, err)
+		}
+	}
+	_, err := tx.Exec("RELEASE one")
+	return err
+}
+
+func (w *writer) call(tx *sql.Tx, fn func(*Tx) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("write panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("write panicked: %v", p)
+		}
+	}()
+	return fn(&Tx{tx: tx, now: now(), write: true})
+}
+
+// code is the SQLite result code in err, 0 when there is none.
+func code(err error) sqlite3.ErrNo {
+	var e sqlite3.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}
+
+// explain adds what a person can do about the failures of a disk.
+func explain(path string, err error) error {
+	switch code(err) {
+	case sqlite3.ErrFull:
+		return fmt.Errorf("write %s: the disk is full, free some space: %w", path, err)
+	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen:
+		return fmt.Errorf("write %s: the file or its folder is read-only: %w", path, err)
+	case sqlite3.ErrIoErr:
+		return fmt.Errorf("write %s: the disk does not work: %w", path, err)
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+		return fmt.Errorf("write %s: another process holds it: %w", path, err)
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+		return fmt.Errorf("write %s: the file is damaged, restore a backup: %w", path, err)
+	}
+	return err
+}

@@ -1,0 +1,204 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"klawbot/engine/internal/store"
+)
+
+func count(t testing.TB, s *store.Store, what string) (n int) {
+	t.Helper()
+	read(t, s, func(tx *store.Tx) error {
+		text, err := tx.Text("SELECT count(*) FROM " + what)
+		if err == nil {
+			_, err = fmt.Sscan(text, &n)
+		}
+		return err
+	})
+	return n
+}
+
+func addUpdate(id int64) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		_, _, err := tx.AddUpdate(update(id))
+		return err
+	}
+}
+
+func TestManyWriters(t *testing.T) {
+	s := open(t, t.TempDir())
+	const writers, writes = 100, 50
+	errOwn := errors.New("own")
+	var wg sync.WaitGroup
+	for w := range int64(writers) {
+		wg.Go(func() {
+			for i := range int64(writes) {
+				id := w*writes + i
+				err := s.Write(t.Context(), func(tx *store.Tx) error {
+					if err := addUpdate(id)(tx); err != nil {
+						return err
+					}
+					switch i % 10 {
+					case 3:
+						return errOwn
+					case 7:
+						panic("own")
+					}
+					return nil
+				})
+				switch i % 10 {
+				case 3:
+					if !errors.Is(err, errOwn) {
+						t.Errorf("write %d: %v", id, err)
+					}
+				case 7:
+					if err == nil || !strings.Contains(err.Error(), "panicked: own") {
+						t.Errorf("write %d: %v", id, err)
+					}
+				default:
+					if err != nil {
+						t.Errorf("write %d: %v", id, err)
+					}
+					if count(t, s, fmt.Sprintf("inbox WHERE update_id = %d", id)) != 1 {
+						t.Errorf("write %d is not there after Write", id)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got, want := count(t, s, "inbox"), writers*writes*8/10; got != want {
+		t.Errorf("%d rows, want %d", got, want)
+	}
+}
+
+// hold keeps the writer busy until the returned function is called.
+func hold(s *store.Store) (release func()) {
+	started, free, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		// The error is of no interest: the store may be closed meanwhile.
+		_ = s.Write(context.Background(), func(*store.Tx) error { close(started); <-free; return nil })
+	}()
+	<-started
+	return func() { close(free); <-done }
+}
+
+func TestCancelledBeforeItStarts(t *testing.T) {
+	s := open(t, t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	release := hold(s)
+	result := make(chan error)
+	go func() { result <- s.Write(ctx, addUpdate(1)) }()
+	cancel()
+	release()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("Write: %v", err)
+	}
+	if err := s.Write(ctx, addUpdate(2)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Write: %v", err)
+	}
+	if n := count(t, s, "inbox"); n != 0 {
+		t.Errorf("%d rows of cancelled writes", n)
+	}
+}
+
+func TestCloseWaitsForQueuedWrites(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	release := hold(s)
+	var wg sync.WaitGroup
+	results := make([]error, 20)
+	for i := range results {
+		wg.Go(func() { results[i] = s.Write(context.Background(), addUpdate(int64(i))) })
+	}
+	closed := make(chan error)
+	go func() { closed <- s.Close() }()
+	release()
+	must(t, <-closed)
+	wg.Wait()
+	stored := 0
+	for _, err := range results {
+		if err == nil {
+			stored++
+		} else if !errors.Is(err, store.ErrClosed) {
+			t.Errorf("Write: %v", err)
+		}
+	}
+	if n := count(t, open(t, dir), "inbox"); n != stored {
+		t.Errorf("%d rows, but %d writes said that they are stored", n, stored)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	s := open(t, t.TempDir())
+	write(t, s, func(tx *store.Tx) error { return tx.Exec("PRAGMA max_page_count = 1") }) // becomes the present size
+	var wg sync.WaitGroup
+	release := hold(s)
+	for i := range int64(20) {
+		wg.Go(func() {
+			u := update(i)
+			u.Raw = []byte(strings.Repeat("x", 1<<20))
+			err := s.Write(t.Context(), func(tx *store.Tx) error { _, _, err := tx.AddUpdate(u); return err })
+			if err == nil || !strings.Contains(err.Error(), "disk is full") || !strings.Contains(err.Error(), "klawbot.db") {
+				t.Errorf("Write: %v", err)
+			}
+		})
+	}
+	release()
+	wg.Wait()
+	if n := count(t, s, "inbox"); n != 0 {
+		t.Errorf("%d rows of writes that failed", n)
+	}
+	write(t, s, func(tx *store.Tx) error { return tx.Exec("PRAGMA max_page_count = 100000") })
+	write(t, s, addUpdate(1))
+	if n := count(t, s, "inbox"); n != 1 {
+		t.Errorf("%d rows after there is room again", n)
+	}
+}
+
+func TestTwoProcessesWrite(t *testing.T) {
+	dir := t.TempDir()
+	bot := open(t, dir)
+	command, err := store.OpenBeside(t.Context(), config(dir))
+	must(t, err)
+	defer command.Close()
+	var wg sync.WaitGroup
+	for i := range int64(200) {
+		wg.Go(func() {
+			s := []*store.Store{bot, command}[i%2]
+			if err := s.Write(t.Context(), addUpdate(i)); err != nil {
+				t.Errorf("Write: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := count(t, bot, "inbox"); n != 200 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestReadIsASnapshot(t *testing.T) {
+	s := open(t, t.TempDir())
+	write(t, s, addUpdate(1))
+	read(t, s, func(tx *store.Tx) error {
+		first, err := tx.NewUpdates()
+		if err != nil {
+			return err
+		}
+		write(t, s, addUpdate(2))
+		second, err := tx.NewUpdates()
+		if len(first) != 1 || len(second) != 1 {
+			t.Errorf("read %d and then %d updates", len(first), len(second))
+		}
+		return err
+	})
+	if n := count(t, s, "inbox"); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+}
