@@ -1,0 +1,86 @@
+package telegramtest
+
+import "strings"
+
+// replyParameters are what a call says about the message it answers.
+type replyParameters struct {
+	Message int64  `json:"message_id"`
+	Orphan  bool   `json:"allow_sending_without_reply"`
+	Quote   string `json:"quote"`
+}
+
+// sendMessage sends a text. s.mu is held.
+func (s *Server) sendMessage(p params) (any, *apiError) {
+	t, err := s.readText(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.send(p, Message{Text: t.text, Entities: t.entities, ParseMode: p.str("parse_mode"), Preview: wantsPreview(p)})
+}
+
+// sendDocument sends a file with a caption. s.mu is held.
+func (s *Server) sendDocument(p params) (any, *apiError) {
+	t, err := s.readCaption(p)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.document(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.send(p, Message{Text: t.text, Entities: t.entities, ParseMode: p.str("parse_mode"), Document: id})
+}
+
+// send does what all kinds of messages have in common.
+func (s *Server) send(p params, m Message) (any, *apiError) {
+	c, err := s.target(p)
+	if err != nil {
+		return nil, err
+	}
+	if m.Thread, err = c.thread(p); err != nil {
+		return nil, err
+	}
+	if m.Buttons, err = readKeyboard(p); err != nil {
+		return nil, err
+	}
+	if m.ReplyTo, err = c.replyTo(p); err != nil {
+		return nil, err
+	}
+	if err := s.paced(c); err != nil {
+		return nil, err
+	}
+	m.From, m.Bot, m.Silent = s.config.Bot.ID, true, p.flag("disable_notification")
+	c.botSpoke = true
+	return s.wire(c, s.add(c, m)), nil
+}
+
+// replyTo finds the message that a call answers.
+func (c *chat) replyTo(p params) (int64, *apiError) {
+	r := replyParameters{Message: p.num("reply_to_message_id"), Orphan: p.flag("allow_sending_without_reply")}
+	if err := p.object("reply_parameters", &r); err != nil {
+		return 0, badRequest("can't parse reply parameters JSON object")
+	}
+	if r.Message == 0 {
+		return 0, nil
+	}
+	m := c.byID[r.Message]
+	if m == nil || m.Deleted {
+		if r.Orphan {
+			return 0, nil
+		}
+		return 0, badRequest("message to be replied not found")
+	}
+	if !strings.Contains(m.Text, r.Quote) {
+		return 0, badRequest("QUOTE_TEXT_INVALID")
+	}
+	return m.ID, nil
+}
+
+func wantsPreview(p params) bool {
+	var options struct {
+		Disabled bool `json:"is_disabled"`
+	}
+	// Options that cannot be read leave the preview on.
+	_ = p.object("link_preview_options", &options)
+	return !options.Disabled && !p.flag("disable_web_page_preview")
+}
