@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -64,8 +63,8 @@ func parseJSON(text string) (any, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, malformed(text, err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("malformed JSON arguments: more text after the object: %s", clip(strings.TrimSpace(text[d.InputOffset():]), 40))
+	if rest := strings.TrimSpace(text[d.InputOffset():]); rest != "" {
+		return nil, fmt.Errorf("malformed JSON arguments: more text after the object: %s", clip(rest, 40))
 	}
 	return v, checkNumbers(v)
 }

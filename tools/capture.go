@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -24,8 +25,9 @@ type capture struct {
 func (p capture) result(c Call, r Result) Result {
 	r.CallID = c.ID
 	r.Output, r.Error = p.clean(r.Output), p.clean(r.Error)
-	if !r.Success && r.Error == "" {
-		r.Error = "the tool failed and did not say why"
+	if !r.Success {
+		r.Error = cmp.Or(r.Error, "the tool failed and did not say why")
+		r.ErrorKind = cmp.Or(r.ErrorKind, Execution)
 	}
 	if r.Data != nil {
 		r.Data = p.data(r.Data)

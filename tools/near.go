@@ -26,7 +26,7 @@ func nearest(name string, names []string, limit int) []string {
 		if len(name) >= 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
 			d = min(d, 2)
 		}
-		if d <= max(1, len(n)/3) {
+		if d <= max(1, min(3, len(n)/2)) {
 			close = append(close, candidate{n, d})
 		}
 	}

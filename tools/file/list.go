@@ -62,6 +62,13 @@ func (f *files) entries(ctx context.Context, written string, depth int) ([]strin
 
 // walk lists what is below a folder. Links are named and not followed.
 func walk(ctx context.Context, p place, depth int) ([]string, error) {
+	info, err := p.root.Lstat(p.name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, refuse(tools.NotFound, "directory not found: %s (it is a file)", quote(p.shown))
+	}
 	folder, err := p.root.OpenRoot(p.name)
 	if err != nil {
 		return nil, err
