@@ -1,2 +1,119 @@
-// Package workspace reads the workspace folder and builds the system prompt from it.
+// Package workspace reads the workspace folder: it builds the system prompt
+// from the files that say who the bot is and how it works, and it lays out a
+// fresh workspace. It does not know chats or turns, and what changes from one
+// minute to the next is not in its prompt.
 package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// maxFile is how much of one file enters the prompt, in bytes.
+const maxFile = 16 << 10
+
+// Workspace is a folder whose files are read again when they change. It may be
+// used from several goroutines.
+type Workspace struct {
+	dir string
+	log *slog.Logger
+
+	mu    sync.Mutex
+	files map[string]file // guarded by mu; by name
+}
+
+// file is what is known of a file since it was last read.
+type file struct {
+	changed time.Time
+	size    int64
+	text    string
+	fault   string
+}
+
+// Open returns the workspace in a folder. The folder may be missing: it is
+// looked for again each time. What cannot be read is logged once.
+func Open(dir string, log *slog.Logger) *Workspace {
+	return &Workspace{dir: dir, log: log, files: map[string]file{}}
+}
+
+// texts returns the texts of files, "" for those that are missing, blank or
+// cannot be read.
+func (w *Workspace) texts(names []string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	texts := make([]string, len(names))
+	root, err := os.OpenRoot(w.dir)
+	if err != nil {
+		w.remember("", file{fault: err.Error()})
+		return texts
+	}
+	defer root.Close()
+	for i, name := range names {
+		texts[i] = w.text(root, name)
+	}
+	return texts
+}
+
+func (w *Workspace) text(root *os.Root, name string) string {
+	info, err := root.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		delete(w.files, name)
+		return ""
+	}
+	known, seen := w.files[name]
+	if err == nil && seen && known.fault == "" && known.changed.Equal(info.ModTime()) && known.size == info.Size() {
+		return known.text
+	}
+	f, err := readFile(root, name)
+	if err != nil {
+		f.fault = err.Error()
+	}
+	w.remember(name, f)
+	return f.text
+}
+
+// remember keeps what is known of a file, and logs a fault when it is new.
+func (w *Workspace) remember(name string, f file) {
+	if f.fault != "" && f.fault != w.files[name].fault {
+		w.log.Warn("workspace not readable", "dir", w.dir, "file", name, "err", f.fault)
+	}
+	w.files[name] = f
+}
+
+// readFile reads one file, if it is one: a pipe must not hold the bot up.
+func readFile(root *os.Root, name string) (file, error) {
+	r, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return file{}, err
+	}
+	defer r.Close()
+	info, err := r.Stat()
+	if err != nil {
+		return file{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return file{}, fmt.Errorf("%s is not a regular file", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return file{}, err
+	}
+	return file{changed: info.ModTime(), size: info.Size(), text: fit(name, string(data))}, nil
+}
+
+// fit makes a file's text fit for the prompt.
+func fit(name, text string) string {
+	if len(text) <= maxFile {
+		return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	}
+	text = strings.ToValidUTF8(text[:maxFile], "")
+	return fmt.Sprintf("%s\n\n[%s is longer than %d KiB; the rest is left out]", strings.TrimSpace(text), name, maxFile>>10)
+}
