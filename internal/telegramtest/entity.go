@@ -9,7 +9,7 @@ func (e Entity) end() int { return e.Offset + e.Length }
 
 // checkEntities checks what can be said of entities without the text, and drops
 // those that Telegram finds by itself. s.mu is held.
-func (t *text) checkEntities(s *Server) *apiError {
+func (t *formatted) checkEntities(s *Server) *apiError {
 	for i, e := range t.entities {
 		if err := e.check(s); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (e Entity) found() bool {
 
 // limit drops entities beyond the hundredth, without a word, and refuses a load
 // that is too big. Telegram counts the splittable kinds last.
-func (t *text) limit() *apiError {
+func (t *formatted) limit() *apiError {
 	if len(t.entities) > maxEntities {
 		slices.SortStableFunc(t.entities, func(a, b Entity) int { return a.rank() - b.rank() })
 		t.entities = t.entities[:maxEntities]

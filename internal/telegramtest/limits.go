@@ -44,7 +44,9 @@ func (s *Server) paced(c *chat) *apiError {
 }
 
 func (p *pace) wait(now time.Time) time.Duration {
-	return p.due.Sub(now) - (chatBurst-1)*chatEvery - chatSlack
+	// Added, not subtracted from the difference: that of a zero time is the
+	// smallest Duration there is, and would wrap.
+	return p.due.Sub(now.Add((chatBurst-1)*chatEvery + chatSlack))
 }
 
 func (p *pace) pay(now time.Time) {

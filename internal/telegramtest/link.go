@@ -1,6 +1,7 @@
 package telegramtest
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -14,6 +15,7 @@ const (
 	linkDot      = "Host is invalid"
 	linkHostChar = "Disallowed character in URL host"
 	linkPercent  = "Wrong percent-encoded symbol in URL host"
+	linkIPv6     = "Wrong IPv6 address specified in the URL"
 	linkTelegram = "Unallowed characters in URL host"
 )
 
@@ -21,12 +23,14 @@ const (
 // whose answers for the links in its test were recorded: a link without a scheme
 // is taken as http, a host needs a dot, and mailto: and tel: are no schemes.
 func checkURL(link string) string {
-	link, own := ownScheme(link)
-	host, fault := parseHost(link)
+	scheme, rest := ownScheme(link)
+	host, fault := parseHost(rest)
 	switch {
 	case fault != "":
 		return fault
-	case own:
+	case scheme == "tonsite:":
+		return ""
+	case scheme != "":
 		if strings.ContainsFunc(host, func(r rune) bool { return !alphanumeric(r) && r != '-' && r != '_' }) {
 			return linkTelegram
 		}
@@ -37,20 +41,20 @@ func checkURL(link string) string {
 	return ""
 }
 
-// ownScheme takes off tg: and ton:, which Telegram handles itself.
-func ownScheme(link string) (rest string, own bool) {
-	for _, scheme := range []string{"tg:", "ton:"} {
+// ownScheme takes off the schemes that Telegram handles itself.
+func ownScheme(link string) (scheme, rest string) {
+	for _, scheme := range []string{"tg:", "ton:", "tonsite:"} {
 		if len(link) >= len(scheme) && strings.EqualFold(link[:len(scheme)], scheme) {
-			return strings.TrimPrefix(link[len(scheme):], "//"), true
+			return scheme, strings.TrimPrefix(link[len(scheme):], "//")
 		}
 	}
-	return link, false
+	return "", link
 }
 
 func parseHost(link string) (host, fault string) {
 	if scheme, rest, ok := strings.Cut(link, "://"); ok && !strings.Contains(scheme, ":") {
 		switch strings.ToLower(scheme) {
-		case "http", "https", "tonsite":
+		case "http", "https":
 		default:
 			return "", linkProtocol
 		}
@@ -75,7 +79,10 @@ func checkHost(host string) string {
 		return linkNoHost
 	case host == ".":
 		return linkDot
-	case strings.HasPrefix(host, "["):
+	case host[0] == '[' && host[len(host)-1] == ']':
+		if ip, err := netip.ParseAddr(host[1 : len(host)-1]); err != nil || !ip.Is6() {
+			return linkIPv6
+		}
 		return ""
 	}
 	for i := 0; i < len(host); i++ {

@@ -14,7 +14,7 @@
 // delivery of updates to a webhook, link previews, media but documents, drafts
 // and rich messages, inline mode, business accounts, administrators, the delay
 // of repeated 409 answers and the shortened polls of hasty clients. Entities
-// that cross are kept as they are, where Telegram cuts them.
+// that cross are kept as they are, where Telegram cuts or drops some of them.
 //
 // A test in the same process uses the methods of Server; another process uses
 // the same through HTTP below /control/ (see control.go). Whatever waits does so

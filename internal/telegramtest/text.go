@@ -16,35 +16,35 @@ const (
 	maxOffset     = 1_000_000
 )
 
-// text is a text with its entities, on the way to be checked and cleaned.
-type text struct {
+// formatted is a text with its entities, on the way to be checked and cleaned.
+type formatted struct {
 	text     string
 	entities []Entity
 }
 
 // readText reads and checks the text of a message. s.mu is held.
-func (s *Server) readText(p params) (text, *apiError) {
+func (s *Server) readText(p params) (formatted, *apiError) {
 	raw := p.str("text")
 	switch {
 	case raw == "":
-		return text{}, badRequest("message text is empty")
+		return formatted{}, badRequest("message text is empty")
 	case len(raw) > maxTextBytes:
-		return text{}, badRequest("text is too long")
+		return formatted{}, badRequest("text is too long")
 	}
 	t, err := s.readFormatted(raw, p, "entities")
 	switch {
 	case err != nil:
-		return text{}, err
+		return formatted{}, err
 	case t.text == "":
-		return text{}, badRequest("text must be non-empty")
+		return formatted{}, badRequest("text must be non-empty")
 	case units(t.text) > maxText:
-		return text{}, badRequest("message is too long")
+		return formatted{}, badRequest("message is too long")
 	}
 	return t, nil
 }
 
 // readCaption reads and checks the caption of a document. s.mu is held.
-func (s *Server) readCaption(p params) (text, *apiError) {
+func (s *Server) readCaption(p params) (formatted, *apiError) {
 	t, err := s.readFormatted(p.str("caption"), p, "caption_entities")
 	if err == nil && units(t.text) > maxCaption {
 		err = badRequest("message caption is too long")
@@ -52,8 +52,8 @@ func (s *Server) readCaption(p params) (text, *apiError) {
 	return t, err
 }
 
-func (s *Server) readFormatted(raw string, p params, name string) (text, *apiError) {
-	t := text{text: raw}
+func (s *Server) readFormatted(raw string, p params, name string) (formatted, *apiError) {
+	t := formatted{text: raw}
 	if err := p.object(name, &t.entities); err != nil {
 		return t, badRequest("can't parse entities JSON object")
 	}
@@ -69,7 +69,7 @@ func (s *Server) readFormatted(raw string, p params, name string) (text, *apiErr
 // clean does to a text what Telegram does before sending it: control characters
 // become spaces, some characters go, blanks around the text go, and the entities
 // move along. It refuses entities that do not fit the text.
-func (t *text) clean() *apiError {
+func (t *formatted) clean() *apiError {
 	slices.SortStableFunc(t.entities, func(a, b Entity) int {
 		if a.Offset != b.Offset {
 			return a.Offset - b.Offset
@@ -86,7 +86,7 @@ func (t *text) clean() *apiError {
 
 // fit walks along the text and checks that every entity begins and ends between
 // two characters.
-func (t *text) fit() *apiError {
+func (t *formatted) fit() *apiError {
 	next, open := 0, []Entity(nil)
 	check := func(offset, at int) *apiError {
 		for len(open) > 0 && open[len(open)-1].end() <= offset {
@@ -134,7 +134,7 @@ func push(open []Entity, e Entity) []Entity {
 }
 
 // sweep replaces and removes the characters that Telegram does not keep.
-func (t *text) sweep() {
+func (t *formatted) sweep() {
 	var out strings.Builder
 	out.Grow(len(t.text))
 	moved := make([]int, 0, len(t.text)+1) // old offset → new offset
@@ -161,7 +161,7 @@ func (t *text) sweep() {
 }
 
 // trim cuts blanks around the text; leading ones only up to the first entity.
-func (t *text) trim() {
+func (t *formatted) trim() {
 	t.text = strings.TrimRight(t.text, " \n")
 	end := units(t.text)
 	kept := t.entities[:0]

@@ -118,6 +118,7 @@ func TestLinks(t *testing.T) {
 		port   = "Wrong port number specified in the URL"
 		scheme = "Unsupported URL protocol"
 		wrong  = "Wrong HTTP URL"
+		ipv6   = "Wrong IPv6 address specified in the URL"
 	)
 	for link, fault := range map[string]string{
 		"http://a.b": "", "https://a.b/c d": "", "mailto:a@b.c": "", "tel:+123": port, "tel:123456": port,
@@ -130,7 +131,8 @@ func TestLinks(t *testing.T) {
 		"//a.b": noHost, "mailto:x": port, "http://.": "Host is invalid", "http://a.": "",
 		"data:text/plain,x": port, "http://a%20b.c/": "", "tonsite://a.ton": "", "http://exa$mple.com": "",
 		"http://a;b.c": "", "http://a.b?x=1#y": "", "https://a.b:80a/": port, "magnet:?xt=1.2": port,
-		"tg:": noHost, "tg://a b": char, "http://a%2.c": "Wrong percent-encoded symbol in URL host",
+		"[::1]": "", "http://a@[::1]": "", "[x]": ipv6, "[]": ipv6, "http://[::1": char, "[::1]x": char, "[": char,
+		"tonsite://x": "", "tonsite:x": "", "tonsite://": noHost, "tg:": noHost, "tg://a b": char, "http://a%2.c": "Wrong percent-encoded symbol in URL host",
 	} {
 		params := obj{"chat_id": alice, "text": "x", "entities": []obj{{"type": "text_link", "offset": 0, "length": 1, "url": link}}}
 		if fault != "" {
