@@ -4,7 +4,7 @@ package template
 
 import "embed"
 
-// Files are the files by their names in the workspace.
+// FS holds the files by their names in the workspace.
 //
 //go:embed *.md skills
-var Files embed.FS
+var FS embed.FS

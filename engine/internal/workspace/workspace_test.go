@@ -113,7 +113,7 @@ func TestMissingWorkspace(t *testing.T) {
 	if got := w.Prompt(""); !strings.HasPrefix(got, "## Ground Rules") || !strings.Contains(log.String(), "later") {
 		t.Errorf("prompt %s, log %s", got, log.String())
 	}
-	if _, err := workspace.Install(dir, template.Files); err != nil {
+	if _, err := workspace.Install(dir, template.FS); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.Prompt(""); !strings.HasPrefix(got, "## Soul") {
@@ -155,7 +155,7 @@ func TestInstall(t *testing.T) {
 }
 
 func TestTemplateIsComplete(t *testing.T) {
-	written, err := workspace.Install(t.TempDir(), template.Files)
+	written, err := workspace.Install(t.TempDir(), template.FS)
 	want := []string{"AGENTS.md", "HEARTBEAT.md", "IDENTITY.md", "SOUL.md", "TOOLS.md", "USER.md", "skills/README.md"}
 	if err != nil || !slices.Equal(written, want) {
 		t.Errorf("written %v, %v", written, err)
