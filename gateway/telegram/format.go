@@ -57,7 +57,10 @@ func renderRich(markdown string) rich {
 func newMarkdownParser() parser.Parser {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
-		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(literalRuns{}, 450))),
+		goldmark.WithParserOptions(parser.WithInlineParsers(
+			util.Prioritized(literalRuns{}, 450), // before emphasis, which has 500
+			util.Prioritized(eastAsianEmphasis{}, 460),
+		)),
 	).Parser()
 }
 

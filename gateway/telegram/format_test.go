@@ -69,6 +69,7 @@ func TestRenderInlines(t *testing.T) {
 		{"autolink", "<https://a.b/c>", "https://a.b/c"},
 		{"escapes", `\*a\* \&lt; &lt;b&gt; &#42; &copy; &#0; &#x202e;&nope; \a`, "*a* &lt; <b> * © \uFFFD &nope; \\a"},
 		{"units", "😀 **é** 👨‍👩‍👧 *x*", "😀 <bold>é</bold> 👨‍👩‍👧 <italic>x</italic>"},
+		{"East Asian", "**注意：**请看**“重点”**。*（a）*の **a**", "<bold>注意：</bold>请看<bold>“重点”</bold>。<italic>（a）</italic>の <bold>a</bold>"},
 		{"inside a word", "这是**重要**的 Telegram**а**", "这是<bold>重要</bold>的 Telegram<bold>а</bold>"},
 	})
 }

@@ -66,8 +66,8 @@ func (r mdRenderer) codeText(n ast.Node) string {
 // both in plain sight.
 func (r mdRenderer) link(n ast.Node, destination string) {
 	url := unescapeReferences(destination)
-	start := r.out.mark()
-	if linkable(url) {
+	start, works := r.out.mark(), linkable(url)
+	if works {
 		r.out.styled(textLink, url, func() { r.inlines(n) })
 	} else {
 		r.inlines(n)
@@ -77,7 +77,7 @@ func (r mdRenderer) link(n ast.Node, destination string) {
 	switch {
 	case label == "":
 		r.out.write(address)
-	case !linkable(url) && address != "" && label != address:
+	case !works && address != "" && label != address:
 		r.out.write(" (" + address + ")")
 	}
 }
