@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 // commits.
 func BenchmarkWrite(b *testing.B) {
 	for _, goroutines := range []int{1, 100} {
-		b.Run(map[int]string{1: "1", 100: "100"}[goroutines], func(b *testing.B) {
+		b.Run(fmt.Sprint(goroutines), func(b *testing.B) {
 			s := open(b, b.TempDir())
 			var id atomic.Int64
 			b.SetParallelism(goroutines)
@@ -70,7 +71,7 @@ func turn(b *testing.B, s *store.Store, n int64) error {
 			if err := say(at, "an answer")(tx); err != nil {
 				return err
 			}
-			if err := tx.AddOut(store.Out{Key: "turn/" + string(rune(n)) + "/0", Turn: t.ID, Address: at, Body: u.Raw}); err != nil {
+			if err := tx.AddOut(store.Out{Key: fmt.Sprintf("turn/%d/0", t.ID), Turn: t.ID, Address: at, Body: u.Raw}); err != nil {
 				return err
 			}
 			if err := tx.EndUpdates(store.InboxDone, "", in); err != nil {

@@ -15,6 +15,7 @@ var HotStatements = map[string]string{
 	"Answers":      answersSQL,
 	"Calls":        callsSQL,
 	"Session":      sessionSQL,
+	"sessionAt":    sessionAtSQL,
 	"History":      historySQL,
 	"unlogged":     unloggedSQL,
 }
@@ -45,4 +46,13 @@ func (tx *Tx) Plan(statement string) ([]string, error) {
 		err = r.Scan(&ignored, &ignored, &ignored, &detail)
 		return detail, err
 	}, "EXPLAIN QUERY PLAN "+statement, args...)
+}
+
+// Rewrite reads a line of a conversation log and writes it again.
+func Rewrite(line []byte) ([]byte, error) {
+	e, err := parseRecord(line)
+	if err != nil {
+		return nil, err
+	}
+	return e.record().line()
 }

@@ -55,13 +55,16 @@ func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := os.Stat(i.db); errors.Is(err, fs.ErrNotExist) {
-		if id != "" {
-			return false, i.used("is gone")
-		}
-		return true, nil
-	} else if err != nil {
+	file, err := os.Stat(i.db)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return i.nothing(id, "is gone")
+	case err != nil:
 		return false, err
+	case file.Size() == 0:
+		// SQLite would delete the write-ahead log of an empty file, which may
+		// hold all that is left.
+		return i.nothing(id, "is empty")
 	}
 	db, err := openDB(i.db, nil)
 	if err != nil {
@@ -79,10 +82,8 @@ func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bo
 		return false, fmt.Errorf("%s is damaged or no klawbot database (%w): restore a backup, or move it away", i.db, err)
 	case err != nil:
 		return false, explain(i.db, err)
-	case application == 0 && tables == 0 && id != "":
-		return false, i.used("is empty")
 	case application == 0 && tables == 0:
-		return true, nil
+		return i.nothing(id, "is empty")
 	case application != applicationID:
 		return false, fmt.Errorf("%s is no klawbot database: move it away, or choose another data folder", i.db)
 	}
@@ -96,8 +97,13 @@ func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bo
 	return false, nil
 }
 
-func (i instance) used(how string) error {
-	return fmt.Errorf("%s %s, but this data folder was used before: restore a backup of the database, or remove %s to start empty", i.db, how, i.file)
+// nothing is the verdict on a database without content: fresh in a new folder,
+// an error where there was one before.
+func (i instance) nothing(id, how string) (fresh bool, err error) {
+	if id == "" {
+		return true, nil
+	}
+	return false, fmt.Errorf("%s %s, but this data folder was used before: restore a backup of the database, or remove %s to start empty", i.db, how, i.file)
 }
 
 // pair makes the database and the file hold the same id.

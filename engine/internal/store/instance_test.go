@@ -100,6 +100,15 @@ func TestNeverSilentlyEmpty(t *testing.T) {
 	}
 }
 
+// TestOpenLeavesNoEmptyFile holds what the check of the size relies on.
+func TestOpenLeavesNoEmptyFile(t *testing.T) {
+	dir := t.TempDir()
+	open(t, dir)
+	if info, err := os.Stat(filepath.Join(dir, "klawbot.db")); err != nil || info.Size() == 0 {
+		t.Errorf("the database of an open store is empty: %v", err)
+	}
+}
+
 func TestStartAfterAnyCrashOfTheFirstStart(t *testing.T) {
 	t.Run("file made", func(t *testing.T) {
 		dir := t.TempDir()

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"sync"
 	"testing"
 
 	"klawbot/engine/internal/store"
@@ -92,7 +91,6 @@ func killedWriter(t *testing.T, dir string, first, lines int) (ids []int64) {
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	var kill sync.Once
 	in := bufio.NewScanner(out)
 	for in.Scan() {
 		id, err := strconv.ParseInt(in.Text(), 10, 64)
@@ -101,7 +99,7 @@ func killedWriter(t *testing.T, dir string, first, lines int) (ids []int64) {
 		}
 		ids = append(ids, id)
 		if len(ids) == lines {
-			kill.Do(func() { must(t, cmd.Process.Kill()) })
+			must(t, cmd.Process.Kill())
 		}
 	}
 	if err := cmd.Wait(); err == nil || len(ids) < lines {

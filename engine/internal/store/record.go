@@ -92,7 +92,7 @@ func (e entry) record() record {
 	if r.Type == typeBreak {
 		r.Meta.Reason = "user_reset"
 	}
-	if !reflect.DeepEqual(e.Body, r.plainBody()) {
+	if !reflect.DeepEqual(e.Body, r.plainBody()) || e.Type == "" && e.Body.Role == llm.RoleTool {
 		r.Meta.Body = &e.Body
 	}
 	return r
@@ -127,7 +127,8 @@ func parseRecord(line []byte) (entry, error) {
 		return entry{}, errors.New("no conversation record: it has no id")
 	}
 	at, err := time.Parse(time.RFC3339, r.TS)
-	if err != nil {
+	at = at.UTC()
+	if err != nil || at.UnixMilli() <= 0 || at.Year() > 9999 { // 0 stands for no time, and years have four digits
 		return entry{}, fmt.Errorf("record %q: ts %q is no time", r.ID, r.TS)
 	}
 	if !slices.Contains([]llm.Role{llm.RoleUser, llm.RoleAssistant, llm.RoleTool, roleSystem}, r.Role) {
@@ -138,7 +139,7 @@ func parseRecord(line []byte) (entry, error) {
 		return entry{}, fmt.Errorf("record %q: %w", r.ID, err)
 	}
 	return entry{Address: address, Message: Message{
-		UID: r.ID, Body: r.body(), Type: r.storedType(), At: at.UTC(),
+		UID: r.ID, Body: r.body(), Type: r.storedType(), At: at,
 		Sender: r.Meta.Sender, SenderName: r.Meta.SenderName,
 		Model: r.Meta.Model, InputTokens: r.Meta.TokensIn, OutputTokens: r.Meta.TokensOut,
 	}}, nil

@@ -26,6 +26,10 @@ const (
 	sessionSQL = `SELECT ` + sessionColumns + ` FROM sessions s
 		WHERE s.channel = ? AND s.chat = ? AND s.thread = ? ORDER BY s.started_at DESC, s.id DESC LIMIT 1`
 
+	sessionAtSQL = `SELECT ` + sessionColumns + ` FROM sessions s
+		WHERE s.channel = ? AND s.chat = ? AND s.thread = ? AND s.started_at <= ?
+		ORDER BY s.started_at DESC, s.id DESC LIMIT 1`
+
 	sessionsSQL = `SELECT ` + sessionColumns + `,
 			(SELECT count(*) FROM messages m WHERE m.session = s.id AND m.type = '') AS messages,
 			coalesce((SELECT m.at FROM messages m WHERE m.session = s.id AND m.type = '' ORDER BY m.id DESC LIMIT 1),
@@ -55,6 +59,12 @@ func (tx *Tx) Session(a Address) (Session, error) {
 
 func (tx *Tx) currentSession(a Address) (s Session, err error) {
 	err = tx.tx.QueryRow(sessionSQL, a.Channel, a.Chat, a.Thread).Scan(s.fields()...)
+	return s, notFound(err)
+}
+
+// sessionAt is the session that was current at a time.
+func (tx *Tx) sessionAt(a Address, at time.Time) (s Session, err error) {
+	err = tx.tx.QueryRow(sessionAtSQL, a.Channel, a.Chat, a.Thread, toMillis(at)).Scan(s.fields()...)
 	return s, notFound(err)
 }
 

@@ -1,0 +1,156 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// importBatch is how many records share a transaction, so that a running
+	// bot never waits long for an import beside it.
+	importBatch = 100
+	// lineBound is the longest line that an import takes, in bytes.
+	lineBound = 16 << 20
+	// faultsShown is how many bad lines an import names.
+	faultsShown = 10
+)
+
+// Import adds the records of an export or of conversation logs. What is there
+// already, by its id, is skipped. Each session_break begins a session; imported
+// sessions never displace a later one as the current one of their chat. Logs of
+// a chat are imported by date. Lines that are no records are left out; the
+// error names them when all others are added.
+func (s *Store) Import(ctx context.Context, records io.Reader) (added int, err error) {
+	in := bufio.NewScanner(records)
+	in.Buffer(nil, lineBound)
+	p := importer{store: s, sessions: map[Address]SessionID{}}
+	for line := 1; in.Scan(); line++ {
+		if err := p.take(ctx, line, bytes.TrimSpace(in.Bytes())); err != nil {
+			return p.added, fmt.Errorf("import up to line %d: %w", line, err)
+		}
+	}
+	if err := errors.Join(in.Err(), p.flush(ctx)); err != nil {
+		return p.added, fmt.Errorf("import: %w", err)
+	}
+	return p.added, p.faultsError()
+}
+
+// importer is the state of one import.
+type importer struct {
+	store *Store
+	batch []entry
+	added int
+	// sessions is where the next message of an address belongs.
+	sessions map[Address]SessionID
+	faults   []error
+	more     int // faults that are not kept
+}
+
+func (p *importer) take(ctx context.Context, line int, text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	e, err := parseRecord(text)
+	if err != nil {
+		p.fault(line, err)
+		return nil
+	}
+	p.batch = append(p.batch, e)
+	if len(p.batch) < importBatch {
+		return nil
+	}
+	return p.flush(ctx)
+}
+
+func (p *importer) flush(ctx context.Context) error {
+	n := 0
+	err := p.store.Write(ctx, func(tx *Tx) (err error) {
+		n, err = p.add(tx, p.batch)
+		return err
+	})
+	p.batch = p.batch[:0]
+	if err == nil {
+		p.added += n
+	}
+	return err
+}
+
+func (p *importer) fault(line int, err error) {
+	if len(p.faults) == faultsShown {
+		p.more++
+		return
+	}
+	p.faults = append(p.faults, fmt.Errorf("line %d: %w", line, err))
+}
+
+func (p *importer) faultsError() error {
+	all := p.faults
+	if p.more > 0 {
+		all = append(all, fmt.Errorf("and %d more lines", p.more))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("import: some lines were left out:\n%w", errors.Join(all...))
+}
+
+func (p *importer) add(tx *Tx, batch []entry) (added int, err error) {
+	for _, e := range batch {
+		known, err := p.addOne(tx, e)
+		if err != nil {
+			return 0, fmt.Errorf("record %q: %w", e.UID, err)
+		}
+		if !known {
+			added++
+		}
+	}
+	return added, nil
+}
+
+func (p *importer) addOne(tx *Tx, e entry) (known bool, err error) {
+	var session SessionID
+	err = tx.tx.QueryRow(`SELECT session FROM messages WHERE uid = ?`, e.UID).Scan(&session)
+	if err == nil {
+		p.sessions[e.Address] = session
+		return true, nil
+	}
+	if err != sql.ErrNoRows {
+		return false, err
+	}
+	e.Session = p.sessions[e.Address]
+	if e.Type == typeBreak || e.Session == 0 {
+		if e.Session, err = sessionFor(tx, e); err != nil {
+			return false, err
+		}
+		p.sessions[e.Address] = e.Session
+	}
+	_, err = tx.AddMessage(e.Message)
+	return false, err
+}
+
+// sessionFor finds the session of a message that does not follow another one
+// of this import: the one that was current at its time (logs are imported file
+// by file, and sessions outlast days), else a new one.
+func sessionFor(tx *Tx, e entry) (SessionID, error) {
+	if e.Type != typeBreak {
+		s, err := tx.sessionAt(e.Address, e.At)
+		if !errors.Is(err, ErrNotFound) {
+			return s.ID, err
+		}
+	}
+	s, err := tx.addSession(Session{Address: e.Address, Model: breakModel(e), StartedAt: e.At})
+	return s.ID, err
+}
+
+// breakModel is the chosen model, which a break carries on.
+func breakModel(e entry) string {
+	if e.Type == typeBreak {
+		return e.Model
+	}
+	return ""
+}
