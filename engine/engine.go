@@ -31,11 +31,19 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 	"klawbot/tools"
@@ -60,6 +68,9 @@ type Config struct {
 	Redact *redact.Set
 	// Version is klawbot's own, for /status.
 	Version string
+	// Grace is how long running turns may take to finish when Run ends; then
+	// they are parked. 0 means 7 s.
+	Grace time.Duration
 	// Log is required.
 	Log *slog.Logger
 }
@@ -132,21 +143,189 @@ type Model struct {
 }
 
 // Engine answers messages.
-type Engine struct{}
+type Engine struct {
+	gateway   *gateway.Gateway
+	settings  func() Settings
+	store     *store.Store
+	workspace *workspace.Workspace
+	registry  *tools.Registry
+	executor  *tools.Executor
+	providers *providers
+	slots     slots
+	delivery  *delivery
+	version   string
+	grace     time.Duration
+	started   time.Time
+	log       *slog.Logger
+
+	// dispatching is held while updates are handed to lanes, so that they get
+	// there in order.
+	dispatching sync.Mutex
+	// replayed holds, for each channel whose stored updates were dispatched,
+	// the last row of them. Guarded by dispatching.
+	replayed map[string]store.InboxID
+
+	mu    sync.Mutex
+	lanes map[store.Address]*lane // guarded by mu
+	// running is the context that lanes work under, nil before Run; parking is
+	// the one of their turns, which may go on a little longer. Both are
+	// written under mu by Run.
+	running, parking context.Context
+	closing          bool // guarded by mu; no lane starts any more
+	work             sync.WaitGroup
+
+	// unlogged wakes the writer of the conversation logs.
+	unlogged chan struct{}
+}
 
 var _ gateway.Handler = (*Engine)(nil)
 
 // New opens the data folder and returns an Engine that accepts messages. They
 // are answered while Run runs. Close it after Run returned.
-func New(ctx context.Context, c Config) (*Engine, error) { panic("not yet") }
+func New(ctx context.Context, c Config) (*Engine, error) {
+	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		gateway: c.Gateway, settings: c.Settings, store: st, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
+		workspace: workspace.Open(c.Workspace, c.Log), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
+		replayed: map[string]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
+	}
+	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
+	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}}
+	e.registry, e.executor, err = toolbox(c)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return e, nil
+}
 
-// Accept stores updates; see gateway.Handler.
-func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error { panic("not yet") }
+// The end of Run: how long running turns may take to finish, and how long what
+// they said may take to leave.
+const (
+	turnGrace  = 7 * time.Second
+	sendGrace  = 2 * time.Second
+	pollOthers = 500 * time.Millisecond
+	pruneEvery = time.Hour
+	// inboxKept must be longer than the 24 hours for which a messenger may
+	// deliver an update again, and not much longer: update ids can restart.
+	inboxKept  = 48 * time.Hour
+	outboxKept = 7 * 24 * time.Hour
+)
 
 // Run answers messages and delivers replies until ctx ends. Then it lets
-// running turns finish for up to ten seconds and parks the others; they are
-// resumed at the next start.
-func (e *Engine) Run(ctx context.Context) error { panic("not yet") }
+// running turns finish for some seconds and parks the others; they are resumed
+// at the next start.
+func (e *Engine) Run(ctx context.Context) error {
+	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopSending()
+	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer park(nil)
+	e.mu.Lock()
+	e.running, e.parking = ctx, parking
+	for _, l := range e.lanes {
+		e.startLane(l)
+	}
+	e.mu.Unlock()
+	if err := e.delivery.run(sending); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, h := range e.gateway.Health() {
+		group.Go(func() error { return e.replay(ctx, h.Channel) })
+	}
+	group.Go(func() error { return e.keepHouse(ctx) })
+	group.Go(func() error { return e.writeLogs(ctx) })
+	group.Go(func() error { return e.watchOthers(ctx) })
+	err := group.Wait()
+
+	e.mu.Lock()
+	e.closing = true
+	e.mu.Unlock()
+	if !within(e.grace, e.work.Wait) {
+		park(errParked)
+		within(sendGrace, e.work.Wait)
+	}
+	e.delivery.close()
+	within(sendGrace, e.delivery.wait.Wait)
+	stopSending()
+	within(sendGrace, e.delivery.wait.Wait)
+	return errors.Join(err, e.store.WriteLog(context.WithoutCancel(ctx)))
+}
 
 // Close closes the data folder.
-func (e *Engine) Close() error { panic("not yet") }
+func (e *Engine) Close() error { return e.store.Close() }
+
+// keepHouse deletes what is kept long enough, now and then.
+func (e *Engine) keepHouse(ctx context.Context) error {
+	for {
+		err := e.store.Write(ctx, func(tx *store.Tx) error {
+			if _, err := tx.PruneInbox(time.Now().Add(-inboxKept)); err != nil {
+				return err
+			}
+			_, err := tx.PruneOutbox(time.Now().Add(-outboxKept))
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			e.log.Error("old rows not deleted", "err", err)
+		}
+		if !pause(ctx, pruneEvery) {
+			return nil
+		}
+	}
+}
+
+// logMessages says that there are messages for the conversation logs.
+func (e *Engine) logMessages() { signal(e.unlogged) }
+
+// writeLogs appends to the conversation logs what is new.
+func (e *Engine) writeLogs(ctx context.Context) error {
+	for {
+		if err := e.store.WriteLog(ctx); err != nil && ctx.Err() == nil {
+			e.log.Error("conversation log not written", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.unlogged:
+		}
+	}
+}
+
+// watchOthers notices what a command wrote beside the bot.
+func (e *Engine) watchOthers(ctx context.Context) error {
+	var last int64
+	for pause(ctx, pollOthers) {
+		version, err := e.store.DataVersion(ctx)
+		if err != nil || version == last {
+			continue
+		}
+		last = version
+		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
+			e.log.Error("outbox not read", "err", err)
+		}
+	}
+	return nil
+}
+
+// within waits for done to return and reports whether it did in time.
+func within(limit time.Duration, done func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		done()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// newID returns an id that is unique for ever.
+func newID() string { return rand.Text() }
+
+// say returns one of the bot's own sentences in its language.
+func (e *Engine) say(p phrase, args ...any) string { return say(e.settings().Language, p, args...) }

@@ -66,6 +66,14 @@ type Typer interface {
 	Typing(ctx context.Context, to Address) error
 }
 
+// Starter is a Channel that must learn something before Decode can be trusted,
+// such as the bot's own name.
+type Starter interface {
+	// Ready is closed when Decode can be trusted. The channel calls Accept
+	// with updates that depend on it only after that.
+	Ready() <-chan struct{}
+}
+
 // Answerer is a Channel with buttons.
 type Answerer interface {
 	// Answer acknowledges a tap, with a short text to show, or none.
@@ -174,6 +182,21 @@ func (g *Gateway) Decode(u Update) (Message, error) {
 	}
 	return ch.Decode(u)
 }
+
+// Ready is closed when the channel can decode everything, stored updates too.
+func (g *Gateway) Ready(channel string) <-chan struct{} {
+	if s, ok := g.byName[channel].(Starter); ok {
+		return s.Ready()
+	}
+	return always
+}
+
+// always is the Ready of channels that need no start.
+var always = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
 
 // Render turns Markdown into parts for the channel. For a channel that is not
 // on it returns none.

@@ -1,0 +1,284 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// A command is what people write with a slash. It needs no model.
+type command struct {
+	name  string
+	about phrase
+	// lane commands wait for their turn in the chat; the others are answered
+	// at once, also while a turn runs.
+	lane bool
+	// owner commands are for owners and for the terminal.
+	owner bool
+}
+
+var commands = []command{
+	{"new", cmdNew, true, false},
+	{"model", cmdModel, true, false},
+	{"models", cmdModels, false, false},
+	{"status", cmdStatus, false, false},
+	{"stop", cmdStop, false, false},
+	{"help", cmdHelp, false, false},
+	{"files", cmdFiles, true, true},
+	{"note", cmdNote, true, true},
+	{"tool", cmdTool, true, true},
+	{"export", cmdExport, true, true},
+}
+
+// CommandInfo describes a command for a messenger's menu.
+type CommandInfo struct {
+	Name, Description string
+}
+
+// Commands lists the commands that everybody may use.
+func Commands(language string) []CommandInfo {
+	var list []CommandInfo
+	for _, c := range commands {
+		if !c.owner {
+			list = append(list, CommandInfo{c.name, say(language, c.about)})
+		}
+	}
+	return list
+}
+
+func commandNamed(name string) (command, bool) {
+	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, false
+	}
+	return commands[i], true
+}
+
+// inLane reports whether a command waits for its turn in the chat.
+func inLane(name string) bool {
+	c, ok := commandNamed(name)
+	return ok && c.lane
+}
+
+// obey answers a command that calls no tool.
+func (e *Engine) obey(ctx context.Context, it item) {
+	e.log.Info("command", "chat", it.msg.Address.String(), "command", it.msg.Command)
+	text, change, err := e.command(ctx, it)
+	if err != nil {
+		e.log.Error("command failed", "command", it.msg.Command, "err", err)
+		text, change = e.say(sayErrInternal), nil
+	}
+	if e.settings().Models.Default == "" {
+		text = e.say(sayNoModelLabel) + " " + text
+	}
+	e.reply(ctx, it.row, text, change)
+}
+
+// command returns the answer to a command and the change that goes with it.
+func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) error, error) {
+	c, known := commandNamed(it.msg.Command)
+	if known && c.owner && !e.owns(it.msg) {
+		return e.say(sayOwnersOnly, c.name), nil, nil
+	}
+	switch it.msg.Command {
+	case "start":
+		return e.say(sayGreeting), nil, nil
+	case "help":
+		return e.help(it.msg), nil, nil
+	case "new":
+		return e.say(sayNewSession), func(tx *store.Tx) error {
+			_, err := tx.StartSession(it.row.Address)
+			return err
+		}, nil
+	case "model":
+		return e.chooseModel(ctx, it)
+	case "models":
+		return e.listModels(), nil, nil
+	case "status":
+		text, err := e.statusText(ctx, it)
+		return text, nil, err
+	case "note":
+		return e.say(sayNoteUsage), nil, nil
+	case "tool":
+		return e.say(sayToolUsage, strings.Join(e.toolNames(), ", ")), nil, nil
+	}
+	return e.say(sayUnknownCommand, it.msg.Command), nil, nil
+}
+
+// owns reports whether the sender is an owner. Who sits at the terminal is one.
+func (e *Engine) owns(m gateway.Message) bool {
+	return m.Address.Chat.ID == 0 || slices.Contains(e.settings().Owners[m.Address.Chat.Channel], m.Sender.ID)
+}
+
+func (e *Engine) help(m gateway.Message) string {
+	var b strings.Builder
+	b.WriteString(e.say(sayHelpHead) + "\n")
+	for _, c := range commands {
+		if !c.owner || e.owns(m) {
+			fmt.Fprintf(&b, "\n/%s — %s", c.name, e.say(c.about))
+		}
+	}
+	return b.String()
+}
+
+func (e *Engine) chooseModel(ctx context.Context, it item) (string, func(*store.Tx) error, error) {
+	models := e.settings().Models
+	wanted := strings.TrimSpace(it.msg.Args)
+	if wanted == "" {
+		var chosen string
+		if s, err := e.session(ctx, it.row.Address); err == nil {
+			chosen = s.Model
+		}
+		name, _ := e.modelFor(chosen)
+		if name == "" {
+			return e.say(sayModelsNone), nil, nil
+		}
+		return e.say(sayModelIs, name), nil, nil
+	}
+	names := modelNames(models)
+	i := slices.IndexFunc(names, func(n string) bool { return n == wanted || models.Entries[n].Name == wanted })
+	if i < 0 {
+		return e.say(sayModelUnknown, wanted, strings.Join(names, ", ")), nil, nil
+	}
+	return e.say(sayModelSet, names[i]), func(tx *store.Tx) error {
+		s, err := tx.Session(it.row.Address)
+		if err != nil {
+			return err
+		}
+		return tx.SetModel(s.ID, names[i])
+	}, nil
+}
+
+func (e *Engine) listModels() string {
+	models := e.settings().Models
+	if len(models.Entries) == 0 || models.Default == "" {
+		return e.say(sayModelsNone)
+	}
+	var b strings.Builder
+	b.WriteString(e.say(sayModelsHead))
+	for _, name := range modelNames(models) {
+		fmt.Fprintf(&b, "\n  %s (context budget: %d)", name, models.Entries[name].ContextBudget)
+	}
+	return b.String()
+}
+
+func modelNames(m Models) []string {
+	var names []string
+	for name := range m.Entries {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (e *Engine) toolNames() []string {
+	var names []string
+	for _, t := range e.registry.All() {
+		names = append(names, t.Spec().Name)
+	}
+	return names
+}
+
+// session returns the current session of an address.
+func (e *Engine) session(ctx context.Context, a store.Address) (s store.Session, err error) {
+	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		s, err = tx.Session(a)
+		return err
+	})
+	return s, err
+}
+
+// direct returns the tool call that a command of an owner stands for, nil when
+// it is another command or a misuse. Such a command is a turn like any other,
+// so that a crash repeats no effect; only no model is asked.
+func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
+	if c, ok := commandNamed(it.msg.Command); !ok || !c.owner || !e.owns(it.msg) {
+		return nil
+	}
+	args := strings.TrimSpace(it.msg.Args)
+	switch it.msg.Command {
+	case "files":
+		return directedCall("file_list", map[string]any{"path": cmp.Or(args, "."), "recursive": args == ""})
+	case "note":
+		if args == "" {
+			return nil
+		}
+		line := fmt.Sprintf("- %s %s\n", it.msg.Time.In(zoneOf(e.settings())).Format("2006-01-02 15:04"), args)
+		return directedCall("file_write", map[string]any{"path": "notes.md", "content": line, "mode": "append"})
+	case "export":
+		text, err := e.conversationText(ctx, it.row.Address)
+		if err != nil {
+			e.log.Error("conversation not read", "err", err)
+			return nil
+		}
+		return directedCall("file_write", map[string]any{"path": exportPath(it), "content": text})
+	case "tool":
+		name, arguments, _ := strings.Cut(args, " ")
+		if name == "" {
+			return nil
+		}
+		return &llm.ToolCall{Name: name, Arguments: cmp.Or(strings.TrimSpace(arguments), "{}")}
+	}
+	return nil
+}
+
+func exportPath(it item) string {
+	return fmt.Sprintf("exports/%s-%s.md", it.msg.Address, it.msg.Time.UTC().Format("20060102-150405"))
+}
+
+func directedCall(name string, arguments map[string]any) *llm.ToolCall {
+	b, err := json.Marshal(arguments)
+	if err != nil {
+		panic(err) // strings and booleans
+	}
+	return &llm.ToolCall{Name: name, Arguments: string(b)}
+}
+
+// directedAnswer stands in for a model in a turn that a command directs: first
+// the call, then its result in words.
+func (t *turn) directedAnswer(conv []llm.Message, round int) llm.Message {
+	if round == 0 {
+		call := *t.directed
+		return llm.Message{Role: llm.RoleAssistant, Blocks: []llm.Block{{Call: &call}}}
+	}
+	last := conv[len(conv)-1]
+	result := last.Blocks[len(last.Blocks)-1].Result
+	text := inCode(cmp.Or(result.Text, "(no output)"))
+	if !result.Failed && t.command == "note" {
+		text = say(t.settings.Language, sayNoteDone)
+	}
+	if !result.Failed && t.command == "export" {
+		text = say(t.settings.Language, sayExported, result.Text)
+	}
+	return llm.Text(llm.RoleAssistant, text)
+}
+
+// conversationText is the current conversation of an address as Markdown.
+func (e *Engine) conversationText(ctx context.Context, a store.Address) (string, error) {
+	const everything = -1
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Conversation %s\n", reachable(a))
+	err := e.store.Read(ctx, func(tx *store.Tx) error {
+		s, err := tx.Session(a)
+		if err != nil {
+			return err
+		}
+		messages, err := tx.History(s.ID, everything)
+		for _, m := range messages {
+			if text := strings.TrimSpace(m.Body.PlainText()); text != "" {
+				who := cmp.Or(m.SenderName, string(m.Body.Role))
+				fmt.Fprintf(&b, "\n## %s, %s\n\n%s\n", who, m.At.UTC().Format(time.RFC3339), text)
+			}
+		}
+		return err
+	})
+	return b.String(), err
+}

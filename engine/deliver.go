@@ -1,0 +1,337 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+const (
+	// repeatMark stands before a message that may be there already.
+	repeatMark = "↻ "
+	// partUnits is how long a Telegram message may be, in UTF-16 units.
+	partUnits = 4096
+	// retryMax bounds the wait between two attempts.
+	retryMax = time.Minute
+	// deliverBatch is how many rows of an address are read at once.
+	deliverBatch = 16
+)
+
+// delivery takes parts from the outbox to the gateway: one worker per address,
+// in order, so that a part that fails holds back the ones after it in its chat
+// and nobody else.
+type delivery struct {
+	e *Engine
+
+	mu      sync.Mutex
+	ctx     context.Context            // guarded by mu; nil until run
+	workers map[store.Address]*courier // guarded by mu
+	closed  bool                       // guarded by mu
+	wait    sync.WaitGroup
+}
+
+// courier is the worker of one address.
+type courier struct{ again bool }
+
+// run starts the delivery of everything that waits. Workers end with ctx.
+func (d *delivery) run(ctx context.Context) error {
+	d.mu.Lock()
+	d.ctx = ctx
+	d.mu.Unlock()
+	return d.rescan(ctx)
+}
+
+// rescan looks for rows that nobody announced: those of the last run and those
+// that a command wrote beside the bot.
+func (d *delivery) rescan(ctx context.Context) error {
+	var pending []store.Out
+	err := d.e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		pending, err = tx.PendingOut(nil, -1)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read the outbox: %w", err)
+	}
+	for _, o := range pending {
+		d.notify(o.Address)
+	}
+	return nil
+}
+
+// close lets no new worker start; those at work go on.
+func (d *delivery) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+}
+
+// notify says that an address has something to deliver.
+func (d *delivery) notify(a store.Address) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.workers[a]; c != nil {
+		c.again = true
+		return
+	}
+	if d.ctx == nil || d.closed {
+		return
+	}
+	c := &courier{again: true}
+	d.workers[a] = c
+	ctx := d.ctx
+	d.wait.Go(func() { d.serve(ctx, a, c) })
+}
+
+// serve delivers until nothing is left for the address.
+func (d *delivery) serve(ctx context.Context, a store.Address, c *courier) {
+	for d.more(a, c, ctx.Err() != nil) {
+		for {
+			var pending []store.Out
+			err := d.e.store.Read(ctx, func(tx *store.Tx) (err error) {
+				pending, err = tx.PendingOut(&a, deliverBatch)
+				return err
+			})
+			if err != nil {
+				if ctx.Err() == nil {
+					d.e.log.Error("outbox not read", "chat", reachable(a).String(), "err", err)
+					pause(ctx, time.Second)
+				}
+				break
+			}
+			if len(pending) == 0 || !d.deliverAll(ctx, pending) {
+				break
+			}
+		}
+	}
+}
+
+// more reports whether the worker has to look again, and lets it go if not.
+func (d *delivery) more(a store.Address, c *courier, ended bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !c.again || ended {
+		delete(d.workers, a)
+		return false
+	}
+	c.again = false
+	return true
+}
+
+// deliverAll delivers rows in order, each until it is settled. It returns false
+// when ctx ended.
+func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
+	for _, o := range rows {
+		for o.State == store.OutboxNew || o.State == store.OutboxSending {
+			if !pause(ctx, time.Until(o.NotBefore)) {
+				return false
+			}
+			next, err := d.attempt(ctx, o)
+			if err != nil {
+				d.e.log.Error("outbox row not written", "key", o.Key, "err", err)
+				pause(ctx, time.Second)
+				return ctx.Err() == nil
+			}
+			if o = next; o.Address != rows[0].Address {
+				d.notify(o.Address)
+				break
+			}
+		}
+	}
+	return true
+}
+
+// attempt tries to deliver a row once and stores what came of it. A send is
+// marked before it is written, so that a crash in between leaves a row in doubt
+// and not a second message; an edit can be repeated and needs no mark. What has
+// begun is finished even when the process is about to end.
+func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*sendWithin)
+	defer cancel()
+	var part gateway.Part
+	if err := json.Unmarshal(o.Body, &part); err != nil {
+		o.State, o.Note = store.OutboxDead, err.Error()
+		return o, d.write(ctx, o)
+	}
+	if o.State == store.OutboxSending && o.Edit == 0 {
+		// The last process died between the request and its answer.
+		o = d.inDoubt(o, "the process ended while it was sent")
+		return o, d.write(ctx, o)
+	}
+	to := reachable(o.Address)
+	var err error
+	switch {
+	case o.Edit != 0 && part.Text == "":
+		err = d.e.gateway.Delete(ctx, to, o.Edit)
+	case o.Edit != 0:
+		o.MessageID = o.Edit
+		err = d.e.gateway.Edit(ctx, to, o.Edit, part)
+	default:
+		if o.Resent {
+			part = markRepeated(part)
+		}
+		o.State = store.OutboxSending
+		if err := d.write(ctx, o); err != nil {
+			return o, err
+		}
+		crashPoint("outbox.sending")
+		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
+	}
+	crashPoint("outbox.delivered")
+	o = d.outcome(o, err)
+	if fail, ok := errors.AsType[*gateway.SendError](err); ok && fail.Kind == gateway.Dead {
+		d.killChat(ctx, o)
+	}
+	if o.State == store.OutboxSent {
+		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
+	}
+	err = d.write(ctx, o)
+	crashPoint("outbox.settled")
+	return o, err
+}
+
+// outcome is what a row becomes after an attempt.
+func (d *delivery) outcome(o store.Out, err error) store.Out {
+	o.Attempts++
+	if err == nil {
+		o.State, o.SentAt, o.Note = store.OutboxSent, time.Now(), ""
+		return o
+	}
+	o.State, o.Note = store.OutboxNew, err.Error()
+	fail, ok := errors.AsType[*gateway.SendError](err)
+	if !ok {
+		fail = &gateway.SendError{Kind: gateway.Ambiguous, Err: err}
+	}
+	wait := max(fail.RetryAfter, backoff(o.Attempts))
+	switch fail.Kind {
+	case gateway.Retry, gateway.Busy:
+	case gateway.Stopped:
+		wait = retryMax
+	case gateway.NotFound:
+		o.Edit, o.MessageID, wait = 0, 0, 0
+	case gateway.Moved:
+		o.Address.Chat, wait = fail.MigrateTo, 0
+	case gateway.Ambiguous:
+		if o.Edit == 0 {
+			o = d.inDoubt(o, err.Error())
+		}
+	case gateway.Refused, gateway.Rejected, gateway.Dead:
+		o.State = store.OutboxDead
+	}
+	if o.State == store.OutboxNew {
+		o.NotBefore = time.Now().Add(wait)
+	}
+	d.e.log.Warn("reply not out", "chat", reachable(o.Address).String(), "key", o.Key, "kind", string(fail.Kind),
+		"state", string(o.State), "attempts", o.Attempts, "err", err)
+	return o
+}
+
+// inDoubt decides about a send that may have arrived: it goes out once more and
+// is marked, or stays unknown.
+func (d *delivery) inDoubt(o store.Out, note string) store.Out {
+	o.Note = note
+	if o.Resent || d.e.settings().HoldAmbiguous {
+		o.State = store.OutboxUnknown
+		return o
+	}
+	o.State, o.Resent = store.OutboxNew, true
+	return o
+}
+
+// write stores what delivery changed of a row.
+func (d *delivery) write(ctx context.Context, o store.Out) error {
+	return d.e.store.Write(ctx, func(tx *store.Tx) error { return tx.UpdateOut(o) })
+}
+
+// killChat marks a chat that is gone or has blocked the bot.
+func (d *delivery) killChat(ctx context.Context, o store.Out) {
+	err := d.e.store.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.KillChat(o.Address.Channel, o.Address.Chat, o.Note)
+		return err
+	})
+	if err != nil {
+		d.e.log.Error("dead chat not marked", "chat", reachable(o.Address).String(), "err", err)
+	}
+}
+
+// markRepeated marks a part that may be there already. Where the text has no
+// room for the mark, a button carries it.
+func markRepeated(p gateway.Part) gateway.Part {
+	units := utf16Len(repeatMark)
+	if utf16Len(p.Text)+units > partUnits {
+		p.Buttons = append(slices.Clone(p.Buttons), []gateway.Button{{Text: "↻", Data: "repeated"}})
+		return p
+	}
+	p.Text = repeatMark + p.Text
+	p.Entities = slices.Clone(p.Entities)
+	for i := range p.Entities {
+		p.Entities[i].Offset += units
+	}
+	return p
+}
+
+// backoff is the wait after the n-th failed attempt: one second, doubled up to
+// a minute, spread so that many rows do not come back together.
+func backoff(n int) time.Duration {
+	d := min(time.Second<<min(n-1, 10), retryMax)
+	return d/2 + rand.N(d/2+1)
+}
+
+// pause waits, and returns false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// outsFor are the rows for the parts of one text. The last part ends the answer.
+func outsFor(to gateway.Address, parts []gateway.Part, key string, replyTo int64) []store.Out {
+	outs := make([]store.Out, 0, len(parts))
+	for i, p := range parts {
+		if i == 0 {
+			p.ReplyTo = replyTo
+		}
+		p.Last = i == len(parts)-1
+		body, err := json.Marshal(p)
+		if err != nil {
+			panic(err) // a Part holds only strings, numbers and booleans
+		}
+		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: stored(to), Body: body, State: store.OutboxNew})
+	}
+	return outs
+}
+
+func addOuts(tx *store.Tx, outs []store.Out) error {
+	for _, o := range outs {
+		if err := tx.AddOut(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// post sends a text of the bot itself, outside any answer.
+func (e *Engine) post(ctx context.Context, a store.Address, key, text string) {
+	to := reachable(a)
+	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), key, 0)
+	if err := e.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
+		e.log.Error("message not stored", "chat", to.String(), "err", err)
+		return
+	}
+	e.delivery.notify(a)
+}

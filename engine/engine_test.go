@@ -1,0 +1,459 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"klawbot/gateway"
+	"klawbot/internal/modeltest"
+)
+
+func TestAnswerReplacesThePlaceholder(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start().says(alice, "hello")
+	h.shows(alice, "re: hello")
+	calls := h.messenger.log()
+	if calls[0] != "send telegram_11 …" || calls[len(calls)-1] != "edit telegram_11 1 re: hello" {
+		t.Errorf("calls are %q, want a placeholder and an edit to the answer", calls)
+	}
+}
+
+func TestUpdateThatCameTwiceIsAnsweredOnce(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start()
+	u := h.next(gateway.Message{Address: private(alice), Sender: gateway.Sender{ID: alice}, Text: "hello"})
+	h.accept(u, u)
+	h.accept(u)
+	h.shows(alice, "re: hello")
+	h.says(alice, "again")
+	h.shows(alice, "re: hello", "re: again")
+	if n := len(h.model.Completions()); n != 2 {
+		t.Errorf("the model was asked %d times, want 2", n)
+	}
+}
+
+func TestOrderIsKeptPerChatAndChatsRunBesideEachOther(t *testing.T) {
+	h := build(t)
+	release := make(chan struct{})
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if said(r) == "slow" {
+			<-release
+		}
+		return modeltest.Text("re: " + said(r))
+	})
+	h.start()
+	h.says(alice, "slow")
+	h.messenger.wait(5*time.Second, func() bool { return len(h.model.Completions()) == 1 })
+	h.says(alice, "second")
+	h.says(bob, "quick")
+	h.shows(bob, "re: quick")
+	close(release)
+	h.shows(alice, "re: slow", "re: second")
+}
+
+func TestMessagesThatWaitedTogetherAreOneTurn(t *testing.T) {
+	h := build(t)
+	h.settings.Debounce = 50 * time.Millisecond
+	h.echo()
+	h.start()
+	h.says(alice, "one", "two", "three")
+	h.shows(alice, "re: three")
+	var users []string
+	for _, m := range h.model.Completions()[0].Messages {
+		if m.Role == "user" {
+			users = append(users, m.Text())
+		}
+	}
+	if len(users) != 3 || users[0] != "one" || users[1] != "two" || !strings.HasPrefix(users[2], "three") {
+		t.Errorf("the model got the user messages %q, want each its own", users)
+	}
+}
+
+func TestCutTextIsJoined(t *testing.T) {
+	h := build(t)
+	h.settings.Debounce = 20 * time.Millisecond
+	h.echo()
+	h.start()
+	first, second := strings.Repeat("a", 4000), "bbb"
+	h.says(alice, first, second)
+	h.shows(alice, "re: "+first+second)
+}
+
+func TestEditOfWaitingMessageReplacesIt(t *testing.T) {
+	h := build(t)
+	release := make(chan struct{})
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if said(r) == "first" {
+			<-release
+		}
+		return modeltest.Text("re: " + said(r))
+	})
+	h.start()
+	h.says(alice, "first")
+	h.messenger.wait(5*time.Second, func() bool { return len(h.model.Completions()) == 1 })
+	h.says(alice, "secnod")
+	edit := func(id int64, text string) {
+		h.accept(h.next(gateway.Message{Kind: gateway.KindEdit, ID: id, Address: private(alice), Sender: gateway.Sender{ID: alice}, Text: text}))
+	}
+	edit(2, "second")
+	edit(1, "too late")
+	close(release)
+	h.shows(alice, "re: first", "re: second")
+}
+
+func TestStopCancelsTheTurnAndDropsWhatWaits(t *testing.T) {
+	h := build(t)
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if strings.HasPrefix(said(r), "after") {
+			return modeltest.Text("re: " + said(r))
+		}
+		return modeltest.Reply{Fault: modeltest.StallBefore}
+	})
+	h.start()
+	h.says(alice, "slow")
+	h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 1 && len(h.model.Completions()) == 1 })
+	h.says(alice, "waiting", "waiting too")
+	began := time.Now()
+	h.says(alice, "/stop")
+	h.shows(alice, "Stopped. Waiting messages dropped: 2.")
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("stopping took %v, want less than a second", d)
+	}
+	h.says(alice, "/stop")
+	h.shows(alice, "Stopped. Waiting messages dropped: 2.", "Nothing is running.")
+	h.says(alice, "after")
+	h.shows(alice, "Stopped. Waiting messages dropped: 2.", "Nothing is running.", "re: after")
+}
+
+func TestTurnOfToolsAndTheirEffects(t *testing.T) {
+	h := build(t)
+	h.model.Push(
+		modeltest.CallTool("file_write", map[string]any{"path": "notes.txt", "content": "milk\n", "mode": "append"}),
+		modeltest.CallTool("send_message", map[string]any{"channel": "telegram", "chatId": "telegram_22", "text": "milk is noted"}),
+		modeltest.CallTool("send_message", map[string]any{"channel": "telegram", "chatId": "telegram_99", "text": "psst"}),
+		modeltest.Text("Noted."),
+	)
+	h.start().says(alice, "note milk and tell bob")
+	h.shows(alice, "Noted.")
+	h.shows(bob, "milk is noted")
+	notes, err := os.ReadFile(filepath.Join(h.workspace(), "notes.txt"))
+	if err != nil || string(notes) != "milk\n" {
+		t.Errorf("notes.txt holds %q (%v), want one line", notes, err)
+	}
+	last := h.model.Completions()[3].Last()
+	if want := "Error: chatId telegram_99 not in allowedChatIds"; !strings.Contains(last.Text(), want) {
+		t.Errorf("the refused send reads %q, want %q", last.Text(), want)
+	}
+}
+
+func TestLimitOfToolRoundsEndsWithAnAnswer(t *testing.T) {
+	h := build(t)
+	h.settings.MaxToolCallRounds = 3
+	rounds := 0
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if rounds++; rounds > 3 {
+			return modeltest.Text("that is all")
+		}
+		return modeltest.CallTool("current_time", map[string]any{})
+	})
+	h.start().says(alice, "loop")
+	h.shows(alice, "that is all")
+	if n := len(h.model.Completions()); n != 4 {
+		t.Errorf("the model was asked %d times, want three rounds and a last call", n)
+	}
+}
+
+func TestFailureIsOnePlainSentence(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		reply modeltest.Reply
+		want  string
+	}{
+		{"key", modeltest.Error(401, "Incorrect API key provided: model-key"), "The model's provider does not accept the API key."},
+		{"overloaded", modeltest.Error(503, "overloaded"), "The model is overloaded right now."},
+		{"empty", modeltest.Reply{}, "(no answer)"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := build(t)
+			h.model.Respond(func(modeltest.Request) modeltest.Reply { return tc.reply })
+			h.start().says(alice, "hello")
+			if !h.messenger.wait(5*time.Second, func() bool {
+				texts := h.messenger.texts(alice)
+				return len(texts) == 1 && strings.HasPrefix(texts[0], tc.want)
+			}) {
+				t.Fatalf("chat shows %q, want %q", h.messenger.texts(alice), tc.want)
+			}
+		})
+	}
+}
+
+func TestNoModelSaysSoAndDoesWhatNeedsNone(t *testing.T) {
+	h := build(t)
+	h.settings.Models.Default = ""
+	h.start().says(alice, "hello")
+	h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 1 })
+	h.says(alice, "/note buy milk")
+	h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 2 })
+	h.says(alice, "/files")
+	h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 3 })
+	texts := h.messenger.texts(alice)
+	for _, text := range texts {
+		if !strings.HasPrefix(text, "[no model] ") {
+			t.Errorf("reply %q has no label", text)
+		}
+	}
+	if len(texts) != 3 || !strings.Contains(texts[2], "notes.md") {
+		t.Errorf("replies are %q, want the list of files last", texts)
+	}
+	if n := len(h.model.Completions()); n != 0 {
+		t.Errorf("a model was asked %d times", n)
+	}
+}
+
+func TestOwnersCommandIsRefusedToOthers(t *testing.T) {
+	h := build(t)
+	h.start().says(bob, "/note mine")
+	h.shows(bob, "Only an owner of this bot may use /note (ownerIds in config.yaml).")
+}
+
+func TestNewSessionForgetsTheWindow(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start()
+	h.says(alice, "one")
+	h.shows(alice, "re: one")
+	h.says(alice, "/new")
+	h.shows(alice, "re: one", "New conversation started. Previous context cleared.")
+	h.says(alice, "two")
+	h.shows(alice, "re: one", "New conversation started. Previous context cleared.", "re: two")
+	last := h.model.Completions()[1]
+	for _, m := range last.Messages {
+		if strings.Contains(m.Text(), "one") && m.Role == "user" {
+			t.Errorf("the new session still holds %q", m.Text())
+		}
+	}
+}
+
+func TestModelIsChosenPerChat(t *testing.T) {
+	h := build(t)
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply { return modeltest.Text(r.Model) })
+	h.start()
+	h.says(alice, "/model nope")
+	h.shows(alice, "Unknown model 'nope'. Available: main, other")
+	h.says(alice, "/model other")
+	h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 2 })
+	h.says(alice, "who")
+	h.shows(alice, "Unknown model 'nope'. Available: main, other", "Switched to model: other", "other-model")
+	h.says(bob, "who")
+	h.shows(bob, "test-model")
+}
+
+func TestPanickingUpdateIsADeadRowAndNothingElse(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start()
+	bad := h.next(gateway.Message{Address: private(alice), Sender: gateway.Sender{ID: alice}, Text: "x"})
+	bad.Raw = []byte("panic")
+	h.accept(bad)
+	h.says(alice, "still there?")
+	h.shows(alice, "I could not read that message.", "re: still there?")
+}
+
+func TestWhitelistIsAskedAgainAtDispatch(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start()
+	h.end()
+	h.chats = []int64{bob}
+	h.start()
+	h.says(alice, "still me")
+	h.says(bob, "me too")
+	h.shows(bob, "re: me too")
+	if texts := h.messenger.texts(alice); len(texts) != 0 || len(h.model.Completions()) != 1 {
+		t.Errorf("a chat that is not listed any more got %q", texts)
+	}
+}
+
+func TestDeliveryOutcomes(t *testing.T) {
+	failOnce := func(kind gateway.Failure) func(string) *gateway.SendError {
+		failed := false
+		return func(call string) *gateway.SendError {
+			if failed || !strings.Contains(call, "re: ") {
+				return nil
+			}
+			failed = true
+			return &gateway.SendError{Kind: kind, RetryAfter: time.Millisecond, Err: fmt.Errorf("told to")}
+		}
+	}
+	for _, tc := range []struct {
+		name      string
+		streaming string
+		fail      func(string) *gateway.SendError
+		lose      func(string) bool
+		hold      bool
+		want      []string
+	}{
+		{name: "retry", streaming: "off", fail: failOnce(gateway.Retry), want: []string{"re: hello"}},
+		{name: "edit target gone becomes a send", streaming: "edit", fail: failOnce(gateway.NotFound), want: []string{"…", "re: hello"}},
+		{name: "ambiguous edit is repeated", streaming: "edit", lose: once("edit"), want: []string{"re: hello"}},
+		{name: "ambiguous send is repeated once and marked", streaming: "off", lose: once("re: "), want: []string{"re: hello", "↻ re: hello"}},
+		{name: "ambiguous send is held", streaming: "off", lose: once("re: "), hold: true, want: []string{"re: hello"}},
+		{name: "ambiguous placeholder is forgotten", streaming: "edit", lose: once("…"), want: []string{"…", "re: hello"}},
+		{name: "busy placeholder is skipped", streaming: "edit", fail: func(call string) *gateway.SendError {
+			if strings.HasSuffix(call, "…") {
+				return &gateway.SendError{Kind: gateway.Busy, Err: fmt.Errorf("no room")}
+			}
+			return nil
+		}, want: []string{"re: hello"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := build(t)
+			h.echo()
+			h.settings.Streaming = map[string]string{"telegram": tc.streaming}
+			h.settings.HoldAmbiguous = tc.hold
+			h.messenger.fail, h.messenger.lose = tc.fail, tc.lose
+			h.start().says(alice, "hello")
+			h.shows(alice, tc.want...)
+		})
+	}
+}
+
+// once returns a function that is true for the first call that contains text.
+func once(text string) func(string) bool {
+	var done sync.Once
+	return func(call string) (first bool) {
+		if strings.Contains(call, text) {
+			done.Do(func() { first = true })
+		}
+		return first
+	}
+}
+
+func TestPartThatFailsResumesThere(t *testing.T) {
+	h := build(t)
+	h.settings.Streaming = nil
+	h.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text("one\n\n\ntwo\n\n\nthree") })
+	failed := false
+	h.messenger.fail = func(call string) *gateway.SendError {
+		if !failed && strings.HasSuffix(call, "two") {
+			failed = true
+			return &gateway.SendError{Kind: gateway.Retry, Err: fmt.Errorf("connection refused")}
+		}
+		return nil
+	}
+	h.start().says(alice, "hello")
+	h.shows(alice, "one", "two", "three")
+}
+
+func TestGroupAnswerRefersToItsMessage(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start()
+	group := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}, Thread: 7}
+	h.accept(h.next(gateway.Message{ID: 41, Address: group, Group: true, Sender: gateway.Sender{ID: bob, Name: "Bob [admin]\n"}, Text: "hi"}))
+	h.shows(-100, "re: [Bob admin] hi")
+	h.messenger.mu.Lock()
+	defer h.messenger.mu.Unlock()
+	for _, s := range h.messenger.shown {
+		if s.to != group || !s.part.Last {
+			t.Errorf("the answer went to %v, want %v", s.to, group)
+		}
+	}
+}
+
+func TestBurstLosesNothingAndKeepsOrder(t *testing.T) {
+	h := build(t)
+	h.chats = nil
+	for i := range int64(20) {
+		h.chats = append(h.chats, 1000+i)
+	}
+	h.settings.MaxConcurrentModelCalls = 20
+	var mu sync.Mutex
+	got := map[string][]string{}
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		last := r.Messages
+		for i := len(last) - 1; i >= 0 && last[i].Role == "user"; i-- {
+			last = last[:i]
+		}
+		for _, m := range r.Messages[len(last):] {
+			chat, n, _ := strings.Cut(strings.Fields(m.Text())[0], "/")
+			got[chat] = append(got[chat], n)
+		}
+		return modeltest.Reply{Text: "ok", Delay: 30 * time.Millisecond}
+	})
+	h.start()
+	for n := range 50 {
+		for c := range int64(20) {
+			h.says(1000+c, fmt.Sprintf("%d/%d", c, n))
+		}
+	}
+	total := func() (sum int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, list := range got {
+			sum += len(list)
+		}
+		return sum
+	}
+	if !h.messenger.wait(30*time.Second, func() bool { return total() == 1000 }) {
+		t.Fatalf("%d of 1000 messages reached the model", total())
+	}
+	for chat, list := range got {
+		var want []string
+		for n := range 50 {
+			want = append(want, fmt.Sprint(n))
+		}
+		if !slices.Equal(list, want) {
+			t.Errorf("chat %s came as %v", chat, list)
+		}
+	}
+}
+
+func TestStopOfTheProcessParksTheTurnAndTheNextOneResumesIt(t *testing.T) {
+	h := build(t)
+	entered := make(chan struct{})
+	var first sync.Once
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if r.Last().Role == "user" {
+			return modeltest.CallTool("file_write", map[string]any{"path": "a.txt", "content": "x", "mode": "append"})
+		}
+		reply := modeltest.Text("done")
+		first.Do(func() {
+			close(entered)
+			reply = modeltest.Reply{Fault: modeltest.StallBefore}
+		})
+		return reply
+	})
+	h.start().says(alice, "work")
+	<-entered
+	h.restart()
+	h.shows(alice, "done")
+	if b, err := os.ReadFile(filepath.Join(h.workspace(), "a.txt")); err != nil || string(b) != "x" {
+		t.Errorf("a.txt holds %q (%v): the effect was repeated or lost", b, err)
+	}
+}
+
+func TestStatusCounts(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start().says(alice, "/status")
+	h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 1 })
+	if text := h.messenger.texts(alice)[0]; !strings.Contains(text, "Model: main") || !strings.Contains(text, "Waiting: 0 in, 0 out") {
+		t.Errorf("status says %q", text)
+	}
+	s, err := h.engine.Status(context.Background())
+	if err != nil || s.Model != "main" || s.Version != "test" {
+		t.Errorf("status is %+v (%v)", s, err)
+	}
+}

@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// item is a message that waits for its turn.
+type item struct {
+	row store.Update
+	msg gateway.Message
+}
+
+// Accept stores updates and returns when they are on the disk; see
+// gateway.Handler. What is new is dispatched to its lane.
+func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
+	if len(updates) == 0 {
+		return nil
+	}
+	var added []store.Update
+	err := e.store.Write(ctx, func(tx *store.Tx) error {
+		added = added[:0]
+		for _, u := range updates {
+			row := storedUpdate(u)
+			id, isNew, err := tx.AddUpdate(row)
+			if err != nil {
+				return err
+			}
+			if row.ID = id; isNew && row.State == store.InboxNew {
+				added = append(added, row)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store %d updates: %w", len(updates), err)
+	}
+	crashPoint("inbox.committed")
+	e.dispatching.Lock()
+	defer e.dispatching.Unlock()
+	for _, row := range added {
+		// What was there before the replay of its channel is left to it.
+		if last, replayed := e.replayed[row.Channel]; replayed && row.ID > last {
+			row.ReceivedAt = time.Now()
+			e.dispatch(ctx, row)
+		}
+	}
+	return nil
+}
+
+// replay dispatches what a channel's inbox still holds, as soon as the channel
+// can decode it. Until then Accept only stores.
+func (e *Engine) replay(ctx context.Context, channel string) error {
+	select {
+	case <-e.gateway.Ready(channel):
+	case <-ctx.Done():
+		return nil
+	}
+	e.dispatching.Lock()
+	defer e.dispatching.Unlock()
+	var waiting []store.Update
+	var turns []store.Turn
+	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		if turns, err = tx.RunningTurns(); err != nil {
+			return err
+		}
+		waiting, err = tx.NewUpdates()
+		return err
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("replay the inbox: %w", err)
+	}
+	e.replayed[channel] = 0
+	e.mu.Lock()
+	for _, t := range turns {
+		if t.Address.Channel == channel {
+			l := e.lane(t.Address)
+			l.resumes = append(l.resumes, t)
+			e.startLane(l)
+		}
+	}
+	e.mu.Unlock()
+	for _, row := range waiting {
+		if row.Channel == channel {
+			e.dispatch(ctx, row)
+			e.replayed[channel] = row.ID
+		}
+	}
+	return nil
+}
+
+// dispatch gives an update to whom it concerns. It never fails: an update that
+// cannot be handled ends as a dead row.
+func (e *Engine) dispatch(ctx context.Context, row store.Update) {
+	ctx = context.WithoutCancel(ctx)
+	defer func() {
+		if p := recover(); p != nil {
+			e.log.Error("update handling panicked", "update", row.Update, "panic", p, "stack", string(debug.Stack()))
+			e.endUpdates(ctx, store.InboxDead, fmt.Sprint("panic: ", p), row.ID)
+			e.reply(ctx, row, e.say(sayUnreadable), nil)
+		}
+	}()
+	u := receivedUpdate(row)
+	if err := e.gateway.Allowed(u); err != nil {
+		e.log.Info("message dropped", "chat", u.Address.String(), "reason", err.Error())
+		e.endUpdates(ctx, store.InboxDone, "not allowed any more", row.ID)
+		return
+	}
+	m, err := e.gateway.Decode(u)
+	if err != nil {
+		e.log.Error("update not understood", "update", row.Update, "err", err)
+		e.endUpdates(ctx, store.InboxDead, err.Error(), row.ID)
+		return
+	}
+	switch m.Kind {
+	case gateway.KindText:
+		e.dispatchText(ctx, item{row, m})
+	case gateway.KindEdit:
+		e.dispatchEdit(ctx, item{row, m})
+	case gateway.KindStop:
+		e.stopLane(ctx, item{row, m})
+	case gateway.KindPress:
+		if err := e.gateway.Answer(ctx, m.Address, m.Press.Query, e.say(sayExpired)); err != nil {
+			e.log.Warn("button not answered", "chat", m.Address.String(), "err", err)
+		}
+		e.endUpdates(ctx, store.InboxDone, "", row.ID)
+	case gateway.KindMember:
+		e.dispatchMember(ctx, item{row, m})
+	default:
+		e.endUpdates(ctx, store.InboxDone, "asks for nothing", row.ID)
+	}
+}
+
+func (e *Engine) dispatchText(ctx context.Context, it item) {
+	switch {
+	case !it.msg.Addressed:
+		e.endUpdates(ctx, store.InboxDone, "not addressed to the bot", it.row.ID)
+	case it.msg.Command == "stop":
+		e.stopLane(ctx, it)
+	case it.msg.Command != "" && !inLane(it.msg.Command):
+		e.obey(ctx, it)
+	default:
+		e.enqueue(ctx, it)
+	}
+}
+
+// dispatchEdit replaces a message that still waits. A later edit is only
+// noted: what was answered stays answered.
+func (e *Engine) dispatchEdit(ctx context.Context, it item) {
+	// A message that was replaced carries its edit; when it is replayed after
+	// a restart, it is the message.
+	if it.row.Kind == "message" {
+		it.msg.Kind = gateway.KindText
+		e.dispatchText(ctx, it)
+		return
+	}
+	id, found := e.replaceWaiting(it)
+	err := e.store.Write(ctx, func(tx *store.Tx) error {
+		note := "the message was answered already"
+		if found {
+			note = "replaced the message"
+			if err := tx.ReplaceUpdate(id, it.row.Raw); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+		return tx.EndUpdates(store.InboxDone, note, it.row.ID)
+	})
+	if err != nil {
+		e.log.Error("edit not stored", "chat", it.msg.Address.String(), "err", err)
+	}
+}
+
+func (e *Engine) dispatchMember(ctx context.Context, it item) {
+	e.log.Info("membership changed", "chat", it.msg.Address.String(), "member", string(it.msg.Member))
+	err := e.store.Write(ctx, func(tx *store.Tx) error {
+		var err error
+		if a := it.row.Address; it.msg.Member == gateway.MemberLeft {
+			_, err = tx.KillChat(a.Channel, a.Chat, "the bot was removed or blocked")
+		} else {
+			err = tx.SeeChat(a.Channel, a.Chat, it.msg.Sender.Name)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.EndUpdates(store.InboxDone, "", it.row.ID)
+	})
+	if err != nil {
+		e.log.Error("membership not stored", "chat", it.msg.Address.String(), "err", err)
+	}
+}
+
+// endUpdates ends rows of the inbox that need no turn.
+func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string, ids ...store.InboxID) {
+	err := e.store.Write(ctx, func(tx *store.Tx) error { return tx.EndUpdates(s, note, ids...) })
+	if err != nil {
+		e.log.Error("inbox row not ended", "rows", len(ids), "err", err)
+	}
+}
+
+// reply ends an update and answers it without a model, in one transaction with
+// the change that was asked for, if any.
+func (e *Engine) reply(ctx context.Context, row store.Update, text string, change func(*store.Tx) error) {
+	to := reachable(row.Address)
+	var replyTo int64
+	if row.Group {
+		replyTo = row.Message
+	}
+	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), replyTo)
+	err := e.store.Write(ctx, func(tx *store.Tx) error {
+		if change != nil {
+			if err := change(tx); err != nil {
+				return err
+			}
+		}
+		if err := tx.EndUpdates(store.InboxDone, "", row.ID); err != nil {
+			return err
+		}
+		return addOuts(tx, outs)
+	})
+	if err != nil {
+		e.log.Error("reply not stored", "chat", to.String(), "err", err)
+		return
+	}
+	e.delivery.notify(row.Address)
+}

@@ -1,0 +1,132 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"klawbot/engine/internal/llm"
+)
+
+// cutFault is what a model reads about a call that the token limit cut.
+const cutFault = "the answer was cut at the token limit, so the call is not complete; send less at once"
+
+// partial is a call that is still coming.
+type partial struct {
+	index, id, name string
+	arguments       strings.Builder
+	extra           json.RawMessage
+}
+
+// whole reports whether the arguments are a complete JSON value.
+func (p *partial) whole() bool {
+	s := p.arguments.String()
+	return s != "" && json.Valid([]byte(s))
+}
+
+// merge adds a piece to the call that it belongs to, or begins a new one.
+func merge(calls []*partial, d deltaCall) []*partial {
+	p := owner(calls, d)
+	if p == nil {
+		p = &partial{index: string(d.Index)}
+		calls = append(calls, p)
+	}
+	if p.id == "" {
+		p.id = string(d.ID)
+	}
+	switch name := string(d.Function.Name); {
+	case p.name == "":
+		p.name = name
+	case name != p.name && p.arguments.Len() == 0:
+		p.name += name // a name in pieces
+	}
+	if len(d.ExtraContent) > 0 {
+		p.extra = d.ExtraContent
+	}
+	p.arguments.WriteString(string(d.Function.Arguments))
+	return calls
+}
+
+// owner finds the call that a piece continues. Indexes are missing, shared and
+// start anywhere; ids are missing, repeated in every piece and shared; names
+// are repeated. What never happens is that a piece follows arguments that are
+// complete, or brings another id.
+func owner(calls []*partial, d deltaCall) *partial {
+	id, name, arguments := string(d.ID), string(d.Function.Name), string(d.Function.Arguments)
+	var p *partial
+	for _, c := range slices.Backward(calls) {
+		if d.Index != "" && c.index == string(d.Index) || d.Index == "" && id != "" && c.id == id {
+			p = c
+			break
+		}
+	}
+	if p == nil && d.Index == "" && id == "" && len(calls) > 0 {
+		p = calls[len(calls)-1]
+		if name != "" && p.name != "" && name != p.name && p.arguments.Len() > 0 {
+			return nil
+		}
+	}
+	switch {
+	case p == nil:
+		return nil
+	case id != "" && p.id != "" && id != p.id:
+		return nil
+	case name != "" && p.name != "" && p.whole() && (arguments != "" || name != p.name):
+		return nil
+	}
+	return p
+}
+
+// finishCalls turns the pieces into calls, without those that have no name.
+func finishCalls(partials []*partial, tools []llm.Tool, provider string) []llm.ToolCall {
+	var calls []llm.ToolCall
+	for _, p := range partials {
+		name := declaredName(strings.TrimSpace(p.name), tools)
+		if name == "" {
+			continue
+		}
+		c := llm.ToolCall{WireID: p.id, Provider: provider, Name: name, Extra: p.extra}
+		c.Arguments, c.Fault = finishArguments(p.arguments.String())
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// namePrefixes are what models put before names.
+var namePrefixes = []string{"functions.", "functions/", "tools/", "tools.", "default_api:", "default_api.", "default."}
+
+// declaredName takes a prefix away when the rest is a tool's name.
+func declaredName(name string, tools []llm.Tool) string {
+	for _, prefix := range namePrefixes {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && declared(rest, tools) {
+			return rest
+		}
+	}
+	return name
+}
+
+func declared(name string, tools []llm.Tool) bool {
+	return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name })
+}
+
+// finishArguments makes an object of arguments that are blank or an object in a
+// string, and says what is wrong with others.
+func finishArguments(raw string) (arguments, fault string) {
+	trimmed := strings.TrimSpace(raw)
+	if trimmed == "" || trimmed == "null" || trimmed == `""` {
+		return "{}", ""
+	}
+	var inner string
+	if json.Unmarshal([]byte(trimmed), &inner) == nil && llm.CheckArguments(inner) == nil {
+		return inner, ""
+	}
+	if err := llm.CheckArguments(trimmed); err != nil {
+		return raw, err.Error()
+	}
+	return trimmed, ""
+}
+
+// wasCut reports whether the last call stops in the middle.
+func wasCut(calls []llm.ToolCall) bool {
+	return len(calls) > 0 && calls[len(calls)-1].Fault != ""
+}

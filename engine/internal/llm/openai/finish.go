@@ -1,0 +1,83 @@
+package openai
+
+import (
+	"strings"
+
+	"klawbot/engine/internal/llm"
+)
+
+// stops are the words for why an answer ended. What is not here says nothing.
+var stops = map[string]llm.Stop{
+	"length": llm.StopMaxTokens, "max_tokens": llm.StopMaxTokens, "max_output_tokens": llm.StopMaxTokens,
+	"max_completion_tokens": llm.StopMaxTokens, "model_context_window_exceeded": llm.StopMaxTokens,
+	"content_filter": llm.StopRefusal, "sensitive": llm.StopRefusal, "safety": llm.StopRefusal,
+	"refusal": llm.StopRefusal, "recitation": llm.StopRefusal, "prohibited_content": llm.StopRefusal,
+}
+
+// finishError is the error that some reasons to end are.
+func finishError(finish string, empty bool) error {
+	switch strings.ToLower(finish) {
+	case "error":
+		return &llm.Error{Kind: llm.Overloaded, Message: "the provider ended the answer with an error"}
+	case "network_error":
+		return &llm.Error{Kind: llm.Network, Message: "the provider lost its connection to the model"}
+	case "insufficient_system_resource", "abort":
+		return &llm.Error{Kind: llm.Overloaded, Message: "the provider gave the answer up: " + finish}
+	case "model_context_window_exceeded":
+		if empty {
+			return &llm.Error{Kind: llm.ContextOverflow, Message: "the context window is full"}
+		}
+	}
+	return nil
+}
+
+// result is the whole answer. What was said and called decides about the reason
+// more than the word for it does.
+func (a *answer) result() llm.Result {
+	stop := stops[strings.ToLower(a.finish)]
+	calls := finishCalls(a.calls, a.request.Tools, a.provider)
+	if stop == "" && wasCut(calls) && a.request.MaxTokens > 0 && a.usage.Output >= a.request.MaxTokens {
+		stop = llm.StopMaxTokens
+	}
+	if a.request.NoTools || stop == llm.StopRefusal {
+		calls = nil
+	}
+	switch {
+	case stop == llm.StopMaxTokens:
+		for i := range calls {
+			calls[i].Fault = cutFault
+		}
+	case a.refused.Len() > 0 && len(calls) == 0:
+		stop = llm.StopRefusal
+	case stop == "" && len(calls) > 0:
+		stop = llm.StopCalls
+	case stop == "":
+		stop = llm.StopEnd
+	}
+	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Model: a.model, RequestID: a.requestID}
+}
+
+func (a *answer) message(calls []llm.ToolCall) llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant}
+	said, thought := a.said.String(), a.thought.String()
+	if a.split != nil && a.field == "" {
+		if stray, rest, ok := strayClose(said); ok && thought == "" {
+			thought, said = stray, rest
+		}
+	}
+	if said == "" {
+		said = a.refused.String()
+	}
+	if thought != "" {
+		m.Blocks = append(m.Blocks, llm.Block{Thinking: &llm.Thinking{
+			Text: thought, Field: a.field, Provider: a.provider, Model: a.request.Model,
+		}})
+	}
+	if strings.TrimSpace(said) != "" {
+		m.Blocks = append(m.Blocks, llm.Block{Text: said})
+	}
+	for _, c := range calls {
+		m.Blocks = append(m.Blocks, llm.Block{Call: &c})
+	}
+	return m
+}

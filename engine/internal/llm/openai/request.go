@@ -1,0 +1,196 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"klawbot/engine/internal/llm"
+)
+
+type wireRequest struct {
+	Model               string        `json:"model"`
+	Messages            []wireMessage `json:"messages"`
+	Tools               []wireTool    `json:"tools,omitempty"`
+	ToolChoice          string        `json:"tool_choice,omitempty"`
+	Stream              bool          `json:"stream,omitempty"`
+	StreamOptions       *usageOption  `json:"stream_options,omitempty"`
+	MaxTokens           int           `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"`
+}
+
+type usageOption struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type wireMessage struct {
+	Role string `json:"role"`
+	// Content is a JSON string or null; nil leaves the key out.
+	Content          json.RawMessage `json:"content,omitempty"`
+	ReasoningContent *string         `json:"reasoning_content,omitempty"`
+	Reasoning        *string         `json:"reasoning,omitempty"`
+	ReasoningText    *string         `json:"reasoning_text,omitempty"`
+	ToolCalls        []wireCall      `json:"tool_calls,omitempty"`
+	ToolCallID       string          `json:"tool_call_id,omitempty"`
+}
+
+type wireCall struct {
+	ID           string          `json:"id"`
+	Type         string          `json:"type"`
+	Function     wireFunction    `json:"function"`
+	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
+}
+
+type wireFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type wireTool struct {
+	Type     string          `json:"type"`
+	Function wireDeclaration `json:"function"`
+}
+
+type wireDeclaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
+
+// encode writes the body of a request.
+func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
+	msgs := llm.Normalize(r.Messages, llm.Shape{
+		Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, BridgeAfterTool: c.BridgeAfterTool,
+	})
+	w := wireRequest{Model: r.Model, Stream: r.Stream, Tools: declare(c, r)}
+	if r.NoTools && c.ToolChoiceNone && len(w.Tools) > 0 {
+		w.ToolChoice = "none"
+	}
+	if r.Stream && c.StreamUsage {
+		w.StreamOptions = &usageOption{IncludeUsage: true}
+	}
+	if c.MaxTokensField == maxCompletionTokens {
+		w.MaxCompletionTokens = r.MaxTokens
+	} else {
+		w.MaxTokens = r.MaxTokens
+	}
+	if strings.TrimSpace(r.System) != "" {
+		w.Messages = append(w.Messages, wireMessage{Role: "system", Content: quote(r.System)})
+	}
+	ids := newIDs(c.ToolIDFormat, msgs)
+	for _, m := range msgs {
+		w.Messages = append(w.Messages, encodeMessage(c, ids, m)...)
+	}
+	body, err := json.Marshal(w)
+	if err != nil || len(c.ExtraBody) == 0 {
+		return body, err
+	}
+	return extend(body, c.ExtraBody)
+}
+
+// extend adds fields to a JSON object.
+func extend(body []byte, fields map[string]json.RawMessage) ([]byte, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(body, &object); err != nil {
+		return nil, err
+	}
+	for name, value := range fields {
+		object[name] = value
+	}
+	return json.Marshal(object)
+}
+
+// declare lists the tools. Where calls cannot be forbidden, tools that no
+// message names are kept back instead.
+func declare(c Compat, r llm.Request) []wireTool {
+	named := slices.ContainsFunc(r.Messages, func(m llm.Message) bool { return len(m.Calls()) > 0 })
+	if r.NoTools && !c.ToolChoiceNone && !named {
+		return nil
+	}
+	var out []wireTool
+	for _, t := range r.Tools {
+		parameters := t.Parameters
+		if len(parameters) == 0 {
+			parameters = noParameters
+		}
+		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, parameters}})
+	}
+	return out
+}
+
+func encodeMessage(c Compat, ids wireIDs, m llm.Message) []wireMessage {
+	switch m.Role {
+	case llm.RoleTool:
+		var out []wireMessage
+		for _, b := range m.Blocks {
+			out = append(out, wireMessage{Role: "tool", ToolCallID: ids[b.Result.CallID], Content: quote(b.Result.Text)})
+		}
+		return out
+	case llm.RoleAssistant:
+		return []wireMessage{encodeAssistant(c, ids, m)}
+	}
+	return []wireMessage{{Role: "user", Content: quote(joinText(m))}}
+}
+
+func encodeAssistant(c Compat, ids wireIDs, m llm.Message) wireMessage {
+	w := wireMessage{Role: "assistant"}
+	for _, call := range m.Calls() {
+		out := wireCall{ID: ids[call.ID], Type: "function", Function: wireFunction{call.Name, call.Arguments}}
+		if json.Valid(call.Extra) {
+			out.ExtraContent = call.Extra
+		}
+		w.ToolCalls = append(w.ToolCalls, out)
+	}
+	switch text := joinText(m); {
+	case text != "":
+		w.Content = quote(text)
+	case c.ContentEmpty == "empty":
+		w.Content = quote("")
+	case c.ContentEmpty != "omit":
+		w.Content = json.RawMessage("null")
+	}
+	w.replay(c, m)
+	return w
+}
+
+// replay sets the thinking under the name that it came with.
+func (w *wireMessage) replay(c Compat, m llm.Message) {
+	var thought, field string
+	for _, b := range m.Blocks {
+		if b.Thinking != nil {
+			thought += b.Thinking.Text
+			field = b.Thinking.Field
+		}
+	}
+	if thought == "" {
+		if c.ReasoningReplay != llm.ReplayNonempty {
+			return
+		}
+		thought = " " // there must be some, and "" counts as none
+	}
+	switch field {
+	case fieldReasoning, fieldDetails:
+		w.Reasoning = &thought
+	case fieldReasoningText:
+		w.ReasoningText = &thought
+	default:
+		w.ReasoningContent = &thought
+	}
+}
+
+func joinText(m llm.Message) string {
+	var parts []string
+	for _, b := range m.Blocks {
+		if b.Text != "" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+func quote(s string) json.RawMessage {
+	raw, _ := json.Marshal(s) // a string always marshals
+	return raw
+}

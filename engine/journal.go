@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools"
+)
+
+// journal writes down what the tool calls of a turn do.
+type journal struct{ t *turn }
+
+var _ tools.Journal = journal{}
+
+// Started writes down that a call is about to have its effect. A call that has
+// none, or whose effect is part of its result, can be repeated and needs no row.
+func (j journal) Started(ctx context.Context, c tools.Call) error {
+	if !j.t.e.inDoubt(c.Name) {
+		return nil
+	}
+	j.t.show.need()
+	err := j.t.e.store.Write(ctx, func(tx *store.Tx) error { return tx.StartCall(j.row(c)) })
+	if err != nil {
+		return fmt.Errorf("journal the start of %s: %w", c.Name, err)
+	}
+	crashPoint("call.started")
+	return nil
+}
+
+// Finished stores the result, and what it sends, in one transaction. It is
+// written down even when the turn was cancelled meanwhile: the effect is there.
+func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) error {
+	crashPoint("call.done")
+	ctx = context.WithoutCancel(ctx)
+	result, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
+	}
+	outs, err := outgoing(j.t.e.gateway, c, r)
+	if err != nil {
+		return err
+	}
+	err = j.t.e.store.Write(ctx, func(tx *store.Tx) error {
+		if !j.t.e.inDoubt(c.Name) {
+			if err := tx.StartCall(j.row(c)); err != nil {
+				return err
+			}
+		}
+		if err := tx.FinishCall(c.ID, result); err != nil {
+			return err
+		}
+		return addOuts(tx, outs)
+	})
+	if err != nil {
+		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
+	}
+	crashPoint("call.finished")
+	for _, o := range outs {
+		j.t.e.delivery.notify(o.Address)
+	}
+	return nil
+}
+
+func (j journal) row(c tools.Call) store.Call {
+	return store.Call{ID: c.ID, Turn: j.t.row.ID, Name: c.Name}
+}
+
+// outgoing renders the messages that a result carries.
+func outgoing(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, error) {
+	var outs []store.Out
+	for i, m := range r.Outgoing {
+		chat, err := gateway.ParseChatID(m.Chat)
+		if err != nil {
+			return nil, fmt.Errorf("send for %s: %w", c.Name, err)
+		}
+		to := gateway.Address{Chat: chat, Thread: m.Thread}
+		outs = append(outs, outsFor(to, g.Render(chat.Channel, m.Text), fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
+	}
+	return outs, nil
+}

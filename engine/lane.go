@@ -1,0 +1,299 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// The causes for which the context of a turn ends.
+var (
+	// errStopped: a person said /stop. The turn ends.
+	errStopped = errors.New("stopped by the user")
+	// errParked: the process ends. The turn is resumed at the next start.
+	errParked = errors.New("parked for the next start")
+)
+
+const (
+	// splitUnits is the length, in UTF-16 units, from which a message may be
+	// the first part of a longer text that a client has cut.
+	splitUnits = 3900
+	// splitWait is how long the next part of a cut text is waited for.
+	splitWait = 1500 * time.Millisecond
+	// gatherMax bounds the wait for somebody who does not stop writing.
+	gatherMax = 10 * time.Second
+	// crowd is how many messages must wait behind a running turn until the
+	// person is told.
+	crowd = 10
+)
+
+// lane is the queue of one chat and topic: one turn at a time, in order. A lane
+// exists while something waits or runs in it. All fields are guarded by
+// Engine.mu.
+type lane struct {
+	address store.Address
+	items   []item
+	// resumes are turns that the last end of the process interrupted.
+	resumes []store.Turn
+	// working says that a goroutine serves the lane.
+	working bool
+	// stop cancels the running turn, nil when none runs.
+	stop context.CancelCauseFunc
+	// grown wakes the goroutine that waits for more messages.
+	grown chan struct{}
+	// told says that the person knows that messages wait.
+	told bool
+}
+
+// lane returns the lane of an address and makes it if need be. e.mu is held.
+func (e *Engine) lane(a store.Address) *lane {
+	l := e.lanes[a]
+	if l == nil {
+		l = &lane{address: a, grown: make(chan struct{}, 1)}
+		e.lanes[a] = l
+	}
+	return l
+}
+
+// enqueue puts a message into its lane. When many wait behind a running turn,
+// the person is told so once.
+func (e *Engine) enqueue(ctx context.Context, it item) {
+	e.mu.Lock()
+	l := e.lane(it.row.Address)
+	l.items = append(l.items, it)
+	waiting := len(l.items)
+	tell := l.stop != nil && !l.told && waiting >= crowd
+	if tell {
+		l.told = true
+	}
+	select {
+	case l.grown <- struct{}{}:
+	default:
+	}
+	e.startLane(l)
+	e.mu.Unlock()
+	if tell {
+		e.post(ctx, it.row.Address, "queue/"+newID(), e.say(sayQueue, waiting))
+	}
+}
+
+// startLane starts the lane's goroutine once the engine runs. e.mu is held.
+func (e *Engine) startLane(l *lane) {
+	if l.working || e.running == nil || e.closing {
+		return
+	}
+	l.working = true
+	ctx := e.running
+	e.work.Go(func() { e.serveLane(ctx, l) })
+}
+
+// serveLane runs the lane's turns until nothing waits or ctx ends.
+func (e *Engine) serveLane(ctx context.Context, l *lane) {
+	for ctx.Err() == nil {
+		if t, ok := e.nextResume(l); ok {
+			e.guard(l, func(ctx context.Context) { e.resumeTurn(ctx, t) })
+			continue
+		}
+		if !e.gather(ctx, l) {
+			return
+		}
+		items := e.take(l)
+		if len(items) == 0 {
+			continue // /stop came in between
+		}
+		e.guard(l, func(ctx context.Context) {
+			if first := items[0]; first.msg.Command != "" && e.direct(ctx, first) == nil {
+				e.obey(ctx, first)
+				return
+			}
+			e.startTurn(ctx, items)
+		})
+	}
+}
+
+// guard runs one turn of a lane with a context that /stop and the end of the
+// process cancel. A panic ends the turn, not the bot.
+func (e *Engine) guard(l *lane, run func(context.Context)) {
+	ctx, cancel := context.WithCancelCause(e.parking)
+	e.mu.Lock()
+	l.stop = cancel
+	e.mu.Unlock()
+	defer func() {
+		if p := recover(); p != nil {
+			e.log.Error("turn panicked", "chat", reachable(l.address).String(), "panic", p, "stack", string(debug.Stack()))
+		}
+		e.mu.Lock()
+		l.stop, l.told = nil, false
+		e.mu.Unlock()
+		cancel(nil)
+	}()
+	run(ctx)
+}
+
+func (e *Engine) nextResume(l *lane) (store.Turn, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(l.resumes) == 0 {
+		return store.Turn{}, false
+	}
+	t := l.resumes[0]
+	l.resumes = l.resumes[1:]
+	return t, true
+}
+
+// gather waits until the person has stopped writing for the debounce time. It
+// returns false when the lane is empty, and lets it go then, or when ctx ends.
+func (e *Engine) gather(ctx context.Context, l *lane) bool {
+	for {
+		wait, empty := e.quietFor(l)
+		if empty || wait <= 0 {
+			return !empty
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-l.grown:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+}
+
+// quietFor says how long the lane has to be watched still. An empty lane is
+// removed.
+func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
+	debounce := e.settings().Debounce
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(l.items) == 0 {
+		l.working = false
+		delete(e.lanes, l.address)
+		return 0, true
+	}
+	first, last := l.items[0], l.items[len(l.items)-1]
+	if first.msg.Command != "" || last.msg.Command != "" {
+		return 0, false
+	}
+	if utf16Len(last.msg.Text) >= splitUnits {
+		debounce = max(debounce, splitWait)
+	}
+	until := last.row.ReceivedAt.Add(debounce)
+	if limit := first.row.ReceivedAt.Add(max(gatherMax, debounce)); until.After(limit) {
+		until = limit
+	}
+	return time.Until(until), false
+}
+
+// take removes what makes up the next turn: one command, or the messages up to
+// the next command, as many as half of the model's budget holds.
+func (e *Engine) take(l *lane) []item {
+	_, model := e.modelFor("")
+	budget := max(model.ContextBudget, minBudget) / 2
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n, tokens := 0, 0
+	for i, it := range l.items {
+		if it.msg.Command != "" {
+			n = max(i, 1)
+			break
+		}
+		tokens += llm.Estimate(it.msg.Text)
+		if i > 0 && tokens > budget && !continues(l.items[i-1], it) {
+			break
+		}
+		n = i + 1
+	}
+	taken := l.items[:n:n]
+	l.items = slices.Clone(l.items[n:])
+	return taken
+}
+
+// putBack returns messages to the head of their lane when the store could not
+// take their turn down, and waits a moment before the next try.
+func (e *Engine) putBack(ctx context.Context, items []item) {
+	pause(ctx, time.Second)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.lane(items[0].row.Address)
+	l.items = append(items, l.items...)
+}
+
+// replaceWaiting gives a message that still waits in its lane the text of its
+// edit, and returns the message's row.
+func (e *Engine) replaceWaiting(edit item) (store.InboxID, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.lanes[edit.row.Address]
+	if l == nil || edit.msg.Command != "" {
+		return 0, false
+	}
+	for i, it := range l.items {
+		if it.msg.ID == edit.msg.ID && it.msg.Command == "" {
+			msg := edit.msg
+			msg.Kind = gateway.KindText
+			l.items[i].msg = msg
+			return it.row.ID, true
+		}
+	}
+	return 0, false
+}
+
+// stopLane drops what waits in a lane and cancels its turn. The answer is the
+// one visible sign.
+func (e *Engine) stopLane(ctx context.Context, it item) {
+	e.mu.Lock()
+	var dropped []item
+	var cancel context.CancelCauseFunc
+	if l := e.lanes[it.row.Address]; l != nil {
+		dropped, l.items = l.items, nil
+		cancel = l.stop
+	}
+	e.mu.Unlock()
+	if cancel != nil {
+		cancel(errStopped)
+	}
+	if len(dropped) > 0 {
+		ids := make([]store.InboxID, len(dropped))
+		for i, d := range dropped {
+			ids[i] = d.row.ID
+		}
+		e.endUpdates(ctx, store.InboxDone, "dropped by /stop", ids...)
+	}
+	e.log.Info("stop", "chat", it.msg.Address.String(), "running", cancel != nil, "dropped", len(dropped))
+	text := e.say(sayNothingRuns)
+	switch {
+	case len(dropped) > 0:
+		text = e.say(sayStoppedDropped, len(dropped))
+	case cancel != nil:
+		text = e.say(sayStopped)
+	}
+	e.reply(ctx, it.row, text, nil)
+}
+
+// continues reports whether a message is the next part of a text that a client
+// has cut in two: the same sender, the next id, shortly after a full message.
+func continues(before, after item) bool {
+	return before.msg.Sender.ID == after.msg.Sender.ID && after.msg.ID == before.msg.ID+1 &&
+		utf16Len(before.msg.Text) >= splitUnits && after.msg.Command == "" && after.msg.Reply == nil &&
+		after.row.ReceivedAt.Sub(before.row.ReceivedAt) <= splitWait
+}
+
+// utf16Len counts the UTF-16 units of s, as Telegram does.
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		if n++; r >= 0x10000 && r != utf8.RuneError {
+			n++
+		}
+	}
+	return n
+}

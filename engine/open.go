@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/workspace"
+	"klawbot/gateway"
+	"klawbot/tools"
+)
+
+// Data is the data folder as the commands of the command line use it, beside a
+// running bot or without one: no lanes, no channels, short transactions.
+type Data struct {
+	// store is nil when the bot has never run; missing says so.
+	store    *store.Store
+	missing  error
+	gateway  *gateway.Gateway
+	registry *tools.Registry
+	executor *tools.Executor
+}
+
+// Open opens the data folder for a command. It takes the Config of New, whose
+// gateway is only asked who may be written to and how a text is rendered.
+func Open(ctx context.Context, c Config) (*Data, error) {
+	d := &Data{gateway: c.Gateway}
+	var err error
+	if d.registry, d.executor, err = toolbox(c); err != nil {
+		return nil, err
+	}
+	d.store, err = store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	if errors.Is(err, store.ErrNotFound) {
+		d.missing = err
+		return d, nil
+	}
+	return d, err
+}
+
+// Close closes the data folder.
+func (d *Data) Close() error {
+	if d.store == nil {
+		return nil
+	}
+	return d.store.Close()
+}
+
+// Session is a conversation in the list of sessions.
+type Session struct {
+	Chat      string    `json:"chat"`
+	Model     string    `json:"model,omitempty"`
+	Messages  int       `json:"messages"`
+	StartedAt time.Time `json:"started_at"`
+	LastAt    time.Time `json:"last_at,omitzero"`
+}
+
+// Sessions lists the current conversation of every chat, the latest first.
+func (d *Data) Sessions(ctx context.Context) ([]Session, error) {
+	if d.missing != nil {
+		return nil, d.missing
+	}
+	var rows []store.SessionInfo
+	err := d.store.Read(ctx, func(tx *store.Tx) (err error) {
+		rows, err = tx.Sessions()
+		return err
+	})
+	list := make([]Session, len(rows))
+	for i, r := range rows {
+		list[i] = Session{reachable(r.Address).String(), r.Model, r.Messages, r.StartedAt, r.LastAt}
+	}
+	return list, err
+}
+
+// Queues reports what waits in the inbox and the outbox.
+func (d *Data) Queues(ctx context.Context) (in, out Queue, err error) {
+	if d.missing != nil {
+		return in, out, d.missing
+	}
+	return queues(ctx, d.store)
+}
+
+// Tools lists all tools as models in the language are told about them.
+func (d *Data) Tools(language string) []tools.Listing { return d.registry.List(language) }
+
+// CallTool calls a tool as the owner at the command line. What it sends leaves
+// through the outbox: at once when the bot runs, else at its next start.
+func (d *Data) CallTool(ctx context.Context, name string, arguments json.RawMessage) (tools.Result, error) {
+	return d.executor.Execute(ctx, tools.Call{ID: newID(), Name: name, Arguments: arguments, Origin: tools.OriginPerson}, posting{d})
+}
+
+// Export writes all conversations, as JSON lines ("json") or Markdown ("md").
+func (d *Data) Export(ctx context.Context, w io.Writer, format string) error {
+	if d.missing != nil {
+		return d.missing
+	}
+	return d.store.Export(ctx, w, format)
+}
+
+// Import adds the conversations that Export wrote as JSON lines and returns how
+// many messages are new.
+func (d *Data) Import(ctx context.Context, r io.Reader) (int, error) {
+	if d.missing != nil {
+		return 0, d.missing
+	}
+	return d.store.Import(ctx, r)
+}
+
+// InstallWorkspace copies the files of a template that a workspace lacks and
+// returns their names.
+func InstallWorkspace(dir string, template fs.FS) ([]string, error) {
+	return workspace.Install(dir, template)
+}
+
+// posting is the journal of calls at the command line: it only puts what they
+// send into the outbox.
+type posting struct{ d *Data }
+
+// Started writes nothing down: a call at the command line is not resumed.
+func (posting) Started(context.Context, tools.Call) error { return nil }
+
+// Finished stores what a call sends.
+func (p posting) Finished(ctx context.Context, c tools.Call, r tools.Result) error {
+	if len(r.Outgoing) == 0 {
+		return nil
+	}
+	if p.d.missing != nil {
+		return p.d.missing
+	}
+	outs, err := outgoing(p.d.gateway, c, r)
+	if err != nil {
+		return err
+	}
+	if err := p.d.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
+		return fmt.Errorf("store what %s sends: %w", c.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// The states of a placeholder; the package comment has the table.
+const (
+	placeholderNone      = "none"
+	placeholderSending   = "sending"
+	placeholderShown     = "shown"
+	placeholderFinal     = "final"
+	placeholderForgotten = "forgotten"
+)
+
+const (
+	// placeholderText is all that a placeholder ever says.
+	placeholderText = "…"
+	// typingAfter is how long a turn may last before it shows that it works.
+	typingAfter = 300 * time.Millisecond
+	// typingEvery renews the sign before it fades after five seconds.
+	typingEvery = 4500 * time.Millisecond
+	// typingMax is how long it is renewed at most.
+	typingMax = 10 * time.Minute
+	// placeholderAfter is how long a turn that does not stream may last
+	// without a placeholder.
+	placeholderAfter = 2 * time.Second
+	// previewEvery is the time between two previews of a growing answer.
+	previewEvery = 1500 * time.Millisecond
+	// sendWithin bounds one call to the messenger.
+	sendWithin = 30 * time.Second
+)
+
+// presence shows in the chat that a turn is at work: the typing sign, the
+// placeholder, and the answer while it grows. Nothing that goes wrong here
+// stops the turn.
+type presence struct {
+	e       *Engine
+	t       *turn
+	to      gateway.Address
+	stop    context.CancelFunc
+	working sync.WaitGroup
+	// needed asks for the placeholder before its time; grown tells of new text.
+	needed, grown chan struct{}
+
+	mu    sync.Mutex
+	state string // guarded by mu
+	id    int64  // guarded by mu
+	text  string // guarded by mu; the newest preview
+}
+
+func newPresence(e *Engine, t *turn) *presence {
+	return &presence{
+		e: e, t: t, to: reachable(t.row.Address), stop: func() {},
+		needed: make(chan struct{}, 1), grown: make(chan struct{}, 1),
+	}
+}
+
+// start begins to show the turn. With streaming "edit" the placeholder comes at
+// once, else only when the turn lasts or is about to change something.
+func (p *presence) start(streaming string) {
+	p.state, p.id = p.t.row.Placeholder, p.t.row.PlaceholderID
+	ctx, cancel := context.WithCancel(context.WithoutCancel(p.e.parking))
+	p.stop = cancel
+	p.working.Go(func() { p.typing(ctx) })
+	p.working.Go(func() {
+		if p.place(ctx, streaming) && streaming == StreamEdit {
+			p.stream(ctx)
+		}
+	})
+}
+
+// settle ends the signs of work and returns the placeholder's last state. It
+// waits for a placeholder on its way: whether it arrived decides how the answer
+// leaves.
+func (p *presence) settle() (state string, id int64) {
+	p.stop()
+	p.working.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state, p.id
+}
+
+// need asks for the placeholder now.
+func (p *presence) need() { signal(p.needed) }
+
+// preview hands over the answer as far as it has grown.
+func (p *presence) preview(text string) {
+	p.mu.Lock()
+	p.text = text
+	p.mu.Unlock()
+	signal(p.grown)
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// typing shows the typing sign until ctx ends.
+func (p *presence) typing(ctx context.Context) {
+	end := time.After(typingMax)
+	for wait := typingAfter; ; wait = typingEvery {
+		select {
+		case <-ctx.Done():
+			return
+		case <-end:
+			return
+		case <-time.After(wait):
+		}
+		if err := p.e.gateway.Typing(ctx, p.to); err != nil && ctx.Err() == nil {
+			p.t.log.Debug("typing not shown", "err", err)
+		}
+	}
+}
+
+// place sends the placeholder when its time has come, and reports whether it
+// is shown.
+func (p *presence) place(ctx context.Context, streaming string) bool {
+	switch p.state {
+	case placeholderShown:
+		return true
+	case placeholderForgotten:
+		return false
+	case placeholderNone:
+		after := placeholderAfter
+		if streaming == StreamEdit {
+			after = 0
+		}
+		timer := time.NewTimer(after)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+		case <-p.needed:
+		}
+		if !p.write(placeholderSending, 0) {
+			return false
+		}
+	}
+	crashPoint("placeholder.sending")
+	part := gateway.Part{Text: placeholderText, ReplyTo: p.t.row.ReplyTo, Yield: true}
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	defer cancel()
+	id, err := p.e.gateway.Send(sending, p.to, part)
+	crashPoint("placeholder.sent")
+	if err != nil {
+		if fail, ok := errors.AsType[*gateway.SendError](err); !ok || fail.Kind != gateway.Busy {
+			p.t.log.Warn("placeholder not sent", "err", err)
+		}
+		p.write(placeholderForgotten, 0)
+		return false
+	}
+	shown := p.write(placeholderShown, id)
+	crashPoint("placeholder.shown")
+	return shown
+}
+
+// write stores a state of the placeholder before it is acted on. What is not
+// stored did not happen.
+func (p *presence) write(state string, id int64) bool {
+	err := p.e.store.Write(context.WithoutCancel(p.e.parking), func(tx *store.Tx) error {
+		return tx.SetPlaceholder(p.t.row.ID, state, id)
+	})
+	if err != nil {
+		p.t.log.Error("placeholder not stored", "state", state, "err", err)
+		if state != placeholderShown {
+			return false
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state, p.id = state, id
+	return true
+}
+
+// stream edits the placeholder to the answer so far, now and then, until ctx
+// ends. An edit that finds no room falls; the next one says more anyway.
+func (p *presence) stream(ctx context.Context) {
+	shown := placeholderText
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(previewEvery):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.grown:
+		}
+		p.mu.Lock()
+		text := p.text
+		p.mu.Unlock()
+		parts := p.e.gateway.Render(p.to.Chat.Channel, text)
+		if len(parts) == 0 || parts[0].Text == shown {
+			continue
+		}
+		part := parts[0]
+		part.Yield = true
+		// Never given up half-way: a preview that arrives after the answer
+		// would overwrite it.
+		editing, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+		err := p.e.gateway.Edit(editing, p.to, p.id, part)
+		cancel()
+		switch fail, ok := errors.AsType[*gateway.SendError](err); {
+		case err == nil:
+			shown = part.Text
+		case ok && fail.Kind == gateway.Busy:
+			signal(p.grown)
+		case ctx.Err() == nil:
+			p.t.log.Debug("preview not shown", "err", err)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"klawbot/engine/internal/llm"
+)
+
+// phrase names one of the bot's own sentences.
+type phrase int
+
+// The bot's own sentences. Both catalogues below hold every one of them; a
+// test fails when one does not.
+const (
+	sayGreeting phrase = iota
+	sayHelpHead
+	sayUnknownCommand
+	sayNewSession
+	sayModelIs
+	sayModelSet
+	sayModelUnknown
+	sayModelsHead
+	sayModelsNone
+	sayStopped
+	sayStoppedDropped
+	sayNothingRuns
+	sayCut
+	sayNoAnswer
+	sayQueue
+	sayExpired
+	sayOwnersOnly
+	sayNoModelLabel
+	sayNoModel
+	sayToolUsage
+	sayNoteUsage
+	sayNoteDone
+	sayExported
+	sayLimitNote
+	sayInterrupted
+	sayUnreadable
+	sayErrBusy
+	sayErrUnreachable
+	sayErrStall
+	sayErrQuota
+	sayErrAuth
+	sayErrTooLong
+	sayErrRefused
+	sayErrModel
+	sayErrRequest
+	sayErrInternal
+	sayStatus
+	cmdNew
+	cmdModel
+	cmdModels
+	cmdStatus
+	cmdStop
+	cmdHelp
+	cmdTool
+	cmdFiles
+	cmdNote
+	cmdExport
+	phraseCount
+)
+
+var english = [phraseCount]string{
+	sayGreeting:       "Hello! Write to me as you would to a person. /help shows what else I can do.",
+	sayHelpHead:       "Write to me in plain words, or use:",
+	sayUnknownCommand: "Unknown command: /%s. /help lists the ones there are.",
+	sayNewSession:     "New conversation started. Previous context cleared.",
+	sayModelIs:        "Current model: %s",
+	sayModelSet:       "Switched to model: %s",
+	sayModelUnknown:   "Unknown model '%s'. Available: %s",
+	sayModelsHead:     "Available models:",
+	sayModelsNone:     "No model is set up. Run klawbot init, or set models.entries in config.yaml.",
+	sayStopped:        "Stopped.",
+	sayStoppedDropped: "Stopped. Waiting messages dropped: %d.",
+	sayNothingRuns:    "Nothing is running.",
+	sayCut:            "⏹ stopped here",
+	sayNoAnswer:       "(no answer)",
+	sayQueue:          "I am still busy; %d messages wait and will be answered in order. /stop drops them.",
+	sayExpired:        "This button has expired.",
+	sayOwnersOnly:     "Only an owner of this bot may use /%s (ownerIds in config.yaml).",
+	sayNoModelLabel:   "[no model]",
+	sayNoModel:        "I have no language model yet, so I cannot answer in words. What works without one: /files, /note TEXT, /tool NAME JSON, /export, /help. To set up a model: klawbot init.",
+	sayToolUsage:      "Usage: /tool NAME {\"argument\": \"value\"}. Tools: %s",
+	sayNoteUsage:      "Usage: /note TEXT",
+	sayNoteDone:       "Noted in notes.md.",
+	sayExported:       "This conversation is in the workspace as %s.",
+	sayLimitNote:      "The limit of tool calls for this answer is reached. Answer now with what you have, and say what is left to do.",
+	sayInterrupted:    "interrupted by a restart, state unknown: check before you repeat it",
+	sayUnreadable:     "I could not read that message.",
+	sayErrBusy:        "The model is overloaded right now. Please try again in a minute.",
+	sayErrUnreachable: "The model cannot be reached right now. Please try again later.",
+	sayErrStall:       "The model stopped answering in the middle. Please try again.",
+	sayErrQuota:       "The model's quota or budget is used up. The owner has to top it up.",
+	sayErrAuth:        "The model's provider does not accept the API key. The owner has to check it (klawbot doctor).",
+	sayErrTooLong:     "This conversation is too long for the model. /new starts a fresh one.",
+	sayErrRefused:     "The model declined to answer this.",
+	sayErrModel:       "The provider does not know the model '%s'. /models lists the others.",
+	sayErrRequest:     "The model's provider did not accept the request. The owner finds details in the log.",
+	sayErrInternal:    "Something went wrong on my side. Your message is kept; the owner finds details in the log.",
+	sayStatus:         "Chat: %s\nModel: %s\nConversation since: %s\nUptime: %s\nWaiting: %d in, %d out",
+	cmdNew:            "start a new conversation",
+	cmdModel:          "show or choose the model",
+	cmdModels:         "list the models",
+	cmdStatus:         "how the bot is doing",
+	cmdStop:           "stop what is running",
+	cmdHelp:           "what the bot can do",
+	cmdTool:           "call a tool by hand: /tool NAME JSON",
+	cmdFiles:          "list the files of the workspace",
+	cmdNote:           "write a line into notes.md",
+	cmdExport:         "save this conversation as a file",
+}
+
+var russian = [phraseCount]string{
+	sayGreeting:       "Здравствуйте! Пишите мне как человеку. /help покажет, что ещё я умею.",
+	sayHelpHead:       "Пишите обычными словами или используйте:",
+	sayUnknownCommand: "Неизвестная команда: /%s. Список команд — /help.",
+	sayNewSession:     "Начат новый разговор. Прежний контекст сброшен.",
+	sayModelIs:        "Текущая модель: %s",
+	sayModelSet:       "Выбрана модель: %s",
+	sayModelUnknown:   "Неизвестная модель '%s'. Доступны: %s",
+	sayModelsHead:     "Доступные модели:",
+	sayModelsNone:     "Модель не настроена. Запустите klawbot init или задайте models.entries в config.yaml.",
+	sayStopped:        "Остановлено.",
+	sayStoppedDropped: "Остановлено. Сброшено ожидавших сообщений: %d.",
+	sayNothingRuns:    "Ничего не выполняется.",
+	sayCut:            "⏹ остановлено здесь",
+	sayNoAnswer:       "(нет ответа)",
+	sayQueue:          "Я ещё занят; ожидают сообщений: %d, отвечу на них по порядку. /stop их сбросит.",
+	sayExpired:        "Эта кнопка больше не действует.",
+	sayOwnersOnly:     "Команда /%s доступна только владельцу бота (ownerIds в config.yaml).",
+	sayNoModelLabel:   "[без модели]",
+	sayNoModel:        "Языковой модели пока нет, поэтому словами я ответить не могу. Без неё работает: /files, /note ТЕКСТ, /tool ИМЯ JSON, /export, /help. Настроить модель: klawbot init.",
+	sayToolUsage:      "Использование: /tool ИМЯ {\"аргумент\": \"значение\"}. Инструменты: %s",
+	sayNoteUsage:      "Использование: /note ТЕКСТ",
+	sayNoteDone:       "Записано в notes.md.",
+	sayExported:       "Этот разговор сохранён в рабочей папке: %s.",
+	sayLimitNote:      "Предел вызовов инструментов для этого ответа достигнут. Ответь сейчас тем, что есть, и скажи, что осталось сделать.",
+	sayInterrupted:    "прервано перезапуском, состояние неизвестно: проверь, прежде чем повторять",
+	sayUnreadable:     "Не удалось прочитать это сообщение.",
+	sayErrBusy:        "Модель сейчас перегружена. Попробуйте через минуту.",
+	sayErrUnreachable: "Модель сейчас недоступна. Попробуйте позже.",
+	sayErrStall:       "Модель замолчала посреди ответа. Попробуйте ещё раз.",
+	sayErrQuota:       "Квота или бюджет модели исчерпаны. Владельцу нужно их пополнить.",
+	sayErrAuth:        "Провайдер модели не принимает ключ API. Владельцу нужно его проверить (klawbot doctor).",
+	sayErrTooLong:     "Этот разговор слишком длинный для модели. /new начнёт новый.",
+	sayErrRefused:     "Модель отказалась отвечать на это.",
+	sayErrModel:       "Провайдер не знает модель '%s'. Остальные — /models.",
+	sayErrRequest:     "Провайдер модели не принял запрос. Подробности — у владельца в журнале.",
+	sayErrInternal:    "С моей стороны что-то пошло не так. Ваше сообщение сохранено; подробности — у владельца в журнале.",
+	sayStatus:         "Чат: %s\nМодель: %s\nРазговор с: %s\nВремя работы: %s\nОжидают: %d входящих, %d исходящих",
+	cmdNew:            "начать новый разговор",
+	cmdModel:          "показать или выбрать модель",
+	cmdModels:         "список моделей",
+	cmdStatus:         "состояние бота",
+	cmdStop:           "остановить выполнение",
+	cmdHelp:           "что умеет бот",
+	cmdTool:           "вызвать инструмент: /tool ИМЯ JSON",
+	cmdFiles:          "файлы рабочей папки",
+	cmdNote:           "записать строку в notes.md",
+	cmdExport:         "сохранить разговор в файл",
+}
+
+// say returns a sentence in the language, with its blanks filled.
+func say(language string, p phrase, args ...any) string {
+	text := english[p]
+	if language == "ru" {
+		text = russian[p]
+	}
+	if len(args) == 0 {
+		return text
+	}
+	return fmt.Sprintf(text, args...)
+}
+
+// sayError is the one plain sentence that a person reads when a model call failed.
+func sayError(language string, kind llm.ErrorKind, model string) string {
+	switch kind {
+	case llm.RateLimit, llm.Overloaded:
+		return say(language, sayErrBusy)
+	case llm.Network:
+		return say(language, sayErrUnreachable)
+	case llm.Stall, llm.Truncated:
+		return say(language, sayErrStall)
+	case llm.Quota:
+		return say(language, sayErrQuota)
+	case llm.Auth:
+		return say(language, sayErrAuth)
+	case llm.ContextOverflow:
+		return say(language, sayErrTooLong)
+	case llm.Refused:
+		return say(language, sayErrRefused)
+	case llm.NotFound:
+		return say(language, sayErrModel, model)
+	case llm.BadRequest, llm.Unsupported:
+		return say(language, sayErrRequest)
+	}
+	return say(language, sayErrInternal)
+}
+
+// inCode sets text as a block of code that holds whatever it is.
+func inCode(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}

@@ -1,0 +1,374 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools"
+)
+
+// turn is one run of the model loop over the messages that waited together.
+// What it did before the last end of the process stands in the journal, and it
+// goes through the same steps again, taking from there what is there.
+type turn struct {
+	e        *Engine
+	row      store.Turn
+	settings Settings
+	log      *slog.Logger
+	// ids are the inbox rows it answers; asked are their messages as the
+	// model and the history get them.
+	ids   []store.InboxID
+	asked []store.Message
+	user  int64
+	// directed is set when a command says which tool to call; then no model
+	// is asked.
+	directed *llm.ToolCall
+	// command is the command of a directed turn.
+	command string
+	// answers and calls are the journal as it was when the turn began.
+	answers []llm.Message
+	calls   map[string]store.Call
+	// said is what the turn adds to the history after asked.
+	said []store.Message
+	show *presence
+	// partial is the text of the answer that was streaming when the turn ended.
+	partial string
+}
+
+// startTurn begins a turn for messages that waited.
+func (e *Engine) startTurn(ctx context.Context, items []item) {
+	t := e.newTurn(ctx, store.Turn{
+		Address: items[0].row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
+		Placeholder: placeholderNone, StartedAt: time.Now(),
+	}, items)
+	if t.streaming() == StreamEdit {
+		// Written down with the turn: one commit instead of two.
+		t.row.Placeholder = placeholderSending
+	}
+	if last := items[len(items)-1]; last.msg.Group {
+		t.row.ReplyTo = last.msg.ID
+	}
+	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		session, err := tx.Session(t.row.Address)
+		if err != nil {
+			return err
+		}
+		t.row.Session = session.ID
+		t.row.Model = session.Model
+		if t.row.ID, err = tx.AddTurn(t.row); err != nil {
+			return err
+		}
+		if first := items[len(items)-1]; first.row.From != 0 {
+			if err := tx.SeeChat(t.row.Address.Channel, t.row.Address.Chat, first.msg.Sender.Name); err != nil {
+				return err
+			}
+		}
+		return tx.StartUpdates(t.row.ID, t.ids...)
+	})
+	if err != nil {
+		e.log.Error("turn not started", "chat", reachable(t.row.Address).String(), "err", err)
+		e.putBack(ctx, items)
+		return
+	}
+	crashPoint("turn.started")
+	t.run(ctx)
+}
+
+// resumeTurn goes on with a turn that the end of the process interrupted.
+func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
+	var updates []store.Update
+	var answers []llm.Message
+	var calls map[string]store.Call
+	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		if updates, err = tx.TurnUpdates(row.ID); err != nil {
+			return err
+		}
+		if answers, err = tx.Answers(row.ID); err != nil {
+			return err
+		}
+		calls, err = tx.Calls(row.ID)
+		return err
+	})
+	if err != nil {
+		e.log.Error("turn not resumed", "turn", row.ID, "err", err)
+		return
+	}
+	var items []item
+	for _, u := range updates {
+		if e.gateway.Allowed(receivedUpdate(u)) != nil {
+			continue
+		}
+		if m, err := e.gateway.Decode(receivedUpdate(u)); err == nil {
+			items = append(items, item{u, m})
+		}
+	}
+	if row.Placeholder == placeholderSending {
+		row.Placeholder = placeholderForgotten
+	}
+	t := e.newTurn(ctx, row, items)
+	t.ids = t.ids[:0]
+	for _, u := range updates {
+		t.ids = append(t.ids, u.ID)
+	}
+	t.answers, t.calls = answers, calls
+	e.log.Info("turn resumed", "turn", row.ID, "chat", reachable(row.Address).String(), "answers", len(answers))
+	if len(items) == 0 {
+		t.end(ctx, store.TurnStopped, "", "nobody may be answered any more")
+		return
+	}
+	t.run(ctx)
+}
+
+func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
+	t := &turn{e: e, row: row, settings: e.settings(), log: e.log.With("chat", reachable(row.Address).String())}
+	for _, it := range items {
+		t.ids = append(t.ids, it.row.ID)
+	}
+	t.asked = askedMessages(items)
+	if len(items) > 0 {
+		last := items[len(items)-1]
+		t.user = last.msg.Sender.ID
+		t.directed, t.command = e.direct(ctx, last), last.msg.Command
+	}
+	t.show = newPresence(e, t)
+	return t
+}
+
+func (t *turn) streaming() string {
+	if t.directed != nil || t.settings.Models.Default == "" {
+		return StreamOff
+	}
+	return t.settings.Streaming[t.row.Address.Channel]
+}
+
+// run does the turn and ends it visibly, whatever happens; only a turn that is
+// parked stays as it is in the store.
+func (t *turn) run(ctx context.Context) {
+	t.log = t.log.With("turn", t.row.ID)
+	started := time.Now()
+	t.show.start(t.streaming())
+	text, err := t.answer(ctx)
+	state, note := store.TurnDone, ""
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+	case errors.Is(cause, errParked):
+		t.show.settle()
+		t.log.Info("turn parked")
+		return
+	case errors.Is(cause, errStopped):
+		state, note = store.TurnStopped, "stopped by the user"
+		text = ""
+		if t.partial != "" {
+			text = t.partial + "\n\n" + say(t.settings.Language, sayCut)
+		}
+	default:
+		state, note = store.TurnFailed, err.Error()
+		text = t.sorry(err)
+		t.log.Error("turn failed", "err", err)
+	}
+	t.end(ctx, state, text, note)
+	t.log.Info("turn ended", "state", string(state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
+}
+
+// sorry is the one sentence that the person reads instead of an answer.
+func (t *turn) sorry(err error) string {
+	if fail, ok := errors.AsType[*llm.Error](err); ok {
+		return sayError(t.settings.Language, fail.Kind, t.row.Model)
+	}
+	return say(t.settings.Language, sayErrInternal)
+}
+
+// answer runs the model loop: ask, journal, call tools, ask again, until the
+// model says something without calling. It returns the final text.
+func (t *turn) answer(ctx context.Context) (string, error) {
+	if t.directed == nil && t.settings.Models.Default == "" {
+		return say(t.settings.Language, sayNoModelLabel) + " " + say(t.settings.Language, sayNoModel), nil
+	}
+	conv, err := t.conversation(ctx)
+	if err != nil {
+		return "", err
+	}
+	for round := 0; ; round++ {
+		message, final, err := t.next(ctx, conv, round)
+		if err != nil {
+			return "", err
+		}
+		if final {
+			text := strings.TrimSpace(message.PlainText())
+			if text == "" {
+				text = say(t.settings.Language, sayNoAnswer)
+			}
+			t.say(message)
+			return t.label(text), nil
+		}
+		t.say(message)
+		results, err := t.callTools(ctx, message)
+		if err != nil {
+			return "", err
+		}
+		t.say(results)
+		conv = append(conv, message, results)
+	}
+}
+
+// next returns the model's answer of a round, from the journal or by asking,
+// and whether it is the final one. An answer with calls is journaled before
+// anybody acts on it.
+func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.Message, final bool, err error) {
+	if round < len(t.answers) {
+		return t.answers[round], false, nil
+	}
+	m, usage, err := t.ask(ctx, conv, round)
+	if err != nil {
+		return m, false, err
+	}
+	t.row.InputTokens += max(usage.Input, 0)
+	t.row.OutputTokens += max(usage.Output, 0)
+	if len(m.Calls()) == 0 || round >= t.settings.MaxToolCallRounds {
+		return withoutCalls(m), true, nil
+	}
+	for i := range m.Blocks {
+		if c := m.Blocks[i].Call; c != nil {
+			c.ID = newID()
+		}
+	}
+	err = t.e.store.Write(ctx, func(tx *store.Tx) error { return tx.AddAnswer(t.row.ID, round, m, usage) })
+	if err != nil {
+		return m, false, fmt.Errorf("journal the answer: %w", err)
+	}
+	crashPoint("answer.journaled")
+	return m, false, nil
+}
+
+// callTools runs the calls of an answer in order and returns their results as
+// one message.
+func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error) {
+	results := llm.Message{Role: llm.RoleTool}
+	for _, c := range m.Calls() {
+		r, err := t.callTool(ctx, c)
+		if err != nil {
+			return results, err
+		}
+		results.Blocks = append(results.Blocks, llm.Block{Result: &llm.ToolResult{
+			CallID: c.ID, Name: c.Name, Text: r.Output, Failed: !r.Success,
+		}})
+	}
+	return results, nil
+}
+
+// callTool runs one call, unless the journal knows its result, or knows only
+// that it had begun: a call that changes something is not run a second time.
+func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, error) {
+	if known, ok := t.calls[c.ID]; ok && known.Result != nil {
+		var r tools.Result
+		if err := json.Unmarshal(known.Result, &r); err != nil {
+			return r, fmt.Errorf("read the journal of call %s: %w", c.ID, err)
+		}
+		return r, nil
+	} else if ok {
+		r := tools.Fail(tools.Execution, say(t.settings.Language, sayInterrupted))
+		r.CallID = c.ID
+		return r, nil
+	}
+	if c.Fault != "" {
+		r := tools.Fail(tools.Validation, c.Fault)
+		r.CallID = c.ID
+		return r, nil
+	}
+	return t.e.executor.Execute(ctx, tools.Call{
+		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
+		Chat: reachable(t.row.Address).Chat.String(), Thread: t.row.Address.Thread, User: t.user,
+		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
+	}, journal{t})
+}
+
+// say adds a message to what the history gets of this turn.
+func (t *turn) say(m llm.Message) {
+	if len(m.Blocks) > 0 {
+		t.said = append(t.said, store.Message{Body: m, Model: t.row.Model, At: time.Now()})
+	}
+}
+
+// label marks every reply of a bot without a model.
+func (t *turn) label(text string) string {
+	if t.settings.Models.Default == "" {
+		return say(t.settings.Language, sayNoModelLabel) + " " + text
+	}
+	return text
+}
+
+// end commits everything that the turn leaves behind in one transaction: its
+// messages, the end of its inbox rows and journal, and the parts that leave.
+func (t *turn) end(ctx context.Context, state store.TurnState, text, note string) {
+	ctx = context.WithoutCancel(ctx)
+	placeholder, shown := t.show.settle()
+	t.row.State, t.row.Note, t.row.EndedAt = state, note, time.Now()
+	to := reachable(t.row.Address)
+	parts := t.e.gateway.Render(to.Chat.Channel, text)
+	outs := outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
+	if placeholder == placeholderShown {
+		if len(outs) == 0 {
+			outs = append(outs, deletion(to, t.row.ID))
+		}
+		outs[0].Edit = shown
+	}
+	for i := range outs {
+		outs[i].Turn = t.row.ID
+	}
+	t.row.Placeholder, t.row.PlaceholderID = placeholderFinal, shown
+	switch state {
+	case store.TurnFailed:
+		// For people only: the model shall answer the question when it is asked again.
+		t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, text), Type: "error", At: time.Now()})
+	case store.TurnStopped:
+		// For the model too: what was stopped shall not be answered later.
+		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+note+")")))
+	}
+	err := t.e.store.Write(ctx, func(tx *store.Tx) error {
+		for _, m := range slices.Concat(t.asked, t.said) {
+			m.Session, m.Turn = t.row.Session, t.row.ID
+			if _, err := tx.AddMessage(m); err != nil {
+				return err
+			}
+		}
+		if err := tx.EndUpdates(store.InboxDone, note, t.ids...); err != nil {
+			return err
+		}
+		if err := addOuts(tx, outs); err != nil {
+			return err
+		}
+		return tx.EndTurn(t.row)
+	})
+	if err != nil {
+		t.log.Error("turn not stored", "err", err)
+		return
+	}
+	crashPoint("turn.committed")
+	t.e.delivery.notify(t.row.Address)
+	t.e.logMessages()
+}
+
+// withoutCalls drops the tool calls of a message that is the last word.
+func withoutCalls(m llm.Message) llm.Message {
+	kept := llm.Message{Role: m.Role}
+	for _, b := range m.Blocks {
+		if b.Call == nil {
+			kept.Blocks = append(kept.Blocks, b)
+		}
+	}
+	return kept
+}
+
+// deletion is the row that takes a placeholder away.
+func deletion(to gateway.Address, id store.TurnID) store.Out {
+	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: stored(to), Body: []byte(`{"text":""}`), State: store.OutboxNew}
+}
