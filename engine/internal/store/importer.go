@@ -29,13 +29,14 @@ func (s *Store) Import(ctx context.Context, records io.Reader) (added int, err e
 	in := bufio.NewScanner(records)
 	in.Buffer(nil, lineBound)
 	p := importer{store: s, sessions: map[Address]SessionID{}}
-	for line := 1; in.Scan(); line++ {
+	line := 1
+	for ; in.Scan(); line++ {
 		if err := p.take(ctx, line, bytes.TrimSpace(in.Bytes())); err != nil {
 			return p.added, fmt.Errorf("import up to line %d: %w", line, err)
 		}
 	}
 	if err := errors.Join(in.Err(), p.flush(ctx)); err != nil {
-		return p.added, fmt.Errorf("import: %w", err)
+		return p.added, fmt.Errorf("import up to line %d: %w", line, err)
 	}
 	return p.added, p.faultsError()
 }
