@@ -9,7 +9,7 @@ import (
 )
 
 // tries is how often each race is run.
-const tries = 1000
+const tries = 600
 
 // swap makes a link and points it at a, then b, then a, until the test of body
 // is over.
