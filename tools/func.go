@@ -24,20 +24,21 @@ func New[A any](spec Spec, texts fs.FS, run func(ctx context.Context, c Call, ar
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: %v", spec.Name, err))
 	}
-	return &typed[A]{spec: spec, run: run}
+	return function{spec, func(ctx context.Context, c Call) Result {
+		var args A
+		if err := json.Unmarshal(c.Arguments, &args); err != nil {
+			return Fail(Validation, "arguments of "+spec.Name+": "+err.Error())
+		}
+		return run(ctx, c, args)
+	}}
 }
 
-type typed[A any] struct {
+// function is a tool made of a function.
+type function struct {
 	spec Spec
-	run  func(context.Context, Call, A) Result
+	run  func(context.Context, Call) Result
 }
 
-func (t *typed[A]) Spec() Spec { return t.spec }
+func (f function) Spec() Spec { return f.spec }
 
-func (t *typed[A]) Run(ctx context.Context, c Call) Result {
-	var args A
-	if err := json.Unmarshal(c.Arguments, &args); err != nil {
-		return Fail(Validation, "arguments of "+t.spec.Name+": "+err.Error())
-	}
-	return t.run(ctx, c, args)
-}
+func (f function) Run(ctx context.Context, c Call) Result { return f.run(ctx, c) }
