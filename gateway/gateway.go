@@ -269,10 +269,14 @@ func (g *Gateway) Health() []Health {
 }
 
 func (g *Gateway) out(to Address) (Channel, error) {
-	if err := g.Reachable(to.Chat); err != nil {
+	if err := g.whitelist().Out(to.Chat.Channel, to.Chat.ID); err != nil {
 		return nil, &SendError{Kind: Refused, Err: err}
 	}
-	return g.byName[to.Chat.Channel], nil
+	ch := g.byName[to.Chat.Channel]
+	if ch == nil { // the message waits for a start with the channel
+		return nil, &SendError{Kind: Stopped, Err: fmt.Errorf("channel %q is not on", to.Chat.Channel)}
+	}
+	return ch, nil
 }
 
 // strangers counts who was turned away and logs each of them at most once a
