@@ -74,9 +74,21 @@ func (s *Server) note(c *Call, result json.RawMessage, err *apiError) {
 // end writes down what became of the answer.
 func (s *Server) end(c *Call, status int, answered bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	c.Status, c.Answered = status, answered
+	seen, observe := *c, s.observe
 	s.touch()
+	s.mu.Unlock()
+	if observe != nil {
+		observe(seen)
+	}
+}
+
+// Observe has each call shown to a function as it ends, outside the server's
+// lock and in the goroutine of the call.
+func (s *Server) Observe(observe func(Call)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.observe = observe
 }
 
 // Calls are the kept calls of a method in order, "" for all methods.

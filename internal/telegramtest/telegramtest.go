@@ -78,6 +78,7 @@ type Server struct {
 	pace        window
 	faults      []*Fault
 	journal     journal
+	observe     func(Call)
 }
 
 // New starts a server. It panics when it cannot listen.
