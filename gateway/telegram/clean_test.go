@@ -80,7 +80,7 @@ func hostileTexts(n int) map[string]string {
 	texts := map[string]string{}
 	for _, unit := range []string{
 		"*", "_", "~", "`", "[", "]", "(", "<", ">", "&", "\\", "|", "!", "#", "\n", " ", "\t", "a", "漢", "\u0301", "\u200b",
-		"* ", "- ", "> ", "1. ", "*a ", "*a _b ", "a**b", "*a**b_ ", "*漢**。_ ", "~~a ", "![", "[]", "[a](", "[aaaaaaaaa](", "[a](<b", "[a](\"", "[a]: b\n", "[^a]", "`a``", "<a ", "<!--", "<![CDATA[", "&a", "# a\n",
+		"* ", "- ", "> ", "1. ", "*a ", "*a _b ", "a**b", "*a**b_ ", "*漢**。_ ", "~~a ", "![", "[]", "[a](", "[aaaaaaaaa](", "[a](<b", "[a](\"", "[a]: b\n", "[^a]", "`a``", "\\```\n", "# \\```\n", "<a ", "<!--", "<![CDATA[", "&a", "# a\n",
 		"a\n-\n", "a|b\n", ">\n", "> a\n", "- a\n\n", "a\n    b\n", "```\n", "~~~~x\n", "**a** ", "[a](https://a.b) ", "https://a.b/_c_", "__a__", "| a | b |\n|-|-|\n| c | d |\n\n", "    a\n\n\n\n",
 	} {
 		texts[fmt.Sprintf("%q", unit)] = strings.Repeat(unit, n/len(unit)+1)
@@ -105,7 +105,7 @@ func hostileTexts(n int) map[string]string {
 }
 
 // A long text is rendered in sections, so it takes no longer than one section
-// of the worst kind, times their number. That is some 60 ms here; the limit is
+// of the worst kind, times their number. That is some 30 ms here; the limit is
 // wide because of busy machines and the race detector, and what is worse than
 // quadratic exceeds it by far.
 func TestRenderHostile(t *testing.T) {

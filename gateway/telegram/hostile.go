@@ -11,6 +11,11 @@ const (
 	// denseFrom is the length in bytes from which markup that makes up a
 	// third of the text is not meant as such.
 	denseFrom = 8 << 10
+	// maxLinks and maxEscapedTicks bound what makes the parser search the rest
+	// of a paragraph in vain, each time: a link that does not end, and a run
+	// of backticks made shorter by a backslash, which has no partner.
+	maxLinks        = 1000
+	maxEscapedTicks = 100
 )
 
 // hostile reports text that would cost the Markdown parser more than linear
@@ -25,7 +30,8 @@ func hostile(md string) bool {
 		}
 		marks += countDelimiters(line)
 	}
-	return pipes*lines > maxCells || len(md) > denseFrom && marks*3 > len(md)
+	return pipes*lines > maxCells || len(md) > denseFrom && marks*3 > len(md) ||
+		strings.Count(md, "](") > maxLinks || strings.Count(md, "\\`") > maxEscapedTicks
 }
 
 // markers counts what opens a block in front of the line's text.

@@ -1,0 +1,191 @@
+package telegram
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+
+	"klawbot/gateway"
+)
+
+// The kinds of updates that mean something to the bot.
+const (
+	kindMessage = models.AllowedUpdateMessage
+	kindEdited  = models.AllowedUpdateEditedMessage
+	kindPressed = models.AllowedUpdateCallbackQuery
+	kindMember  = models.AllowedUpdateMyChatMember
+	kindStopped = models.AllowedUpdateStoppedMessageGeneration
+)
+
+// Decode reads an update. Who speaks and where is taken from the update, as the
+// whitelist has seen it, and never from its content.
+func (c *Channel) Decode(u gateway.Update) (m gateway.Message, err error) {
+	base := gateway.Message{
+		Address: u.Address, ID: u.Message, Sender: gateway.Sender{ID: u.From}, Group: u.Group, Addressed: !u.Group,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			m, err = base, fmt.Errorf("decode %s: panic: %v", u.Kind, r)
+		}
+	}()
+	if u.Fault != "" {
+		return base, fmt.Errorf("decode: %s", u.Fault)
+	}
+	kind, body, err := payload(u.Raw)
+	if err != nil {
+		return base, fmt.Errorf("decode: %w", err)
+	}
+	m, err = c.decode(kind, body, base)
+	if err != nil {
+		return base, fmt.Errorf("decode %s: %w", kind, err)
+	}
+	return m, nil
+}
+
+func (c *Channel) decode(kind string, body json.RawMessage, m gateway.Message) (gateway.Message, error) {
+	switch kind {
+	case kindMessage, kindEdited:
+		return c.decodeMessage(body, m, kind == kindEdited)
+	case kindPressed:
+		return decodePress(body, m)
+	case kindMember:
+		return decodeMember(body, m)
+	case kindStopped:
+		m.Kind = gateway.KindStop
+	}
+	return m, nil
+}
+
+func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited bool) (gateway.Message, error) {
+	var in models.Message
+	if err := json.Unmarshal(body, &in); err != nil {
+		return m, err
+	}
+	m.Sender.Name = userName(in.From)
+	m.Time = clock(in.Date)
+	m.Reply = c.quote(&in)
+	m.Forwarded = originName(in.ForwardOrigin)
+	words := wordsOf(&in)
+	media := describe(&in)
+	if words.empty() && media == "" {
+		media = unknownContent(body)
+	}
+	if words.empty() && media == "" {
+		return m, nil // a service message, or nothing at all
+	}
+	kind := gateway.KindText
+	if edited {
+		if in.Location != nil {
+			return m, nil // a live location moves on
+		}
+		kind = gateway.KindEdit
+	}
+	m.Kind = kind
+	return c.address(&in, words, media, m), nil
+}
+
+// address finds out whether the message is meant for the bot, and as what. A
+// command counts where it was typed: not in an edit, not in a forward.
+func (c *Channel) address(in *models.Message, words passage, media string, m gateway.Message) gateway.Message {
+	me := c.username()
+	mentions := words.mentions(c.id, me)
+	m.Text = joinLines(media, words.markdown(0, mentions))
+	if m.Text == "" { // nothing but the mention
+		m.Text = words.markdown(0, nil)
+	}
+	cmd, ok := words.command()
+	if ok && cmd.other(me, m.Group) {
+		m.Kind, m.Addressed = gateway.KindNone, false
+		return m
+	}
+	if ok && m.Kind == gateway.KindText && m.Forwarded == "" {
+		m.Command, m.Args = cmd.name, words.markdown(cmd.end, mentions)
+	}
+	m.Addressed = m.Addressed || ok || len(mentions) > 0 ||
+		m.Reply != nil && m.Reply.Own || c.respondAll != nil && c.respondAll()
+	return m
+}
+
+// username is the bot's own, empty while unknown.
+func (c *Channel) username() string {
+	if me := c.me.Load(); me != nil {
+		return me.Username
+	}
+	return ""
+}
+
+func decodePress(body json.RawMessage, m gateway.Message) (gateway.Message, error) {
+	// The library's type is of no use here: it takes a missing message for an
+	// inaccessible one.
+	var in struct {
+		ID   string      `json:"id"`
+		From models.User `json:"from"`
+		Data string      `json:"data"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return m, err
+	}
+	m.Sender.Name = userName(&in.From)
+	m.Addressed = true
+	m.Kind = gateway.KindPress
+	m.Press = &gateway.Press{Query: in.ID, Data: in.Data, Message: m.ID}
+	return m, nil
+}
+
+func decodeMember(body json.RawMessage, m gateway.Message) (gateway.Message, error) {
+	var in models.ChatMemberUpdated
+	if err := json.Unmarshal(body, &in); err != nil {
+		return m, err
+	}
+	m.Sender.Name = userName(&in.From)
+	m.Time = clock(in.Date)
+	was, is := inside(in.OldChatMember), inside(in.NewChatMember)
+	if was == is {
+		return m, nil // other rights, the same place
+	}
+	m.Kind, m.Addressed, m.Member = gateway.KindMember, true, gateway.MemberLeft
+	if is {
+		m.Member = gateway.MemberJoined
+	}
+	return m, nil
+}
+
+func inside(c models.ChatMember) bool {
+	switch c.Type {
+	case models.ChatMemberTypeOwner, models.ChatMemberTypeAdministrator, models.ChatMemberTypeMember:
+		return true
+	case models.ChatMemberTypeRestricted:
+		return c.Restricted.IsMember
+	}
+	return false
+}
+
+// clock reads Telegram's time, which is 0 for none.
+func clock(unix int) time.Time {
+	if unix == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(unix), 0).UTC()
+}
+
+// userName is a name to show, never one to trust.
+func userName(u *models.User) string {
+	if u == nil {
+		return ""
+	}
+	if name := strings.TrimSpace(u.FirstName + " " + u.LastName); name != "" {
+		return name
+	}
+	return u.Username
+}
+
+// joinLines joins what is not empty.
+func joinLines(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}

@@ -1,0 +1,94 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"klawbot/gateway"
+)
+
+// The descriptions by which refusals are told apart; the API has no codes for them.
+var (
+	deadChats = []string{
+		"bot was blocked by the user", "user is deactivated", "bot was kicked from the", "bot is not a member of the",
+		"the group chat was deleted", "bot can't initiate conversation", "chat not found",
+	}
+	goneMessages = []string{"message to edit not found", "message can't be edited"}
+	badFormats   = []string{
+		"entities", "entity", "text is too long", "message is too long", "message text is empty",
+	}
+)
+
+// says reports whether err is a refusal whose description holds one of the words.
+func says(err error, words ...string) bool {
+	e, ok := errors.AsType[*apiError](err)
+	if !ok {
+		return false
+	}
+	text := strings.ToLower(e.description)
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// formatting says that the same text without entities may be taken.
+func formatting(err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && e.code == http.StatusBadRequest && says(err, badFormats...)
+}
+
+// failure turns what became of a delivery into what the sender does about it. A
+// chat that is told to wait is held back for everybody.
+func (c *Channel) failure(ctx context.Context, chat int64, err error) error {
+	if err == nil {
+		return nil
+	}
+	if known, ok := errors.AsType[*gateway.SendError](err); ok {
+		return known
+	}
+	if refusal, ok := errors.AsType[*apiError](err); ok {
+		return c.refused(chat, refusal)
+	}
+	if _, unsent := errors.AsType[*unsentError](err); !unsent {
+		return &gateway.SendError{Kind: gateway.Ambiguous, Err: c.redact.Error(err)}
+	}
+	if ctx.Err() != nil { // the caller has just stopped waiting
+		return ctx.Err()
+	}
+	return &gateway.SendError{Kind: gateway.Retry, Err: c.redact.Error(err)}
+}
+
+func (c *Channel) refused(chat int64, e *apiError) error {
+	failed := &gateway.SendError{Kind: gateway.Rejected, Err: e}
+	switch {
+	case e.code == http.StatusTooManyRequests:
+		failed.Kind = gateway.Retry
+		failed.RetryAfter = max(e.retryAfter, time.Second) + jitter(0, time.Second)
+		c.pace.block(chat, failed.RetryAfter)
+	case e.code >= http.StatusInternalServerError:
+		failed.Kind = gateway.Retry
+	case e.migrateTo != 0:
+		failed.Kind, failed.MigrateTo = gateway.Moved, e.migrateTo
+	case denied(e):
+		failed.Kind = gateway.Stopped
+	case says(e, deadChats...):
+		failed.Kind = gateway.Dead
+	case says(e, goneMessages...):
+		failed.Kind = gateway.NotFound
+	}
+	return failed
+}
+
+// courtesy is the error of a call that only is polite: a refusal is none.
+func (c *Channel) courtesy(err error) error {
+	if _, refused := errors.AsType[*apiError](err); refused || err == nil {
+		return nil
+	}
+	return c.redact.Error(err)
+}

@@ -1,0 +1,198 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"klawbot/gateway"
+)
+
+const (
+	// pollWait is how long Telegram holds a poll open, its own maximum.
+	pollWait = 50 * time.Second
+	// pollTimeout is when an answer does not come any more.
+	pollTimeout = pollWait + 15*time.Second
+	// nameWait bounds the wait for the bot's name before the first updates.
+	nameWait = 10 * time.Second
+)
+
+// allowedUpdates are the kinds that are asked for. The list goes along with every
+// poll, because Telegram remembers the last one, whoever sent it.
+var allowedUpdates = []string{
+	"message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation",
+}
+
+// pollRequest are the parameters of getUpdates. Without an offset Telegram begins
+// at the first update that was never acknowledged.
+type pollRequest struct {
+	Offset         int64    `json:"offset,omitempty"`
+	Limit          int      `json:"limit"`
+	Timeout        int      `json:"timeout"`
+	AllowedUpdates []string `json:"allowed_updates"`
+}
+
+// poller is one run of the long polling. Telegram forgets updates below the
+// offset, so the offset moves only when accept has stored them. It is never
+// kept: ids may start anew, and duplicates are known by their id.
+type poller struct {
+	c       *Channel
+	accept  gateway.Accept
+	offset  int64
+	wait    backoff
+	named   bool // the bot's name was waited for
+	dropped bool // the webhook was removed
+}
+
+func newPoller(c *Channel, accept gateway.Accept) *poller { return &poller{c: c, accept: accept} }
+
+// run polls until ctx ends or the token is refused.
+func (p *poller) run(ctx context.Context) error {
+	for {
+		err := p.round(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if denied(err) {
+			p.c.health.set(stateStopped, unknownToken)
+			return fmt.Errorf("%s (%w)", unknownToken, err)
+		}
+		if err == nil {
+			p.wait.reset()
+			if p.c.health.set(stateOK, "") {
+				p.c.log.Info("polling")
+			}
+			continue
+		}
+		if !sleep(ctx, p.mend(ctx, err)) {
+			return nil
+		}
+	}
+}
+
+// round is one poll and the hand-over of what it brought.
+func (p *poller) round(ctx context.Context) error {
+	raws, err := p.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	p.c.health.polled()
+	if len(raws) == 0 {
+		return nil
+	}
+	updates, next := p.read(raws)
+	if next == 0 {
+		return errors.New("updates without update_id")
+	}
+	p.awaitName(ctx)
+	if err := p.accept(ctx, updates); err != nil {
+		return &acceptError{err}
+	}
+	p.offset = next
+	return nil
+}
+
+func (p *poller) fetch(ctx context.Context) ([]json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
+	defer cancel()
+	var raws []json.RawMessage
+	err := p.c.poll.post(ctx, "getUpdates", pollRequest{
+		Offset: p.offset, Limit: 100, Timeout: int(pollWait / time.Second), AllowedUpdates: allowedUpdates,
+	}, &raws)
+	return raws, err
+}
+
+// read turns a batch into updates and tells the next offset: after the last one
+// of this batch, which may be lower than before. An update whose id cannot be
+// read has the one after its neighbour's. Without any id the offset is 0.
+func (p *poller) read(raws []json.RawMessage) (updates []gateway.Update, next int64) {
+	next = p.offset
+	for _, raw := range raws {
+		u := peek(p.c.id, next, raw)
+		if u.ID == 0 {
+			continue
+		}
+		next = u.ID + 1
+		updates = append(updates, u)
+	}
+	return updates, next
+}
+
+// awaitName waits once for the bot's name, so that mentions in what came while
+// the bot was down are understood.
+func (p *poller) awaitName(ctx context.Context) {
+	if p.named {
+		return
+	}
+	p.named = true
+	ctx, cancel := context.WithTimeout(ctx, nameWait)
+	defer cancel()
+	select {
+	case <-p.c.known:
+	case <-ctx.Done():
+	}
+}
+
+// mend does what an error asks for and returns how long to wait then.
+func (p *poller) mend(ctx context.Context, err error) time.Duration {
+	refusal, _ := errors.AsType[*apiError](err)
+	stored, _ := errors.AsType[*acceptError](err)
+	switch {
+	case stored != nil:
+		p.report(stateStale, "messages cannot be stored: "+stored.Error())
+	case refusal == nil:
+		p.report(stateConnecting, err.Error())
+		if errors.Is(err, context.DeadlineExceeded) {
+			p.c.poll.renew() // the connection is there, but nothing comes through
+		}
+	case refusal.code == http.StatusTooManyRequests:
+		p.report(stateConnecting, err.Error())
+		return max(refusal.retryAfter, time.Second) + jitter(0, time.Second)
+	case refusal.code == http.StatusConflict && strings.Contains(refusal.description, "webhook"):
+		return p.unhook(ctx)
+	case refusal.code == http.StatusConflict:
+		p.report(stateConflict, "another program polls with this token: stop it, or give this bot a token of its own")
+	default:
+		p.report(stateConnecting, err.Error())
+	}
+	return p.wait.next()
+}
+
+// unhook removes the webhook that keeps polls out, once: whoever sets it again
+// wants it.
+func (p *poller) unhook(ctx context.Context) time.Duration {
+	p.report(stateConflict, "a webhook is set for this bot, so that it cannot be polled: remove it, or give this bot a token of its own")
+	if p.dropped {
+		return p.wait.next()
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var done bool
+	err := p.c.poll.post(ctx, "deleteWebhook", map[string]bool{"drop_pending_updates": false}, &done)
+	if err != nil {
+		p.c.log.Warn("webhook stays", "err", err)
+		return p.wait.next()
+	}
+	p.dropped = true
+	p.c.log.Info("webhook removed")
+	return 0
+}
+
+// report logs a fault when it is another one than before.
+func (p *poller) report(state, fault string) {
+	fault = p.c.redact.Text(fault)
+	if p.c.health.set(state, fault) {
+		p.c.log.Warn("polling fails, trying on", "state", state, "err", fault)
+	}
+}
+
+// acceptError: the updates were not stored, so they are not acknowledged.
+type acceptError struct{ err error }
+
+func (e *acceptError) Error() string { return e.err.Error() }
+
+func (e *acceptError) Unwrap() error { return e.err }

@@ -1,0 +1,166 @@
+package telegram
+
+import (
+	"context"
+	"strings"
+
+	tg "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"klawbot/gateway"
+)
+
+// maxAlert is how long the text of Answer may be.
+const maxAlert = 200
+
+// attempt is one call that brings a part to an address.
+type attempt func(ctx context.Context, to gateway.Address, p gateway.Part) error
+
+// Send delivers one part; see gateway.Channel. When ctx ends after the request
+// was written the error is Ambiguous, and is ctx's as well.
+func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) (int64, error) {
+	var id int64
+	err := c.deliver(ctx, to, p, func(ctx context.Context, to gateway.Address, p gateway.Part) error {
+		if err := c.pace.wait(ctx, to.Chat.ID, p.Yield, false); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		sent, err := c.bot.SendMessage(ctx, sendParams(to, p))
+		if err == nil {
+			id = int64(sent.ID)
+		}
+		return err
+	})
+	return id, err
+}
+
+// Edit replaces a message of the bot; see gateway.Channel. A part that yields is
+// a preview: it falls when one was shown less than 1.5 s ago.
+func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gateway.Part) error {
+	return c.deliver(ctx, to, p, func(ctx context.Context, to gateway.Address, p gateway.Part) error {
+		if err := c.pace.wait(ctx, to.Chat.ID, p.Yield, p.Yield); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		_, err := c.bot.EditMessageText(ctx, editParams(to, id, p))
+		if says(err, "message is not modified") {
+			return nil
+		}
+		return err
+	})
+}
+
+// Delete removes a message of the bot; see gateway.Channel.
+func (c *Channel) Delete(ctx context.Context, to gateway.Address, id int64) error {
+	if err := c.pace.wait(ctx, to.Chat.ID, false, false); err != nil {
+		return err
+	}
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := c.bot.DeleteMessage(call, &tg.DeleteMessageParams{ChatID: to.Chat.ID, MessageID: int(id)})
+	if says(err, "message to delete not found") {
+		return nil
+	}
+	return c.failure(ctx, to.Chat.ID, err)
+}
+
+// Typing shows that the bot types, for about five seconds. A refusal is no error:
+// the answer tells better.
+func (c *Channel) Typing(ctx context.Context, to gateway.Address) error {
+	if c.pace.blocked(to.Chat.ID) > 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := c.bot.SendChatAction(ctx, &tg.SendChatActionParams{
+		ChatID: to.Chat.ID, MessageThreadID: int(to.Thread), Action: models.ChatActionTyping,
+	})
+	return c.courtesy(err)
+}
+
+// Answer acknowledges a tap. A query that is too old is no error.
+func (c *Channel) Answer(ctx context.Context, query, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if runes := []rune(clean(text)); len(runes) > maxAlert {
+		text = string(runes[:maxAlert-1]) + "…"
+	}
+	_, err := c.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: query, Text: clean(text)})
+	return c.courtesy(err)
+}
+
+// deliver attempts once, and once more for each of the two things that a second
+// attempt mends: the topic is gone, or the formatting is not liked.
+func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Part, try attempt) error {
+	p.Text = clean(p.Text)
+	err := try(ctx, to, p)
+	if to.Thread != 0 && says(err, "message thread not found") {
+		to.Thread = 0
+		err = try(ctx, to, p)
+	}
+	if len(p.Entities) > 0 && formatting(err) {
+		c.log.Info("sent without formatting", "chat", to.Chat.String(), "err", c.redact.Error(err))
+		err = try(ctx, to, plain(p))
+	}
+	return c.failure(ctx, to.Chat.ID, err)
+}
+
+func sendParams(to gateway.Address, p gateway.Part) *tg.SendMessageParams {
+	m := &tg.SendMessageParams{
+		ChatID: to.Chat.ID, MessageThreadID: int(to.Thread), Text: p.Text, Entities: entities(p),
+		LinkPreviewOptions: noPreview(), DisableNotification: p.Silent,
+	}
+	// In a private chat it is plain what is answered.
+	if p.ReplyTo != 0 && to.Chat.ID < 0 {
+		m.ReplyParameters = &models.ReplyParameters{MessageID: int(p.ReplyTo), AllowSendingWithoutReply: true}
+	}
+	if len(p.Buttons) > 0 {
+		m.ReplyMarkup = keyboard(p)
+	}
+	return m
+}
+
+// editParams leaves out the keyboard of a part without buttons, which removes it.
+func editParams(to gateway.Address, id int64, p gateway.Part) *tg.EditMessageTextParams {
+	m := &tg.EditMessageTextParams{
+		ChatID: to.Chat.ID, MessageID: int(id), Text: p.Text, Entities: entities(p), LinkPreviewOptions: noPreview(),
+	}
+	if len(p.Buttons) > 0 {
+		m.ReplyMarkup = keyboard(p)
+	}
+	return m
+}
+
+func noPreview() *models.LinkPreviewOptions {
+	return &models.LinkPreviewOptions{IsDisabled: tg.True()}
+}
+
+func entities(p gateway.Part) []models.MessageEntity {
+	var all []models.MessageEntity
+	for _, e := range p.Entities {
+		all = append(all, models.MessageEntity{
+			Type: models.MessageEntityType(e.Type), Offset: e.Offset, Length: e.Length, URL: e.URL, Language: e.Language,
+		})
+	}
+	return all
+}
+
+func keyboard(p gateway.Part) models.ReplyMarkup {
+	k := &models.InlineKeyboardMarkup{}
+	for _, row := range p.Buttons {
+		var keys []models.InlineKeyboardButton
+		for _, b := range row {
+			keys = append(keys, models.InlineKeyboardButton{Text: clean(b.Text), CallbackData: b.Data})
+		}
+		k.InlineKeyboard = append(k.InlineKeyboard, keys)
+	}
+	return k
+}
+
+// clean makes text that Telegram takes. Each replaced byte stays one unit, so that
+// entities keep their place.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
