@@ -5,48 +5,90 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
+	"os"
 	"sync"
 	"time"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/openai"
+	"klawbot/engine/internal/llm/script"
 )
 
-// providers builds the provider of a model and keeps it while its
-// configuration stays the same.
+// providers builds the provider of a model and keeps it while what it was built
+// from stays the same, so that a reload of the configuration only rebuilds what
+// changed: a provider knows what its models refused, a script how far it is.
 type providers struct {
 	http *http.Client
 	log  *slog.Logger
 	idle func() time.Duration
+
 	mu   sync.Mutex
-	kept map[string]built
+	kept map[string]built // guarded by mu; by endpoint
 }
 
+// built is a provider and what it was built from.
 type built struct {
-	model    Model
-	idle     time.Duration
+	from     string
 	provider llm.Provider
 }
 
+// endpoint is what a provider is built from. How long an answer may be and what
+// a request may take is said with each request.
+type endpoint struct {
+	Provider, Type, BaseURL, APIKey, Name string
+	Compat                                map[string]any
+	Idle                                  time.Duration
+}
+
 func (p *providers) get(m Model) (llm.Provider, error) {
+	idle := p.idle()
+	from, err := json.Marshal(endpoint{m.Provider, m.Type, m.BaseURL, m.APIKey, m.Name, m.Compat, idle})
+	if err != nil {
+		return nil, fmt.Errorf("compat: %w", err)
+	}
+	name := m.Provider + "\x00" + m.Name
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := m.Provider + "\x00" + m.Name
-	if b, ok := p.kept[key]; ok && reflect.DeepEqual(b.model, m) && b.idle == p.idle() {
+	if b, ok := p.kept[name]; ok && b.from == string(from) {
 		return b.provider, nil
 	}
-	compat, err := json.Marshal(m.Compat)
+	provider, err := newProvider(m, p.http, idle, p.log)
 	if err != nil {
 		return nil, err
 	}
-	if m.Type != "openai" {
-		return nil, fmt.Errorf("unknown type %q", m.Type)
+	p.kept[name] = built{string(from), provider}
+	return provider, nil
+}
+
+// newProvider builds the provider of a model. It does not connect.
+func newProvider(m Model, client *http.Client, idle time.Duration, log *slog.Logger) (llm.Provider, error) {
+	switch m.Type {
+	case "openai":
+		compat, err := json.Marshal(m.Compat)
+		if err != nil {
+			return nil, fmt.Errorf("compat: %w", err)
+		}
+		return openai.New(openai.Config{
+			Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: client, Compat: compat, IdleTimeout: idle, Log: log,
+		})
+	case "script":
+		return newScript(m.BaseURL)
 	}
-	c, err := openai.New(openai.Config{Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: p.http, Compat: compat, IdleTimeout: p.idle(), Log: p.log})
+	return nil, fmt.Errorf("provider %s has the type %q; there are openai and script", m.Provider, m.Type)
+}
+
+// newScript reads a script, or takes the demo's when there is no file.
+func newScript(file string) (llm.Provider, error) {
+	if file == "" {
+		return script.Demo(), nil
+	}
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	p.kept[key] = built{m, p.idle(), c}
-	return c, nil
+	s, err := script.Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
 }

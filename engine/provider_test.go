@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/internal/httpclient"
+	"klawbot/internal/modeltest"
+)
+
+func newProviders() *providers {
+	return &providers{
+		http: httpclient.New(httpclient.Options{}), log: slog.New(slog.DiscardHandler),
+		idle: func() time.Duration { return time.Minute }, kept: map[string]built{},
+	}
+}
+
+func TestProvidersAreKeptWhileTheirConfigurationIs(t *testing.T) {
+	p := newProviders()
+	m := Model{Provider: "p", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "m", MaxTokens: 5, Compat: map[string]any{"streamUsage": false}}
+	first, err := p.get(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.MaxTokens, m.Compat = 9, map[string]any{"streamUsage": false}
+	if again, err := p.get(m); err != nil || again != first {
+		t.Errorf("the same endpoint was built again: %v", err)
+	}
+	for name, change := range map[string]func(*Model){
+		"key":     func(m *Model) { m.APIKey = "k" },
+		"address": func(m *Model) { m.BaseURL = "http://127.0.0.1:2/v1" },
+		"compat":  func(m *Model) { m.Compat = nil },
+	} {
+		changed := m
+		change(&changed)
+		if other, err := p.get(changed); err != nil || other == first {
+			t.Errorf("%s changed, but not the provider: %v", name, err)
+		}
+	}
+}
+
+func TestProvidersSayWhatIsWrong(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.script")
+	if err := os.WriteFile(file, []byte("user\n\tshout x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, m := range map[string]Model{
+		`type "telepathy"`:      {Type: "telepathy"},
+		"no http or https":      {Type: "openai", BaseURL: "nowhere"},
+		"compat: ":              {Type: "openai", Compat: map[string]any{"streamUsag": true}},
+		"s.script: line 2: ":    {Type: "script", BaseURL: file},
+		"no such file":          {Type: "script", BaseURL: file + "x"},
+		"unsupported value: +I": {Type: "openai", Compat: map[string]any{"x": inf()}},
+	} {
+		if _, err := newProviders().get(m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %s", m, err, want)
+		}
+	}
+}
+
+func inf() float64 {
+	one, none := 1.0, 0.0
+	return one / none
+}
+
+func TestProbe(t *testing.T) {
+	s := modeltest.Start("right")
+	defer s.Close()
+	client := httpclient.New(httpclient.Options{})
+	m := Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", APIKey: "right", Name: "test-model"}
+	if answer, err := Probe(t.Context(), client, m); err != nil || answer != "OK" {
+		t.Errorf("%q %v", answer, err)
+	}
+	s.Push(modeltest.Reply{})
+	if _, err := Probe(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "without a word") {
+		t.Errorf("an empty answer: %v", err)
+	}
+	if answer, err := Probe(t.Context(), client, Model{Type: "script"}); err != nil || !strings.Contains(answer, "script") {
+		t.Errorf("the demo: %q %v", answer, err)
+	}
+}
+
+func TestCheckModel(t *testing.T) {
+	s := modeltest.Start("")
+	defer s.Close()
+	client := httpclient.New(httpclient.Options{})
+	m := Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", Name: "qwen3"}
+	s.SetModels("qwen3:latest", "b", "c", "d", "e", "f")
+	if err := CheckModel(t.Context(), client, m); err != nil {
+		t.Error(err)
+	}
+	m.Name = "odd"
+	if err := CheckModel(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "it has b, c, d, e, f and 1 more") {
+		t.Errorf("an unknown model: %v", err)
+	}
+	s.SetModels()
+	if err := CheckModel(t.Context(), client, m); err != nil {
+		t.Errorf("a server that lists nothing: %v", err)
+	}
+	if err := CheckModel(t.Context(), client, Model{Type: "script"}); err != nil {
+		t.Error(err)
+	}
+	if s.Completions() != nil {
+		t.Error("a check made a completion")
+	}
+}
+
+func TestModelErrorsAreForPeople(t *testing.T) {
+	s := modeltest.Start("right")
+	defer s.Close()
+	client := httpclient.New(httpclient.Options{})
+	m := Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", APIKey: "right", Name: "m"}
+	wrong, gone := m, m
+	wrong.APIKey = "canary-key"
+	gone.BaseURL = "http://127.0.0.1:1/v1"
+	for _, c := range []struct {
+		model Model
+		reply modeltest.Reply
+		want  string
+	}{
+		{wrong, modeltest.Reply{}, "check models.providers.mine.apiKey"},
+		{gone, modeltest.Reply{}, "http://127.0.0.1:1/v1 does not answer; is the server running"},
+		{m, modeltest.Error(404, "model m not found"), "knows no model m"},
+		{m, modeltest.Reply{Status: 429, Code: "insufficient_quota", Message: "pay"}, "no money or quota left"},
+		{m, modeltest.RateLimited(time.Hour), "try again in a minute"},
+		{m, modeltest.HTML(502), "try again in a minute"},
+		{m, modeltest.Error(400, "what?"), "the request is refused"},
+		{m, modeltest.Error(400, "maximum context length is 5"), "context window is too small"},
+		{m, modeltest.Reply{Fault: modeltest.ResetBefore}, "does not answer"},
+	} {
+		if c.reply.Status != 0 || c.reply.Fault != "" {
+			s.Push(c.reply)
+		}
+		_, err := Probe(t.Context(), client, c.model)
+		var e *llm.Error
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "canary") || !errors.As(err, &e) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Probe(ctx, http.DefaultClient, m); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+}
