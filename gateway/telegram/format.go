@@ -32,7 +32,7 @@ func plain(p gateway.Part) gateway.Part {
 
 func renderRich(markdown string) rich {
 	md, cut := cleanMarkdown(markdown)
-	parser := newMarkdownParser()
+	markdownParser := newMarkdownParser()
 	r := mdRenderer{out: &richWriter{}}
 	for _, s := range sections(md) {
 		r.out.gap(s.gap)
@@ -41,7 +41,7 @@ func renderRich(markdown string) rich {
 			continue
 		}
 		r.source = []byte(s.text)
-		r.children(parser.Parse(text.NewReader(r.source)))
+		r.children(markdownParser.Parse(text.NewReader(r.source)))
 	}
 	if r.out.blank() {
 		r.out.write(md) // nothing but definitions and empty markup

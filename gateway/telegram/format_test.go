@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,8 +25,6 @@ func checkRender(t *testing.T, cases []renderCase) {
 		})
 	}
 }
-
-func lines(s ...string) string { return strings.Join(s, "\n") }
 
 func TestRenderBlocks(t *testing.T) {
 	checkRender(t, []renderCase{

@@ -5,7 +5,6 @@ package telegram
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"html"
 	"math/rand/v2"
 	"os"
@@ -188,8 +187,8 @@ func TestOracleSeeds(t *testing.T) {
 		checkOracle(t, o, s)
 		checkOracle(t, o, strings.Repeat(s, 90))
 	}
-	for name, text := range hostileTexts(20_000) {
-		t.Log(name, checkOracle(t, o, text))
+	for _, text := range hostileTexts(20_000) {
+		checkOracle(t, o, text)
 	}
 	checkOracle(t, o, answer(64<<10))
 }
@@ -209,7 +208,7 @@ func TestOracleRandom(t *testing.T) {
 			break
 		}
 	}
-	t.Log(fmt.Sprint(parts, " parts"))
+	t.Logf("%d parts", parts)
 }
 
 var oraclePieces = []string{
