@@ -163,7 +163,7 @@ func tableDefaults(given tree, getenv func(string) string) tree {
 		entries["main"] = tree{"provider": "openai", "model": "gpt-5-mini"}
 	}
 	for _, e := range entries {
-		e.(tree)["maxTokens"], e.(tree)["contextBudget"] = 4096, 32000
+		e.(tree)["maxTokens"], e.(tree)["contextBudget"] = newEntryMaxTokens, newEntryContextBudget
 	}
 	return tree{
 		"channels": tree{"telegram": tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},

@@ -10,35 +10,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"klawbot/whitelist"
 )
-
-// Fault is one wrong value of the configuration.
-type Fault struct {
-	// Where is the file and the line, or the variable of the environment.
-	Where string
-	// Key is the dotted path, empty when the file as a whole is wrong.
-	Key string
-	// Text says what is allowed. It never holds a secret.
-	Text string
-}
-
-func (f Fault) String() string {
-	parts := slices.DeleteFunc([]string{f.Where, f.Key, f.Text}, func(s string) bool { return s == "" })
-	return strings.Join(parts, ": ")
-}
-
-// Faults are all that is wrong, in the order of the lines.
-type Faults []Fault
-
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i := range f {
-		lines[i] = f[i].String()
-	}
-	return strings.Join(lines, "\n")
-}
 
 // The bounds of a file, so that no file can eat the machine.
 const (
@@ -218,55 +190,6 @@ func typeName(t reflect.Type) string {
 	default:
 		return "a text"
 	}
-}
-
-// list reads ids: a list, or one text with commas between them.
-func (d *decoder) list(n *yaml.Node) ([]int64, error) {
-	var texts []string
-	switch n.Kind {
-	case yaml.ScalarNode:
-		texts = strings.Split(d.text(n), ",")
-	case yaml.SequenceNode:
-		for _, item := range n.Content {
-			if item.Kind != yaml.ScalarNode {
-				return nil, errors.New("must be a list of ids, such as [123456, -1001234567890]")
-			}
-			texts = append(texts, strings.Split(d.text(item), ",")...)
-		}
-	default:
-		return nil, errors.New("must be a list of ids, such as [123456, -1001234567890]")
-	}
-	ids := make([]int64, 0, len(texts))
-	for _, text := range texts {
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		id, err := parseTelegramID(text)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
-// findID says how a person finds an id.
-const findID = "write to the bot and read the id in its log (\"stranger turned away\"), or let klawbot init find it"
-
-// parseTelegramID reads an id in any of its forms: 123456, -100123,
-// telegram_123456.
-func parseTelegramID(text string) (int64, error) {
-	channel, id, err := whitelist.ParseID(text)
-	if err != nil {
-		return 0, fmt.Errorf("%w; %s", err, findID)
-	}
-	if channel != "" && channel != "telegram" {
-		return 0, fmt.Errorf("%q is an id of the channel %s, not of telegram", text, channel)
-	}
-	if id == 0 {
-		return 0, fmt.Errorf("%q is no id; %s", text, findID)
-	}
-	return id, nil
 }
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -64,6 +60,7 @@ func (s source) load() (*loaded, error) {
 }
 
 // parse reads the configuration from the text of the file and the environment.
+// With Faults it returns what is well: enough to find the data folder.
 func (s source) parse(text []byte) (*loaded, error) {
 	d := &decoder{keys: keysOf(reflect.TypeFor[Config]()), getenv: s.getenv, places: map[string]string{}}
 	file := d.file(s.File, text)
@@ -91,7 +88,7 @@ func (s source) parse(text []byte) (*loaded, error) {
 		d.faults = append(d.faults, crossCheck(&l.Config, d.places)...)
 	}
 	if len(d.faults) > 0 {
-		return nil, Faults(d.faults)
+		return l, Faults(d.faults)
 	}
 	l.Notices = d.unknown
 	if len(d.later) > 0 {
@@ -135,86 +132,4 @@ func (d *decoder) file(name string, text []byte) tree {
 		return v.(tree)
 	}
 	return tree{}
-}
-
-// display is the shortest name of the file for people: relative when it is
-// below the current folder.
-func display(name string) string {
-	if wd, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(wd, name); err == nil && filepath.IsLocal(rel) {
-			return rel
-		}
-	}
-	return name
-}
-
-// findConfig is the path of config.yaml: the flag, $KLAWBOT_CONFIG, or the first
-// usual place that has one; empty when there is none.
-func findConfig(flag string, getenv func(string) string) (string, error) {
-	for _, named := range []string{flag, getenv("KLAWBOT_CONFIG")} {
-		if named == "" {
-			continue
-		}
-		if _, err := os.Stat(named); err != nil {
-			return "", Faults{{Text: fmt.Sprintf("configuration %s: %v; klawbot init writes one", named, plain(err))}}
-		}
-		return filepath.Abs(named)
-	}
-	for _, place := range configPlaces(getenv) {
-		if info, err := os.Stat(place); err == nil && info.Mode().IsRegular() {
-			return filepath.Abs(place)
-		}
-	}
-	return "", nil
-}
-
-func configPlaces(getenv func(string) string) []string {
-	var places []string
-	if home := getenv("KLAWBOT_HOME"); home != "" {
-		places = append(places, filepath.Join(home, "config.yaml"))
-	}
-	if dir := userDir(getenv, "XDG_CONFIG_HOME", ".config"); dir != "" {
-		places = append(places, filepath.Join(dir, "klawbot", "config.yaml"))
-	}
-	return append(places, "config.yaml")
-}
-
-// findData is the absolute path of the data folder: the flag, dataDir, or the
-// usual places.
-func findData(flag string, c *Config, getenv func(string) string) (string, error) {
-	for _, dir := range []string{flag, c.DataDir, getenv("KLAWBOT_HOME")} {
-		if dir != "" {
-			return filepath.Abs(expandHome(dir, getenv))
-		}
-	}
-	if dir := userDir(getenv, "XDG_DATA_HOME", filepath.Join(".local", "share")); dir != "" {
-		return filepath.Abs(filepath.Join(dir, "klawbot"))
-	}
-	return "", Faults{{Text: "no data folder: set --data, dataDir or $KLAWBOT_HOME"}}
-}
-
-func userDir(getenv func(string) string, xdg, usual string) string {
-	if dir := getenv(xdg); dir != "" {
-		return dir
-	}
-	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, usual)
-	}
-	return ""
-}
-
-func expandHome(dir string, getenv func(string) string) string {
-	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
-		return filepath.Join(getenv("HOME"), rest)
-	}
-	return dir
-}
-
-// plain is the reason of a file error without its path.
-func plain(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

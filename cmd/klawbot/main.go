@@ -4,4 +4,21 @@
 // does is done by the packages that it wires.
 package main
 
-func main() {}
+import (
+	"context"
+	"io"
+	"os"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the program without the process around it.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := newApp(os.Environ(), stdin, stdout, stderr)
+	return a.execute(ctx, args)
+}

@@ -80,7 +80,13 @@ func (c *Client) Events(ctx context.Context, fn func(Event) error) error {
 // ErrGone is returned by Events when the bot has ended.
 var ErrGone = errors.New("the bot has stopped")
 
+// ErrOff is returned when the bot runs without its console.
+var ErrOff = errors.New("the bot's console is off")
+
 func refusal(resp *http.Response) error {
+	if resp.StatusCode == http.StatusNotFound {
+		return ErrOff
+	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 1000)) // what came is all there is to tell
 	if s := strings.TrimSpace(string(text)); s != "" {
 		return errors.New(s)

@@ -61,11 +61,16 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) client(t *testing.T) *console.Client {
 	t.Helper()
+	return console.NewClient(d.http(t), "http://klawbot/console")
+}
+
+func (d *desk) http(t *testing.T) *http.Client {
+	t.Helper()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", d.socket)
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
-	return console.NewClient(&http.Client{Transport: transport}, "http://klawbot/console")
+	return &http.Client{Transport: transport}
 }
 
 // attach opens a terminal; the returned function ends it.
@@ -187,6 +192,14 @@ func TestNobodyThere(t *testing.T) {
 func attached(d *desk) bool {
 	_, err := d.channel.Send(context.Background(), here, gateway.Part{Text: "there?"})
 	return err == nil
+}
+
+func TestBotWithoutConsole(t *testing.T) {
+	d := newDesk(t)
+	elsewhere := console.NewClient(d.http(t), "http://klawbot/nowhere")
+	if err := elsewhere.Events(t.Context(), func(console.Event) error { return nil }); !errors.Is(err, console.ErrOff) {
+		t.Errorf("Events: %v, want ErrOff", err)
+	}
 }
 
 func TestOtherChatsDoNotExist(t *testing.T) {

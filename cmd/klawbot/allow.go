@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/whitelist"
+)
+
+func (a *app) allowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "allow ID...",
+		Short: "Let chats talk to the bot",
+		Long: "Adds ids of chats to channels.telegram.allowedChatIds in config.yaml. A running bot takes the change over within a second.\n" +
+			"In a private chat the id is the person's. Ids of groups are negative: klawbot allow -1001234567890",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.editAllowed(args, nil) },
+	}
+}
+
+func (a *app) denyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "deny ID...",
+		Short: "Let chats no longer talk to the bot",
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return a.editAllowed(nil, args) },
+	}
+}
+
+func (a *app) allowedCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "allowed",
+		Short: "List who may talk to the bot",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			l, err := a.open()
+			if err != nil {
+				return err
+			}
+			return a.printAllowed(l.config().Channels.Telegram.AllowedChatIDs)
+		},
+	}
+}
+
+func (a *app) printAllowed(ids []int64) error {
+	if len(ids) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "nobody; klawbot allow ID lets a chat in")
+		return err
+	}
+	for _, id := range ids {
+		if _, err := fmt.Fprintln(a.stdout, whitelist.FormatID("telegram", id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// editAllowed changes the list in config.yaml and prints it.
+func (a *app) editAllowed(add, remove []string) error {
+	added, err := parseIDs(add)
+	if err != nil {
+		return err
+	}
+	removed, err := parseIDs(remove)
+	if err != nil {
+		return err
+	}
+	l, err := a.open()
+	if err != nil {
+		return err
+	}
+	if l.source.File == "" {
+		return usage("there is no config.yaml yet; klawbot init writes one")
+	}
+	if where := l.current.Load().places["channels.telegram.allowedChatIds"]; strings.HasPrefix(where, "$") {
+		return usage("the list comes from %s in the environment, which wins over config.yaml; change it there", where)
+	}
+	text, err := os.ReadFile(l.source.File)
+	if err != nil {
+		return err
+	}
+	changed, err := editChecked(l.source, text, added, removed)
+	if err != nil {
+		return err
+	}
+	if string(changed) != string(text) {
+		if err := replaceFile(l.source.File, text, changed); err != nil {
+			return fmt.Errorf("write %s: %w", display(l.source.File), err)
+		}
+	}
+	list := slices.DeleteFunc(slices.Concat(l.config().Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
+		return slices.Contains(removed, id)
+	})
+	return a.printAllowed(unique(list))
+}

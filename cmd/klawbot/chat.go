@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"klawbot/gateway/console"
+)
+
+func (a *app) chatCommand() *cobra.Command {
+	var message string
+	cmd := &cobra.Command{
+		Use:   "chat",
+		Short: "Talk to the bot here",
+		Long: "Talks to the bot in this terminal: to the one that runs on the data folder, else to one of its own.\n" +
+			"With -m it says one thing, prints the answer and ends; lines on standard input are said one after another.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			if cmd.Flags().Changed("message") && strings.TrimSpace(message) == "" {
+				return usage("-m needs a text")
+			}
+			return a.chat(ctx, strings.TrimSpace(message))
+		},
+	}
+	cmd.Flags().StringVarP(&message, "message", "m", "", "say `text`, print the answer and end")
+	return cmd
+}
+
+func (a *app) chat(ctx context.Context, message string) error {
+	l, err := a.open()
+	if err != nil {
+		return err
+	}
+	f, err := a.folders(l.config())
+	if err != nil {
+		return err
+	}
+	r, err := askStatus(ctx, f.data)
+	switch {
+	case err == nil:
+		return a.attach(ctx, f, banner(r.Model, "running"), message)
+	case !errors.Is(err, errNotRunning):
+		return err
+	}
+	if l.source.File == "" && message == "" && a.interactive() {
+		if l, err = a.offerModel(ctx, l); err != nil {
+			return err
+		}
+	}
+	return a.chatAlone(ctx, l, f, banner(l.config().models().Default, ""), message)
+}
+
+// banner says whom one talks to.
+func banner(model, note string) string {
+	text := "klawbot " + version + ", model " + model
+	if model == "" {
+		text = "klawbot " + version + ", no-model mode: commands only, /help lists them; klawbot init sets up a model"
+	}
+	if note != "" {
+		text += " (" + note + ")"
+	}
+	return text
+}
+
+// chatAlone runs a bot for this terminal, as long as it lasts.
+func (a *app) chatAlone(ctx context.Context, l *live, f folders, banner, message string) error {
+	log := quiet(newLog(a.stderr, l, a.redact), l)
+	p, err := a.wire(l, f, which{console: true}, log)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var said error
+	err = p.serve(ctx, log, func(ctx context.Context) {
+		defer stop()
+		said = a.attach(ctx, f, banner, message)
+	})
+	return errors.Join(said, err)
+}
+
+// quiet keeps all but errors from the terminal in which somebody talks, unless
+// the configuration asks for debugging.
+func quiet(log *slog.Logger, l *live) *slog.Logger {
+	if l.config().level() <= slog.LevelDebug {
+		return log
+	}
+	return slog.New(atLeast{log.Handler(), slog.LevelError})
+}
+
+// atLeast drops what is below a level.
+type atLeast struct {
+	slog.Handler
+	level slog.Level
+}
+
+// Enabled reports whether the level is high enough.
+func (h atLeast) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= h.level && h.Handler.Enabled(ctx, l)
+}
+
+// WithAttrs keeps the level.
+func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return atLeast{h.Handler.WithAttrs(attrs), h.level}
+}
+
+// WithGroup keeps the level.
+func (h atLeast) WithGroup(name string) slog.Handler {
+	return atLeast{h.Handler.WithGroup(name), h.level}
+}
+
+// attach talks over the socket until the person ends, or until the last answer.
+func (a *app) attach(ctx context.Context, f folders, banner, message string) error {
+	client := socketClient(f.data)
+	defer client.CloseIdleConnections()
+	t := &talk{client: console.NewClient(client, socketBase+"/console"), out: a.stdout, live: a.interactive()}
+	switch {
+	case message != "":
+		t.live = false
+		return t.run(ctx, strings.NewReader(message+"\n"), false)
+	case t.live:
+		fmt.Fprintln(a.stdout, banner)
+		fmt.Fprintln(a.stdout, "Ctrl-D ends.")
+		return t.run(ctx, a.stdin, true)
+	}
+	return t.run(ctx, a.stdin, false)
+}
+
+// errEnd ends a talk without being an error.
+var errEnd = errors.New("end")
+
+// run says the lines and shows what comes. With a prompt it goes on after each
+// line; without one it waits for the answer before it says the next.
+func (t *talk) run(ctx context.Context, in io.Reader, prompt bool) error {
+	events := make(chan console.Event)
+	lines := make(chan string)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return t.client.Events(ctx, func(e console.Event) error {
+			select {
+			case events <- e:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	go readLines(ctx, in, lines) // a read of the terminal cannot be ended; the process ends it
+	group.Go(func() error {
+		if prompt {
+			return t.converse(ctx, lines, events)
+		}
+		return t.recite(ctx, lines, events)
+	})
+	err := group.Wait()
+	if errors.Is(err, errEnd) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	if errors.Is(err, console.ErrOff) {
+		return fmt.Errorf("%w; set channels.console.enabled: true and restart it", err)
+	}
+	return err
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"klawbot/internal/redact"
+)
+
+// The exit codes.
+const (
+	exitOK         = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitNotRunning = 3
+)
+
+// app is one call of the program.
+type app struct {
+	environ []string
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	redact  *redact.Set
+
+	configFlag string
+	dataFlag   string
+	// started says that the command line was understood.
+	started bool
+}
+
+// usageError is an error of whoever typed the command.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+
+func (e usageError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errNotRunning means that a command needs a running bot.
+var errNotRunning = errors.New("klawbot is not running on this data folder; start it with klawbot run")
+
+// errSilent ends with exitFailed after everything was said on stdout.
+var errSilent = errors.New("failed")
+
+func newApp(environ []string, stdin io.Reader, stdout, stderr io.Writer) *app {
+	return &app{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, redact: &redact.Set{}}
+}
+
+func (a *app) getenv(name string) string { return source{Environ: a.environ}.getenv(name) }
+
+// execute runs the command and returns the exit code.
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(protectIDs(args))
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if !errors.Is(err, errSilent) {
+		a.complain(err)
+	}
+	var wrong usageError
+	var faults Faults
+	switch {
+	case errors.Is(err, errNotRunning):
+		return exitNotRunning
+	case !a.started, errors.As(err, &wrong), errors.As(err, &faults):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// complain prints the error, without secrets: one line, or a line for each fault
+// of the configuration.
+func (a *app) complain(err error) {
+	var faults Faults
+	if errors.As(err, &faults) {
+		for _, f := range faults {
+			fmt.Fprintln(a.stderr, a.redact.Text(f.String()))
+		}
+		return
+	}
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	fmt.Fprintln(a.stderr, "klawbot: "+a.redact.Text(text))
+}
+
+var negative = regexp.MustCompile(`^-\d+$`)
+
+// protectIDs makes ids of groups arguments: a minus and digits are no flag.
+func protectIDs(args []string) []string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		if out[i] = arg; negative.MatchString(arg) {
+			out[i] = " " + arg
+		}
+	}
+	return out
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "klawbot",
+		Short:         "An assistant in Telegram that runs on your own machine",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.started = true
+		},
+	}
+	root.PersistentFlags().StringVar(&a.configFlag, "config", "", "`file` of the configuration (default: $KLAWBOT_CONFIG, $KLAWBOT_HOME, $XDG_CONFIG_HOME/klawbot, here)")
+	root.PersistentFlags().StringVar(&a.dataFlag, "data", "", "`folder` of all that is kept (default: dataDir, $KLAWBOT_HOME, $XDG_DATA_HOME/klawbot)")
+	root.AddCommand(
+		a.initCommand(), a.runCommand(), a.chatCommand(), a.demoCommand(),
+		a.allowCommand(), a.denyCommand(), a.allowedCommand(),
+		a.statusCommand(), a.doctorCommand(), a.sessionsCommand(), a.toolsCommand(),
+		a.exportCommand(), a.importCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+// open loads the configuration and prints what is odd about it.
+func (a *app) open() (*live, error) {
+	file, err := findConfig(a.configFlag, a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLive(source{File: file, Environ: a.environ, Redact: a.redact})
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range l.current.Load().Notices {
+		fmt.Fprintln(a.stderr, line)
+	}
+	return l, nil
+}
+
+// folders are the places of a bot.
+type folders struct {
+	data, workspace string
+}
+
+func (a *app) folders(c *Config) (folders, error) {
+	data, err := findData(a.dataFlag, c, a.getenv)
+	if err != nil {
+		return folders{}, err
+	}
+	workspace, err := c.workspace(data, a.getenv)
+	return folders{data, workspace}, err
+}
+
+// interactive says that a person sits at both ends.
+func (a *app) interactive() bool {
+	return isTerminal(a.stdin) && isTerminal(a.stdout)
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

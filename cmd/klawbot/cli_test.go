@@ -1,0 +1,114 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"klawbot/engine"
+	"klawbot/gateway/console"
+)
+
+func TestGuessTimezone(t *testing.T) {
+	none := func(string) string { return "" }
+	for _, c := range []struct{ tz, want string }{
+		{"Europe/Berlin", "Europe/Berlin"},
+		{":America/New_York", "America/New_York"},
+		{"No/Where", "UTC"},
+	} {
+		if got := guessTimezone(func(string) string { return c.tz }, "/nonexistent"); got != c.want {
+			t.Errorf("TZ=%s: got %s, want %s", c.tz, got, c.want)
+		}
+	}
+	if got := guessTimezone(none, "/nonexistent"); got != "UTC" {
+		t.Errorf("nothing to go by: got %s", got)
+	}
+}
+
+func TestSettingsLeaveOutModelsThatCannotBeCalled(t *testing.T) {
+	l := mustParse(t, "models: {default: main, providers: {home: {baseURL: 'http://127.0.0.1:1/v1'}}, entries: {main: {provider: openai, model: a}, b: {provider: home, model: b}}}")
+	got := l.models()
+	want := engine.Models{
+		Entries: map[string]engine.Model{
+			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000},
+		},
+		Timeout: 2 * time.Minute, Retries: 3,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	l = mustParse(t, "", "OPENAI_API_KEY=key-of-the-test")
+	if got := l.models(); got.Default != "main" || got.Entries["main"].BaseURL != openAI {
+		t.Errorf("with a key in the environment: %+v", got)
+	}
+}
+
+func TestWhitelistStaysClosed(t *testing.T) {
+	l := mustParse(t, "")
+	if err := l.whitelist().Out("telegram", 5); err == nil {
+		t.Error("an empty list lets somebody in")
+	}
+	if err := l.whitelist().Out("console", 0); err != nil {
+		t.Errorf("the console is closed: %v", err)
+	}
+}
+
+func TestNewConfigurationReadsBack(t *testing.T) {
+	m := newModel(engine.Model{Provider: "my: server", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: `k"e'y #1`, Name: "qwen3:8b"})
+	s := &setup{chosen: &m, token: "1:abc", apiURL: "http://127.0.0.1:2", timezone: "UTC", allowed: []int64{-5, 6}, owners: []int64{6}}
+	environ := []string{"TELEGRAM_BOT_TOKEN=1:abc"}
+	text := s.yaml("", environ)
+	if !strings.Contains(text, "token: ${TELEGRAM_BOT_TOKEN}") {
+		t.Errorf("the token is no reference:\n%s", text)
+	}
+	l := mustParse(t, text, environ...)
+	if got := l.models().Entries["main"]; cmp.Diff(m, got) != "" {
+		t.Error(cmp.Diff(m, got))
+	}
+	telegram := l.Channels.Telegram
+	if telegram.Token != "1:abc" || cmp.Diff([]int64{-5, 6}, telegram.AllowedChatIDs) != "" || cmp.Diff([]int64{6}, telegram.OwnerIDs) != "" {
+		t.Errorf("telegram is %+v", telegram)
+	}
+	if none := mustParse(t, (&setup{}).yaml("", nil)); none.models().Default != "" {
+		t.Error("no model became one")
+	}
+}
+
+func TestAnswerGrowsInATerminal(t *testing.T) {
+	var out strings.Builder
+	k := &talk{out: &out, live: true}
+	var last bool
+	for _, e := range []console.Event{
+		{Type: console.TypeReady},
+		{Type: console.TypeMessage, ID: 1, Text: "…"},
+		{Type: console.TypeEdit, ID: 1, Text: "Hel…"},
+		{Type: console.TypeEdit, ID: 1, Text: "Hello the…"},
+		{Type: console.TypeMessage, ID: 2, Text: "by the way"},
+		{Type: console.TypeEdit, ID: 1, Text: "Hello there.", Last: true},
+	} {
+		last = k.show(e)
+	}
+	if want := "\rHello the\n\rby the way\n\rHello there.\n"; out.String() != want || !last {
+		t.Errorf("got %q, %v, want %q", out.String(), last, want)
+	}
+}
+
+func TestAnswerIsPrintedWhenComplete(t *testing.T) {
+	var out strings.Builder
+	k := &talk{out: &out}
+	for _, e := range []console.Event{
+		{Type: console.TypeMessage, ID: 1, Text: "…"},
+		{Type: console.TypeMessage, ID: 2, Text: "a\x1b[2Jside"},
+		{Type: console.TypeMessage, ID: 3, Text: "gone"},
+		{Type: console.TypeDelete, ID: 3},
+		{Type: console.TypeEdit, ID: 1, Text: "part one"},
+		{Type: console.TypeMessage, ID: 4, Text: "part two", Last: true},
+	} {
+		k.show(e)
+	}
+	if want := "part one\na\ufffd[2Jside\npart two\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

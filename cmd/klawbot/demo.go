@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) demoCommand() *cobra.Command {
+	var message string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Try the bot with a scripted model, in a temporary folder",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			return a.demo(ctx, strings.TrimSpace(message))
+		},
+	}
+	cmd.Flags().StringVarP(&message, "message", "m", "", "say `text`, print the answer and end")
+	return cmd
+}
+
+// demo is chat with the built-in script as its model and a folder that is
+// deleted afterwards.
+func (a *app) demo(ctx context.Context, message string) (err error) {
+	dir, err := os.MkdirTemp("", "klawbot-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c := defaults()
+	c.Agent.DebounceMS = 0
+	c.Models.Default = "demo"
+	c.Models.Providers = map[string]Provider{"script": {Type: "script"}}
+	c.Models.Entries = map[string]Entry{"demo": {Provider: "script", Model: "demo", ContextBudget: 32000}}
+	l := &live{}
+	l.current.Store(&loaded{Config: c})
+	f := folders{data: dir, workspace: filepath.Join(dir, "workspace")}
+	return a.chatAlone(ctx, l, f, "klawbot "+version+" demo: scripted, no AI; everything is deleted at the end", message)
+}

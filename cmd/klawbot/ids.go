@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"klawbot/whitelist"
+)
+
+// list reads ids: a list, or one text with commas between them.
+func (d *decoder) list(n *yaml.Node) ([]int64, error) {
+	var texts []string
+	switch n.Kind {
+	case yaml.ScalarNode:
+		texts = strings.Split(d.text(n), ",")
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			if item.Kind != yaml.ScalarNode {
+				return nil, errors.New("must be a list of ids, such as [123456, -1001234567890]")
+			}
+			texts = append(texts, strings.Split(d.text(item), ",")...)
+		}
+	default:
+		return nil, errors.New("must be a list of ids, such as [123456, -1001234567890]")
+	}
+	ids := make([]int64, 0, len(texts))
+	for _, text := range texts {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		id, err := parseTelegramID(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// findID says how a person finds an id.
+const findID = "write to the bot and read the id in its log (\"stranger turned away\"), or let klawbot init find it"
+
+// parseTelegramID reads an id in any of its forms: 123456, -100123,
+// telegram_123456.
+func parseTelegramID(text string) (int64, error) {
+	channel, id, err := whitelist.ParseID(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w; %s", err, findID)
+	}
+	if channel != "" && channel != "telegram" {
+		return 0, fmt.Errorf("%q is an id of the channel %s, not of telegram", text, channel)
+	}
+	if id == 0 {
+		return 0, fmt.Errorf("%q is no id; %s", text, findID)
+	}
+	return id, nil
+}
+
+// parseIDs reads ids from the command line.
+func parseIDs(args []string) ([]int64, error) {
+	ids := make([]int64, len(args))
+	for i, arg := range args {
+		id, err := parseTelegramID(arg)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		ids[i] = id
+	}
+	return ids, nil
+}
+
+// unique drops ids that stand in the list already, and keeps the order.
+func unique(ids []int64) []int64 {
+	var kept []int64
+	for _, id := range ids {
+		if !slices.Contains(kept, id) {
+			kept = append(kept, id)
+		}
+	}
+	return kept
+}

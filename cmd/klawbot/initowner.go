@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"klawbot/gateway/telegram"
+)
+
+// The patience with a person who looks for the phone.
+const (
+	ownerTimeout  = 5 * time.Minute
+	ownerInterval = time.Second
+	ownerPoll     = 10 * time.Second
+)
+
+// writer is a person who wrote to the bot.
+type writer struct {
+	update int64
+	id     int64
+	name   string
+	text   string
+}
+
+// askOwner waits for a message to the bot and asks whether its sender is the
+// person at the terminal. The updates are only looked at: the bot gets them
+// again when it runs.
+func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.Client, bot telegram.Bot) error {
+	fmt.Fprintf(a.stdout, "Write to @%s in Telegram now, any message.", bot.Username)
+	if p.secret != nil {
+		fmt.Fprint(a.stdout, " Enter skips this.")
+	}
+	fmt.Fprintln(a.stdout)
+	waiting, cancel := context.WithTimeout(ctx, ownerTimeout)
+	defer cancel()
+	seen := map[int64]bool{}
+	for {
+		w, err := p.nextWriter(waiting, client, s, seen)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, errSkipped):
+			return nil
+		case waiting.Err() != nil:
+			fmt.Fprintln(a.stdout, "Nobody wrote. klawbot allow ID lets a chat in later.")
+			return nil
+		case err != nil:
+			return err
+		}
+		yes, err := p.confirm(ctx, fmt.Sprintf("%s (id %d) wrote %q. Is this you?", visible(w.name), w.id, w.text))
+		if err != nil {
+			return err
+		}
+		if yes {
+			s.owners = []int64{w.id}
+			s.allowed = unique(append(s.allowed, w.id))
+			return nil
+		}
+	}
+}
+
+// errSkipped means that the person pressed Enter instead of writing.
+var errSkipped = errors.New("skipped")
+
+// nextWriter waits for a private message that was not seen yet. The same
+// updates come again and again, because nobody acknowledges them.
+func (p *prompter) nextWriter(ctx context.Context, client *http.Client, s *setup, seen map[int64]bool) (writer, error) {
+	tick := time.NewTicker(ownerInterval)
+	defer tick.Stop()
+	var skip <-chan reply
+	if p.secret != nil {
+		skip = p.line(p.readLine)
+	}
+	for {
+		all, err := peekUpdates(ctx, client, s)
+		if err != nil {
+			return writer{}, err
+		}
+		for _, w := range all {
+			if !seen[w.update] {
+				seen[w.update] = true
+				return w, nil
+			}
+		}
+		select {
+		case <-skip:
+			p.pending = nil
+			return writer{}, errSkipped
+		case <-ctx.Done():
+			return writer{}, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// peekUpdates asks for updates without an offset, which acknowledges none.
+func peekUpdates(ctx context.Context, client *http.Client, s *setup) ([]writer, error) {
+	base := s.apiURL
+	if base == "" {
+		base = telegram.DefaultAPIURL
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*ownerPoll)
+	defer cancel()
+	body := fmt.Appendf(nil, `{"timeout": %d, "limit": 100}`, int(ownerPoll.Seconds()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/bot"+s.token+"/getUpdates", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("wait for a message: %w", err)
+	}
+	defer resp.Body.Close()
+	return readWriters(resp)
+}
+
+func readWriters(resp *http.Response) ([]writer, error) {
+	var answer struct {
+		OK          bool   `json:"ok"`
+		Description string `json:"description"`
+		Result      []struct {
+			ID      int64 `json:"update_id"`
+			Message struct {
+				Text string `json:"text"`
+				Chat struct {
+					ID   int64  `json:"id"`
+					Type string `json:"type"`
+				} `json:"chat"`
+				From struct {
+					ID    int64  `json:"id"`
+					First string `json:"first_name"`
+					Last  string `json:"last_name"`
+				} `json:"from"`
+			} `json:"message"`
+		} `json:"result"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("wait for a message: Telegram answers %s", resp.Status)
+	}
+	if !answer.OK {
+		return nil, fmt.Errorf("wait for a message: Telegram says %q; is the bot running elsewhere?", answer.Description)
+	}
+	var all []writer
+	for _, u := range answer.Result {
+		if m := u.Message; m.Chat.Type == "private" && m.Chat.ID == m.From.ID {
+			name := strings.TrimSpace(m.From.First + " " + m.From.Last)
+			all = append(all, writer{update: u.ID, id: m.From.ID, name: name, text: shorten(m.Text)})
+		}
+	}
+	return all, nil
+}
+
+// shorten keeps a foreign text on one line.
+func shorten(text string) string {
+	const limit = 60
+	if r := []rune(text); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return text
+}

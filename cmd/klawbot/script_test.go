@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"klawbot/internal/modeltest"
+	"klawbot/internal/telegramtest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"klawbot": main})
+}
+
+// TestScripts runs the stories in testdata with the real program, a fake
+// Telegram and a fake model. Beside testscript's own commands they have:
+//
+//	say USER TEXT          a person writes to the bot in the private chat
+//	say USER CHAT TEXT     the same in a group, which is made when it is new
+//	expect CHAT REGEXP     wait until a new message of the bot matches
+//	silent CHAT            the bot has said nothing in the chat
+//	reply TEXT             the model answers the next request with the text
+//	call TOOL JSON         the model answers the next request with a tool call
+//	asked N                the model was asked N times
+//	lookfor REGEXP FILE    wait until the file matches
+//	waitstatus REGEXP      wait until klawbot status matches
+//	untilheard CHAT TEXT REGEXP   say the text until the bot answers
+//
+// The bot's folder is $KLAWBOT_HOME; $TELEGRAM_URL, $TOKEN, $MODEL_URL and
+// $MODEL_KEY name the fakes.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata",
+		Setup: setFakes,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"say": say, "expect": expect, "silent": silent, "reply": modelReply, "call": modelCall,
+			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard,
+		},
+	})
+}
+
+// scriptTimeout is how long a story waits for one thing.
+const scriptTimeout = 20 * time.Second
+
+// scriptKey is the model's key; stories check that it is never seen.
+const scriptKey = "sk-canary-of-the-stories"
+
+// fakes are the worlds of one story.
+type fakes struct {
+	telegram *telegramtest.Server
+	model    *modeltest.Server
+	heard    map[int64]int64 // chat → the last message that was expected
+}
+
+func setFakes(env *testscript.Env) error {
+	f := &fakes{telegram: telegramtest.New(telegramtest.Config{}), model: modeltest.Start(scriptKey), heard: map[int64]int64{}}
+	env.Defer(f.telegram.Close)
+	env.Defer(f.model.Close)
+	env.Values["fakes"] = f
+	env.Setenv("KLAWBOT_HOME", env.WorkDir+"/home")
+	env.Setenv("TELEGRAM_URL", f.telegram.URL())
+	env.Setenv("TOKEN", f.telegram.Token())
+	env.Setenv("MODEL_URL", f.model.URL+"/v1")
+	env.Setenv("MODEL_KEY", scriptKey)
+	return os.MkdirAll(env.WorkDir+"/home", 0o700)
+}
+
+func fakesOf(ts *testscript.TestScript) *fakes { return ts.Value("fakes").(*fakes) }
+
+// number is the argument as an id.
+func number(ts *testscript.TestScript, text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	ts.Check(err)
+	return n
+}
+
+// plainly refuses the negation of a command that has none.
+func plainly(ts *testscript.TestScript, neg bool, args []string, want int) {
+	if neg || len(args) < want {
+		ts.Fatalf("wrong use; see TestScripts")
+	}
+}
+
+func say(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 2)
+	f := fakesOf(ts)
+	user := number(ts, args[0])
+	person := f.telegram.User(user)
+	if len(args) == 2 {
+		person.Send(args[1])
+		return
+	}
+	group := number(ts, args[1])
+	f.telegram.AddChat(telegramtest.Chat{ID: group, Type: "supergroup", Title: "Group"}, telegramtest.Open)
+	person.In(group).Send(args[2])
+}
+
+func expect(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 2)
+	f := fakesOf(ts)
+	chat := number(ts, args[0])
+	pattern, err := regexp.Compile(args[1])
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
+	defer cancel()
+	m, err := f.telegram.WaitText(ctx, chat, f.heard[chat], pattern)
+	if err != nil {
+		ts.Fatalf("%v\n%s", err, f.telegram.Transcript(chat))
+	}
+	f.heard[chat] = m.ID
+}
+
+func silent(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 1)
+	f := fakesOf(ts)
+	chat := number(ts, args[0])
+	for _, m := range f.telegram.Messages(chat) {
+		if m.From == f.telegram.Bot().ID {
+			ts.Fatalf("the bot spoke:\n%s", f.telegram.Transcript(chat))
+		}
+	}
+}
+
+func modelReply(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 1)
+	fakesOf(ts).model.Push(modeltest.Text(args[0]))
+}
+
+func modelCall(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 2)
+	fakesOf(ts).model.Push(modeltest.CallTool(args[0], args[1]))
+}
+
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 1)
+	if got := len(fakesOf(ts).model.Completions()); int64(got) != number(ts, args[0]) {
+		ts.Fatalf("the model was asked %d times, want %s", got, args[0])
+	}
+}
+
+// eventually looks again and again until ok or the time is over, and then
+// fails with what was seen last.
+func eventually(ts *testscript.TestScript, look func() (ok bool, seen string)) {
+	deadline := time.NewTimer(scriptTimeout)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, seen := look()
+		if ok {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			ts.Fatalf("it did not come; the last was:\n%s", seen)
+		}
+	}
+}
+
+func lookFor(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 2)
+	pattern, err := regexp.Compile(args[0])
+	ts.Check(err)
+	file := ts.MkAbs(args[1])
+	eventually(ts, func() (bool, string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return false, err.Error()
+		}
+		return pattern.Match(text), string(text)
+	})
+}
+
+func waitStatus(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 1)
+	pattern, err := regexp.Compile(args[0])
+	ts.Check(err)
+	eventually(ts, func() (bool, string) {
+		if err := ts.Exec("klawbot", "status"); err != nil {
+			return false, err.Error()
+		}
+		text := ts.ReadFile("stdout")
+		return pattern.MatchString(text), text
+	})
+}
+
+// untilHeard is for what takes effect within a second: nobody is told when.
+func untilHeard(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 3)
+	f := fakesOf(ts)
+	chat := number(ts, args[0])
+	pattern, err := regexp.Compile(args[2])
+	ts.Check(err)
+	f.telegram.User(chat).Send(args[1])
+	eventually(ts, func() (bool, string) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, err := f.telegram.WaitText(ctx, chat, f.heard[chat], pattern)
+		if err != nil {
+			f.telegram.User(chat).Send(args[1])
+		}
+		return err == nil, f.telegram.Transcript(chat)
+	})
+}

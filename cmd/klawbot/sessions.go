@@ -1,0 +1,48 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+)
+
+func (a *app) sessionsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List the conversations",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
+				list, err := d.Sessions(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(list)
+				}
+				return a.printSessions(list, l.config())
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) printSessions(list []engine.Session, c *Config) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CHAT\tMESSAGES\tLAST\tMODEL")
+	for _, s := range list {
+		last := "-"
+		if !s.LastAt.IsZero() {
+			last = s.LastAt.In(c.location()).Format("2006-01-02 15:04")
+		}
+		model := cmp.Or(s.Model, c.models().Default, "-")
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Chat, s.Messages, last, model)
+	}
+	return w.Flush()
+}

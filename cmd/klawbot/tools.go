@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+	"klawbot/tools"
+)
+
+func (a *app) toolsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "tools", Short: "List and call the tools", Args: cobra.NoArgs}
+	cmd.RunE = func(*cobra.Command, []string) error { return usage("tools needs list or call") }
+	cmd.AddCommand(a.toolsListCommand(), a.toolsCallCommand())
+	return cmd
+}
+
+func (a *app) toolsListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the tools",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
+				list := d.Tools(l.config().Agent.Language)
+				if asJSON {
+					return a.printJSON(list)
+				}
+				return a.printTools(list)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) printTools(list []tools.Listing) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, t := range list {
+		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), ". ")
+		fmt.Fprintf(w, "%s\t%s\n", t.Name, about)
+	}
+	return w.Flush()
+}
+
+// maxArgumentBytes bounds the arguments of a call that come from standard input.
+const maxArgumentBytes = 16 << 20
+
+func (a *app) toolsCallCommand() *cobra.Command {
+	var asJSON, yes bool
+	cmd := &cobra.Command{
+		Use:   "call NAME JSON",
+		Short: "Call a tool as the owner",
+		Long:  "Calls a tool with a JSON object of arguments (- reads it from standard input) and prints its result.\nThe exit code is 0 when it succeeded and 1 when not.",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.callTool(cmd.Context(), args[0], args[1], asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result for programs")
+	cmd.Flags().BoolVar(&yes, "yes", false, "allow what would ask; without it, that is refused")
+	return cmd
+}
+
+func (a *app) callTool(ctx context.Context, name, arguments string, asJSON bool) error {
+	if arguments == "-" {
+		text, err := io.ReadAll(io.LimitReader(a.stdin, maxArgumentBytes))
+		if err != nil {
+			return err
+		}
+		arguments = string(text)
+	}
+	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
+		if err := f.furnish(); err != nil {
+			return err
+		}
+		r, err := d.CallTool(ctx, name, json.RawMessage(arguments))
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			err = a.printJSON(r)
+		} else {
+			_, err = fmt.Fprintln(a.stdout, strings.TrimSuffix(r.Output, "\n"))
+		}
+		if err == nil && !r.Success {
+			err = errSilent
+		}
+		return err
+	})
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"klawbot/engine"
+	"klawbot/gateway"
+	"klawbot/gateway/console"
+	"klawbot/gateway/telegram"
+	"klawbot/internal/httpclient"
+	"klawbot/internal/redact"
+	"klawbot/tools/file"
+	"klawbot/whitelist"
+	template "klawbot/workspace-template"
+)
+
+// parts is everything of a bot below its engine.
+type parts struct {
+	live    *live
+	folders folders
+	console *console.Channel // nil when it is off
+	config  engine.Config
+}
+
+// errNoChannel means that there would be nobody to talk to.
+var errNoChannel = usage("no channel is on; klawbot init sets up Telegram, klawbot chat talks to the bot here")
+
+// which says which channels a command wants, beyond what the configuration has.
+type which struct {
+	telegram, console bool
+}
+
+// wire builds the parts, in the order of their needs. It does no I/O.
+func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, error) {
+	p := &parts{live: l, folders: f}
+	channels, err := p.channels(want, a.redact, log)
+	if err != nil {
+		return nil, err
+	}
+	if len(channels) == 0 {
+		return nil, errNoChannel
+	}
+	door, err := gateway.New(gateway.Config{
+		Channels: channels, Log: log,
+		Whitelist: func() whitelist.List { return l.config().whitelist() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.config = engine.Config{
+		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
+		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
+		Settings: func() engine.Settings { return l.config().settings() },
+		Redact:   a.redact, Version: version,
+		Tools: file.New(file.Config{
+			Workspace: f.workspace, Data: f.data, Spill: filepath.Join(f.data, "spill"),
+			MaxBytes:       func() int64 { return l.config().Files.MaxFileSizeBytes },
+			AllowHardlinks: func() bool { return l.config().Files.AllowHardlinks },
+		}),
+	}
+	return p, nil
+}
+
+func (p *parts) channels(want which, secrets *redact.Set, log *slog.Logger) ([]gateway.Channel, error) {
+	var all []gateway.Channel
+	c := p.live.config()
+	if t := c.Channels.Telegram; want.telegram && t.Token != "" {
+		ch, err := telegram.New(telegram.Config{
+			Token: t.Token, APIURL: t.APIURL, Log: log, Redact: secrets,
+			Limits:     func() telegram.Limits { return telegram.Limits(p.live.config().Channels.Telegram.Limits) },
+			RespondAll: func() bool { return p.live.config().Channels.Telegram.Groups.Respond == "all" },
+			Commands:   menu(c.Agent.Language),
+		})
+		if err != nil {
+			return nil, usageError{err}
+		}
+		all = append(all, ch)
+	}
+	if want.console || c.Channels.Console.Enabled {
+		p.console = console.New(console.Config{Log: log})
+		all = append(all, p.console)
+	}
+	return all, nil
+}
+
+func menu(language string) []telegram.Command {
+	var list []telegram.Command
+	for _, c := range engine.Commands(language) {
+		list = append(list, telegram.Command(c))
+	}
+	return list
+}
+
+// furnish makes the data folder, and a workspace where there is none. What an
+// admin took out of a workspace stays out.
+func (f folders) furnish() error {
+	if err := os.MkdirAll(f.data, 0o700); err != nil {
+		return err
+	}
+	if _, err := os.Stat(f.workspace); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	_, err := engine.InstallWorkspace(f.workspace, template.FS)
+	return err
+}
+
+// start opens the engine on the data folder.
+func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
+	if err := p.folders.furnish(); err != nil {
+		return nil, err
+	}
+	return engine.New(ctx, p.config)
+}
