@@ -16,7 +16,7 @@ var (
 		"bot was blocked by the user", "user is deactivated", "bot was kicked from the", "bot is not a member of the",
 		"the group chat was deleted", "bot can't initiate conversation", "chat not found",
 	}
-	goneMessages = []string{"message to edit not found", "message can't be edited"}
+	goneMessages = []string{"message to edit not found", "message can't be edited", "message_id_invalid"}
 	badFormats   = []string{
 		"entities", "entity", "text is too long", "message is too long", "message text is empty",
 	}

@@ -45,11 +45,11 @@ func Probe(ctx context.Context, token, apiURL string) (Bot, error) {
 	refusal, _ := errors.AsType[*apiError](err)
 	switch {
 	case denied(err) && base == DefaultAPIURL, refusal != nil && refusal.code == http.StatusUnauthorized:
-		return Bot{}, errors.New(unknownToken)
+		return Bot{}, fmt.Errorf("%s (%w)", unknownToken, err)
 	case denied(err):
 		return Bot{}, fmt.Errorf("%s; or channels.telegram.apiURL %s is no Bot API server", unknownToken, base)
 	case refusal != nil:
-		return Bot{}, fmt.Errorf("Telegram refused: %s; try again later", refusal.description)
+		return Bot{}, fmt.Errorf("getMe was refused, try again later: %s", refusal.description)
 	}
 	return Bot{}, fmt.Errorf("no answer from %s: check the network and channels.telegram.apiURL (%w)", host(base), err)
 }

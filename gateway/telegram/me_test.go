@@ -40,6 +40,18 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+func TestProbeStaysWithItsServer(t *testing.T) {
+	fake := telegramtest.New(telegramtest.Config{Token: token})
+	defer fake.Close()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, fake.URL()+r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	defer elsewhere.Close()
+	if _, err := telegram.Probe(t.Context(), token, elsewhere.URL); err == nil || fake.Count("") != 0 {
+		t.Errorf("I1 the token went along with a redirect: %d calls, %v", fake.Count(""), err)
+	}
+}
+
 func TestNewRefusesTokens(t *testing.T) {
 	for _, bad := range []string{"", "abc", ":x", "12:", "-1:x", "12:a b", "12:a/b"} {
 		if _, err := telegram.New(telegram.Config{Token: bad, Log: discard()}); err == nil {

@@ -60,7 +60,7 @@ func (c *Channel) Delete(ctx context.Context, to gateway.Address, id int64) erro
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err := c.bot.DeleteMessage(call, &tg.DeleteMessageParams{ChatID: to.Chat.ID, MessageID: int(id)})
-	if says(err, "message to delete not found") {
+	if says(err, "message to delete not found", "message_id_invalid") {
 		return nil
 	}
 	return c.failure(ctx, to.Chat.ID, err)
@@ -101,7 +101,9 @@ func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Par
 		err = try(ctx, to, p)
 	}
 	if len(p.Entities) > 0 && formatting(err) {
-		c.log.Info("sent without formatting", "chat", to.Chat.String(), "err", c.redact.Error(err))
+		// The refusal repeats links of the text, which no log above debug may show.
+		c.log.Info("sent without formatting", "chat", to.Chat.String())
+		c.log.Debug("formatting refused", "err", c.redact.Error(err))
 		err = try(ctx, to, plain(p))
 	}
 	return c.failure(ctx, to.Chat.ID, err)

@@ -3,6 +3,7 @@ package telegram_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -234,6 +235,24 @@ func TestSendFailures(t *testing.T) {
 			_, err := w.Send(ctx, to(5, 0), gateway.Part{Text: "x"})
 			if w.sendError(err).Kind != gateway.Ambiguous || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("after: %v", err)
+			}
+		})
+	})
+}
+
+func TestLogs(t *testing.T) {
+	t.Run("I3 logs hold no message text", func(t *testing.T) {
+		inWorld(t, func(s *setup) {
+			s.Log = slog.New(slog.NewTextHandler(s.log, nil))
+		}, func(t *testing.T, w *world) {
+			w.fake.User(5).Send("canary in")
+			w.serve(nil)
+			w.until("it is there", func() bool { return w.texts() == "canary in" })
+			_, err := w.Send(t.Context(), to(5, 0), gateway.Part{
+				Text: "canary out", Entities: []gateway.Entity{{Type: "text_link", Length: 6, URL: "canary link"}},
+			})
+			if err != nil || !strings.Contains(w.log.String(), "without formatting") {
+				t.Errorf("%v, log %s", err, w.log)
 			}
 		})
 	})

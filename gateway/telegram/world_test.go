@@ -36,6 +36,7 @@ type world struct {
 type setup struct {
 	telegram.Config
 	fake telegramtest.Config
+	log  *buffer
 }
 
 // inWorld runs a test in a world. At its end everything has stopped, and the
@@ -44,7 +45,7 @@ func inWorld(t *testing.T, change func(*setup), test func(*testing.T, *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, pipe: telegramtest.NewPipeListener(), log: new(buffer)}
-		s := setup{fake: telegramtest.Config{Token: token, Listener: w.pipe}}
+		s := setup{fake: telegramtest.Config{Token: token, Listener: w.pipe}, log: w.log}
 		s.Config = telegram.Config{
 			Token: token, APIURL: "http://telegram.test",
 			Log:       slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
