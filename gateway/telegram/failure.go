@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -45,7 +44,7 @@ func formatting(err error) bool {
 
 // failure turns what became of a delivery into what the sender does about it. A
 // chat that is told to wait is held back for everybody.
-func (c *Channel) failure(ctx context.Context, chat int64, err error) error {
+func (c *Channel) failure(chat int64, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -58,10 +57,7 @@ func (c *Channel) failure(ctx context.Context, chat int64, err error) error {
 	if _, unsent := errors.AsType[*unsentError](err); !unsent {
 		return &gateway.SendError{Kind: gateway.Ambiguous, Err: c.redact.Error(err)}
 	}
-	if ctx.Err() != nil { // the caller has just stopped waiting
-		return ctx.Err()
-	}
-	return &gateway.SendError{Kind: gateway.Retry, Err: c.redact.Error(err)}
+	return &gateway.SendError{Kind: gateway.Retry, RetryAfter: max(0, c.pace.blocked(chat)), Err: c.redact.Error(err)}
 }
 
 func (c *Channel) refused(chat int64, e *apiError) error {

@@ -66,7 +66,9 @@ func (p *pacer) wait(ctx context.Context, chat int64, yields, preview bool) erro
 	if yields {
 		return p.try(chat, preview)
 	}
-	if err := p.pause(ctx, p.reserve(chat)); err != nil {
+	left, giveBack := p.reserve(chat)
+	if err := p.pause(ctx, left); err != nil {
+		giveBack()
 		return err
 	}
 	// Telegram may have told the chat to wait in the meantime.
@@ -88,16 +90,23 @@ func (p *pacer) pause(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// reserve takes a place for one message and returns how long to wait for it.
-func (p *pacer) reserve(chat int64) time.Duration {
+// reserve takes a place for one message. It returns how long to wait for it, and
+// what gives it back when nobody waits any more.
+func (p *pacer) reserve(chat int64) (wait time.Duration, giveBack func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	var longest time.Duration
+	var places []*rate.Reservation
 	for _, l := range p.limiters(p.chat(chat, now), chat) {
-		longest = max(longest, l.ReserveN(now, 1).DelayFrom(now))
+		r := l.ReserveN(now, 1)
+		places = append(places, r)
+		wait = max(wait, r.DelayFrom(now))
 	}
-	return longest
+	return wait, func() {
+		for _, r := range places {
+			r.Cancel()
+		}
+	}
 }
 
 // try takes a place only when there is one now and another stays free for what

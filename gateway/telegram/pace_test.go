@@ -1,6 +1,8 @@
 package telegram_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -69,6 +71,23 @@ func TestPace(t *testing.T) {
 				t.Errorf("ten took %v, %v", d, err)
 			}
 			unrefused(w)
+		})
+	})
+	t.Run("who stops waiting gives the place back", func(t *testing.T) {
+		inWorld(t, standard, func(t *testing.T, w *world) {
+			flood(w, 3, 5)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			for range 50 {
+				if err := w.Wait(ctx, 5); !errors.Is(err, context.Canceled) {
+					t.Fatal(err)
+				}
+			}
+			start := time.Now()
+			flood(w, 1, 5)
+			if d := time.Since(start); d > 2*time.Second {
+				t.Errorf("the next message took %v", d)
+			}
 		})
 	})
 	t.Run("0 is no limit, live", func(t *testing.T) {

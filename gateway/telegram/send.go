@@ -16,8 +16,8 @@ const maxAlert = 200
 // attempt is one call that brings a part to an address.
 type attempt func(ctx context.Context, to gateway.Address, p gateway.Part) error
 
-// Send delivers one part; see gateway.Channel. When ctx ends after the request
-// was written the error is Ambiguous, and is ctx's as well.
+// Send delivers one part; see gateway.Channel. When ctx ends the error is ctx's
+// and a SendError at the same time: Retry when nothing was written, else Ambiguous.
 func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) (int64, error) {
 	var id int64
 	err := c.deliver(ctx, to, p, func(ctx context.Context, to gateway.Address, p gateway.Part) error {
@@ -55,15 +55,15 @@ func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gate
 // Delete removes a message of the bot; see gateway.Channel.
 func (c *Channel) Delete(ctx context.Context, to gateway.Address, id int64) error {
 	if err := c.pace.wait(ctx, to.Chat.ID, false, false); err != nil {
-		return err
+		return c.failure(to.Chat.ID, err)
 	}
-	call, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err := c.bot.DeleteMessage(call, &tg.DeleteMessageParams{ChatID: to.Chat.ID, MessageID: int(id)})
+	_, err := c.bot.DeleteMessage(ctx, &tg.DeleteMessageParams{ChatID: to.Chat.ID, MessageID: int(id)})
 	if says(err, "message to delete not found", "message_id_invalid") {
 		return nil
 	}
-	return c.failure(ctx, to.Chat.ID, err)
+	return c.failure(to.Chat.ID, err)
 }
 
 // Typing shows that the bot types, for about five seconds. A refusal is no error:
@@ -106,7 +106,7 @@ func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Par
 		c.log.Debug("formatting refused", "err", c.redact.Error(err))
 		err = try(ctx, to, plain(p))
 	}
-	return c.failure(ctx, to.Chat.ID, err)
+	return c.failure(to.Chat.ID, err)
 }
 
 func sendParams(to gateway.Address, p gateway.Part) *tg.SendMessageParams {

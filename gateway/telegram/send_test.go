@@ -206,6 +206,12 @@ func TestSendFailures(t *testing.T) {
 				t.Errorf("a yielding part: %v", err)
 			}
 			part.Yield = false
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err = w.Send(ctx, to(5, 0), part)
+			if failed := w.sendError(err); failed.Kind != gateway.Retry || failed.RetryAfter < 230*time.Second {
+				t.Errorf("the caller stopped waiting: %v, retry after %v", err, failed.RetryAfter)
+			}
 			if _, err := w.Send(t.Context(), to(5, 0), part); err != nil || time.Since(start) < 300*time.Second {
 				t.Errorf("sent after %v, %v", time.Since(start), err)
 			}
@@ -226,13 +232,14 @@ func TestSendFailures(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if _, err := w.Send(ctx, to(5, 0), gateway.Part{Text: "x"}); err != context.Canceled {
+			_, err := w.Send(ctx, to(5, 0), gateway.Part{Text: "x"})
+			if w.sendError(err).Kind != gateway.Retry || !errors.Is(err, context.Canceled) {
 				t.Errorf("before: %v", err)
 			}
 			w.fake.Fault(telegramtest.Fault{Method: "sendMessage", Kind: telegramtest.FaultHang})
 			ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := w.Send(ctx, to(5, 0), gateway.Part{Text: "x"})
+			_, err = w.Send(ctx, to(5, 0), gateway.Part{Text: "x"})
 			if w.sendError(err).Kind != gateway.Ambiguous || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("after: %v", err)
 			}
