@@ -47,10 +47,10 @@ func TestSettingsLeaveOutModelsThatCannotBeCalled(t *testing.T) {
 
 func TestWhitelistStaysClosed(t *testing.T) {
 	l := mustParse(t, "")
-	if err := l.whitelist().Out("telegram", 5); err == nil {
+	if err := l.whitelist.Out("telegram", 5); err == nil {
 		t.Error("an empty list lets somebody in")
 	}
-	if err := l.whitelist().Out("console", 0); err != nil {
+	if err := l.whitelist.Out("console", 0); err != nil {
 		t.Errorf("the console is closed: %v", err)
 	}
 }

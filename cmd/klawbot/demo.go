@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +41,11 @@ func (a *app) demo(ctx context.Context, message string) (err error) {
 	c.Models.Providers = map[string]Provider{"script": {Type: "script"}}
 	c.Models.Entries = map[string]Entry{"demo": {Provider: "script", Model: "demo", ContextBudget: 32000}}
 	l := &live{}
-	l.current.Store(&loaded{Config: c})
+	l.current.Store((&loaded{Config: c}).prepare())
 	f := folders{data: dir, workspace: filepath.Join(dir, "workspace")}
-	return a.chatAlone(ctx, l, f, "klawbot "+version+" demo: scripted, no AI; everything is deleted at the end", message)
+	banner := "klawbot " + version + " demo: scripted, no AI; everything is deleted at the end"
+	if message != "" || !a.interactive() { // the label must be seen where no banner is
+		fmt.Fprintln(a.stderr, banner)
+	}
+	return a.chatAlone(ctx, l, f, banner, message)
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/knadh/koanf/v2"
 	"go.yaml.in/yaml/v3"
 
+	"klawbot/engine"
 	"klawbot/internal/redact"
+	"klawbot/whitelist"
 )
 
 // delimiter parts the names of a path for koanf. Names in tables may hold dots.
@@ -36,6 +38,17 @@ type loaded struct {
 	files []string
 	// places says where a key was given, by dotted path.
 	places map[string]string
+
+	// What the configuration means to the engine and to the gateway, made once
+	// because they are asked for with every message.
+	engine    engine.Settings
+	whitelist whitelist.List
+}
+
+// prepare makes what is asked for often.
+func (l *loaded) prepare() *loaded {
+	l.engine, l.whitelist = l.settings(), l.Config.whitelist()
+	return l
 }
 
 func (s source) getenv(name string) string {
@@ -90,6 +103,7 @@ func (s source) parse(text []byte) (*loaded, error) {
 	if len(d.faults) > 0 {
 		return l, Faults(d.faults)
 	}
+	l.prepare()
 	l.Notices = d.unknown
 	if len(d.later) > 0 {
 		l.Notices = append(l.Notices, "known keys whose part comes with a later version, ignored here: "+strings.Join(d.later, ", "))

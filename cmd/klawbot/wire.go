@@ -47,7 +47,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	}
 	door, err := gateway.New(gateway.Config{
 		Channels: channels, Log: log,
-		Whitelist: func() whitelist.List { return l.config().whitelist() },
+		Whitelist: func() whitelist.List { return l.current.Load().whitelist },
 	})
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	p.config = engine.Config{
 		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
-		Settings: func() engine.Settings { return l.config().settings() },
+		Settings: func() engine.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
 		Tools: file.New(file.Config{
 			Workspace: f.workspace, Data: f.data, Spill: filepath.Join(f.data, "spill"),
