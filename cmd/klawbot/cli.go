@@ -94,6 +94,9 @@ func (a *app) complain(err error) {
 		return
 	}
 	text := strings.Join(strings.Fields(err.Error()), " ")
+	if errors.Is(err, context.Canceled) {
+		text = "interrupted"
+	}
 	fmt.Fprintln(a.stderr, "klawbot: "+a.redact.Text(text))
 }
 
