@@ -53,7 +53,7 @@ build: header ## bin/klawbot
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot ./cmd/klawbot
 
 test: header ## all tests, with the race detector
-	go test -race ./...
+	go test -race -tags=$(TAGS),crash ./...
 
 bench: header ## the figures of the README (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
@@ -75,8 +75,8 @@ lint: header ## gofmt, go.mod, vet and staticcheck, with every build tag of ours
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),bench,soak ./...
-	go run $(STATICCHECK) -tags=$(TAGS),bench,soak ./...
+	go vet -tags=$(TAGS),bench,soak,crash ./...
+	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash ./...
 
 libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo

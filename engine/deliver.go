@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -209,7 +210,10 @@ func (d *delivery) outcome(o store.Out, err error) store.Out {
 	if !ok {
 		fail = &gateway.SendError{Kind: gateway.Ambiguous, Err: err}
 	}
-	wait := max(fail.RetryAfter, backoff(o.Attempts))
+	wait := fail.RetryAfter
+	if wait <= 0 {
+		wait = backoff(o.Attempts)
+	}
 	switch fail.Kind {
 	case gateway.Retry, gateway.Busy:
 	case gateway.Stopped:
@@ -228,7 +232,11 @@ func (d *delivery) outcome(o store.Out, err error) store.Out {
 	if o.State == store.OutboxNew {
 		o.NotBefore = time.Now().Add(wait)
 	}
-	d.e.log.Warn("reply not out", "chat", reachable(o.Address).String(), "key", o.Key, "kind", string(fail.Kind),
+	level := slog.LevelWarn
+	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {
+		level = slog.LevelDebug // said at the attempts 1, 2, 4, 8, …
+	}
+	d.e.log.Log(context.Background(), level, "reply not out", "chat", reachable(o.Address).String(), "key", o.Key, "kind", string(fail.Kind),
 		"state", string(o.State), "attempts", o.Attempts, "err", err)
 	return o
 }

@@ -264,6 +264,7 @@ func TestPanickingUpdateIsADeadRowAndNothingElse(t *testing.T) {
 	bad := h.next(gateway.Message{Address: private(alice), Sender: gateway.Sender{ID: alice}, Text: "x"})
 	bad.Raw = []byte("panic")
 	h.accept(bad)
+	h.shows(alice, "I could not read that message.")
 	h.says(alice, "still there?")
 	h.shows(alice, "I could not read that message.", "re: still there?")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -76,7 +77,9 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	})
 	if err != nil {
 		e.log.Error("turn not started", "chat", reachable(t.row.Address).String(), "err", err)
-		e.putBack(ctx, items)
+		if !errors.Is(err, store.ErrNotFound) {
+			e.putBack(ctx, items)
+		}
 		return
 	}
 	crashPoint("turn.started")
@@ -156,7 +159,7 @@ func (t *turn) run(ctx context.Context) {
 	t.log = t.log.With("turn", t.row.ID)
 	started := time.Now()
 	t.show.start(t.streaming())
-	text, err := t.answer(ctx)
+	text, err := t.safely(ctx)
 	state, note := store.TurnDone, ""
 	switch cause := context.Cause(ctx); {
 	case err == nil:
@@ -177,6 +180,17 @@ func (t *turn) run(ctx context.Context) {
 	}
 	t.end(ctx, state, text, note)
 	t.log.Info("turn ended", "state", string(state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
+}
+
+// safely is answer, with a panic as an error: the turn must end visibly.
+func (t *turn) safely(ctx context.Context) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.log.Error("turn panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return t.answer(ctx)
 }
 
 // sorry is the one sentence that the person reads instead of an answer.

@@ -69,8 +69,8 @@ type Typer interface {
 // Starter is a Channel that must learn something before Decode can be trusted,
 // such as the bot's own name.
 type Starter interface {
-	// Ready is closed when Decode can be trusted. The channel calls Accept
-	// with updates that depend on it only after that.
+	// Ready is closed when Decode can be trusted. Accept may be called before
+	// that; the Handler stores then and decodes later.
 	Ready() <-chan struct{}
 }
 

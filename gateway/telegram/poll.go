@@ -13,12 +13,11 @@ import (
 )
 
 const (
-	// pollWait is how long Telegram holds a poll open, its own maximum.
-	pollWait = 50 * time.Second
+	// pollWait is how long Telegram holds a poll open, its own maximum. The
+	// first one is short, so that soon everybody knows whether polling works.
+	pollWait, firstWait = 50 * time.Second, time.Second
 	// pollTimeout is when an answer does not come any more.
 	pollTimeout = pollWait + 15*time.Second
-	// nameWait bounds the wait for the bot's name before the first updates.
-	nameWait = 10 * time.Second
 )
 
 // allowedUpdates are the kinds that are asked for. The list goes along with every
@@ -44,11 +43,13 @@ type poller struct {
 	accept  gateway.Accept
 	offset  int64
 	wait    backoff
-	named   bool // the bot's name was waited for
+	first   bool // nothing was polled yet
 	dropped bool // the webhook was removed
 }
 
-func newPoller(c *Channel, accept gateway.Accept) *poller { return &poller{c: c, accept: accept} }
+func newPoller(c *Channel, accept gateway.Accept) *poller {
+	return &poller{c: c, accept: accept, first: true}
+}
 
 // run polls until ctx ends or the token is refused.
 func (p *poller) run(ctx context.Context) error {
@@ -80,6 +81,7 @@ func (p *poller) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.first = false
 	p.c.health.polled()
 	if len(raws) == 0 {
 		return nil
@@ -88,7 +90,6 @@ func (p *poller) round(ctx context.Context) error {
 	if next == 0 {
 		return errors.New("updates without update_id")
 	}
-	p.awaitName(ctx)
 	if err := p.accept(ctx, updates); err != nil {
 		return &acceptError{err}
 	}
@@ -99,9 +100,13 @@ func (p *poller) round(ctx context.Context) error {
 func (p *poller) fetch(ctx context.Context) ([]json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
+	wait := pollWait
+	if p.first {
+		wait = firstWait
+	}
 	var raws []json.RawMessage
 	err := p.c.poll.post(ctx, "getUpdates", pollRequest{
-		Offset: p.offset, Limit: 100, Timeout: int(pollWait / time.Second), AllowedUpdates: allowedUpdates,
+		Offset: p.offset, Limit: 100, Timeout: int(wait / time.Second), AllowedUpdates: allowedUpdates,
 	}, &raws)
 	return raws, err
 }
@@ -120,21 +125,6 @@ func (p *poller) read(raws []json.RawMessage) (updates []gateway.Update, next in
 		updates = append(updates, u)
 	}
 	return updates, next
-}
-
-// awaitName waits once for the bot's name, so that mentions in what came while
-// the bot was down are understood.
-func (p *poller) awaitName(ctx context.Context) {
-	if p.named {
-		return
-	}
-	p.named = true
-	ctx, cancel := context.WithTimeout(ctx, nameWait)
-	defer cancel()
-	select {
-	case <-p.c.known:
-	case <-ctx.Done():
-	}
 }
 
 // mend does what an error asks for and returns how long to wait then.

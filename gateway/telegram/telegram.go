@@ -77,6 +77,7 @@ var (
 	_ gateway.Channel  = (*Channel)(nil)
 	_ gateway.Typer    = (*Channel)(nil)
 	_ gateway.Answerer = (*Channel)(nil)
+	_ gateway.Starter  = (*Channel)(nil)
 )
 
 // New returns a Channel. It does no I/O; a token that Telegram does not know is
@@ -127,6 +128,10 @@ func check(token, apiURL string) (id int64, base string, err error) {
 
 // Name is "telegram".
 func (c *Channel) Name() string { return channelName }
+
+// Ready is closed when the bot's own name is known, without which a mention in
+// a group cannot be told from anybody else's.
+func (c *Channel) Ready() <-chan struct{} { return c.known }
 
 // Render turns Markdown into messages that Telegram takes.
 func (c *Channel) Render(markdown string) []gateway.Part { return Render(markdown) }

@@ -30,6 +30,7 @@ type Server struct {
 	respond func(Request) Reply // guarded by mu
 	queue   []Reply             // guarded by mu; used up before respond is asked
 	models  []string            // guarded by mu
+	strict  bool                // guarded by mu; see Alternate
 	journal journal             // guarded by mu
 }
 
@@ -92,6 +93,20 @@ func (s *Server) Push(replies ...Reply) {
 	s.queue = append(s.queue, replies...)
 }
 
+// Alternate refuses two user messages in a row from now on, as the chat templates
+// of some models do.
+func (s *Server) Alternate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.strict = true
+}
+
+func (s *Server) alternates() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.strict
+}
+
 // SetModels replaces the list that GET /v1/models answers. Completions are
 // given for every name.
 func (s *Server) SetModels(names ...string) {
@@ -120,6 +135,12 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		s.record(Entry{Path: r.URL.Path, Status: http.StatusBadRequest, Request: req, Fault: err.Error()})
 		fail(w, http.StatusBadRequest, "invalid_request_error", "", err.Error())
+		return
+	}
+	if s.alternates() && req.repeatsUser() {
+		const message = "Conversation roles must alternate user/assistant/user/assistant/..."
+		s.record(Entry{Path: r.URL.Path, Status: http.StatusBadRequest, Request: req, Fault: message})
+		fail(w, http.StatusBadRequest, "invalid_request_error", "", message)
 		return
 	}
 	reply := s.next(req)

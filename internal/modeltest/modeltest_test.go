@@ -79,10 +79,11 @@ func TestRefuses(t *testing.T) {
 	defer s.Close()
 	call := `{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	user, result := `{"role":"user","content":"hi"}`, `{"role":"tool","tool_call_id":"a","content":"x"}`
+	answer := `{"role":"assistant","content":"hi"}`
 	for name, body := range map[string]string{
 		"is empty":                        `{"model":"m","messages":[]}`,
 		"must provide a model":            `{"messages":[` + user + `]}`,
-		"twice in a row":                  `{"model":"m","messages":[` + user + `,` + user + `]}`,
+		"twice in a row":                  `{"model":"m","messages":[` + user + `,` + answer + `,` + answer + `]}`,
 		"before any user":                 `{"model":"m","messages":[{"role":"assistant","content":"hi"}]}`,
 		"no user message":                 `{"model":"m","messages":[{"role":"system","content":"hi"}]}`,
 		"at the start":                    `{"model":"m","messages":[` + user + `,{"role":"system","content":"hi"}]}`,

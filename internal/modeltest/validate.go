@@ -103,7 +103,7 @@ func (w *walk) step(i int, m Message) error {
 	if len(w.open) > 0 && m.Role != "tool" {
 		return fmt.Errorf("role %q where the results of %s are expected", m.Role, strings.Join(w.open, ", "))
 	}
-	if m.Role == w.previous && m.Role != "tool" {
+	if m.Role == w.previous && m.Role != "tool" && m.Role != "user" {
 		return fmt.Errorf("role %q twice in a row", m.Role)
 	}
 	w.previous = m.Role
@@ -174,4 +174,15 @@ func (w *walk) tool(m Message) error {
 	}
 	w.open = w.open[1:]
 	return text(m)
+}
+
+// repeatsUser reports whether two user messages follow each other, which most
+// servers take and the chat templates of some models do not.
+func (r Request) repeatsUser() bool {
+	for i := 1; i < len(r.Messages); i++ {
+		if r.Messages[i].Role == "user" && r.Messages[i-1].Role == "user" {
+			return true
+		}
+	}
+	return false
 }

@@ -26,6 +26,9 @@ type Shape struct {
 	Provider, Model string
 	// Replay is how much of it; empty means ReplayNever.
 	Replay Replay
+	// MergeUsers makes one message of user messages that follow each other,
+	// for templates that want the roles to alternate.
+	MergeUsers bool
 	// BridgeAfterTool puts a line of the assistant between tool results and a
 	// user message, for templates that do not take one after the other.
 	BridgeAfterTool bool
@@ -42,11 +45,11 @@ const (
 
 // Normalize returns the history as a wire can take it, whatever cuts, crashes
 // and other models made of it. It is pure, idempotent, and its output always
-// holds: a user message comes first; no two neighbours have the same role; no
-// message and no text is blank; each call has a name and an ID of its own, and
+// holds: a user message comes first; no two neighbours have the same role, but
+// for user messages without Shape.MergeUsers; no message and no text is blank; each call has a name and an ID of its own, and
 // arguments that are a JSON object; the message after calls holds exactly their
 // results, in the order of the calls; everything is valid UTF-8. Neighbouring
-// messages of one role become one, each with its own blocks.
+// messages that become one keep their own blocks.
 func Normalize(msgs []Message, s Shape) []Message {
 	results := indexResults(msgs)
 	seen := map[string]bool{}
@@ -54,7 +57,7 @@ func Normalize(msgs []Message, s Shape) []Message {
 	for i, m := range msgs {
 		switch m.Role {
 		case RoleUser:
-			out = appendMerged(out, Message{RoleUser, textBlocks(m.Blocks)})
+			out = appendUser(out, Message{RoleUser, textBlocks(m.Blocks)}, s.MergeUsers)
 		case RoleAssistant:
 			a := assistant(m, s, seen)
 			out = appendMerged(out, a)
@@ -185,6 +188,18 @@ func appendMerged(out []Message, m Message) []Message {
 	}
 	if n := len(out); n > 0 && out[n-1].Role == m.Role {
 		out[n-1].Blocks = append(out[n-1].Blocks, m.Blocks...)
+		return out
+	}
+	return append(out, m)
+}
+
+// appendUser adds what a person wrote: each message is one of its own unless the
+// wire cannot take two.
+func appendUser(out []Message, m Message, merge bool) []Message {
+	if merge {
+		return appendMerged(out, m)
+	}
+	if len(m.Blocks) == 0 {
 		return out
 	}
 	return append(out, m)

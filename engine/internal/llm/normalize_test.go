@@ -91,7 +91,7 @@ func show(msgs []llm.Message) string {
 
 func TestNormalize(t *testing.T) {
 	const lost = "Error: the call was interrupted; no result is known"
-	own := llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayToolTurns}
+	own := llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayToolTurns, MergeUsers: true}
 	for _, c := range []struct {
 		name  string
 		shape llm.Shape
@@ -108,14 +108,15 @@ func TestNormalize(t *testing.T) {
 		{"same call stored twice", own, "u hi\na c1 x\nt c1 one\na c1 x\nt c1 one", "u hi\na c1 x\nt c1 one"},
 		{"empty assistant", own, "u hi\na  \nu there?", "u hi | there?"},
 		{"two users, two assistants", own, "u one\nu two | three\na four\na five", "u one | two | three\na four; five"},
+		{"two users stay two", llm.Shape{}, "u one\nu two | three\nu  \na four", "u one\nu two | three\na four"},
 		{"assistant first", own, "a report\nu thanks", "u (the conversation goes on)\na report\nu thanks"},
 		{"no user at all", own, "a c1 x\nt c1 one", "u (the conversation goes on)\na c1 x\nt c1 one"},
 		{"blank user text", own, "u  \na yes", "u (the conversation goes on)\na yes"},
 		{"empty result", own, "u hi\na c1 x\nt c1", "u hi\na c1 x\nt c1 (no output)"},
 		{"own thinking of a tool turn", own, "u hi\nT ~hm; c1 x\nt c1 one\nT ~so; done", "u hi\na ~hm; c1 x\nt c1 one\na done"},
-		{"all own thinking", llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayAll}, "u hi\nT ~so; done", "u hi\na ~so; done"},
+		{"all own thinking", llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayAll, MergeUsers: true}, "u hi\nT ~so; done", "u hi\na ~so; done"},
 		{"foreign thinking", llm.Shape{Provider: "p", Model: "other", Replay: llm.ReplayAll}, "u hi\nT ~so; done", "u hi\na done"},
-		{"thinking alone", llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayAll}, "u hi\nT ~so\nu ?", "u hi | ?"},
+		{"thinking alone", llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayAll, MergeUsers: true}, "u hi\nT ~so\nu ?", "u hi | ?"},
 		{"bridge", llm.Shape{BridgeAfterTool: true}, "u hi\na c1 x\nt c1 one\nu go", "u hi\na c1 x\nt c1 one\na (results read)\nu go"},
 		{"arguments that are no object", own, "u hi\na c1 x {\"a\":\nt c1 no", "u hi\na c1 x\nt c1 no"},
 		{"half an emoji in arguments", own, `u hi` + "\n" + `a c1 x {"a":"\ud83d","b":"\ud83d\ude00","c":"\\ud83d"}` + "\nt c1 ok", `u hi` + "\n" + `a c1 x {"a":"\ufffd","b":"\ud83d\ude00","c":"\\ud83d"}` + "\nt c1 ok"},
@@ -126,7 +127,7 @@ func TestNormalize(t *testing.T) {
 			if diff := cmp.Diff(c.want, show(got)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			checkRules(t, got)
+			checkRules(t, got, c.shape.MergeUsers)
 		})
 	}
 }
@@ -146,7 +147,7 @@ func TestNormalizeForgetsForeignIDs(t *testing.T) {
 }
 
 // checkRules fails when messages break a promise of Normalize.
-func checkRules(t *testing.T, msgs []llm.Message) {
+func checkRules(t *testing.T, msgs []llm.Message, merged bool) {
 	t.Helper()
 	if len(msgs) == 0 || msgs[0].Role != llm.RoleUser {
 		t.Fatalf("no user message first:\n%s", show(msgs))
@@ -154,7 +155,7 @@ func checkRules(t *testing.T, msgs []llm.Message) {
 	ids := map[string]bool{}
 	var open []llm.ToolCall
 	for i, m := range msgs {
-		if i > 0 && msgs[i-1].Role == m.Role {
+		if i > 0 && msgs[i-1].Role == m.Role && (merged || m.Role != llm.RoleUser) {
 			t.Fatalf("message %d has the role of its neighbour:\n%s", i, show(msgs))
 		}
 		if (m.Role == llm.RoleTool) != (len(open) > 0) {
@@ -194,12 +195,13 @@ func checkResults(t *testing.T, open []llm.ToolCall, m llm.Message) {
 // FuzzNormalize makes histories out of bytes, two to a block.
 func FuzzNormalize(f *testing.F) {
 	for _, seed := range []string{"", "ab", "u1a2t3", "C1C1R1R1u0", "\x00\x10\x21\x32\x43\x54\x65\x76", "T1C2u3R2C2R2"} {
-		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), true, true)
+		f.Add([]byte(seed), false, false)
 	}
-	f.Fuzz(func(t *testing.T, data []byte, bridge bool) {
-		shape := llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayToolTurns, BridgeAfterTool: bridge}
+	f.Fuzz(func(t *testing.T, data []byte, bridge, merge bool) {
+		shape := llm.Shape{Provider: "p", Model: "m", Replay: llm.ReplayToolTurns, BridgeAfterTool: bridge, MergeUsers: merge}
 		once := llm.Normalize(random(data), shape)
-		checkRules(t, once)
+		checkRules(t, once, merge)
 		if diff := cmp.Diff(once, llm.Normalize(once, shape)); diff != "" {
 			t.Errorf("not idempotent (-once +twice)\n%s", diff)
 		}

@@ -27,6 +27,9 @@ type Compat struct {
 	// ToolIDFormat is "" (up to 40 letters, digits, _ and -) or "mistral"
 	// (exactly 9 letters and digits).
 	ToolIDFormat string `json:"toolIDFormat"`
+	// MergeSameRole makes one message of user messages that follow each
+	// other. It is learned from a refusal, too.
+	MergeSameRole bool `json:"mergeSameRole"`
 	// BridgeAfterTool puts a line between results and a user message.
 	BridgeAfterTool bool `json:"bridgeAfterTool"`
 	// ReasoningReplay is which thinking goes back to the model.
@@ -56,7 +59,12 @@ const (
 	maxCompletionTokens = "max_completion_tokens"
 	streamOptions       = "stream_options"
 	toolChoice          = "tool_choice"
+	// sameRole is the Feature of an error that wants the roles to alternate.
+	sameRole = "messages of one role in a row"
 )
+
+// alternators are the families whose template wants the roles to alternate.
+var alternators = regexp.MustCompile(`(?i)devstral|mi[sx]tral|codestral|gemma|llama-?2`)
 
 // thinkers are the families whose template leaves the tags in the text.
 var thinkers = regexp.MustCompile(`(?i)qwen3|qwq|deepseek-?r1|\br1\b|glm-?(z1|4\.[5-9])|magistral|minimax-m|exaone-deep|smollm3|hunyuan|nemotron|phi-?4.*reasoning|seed-oss|gemma-?4|marco-o1|openthinker|cogito|lfm2.*thinking`)
@@ -66,6 +74,7 @@ func detect(host, model string) Compat {
 	c := Compat{
 		MaxTokensField: maxTokens, ContentEmpty: "null", ReasoningReplay: llm.ReplayNever,
 		StreamUsage: true, ToolChoiceNone: true, ThinkTags: thinkers.MatchString(model),
+		MergeSameRole: alternators.MatchString(model),
 	}
 	switch {
 	case isLocal(host):
@@ -79,7 +88,7 @@ func detect(host, model string) Compat {
 	case under(host, "moonshot.ai"), under(host, "moonshot.cn"), under(host, "api.kimi.com"):
 		c.ReasoningReplay = llm.ReplayNonempty
 	case under(host, "z.ai"), under(host, "bigmodel.cn"), under(host, "api.minimax.io"):
-		c.ReasoningReplay, c.ToolChoiceNone = llm.ReplayToolTurns, false
+		c.ReasoningReplay, c.ToolChoiceNone, c.MergeSameRole = llm.ReplayToolTurns, false, true
 	case under(host, "openrouter.ai"):
 		c.ReasoningReplay = llm.ReplayToolTurns
 	}
@@ -149,7 +158,8 @@ func (l *learned) from(model string, c Compat, err error) bool {
 	if !errors.As(err, &e) || e.Kind != llm.Unsupported || e.Started {
 		return false
 	}
-	known := e.Feature == c.MaxTokensField || e.Feature == streamOptions && c.StreamUsage || e.Feature == toolChoice && c.ToolChoiceNone
+	known := e.Feature == c.MaxTokensField || e.Feature == streamOptions && c.StreamUsage || e.Feature == toolChoice && c.ToolChoiceNone ||
+		e.Feature == sameRole && !c.MergeSameRole
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !known || slices.Contains(l.refused[model], e.Feature) {
@@ -172,6 +182,8 @@ func (l *learned) apply(model string, c Compat) Compat {
 			c.StreamUsage = false
 		case toolChoice:
 			c.ToolChoiceNone = false
+		case sameRole:
+			c.MergeSameRole = true
 		}
 	}
 	return c

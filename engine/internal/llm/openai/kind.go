@@ -31,6 +31,7 @@ var (
 	noModel    = words(`model_not_found`, `model .{1,100} (not found|does not exist|is not available)`, `no such model`, `unknown model`, `not a valid model`)
 	noTools    = words(`(does not|doesn't|not) support(ed)? (tool|function)`, `(tool|function)[ _-]?(use|calls?|calling|choice)?s? (is |are )?not supported`, `tool choice requires`, `no endpoints found that support tool use`)
 	noImages   = words(`(does not|doesn't|not) support(ed)? (image|vision)`, `image(_url| input)?s? (is |are )?(not supported|only supported)`, `no endpoints found that support image`)
+	alternate  = words(`roles must alternate`, `must alternate between`, `consecutive (user )?messages`)
 	noParam    = words(`unsupported`, `not supported`, `unknown`, `unrecogni[sz]ed`, `unexpected`, `extra (inputs|fields|parameters)`, `not permitted`, `not allowed`, `does not support`)
 	loading    = words(`loading`, `warming up`, `starting up`)
 	overloaded = words(`overloaded`, `server_error`, `api_error`, `internal`, `unavailable`, `timeout`, `timed out`, `capacity`, `try again`)
@@ -83,6 +84,8 @@ func (f fault) unsupported(all string) string {
 		return "tools"
 	case noImages.MatchString(all):
 		return "image"
+	case alternate.MatchString(all):
+		return sameRole
 	case !noParam.MatchString(all):
 		return ""
 	case params.MatchString(f.param):

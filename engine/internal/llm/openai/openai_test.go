@@ -94,11 +94,12 @@ func TestAConversationAsAStrictServerTakesIt(t *testing.T) {
 		}
 		lines = append(lines, strings.TrimSuffix(line+" "+m.ToolCallID, " "))
 	}
-	derived := strings.Fields(lines[5])[2]
+	derived := strings.Fields(lines[6])[2]
 	derived = strings.TrimSuffix(derived, "{}")
 	want := []string{
 		`system "Be brief."`,
-		`user "one\n\ntwo` + "\uFFFD" + `"`,
+		`user "one"`,
+		`user "two` + "\uFFFD" + `"`,
 		`assistant null list:0{"a":"\ufffd"} ` + "c2{}",
 		`tool "files" list:0`,
 		`tool "(no output)" c2`,
@@ -307,5 +308,24 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := openai.New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", c, err, want)
 		}
+	}
+}
+
+func TestRolesThatMustAlternateAreLearned(t *testing.T) {
+	client, s := fake(t, openai.Config{})
+	s.Alternate()
+	r := ask(false)
+	r.Messages = []llm.Message{llm.Text(llm.RoleUser, "one"), llm.Text(llm.RoleUser, "two")}
+	for range 2 {
+		if _, err := client.Stream(t.Context(), r, quiet); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var texts []string
+	for _, c := range s.Completions() {
+		texts = append(texts, c.LastUser())
+	}
+	if diff := cmp.Diff([]string{"two", "one\n\ntwo", "one\n\ntwo"}, texts); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

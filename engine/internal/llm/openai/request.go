@@ -63,6 +63,7 @@ var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
 func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{
 		Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, BridgeAfterTool: c.BridgeAfterTool,
+		MergeUsers: c.MergeSameRole,
 	})
 	w := wireRequest{Model: r.Model, Stream: r.Stream, Tools: declare(c, r)}
 	if r.NoTools && c.ToolChoiceNone && len(w.Tools) > 0 {
