@@ -30,12 +30,15 @@ type Set struct {
 }
 
 // patterns are the shapes of keys that are secret wherever they stand: bot
-// tokens of Telegram, keys of model providers, bearer headers.
+// tokens of Telegram, keys of model providers, bearer headers, and names with
+// passwords in addresses.
 var patterns = []*regexp.Regexp{
-	regexp.MustCompile(`\b\d{6,12}:[A-Za-z0-9_-]{30,}`),
+	regexp.MustCompile(`\d{6,12}:[A-Za-z0-9_-]{30,}`),
 	regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{16,}`),
 	regexp.MustCompile(`(?i)\bbearer\s+[A-Za-z0-9._~+/-]{16,}=*`),
 }
+
+var userinfo = regexp.MustCompile(`(://)[^\s/:@]+:[^\s/@]+@`)
 
 // Add makes values known as secrets. Blank and very short ones are ignored.
 func (s *Set) Add(values ...string) {
@@ -67,7 +70,7 @@ func (s *Set) Text(text string) string {
 	for _, p := range patterns {
 		text = p.ReplaceAllString(text, Mask)
 	}
-	return text
+	return userinfo.ReplaceAllString(text, "${1}"+Mask+"@")
 }
 
 // Error wraps err so that its text carries no secrets. errors.Is and errors.As

@@ -1,0 +1,226 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"klawbot/gateway"
+	"klawbot/whitelist"
+)
+
+// line is a channel that delivers what a test gives it and keeps what it sends.
+type line struct {
+	name    string
+	updates []gateway.Update
+	serve   error
+	sent    []string
+}
+
+func (l *line) Name() string { return l.name }
+
+func (l *line) Serve(ctx context.Context, accept gateway.Accept) error {
+	if l.serve != nil {
+		return l.serve
+	}
+	if err := accept(ctx, l.updates); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (l *line) Decode(u gateway.Update) (gateway.Message, error) {
+	return gateway.Message{Text: string(u.Raw)}, nil
+}
+
+func (l *line) Render(text string) []gateway.Part { return []gateway.Part{{Text: text}} }
+
+func (l *line) Send(_ context.Context, to gateway.Address, p gateway.Part) (int64, error) {
+	l.sent = append(l.sent, fmt.Sprintf("send %s %s", to, p.Text))
+	return 1, nil
+}
+
+func (l *line) Edit(_ context.Context, to gateway.Address, id int64, p gateway.Part) error {
+	l.sent = append(l.sent, fmt.Sprintf("edit %s %s", to, p.Text))
+	return nil
+}
+
+func (l *line) Delete(_ context.Context, to gateway.Address, id int64) error {
+	l.sent = append(l.sent, fmt.Sprintf("delete %s", to))
+	return nil
+}
+
+func (l *line) Health() gateway.Health { return gateway.Health{Channel: l.name, State: "ok"} }
+
+// sink is a handler that keeps what it accepts.
+type sink struct{ got []gateway.Update }
+
+func (s *sink) Accept(_ context.Context, updates []gateway.Update) error {
+	s.got = append(s.got, updates...)
+	return nil
+}
+
+func update(chat int64, text string) gateway.Update {
+	return gateway.Update{
+		Channel: "telegram", Bot: 1, ID: chat, Kind: "message", From: chat,
+		Address: gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: chat}}, Raw: []byte(text),
+	}
+}
+
+func door(t *testing.T, list *whitelist.List, log *bytes.Buffer, channels ...gateway.Channel) *gateway.Gateway {
+	t.Helper()
+	g, err := gateway.New(gateway.Config{
+		Channels: channels, Whitelist: func() whitelist.List { return *list }, Log: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestStrangersStayOutAndAreLoggedOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := whitelist.List{"telegram": {Chats: []int64{11}}}
+		var log bytes.Buffer
+		l := &line{name: "telegram"}
+		for range 100 {
+			l.updates = append(l.updates, update(22, "let me in"))
+		}
+		l.updates = append(l.updates, update(11, "hello"), gateway.Update{Channel: "telegram", Bot: 1, ID: 9, Fault: "not JSON"})
+		g := door(t, &list, &log, l)
+		ctx, cancel := context.WithCancel(t.Context())
+		var s sink
+		ended := make(chan error)
+		go func() { ended <- g.Serve(ctx, &s) }()
+		synctest.Wait()
+		if len(s.got) != 2 || string(s.got[0].Raw) != "hello" || s.got[1].Fault == "" {
+			t.Errorf("accepted %+v, want the listed chat and the broken update", s.got)
+		}
+		if n := strings.Count(log.String(), "stranger turned away"); n != 1 {
+			t.Errorf("%d log lines about the stranger, want 1", n)
+		}
+		if h := g.Health()[0]; h.Strangers != 100 {
+			t.Errorf("%d strangers counted, want 100", h.Strangers)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestStrangersLogLineComesBackAfterAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := whitelist.List{}
+		var log bytes.Buffer
+		l := &line{name: "telegram", updates: []gateway.Update{update(22, "x")}}
+		g := door(t, &list, &log, l)
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			if err := g.Serve(ctx, &sink{}); err != nil {
+				t.Error(err)
+			}
+			cancel()
+		}
+		// Turned away at 0, 40 and 80 seconds.
+		if n := strings.Count(log.String(), "stranger turned away"); n != 2 {
+			t.Errorf("%d log lines, want 2", n)
+		}
+	})
+}
+
+func TestNothingLeavesForAChatThatIsNotListed(t *testing.T) {
+	list := whitelist.List{"telegram": {Chats: []int64{11}}}
+	var log bytes.Buffer
+	l := &line{name: "telegram"}
+	g := door(t, &list, &log, l)
+	to := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 22}}
+	_, sendErr := g.Send(t.Context(), to, gateway.Part{Text: "x"})
+	for what, err := range map[string]error{
+		"send": sendErr, "edit": g.Edit(t.Context(), to, 1, gateway.Part{}), "delete": g.Delete(t.Context(), to, 1),
+		"typing": g.Typing(t.Context(), to), "answer": g.Answer(t.Context(), to, "q", ""),
+	} {
+		fail, ok := errors.AsType[*gateway.SendError](err)
+		if !ok || fail.Kind != gateway.Refused || fail.Err.Error() != "chatId telegram_22 not in allowedChatIds" {
+			t.Errorf("%s: %v, want a refusal", what, err)
+		}
+	}
+	if len(l.sent) != 0 {
+		t.Errorf("the channel got %q", l.sent)
+	}
+	list["telegram"] = whitelist.Rules{Chats: []int64{11, 22}}
+	if _, err := g.Send(t.Context(), to, gateway.Part{Text: "now"}); err != nil || !slices.Equal(l.sent, []string{"send telegram_22 now"}) {
+		t.Errorf("after the list grew: %v, %q", err, l.sent)
+	}
+}
+
+func TestMessageForAChannelThatIsOffWaits(t *testing.T) {
+	list := whitelist.List{"telegram": {Chats: []int64{11}}, "console": {Local: true}}
+	var log bytes.Buffer
+	g := door(t, &list, &log, &line{name: "console"})
+	_, err := g.Send(t.Context(), gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 11}}, gateway.Part{})
+	if fail, ok := errors.AsType[*gateway.SendError](err); !ok || fail.Kind != gateway.Stopped {
+		t.Errorf("got %v, want that the channel is stopped", err)
+	}
+}
+
+func TestChannelThatStopsLeavesTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := whitelist.List{}
+		var log bytes.Buffer
+		broken := &line{name: "telegram", serve: errors.New("unknown token")}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- door(t, &list, &log, broken, &line{name: "console"}).Serve(ctx, &sink{}) }()
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			t.Fatalf("serve ended with %v", err)
+		default:
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		err := door(t, &list, &log, broken).Serve(t.Context(), &sink{})
+		if err == nil || err.Error() != "telegram: unknown token" {
+			t.Errorf("the last channel ended with %v", err)
+		}
+	})
+}
+
+func TestTwoChannelsOfOneName(t *testing.T) {
+	c := gateway.Config{Channels: []gateway.Channel{&line{name: "a"}, &line{name: "a"}}, Log: slog.New(slog.DiscardHandler)}
+	if _, err := gateway.New(c); err == nil {
+		t.Error("two channels of one name are taken")
+	}
+	if _, err := gateway.New(gateway.Config{Log: slog.New(slog.DiscardHandler)}); err == nil {
+		t.Error("no channel at all is taken")
+	}
+}
+
+func TestChatIDText(t *testing.T) {
+	for text, want := range map[string]gateway.ChatID{
+		"telegram_-100123": {Channel: "telegram", ID: -100123},
+		"console_default":  {Channel: "console"},
+	} {
+		got, err := gateway.ParseChatID(text)
+		if err != nil || got != want || got.String() != text {
+			t.Errorf("%s reads as %+v (%v)", text, got, err)
+		}
+	}
+	if _, err := gateway.ParseChatID("123"); err == nil || !strings.Contains(err.Error(), "needs its channel") {
+		t.Errorf("a bare id gives %v", err)
+	}
+	if a := (gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -5}, Thread: 7}); a.String() != "telegram_-5_7" {
+		t.Errorf("address reads as %s", a)
+	}
+}
