@@ -62,6 +62,12 @@ func commandNamed(name string) (command, bool) {
 	return commands[i], true
 }
 
+// isCommand reports whether a command is one of ours.
+func isCommand(name string) bool {
+	_, ok := commandNamed(name)
+	return ok || name == "start"
+}
+
 // inLane reports whether a command waits for its turn in the chat.
 func inLane(name string) bool {
 	c, ok := commandNamed(name)
@@ -76,10 +82,7 @@ func (e *Engine) obey(ctx context.Context, it item) {
 		e.log.Error("command failed", "command", it.msg.Command, "err", err)
 		text, change = e.say(sayErrInternal), nil
 	}
-	if e.settings().Models.Default == "" {
-		text = e.say(sayNoModelLabel) + " " + text
-	}
-	e.reply(ctx, it.row, text, change)
+	e.reply(ctx, it.row, label(e.settings(), text), change)
 }
 
 // command returns the answer to a command and the change that goes with it.

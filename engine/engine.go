@@ -153,6 +153,7 @@ type Engine struct {
 	providers *providers
 	slots     slots
 	delivery  *delivery
+	redact    *redact.Set
 	version   string
 	grace     time.Duration
 	started   time.Time
@@ -188,7 +189,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		gateway: c.Gateway, settings: c.Settings, store: st, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
+		gateway: c.Gateway, settings: c.Settings, store: st, redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
 		workspace: workspace.Open(c.Workspace, c.Log), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed: map[string]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}

@@ -146,6 +146,8 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 		e.endUpdates(ctx, store.InboxDone, "not addressed to the bot", it.row.ID)
 	case it.msg.Command == "stop":
 		e.stopLane(ctx, it)
+	case it.msg.Command != "" && it.msg.Group && !isCommand(it.msg.Command):
+		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.row.ID)
 	case it.msg.Command != "" && !inLane(it.msg.Command):
 		e.obey(ctx, it)
 	default:

@@ -201,7 +201,7 @@ func (p *presence) stream(ctx context.Context) {
 		p.mu.Lock()
 		text := p.text
 		p.mu.Unlock()
-		parts := p.e.gateway.Render(p.to.Chat.Channel, text)
+		parts := p.e.gateway.Render(p.to.Chat.Channel, p.e.redact.Text(text))
 		if len(parts) == 0 || parts[0].Text == shown {
 			continue
 		}

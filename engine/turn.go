@@ -171,6 +171,7 @@ func (t *turn) run(ctx context.Context) {
 		state, note = store.TurnStopped, "stopped by the user"
 		text = ""
 		if t.partial != "" {
+			t.partial = t.e.redact.Text(t.partial)
 			text = t.partial + "\n\n" + say(t.settings.Language, sayCut)
 		}
 	default:
@@ -205,7 +206,7 @@ func (t *turn) sorry(err error) string {
 // model says something without calling. It returns the final text.
 func (t *turn) answer(ctx context.Context) (string, error) {
 	if t.directed == nil && t.settings.Models.Default == "" {
-		return say(t.settings.Language, sayNoModelLabel) + " " + say(t.settings.Language, sayNoModel), nil
+		return t.label(say(t.settings.Language, sayNoModel)), nil
 	}
 	conv, err := t.conversation(ctx)
 	if err != nil {
@@ -244,6 +245,9 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 	m, usage, err := t.ask(ctx, conv, round)
 	if err != nil {
 		return m, false, err
+	}
+	for i := range m.Blocks {
+		m.Blocks[i].Text = t.e.redact.Text(m.Blocks[i].Text)
 	}
 	t.row.InputTokens += max(usage.Input, 0)
 	t.row.OutputTokens += max(usage.Output, 0)
@@ -313,11 +317,17 @@ func (t *turn) say(m llm.Message) {
 }
 
 // label marks every reply of a bot without a model.
-func (t *turn) label(text string) string {
-	if t.settings.Models.Default == "" {
-		return say(t.settings.Language, sayNoModelLabel) + " " + text
+func (t *turn) label(text string) string { return label(t.settings, text) }
+
+func label(s Settings, text string) string {
+	if s.Models.Default != "" {
+		return text
 	}
-	return text
+	between := " "
+	if strings.HasPrefix(text, "```") {
+		between = "\n"
+	}
+	return say(s.Language, sayNoModelLabel) + between + text
 }
 
 // end commits everything that the turn leaves behind in one transaction: its
