@@ -207,7 +207,7 @@ func TestNoModelSaysSoAndDoesWhatNeedsNone(t *testing.T) {
 	h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 3 })
 	texts := h.messenger.texts(alice)
 	for _, text := range texts {
-		if !strings.HasPrefix(text, "[no model] ") {
+		if !strings.HasPrefix(text, "[no model]") {
 			t.Errorf("reply %q has no label", text)
 		}
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"klawbot/internal/telegramtest"
@@ -50,10 +51,12 @@ func killAt(t *testing.T, streaming, point string) {
 	}
 }
 
-// orphans is how many placeholders may be left by a kill: one, where the kill
-// fell between the request and the stored answer, so that nobody knows its id.
+// orphans is how many placeholders may be left by a kill: one, where it may fall
+// between the request and the stored answer, so that nobody knows its id. The
+// placeholder is sent beside the model call, or beside the first tool.
 func orphans(streaming, point string) int {
-	if point == "placeholder.sent" {
+	beside := strings.HasPrefix(point, "call.") || point == "answer.journaled" && streaming == "edit"
+	if point == "placeholder.sent" || beside {
 		return 1
 	}
 	return 0
