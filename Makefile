@@ -38,6 +38,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # The linters are pinned here and kept out of go.mod: they are no part of the
 # program.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ERRCHECK := github.com/kisielk/errcheck@v1.20.0
 
 FUZZTIME ?= 30s
 KILLS ?= 200
@@ -70,7 +71,7 @@ fuzz: header ## every fuzz target for FUZZTIME
 	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 	    done
 
-lint: header ## gofmt, go.mod, vet and staticcheck, with every build tag of ours
+lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }

@@ -136,7 +136,7 @@ func writeFile(path, text string) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		os.Remove(f.Name()) // the first error tells more
+		_ = os.Remove(f.Name()) // the first error tells more
 	}
 	return err
 }

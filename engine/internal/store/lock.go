@@ -38,7 +38,7 @@ func takeLock(dir string) (*flock.Flock, error) {
 		return nil, &LockedError{PID: lockHolder(path), Dir: dir}
 	}
 	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
-		lock.Unlock() // the first error tells more
+		_ = lock.Unlock() // the first error tells more
 		return nil, err
 	}
 	return lock, nil
