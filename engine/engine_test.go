@@ -43,16 +43,17 @@ func TestUpdateThatCameTwiceIsAnsweredOnce(t *testing.T) {
 
 func TestOrderIsKeptPerChatAndChatsRunBesideEachOther(t *testing.T) {
 	h := build(t)
-	release := make(chan struct{})
+	asked, release := make(chan struct{}), make(chan struct{})
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		if said(r) == "slow" {
+			close(asked)
 			<-release
 		}
 		return modeltest.Text("re: " + said(r))
 	})
 	h.start()
 	h.says(alice, "slow")
-	h.messenger.wait(5*time.Second, func() bool { return len(h.model.Completions()) == 1 })
+	<-asked
 	h.says(alice, "second")
 	h.says(bob, "quick")
 	h.shows(bob, "re: quick")
@@ -90,16 +91,17 @@ func TestCutTextIsJoined(t *testing.T) {
 
 func TestEditOfWaitingMessageReplacesIt(t *testing.T) {
 	h := build(t)
-	release := make(chan struct{})
+	asked, release := make(chan struct{}), make(chan struct{})
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		if said(r) == "first" {
+			close(asked)
 			<-release
 		}
 		return modeltest.Text("re: " + said(r))
 	})
 	h.start()
 	h.says(alice, "first")
-	h.messenger.wait(5*time.Second, func() bool { return len(h.model.Completions()) == 1 })
+	<-asked
 	h.says(alice, "secnod")
 	edit := func(id int64, text string) {
 		h.accept(h.next(gateway.Message{Kind: gateway.KindEdit, ID: id, Address: private(alice), Sender: gateway.Sender{ID: alice}, Text: text}))

@@ -144,7 +144,8 @@ func (m *messenger) log() []string {
 }
 
 // wait returns when done is true, and false when it takes too long. done is
-// asked again after every call.
+// asked again after every call, and now and then, because it may look at more
+// than the messenger.
 func (m *messenger) wait(limit time.Duration, done func() bool) bool {
 	timeout := time.After(limit)
 	for {
@@ -156,6 +157,7 @@ func (m *messenger) wait(limit time.Duration, done func() bool) bool {
 		}
 		select {
 		case <-changed:
+		case <-time.After(5 * time.Millisecond):
 		case <-timeout:
 			return done()
 		}
