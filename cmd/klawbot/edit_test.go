@@ -109,6 +109,7 @@ func FuzzEditAllowed(f *testing.F) {
 	f.Add("channels:\n  telegram:\n    allowedChatIds:\n    - 1\n    - 2", int64(3), int64(2))
 	f.Add("channels: &a\n  telegram: {}\n", int64(3), int64(1))
 	f.Add("\xef\xbb\xbfé: \"\"\r\n", int64(3), int64(1))
+	f.Add("\r0:", int64(-26), int64(-71))
 	f.Fuzz(func(t *testing.T, text string, add, remove int64) {
 		old, err := parseText(t, text)
 		if err != nil || add == remove || add == 0 || strings.Contains(text, "${") {
