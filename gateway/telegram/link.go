@@ -26,7 +26,7 @@ func linkable(s string) bool {
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
-		return linkableHost(u.Hostname()) && linkablePort(u.Port())
+		return linkableHost(u.Hostname()) && linkablePort(u)
 	case "tg":
 		return u.Host != "" && !strings.ContainsFunc(u.Host, isNoTelegramHost)
 	}
@@ -45,11 +45,12 @@ func linkableHost(host string) bool {
 	return strings.Contains(host, ".") && !strings.ContainsFunc(host, isNoHostRune)
 }
 
-func linkablePort(port string) bool {
-	if port == "" {
-		return true
+// linkablePort wants a number behind a colon.
+func linkablePort(u *url.URL) bool {
+	if u.Port() == "" {
+		return !strings.HasSuffix(u.Host, ":")
 	}
-	n, err := strconv.ParseUint(port, 10, 16)
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
 	return err == nil && n > 0
 }
 

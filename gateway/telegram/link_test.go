@@ -16,7 +16,7 @@ func TestLinkable(t *testing.T) {
 	}
 	for _, s := range []string{
 		"", "a", "/a", "#a", "a.b", "//a.b", "https://", "https:///a", "https://localhost", "https://a", "https://a..b", "https://.a.b", "https://a.",
-		"https://a.b:0", "https://a.b:70000", "https://a.b:x", "https://u@a.b", "https://a b.c", "https://a.b/c d", "https://a.b/\u200b", "https://a,b.c", "https://a%20b.c",
+		"https://a.b:0", "https://a.b:", "https://a.b:/c", "https://a.b:70000", "https://a.b:x", "https://u@a.b", "https://a b.c", "https://a.b/c d", "https://a.b/\u200b", "https://a,b.c", "https://a%20b.c",
 		"ftp://a.b", "javascript:alert(1)", "data:text/html,x", "mailto:a@b.c", "tel:+1", "tg://", "tg:resolve", "tg://a.b/c", "http://[fe80::1%25eth0]/", "https://a.b/%zz",
 		"https://a.b/" + strings.Repeat("x", maxLink),
 	} {

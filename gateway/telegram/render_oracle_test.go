@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -18,23 +19,6 @@ import (
 
 	"klawbot/gateway"
 )
-
-// oracleScript answers with what Telegram's own library says of a text: whether
-// it takes our entities, and what it reads from the same text as HTML.
-const oracleScript = `
-const tdl = require('tdl'), { getTdjson } = require('prebuilt-tdlib');
-tdl.configure({ tdjson: getTdjson(), verbosityLevel: 0 });
-const type = e => ({ bold: 'Bold', italic: 'Italic', strikethrough: 'Strikethrough', code: 'Code', text_link: 'TextUrl',
-  blockquote: 'BlockQuote', expandable_blockquote: 'ExpandableBlockQuote', pre: e.language ? 'PreCode' : 'Pre' })[e.type];
-require('readline').createInterface({ input: process.stdin }).on('line', line => {
-  const q = JSON.parse(line);
-  const a = tdl.execute({ _: 'getMarkdownText', text: { _: 'formattedText', text: q.text, entities: q.entities.map(e => ({
-    _: 'textEntity', offset: e.offset, length: e.length, type: { _: 'textEntityType' + type(e), url: e.url, language: e.language } })) } });
-  const b = tdl.execute({ _: 'parseTextEntities', text: q.html, parse_mode: { _: 'textParseModeHTML' } });
-  console.log(JSON.stringify({
-    fault: [a, b].filter(x => x._ === 'error').map(x => x.message).join('; '), text: b.text,
-    entities: (b.entities || []).map(e => ({ type: e.type._.slice('textEntityType'.length), offset: e.offset, length: e.length })) }));
-});`
 
 type oracleQuestion struct {
 	Text     string           `json:"text"`
@@ -54,8 +38,8 @@ type oracleAnswer struct {
 	Entities []oracleEntity `json:"entities"`
 }
 
-// oracle is a running TDLib. KLAWBOT_TDLIB names a folder where
-// "npm i tdl@8.1.0 prebuilt-tdlib@0.1008065.0" was run.
+// oracle is a running TDLib. ORACLE_DIR names the folder that "make oracle"
+// installed it into.
 type oracle struct {
 	in  *json.Encoder
 	out *bufio.Reader
@@ -63,12 +47,11 @@ type oracle struct {
 
 func startOracle(t *testing.T) oracle {
 	t.Helper()
-	folder := os.Getenv("KLAWBOT_TDLIB")
+	folder := os.Getenv("ORACLE_DIR")
 	if folder == "" {
-		t.Fatal("set KLAWBOT_TDLIB to the folder that holds node_modules")
+		t.Fatal("run make oracle: it installs Telegram's library and sets ORACLE_DIR")
 	}
-	cmd := exec.Command("node", "-e", oracleScript)
-	cmd.Dir = folder
+	cmd := exec.Command("node", filepath.Join("testdata", "oracle", "oracle.js"))
 	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(folder, "node_modules"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -95,18 +78,23 @@ func startOracle(t *testing.T) oracle {
 
 func (o oracle) ask(t *testing.T, p gateway.Part) oracleAnswer {
 	t.Helper()
-	if err := o.in.Encode(oracleQuestion{p.Text, append([]gateway.Entity{}, p.Entities...), htmlOf(p)}); err != nil {
+	var a oracleAnswer
+	o.exchange(t, oracleQuestion{p.Text, append([]gateway.Entity{}, p.Entities...), htmlOf(p)}, &a)
+	return a
+}
+
+func (o oracle) exchange(t *testing.T, q oracleQuestion, a *oracleAnswer) {
+	t.Helper()
+	if err := o.in.Encode(q); err != nil {
 		t.Fatal(err)
 	}
 	line, err := o.out.ReadBytes('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a oracleAnswer
-	if err := json.Unmarshal(line, &a); err != nil {
+	if err := json.Unmarshal(line, a); err != nil {
 		t.Fatal(err)
 	}
-	return a
 }
 
 // htmlOf writes a part as Telegram's HTML.
@@ -164,10 +152,12 @@ func oracleType(e gateway.Entity) string {
 }
 
 // checkOracle asks Telegram's library about each part: it must take it as it
-// is, and read the same entities, in the same order, from the same thing in HTML.
+// is, and read the same entities, in the same order, from the same thing in
+// HTML. The parts together must be the whole text.
 func checkOracle(t *testing.T, o oracle, markdown string) int {
 	t.Helper()
 	parts := Render(markdown)
+	checkSplit(t, renderRich(markdown), parts)
 	for _, p := range parts {
 		a := o.ask(t, p)
 		want := []oracleEntity{}
@@ -193,22 +183,110 @@ func TestOracleSeeds(t *testing.T) {
 	checkOracle(t, o, answer(64<<10))
 }
 
-// TestOracleRandom puts pieces of Markdown together at random, always the same.
-func TestOracleRandom(t *testing.T) {
+// TestOracleRejects shows that the judge can say no.
+func TestOracleRejects(t *testing.T) {
 	o := startOracle(t)
-	random := rand.New(rand.NewPCG(1, 2))
-	parts := 0
-	for range 5000 {
-		var b strings.Builder
-		for range 1 + random.IntN(60) {
-			b.WriteString(oraclePieces[random.IntN(len(oraclePieces))])
-		}
-		parts += checkOracle(t, o, strings.Repeat(b.String(), 1+random.IntN(30)))
-		if t.Failed() {
-			break
+	for _, p := range []gateway.Part{
+		{Text: "a", Entities: []gateway.Entity{{Type: textLink, Length: 1, URL: "/x y"}}},
+		{Text: "😀", Entities: []gateway.Entity{{Type: bold, Offset: 1, Length: 1}}},
+		{Text: "a", Entities: []gateway.Entity{{Type: bold, Length: 2}}},
+	} {
+		var a oracleAnswer
+		o.exchange(t, oracleQuestion{p.Text, p.Entities, ""}, &a)
+		if a.Fault == "" {
+			t.Errorf("%+v is taken", p)
 		}
 	}
-	t.Logf("%d parts", parts)
+}
+
+// TestOracleRandom puts ORACLE documents together at random, from ORACLE_SEED
+// on: document n is always the same, so "ORACLE_SEED=n ORACLE=1" repeats one.
+func TestOracleRandom(t *testing.T) {
+	o := startOracle(t)
+	seed, documents := oracleNumber(t, "ORACLE_SEED", 1), oracleNumber(t, "ORACLE", 1000)
+	parts := 0
+	for n := seed; n < seed+documents; n++ {
+		parts += checkOracle(t, o, document(n))
+		if t.Failed() {
+			t.Fatalf("ORACLE_SEED=%d ORACLE=1 repeats it", n)
+		}
+	}
+	t.Logf("ORACLE_SEED=%d ORACLE=%d: %d parts, 0 rejected", seed, documents, parts)
+}
+
+// TestOracleLinks puts addresses together at random: Telegram must take for a
+// link whatever we take for one.
+func TestOracleLinks(t *testing.T) {
+	o := startOracle(t)
+	random := rand.New(rand.NewPCG(oracleNumber(t, "ORACLE_SEED", 1), 3))
+	links := 0
+	for range 20 * oracleNumber(t, "ORACLE", 1000) {
+		address := []string{"https://", "http://", "tg://", "HTTPS://"}[random.IntN(4)]
+		for range 1 + random.IntN(6) {
+			address += linkPieces[random.IntN(len(linkPieces))]
+		}
+		if !linkable(address) {
+			continue
+		}
+		links++
+		a := o.ask(t, gateway.Part{Text: "a", Entities: []gateway.Entity{{Type: textLink, Length: 1, URL: address}}})
+		if a.Fault != "" || len(a.Entities) != 1 {
+			t.Errorf("%q is refused: %q %v", address, a.Fault, a.Entities)
+		}
+	}
+	t.Logf("%d links", links)
+	if links == 0 {
+		t.Error("no address was a link")
+	}
+}
+
+var linkPieces = []string{
+	"a", "b.c", "example.org", "A", "x-y", "_", "-", ".", ":", ":80", ":0", ":65535", "1.2.3.4", "[::1]", "/", "//", "/p", "?", "?q=1", "&", "#", "#f", "=", "%20", "%zz", "%", "@", "u:p@", "~", "+", ",", ";", "!",
+	"$", "'", "(", ")", "*", "[", "]", "|", "\\", "пример", ".рф", "漢字.jp", "ß", "😀", "\u200d", "\u00ad", "١", "ⅷ", "localhost", "..", "resolve", "domain=x", "xn--", "0x7f", "999.1.1.1", "1", ".1",
+}
+
+func oracleNumber(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	value := os.Getenv(name)
+	if value == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(value, 10, 32)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// document is a text of pieces of Markdown, or every third time an ordinary
+// answer with damage in a few places. Some are long, for the borders of parts.
+func document(n uint64) string {
+	random := rand.New(rand.NewPCG(n, 2))
+	if n%3 == 0 {
+		return damaged(random, answer(1+random.IntN(12<<10)))
+	}
+	var b strings.Builder
+	for range 1 + random.IntN(60) {
+		b.WriteString(oraclePieces[random.IntN(len(oraclePieces))])
+	}
+	return strings.Repeat(b.String(), 1+random.IntN(30))
+}
+
+// damaged puts pieces over the text, cuts bytes out and repeats others.
+func damaged(random *rand.Rand, text string) string {
+	for range 1 + random.IntN(20) {
+		from := random.IntN(len(text))
+		to := min(len(text), from+random.IntN(40))
+		switch random.IntN(3) {
+		case 0:
+			text = text[:from] + oraclePieces[random.IntN(len(oraclePieces))] + text[to:]
+		case 1:
+			text = text[:from] + text[from:to] + text[from:]
+		case 2:
+			text = text[:from] + text[to:] + "."
+		}
+	}
+	return text
 }
 
 var oraclePieces = []string{
