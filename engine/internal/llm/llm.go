@@ -18,7 +18,8 @@ type Provider interface {
 	// arrive; sink is not called after Stream returned. When the request
 	// does not stream, sink gets the whole text at once. An answer is asked
 	// for exactly once; only a request that was refused for a parameter goes
-	// out again, without the parameter. The error is an *Error or ctx's.
+	// out again, without the parameter. The error is an *Error or ctx's; then
+	// the Result holds the Usage and nothing else.
 	Stream(ctx context.Context, r Request, sink func(Event)) (Result, error)
 	// Check asks the endpoint whether it is there and takes the key (GET
 	// /models), without a completion.
@@ -126,6 +127,9 @@ type Request struct {
 	NoTools bool
 	// MaxTokens bounds the answer; 0 leaves it to the provider.
 	MaxTokens int
+	// Window is how many tokens the request and its answer may take together,
+	// for providers that have to be told; 0 leaves it to the provider.
+	Window int
 	// Stream asks for the answer in pieces.
 	Stream bool
 }
@@ -162,15 +166,22 @@ type Result struct {
 	Message Message
 	Stop    Stop
 	Usage   Usage
+	// InputCut says that the provider seems to have left out a part of the
+	// request without a word.
+	InputCut bool
 	// Model is the name that the provider gives to what answered.
 	Model     string
 	RequestID string
 }
 
-// Usage counts tokens; -1 means that the provider did not say.
+// Usage counts tokens; -1 means that the provider did not say. Input are all
+// tokens of the request, Cached those of them that the provider knew already.
 type Usage struct {
 	Input, Output, Cached int
 }
+
+// NoUsage is the usage that nobody stated.
+var NoUsage = Usage{Input: -1, Output: -1, Cached: -1}
 
 // ErrorKind classifies a failed model call.
 type ErrorKind string
@@ -212,6 +223,8 @@ type Error struct {
 	RequestID string
 	// Started says that events were shown before it failed.
 	Started bool
+	// Loading says that the server is loading the model, for Overloaded.
+	Loading bool
 	Err     error
 }
 

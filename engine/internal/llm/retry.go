@@ -14,6 +14,9 @@ type Policy struct {
 	// Base is the wait before the first repetition, doubled for each further
 	// one up to Max; 0 means 1 s and 30 s.
 	Base, Max time.Duration
+	// Restart says that calls that have shown events are repeated too, because
+	// what was shown is replaced.
+	Restart bool
 	// Notice is told of each repetition before its wait; nil for nobody.
 	Notice func(attempt int, err *Error, wait time.Duration)
 }
@@ -22,23 +25,32 @@ type Policy struct {
 // longer fails at once: another model, or the person, can use the time better.
 const longestWait = time.Minute
 
+// loadingTime is how long a server may load its model. Until then a call that
+// finds it loading is repeated without using up a retry.
+const loadingTime = 10 * time.Minute
+
 // Retry calls attempt until it succeeds, until it fails for a reason that does
-// not pass, or until the retries are used up. A call that has shown events is
-// never repeated, because what was shown would come twice. The error is the
-// last attempt's, or ctx's.
+// not pass, or until the retries are used up. Without Policy.Restart a call
+// that has shown events is never repeated, because what was shown would come
+// twice. The error is the last attempt's, or ctx's.
 func Retry(ctx context.Context, p Policy, attempt func(context.Context) (Result, error)) (Result, error) {
+	began := time.Now()
 	for n := 0; ; n++ {
 		r, err := attempt(ctx)
 		var e *Error
-		if err == nil || !errors.As(err, &e) || !e.Temporary() || e.Started || n >= p.Retries {
+		if err == nil || !errors.As(err, &e) || !e.Temporary() || e.Started && !p.Restart {
 			return r, err
 		}
 		wait := max(p.backoff(n), e.RetryAfter)
-		if e.RetryAfter > longestWait {
+		switch {
+		case e.Loading && time.Since(began) < loadingTime:
+			wait = e.RetryAfter
+			n--
+		case n >= p.Retries || e.RetryAfter > longestWait:
 			return r, err
 		}
 		if p.Notice != nil {
-			p.Notice(n+1, e, wait)
+			p.Notice(max(n+1, 1), e, wait)
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return Result{}, err

@@ -57,6 +57,36 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+func TestRetryRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempt, calls := fails(&llm.Error{Kind: llm.Network, Started: true})
+		if _, err := llm.Retry(t.Context(), llm.Policy{Retries: 1, Restart: true}, attempt); err != nil || *calls != 2 {
+			t.Errorf("%d calls, error %v", *calls, err)
+		}
+	})
+}
+
+func TestRetryWaitsWhileAModelLoads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loading := &llm.Error{Kind: llm.Overloaded, Loading: true, RetryAfter: 2 * time.Second}
+		calls, start := 0, time.Now()
+		_, err := llm.Retry(t.Context(), llm.Policy{Retries: 1}, func(context.Context) (llm.Result, error) {
+			if calls++; time.Since(start) < 5*time.Minute {
+				return llm.Result{}, loading
+			}
+			return llm.Result{}, nil
+		})
+		if err != nil || calls != 151 {
+			t.Errorf("%d calls, error %v", calls, err)
+		}
+		start = time.Now()
+		_, err = llm.Retry(t.Context(), llm.Policy{Retries: 1}, func(context.Context) (llm.Result, error) { return llm.Result{}, loading })
+		if took := time.Since(start); !errors.Is(err, loading) || took < 10*time.Minute || took > 11*time.Minute {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
+}
+
 func TestRetryNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []int

@@ -3,105 +3,68 @@ package openai
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
 
-	"github.com/tmaxmax/go-sse"
-
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
 )
-
-// maxAnswer bounds an answer that does not stream and one event of a stream.
-const maxAnswer = 16 << 20
 
 // answer collects the pieces of one answer.
 type answer struct {
 	provider string
 	compat   Compat
 	request  llm.Request
-	sink     func(llm.Event)
 
-	said      strings.Builder
-	thought   strings.Builder
+	speech    *wire.Speech
 	field     string // the wire's name of the thinking, once it is known
 	refused   strings.Builder
 	calls     []*partial
-	split     *splitter // nil when the model writes no tags
-	hold      *holder   // nil when calls are not looked for in the text
 	finish    string
 	usage     llm.Usage
 	model     string
 	requestID string
-	started   bool
 }
 
 func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
-	a := &answer{
-		provider: provider, compat: c, request: r, sink: sink, model: r.Model,
-		usage: llm.Usage{Input: -1, Output: -1, Cached: -1},
+	return &answer{
+		provider: provider, compat: c, request: r, model: r.Model, usage: llm.NoUsage,
+		speech: wire.NewSpeech(sink, c.ThinkTags, c.TextCalls && len(r.Tools) > 0 && !r.NoTools),
 	}
-	if c.ThinkTags {
-		a.split = &splitter{}
-	}
-	if c.TextCalls && len(r.Tools) > 0 && !r.NoTools {
-		a.hold = &holder{}
-	}
-	return a
 }
 
 // read reads an answer of either kind, by its first character: some send a
 // whole answer or an error where a stream was asked for, and the other way
-// round. The error is an *llm.Error or the reader's.
-func (a *answer) read(body io.Reader, dog *watchdog) error {
+// round. finished is called when only the usage may still come. The error is an
+// *llm.Error or the reader's.
+func (a *answer) read(body io.Reader, finished func()) error {
 	r := bufio.NewReader(body)
-	first, err := firstByte(r)
-	if errors.Is(err, io.EOF) {
-		return truncated("the answer is empty")
-	}
+	first, err := wire.FirstByte(r)
 	if err != nil {
 		return err
 	}
-	switch first {
-	case '{', '[':
+	if first == '{' || first == '[' {
 		err = a.readWhole(r)
-	case '<':
-		return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "a web page came instead of an answer; does baseURL end in /v1?"}
-	default:
-		err = a.readStream(r, dog)
+	} else {
+		err = a.readStream(r, finished)
 	}
 	if err == nil || a.finish != "" {
-		a.flush()
+		a.end()
 	}
 	return err
 }
 
-// firstByte skips white space and returns what follows, without taking it.
-func firstByte(r *bufio.Reader) (byte, error) {
-	for {
-		b, err := r.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		if !strings.ContainsRune(" \t\r\n", rune(b)) {
-			return b, r.UnreadByte()
-		}
-	}
-}
-
-func truncated(why string) error { return &llm.Error{Kind: llm.Truncated, Message: why} }
-
 func (a *answer) readWhole(r io.Reader) error {
-	body, err := io.ReadAll(io.LimitReader(r, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(r, wire.MaxAnswer))
 	if err != nil {
 		return err
 	}
 	var c chunk
 	if err := json.Unmarshal(body, &c); err != nil {
-		if fault := errorOf(0, body); body[0] == '[' && fault.message != "" {
-			return fault.error()
+		if fault := wire.ReadFault(0, body); body[0] == '[' && fault.Message != "" {
+			return fault.Classify()
 		}
-		return truncated("the answer is no valid JSON")
+		return wire.Truncated("the answer is no valid JSON")
 	}
 	if len(c.Choices) == 0 {
 		return noChoices(c, body)
@@ -114,55 +77,45 @@ func noChoices(c chunk, body []byte) error {
 	if err := c.fault(); err != nil {
 		return err
 	}
-	f := errorOf(0, body)
+	f := wire.ReadFault(0, body)
 	switch {
-	case f.message != "":
-		return f.error()
+	case f.Message != "":
+		return f.Classify()
 	case c.Choices != nil || c.Usage != nil:
-		return truncated("the answer is empty")
+		return wire.Truncated("the answer is empty")
 	}
 	return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "the JSON that came is no answer; does baseURL end in /v1?"}
 }
 
-// readStream reads server-sent events until [DONE] or the end. The blank lines
-// at the end let a last event count that has none of its own; one that was cut
-// is no JSON.
-func (a *answer) readStream(r io.Reader, dog *watchdog) error {
-	events := sse.Read(io.MultiReader(r, strings.NewReader("\n\n")), &sse.ReadConfig{MaxEventSize: maxAnswer})
-	for event, err := range events {
-		if errors.Is(err, bufio.ErrTooLong) {
-			return truncated("an event of the stream is too long")
-		}
+// readStream reads events until [DONE] or the end.
+func (a *answer) readStream(r io.Reader, finished func()) error {
+	for event, err := range wire.Events(r) {
 		if err != nil {
 			return err
 		}
-		data := strings.TrimSpace(event.Data)
-		if data == "" || data[0] == ':' { // a comment that some proxy wrapped
-			continue
-		}
-		if data == "[DONE]" {
+		if string(event.Data) == "[DONE]" {
 			return nil
 		}
-		if err := a.event(event.Type, []byte(data)); err != nil {
+		if err := a.event(event.Type, event.Data); err != nil {
 			return err
 		}
 		if a.finish != "" {
-			dog.finished()
+			finished()
 		}
 	}
 	if a.finish == "" {
-		return truncated("the stream ended before the answer did")
+		return wire.Truncated("the stream ended before the answer did")
 	}
 	return nil
 }
 
 func (a *answer) event(kind string, data []byte) error {
 	if kind == "error" {
-		return errorOf(0, data).error()
+		return wire.ReadFault(0, data).Classify()
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return truncated("a piece of the stream is no valid JSON")
+		return wire.Truncated("a piece of the stream is no valid JSON")
 	}
 	return a.add(c)
 }
@@ -190,18 +143,18 @@ func (a *answer) add(c chunk) error {
 			a.finish = string(ch.Finish)
 		}
 	}
-	return finishError(a.finish, a.said.Len() == 0 && len(a.calls) == 0)
+	return finishError(a.finish, a.speech.Silent() && len(a.calls) == 0)
 }
 
 // fault is the error that a chunk carries, in any of the places for it.
 func (c chunk) fault() error {
 	for _, raw := range append([]json.RawMessage{c.Error}, choiceErrors(c.Choices)...) {
 		if len(raw) > 0 && string(raw) != "null" && string(raw) != "{}" && string(raw) != `""` {
-			return errorOf(0, []byte(`{"error":`+string(raw)+`}`)).error()
+			return wire.ReadFault(0, []byte(`{"error":`+string(raw)+`}`)).Classify()
 		}
 	}
 	if c.Object == "error" {
-		return errorOf(0, []byte(`{"message":`+string(quote(string(c.Message)))+`}`)).error()
+		return wire.ReadFault(0, []byte(`{"message":`+string(wire.Quote(string(c.Message)))+`}`)).Classify()
 	}
 	return nil
 }
@@ -219,15 +172,15 @@ func (a *answer) count(u *usage) {
 	if u == nil {
 		return
 	}
-	if u.Prompt.n > 0 { // no prompt takes no tokens: 0 is not known
-		a.usage.Input = u.Prompt.n
+	if u.Prompt.N > 0 { // no prompt takes no tokens: 0 is not known
+		a.usage.Input = u.Prompt.N
 	}
-	if u.Completion.n > 0 || u.Completion.known && u.Prompt.n > 0 {
-		a.usage.Output = u.Completion.n
+	if u.Completion.N > 0 || u.Completion.Known && u.Prompt.N > 0 {
+		a.usage.Output = u.Completion.N
 	}
-	for _, c := range []count{u.Details.cached, u.CacheHit, u.Cached} {
-		if c.known {
-			a.usage.Cached = c.n
+	for _, c := range []wire.Count{u.Details.cached, u.CacheHit, u.Cached} {
+		if c.Known {
+			a.usage.Cached = c.N
 			break
 		}
 	}
@@ -236,65 +189,20 @@ func (a *answer) count(u *usage) {
 func (a *answer) delta(d *delta) {
 	if thought, field := d.thinking(); thought != "" && (a.field == "" || a.field == field) {
 		a.field = field
-		a.think(thought)
+		a.speech.Think(thought)
 	}
-	a.say(d.Content.said)
+	a.speech.Say(d.Content.said)
 	a.refused.WriteString(string(d.Refusal))
 	for _, c := range d.calls() {
 		a.calls = merge(a.calls, c)
 	}
 }
 
-// say passes text through the splitter and the holder to the sink.
-func (a *answer) say(s string) {
-	if a.split != nil && s != "" {
-		var thought string
-		thought, s = a.split.add(s)
-		a.think(thought)
+// end lets out what was held back, and takes printed calls for calls.
+func (a *answer) end() {
+	for _, printed := range a.speech.End(a.request.Tools, len(a.calls) > 0) {
+		p := &partial{name: printed.Name}
+		p.arguments.WriteString(printed.Arguments)
+		a.calls = append(a.calls, p)
 	}
-	a.hear(s)
-}
-
-func (a *answer) hear(s string) {
-	if a.hold != nil && s != "" {
-		s = a.hold.add(s)
-	}
-	a.emit(s)
-}
-
-func (a *answer) emit(s string) {
-	if s == "" {
-		return
-	}
-	a.said.WriteString(s)
-	a.started = true
-	a.sink(llm.Event{Text: s})
-}
-
-func (a *answer) think(s string) {
-	if s == "" {
-		return
-	}
-	a.thought.WriteString(s)
-	a.started = true
-	a.sink(llm.Event{Thinking: s})
-}
-
-// flush lets out what was held back. A printed call stays with the holder.
-func (a *answer) flush() {
-	if a.split != nil {
-		thought, said := a.split.rest()
-		a.think(thought)
-		a.hear(said)
-	}
-	if a.hold == nil {
-		return
-	}
-	held := a.hold.rest()
-	if len(a.calls) == 0 {
-		if a.calls = printed(held, a.request.Tools); len(a.calls) > 0 {
-			return
-		}
-	}
-	a.emit(held)
 }

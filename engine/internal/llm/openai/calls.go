@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
 )
-
-// cutFault is what a model reads about a call that the token limit cut.
-const cutFault = "the answer was cut at the token limit, so the call is not complete; send less at once"
 
 // partial is a call that is still coming.
 type partial struct {
@@ -81,49 +79,15 @@ func owner(calls []*partial, d deltaCall) *partial {
 func finishCalls(partials []*partial, tools []llm.Tool, provider string) []llm.ToolCall {
 	var calls []llm.ToolCall
 	for _, p := range partials {
-		name := declaredName(strings.TrimSpace(p.name), tools)
+		name := wire.DeclaredName(p.name, tools)
 		if name == "" {
 			continue
 		}
 		c := llm.ToolCall{WireID: p.id, Provider: provider, Name: name, Extra: p.extra}
-		c.Arguments, c.Fault = finishArguments(p.arguments.String())
+		c.Arguments, c.Fault = wire.Arguments(p.arguments.String())
 		calls = append(calls, c)
 	}
 	return calls
-}
-
-// namePrefixes are what models put before names.
-var namePrefixes = []string{"functions.", "functions/", "tools/", "tools.", "default_api:", "default_api.", "default."}
-
-// declaredName takes a prefix away when the rest is a tool's name.
-func declaredName(name string, tools []llm.Tool) string {
-	for _, prefix := range namePrefixes {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && declared(rest, tools) {
-			return rest
-		}
-	}
-	return name
-}
-
-func declared(name string, tools []llm.Tool) bool {
-	return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name })
-}
-
-// finishArguments makes an object of arguments that are blank or an object in a
-// string, and says what is wrong with others.
-func finishArguments(raw string) (arguments, fault string) {
-	trimmed := strings.TrimSpace(raw)
-	if trimmed == "" || trimmed == "null" || trimmed == `""` {
-		return "{}", ""
-	}
-	var inner string
-	if json.Unmarshal([]byte(trimmed), &inner) == nil && llm.CheckArguments(inner) == nil {
-		return inner, ""
-	}
-	if err := llm.CheckArguments(trimmed); err != nil {
-		return raw, err.Error()
-	}
-	return trimmed, ""
 }
 
 // wasCut reports whether the last call stops in the middle.

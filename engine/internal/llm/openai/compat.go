@@ -1,18 +1,14 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/netip"
+	"maps"
 	"regexp"
 	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
 )
 
 // Compat says how an endpoint differs from the others. It is detected from the
@@ -59,67 +55,41 @@ const (
 	maxCompletionTokens = "max_completion_tokens"
 	streamOptions       = "stream_options"
 	toolChoice          = "tool_choice"
-	// sameRole is the Feature of an error that wants the roles to alternate.
-	sameRole = "messages of one role in a row"
 )
 
 // alternators are the families whose template wants the roles to alternate.
 var alternators = regexp.MustCompile(`(?i)devstral|mi[sx]tral|codestral|gemma|llama-?2`)
 
-// thinkers are the families whose template leaves the tags in the text.
-var thinkers = regexp.MustCompile(`(?i)qwen3|qwq|deepseek-?r1|\br1\b|glm-?(z1|4\.[5-9])|magistral|minimax-m|exaone-deep|smollm3|hunyuan|nemotron|phi-?4.*reasoning|seed-oss|gemma-?4|marco-o1|openthinker|cogito|lfm2.*thinking`)
-
 // detect says what is known of an endpoint and a model.
 func detect(host, model string) Compat {
 	c := Compat{
 		MaxTokensField: maxTokens, ContentEmpty: "null", ReasoningReplay: llm.ReplayNever,
-		StreamUsage: true, ToolChoiceNone: true, ThinkTags: thinkers.MatchString(model),
+		StreamUsage: true, ToolChoiceNone: true, ThinkTags: wire.ThinkTags(model),
 		MergeSameRole: alternators.MatchString(model),
 	}
 	switch {
-	case isLocal(host):
+	case wire.Local(host):
 		c.Local, c.TextCalls, c.ContentEmpty, c.ToolChoiceNone = true, true, "empty", false
-	case under(host, "api.openai.com"), under(host, "openai.azure.com"):
+	case wire.Under(host, "api.openai.com"), wire.Under(host, "openai.azure.com"):
 		c.MaxTokensField = maxCompletionTokens
-	case under(host, "api.mistral.ai"):
+	case wire.Under(host, "api.mistral.ai"):
 		c.ToolIDFormat, c.BridgeAfterTool, c.StreamUsage = "mistral", true, false
-	case under(host, "api.deepseek.com"), under(host, "xiaomimimo.com"):
+	case wire.Under(host, "api.deepseek.com"), wire.Under(host, "xiaomimimo.com"):
 		c.ReasoningReplay, c.ContentEmpty = llm.ReplayToolTurns, "empty"
-	case under(host, "moonshot.ai"), under(host, "moonshot.cn"), under(host, "api.kimi.com"):
+	case wire.Under(host, "moonshot.ai"), wire.Under(host, "moonshot.cn"), wire.Under(host, "api.kimi.com"):
 		c.ReasoningReplay = llm.ReplayNonempty
-	case under(host, "z.ai"), under(host, "bigmodel.cn"), under(host, "api.minimax.io"):
+	case wire.Under(host, "z.ai"), wire.Under(host, "bigmodel.cn"), wire.Under(host, "api.minimax.io"):
 		c.ReasoningReplay, c.ToolChoiceNone, c.MergeSameRole = llm.ReplayToolTurns, false, true
-	case under(host, "openrouter.ai"):
+	case wire.Under(host, "openrouter.ai"):
 		c.ReasoningReplay = llm.ReplayToolTurns
 	}
 	return c
 }
 
-// under reports whether host is domain or below it.
-func under(host, domain string) bool {
-	host = strings.ToLower(host)
-	return host == domain || strings.HasSuffix(host, "."+domain)
-}
-
-// isLocal reports whether a host is this machine or its network.
-func isLocal(host string) bool {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
-	}
-	host = strings.ToLower(host)
-	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") ||
-		strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".internal")
-}
-
 // override sets the fields that the configuration names, and checks them.
 func override(c Compat, fields json.RawMessage) (Compat, error) {
-	if len(fields) == 0 {
-		return c, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(fields))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return c, fmt.Errorf("compat: %w", err)
+	if err := wire.Override(&c, fields); err != nil {
+		return c, err
 	}
 	replays := []llm.Replay{"", llm.ReplayNever, llm.ReplayToolTurns, llm.ReplayAll, llm.ReplayNonempty}
 	switch {
@@ -135,44 +105,17 @@ func override(c Compat, fields json.RawMessage) (Compat, error) {
 	return c, nil
 }
 
-func (c Compat) firstByte(idle time.Duration) time.Duration {
-	switch {
-	case c.FirstByteSeconds > 0:
-		return time.Duration(c.FirstByteSeconds) * time.Second
-	case c.Local:
-		return max(idle, localFirstByte)
-	}
-	return idle
+// without reports whether requests can do without a feature.
+func (c Compat) without(feature string) bool {
+	_, extra := c.ExtraBody[feature]
+	return extra || feature == c.MaxTokensField || feature == streamOptions && c.StreamUsage ||
+		feature == toolChoice && c.ToolChoiceNone || feature == wire.SameRole && !c.MergeSameRole
 }
 
-// learned are the parameters that models refused while the process runs.
-type learned struct {
-	mu      sync.Mutex
-	refused map[string][]string // guarded by mu; by model
-}
-
-// from learns from an error and reports whether to ask again: each parameter is
-// dropped once, so this ends.
-func (l *learned) from(model string, c Compat, err error) bool {
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Kind != llm.Unsupported || e.Started {
-		return false
-	}
-	known := e.Feature == c.MaxTokensField || e.Feature == streamOptions && c.StreamUsage || e.Feature == toolChoice && c.ToolChoiceNone ||
-		e.Feature == sameRole && !c.MergeSameRole
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !known || slices.Contains(l.refused[model], e.Feature) {
-		return false
-	}
-	l.refused[model] = append(l.refused[model], e.Feature)
-	return true
-}
-
-func (l *learned) apply(model string, c Compat) Compat {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, feature := range l.refused[model] {
+// drop does without the features that a model refused.
+func (c Compat) drop(refused []string) Compat {
+	c.ExtraBody = maps.Clone(c.ExtraBody)
+	for _, feature := range refused {
 		switch feature {
 		case maxTokens:
 			c.MaxTokensField = maxCompletionTokens
@@ -182,9 +125,10 @@ func (l *learned) apply(model string, c Compat) Compat {
 			c.StreamUsage = false
 		case toolChoice:
 			c.ToolChoiceNone = false
-		case sameRole:
+		case wire.SameRole:
 			c.MergeSameRole = true
 		}
+		delete(c.ExtraBody, feature)
 	}
 	return c
 }

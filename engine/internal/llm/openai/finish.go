@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
 )
 
 // stops are the words for why an answer ended. What is not here says nothing.
@@ -45,7 +46,7 @@ func (a *answer) result() llm.Result {
 	switch {
 	case stop == llm.StopMaxTokens:
 		for i := range calls {
-			calls[i].Fault = cutFault
+			calls[i].Fault = wire.CutFault
 		}
 	case a.refused.Len() > 0 && len(calls) == 0:
 		stop = llm.StopRefusal
@@ -59,12 +60,7 @@ func (a *answer) result() llm.Result {
 
 func (a *answer) message(calls []llm.ToolCall) llm.Message {
 	m := llm.Message{Role: llm.RoleAssistant}
-	said, thought := a.said.String(), a.thought.String()
-	if a.split != nil && a.field == "" {
-		if stray, rest, ok := strayClose(said); ok && thought == "" {
-			thought, said = stray, rest
-		}
-	}
+	thought, said := a.speech.Parted(a.field != "")
 	if said == "" {
 		said = a.refused.String()
 	}

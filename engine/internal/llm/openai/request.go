@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
 )
 
 type wireRequest struct {
@@ -57,8 +58,6 @@ type wireDeclaration struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
-
 // encode writes the body of a request.
 func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{
@@ -78,29 +77,17 @@ func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
 		w.MaxTokens = r.MaxTokens
 	}
 	if strings.TrimSpace(r.System) != "" {
-		w.Messages = append(w.Messages, wireMessage{Role: "system", Content: quote(r.System)})
+		w.Messages = append(w.Messages, wireMessage{Role: "system", Content: wire.Quote(r.System)})
 	}
-	ids := newIDs(c.ToolIDFormat, msgs)
+	ids := wire.NewIDs(c.ToolIDFormat, msgs)
 	for _, m := range msgs {
 		w.Messages = append(w.Messages, encodeMessage(c, ids, m)...)
 	}
 	body, err := json.Marshal(w)
-	if err != nil || len(c.ExtraBody) == 0 {
-		return body, err
-	}
-	return extend(body, c.ExtraBody)
-}
-
-// extend adds fields to a JSON object.
-func extend(body []byte, fields map[string]json.RawMessage) ([]byte, error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(body, &object); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	for name, value := range fields {
-		object[name] = value
-	}
-	return json.Marshal(object)
+	return wire.Extend(body, c.ExtraBody)
 }
 
 // declare lists the tools. Where calls cannot be forbidden, tools that no
@@ -112,30 +99,26 @@ func declare(c Compat, r llm.Request) []wireTool {
 	}
 	var out []wireTool
 	for _, t := range r.Tools {
-		parameters := t.Parameters
-		if len(parameters) == 0 {
-			parameters = noParameters
-		}
-		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, parameters}})
+		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, wire.Parameters(t)}})
 	}
 	return out
 }
 
-func encodeMessage(c Compat, ids wireIDs, m llm.Message) []wireMessage {
+func encodeMessage(c Compat, ids wire.IDs, m llm.Message) []wireMessage {
 	switch m.Role {
 	case llm.RoleTool:
 		var out []wireMessage
 		for _, b := range m.Blocks {
-			out = append(out, wireMessage{Role: "tool", ToolCallID: ids[b.Result.CallID], Content: quote(b.Result.Text)})
+			out = append(out, wireMessage{Role: "tool", ToolCallID: ids[b.Result.CallID], Content: wire.Quote(b.Result.Text)})
 		}
 		return out
 	case llm.RoleAssistant:
 		return []wireMessage{encodeAssistant(c, ids, m)}
 	}
-	return []wireMessage{{Role: "user", Content: quote(joinText(m))}}
+	return []wireMessage{{Role: "user", Content: wire.Quote(wire.Join(m))}}
 }
 
-func encodeAssistant(c Compat, ids wireIDs, m llm.Message) wireMessage {
+func encodeAssistant(c Compat, ids wire.IDs, m llm.Message) wireMessage {
 	w := wireMessage{Role: "assistant"}
 	for _, call := range m.Calls() {
 		out := wireCall{ID: ids[call.ID], Type: "function", Function: wireFunction{call.Name, call.Arguments}}
@@ -144,11 +127,11 @@ func encodeAssistant(c Compat, ids wireIDs, m llm.Message) wireMessage {
 		}
 		w.ToolCalls = append(w.ToolCalls, out)
 	}
-	switch text := joinText(m); {
+	switch text := wire.Join(m); {
 	case text != "":
-		w.Content = quote(text)
+		w.Content = wire.Quote(text)
 	case c.ContentEmpty == "empty":
-		w.Content = quote("")
+		w.Content = wire.Quote("")
 	case c.ContentEmpty != "omit":
 		w.Content = json.RawMessage("null")
 	}
@@ -179,19 +162,4 @@ func (w *wireMessage) replay(c Compat, m llm.Message) {
 	default:
 		w.ReasoningContent = &thought
 	}
-}
-
-func joinText(m llm.Message) string {
-	var parts []string
-	for _, b := range m.Blocks {
-		if b.Text != "" {
-			parts = append(parts, b.Text)
-		}
-	}
-	return strings.Join(parts, "\n\n")
-}
-
-func quote(s string) json.RawMessage {
-	raw, _ := json.Marshal(s) // a string always marshals
-	return raw
 }

@@ -1,10 +1,10 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
+
+	"klawbot/engine/internal/llm/wire"
 )
 
 // The names under which models show their reasoning, in order of preference:
@@ -18,67 +18,46 @@ const (
 
 // chunk is a piece of a stream or a whole answer.
 type chunk struct {
-	Model   text            `json:"model"`
+	Model   wire.Text       `json:"model"`
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 	// Message and Detail are where some put errors, Object says so.
-	Object  text            `json:"object"`
-	Message text            `json:"message"`
+	Object  wire.Text       `json:"object"`
+	Message wire.Text       `json:"message"`
 	Detail  json.RawMessage `json:"detail"`
 }
 
 type choice struct {
-	Index   text            `json:"index"`
+	Index   wire.Text       `json:"index"`
 	Delta   *delta          `json:"delta"`
 	Message *delta          `json:"message"`
-	Finish  text            `json:"finish_reason"`
+	Finish  wire.Text       `json:"finish_reason"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 }
 
 type delta struct {
 	Content          content     `json:"content"`
-	ReasoningContent text        `json:"reasoning_content"`
-	Reasoning        text        `json:"reasoning"`
-	ReasoningText    text        `json:"reasoning_text"`
+	ReasoningContent wire.Text   `json:"reasoning_content"`
+	Reasoning        wire.Text   `json:"reasoning"`
+	ReasoningText    wire.Text   `json:"reasoning_text"`
 	ReasoningDetails parts       `json:"reasoning_details"`
-	Refusal          text        `json:"refusal"`
+	Refusal          wire.Text   `json:"refusal"`
 	ToolCalls        []deltaCall `json:"tool_calls"`
 	FunctionCall     *function   `json:"function_call"`
 }
 
 type deltaCall struct {
-	Index        text            `json:"index"`
-	ID           text            `json:"id"`
+	Index        wire.Text       `json:"index"`
+	ID           wire.Text       `json:"id"`
 	Function     function        `json:"function"`
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
 type function struct {
-	Name      text `json:"name"`
-	Arguments text `json:"arguments"`
-}
-
-// text is a string that may come as a number, a truth value, an object (then it
-// is its JSON) or null (then it is empty).
-type text string
-
-// UnmarshalJSON accepts any JSON.
-func (t *text) UnmarshalJSON(raw []byte) error {
-	switch {
-	case raw[0] == '"':
-		return json.Unmarshal(raw, (*string)(t))
-	case string(raw) == "null":
-		*t = ""
-	default:
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, raw); err != nil {
-			return err
-		}
-		*t = text(compact.String())
-	}
-	return nil
+	Name      wire.Text `json:"name"`
+	Arguments wire.Text `json:"arguments"`
 }
 
 // content is a text, or a list of parts of which some are thinking.
@@ -90,7 +69,7 @@ type content struct {
 // UnmarshalJSON accepts a string, null or a list of parts.
 func (c *content) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '[' {
-		var t text
+		var t wire.Text
 		err := t.UnmarshalJSON(raw)
 		c.said = string(t)
 		return err
@@ -112,9 +91,9 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 type parts []part
 
 type part struct {
-	Text     text  `json:"text"`
-	Summary  text  `json:"summary"`
-	Thinking parts `json:"thinking"`
+	Text     wire.Text `json:"text"`
+	Summary  wire.Text `json:"summary"`
+	Thinking parts     `json:"thinking"`
 }
 
 // UnmarshalJSON accepts any JSON; a string is one part.
@@ -164,38 +143,23 @@ func (d *delta) calls() []deltaCall {
 }
 
 type usage struct {
-	Prompt     count   `json:"prompt_tokens"`
-	Completion count   `json:"completion_tokens"`
-	Details    details `json:"prompt_tokens_details"`
-	CacheHit   count   `json:"prompt_cache_hit_tokens"`
-	Cached     count   `json:"cached_tokens"`
+	Prompt     wire.Count `json:"prompt_tokens"`
+	Completion wire.Count `json:"completion_tokens"`
+	Details    details    `json:"prompt_tokens_details"`
+	CacheHit   wire.Count `json:"prompt_cache_hit_tokens"`
+	Cached     wire.Count `json:"cached_tokens"`
 }
 
 // details of a usage may have any form; only one number in them is wanted.
-type details struct{ cached count }
+type details struct{ cached wire.Count }
 
 // UnmarshalJSON accepts any JSON.
 func (d *details) UnmarshalJSON(raw []byte) error {
 	var known struct {
-		Cached count `json:"cached_tokens"`
+		Cached wire.Count `json:"cached_tokens"`
 	}
 	if json.Unmarshal(raw, &known) == nil {
 		d.cached = known.Cached
-	}
-	return nil
-}
-
-// count is a number of tokens that may be missing.
-type count struct {
-	n     int
-	known bool
-}
-
-// UnmarshalJSON accepts a number, also as a string; anything else is missing.
-func (c *count) UnmarshalJSON(raw []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
-	if err == nil && f >= 0 && f < 1e12 {
-		*c = count{int(f), true}
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
-package openai
+package wire
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -21,22 +21,22 @@ const (
 )
 
 // refusal reads a response that is no answer.
-func (c *Client) refusal(parent, ctx context.Context, resp *http.Response) error {
+func (r *Response) refusal(resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if err != nil && len(body) == 0 {
-		return c.failure(parent, ctx, err)
+		return r.failure(err)
 	}
-	f := errorOf(resp.StatusCode, body)
-	if f.message == "" {
-		f.message = http.StatusText(resp.StatusCode)
+	f := ReadFault(resp.StatusCode, body)
+	if f.Message == "" {
+		f.Message = http.StatusText(resp.StatusCode)
 	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		f.message = "the server redirects to " + redirectHost(resp) + "; set baseURL to the address that answers"
+		f.Message = "the server redirects to " + redirectHost(resp) + "; set baseURL to the address that answers"
 	}
 	if wait := retryAfter(resp.Header, time.Now()); wait > 0 {
 		f.wait = wait
 	}
-	e := f.error()
+	e := f.Classify()
 	switch resp.Header.Get("X-Should-Retry") {
 	case "true":
 		if e.Kind == llm.BadRequest {
@@ -47,8 +47,8 @@ func (c *Client) refusal(parent, ctx context.Context, resp *http.Response) error
 			e.Kind = llm.BadRequest
 		}
 	}
-	e.RequestID = requestID(resp.Header)
-	e.Message = c.conceal(e.Message)
+	e.RequestID = r.RequestID
+	e.Message = r.endpoint.conceal(e.Message)
 	return e
 }
 
@@ -72,40 +72,42 @@ func requestID(h http.Header) string {
 var keyShape = regexp.MustCompile(`(?i)\bsk-[\w*.-]{6,}|\bbearer\s+[\w.~+/*=-]{6,}`)
 
 // conceal takes keys out of a provider's words: some quote what they refuse.
-func (c *Client) conceal(message string) string {
-	if c.key != "" {
-		message = strings.NewReplacer(c.key, "[redacted]", url.QueryEscape(c.key), "[redacted]").Replace(message)
+func (e *Endpoint) conceal(message string) string {
+	if e.key != "" {
+		message = strings.NewReplacer(e.key, "[redacted]", url.QueryEscape(e.key), "[redacted]").Replace(message)
 	}
 	return keyShape.ReplaceAllString(message, "[redacted]")
 }
 
-// fault is an error of a provider, read out of whatever it sent.
-type fault struct {
-	status  int
-	code    string // its code, type and status words, in lower case
-	message string
-	param   string
-	wait    time.Duration
-	window  int
+// Fault is an error of a provider, read out of whatever it sent.
+type Fault struct {
+	// Message is in the provider's words, on one line; empty for none.
+	Message string
+
+	status int
+	code   string // its code, type and status words, in lower case
+	param  string
+	wait   time.Duration
+	window int
 }
 
 type wireError struct {
-	Message  text            `json:"message"`
-	Detail   text            `json:"detail"`
-	Type     text            `json:"type"`
-	Code     text            `json:"code"`
-	Status   text            `json:"status"`
-	Param    text            `json:"param"`
-	Window   count           `json:"n_ctx"`
+	Message  Text            `json:"message"`
+	Detail   Text            `json:"detail"`
+	Type     Text            `json:"type"`
+	Code     Text            `json:"code"`
+	Status   Text            `json:"status"`
+	Param    Text            `json:"param"`
+	Window   Count           `json:"n_ctx"`
 	Details  json.RawMessage `json:"details"`
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-// errorOf reads an error: an object, a text or a list under "error", an object
+// ReadFault reads an error: an object, a text or a list under "error", an object
 // without it, a web page, or nothing. A status of 0 means that the error came
 // inside an answer.
-func errorOf(status int, body []byte) fault {
-	f := fault{status: status}
+func ReadFault(status int, body []byte) Fault {
+	f := Fault{status: status}
 	trimmed := strings.TrimSpace(string(body))
 	if strings.HasPrefix(trimmed, "[") {
 		var list []json.RawMessage
@@ -118,12 +120,12 @@ func errorOf(status int, body []byte) fault {
 		wireError
 	}
 	if json.Unmarshal([]byte(trimmed), &outer) != nil {
-		f.message = oneLine(stripTags(trimmed))
+		f.Message = OneLine(stripTags(trimmed))
 		return f
 	}
 	e := outer.wireError
 	if len(outer.Error) > 0 && json.Unmarshal(outer.Error, &e) != nil {
-		var words text
+		var words Text
 		_ = words.UnmarshalJSON(outer.Error) // it is valid JSON
 		e.Message = words
 	}
@@ -131,38 +133,38 @@ func errorOf(status int, body []byte) fault {
 	return f
 }
 
-func (f *fault) read(e wireError) {
+func (f *Fault) read(e wireError) {
 	f.code = strings.ToLower(string(e.Code) + " " + string(e.Type) + " " + string(e.Status))
 	f.param = string(e.Param)
-	f.message = string(e.Message)
-	if f.message == "" {
-		f.message = string(e.Detail)
+	f.Message = string(e.Message)
+	if f.Message == "" {
+		f.Message = string(e.Detail)
 	}
 	var metadata struct {
-		Raw text `json:"raw"`
+		Raw Text `json:"raw"`
 	}
 	if json.Unmarshal(e.Metadata, &metadata) == nil && metadata.Raw != "" {
-		f.message += ": " + string(metadata.Raw)
+		f.Message += ": " + string(metadata.Raw)
 	}
-	f.message = oneLine(f.message)
-	if f.window = e.Window.n; f.window == 0 {
-		f.window = statedWindow(f.message)
+	f.Message = OneLine(f.Message)
+	if f.window = e.Window.N; f.window == 0 {
+		f.window = statedWindow(f.Message)
 	}
 	if n, err := strconv.Atoi(string(e.Code)); err == nil && f.status == 0 && n >= 400 && n < 600 {
 		f.status = n
 	}
-	f.wait = statedWait(f.message + string(e.Details))
+	f.wait = statedWait(f.Message + string(e.Details))
 }
 
-// error classifies the fault.
-func (f fault) error() *llm.Error {
-	e := &llm.Error{Status: f.status, Message: f.message, RetryAfter: f.wait}
+// Classify says what kind of error the fault is.
+func (f Fault) Classify() *llm.Error {
+	e := &llm.Error{Status: f.status, Message: f.Message, RetryAfter: f.wait}
 	e.Kind, e.Feature = f.kind()
 	switch {
 	case e.Kind == llm.ContextOverflow:
 		e.Window = f.window
-	case e.Kind == llm.Overloaded && loading.MatchString(f.message) && e.RetryAfter == 0:
-		e.RetryAfter = 2 * time.Second
+	case e.Kind == llm.Overloaded && loading.MatchString(f.Message):
+		e.Loading, e.RetryAfter = true, cmp.Or(e.RetryAfter, 2*time.Second)
 	}
 	if e.Message == "" {
 		e.Message = "the provider sent neither an answer nor an error"
@@ -226,8 +228,8 @@ func stripTags(page string) string {
 	return page
 }
 
-// oneLine makes foreign words fit for a log.
-func oneLine(s string) string {
+// OneLine makes foreign words fit for a log.
+func OneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '

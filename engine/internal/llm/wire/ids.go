@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"crypto/sha256"
@@ -9,19 +9,19 @@ import (
 	"klawbot/engine/internal/llm"
 )
 
-// wireIDs are the ids of calls on the wire, by our own.
-type wireIDs map[string]string
+// IDs are the ids of calls on the wire, by our own.
+type IDs map[string]string
 
 const (
 	longestID = 40
 	mistralID = 9
 )
 
-// newIDs gives every call of a history an id that is unique in it and that the
-// provider takes. A provider gets its own ids back as they were; models repeat
+// NewIDs gives every call of a history an id that is unique in it and that the
+// provider takes: format is "mistral" or empty. A provider gets its own ids back as they were; models repeat
 // them, so a later call may need another.
-func newIDs(format string, msgs []llm.Message) wireIDs {
-	ids, used := wireIDs{}, map[string]bool{}
+func NewIDs(format string, msgs []llm.Message) IDs {
+	ids, used := IDs{}, map[string]bool{}
 	for _, m := range msgs {
 		for _, c := range m.Calls() {
 			id := c.WireID

@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"encoding/json"
@@ -7,6 +7,9 @@ import (
 
 	"klawbot/engine/internal/llm"
 )
+
+// Printed is a call that a model wrote as text.
+type Printed struct{ Name, Arguments string }
 
 // openers begin a text that may be a call which a small model printed.
 var openers = []string{"<tool_call", "<function=", "{", "[{", "```"}
@@ -51,7 +54,7 @@ var (
 
 // printed finds the calls that a text consists of. Unless it consists of calls
 // of declared tools and nothing else, there are none.
-func printed(said string, tools []llm.Tool) []*partial {
+func printed(said string, tools []llm.Tool) []Printed {
 	said = strings.TrimSpace(said)
 	if m := fence.FindStringSubmatch(said); m != nil {
 		said = strings.TrimSpace(m[1])
@@ -66,7 +69,7 @@ func printed(said string, tools []llm.Tool) []*partial {
 			bodies = append(bodies, m[1])
 		}
 	}
-	var calls []*partial
+	var calls []Printed
 	for _, body := range bodies {
 		found := printedJSON(body)
 		if found == nil {
@@ -78,7 +81,7 @@ func printed(said string, tools []llm.Tool) []*partial {
 		calls = append(calls, found...)
 	}
 	for _, p := range calls {
-		if !declared(declaredName(p.name, tools), tools) {
+		if !declared(DeclaredName(p.Name, tools), tools) {
 			return nil
 		}
 	}
@@ -86,7 +89,7 @@ func printed(said string, tools []llm.Tool) []*partial {
 }
 
 // printedJSON reads {"name": …, "arguments": {…}}, or a list of them.
-func printedJSON(body string) []*partial {
+func printedJSON(body string) []Printed {
 	type call struct {
 		Name       string          `json:"name"`
 		Arguments  json.RawMessage `json:"arguments"`
@@ -99,41 +102,41 @@ func printedJSON(body string) []*partial {
 	if json.Unmarshal([]byte(body), &list) != nil {
 		return nil
 	}
-	var calls []*partial
+	var calls []Printed
 	for _, c := range list {
 		if c.Name == "" || c.Arguments == nil && c.Parameters == nil {
 			return nil
 		}
-		p := &partial{name: c.Name}
+		p := Printed{Name: c.Name}
 		if c.Arguments == nil {
 			c.Arguments = c.Parameters
 		}
-		p.arguments.Write(c.Arguments)
+		p.Arguments = string(c.Arguments)
 		calls = append(calls, p)
 	}
 	return calls
 }
 
 // printedTags reads <function=name><parameter=key>value</parameter></function>.
-func printedTags(body string, tools []llm.Tool) []*partial {
+func printedTags(body string, tools []llm.Tool) []Printed {
 	if strings.TrimSpace(functionTag.ReplaceAllString(body, "")) != "" {
 		return nil
 	}
-	var calls []*partial
+	var calls []Printed
 	for _, f := range functionTag.FindAllStringSubmatch(body, -1) {
 		if strings.TrimSpace(parameterTag.ReplaceAllString(f[2], "")) != "" {
 			return nil
 		}
-		p := &partial{name: f[1]}
+		p := Printed{Name: f[1]}
 		arguments := map[string]json.RawMessage{}
 		for _, v := range parameterTag.FindAllStringSubmatch(f[2], -1) {
-			arguments[v[1]] = printedValue(v[2], kindOfParameter(tools, declaredName(f[1], tools), v[1]))
+			arguments[v[1]] = printedValue(v[2], kindOfParameter(tools, DeclaredName(f[1], tools), v[1]))
 		}
 		raw, err := json.Marshal(arguments)
 		if err != nil {
 			return nil
 		}
-		p.arguments.Write(raw)
+		p.Arguments = string(raw)
 		calls = append(calls, p)
 	}
 	return calls
@@ -145,14 +148,14 @@ func printedValue(value, kind string) json.RawMessage {
 	if kind != "" && kind != "string" && json.Valid([]byte(value)) {
 		return json.RawMessage(value)
 	}
-	return quote(value)
+	return Quote(value)
 }
 
 func kindOfParameter(tools []llm.Tool, tool, parameter string) string {
 	for _, t := range tools {
 		var schema struct {
 			Properties map[string]struct {
-				Type text `json:"type"`
+				Type Text `json:"type"`
 			} `json:"properties"`
 		}
 		if t.Name == tool && json.Unmarshal(t.Parameters, &schema) == nil {

@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"context"
@@ -6,6 +6,14 @@ import (
 	"fmt"
 	"io"
 	"time"
+)
+
+const (
+	// longest is how long an answer may take in all: heartbeats can keep a
+	// dead answer alive for ever.
+	longest = 15 * time.Minute
+	// localFirstByte is how long a model on one's own machine may load and read.
+	localFirstByte = 10 * time.Minute
 )
 
 // afterFinish is how long a finished answer may take to add its usage.
@@ -41,13 +49,11 @@ func watch(parent context.Context, first, idle time.Duration) (context.Context, 
 
 func (d *watchdog) alive() { d.timer.Reset(d.idle) }
 
-// finished shortens the patience: the answer is there, only its usage may come.
 func (d *watchdog) finished() {
 	d.idle = min(d.idle, afterFinish)
 	d.alive()
 }
 
-// drain reads the end of a stream, if it comes at once.
 func (d *watchdog) drain(r io.Reader) {
 	d.idle = untilClose
 	d.alive()
@@ -59,8 +65,7 @@ func (d *watchdog) stop() {
 	d.end()
 }
 
-func (d *watchdog) reader(r io.ReadCloser) io.ReadCloser { return &watched{r, d} }
-
+// watched is a body whose bytes the watchdog hears.
 type watched struct {
 	io.ReadCloser
 	dog *watchdog

@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"regexp"
@@ -12,6 +12,9 @@ func words(patterns ...string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join(patterns, "|"))
 }
 
+// SameRole is the Feature of an error that wants the roles to alternate.
+const SameRole = "messages of one role in a row"
+
 // The words by which providers say what is wrong.
 var (
 	overflow = words(
@@ -24,27 +27,27 @@ var (
 		`too many (input )?tokens`, `too large for model with \d+ maximum`, `token(s)? (limit|count) exceed`,
 	)
 	quota      = words(`insufficient_quota`, `insufficient_balance`, `billing`, `credit`, `insufficient (balance|funds)`, `exceeded your (current|monthly) (quota|usage|spend)`, `spend(ing)? limit`, `payment required`, `plan (limit|quota)`, `out of (credits|funds)`)
-	auth       = words(`invalid[ _]api[ _]key`, `incorrect api key`, `api key not valid`, `api[ _]key[ _]invalid`, `no api key`, `missing api key`, `unauthori[sz]ed`, `authentication`, `invalid[ _]token`, `permission_denied`)
+	auth       = words(`invalid[ _]api[ _]key`, `incorrect api key`, `api key not valid`, `api[ _]key[ _]invalid`, `no api key`, `missing api key`, `unauthori[sz]ed`, `authentication`, `invalid[ _]token`, `permission_(denied|error)`)
 	refused    = words(`content_filter`, `content[ _]policy`, `content management policy`, `flagged`, `moderation`, `data_inspection_failed`, `safety system`)
 	rateLimit  = words(`rate[ _]?limit`, `too many requests`, `resource_exhausted`, `tokens per min`)
 	invalid    = words(`invalid_request`, `invalid_argument`, `bad_request`, `validation_error`)
-	noModel    = words(`model_not_found`, `model .{1,100} (not found|does not exist|is not available)`, `no such model`, `unknown model`, `not a valid model`)
+	noModel    = words(`model_not_found`, `not_found_error`, `model .{1,100} (not found|does not exist|is not available)`, `no such model`, `unknown model`, `not a valid model`)
 	noTools    = words(`(does not|doesn't|not) support(ed)? (tool|function)`, `(tool|function)[ _-]?(use|calls?|calling|choice)?s? (is |are )?not supported`, `tool choice requires`, `no endpoints found that support tool use`)
 	noImages   = words(`(does not|doesn't|not) support(ed)? (image|vision)`, `image(_url| input)?s? (is |are )?(not supported|only supported)`, `no endpoints found that support image`)
 	alternate  = words(`roles must alternate`, `must alternate between`, `consecutive (user )?messages`)
-	noParam    = words(`unsupported`, `not supported`, `unknown`, `unrecogni[sz]ed`, `unexpected`, `extra (inputs|fields|parameters)`, `not permitted`, `not allowed`, `does not support`)
-	loading    = words(`loading`, `warming up`, `starting up`)
+	noParam    = words(`unsupported`, `not supported`, `unknown`, `unrecogni[sz]ed`, `unexpected`, `extra (inputs|fields|parameters)`, `not permitted`, `not allowed`, `does not support`, `may only be set`, `only \S+ is allowed`, `only the default`)
+	loading    = words(`\bloading\b`, `warming up`, `starting up`)
 	overloaded = words(`overloaded`, `server_error`, `api_error`, `internal`, `unavailable`, `timeout`, `timed out`, `capacity`, `try again`)
 )
 
 // params are the parameters that a model may refuse and that we send.
-var params = regexp.MustCompile(`max_completion_tokens|max_tokens|stream_options|tool_choice|reasoning_content|temperature`)
+var params = regexp.MustCompile(`max_completion_tokens|max_tokens|stream_options|tool_choice|reasoning_content|reasoning_effort|temperature|top_p|thinking`)
 
 // kind decides what a fault is. A rate limit is asked about before an overflow,
 // because its words mention tokens too; the words of an overflow come before
 // the status, because many are plain 400s and some are 500s.
-func (f fault) kind() (llm.ErrorKind, string) {
-	all := f.code + " " + f.message
+func (f Fault) kind() (llm.ErrorKind, string) {
+	all := f.code + " " + f.Message
 	switch {
 	case f.status == 401:
 		return llm.Auth, ""
@@ -71,30 +74,30 @@ func (f fault) kind() (llm.ErrorKind, string) {
 
 // limited tells a limit that passes from money that is used up. Whoever says
 // how long to wait means a limit.
-func (f fault) limited(all string) llm.ErrorKind {
+func (f Fault) limited(all string) llm.ErrorKind {
 	if strings.Contains(f.code, "insufficient") || quota.MatchString(all) && f.wait == 0 {
 		return llm.Quota
 	}
 	return llm.RateLimit
 }
 
-func (f fault) unsupported(all string) string {
+func (f Fault) unsupported(all string) string {
 	switch {
 	case noTools.MatchString(all):
 		return "tools"
 	case noImages.MatchString(all):
 		return "image"
 	case alternate.MatchString(all):
-		return sameRole
+		return SameRole
 	case !noParam.MatchString(all):
 		return ""
 	case params.MatchString(f.param):
 		return f.param
 	}
-	return params.FindString(f.message)
+	return params.FindString(f.Message)
 }
 
-func (f fault) byStatus(all string) llm.ErrorKind {
+func (f Fault) byStatus(all string) llm.ErrorKind {
 	switch {
 	case f.status == 404 || f.status < 500 && noModel.MatchString(all):
 		return llm.NotFound
@@ -102,7 +105,7 @@ func (f fault) byStatus(all string) llm.ErrorKind {
 		return llm.Auth
 	case f.status == 408 || f.status == 409 || f.status == 425 || f.status >= 500 && f.status != 501:
 		return llm.Overloaded
-	case f.status == 0 && !invalid.MatchString(all) && (f.message == "" || overloaded.MatchString(all) || !noParam.MatchString(all)):
+	case f.status == 0 && !invalid.MatchString(all) && (f.Message == "" || overloaded.MatchString(all) || !noParam.MatchString(all)):
 		return llm.Overloaded
 	}
 	return llm.BadRequest
