@@ -93,7 +93,9 @@ func (tx *Tx) exec(statement string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return r.RowsAffected()
+	n, err := r.RowsAffected()
+	tx.changed = tx.changed || n > 0
+	return n, err
 }
 
 // change runs a statement that must change exactly one row, else ErrNotFound.
@@ -111,6 +113,7 @@ func (tx *Tx) insert(statement string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	tx.changed = true
 	return r.LastInsertId()
 }
 

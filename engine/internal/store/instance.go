@@ -76,16 +76,20 @@ func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
 
 func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bool, err error) {
 	var application, tables int
-	err = db.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)").Scan(&application, &tables)
+	var meta bool
+	err = db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT count(*) FROM sqlite_schema), (SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'meta')`).Scan(&application, &tables, &meta)
 	switch {
 	case code(err) == sqlite3.ErrNotADB || code(err) == sqlite3.ErrCorrupt:
-		return false, fmt.Errorf("%s is damaged or no klawbot database (%w): restore a backup, or move it away", i.db, err)
+		return false, &DamagedError{i.db, fmt.Sprintf("is damaged or no klawbot database (%v)", err)}
 	case err != nil:
 		return false, explain(i.db, err)
 	case application == 0 && tables == 0:
 		return i.nothing(id, "is empty")
 	case application != applicationID:
 		return false, fmt.Errorf("%s is no klawbot database: move it away, or choose another data folder", i.db)
+	case !meta:
+		return false, &DamagedError{i.db, "lacks its tables"}
 	}
 	inside, err := getMeta(ctx, db, "instance")
 	if err != nil {
@@ -103,7 +107,7 @@ func (i instance) nothing(id, how string) (fresh bool, err error) {
 	if id == "" {
 		return true, nil
 	}
-	return false, fmt.Errorf("%s %s, but this data folder was used before: restore a backup of the database, or remove %s to start empty", i.db, how, i.file)
+	return false, &DamagedError{i.db, fmt.Sprintf("%s, but this data folder was used before: put it back, or remove %s to start empty", how, i.file)}
 }
 
 // pair makes the database and the file hold the same id.

@@ -32,10 +32,38 @@ func open(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, lock: lock}
-	if err := s.prepare(ctx); err != nil {
+	err = s.prepare(ctx)
+	if Damaged(err) {
+		if s.recovery, err = s.recover(ctx, err); err == nil {
+			err = s.prepare(ctx)
+		}
+	}
+	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return s, nil
+}
+
+// suspect is the file that makes the next start check the database before it
+// is used.
+func (s *Store) suspect() string { return s.path + ".suspect" }
+
+// distrust leaves the word for the next start.
+func (s *Store) distrust() {
+	if err := os.WriteFile(s.suspect(), nil, 0o600); err != nil {
+		s.log.Warn("the next start will not check the database", "err", err)
+	}
+}
+
+// clear checks a database that the last run found damaged.
+func (s *Store) clear(ctx context.Context, db *sql.DB) error {
+	if _, err := os.Stat(s.suspect()); err != nil {
+		return nil
+	}
+	if err := checkPages(ctx, db, s.path, "integrity_check"); err != nil {
+		return err
+	}
+	return os.Remove(s.suspect())
 }
 
 // prepare makes the database ready and starts what runs beside it.
@@ -54,7 +82,11 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	clean, err := s.settle(ctx, db, pair)
+	err = s.clear(ctx, db)
+	clean := false
+	if err == nil {
+		clean, err = s.settle(ctx, db, pair)
+	}
 	if err != nil {
 		return errors.Join(explain(s.path, err), db.Close())
 	}
@@ -121,7 +153,7 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	readers.SetMaxOpenConns(readConnections)
 	readers.SetMaxIdleConns(readConnections)
 	s.readers = readers
-	s.writer = startWriter(ctx, db, s.path, s.log)
+	s.writer = startWriter(ctx, db, s.path, &s.condition, s.log)
 	return nil
 }
 
@@ -130,14 +162,14 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 func (s *Store) checkInBackground(ctx context.Context) {
 	ctx, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
 	s.background.Go(func() {
-		var result string
-		err := s.readers.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result)
+		err := s.Check(ctx)
 		switch {
 		case ctx.Err() != nil:
+		case Damaged(err):
+			s.distrust()
+			s.log.Error("database is damaged: restart the bot, it restores the newest backup", "path", s.path, "err", err)
 		case err != nil:
 			s.log.Error("database check failed", "path", s.path, "err", err)
-		case result != "ok":
-			s.log.Error("database is damaged: restore a backup", "path", s.path, "fault", result)
 		default:
 			s.log.Info("database checked after an unclean stop", "path", s.path)
 		}

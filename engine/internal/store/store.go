@@ -47,6 +47,9 @@ type Store struct {
 	readers *sql.DB
 	writer  *writer
 	logs    logs
+	// recovery is what Open had to restore, nil when nothing.
+	recovery  *Recovery
+	condition condition
 	// stopCheck ends the check that runs in the background.
 	stopCheck  context.CancelFunc
 	background sync.WaitGroup
@@ -58,6 +61,8 @@ type Tx struct {
 	tx    *sql.Tx
 	now   time.Time
 	write bool
+	// changed says that a statement changed something.
+	changed bool
 }
 
 // The row ids; types keep them apart.
@@ -79,8 +84,10 @@ type Address struct {
 // Open takes the process lock of the data folder, creates the database in an
 // empty folder, migrates it and checks it. A file that is no klawbot database,
 // is of a newer klawbot or is empty although the folder was used before is an
-// error that says so; it never starts empty in silence. When another process
-// holds the folder the error is a *LockedError.
+// error that says so; it never starts empty in silence. A database that is
+// damaged or gone is replaced by the newest good backup of the folder, which
+// Recovered and the log tell; without one it is a *DamagedError. When another
+// process holds the folder the error is a *LockedError.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	s, err := open(ctx, c)
 	if err != nil {
@@ -115,7 +122,10 @@ func (s *Store) shut() error {
 		s.stopCheck()
 	}
 	s.background.Wait()
-	if s.lock != nil {
+	if s.lock != nil && s.Condition().State == StateDamaged {
+		s.distrust()
+	}
+	if s.lock != nil && s.Condition().State != StateDamaged {
 		faults = append(faults, setMeta(s.writer.db, "clean", "1"))
 	}
 	faults = append(faults, s.readers.Close(), s.writer.db.Close())
@@ -145,7 +155,11 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 		return fmt.Errorf("read %s: %w", s.path, err)
 	}
 	defer tx.Rollback() // a read has nothing to lose
-	return fn(&Tx{tx: tx, now: now()})
+	err = fn(&Tx{tx: tx, now: now()})
+	if Damaged(err) {
+		s.condition.note(err)
+	}
+	return err
 }
 
 // DataVersion is a number that changes when another process has written to the

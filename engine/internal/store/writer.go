@@ -29,6 +29,8 @@ type writer struct {
 	log   *slog.Logger
 	queue chan *request
 	done  chan struct{}
+	// condition is told how the writes fare.
+	condition *condition
 
 	mu     sync.RWMutex
 	closed bool // guarded by mu, which is held for reading while a request is queued
@@ -41,11 +43,12 @@ type request struct {
 	// more is not run.
 	cancelled func() error
 	err       error
+	changed   bool
 	done      chan struct{}
 }
 
-func startWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) *writer {
-	w := &writer{db: db, path: path, log: log, queue: make(chan *request, queueBound), done: make(chan struct{})}
+func startWriter(ctx context.Context, db *sql.DB, path string, c *condition, log *slog.Logger) *writer {
+	w := &writer{db: db, path: path, log: log, queue: make(chan *request, queueBound), done: make(chan struct{}), condition: c}
 	go w.run(context.WithoutCancel(ctx))
 	return w
 }
@@ -92,8 +95,19 @@ func (w *writer) run(ctx context.Context) {
 				r.err = err
 			}
 			r.err = explain(w.path, r.err)
+			w.observe(r)
 			close(r.done)
 		}
+	}
+}
+
+// observe learns from the end of a write how the disk fares. A write that
+// changed nothing tells nothing: it needs no space.
+func (w *writer) observe(r *request) {
+	if r.err != nil {
+		w.condition.note(r.err)
+	} else if r.changed {
+		w.condition.written()
 	}
 }
 
@@ -127,7 +141,7 @@ func (w *writer) commit(ctx context.Context, batch []*request) error {
 			continue
 		}
 		if len(batch) == 1 {
-			r.err = w.call(tx, r.fn)
+			r.err = w.call(tx, r)
 			if r.err != nil {
 				return nil
 			}
@@ -156,7 +170,7 @@ func (w *writer) callInSavepoint(tx *sql.Tx, r *request) error {
 	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
 		return err
 	}
-	r.err = w.call(tx, r.fn)
+	r.err = w.call(tx, r)
 	if r.err != nil {
 		if _, err := tx.Exec("ROLLBACK TO one"); err != nil {
 			return errors.Join(r.err, err)
@@ -166,14 +180,17 @@ func (w *writer) callInSavepoint(tx *sql.Tx, r *request) error {
 	return err
 }
 
-func (w *writer) call(tx *sql.Tx, fn func(*Tx) error) (err error) {
+func (w *writer) call(tx *sql.Tx, r *request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.log.Error("write panicked", "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("write panicked: %v", p)
 		}
 	}()
-	return fn(&Tx{tx: tx, now: now(), write: true})
+	one := &Tx{tx: tx, now: now(), write: true}
+	err = r.fn(one)
+	r.changed = one.changed
+	return err
 }
 
 // code is the SQLite result code in err, 0 when there is none.

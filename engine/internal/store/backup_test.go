@@ -1,0 +1,223 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/store"
+)
+
+func TestBackupOfAWorkingStore(t *testing.T) {
+	s := open(t, t.TempDir())
+	write(t, s, say(anna, "before"))
+	ctx, stop := context.WithCancel(t.Context())
+	wrote := make(chan error, 1)
+	go func() {
+		for n := int64(0); ctx.Err() == nil; n++ {
+			if err := s.Write(context.Background(), addUpdate(n)); err != nil {
+				wrote <- err
+				return
+			}
+		}
+		wrote <- nil
+	}()
+	file := filepath.Join(t.TempDir(), "copy.db")
+	must(t, s.Backup(t.Context(), file))
+	stop()
+	must(t, <-wrote)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the copy is %v, %v, want it to be the owner's alone", info.Mode(), err)
+	}
+	if err := s.Backup(t.Context(), file); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second backup to the same file: %v", err)
+	}
+	dir := filepath.Join(t.TempDir(), "fresh")
+	if _, err := store.Restore(t.Context(), dir, file); err != nil {
+		t.Fatal(err)
+	}
+	if got := history(t, open(t, dir), anna); !slices.Equal(got, []string{"before"}) {
+		t.Errorf("history is %q", got)
+	}
+}
+
+func TestBackupThatFailsLeavesNothing(t *testing.T) {
+	s := open(t, t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	file := filepath.Join(t.TempDir(), "copy.db")
+	if err := s.Backup(ctx, file); err == nil {
+		t.Fatal("a cancelled backup succeeded")
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy is there: %v", err)
+	}
+}
+
+func TestBackupNowRotates(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	folder := filepath.Join(dir, "backups")
+	must(t, os.MkdirAll(folder, 0o700))
+	for _, name := range []string{"klawbot-20200101T000000Z.db", "klawbot-20200102T000000Z.db", "klawbot-20200103T000000Z.db.part", "mine.db"} {
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte("old"), 0o600))
+	}
+	made, err := s.BackupNow(t.Context(), 2)
+	must(t, err)
+	var names []string
+	entries, err := os.ReadDir(folder)
+	must(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{"klawbot-20200102T000000Z.db", filepath.Base(made.Path), "mine.db"}; !slices.Equal(names, want) {
+		t.Errorf("the folder holds %q, want %q", names, want)
+	}
+	all, err := store.Backups(dir)
+	must(t, err)
+	if len(all) != 2 || all[0] != made || made.Size == 0 || time.Since(made.At) > time.Minute {
+		t.Errorf("backups are %+v, the new one is %+v", all, made)
+	}
+}
+
+func TestChangedSince(t *testing.T) {
+	s := open(t, t.TempDir())
+	write(t, s, say(anna, "hello"))
+	if !s.ChangedSince(time.Now().Add(-time.Minute)) {
+		t.Error("the write is not seen")
+	}
+	later := time.Now().Add(time.Minute)
+	if s.ChangedSince(later) {
+		t.Error("a change of the future is seen")
+	}
+}
+
+func TestRestoreWantsAFreshFolder(t *testing.T) {
+	dir, db := used(t)
+	fresh := t.TempDir()
+	for name, c := range map[string]struct {
+		dir, backup, want string
+	}{
+		"used folder": {dir, db, "is there already"},
+		"no file":     {fresh, filepath.Join(fresh, "none.db"), "no such file"},
+		"no database": {fresh, filepath.Join(dir, "instance"), "damaged"},
+	} {
+		if _, err := store.Restore(t.Context(), c.dir, c.backup); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	entries, err := os.ReadDir(fresh)
+	must(t, err)
+	for _, e := range entries {
+		if e.Name() != "klawbot.lock" {
+			t.Errorf("a failed restore left %s", e.Name())
+		}
+	}
+	s := open(t, fresh)
+	if _, err := store.Restore(t.Context(), fresh, db); !errors.As(err, new(*store.LockedError)) {
+		t.Errorf("restore below a running bot: %v", err)
+	}
+	must(t, s.Close())
+}
+
+// TestRestoredWork holds that what a running bot did after the backup is not
+// done a second time, and that a stopped bot's work goes on.
+func TestRestoredWork(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	write(t, s, addUpdate(7))
+	write(t, s, func(tx *store.Tx) error {
+		return tx.AddOut(store.Out{Key: "a/0", Address: anna, Body: []byte("{}")})
+	})
+	running := filepath.Join(t.TempDir(), "running.db")
+	must(t, s.Backup(t.Context(), running))
+	must(t, s.Close())
+	for name, c := range map[string]struct {
+		file          string
+		dropped, left int
+	}{
+		"running": {running, 1, 0},
+		"stopped": {filepath.Join(dir, "klawbot.db"), 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fresh := t.TempDir()
+			dropped, err := store.Restore(t.Context(), fresh, c.file)
+			must(t, err)
+			r := open(t, fresh)
+			read(t, r, func(tx *store.Tx) error {
+				in, err := tx.InboxDepth()
+				must(t, err)
+				out, err := tx.OutboxDepth()
+				if dropped != c.dropped || in.Waiting != c.left || out.Waiting != c.left {
+					t.Errorf("%d dropped, %d in and %d out wait, want %d and %d", dropped, in.Waiting, out.Waiting, c.dropped, c.left)
+				}
+				return err
+			})
+			// The messenger may deliver the update again: it is known.
+			write(t, r, func(tx *store.Tx) error {
+				_, added, err := tx.AddUpdate(store.Update{Channel: "telegram", Bot: 1, Update: 7, Address: anna})
+				if added {
+					t.Error("the update counts as new")
+				}
+				return err
+			})
+		})
+	}
+}
+
+func TestRestoredLogsAreWrittenAgain(t *testing.T) {
+	dir, db := used(t)
+	_ = dir
+	fresh := t.TempDir()
+	_, err := store.Restore(t.Context(), fresh, db)
+	must(t, err)
+	s := open(t, fresh)
+	must(t, s.WriteLog(t.Context()))
+	files, err := filepath.Glob(filepath.Join(fresh, "conversations", "*", "*.jsonl"))
+	must(t, err)
+	if len(files) != 1 {
+		t.Fatalf("logs are %q", files)
+	}
+	if text, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(text), "hello") {
+		t.Errorf("the log holds %s, %v", text, err)
+	}
+}
+
+func TestCondition(t *testing.T) {
+	s := open(t, t.TempDir())
+	if c := s.Condition(); c.State != store.StateOK {
+		t.Errorf("a new store is %+v", c)
+	}
+	must(t, s.Probe(t.Context()))
+	// A limit below the present size is what a full disk looks like.
+	write(t, s, func(tx *store.Tx) error { return tx.Exec("PRAGMA max_page_count = 1") })
+	err := s.Write(t.Context(), func(tx *store.Tx) error {
+		return tx.Exec("INSERT INTO meta VALUES ('long', ?)", strings.Repeat("x", 1<<20))
+	})
+	if !store.Unwritable(err) {
+		t.Fatalf("the write ended with %v", err)
+	}
+	if c := s.Condition(); c.State != store.StateFull || !strings.Contains(c.Fault, "disk is full") || c.Since.IsZero() {
+		t.Errorf("the full store is %+v", c)
+	}
+	_, err = s.DataVersion(t.Context())
+	must(t, err)
+	if c := s.Condition(); c.State != store.StateFull {
+		t.Errorf("a write that wrote nothing made it %+v", c)
+	}
+	write(t, s, func(tx *store.Tx) error { return tx.Exec("PRAGMA max_page_count = 1000000") })
+	must(t, s.Probe(t.Context()))
+	if c := s.Condition(); c.State != store.StateOK || c.Fault != "" {
+		t.Errorf("after a write it is %+v", c)
+	}
+	if store.Unwritable(fmt.Errorf("x: %w", store.ErrNotFound)) {
+		t.Error("a missing row counts as a fault of the disk")
+	}
+}

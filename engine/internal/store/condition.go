@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// State is how the database fares.
+type State string
+
+// The states of the database.
+const (
+	StateOK State = "ok"
+	// StateFull: there is no space to write.
+	StateFull State = "full"
+	// StateReadOnly: the file or its file system takes no writes.
+	StateReadOnly State = "read-only"
+	// StateFailing: the disk reports errors.
+	StateFailing State = "failing"
+	// StateDamaged: the file is not what was written. It stays so until the
+	// next start, which restores a backup.
+	StateDamaged State = "damaged"
+)
+
+// Condition is the state of the database, since when, and the fault in words
+// when it is not StateOK.
+type Condition struct {
+	State State
+	Fault string
+	Since time.Time
+}
+
+// condition is kept by whoever writes and reads. The zero value is StateOK.
+type condition struct {
+	mu  sync.Mutex
+	now Condition // guarded by mu
+}
+
+// Condition reports how the database fares: what the last write that changed
+// something, a read or a check found. It does no I/O.
+func (s *Store) Condition() Condition {
+	s.condition.mu.Lock()
+	defer s.condition.mu.Unlock()
+	c := s.condition.now
+	if c.State == "" {
+		c.State = StateOK
+	}
+	return c
+}
+
+// Probe writes something, so that Condition tells the present.
+func (s *Store) Probe(ctx context.Context) error {
+	return s.Write(ctx, func(tx *Tx) error {
+		_, err := tx.exec("INSERT INTO meta (key, value) VALUES ('probe', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1", toMillis(tx.now))
+		return err
+	})
+}
+
+// Unwritable reports whether an error of Write is the disk's, so that the same
+// write can succeed later.
+func Unwritable(err error) bool {
+	switch code(err) {
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+		return true
+	}
+	state := stateOf(err)
+	return state != StateOK && state != StateDamaged
+}
+
+// Damaged reports whether an error says that the database is damaged.
+func Damaged(err error) bool {
+	var d *DamagedError
+	return stateOf(err) == StateDamaged || errors.As(err, &d)
+}
+
+// stateOf is the state that an error tells of, StateOK when it tells of none.
+func stateOf(err error) State {
+	switch code(err) {
+	case sqlite3.ErrFull:
+		return StateFull
+	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen:
+		return StateReadOnly
+	case sqlite3.ErrIoErr:
+		return StateFailing
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+		return StateDamaged
+	}
+	return StateOK
+}
+
+// note takes an error into account that tells of the disk.
+func (c *condition) note(err error) {
+	state := stateOf(err)
+	if state == StateOK {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now.State == StateDamaged {
+		return
+	}
+	if c.now.State != state {
+		c.now.Since = now()
+	}
+	c.now.State, c.now.Fault = state, err.Error()
+}
+
+// damaged takes into account that a check found damage.
+func (c *condition) damaged(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = Condition{State: StateDamaged, Fault: err.Error(), Since: now()}
+}
+
+// written takes into account that something was written.
+func (c *condition) written() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now.State != StateDamaged {
+		c.now = Condition{}
+	}
+}

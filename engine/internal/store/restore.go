@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// DamagedError says that a file is no database that can be used.
+type DamagedError struct {
+	Path string
+	// Reason completes a sentence about the file: "is gone".
+	Reason string
+}
+
+func (e *DamagedError) Error() string { return e.Path + " " + e.Reason }
+
+// asDamage makes a *DamagedError of SQLite's word for damage; other errors stay.
+func asDamage(path string, err error) error {
+	if stateOf(err) == StateDamaged {
+		return &DamagedError{path, "is damaged: " + err.Error()}
+	}
+	return err
+}
+
+// Recovery tells how Open replaced a damaged database.
+type Recovery struct {
+	// Reason is what was wrong.
+	Reason string
+	// Backup is what stands in its place.
+	Backup BackupFile
+	// Aside is where the damaged file is now, empty when there was none.
+	Aside string
+	// Dropped is how many messages waited when the backup was made. They were
+	// answered since, or not: nobody knows, so they are not answered again.
+	Dropped int
+}
+
+// Recovered tells what Open had to restore, nil when nothing.
+func (s *Store) Recovered() *Recovery { return s.recovery }
+
+// Restore puts a backup into a data folder that has no database, and returns
+// how many messages waited in it that are dropped; see settleCopy. The folder's
+// lock is held meanwhile: *LockedError.
+func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, err
+	}
+	lock, err := takeLock(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	pair := newInstance(dir)
+	for _, name := range []string{pair.db, pair.db + "-wal", pair.file} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return 0, fmt.Errorf("%s is there already: restore into another data folder (--data), or move it away first", name)
+		}
+	}
+	copied, dropped, err := prepareCopy(ctx, dir, backup, "")
+	if err != nil {
+		return 0, fmt.Errorf("restore %s: %w", backup, err)
+	}
+	return dropped, errors.Join(os.Rename(copied, pair.db), syncDir(dir))
+}
+
+// recover replaces the damaged database by the newest good backup. When there
+// is none nothing is changed.
+func (s *Store) recover(ctx context.Context, cause error) (*Recovery, error) {
+	id, err := newInstance(s.dir).id()
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	backups, err := Backups(s.dir)
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	for _, b := range backups {
+		copied, dropped, err := prepareCopy(ctx, s.dir, b.Path, id)
+		if Damaged(err) {
+			s.log.Warn("backup is of no use", "path", b.Path, "err", err)
+			continue
+		}
+		if err != nil {
+			return nil, errors.Join(cause, fmt.Errorf("restore %s: %w", b.Path, err))
+		}
+		aside, err := setAside(s.path, now())
+		if err != nil {
+			return nil, errors.Join(cause, err)
+		}
+		if err := errors.Join(os.Rename(copied, s.path), syncDir(s.dir)); err != nil {
+			return nil, errors.Join(cause, err)
+		}
+		r := &Recovery{Reason: cause.Error(), Backup: b, Aside: aside, Dropped: dropped}
+		s.log.Error("database was damaged, the newest good backup is in use now",
+			"reason", r.Reason, "backup", b.Path, "damaged_file", aside, "dropped_messages", dropped)
+		return r, nil
+	}
+	return nil, fmt.Errorf("%w; %s holds no good backup, klawbot restore FILE puts another one into a new data folder", cause, filepath.Join(s.dir, backupFolder))
+}
+
+// setAside renames the database and its other files, as evidence.
+func setAside(path string, at time.Time) (string, error) {
+	suffix := ".damaged-" + at.Format("20060102T150405Z")
+	aside := ""
+	// The database last: while it is there, a start finds it damaged again.
+	for _, end := range []string{"-wal", "-shm", ""} {
+		err := os.Rename(path+end, path+suffix+end)
+		switch {
+		case err == nil && end == "":
+			aside = path + suffix
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		}
+	}
+	return aside, nil
+}
+
+// prepareCopy copies a backup into the folder, checks the copy and settles it.
+// It only has to be renamed then.
+func prepareCopy(ctx context.Context, dir, backup, instance string) (copied string, dropped int, err error) {
+	copied = filepath.Join(dir, "klawbot.db.restoring")
+	if err := copyFile(backup, copied); err != nil {
+		return "", 0, err
+	}
+	dropped, err = checkCopy(ctx, copied, instance)
+	if err != nil {
+		_ = os.Remove(copied) // the first error tells more
+		var d *DamagedError
+		if errors.As(err, &d) && d.Path == copied {
+			d.Path = backup // what people know it by
+		}
+	}
+	return copied, dropped, err
+}
+
+func checkCopy(ctx context.Context, path, instance string) (dropped int, err error) {
+	db, err := openDB(path, url.Values{"_query_only": {"false"}, "_synchronous": {"FULL"}, "_txlock": {"immediate"}})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	if err := verify(ctx, db, path, instance); err != nil {
+		return 0, err
+	}
+	var mode string
+	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode); err != nil {
+		return 0, err
+	}
+	return settleCopy(ctx, db)
+}
+
+// settleCopy makes the work in a copy fit the present. A copy of a running bot
+// is older than what the bot did afterwards: what waited in it was most
+// probably answered, so it is ended and not done a second time. In a copy of a
+// stopped bot what waited still waits. The conversation logs are written again
+// where they lack messages.
+func settleCopy(ctx context.Context, db *sql.DB) (dropped int, err error) {
+	clean, err := getMeta(ctx, db, "clean")
+	if err != nil {
+		return 0, err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	if clean != "1" {
+		if err := tx.QueryRow(`SELECT count(*) FROM inbox WHERE state IN ('new', 'running')`).Scan(&dropped); err != nil {
+			return 0, err
+		}
+		for _, statement := range []string{
+			`DELETE FROM answers`,
+			`DELETE FROM calls`,
+			`UPDATE turns SET state = 'stopped', note = 'a backup was restored', ended_at = started_at WHERE state = 'running'`,
+			`UPDATE outbox SET state = 'unknown', note = 'a backup was restored' WHERE state IN ('new', 'sending')`,
+			`UPDATE inbox SET state = 'done', note = 'a backup was restored' WHERE state IN ('new', 'running')`,
+		} {
+			if _, err := tx.Exec(statement); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if _, err := tx.Exec(`UPDATE messages SET logged = 0`); err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(`UPDATE meta SET value = '1' WHERE key = 'clean'`); err != nil {
+		return 0, err
+	}
+	return dropped, tx.Commit()
+}
+
+// copyFile copies and syncs; the copy is the owner's alone.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // nothing is written
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		_ = os.Remove(to) // the first error tells more
+	}
+	return err
+}
