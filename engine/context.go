@@ -87,7 +87,11 @@ func (t *turn) withNow(m llm.Message) llm.Message {
 		zone = time.UTC
 	}
 	to := reachable(t.row.Address)
-	note := fmt.Sprintf("(now: %s; this chat: %s)", time.Now().In(zone).Format("2006-01-02 15:04 Monday ")+zone.String(), to.Chat)
+	name := zone.String()
+	if name == time.Local.String() {
+		name = time.Now().In(zone).Format("UTC-07:00")
+	}
+	note := fmt.Sprintf("(now: %s; this chat: %s)", time.Now().In(zone).Format("2006-01-02 15:04 Monday ")+name, to.Chat)
 	return llm.Message{Role: m.Role, Blocks: append(m.Blocks[:len(m.Blocks):len(m.Blocks)], llm.Block{Text: note})}
 }
 

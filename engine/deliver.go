@@ -149,13 +149,11 @@ func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
 	return true
 }
 
-// attempt tries to deliver a row once and stores what came of it. A send is
-// marked before it is written, so that a crash in between leaves a row in doubt
-// and not a second message; an edit can be repeated and needs no mark. What has
-// begun is finished even when the process is about to end.
+// attempt tries to deliver a row once and stores what came of it. A send takes
+// its place in the chat's pace and is then marked before it is written, so that
+// a crash in between leaves a row in doubt and not a second message; an edit can
+// be repeated and needs no mark. The row is written down even when ctx has ended.
 func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*sendWithin)
-	defer cancel()
 	var part gateway.Part
 	if err := json.Unmarshal(o.Body, &part); err != nil {
 		o.State, o.Note = store.OutboxDead, err.Error()
@@ -166,9 +164,13 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 		o = d.inDoubt(o, "the process ended while it was sent")
 		return o, d.write(ctx, o)
 	}
+	ctx, cancel := context.WithTimeout(ctx, 2*sendWithin)
+	defer cancel()
 	to := reachable(o.Address)
-	var err error
+	err := d.e.gateway.Pace(ctx, to)
+	part.Paced = true
 	switch {
+	case err != nil:
 	case o.Edit != 0 && part.Text == "":
 		err = d.e.gateway.Delete(ctx, to, o.Edit)
 	case o.Edit != 0:
@@ -186,25 +188,26 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
 	}
 	crashPoint("outbox.delivered")
-	o = d.outcome(o, err)
+	o, beside := d.outcome(o, part, err)
 	if fail, ok := errors.AsType[*gateway.SendError](err); ok && fail.Kind == gateway.Dead {
 		d.killChat(ctx, o)
 	}
 	if o.State == store.OutboxSent {
 		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
 	}
-	err = d.write(ctx, o)
+	err = d.write(ctx, o, beside...)
 	crashPoint("outbox.settled")
 	return o, err
 }
 
-// outcome is what a row becomes after an attempt.
-func (d *delivery) outcome(o store.Out, err error) store.Out {
+// outcome is what a row becomes after an attempt, and what has to leave beside it.
+func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out, []store.Out) {
 	o.Attempts++
 	if err == nil {
 		o.State, o.SentAt, o.Note = store.OutboxSent, time.Now(), ""
-		return o
+		return o, nil
 	}
+	var beside []store.Out
 	o.State, o.Note = store.OutboxNew, err.Error()
 	fail, ok := errors.AsType[*gateway.SendError](err)
 	if !ok {
@@ -226,7 +229,10 @@ func (d *delivery) outcome(o store.Out, err error) store.Out {
 		if o.Edit == 0 {
 			o = d.inDoubt(o, err.Error())
 		}
-	case gateway.Refused, gateway.Rejected, gateway.Dead:
+	case gateway.Rejected:
+		o, beside = d.rejected(o, part)
+		wait = 0
+	case gateway.Refused, gateway.Dead:
 		o.State = store.OutboxDead
 	}
 	if o.State == store.OutboxNew {
@@ -238,7 +244,32 @@ func (d *delivery) outcome(o store.Out, err error) store.Out {
 	}
 	d.e.log.Log(context.Background(), level, "reply not out", "chat", reachable(o.Address).String(), "key", o.Key, "kind", string(fail.Kind),
 		"state", string(o.State), "attempts", o.Attempts, "err", err)
-	return o
+	return o, beside
+}
+
+// rejected decides about a part that the messenger does not take as it is: an
+// edit becomes a message of its own, formatting is left out, and in the end one
+// sentence says that there was an answer. Only that may be given up.
+func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+	var beside []store.Out
+	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last}
+	switch sorry := d.e.say(sayUndeliverable); {
+	case part.Text == "" || part.Text == sorry:
+		o.State = store.OutboxDead
+		return o, nil
+	case o.Edit != 0:
+		// The message stays as it was, so it has to go.
+		beside = []store.Out{{
+			Key: o.Key + "/delete", Turn: o.Turn, Address: o.Address, Body: deleteBody, Edit: o.Edit, State: store.OutboxNew,
+		}}
+		o.Edit, o.MessageID = 0, 0
+	case len(part.Entities) > 0 || len(part.Buttons) > 0:
+		o.Body = encodePart(plain)
+	default:
+		plain.Text = sorry
+		o.Body = encodePart(plain)
+	}
+	return o, beside
 }
 
 // inDoubt decides about a send that may have arrived: it goes out once more and
@@ -253,14 +284,19 @@ func (d *delivery) inDoubt(o store.Out, note string) store.Out {
 	return o
 }
 
-// write stores what delivery changed of a row.
-func (d *delivery) write(ctx context.Context, o store.Out) error {
-	return d.e.store.Write(ctx, func(tx *store.Tx) error { return tx.UpdateOut(o) })
+// write stores what delivery changed of a row, and the rows beside it.
+func (d *delivery) write(ctx context.Context, o store.Out, beside ...store.Out) error {
+	return d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		if err := tx.UpdateOut(o); err != nil {
+			return err
+		}
+		return addOuts(tx, beside)
+	})
 }
 
 // killChat marks a chat that is gone or has blocked the bot.
 func (d *delivery) killChat(ctx context.Context, o store.Out) {
-	err := d.e.store.Write(ctx, func(tx *store.Tx) error {
+	err := d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		_, err := tx.KillChat(o.Address.Channel, o.Address.Chat, o.Note)
 		return err
 	})
@@ -315,14 +351,21 @@ func outsFor(to gateway.Address, parts []gateway.Part, key string, replyTo int64
 			p.ReplyTo = replyTo
 		}
 		p.Last = i == len(parts)-1
-		body, err := json.Marshal(p)
-		if err != nil {
-			panic(err) // a Part holds only strings, numbers and booleans
-		}
-		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: stored(to), Body: body, State: store.OutboxNew})
+		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: stored(to), Body: encodePart(p), State: store.OutboxNew})
 	}
 	return outs
 }
+
+func encodePart(p gateway.Part) []byte {
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // a Part holds only strings, numbers and booleans
+	}
+	return body
+}
+
+// deleteBody is the part of a row that takes its message away.
+var deleteBody = encodePart(gateway.Part{})
 
 func addOuts(tx *store.Tx, outs []store.Out) error {
 	for _, o := range outs {

@@ -205,8 +205,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 // The end of Run: how long running turns may take to finish, and how long what
 // they said may take to leave.
 const (
-	turnGrace  = 7 * time.Second
-	sendGrace  = 2 * time.Second
+	turnGrace  = 6 * time.Second
+	sendGrace  = time.Second
 	pollOthers = 500 * time.Millisecond
 	pruneEvery = time.Hour
 	// inboxKept must be longer than the 24 hours for which a messenger may

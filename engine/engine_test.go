@@ -311,6 +311,9 @@ func TestDeliveryOutcomes(t *testing.T) {
 		{name: "ambiguous send is repeated once and marked", streaming: "off", lose: once("re: "), want: []string{"re: hello", "↻ re: hello"}},
 		{name: "ambiguous send is held", streaming: "off", lose: once("re: "), hold: true, want: []string{"re: hello"}},
 		{name: "ambiguous placeholder is forgotten", streaming: "edit", lose: once("…"), want: []string{"…", "re: hello"}},
+		{name: "rejected edit becomes a send", streaming: "edit", fail: rejecting("edit", 1), want: []string{"re: hello"}},
+		{name: "rejected send says that there was an answer", streaming: "off", fail: rejecting("re: ", 9), want: []string{
+			"I have an answer, but it could not be shown here. The owner finds details in the log."}},
 		{name: "busy placeholder is skipped", streaming: "edit", fail: func(call string) *gateway.SendError {
 			if strings.HasSuffix(call, "…") {
 				return &gateway.SendError{Kind: gateway.Busy, Err: fmt.Errorf("no room")}
@@ -327,6 +330,28 @@ func TestDeliveryOutcomes(t *testing.T) {
 			h.start().says(alice, "hello")
 			h.shows(alice, tc.want...)
 		})
+	}
+}
+
+// rejecting returns a function that rejects the first n calls that contain text.
+func rejecting(text string, n int) func(string) *gateway.SendError {
+	return func(call string) *gateway.SendError {
+		if !strings.Contains(call, text) || n == 0 {
+			return nil
+		}
+		n--
+		return &gateway.SendError{Kind: gateway.Rejected, Err: fmt.Errorf("something new")}
+	}
+}
+
+func TestAnswerThatShowsNothingIsSaidSo(t *testing.T) {
+	for _, streaming := range []string{"edit", "off"} {
+		h := build(t)
+		h.settings.Streaming = map[string]string{"telegram": streaming}
+		h.messenger.invisible = "\u2800"
+		h.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text("\u2800") })
+		h.start().says(alice, "hello")
+		h.shows(alice, "(no answer)")
 	}
 }
 

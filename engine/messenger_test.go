@@ -23,6 +23,8 @@ type messenger struct {
 	fail    func(call string) *gateway.SendError // asked before a call takes effect
 	lose    func(call string) bool               // the call takes effect, its answer is lost
 	hold    chan struct{}                        // blocks sends while it is open
+	// invisible is a text that renders as nothing.
+	invisible string
 }
 
 type shown struct {
@@ -55,7 +57,7 @@ func (m *messenger) Decode(u gateway.Update) (gateway.Message, error) {
 func (m *messenger) Render(markdown string) []gateway.Part {
 	var parts []gateway.Part
 	for _, text := range strings.Split(markdown, "\n\n\n") {
-		if strings.TrimSpace(text) != "" {
+		if strings.TrimSpace(text) != "" && text != m.invisible {
 			parts = append(parts, gateway.Part{Text: text})
 		}
 	}

@@ -27,6 +27,7 @@ const (
 	sayNothingRuns
 	sayCut
 	sayNoAnswer
+	sayUndeliverable
 	sayQueue
 	sayExpired
 	sayOwnersOnly
@@ -78,6 +79,7 @@ var english = [phraseCount]string{
 	sayNothingRuns:    "Nothing is running.",
 	sayCut:            "⏹ stopped here",
 	sayNoAnswer:       "(no answer)",
+	sayUndeliverable:  "I have an answer, but it could not be shown here. The owner finds details in the log.",
 	sayQueue:          "I am still busy; %d messages wait and will be answered in order. /stop drops them.",
 	sayExpired:        "This button has expired.",
 	sayOwnersOnly:     "Only an owner of this bot may use /%s (ownerIds in config.yaml).",
@@ -128,6 +130,7 @@ var russian = [phraseCount]string{
 	sayNothingRuns:    "Ничего не выполняется.",
 	sayCut:            "⏹ остановлено здесь",
 	sayNoAnswer:       "(нет ответа)",
+	sayUndeliverable:  "Ответ есть, но показать его здесь не удалось. Подробности — у владельца в журнале.",
 	sayQueue:          "Я ещё занят; ожидают сообщений: %d, отвечу на них по порядку. /stop их сбросит.",
 	sayExpired:        "Эта кнопка больше не действует.",
 	sayOwnersOnly:     "Команда /%s доступна только владельцу бота (ownerIds в config.yaml).",

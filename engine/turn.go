@@ -338,6 +338,10 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	t.row.State, t.row.Note, t.row.EndedAt = state, note, time.Now()
 	to := reachable(t.row.Address)
 	parts := t.e.gateway.Render(to.Chat.Channel, text)
+	if len(parts) == 0 && state != store.TurnStopped {
+		// What is not blank for us may show nothing there.
+		parts = t.e.gateway.Render(to.Chat.Channel, say(t.settings.Language, sayNoAnswer))
+	}
 	outs := outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
 	if placeholder == placeholderShown {
 		if len(outs) == 0 {
@@ -394,5 +398,5 @@ func withoutCalls(m llm.Message) llm.Message {
 
 // deletion is the row that takes a placeholder away.
 func deletion(to gateway.Address, id store.TurnID) store.Out {
-	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: stored(to), Body: []byte(`{"text":""}`), State: store.OutboxNew}
+	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: stored(to), Body: deleteBody, State: store.OutboxNew}
 }

@@ -66,6 +66,14 @@ type Typer interface {
 	Typing(ctx context.Context, to Address) error
 }
 
+// Pacer is a Channel that must not send too fast. Taking the place first lets the
+// sender write down that it sends only when it does.
+type Pacer interface {
+	// Pace waits until a part may leave for the chat and takes its place. The
+	// error is a *SendError or ctx's.
+	Pace(ctx context.Context, to Address) error
+}
+
 // Starter is a Channel that must learn something before Decode can be trusted,
 // such as the bot's own name.
 type Starter interface {
@@ -203,6 +211,19 @@ var always = func() chan struct{} {
 func (g *Gateway) Render(channel, markdown string) []Part {
 	if ch := g.byName[channel]; ch != nil {
 		return ch.Render(markdown)
+	}
+	return nil
+}
+
+// Pace waits until a part may leave for a listed chat and takes its place; the
+// part then goes with Paced set.
+func (g *Gateway) Pace(ctx context.Context, to Address) error {
+	ch, err := g.out(to)
+	if err != nil {
+		return err
+	}
+	if p, ok := ch.(Pacer); ok {
+		return p.Pace(ctx, to)
 	}
 	return nil
 }

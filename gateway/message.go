@@ -172,6 +172,8 @@ type Part struct {
 	// Yield lets the part fall when the chat's pace has no room for it now:
 	// placeholders and previews. The error is then SendError{Kind: Busy}.
 	Yield bool `json:"-"`
+	// Paced parts have taken their place with Pace and do not wait again.
+	Paced bool `json:"-"`
 }
 
 // Entity formats a range of a Part's text. Offset and Length count UTF-16 code

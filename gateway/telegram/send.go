@@ -16,12 +16,25 @@ const maxAlert = 200
 // attempt is one call that brings a part to an address.
 type attempt func(ctx context.Context, to gateway.Address, p gateway.Part) error
 
+// Pace waits for the chat's pace and takes a place in it; see gateway.Pacer.
+func (c *Channel) Pace(ctx context.Context, to gateway.Address) error {
+	return c.failure(to.Chat.ID, c.pace.wait(ctx, to.Chat.ID, false, false))
+}
+
+// await is Pace for a part, unless it has taken its place.
+func (c *Channel) await(ctx context.Context, to gateway.Address, p gateway.Part, preview bool) error {
+	if p.Paced {
+		return nil
+	}
+	return c.pace.wait(ctx, to.Chat.ID, p.Yield, preview)
+}
+
 // Send delivers one part; see gateway.Channel. When ctx ends the error is ctx's
 // and a SendError at the same time: Retry when nothing was written, else Ambiguous.
 func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) (int64, error) {
 	var id int64
 	err := c.deliver(ctx, to, p, func(ctx context.Context, to gateway.Address, p gateway.Part) error {
-		if err := c.pace.wait(ctx, to.Chat.ID, p.Yield, false); err != nil {
+		if err := c.await(ctx, to, p, false); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -39,7 +52,7 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 // a preview: it falls when one was shown less than 1.5 s ago.
 func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gateway.Part) error {
 	return c.deliver(ctx, to, p, func(ctx context.Context, to gateway.Address, p gateway.Part) error {
-		if err := c.pace.wait(ctx, to.Chat.ID, p.Yield, p.Yield); err != nil {
+		if err := c.await(ctx, to, p, p.Yield); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)

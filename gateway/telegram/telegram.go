@@ -78,6 +78,7 @@ var (
 	_ gateway.Typer    = (*Channel)(nil)
 	_ gateway.Answerer = (*Channel)(nil)
 	_ gateway.Starter  = (*Channel)(nil)
+	_ gateway.Pacer    = (*Channel)(nil)
 )
 
 // New returns a Channel. It does no I/O; a token that Telegram does not know is

@@ -101,12 +101,12 @@ func (tx *Tx) PendingOut(a *Address, limit int) ([]Out, error) {
 	return all, nil
 }
 
-// UpdateOut writes back the fields that delivery changes: Edit, State,
+// UpdateOut writes back the fields that delivery changes: Body, Edit, State,
 // Attempts, Resent, MessageID, NotBefore, Note, SentAt, Address.
 func (tx *Tx) UpdateOut(o Out) error {
-	err := tx.change(`UPDATE outbox SET edit = ?, state = ?, attempts = ?, resent = ?, message_id = ?,
+	err := tx.change(`UPDATE outbox SET body = ?, edit = ?, state = ?, attempts = ?, resent = ?, message_id = ?,
 			not_before = ?, note = ?, sent_at = ?, channel = ?, chat = ?, thread = ? WHERE id = ?`,
-		o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
+		o.Body, o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
 		o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID)
 	if err != nil {
 		return fmt.Errorf("update out %d: %w", o.ID, err)
