@@ -43,9 +43,10 @@ ERRCHECK := github.com/kisielk/errcheck@v1.20.0
 FUZZTIME ?= 30s
 KILLS ?= 200
 MINUTES ?= 0
+ORACLE ?= 1000
 IMAGE ?= klawbot
 
-.PHONY: chat build test bench fuzz soak lint libraries docker docker-local header clean help
+.PHONY: chat build test bench fuzz soak oracle sdk peers lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -71,13 +72,40 @@ fuzz: header ## every fuzz target for FUZZTIME
 	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 	    done
 
+oracle: header build/oracle/node_modules/.package-lock.json ## Telegram's own parser judges ORACLE random documents (needs npm)
+	ORACLE=$(ORACLE) ORACLE_DIR=$(CURDIR)/build/oracle \
+	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram
+
+sdk: ## the official SDKs judge our requests and our fake model
+	cd $(SDKTEST) && go vet . && go test -count=1 -v .
+
+peers: header build/peers/requirements.txt ## our client and our bot against a real model server (needs pip)
+	LLAMA_DIR=$(CURDIR)/build/peers \
+	  go test -tags=$(TAGS),peers -run '^TestPeer' -count=1 -p 1 -v ./engine/internal/llm/openai ./engine ./cmd/klawbot
+
+# What the judges are made of is pinned by lock files and never a part of the
+# program. The SDKs are a Go module of their own.
+SDKTEST := engine/internal/llm/sdktest
+
+build/oracle/node_modules/.package-lock.json: gateway/telegram/testdata/oracle/package-lock.json
+	@mkdir -p build/oracle
+	cp $(<D)/package.json $(<D)/package-lock.json build/oracle/
+	cd build/oracle && npm install --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+build/peers/requirements.txt: internal/llamatest/requirements.txt
+	rm -rf build/peers
+	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+	  --no-deps --require-hashes --target build/peers --requirement $<
+	@cp $< $@
+
 lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),bench,soak,crash ./...
-	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash ./...
+	go vet -tags=$(TAGS),bench,soak,crash,oracle,peers ./...
+	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,oracle,peers ./...
 
 libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo
