@@ -36,6 +36,7 @@ var commands = []command{
 	{"note", cmdNote, true, true},
 	{"tool", cmdTool, true, true},
 	{"export", cmdExport, true, true},
+	{"doctor", cmdDoctor, true, true},
 }
 
 // CommandInfo describes a command for a messenger's menu.
@@ -108,6 +109,11 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 	case "status":
 		text, err := e.statusText(ctx, it)
 		return text, nil, err
+	case "doctor":
+		if it.msg.Group {
+			return e.say(sayPrivately, c.name), nil, nil
+		}
+		return e.examine(ctx), nil, nil
 	case "note":
 		return e.say(sayNoteUsage), nil, nil
 	case "tool":

@@ -195,7 +195,8 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	if o.State == store.OutboxSent {
 		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
 	}
-	err = d.write(ctx, o, beside...)
+	d.e.meters.delivery(o)
+	err = d.settle(ctx, o, beside)
 	crashPoint("outbox.settled")
 	return o, err
 }
@@ -284,9 +285,15 @@ func (d *delivery) inDoubt(o store.Out, note string) store.Out {
 	return o
 }
 
-// write stores what delivery changed of a row, and the rows beside it.
-func (d *delivery) write(ctx context.Context, o store.Out, beside ...store.Out) error {
-	return d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+// write stores what delivery changed of a row.
+func (d *delivery) write(ctx context.Context, o store.Out) error {
+	return d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.UpdateOut(o) })
+}
+
+// settle is write for what has happened already, so it outlives a full disk:
+// otherwise what arrived would be sent again.
+func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) error {
+	return d.e.persist(context.WithoutCancel(ctx), o.Address, func(tx *store.Tx) error {
 		if err := tx.UpdateOut(o); err != nil {
 			return err
 		}

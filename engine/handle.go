@@ -39,8 +39,12 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 		return nil
 	})
 	if err != nil {
+		if store.Unwritable(err) {
+			e.refused(ctx, updates)
+		}
 		return fmt.Errorf("store %d updates: %w", len(updates), err)
 	}
+	e.meters.updates(updates[0].Channel, len(added))
 	crashPoint("inbox.committed")
 	e.dispatching.Lock()
 	defer e.dispatching.Unlock()
@@ -166,7 +170,7 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 		return
 	}
 	id, found := e.replaceWaiting(it)
-	err := e.store.Write(ctx, func(tx *store.Tx) error {
+	e.eventually(ctx, it.row.Address, func(tx *store.Tx) error {
 		note := "the message was answered already"
 		if found {
 			note = "replaced the message"
@@ -175,15 +179,16 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 			}
 		}
 		return tx.EndUpdates(store.InboxDone, note, it.row.ID)
+	}, func(err error) {
+		if err != nil {
+			e.log.Error("edit not stored", "chat", it.msg.Address.String(), "err", err)
+		}
 	})
-	if err != nil {
-		e.log.Error("edit not stored", "chat", it.msg.Address.String(), "err", err)
-	}
 }
 
 func (e *Engine) dispatchMember(ctx context.Context, it item) {
 	e.log.Info("membership changed", "chat", it.msg.Address.String(), "member", string(it.msg.Member))
-	err := e.store.Write(ctx, func(tx *store.Tx) error {
+	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
 		var err error
 		if a := it.row.Address; it.msg.Member == gateway.MemberLeft {
 			_, err = tx.KillChat(a.Channel, a.Chat, "the bot was removed or blocked")
@@ -194,18 +199,20 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 			return err
 		}
 		return tx.EndUpdates(store.InboxDone, "", it.row.ID)
+	}, func(err error) {
+		if err != nil {
+			e.log.Error("membership not stored", "chat", it.msg.Address.String(), "err", err)
+		}
 	})
-	if err != nil {
-		e.log.Error("membership not stored", "chat", it.msg.Address.String(), "err", err)
-	}
 }
 
 // endUpdates ends rows of the inbox that need no turn.
 func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string, ids ...store.InboxID) {
-	err := e.store.Write(ctx, func(tx *store.Tx) error { return tx.EndUpdates(s, note, ids...) })
-	if err != nil {
-		e.log.Error("inbox row not ended", "rows", len(ids), "err", err)
-	}
+	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error { return tx.EndUpdates(s, note, ids...) }, func(err error) {
+		if err != nil {
+			e.log.Error("inbox row not ended", "rows", len(ids), "err", err)
+		}
+	})
 }
 
 // reply ends an update and answers it without a model, in one transaction with
@@ -217,7 +224,7 @@ func (e *Engine) reply(ctx context.Context, row store.Update, text string, chang
 		replyTo = row.Message
 	}
 	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), replyTo)
-	err := e.store.Write(ctx, func(tx *store.Tx) error {
+	e.eventually(ctx, row.Address, func(tx *store.Tx) error {
 		if change != nil {
 			if err := change(tx); err != nil {
 				return err
@@ -227,10 +234,11 @@ func (e *Engine) reply(ctx context.Context, row store.Update, text string, chang
 			return err
 		}
 		return addOuts(tx, outs)
+	}, func(err error) {
+		if err != nil {
+			e.log.Error("reply not stored", "chat", to.String(), "err", err)
+			return
+		}
+		e.delivery.notify(row.Address)
 	})
-	if err != nil {
-		e.log.Error("reply not stored", "chat", to.String(), "err", err)
-		return
-	}
-	e.delivery.notify(row.Address)
 }

@@ -22,7 +22,7 @@ func (j journal) Started(ctx context.Context, c tools.Call) error {
 		return nil
 	}
 	j.t.show.need()
-	err := j.t.e.store.Write(ctx, func(tx *store.Tx) error { return tx.StartCall(j.row(c)) })
+	err := j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error { return tx.StartCall(j.row(c)) })
 	if err != nil {
 		return fmt.Errorf("journal the start of %s: %w", c.Name, err)
 	}
@@ -43,7 +43,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if err != nil {
 		return err
 	}
-	err = j.t.e.store.Write(ctx, func(tx *store.Tx) error {
+	err = j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error {
 		if !j.t.e.inDoubt(c.Name) {
 			if err := tx.StartCall(j.row(c)); err != nil {
 				return err

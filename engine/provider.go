@@ -21,6 +21,8 @@ type providers struct {
 	http *http.Client
 	log  *slog.Logger
 	idle func() time.Duration
+	// meters count the calls; nil does not.
+	meters *meters
 
 	mu   sync.Mutex
 	kept map[string]built // guarded by mu; by endpoint
@@ -55,6 +57,9 @@ func (p *providers) get(m Model) (llm.Provider, error) {
 	provider, err := newProvider(m, p.http, idle, p.log)
 	if err != nil {
 		return nil, err
+	}
+	if p.meters != nil {
+		provider = measured{provider, p.meters, m.Provider}
 	}
 	p.kept[name] = built{string(from), provider}
 	return provider, nil

@@ -3,6 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/store"
@@ -11,14 +15,19 @@ import (
 
 // Status is how the bot is doing. Its JSON form is stable.
 type Status struct {
-	Version  string           `json:"version"`
+	Version string `json:"version"`
+	// Healthy is false when Faults says why somebody should look.
+	Healthy  bool             `json:"healthy"`
+	Faults   []string         `json:"faults,omitempty"`
 	Uptime   time.Duration    `json:"uptime_ns"`
-	Channels []gateway.Health `json:"channels"`
+	Channels []gateway.Health `json:"channels,omitempty"`
 	Model    string           `json:"model"`
 	// Running counts the turns at this moment.
-	Running int   `json:"running"`
-	Inbox   Queue `json:"inbox"`
-	Outbox  Queue `json:"outbox"`
+	Running  int      `json:"running"`
+	Inbox    Queue    `json:"inbox"`
+	Outbox   Queue    `json:"outbox"`
+	Database Database `json:"database"`
+	Backup   Backup   `json:"backup"`
 }
 
 // Queue is how much waits, and since when.
@@ -27,11 +36,24 @@ type Queue struct {
 	Oldest  time.Time `json:"oldest,omitzero"`
 }
 
+// Database is how the database fares.
+type Database struct {
+	// State is "ok", "full", "read-only", "failing" or "damaged".
+	State string `json:"state"`
+	// Fault is the last error in words, empty when all is well.
+	Fault string `json:"fault,omitempty"`
+	// Since is when it began, zero when all is well.
+	Since time.Time `json:"since,omitzero"`
+	// Bytes is the size of the file.
+	Bytes int64 `json:"bytes"`
+}
+
 // Status reports how the bot is doing.
 func (e *Engine) Status(ctx context.Context) (Status, error) {
 	name, _ := e.modelFor("")
 	s := Status{
 		Version: e.version, Uptime: time.Since(e.started), Channels: e.gateway.Health(), Model: name,
+		Backup: e.backups.report(),
 	}
 	e.mu.Lock()
 	for _, l := range e.lanes {
@@ -40,9 +62,52 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 		}
 	}
 	e.mu.Unlock()
-	var err error
-	s.Inbox, s.Outbox, err = queues(ctx, e.store)
+	if err := s.read(ctx, e.store, e.config.Dir); err != nil {
+		return s, err
+	}
+	s.Faults = s.faults(time.Now())
+	s.Healthy = len(s.Faults) == 0
+	return s, nil
+}
+
+// StatusOf reports what the data folder says of a bot that does not run. A
+// database that is damaged is part of the status; one that is not there is an
+// error.
+func StatusOf(ctx context.Context, c Config) (Status, error) {
+	s := Status{Version: c.Version}
+	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
+	switch {
+	case store.Damaged(err):
+		s.Database = Database{State: string(store.StateDamaged), Fault: err.Error()}
+	case err != nil:
+		return s, err
+	default:
+		defer func() { _ = st.Close() }() // it was only read
+		if err := s.read(ctx, st, c.Dir); err != nil {
+			return s, err
+		}
+	}
+	s.Backup, err = lastBackup(c.Dir)
 	return s, err
+}
+
+// read fills in what the store knows. A database that cannot be read is no
+// error: the status is there to say so.
+func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
+	var err error
+	s.Inbox, s.Outbox, err = queues(ctx, st)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	c := st.Condition()
+	if err != nil && c.State == store.StateOK {
+		c = store.Condition{State: store.StateFailing, Fault: err.Error()}
+	}
+	s.Database = Database{State: string(c.State), Fault: c.Fault, Since: c.Since}
+	if info, err := os.Stat(filepath.Join(dir, "klawbot.db")); err == nil { // the size is for people only
+		s.Database.Bytes = info.Size()
+	}
+	return nil
 }
 
 func queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
@@ -74,16 +139,30 @@ func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
 	}
 	// The row of this very command still waits.
 	waiting := max(s.Inbox.Waiting-1, 0)
-	return e.say(sayStatus, it.msg.Address, model, since, s.Uptime.Round(time.Second), waiting, s.Outbox.Waiting) + channelLines(s.Channels), nil
+	text := e.say(sayStatus, it.msg.Address, model, since, s.Uptime.Round(time.Second), waiting, s.Outbox.Waiting)
+	return text + e.channelLines(s.Channels) + e.storageLines(s), nil
 }
 
-func channelLines(all []gateway.Health) string {
-	var text string
+func (e *Engine) channelLines(all []gateway.Health) string {
+	var text strings.Builder
 	for _, h := range all {
-		text += fmt.Sprintf("\n%s: %s", h.Channel, h.State)
+		fmt.Fprintf(&text, "\n%s: %s", h.Channel, h.State)
+		if !h.LastPoll.IsZero() {
+			text.WriteString(", " + e.say(sayPolled, time.Since(h.LastPoll).Round(time.Second)))
+		}
 		if h.Fault != "" {
-			text += " (" + h.Fault + ")"
+			text.WriteString(" (" + h.Fault + ")")
 		}
 	}
-	return text
+	return text.String()
+}
+
+// storageLines say how the database and its backups fare. Faults hold paths, so
+// they are for the owner at the command line.
+func (e *Engine) storageLines(s Status) string {
+	backup := "-"
+	if !s.Backup.At.IsZero() {
+		backup = s.Backup.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04")
+	}
+	return "\n" + e.say(sayStorage, s.Database.State, backup)
 }

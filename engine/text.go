@@ -61,6 +61,13 @@ const (
 	cmdFiles
 	cmdNote
 	cmdExport
+	cmdDoctor
+	sayPrivately
+	sayPolled
+	sayStorage
+	sayUnstored
+	sayRecovered
+	sayDamaged
 	phraseCount
 )
 
@@ -113,6 +120,13 @@ var english = [phraseCount]string{
 	cmdFiles:          "list the files of the workspace",
 	cmdNote:           "write a line into notes.md",
 	cmdExport:         "save this conversation as a file",
+	cmdDoctor:         "prove each part of the bot",
+	sayPrivately:      "/%s answers in a private chat only.",
+	sayPolled:         "last poll %s ago",
+	sayStorage:        "Database: %s\nLast backup: %s",
+	sayUnstored:       "I cannot store messages right now, so I cannot answer yet. Nothing is lost: I answer as soon as I can.",
+	sayRecovered:      "My database was damaged. I use the backup of %s now: what came later is missing. Messages that waited then and are not answered: %d. The log says where the damaged file is.",
+	sayDamaged:        "My database is damaged. Please restart me: I then go on with the newest backup.",
 }
 
 var russian = [phraseCount]string{
@@ -164,6 +178,13 @@ var russian = [phraseCount]string{
 	cmdFiles:          "файлы рабочей папки",
 	cmdNote:           "записать строку в notes.md",
 	cmdExport:         "сохранить разговор в файл",
+	cmdDoctor:         "проверить каждую часть бота",
+	sayPrivately:      "/%s отвечает только в личном чате.",
+	sayPolled:         "последний опрос %s назад",
+	sayStorage:        "База данных: %s\nПоследняя копия: %s",
+	sayUnstored:       "Сейчас я не могу сохранять сообщения и потому пока не отвечаю. Ничего не потеряно: отвечу, как только смогу.",
+	sayRecovered:      "Моя база данных была повреждена. Теперь работает резервная копия от %s: более новое утрачено. Сообщений, которые тогда ждали и остались без ответа: %d. Где повреждённый файл — сказано в журнале.",
+	sayDamaged:        "Моя база данных повреждена. Перезапустите меня: я продолжу с новейшей резервной копией.",
 }
 
 // say returns a sentence in the language, with its blanks filled.

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+)
+
+const (
+	// doctorTimeout bounds the examination from a chat.
+	doctorTimeout = 2 * time.Minute
+	// minSpace is the free space in bytes below which the bot should not write.
+	minSpace = 100 << 20
+)
+
+// Finding is what an examination says about one part. Its JSON form is stable.
+type Finding struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Text string `json:"text"`
+	// Fix is a command or a step that mends it, empty when it is well.
+	Fix string `json:"fix,omitempty"`
+}
+
+// Well is the finding about a part that works.
+func Well(name, format string, args ...any) Finding {
+	return Finding{Name: name, OK: true, Text: fmt.Sprintf(format, args...)}
+}
+
+// Ill is the finding about a part that does not.
+func Ill(name, fix string, err error) Finding {
+	return Finding{Name: name, Text: err.Error(), Fix: fix}
+}
+
+// FreeSpace is how many bytes are left for a folder.
+func FreeSpace(dir string) (uint64, error) { return store.FreeSpace(dir) }
+
+// Doctor proves the parts that are the engine's: each page of the database, the
+// space for it, and the model with a tool. Beside a running bot it only reads.
+func Doctor(ctx context.Context, c Config) []Finding {
+	return append(databaseFindings(ctx, c), modelFinding(ctx, c))
+}
+
+// examine is the answer to /doctor: the engine's findings and those of the
+// parts around it.
+func (e *Engine) examine(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	defer cancel()
+	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir)}
+	if e.config.Examine != nil {
+		all = append(all, e.config.Examine(ctx)...)
+	}
+	all = append(all, modelFinding(ctx, e.config))
+	var lines []string
+	for _, f := range all {
+		mark := "✓"
+		if !f.OK {
+			mark = "✗"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s: %s", mark, f.Name, f.Text))
+		if f.Fix != "" {
+			lines = append(lines, "→ "+f.Fix)
+		}
+	}
+	return inCode(e.redact.Text(strings.Join(lines, "\n")))
+}
+
+func databaseFindings(ctx context.Context, c Config) []Finding {
+	space := spaceFinding(c.Dir)
+	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return []Finding{Ill("database", "klawbot run makes it", err), space}
+	case err != nil:
+		return []Finding{Ill("database", "klawbot run restores the newest backup of a damaged database, or says what to do", err), space}
+	}
+	defer func() { _ = st.Close() }() // it was only read
+	return []Finding{databaseFinding(ctx, st), space}
+}
+
+// databaseFinding reads every page of the database.
+func databaseFinding(ctx context.Context, st *store.Store) Finding {
+	if c := st.Condition(); c.State != store.StateOK {
+		return Ill("database", remedy(c.State), errors.New(c.Fault))
+	}
+	started := time.Now()
+	if err := st.Check(ctx); err != nil {
+		return Ill("database", remedy(store.StateDamaged), err)
+	}
+	in, out, err := queues(ctx, st)
+	if err != nil {
+		return Ill("database", "klawbot run", err)
+	}
+	return Well("database", "every page is in order (%s); %d in, %d out waiting", time.Since(started).Round(time.Millisecond), in.Waiting, out.Waiting)
+}
+
+// remedy is what to do about a database in a state.
+func remedy(s store.State) string {
+	switch s {
+	case store.StateFull:
+		return "free some space; the bot goes on by itself"
+	case store.StateReadOnly, store.StateFailing:
+		return "look at the disk and its mount (dmesg, mount); the bot goes on by itself"
+	}
+	return "restart the bot: it restores the newest good backup"
+}
+
+func spaceFinding(dir string) Finding {
+	free, err := FreeSpace(dir)
+	switch {
+	case err != nil:
+		return Ill("space", "df "+dir, err)
+	case free < minSpace:
+		return Ill("space", "df "+dir, fmt.Errorf("only %d MiB are left in %s", free>>20, dir))
+	}
+	return Well("space", "%d MiB free in %s", free>>20, dir)
+}
+
+// modelFinding makes a model call with a tool.
+func modelFinding(ctx context.Context, c Config) Finding {
+	models := c.Settings().Models
+	m, ok := models.Entries[models.Default]
+	if !ok {
+		return Finding{Name: "model", Text: "none, so the bot answers commands only", Fix: "klawbot init sets one up"}
+	}
+	started := time.Now()
+	calls, err := ProbeTools(ctx, c.HTTP, m)
+	if err != nil {
+		return Ill("model", "klawbot init --force, or mend models in config.yaml", fmt.Errorf("%s at %s: %w", m.Name, m.Provider, err))
+	}
+	able := "calls tools"
+	if !calls {
+		able = "cannot call tools"
+	}
+	return Well("model", "%s at %s answers in %s; %s", m.Name, m.Provider, time.Since(started).Round(time.Millisecond), able)
+}
+
+// clockTool is what the model is asked to call. Its result is made up: the call
+// is the proof.
+var clockTool = llm.Tool{
+	Name: "current_time", Description: "Tells the current date and time.",
+	Parameters: []byte(`{"type":"object","properties":{}}`),
+}
+
+// probeTokens bounds the answers of ProbeTools; a thinking model needs some.
+const probeTokens = 1024
+
+// ProbeTools asks a model a question for which it needs a tool, gives it the
+// tool's result and reads its answer. calls reports whether it called; a model
+// that only answers is well too. Errors are as of Probe.
+func ProbeTools(ctx context.Context, client *http.Client, m Model) (calls bool, err error) {
+	provider, err := newProvider(m, client, 0, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return false, err
+	}
+	request := llm.Request{
+		Model: m.Name, MaxTokens: min(cmp.Or(m.MaxTokens, probeTokens), probeTokens), Tools: []llm.Tool{clockTool},
+		Messages: []llm.Message{llm.Text(llm.RoleUser, "Which time is it? Call the tool current_time, then answer in one line.")},
+	}
+	first, err := provider.Stream(ctx, request, func(llm.Event) {})
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Kind == llm.Unsupported {
+		_, err = Probe(ctx, client, m)
+		return false, err
+	}
+	if err != nil {
+		return false, explain(m, err)
+	}
+	made := first.Message.Calls()
+	if len(made) == 0 {
+		if strings.TrimSpace(first.Message.PlainText()) == "" {
+			return false, errors.New("it answered without a word; try again, or name another model")
+		}
+		return false, nil
+	}
+	results := llm.Message{Role: llm.RoleTool}
+	for _, c := range made {
+		results.Blocks = append(results.Blocks, llm.Block{Result: &llm.ToolResult{
+			CallID: c.ID, Name: c.Name, Text: time.Now().UTC().Format(time.RFC1123),
+		}})
+	}
+	request.Messages = append(request.Messages, first.Message, results)
+	second, err := provider.Stream(ctx, request, func(llm.Event) {})
+	if err != nil {
+		return false, explain(m, err)
+	}
+	if strings.TrimSpace(second.Message.PlainText()) == "" {
+		return false, errors.New("it called a tool, but said nothing about the result; try again, or name another model")
+	}
+	return true, nil
+}

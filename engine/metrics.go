@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+)
+
+// meters count what the engine does. Names and labels of model calls are those
+// of OpenTelemetry's conventions for generative AI, in Prometheus' spelling;
+// the others begin with klawbot_. Labels never hold ids of chats or people.
+type meters struct{ set *metrics.Set }
+
+func newMeters() *meters { return &meters{metrics.NewSet()} }
+
+// The bounds of the histograms are those that the conventions advise.
+var (
+	tokenBounds  = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576}
+	secondBounds = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+)
+
+// turn counts a turn that ended, by its state and how long it took.
+func (m *meters) turn(origin string, state store.TurnState, took time.Duration) {
+	m.set.GetOrCreateCounter(fmt.Sprintf(`klawbot_turns_total{origin=%q,state=%q}`, origin, state)).Inc()
+	m.set.GetOrCreatePrometheusHistogramExt("klawbot_turn_duration_seconds", secondBounds).Update(took.Seconds())
+}
+
+// delivery counts an attempt to deliver, by what became of the part.
+func (m *meters) delivery(o store.Out) {
+	outcome := string(o.State)
+	if o.State == store.OutboxNew {
+		outcome = "retry"
+	}
+	m.set.GetOrCreateCounter(fmt.Sprintf(`klawbot_deliveries_total{channel=%q,outcome=%q}`, o.Address.Channel, outcome)).Inc()
+}
+
+// updates counts updates that were stored.
+func (m *meters) updates(channel string, n int) {
+	m.set.GetOrCreateCounter(fmt.Sprintf(`klawbot_updates_total{channel=%q}`, channel)).Add(n)
+}
+
+// measured is a provider whose calls are counted.
+type measured struct {
+	llm.Provider
+	meters *meters
+	name   string
+}
+
+// Stream asks the provider and counts tokens and times.
+func (p measured) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
+	labels := fmt.Sprintf(`gen_ai_operation_name="chat",gen_ai_provider_name=%q,gen_ai_request_model=%q`, p.name, r.Model)
+	started := time.Now()
+	heard := false
+	result, err := p.Provider.Stream(ctx, r, func(ev llm.Event) {
+		if !heard && r.Stream {
+			heard = true
+			p.meters.seconds("gen_ai_client_operation_time_to_first_chunk_seconds", labels, started)
+		}
+		sink(ev)
+	})
+	p.meters.tokens(labels, "input", result.Usage.Input)
+	p.meters.tokens(labels, "output", result.Usage.Output)
+	if err != nil {
+		labels += fmt.Sprintf(`,error_type=%q`, errorType(err))
+	}
+	p.meters.seconds("gen_ai_client_operation_duration_seconds", labels, started)
+	return result, err
+}
+
+func (m *meters) seconds(name, labels string, since time.Time) {
+	m.set.GetOrCreatePrometheusHistogramExt(name+"{"+labels+"}", secondBounds).UpdateDuration(since)
+}
+
+func (m *meters) tokens(labels, kind string, n int) {
+	if n > 0 {
+		name := fmt.Sprintf(`gen_ai_client_token_usage{%s,gen_ai_token_type=%q}`, labels, kind)
+		m.set.GetOrCreatePrometheusHistogramExt(name, tokenBounds).Update(float64(n))
+	}
+}
+
+// WriteMetrics writes the metrics in Prometheus' text form.
+func (e *Engine) WriteMetrics(ctx context.Context, w io.Writer) error {
+	s, err := e.Status(ctx)
+	if err != nil {
+		return err
+	}
+	e.meters.set.WritePrometheus(w)
+	now := time.Now()
+	for _, h := range s.Channels {
+		metrics.WriteGaugeFloat64(w, fmt.Sprintf(`klawbot_channel_ok{channel=%q}`, h.Channel), truth(h.State == "ok"))
+		if !h.LastPoll.IsZero() {
+			metrics.WriteGaugeFloat64(w, fmt.Sprintf(`klawbot_last_poll_age_seconds{channel=%q}`, h.Channel), now.Sub(h.LastPoll).Seconds())
+		}
+		metrics.WriteCounterFloat64(w, fmt.Sprintf(`klawbot_strangers_total{channel=%q}`, h.Channel), float64(h.Strangers))
+	}
+	metrics.WriteGaugeFloat64(w, "klawbot_healthy", truth(s.Healthy))
+	metrics.WriteGaugeFloat64(w, "klawbot_turns_running", float64(s.Running))
+	metrics.WriteGaugeFloat64(w, "klawbot_inbox_waiting", float64(s.Inbox.Waiting))
+	metrics.WriteGaugeFloat64(w, "klawbot_inbox_oldest_seconds", age(s.Inbox.Oldest, now))
+	metrics.WriteGaugeFloat64(w, "klawbot_outbox_waiting", float64(s.Outbox.Waiting))
+	metrics.WriteGaugeFloat64(w, "klawbot_outbox_oldest_seconds", age(s.Outbox.Oldest, now))
+	metrics.WriteGaugeFloat64(w, "klawbot_database_ok", truth(s.Database.State == string(store.StateOK)))
+	metrics.WriteGaugeFloat64(w, "klawbot_database_bytes", float64(s.Database.Bytes))
+	metrics.WriteGaugeFloat64(w, "klawbot_backup_age_seconds", age(s.Backup.At, now))
+	metrics.WriteProcessMetrics(w)
+	return nil
+}
+
+func truth(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// age is 0 for a time that is none.
+func age(t, now time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return max(now.Sub(t).Seconds(), 0)
+}
+
+// errorType is the kind of a failed model call.
+func errorType(err error) string {
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return string(e.Kind)
+	}
+	return "cancelled"
+}
