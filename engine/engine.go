@@ -68,9 +68,6 @@ type Config struct {
 	Redact *redact.Set
 	// Version is klawbot's own, for /status.
 	Version string
-	// Examine looks at the parts around the engine, for /doctor; nil looks at
-	// none. It may take its time and ends with its context.
-	Examine func(context.Context) []Finding
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 7 s.
 	Grace time.Duration
@@ -101,11 +98,7 @@ type Settings struct {
 	Owners map[string][]int64
 	// HoldAmbiguous keeps a send whose fate is unknown from being repeated.
 	HoldAmbiguous bool
-	// BackupEvery is the time between two automatic backups, 0 for none;
-	// BackupKeep is how many are kept.
-	BackupEvery time.Duration
-	BackupKeep  int
-	Models      Models
+	Models        Models
 }
 
 // The ways an answer shows while it grows.
@@ -151,7 +144,6 @@ type Model struct {
 
 // Engine answers messages.
 type Engine struct {
-	config    Config
 	gateway   *gateway.Gateway
 	settings  func() Settings
 	store     *store.Store
@@ -161,9 +153,6 @@ type Engine struct {
 	providers *providers
 	slots     slots
 	delivery  *delivery
-	backups   *backups
-	meters    *meters
-	unstored  unstored
 	redact    *redact.Set
 	version   string
 	grace     time.Duration
@@ -200,16 +189,12 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		config: c, meters: newMeters(),
 		gateway: c.Gateway, settings: c.Settings, store: st, redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
 		workspace: workspace.Open(c.Workspace, c.Log), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed: map[string]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
 	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}}
-	e.backups = &backups{e: e}
-	e.backups.load(c.Dir)
-	e.providers.meters = e.meters
 	e.registry, e.executor, err = toolbox(c)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -228,6 +213,8 @@ const (
 	// deliver an update again, and not much longer: update ids can restart.
 	inboxKept  = 48 * time.Hour
 	outboxKept = 7 * 24 * time.Hour
+	// changesKept is how long a change of a file can be undone.
+	changesKept = 30 * 24 * time.Hour
 )
 
 // Run answers messages and delivers replies until ctx ends. Then it lets
@@ -254,9 +241,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.keepHouse(ctx) })
 	group.Go(func() error { return e.writeLogs(ctx) })
 	group.Go(func() error { return e.watchOthers(ctx) })
-	group.Go(func() error { return e.backups.run(ctx) })
-	group.Go(func() error { return e.watchDatabase(ctx) })
-	e.tellRecovery(ctx)
 	err := group.Wait()
 
 	e.mu.Lock()
@@ -283,7 +267,10 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 			if _, err := tx.PruneInbox(time.Now().Add(-inboxKept)); err != nil {
 				return err
 			}
-			_, err := tx.PruneOutbox(time.Now().Add(-outboxKept))
+			if _, err := tx.PruneOutbox(time.Now().Add(-outboxKept)); err != nil {
+				return err
+			}
+			_, err := tx.PruneChanges(time.Now().Add(-changesKept))
 			return err
 		})
 		if err != nil && ctx.Err() == nil {

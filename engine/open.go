@@ -21,6 +21,7 @@ type Data struct {
 	// store is nil when the bot has never run; missing says so.
 	store    *store.Store
 	missing  error
+	config   store.Config
 	gateway  *gateway.Gateway
 	registry *tools.Registry
 	executor *tools.Executor
@@ -29,12 +30,12 @@ type Data struct {
 // Open opens the data folder for a command. It takes the Config of New, whose
 // gateway is only asked who may be written to and how a text is rendered.
 func Open(ctx context.Context, c Config) (*Data, error) {
-	d := &Data{gateway: c.Gateway}
+	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}}
 	var err error
 	if d.registry, d.executor, err = toolbox(c); err != nil {
 		return nil, err
 	}
-	d.store, err = store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	d.store, err = store.OpenBeside(ctx, d.config)
 	if errors.Is(err, store.ErrNotFound) {
 		d.missing = err
 		return d, nil
@@ -90,7 +91,13 @@ func (d *Data) Tools(language string) []tools.Listing { return d.registry.List(l
 // CallTool calls a tool as the owner at the command line. What it sends leaves
 // through the outbox: at once when the bot runs, else at its next start.
 func (d *Data) CallTool(ctx context.Context, name string, arguments json.RawMessage) (tools.Result, error) {
-	return d.executor.Execute(ctx, tools.Call{ID: newID(), Name: name, Arguments: arguments, Origin: tools.OriginPerson}, posting{d})
+	log, err := d.changelog(ctx, name)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	return d.executor.Execute(ctx, tools.Call{
+		ID: newID(), Name: name, Arguments: arguments, Origin: tools.OriginPerson, Changelog: log,
+	}, posting{d})
 }
 
 // Export writes all conversations, as JSON lines ("json") or Markdown ("md").

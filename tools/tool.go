@@ -119,6 +119,9 @@ type Call struct {
 	Origin Origin
 	// Session and Turn are the engine's row ids, 0 at the command line.
 	Session, Turn int64
+	// Changelog is told of every change of a file before it is made. Without
+	// one a tool changes no file.
+	Changelog Changelog
 }
 
 // ErrorKind classifies what went wrong.

@@ -129,7 +129,7 @@ func (a *app) root() *cobra.Command {
 		a.initCommand(), a.runCommand(), a.chatCommand(), a.demoCommand(),
 		a.allowCommand(), a.denyCommand(), a.allowedCommand(),
 		a.statusCommand(), a.doctorCommand(), a.sessionsCommand(), a.toolsCommand(),
-		a.exportCommand(), a.importCommand(), a.versionCommand(),
+		a.exportCommand(), a.importCommand(), a.undoCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine"
+	"klawbot/tools/file"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -73,10 +74,22 @@ func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context
 	group.Go(func() error { return p.config.Gateway.Serve(ctx, e) })
 	group.Go(func() error { return e.Run(ctx) })
 	group.Go(func() error { p.live.watch(ctx, log); return nil })
+	group.Go(func() error { sweep(ctx, p.folders.workspace, log); return nil })
 	group.Go(func() error { beside(ctx); return nil })
 	err = group.Wait()
 	log.Info("stopped")
 	return err
+}
+
+// sweep removes what writes to the workspace have left when they were killed.
+func sweep(ctx context.Context, workspace string, log *slog.Logger) {
+	n, err := file.Sweep(ctx, workspace)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		log.Warn("temporary files not removed", "err", err)
+	case n > 0:
+		log.Info("temporary files removed", "count", n)
+	}
 }
 
 // openSocket serves the socket. It is closed after the engine has ended, so

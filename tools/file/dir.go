@@ -9,10 +9,10 @@ import (
 	"klawbot/tools"
 )
 
-// openDir opens a folder below root and makes what is missing of it. Every step
-// is a real folder, pinned before the next one is looked at: a link that
-// somebody puts there meanwhile leads nowhere, not even inside the root.
-func openDir(root *os.Root, name string) (*os.Root, error) {
+// openDir opens a folder below root; create says to make what is missing of it.
+// Every step is a real folder, pinned before the next one is looked at: a link
+// that somebody puts there meanwhile leads nowhere, not even inside the root.
+func openDir(root *os.Root, name string, create bool) (*os.Root, error) {
 	dir, err := root.OpenRoot(".")
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func openDir(root *os.Root, name string) (*os.Root, error) {
 		if part == "." {
 			continue
 		}
-		next, err := step(dir, part)
+		next, err := step(dir, part, create)
 		if err = errors.Join(err, dir.Close()); err != nil {
 			return nil, err
 		}
@@ -30,9 +30,11 @@ func openDir(root *os.Root, name string) (*os.Root, error) {
 	return dir, nil
 }
 
-func step(dir *os.Root, name string) (*os.Root, error) {
-	if err := dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+func step(dir *os.Root, name string, create bool) (*os.Root, error) {
+	if create {
+		if err := dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
 	}
 	before, err := dir.Lstat(name)
 	if err != nil {

@@ -1,10 +1,12 @@
-// Package file holds the tools that read, write and list files in the workspace.
+// Package file holds the tools for the files of the workspace: read, write,
+// edit, list, search and undo.
 //
 // Every path is resolved inside an os.Root, so that nothing outside the
 // workspace is reached, whatever links lie in it and whoever moves them
 // meanwhile. Beside the workspace two folders can be read: the skills of the
-// data folder and the outputs that were too long for the model. Searching,
-// editing and undoing are not here.
+// data folder and the outputs that were too long for the model. What a change
+// is about to destroy goes to the changelog of the call first; where that is
+// kept is not decided here.
 package file
 
 import (
@@ -33,15 +35,16 @@ type Config struct {
 	// means 1 MiB.
 	MaxBytes func() int64
 	// AllowHardlinks says that files with several names may be read and
-	// appended to; nil means that they may not, as the other name can lie
-	// outside the workspace.
+	// changed in part; nil means that they may not, as the other name can lie
+	// outside the workspace. Replaced as a whole they can be, without what
+	// they held being kept.
 	AllowHardlinks func() bool
 }
 
-// timeout is the deadline of each tool.
+// timeout is the deadline of each tool but file_search.
 const timeout = 10 * time.Second
 
-// New returns the tools file_read, file_write and file_list.
+// New returns the tools whose names begin with file_.
 func New(c Config) []tools.Tool {
 	f := &files{config: c}
 	return []tools.Tool{
@@ -60,14 +63,26 @@ func New(c Config) []tools.Tool {
 			Name: "file_list", Group: tools.GroupFiles, Timeout: timeout,
 			Aliases: []tools.Alias{{Name: "list_files"}, {Name: "list_directory", Preset: map[string]any{"depth": 2}}},
 		}, texts, f.list),
+		tools.New(tools.Spec{
+			Name: "file_edit", Group: tools.GroupFiles, Timeout: timeout, Changes: true,
+			Aliases:   []tools.Alias{{Name: "edit_file"}, {Name: "file_patch"}},
+			Arguments: map[string]string{"old_string": "old_str", "new_string": "new_str"},
+		}, texts, f.edit),
+		tools.New(tools.Spec{
+			Name: "file_search", Group: tools.GroupFiles, Timeout: searchTimeout,
+			Aliases: []tools.Alias{{Name: "search_files", Preset: map[string]any{"type": "grep"}}, {Name: "glob_find"}},
+		}, texts, f.search),
+		tools.New(tools.Spec{
+			Name: "file_undo", Group: tools.GroupFiles, Timeout: timeout, Changes: true,
+		}, texts, f.undo),
 	}
 }
 
 // files is what the tools share.
 type files struct {
 	config Config
-	// writing lets one write at a time through: to append is to read, then
-	// to replace.
+	// writing lets one change at a time through: to change is to read, then to
+	// replace.
 	writing sync.Mutex
 }
 

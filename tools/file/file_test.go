@@ -16,6 +16,7 @@ import (
 type bench struct {
 	t   testing.TB
 	dir string // the workspace
+	log *memoryLog
 	*tools.Executor
 }
 
@@ -34,7 +35,7 @@ func newBench(t testing.TB, change func(*file.Config)) bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bench{t, c.Workspace, tools.NewExecutor(tools.ExecutorConfig{
+	return bench{t, c.Workspace, &memoryLog{}, tools.NewExecutor(tools.ExecutorConfig{
 		Registry: registry, SpillDir: c.Spill, Redact: new(redact.Set), Log: slog.New(slog.DiscardHandler),
 	})}
 }
@@ -50,7 +51,14 @@ func (b bench) call(name string, pairs ...any) tools.Result {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r, err := b.Execute(b.t.Context(), tools.Call{ID: "c1", Name: name, Arguments: source}, nil)
+	return b.execute(tools.Call{ID: "c1", Name: name, Arguments: source})
+}
+
+// execute executes a call that records its changes in the bench.
+func (b bench) execute(c tools.Call) tools.Result {
+	b.t.Helper()
+	c.Changelog = b.log
+	r, err := b.Execute(b.t.Context(), c, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

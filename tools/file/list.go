@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"klawbot/tools"
@@ -60,32 +59,10 @@ func (f *files) entries(ctx context.Context, written string, depth int) ([]strin
 	return walk(ctx, skill, depth)
 }
 
-// walk lists what is below a folder. Links are named and not followed.
+// walk lists what is below a folder.
 func walk(ctx context.Context, p place, depth int) ([]string, error) {
-	info, err := p.root.Lstat(p.name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, refuse(tools.NotFound, "directory not found: %s (it is a file)", quote(p.shown))
-	}
-	folder, err := p.root.OpenRoot(p.name)
-	if err != nil {
-		return nil, err
-	}
-	defer folder.Close()
 	var entries []string
-	err = fs.WalkDir(folder.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil && name == ".":
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil || name == ".":
-			return nil // a folder that cannot be read was listed by name
-		case e.IsDir() && slices.Contains(skipped(), e.Name()):
-			return fs.SkipDir
-		}
+	err := walkDir(ctx, p, func(name string, e fs.DirEntry) error {
 		entries = append(entries, entry(path.Join(p.shown, name), e))
 		if len(entries) > maxEntries {
 			return fs.SkipAll
@@ -97,9 +74,6 @@ func walk(ctx context.Context, p place, depth int) ([]string, error) {
 	})
 	return entries, err
 }
-
-// skipped are the folders that hold much and say little.
-func skipped() []string { return []string{".git", "node_modules", "__pycache__", ".venv"} }
 
 // entry is one line of a list. What is said of a link is what is said of its
 // name: its target may lie outside.

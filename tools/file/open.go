@@ -32,12 +32,16 @@ func (f *files) check(p place, file *os.File, info fs.FileInfo) error {
 	}
 	// git clone --local shares its objects by hard links; they are harmless.
 	if linked(info) && !f.hardlinks() && !protected(p.name) {
-		return refuse(tools.Security, "Access denied: %s has a second name (hard link) that may lie outside the workspace", quote(p.shown))
+		return hardlink(p.shown)
 	}
 	if virtual(file) {
 		return refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(p.shown))
 	}
 	return nil
+}
+
+func hardlink(shown string) error {
+	return refuse(tools.Security, "Access denied: %s has a second name (hard link) that may lie outside the workspace", quote(shown))
 }
 
 func regular(info fs.FileInfo, shown string) error {

@@ -110,11 +110,3 @@ func link(root *os.Root, name string) (string, error) {
 	}
 	return root.Readlink(name)
 }
-
-// protected reports whether a path leads into a .git, whose files make git run
-// programs. Some file systems know no case.
-func protected(name string) bool {
-	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
-		return strings.EqualFold(part, ".git")
-	})
-}

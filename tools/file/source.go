@@ -30,7 +30,10 @@ func (f *files) locate(written string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	name = undouble(root, name)
+	name, err = slashed(root, undouble(root, name))
+	if err != nil {
+		return place{}, errors.Join(err, root.Close())
+	}
 	real, err := resolve(root, name)
 	if err != nil {
 		return place{}, errors.Join(err, root.Close())
@@ -60,6 +63,18 @@ func undouble(root *os.Root, name string) string {
 		return name
 	}
 	return rest
+}
+
+// slashed forgives a path that is written as on Windows, notes\todo.md, when
+// the workspace has nothing of that very name.
+func slashed(root *os.Root, name string) (string, error) {
+	if !strings.Contains(name, `\`) {
+		return name, nil
+	}
+	if _, err := root.Lstat(name); !isMissing(err) {
+		return name, nil
+	}
+	return clean(nil, strings.ReplaceAll(name, `\`, "/"))
 }
 
 // locateSkill finds what a path skills/… stands for in the data folder, for

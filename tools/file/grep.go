@@ -1,0 +1,160 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"runtime"
+	"sync"
+)
+
+// Bounds of reading files line by line.
+const (
+	// maxLine is how much of a line is looked at.
+	maxLine = 64 << 10
+	// maxShown is how much of a line that matches is shown, in bytes.
+	maxShown = 300
+	// sniffed is where a NUL marks a file as binary.
+	sniffed = 8000
+	// readers is how many files are read at one time at most.
+	readers = 4
+	// batch is how many files are handed out together.
+	batch = 256
+	// lookUp is how many lines are read between two looks at the context.
+	lookUp = 256
+)
+
+// grep gathers the lines that match, in the order of the files.
+func (s *search) grep(ctx context.Context, p place, isDir bool) error {
+	if !isDir {
+		found, err := s.grepFile(ctx, p)
+		s.hits = found
+		s.noteTime()
+		return err
+	}
+	var files []place
+	err := s.walk(ctx, p, func(name string, e fs.DirEntry) error {
+		if !e.Type().IsRegular() {
+			return nil
+		}
+		files = append(files, place{root: p.root, name: path.Join(p.name, name), shown: path.Join(p.shown, name)})
+		if len(files) < batch {
+			return nil
+		}
+		s.grepAll(ctx, files)
+		files = files[:0]
+		if s.text.spent() {
+			return fs.SkipAll
+		}
+		return s.enough()
+	})
+	if err == nil {
+		s.grepAll(ctx, files)
+		err = ctx.Err()
+	}
+	s.noteTime()
+	return err
+}
+
+func (s *search) noteTime() {
+	if s.text.spent() {
+		s.notes = append(s.notes, fmt.Sprintf("stopped after %s of comparing; use a simpler pattern, or narrow path or file_pattern", matchBudget))
+	}
+}
+
+// grepAll reads some files, several at one time. A file that cannot be read, or
+// must not be, has no hits: it was not asked for by name.
+func (s *search) grepAll(ctx context.Context, files []place) {
+	found := make([][]string, len(files))
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range min(readers, runtime.GOMAXPROCS(0), len(files)) {
+		all.Go(func() {
+			for i := range next {
+				found[i], _ = s.grepFile(ctx, files[i])
+			}
+		})
+	}
+	for i := range files {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	for _, f := range found {
+		s.hits = append(s.hits, f...)
+	}
+}
+
+// grepFile returns the lines of a file that match, as "path:line: text".
+func (s *search) grepFile(ctx context.Context, p place) ([]string, error) {
+	file, _, err := s.files.openFile(p)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewReaderSize(file, maxLine)
+	if start, _ := lines.Peek(sniffed); bytes.IndexByte(start, 0) >= 0 {
+		return nil, nil
+	}
+	var found []string
+	for n := 1; len(found) <= maxHits && !s.text.spent(); n++ {
+		if n%lookUp == 0 && ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		line, err := readLine(lines)
+		if err != nil {
+			return found, ignoreEnd(err)
+		}
+		if at, ok := s.text.find(line); ok {
+			found = append(found, fmt.Sprintf("%s:%d: %s", p.shown, n, part(line, at)))
+		}
+	}
+	return found, nil
+}
+
+// readLine returns the next line without its end, cut to maxLine. It is valid
+// until the next call.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if errors.Is(err, io.EOF) && len(line) > 0 {
+		err = nil
+	}
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line = bytes.Clone(line)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = r.ReadSlice('\n')
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	return bytes.TrimRight(line, "\r\n"), err
+}
+
+func ignoreEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// part is what is shown of a line: the whole, or what is around a place in it.
+func part(line []byte, at int) string {
+	if len(line) <= maxShown {
+		return string(line)
+	}
+	from := max(0, min(at-maxShown/4, len(line)-maxShown))
+	text := string(bytes.ToValidUTF8(line[from:from+maxShown], nil))
+	if from > 0 {
+		text = "…" + text
+	}
+	if from+maxShown < len(line) {
+		text += "…"
+	}
+	return text
+}

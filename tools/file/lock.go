@@ -1,0 +1,33 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// lockPoll is how often a workspace that is locked is asked again.
+const lockPoll = 2 * time.Millisecond
+
+// lockRoot keeps other processes of ours from changing files of the workspace
+// meanwhile: klawbot undo works beside a running bot. The lock ends with the
+// process, however it ends. A file system that knows no locks is used without.
+func lockRoot(ctx context.Context, root *os.Root) (unlock func() error, err error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return dir.Close, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), dir.Close())
+		case <-time.After(lockPoll):
+		}
+	}
+}

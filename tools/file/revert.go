@@ -1,0 +1,140 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"klawbot/tools"
+)
+
+// revert takes changes back, file by file: however many changes of a file are
+// undone, it is written once. What is in the way of one file does not stop the
+// others.
+func (f *files) revert(ctx context.Context, c tools.Call, h history, chosen []tools.Change) tools.Result {
+	var lines, faults, done []string
+	var kind tools.ErrorKind
+	for _, chain := range byPath(chosen) {
+		u := undoing{history: h, chain: chain}
+		shown, err := f.alter(ctx, alteration{c, chain[0].Path, func(_ string, before snapshot) (outcome, error) {
+			return u.outcome(ctx, c.Changelog, before)
+		}})
+		if err == nil {
+			lines, done = append(lines, u.done()), append(done, shown)
+			err = u.rest()
+		}
+		if err != nil {
+			r := failed(err, "file", chain[0].Path)
+			faults, kind = append(faults, r.Error), r.ErrorKind
+		}
+	}
+	if len(faults) == 0 {
+		return changed("OK: "+strings.Join(lines, "\n"), done...)
+	}
+	r := tools.Fail(kind, strings.Join(faults, "\n"))
+	if len(lines) > 0 {
+		r.Output += "\nDone all the same:\n" + strings.Join(lines, "\n")
+	}
+	r.FilesChanged = done
+	return r
+}
+
+// byPath gathers the changes of each file, in the order of the newest.
+func byPath(changes []tools.Change) [][]tools.Change {
+	var all [][]tools.Change
+	place := map[string]int{}
+	for _, c := range changes {
+		i, known := place[c.Path]
+		if !known {
+			i = len(all)
+			place[c.Path] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], c)
+	}
+	return all
+}
+
+// undoing takes back changes of one file, the newest first.
+type undoing struct {
+	history history
+	chain   []tools.Change
+	// covered are how many changes of the chain can be taken back; the next
+	// one is not what the file held then.
+	covered int
+}
+
+// outcome is what the file was before the chain, as far as nobody else has
+// changed it: what it holds must be what the change left, and what that change
+// found must be what the one before it left. A change that was recorded and
+// never made, because the bot was killed, has left what it found.
+func (u *undoing) outcome(ctx context.Context, log tools.Changelog, before snapshot) (outcome, error) {
+	state := before.hash()
+	var last tools.Change
+	var ids []int64
+	for _, c := range u.chain {
+		if c.After != state && c.Before != state {
+			break
+		}
+		if c.Before != "" && !c.Kept {
+			break
+		}
+		state, last = c.Before, c
+		ids = append(ids, c.ID)
+	}
+	u.covered = len(ids)
+	if u.covered == 0 {
+		return outcome{}, u.rest()
+	}
+	if last.Before == "" {
+		return outcome{remove: true, undoes: ids}, nil
+	}
+	image, err := log.Image(ctx, last.ID)
+	if err != nil {
+		return outcome{}, fmt.Errorf("read what it held before change %d: %w", last.ID, err)
+	}
+	if hash(image) != last.Before {
+		return outcome{}, errors.New("what is kept of it is damaged")
+	}
+	return outcome{content: image, mode: last.Mode, undoes: ids}, nil
+}
+
+// done says what became of the file.
+func (u *undoing) done() string {
+	last := u.chain[u.covered-1]
+	if last.Before == "" {
+		return fmt.Sprintf("%s is removed, as before change %d", last.Path, last.ID)
+	}
+	return fmt.Sprintf("%s is as it was before change %d", last.Path, last.ID)
+}
+
+// rest says why the rest of the chain stays, nil when there is none.
+func (u *undoing) rest() error {
+	if u.covered == len(u.chain) {
+		return nil
+	}
+	c := u.chain[u.covered]
+	path := quote(c.Path)
+	if c.Before != "" && !c.Kept {
+		return refuse(tools.Execution, "%s: what it held before change %d was not kept, because it had a second name (hard link)", path, c.ID)
+	}
+	who := "by somebody else"
+	if later, ok := u.later(c); ok {
+		who = fmt.Sprintf("by change %d", later.ID)
+	}
+	return refuse(tools.Execution, "%s was changed %s since change %d, so it was left alone; read the file and decide what it shall hold", path, who, c.ID)
+}
+
+// later is the newest change in effect that came after c and is not taken back
+// here, as far as the chat may know.
+func (u *undoing) later(c tools.Change) (tools.Change, bool) {
+	for _, later := range u.history.all {
+		here := slices.ContainsFunc(u.chain, func(o tools.Change) bool { return o.ID == later.ID })
+		if later.Path == c.Path && later.ID > c.ID && !here && !u.history.undone[later.ID] && u.history.visible(later) {
+			return later, true
+		}
+	}
+	return tools.Change{}, false
+}

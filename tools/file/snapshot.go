@@ -1,0 +1,104 @@
+package file
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"klawbot/tools"
+)
+
+// snapshot is what a file holds at one moment, or that there is none.
+type snapshot struct {
+	// info is nil when there is no file.
+	info    fs.FileInfo
+	content []byte
+	// foreign says that the content was not read: the file has a second name,
+	// which may lie outside the workspace.
+	foreign bool
+}
+
+// foreignHash stands for a content that was not read.
+const foreignHash = "not read"
+
+func (s snapshot) exists() bool { return s.info != nil }
+
+// hash is what the content is known by later, "" for no file.
+func (s snapshot) hash() string {
+	switch {
+	case !s.exists():
+		return ""
+	case s.foreign:
+		return foreignHash
+	}
+	return hash(s.content)
+}
+
+func hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// snap reads the file of a name in a folder. Only a regular file will do: what
+// a link points to is not what would be replaced.
+func (f *files) snap(dir *os.Root, leaf, shown string) (snapshot, error) {
+	info, err := dir.Lstat(leaf)
+	if isMissing(err) {
+		return snapshot{}, nil
+	}
+	if err != nil {
+		return snapshot{}, err
+	}
+	if err := regular(info, shown); err != nil {
+		return snapshot{}, err
+	}
+	if linked(info) && !f.hardlinks() {
+		return snapshot{info: info, foreign: true}, nil
+	}
+	content, err := f.readPinned(dir, leaf, shown, info)
+	return snapshot{info: info, content: content}, err
+}
+
+// readPinned reads the file that info was taken of, and no other.
+func (f *files) readPinned(dir *os.Root, leaf, shown string, info fs.FileInfo) ([]byte, error) {
+	limit := f.maxBytes()
+	if info.Size() > limit {
+		return nil, refuse(tools.Execution, "%s is too large to be changed: %d bytes, the limit is %d", quote(shown), info.Size(), limit)
+	}
+	file, err := dir.OpenFile(leaf, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	opened, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(info, opened) {
+		return nil, changedMeanwhile(shown)
+	}
+	if virtual(file) {
+		return nil, refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(shown))
+	}
+	return io.ReadAll(io.LimitReader(file, limit+1))
+}
+
+// unchanged reports whether the name still stands for the file of the snapshot,
+// as it was then.
+func (s snapshot) unchanged(dir *os.Root, leaf string) (bool, error) {
+	now, err := dir.Lstat(leaf)
+	if isMissing(err) {
+		return !s.exists(), nil
+	}
+	if err != nil || !s.exists() {
+		return false, err
+	}
+	return os.SameFile(now, s.info) && now.Size() == s.info.Size() && now.ModTime().Equal(s.info.ModTime()), nil
+}
+
+func changedMeanwhile(shown string) error {
+	return refuse(tools.Execution, "%s was changed by somebody else at this moment and was left alone; read it and try again", quote(shown))
+}
