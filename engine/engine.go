@@ -68,6 +68,9 @@ type Config struct {
 	Redact *redact.Set
 	// Version is klawbot's own, for /status.
 	Version string
+	// Examine looks at the parts around the engine, for /doctor; nil looks at
+	// none. It may take its time and ends with its context.
+	Examine func(context.Context) []Finding
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 7 s.
 	Grace time.Duration
@@ -98,7 +101,11 @@ type Settings struct {
 	Owners map[string][]int64
 	// HoldAmbiguous keeps a send whose fate is unknown from being repeated.
 	HoldAmbiguous bool
-	Models        Models
+	// BackupEvery is the time between two automatic backups, 0 for none;
+	// BackupKeep is how many are kept.
+	BackupEvery time.Duration
+	BackupKeep  int
+	Models      Models
 }
 
 // The ways an answer shows while it grows.
@@ -144,6 +151,7 @@ type Model struct {
 
 // Engine answers messages.
 type Engine struct {
+	config    Config
 	gateway   *gateway.Gateway
 	settings  func() Settings
 	store     *store.Store
@@ -153,6 +161,9 @@ type Engine struct {
 	providers *providers
 	slots     slots
 	delivery  *delivery
+	backups   *backups
+	meters    *meters
+	unstored  unstored
 	redact    *redact.Set
 	version   string
 	grace     time.Duration
@@ -189,12 +200,16 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
+		config: c, meters: newMeters(),
 		gateway: c.Gateway, settings: c.Settings, store: st, redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
 		workspace: workspace.Open(c.Workspace, c.Log), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed: map[string]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
 	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}}
+	e.backups = &backups{e: e}
+	e.backups.load(c.Dir)
+	e.providers.meters = e.meters
 	e.registry, e.executor, err = toolbox(c)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -241,6 +256,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.keepHouse(ctx) })
 	group.Go(func() error { return e.writeLogs(ctx) })
 	group.Go(func() error { return e.watchOthers(ctx) })
+	group.Go(func() error { return e.backups.run(ctx) })
+	group.Go(func() error { return e.watchDatabase(ctx) })
+	e.tellRecovery(ctx)
 	err := group.Wait()
 
 	e.mu.Lock()

@@ -78,6 +78,9 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	if err != nil {
 		e.log.Error("turn not started", "chat", reachable(t.row.Address).String(), "err", err)
 		if !errors.Is(err, store.ErrNotFound) {
+			if store.Unwritable(err) {
+				e.tellUnstored(ctx, t.row.Address, 0)
+			}
 			e.putBack(ctx, items)
 		}
 		return
@@ -180,6 +183,7 @@ func (t *turn) run(ctx context.Context) {
 		t.log.Error("turn failed", "err", err)
 	}
 	t.end(ctx, state, text, note)
+	t.e.meters.turn(t.row.Origin, state, time.Since(started))
 	t.log.Info("turn ended", "state", string(state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
 }
 
@@ -259,7 +263,7 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 			c.ID = newID()
 		}
 	}
-	err = t.e.store.Write(ctx, func(tx *store.Tx) error { return tx.AddAnswer(t.row.ID, round, m, usage) })
+	err = t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error { return tx.AddAnswer(t.row.ID, round, m, usage) })
 	if err != nil {
 		return m, false, fmt.Errorf("journal the answer: %w", err)
 	}
@@ -362,7 +366,7 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 		// For the model too: what was stopped shall not be answered later.
 		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+note+")")))
 	}
-	err := t.e.store.Write(ctx, func(tx *store.Tx) error {
+	err := t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
 		for _, m := range slices.Concat(t.asked, t.said) {
 			m.Session, m.Turn = t.row.Session, t.row.ID
 			if _, err := tx.AddMessage(m); err != nil {
