@@ -173,9 +173,9 @@ type Engine struct {
 	// dispatching is held while updates are handed to lanes, so that they get
 	// there in order.
 	dispatching sync.Mutex
-	// replayed holds, for each channel whose stored updates were dispatched,
-	// the last row of them. Guarded by dispatching.
-	replayed map[string]store.InboxID
+	// replayed holds, for each gate whose stored updates were dispatched, the
+	// last row of them. Guarded by dispatching.
+	replayed map[gate]store.InboxID
 
 	mu    sync.Mutex
 	lanes map[store.Address]*lane // guarded by mu
@@ -203,7 +203,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		config: c, meters: newMeters(),
 		gateway: c.Gateway, settings: c.Settings, store: st, redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
 		workspace: workspace.Open(c.Workspace, c.Log), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
-		replayed: map[string]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
+		replayed: map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
 	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}}
@@ -251,7 +251,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, h := range e.gateway.Health() {
-		group.Go(func() error { return e.replay(ctx, h.Channel) })
+		for _, g := range []gate{{h.Channel, false}, {h.Channel, true}} {
+			group.Go(func() error { return e.replay(ctx, g) })
+		}
 	}
 	group.Go(func() error { return e.keepHouse(ctx) })
 	group.Go(func() error { return e.writeLogs(ctx) })

@@ -276,13 +276,41 @@ func TestWhitelistIsAskedAgainAtDispatch(t *testing.T) {
 	h.echo()
 	h.start()
 	h.end()
-	h.chats = []int64{bob}
+	h.list.Store(&[]int64{bob})
 	h.start()
 	h.says(alice, "still me")
 	h.says(bob, "me too")
 	h.shows(bob, "re: me too")
 	if texts := h.messenger.texts(alice); len(texts) != 0 || len(h.model.Completions()) != 1 {
 		t.Errorf("a chat that is not listed any more got %q", texts)
+	}
+}
+
+func TestWhitelistIsAskedAgainWhenTheTurnComes(t *testing.T) {
+	h := build(t)
+	asked, release := make(chan struct{}), make(chan struct{})
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if said(r) == "slow" {
+			close(asked)
+			<-release
+			return modeltest.CallTool("file_list", map[string]any{})
+		}
+		return modeltest.Text("re: " + said(r))
+	})
+	h.start()
+	h.says(alice, "slow")
+	<-asked
+	h.says(alice, "waiting")
+	h.list.Store(&[]int64{bob})
+	close(release)
+	h.says(bob, "hello")
+	h.shows(bob, "re: hello")
+	h.messenger.wait(5*time.Second, func() bool {
+		in, _ := h.engine.Status(context.Background())
+		return in.Inbox.Waiting == 0
+	})
+	if n := len(h.model.Completions()); n != 2 {
+		t.Errorf("the model was asked %d times, want only before the list changed and for bob", n)
 	}
 }
 
@@ -400,10 +428,11 @@ func TestGroupAnswerRefersToItsMessage(t *testing.T) {
 
 func TestBurstLosesNothingAndKeepsOrder(t *testing.T) {
 	h := build(t)
-	h.chats = nil
+	var chats []int64
 	for i := range int64(20) {
-		h.chats = append(h.chats, 1000+i)
+		chats = append(chats, 1000+i)
 	}
+	h.list.Store(&chats)
 	h.settings.MaxConcurrentModelCalls = 20
 	var mu sync.Mutex
 	got := map[string][]string{}

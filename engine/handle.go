@@ -49,8 +49,8 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	e.dispatching.Lock()
 	defer e.dispatching.Unlock()
 	for _, row := range added {
-		// What was there before the replay of its channel is left to it.
-		if last, replayed := e.replayed[row.Channel]; replayed && row.ID > last {
+		// What was there before the replay of its gate is left to it.
+		if last, replayed := e.replayed[gate{row.Channel, row.Group}]; replayed && row.ID > last {
 			row.ReceivedAt = time.Now()
 			e.dispatch(ctx, row)
 		}
@@ -58,13 +58,23 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	return nil
 }
 
-// replay dispatches what a channel's inbox still holds, as soon as the channel
-// can decode it. Until then Accept only stores.
-func (e *Engine) replay(ctx context.Context, channel string) error {
-	select {
-	case <-e.gateway.Ready(channel):
-	case <-ctx.Done():
-		return nil
+// gate is what the updates of a channel pass on their way to the lanes. There
+// are two: in a private chat every message is meant for the bot, in a group the
+// channel must know the bot's name first.
+type gate struct {
+	channel string
+	group   bool
+}
+
+// replay opens a gate: it dispatches what the inbox holds behind it. Until then
+// Accept only stores.
+func (e *Engine) replay(ctx context.Context, g gate) error {
+	if g.group {
+		select {
+		case <-e.gateway.Ready(g.channel):
+		case <-ctx.Done():
+			return nil
+		}
 	}
 	e.dispatching.Lock()
 	defer e.dispatching.Unlock()
@@ -83,24 +93,33 @@ func (e *Engine) replay(ctx context.Context, channel string) error {
 	if err != nil {
 		return fmt.Errorf("replay the inbox: %w", err)
 	}
-	e.replayed[channel] = 0
+	e.replayed[g] = 0
+	e.resume(turns, g)
+	for _, row := range waiting {
+		if row.Channel == g.channel && row.Group == g.group {
+			e.dispatch(ctx, row)
+			e.replayed[g] = row.ID
+		}
+	}
+	return nil
+}
+
+// resume gives the turns that were interrupted behind a gate to their lanes.
+func (e *Engine) resume(turns []store.Turn, g gate) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, t := range turns {
-		if t.Address.Channel == channel {
+		if t.Address.Channel == g.channel && isGroup(t) == g.group {
 			l := e.lane(t.Address)
 			l.resumes = append(l.resumes, t)
 			e.startLane(l)
 		}
 	}
-	e.mu.Unlock()
-	for _, row := range waiting {
-		if row.Channel == channel {
-			e.dispatch(ctx, row)
-			e.replayed[channel] = row.ID
-		}
-	}
-	return nil
 }
+
+// isGroup reports whether a turn answers a group: there its answer refers to a
+// message.
+func isGroup(t store.Turn) bool { return t.ReplyTo != 0 }
 
 // dispatch gives an update to whom it concerns. It never fails: an update that
 // cannot be handled ends as a dead row.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ type house struct {
 	model     *modeltest.Server
 	engine    *engine.Engine
 	settings  engine.Settings
-	chats     []int64
+	list      atomic.Pointer[[]int64] // allowedChatIds
 	tools     []tools.Tool
 	logs      *lockedBuffer
 	stop      context.CancelFunc
@@ -63,7 +64,8 @@ const alice, bob = int64(11), int64(22)
 // with edits.
 func build(t *testing.T) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), messenger: newMessenger(), model: modeltest.Start("model-key"), chats: []int64{alice, bob, -100}, logs: &lockedBuffer{}}
+	h := &house{t: t, dir: t.TempDir(), messenger: newMessenger(), model: modeltest.Start("model-key"), logs: &lockedBuffer{}}
+	h.list.Store(&[]int64{alice, bob, -100})
 	t.Cleanup(h.model.Close)
 	h.settings = engine.Settings{
 		Language: "en", MaxToolCallRounds: 10, MaxConcurrentModelCalls: 4, ContextWindow: 20, MaxOutputChars: 10_000,
@@ -91,7 +93,7 @@ func (h *house) start() *house {
 	log := slog.New(slog.NewTextHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	g, err := gateway.New(gateway.Config{
 		Channels:  []gateway.Channel{h.messenger},
-		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: h.chats}} },
+		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: *h.list.Load()}} },
 		Log:       log,
 	})
 	if err != nil {

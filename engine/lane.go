@@ -17,6 +17,8 @@ import (
 var (
 	// errStopped: a person said /stop. The turn ends.
 	errStopped = errors.New("stopped by the user")
+	// errUnlisted: the whitelist does not let the person in any more.
+	errUnlisted = errors.New("not allowed any more")
 	// errParked: the process ends. The turn is resumed at the next start.
 	errParked = errors.New("parked for the next start")
 )
@@ -104,9 +106,9 @@ func (e *Engine) serveLane(ctx context.Context, l *lane) {
 		if !e.gather(ctx, l) {
 			return
 		}
-		items := e.take(l)
+		items := e.admit(ctx, e.take(l))
 		if len(items) == 0 {
-			continue // /stop came in between
+			continue // /stop came in between, or the list changed
 		}
 		e.guard(l, func(ctx context.Context) {
 			if first := items[0]; first.msg.Command != "" && e.direct(ctx, first) == nil {
@@ -225,6 +227,19 @@ func (e *Engine) putBack(ctx context.Context, items []item) {
 	defer e.mu.Unlock()
 	l := e.lane(items[0].row.Address)
 	l.items = append(items, l.items...)
+}
+
+// admit asks the whitelist once more, now that the messages' turn has come, and
+// ends those that may not come in any more.
+func (e *Engine) admit(ctx context.Context, items []item) []item {
+	return slices.DeleteFunc(items, func(it item) bool {
+		err := e.gateway.Allowed(receivedUpdate(it.row))
+		if err != nil {
+			e.log.Info("message dropped", "chat", it.msg.Address.String(), "reason", err.Error())
+			e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "not allowed any more", it.row.ID)
+		}
+		return err != nil
+	})
 }
 
 // replaceWaiting gives a message that still waits in its lane the text of its

@@ -30,6 +30,8 @@ type turn struct {
 	ids   []store.InboxID
 	asked []store.Message
 	user  int64
+	// from is the last of its updates, for the whitelist.
+	from gateway.Update
 	// directed is set when a command says which tool to call; then no model
 	// is asked.
 	directed *llm.ToolCall
@@ -142,7 +144,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	t.asked = askedMessages(items)
 	if len(items) > 0 {
 		last := items[len(items)-1]
-		t.user = last.msg.Sender.ID
+		t.user, t.from = last.msg.Sender.ID, receivedUpdate(last.row)
 		t.directed, t.command = e.direct(ctx, last), last.msg.Command
 	}
 	t.show = newPresence(e, t)
@@ -170,6 +172,9 @@ func (t *turn) run(ctx context.Context) {
 		t.show.settle()
 		t.log.Info("turn parked")
 		return
+	case errors.Is(err, errUnlisted):
+		state, note, text = store.TurnStopped, err.Error(), ""
+		t.log.Info("turn ended for a chat that is not listed any more", "reason", err.Error())
 	case errors.Is(cause, errStopped):
 		state, note = store.TurnStopped, "stopped by the user"
 		text = ""
@@ -217,6 +222,9 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for round := 0; ; round++ {
+		if err := t.e.gateway.Allowed(t.from); err != nil {
+			return "", fmt.Errorf("%w: %w", errUnlisted, err)
+		}
 		message, final, err := t.next(ctx, conv, round)
 		if err != nil {
 			return "", err
