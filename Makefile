@@ -77,7 +77,7 @@ oracle: header build/oracle/node_modules/.package-lock.json ## Telegram's own pa
 	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram
 
 sdk: ## the official SDKs judge our requests and our fake model
-	cd $(SDKTEST) && go vet . && go test -count=1 -v .
+	cd $(SDKTEST) && go mod tidy -diff && go vet . && go run $(STATICCHECK) . && go test -count=1 -v .
 
 peers: header build/peers/requirements.txt ## our client and our bot against a real model server (needs pip)
 	LLAMA_DIR=$(CURDIR)/build/peers \
