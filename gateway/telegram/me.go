@@ -86,6 +86,9 @@ func (c *Channel) identify(ctx context.Context) {
 			}
 			return
 		}
+		if ctx.Err() == nil {
+			c.log.Warn("bot not identified yet: mentions in groups wait", "err", err)
+		}
 		if denied(err) || !sleep(ctx, wait.next()) {
 			return
 		}
