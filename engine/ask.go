@@ -28,7 +28,7 @@ func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Mess
 	}
 	request := llm.Request{
 		Model: model.Name, System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.e.toolsFor(t.settings.Language),
-		MaxTokens: model.MaxTokens, Stream: t.streaming() == StreamEdit,
+		MaxTokens: model.MaxTokens, Stream: t.streaming() != StreamOff,
 	}
 	if round >= t.settings.MaxToolCallRounds {
 		request.NoTools = true

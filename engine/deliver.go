@@ -20,6 +20,9 @@ const (
 	repeatMark = "↻ "
 	// partUnits is how long a Telegram message may be, in UTF-16 units.
 	partUnits = 4096
+	// serverRepeats is how often a send is repeated that the messenger's server
+	// answered with an error of its own.
+	serverRepeats = 3
 	// retryMax bounds the wait between two attempts.
 	retryMax = time.Minute
 	// deliverBatch is how many rows of an address are read at once.
@@ -35,6 +38,7 @@ type delivery struct {
 	mu      sync.Mutex
 	ctx     context.Context            // guarded by mu; nil until run
 	workers map[store.Address]*courier // guarded by mu
+	moves   map[gateway.ChatID]int64   // guarded by mu; chats that moved since the start
 	closed  bool                       // guarded by mu
 	wait    sync.WaitGroup
 }
@@ -78,6 +82,9 @@ func (d *delivery) close() {
 func (d *delivery) notify(a store.Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if to := d.moves[reachable(a).Chat]; to != 0 {
+		a.Chat = to
+	}
 	if c := d.workers[a]; c != nil {
 		c.again = true
 		return
@@ -89,6 +96,13 @@ func (d *delivery) notify(a store.Address) {
 	d.workers[a] = c
 	ctx := d.ctx
 	d.wait.Go(func() { d.serve(ctx, a, c) })
+}
+
+// moved says that a chat has a new id, under which its parts wait from now on.
+func (d *delivery) moved(chat gateway.ChatID, to int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.moves[chat] = to
 }
 
 // serve delivers until nothing is left for the address.
@@ -161,7 +175,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	}
 	if o.State == store.OutboxSending && o.Edit == 0 {
 		// The last process died between the request and its answer.
-		o = d.inDoubt(o, "the process ended while it was sent")
+		o = d.inDoubt(o, "the process ended while it was sent", false)
 		return o, d.write(ctx, o)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*sendWithin)
@@ -171,13 +185,15 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	part.Paced = true
 	switch {
 	case err != nil:
+	case o.Edit == 0 && part.Text == "" && part.Document == nil:
+		// A placeholder was to be taken away, and is out of reach.
 	case o.Edit != 0 && part.Text == "":
 		err = d.e.gateway.Delete(ctx, to, o.Edit)
 	case o.Edit != 0:
 		o.MessageID = o.Edit
 		err = d.e.gateway.Edit(ctx, to, o.Edit, part)
 	default:
-		if o.Resent {
+		if o.Resent > 0 {
 			part = markRepeated(part)
 		}
 		o.State = store.OutboxSending
@@ -188,9 +204,15 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
 	}
 	crashPoint("outbox.delivered")
+	from := o.Address
 	o, beside := d.outcome(o, part, err)
-	if fail, ok := errors.AsType[*gateway.SendError](err); ok && fail.Kind == gateway.Dead {
-		d.killChat(ctx, o)
+	if fail, ok := errors.AsType[*gateway.SendError](err); ok {
+		switch fail.Kind {
+		case gateway.Dead:
+			d.e.loseChat(context.WithoutCancel(ctx), from, fail.Err.Error())
+		case gateway.Moved:
+			d.e.moveChat(context.WithoutCancel(ctx), reachable(from).Chat, fail.MigrateTo)
+		}
 	}
 	if o.State == store.OutboxSent {
 		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
@@ -225,10 +247,15 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 	case gateway.NotFound:
 		o.Edit, o.MessageID, wait = 0, 0, 0
 	case gateway.Moved:
-		o.Address.Chat, wait = fail.MigrateTo, 0
+		// Messages have other ids there. Once at once, then with patience: two
+		// chats that name each other must not keep anybody busy.
+		o.Address.Chat, o.Edit = fail.MigrateTo, 0
+		if o.Attempts == 1 {
+			wait = 0
+		}
 	case gateway.Ambiguous:
 		if o.Edit == 0 {
-			o = d.inDoubt(o, err.Error())
+			o = d.inDoubt(o, err.Error(), fail.Server)
 		}
 	case gateway.Rejected:
 		o, beside = d.rejected(o, part)
@@ -255,7 +282,7 @@ func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last}
 	switch sorry := d.e.say(sayUndeliverable); {
-	case part.Text == "" || part.Text == sorry:
+	case part.Text == "" && part.Document == nil, part.Text == sorry:
 		o.State = store.OutboxDead
 		return o, nil
 	case o.Edit != 0:
@@ -274,14 +301,20 @@ func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.
 }
 
 // inDoubt decides about a send that may have arrived: it goes out once more and
-// is marked, or stays unknown.
-func (d *delivery) inDoubt(o store.Out, note string) store.Out {
+// is marked, or stays unknown. A server that says itself that it failed gets a
+// few more chances.
+func (d *delivery) inDoubt(o store.Out, note string, server bool) store.Out {
 	o.Note = note
-	if o.Resent || d.e.settings().HoldAmbiguous {
+	limit := 1
+	if server {
+		limit = serverRepeats
+	}
+	if o.Resent >= limit || d.e.settings().HoldAmbiguous {
 		o.State = store.OutboxUnknown
 		return o
 	}
-	o.State, o.Resent = store.OutboxNew, true
+	o.State = store.OutboxNew
+	o.Resent++
 	return o
 }
 
@@ -299,17 +332,6 @@ func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) 
 		}
 		return addOuts(tx, beside)
 	})
-}
-
-// killChat marks a chat that is gone or has blocked the bot.
-func (d *delivery) killChat(ctx context.Context, o store.Out) {
-	err := d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		_, err := tx.KillChat(o.Address.Channel, o.Address.Chat, o.Note)
-		return err
-	})
-	if err != nil {
-		d.e.log.Error("dead chat not marked", "chat", reachable(o.Address).String(), "err", err)
-	}
 }
 
 // markRepeated marks a part that may be there already. Where the text has no

@@ -95,7 +95,7 @@ type Settings struct {
 	ContextWindow int
 	// MaxOutputChars caps what a model reads of one tool result.
 	MaxOutputChars int
-	// Streaming is, by channel, how an answer grows: StreamOff or StreamEdit.
+	// Streaming is, by channel, how an answer grows: StreamOff, StreamEdit or StreamDraft.
 	Streaming map[string]string
 	// Owners are, by channel, the user ids of the owners.
 	Owners map[string][]int64
@@ -108,10 +108,12 @@ type Settings struct {
 	Models      Models
 }
 
-// The ways an answer shows while it grows.
+// The ways an answer shows while it grows. Where a channel or a chat has no
+// drafts, StreamDraft is StreamEdit with a later placeholder.
 const (
-	StreamOff  = "off"
-	StreamEdit = "edit"
+	StreamOff   = "off"
+	StreamEdit  = "edit"
+	StreamDraft = "draft"
 )
 
 // Models is what is known of the models.
@@ -206,7 +208,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		replayed: map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
-	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}}
+	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
 	e.backups = &backups{e: e}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters

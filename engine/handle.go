@@ -133,15 +133,16 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 		}
 	}()
 	u := receivedUpdate(row)
+	m, decodeErr := e.gateway.Decode(u)
+	u.MovedTo = m.MovedTo
 	if err := e.gateway.Allowed(u); err != nil {
 		e.log.Info("message dropped", "chat", u.Address.String(), "reason", err.Error())
 		e.endUpdates(ctx, store.InboxDone, "not allowed any more", row.ID)
 		return
 	}
-	m, err := e.gateway.Decode(u)
-	if err != nil {
-		e.log.Error("update not understood", "update", row.Update, "err", err)
-		e.endUpdates(ctx, store.InboxDead, err.Error(), row.ID)
+	if decodeErr != nil {
+		e.log.Error("update not understood", "update", row.Update, "err", decodeErr)
+		e.endUpdates(ctx, store.InboxDead, decodeErr.Error(), row.ID)
 		return
 	}
 	switch m.Kind {
@@ -158,6 +159,8 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 		e.endUpdates(ctx, store.InboxDone, "", row.ID)
 	case gateway.KindMember:
 		e.dispatchMember(ctx, item{row, m})
+	case gateway.KindMoved:
+		e.moveChat(ctx, m.Address.Chat, m.MovedTo, row.ID)
 	default:
 		e.endUpdates(ctx, store.InboxDone, "asks for nothing", row.ID)
 	}
@@ -167,6 +170,8 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	switch {
 	case !it.msg.Addressed:
 		e.endUpdates(ctx, store.InboxDone, "not addressed to the bot", it.row.ID)
+	case it.msg.Unheard:
+		e.reply(ctx, it.row, label(e.settings(), e.say(sayUnheard)), nil)
 	case it.msg.Command == "stop":
 		e.stopLane(ctx, it)
 	case it.msg.Command != "" && it.msg.Group && !isCommand(it.msg.Command):
@@ -205,26 +210,6 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 	})
 }
 
-func (e *Engine) dispatchMember(ctx context.Context, it item) {
-	e.log.Info("membership changed", "chat", it.msg.Address.String(), "member", string(it.msg.Member))
-	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
-		var err error
-		if a := it.row.Address; it.msg.Member == gateway.MemberLeft {
-			_, err = tx.KillChat(a.Channel, a.Chat, "the bot was removed or blocked")
-		} else {
-			err = tx.SeeChat(a.Channel, a.Chat, it.msg.Sender.Name)
-		}
-		if err != nil {
-			return err
-		}
-		return tx.EndUpdates(store.InboxDone, "", it.row.ID)
-	}, func(err error) {
-		if err != nil {
-			e.log.Error("membership not stored", "chat", it.msg.Address.String(), "err", err)
-		}
-	})
-}
-
 // endUpdates ends rows of the inbox that need no turn.
 func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string, ids ...store.InboxID) {
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error { return tx.EndUpdates(s, note, ids...) }, func(err error) {
@@ -248,6 +233,9 @@ func (e *Engine) reply(ctx context.Context, row store.Update, text string, chang
 			if err := change(tx); err != nil {
 				return err
 			}
+		}
+		if err := tx.ReviveChat(row.Address.Channel, row.Address.Chat, row.ReceivedAt); err != nil {
+			return err
 		}
 		if err := tx.EndUpdates(store.InboxDone, "", row.ID); err != nil {
 			return err

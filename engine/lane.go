@@ -29,6 +29,9 @@ const (
 	splitUnits = 3900
 	// splitWait is how long the next part of a cut text is waited for.
 	splitWait = 1500 * time.Millisecond
+	// holdWait is how long a forwarded message is held for the comment that
+	// comes with it, and one of an album for the others.
+	holdWait = time.Second
 	// gatherMax bounds the wait for somebody who does not stop writing.
 	gatherMax = 10 * time.Second
 	// crowd is how many messages must wait behind a running turn until the
@@ -188,6 +191,9 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 	if utf16Len(last.msg.Text) >= splitUnits {
 		debounce = max(debounce, splitWait)
 	}
+	if last.msg.Forwarded != "" || last.msg.Album != "" {
+		debounce = max(debounce, holdWait)
+	}
 	until := last.row.ReceivedAt.Add(debounce)
 	if limit := first.row.ReceivedAt.Add(max(gatherMax, debounce)); until.After(limit) {
 		until = limit
@@ -277,11 +283,7 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 		cancel(errStopped)
 	}
 	if len(dropped) > 0 {
-		ids := make([]store.InboxID, len(dropped))
-		for i, d := range dropped {
-			ids[i] = d.row.ID
-		}
-		e.endUpdates(ctx, store.InboxDone, "dropped by /stop", ids...)
+		e.endUpdates(ctx, store.InboxDone, "dropped by /stop", rowsOf(dropped)...)
 	}
 	e.log.Info("stop", "chat", it.msg.Address.String(), "running", cancel != nil, "dropped", len(dropped))
 	text := e.say(sayNothingRuns)

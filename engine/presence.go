@@ -46,13 +46,16 @@ type presence struct {
 	to      gateway.Address
 	stop    context.CancelFunc
 	working sync.WaitGroup
-	// needed asks for the placeholder before its time; grown tells of new text.
+	// needed asks for the placeholder before its time; grown tells that there
+	// may be something new to show.
 	needed, grown chan struct{}
 
 	mu    sync.Mutex
-	state string // guarded by mu
-	id    int64  // guarded by mu
-	text  string // guarded by mu; the newest preview
+	state string    // guarded by mu
+	id    int64     // guarded by mu
+	text  string    // guarded by mu; the newest preview
+	tool  string    // guarded by mu; the tool that runs, empty for none
+	since time.Time // guarded by mu; when it began
 }
 
 func newPresence(e *Engine, t *turn) *presence {
@@ -65,15 +68,28 @@ func newPresence(e *Engine, t *turn) *presence {
 // start begins to show the turn. With streaming "edit" the placeholder comes at
 // once, else only when the turn lasts or is about to change something.
 func (p *presence) start(streaming string) {
+	p.to = reachable(p.t.row.Address) // the chat may have moved before the turn began
 	p.state, p.id = p.t.row.Placeholder, p.t.row.PlaceholderID
 	ctx, cancel := context.WithCancel(context.WithoutCancel(p.e.parking))
 	p.stop = cancel
 	p.working.Go(func() { p.typing(ctx) })
-	p.working.Go(func() {
-		if p.place(ctx, streaming) && streaming == StreamEdit {
-			p.stream(ctx)
-		}
+	p.working.Go(func() { p.show(ctx, streaming) })
+}
+
+// show shows what there is to show until ctx ends.
+func (p *presence) show(ctx context.Context, streaming string) {
+	if streaming == StreamDraft && p.state == placeholderNone && !p.drafts(ctx) {
+		return
+	}
+	if !p.place(ctx, streaming) {
+		return
+	}
+	err := p.grow(ctx, streaming != StreamOff, placeholderText, func(ctx context.Context, part gateway.Part) error {
+		return p.e.gateway.Edit(ctx, p.to, p.id, part)
 	})
+	if err != nil {
+		p.t.log.Debug("no more previews", "err", err)
+	}
 }
 
 // settle ends the signs of work and returns the placeholder's last state. It
@@ -96,6 +112,21 @@ func (p *presence) preview(text string) {
 	p.text = text
 	p.mu.Unlock()
 	signal(p.grown)
+}
+
+// busy says that a tool runs. When it takes long, the chat is told.
+func (p *presence) busy(tool string) {
+	p.mu.Lock()
+	p.tool, p.since = asName(tool), time.Now()
+	p.mu.Unlock()
+	signal(p.grown)
+}
+
+// idle says that no tool runs any more.
+func (p *presence) idle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tool = ""
 }
 
 func signal(c chan struct{}) {
@@ -158,6 +189,9 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 			p.t.log.Warn("placeholder not sent", "err", err)
 		}
 		p.write(placeholderForgotten, 0)
+		if fail, ok := errors.AsType[*gateway.SendError](err); ok && fail.Kind == gateway.Dead {
+			p.e.loseChat(context.WithoutCancel(ctx), p.t.row.Address, fail.Err.Error())
+		}
 		return false
 	}
 	shown := p.write(placeholderShown, id)
@@ -181,44 +215,4 @@ func (p *presence) write(state string, id int64) bool {
 	defer p.mu.Unlock()
 	p.state, p.id = state, id
 	return true
-}
-
-// stream edits the placeholder to the answer so far, now and then, until ctx
-// ends. An edit that finds no room falls; the next one says more anyway.
-func (p *presence) stream(ctx context.Context) {
-	shown := placeholderText
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(previewEvery):
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.grown:
-		}
-		p.mu.Lock()
-		text := p.text
-		p.mu.Unlock()
-		parts := p.e.gateway.Render(p.to.Chat.Channel, p.e.redact.Text(text))
-		if len(parts) == 0 || parts[0].Text == shown {
-			continue
-		}
-		part := parts[0]
-		part.Yield = true
-		// Never given up half-way: a preview that arrives after the answer
-		// would overwrite it.
-		editing, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
-		err := p.e.gateway.Edit(editing, p.to, p.id, part)
-		cancel()
-		switch fail, ok := errors.AsType[*gateway.SendError](err); {
-		case err == nil:
-			shown = part.Text
-		case ok && fail.Kind == gateway.Busy:
-			signal(p.grown)
-		case ctx.Err() == nil:
-			p.t.log.Debug("preview not shown", "err", err)
-		}
-	}
 }

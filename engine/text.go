@@ -40,6 +40,8 @@ const (
 	sayLimitNote
 	sayInterrupted
 	sayUnreadable
+	sayUnheard
+	sayChatLost
 	sayErrBusy
 	sayErrUnreachable
 	sayErrStall
@@ -99,6 +101,8 @@ var english = [phraseCount]string{
 	sayLimitNote:      "The limit of tool calls for this answer is reached. Answer now with what you have, and say what is left to do.",
 	sayInterrupted:    "interrupted by a restart, state unknown: check before you repeat it",
 	sayUnreadable:     "I could not read that message.",
+	sayUnheard:        "I cannot listen to voice messages yet; please write it to me.",
+	sayChatLost:       "The chat %s (%s) cannot be reached any more: %s. What waited for it is dropped. It works again as soon as somebody writes to me there.",
 	sayErrBusy:        "The model is overloaded right now. Please try again in a minute.",
 	sayErrUnreachable: "The model cannot be reached right now. Please try again later.",
 	sayErrStall:       "The model stopped answering in the middle. Please try again.",
@@ -157,6 +161,8 @@ var russian = [phraseCount]string{
 	sayLimitNote:      "Предел вызовов инструментов для этого ответа достигнут. Ответь сейчас тем, что есть, и скажи, что осталось сделать.",
 	sayInterrupted:    "прервано перезапуском, состояние неизвестно: проверь, прежде чем повторять",
 	sayUnreadable:     "Не удалось прочитать это сообщение.",
+	sayUnheard:        "Голосовые сообщения я пока не умею слушать; напишите, пожалуйста, текстом.",
+	sayChatLost:       "Чат %s (%s) больше недоступен: %s. То, что ждало отправки туда, сброшено. Он снова заработает, как только мне там напишут.",
 	sayErrBusy:        "Модель сейчас перегружена. Попробуйте через минуту.",
 	sayErrUnreachable: "Модель сейчас недоступна. Попробуйте позже.",
 	sayErrStall:       "Модель замолчала посреди ответа. Попробуйте ещё раз.",

@@ -60,7 +60,10 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	if last := items[len(items)-1]; last.msg.Group {
 		t.row.ReplyTo = last.msg.ID
 	}
-	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		if t.row.Address, err = tx.Home(items[0].row.Address); err != nil {
+			return err
+		}
 		session, err := tx.Session(t.row.Address)
 		if err != nil {
 			return err
@@ -71,7 +74,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 			return err
 		}
 		if first := items[len(items)-1]; first.row.From != 0 {
-			if err := tx.SeeChat(t.row.Address.Channel, t.row.Address.Chat, first.msg.Sender.Name); err != nil {
+			if err := tx.SeeChat(t.row.Address.Channel, t.row.Address.Chat, first.msg.Sender.Name, first.row.ReceivedAt); err != nil {
 				return err
 			}
 		}
@@ -172,6 +175,8 @@ func (t *turn) run(ctx context.Context) {
 		t.show.settle()
 		t.log.Info("turn parked")
 		return
+	case errors.Is(cause, errGone):
+		state, note, text = store.TurnStopped, errGone.Error(), ""
 	case errors.Is(err, errUnlisted):
 		state, note, text = store.TurnStopped, err.Error(), ""
 		t.log.Info("turn ended for a chat that is not listed any more", "reason", err.Error())
@@ -314,6 +319,8 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 		r.CallID = c.ID
 		return r, nil
 	}
+	t.show.busy(c.Name)
+	defer t.show.idle()
 	return t.e.executor.Execute(ctx, tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: reachable(t.row.Address).Chat.String(), Thread: t.row.Address.Thread, User: t.user,

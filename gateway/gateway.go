@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -88,12 +87,28 @@ type Answerer interface {
 	Answer(ctx context.Context, query, text string) error
 }
 
+// Drafter is a Channel that can show an answer while it grows without sending a
+// message.
+type Drafter interface {
+	// Draft shows p as what the bot is about to say, for half a minute or until
+	// the next message; a blank text says only that it thinks. The id, not 0,
+	// stays the same while one answer grows. It never waits for the pace. The
+	// error is a *SendError: Busy when there is no room now, Rejected when this
+	// chat or this server knows no drafts.
+	Draft(ctx context.Context, to Address, id int64, p Part) error
+}
+
 // Config is what New needs.
 type Config struct {
 	// Channels in the order of the start table. At least one.
 	Channels []Channel
 	// Whitelist is asked for the list as it is now. Required.
 	Whitelist func() whitelist.List
+	// Migrated puts the new id of a listed chat in the place of its old one, in
+	// what Whitelist returns from now on and in what is kept. It is also called
+	// for a chat that was moved before, which changes nothing. Nil: the new id
+	// has to be listed by hand after the next start.
+	Migrated func(chat ChatID, to int64)
 	// Log is required.
 	Log *slog.Logger
 }
@@ -103,13 +118,15 @@ type Gateway struct {
 	channels  []Channel
 	byName    map[string]Channel
 	whitelist func() whitelist.List
+	migrated  func(ChatID, int64)
+	moves     moves
 	strangers strangers
 	log       *slog.Logger
 }
 
 // New checks the configuration and returns a Gateway that is ready.
 func New(c Config) (*Gateway, error) {
-	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, log: c.Log}
+	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, migrated: c.Migrated, log: c.Log}
 	g.strangers = strangers{log: c.Log, last: map[string]time.Time{}, counts: map[string]*atomic.Int64{}}
 	for _, ch := range c.Channels {
 		if g.byName[ch.Name()] != nil {
@@ -153,14 +170,15 @@ func (g *Gateway) Serve(ctx context.Context, h Handler) error {
 // admit keeps what the whitelist lets in. An update that could not be read at
 // all has no sender to ask about; it is stored, dead, so that nothing is lost.
 func (g *Gateway) admit(updates []Update) []Update {
-	list := g.whitelist()
 	kept := make([]Update, 0, len(updates))
 	for _, u := range updates {
 		if u.Fault == "" {
-			if err := list.In(u.source()); err != nil {
+			if err := g.Allowed(u); err != nil {
 				g.strangers.turnAway(u, err)
 				continue
 			}
+			// What follows may come from the new id already.
+			g.moves.note(u.Address.Chat, u.MovedTo)
 		}
 		kept = append(kept, u)
 	}
@@ -168,12 +186,39 @@ func (g *Gateway) admit(updates []Update) []Update {
 }
 
 // Allowed asks the whitelist again, with the list as it is now, about an update
-// that was stored: nil, or why it may not come in any more.
-func (g *Gateway) Allowed(u Update) error { return g.whitelist().In(u.source()) }
+// that was stored: nil, or why it may not come in any more. That a chat moved is
+// the word of the messenger, whoever it names as the sender; it counts when the
+// old or the new id is listed.
+func (g *Gateway) Allowed(u Update) error {
+	if u.MovedTo != 0 {
+		if err := g.listed(u.Address.Chat); err == nil {
+			return nil
+		}
+		return g.listed(ChatID{u.Channel, u.MovedTo})
+	}
+	list, source := g.whitelist(), u.source()
+	err := list.In(source)
+	if old, moved := g.moves.from(u.Address.Chat); err != nil && moved {
+		source.Chat = old
+		return list.In(source)
+	}
+	return err
+}
+
+// listed reports whether a message may leave for the chat, as far as the
+// whitelist goes.
+func (g *Gateway) listed(chat ChatID) error {
+	list := g.whitelist()
+	err := list.Out(chat.Channel, chat.ID)
+	if old, moved := g.moves.from(chat); err != nil && moved {
+		return list.Out(chat.Channel, old)
+	}
+	return err
+}
 
 // Reachable reports whether a message may leave for the chat: nil, or why not.
 func (g *Gateway) Reachable(chat ChatID) error {
-	if err := g.whitelist().Out(chat.Channel, chat.ID); err != nil {
+	if err := g.listed(chat); err != nil {
 		return err
 	}
 	if g.byName[chat.Channel] == nil {
@@ -267,6 +312,19 @@ func (g *Gateway) Typing(ctx context.Context, to Address) error {
 	return nil
 }
 
+// Draft shows a growing answer in a listed chat, where the channel can; see
+// Drafter.
+func (g *Gateway) Draft(ctx context.Context, to Address, id int64, p Part) error {
+	ch, err := g.out(to)
+	if err != nil {
+		return err
+	}
+	if d, ok := ch.(Drafter); ok {
+		return d.Draft(ctx, to, id, p)
+	}
+	return &SendError{Kind: Rejected, Err: fmt.Errorf("channel %q has no drafts", ch.Name())}
+}
+
 // Answer acknowledges a tap on a button in a listed chat.
 func (g *Gateway) Answer(ctx context.Context, to Address, query, text string) error {
 	ch, err := g.out(to)
@@ -290,7 +348,10 @@ func (g *Gateway) Health() []Health {
 }
 
 func (g *Gateway) out(to Address) (Channel, error) {
-	if err := g.whitelist().Out(to.Chat.Channel, to.Chat.ID); err != nil {
+	if err := g.listed(to.Chat); err != nil {
+		if id, moved := g.moves.to(to.Chat); moved {
+			return nil, &SendError{Kind: Moved, MigrateTo: id, Err: err}
+		}
 		return nil, &SendError{Kind: Refused, Err: err}
 	}
 	ch := g.byName[to.Chat.Channel]
@@ -298,42 +359,4 @@ func (g *Gateway) out(to Address) (Channel, error) {
 		return nil, &SendError{Kind: Stopped, Err: fmt.Errorf("channel %q is not on", to.Chat.Channel)}
 	}
 	return ch, nil
-}
-
-// strangers counts who was turned away and logs each of them at most once a
-// minute, so that a flood of strangers cannot fill the log either.
-type strangers struct {
-	log    *slog.Logger
-	counts map[string]*atomic.Int64
-
-	mu   sync.Mutex
-	last map[string]time.Time // guarded by mu; the last line about a sender
-}
-
-// strangersKept bounds the memory that strangers can take.
-const strangersKept = 1000
-
-func (s *strangers) turnAway(u Update, why error) {
-	if c := s.counts[u.Channel]; c != nil {
-		c.Add(1)
-	}
-	key := fmt.Sprintf("%s/%d", u.Address.Chat, u.From)
-	now := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now.Sub(s.last[key]) < time.Minute {
-		return
-	}
-	if len(s.last) >= strangersKept {
-		for k, t := range s.last {
-			if now.Sub(t) >= time.Minute {
-				delete(s.last, k)
-			}
-		}
-		if len(s.last) >= strangersKept {
-			return
-		}
-	}
-	s.last[key] = now
-	s.log.Info("stranger turned away", "chat", u.Address.Chat.String(), "user", u.From, "kind", u.Kind, "reason", why.Error())
 }

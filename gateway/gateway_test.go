@@ -224,3 +224,48 @@ func TestChatIDText(t *testing.T) {
 		t.Errorf("address reads as %s", a)
 	}
 }
+
+func TestMovedChatIsLetInUnderItsNewID(t *testing.T) {
+	list := whitelist.List{"telegram": {Chats: []int64{-5}}}
+	var log bytes.Buffer
+	moved := update(-5, "moved")
+	moved.From, moved.FromBot, moved.MovedTo = 7, true, -1005
+	after := update(-1005, "after")
+	after.From, after.Group = 11, true
+	forged := update(-6, "forged")
+	forged.MovedTo = -1006
+	stranger := update(-1006, "stranger")
+	l := &line{name: "telegram", updates: []gateway.Update{moved, after, forged, stranger}}
+	calls := 0
+	g, err := gateway.New(gateway.Config{
+		Channels: []gateway.Channel{l}, Whitelist: func() whitelist.List { return list }, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Migrated: func(chat gateway.ChatID, to int64) {
+			calls++
+			list = whitelist.List{chat.Channel: {Chats: []int64{to}}}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got sink
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Serve(ctx, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.got) != 2 || string(got.got[1].Raw) != "after" {
+		t.Fatalf("let in %v", got.got)
+	}
+	old := gateway.ChatID{Channel: "telegram", ID: -5}
+	g.Migrate(old, -1005)
+	_, err = g.Send(t.Context(), gateway.Address{Chat: old}, gateway.Part{Text: "x"})
+	if fail, ok := errors.AsType[*gateway.SendError](err); !ok || fail.Kind != gateway.Moved || fail.MigrateTo != -1005 {
+		t.Errorf("a send to the old id: %v", err)
+	}
+	if err := g.Reachable(gateway.ChatID{Channel: "telegram", ID: -1005}); err != nil || calls != 1 {
+		t.Errorf("the new id: %v after %d calls", err, calls)
+	}
+	if err := g.Allowed(moved); err != nil {
+		t.Errorf("the notice, asked again: %v", err)
+	}
+}

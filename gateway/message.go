@@ -65,7 +65,10 @@ type Update struct {
 	// FromBot and Anonymous are as in whitelist.Source.
 	FromBot   bool
 	Anonymous bool
-	Raw       json.RawMessage
+	// MovedTo is set when the messenger itself says that the chat has a new
+	// id: this one. Nobody can write such an update.
+	MovedTo int64
+	Raw     json.RawMessage
 	// Fault says why Raw cannot be understood at all; such an update is
 	// stored as a dead row and never stops the others.
 	Fault string
@@ -95,6 +98,8 @@ const (
 	KindMember Kind = "member"
 	// KindStop asks to stop the running turn, as the command /stop does.
 	KindStop Kind = "stop"
+	// KindMoved says that the chat has a new id: MovedTo is set.
+	KindMoved Kind = "moved"
 )
 
 // Message is a decoded update.
@@ -119,8 +124,14 @@ type Message struct {
 	Reply *Quote
 	// Forwarded names the origin of a forwarded message, empty for none.
 	Forwarded string
-	Press     *Press
-	Member    Member
+	// Album is the same for messages that were sent as one, empty for none.
+	Album string
+	// Unheard says that the message is speech, which the bot cannot hear.
+	Unheard bool
+	Press   *Press
+	Member  Member
+	// MovedTo is the new id of the chat.
+	MovedTo int64
 }
 
 // Sender is who wrote a message.
@@ -167,6 +178,8 @@ type Part struct {
 	// Silent parts do not make the phone ring.
 	Silent  bool       `json:"silent,omitempty"`
 	Buttons [][]Button `json:"buttons,omitempty"`
+	// Document is a file that the part carries; Text is then its caption.
+	Document *Document `json:"document,omitempty"`
 	// Last marks the end of the answer to what was asked.
 	Last bool `json:"last,omitempty"`
 	// Yield lets the part fall when the chat's pace has no room for it now:
@@ -175,6 +188,16 @@ type Part struct {
 	// Paced parts have taken their place with Pace and do not wait again.
 	Paced bool `json:"-"`
 }
+
+// Document is a text file. It is stored with its Part, so it is at most
+// MaxDocument bytes long.
+type Document struct {
+	Name    string `json:"name"`
+	Content string `json:"content"`
+}
+
+// MaxDocument is the longest Document.Content, in bytes.
+const MaxDocument = 1 << 20
 
 // Entity formats a range of a Part's text. Offset and Length count UTF-16 code
 // units, as Telegram does.
@@ -225,7 +248,10 @@ type SendError struct {
 	RetryAfter time.Duration
 	// MigrateTo is the new id of a chat that moved.
 	MigrateTo int64
-	Err       error
+	// Server says that the messenger itself failed (a status of 5xx) with an
+	// Ambiguous send: it may be repeated more often than a lost answer.
+	Server bool
+	Err    error
 }
 
 func (e *SendError) Error() string { return fmt.Sprintf("%s: %v", e.Kind, e.Err) }

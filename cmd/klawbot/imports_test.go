@@ -65,7 +65,7 @@ var home = map[string][]string{
 	"github.com/rivo/uniseg":                   {"gateway/telegram"},
 	"golang.org/x/term":                        {"cmd/klawbot"},
 	"golang.org/x/time":                        {"gateway/telegram"},
-	"golang.org/x/sync":                        {"gateway", "engine", "cmd/klawbot"}, // the way goroutines are waited for
+	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"}, // the way goroutines are waited for
 	"golang.org/x/text":                        {"gateway/telegram"},
 	"github.com/VictoriaMetrics/metrics":       {"engine"},
 	"golang.org/x/sys":                         {"engine/internal/store", "internal/llamatest"}, // each its own system call

@@ -88,10 +88,10 @@ func (a *api) post(ctx context.Context, method string, params, result any) error
 		Result json.RawMessage `json:"result"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return fmt.Errorf("%s: %w", method, &unclearError{err})
+		return fmt.Errorf("%s: %w", method, &unclearError{err: err})
 	}
 	if err := json.Unmarshal(answer.Result, result); err != nil {
-		return fmt.Errorf("%s: %w", method, &unclearError{err})
+		return fmt.Errorf("%s: %w", method, &unclearError{err: err})
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (a *api) broken(err error, wrote bool) error {
 	}
 	err = a.redact.Error(err)
 	if wrote {
-		return &unclearError{err}
+		return &unclearError{err: err}
 	}
 	return &unsentError{err}
 }
@@ -169,7 +169,7 @@ func foreign(status int) error {
 	if status >= 300 && status < 500 {
 		return &unsentError{err}
 	}
-	return &unclearError{err}
+	return &unclearError{err, status >= 500}
 }
 
 // apiError is a refusal by the Bot API.
@@ -189,8 +189,12 @@ func (e *unsentError) Error() string { return e.err.Error() }
 
 func (e *unsentError) Unwrap() error { return e.err }
 
-// unclearError: the request was written, what became of it is unknown.
-type unclearError struct{ err error }
+// unclearError: the request was written, what became of it is unknown. server says
+// that something answered, but not the Bot API.
+type unclearError struct {
+	err    error
+	server bool
+}
 
 func (e *unclearError) Error() string { return "unclear: " + e.err.Error() }
 

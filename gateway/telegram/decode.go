@@ -67,7 +67,11 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 	m.Sender.Name = userName(in.From)
 	m.Time = clock(in.Date)
 	m.Reply = c.quote(&in)
-	m.Forwarded = originName(in.ForwardOrigin)
+	m.Forwarded, m.Album = originName(in.ForwardOrigin), in.MediaGroupID
+	if in.MigrateToChatID != 0 {
+		m.Kind, m.MovedTo = gateway.KindMoved, in.MigrateToChatID
+		return m, nil
+	}
 	words := wordsOf(&in)
 	media := describe(&in)
 	if words.empty() && media == "" {
@@ -76,6 +80,7 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 	if words.empty() && media == "" {
 		return m, nil // a service message, or nothing at all
 	}
+	m.Unheard = words.empty() && (in.Voice != nil || in.VideoNote != nil || in.Audio != nil)
 	kind := gateway.KindText
 	if edited {
 		if in.Location != nil {

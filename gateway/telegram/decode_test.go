@@ -94,7 +94,7 @@ func TestDecodeNothing(t *testing.T) {
 		{"D13 title", in("message", "group", `"new_chat_title":"T"`)},
 		{"D13 chat photo", in("message", "group", `"new_chat_photo":[{"file_id":"x"}]`)},
 		{"D13 topic made", in("message", "group", `"forum_topic_created":{"name":"x","icon_color":1}`)},
-		{"D13 migration", in("message", "group", `"migrate_to_chat_id":-1001`)},
+		{"E9 the other half of a migration", in("message", "group", `"migrate_from_chat_id":-5`)},
 		{"D15 empty", in("message", "private", `"text":""`)},
 		{"D15 old forward fields only", in("message", "private", `"forward_date":1`)},
 		{"D8 live location moves", in("edited_message", "private", `"location":{"latitude":1,"longitude":2},"edit_date":2000`)},

@@ -54,6 +54,9 @@ func (c *Channel) failure(chat int64, err error) error {
 	if refusal, ok := errors.AsType[*apiError](err); ok {
 		return c.refused(chat, refusal)
 	}
+	if unclear, ok := errors.AsType[*unclearError](err); ok {
+		return &gateway.SendError{Kind: gateway.Ambiguous, Server: unclear.server, Err: c.redact.Error(err)}
+	}
 	if _, unsent := errors.AsType[*unsentError](err); !unsent {
 		return &gateway.SendError{Kind: gateway.Ambiguous, Err: c.redact.Error(err)}
 	}
@@ -68,7 +71,7 @@ func (c *Channel) refused(chat int64, e *apiError) error {
 		failed.RetryAfter = max(e.retryAfter, time.Second) + jitter(0, time.Second)
 		c.pace.block(chat, failed.RetryAfter)
 	case e.code >= http.StatusInternalServerError:
-		failed.Kind = gateway.Retry
+		failed.Kind, failed.Server = gateway.Ambiguous, true
 	case e.migrateTo != 0:
 		failed.Kind, failed.MigrateTo = gateway.Moved, e.migrateTo
 	case denied(e):

@@ -133,21 +133,21 @@ func (p *poller) mend(ctx context.Context, err error) time.Duration {
 	stored, _ := errors.AsType[*acceptError](err)
 	switch {
 	case stored != nil:
-		p.report(stateStale, "messages cannot be stored: "+stored.Error())
+		p.c.report(stateStale, notStored+stored.Error())
 	case refusal == nil:
-		p.report(stateConnecting, err.Error())
+		p.c.report(stateConnecting, err.Error())
 		if errors.Is(err, context.DeadlineExceeded) {
 			p.c.poll.renew() // the connection is there, but nothing comes through
 		}
 	case refusal.code == http.StatusTooManyRequests:
-		p.report(stateConnecting, err.Error())
+		p.c.report(stateConnecting, err.Error())
 		return max(refusal.retryAfter, time.Second) + jitter(0, time.Second)
 	case refusal.code == http.StatusConflict && strings.Contains(refusal.description, "webhook"):
 		return p.unhook(ctx)
 	case refusal.code == http.StatusConflict:
-		p.report(stateConflict, "another program polls with this token: stop it, or give this bot a token of its own")
+		p.c.report(stateConflict, "another program polls with this token: stop it, or give this bot a token of its own")
 	default:
-		p.report(stateConnecting, err.Error())
+		p.c.report(stateConnecting, err.Error())
 	}
 	return p.wait.next()
 }
@@ -155,7 +155,7 @@ func (p *poller) mend(ctx context.Context, err error) time.Duration {
 // unhook removes the webhook that keeps polls out, once: whoever sets it again
 // wants it.
 func (p *poller) unhook(ctx context.Context) time.Duration {
-	p.report(stateConflict, "a webhook is set for this bot, so that it cannot be polled: remove it, or give this bot a token of its own")
+	p.c.report(stateConflict, "a webhook is set for this bot, so that it cannot be polled: remove it, or give this bot a token of its own")
 	if p.dropped {
 		return p.wait.next()
 	}
@@ -172,13 +172,8 @@ func (p *poller) unhook(ctx context.Context) time.Duration {
 	return 0
 }
 
-// report logs a fault when it is another one than before.
-func (p *poller) report(state, fault string) {
-	fault = p.c.redact.Text(fault)
-	if p.c.health.set(state, fault) {
-		p.c.log.Warn("polling fails, trying on", "state", state, "err", fault)
-	}
-}
+// notStored begins the fault of a store that fails.
+const notStored = "messages cannot be stored: "
 
 // acceptError: the updates were not stored, so they are not acknowledged.
 type acceptError struct{ err error }

@@ -144,7 +144,7 @@ func TestPollErrors(t *testing.T) {
 			w.until("it is there", func() bool { return w.texts() == "one" })
 			w.until("health is good", func() bool { return w.Health().State == "ok" && w.Health().Fault == "" })
 			growing(t, w.gaps("getUpdates")[:12])
-			if n := strings.Count(w.log.String(), "polling fails"); n != 1 {
+			if n := strings.Count(w.log.String(), "updates do not come in"); n != 1 {
 				t.Errorf("%d lines about one fault", n)
 			}
 		})

@@ -39,7 +39,13 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 		}
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
-		sent, err := c.bot.SendMessage(ctx, sendParams(to, p))
+		var sent *models.Message
+		var err error
+		if p.Document != nil {
+			sent, err = c.bot.SendDocument(ctx, documentParams(to, p))
+		} else {
+			sent, err = c.bot.SendMessage(ctx, sendParams(to, p))
+		}
 		if err == nil {
 			id = int64(sent.ID)
 		}
@@ -125,16 +131,21 @@ func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Par
 func sendParams(to gateway.Address, p gateway.Part) *tg.SendMessageParams {
 	m := &tg.SendMessageParams{
 		ChatID: to.Chat.ID, MessageThreadID: int(to.Thread), Text: p.Text, Entities: entities(p),
-		LinkPreviewOptions: noPreview(), DisableNotification: p.Silent,
-	}
-	// In a private chat it is plain what is answered.
-	if p.ReplyTo != 0 && to.Chat.ID < 0 {
-		m.ReplyParameters = &models.ReplyParameters{MessageID: int(p.ReplyTo), AllowSendingWithoutReply: true}
+		LinkPreviewOptions: noPreview(), DisableNotification: p.Silent, ReplyParameters: replyTo(to, p),
 	}
 	if len(p.Buttons) > 0 {
 		m.ReplyMarkup = keyboard(p)
 	}
 	return m
+}
+
+// replyTo names the question in a group. In a private chat it is plain what is
+// answered.
+func replyTo(to gateway.Address, p gateway.Part) *models.ReplyParameters {
+	if p.ReplyTo == 0 || to.Chat.ID > 0 {
+		return nil
+	}
+	return &models.ReplyParameters{MessageID: int(p.ReplyTo), AllowSendingWithoutReply: true}
 }
 
 // editParams leaves out the keyboard of a part without buttons, which removes it.

@@ -136,7 +136,7 @@ func TestSendFailures(t *testing.T) {
 		{"G4 answer breaks off", telegramtest.Fault{Kind: telegramtest.FaultMalformed, Effect: true}, gateway.Ambiguous},
 		{"G4 no answer", telegramtest.Fault{Kind: telegramtest.FaultHang}, gateway.Ambiguous},
 		{"G5 502 from a gateway", telegramtest.Fault{Kind: telegramtest.FaultHTML}, gateway.Ambiguous},
-		{"G5 500 from Telegram", refused(500, "Internal Server Error"), gateway.Retry},
+		{"G5 500 from Telegram", refused(500, "Internal Server Error"), gateway.Ambiguous},
 		{"a gateway refuses", telegramtest.Fault{Kind: telegramtest.FaultHTML, Status: 403}, gateway.Retry},
 		{"G7 blocked", refused(403, "Forbidden: bot was blocked by the user"), gateway.Dead},
 		{"G7 deactivated", refused(403, "Forbidden: user is deactivated"), gateway.Dead},

@@ -41,6 +41,8 @@ type Config struct {
 	// Commands are shown in the menu of the chat, in this order. Only the
 	// first 30 are; none leaves the menu as it is.
 	Commands []Command
+	// Webhook, if not nil, has Telegram bring the updates; nil polls.
+	Webhook *Webhook
 	// Transport makes a new pool of connections; it is called for the sender,
 	// for the poller, and again when the poller's connection is dead. Nil
 	// makes pools that notice dead connections.
@@ -67,10 +69,14 @@ type Channel struct {
 	log        *slog.Logger
 	redact     *redact.Set
 
-	serving atomic.Bool
-	me      atomic.Pointer[Bot] // nil until Telegram has told
-	known   chan struct{}       // closed when me is set
-	health  health
+	webhook *Webhook
+	hooked  bool // the webhook was set; Serve alone uses it
+
+	serving  atomic.Bool
+	noDrafts atomic.Bool         // the server does not know them
+	me       atomic.Pointer[Bot] // nil until Telegram has told
+	known    chan struct{}       // closed when me is set
+	health   health
 }
 
 var (
@@ -78,6 +84,7 @@ var (
 	_ gateway.Typer    = (*Channel)(nil)
 	_ gateway.Answerer = (*Channel)(nil)
 	_ gateway.Starter  = (*Channel)(nil)
+	_ gateway.Drafter  = (*Channel)(nil)
 	_ gateway.Pacer    = (*Channel)(nil)
 )
 
@@ -92,13 +99,19 @@ func New(c Config) (*Channel, error) {
 		return nil, err
 	}
 	c.Redact.Add(c.Token)
+	if c.Webhook != nil {
+		if err := c.Webhook.Check(); err != nil {
+			return nil, fmt.Errorf("channels.telegram.%w", err)
+		}
+		c.Redact.Add(c.Webhook.Secret)
+	}
 	if c.Transport == nil {
 		c.Transport = newTransport
 	}
 	t := &Channel{
 		id: id, pace: newPacer(c.Limits), respondAll: c.RespondAll, commands: c.Commands,
 		poll: newAPI(base, c.Token, c.Transport, c.Redact), send: newAPI(base, c.Token, c.Transport, c.Redact),
-		log: c.Log.With("channel", channelName), redact: c.Redact, known: make(chan struct{}),
+		webhook: c.Webhook, log: c.Log.With("channel", channelName), redact: c.Redact, known: make(chan struct{}),
 	}
 	t.bot, err = tg.New(c.Token, tg.WithServerURL(base), tg.WithSkipGetMe(),
 		tg.WithHTTPClient(callTimeout, t.send), tg.WithErrorsHandler(func(err error) {
@@ -134,11 +147,12 @@ func (c *Channel) Name() string { return channelName }
 // a group cannot be told from anybody else's.
 func (c *Channel) Ready() <-chan struct{} { return c.known }
 
-// Render turns Markdown into messages that Telegram takes.
-func (c *Channel) Render(markdown string) []gateway.Part { return Render(markdown) }
+// Render turns Markdown into messages that Telegram takes; a very long text
+// becomes a summary and a file.
+func (c *Channel) Render(markdown string) []gateway.Part { return renderShort(markdown) }
 
-// Serve polls until ctx ends. It returns an error only when Telegram refuses the
-// token. Beside the polling it learns the bot's name and publishes the menu,
+// Serve polls, or takes what the webhook brings, until ctx ends. It returns an
+// error only when Telegram refuses the token or the webhook has no place to listen. Beside the polling it learns the bot's name and publishes the menu,
 // which may fail and be repeated without harm to anything else.
 func (c *Channel) Serve(ctx context.Context, accept gateway.Accept) error {
 	if !c.serving.CompareAndSwap(false, true) {
@@ -151,7 +165,18 @@ func (c *Channel) Serve(ctx context.Context, accept gateway.Accept) error {
 	defer cancel()
 	beside.Go(func() { c.identify(ctx) })
 	beside.Go(func() { c.publish(ctx) })
+	if c.webhook != nil {
+		return c.serveWebhook(ctx, accept)
+	}
 	return newPoller(c, accept).run(ctx)
+}
+
+// report notes and logs a fault when it is another one than before.
+func (c *Channel) report(state, fault string) {
+	fault = c.redact.Text(fault)
+	if c.health.set(state, fault) {
+		c.log.Warn("updates do not come in, trying on", "state", state, "err", fault)
+	}
 }
 
 // Health reports how the polling fares.

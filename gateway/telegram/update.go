@@ -31,6 +31,7 @@ type glimpse struct {
 	ActorChat       *chat    `json:"actor_chat"`  // the same in reactions
 	ViaBot          *user    `json:"via_bot"`     // written by an inline bot
 	Message         *glimpse `json:"message"`     // below the button that was pressed
+	MigrateTo       int64    `json:"migrate_to_chat_id"`
 }
 
 type chat struct {
@@ -101,7 +102,7 @@ func (g *glimpse) fill(u *gateway.Update) {
 	if g.Message != nil {
 		about = g.Message
 	}
-	u.Message = about.MessageID
+	u.Message, u.MovedTo = about.MessageID, g.MigrateTo
 	u.Address.Chat.Channel = channelName
 	if about.Chat != nil {
 		u.Address.Chat.ID = about.Chat.ID

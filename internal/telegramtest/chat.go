@@ -41,6 +41,7 @@ type chat struct {
 	byID     map[int64]*Message
 	last     int64 // id of the last message, where the chat counts its own
 	botSpoke bool
+	draft    Preview
 	pace     pace
 }
 

@@ -72,6 +72,15 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
+// Inject has a function decide the fault of every call that no added fault hits;
+// nil means none. It is asked with the server at a standstill and must not call
+// the server.
+func (s *Server) Inject(decide func(Call) *Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inject = decide
+}
+
 // strike finds the fault that hits a call. s.mu is held.
 func (s *Server) strike(method string, chat int64) *Fault {
 	for i, f := range s.faults {

@@ -54,6 +54,9 @@ func (s *Server) begin(method string, p params) (*Call, *Fault) {
 	}
 	j.calls = append(j.calls, c)
 	f := s.strike(method, c.Chat)
+	if f == nil && s.inject != nil {
+		f = s.inject(*c)
+	}
 	if f != nil {
 		c.Fault = f.Kind
 	}

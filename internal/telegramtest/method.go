@@ -16,6 +16,8 @@ func (s *Server) method(name string) method {
 		return s.getMe
 	case "sendmessage":
 		return s.sendMessage
+	case "sendmessagedraft":
+		return s.drafts()
 	case "senddocument":
 		return s.sendDocument
 	case "editmessagetext":

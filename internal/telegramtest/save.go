@@ -39,7 +39,7 @@ func (s *Server) Save() []byte {
 	all := saved{
 		Users: s.users, LastMessage: s.lastMessage, LastQuery: s.lastQuery,
 		Pending: s.queue.pending, NextUpdate: s.queue.next, Allowed: s.queue.allowed,
-		Webhook: s.webhook, Commands: s.commands, Description: s.description, Files: s.files,
+		Webhook: s.webhook.url, Commands: s.commands, Description: s.description, Files: s.files,
 	}
 	for _, c := range s.chats {
 		all.Chats = append(all.Chats, savedChat{c.Chat, c.access, c.movedTo, c.topics, c.messages, c.last, c.botSpoke})
@@ -65,7 +65,9 @@ func (s *Server) Restore(body []byte) error {
 	s.users, s.lastMessage, s.lastQuery = all.Users, all.LastMessage, all.LastQuery
 	s.users[s.config.Bot.ID] = s.config.Bot
 	s.queue = queue{pending: all.Pending, next: all.NextUpdate, allowed: all.Allowed}
-	s.webhook, s.commands, s.description, s.files = all.Webhook, all.Commands, all.Description, all.Files
+	s.webhook.end()
+	s.webhook = hook{url: all.Webhook}
+	s.commands, s.description, s.files = all.Commands, all.Description, all.Files
 	s.chats, s.queries = map[int64]*chat{}, map[string]*query{}
 	for _, c := range all.Chats {
 		s.chats[c.Chat.ID] = c.restore()

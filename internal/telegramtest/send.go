@@ -50,7 +50,7 @@ func (s *Server) send(p params, m Message) (any, *apiError) {
 		return nil, err
 	}
 	m.From, m.Bot, m.Silent = s.config.Bot.ID, true, p.flag("disable_notification")
-	c.botSpoke = true
+	c.botSpoke, c.draft = true, Preview{}
 	return s.wire(c, s.add(c, m)), nil
 }
 

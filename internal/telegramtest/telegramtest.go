@@ -10,10 +10,10 @@
 // (one a second for a chat, 20 a minute for a group, 30 a second for all).
 // Parameters come as multipart form, urlencoded form, JSON or query.
 //
-// Not simulated: parse_mode (it is recorded, the text stays as it came), the
-// delivery of updates to a webhook, link previews, media but documents, drafts
-// and rich messages, inline mode, business accounts, administrators, the delay
-// of repeated 409 answers and the shortened polls of hasty clients. Entities
+// Not simulated: parse_mode (it is recorded, the text stays as it came),
+// media but documents, link previews, rich messages, inline mode, business
+// accounts, administrators, the delay of repeated 409 answers and the shortened
+// polls of hasty clients. Updates go to a webhook only with Config.Hook. Entities
 // that cross are kept as they are, where Telegram cuts or drops some of them.
 //
 // A test in the same process uses the methods of Server; another process uses
@@ -51,6 +51,10 @@ type Config struct {
 	// Listener is where to serve; nil means a free port of 127.0.0.1. The
 	// server closes it.
 	Listener net.Listener
+	// Hook delivers updates to the webhook that is set; nil delivers none.
+	Hook *http.Client
+	// NoDrafts makes the server one that does not know drafts yet.
+	NoDrafts bool
 	// Journal is how many calls are kept, at least; 0 means 10,000.
 	Journal int
 }
@@ -69,7 +73,8 @@ type Server struct {
 	chats       map[int64]*chat
 	lastMessage int64
 	queue       queue
-	webhook     string
+	webhook     hook
+	deliveries  sync.WaitGroup
 	commands    map[string][]Command
 	description string
 	queries     map[string]*query
@@ -77,6 +82,7 @@ type Server struct {
 	files       map[string]File
 	pace        window
 	faults      []*Fault
+	inject      func(Call) *Fault
 	journal     journal
 	observe     func(Call)
 }
@@ -154,6 +160,10 @@ func (s *Server) Close() {
 	// The listener's error on closing tells nobody anything.
 	_ = s.http.Close()
 	<-s.served
+	s.mu.Lock()
+	s.webhook.end()
+	s.mu.Unlock()
+	s.deliveries.Wait()
 }
 
 // touch wakes everybody who waits for a condition. s.mu is held.

@@ -64,6 +64,7 @@ func (s *Server) putFields(fields []byte) int64 {
 		default:
 		}
 	}
+	s.webhook.knock()
 	s.touch()
 	return id
 }
@@ -110,7 +111,7 @@ func (s *Server) ResetUpdateIDs(next int64) {
 func (s *Server) getUpdates(ctx context.Context, p params) (any, *apiError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.webhook != "" {
+	if s.webhook.url != "" {
 		return nil, conflict(hookActive)
 	}
 	s.endPoll(otherPoller)
@@ -196,15 +197,20 @@ func (q *queue) confirm(offset int64) {
 func (q *queue) batch(limit int) []json.RawMessage {
 	all := make([]json.RawMessage, 0, min(limit, len(q.pending)))
 	for _, u := range q.pending[:min(limit, len(q.pending))] {
-		var b bytes.Buffer
-		b.WriteString(`{"update_id":`)
-		b.WriteString(strconv.FormatInt(u.ID, 10))
-		if len(u.Fields) > 0 {
-			b.WriteByte(',')
-			b.Write(u.Fields)
-		}
-		b.WriteByte('}')
-		all = append(all, b.Bytes())
+		all = append(all, u.wire())
 	}
 	return all
+}
+
+// wire is the update as the API shows it.
+func (u update) wire() []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"update_id":`)
+	b.WriteString(strconv.FormatInt(u.ID, 10))
+	if len(u.Fields) > 0 {
+		b.WriteByte(',')
+		b.Write(u.Fields)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
 }

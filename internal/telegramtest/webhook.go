@@ -1,22 +1,47 @@
 package telegramtest
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
-// setWebhook remembers the address; nothing is ever sent there. s.mu is held.
+// hook is the webhook. Server.mu guards it.
+type hook struct {
+	url, secret string
+	// failures counts the deliveries that were refused, lastError is why the
+	// last one was.
+	failures  int
+	lastError string
+	wake      chan struct{} // holds one; nil while nothing is delivered
+	stop      context.CancelFunc
+}
+
+const secretRunes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+// setWebhook sets the address, and begins to deliver when the Config says how.
+// s.mu is held.
 func (s *Server) setWebhook(p params) (any, *apiError) {
 	url := p.str("url")
 	if url != "" && !strings.HasPrefix(url, "https://") {
 		return nil, badRequest("bad webhook: An HTTPS URL must be provided for webhook")
 	}
+	if strings.Trim(p.str("secret_token"), secretRunes) != "" {
+		return nil, badRequest("secret token contains unallowed characters")
+	}
 	s.endPoll(hookSet)
-	s.webhook = url
+	s.webhook.end()
+	s.webhook = hook{url: url, secret: p.str("secret_token")}
 	s.queue.remember(p)
 	s.dropPending(p)
+	if url != "" && s.config.Hook != nil {
+		s.startDelivery()
+	}
 	return true, nil
 }
 
 func (s *Server) deleteWebhook(p params) (any, *apiError) {
-	s.webhook = ""
+	s.webhook.end()
+	s.webhook = hook{}
 	s.dropPending(p)
 	return true, nil
 }
@@ -32,6 +57,30 @@ func (s *Server) getWebhookInfo(params) (any, *apiError) {
 		URL     string   `json:"url"`
 		Custom  bool     `json:"has_custom_certificate"`
 		Pending int      `json:"pending_update_count"`
+		Error   string   `json:"last_error_message,omitempty"`
 		Allowed []string `json:"allowed_updates,omitempty"`
-	}{s.webhook, false, len(s.queue.pending), s.queue.allowed}, nil
+	}{s.webhook.url, false, len(s.queue.pending), s.webhook.lastError, s.queue.allowed}, nil
+}
+
+// Webhook is the address of the webhook, and how many deliveries it refused.
+func (v State) Webhook() (url string, failures int) {
+	return v.s.webhook.url, v.s.webhook.failures
+}
+
+// end stops the deliveries.
+func (h *hook) end() {
+	if h.stop != nil {
+		h.stop()
+	}
+	h.wake, h.stop = nil, nil
+}
+
+// knock says that there is something to deliver.
+func (h *hook) knock() {
+	if h.wake != nil {
+		select {
+		case h.wake <- struct{}{}:
+		default:
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -15,38 +16,125 @@ type Chat struct {
 	Note      string
 	// SeenAt is when the chat last wrote, zero for never.
 	SeenAt time.Time
+	// MovedTo is the new id of a chat that has one, else 0.
+	MovedTo int64
 }
 
-// SeeChat remembers that a chat wrote, and revives a dead one. An empty name
-// leaves the one that is known.
-func (tx *Tx) SeeChat(channel string, id int64, name string) error {
+// SeeChat remembers that a chat wrote at a time, and revives one that died
+// before that. An empty name leaves the one that is known.
+func (tx *Tx) SeeChat(channel string, id int64, name string, at time.Time) error {
 	_, err := tx.exec(`INSERT INTO chats (channel, chat, name, seen_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (channel, chat) DO UPDATE SET name = coalesce(nullif(excluded.name, ''), name),
-			seen_at = excluded.seen_at, dead_since = 0, note = ''`, channel, id, name, toMillis(tx.now))
+		ON CONFLICT (channel, chat) DO UPDATE SET name = coalesce(nullif(excluded.name, ''), name), seen_at = excluded.seen_at`,
+		channel, id, name, tx.orNow(at))
+	if err == nil {
+		err = tx.reviveChat(channel, id, at)
+	}
 	if err != nil {
 		return fmt.Errorf("see chat %s %d: %w", channel, id, err)
 	}
 	return nil
 }
 
-// KillChat marks a chat as not reachable. It reports whether it was alive; a
-// dead one keeps its time and note. A chat that never wrote counts as alive.
+// ReviveChat says that a chat could be reached at a time, now when it is zero. It
+// costs nothing for one that is not dead.
+func (tx *Tx) ReviveChat(channel string, id int64, at time.Time) error {
+	if err := tx.reviveChat(channel, id, at); err != nil {
+		return fmt.Errorf("revive chat %s %d: %w", channel, id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) reviveChat(channel string, id int64, at time.Time) error {
+	_, err := tx.exec(`UPDATE chats SET dead_since = 0, note = ''
+		WHERE channel = ? AND chat = ? AND dead_since <> 0 AND dead_since <= ?`, channel, id, tx.orNow(at))
+	return err
+}
+
+// ChatName is the name of a chat, empty for one without.
+func (tx *Tx) ChatName(channel string, id int64) (string, error) {
+	var name string
+	err := notFound(tx.tx.QueryRow(`SELECT name FROM chats WHERE channel = ? AND chat = ?`, channel, id).Scan(&name))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", fmt.Errorf("name of chat %s %d: %w", channel, id, err)
+	}
+	return name, nil
+}
+
+// KillChat marks a chat as not reachable and ends what waits to leave for it. It
+// reports whether it was alive; a dead one keeps its time and note. A chat that
+// never wrote counts as alive.
 func (tx *Tx) KillChat(channel string, id int64, note string) (was bool, err error) {
 	n, err := tx.exec(`INSERT INTO chats (channel, chat, name, seen_at, dead_since, note) VALUES (?, ?, '', 0, ?, ?)
 		ON CONFLICT (channel, chat) DO UPDATE SET dead_since = excluded.dead_since, note = excluded.note
 			WHERE dead_since = 0`, channel, id, toMillis(tx.now), note)
+	if err == nil {
+		_, err = tx.exec(endOutOfChatSQL, note, channel, id)
+	}
 	if err != nil {
 		return false, fmt.Errorf("kill chat %s %d: %w", channel, id, err)
 	}
 	return n == 1, nil
 }
 
+// MoveChat gives a chat its new id: sessions, turns, what waits to be answered
+// and what waits to leave. Messages have other ids there, so what was to edit one
+// becomes a new message, and what was to answer one stands alone. Doing it again
+// changes nothing.
+func (tx *Tx) MoveChat(channel string, from, to int64) error {
+	for _, statement := range []string{
+		`INSERT INTO chats (channel, chat, name, seen_at, moved_to) VALUES (?1, ?2, '', 0, ?3)
+			ON CONFLICT (channel, chat) DO UPDATE SET moved_to = excluded.moved_to`,
+		`INSERT INTO chats (channel, chat, name, seen_at) SELECT channel, ?3, name, seen_at FROM chats WHERE channel = ?1 AND chat = ?2
+			ON CONFLICT (channel, chat) DO NOTHING`,
+		`UPDATE sessions SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
+		`UPDATE turns SET placeholder = 'forgotten' WHERE state = 'running' AND channel = ?1 AND chat = ?2`,
+		`UPDATE turns SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
+		`UPDATE inbox SET chat = ?3 WHERE state IN ('new', 'running') AND channel = ?1 AND chat = ?2`,
+		moveOutSQL,
+	} {
+		if _, err := tx.exec(statement, channel, from, to); err != nil {
+			return fmt.Errorf("move chat %s %d to %d: %w", channel, from, to, err)
+		}
+	}
+	return nil
+}
+
+// Home is the address under which a chat is known today.
+func (tx *Tx) Home(a Address) (Address, error) {
+	to, _, err := tx.whereabouts(a)
+	if err != nil {
+		return a, fmt.Errorf("home of %s: %w", a, err)
+	}
+	if to != 0 {
+		a.Chat = to
+	}
+	return a, nil
+}
+
+// whereabouts tells where a chat moved, 0 for nowhere, and whether it is dead.
+func (tx *Tx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
+	err = tx.tx.QueryRow(whereaboutsSQL, a.Channel, a.Chat).Scan(&movedTo, &dead)
+	if errors.Is(notFound(err), ErrNotFound) {
+		return 0, false, nil
+	}
+	return movedTo, dead, err
+}
+
+const (
+	whereaboutsSQL = `SELECT moved_to, dead_since <> 0 FROM chats WHERE channel = ? AND chat = ?`
+
+	endOutOfChatSQL = `UPDATE outbox SET state = 'dead', note = ? WHERE state IN ('new', 'sending') AND channel = ? AND chat = ?`
+
+	moveOutSQL = `UPDATE outbox SET chat = ?3, edit = 0, body = CAST(json_remove(CAST(body AS TEXT), '$.reply_to') AS BLOB)
+		WHERE state IN ('new', 'sending') AND channel = ?1 AND chat = ?2`
+)
+
 // Chats lists all chats, the latest first.
 func (tx *Tx) Chats() ([]Chat, error) {
 	all, err := query(tx, func(r row) (c Chat, err error) {
-		err = r.Scan(&c.Channel, &c.ID, &c.Name, millis{&c.DeadSince}, &c.Note, millis{&c.SeenAt})
+		err = r.Scan(&c.Channel, &c.ID, &c.Name, millis{&c.DeadSince}, &c.Note, millis{&c.SeenAt}, &c.MovedTo)
 		return c, err
-	}, `SELECT channel, chat, name, dead_since, note, seen_at FROM chats ORDER BY seen_at DESC, id DESC`)
+	}, `SELECT channel, chat, name, dead_since, note, seen_at, moved_to FROM chats ORDER BY seen_at DESC, id DESC`)
 	if err != nil {
 		return nil, fmt.Errorf("list chats: %w", err)
 	}

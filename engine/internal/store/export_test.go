@@ -18,6 +18,8 @@ var HotStatements = map[string]string{
 	"sessionAt":    sessionAtSQL,
 	"History":      historySQL,
 	"unlogged":     unloggedSQL,
+	"whereabouts":  whereaboutsSQL,
+	"endOutOfChat": endOutOfChatSQL,
 }
 
 // Exec runs any statement.

@@ -37,9 +37,9 @@ type Out struct {
 	Edit     int64
 	State    OutboxState
 	Attempts int
-	// Resent says that the part goes out a second time after an unclear
-	// first one, and is marked so.
-	Resent    bool
+	// Resent is how often the part went out again after an unclear attempt;
+	// from the first time on it is marked so.
+	Resent    int
 	MessageID int64
 	NotBefore time.Time
 	Note      string
@@ -70,17 +70,28 @@ func scanOut(r row) (o Out, err error) {
 }
 
 // AddOut stores a part to deliver, new unless State says otherwise. A part
-// whose key is there already is not stored again.
+// whose key is there already is not stored again. What is for a chat that has
+// moved goes to its new id as a new message; what is for a dead one ends here.
 func (tx *Tx) AddOut(o Out) error {
 	if o.State == "" {
 		o.State = OutboxNew
 	}
-	_, err := tx.exec(`INSERT INTO outbox (key, turn, channel, chat, thread, body, edit, state, attempts,
+	movedTo, dead, err := tx.whereabouts(o.Address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("add out %s: %w", o.Key, err)
+	case dead:
+		o.State, o.Note = OutboxDead, "the chat cannot be reached"
+	}
+	_, err = tx.exec(`INSERT INTO outbox (key, turn, channel, chat, thread, body, edit, state, attempts,
 			resent, message_id, not_before, note, created_at, sent_at)
 		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO NOTHING`,
 		o.Key, o.Turn, o.Address.Channel, o.Address.Chat, o.Address.Thread, blob(o.Body), o.Edit, o.State,
 		o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, tx.orNow(o.CreatedAt), toMillis(o.SentAt))
+	if err == nil && movedTo != 0 {
+		_, err = tx.exec(moveOutSQL, o.Address.Channel, o.Address.Chat, movedTo)
+	}
 	if err != nil {
 		return fmt.Errorf("add out %s: %w", o.Key, err)
 	}

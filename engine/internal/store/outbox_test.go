@@ -51,7 +51,7 @@ func TestOutbox(t *testing.T) {
 	}
 
 	want := all[0]
-	want.State, want.Attempts, want.Resent, want.Edit = store.OutboxSending, 2, true, 0
+	want.State, want.Attempts, want.Resent, want.Edit = store.OutboxSending, 2, 1, 0
 	want.NotBefore, want.Note, want.Address = time.UnixMilli(1_800_000_000_000).UTC(), "moved", other
 	write(t, s, func(tx *store.Tx) error { return tx.UpdateOut(want) })
 	if diff := cmp.Diff(want, pending(t, s, nil, 1)[0]); diff != "" {

@@ -139,8 +139,8 @@ func TestChats(t *testing.T) {
 			must(t, s.Write(t.Context(), fn))
 		}
 		start := time.Now().UTC()
-		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 1, "One") })
-		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 2, "Two") })
+		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 1, "One", time.Time{}) })
+		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 2, "Two", time.Time{}) })
 		step(func(tx *store.Tx) error {
 			was, err := tx.KillChat("telegram", 1, "blocked")
 			if !was {
@@ -174,7 +174,7 @@ func TestChats(t *testing.T) {
 		two := store.Chat{Channel: "telegram", ID: 2, Name: "Two", SeenAt: at(2)}
 		three := store.Chat{Channel: "telegram", ID: 3, DeadSince: at(4), Note: "never wrote"}
 		check(two, store.Chat{Channel: "telegram", ID: 1, Name: "One", SeenAt: at(1), DeadSince: at(3), Note: "blocked"}, three)
-		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 1, "") })
+		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 1, "", time.Time{}) })
 		check(store.Chat{Channel: "telegram", ID: 1, Name: "One", SeenAt: at(5)}, two, three)
 	})
 }

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"klawbot/gateway"
+)
+
+// progressEvery is how long a tool may run until the chat is told, and told again.
+const progressEvery = 10 * time.Second
+
+// put shows a part in the place of the one before.
+type put func(context.Context, gateway.Part) error
+
+// grow shows the answer so far, or which tool takes so long, now and then until
+// ctx ends. What finds no room falls; the next one says more anyway. It returns
+// early, with the error, when the chat cannot show it at all.
+func (p *presence) grow(ctx context.Context, streaming bool, shown string, show put) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(previewEvery):
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.grown:
+		case <-p.progress():
+		}
+		part, ok := p.current(streaming)
+		if !ok || part.Text == shown {
+			continue
+		}
+		switch err := showNow(ctx, show, part); {
+		case err == nil:
+			shown = part.Text
+		case failed(err, gateway.Busy):
+			signal(p.grown)
+		case failed(err, gateway.Rejected):
+			return err
+		case ctx.Err() == nil:
+			p.t.log.Debug("preview not shown", "err", err)
+		}
+	}
+}
+
+// showNow shows a part that yields. It is never given up half-way: a preview that
+// arrives after the answer would overwrite it.
+func showNow(ctx context.Context, show put, part gateway.Part) error {
+	part.Yield = true
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	defer cancel()
+	return show(ctx, part)
+}
+
+func failed(err error, kind gateway.Failure) bool {
+	fail, ok := errors.AsType[*gateway.SendError](err)
+	return ok && fail.Kind == kind
+}
+
+// progress fires when a tool has run for another while; without one it is nil.
+func (p *presence) progress() <-chan time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tool == "" {
+		return nil
+	}
+	return time.After(progressEvery - time.Since(p.since)%progressEvery)
+}
+
+// current is what there is to show: the tool that runs for long, else the answer
+// so far.
+func (p *presence) current(streaming bool) (gateway.Part, bool) {
+	p.mu.Lock()
+	text, tool, ran := p.text, p.tool, time.Since(p.since).Truncate(progressEvery)
+	p.mu.Unlock()
+	if tool != "" && ran > 0 {
+		return gateway.Part{Text: fmt.Sprintf("%s (%s, %d s)", placeholderText, tool, int(ran.Seconds()))}, true
+	}
+	if !streaming {
+		return gateway.Part{}, false
+	}
+	parts := p.e.gateway.Render(p.to.Chat.Channel, p.e.redact.Text(text))
+	if len(parts) == 0 {
+		return gateway.Part{}, false
+	}
+	return parts[0], true
+}
+
+// drafts shows the turn in a draft, which is no message and leaves nothing behind,
+// until ctx ends. It returns true when a placeholder has to take over: the chat
+// has no drafts, or something is about to be changed, which a crash must not
+// leave without a trace.
+func (p *presence) drafts(ctx context.Context) (goOn bool) {
+	show := func(ctx context.Context, part gateway.Part) error {
+		return p.e.gateway.Draft(ctx, p.to, int64(p.t.row.ID), part)
+	}
+	if failed(showNow(ctx, show, gateway.Part{}), gateway.Rejected) {
+		return true
+	}
+	drafting, stop := context.WithCancel(ctx)
+	defer stop()
+	refused := make(chan error, 1)
+	p.working.Go(func() { refused <- p.grow(drafting, true, "", show) })
+	select {
+	case <-ctx.Done():
+		return false
+	case <-p.needed:
+		stop()
+		<-refused // no draft may come after the placeholder
+		signal(p.needed)
+	case <-refused:
+	}
+	return ctx.Err() == nil
+}

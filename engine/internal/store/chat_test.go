@@ -1,0 +1,87 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/store"
+)
+
+func TestMovedChat(t *testing.T) {
+	s := open(t, t.TempDir())
+	from := store.Address{Channel: "telegram", Chat: -5}
+	to := store.Address{Channel: "telegram", Chat: -1005}
+	out := func(key string, edit int64) store.Out {
+		return store.Out{Key: key, Address: from, Body: []byte(`{"text":"a","reply_to":7}`), Edit: edit}
+	}
+	var session store.Session
+	write(t, s, func(tx *store.Tx) (err error) {
+		must(t, tx.SeeChat("telegram", -5, "Family", time.Time{}))
+		session, err = tx.Session(from)
+		must(t, err)
+		_, err = tx.AddTurn(store.Turn{Session: session.ID, Address: from, Placeholder: "shown", PlaceholderID: 9})
+		must(t, err)
+		u := update(1)
+		u.Address = from
+		_, _, err = tx.AddUpdate(u)
+		must(t, err)
+		return tx.AddOut(out("before", 9))
+	})
+	for range 2 { // the second time is a no-op
+		write(t, s, func(tx *store.Tx) error { return tx.MoveChat("telegram", -5, -1005) })
+	}
+	write(t, s, func(tx *store.Tx) error { return tx.AddOut(out("after", 9)) })
+
+	var got []string
+	for _, o := range pending(t, s, &to, 10) {
+		if o.Edit != 0 || string(o.Body) != `{"text":"a"}` {
+			t.Errorf("moved part is %+v %s", o, o.Body)
+		}
+		got = append(got, o.Key)
+	}
+	if want := []string{"before", "after"}; !slices.Equal(got, want) {
+		t.Errorf("the new chat gets %q, want %q", got, want)
+	}
+	read(t, s, func(tx *store.Tx) error {
+		home, err := tx.Home(from)
+		must(t, err)
+		moved, err := tx.Session(home)
+		must(t, err)
+		turns, err := tx.RunningTurns()
+		must(t, err)
+		updates, err := tx.NewUpdates()
+		must(t, err)
+		if home != to || moved.ID != session.ID || turns[0].Address != to || turns[0].Placeholder != "forgotten" || updates[0].Address.Chat != -1005 {
+			t.Errorf("home %v, session %d, turns %+v, updates %+v", home, moved.ID, turns, updates)
+		}
+		return nil
+	})
+}
+
+func TestDeadChatGetsNothing(t *testing.T) {
+	s := open(t, t.TempDir())
+	add := func(key string) {
+		write(t, s, func(tx *store.Tx) error {
+			return tx.AddOut(store.Out{Key: key, Address: anna, Body: []byte(`{}`)})
+		})
+	}
+	waits := func() int { return len(pending(t, s, nil, 10)) }
+	add("before")
+	write(t, s, func(tx *store.Tx) error {
+		_, err := tx.KillChat(anna.Channel, anna.Chat, "blocked")
+		return err
+	})
+	if add("during"); waits() != 0 {
+		t.Errorf("%d parts wait for a dead chat", waits())
+	}
+	// What was written before it died revives nobody.
+	write(t, s, func(tx *store.Tx) error { return tx.ReviveChat(anna.Channel, anna.Chat, time.Now().Add(-time.Hour)) })
+	if add("later"); waits() != 0 {
+		t.Errorf("%d parts wait for a dead chat", waits())
+	}
+	write(t, s, func(tx *store.Tx) error { return tx.ReviveChat(anna.Channel, anna.Chat, time.Time{}) })
+	if add("after"); waits() != 1 {
+		t.Errorf("%d parts wait for a revived chat, want 1", waits())
+	}
+}

@@ -1,0 +1,88 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// hookCheck is how often Telegram is asked whether the webhook is as it should be.
+const hookCheck = time.Minute
+
+// hookRequest are the parameters of setWebhook. One connection at a time keeps
+// the updates in order.
+type hookRequest struct {
+	URL            string   `json:"url"`
+	Secret         string   `json:"secret_token"`
+	MaxConnections int      `json:"max_connections"`
+	AllowedUpdates []string `json:"allowed_updates"`
+}
+
+// hookInfo is what getWebhookInfo tells.
+type hookInfo struct {
+	URL       string `json:"url"`
+	Pending   int    `json:"pending_update_count"`
+	LastError string `json:"last_error_message"`
+}
+
+// keepHook sets the webhook and looks after it until ctx ends or the token is
+// refused. No other failure ends it: what Telegram has set already keeps working.
+func (c *Channel) keepHook(ctx context.Context) error {
+	var wait backoff
+	for {
+		next := hookCheck
+		err := c.tendHook(ctx)
+		refusal, _ := errors.AsType[*apiError](err)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case denied(err):
+			c.health.set(stateStopped, unknownToken)
+			return fmt.Errorf("%s (%w)", unknownToken, err)
+		case err == nil:
+			wait.reset()
+		case refusal != nil && refusal.code == http.StatusTooManyRequests:
+			next = max(refusal.retryAfter, time.Second) + jitter(0, time.Second)
+			c.report(stateConnecting, err.Error())
+		default:
+			next = wait.next()
+			c.report(stateConnecting, err.Error())
+		}
+		if !sleep(ctx, next) {
+			return nil
+		}
+	}
+}
+
+// tendHook sets the webhook when it is not ours, and takes over what Telegram
+// says about it.
+func (c *Channel) tendHook(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var info hookInfo
+	if c.hooked {
+		if err := c.poll.post(ctx, "getWebhookInfo", struct{}{}, &info); err != nil {
+			return err
+		}
+	}
+	if info.URL != c.webhook.URL {
+		var done bool
+		err := c.poll.post(ctx, "setWebhook", hookRequest{
+			URL: c.webhook.URL, Secret: c.webhook.Secret, MaxConnections: 1, AllowedUpdates: allowedUpdates,
+		}, &done)
+		if err != nil {
+			return err
+		}
+		c.hooked = true
+		c.log.Info("webhook set")
+	}
+	if info.Pending > 0 && info.LastError != "" {
+		c.report(stateStale, "Telegram cannot deliver to channels.telegram.webhook.url: "+info.LastError)
+		return nil
+	}
+	c.health.polled()
+	c.health.set(stateOK, "")
+	return nil
+}
