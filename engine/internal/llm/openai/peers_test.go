@@ -46,14 +46,14 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // peer is our client of a real server. Answers are always the same: it takes
-// the likeliest words.
+// the likeliest words, and counts them anew each time.
 func peer(t *testing.T, s *llamatest.Server, extra string) (*openai.Client, *recorder) {
 	t.Helper()
 	client := httpclient.New(httpclient.Options{})
 	t.Cleanup(client.CloseIdleConnections)
 	r := &recorder{next: client.Transport}
 	client.Transport = r
-	compat := `{"extraBody":{"temperature":0` + extra + `}}`
+	compat := `{"extraBody":{"temperature":0,"cache_prompt":false` + extra + `}}`
 	return withHTTP(t, openai.Config{BaseURL: s.URL + "/v1", Compat: json.RawMessage(compat)}, client), r
 }
 
@@ -76,7 +76,7 @@ func TestPeerAnswers(t *testing.T) {
 	var texts []string
 	for _, stream := range []bool{false, true} {
 		events, shown := 0, ""
-		r, err := client.Stream(t.Context(), asked(stream, 64), func(e llm.Event) {
+		r, err := client.Stream(t.Context(), asked(stream, 200), func(e llm.Event) {
 			events++
 			shown += e.Text
 		})
@@ -87,7 +87,7 @@ func TestPeerAnswers(t *testing.T) {
 		if text == "" || shown != text || (events > 1) != stream {
 			t.Errorf("stream %v: %d events showed %q of %q", stream, events, shown, text)
 		}
-		if r.Stop != llm.StopEnd || r.Model != llamatest.Model || r.Usage.Input <= 0 || r.Usage.Output <= 0 || r.Usage.Output > 64 {
+		if r.Stop != llm.StopEnd || r.Model != llamatest.Model || r.Usage.Input <= 0 || r.Usage.Output <= 0 || r.Usage.Output > 200 {
 			t.Errorf("stream %v: %+v", stream, r)
 		}
 		texts = append(texts, text)
@@ -124,9 +124,12 @@ func TestPeerFreesTheSlotOfACancelledAnswer(t *testing.T) {
 	s := llamatest.Start(t, 4096)
 	client, _ := peer(t, s, endless)
 	ctx, cancel := context.WithCancel(t.Context())
+	var first sync.Once
 	_, err := client.Stream(ctx, asked(true, 4000), func(llm.Event) {
-		s.WaitBusy()
-		cancel()
+		first.Do(func() {
+			s.WaitBusy()
+			cancel()
+		})
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled answer ends with %v", err)
