@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"time"
 )
@@ -39,13 +40,53 @@ func (a *answer) write() {
 		a.stall()
 		return
 	}
-	switch {
-	case a.reply.status() != http.StatusOK || a.reply.Body != "":
+	if a.reply.Cut > 0 {
+		a.cut()
+		return
+	}
+	a.speak()
+}
+
+// speak writes the answer in the dialect of the request.
+func (a *answer) speak() {
+	if a.reply.status() != http.StatusOK || a.reply.Body != "" {
 		a.raw()
+		return
+	}
+	switch d := a.req.Dialect; {
+	case d == Anthropic && a.req.Stream:
+		a.streamMessages()
+	case d == Anthropic:
+		a.wholeMessages()
+	case d == Ollama && a.req.Stream:
+		a.streamChat()
+	case d == Ollama:
+		a.wholeChat()
 	case a.req.Stream:
 		a.stream()
 	default:
 		a.whole()
+	}
+}
+
+// cut writes the first bytes of the answer only.
+func (a *answer) cut() {
+	reset := a.reply.Fault == ResetAfter
+	a.reply.Fault = ""
+	out := a.w
+	whole := httptest.NewRecorder()
+	a.w = whole
+	a.speak()
+	a.w = out
+	for name, values := range whole.Header() {
+		out.Header()[name] = values
+	}
+	out.WriteHeader(whole.Code)
+	body := whole.Body.Bytes()
+	a.buffer.Write(body[:min(a.reply.Cut, len(body))])
+	a.flush()
+	if reset {
+		a.reset()
 	}
 }
 
@@ -55,7 +96,11 @@ func (a *answer) raw() {
 		a.w.Header().Set("Retry-After", a.reply.RetryAfter)
 	}
 	if a.reply.Body == "" {
-		fail(a.w, a.reply.status(), "error", a.reply.Code, a.reply.Message)
+		if a.req.Dialect == OpenAI {
+			fail(a.w, a.reply.status(), "error", a.reply.Code, a.reply.Message)
+			return
+		}
+		failIn(a.req.Dialect, a.w, a.reply.status(), a.reply.Code, a.reply.Message)
 		return
 	}
 	a.w.Header().Set("Content-Type", a.reply.ContentType)
@@ -122,7 +167,12 @@ func (a *answer) whole() {
 	out := a.envelope("chat.completion", wireChoice{Message: m, Finish: &finish})
 	usage := a.reply.usage(a.req)
 	out.Usage = &usage
-	body, _ := json.Marshal(out) // strings and numbers always marshal
+	a.wholeJSON(out)
+}
+
+// wholeJSON writes an answer in one piece, with its fault.
+func (a *answer) wholeJSON(out any) {
+	body, _ := json.Marshal(out) // strings, numbers and checked JSON always marshal
 	a.w.Header().Set("Content-Type", "application/json")
 	switch a.reply.Fault {
 	case Malformed:
@@ -206,7 +256,9 @@ func (a *answer) pause() bool {
 
 // interrupt plays the fault of an answer that has begun.
 func (a *answer) interrupt() {
-	if a.reply.Fault == Malformed {
+	if a.reply.Fault == Malformed && a.req.Dialect == Ollama {
+		a.buffer.WriteString("{\"message\":\n")
+	} else if a.reply.Fault == Malformed {
 		a.buffer.WriteString("data: {\"choices\":[{\"delta\":\n\n")
 	}
 	a.flush()

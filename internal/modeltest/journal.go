@@ -47,7 +47,7 @@ func (s *Server) Journal() []Entry {
 func (s *Server) Completions() []Request {
 	var out []Request
 	for _, e := range s.Journal() {
-		if e.Path == "/v1/chat/completions" && e.Status != http.StatusUnauthorized {
+		if e.Request.Dialect != "" {
 			out = append(out, e.Request)
 		}
 	}

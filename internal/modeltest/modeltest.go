@@ -1,6 +1,7 @@
-// Package modeltest is a fake of the OpenAI chat completions API. It is strict
-// about what it is asked, more than any one provider: a request that some
-// provider refuses gets a 400 in OpenAI's form. What it answers is decided by a
+// Package modeltest is a fake of three model APIs: OpenAI's chat completions,
+// Anthropic's Messages and Ollama's chat. It is strict about what it is asked,
+// more than any one provider: a request that some provider refuses gets a 400 in
+// the form of its API. What it answers is decided by a
 // function, by rules or by queued replies, faults of the wire included. It is no
 // model, and it knows nothing of klawbot's own packages.
 package modeltest
@@ -8,6 +9,7 @@ package modeltest
 import (
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,8 +17,8 @@ import (
 	"sync"
 )
 
-// Server is a http.Handler. Its paths begin with /v1, and with /control for
-// tests in other processes. It may be used from several goroutines.
+// Server is a http.Handler. Its paths begin with /v1 and /api, and with /control
+// for tests in other processes. It may be used from several goroutines.
 type Server struct {
 	// URL is where it listens, without /v1; empty until a Start.
 	URL string
@@ -32,6 +34,9 @@ type Server struct {
 	models  []string            // guarded by mu
 	strict  bool                // guarded by mu; see Alternate
 	journal journal             // guarded by mu
+	// capabilities and window are what /api/show says. Guarded by mu.
+	capabilities []string
+	window       int
 }
 
 // New returns a Server that listens nowhere yet and answers "OK". A key that is
@@ -40,10 +45,14 @@ func New(key string) *Server {
 	s := &Server{
 		key: key, mux: http.NewServeMux(), closing: make(chan struct{}), stop: func() {},
 		respond: func(Request) Reply { return Reply{Text: "OK"} },
-		models:  []string{"test-model"},
+		models:  []string{"test-model"}, capabilities: []string{"completion", "tools", "thinking"},
 	}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.completions)
+	s.mux.HandleFunc("POST /v1/messages", s.messages)
 	s.mux.HandleFunc("GET /v1/models", s.listModels)
+	s.mux.HandleFunc("POST /api/chat", s.chat)
+	s.mux.HandleFunc("POST /api/show", s.show)
+	s.mux.HandleFunc("GET /api/tags", s.tags)
 	s.mux.HandleFunc("GET /control/journal", s.controlJournal)
 	s.mux.HandleFunc("DELETE /control/journal", s.controlClear)
 	s.mux.HandleFunc("POST /control/faults", s.controlFaults)
@@ -117,7 +126,7 @@ func (s *Server) SetModels(names ...string) {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/v1/") && !s.authorized(r) {
+	if !strings.HasPrefix(r.URL.Path, "/control/") && !s.authorized(r) {
 		s.record(Entry{Path: r.URL.Path, Status: http.StatusUnauthorized})
 		fail(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "Incorrect API key provided.")
 		return
@@ -126,21 +135,26 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) authorized(r *http.Request) bool {
-	want, got := "Bearer "+s.key, r.Header.Get("Authorization")
-	return s.key == "" || subtle.ConstantTimeCompare([]byte(want), []byte(got)) == 1
+	got := r.Header.Get("Authorization")
+	if key := r.Header.Get("X-Api-Key"); key != "" && got == "" {
+		got = "Bearer " + key
+	}
+	return s.key == "" || subtle.ConstantTimeCompare([]byte("Bearer "+s.key), []byte(got)) == 1
 }
 
 func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	req, err := readRequest(r)
+	if err == nil && s.alternates() && req.repeatsUser() {
+		err = errors.New("Conversation roles must alternate user/assistant/user/assistant/...")
+	}
+	s.reply(w, r, req, err)
+}
+
+// reply answers a request, or refuses it when err says why.
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, req Request, err error) {
 	if err != nil {
 		s.record(Entry{Path: r.URL.Path, Status: http.StatusBadRequest, Request: req, Fault: err.Error()})
-		fail(w, http.StatusBadRequest, "invalid_request_error", "", err.Error())
-		return
-	}
-	if s.alternates() && req.repeatsUser() {
-		const message = "Conversation roles must alternate user/assistant/user/assistant/..."
-		s.record(Entry{Path: r.URL.Path, Status: http.StatusBadRequest, Request: req, Fault: message})
-		fail(w, http.StatusBadRequest, "invalid_request_error", "", message)
+		failIn(req.Dialect, w, http.StatusBadRequest, "", err.Error())
 		return
 	}
 	reply := s.next(req)
@@ -187,6 +201,18 @@ type errorBody struct {
 	Type    string  `json:"type"`
 	Param   *string `json:"param"`
 	Code    *string `json:"code"`
+}
+
+// failIn writes an error in the form of a dialect.
+func failIn(d Dialect, w http.ResponseWriter, status int, code, message string) {
+	switch d {
+	case Anthropic:
+		failMessages(w, status, message)
+	case Ollama:
+		failChat(w, status, message)
+	default:
+		fail(w, status, "invalid_request_error", code, message)
+	}
 }
 
 // fail writes an error in OpenAI's form.

@@ -44,6 +44,8 @@ type Usage struct {
 type Reply struct {
 	Text     string
 	Thinking string
+	// Redacted is thinking that only its model can read; Anthropic only.
+	Redacted string
 	Calls    []Call
 	// Finish is the finish_reason; empty follows from Calls.
 	Finish string
@@ -66,6 +68,9 @@ type Reply struct {
 	ContentType string
 
 	Fault Fault
+	// Cut ends the answer after so many bytes of it, whole pieces or not: with
+	// a reset when Fault is ResetAfter, else cleanly. 0 does not.
+	Cut int
 }
 
 // Text is a reply of words.

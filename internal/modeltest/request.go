@@ -8,7 +8,18 @@ import (
 	"net/http"
 )
 
-// Request is a request for a completion, as far as the fake understands it.
+// Dialect is a protocol that the fake speaks.
+type Dialect string
+
+// The dialects: chat completions, Messages and /api/chat.
+const (
+	OpenAI    Dialect = "openai"
+	Anthropic Dialect = "anthropic"
+	Ollama    Dialect = "ollama"
+)
+
+// Request is a request for a completion, as far as the fake understands it. One
+// in another dialect is told in the words of chat completions.
 type Request struct {
 	Model         string    `json:"model"`
 	Messages      []Message `json:"messages"`
@@ -20,6 +31,9 @@ type Request struct {
 	} `json:"stream_options,omitempty"`
 	MaxTokens           *int `json:"max_tokens,omitempty"`
 	MaxCompletionTokens *int `json:"max_completion_tokens,omitempty"`
+	// Window is Ollama's num_ctx.
+	Window  *int    `json:"num_ctx,omitempty"`
+	Dialect Dialect `json:"-"`
 	// Body is the request as it came.
 	Body []byte `json:"-"`
 }
@@ -86,15 +100,23 @@ func (r Request) System() string {
 
 const maxBody = 32 << 20
 
-func readRequest(r *http.Request) (Request, error) {
+func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the body ends early: %w", err)
+	case len(body) > maxBody:
+		return nil, errors.New("the body is too large")
+	}
+	return body, nil
+}
+
+func readRequest(r *http.Request) (Request, error) {
+	body, err := readBody(r)
+	req := Request{Dialect: OpenAI, Body: body}
 	if err != nil {
-		return Request{}, fmt.Errorf("the body ends early: %w", err)
+		return req, err
 	}
-	if len(body) > maxBody {
-		return Request{}, errors.New("the body is too large")
-	}
-	req := Request{Body: body}
 	if err := json.Unmarshal(body, &req); err != nil {
 		return req, fmt.Errorf("could not parse the JSON body of your request: %w", err)
 	}

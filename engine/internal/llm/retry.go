@@ -44,7 +44,7 @@ func Retry(ctx context.Context, p Policy, attempt func(context.Context) (Result,
 		wait := max(p.backoff(n), e.RetryAfter)
 		switch {
 		case e.Loading && time.Since(began) < loadingTime:
-			wait = e.RetryAfter
+			wait = max(e.RetryAfter, time.Second)
 			n--
 		case n >= p.Retries || e.RetryAfter > longestWait:
 			return r, err

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/llmtest"
 	"klawbot/engine/internal/llm/openai"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/modeltest"
@@ -210,7 +211,7 @@ func TestStopsReadingAtDone(t *testing.T) {
 					<-r.Context().Done()
 					in.CloseWithError(r.Context().Err())
 				}()
-				return response(200, out), nil
+				return llmtest.Response(200, out), nil
 			})
 			start := time.Now()
 			r, err := client.Stream(t.Context(), ask(true), quiet)
@@ -250,7 +251,7 @@ func TestLongLines(t *testing.T) {
 	long := strings.Repeat("long ", 100_000)
 	body := fmt.Sprintf("data: {\"choices\":[{\"delta\":{\"content\":%q},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", long)
 	client := newClient(t, openai.Config{}, func(*http.Request) (*http.Response, error) {
-		return response(200, bufio.NewReaderSize(strings.NewReader(body), 1000)), nil
+		return llmtest.Response(200, bufio.NewReaderSize(strings.NewReader(body), 1000)), nil
 	})
 	r, err := client.Stream(t.Context(), ask(true), quiet)
 	if err != nil || r.Message.PlainText() != long {

@@ -89,7 +89,7 @@ func (e *Endpoint) Post(ctx context.Context, path string, body []byte, first tim
 	return e.open(ctx, http.MethodPost, path, body, first)
 }
 
-// Get decodes a JSON answer. Errors are as of Post.
+// Get decodes a JSON answer. The path may have a query. Errors are as of Post.
 func (e *Endpoint) Get(ctx context.Context, path string, into any) error {
 	r, err := e.open(ctx, http.MethodGet, path, nil, e.idle)
 	if err != nil {
@@ -120,7 +120,12 @@ func (e *Endpoint) open(parent context.Context, method, path string, body []byte
 }
 
 func (e *Endpoint) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, e.base.JoinPath(path).String(), bytes.NewReader(body))
+	path, query, _ := strings.Cut(path, "?")
+	address := e.base.JoinPath(path)
+	if query != "" {
+		address.RawQuery = query
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

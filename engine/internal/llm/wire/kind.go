@@ -12,8 +12,13 @@ func words(patterns ...string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join(patterns, "|"))
 }
 
-// SameRole is the Feature of an error that wants the roles to alternate.
-const SameRole = "messages of one role in a row"
+const (
+	// SameRole is the Feature of an error that wants the roles to alternate.
+	SameRole = "messages of one role in a row"
+	// Signature is the Feature of an error about thinking that goes back to
+	// the model that signed it.
+	Signature = "signed thinking"
+)
 
 // The words by which providers say what is wrong.
 var (
@@ -36,8 +41,9 @@ var (
 	noImages   = words(`(does not|doesn't|not) support(ed)? (image|vision)`, `image(_url| input)?s? (is |are )?(not supported|only supported)`, `no endpoints found that support image`)
 	alternate  = words(`roles must alternate`, `must alternate between`, `consecutive (user )?messages`)
 	noParam    = words(`unsupported`, `not supported`, `unknown`, `unrecogni[sz]ed`, `unexpected`, `extra (inputs|fields|parameters)`, `not permitted`, `not allowed`, `does not support`, `may only be set`, `only \S+ is allowed`, `only the default`)
+	signature  = words(`invalid .{0,30}signature`, `thinking.{0,60}(cannot be modified|must remain)`)
 	loading    = words(`\bloading\b`, `warming up`, `starting up`)
-	overloaded = words(`overloaded`, `server_error`, `api_error`, `internal`, `unavailable`, `timeout`, `timed out`, `capacity`, `try again`)
+	overloaded = words(`overloaded`, `server_error`, `api_error`, `internal`, `unavailable`, `timeout`, `timed out`, `capacity`, `try again`, `unexpected eof`, `terminated`, `while running the model`)
 )
 
 // params are the parameters that a model may refuse and that we send.
@@ -89,6 +95,8 @@ func (f Fault) unsupported(all string) string {
 		return "image"
 	case alternate.MatchString(all):
 		return SameRole
+	case signature.MatchString(all):
+		return Signature
 	case !noParam.MatchString(all):
 		return ""
 	case params.MatchString(f.param):
@@ -114,6 +122,7 @@ func (f Fault) byStatus(all string) llm.ErrorKind {
 // windows find the size of the context window in words.
 var windows = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)> (\d{3,9}) maximum`),
+	regexp.MustCompile(`(?i)context limit: [\d +]+> (\d{3,9})`),
 	regexp.MustCompile(`(?i)(?:context (?:length|size|window)|prompt length|token limit|exceeds the limit)(?: of| is| only|[ :=(])*(\d{3,9})`),
 	regexp.MustCompile(`(?i)(\d{3,9}) maximum context length`),
 	regexp.MustCompile(`(?i)maximum number of tokens allowed \(?(\d{3,9})`),

@@ -1,0 +1,286 @@
+package anthropic
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
+)
+
+const (
+	// stopPause is the reason of an answer that is to be gone on with.
+	stopPause = "pause_turn"
+	// stopWindow is the one of an answer that found no room any more.
+	stopWindow = "model_context_window_exceeded"
+)
+
+// answer collects the pieces of one answer.
+type answer struct {
+	provider string
+	request  llm.Request
+	sink     func(llm.Event)
+
+	blocks    []*part
+	open      map[string]*part // by index
+	stop      string
+	ended     bool
+	usage     usage     // of the request that runs
+	before    llm.Usage // of those before it, when the answer paused
+	model     string
+	requestID string
+	started   bool
+}
+
+func newAnswer(provider string, r llm.Request, sink func(llm.Event)) *answer {
+	return &answer{provider: provider, request: r, sink: sink, before: llm.NoUsage, model: r.Model}
+}
+
+// begin prepares for the answer to a request, the first or one that goes on.
+func (a *answer) begin(requestID string) {
+	a.before = a.used()
+	a.usage = usage{}
+	a.open, a.stop, a.ended, a.requestID = map[string]*part{}, "", false, requestID
+}
+
+// used is what all requests for the answer took.
+func (a *answer) used() llm.Usage {
+	u := a.usage.total()
+	return llm.Usage{Input: sum(a.before.Input, u.Input), Output: sum(a.before.Output, u.Output), Cached: sum(a.before.Cached, u.Cached)}
+}
+
+// sum adds numbers of which -1 are unknown.
+func sum(a, b int) int {
+	if a < 0 || b < 0 {
+		return max(a, b)
+	}
+	return a + b
+}
+
+// read reads an answer of either kind, by its first character. finished is
+// called when the answer is complete. The error is an *llm.Error or the reader's.
+func (a *answer) read(body io.Reader, finished func()) error {
+	r := bufio.NewReader(body)
+	first, err := wire.FirstByte(r)
+	if err != nil {
+		return err
+	}
+	if first == '{' || first == '[' {
+		return a.readWhole(r)
+	}
+	for e, err := range wire.Events(r) {
+		if err != nil {
+			return err
+		}
+		if string(e.Data) == "[DONE]" { // of a proxy
+			break
+		}
+		if err := a.event(e); err != nil {
+			return err
+		}
+		if a.ended {
+			return nil
+		}
+		if a.stop != "" {
+			finished()
+		}
+	}
+	if a.stop == "" {
+		return wire.Truncated("the stream ended before the answer did")
+	}
+	return nil
+}
+
+// verdict is the error that a complete answer is when nothing was said.
+func (a *answer) verdict() error {
+	switch {
+	case len(a.blocks) > 0:
+		return nil
+	case a.stop == "":
+		return wire.Truncated("the answer is empty")
+	case a.stop == stopWindow:
+		return &llm.Error{Kind: llm.ContextOverflow, Message: "the context window is full"}
+	}
+	return nil
+}
+
+func isError(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && e.Kind != llm.Truncated
+}
+
+// message is an answer in one piece, and what a message_start holds of one.
+type message struct {
+	Type    wire.Text         `json:"type"`
+	Model   wire.Text         `json:"model"`
+	Content []json.RawMessage `json:"content"`
+	Stop    wire.Text         `json:"stop_reason"`
+	Usage   *usage            `json:"usage"`
+	Error   json.RawMessage   `json:"error"`
+}
+
+func (a *answer) readWhole(r io.Reader) error {
+	body, err := io.ReadAll(io.LimitReader(r, wire.MaxAnswer))
+	if err != nil {
+		return err
+	}
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return wire.Truncated("the answer is no valid JSON")
+	}
+	switch {
+	case m.Type == "error" || len(m.Error) > 0 && string(m.Error) != "null":
+		return wire.ReadFault(0, body).Classify()
+	case m.Content == nil && m.Stop == "":
+		return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "the JSON that came is no answer; is baseURL right?"}
+	}
+	a.head(m)
+	for _, raw := range m.Content {
+		if err := a.start("", raw); err != nil {
+			return err
+		}
+	}
+	a.stop = string(m.Stop)
+	return nil
+}
+
+// head takes in what a message begins with.
+func (a *answer) head(m message) {
+	if m.Model != "" {
+		a.model = string(m.Model)
+	}
+	a.usage.merge(m.Usage)
+}
+
+// event is what a stream brings.
+type event struct {
+	Type    wire.Text       `json:"type"`
+	Message message         `json:"message"`
+	Index   wire.Text       `json:"index"`
+	Block   json.RawMessage `json:"content_block"`
+	Delta   delta           `json:"delta"`
+	Usage   *usage          `json:"usage"`
+}
+
+type delta struct {
+	Type      wire.Text `json:"type"`
+	Text      wire.Text `json:"text"`
+	Thinking  wire.Text `json:"thinking"`
+	Signature wire.Text `json:"signature"`
+	Input     wire.Text `json:"partial_json"`
+	Stop      wire.Text `json:"stop_reason"`
+}
+
+func (a *answer) event(raw wire.Event) error {
+	var e event
+	err := json.Unmarshal(raw.Data, &e)
+	kind := string(e.Type)
+	if kind == "" {
+		kind = raw.Type
+	}
+	switch {
+	case kind == "error" || raw.Type == "error":
+		return wire.ReadFault(0, raw.Data).Classify()
+	case err != nil:
+		return wire.Truncated("a piece of the stream is no valid JSON")
+	}
+	switch kind {
+	case "message_start":
+		a.head(e.Message)
+	case "content_block_start":
+		return a.start(string(e.Index), e.Block)
+	case "content_block_delta":
+		a.grow(string(e.Index), e.Delta)
+	case "message_delta":
+		a.usage.merge(e.Usage)
+		if e.Delta.Stop != "" {
+			a.stop = string(e.Delta.Stop)
+		}
+	case "message_stop":
+		a.ended = true
+	}
+	return nil
+}
+
+// start begins a block. Its text may stand there already.
+func (a *answer) start(index string, raw json.RawMessage) error {
+	p, err := newPart(raw)
+	if err != nil {
+		return wire.Truncated("a piece of the answer is no block")
+	}
+	a.blocks = append(a.blocks, p)
+	a.open[index] = p
+	a.show(p.kind, p.text.String())
+	return nil
+}
+
+// grow adds to a block. Indexes may leave gaps; a block that never began is
+// begun by what belongs to it.
+func (a *answer) grow(index string, d delta) {
+	p := a.open[index]
+	if p == nil {
+		p = &part{kind: kindOf(d)}
+		a.blocks = append(a.blocks, p)
+		a.open[index] = p
+	}
+	p.text.WriteString(string(d.Text) + string(d.Thinking))
+	p.signature += string(d.Signature)
+	p.input.WriteString(string(d.Input))
+	a.show(p.kind, string(d.Text)+string(d.Thinking))
+}
+
+func kindOf(d delta) string {
+	switch d.Type {
+	case "thinking_delta", "signature_delta":
+		return "thinking"
+	case "input_json_delta":
+		return "tool_use"
+	}
+	return "text"
+}
+
+// show hands a piece to the sink.
+func (a *answer) show(kind, piece string) {
+	switch {
+	case piece == "":
+		return
+	case kind == "thinking":
+		a.sink(llm.Event{Thinking: piece})
+	default:
+		a.sink(llm.Event{Text: piece})
+	}
+	a.started = true
+}
+
+// stops are the words for why an answer ended. What is not here says nothing.
+var stops = map[string]llm.Stop{
+	"max_tokens": llm.StopMaxTokens, stopWindow: llm.StopMaxTokens,
+	"refusal": llm.StopRefusal, "sensitive": llm.StopRefusal,
+}
+
+// result is the whole answer. Whether there are calls decides about the reason
+// more than the word for it does.
+func (a *answer) result() llm.Result {
+	stop := stops[strings.ToLower(a.stop)]
+	m := llm.Message{Role: llm.RoleAssistant}
+	for _, p := range a.blocks {
+		b := p.block(a.provider, a.request)
+		if b == nil || b.Call != nil && (a.request.NoTools || stop == llm.StopRefusal) {
+			continue
+		}
+		if b.Call != nil && stop == llm.StopMaxTokens {
+			b.Call.Fault = wire.CutFault
+		}
+		m.Blocks = append(m.Blocks, *b)
+	}
+	switch {
+	case stop == "" && len(m.Calls()) > 0:
+		stop = llm.StopCalls
+	case stop == "":
+		stop = llm.StopEnd
+	}
+	return llm.Result{Message: m, Stop: stop, Usage: a.used(), Model: a.model, RequestID: a.requestID}
+}

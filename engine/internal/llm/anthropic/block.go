@@ -1,0 +1,149 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"strings"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
+)
+
+// block is a piece of content on its way out.
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text,omitempty"`
+	// Thinking may be empty, but not missing: models may hide what they think
+	// and only sign it.
+	Thinking     *string         `json:"thinking,omitempty"`
+	Signature    string          `json:"signature,omitempty"`
+	Data         string          `json:"data,omitempty"`
+	ID           string          `json:"id,omitempty"`
+	Name         string          `json:"name,omitempty"`
+	Input        json.RawMessage `json:"input,omitempty"`
+	ToolUseID    string          `json:"tool_use_id,omitempty"`
+	Content      string          `json:"content,omitempty"`
+	IsError      bool            `json:"is_error,omitempty"`
+	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+
+	// raw stands for the whole block.
+	raw json.RawMessage
+}
+
+// MarshalJSON writes raw when it is set.
+func (b block) MarshalJSON() ([]byte, error) {
+	if b.raw != nil {
+		return b.raw, nil
+	}
+	type plain block
+	return json.Marshal(plain(b))
+}
+
+// part is a piece of content that arrives.
+type part struct {
+	kind      string
+	text      strings.Builder // of a text, or of thinking
+	signature string
+	redacted  string
+	id, name  string
+	input     strings.Builder // in pieces
+	begun     json.RawMessage // the input, or the whole unknown block, at its start
+}
+
+// started is the block of a content_block_start, or of an answer in one piece.
+type started struct {
+	Type      wire.Text       `json:"type"`
+	Text      wire.Text       `json:"text"`
+	Thinking  wire.Text       `json:"thinking"`
+	Signature wire.Text       `json:"signature"`
+	Data      wire.Text       `json:"data"`
+	ID        wire.Text       `json:"id"`
+	Name      wire.Text       `json:"name"`
+	Input     json.RawMessage `json:"input"`
+}
+
+func newPart(raw json.RawMessage) (*part, error) {
+	var s started
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, err
+	}
+	p := &part{
+		kind: string(s.Type), signature: string(s.Signature), redacted: string(s.Data),
+		id: string(s.ID), name: string(s.Name), begun: s.Input,
+	}
+	p.text.WriteString(string(s.Text) + string(s.Thinking))
+	if !p.known() {
+		p.begun = raw
+	}
+	return p, nil
+}
+
+func (p *part) known() bool {
+	switch p.kind {
+	case "text", "thinking", "redacted_thinking", "tool_use":
+		return true
+	}
+	return false
+}
+
+// arguments are the input of a call as text: the pieces, or what stood there at
+// the start when there were none.
+func (p *part) arguments() string {
+	if p.input.Len() > 0 {
+		return p.input.String()
+	}
+	return string(p.begun)
+}
+
+// block is the part as a piece of a message, nil for one that says nothing.
+func (p *part) block(provider string, r llm.Request) *llm.Block {
+	t := &llm.Thinking{Text: p.text.String(), Signature: p.signature, Provider: provider, Model: r.Model}
+	switch p.kind {
+	case "thinking":
+		return &llm.Block{Thinking: t}
+	case "redacted_thinking":
+		t.Redacted = p.redacted
+		return &llm.Block{Thinking: t}
+	case "text":
+		if strings.TrimSpace(p.text.String()) != "" {
+			return &llm.Block{Text: p.text.String()}
+		}
+	case "tool_use":
+		name := wire.DeclaredName(p.name, r.Tools)
+		if name == "" {
+			return nil
+		}
+		c := &llm.ToolCall{WireID: p.id, Provider: provider, Name: name}
+		c.Arguments, c.Fault = wire.Arguments(p.arguments())
+		return &llm.Block{Call: c}
+	}
+	return nil
+}
+
+// raw is the part as it came, for an answer that is to go on.
+func (p *part) raw() json.RawMessage {
+	var out any
+	text := p.text.String()
+	switch p.kind {
+	case "text":
+		out = block{Type: p.kind, Text: text}
+	case "thinking":
+		out = block{Type: p.kind, Thinking: &text, Signature: p.signature}
+	case "redacted_thinking":
+		out = block{Type: p.kind, Data: p.redacted}
+	case "tool_use":
+		arguments, _ := wire.Arguments(p.arguments())
+		out = block{Type: p.kind, ID: p.id, Name: p.name, Input: json.RawMessage(arguments)}
+	default:
+		if p.input.Len() > 0 && json.Valid([]byte(p.input.String())) {
+			if whole, err := wire.Extend(p.begun, map[string]json.RawMessage{"input": json.RawMessage(p.input.String())}); err == nil {
+				return whole
+			}
+		}
+		return p.begun
+	}
+	raw, err := json.Marshal(out)
+	if err != nil { // a call whose arguments are no JSON cannot be gone on with
+		return p.begun
+	}
+	return raw
+}

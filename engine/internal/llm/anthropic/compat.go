@@ -1,0 +1,85 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
+)
+
+// Compat says how an endpoint and what is wanted of it differ from the rest. The
+// configuration overrides single fields by the JSON names.
+type Compat struct {
+	// ThinkingTokens lets the model think with up to so many tokens of its
+	// answer; 0 leaves thinking to the model. It is at least 1024.
+	ThinkingTokens int `json:"thinkingTokens"`
+	// ReasoningReplay is which thinking goes back to the model.
+	ReasoningReplay llm.Replay `json:"reasoningReplay"`
+	// Cache marks what is worth keeping for the next request.
+	Cache bool `json:"cache"`
+	// ToolChoiceNone says that the endpoint knows tool_choice "none".
+	ToolChoiceNone bool `json:"toolChoiceNone"`
+	// Local says that the endpoint is one's own machine: slow to begin.
+	Local bool `json:"local"`
+	// FirstByteSeconds is how long the first byte may take; 0 is ten minutes
+	// for local endpoints and the idle timeout for others.
+	FirstByteSeconds int `json:"firstByteSeconds"`
+	// ExtraBody is added to every request (temperature, thinking, metadata).
+	ExtraBody map[string]json.RawMessage `json:"extraBody"`
+}
+
+// The names of what a model may refuse.
+const (
+	thinkingField = "thinking"
+	temperature   = "temperature"
+	toolChoice    = "tool_choice"
+	// leastThinking is the smallest budget that the API takes, and what is
+	// left for the words.
+	leastThinking = 1024
+)
+
+// detect says what is known of an endpoint.
+func detect(host string) Compat {
+	return Compat{ReasoningReplay: llm.ReplayAll, Cache: true, ToolChoiceNone: true, Local: wire.Local(host)}
+}
+
+func (c *Compat) override(fields json.RawMessage) error {
+	if err := wire.Override(c, fields); err != nil {
+		return err
+	}
+	switch c.ReasoningReplay {
+	case llm.ReplayNever, llm.ReplayToolTurns, llm.ReplayAll:
+	default:
+		return errors.New("compat: reasoningReplay is never, tool_turns or all")
+	}
+	if c.ThinkingTokens != 0 && c.ThinkingTokens < leastThinking {
+		return errors.New("compat: thinkingTokens is 0 or at least 1024")
+	}
+	return nil
+}
+
+// without reports whether requests can do without a feature.
+func (c Compat) without(feature string) bool {
+	_, extra := c.ExtraBody[feature]
+	return extra || feature == thinkingField && c.ThinkingTokens > 0 || feature == toolChoice && c.ToolChoiceNone ||
+		feature == wire.Signature && c.ReasoningReplay != llm.ReplayNever
+}
+
+// drop does without the features that a model refused.
+func (c Compat) drop(refused []string) Compat {
+	c.ExtraBody = maps.Clone(c.ExtraBody)
+	for _, feature := range refused {
+		switch feature {
+		case thinkingField:
+			c.ThinkingTokens = 0
+		case toolChoice:
+			c.ToolChoiceNone = false
+		case wire.Signature:
+			c.ReasoningReplay = llm.ReplayNever
+		}
+		delete(c.ExtraBody, feature)
+	}
+	return c
+}

@@ -1,0 +1,191 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
+)
+
+// defaultMaxTokens is the longest answer when the request does not say: the API
+// wants a number.
+const defaultMaxTokens = 4096
+
+type wireRequest struct {
+	Model      string        `json:"model"`
+	MaxTokens  int           `json:"max_tokens"`
+	System     []block       `json:"system,omitempty"`
+	Messages   []wireMessage `json:"messages"`
+	Tools      []wireTool    `json:"tools,omitempty"`
+	ToolChoice *wireChoice   `json:"tool_choice,omitempty"`
+	Thinking   *wireThinking `json:"thinking,omitempty"`
+	Stream     bool          `json:"stream,omitempty"`
+}
+
+type wireMessage struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+type wireTool struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description,omitempty"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+}
+
+type wireChoice struct {
+	Type string `json:"type"`
+}
+
+type wireThinking struct {
+	Type         string `json:"type"`
+	BudgetTokens int    `json:"budget_tokens"`
+}
+
+type cacheControl struct {
+	Type string `json:"type"`
+}
+
+// encode writes the body of a request. paused are the blocks of an answer that
+// the provider wants to go on with.
+func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, error) {
+	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay})
+	w := wireRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: r.Stream, Tools: declare(r.Tools, msgs)}
+	if w.MaxTokens <= 0 {
+		w.MaxTokens = defaultMaxTokens
+	}
+	if (r.NoTools || len(r.Tools) == 0) && c.ToolChoiceNone && len(w.Tools) > 0 {
+		w.ToolChoice = &wireChoice{"none"}
+	}
+	if strings.TrimSpace(r.System) != "" {
+		w.System = []block{{Type: "text", Text: r.System}}
+	}
+	w.Messages = encodeMessages(msgs)
+	for _, p := range paused {
+		w.add("assistant", block{raw: p.raw()})
+	}
+	w.Thinking = c.thinking(w)
+	if c.Cache {
+		w.markCache()
+	}
+	body, err := json.Marshal(w)
+	if err != nil {
+		return nil, err
+	}
+	if w.Thinking != nil {
+		delete(c.ExtraBody, temperature) // the two exclude each other
+	}
+	return wire.Extend(body, c.ExtraBody)
+}
+
+// declare lists the tools. Those that only the history names are declared too,
+// since some endpoints refuse calls of unknown tools.
+func declare(tools []llm.Tool, msgs []llm.Message) []wireTool {
+	var out []wireTool
+	for _, t := range tools {
+		out = append(out, wireTool{Name: t.Name, Description: t.Description, InputSchema: wire.Parameters(t)})
+	}
+	if len(tools) > 0 {
+		return out
+	}
+	for _, m := range msgs {
+		for _, c := range m.Calls() {
+			if !slices.ContainsFunc(out, func(t wireTool) bool { return t.Name == c.Name }) {
+				out = append(out, wireTool{Name: c.Name, InputSchema: wire.NoParameters})
+			}
+		}
+	}
+	return out
+}
+
+// thinking is how much the model may think, nil when that is left to it. The
+// budget is below the limit of the answer, and a call that was made without
+// thinking cannot be gone on with in thinking.
+func (c Compat) thinking(w wireRequest) *wireThinking {
+	budget := min(c.ThinkingTokens, w.MaxTokens-leastThinking)
+	if budget < leastThinking {
+		return nil
+	}
+	if n := len(w.Messages); n > 1 && w.Messages[n-1].Content[0].Type == "tool_result" {
+		if first := w.Messages[n-2].Content[0].Type; first != "thinking" && first != "redacted_thinking" {
+			return nil
+		}
+	}
+	return &wireThinking{"enabled", budget}
+}
+
+// markCache marks the ends of what the next request will begin with: the tools,
+// the system prompt, and the last two turns of the user. Four marks are allowed.
+func (w *wireRequest) markCache() {
+	mark := &cacheControl{"ephemeral"}
+	if n := len(w.Tools); n > 0 {
+		w.Tools[n-1].CacheControl = mark
+	}
+	if n := len(w.System); n > 0 {
+		w.System[n-1].CacheControl = mark
+	}
+	left := 2
+	for _, m := range slices.Backward(w.Messages) {
+		if m.Role == "user" && left > 0 {
+			m.Content[len(m.Content)-1].CacheControl = mark
+			left--
+		}
+	}
+}
+
+// encodeMessages writes a history in which the roles alternate: results and what
+// the user said after them are one message, the results first.
+func encodeMessages(msgs []llm.Message) []wireMessage {
+	var w wireRequest
+	ids := wire.NewIDs("", msgs)
+	for _, m := range msgs {
+		for _, b := range m.Blocks {
+			w.add(roleOf(m.Role), encodeBlock(ids, b))
+		}
+	}
+	if last := &w.Messages[len(w.Messages)-1]; last.Role == "assistant" {
+		trimEnd(last)
+	}
+	return w.Messages
+}
+
+func roleOf(r llm.Role) string {
+	if r == llm.RoleAssistant {
+		return "assistant"
+	}
+	return "user"
+}
+
+// add puts a block into the last message when the role is the same.
+func (w *wireRequest) add(role string, b block) {
+	if n := len(w.Messages); n > 0 && w.Messages[n-1].Role == role {
+		w.Messages[n-1].Content = append(w.Messages[n-1].Content, b)
+		return
+	}
+	w.Messages = append(w.Messages, wireMessage{role, []block{b}})
+}
+
+// trimEnd takes white space from the end of an answer that the model shall go
+// on with: the API refuses it.
+func trimEnd(m *wireMessage) {
+	last := &m.Content[len(m.Content)-1]
+	last.Text = strings.TrimRightFunc(last.Text, unicode.IsSpace)
+}
+
+func encodeBlock(ids wire.IDs, b llm.Block) block {
+	switch {
+	case b.Thinking != nil && b.Thinking.Redacted != "":
+		return block{Type: "redacted_thinking", Data: b.Thinking.Redacted}
+	case b.Thinking != nil:
+		return block{Type: "thinking", Thinking: &b.Thinking.Text, Signature: b.Thinking.Signature}
+	case b.Call != nil:
+		return block{Type: "tool_use", ID: ids[b.Call.ID], Name: b.Call.Name, Input: json.RawMessage(b.Call.Arguments)}
+	case b.Result != nil:
+		return block{Type: "tool_result", ToolUseID: ids[b.Result.CallID], Content: b.Result.Text, IsError: b.Result.Failed}
+	}
+	return block{Type: "text", Text: b.Text}
+}

@@ -1,0 +1,159 @@
+package ollama
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
+)
+
+// answer collects the lines of one answer.
+type answer struct {
+	provider string
+	request  llm.Request
+
+	speech *wire.Speech
+	native bool // thinking comes in a field of its own
+	calls  []llm.ToolCall
+	done   bool
+	reason string
+	usage  llm.Usage
+	model  string
+}
+
+func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
+	return &answer{
+		provider: provider, request: r, model: r.Model, usage: llm.NoUsage,
+		speech: wire.NewSpeech(sink, wire.ThinkTags(r.Model), c.TextCalls && len(r.Tools) > 0 && !r.NoTools),
+	}
+}
+
+// line is one line of a stream, or a whole answer.
+type line struct {
+	Model   wire.Text `json:"model"`
+	Message struct {
+		Content  wire.Text `json:"content"`
+		Thinking wire.Text `json:"thinking"`
+		Calls    []struct {
+			ID       wire.Text `json:"id"`
+			Function struct {
+				Name      wire.Text `json:"name"`
+				Arguments wire.Text `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"message"`
+	Done   bool            `json:"done"`
+	Reason wire.Text       `json:"done_reason"`
+	Input  wire.Count      `json:"prompt_eval_count"`
+	Output wire.Count      `json:"eval_count"`
+	Error  json.RawMessage `json:"error"`
+}
+
+// read reads lines until the one that says that it is the last. The error is an
+// *llm.Error or the reader's.
+func (a *answer) read(body io.Reader) error {
+	r := bufio.NewReader(body)
+	if _, err := wire.FirstByte(r); err != nil {
+		return err
+	}
+	for raw, err := range wire.Lines(r) {
+		if err != nil {
+			return err
+		}
+		if err := a.add(raw); err != nil {
+			return err
+		}
+		if a.done {
+			return a.end()
+		}
+	}
+	return wire.Truncated("the stream ended before the answer did")
+}
+
+func (a *answer) add(raw []byte) error {
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return wire.Truncated("a line of the stream is no valid JSON")
+	}
+	if len(l.Error) > 0 && string(l.Error) != "null" {
+		return wire.ReadFault(0, raw).Classify()
+	}
+	if l.Model != "" {
+		a.model = string(l.Model)
+	}
+	if l.Message.Thinking != "" {
+		a.native = true
+		a.speech.Think(string(l.Message.Thinking))
+	}
+	a.speech.Say(string(l.Message.Content))
+	for _, c := range l.Message.Calls {
+		a.call(string(c.ID), string(c.Function.Name), string(c.Function.Arguments))
+	}
+	a.done, a.reason = l.Done, string(l.Reason)
+	if l.Input.N > 0 { // no prompt takes no tokens
+		a.usage.Input = l.Input.N
+	}
+	if l.Output.Known {
+		a.usage.Output = l.Output.N
+	}
+	return nil
+}
+
+// call adds a call, which always comes whole. One without a name is none.
+func (a *answer) call(id, name, arguments string) {
+	if name = wire.DeclaredName(name, a.request.Tools); name == "" {
+		return
+	}
+	c := llm.ToolCall{WireID: id, Provider: a.provider, Name: name}
+	c.Arguments, c.Fault = wire.Arguments(arguments)
+	a.calls = append(a.calls, c)
+}
+
+// end lets out what was held back. A server that only loaded or dropped the
+// model has not answered.
+func (a *answer) end() error {
+	for _, p := range a.speech.End(a.request.Tools, len(a.calls) > 0) {
+		a.call("", p.Name, p.Arguments)
+	}
+	if (a.reason == "load" || a.reason == "unload") && a.speech.Silent() && len(a.calls) == 0 {
+		return &llm.Error{Kind: llm.Overloaded, Message: "the server is loading the model", Loading: true, RetryAfter: 2 * time.Second}
+	}
+	return nil
+}
+
+// result is the whole answer.
+func (a *answer) result() llm.Result {
+	stop, calls := llm.StopEnd, a.calls
+	if a.request.NoTools {
+		calls = nil
+	}
+	switch {
+	case strings.EqualFold(a.reason, "length"):
+		stop = llm.StopMaxTokens
+		for i := range calls {
+			calls[i].Fault = wire.CutFault
+		}
+	case len(calls) > 0:
+		stop = llm.StopCalls
+	}
+	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Model: a.model}
+}
+
+func (a *answer) message(calls []llm.ToolCall) llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant}
+	thought, said := a.speech.Parted(a.native)
+	if thought != "" {
+		m.Blocks = append(m.Blocks, llm.Block{Thinking: &llm.Thinking{Text: thought, Provider: a.provider, Model: a.request.Model}})
+	}
+	if strings.TrimSpace(said) != "" {
+		m.Blocks = append(m.Blocks, llm.Block{Text: said})
+	}
+	for _, c := range calls {
+		m.Blocks = append(m.Blocks, llm.Block{Call: &c})
+	}
+	return m
+}

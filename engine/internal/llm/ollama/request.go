@@ -1,0 +1,108 @@
+package ollama
+
+import (
+	"encoding/json"
+	"strings"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/wire"
+)
+
+type wireRequest struct {
+	Model     string                     `json:"model"`
+	Messages  []wireMessage              `json:"messages"`
+	Tools     []wireTool                 `json:"tools,omitempty"`
+	Stream    bool                       `json:"stream"` // true when it is missing
+	Think     json.RawMessage            `json:"think,omitempty"`
+	KeepAlive string                     `json:"keep_alive,omitempty"`
+	Options   map[string]json.RawMessage `json:"options,omitempty"`
+}
+
+type wireMessage struct {
+	Role     string     `json:"role"`
+	Content  string     `json:"content"`
+	Thinking string     `json:"thinking,omitempty"`
+	Calls    []wireCall `json:"tool_calls,omitempty"`
+	ToolName string     `json:"tool_name,omitempty"`
+	CallID   string     `json:"tool_call_id,omitempty"`
+}
+
+type wireCall struct {
+	ID       string       `json:"id,omitempty"`
+	Function wireFunction `json:"function"`
+}
+
+type wireFunction struct {
+	Name string `json:"name"`
+	// Arguments is an object here, not a string.
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+type wireTool struct {
+	Type     string          `json:"type"`
+	Function wireDeclaration `json:"function"`
+}
+
+type wireDeclaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// encode writes the body of a request. Calls cannot be forbidden here, so tools
+// that must not be called are not named.
+func encode(provider string, c Compat, window int, r llm.Request) ([]byte, error) {
+	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, MergeUsers: true})
+	w := wireRequest{Model: r.Model, Stream: r.Stream, Think: c.Think, KeepAlive: c.KeepAlive, Options: map[string]json.RawMessage{}}
+	setOption(w.Options, "num_ctx", window)
+	setOption(w.Options, "num_predict", r.MaxTokens)
+	for name, value := range c.Options {
+		w.Options[name] = value
+	}
+	if !r.NoTools {
+		for _, t := range r.Tools {
+			w.Tools = append(w.Tools, wireTool{"function", wireDeclaration{t.Name, t.Description, wire.Parameters(t)}})
+		}
+	}
+	if strings.TrimSpace(r.System) != "" {
+		w.Messages = append(w.Messages, wireMessage{Role: "system", Content: r.System})
+	}
+	ids := wire.NewIDs("", msgs)
+	for _, m := range msgs {
+		w.Messages = append(w.Messages, encodeMessage(ids, m)...)
+	}
+	return json.Marshal(w)
+}
+
+func setOption(options map[string]json.RawMessage, name string, n int) {
+	if n > 0 {
+		options[name], _ = json.Marshal(n) // a number always marshals
+	}
+}
+
+func encodeMessage(ids wire.IDs, m llm.Message) []wireMessage {
+	switch m.Role {
+	case llm.RoleTool:
+		var out []wireMessage
+		for _, b := range m.Blocks {
+			out = append(out, wireMessage{Role: "tool", Content: b.Result.Text, ToolName: b.Result.Name, CallID: ids[b.Result.CallID]})
+		}
+		return out
+	case llm.RoleAssistant:
+		return []wireMessage{encodeAssistant(ids, m)}
+	}
+	return []wireMessage{{Role: "user", Content: wire.Join(m)}}
+}
+
+func encodeAssistant(ids wire.IDs, m llm.Message) wireMessage {
+	w := wireMessage{Role: "assistant", Content: wire.Join(m)}
+	for _, b := range m.Blocks {
+		if b.Thinking != nil {
+			w.Thinking += b.Thinking.Text
+		}
+	}
+	for _, c := range m.Calls() {
+		w.Calls = append(w.Calls, wireCall{ids[c.ID], wireFunction{c.Name, json.RawMessage(c.Arguments)}})
+	}
+	return w
+}
