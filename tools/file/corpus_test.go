@@ -22,6 +22,7 @@ type pathCase struct {
 	Mode        string    `json:"mode"`
 	ContentSize int       `json:"content_size"`
 	Recursive   bool      `json:"recursive"`
+	Pattern     string    `json:"pattern"`
 	Setup       []setting `json:"setup"`
 	Expect      string    `json:"expect"`
 	Why         string    `json:"why"`
@@ -46,6 +47,8 @@ type setting struct {
 	Size    int64  `json:"size"`
 	Major   int    `json:"major"`
 	Minor   int    `json:"minor"`
+	A       string `json:"a"`
+	B       string `json:"b"`
 }
 
 func readCases(t *testing.T) []pathCase {
@@ -75,7 +78,7 @@ func readCases(t *testing.T) []pathCase {
 
 func TestPaths(t *testing.T) {
 	cases := readCases(t)
-	if len(cases) < 70 {
+	if len(cases) < 80 {
 		t.Fatalf("only %d cases", len(cases))
 	}
 	for _, c := range cases {
@@ -85,6 +88,10 @@ func TestPaths(t *testing.T) {
 			base := filepath.Dir(b.dir)
 			c.prepare(t, base)
 			before := c.contents(t, base)
+			if c.Expect == "race" {
+				c.race(t, b, base)
+				return
+			}
 			begun := time.Now()
 			r := c.call(b, base)
 			if c.MaxSeconds > 0 && time.Since(begun).Seconds() > c.MaxSeconds {
@@ -114,8 +121,34 @@ func (c pathCase) call(b bench, base string) tools.Result {
 		}
 	case "file_list":
 		arguments = append(arguments, "recursive", c.Recursive)
+	case "edit":
+		return b.call("file_edit", append(arguments, "old_str", "ins", "new_str", "INS")...)
+	case "search":
+		return b.call("file_search", append(arguments, "pattern", c.Pattern, "type", "grep")...)
 	}
 	return b.call(c.Tool, arguments...)
+}
+
+// race makes the call again and again while the last step of the set-up goes on.
+func (c pathCase) race(t *testing.T, b bench, base string) {
+	t.Helper()
+	s := c.Setup[len(c.Setup)-1]
+	put(t, filepath.Join(base, "ws/regular"), "inside")
+	swap(t, filepath.Join(base, s.Path), s.A, s.B, func() {
+		for range tries(t, 600) {
+			r := c.call(b, base)
+			for _, bad := range append(c.MustNotOutput, "SECRET") {
+				if strings.Contains(r.Output, bad) {
+					t.Fatalf("the output is %q", r.Output)
+				}
+			}
+		}
+	})
+	for _, name := range c.MustNotExist {
+		if _, err := os.Lstat(filepath.Join(base, name)); !os.IsNotExist(err) {
+			t.Errorf("%s exists: %v", name, err)
+		}
+	}
 }
 
 func (c pathCase) check(t *testing.T, base string, r tools.Result) {
@@ -183,6 +216,8 @@ func (s setting) apply(base string) error {
 		return os.Symlink(expand(s.Target, base), name)
 	case "hardlink":
 		return os.Link(filepath.Join(base, s.Target), name)
+	case "swap", "swapfile": // runs beside the call
+		return nil
 	case "fifo":
 		return syscall.Mkfifo(name, 0o644)
 	case "mknod":

@@ -76,7 +76,9 @@ func (s *search) grepAll(ctx context.Context, files []place) {
 	for range min(readers, runtime.GOMAXPROCS(0), len(files)) {
 		all.Go(func() {
 			for i := range next {
-				found[i], _ = s.grepFile(ctx, files[i])
+				if ctx.Err() == nil {
+					found[i], _ = s.grepFile(ctx, files[i])
+				}
 			}
 		})
 	}

@@ -3,13 +3,25 @@ package file_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 )
 
-// tries is how often each race is run.
-const tries = 600
+// tries is how often a race is run: the number that is usual, or $RACES.
+func tries(t *testing.T, usual int) int {
+	t.Helper()
+	text := os.Getenv("RACES")
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
 
 // swap makes a link and points it at a, then b, then a, until the test of body
 // is over.
@@ -63,7 +75,7 @@ func field(t *testing.T) (b bench, out string) {
 func TestRaceOfWriting(t *testing.T) {
 	b, out := field(t)
 	swap(t, filepath.Join(b.dir, "sw"), "real", "../out", func() {
-		for range tries / 5 { // each is an fsync
+		for range tries(t, 120) { // each is an fsync
 			b.call("file_write", "path", "sw/w.txt", "content", "x")
 			b.call("file_write", "path", "sw/deep/w.txt", "content", "x")
 		}
@@ -81,7 +93,7 @@ func TestRaceOfWritingToGit(t *testing.T) {
 	b, _ := field(t)
 	b.put(".git/config", "clean")
 	swap(t, filepath.Join(b.dir, "sw"), "real", ".git", func() {
-		for range tries / 5 {
+		for range tries(t, 120) {
 			b.call("file_write", "path", "sw/config", "content", "x")
 		}
 	})
@@ -91,7 +103,7 @@ func TestRaceOfWritingToGit(t *testing.T) {
 func TestRaceOfReading(t *testing.T) {
 	b, _ := field(t)
 	swap(t, filepath.Join(b.dir, "f"), "regular", "../out/secret.txt", func() {
-		for range tries {
+		for range tries(t, 600) {
 			if r := b.call("file_read", "path", "f"); strings.Contains(r.Output, "SECRET") {
 				t.Fatalf("read %q", r.Output)
 			}
@@ -102,10 +114,59 @@ func TestRaceOfReading(t *testing.T) {
 func TestRaceOfListing(t *testing.T) {
 	b, _ := field(t)
 	swap(t, filepath.Join(b.dir, "sw"), "real", "../out", func() {
-		for range tries {
+		for range tries(t, 600) {
 			if r := b.call("file_list", "path", "sw"); strings.Contains(r.Output, "secret") {
 				t.Fatalf("listed %q", r.Output)
 			}
 		}
 	})
+}
+
+func TestRaceOfEditing(t *testing.T) {
+	b, out := field(t)
+	swap(t, filepath.Join(b.dir, "f"), "regular", "../out/secret.txt", func() {
+		for range tries(t, 120) {
+			b.call("file_edit", "path", "f", "old_str", "SECRET", "new_str", "x")
+			if r := b.call("file_edit", "path", "f", "old_str", "E", "new_str", "x"); r.Success {
+				t.Fatalf("edited %q", r.Output)
+			}
+		}
+	})
+	if got, err := os.ReadFile(filepath.Join(out, "secret.txt")); err != nil || string(got) != "SECRET" {
+		t.Errorf("outside there is %q, %v", got, err)
+	}
+}
+
+func TestRaceOfSearching(t *testing.T) {
+	b, _ := field(t)
+	swap(t, filepath.Join(b.dir, "sw"), "real", "../out", func() {
+		for range tries(t, 300) {
+			for _, arguments := range [][]any{{"pattern", "SECRET|inside", "type", "grep"}, {"pattern", ".", "type", "grep", "path", "sw"}, {"pattern", "**", "path", "sw"}} {
+				if r := b.call("file_search", arguments...); strings.Contains(r.Output, "SECRET") || strings.Contains(r.Output, "secret") {
+					t.Fatalf("found %q", r.Output)
+				}
+			}
+		}
+	})
+}
+
+// TestRaceOfUndoing undoes a change whose folder is a link to the outside at
+// every other moment.
+func TestRaceOfUndoing(t *testing.T) {
+	b, out := field(t)
+	b.put("real/secret.txt", "old")
+	if r := b.call("file_write", "path", "real/secret.txt", "content", "SECRET"); !r.Success {
+		t.Fatal(r.Output)
+	}
+	b.log.changes[0].Path = "sw/secret.txt"
+	swap(t, filepath.Join(b.dir, "sw"), "real", "../out", func() {
+		for range tries(t, 120) {
+			b.call("file_undo", "action", "revert")
+			b.log.changes = b.log.changes[len(b.log.changes)-1:]
+			b.put("real/secret.txt", "SECRET")
+		}
+	})
+	if got, err := os.ReadFile(filepath.Join(out, "secret.txt")); err != nil || string(got) != "SECRET" {
+		t.Errorf("outside there is %q, %v", got, err)
+	}
 }
