@@ -44,7 +44,7 @@ type Database struct {
 	Fault string `json:"fault,omitempty"`
 	// Since is when it began, zero when all is well.
 	Since time.Time `json:"since,omitzero"`
-	// Bytes is the size of the file.
+	// Bytes is the size of the file and its write-ahead log.
 	Bytes int64 `json:"bytes"`
 }
 
@@ -104,8 +104,10 @@ func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 		c = store.Condition{State: store.StateFailing, Fault: err.Error()}
 	}
 	s.Database = Database{State: string(c.State), Fault: c.Fault, Since: c.Since}
-	if info, err := os.Stat(filepath.Join(dir, "klawbot.db")); err == nil { // the size is for people only
-		s.Database.Bytes = info.Size()
+	for _, name := range []string{"klawbot.db", "klawbot.db-wal"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil { // the size is for people only
+			s.Database.Bytes += info.Size()
+		}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine"
 	"klawbot/gateway/console"
 )
 
@@ -81,7 +82,7 @@ func (a *app) chatAlone(ctx context.Context, l *live, f folders, banner, message
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var said error
-	err = p.serve(ctx, log, func(ctx context.Context) {
+	err = p.serve(ctx, log, func(ctx context.Context, _ *engine.Engine) {
 		defer stop()
 		said = a.attach(ctx, f, banner, message)
 	})

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -34,6 +36,10 @@ var checks = map[string]func(any) error{
 	"files.maxFileSizeBytes":                    between(1, 1<<30),
 	"tools.maxOutputChars":                      between(200, 1_000_000),
 	"delivery.ambiguous":                        oneOf("resend", "hold"),
+	"backup.everyHours":                         between(0, 8760),
+	"backup.keep":                               between(1, 1000),
+	"health.listen":                             listenAddress,
+	"metrics.listen":                            listenAddress,
 	"log.level":                                 oneOf("debug", "info", "warn", "error"),
 	"log.format":                                oneOf("text", "json"),
 }
@@ -81,6 +87,18 @@ func webAddress(v any) error {
 	u, err := url.Parse(v.(string))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return errors.New("must be an address such as https://api.example.com")
+	}
+	return nil
+}
+
+// listenAddress is a host and a port, or nothing.
+func listenAddress(v any) error {
+	if v.(string) == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(v.(string))
+	if n, bad := strconv.Atoi(port); err != nil || bad != nil || n < 0 || n > 65535 {
+		return errors.New(`must be an address and a port such as 127.0.0.1:8991, or ""`)
 	}
 	return nil
 }

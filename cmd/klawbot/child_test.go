@@ -47,6 +47,7 @@ channels:
     streaming: %s
     limits: {perChatPerSecond: 0, groupPerMinute: 0, globalPerSecond: 0}
 agent: {debounceMs: 0, maxConcurrentModelCalls: 16}
+health: {listen: ""}
 models:
   default: main
   providers: {fake: {type: openai, baseURL: "%s/v1", apiKey: %s}}

@@ -128,8 +128,8 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.initCommand(), a.runCommand(), a.chatCommand(), a.demoCommand(),
 		a.allowCommand(), a.denyCommand(), a.allowedCommand(),
-		a.statusCommand(), a.doctorCommand(), a.sessionsCommand(), a.toolsCommand(),
-		a.exportCommand(), a.importCommand(), a.undoCommand(), a.versionCommand(),
+		a.statusCommand(), a.healthCommand(), a.doctorCommand(), a.sessionsCommand(), a.logsCommand(), a.toolsCommand(),
+		a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.undoCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -12,6 +12,9 @@ type Config struct {
 	Files    Files    `koanf:"files"`
 	Tools    Tools    `koanf:"tools"`
 	Delivery Delivery `koanf:"delivery"`
+	Backup   Backup   `koanf:"backup"`
+	Health   Health   `koanf:"health"`
+	Metrics  Metrics  `koanf:"metrics"`
 	Log      Log      `koanf:"log"`
 }
 
@@ -109,6 +112,22 @@ type Delivery struct {
 	Ambiguous string `koanf:"ambiguous"`
 }
 
+// Backup says how often the database is backed up and how many backups are kept.
+type Backup struct {
+	EveryHours float64 `koanf:"everyHours"`
+	Keep       int     `koanf:"keep"`
+}
+
+// Health is the endpoint that says whether the bot is well.
+type Health struct {
+	Listen string `koanf:"listen"`
+}
+
+// Metrics is the endpoint for Prometheus.
+type Metrics struct {
+	Listen string `koanf:"listen"`
+}
+
 // Log is how much is logged, and in which form.
 type Log struct {
 	Level  string `koanf:"level"`
@@ -135,6 +154,8 @@ func defaults() Config {
 		Files:    Files{MaxFileSizeBytes: 1 << 20},
 		Tools:    Tools{MaxOutputChars: 10000},
 		Delivery: Delivery{Ambiguous: "resend"},
+		Backup:   Backup{EveryHours: 1, Keep: 24},
+		Health:   Health{Listen: "127.0.0.1:8991"},
 		Log:      Log{Level: "info", Format: "text"},
 	}
 }

@@ -147,14 +147,14 @@ models:
     main: {provder: openai, prices: {}}
 tools: {sandbox: {type: off, networkAccess: true}}
 memory: {}
-`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1", "KLAWBOT_METRICS__LISTEN=:1")
+`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1", "KLAWBOT_HEARTBEAT__EVERY=1h")
 	want := []string{
 		"config.yaml:1: chanels: unknown key; did you mean channels?",
 		"config.yaml:4: channels.telegram.allowedChatIDs: unknown key; did you mean channels.telegram.allowedChatIds?",
 		"config.yaml:6: retries: unknown key; did you mean models.retries?",
 		"config.yaml:9: models.entries.main.provder: unknown key; did you mean models.entries.main.provider?",
 		"$KLAWBOT_CHANNELS__TELEGRAM__TOKN: channels.telegram.tokn: unknown key; did you mean channels.telegram.token?",
-		"known keys whose part comes with a later version, ignored here: channels.telegram.mode, models.entries.main.prices, tools.sandbox, memory, metrics.listen",
+		"known keys whose part comes with a later version, ignored here: channels.telegram.mode, models.entries.main.prices, tools.sandbox, memory, heartbeat.every",
 	}
 	if diff := cmp.Diff(want, l.Notices); diff != "" {
 		t.Error(diff)

@@ -54,11 +54,15 @@ func (a *app) runBot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.serve(ctx, log, func(ctx context.Context) { a.printStart(ctx, p) })
+	return p.serve(ctx, log, func(ctx context.Context, e *engine.Engine) {
+		defer openPages(pages(l.config(), e, log), log)()
+		a.printStart(ctx, p)
+		<-ctx.Done()
+	})
 }
 
 // serve runs the bot until ctx ends. beside runs next to it.
-func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context.Context)) (err error) {
+func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context.Context, *engine.Engine)) (err error) {
 	e, err := p.start(ctx)
 	if err != nil {
 		return err
@@ -75,7 +79,7 @@ func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context
 	group.Go(func() error { return e.Run(ctx) })
 	group.Go(func() error { p.live.watch(ctx, log); return nil })
 	group.Go(func() error { sweep(ctx, p.folders.workspace, log); return nil })
-	group.Go(func() error { beside(ctx); return nil })
+	group.Go(func() error { beside(ctx, e); return nil })
 	err = group.Wait()
 	log.Info("stopped")
 	return err

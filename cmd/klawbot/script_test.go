@@ -64,6 +64,7 @@ func setFakes(env *testscript.Env) error {
 	env.Defer(f.model.Close)
 	env.Values["fakes"] = f
 	env.Setenv("KLAWBOT_HOME", env.WorkDir+"/home")
+	env.Setenv("KLAWBOT_HEALTH__LISTEN", "") // stories run beside each other
 	env.Setenv("TELEGRAM_URL", f.telegram.URL())
 	env.Setenv("TOKEN", f.telegram.Token())
 	env.Setenv("MODEL_URL", f.model.URL+"/v1")

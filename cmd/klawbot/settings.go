@@ -32,6 +32,8 @@ func (c *Config) settings() engine.Settings {
 		Streaming:               map[string]string{"telegram": c.Channels.Telegram.Streaming, "console": engine.StreamEdit},
 		Owners:                  map[string][]int64{"telegram": c.Channels.Telegram.OwnerIDs, "console": {console.User}},
 		HoldAmbiguous:           c.Delivery.Ambiguous == "hold",
+		BackupEvery:             time.Duration(c.Backup.EveryHours * float64(time.Hour)),
+		BackupKeep:              c.Backup.Keep,
 		Models:                  c.models(),
 	}
 }

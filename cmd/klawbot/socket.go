@@ -84,6 +84,8 @@ const socketBase = "http://klawbot"
 // report is what GET /status answers.
 type report struct {
 	engine.Status
+	// Up says that the bot runs; else the data folder was asked.
+	Up     bool         `json:"up"`
 	Config configReport `json:"config"`
 	PID    int          `json:"pid"`
 }
@@ -134,7 +136,7 @@ func handler(e *engine.Engine, l *live, terminals *console.Channel, log *slog.Lo
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(report{s, configReport{l.source.File, l.broken()}, os.Getpid()}) // who asked may be gone
+		_ = json.NewEncoder(w).Encode(report{s, true, configReport{l.source.File, l.broken()}, os.Getpid()}) // who asked may be gone
 	})
 	if terminals != nil {
 		mux.Handle("/console/", http.StripPrefix("/console", terminals))

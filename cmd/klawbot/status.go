@@ -1,12 +1,18 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+	"klawbot/gateway"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -21,6 +27,9 @@ func (a *app) statusCommand() *cobra.Command {
 				return err
 			}
 			r, err := askStatus(cmd.Context(), f.data)
+			if errors.Is(err, errNotRunning) && asJSON {
+				return errors.Join(a.printStopped(cmd.Context(), f), err)
+			}
 			if err != nil {
 				return err
 			}
@@ -55,24 +64,63 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
+// printStopped prints what the folder of a bot that does not run says: what
+// waits, the database and the last backup. A folder without a bot says nothing.
+func (a *app) printStopped(ctx context.Context, f folders) error {
+	s, err := engine.StatusOf(ctx, engine.Config{Dir: f.data, Version: version})
+	if err != nil {
+		return err
+	}
+	return a.printJSON(report{Status: s})
+}
+
 func (a *app) printStatus(r report) error {
 	lines := []string{fmt.Sprintf("klawbot %s, process %d, up %s", r.Version, r.PID, r.Uptime.Round(time.Second))}
+	for _, fault := range r.Faults {
+		lines = append(lines, "ill: "+fault)
+	}
 	for _, h := range r.Channels {
-		lines = append(lines, fmt.Sprintf("%s: %s", h.Channel, join(strings.TrimSpace(h.State+" "+h.Name), h.Fault)))
+		lines = append(lines, channelLine(h))
 		if h.Strangers > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %d messages of strangers turned away", h.Channel, h.Strangers))
 		}
 	}
-	model := r.Model
-	if model == "" {
-		model = "none; klawbot init sets one up"
-	}
 	lines = append(lines,
-		"model: "+model,
-		fmt.Sprintf("turns running: %d, messages waiting: %d in, %d out", r.Running, r.Inbox.Waiting, r.Outbox.Waiting))
+		"model: "+cmp.Or(r.Model, "none; klawbot init sets one up"),
+		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
+		fmt.Sprintf("database: %s, %.1f MB", join(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
+		"last backup: "+backupText(r.Backup))
 	if r.Config.Fault != "" {
 		lines = append(lines, "the configuration on the disk is not in use, the last good one is:", r.Config.Fault)
 	}
 	_, err := fmt.Fprintln(a.stdout, a.redact.Text(strings.Join(lines, "\n")))
 	return err
+}
+
+func channelLine(h gateway.Health) string {
+	text := strings.TrimSpace(h.State + " " + h.Name)
+	if !h.LastPoll.IsZero() {
+		text += ", last good poll " + ago(h.LastPoll)
+	}
+	return h.Channel + ": " + join(text, h.Fault)
+}
+
+func queueText(q engine.Queue) string {
+	if q.Oldest.IsZero() {
+		return fmt.Sprint(q.Waiting)
+	}
+	return fmt.Sprintf("%d (the oldest came %s)", q.Waiting, ago(q.Oldest))
+}
+
+func backupText(b engine.Backup) string {
+	text := "none yet"
+	if !b.At.IsZero() {
+		text = fmt.Sprintf("%s, %s", ago(b.At), b.Path)
+	}
+	return join(text, b.Fault)
+}
+
+// ago is the age of a time in words.
+func ago(t time.Time) string {
+	return max(time.Since(t), 0).Round(time.Second).String() + " ago"
 }

@@ -150,6 +150,8 @@ func fixed(a, b *Config) string {
 	add("channels.telegram.apiURL", a.Channels.Telegram.APIURL != b.Channels.Telegram.APIURL)
 	add("channels.console.enabled", a.Channels.Console.Enabled != b.Channels.Console.Enabled)
 	add("agent.workspace", a.Agent.Workspace != b.Agent.Workspace)
+	add("health.listen", a.Health != b.Health)
+	add("metrics.listen", a.Metrics != b.Metrics)
 	add("log.format", a.Log.Format != b.Log.Format)
 	return strings.Join(keys, ", ")
 }

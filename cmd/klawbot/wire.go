@@ -57,6 +57,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
 		Settings: func() engine.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
+		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, f) },
 		Tools: file.New(file.Config{
 			Workspace: f.workspace, Data: f.data, Spill: filepath.Join(f.data, "spill"),
 			MaxBytes:       func() int64 { return l.config().Files.MaxFileSizeBytes },

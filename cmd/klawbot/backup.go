@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+	"klawbot/internal/httpclient"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a verified backup of the database and the workspace, also while the bot runs",
+		Long:  "Writes a .tar.gz that klawbot restore makes a data folder from. The configuration is not in it, because it holds secrets.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.engineConfig()
+			if err != nil {
+				return err
+			}
+			done, err := engine.BackUp(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(a.stdout, "%s: the database, verified, and %d files of the workspace%s; keep config.yaml yourself\n", args[0], done.Files, leftOut(done))
+			return err
+		},
+	}
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make a data folder from a backup",
+		Long:  "Takes what klawbot backup wrote, or an automatic backup, which holds the database only. The data folder must not have a database yet.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.engineConfig()
+			if err != nil {
+				return err
+			}
+			done, err := engine.Restore(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(a.stdout, "%s: the database, verified, and %d files of the workspace%s; klawbot run starts the bot\n", c.Dir, done.Files, leftOut(done))
+			if err == nil && done.Dropped > 0 {
+				_, err = fmt.Fprintf(a.stdout, "messages that waited when the backup was made and are not answered again: %d\n", done.Dropped)
+			}
+			return err
+		},
+	}
+}
+
+func leftOut(done engine.Archived) string {
+	if done.LeftOut == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d links and other special files left out)", done.LeftOut)
+}
+
+// engineConfig is as much of the engine's configuration as commands need that
+// have nothing to do with channels.
+func (a *app) engineConfig() (engine.Config, error) {
+	l, err := a.open()
+	if err != nil {
+		return engine.Config{}, err
+	}
+	f, err := a.folders(l.config())
+	if err != nil {
+		return engine.Config{}, err
+	}
+	return bare(l, f, newLog(a.stderr, l, a.redact)), nil
+}
+
+// bare is the configuration of an engine that only looks after its folders and
+// its models.
+func bare(l *live, f folders, log *slog.Logger) engine.Config {
+	return engine.Config{
+		Dir: f.data, Workspace: f.workspace, Version: version, Log: log, HTTP: httpclient.New(httpclient.Options{Proxy: true}),
+		Settings: func() engine.Settings { return l.current.Load().engine },
+	}
+}
