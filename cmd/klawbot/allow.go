@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,11 +72,8 @@ func (a *app) editAllowed(add, remove []string) error {
 	if err != nil {
 		return err
 	}
-	if l.source.File == "" {
-		return usage("there is no config.yaml yet; klawbot init writes one")
-	}
-	if where := l.current.Load().places["channels.telegram.allowedChatIds"]; strings.HasPrefix(where, "$") {
-		return usage("the list comes from %s in the environment, which wins over config.yaml; change it there", where)
+	if err := l.editable(); err != nil {
+		return err
 	}
 	text, err := os.ReadFile(l.source.File)
 	if err != nil {

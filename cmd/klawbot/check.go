@@ -18,7 +18,9 @@ var checks = map[string]func(any) error{
 	"channels.telegram.token":                   tokenForm,
 	"channels.telegram.apiURL":                  webAddress,
 	"channels.telegram.groups.respond":          oneOf("mention", "all"),
-	"channels.telegram.streaming":               oneOf("off", "edit"),
+	"channels.telegram.streaming":               oneOf("off", "edit", "draft"),
+	"channels.telegram.mode":                    oneOf("polling", "webhook"),
+	"channels.telegram.rich":                    notYet,
 	"channels.telegram.limits.perChatPerSecond": between(0, 1000),
 	"channels.telegram.limits.groupPerMinute":   between(0, 10000),
 	"channels.telegram.limits.globalPerSecond":  between(0, 10000),
@@ -83,6 +85,14 @@ func between(low, high float64) func(any) error {
 	}
 }
 
+// notYet is for what is known but cannot be turned on.
+func notYet(v any) error {
+	if v == true {
+		return errors.New("must be false: it comes with a later version")
+	}
+	return nil
+}
+
 func webAddress(v any) error {
 	u, err := url.Parse(v.(string))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -125,6 +135,12 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 	var faults []Fault
 	add := func(key, format string, args ...any) {
 		faults = append(faults, Fault{places[key], key, fmt.Sprintf(format, args...)})
+	}
+	if t := c.Channels.Telegram; t.Mode == "webhook" {
+		if err := t.webhook().Check(); err != nil {
+			key, text, _ := strings.Cut(err.Error(), " ")
+			add("channels.telegram."+key, "%s", text)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Models.Providers)) {
 		p := c.Models.Providers[name]

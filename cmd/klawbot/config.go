@@ -32,9 +32,20 @@ type Telegram struct {
 	AllowedUserIDs []int64 `koanf:"allowedUserIds"`
 	OwnerIDs       []int64 `koanf:"ownerIds"`
 	APIURL         string  `koanf:"apiURL"`
+	Mode           string  `koanf:"mode"`
+	Webhook        Webhook `koanf:"webhook"`
 	Groups         Groups  `koanf:"groups"`
 	Streaming      string  `koanf:"streaming"`
 	Limits         Limits  `koanf:"limits"`
+	Rich           bool    `koanf:"rich"`
+}
+
+// Webhook is where updates are brought in the mode "webhook".
+type Webhook struct {
+	Listen     string `koanf:"listen"`
+	URL        string `koanf:"url"`
+	Secret     string `koanf:"secret" secret:"true"`
+	SecretFile string `koanf:"secretFile"`
 }
 
 // Groups says what the bot answers in groups: "mention" or "all".
@@ -141,6 +152,8 @@ func defaults() Config {
 		Channels: Channels{
 			Telegram: Telegram{
 				APIURL:    "https://api.telegram.org",
+				Mode:      "polling",
+				Webhook:   Webhook{Listen: "127.0.0.1:8443"},
 				Groups:    Groups{Respond: "mention"},
 				Streaming: "edit",
 				Limits:    Limits{PerChatPerSecond: 1, GroupPerMinute: 20, GlobalPerSecond: 25},

@@ -59,7 +59,6 @@ func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
 // laterKeys are keys whose part is not in this version. A whole section stands
 // for everything in it.
 var laterKeys = []string{
-	"channels.telegram.mode", "channels.telegram.rich", "channels.telegram.webhook",
 	"channels.web", "context.compactAt", "context.subagentRuns", "heartbeat", "memory",
 	"models.budget", "models.fallback", "models.small", "models.entries.*.prices", "scheduler", "security",
 	"tools.approvalTimeoutSeconds", "tools.browser", "tools.exec", "tools.http", "tools.maxShown", "tools.mcp",

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"net"
+	"net/http"
 	"os"
 	"regexp"
 	"strconv"
@@ -25,6 +27,7 @@ func TestMain(m *testing.M) {
 //	say USER CHAT TEXT     the same in a group, which is made when it is new
 //	expect CHAT REGEXP     wait until a new message of the bot matches
 //	silent CHAT            the bot has said nothing in the chat
+//	migrate CHAT NEW       a group becomes a supergroup with a new id
 //	reply TEXT             the model answers the next request with the text
 //	call TOOL JSON         the model answers the next request with a tool call
 //	asked N                the model was asked N times
@@ -33,14 +36,15 @@ func TestMain(m *testing.M) {
 //	untilheard CHAT TEXT REGEXP   say the text until the bot answers
 //
 // The bot's folder is $KLAWBOT_HOME; $TELEGRAM_URL, $TOKEN, $MODEL_URL and
-// $MODEL_KEY name the fakes.
+// $MODEL_KEY name the fakes. $HOOK_ADDR is where a webhook may listen; the fake
+// Telegram reaches it as https://bot.test/, the reverse proxy left out.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata",
 		Setup: setFakes,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"say": say, "expect": expect, "silent": silent, "reply": modelReply, "call": modelCall,
-			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard,
+			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
 		},
 	})
 }
@@ -59,7 +63,18 @@ type fakes struct {
 }
 
 func setFakes(env *testscript.Env) error {
-	f := &fakes{telegram: telegramtest.New(telegramtest.Config{}), model: modeltest.Start(scriptKey), heard: map[int64]int64{}}
+	hook, err := hookAddress()
+	if err != nil {
+		return err
+	}
+	proxy := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, // bots come and go
+		DialTLSContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, hook)
+		},
+	}}
+	f := &fakes{telegram: telegramtest.New(telegramtest.Config{Hook: proxy}), model: modeltest.Start(scriptKey), heard: map[int64]int64{}}
+	env.Setenv("HOOK_ADDR", hook)
 	env.Defer(f.telegram.Close)
 	env.Defer(f.model.Close)
 	env.Values["fakes"] = f
@@ -70,6 +85,15 @@ func setFakes(env *testscript.Env) error {
 	env.Setenv("MODEL_URL", f.model.URL+"/v1")
 	env.Setenv("MODEL_KEY", scriptKey)
 	return os.MkdirAll(env.WorkDir+"/home", 0o700)
+}
+
+// hookAddress is a port of the loopback that nobody uses now.
+func hookAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
 }
 
 func fakesOf(ts *testscript.TestScript) *fakes { return ts.Value("fakes").(*fakes) }
@@ -126,6 +150,11 @@ func silent(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("the bot spoke:\n%s", f.telegram.Transcript(chat))
 		}
 	}
+}
+
+func migrate(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 2)
+	fakesOf(ts).telegram.Migrate(number(ts, args[0]), number(ts, args[1]))
 }
 
 func modelReply(ts *testscript.TestScript, neg bool, args []string) {

@@ -67,6 +67,7 @@ func readSecrets(c *Config, places map[string]string, known *redact.Set) (files 
 	if err := tokenForm(t.Token); err != nil && t.TokenFile != "" {
 		faults = append(faults, Fault{places["channels.telegram.tokenFile"], "channels.telegram.token", err.Error()})
 	}
+	read("channels.telegram.webhook.secret", &t.Webhook.Secret, t.Webhook.SecretFile)
 	for name, p := range c.Models.Providers {
 		read("models.providers."+name+".apiKey", &p.APIKey, p.APIKeyFile)
 		c.Models.Providers[name] = p

@@ -7,6 +7,7 @@ import (
 
 	"klawbot/engine"
 	"klawbot/gateway/console"
+	"klawbot/gateway/telegram"
 	"klawbot/whitelist"
 )
 
@@ -17,6 +18,11 @@ func (c *Config) whitelist() whitelist.List {
 		"telegram": {Chats: t.AllowedChatIDs, Users: t.AllowedUserIDs},
 		"console":  {Local: true},
 	}
+}
+
+// webhook is the webhook as the channel wants it.
+func (t *Telegram) webhook() telegram.Webhook {
+	return telegram.Webhook{Listen: t.Webhook.Listen, URL: t.Webhook.URL, Secret: t.Webhook.Secret}
 }
 
 // settings are what the engine asks for while it runs.

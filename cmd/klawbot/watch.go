@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -115,6 +116,9 @@ func (l *live) stamp() string {
 
 func (l *live) reload(log *slog.Logger) {
 	next, err := l.source.load()
+	if err == nil {
+		err = whole(&l.current.Load().Config, &next.Config)
+	}
 	if err != nil {
 		text := err.Error()
 		l.fault.Store(&text)
@@ -137,6 +141,15 @@ func (l *live) reload(log *slog.Logger) {
 	}
 }
 
+// whole refuses a file that has lost its token while the bot runs: a write that
+// was cut short or an emptied file, after which nobody would be let in.
+func whole(last, next *Config) error {
+	if last.Channels.Telegram.Token != "" && next.Channels.Telegram.Token == "" {
+		return errors.New("channels.telegram.token is gone: the file looks cut short; to run without Telegram, stop the bot first")
+	}
+	return nil
+}
+
 // fixed names the changed keys that are read only at start.
 func fixed(a, b *Config) string {
 	var keys []string
@@ -148,6 +161,8 @@ func fixed(a, b *Config) string {
 	add("dataDir", a.DataDir != b.DataDir)
 	add("channels.telegram.token", a.Channels.Telegram.Token != b.Channels.Telegram.Token)
 	add("channels.telegram.apiURL", a.Channels.Telegram.APIURL != b.Channels.Telegram.APIURL)
+	add("channels.telegram.mode", a.Channels.Telegram.Mode != b.Channels.Telegram.Mode)
+	add("channels.telegram.webhook", a.Channels.Telegram.Webhook != b.Channels.Telegram.Webhook)
 	add("channels.console.enabled", a.Channels.Console.Enabled != b.Channels.Console.Enabled)
 	add("agent.workspace", a.Agent.Workspace != b.Agent.Workspace)
 	add("health.listen", a.Health != b.Health)

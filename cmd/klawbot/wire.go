@@ -48,6 +48,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	door, err := gateway.New(gateway.Config{
 		Channels: channels, Log: log,
 		Whitelist: func() whitelist.List { return l.current.Load().whitelist },
+		Migrated:  func(chat gateway.ChatID, to int64) { l.migrate(chat, to, log) },
 	})
 	if err != nil {
 		return nil, err
@@ -71,8 +72,14 @@ func (p *parts) channels(want which, secrets *redact.Set, log *slog.Logger) ([]g
 	var all []gateway.Channel
 	c := p.live.config()
 	if t := c.Channels.Telegram; want.telegram && t.Token != "" {
+		var hook *telegram.Webhook
+		if t.Mode == "webhook" {
+			w := t.webhook()
+			hook = &w
+		}
 		ch, err := telegram.New(telegram.Config{
-			Token: t.Token, APIURL: t.APIURL, Log: log, Redact: secrets,
+			Webhook: hook,
+			Token:   t.Token, APIURL: t.APIURL, Log: log, Redact: secrets,
 			Limits:     func() telegram.Limits { return telegram.Limits(p.live.config().Channels.Telegram.Limits) },
 			RespondAll: func() bool { return p.live.config().Channels.Telegram.Groups.Respond == "all" },
 			Commands:   menu(c.Agent.Language),
