@@ -18,6 +18,8 @@ var HotStatements = map[string]string{
 	"sessionAt":    sessionAtSQL,
 	"History":      historySQL,
 	"unlogged":     unloggedSQL,
+	"UsageOn":      usageOnSQL,
+	"PruneUsage":   pruneUsageSQL,
 	"whereabouts":  whereaboutsSQL,
 	"endOutOfChat": endOutOfChatSQL,
 }
