@@ -46,8 +46,26 @@ type messagesBlock struct {
 	Name      string          `json:"name,omitempty"`
 	Input     json.RawMessage `json:"input,omitempty"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   string          `json:"content,omitempty"`
+	Content   messagesContent `json:"content,omitempty"`
 	Cache     json.RawMessage `json:"cache_control,omitempty"`
+}
+
+// messagesContent is the content of a result: a text, or a list of blocks of text.
+type messagesContent string
+
+// UnmarshalJSON takes both forms.
+func (c *messagesContent) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '[' {
+		return json.Unmarshal(raw, (*string)(c))
+	}
+	var blocks []messagesBlock
+	if err := json.Unmarshal(raw, &blocks); err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		*c += messagesContent(b.Text)
+	}
+	return nil
 }
 
 type messagesTool struct {
@@ -120,7 +138,7 @@ func (m messagesMessage) split() []Message {
 			c.Function.Name, c.Function.Arguments = b.Name, string(b.Input)
 			said.ToolCalls = append(said.ToolCalls, c)
 		case "tool_result":
-			out = append(out, Message{Role: "tool", ToolCallID: b.ToolUseID, Content: quoted(b.Content)})
+			out = append(out, Message{Role: "tool", ToolCallID: b.ToolUseID, Content: quoted(string(b.Content))})
 		}
 	}
 	if len(texts) > 0 || m.Role == "assistant" {

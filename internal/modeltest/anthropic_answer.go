@@ -6,9 +6,10 @@ import (
 	"net/http"
 )
 
-// messagesUsage is how the Messages API states a usage.
+// messagesUsage is how the Messages API states a usage. The end of a stream
+// states only what was written.
 type messagesUsage struct {
-	Input  int `json:"input_tokens"`
+	Input  int `json:"input_tokens,omitempty"`
 	Output int `json:"output_tokens"`
 }
 

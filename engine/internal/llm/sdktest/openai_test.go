@@ -110,6 +110,7 @@ func fakeReplies() map[string]modeltest.Reply {
 		"cut":      {Text: "to be contin", Finish: "length"},
 		"nothing":  {},
 		"thinking": {Thinking: "hm", Text: "so"},
+		"hidden":   {Redacted: "c2VjcmV0", Text: "so"},
 	}
 }
 
