@@ -32,7 +32,7 @@ const (
 // grep gathers the lines that match, in the order of the files.
 func (s *search) grep(ctx context.Context, p place, isDir bool) error {
 	if !isDir {
-		found, err := s.grepFile(ctx, p)
+		found, err := s.grepFile(ctx, p, newLineReader())
 		s.hits = found
 		s.noteTime()
 		return err
@@ -72,12 +72,13 @@ func (s *search) noteTime() {
 func (s *search) grepAll(ctx context.Context, files []place) {
 	found := make([][]string, len(files))
 	next := make(chan int)
-	var all sync.WaitGroup
+	var workers sync.WaitGroup
 	for range min(readers, runtime.GOMAXPROCS(0), len(files)) {
-		all.Go(func() {
+		workers.Go(func() {
+			lines := newLineReader()
 			for i := range next {
 				if ctx.Err() == nil {
-					found[i], _ = s.grepFile(ctx, files[i])
+					found[i], _ = s.grepFile(ctx, files[i], lines)
 				}
 			}
 		})
@@ -86,20 +87,23 @@ func (s *search) grepAll(ctx context.Context, files []place) {
 		next <- i
 	}
 	close(next)
-	all.Wait()
+	workers.Wait()
 	for _, f := range found {
 		s.hits = append(s.hits, f...)
 	}
 }
 
+// newLineReader returns a reader for many files, one after the other.
+func newLineReader() *bufio.Reader { return bufio.NewReaderSize(nil, maxLine) }
+
 // grepFile returns the lines of a file that match, as "path:line: text".
-func (s *search) grepFile(ctx context.Context, p place) ([]string, error) {
+func (s *search) grepFile(ctx context.Context, p place, lines *bufio.Reader) ([]string, error) {
 	file, _, err := s.files.openFile(p)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	lines := bufio.NewReaderSize(file, maxLine)
+	lines.Reset(file)
 	if start, _ := lines.Peek(sniffed); bytes.IndexByte(start, 0) >= 0 {
 		return nil, nil
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
 // matchBudget is how long a search may compare lines with its pattern, all
@@ -17,23 +19,55 @@ const matchBudget = 2 * time.Second
 // goroutines.
 type matcher struct {
 	expression *regexp.Regexp
-	// needed is a text that every match has. Looking for it is so much cheaper
-	// than comparing that most lines cost nearly nothing.
+	// needed is a text that every match has; with fold, in any case and in
+	// lower case here. Looking for it is so much cheaper than comparing that
+	// most lines cost nearly nothing.
 	needed []byte
+	fold   bool
 	used   atomic.Int64 // nanoseconds
 }
 
 func newMatcher(expression *regexp.Regexp) *matcher {
 	m := &matcher{expression: expression}
 	if tree, err := syntax.Parse(expression.String(), syntax.Perl); err == nil {
-		m.needed = []byte(needed(tree))
+		text, fold := needed(tree)
+		m.needed, m.fold = []byte(text), fold
 	}
 	return m
 }
 
+// mayMatch reports whether it is worth comparing a line.
+func (m *matcher) mayMatch(line []byte) bool {
+	if m.fold {
+		return containsFold(line, m.needed)
+	}
+	return bytes.Contains(line, m.needed)
+}
+
+// containsFold reports whether a line contains a text of lower ASCII letters in
+// any case, or may do so: beyond ASCII there are letters that fold to them.
+func containsFold(line, text []byte) bool {
+	for i, c := range line {
+		if c >= utf8.RuneSelf {
+			return true
+		}
+		if lower(c) == text[0] && len(line)-i >= len(text) && bytes.EqualFold(line[i:i+len(text)], text) {
+			return true
+		}
+	}
+	return false
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
 // find returns where a line matches first.
 func (m *matcher) find(line []byte) (at int, ok bool) {
-	if !bytes.Contains(line, m.needed) {
+	if !m.mayMatch(line) {
 		return 0, false
 	}
 	begun := time.Now()
@@ -48,12 +82,17 @@ func (m *matcher) find(line []byte) (at int, ok bool) {
 // spent reports whether the budget is used up.
 func (m *matcher) spent() bool { return time.Duration(m.used.Load()) >= matchBudget }
 
-// needed returns the longest text that is known to be in every match.
-func needed(e *syntax.Regexp) string {
+// needed returns the longest text that is known to be in every match; fold says
+// that it is there in any case, and then it is ASCII.
+func needed(e *syntax.Regexp) (text string, fold bool) {
 	switch e.Op {
 	case syntax.OpLiteral:
-		if e.Flags&syntax.FoldCase == 0 {
-			return string(e.Rune)
+		text, fold = string(e.Rune), e.Flags&syntax.FoldCase != 0
+		if !fold {
+			return text, false
+		}
+		if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+			return strings.ToLower(text), true
 		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return needed(e.Sub[0])
@@ -62,13 +101,12 @@ func needed(e *syntax.Regexp) string {
 			return needed(e.Sub[0])
 		}
 	case syntax.OpConcat:
-		longest := ""
 		for _, sub := range e.Sub {
-			if text := needed(sub); len(text) > len(longest) {
-				longest = text
+			if t, f := needed(sub); len(t) > len(text) {
+				text, fold = t, f
 			}
 		}
-		return longest
+		return text, fold
 	}
-	return ""
+	return "", false
 }

@@ -88,6 +88,7 @@ func TestGrep(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a.md", "first line\r\nsecond line")
 	b.put("sub/b.txt", "no\nLINE\n")
+	b.put("c.txt", "300 \u212aelvin\nсчёт")
 	b.put("sub/picture.png", "\x89PNG\x00line")
 	b.put("empty", "")
 	b.link("a.md", "link.md")
@@ -107,6 +108,8 @@ func TestGrep(t *testing.T) {
 		"alternatives":       {[]any{"pattern", "first|LINE"}, "a.md:1: first line\nsub/b.txt:2: LINE"},
 		"repeated":           {[]any{"pattern", "(?:LIN){1}E"}, "sub/b.txt:2: LINE"},
 		"optional":           {[]any{"pattern", "n(?:never)?o"}, "sub/b.txt:1: no"},
+		"letters that fold":  {[]any{"pattern", "(?i)kelvin"}, "c.txt:1: 300 \u212aelvin"},
+		"beyond ASCII":       {[]any{"pattern", "(?i)СЧЁТ"}, "c.txt:2: счёт"},
 		"one file":           {[]any{"pattern", "line", "path", "a.md"}, "a.md:1: first line\na.md:2: second line"},
 		"names":              {[]any{"pattern", "(?i)line", "file_pattern", "*.txt"}, "sub/b.txt:2: LINE"},
 		"paths":              {[]any{"pattern", "(?i)line", "file_pattern", "sub/*"}, "sub/b.txt:2: LINE"},
