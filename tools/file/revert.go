@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"klawbot/tools"
@@ -61,9 +60,10 @@ func byPath(changes []tools.Change) [][]tools.Change {
 type undoing struct {
 	history history
 	chain   []tools.Change
-	// covered are how many changes of the chain can be taken back; the next
-	// one is not what the file held then.
+	// covered are how many changes of the chain can be taken back. The next
+	// one has left something else than state, the hash of what was found.
 	covered int
+	state   string
 }
 
 // outcome is what the file was before the chain, as far as nobody else has
@@ -71,17 +71,17 @@ type undoing struct {
 // found must be what the one before it left. A change that was recorded and
 // never made, because the bot was killed, has left what it found.
 func (u *undoing) outcome(ctx context.Context, log tools.Changelog, before snapshot) (outcome, error) {
-	state := before.hash()
+	u.state = before.hash()
 	var last tools.Change
 	var ids []int64
 	for _, c := range u.chain {
-		if c.After != state && c.Before != state {
+		if c.After != u.state && c.Before != u.state {
 			break
 		}
 		if c.Before != "" && !c.Kept {
 			break
 		}
-		state, last = c.Before, c
+		u.state, last = c.Before, c
 		ids = append(ids, c.ID)
 	}
 	u.covered = len(ids)
@@ -127,12 +127,11 @@ func (u *undoing) rest() error {
 	return refuse(tools.Execution, "%s was changed %s since change %d, so it was left alone; read the file and decide what it shall hold", path, who, c.ID)
 }
 
-// later is the newest change in effect that came after c and is not taken back
-// here, as far as the chat may know.
+// later is the change after c that has left what was found, as far as the chat
+// may know.
 func (u *undoing) later(c tools.Change) (tools.Change, bool) {
 	for _, later := range u.history.all {
-		here := slices.ContainsFunc(u.chain, func(o tools.Change) bool { return o.ID == later.ID })
-		if later.Path == c.Path && later.ID > c.ID && !here && !u.history.undone[later.ID] && u.history.visible(later) {
+		if later.Path == c.Path && later.ID > c.ID && later.After == u.state && u.history.visible(later) {
 			return later, true
 		}
 	}
