@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
@@ -230,7 +231,10 @@ func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
 		}
 		return directedCall("file_write", map[string]any{"path": exportPath(it), "content": text})
 	case "tool":
-		name, arguments, _ := strings.Cut(args, " ")
+		name, arguments := args, ""
+		if i := strings.IndexFunc(args, unicode.IsSpace); i >= 0 {
+			name, arguments = args[:i], args[i:]
+		}
 		if name == "" {
 			return nil
 		}
@@ -265,9 +269,18 @@ func (t *turn) directedAnswer(conv []llm.Message, round int) llm.Message {
 		text = say(t.settings.Language, sayNoteDone)
 	}
 	if !result.Failed && t.command == "export" {
-		text = say(t.settings.Language, sayExported, result.Text)
+		text = say(t.settings.Language, sayExported, writtenPath(t.directed.Arguments))
 	}
 	return llm.Text(llm.RoleAssistant, text)
+}
+
+// writtenPath is the file of a call of file_write.
+func writtenPath(arguments string) string {
+	var call struct{ Path string }
+	if err := json.Unmarshal([]byte(arguments), &call); err != nil {
+		return ""
+	}
+	return call.Path
 }
 
 // conversationText is the current conversation of an address as Markdown.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -73,6 +74,14 @@ func (a *app) editAllowed(add, remove []string) error {
 		return err
 	}
 	if err := l.editable(); err != nil {
+		return err
+	}
+	unlock, err := lockFolder(filepath.Dir(l.source.File))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if l, err = a.open(); err != nil { // it may have changed meanwhile
 		return err
 	}
 	text, err := os.ReadFile(l.source.File)

@@ -112,6 +112,15 @@ func TestBrokenEditKeepsTheLastGood(t *testing.T) {
 	w.within(time.Second, "the mended file", func() bool { return w.window() == 8 && w.broken() == "" })
 }
 
+func TestEmptiedFileKeepsTheLastGood(t *testing.T) {
+	w := watch(t, "channels: {telegram: {token: \"123456:abcdefghijklmnopqrstuvwxyz\", allowedChatIds: [11]}}\n")
+	w.put("")
+	w.within(time.Second, "the fault", func() bool { return strings.Contains(w.logged(), "token is gone") })
+	if ids := w.config().Channels.Telegram.AllowedChatIDs; len(ids) != 1 {
+		t.Errorf("the list is %v, want the last good one", ids)
+	}
+}
+
 func TestWatchSaysWhatNeedsARestart(t *testing.T) {
 	w := watch(t, "channels: {telegram: {token: '1:first'}}\n")
 	w.put("channels: {telegram: {token: '1:other'}}\nfoo: 1\n")

@@ -98,7 +98,9 @@ func New(c Config) (*Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Redact.Add(c.Token)
+	// The secret half alone is enough to be kept out of texts, too.
+	_, secret, _ := strings.Cut(c.Token, ":")
+	c.Redact.Add(c.Token, secret)
 	if c.Webhook != nil {
 		if err := c.Webhook.Check(); err != nil {
 			return nil, fmt.Errorf("channels.telegram.%w", err)
