@@ -14,59 +14,114 @@ import (
 // request and never stored.
 const nudge = "(Your last answer was empty. Answer the last message now, in words.)"
 
-// ask gets one answer to the conversation from the turn's model. The last round
-// is asked without tools, and so is a model whose first answer was empty.
+// ask gets one answer to the conversation: from the turn's model, or from the
+// next that can help when that one fails. The last round is asked without
+// tools, and so is a model whose first answer was empty.
 func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Message, llm.Usage, error) {
 	if t.directed != nil {
 		return t.directedAnswer(conv, round), llm.Usage{}, nil
 	}
-	name, model := t.e.modelFor(t.row.Model)
-	t.row.Model = name
-	provider, err := t.e.providers.get(model)
+	if t.chosen == "" {
+		t.chosen, _ = t.e.modelFor(t.row.Model)
+	}
+	var failed error
+	for _, c := range t.candidates() {
+		result, err := t.askModel(ctx, c, t.fitting(conv, round, c.model), round)
+		switch {
+		case err == nil:
+			t.answeredBy(c)
+			return result.Message, result.Usage, nil
+		case failed == nil:
+			failed, t.row.Model = err, c.name
+		}
+		if ctx.Err() != nil || !anotherHelps(err) {
+			return llm.Message{}, llm.Usage{}, err
+		}
+		t.e.fallbacks.cool(c.place(), err)
+		t.log.Warn("model failed", "model", c.name, "err", err)
+	}
+	return llm.Message{}, llm.Usage{}, failed
+}
+
+// askModel asks one model, once more when its answer is empty.
+func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, round int) (llm.Result, error) {
+	provider, err := t.e.providers.get(c.model)
 	if err != nil {
-		return llm.Message{}, llm.Usage{}, fmt.Errorf("model %s: %w", name, err)
+		return llm.Result{}, fmt.Errorf("model %s: %w", c.name, err)
 	}
 	request := llm.Request{
-		Model: model.Name, System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.e.toolsFor(t.settings.Language),
-		MaxTokens: model.MaxTokens, Stream: t.streaming() != StreamOff,
+		Model: c.model.Name, System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.e.toolsFor(t.settings.Language),
+		MaxTokens: c.model.MaxTokens, Window: c.model.ContextBudget, Stream: t.streaming() != StreamOff,
 	}
 	if round >= t.settings.MaxToolCallRounds {
 		request.NoTools = true
 		request.Messages = with(conv, llm.Text(llm.RoleUser, say(t.settings.Language, sayLimitNote)))
 	}
-	result, err := t.call(ctx, provider, request)
+	result, err := t.callAble(ctx, c, provider, request)
 	if err == nil && len(result.Message.Calls()) == 0 && strings.TrimSpace(result.Message.PlainText()) == "" && result.Stop != llm.StopRefusal {
-		t.log.Warn("model answered nothing", "model", name)
+		t.log.Warn("model answered nothing", "model", c.name)
 		request.NoTools = true
 		request.Messages = with(conv, llm.Text(llm.RoleUser, nudge))
-		result, err = t.call(ctx, provider, request)
+		result, err = t.callAble(ctx, c, provider, request)
 	}
 	if err == nil && result.Stop == llm.StopRefusal && result.Message.PlainText() == "" {
 		err = &llm.Error{Kind: llm.Refused}
 	}
-	return result.Message, result.Usage, err
+	if result.InputCut {
+		t.tell(noticeCut, c.name, say(t.settings.Language, sayInputCut, c.name))
+	}
+	return result, err
+}
+
+// callAble asks a model for no more than it is able to: one that refused tools
+// is asked without any, and the person is told.
+func (t *turn) callAble(ctx context.Context, c candidate, p llm.Provider, r llm.Request) (llm.Result, error) {
+	if !t.e.fallbacks.withoutTools(c.place()) {
+		result, err := t.call(ctx, c, p, r)
+		if len(r.Tools) == 0 || !refusesTools(err) {
+			return result, err
+		}
+		t.log.Warn("model has no tools", "model", c.name, "err", err)
+		t.e.fallbacks.noteWithoutTools(c.place())
+	}
+	result, err := t.call(ctx, c, p, llm.WithoutTools(r))
+	if err == nil {
+		t.tell(noticeTools, c.name, say(t.settings.Language, sayNoTools, c.name))
+	}
+	return result, err
 }
 
 // call is one model call with its retries. Each attempt takes a slot of its
-// own, so that a wait between two attempts keeps nobody else out.
-func (t *turn) call(ctx context.Context, p llm.Provider, r llm.Request) (llm.Result, error) {
+// own, so that a wait between two attempts keeps nobody else out. What an
+// attempt showed is replaced by the next one.
+func (t *turn) call(ctx context.Context, c candidate, p llm.Provider, r llm.Request) (llm.Result, error) {
 	policy := llm.Policy{
-		Retries: t.settings.Models.Retries,
+		Retries: t.settings.Models.Retries, Restart: true,
 		Notice: func(attempt int, err *llm.Error, wait time.Duration) {
 			t.log.Warn("model call repeated", "attempt", attempt, "wait_ms", wait.Milliseconds(), "err", err)
+			if err.Loading {
+				t.show.preview(say(t.settings.Language, sayLoading))
+			}
 		},
 	}
-	t.partial = ""
 	return llm.Retry(ctx, policy, func(ctx context.Context) (llm.Result, error) {
 		release, err := t.e.slots.take(ctx, t.row.Origin == string(tools.OriginPerson))
 		if err != nil {
 			return llm.Result{}, err
 		}
 		defer release()
-		return p.Stream(ctx, r, func(ev llm.Event) {
-			t.partial += ev.Text
+		if err := t.e.withinBudget(ctx, t.settings); err != nil {
+			return llm.Result{}, err
+		}
+		t.partial = ""
+		heard := llm.Event{}
+		result, err := p.Stream(ctx, r, func(ev llm.Event) {
+			heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
+			t.partial = heard.Text
 			t.show.preview(t.partial)
 		})
+		t.count(c, r, result, heard, err)
+		return result, err
 	})
 }
 

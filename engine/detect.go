@@ -48,6 +48,15 @@ type server struct {
 	find func(ctx context.Context, a asker) (name string, window int)
 }
 
+// model is the model of a name there.
+func (s server) model(name string, window int) Model {
+	m := Model{Provider: s.provider, Type: "openai", BaseURL: "http://" + s.address + "/v1", Name: name, ContextBudget: window}
+	if s.provider == "ollama" { // its own protocol says how large the window must be
+		m.Type, m.BaseURL = "ollama", "http://"+s.address
+	}
+	return m
+}
+
 type detector struct {
 	client  *http.Client
 	servers []server
@@ -69,7 +78,7 @@ func (d detector) local(ctx context.Context) []Detected {
 			continue
 		}
 		found = append(found, Detected{
-			Model: Model{Provider: s.provider, Type: "openai", BaseURL: "http://" + s.address + "/v1", Name: names[i], ContextBudget: windows[i]},
+			Model: s.model(names[i], windows[i]),
 			Title: fmt.Sprintf("%s at %s, %s", s.title, s.address, names[i]),
 			Local: true,
 		})
@@ -190,14 +199,14 @@ func findVLLM(ctx context.Context, a asker) (string, int) {
 
 // hosted are the providers whose keys people keep in their environment, with a
 // model that is able and not dear.
-var hosted = []struct{ env, provider, title, baseURL, model string }{
-	{"OPENAI_API_KEY", "openai", "OpenAI", "https://api.openai.com/v1", "gpt-5-mini"},
-	{"ANTHROPIC_API_KEY", "anthropic", "Anthropic", "https://api.anthropic.com/v1", "claude-sonnet-4-5"},
-	{"OPENROUTER_API_KEY", "openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "openai/gpt-5-mini"},
-	{"DEEPSEEK_API_KEY", "deepseek", "DeepSeek", "https://api.deepseek.com/v1", "deepseek-chat"},
-	{"GEMINI_API_KEY", "gemini", "Gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-2.5-flash"},
-	{"MISTRAL_API_KEY", "mistral", "Mistral", "https://api.mistral.ai/v1", "mistral-medium-latest"},
-	{"GROQ_API_KEY", "groq", "Groq", "https://api.groq.com/openai/v1", "openai/gpt-oss-120b"},
+var hosted = []struct{ env, provider, kind, title, baseURL, model string }{
+	{"OPENAI_API_KEY", "openai", "openai", "OpenAI", "https://api.openai.com/v1", "gpt-5-mini"},
+	{"ANTHROPIC_API_KEY", "anthropic", "anthropic", "Anthropic", "https://api.anthropic.com", "claude-sonnet-4-5"},
+	{"OPENROUTER_API_KEY", "openrouter", "openai", "OpenRouter", "https://openrouter.ai/api/v1", "openai/gpt-5-mini"},
+	{"DEEPSEEK_API_KEY", "deepseek", "openai", "DeepSeek", "https://api.deepseek.com/v1", "deepseek-chat"},
+	{"GEMINI_API_KEY", "gemini", "openai", "Gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-2.5-flash"},
+	{"MISTRAL_API_KEY", "mistral", "openai", "Mistral", "https://api.mistral.ai/v1", "mistral-medium-latest"},
+	{"GROQ_API_KEY", "groq", "openai", "Groq", "https://api.groq.com/openai/v1", "openai/gpt-oss-120b"},
 }
 
 // fromKeys lists the providers whose keys are there. The keys are not tried.
@@ -209,7 +218,7 @@ func fromKeys(getenv func(string) string) []Detected {
 			continue
 		}
 		found = append(found, Detected{
-			Model: Model{Provider: h.provider, Type: "openai", BaseURL: h.baseURL, APIKey: key, Name: h.model},
+			Model: Model{Provider: h.provider, Type: h.kind, BaseURL: h.baseURL, APIKey: key, Name: h.model},
 			Title: fmt.Sprintf("%s, %s, with the key in %s", h.title, h.model, h.env),
 		})
 	}

@@ -51,8 +51,10 @@ func TestDetectLocal(t *testing.T) {
 	model := func(provider, address, name string, window int) Model {
 		return Model{Provider: provider, Type: "openai", BaseURL: "http://" + address + "/v1", Name: name, ContextBudget: window}
 	}
+	native := model("ollama", ollama, "qwen3:8b", 0)
+	native.Type, native.BaseURL = "ollama", "http://"+ollama
 	want := []Detected{
-		{model("ollama", ollama, "qwen3:8b", 0), "Ollama at " + ollama + ", qwen3:8b", true},
+		{native, "Ollama at " + ollama + ", qwen3:8b", true},
 		{model("lmstudio", studio, "gemma", 0), "LM Studio at " + studio + ", gemma", true},
 		{model("llamacpp", llama, "q.gguf", 8192), "llama.cpp at " + llama + ", q.gguf", true},
 		{model("vllm", vllm, "org/model", 16384), "vLLM at " + vllm + ", org/model", true},

@@ -128,16 +128,20 @@ type Models struct {
 	Timeout time.Duration
 	// Retries is how often a call that failed for a passing reason is repeated.
 	Retries int
+	// Fallback are the entries to ask, in order, when the chosen one fails for
+	// a reason that another model can help with.
+	Fallback []string
+	Budget   Budget
 }
 
 // Model is one configured model.
 type Model struct {
 	// Provider is the name of the provider, for people.
 	Provider string
-	// Type is the wire protocol: "openai" or "script".
+	// Type is the wire protocol: "openai", "anthropic", "ollama" or "script".
 	Type string
-	// BaseURL ends in /v1; for "script" it is the file of the script, or empty
-	// for the demo.
+	// BaseURL is the address, with its /v1 for "openai"; for "script" it is
+	// the file of the script, or empty for the demo.
 	BaseURL string
 	APIKey  string
 	// Name is the provider's name for the model.
@@ -146,6 +150,8 @@ type Model struct {
 	// how many tokens a request may have, answer included.
 	MaxTokens     int
 	ContextBudget int
+	// Prices are what its tokens cost, nil when nobody knows.
+	Prices *Prices
 	// Compat overrides what is known of the provider's dialect, by the field
 	// names of the configuration.
 	Compat map[string]any
@@ -165,6 +171,8 @@ type Engine struct {
 	delivery  *delivery
 	backups   *backups
 	meters    *meters
+	fallbacks fallbacks
+	spending  spending
 	unstored  unstored
 	redact    *redact.Set
 	version   string
@@ -290,6 +298,9 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 				return err
 			}
 			if _, err := tx.PruneOutbox(time.Now().Add(-outboxKept)); err != nil {
+				return err
+			}
+			if _, err := tx.PruneUsage(time.Now().Add(-usageKept)); err != nil {
 				return err
 			}
 			_, err := tx.PruneChanges(time.Now().Add(-changesKept))

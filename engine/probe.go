@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,11 +63,15 @@ func CheckModel(ctx context.Context, client *http.Client, m Model) error {
 	return fmt.Errorf("it does not list the model %s; it has %s", m.Name, shown)
 }
 
+// dated is the day of a model's version behind its name.
+var dated = regexp.MustCompile(`-20\d{6}$`)
+
 // sameModel compares names as servers list them: some put "models/" before and
-// some ":latest" behind what they also take without.
+// some ":latest" or a day behind what they also take without.
 func sameModel(listed, name string) bool {
 	trim := func(s string) string { return strings.TrimSuffix(strings.TrimPrefix(s, "models/"), ":latest") }
-	return trim(listed) == trim(name)
+	listed, name = trim(listed), trim(name)
+	return listed == name || dated.ReplaceAllString(listed, "") == name
 }
 
 // modelError tells the owner in one line what is wrong with a model.
@@ -103,7 +108,7 @@ func advice(kind llm.ErrorKind, m Model) string {
 	case llm.Quota:
 		return "the account has no money or quota left; top it up at the provider, or choose another model"
 	case llm.NotFound:
-		return fmt.Sprintf("it knows no model %s, or the address is wrong; check the name, and that baseURL ends in /v1", m.Name)
+		return fmt.Sprintf("it knows no model %s, or the address is wrong; check the name%s", m.Name, ending(m))
 	case llm.Network:
 		return fmt.Sprintf("%s does not answer; is the server running, and is baseURL right?", address(m))
 	case llm.Stall:
@@ -115,7 +120,15 @@ func advice(kind llm.ErrorKind, m Model) string {
 	case llm.Unsupported:
 		return "the model does not support what was asked; choose another model"
 	}
-	return "the request is refused; check the model's name, and that baseURL ends in /v1"
+	return "the request is refused; check the model's name" + ending(m)
+}
+
+// ending reminds of what is often missing at the end of an address.
+func ending(m Model) string {
+	if m.Type == "openai" {
+		return ", and that baseURL ends in /v1"
+	}
+	return ""
 }
 
 // address is where a model is, without what may be secret in a URL.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/anthropic"
+	"klawbot/engine/internal/llm/ollama"
 	"klawbot/engine/internal/llm/openai"
 	"klawbot/engine/internal/llm/script"
 )
@@ -67,19 +69,27 @@ func (p *providers) get(m Model) (llm.Provider, error) {
 
 // newProvider builds the provider of a model. It does not connect.
 func newProvider(m Model, client *http.Client, idle time.Duration, log *slog.Logger) (llm.Provider, error) {
+	compat, err := json.Marshal(m.Compat)
+	if err != nil {
+		return nil, fmt.Errorf("compat: %w", err)
+	}
 	switch m.Type {
 	case "openai":
-		compat, err := json.Marshal(m.Compat)
-		if err != nil {
-			return nil, fmt.Errorf("compat: %w", err)
-		}
 		return openai.New(openai.Config{
+			Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: client, Compat: compat, IdleTimeout: idle, Log: log,
+		})
+	case "anthropic":
+		return anthropic.New(anthropic.Config{
+			Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: client, Compat: compat, IdleTimeout: idle, Log: log,
+		})
+	case "ollama":
+		return ollama.New(ollama.Config{
 			Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: client, Compat: compat, IdleTimeout: idle, Log: log,
 		})
 	case "script":
 		return newScript(m.BaseURL)
 	}
-	return nil, fmt.Errorf("provider %s has the type %q; there are openai and script", m.Provider, m.Type)
+	return nil, fmt.Errorf("provider %s has the type %q; there are openai, anthropic, ollama and script", m.Provider, m.Type)
 }
 
 // newScript reads a script, or takes the demo's when there is no file.

@@ -139,6 +139,9 @@ func TestModelErrorsAreForPeople(t *testing.T) {
 		if c.reply.Status != 0 || c.reply.Fault != "" {
 			s.Push(c.reply)
 		}
+		if c.reply.Fault != "" {
+			s.Push(c.reply) // a connection that was used before is tried twice
+		}
 		_, err := Probe(t.Context(), client, c.model)
 		var e *llm.Error
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "canary") || !errors.As(err, &e) {

@@ -23,11 +23,12 @@ type Status struct {
 	Channels []gateway.Health `json:"channels,omitempty"`
 	Model    string           `json:"model"`
 	// Running counts the turns at this moment.
-	Running  int      `json:"running"`
-	Inbox    Queue    `json:"inbox"`
-	Outbox   Queue    `json:"outbox"`
-	Database Database `json:"database"`
-	Backup   Backup   `json:"backup"`
+	Running  int        `json:"running"`
+	Inbox    Queue      `json:"inbox"`
+	Outbox   Queue      `json:"outbox"`
+	Usage    UsageToday `json:"usage_today"`
+	Database Database   `json:"database"`
+	Backup   Backup     `json:"backup"`
 }
 
 // Queue is how much waits, and since when.
@@ -63,6 +64,10 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	}
 	e.mu.Unlock()
 	if err := s.read(ctx, e.store, e.config.Dir); err != nil {
+		return s, err
+	}
+	var err error
+	if s.Usage, err = e.usageToday(ctx); err != nil {
 		return s, err
 	}
 	s.Faults = s.faults(time.Now())
@@ -142,7 +147,7 @@ func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
 	// The row of this very command still waits.
 	waiting := max(s.Inbox.Waiting-1, 0)
 	text := e.say(sayStatus, it.msg.Address, model, since, s.Uptime.Round(time.Second), waiting, s.Outbox.Waiting)
-	return text + e.channelLines(s.Channels) + e.storageLines(s), nil
+	return text + "\n" + s.Usage.line(e.settings().Language) + e.channelLines(s.Channels) + e.storageLines(s), nil
 }
 
 func (e *Engine) channelLines(all []gateway.Health) string {

@@ -53,6 +53,15 @@ const (
 	sayErrRequest
 	sayErrInternal
 	sayStatus
+	sayAnsweredBy
+	sayNoTools
+	sayInputCut
+	sayLoading
+	sayBudgetTokens
+	sayBudgetUSD
+	sayUsage
+	sayUsageEstimated
+	sayUsagePartly
 	cmdNew
 	cmdModel
 	cmdModels
@@ -113,6 +122,15 @@ var english = [phraseCount]string{
 	sayErrModel:       "The provider does not know the model '%s'. /models lists the others.",
 	sayErrRequest:     "The model's provider did not accept the request. The owner finds details in the log.",
 	sayErrInternal:    "Something went wrong on my side. Your message is kept; the owner finds details in the log.",
+	sayAnsweredBy:     "answered by %s: %s does not work right now",
+	sayNoTools:        "the model %s cannot use tools, so it answered without them",
+	sayInputCut:       "the server of the model %s left out a part of this conversation: its context window is smaller than contextBudget",
+	sayLoading:        "The model is being loaded, please wait …",
+	sayBudgetTokens:   "Today's budget for the model is used up (%d of %d tokens). I can answer again after midnight (%s), or when the owner raises models.budget.perDayTokens.",
+	sayBudgetUSD:      "Today's budget for the model is used up (%s of %s). I can answer again after midnight (%s), or when the owner raises models.budget.perDayUSD.",
+	sayUsage:          "Today: %d model calls, %d tokens in, %d out",
+	sayUsageEstimated: ", about %d more that the provider did not count",
+	sayUsagePartly:    ", %s for the calls whose price is known",
 	sayStatus:         "Chat: %s\nModel: %s\nConversation since: %s\nUptime: %s\nWaiting: %d in, %d out",
 	cmdNew:            "start a new conversation",
 	cmdModel:          "show or choose the model",
@@ -173,6 +191,15 @@ var russian = [phraseCount]string{
 	sayErrModel:       "Провайдер не знает модель '%s'. Остальные — /models.",
 	sayErrRequest:     "Провайдер модели не принял запрос. Подробности — у владельца в журнале.",
 	sayErrInternal:    "С моей стороны что-то пошло не так. Ваше сообщение сохранено; подробности — у владельца в журнале.",
+	sayAnsweredBy:     "ответила модель %s: %s сейчас не работает",
+	sayNoTools:        "модель %s не умеет вызывать инструменты, поэтому ответила без них",
+	sayInputCut:       "сервер модели %s отбросил часть разговора: его контекстное окно меньше, чем contextBudget",
+	sayLoading:        "Модель загружается, подождите …",
+	sayBudgetTokens:   "Дневной бюджет модели исчерпан (%d из %d токенов). Я снова смогу отвечать после полуночи (%s) или когда владелец поднимет models.budget.perDayTokens.",
+	sayBudgetUSD:      "Дневной бюджет модели исчерпан (%s из %s). Я снова смогу отвечать после полуночи (%s) или когда владелец поднимет models.budget.perDayUSD.",
+	sayUsage:          "Сегодня: вызовов модели %d, токенов на входе %d, на выходе %d",
+	sayUsageEstimated: ", ещё около %d, которых провайдер не посчитал",
+	sayUsagePartly:    ", %s за вызовы с известной ценой",
 	sayStatus:         "Чат: %s\nМодель: %s\nРазговор с: %s\nВремя работы: %s\nОжидают: %d входящих, %d исходящих",
 	cmdNew:            "начать новый разговор",
 	cmdModel:          "показать или выбрать модель",

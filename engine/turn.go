@@ -45,6 +45,13 @@ type turn struct {
 	show *presence
 	// partial is the text of the answer that was streaming when the turn ended.
 	partial string
+	// chosen is the model that the turn began with, sticky the one that
+	// answered in it last; both are empty before the first model call.
+	chosen, sticky string
+	// notes are what the person is told below the answer.
+	notes []string
+	// spent is what its model calls took, as far as it is not stored yet.
+	spent []store.Usage
 }
 
 // startTurn begins a turn for messages that waited.
@@ -173,6 +180,7 @@ func (t *turn) run(ctx context.Context) {
 	case err == nil:
 	case errors.Is(cause, errParked):
 		t.show.settle()
+		t.keepSpent(ctx)
 		t.log.Info("turn parked")
 		return
 	case errors.Is(cause, errGone):
@@ -210,6 +218,9 @@ func (t *turn) safely(ctx context.Context) (text string, err error) {
 
 // sorry is the one sentence that the person reads instead of an answer.
 func (t *turn) sorry(err error) string {
+	if over, ok := errors.AsType[*budgetError](err); ok {
+		return over.text
+	}
 	if fail, ok := errors.AsType[*llm.Error](err); ok {
 		return sayError(t.settings.Language, fail.Kind, t.row.Model)
 	}
@@ -240,7 +251,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 				text = say(t.settings.Language, sayNoAnswer)
 			}
 			t.say(message)
-			return t.label(text), nil
+			return t.label(t.noted(text)), nil
 		}
 		t.say(message)
 		results, err := t.callTools(ctx, message)
@@ -276,10 +287,16 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 			c.ID = newID()
 		}
 	}
-	err = t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error { return tx.AddAnswer(t.row.ID, round, m, usage) })
+	err = t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
+		if err := tx.AddAnswer(t.row.ID, round, m, usage); err != nil {
+			return err
+		}
+		return t.addSpent(tx)
+	})
 	if err != nil {
 		return m, false, fmt.Errorf("journal the answer: %w", err)
 	}
+	t.spent = nil
 	crashPoint("answer.journaled")
 	return m, false, nil
 }
@@ -392,6 +409,9 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 			return err
 		}
 		if err := addOuts(tx, outs); err != nil {
+			return err
+		}
+		if err := t.addSpent(tx); err != nil {
 			return err
 		}
 		return tx.EndTurn(t.row)
