@@ -18,8 +18,9 @@ type Provider interface {
 	// arrive; sink is not called after Stream returned. When the request
 	// does not stream, sink gets the whole text at once. An answer is asked
 	// for exactly once; only a request that was refused for a parameter goes
-	// out again, without the parameter. The error is an *Error or ctx's; then
-	// the Result holds the Usage and nothing else.
+	// out again, without the parameter, and one that met a connection which
+	// was closed, on a new one. The error is an *Error or ctx's; then the
+	// Result holds the Usage and nothing else.
 	Stream(ctx context.Context, r Request, sink func(Event)) (Result, error)
 	// Check asks the endpoint whether it is there and takes the key (GET
 	// /models), without a completion.

@@ -159,7 +159,8 @@ func TestFaultsOfTheNetwork(t *testing.T) {
 		{modeltest.Malformed, llm.Truncated, true},
 	} {
 		client, s := fake(t, ollama.Config{})
-		s.Push(modeltest.Reply{Text: "a longer answer", Fault: c.fault})
+		reply := modeltest.Reply{Text: "a longer answer", Fault: c.fault}
+		s.Push(reply, reply) // a connection that was used before is tried twice
 		_, err := client.Stream(t.Context(), ask(true), quiet)
 		var e *llm.Error
 		if !errors.As(err, &e) || e.Kind != c.kind || e.Started != c.started || !e.Temporary() {

@@ -133,6 +133,10 @@ func (e *Endpoint) do(ctx context.Context, method, path string, body []byte) (*h
 		req.Header[name] = values
 	}
 	req.Header.Set("User-Agent", "klawbot")
+	// Some servers close a connection behind an answer and do not say so. A
+	// request that meets such a connection goes out again on a new one when the
+	// transport may repeat it; this says so, and is not sent.
+	req.Header["Idempotency-Key"] = nil
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "text/event-stream, application/json")
