@@ -44,9 +44,10 @@ FUZZTIME ?= 30s
 KILLS ?= 200
 MINUTES ?= 0
 ORACLE ?= 1000
+RACES ?= 25000
 IMAGE ?= klawbot
 
-.PHONY: chat build test bench fuzz soak oracle sdk peers lint libraries docker docker-local header clean help
+.PHONY: chat build test bench fuzz soak mutants races oracle sdk peers lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -71,6 +72,12 @@ fuzz: header ## every fuzz target for FUZZTIME
 	      echo "== $$target in $$package for $(FUZZTIME)"; \
 	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 	    done
+
+mutants: header ## take guards away, COUNT of them or all: a test must fail each time
+	go run ./scripts/mutants $(if $(COUNT),-count $(COUNT))
+
+races: header ## links are swapped while files are opened, RACES tries of each kind
+	RACES=$(RACES) go test -run '^(TestRace|TestPaths|TestOpenDir)' -count=1 -v -timeout 0 ./tools/file
 
 oracle: header build/oracle/node_modules/.package-lock.json ## Telegram's own parser judges ORACLE random documents (needs npm)
 	ORACLE=$(ORACLE) ORACLE_DIR=$(CURDIR)/build/oracle \

@@ -357,6 +357,8 @@ func TestDeliveryOutcomes(t *testing.T) {
 			h.messenger.fail, h.messenger.lose = tc.fail, tc.lose
 			h.start().says(alice, "hello")
 			h.shows(alice, tc.want...)
+			h.end() // what is still to come comes now
+			h.shows(alice, tc.want...)
 		})
 	}
 }

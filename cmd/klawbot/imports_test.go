@@ -41,6 +41,7 @@ var allowed = map[string]rule{
 	"internal/llamatest":                 {nil, "a server of others knows nothing of ours"},
 	"internal/modeltest":                 {nil, "a fake knows nothing of ours"},
 	"internal/modeltest/fakemodel":       {[]string{"internal/modeltest"}, "the fake in a process of its own"},
+	"scripts/mutants":                    {nil, "tests the tests"},
 	"workspace-template":                 {nil, "embedded files"},
 	"doc":                                {nil, "embedded files"},
 	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/file", "engine", "internal/redact", "internal/httpclient", "workspace-template", "doc"}, "wiring"},

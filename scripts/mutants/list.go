@@ -1,0 +1,63 @@
+package main
+
+// mutant is a guard that is taken away, and the test that must notice.
+type mutant struct {
+	file string
+	// old stands in the file exactly once; new takes its place.
+	old, new string
+	// run names the tests of the file's package, as go test -run does.
+	run string
+}
+
+// mutants are the guards whose loss would hurt most, at most 25. The first of
+// each kind come first, because CI runs only the beginning.
+var mutants = []mutant{
+	{
+		"tools/file/path.go", `if !filepath.IsLocal(name) {`, `if name == "" {`,
+		"TestScenariosOfKlaw",
+	},
+	{
+		"tools/file/alter.go", `return 0, refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)`, `return 0, nil`,
+		"TestAChangeThatIsNotRecordedIsNotMade",
+	},
+	{
+		"gateway/gateway.go", `if err := g.Allowed(u); err != nil {`, `if err := g.Allowed(u); err != nil && u.Bot < 0 {`,
+		"TestStrangersStayOutAndAreLoggedOnceAMinute",
+	},
+	{
+		"tools/capture.go", `return p.redact.Text(strings.ToValidUTF8(text, "\uFFFD"))`, `return strings.ToValidUTF8(text, "\uFFFD")`,
+		"TestSecretsAreTakenOut",
+	},
+	{
+		"engine/deliver.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
+		"TestDeliveryOutcomes",
+	},
+	{
+		"tools/file/open.go", `if linked(info) && !f.hardlinks() && !protected(p.name) {`, `if linked(info) && p.name == "" {`,
+		"TestHardlinks",
+	},
+	{
+		"tools/file/snapshot.go", `if linked(info) && !f.hardlinks() {`, `if linked(info) && leaf == "" {`,
+		"TestUndoGivesNothingAwayOfAHardLink",
+	},
+	{
+		"tools/file/alter.go", `case protected(p.shown) || protected(p.name):`, `case protected(p.shown):`,
+		"TestGitIsNeverWritten",
+	},
+	{
+		"tools/file/alter.go", `if !same {`, `if !same && s.leaf == "" {`,
+		"TestWhoIsFasterWins",
+	},
+	{
+		"tools/file/revert.go", `if c.After != u.state && c.Before != u.state {`, `if c.Path == "" {`,
+		"TestUndoLeavesWhatOthersChanged",
+	},
+	{
+		"gateway/gateway.go", `return nil, &SendError{Kind: Refused, Err: err}`, `return g.byName[to.Chat.Channel], nil`,
+		"TestNothingLeavesForAChatThatIsNotListed",
+	},
+	{
+		"engine/deliver.go", `if o.Resent >= limit || d.e.settings().HoldAmbiguous {`, `if o.Resent >= limit {`,
+		"TestDeliveryOutcomes",
+	},
+}
