@@ -42,6 +42,6 @@ WORKDIR /data
 VOLUME /data
 USER 65532:65532
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 CMD ["klawbot", "status"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 CMD ["klawbot", "health"]
 ENTRYPOINT ["klawbot"]
 CMD ["run"]

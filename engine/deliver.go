@@ -326,7 +326,8 @@ func (d *delivery) write(ctx context.Context, o store.Out) error {
 // settle is write for what has happened already, so it outlives a full disk:
 // otherwise what arrived would be sent again.
 func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) error {
-	return d.e.persist(context.WithoutCancel(ctx), o.Address, func(tx *store.Tx) error {
+	nobody := store.Address{} // the answer is there, nobody waits
+	return d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) error {
 		if err := tx.UpdateOut(o); err != nil {
 			return err
 		}

@@ -33,6 +33,8 @@ type house struct {
 	settings  engine.Settings
 	list      atomic.Pointer[[]int64] // allowedChatIds
 	tools     []tools.Tool
+	examine   func(context.Context) []engine.Finding
+	redact    *redact.Set
 	logs      *lockedBuffer
 	stop      context.CancelFunc
 	ended     chan error
@@ -64,7 +66,7 @@ const alice, bob = int64(11), int64(22)
 // with edits.
 func build(t *testing.T) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), messenger: newMessenger(), model: modeltest.Start("model-key"), logs: &lockedBuffer{}}
+	h := &house{t: t, dir: t.TempDir(), messenger: newMessenger(), model: modeltest.Start("model-key"), redact: new(redact.Set), logs: &lockedBuffer{}}
 	h.list.Store(&[]int64{alice, bob, -100})
 	t.Cleanup(h.model.Close)
 	h.settings = engine.Settings{
@@ -102,7 +104,7 @@ func (h *house) start() *house {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.engine, err = engine.New(ctx, engine.Config{
 		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() engine.Settings { return h.settings },
-		Workspace: h.workspace(), Redact: new(redact.Set), Version: "test", Grace: 200 * time.Millisecond, Log: log,
+		Workspace: h.workspace(), Redact: h.redact, Examine: h.examine, Version: "test", Grace: 200 * time.Millisecond, Log: log,
 	})
 	if err != nil {
 		cancel()

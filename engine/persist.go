@@ -20,7 +20,7 @@ const (
 
 // persist is Write on a disk that takes nothing for a while: it tries until
 // the change is stored, ctx ends or turns are parked. The chat is told why it
-// waits. fn may run several times.
+// waits, unless the address is zero. fn may run several times.
 func (e *Engine) persist(ctx context.Context, a store.Address, fn func(*store.Tx) error) error {
 	for wait := time.Second; ; wait = min(2*wait, persistMax) {
 		err := e.store.Write(ctx, fn)

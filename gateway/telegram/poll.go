@@ -18,6 +18,9 @@ const (
 	pollWait, firstWait = 50 * time.Second, time.Second
 	// pollTimeout is when an answer does not come any more.
 	pollTimeout = pollWait + 15*time.Second
+	// storeWait bounds the wait while updates cannot be stored: that is our own
+	// trouble, so that Telegram needs no more patience.
+	storeWait = 30 * time.Second
 )
 
 // allowedUpdates are the kinds that are asked for. The list goes along with every
@@ -134,6 +137,7 @@ func (p *poller) mend(ctx context.Context, err error) time.Duration {
 	switch {
 	case stored != nil:
 		p.c.report(stateStale, notStored+stored.Error())
+		return min(p.wait.next(), storeWait)
 	case refusal == nil:
 		p.c.report(stateConnecting, err.Error())
 		if errors.Is(err, context.DeadlineExceeded) {

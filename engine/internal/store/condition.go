@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -79,6 +80,12 @@ func Damaged(err error) bool {
 
 // stateOf is the state that an error tells of, StateOK when it tells of none.
 func stateOf(err error) State {
+	switch errno(err) {
+	case syscall.ENOSPC, syscall.EDQUOT:
+		return StateFull
+	case syscall.EROFS:
+		return StateReadOnly
+	}
 	switch code(err) {
 	case sqlite3.ErrFull:
 		return StateFull

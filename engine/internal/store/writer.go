@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"syscall"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -202,19 +203,30 @@ func code(err error) sqlite3.ErrNo {
 	return 0
 }
 
+// errno is the operating system's code in err, 0 when there is none.
+func errno(err error) syscall.Errno {
+	var e sqlite3.Error
+	if errors.As(err, &e) {
+		return e.SystemErrno
+	}
+	return 0
+}
+
 // explain adds what a person can do about the failures of a disk.
 func explain(path string, err error) error {
-	switch code(err) {
-	case sqlite3.ErrFull:
+	switch stateOf(err) {
+	case StateFull:
 		return fmt.Errorf("write %s: the disk is full, free some space: %w", path, err)
-	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen:
+	case StateReadOnly:
 		return fmt.Errorf("write %s: the file or its folder is read-only: %w", path, err)
-	case sqlite3.ErrIoErr:
+	case StateFailing:
 		return fmt.Errorf("write %s: the disk does not work: %w", path, err)
+	case StateDamaged:
+		return fmt.Errorf("write %s: the file is damaged, restart the bot to restore a backup: %w", path, err)
+	}
+	switch code(err) {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
 		return fmt.Errorf("write %s: another process holds it: %w", path, err)
-	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
-		return fmt.Errorf("write %s: the file is damaged, restore a backup: %w", path, err)
 	}
 	return err
 }
