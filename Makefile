@@ -88,7 +88,7 @@ sdk: ## the official SDKs judge our requests and our fake model
 
 peers: header build/peers/requirements.txt ## our client and our bot against a real model server (needs pip)
 	LLAMA_DIR=$(CURDIR)/build/peers \
-	  go test -tags=$(TAGS),peers -run '^TestPeer' -count=1 -p 1 -v ./engine/internal/llm/openai ./engine ./cmd/klawbot
+	  go test -tags=$(TAGS),peers -run '^TestPeer' -count=1 -p 1 -v ./engine/internal/llm/openai ./engine/internal/llm/anthropic ./engine ./cmd/klawbot
 
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.

@@ -27,7 +27,7 @@ var allowed = map[string]rule{
 	"engine":                             {[]string{"gateway", "tools", "tools/message", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
 	"engine/internal/llm":                {[]string{"internal/httpclient"}, "the words of a model call"},
 	"engine/internal/llm/anthropic":      {[]string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
-	"engine/internal/llm/llmtest":        {[]string{"engine/internal/llm"}, "plays recorded answers to the wires"},
+	"engine/internal/llm/llmtest":        {[]string{"engine/internal/llm", "internal/llamatest"}, "plays recorded answers to the wires"},
 	"engine/internal/llm/ollama":         {[]string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
 	"engine/internal/llm/openai":         {[]string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
 	"engine/internal/llm/script":         {[]string{"engine/internal/llm"}, "one wire"},

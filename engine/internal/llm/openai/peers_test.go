@@ -4,29 +4,27 @@ package openai_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/llmtest"
 	"klawbot/engine/internal/llm/openai"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/llamatest"
 )
 
-// recorder notes what goes over the wire.
+// recorder keeps the bodies of requests.
 type recorder struct {
 	next http.RoundTripper
 
-	mu       sync.Mutex
-	bodies   [][]byte // guarded by mu
-	statuses []int    // guarded by mu
+	mu     sync.Mutex
+	bodies [][]byte // guarded by mu
 }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -35,26 +33,22 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
-	resp, err := r.next.RoundTrip(req)
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.bodies = append(r.bodies, body)
-	if err == nil {
-		r.statuses = append(r.statuses, resp.StatusCode)
-	}
-	return resp, err
+	r.mu.Unlock()
+	return r.next.RoundTrip(req)
 }
 
 // peer is our client of a real server. Answers are always the same: it takes
 // the likeliest words, and counts them anew each time.
-func peer(t *testing.T, s *llamatest.Server, extra string) (*openai.Client, *recorder) {
+func peer(t *testing.T, url, extra string) (*openai.Client, *recorder) {
 	t.Helper()
 	client := httpclient.New(httpclient.Options{})
 	t.Cleanup(client.CloseIdleConnections)
 	r := &recorder{next: client.Transport}
 	client.Transport = r
 	compat := `{"extraBody":{"temperature":0,"cache_prompt":false` + extra + `}}`
-	return withHTTP(t, openai.Config{BaseURL: s.URL + "/v1", Compat: json.RawMessage(compat)}, client), r
+	return withHTTP(t, openai.Config{BaseURL: url + "/v1", Compat: json.RawMessage(compat)}, client), r
 }
 
 // endless makes the model go on until it may not say any more.
@@ -66,93 +60,24 @@ func asked(stream bool, limit int) llm.Request {
 	return r
 }
 
-func TestPeerAnswers(t *testing.T) {
-	s := llamatest.Start(t, 1024)
-	client, _ := peer(t, s, "")
+func TestPeer(t *testing.T) {
+	llmtest.Peer(t, func(t *testing.T, url string) llm.Provider {
+		client, _ := peer(t, url, "")
+		return client
+	})
+}
+
+func TestPeerListsItsModel(t *testing.T) {
+	client, _ := peer(t, llamatest.Start(t, 512).URL, "")
 	names, err := client.Models(t.Context())
-	if err != nil || len(names) != 1 || names[0] != llamatest.Model {
+	if err != nil || !slices.Equal(names, []string{llamatest.Model}) {
 		t.Errorf("it lists %q, %v", names, err)
 	}
-	var texts []string
-	for _, stream := range []bool{false, true} {
-		events, shown := 0, ""
-		r, err := client.Stream(t.Context(), asked(stream, 200), func(e llm.Event) {
-			events++
-			shown += e.Text
-		})
-		if err != nil {
-			t.Fatalf("stream %v: %v", stream, err)
-		}
-		text := r.Message.PlainText()
-		if text == "" || shown != text || (events > 1) != stream {
-			t.Errorf("stream %v: %d events showed %q of %q", stream, events, shown, text)
-		}
-		if r.Stop != llm.StopEnd || r.Model != llamatest.Model || r.Usage.Input <= 0 || r.Usage.Output <= 0 || r.Usage.Output > 200 {
-			t.Errorf("stream %v: %+v", stream, r)
-		}
-		texts = append(texts, text)
-	}
-	if texts[0] != texts[1] {
-		t.Errorf("whole %q, streamed %q", texts[0], texts[1])
-	}
-	client, _ = peer(t, s, endless)
-	r, err := client.Stream(t.Context(), asked(true, 7), quiet)
-	if err != nil || r.Stop != llm.StopMaxTokens || r.Usage.Output != 7 {
-		t.Errorf("an answer that is cut: %v %+v", err, r)
-	}
 }
 
-func TestPeerLoadsItsModel(t *testing.T) {
-	s, loaded := llamatest.StartLoading(t, 1024)
-	client, wire := peer(t, s, "")
-	attempts := 0
-	policy := llm.Policy{Retries: 1, Notice: func(_ int, err *llm.Error, _ time.Duration) {
-		if attempts++; err.Kind != llm.Overloaded || err.Status != http.StatusServiceUnavailable || err.RetryAfter <= 0 {
-			t.Errorf("while it loads: %v, retry after %v", err, err.RetryAfter)
-		}
-		loaded()
-	}}
-	r, err := llm.Retry(t.Context(), policy, func(ctx context.Context) (llm.Result, error) {
-		return client.Stream(ctx, asked(true, 16), quiet)
-	})
-	if err != nil || r.Message.PlainText() == "" || attempts != 1 {
-		t.Errorf("after %d attempts: %v %+v (%v)", attempts, err, r, wire.statuses)
-	}
-}
-
-func TestPeerFreesTheSlotOfACancelledAnswer(t *testing.T) {
-	s := llamatest.Start(t, 4096)
-	client, _ := peer(t, s, endless)
-	ctx, cancel := context.WithCancel(t.Context())
-	var first sync.Once
-	_, err := client.Stream(ctx, asked(true, 4000), func(llm.Event) {
-		first.Do(func() {
-			s.WaitBusy()
-			cancel()
-		})
-	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled answer ends with %v", err)
-	}
-	s.WaitIdle()
-	if r, err := client.Stream(t.Context(), asked(false, 4), quiet); err != nil || r.Usage.Output != 4 {
-		t.Errorf("the next answer: %v %+v", err, r)
-	}
-}
-
-func TestPeerHasAContextWindow(t *testing.T) {
-	s := llamatest.Start(t, 512)
-	client, _ := peer(t, s, endless)
-	for _, stream := range []bool{false, true} {
-		r := asked(stream, 16)
-		r.Messages = []llm.Message{llm.Text(llm.RoleUser, strings.Repeat("word ", 2000))}
-		_, err := client.Stream(t.Context(), r, quiet)
-		var e *llm.Error
-		if !errors.As(err, &e) || e.Kind != llm.ContextOverflow || e.Window != 512 || e.Started {
-			t.Errorf("stream %v: %v", stream, err)
-		}
-	}
-	// A window that is full in the middle of an answer ends it.
+// TestPeerFillsItsWindow lets an answer grow until the window is full.
+func TestPeerFillsItsWindow(t *testing.T) {
+	client, _ := peer(t, llamatest.Start(t, 512).URL, endless)
 	r, err := client.Stream(t.Context(), asked(true, 2000), quiet)
 	if err != nil || r.Stop != llm.StopMaxTokens || r.Message.PlainText() == "" || r.Usage.Input+r.Usage.Output > 513 {
 		t.Errorf("an answer longer than the window: %v, stop %q, %+v", err, r.Stop, r.Usage)
@@ -163,7 +88,7 @@ func TestPeerHasAContextWindow(t *testing.T) {
 // with calls, and lets it answer.
 func TestPeerReadsToolResults(t *testing.T) {
 	s := llamatest.Start(t, 2048)
-	client, wire := peer(t, s, "")
+	client, wire := peer(t, s.URL, "")
 	call := func(id string) llm.Block {
 		return llm.Block{Call: &llm.ToolCall{ID: id, Name: "current_time", Arguments: `{"zone":"UTC"}`}}
 	}
@@ -191,23 +116,5 @@ func TestPeerReadsToolResults(t *testing.T) {
 				t.Errorf("no tools %v: the model does not read %q in\n%s", noTools, want, prompt)
 			}
 		}
-	}
-}
-
-func TestPeerDiesInMidStream(t *testing.T) {
-	s := llamatest.Start(t, 4096)
-	client, _ := peer(t, s, endless)
-	_, err := client.Stream(t.Context(), asked(true, 4000), func(llm.Event) { s.Kill() })
-	var e *llm.Error
-	if !errors.As(err, &e) || e.Kind != llm.Network || !e.Started || !e.Temporary() {
-		t.Errorf("killed in mid-stream: %v", err)
-	}
-	_, err = client.Stream(t.Context(), asked(true, 4), quiet)
-	if !errors.As(err, &e) || e.Kind != llm.Network || e.Started {
-		t.Errorf("while it is down: %v", err)
-	}
-	s.Restart()
-	if r, err := client.Stream(t.Context(), asked(true, 4), quiet); err != nil || r.Usage.Output != 4 {
-		t.Errorf("after a restart: %v %+v", err, r)
 	}
 }
