@@ -17,7 +17,7 @@ var mutants = []mutant{
 		"TestScenariosOfKlaw",
 	},
 	{
-		"tools/file/alter.go", `return 0, refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)`, `return 0, nil`,
+		"tools/file/swap.go", `return 0, refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)`, `return 0, nil`,
 		"TestAChangeThatIsNotRecordedIsNotMade",
 	},
 	{
@@ -45,7 +45,7 @@ var mutants = []mutant{
 		"TestGitIsNeverWritten",
 	},
 	{
-		"tools/file/alter.go", `if !same {`, `if !same && s.leaf == "" {`,
+		"tools/file/swap.go", `if !same {`, `if !same && s.leaf == "" {`,
 		"TestWhoIsFasterWins",
 	},
 	{

@@ -34,7 +34,6 @@ func (s *search) grep(ctx context.Context, p place, isDir bool) error {
 	if !isDir {
 		found, err := s.grepFile(ctx, p, newLineReader())
 		s.hits = found
-		s.noteTime()
 		return err
 	}
 	var files []place
@@ -48,23 +47,13 @@ func (s *search) grep(ctx context.Context, p place, isDir bool) error {
 		}
 		s.grepAll(ctx, files)
 		files = files[:0]
-		if s.text.spent() {
-			return fs.SkipAll
-		}
 		return s.enough()
 	})
 	if err == nil {
 		s.grepAll(ctx, files)
 		err = ctx.Err()
 	}
-	s.noteTime()
 	return err
-}
-
-func (s *search) noteTime() {
-	if s.text.spent() {
-		s.notes = append(s.notes, fmt.Sprintf("stopped after %s of comparing; use a simpler pattern, or narrow path or file_pattern", matchBudget))
-	}
 }
 
 // grepAll reads some files, several at one time. A file that cannot be read, or

@@ -15,7 +15,7 @@ import (
 // budget is looked at between them.
 const matchBudget = 2 * time.Second
 
-// matcher compares lines with a regular expression. It may be used from several
+// matcher compares lines, or names, with a regular expression. It may be used from several
 // goroutines.
 type matcher struct {
 	expression *regexp.Regexp
@@ -79,8 +79,8 @@ func (m *matcher) find(line []byte) (at int, ok bool) {
 	return found[0], true
 }
 
-// spent reports whether the budget is used up.
-func (m *matcher) spent() bool { return time.Duration(m.used.Load()) >= matchBudget }
+// spent reports whether the budget is used up. No matcher needs none.
+func (m *matcher) spent() bool { return m != nil && time.Duration(m.used.Load()) >= matchBudget }
 
 // needed returns the longest text that is known to be in every match; fold says
 // that it is there in any case, and then it is ASCII.

@@ -52,7 +52,7 @@ type search struct {
 	// names matches the paths of the files that are looked at, from the folder
 	// of the search; nil matches all. Without a slash in the pattern it
 	// matches the last part of the path: baseOnly.
-	names    *regexp.Regexp
+	names    *matcher
 	baseOnly bool
 	// text matches lines; nil for a search by names.
 	text *matcher
@@ -87,10 +87,11 @@ func (f *files) newSearch(a searchArgs) (*search, error) {
 	if slices.Contains(strings.Split(names, "/"), "..") || strings.HasPrefix(names, "/") {
 		return nil, errOutside
 	}
-	var err error
-	if s.names, err = glob(strings.TrimPrefix(names, "./")); err != nil {
+	expression, err := glob(strings.TrimPrefix(names, "./"))
+	if err != nil {
 		return nil, invalid("glob", err)
 	}
+	s.names = newMatcher(expression)
 	return s, nil
 }
 
@@ -143,6 +144,9 @@ func (s *search) walk(ctx context.Context, p place, visit visitor) error {
 			s.notes = append(s.notes, fmt.Sprintf("stopped after %d files and folders; search in a folder below", maxVisited))
 			return fs.SkipAll
 		}
+		if s.spent() {
+			return fs.SkipAll
+		}
 		if e.IsDir() || !s.named(name) {
 			return nil
 		}
@@ -154,8 +158,15 @@ func (s *search) named(name string) bool {
 	if s.baseOnly {
 		name = path.Base(name)
 	}
-	return s.names == nil || s.names.MatchString(name)
+	if s.names == nil {
+		return true
+	}
+	_, ok := s.names.find([]byte(name))
+	return ok
 }
+
+// spent reports whether the search has compared long enough.
+func (s *search) spent() bool { return s.text.spent() || s.names.spent() }
 
 // enough ends the walk when there are more hits than are shown.
 func (s *search) enough() error {
@@ -173,6 +184,9 @@ func (s *search) report(pattern string) string {
 	}
 	if len(lines) == 0 {
 		lines = []string{"No matches found for pattern: " + quote(pattern)}
+	}
+	if s.spent() {
+		s.notes = append(s.notes, fmt.Sprintf("stopped after %s of comparing; use a simpler pattern, or narrow path or file_pattern", matchBudget))
 	}
 	for _, n := range s.notes {
 		lines = append(lines, "... "+n+" ...")

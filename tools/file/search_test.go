@@ -164,6 +164,21 @@ func TestCostlyPattern(t *testing.T) {
 	}
 }
 
+// TestCostlyGlob compares long names with a pattern that a matcher which tries
+// one way after the other would never come to an end with.
+func TestCostlyGlob(t *testing.T) {
+	b := newBench(t, nil)
+	for i := range 200 {
+		b.put(fmt.Sprintf("%s%d", strings.Repeat("a", 200), i), "")
+	}
+	pattern := strings.Repeat("*{a,a}", 150) + "b"
+	begun := time.Now()
+	b.says(b.call("file_search", "pattern", "**/"+pattern), "No matches found for pattern: **/"+pattern[:197]+"…")
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
 func TestSearchCanBeCancelled(t *testing.T) {
 	b := newBench(t, nil)
 	for i := range 50 {
