@@ -59,6 +59,7 @@ func TestBench(t *testing.T) {
 		b.throughput(binary, streaming)
 	}
 	b.burst(binary)
+	b.large(binary)
 	b.size(binary)
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 4, 3, ' ', 0)
