@@ -1,5 +1,6 @@
 // Package tools says what a tool is, and holds the one pipeline that every call
-// passes: find, validate, policy, journal, execute, capture, journal.
+// passes: find, validate, pre-check, policy, approve, journal, run, capture,
+// journal.
 //
 // A tool is data (Spec) and a function. It never panics out and never returns a
 // Go error: whatever goes wrong is a Result that tells the model how to mend
@@ -49,6 +50,18 @@ type Spec struct {
 	// Changes says that a call changes something outside the turn. Such a
 	// call is never repeated when nobody knows whether it happened.
 	Changes bool
+	// ChangesWhen, if not nil, says which calls of a tool with Changes change
+	// something. It gets validated arguments and only looks at them.
+	ChangesWhen func(arguments json.RawMessage) bool
+	// RequiresApproval has a person asked before a call that changes something,
+	// or before any call when the tool has no Changes.
+	RequiresApproval bool
+	// Dangerous says that a call can do harm that nobody takes back. Whoever is
+	// asked about it is told so.
+	Dangerous bool
+	// PreValidate, if not nil, may refuse a call before anybody is asked about
+	// it: it returns why, or nil. It gets validated arguments and has no effect.
+	PreValidate func(c Call, a Autonomy) *Result
 	// Atomic says that the call's effects are carried by its Result (Outgoing)
 	// and happen in the transaction that stores it: without a stored result
 	// nothing has happened, and the call may be repeated.
@@ -61,6 +74,20 @@ type Spec struct {
 	// Arguments are other names of parameters: alias to canonical name. Names
 	// that are joined by commas take the elements of an array one by one.
 	Arguments map[string]string
+}
+
+// Alters reports whether a call with these arguments changes something. A
+// ChangesWhen that breaks counts as yes.
+func (s Spec) Alters(arguments json.RawMessage) (yes bool) {
+	if !s.Changes || s.ChangesWhen == nil {
+		return s.Changes
+	}
+	defer func() {
+		if recover() != nil {
+			yes = true
+		}
+	}()
+	return s.ChangesWhen(arguments)
 }
 
 // Text is what a model is shown of a tool in one language.
@@ -119,6 +146,11 @@ type Call struct {
 	Origin Origin
 	// Session and Turn are the engine's row ids, 0 at the command line.
 	Session, Turn int64
+	// Within is what the run that caused this one may do, nil for a run that
+	// nobody caused: a call may never do more.
+	Within *Scope
+	// Approver asks a person. Without one, a call that would ask is refused.
+	Approver Approver
 	// Changelog is told of every change of a file before it is made. Without
 	// one a tool changes no file.
 	Changelog Changelog

@@ -1,0 +1,56 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+)
+
+// Approver asks a person whether a call may run. It may be used from several
+// goroutines.
+type Approver interface {
+	// Approve returns when somebody has answered, or nobody has for so long
+	// that it counts as a no. Asked again about a call with the same id, it
+	// does not ask a second time. The error ends the turn.
+	Approve(ctx context.Context, q Question) (Answer, error)
+}
+
+// Question is what a person is asked.
+type Question struct {
+	// Call is what will run, to the byte.
+	Call Call
+	// Dangerous is as in Spec.
+	Dangerous bool
+}
+
+// Answer is what came of a question.
+type Answer struct {
+	Granted bool
+	// Reason says in words for the model why not.
+	Reason string
+}
+
+// Always is an Approver that agrees to everything, for an owner who said so
+// beforehand.
+type Always struct{}
+
+// Approve agrees.
+func (Always) Approve(context.Context, Question) (Answer, error) { return Answer{Granted: true}, nil }
+
+// approve has a person asked about a call that the policy wants to be asked
+// about.
+func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
+	answer := Answer{Reason: "nobody can be asked here"}
+	if p.call.Approver != nil {
+		var err error
+		answer, err = p.call.Approver.Approve(ctx, Question{p.call, p.spec.Dangerous})
+		if err != nil {
+			return nil, fmt.Errorf("ask about %s: %w", p.spec.Name, err)
+		}
+	}
+	if !answer.Granted {
+		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not approved: %s", p.spec.Name, answer.Reason))
+		return &r, nil
+	}
+	// The owner may have changed the policy while the question stood.
+	return e.policy(p), nil
+}

@@ -1,0 +1,48 @@
+package tools
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+)
+
+// Loop notices a model that goes round in circles. It belongs to one turn; the
+// zero value is ready.
+type Loop struct{ seen map[[sha256.Size]byte]int }
+
+// How often the same call with the same result is taken.
+const (
+	// LoopHint is when the model is told.
+	LoopHint = 3
+	// LoopEnd is when the turn has to end.
+	LoopEnd = 5
+)
+
+// Note counts a call and its result, and returns how often the turn has seen
+// the two together.
+func (l *Loop) Note(name string, arguments json.RawMessage, r Result) int {
+	// Lengths part what stands side by side; encoding does that.
+	text, err := json.Marshal([]string{name, canonical(arguments), r.Output, r.Error})
+	if err != nil {
+		return 1 // texts can always be encoded
+	}
+	if l.seen == nil {
+		l.seen = map[[sha256.Size]byte]int{}
+	}
+	key := sha256.Sum256(text)
+	l.seen[key]++
+	return l.seen[key]
+}
+
+// canonical is an object with its members in order, so that the same call is
+// seen in another spelling. What is no object stays as it is.
+func canonical(arguments json.RawMessage) string {
+	args, err := parseArguments(arguments)
+	if err != nil {
+		return string(arguments)
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		return string(arguments)
+	}
+	return string(text)
+}

@@ -1,0 +1,116 @@
+package tools
+
+import "slices"
+
+// Autonomy is how much the tools may do without a person.
+type Autonomy string
+
+// The levels of autonomy.
+const (
+	// ReadOnly refuses every call that changes something.
+	ReadOnly Autonomy = "readonly"
+	// Supervised asks a person before calls that need approval. It is what an
+	// empty Autonomy means.
+	Supervised Autonomy = "supervised"
+	// Full asks only about tools that the policy says to ask about.
+	Full Autonomy = "full"
+)
+
+// strictness orders the levels.
+func (a Autonomy) strictness() int {
+	switch a {
+	case Full:
+		return 0
+	case ReadOnly:
+		return 2
+	}
+	return 1
+}
+
+// Policy is what the owner lets the tools do. The zero value allows all tools
+// and asks about those that require approval. It is data: the same call under
+// the same policy always gets the same decision.
+type Policy struct {
+	Autonomy Autonomy
+	// Everyone holds for all calls. Scheduled narrows it for scheduled runs, and
+	// Chats for single chats, by their text form ("telegram_123").
+	Everyone, Scheduled Limits
+	Chats               map[string]Limits
+	// Rules forbid single commands and paths.
+	Rules []Rule
+}
+
+// Limits name tools and groups of tools. A tool may go by an alias. Allowed is
+// what stands in one of the two allow lists, or everything when both are empty;
+// what stands in a deny list is denied all the same.
+type Limits struct {
+	Allow, Deny             []string
+	AllowGroups, DenyGroups []Group
+	// Ask has a person asked before every call of a tool, at any autonomy.
+	Ask []string
+}
+
+// refuse says why the limits refuse a tool, or "".
+func (l Limits) refuse(s Spec) string {
+	switch {
+	case s.in(l.Deny):
+		return "Tool is in deny list"
+	case slices.Contains(l.DenyGroups, s.Group):
+		return `Tool group "` + string(s.Group) + `" is denied`
+	case len(l.Allow)+len(l.AllowGroups) > 0 && !s.in(l.Allow) && !slices.Contains(l.AllowGroups, s.Group):
+		return "Tool not in allow list"
+	}
+	return ""
+}
+
+// in reports whether a list has the tool, under any of its names.
+func (s Spec) in(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		return n == s.Name || slices.ContainsFunc(s.Aliases, func(a Alias) bool { return a.Name == n })
+	})
+}
+
+// The layers of a policy, named by the keys of the configuration that an owner
+// would change.
+const (
+	layerEveryone  = "tools.policy"
+	layerScheduled = "tools.policy.scheduled"
+	layerChats     = "tools.policy.chats."
+	layerRules     = "tools.rules"
+	layerAutonomy  = "security.autonomy"
+)
+
+// Scope is what the calls of one run may do: the part of a Policy that holds
+// for them. It only ever narrows.
+type Scope struct {
+	autonomy Autonomy
+	layers   []layer
+	rules    []Rule
+}
+
+type layer struct {
+	name string
+	Limits
+}
+
+// For is the scope of calls from a chat, which may be empty, and an origin.
+func (p Policy) For(chat string, origin Origin) Scope {
+	s := Scope{autonomy: p.Autonomy, layers: []layer{{layerEveryone, p.Everyone}}, rules: p.Rules}
+	if origin == OriginSchedule {
+		s.layers = append(s.layers, layer{layerScheduled, p.Scheduled})
+	}
+	if l, ok := p.Chats[chat]; ok {
+		s.layers = append(s.layers, layer{layerChats + chat, l})
+	}
+	return s
+}
+
+// And is the scope of a run that was caused by another one: what both allow.
+func (s Scope) And(parent Scope) Scope {
+	if parent.autonomy.strictness() > s.autonomy.strictness() {
+		s.autonomy = parent.autonomy
+	}
+	s.layers = slices.Concat(s.layers, parent.layers)
+	s.rules = slices.Concat(s.rules, parent.rules)
+	return s
+}

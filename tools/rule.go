@@ -1,0 +1,141 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rule forbids what commands and paths may not hold. It is made by NewRule.
+type Rule struct {
+	name      string
+	tools     []string
+	arguments []string
+	forbidden []forbidden
+}
+
+// forbidden is one entry of a rule: words that stand in this order, or a
+// pattern.
+type forbidden struct {
+	written string
+	words   []string
+	pattern *regexp.Regexp
+}
+
+// patternMark begins an entry that is a regular expression.
+const patternMark = "re:"
+
+// maxPattern bounds a regular expression, in bytes.
+const maxPattern = 1000
+
+// The arguments that rules look at. All others may hold text of people or the
+// content of files, which forbids nothing.
+var (
+	pathArguments    = []string{"path", "paths", "file", "file_path", "filename", "dir", "directory", "workdir", "cwd"}
+	commandArguments = []string{"command", "cmd", "args", "extra"}
+)
+
+// RuleArguments are the names of the arguments that a rule may look at.
+func RuleArguments() []string { return slices.Concat(pathArguments, commandArguments) }
+
+// NewRule makes a rule. tools are names or aliases, none for all; arguments are
+// some of RuleArguments, none for all of them. An entry of forbidden is shell
+// words that must all stand in a command, whole and in this order ("rm -rf /"),
+// a path ("secrets/keys"), or "re:" and a regular expression in RE2's syntax.
+func NewRule(name string, tools, arguments, entries []string) (Rule, error) {
+	r := Rule{name: name, tools: tools, arguments: arguments}
+	if name == "" {
+		return r, errors.New("a rule needs a name")
+	}
+	for _, a := range arguments {
+		if !slices.Contains(RuleArguments(), a) {
+			return r, fmt.Errorf("rule %s: arguments must be of %s, got %q", name, strings.Join(RuleArguments(), ", "), a)
+		}
+	}
+	if len(entries) == 0 {
+		return r, fmt.Errorf("rule %s: forbidden is empty", name)
+	}
+	for _, text := range entries {
+		f, err := newForbidden(text)
+		if err != nil {
+			return r, fmt.Errorf("rule %s: %w", name, err)
+		}
+		r.forbidden = append(r.forbidden, f)
+	}
+	return r, nil
+}
+
+func newForbidden(text string) (forbidden, error) {
+	f := forbidden{written: text}
+	source, isPattern := strings.CutPrefix(text, patternMark)
+	if !isPattern {
+		f.words = shellWords(text)
+		if len(f.words) == 0 {
+			return f, fmt.Errorf("forbidden %q holds no word", text)
+		}
+		return f, nil
+	}
+	if source == "" || len(source) > maxPattern {
+		return f, fmt.Errorf("a pattern must have 1 to %d bytes, this has %d", maxPattern, len(source))
+	}
+	var err error
+	f.pattern, err = regexp.Compile(source)
+	return f, err
+}
+
+// forbidding finds the first rule that forbids the call: its name, and the
+// reason in words; both are empty when none does.
+func forbidding(rules []Rule, spec Spec, arguments json.RawMessage) (name, reason string) {
+	if len(rules) == 0 {
+		return "", ""
+	}
+	var args map[string]any
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return rules[0].name, "the arguments cannot be read"
+	}
+	for _, r := range rules {
+		if len(r.tools) > 0 && !spec.in(r.tools) {
+			continue
+		}
+		for _, a := range RuleArguments() {
+			if len(r.arguments) > 0 && !slices.Contains(r.arguments, a) {
+				continue
+			}
+			if f := r.hit(a, args[a]); f != nil {
+				return r.name, fmt.Sprintf("rule %q forbids %q in %s", r.name, f.written, a)
+			}
+		}
+	}
+	return "", ""
+}
+
+// hit finds the entry that forbids a value of an argument, nil when none does.
+func (r Rule) hit(argument string, value any) *forbidden {
+	isPath := slices.Contains(pathArguments, argument)
+	for _, text := range texts(value) {
+		for i := range r.forbidden {
+			if f := &r.forbidden[i]; isPath && f.inPath(text) || !isPath && f.inCommand(text) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// texts are the texts of a value. A list of words is a command, too.
+func texts(value any) []string {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+		return append(all, strings.Join(all, " "))
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"klawbot/internal/redact"
+)
+
+// The bounds of what a person is shown of a call, in characters.
+const (
+	maxShownValue = 600
+	maxShownCall  = 1500
+)
+
+// Show is a call's arguments for a person who has to decide about them: a line
+// for each, as JSON, without secrets, and with every character written out that
+// is invisible or changes the order of what is read.
+func Show(arguments json.RawMessage, secrets *redact.Set) string {
+	args, err := parseArguments(arguments)
+	if err != nil {
+		return clip(Visible(secrets.Text(string(arguments))), maxShownCall)
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		// Once as it runs and once as it is written: escapes must hide nothing.
+		text := Visible(secrets.Text(written(scrubbed(args[name], secrets))))
+		if short := head(text, maxShownValue); short != text {
+			text = fmt.Sprintf("%s… (%d characters)", short, len([]rune(text)))
+		}
+		fmt.Fprintf(&b, "%s: %s\n", Visible(name), text)
+	}
+	return clip(strings.TrimSuffix(b.String(), "\n"), maxShownCall)
+}
+
+// scrubbed takes secrets out of the texts of a value.
+func scrubbed(v any, secrets *redact.Set) any {
+	switch v := v.(type) {
+	case string:
+		return secrets.Text(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = scrubbed(v[i], secrets)
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name := range v {
+			object[secrets.Text(name)] = scrubbed(v[name], secrets)
+		}
+		return object
+	}
+	return v
+}
+
+// written is a value as JSON, with <, > and & as they are.
+func written(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v) // decoded JSON can be encoded
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Visible writes out the characters that cannot be seen, or that make others be
+// read in another order: controls, marks of direction, blanks other than the
+// usual one, fillers.
+func Visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r > 0xFFFF:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		}
+	}
+	return b.String()
+}
+
+// brailleBlank looks like a blank and is a letter to Unicode.
+const brailleBlank = '\u2800'
+
+func hidden(r rune) bool {
+	if r == ' ' {
+		return false
+	}
+	return !unicode.IsPrint(r) || r == brailleBlank || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}

@@ -1,0 +1,62 @@
+package tools_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"klawbot/internal/redact"
+	"klawbot/tools"
+)
+
+func TestShownArgumentsHideNothing(t *testing.T) {
+	var secrets redact.Set
+	secrets.Add("hunter2secret")
+	for name, c := range map[string]struct{ arguments, want string }{
+		"by name":                    {`{"path":"b","count":5,"a":true}`, "a: true\ncount: 5\npath: \"b\""},
+		"line breaks stay in a line": {`{"command":"ls\nrm -rf /"}`, `command: "ls\nrm -rf /"`},
+		"direction is written out":   {`{"path":"a\u202egpj.exe"}`, `path: "a\u202Egpj.exe"`},
+		"what is typed is not":       {`{"path":"a\\u202e"}`, `path: "a\\u202e"`},
+		"invisible characters":       {`{"path":"a\u200bb\u3164c\u2800d\u00a0e\ufe0ff"}`, `path: "a\u200Bb\u3164c\u2800d\u00A0e\uFE0Ff"`},
+		"controls":                   {`{"path":"a\u001b[2J\u0085"}`, `path: "a\u001b[2J\u0085"`},
+		"plane 14":                   {`{"path":"a\udb40\udc41"}`, `path: "a\U000E0041"`},
+		"signs of HTML":              {`{"command":"a < b && c > d"}`, `command: "a < b && c > d"`},
+		"other scripts":              {`{"text":"Привет, 世界 🙂"}`, `text: "Привет, 世界 🙂"`},
+		"secrets":                    {`{"text":"hunter2secret","list":["x hunter2secret"]}`, "list: [\"x [redacted]\"]\ntext: \"[redacted]\""},
+		"an escaped secret":          {`{"text":"\u0068unter2secret"}`, `text: "[redacted]"`},
+		"a name":                     {`{"a\u202eb":1}`, `a\u202Eb: 1`},
+		"nothing":                    {`{}`, ""},
+	} {
+		if got := tools.Show(json.RawMessage(c.arguments), &secrets); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestShownArgumentsAreCut(t *testing.T) {
+	secrets := new(redact.Set)
+	got := tools.Show(json.RawMessage(`{"a":"`+strings.Repeat("ж", 5000)+`","b":1}`), secrets)
+	if !strings.Contains(got, "… (5002 characters)\nb: 1") || utf8.RuneCountInString(got) > 700 {
+		t.Errorf("got %q", got)
+	}
+	many := `{"k0":"x"`
+	for i := range 200 {
+		many += `,"name` + strings.Repeat("x", i) + `":"` + strings.Repeat("y", 100) + `"`
+	}
+	if got := tools.Show(json.RawMessage(many+"}"), secrets); utf8.RuneCountInString(got) > 1501 || !strings.HasSuffix(got, "…") {
+		t.Errorf("%d characters", utf8.RuneCountInString(got))
+	}
+}
+
+func FuzzShow(f *testing.F) {
+	f.Add(`{"path":"a\u202e"}`)
+	f.Add(`{"a":[{"b":1e5}],"c":null}`)
+	f.Add("\x00{")
+	f.Fuzz(func(t *testing.T, arguments string) {
+		got := tools.Show(json.RawMessage(arguments), new(redact.Set))
+		if strings.ContainsAny(got, "\x00\x1b\u202e\u200b\u2066\r") || utf8.RuneCountInString(got) > 1501 {
+			t.Errorf("shows %q", got)
+		}
+	})
+}
