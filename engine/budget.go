@@ -195,8 +195,8 @@ func dollars(usd float64) string {
 	return fmt.Sprintf("$%.4f", usd)
 }
 
-// line is the usage for people.
-func (u UsageToday) line(language string) string {
+// Text is the usage as a line for people.
+func (u UsageToday) Text(language string) string {
 	text := say(language, sayUsage, u.Calls, u.InputTokens, u.OutputTokens)
 	if u.EstimatedTokens > 0 {
 		text += say(language, sayUsageEstimated, u.EstimatedTokens)

@@ -26,7 +26,7 @@ type Status struct {
 	Running  int        `json:"running"`
 	Inbox    Queue      `json:"inbox"`
 	Outbox   Queue      `json:"outbox"`
-	Usage    UsageToday `json:"usage_today"`
+	Usage    UsageToday `json:"usage_today,omitzero"`
 	Database Database   `json:"database"`
 	Backup   Backup     `json:"backup"`
 }
@@ -147,7 +147,7 @@ func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
 	// The row of this very command still waits.
 	waiting := max(s.Inbox.Waiting-1, 0)
 	text := e.say(sayStatus, it.msg.Address, model, since, s.Uptime.Round(time.Second), waiting, s.Outbox.Waiting)
-	return text + "\n" + s.Usage.line(e.settings().Language) + e.channelLines(s.Channels) + e.storageLines(s), nil
+	return text + "\n" + s.Usage.Text(e.settings().Language) + e.channelLines(s.Channels) + e.storageLines(s), nil
 }
 
 func (e *Engine) channelLines(all []gateway.Health) string {

@@ -29,9 +29,12 @@ var checks = map[string]func(any) error{
 	"agent.debounceMs":                          between(0, 60000),
 	"agent.maxToolCallRounds":                   between(1, 100),
 	"agent.maxConcurrentModelCalls":             between(1, 1000),
-	"models.providers.*.type":                   oneOf("openai", "script", "anthropic", "ollama"),
+	"models.providers.*.type":                   oneOf("openai", "anthropic", "ollama", "script"),
 	"models.entries.*.maxTokens":                between(0, 1_000_000),
 	"models.entries.*.contextBudget":            between(1000, 10_000_000),
+	"models.entries.*.prices":                   prices,
+	"models.budget.perDayUSD":                   between(0, 1_000_000),
+	"models.budget.perDayTokens":                between(0, 1_000_000_000),
 	"models.timeoutSeconds":                     between(1, 3600),
 	"models.retries":                            between(0, 10),
 	"context.window":                            between(1, 1000),
@@ -93,6 +96,18 @@ func notYet(v any) error {
 	return nil
 }
 
+// prices are in dollars for a million tokens.
+func prices(v any) error {
+	for name, price := range v.(map[string]any) {
+		known := slices.Contains([]string{"inputPerM", "outputPerM", "cachedPerM"}, name)
+		n, err := strconv.ParseFloat(fmt.Sprint(price), 64)
+		if !known || err != nil || n < 0 || n > 1_000_000 {
+			return errors.New("must hold inputPerM, outputPerM and perhaps cachedPerM, in dollars for a million tokens")
+		}
+	}
+	return nil
+}
+
 func webAddress(v any) error {
 	u, err := url.Parse(v.(string))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -144,18 +159,14 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Models.Providers)) {
 		p := c.Models.Providers[name]
-		if p.Type == "openai" && p.BaseURL != "" && webAddress(p.BaseURL) != nil {
-			add("models.providers."+name+".baseURL", "must be an address such as http://127.0.0.1:11434/v1, got %.80q", p.BaseURL)
+		if p.Type != "script" && p.BaseURL != "" && webAddress(p.BaseURL) != nil {
+			add("models.providers."+name+".baseURL", "must be an address such as http://127.0.0.1:8000/v1, got %.80q", p.BaseURL)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Models.Entries)) {
 		e := c.Models.Entries[name]
-		p, ok := c.Models.Providers[e.Provider]
-		switch {
-		case !ok:
+		if _, ok := c.Models.Providers[e.Provider]; !ok {
 			add("models.entries."+name+".provider", "must be one of models.providers (%s), got %q", names(c.Models.Providers), e.Provider)
-		case p.Type != "openai" && p.Type != "script":
-			add("models.entries."+name+".provider", "is of the type %s, which comes with a later version; an OpenAI-compatible server works today", p.Type)
 		}
 		if e.Model == "" {
 			add("models.entries."+name+".model", "must name a model of the provider")
@@ -167,7 +178,33 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 	if _, ok := c.Models.Entries[c.Models.Default]; !ok && c.Models.Default != "" {
 		add("models.default", "must be one of models.entries (%s), got %q", names(c.Models.Entries), c.Models.Default)
 	}
+	for _, name := range c.Models.Fallback {
+		if _, ok := c.Models.Entries[name]; !ok {
+			add("models.fallback", "must name some of models.entries (%s), got %q", names(c.Models.Entries), name)
+		}
+	}
+	if c.Models.Budget.PerDayUSD > 0 {
+		for _, name := range c.Models.unpriced() {
+			add("models.budget.perDayUSD", "counts money, so models.entries.%s needs prices: {inputPerM: …, outputPerM: …}", name)
+		}
+	}
 	return faults
+}
+
+// unpriced lists the entries that the bot uses by itself and whose price is not
+// known. What runs on one's own machine costs nothing.
+func (m Models) unpriced() []string {
+	var found []string
+	for _, name := range append([]string{m.Default}, m.Fallback...) {
+		e := m.Entries[name]
+		p := m.Providers[e.Provider]
+		u, err := url.Parse(p.BaseURL)
+		local := p.Type == "script" || p.Type == "ollama" || err == nil && (u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1")
+		if p.usable() && e.prices() == nil && !local && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 func names[V any](m map[string]V) string {

@@ -82,6 +82,14 @@ type Models struct {
 	Entries        map[string]Entry    `koanf:"entries"`
 	TimeoutSeconds int                 `koanf:"timeoutSeconds"`
 	Retries        int                 `koanf:"retries"`
+	Fallback       []string            `koanf:"fallback"`
+	Budget         Budget              `koanf:"budget"`
+}
+
+// Budget bounds what the models may take in a day; 0 is no bound.
+type Budget struct {
+	PerDayUSD    float64 `koanf:"perDayUSD"`
+	PerDayTokens int     `koanf:"perDayTokens"`
 }
 
 // Provider is a server of models.
@@ -94,11 +102,12 @@ type Provider struct {
 
 // Entry is a model at a provider.
 type Entry struct {
-	Provider      string         `koanf:"provider"`
-	Model         string         `koanf:"model"`
-	MaxTokens     int            `koanf:"maxTokens"`
-	ContextBudget int            `koanf:"contextBudget"`
-	Compat        map[string]any `koanf:"compat"`
+	Provider      string             `koanf:"provider"`
+	Model         string             `koanf:"model"`
+	MaxTokens     int                `koanf:"maxTokens"`
+	ContextBudget int                `koanf:"contextBudget"`
+	Prices        map[string]float64 `koanf:"prices"`
+	Compat        map[string]any     `koanf:"compat"`
 }
 
 // Context is what a model gets of the past.
@@ -180,14 +189,17 @@ type tree = map[string]any
 // that stand in the environment under their usual names, and what an entry
 // leaves out. The entry "main" is there unless the given entries replace it.
 func tableDefaults(given tree, getenv func(string) string) tree {
-	providers := tree{"openai": tree{"apiKey": getenv("OPENAI_API_KEY")}}
+	providers := tree{"openai": tree{"apiKey": getenv("OPENAI_API_KEY")}, "anthropic": tree{"apiKey": getenv("ANTHROPIC_API_KEY")}}
 	for name := range table(given, "providers") {
 		if providers[name] == nil {
 			providers[name] = tree{}
 		}
 	}
-	for _, p := range providers {
+	for name, p := range providers {
 		p.(tree)["type"] = "openai"
+		if name == "anthropic" {
+			p.(tree)["type"] = "anthropic"
+		}
 	}
 	entries := tree{}
 	for name := range table(given, "entries") {

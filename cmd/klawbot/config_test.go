@@ -7,11 +7,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v3"
 
+	"klawbot/engine"
 	"klawbot/internal/redact"
 )
 
@@ -35,7 +37,7 @@ func TestExampleIsTheDefaultsAndComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	environ := []string{"TELEGRAM_BOT_TOKEN=123456:token-of-the-test", "OPENAI_API_KEY=key-of-the-test"}
+	environ := []string{"TELEGRAM_BOT_TOKEN=123456:token-of-the-test", "OPENAI_API_KEY=key-of-the-test", "ANTHROPIC_API_KEY=other-key-of-the-test"}
 	example := mustParse(t, string(text), environ...)
 	empty := mustParse(t, "", environ...)
 	if diff := cmp.Diff(empty.Config, example.Config, cmpopts.EquateEmpty()); diff != "" {
@@ -116,22 +118,61 @@ func TestFaultsThatNeedSeveralKeys(t *testing.T) {
   default: other
   providers:
     claude: {type: anthropic, apiKey: key-of-the-test}
-    home: {baseURL: localhost}
+    home: {type: ollama, baseURL: localhost}
   entries:
     a: {provider: nowhere, model: x}
     b: {provider: claude, model: x}
     c: {provider: home, maxTokens: 5000, contextBudget: 5000}
+  fallback: [b, d]
+  budget: {perDayUSD: 1}
 `)
 	want := []string{
-		`config.yaml:5: models.providers.home.baseURL: must be an address such as http://127.0.0.1:11434/v1, got "localhost"`,
-		`config.yaml:7: models.entries.a.provider: must be one of models.providers (claude, home, openai), got "nowhere"`,
-		`config.yaml:8: models.entries.b.provider: is of the type anthropic, which comes with a later version; an OpenAI-compatible server works today`,
+		`config.yaml:5: models.providers.home.baseURL: must be an address such as http://127.0.0.1:8000/v1, got "localhost"`,
+		`config.yaml:7: models.entries.a.provider: must be one of models.providers (anthropic, claude, home, openai), got "nowhere"`,
 		`models.entries.c.model: must name a model of the provider`,
 		`config.yaml:9: models.entries.c.maxTokens: must be below contextBudget (5000), got 5000`,
 		`config.yaml:2: models.default: must be one of models.entries (a, b, c), got "other"`,
+		`config.yaml:10: models.fallback: must name some of models.entries (a, b, c), got "d"`,
+		`config.yaml:11: models.budget.perDayUSD: counts money, so models.entries.b needs prices: {inputPerM: …, outputPerM: …}`,
 	}
 	if diff := cmp.Diff(want, strings.Split(err.Error(), "\n")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestModelsOfAllKinds(t *testing.T) {
+	l := mustParse(t, `models:
+  default: claude
+  providers:
+    home: {type: ollama}
+  entries:
+    claude: {provider: anthropic, model: x, prices: {inputPerM: 3, outputPerM: 15}}
+    gpt: {provider: openai, model: y, prices: {inputPerM: 0.25, outputPerM: 2, cachedPerM: 0}}
+    local: {provider: home, model: z}
+  fallback: [gpt, local]
+  budget: {perDayUSD: 2.5, perDayTokens: 1000}
+`, "ANTHROPIC_API_KEY=key-of-the-test")
+	m := l.Config.models()
+	want := engine.Models{
+		Default: "claude", Fallback: []string{"local"}, Budget: engine.Budget{PerDayUSD: 2.5, PerDayTokens: 1000}, Timeout: 2 * time.Minute, Retries: 3,
+		Entries: map[string]engine.Model{
+			"claude": {
+				Provider: "anthropic", Type: "anthropic", BaseURL: "https://api.anthropic.com", APIKey: "key-of-the-test", Name: "x",
+				MaxTokens: 4096, ContextBudget: 32000, Prices: &engine.Prices{Input: 3, Output: 15, Cached: 3},
+			},
+			"local": {Provider: "home", Type: "ollama", BaseURL: "http://127.0.0.1:11434", Name: "z", MaxTokens: 4096, ContextBudget: 32000},
+		},
+	}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Error(diff)
+	}
+	if p := l.Config.Models.Entries["gpt"].prices(); *p != (engine.Prices{Input: 0.25, Output: 2}) {
+		t.Errorf("a price of 0 is a price: %+v", *p)
+	}
+	for _, wrong := range []string{"{inputPerM: -1}", "{input: 1}", "{inputPerM: dear}"} {
+		if _, err := parseText(t, "models: {entries: {main: {prices: "+wrong+"}}}"); err == nil || !strings.Contains(err.Error(), "models.entries.main.prices: must hold inputPerM") {
+			t.Errorf("%s: %v", wrong, err)
+		}
 	}
 }
 
@@ -154,7 +195,7 @@ memory: {}
 		"config.yaml:6: retries: unknown key; did you mean models.retries?",
 		"config.yaml:9: models.entries.main.provder: unknown key; did you mean models.entries.main.provider?",
 		"$KLAWBOT_CHANNELS__TELEGRAM__TOKN: channels.telegram.tokn: unknown key; did you mean channels.telegram.token?",
-		"known keys whose part comes with a later version, ignored here: channels.telegram.mode, models.entries.main.prices, tools.sandbox, memory, heartbeat.every",
+		"known keys whose part comes with a later version, ignored here: tools.sandbox, memory, heartbeat.every",
 	}
 	if diff := cmp.Diff(want, l.Notices); diff != "" {
 		t.Error(diff)
@@ -182,8 +223,9 @@ agent: {debounceMs: 0, timezone: "${NOBODY_SET_THIS}"}
 	want.DataDir = "/srv/bot"
 	want.Models.Retries = 0
 	want.Models.Providers = map[string]Provider{
-		"openai": {Type: "openai"},
-		"Home":   {Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: "sesame"},
+		"openai":    {Type: "openai"},
+		"anthropic": {Type: "anthropic"},
+		"Home":      {Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: "sesame"},
 	}
 	want.Models.Entries = map[string]Entry{
 		"main": {Provider: "Home", Model: "small", MaxTokens: 4096, ContextBudget: 32000},

@@ -152,7 +152,10 @@ func (d *decoder) leaf(n *yaml.Node, k *key) (any, error) {
 		return v, nil
 	}
 	if k.leaf.Kind() == reflect.Slice {
-		return d.list(n)
+		if k.leaf.Elem().Kind() == reflect.String {
+			return d.list(n, "names, such as [clever, local]")
+		}
+		return d.ids(n)
 	}
 	if n.Kind != yaml.ScalarNode {
 		return nil, fmt.Errorf("must be %s", typeName(k.leaf))

@@ -11,27 +11,42 @@ import (
 	"klawbot/whitelist"
 )
 
-// list reads ids: a list, or one text with commas between them.
-func (d *decoder) list(n *yaml.Node) ([]int64, error) {
-	var texts []string
+// list reads texts: a list, or one text with commas between them. what says
+// what is expected.
+func (d *decoder) list(n *yaml.Node, what string) ([]string, error) {
+	texts := []string{}
+	add := func(item *yaml.Node) {
+		for _, text := range strings.Split(d.text(item), ",") {
+			if text = strings.TrimSpace(text); text != "" {
+				texts = append(texts, text)
+			}
+		}
+	}
+	wrong := errors.New("must be a list of " + what)
 	switch n.Kind {
 	case yaml.ScalarNode:
-		texts = strings.Split(d.text(n), ",")
+		add(n)
 	case yaml.SequenceNode:
 		for _, item := range n.Content {
 			if item.Kind != yaml.ScalarNode {
-				return nil, errors.New("must be a list of ids, such as [123456, -1001234567890]")
+				return nil, wrong
 			}
-			texts = append(texts, strings.Split(d.text(item), ",")...)
+			add(item)
 		}
 	default:
-		return nil, errors.New("must be a list of ids, such as [123456, -1001234567890]")
+		return nil, wrong
+	}
+	return texts, nil
+}
+
+// ids reads a list of ids.
+func (d *decoder) ids(n *yaml.Node) ([]int64, error) {
+	texts, err := d.list(n, "ids, such as [123456, -1001234567890]")
+	if err != nil {
+		return nil, err
 	}
 	ids := make([]int64, 0, len(texts))
 	for _, text := range texts {
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
 		id, err := parseTelegramID(text)
 		if err != nil {
 			return nil, err

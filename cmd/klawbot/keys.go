@@ -60,7 +60,7 @@ func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
 // for everything in it.
 var laterKeys = []string{
 	"channels.web", "context.compactAt", "context.subagentRuns", "heartbeat", "memory",
-	"models.budget", "models.fallback", "models.small", "models.entries.*.prices", "scheduler", "security",
+	"models.small", "scheduler", "security",
 	"tools.approvalTimeoutSeconds", "tools.browser", "tools.exec", "tools.http", "tools.maxShown", "tools.mcp",
 	"tools.policy", "tools.rules", "tools.sandbox", "tools.search",
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -56,8 +57,13 @@ func (c *Config) location() *time.Location {
 	return loc
 }
 
-// openAI is where a provider without an address of its own is.
+// openAI is where a provider of that type without an address of its own is.
 const openAI = "https://api.openai.com/v1"
+
+// usualAddress is where providers without an address of their own are, by type.
+var usualAddress = map[string]string{
+	"openai": openAI, "anthropic": "https://api.anthropic.com", "ollama": "http://127.0.0.1:11434",
+}
 
 // models are the entries that can be called. Without the default among them the
 // bot is in no-model mode.
@@ -66,19 +72,21 @@ func (c *Config) models() engine.Models {
 		Entries: map[string]engine.Model{},
 		Timeout: time.Duration(c.Models.TimeoutSeconds) * time.Second,
 		Retries: c.Models.Retries,
+		Budget:  engine.Budget(c.Models.Budget),
 	}
 	for name, e := range c.Models.Entries {
 		p := c.Models.Providers[e.Provider]
 		if !p.usable() {
 			continue
 		}
-		base := p.BaseURL
-		if base == "" && p.Type == "openai" {
-			base = openAI
-		}
 		m.Entries[name] = engine.Model{
-			Provider: e.Provider, Type: p.Type, BaseURL: base, APIKey: p.APIKey,
-			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Compat: e.Compat,
+			Provider: e.Provider, Type: p.Type, BaseURL: cmp.Or(p.BaseURL, usualAddress[p.Type]), APIKey: p.APIKey,
+			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Prices: e.prices(), Compat: e.Compat,
+		}
+	}
+	for _, name := range c.Models.Fallback {
+		if _, ok := m.Entries[name]; ok {
+			m.Fallback = append(m.Fallback, name)
 		}
 	}
 	if _, ok := m.Entries[c.Models.Default]; ok {
@@ -88,7 +96,22 @@ func (c *Config) models() engine.Models {
 }
 
 // usable says that there is an address to call or a key for the usual one.
-func (p Provider) usable() bool { return p.Type == "script" || p.BaseURL != "" || p.APIKey != "" }
+func (p Provider) usable() bool {
+	return p.Type == "script" || p.Type == "ollama" || p.BaseURL != "" || p.APIKey != ""
+}
+
+// prices are nil when nobody knows what the model costs. What the provider knew
+// already costs as much as other input, unless the configuration says otherwise.
+func (e Entry) prices() *engine.Prices {
+	if len(e.Prices) == 0 {
+		return nil
+	}
+	p := engine.Prices{Input: e.Prices["inputPerM"], Output: e.Prices["outputPerM"], Cached: e.Prices["inputPerM"]}
+	if cached, ok := e.Prices["cachedPerM"]; ok {
+		p.Cached = cached
+	}
+	return &p
+}
 
 // workspace is the absolute path of the folder of persona, skills and files.
 func (c *Config) workspace(data string, getenv func(string) string) (string, error) {

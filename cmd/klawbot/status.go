@@ -87,6 +87,7 @@ func (a *app) printStatus(r report) error {
 	}
 	lines = append(lines,
 		"model: "+cmp.Or(r.Model, "none; klawbot init sets one up"),
+		r.Usage.Text("en"),
 		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
 		fmt.Sprintf("database: %s, %.1f MB", join(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
 		"last backup: "+backupText(r.Backup))
