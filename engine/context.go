@@ -71,12 +71,17 @@ func (t *turn) window(history []store.Message, asked []llm.Message) []llm.Messag
 
 // prompt is the system prompt for a channel, which knows the bot's name there.
 func (e *Engine) prompt(channel string) string {
+	return e.workspace.Prompt(e.health(channel).Name)
+}
+
+// health is how a channel fares, zero for one that is not on.
+func (e *Engine) health(channel string) gateway.Health {
 	for _, h := range e.gateway.Health() {
 		if h.Channel == channel {
-			return e.workspace.Prompt(h.Name)
+			return h
 		}
 	}
-	return e.workspace.Prompt("")
+	return gateway.Health{}
 }
 
 // withNow adds what changes from minute to minute to the last message, where

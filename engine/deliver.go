@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -25,6 +26,11 @@ const (
 	serverRepeats = 3
 	// retryMax bounds the wait between two attempts.
 	retryMax = time.Minute
+	// believeAfter is how long a channel must have been well, though not heard
+	// from, for a repeat; recoverMax is how long a repeat waits in any case.
+	believeAfter = 10 * time.Second
+	recoverMax   = 2 * time.Minute
+	recoverPoll  = 100 * time.Millisecond
 	// deliverBatch is how many rows of an address are read at once.
 	deliverBatch = 16
 )
@@ -144,13 +150,15 @@ func (d *delivery) more(a store.Address, c *courier, ended bool) bool {
 // when ctx ended.
 func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
 	for _, o := range rows {
+		doubt := time.Now()
 		for o.State == store.OutboxNew || o.State == store.OutboxSending {
-			if !pause(ctx, time.Until(o.NotBefore)) {
+			if !pause(ctx, time.Until(o.NotBefore)) || o.Resent > 0 && !d.recovered(ctx, o.Address.Channel, doubt) {
 				return false
 			}
+			doubt = time.Now()
 			next, err := d.attempt(ctx, o)
 			if err != nil {
-				d.e.log.Error("outbox row not written", "key", o.Key, "err", err)
+				d.e.logUnstored(ctx, "outbox row not written", err, "key", o.Key)
 				pause(ctx, time.Second)
 				return ctx.Err() == nil
 			}
@@ -161,6 +169,25 @@ func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
 		}
 	}
 	return true
+}
+
+// recovered waits, before a send is repeated, until its channel has heard from
+// the messenger again: a repeat into the same outage is wasted, and there are
+// few. It returns false when ctx ends first.
+func (d *delivery) recovered(ctx context.Context, channel string, since time.Time) bool {
+	for {
+		h := d.e.health(channel)
+		quiet := time.Since(since)
+		switch {
+		case h.LastPoll.After(since), h.LastPoll.IsZero() && h.State == gateway.StateOK:
+			return true
+		case h.State == gateway.StateOK && quiet >= believeAfter, quiet >= recoverMax:
+			return true
+		}
+		if !pause(ctx, recoverPoll) {
+			return false
+		}
+	}
 }
 
 // attempt tries to deliver a row once and stores what came of it. A send takes
@@ -285,6 +312,8 @@ func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.
 	case part.Text == "" && part.Document == nil, part.Text == sorry:
 		o.State = store.OutboxDead
 		return o, nil
+	case part.Document != nil:
+		return d.undocumented(o, part)
 	case o.Edit != 0:
 		// The message stays as it was, so it has to go.
 		beside = []store.Out{{
@@ -298,6 +327,50 @@ func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.
 		o.Body = encodePart(plain)
 	}
 	return o, beside
+}
+
+// undocumented sends the text of a document that was rejected as messages.
+func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+	to := reachable(o.Address)
+	var parts []gateway.Part
+	for piece := range pieces(part.Document.Content, pieceUnits) {
+		parts = append(parts, d.e.gateway.Render(to.Chat.Channel, piece)...)
+	}
+	rows := outsFor(to, parts, o.Key+"/text", part.ReplyTo)
+	for i := range rows {
+		rows[i].Turn = o.Turn
+	}
+	o.State = store.OutboxDead
+	return o, rows
+}
+
+// pieceUnits leaves room for what rendering adds to a piece of a document.
+const pieceUnits = 3000
+
+// pieces cuts a text into pieces of at most that many UTF-16 units, at the ends
+// of lines where there are any.
+func pieces(text string, units int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for text != "" {
+			end, lineEnd, n := len(text), 0, 0
+			for i, r := range text {
+				if n += utf16Len(string(r)); n > units {
+					end = i
+					break
+				}
+				if r == '\n' {
+					lineEnd = i + 1
+				}
+			}
+			if end < len(text) && lineEnd > 0 {
+				end = lineEnd
+			}
+			if !yield(text[:end]) {
+				return
+			}
+			text = text[end:]
+		}
+	}
 }
 
 // inDoubt decides about a send that may have arrived: it goes out once more and

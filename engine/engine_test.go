@@ -363,6 +363,51 @@ func TestDeliveryOutcomes(t *testing.T) {
 	}
 }
 
+func TestRepeatWaitsForTheEndOfTheOutage(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.settings.Streaming = nil
+	failed := make(chan struct{})
+	var first sync.Once
+	h.messenger.ill = true
+	h.messenger.fail = func(call string) *gateway.SendError {
+		if !h.messenger.ill || !strings.Contains(call, "re: ") {
+			return nil
+		}
+		first.Do(func() { close(failed) })
+		return &gateway.SendError{Kind: gateway.Ambiguous, Err: fmt.Errorf("502 Bad Gateway")}
+	}
+	h.start().says(alice, "hello")
+	<-failed
+	if h.messenger.wait(1500*time.Millisecond, func() bool { return len(h.messenger.log()) > 1 }) {
+		t.Errorf("repeated into the outage: %q", h.messenger.log())
+	}
+	h.messenger.recover()
+	h.shows(alice, "↻ re: hello")
+}
+
+func TestDocumentThatIsRejectedComesAsMessages(t *testing.T) {
+	h := build(t)
+	h.settings.Streaming = nil
+	long := strings.TrimSpace(strings.Repeat("a line of a long answer\n", 200))
+	h.messenger.document = long
+	h.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text(long) })
+	h.messenger.fail = func(call string) *gateway.SendError {
+		if call == "send telegram_11 " {
+			return &gateway.SendError{Kind: gateway.Rejected, Err: fmt.Errorf("no documents here")}
+		}
+		return nil
+	}
+	h.start().says(alice, "tell me everything")
+	if !h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 3 }) {
+		t.Fatalf("chat shows %q", h.messenger.texts(alice))
+	}
+	texts := h.messenger.texts(alice)
+	if texts[0] != "summary" || texts[1]+texts[2] != long {
+		t.Errorf("chat shows %q", texts)
+	}
+}
+
 // rejecting returns a function that rejects the first n calls that contain text.
 func rejecting(text string, n int) func(string) *gateway.SendError {
 	return func(call string) *gateway.SendError {

@@ -23,6 +23,9 @@ type messenger struct {
 	fail    func(call string) *gateway.SendError // asked before a call takes effect
 	lose    func(call string) bool               // the call takes effect, its answer is lost
 	hold    chan struct{}                        // blocks sends while it is open
+	ill     bool                                 // what Health says
+	// document is a text that renders as a file.
+	document string
 	// invisible is a text that renders as nothing.
 	invisible string
 }
@@ -55,6 +58,9 @@ func (m *messenger) Decode(u gateway.Update) (gateway.Message, error) {
 }
 
 func (m *messenger) Render(markdown string) []gateway.Part {
+	if markdown == m.document && markdown != "" {
+		return []gateway.Part{{Text: "summary"}, {Document: &gateway.Document{Name: "answer.md", Content: markdown}}}
+	}
 	var parts []gateway.Part
 	for _, text := range strings.Split(markdown, "\n\n\n") {
 		if strings.TrimSpace(text) != "" && text != m.invisible {
@@ -122,7 +128,20 @@ func (m *messenger) do(call string, effect func() error) error {
 }
 
 func (m *messenger) Health() gateway.Health {
-	return gateway.Health{Channel: m.Name(), State: "ok"}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := gateway.Health{Channel: m.Name(), State: gateway.StateOK}
+	if m.ill {
+		h.State = "connecting"
+	}
+	return h
+}
+
+// recover says that the messenger can be reached again.
+func (m *messenger) recover() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ill = false
 }
 
 // texts are what a chat shows now.

@@ -258,6 +258,9 @@ func (e *SendError) Error() string { return fmt.Sprintf("%s: %v", e.Kind, e.Err)
 
 func (e *SendError) Unwrap() error { return e.Err }
 
+// StateOK is the Health.State of a channel that works.
+const StateOK = "ok"
+
 // Health is how a channel fares.
 type Health struct {
 	Channel string `json:"channel"`

@@ -9,7 +9,7 @@ import (
 
 // The states of gateway.Health.
 const (
-	stateOK         = "ok"
+	stateOK         = gateway.StateOK
 	stateConnecting = "connecting"
 	stateConflict   = "conflict"
 	stateStale      = "stale"

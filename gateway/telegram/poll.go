@@ -46,7 +46,7 @@ type poller struct {
 	accept  gateway.Accept
 	offset  int64
 	wait    backoff
-	first   bool // nothing was polled yet
+	first   bool // nothing was polled yet, or the last poll failed
 	dropped bool // the webhook was removed
 }
 
@@ -65,6 +65,8 @@ func (p *poller) run(ctx context.Context) error {
 			p.c.health.set(stateStopped, unknownToken)
 			return fmt.Errorf("%s (%w)", unknownToken, err)
 		}
+		// After a failure a short poll tells soon that it is over.
+		p.first = err != nil
 		if err == nil {
 			p.wait.reset()
 			if p.c.health.set(stateOK, "") {
@@ -84,7 +86,6 @@ func (p *poller) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.first = false
 	p.c.health.polled()
 	if len(raws) == 0 {
 		return nil
