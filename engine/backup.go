@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -109,29 +108,34 @@ func (b *backups) report() Backup {
 	return b.last
 }
 
-// watchDatabase looks after the database while it is not well: it tries to
-// write, so that the end of an outage is noticed, and tells the owners of
-// damage, once.
+// watchDatabase looks after the database: while it cannot be written it tries,
+// so that the end of an outage is noticed.
 func (e *Engine) watchDatabase(ctx context.Context) error {
-	told := false
+	last := store.StateOK
 	for pause(ctx, persistMax) {
 		c := e.store.Condition()
-		if c.State == store.StateOK {
-			continue
+		if c.State != store.StateOK && c.State != store.StateDamaged && e.store.Probe(ctx) == nil {
+			c = e.store.Condition()
 		}
-		if c.State != store.StateDamaged {
-			if err := e.store.Probe(ctx); err == nil {
-				e.log.Info("database takes writes again", "was", string(c.State))
-			}
-			continue
-		}
-		if !told {
-			told = true
-			e.log.Error("database is damaged", "err", errors.New(c.Fault))
-			e.tellOwners(ctx, "damaged/"+newID(), e.say(sayDamaged))
+		if c.State != last {
+			last = c.State
+			e.databaseChanged(ctx, c)
 		}
 	}
 	return nil
+}
+
+func (e *Engine) databaseChanged(ctx context.Context, c store.Condition) {
+	switch c.State {
+	case store.StateOK:
+		e.log.Info("database takes writes again")
+		e.logMessages()
+	case store.StateDamaged:
+		e.log.Error("database is damaged: restart the bot, it restores the newest backup", "fault", c.Fault)
+		e.tellOwners(ctx, "damaged/"+newID(), e.say(sayDamaged))
+	default:
+		e.log.Error("database cannot be written, trying on", "state", string(c.State), "fault", c.Fault)
+	}
 }
 
 // tellRecovery tells the owners that a backup is in use.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -119,6 +120,16 @@ func (e *Engine) tellUnstored(ctx context.Context, a store.Address, update int64
 			}
 		}
 	})
+}
+
+// logUnstored logs what could not be stored and is tried again. What the disk
+// does not take is said once, by watchDatabase.
+func (e *Engine) logUnstored(ctx context.Context, what string, err error, args ...any) {
+	level := slog.LevelError
+	if store.Unwritable(err) {
+		level = slog.LevelDebug
+	}
+	e.log.Log(context.WithoutCancel(ctx), level, what, append(args, "err", err)...)
 }
 
 // refused tells those who asked for something in updates that were not stored.

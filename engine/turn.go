@@ -88,7 +88,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		return tx.StartUpdates(t.row.ID, t.ids...)
 	})
 	if err != nil {
-		e.log.Error("turn not started", "chat", reachable(t.row.Address).String(), "err", err)
+		e.logUnstored(ctx, "turn not started", err, "chat", reachable(t.row.Address).String())
 		if !errors.Is(err, store.ErrNotFound) {
 			if store.Unwritable(err) {
 				e.tellUnstored(ctx, t.row.Address, 0)

@@ -115,7 +115,7 @@ func TestFullDisk(t *testing.T) {
 	for n := range points {
 		leave := int64(0)
 		if n > 0 {
-			leave = rand.Int64N(30) * 4096
+			leave = rand.Int64N(12) * 4096
 		}
 		disk.fill(leave)
 		seen := len(r.telegram.Messages(chat))

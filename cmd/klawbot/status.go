@@ -101,7 +101,7 @@ func (a *app) printStatus(r report) error {
 func channelLine(h gateway.Health) string {
 	text := strings.TrimSpace(h.State + " " + h.Name)
 	if !h.LastPoll.IsZero() {
-		text += ", last good poll " + ago(h.LastPoll)
+		text += ", last contact " + ago(h.LastPoll)
 	}
 	return h.Channel + ": " + join(text, h.Fault)
 }
