@@ -22,6 +22,11 @@ var HotStatements = map[string]string{
 	"PruneUsage":   pruneUsageSQL,
 	"whereabouts":  whereaboutsSQL,
 	"endOutOfChat": endOutOfChatSQL,
+
+	"OutNamed":       outNamedSQL,
+	"Approval":       approvalByTokenSQL,
+	"ApprovalOf":     approvalByCallSQL,
+	"PruneApprovals": pruneApprovalsSQL,
 }
 
 // Exec runs any statement.

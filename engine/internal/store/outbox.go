@@ -57,6 +57,8 @@ const (
 	pendingOutAtSQL = `SELECT ` + outColumns + ` FROM outbox
 		WHERE state IN ('new', 'sending') AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT ?`
 
+	outNamedSQL = `SELECT ` + outColumns + ` FROM outbox WHERE key = ?`
+
 	outboxDepthSQL = `SELECT count(*), coalesce(min(created_at), 0) FROM outbox WHERE state IN ('new', 'sending')`
 
 	pruneOutboxSQL = `DELETE FROM outbox WHERE state IN ('sent', 'unknown', 'dead') AND created_at < ?`
@@ -123,6 +125,15 @@ func (tx *Tx) UpdateOut(o Out) error {
 		return fmt.Errorf("update out %d: %w", o.ID, err)
 	}
 	return nil
+}
+
+// OutNamed returns the part with a key, or ErrNotFound.
+func (tx *Tx) OutNamed(key string) (Out, error) {
+	o, err := scanOut(tx.tx.QueryRow(outNamedSQL, key))
+	if err != nil {
+		return o, fmt.Errorf("out %s: %w", key, notFound(err))
+	}
+	return o, nil
 }
 
 // OutboxDepth counts the rows that are new or sending.

@@ -19,7 +19,7 @@ func TestPlans(t *testing.T) {
 				t.Errorf("%s has no plan", name)
 			}
 			for _, step := range plan {
-				for _, table := range []string{"inbox", "outbox", "messages", "m", "turns", "sessions", "s", "usage"} {
+				for _, table := range []string{"inbox", "outbox", "messages", "m", "turns", "sessions", "s", "usage", "approvals", "grants"} {
 					scan := step == "SCAN "+table || strings.HasPrefix(step, "SCAN "+table+" ")
 					if scan && !partial(step) {
 						t.Errorf("%s: %s", name, step)

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// ApprovalID is the id of an Approval.
+type ApprovalID int64
+
+// ApprovalState is what came of a question.
+type ApprovalState string
+
+// The states of an approval. All but the first are final.
+const (
+	ApprovalPending ApprovalState = "pending"
+	// ApprovalOnce and ApprovalHour were allowed by a person, the latter with a
+	// Grant; ApprovalGranted was allowed by a Grant without a question.
+	ApprovalOnce    ApprovalState = "once"
+	ApprovalHour    ApprovalState = "hour"
+	ApprovalGranted ApprovalState = "granted"
+	// ApprovalDenied: a person said no. ApprovalExpired: nobody answered.
+	// ApprovalStopped: the turn ended before anybody did.
+	ApprovalDenied  ApprovalState = "denied"
+	ApprovalExpired ApprovalState = "expired"
+	ApprovalStopped ApprovalState = "stopped"
+)
+
+// Granted reports whether the call may run.
+func (s ApprovalState) Granted() bool {
+	return s == ApprovalOnce || s == ApprovalHour || s == ApprovalGranted
+}
+
+// Approval is one call that a person was asked about, or that a grant allowed.
+// The rows are the record of who allowed what.
+type Approval struct {
+	ID ApprovalID
+	// Token is what a button carries. It is unique and cannot be guessed.
+	Token string
+	// Turn and Call say what waits for it. A call is asked about once.
+	Turn    TurnID
+	Call    string
+	Address Address
+	// Sender is who caused the call.
+	Sender int64
+	Tool   string
+	// Hash is of the tool and its exact arguments; Shown is what a person reads
+	// of them.
+	Hash, Shown string
+	State       ApprovalState
+	Grant       GrantID // 0 for none
+	// AnsweredBy is who decided, 0 for nobody.
+	AnsweredBy                     int64
+	AskedAt, ExpiresAt, AnsweredAt time.Time
+}
+
+const approvalColumns = `id, token, turn, call, channel, chat, thread, sender, tool, hash, shown, state, grant_id,
+	answered_by, asked_at, expires_at, answered_at`
+
+const (
+	approvalByTokenSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE token = ?`
+	approvalByCallSQL  = `SELECT ` + approvalColumns + ` FROM approvals WHERE call = ? AND turn = ?`
+	approvalsSQL       = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
+	pruneApprovalsSQL  = `DELETE FROM approvals WHERE asked_at < ?`
+)
+
+func scanApproval(r row) (a Approval, err error) {
+	err = r.Scan(&a.ID, &a.Token, &a.Turn, &a.Call, &a.Address.Channel, &a.Address.Chat, &a.Address.Thread, &a.Sender,
+		&a.Tool, &a.Hash, &a.Shown, &a.State, &a.Grant, &a.AnsweredBy,
+		millis{&a.AskedAt}, millis{&a.ExpiresAt}, millis{&a.AnsweredAt})
+	return a, err
+}
+
+// AddApproval stores a question, pending unless State says otherwise, asked now
+// unless AskedAt does. A call that was asked about already is an error.
+func (tx *Tx) AddApproval(a Approval) (ApprovalID, error) {
+	if a.State == "" {
+		a.State = ApprovalPending
+	}
+	id, err := tx.insert(`INSERT INTO approvals (token, turn, call, channel, chat, thread, sender, tool, hash, shown, state,
+			grant_id, answered_by, asked_at, expires_at, answered_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		a.Token, a.Turn, a.Call, a.Address.Channel, a.Address.Chat, a.Address.Thread, a.Sender, a.Tool, a.Hash, a.Shown,
+		a.State, a.Grant, a.AnsweredBy, tx.orNow(a.AskedAt), toMillis(a.ExpiresAt), toMillis(a.AnsweredAt))
+	if err != nil {
+		return 0, fmt.Errorf("add approval of call %s: %w", a.Call, err)
+	}
+	return ApprovalID(id), nil
+}
+
+// ApprovalOf returns the approval of a call of a turn, or ErrNotFound.
+func (tx *Tx) ApprovalOf(t TurnID, call string) (Approval, error) {
+	a, err := scanApproval(tx.tx.QueryRow(approvalByCallSQL, call, t))
+	if err != nil {
+		return a, fmt.Errorf("approval of call %s: %w", call, notFound(err))
+	}
+	return a, nil
+}
+
+// Approval returns the approval with a token, or ErrNotFound.
+func (tx *Tx) Approval(token string) (Approval, error) {
+	a, err := scanApproval(tx.tx.QueryRow(approvalByTokenSQL, token))
+	if err != nil {
+		return a, fmt.Errorf("approval: %w", notFound(err))
+	}
+	return a, nil
+}
+
+// Answer ends a pending approval. won is false when it had ended before; then
+// nothing changes. Of all that answer, exactly one wins.
+func (tx *Tx) Answer(id ApprovalID, s ApprovalState, by int64, g GrantID) (won bool, err error) {
+	n, err := tx.exec(`UPDATE approvals SET state = ?, answered_by = ?, grant_id = ?, answered_at = ?
+		WHERE id = ? AND state = 'pending'`, s, by, g, toMillis(tx.now), id)
+	if err != nil {
+		return false, fmt.Errorf("answer approval %d: %w", id, err)
+	}
+	return n == 1, nil
+}
+
+// Approvals lists what was asked, the newest first.
+func (tx *Tx) Approvals(limit int) ([]Approval, error) {
+	all, err := query(tx, scanApproval, approvalsSQL, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list approvals: %w", err)
+	}
+	return all, nil
+}
+
+// PruneApprovals deletes what was asked before a time and returns how many.
+func (tx *Tx) PruneApprovals(before time.Time) (int64, error) {
+	n, err := tx.exec(pruneApprovalsSQL, toMillis(before))
+	if err != nil {
+		return 0, fmt.Errorf("prune approvals: %w", err)
+	}
+	return n, nil
+}

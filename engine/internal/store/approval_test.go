@@ -1,0 +1,177 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"klawbot/engine/internal/store"
+)
+
+func question(n int) store.Approval {
+	return store.Approval{
+		Token: fmt.Sprintf("token-%d", n), Turn: 7, Call: fmt.Sprintf("call-%d", n), Address: anna, Sender: 123,
+		Tool: "shell", Hash: "hash", Shown: `command: "ls"`, ExpiresAt: time.Now().Add(time.Minute).UTC().Truncate(time.Millisecond),
+	}
+}
+
+func ask(t testing.TB, s *store.Store, a store.Approval) (id store.ApprovalID) {
+	t.Helper()
+	write(t, s, func(tx *store.Tx) (err error) {
+		id, err = tx.AddApproval(a)
+		return err
+	})
+	return id
+}
+
+func approvalOf(t testing.TB, s *store.Store, turn store.TurnID, call string) (a store.Approval, err error) {
+	t.Helper()
+	read(t, s, func(tx *store.Tx) error {
+		a, err = tx.ApprovalOf(turn, call)
+		return nil
+	})
+	return a, err
+}
+
+func TestApprovalIsKept(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	want := question(1)
+	want.ID, want.State = ask(t, s, want), store.ApprovalPending
+	must(t, s.Close())
+	s = open(t, dir)
+	got, err := approvalOf(t, s, 7, "call-1")
+	want.AskedAt = got.AskedAt
+	if diff := cmp.Diff(want, got); err != nil || diff != "" || got.AskedAt.IsZero() {
+		t.Errorf("%v %s", err, diff)
+	}
+	if _, err := approvalOf(t, s, 8, "call-1"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the call of another turn: %v", err)
+	}
+	again := question(1)
+	again.Token = "another"
+	err = s.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.AddApproval(again); return err })
+	if err == nil {
+		t.Error("a call is asked about twice")
+	}
+}
+
+// TestTapsResolveOnce is 10,000 taps at one time on 100 questions.
+func TestTapsResolveOnce(t *testing.T) {
+	const questions, taps = 100, 100
+	s := open(t, t.TempDir())
+	ids := make([]store.ApprovalID, questions)
+	for i := range ids {
+		ids[i] = ask(t, s, question(i))
+	}
+	won := make([]atomic.Int64, questions)
+	winner := make([]atomic.Int64, questions)
+	var all sync.WaitGroup
+	for n := range questions * taps {
+		all.Go(func() {
+			by := int64(n + 1)
+			err := s.Write(context.Background(), func(tx *store.Tx) error {
+				ok, err := tx.Answer(ids[n%questions], []store.ApprovalState{store.ApprovalOnce, store.ApprovalDenied}[n/questions%2], by, 0)
+				if ok {
+					won[n%questions].Add(1)
+					winner[n%questions].Store(by)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for i := range ids {
+		a, err := approvalOf(t, s, 7, fmt.Sprintf("call-%d", i))
+		if err != nil || won[i].Load() != 1 || a.AnsweredBy != winner[i].Load() || a.State == store.ApprovalPending || a.AnsweredAt.IsZero() {
+			t.Fatalf("question %d: %d taps won, row %+v, error %v", i, won[i].Load(), a, err)
+		}
+	}
+}
+
+func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
+	s := open(t, t.TempDir())
+	asked := question(1)
+	use := func(a store.Approval) (g store.Grant, err error) {
+		write(t, s, func(tx *store.Tx) error {
+			g, err = tx.UseGrant(a)
+			return nil
+		})
+		return g, err
+	}
+	if _, err := use(asked); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("without a grant: %v", err)
+	}
+	var id store.GrantID
+	add := func(until time.Duration) {
+		write(t, s, func(tx *store.Tx) (err error) {
+			id, err = tx.AddGrant(store.Grant{
+				Channel: anna.Channel, Chat: anna.Chat, Sender: 123, Tool: "shell", Hash: "hash", Shown: asked.Shown,
+				AddedBy: 123, ExpiresAt: time.Now().Add(until),
+			})
+			return err
+		})
+	}
+	add(-time.Second)
+	if _, err := use(asked); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("after its time: %v", err)
+	}
+	add(time.Hour)
+	if g, err := use(asked); err != nil || g.ID != id {
+		t.Errorf("grant %+v, error %v", g, err)
+	}
+	for name, change := range map[string]func(*store.Approval){
+		"other arguments": func(a *store.Approval) { a.Hash = "other" },
+		"another tool":    func(a *store.Approval) { a.Tool = "git" },
+		"another person":  func(a *store.Approval) { a.Sender = 5 },
+		"another chat":    func(a *store.Approval) { a.Address.Chat = 5 },
+	} {
+		other := asked
+		change(&other)
+		if _, err := use(other); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var all []store.Grant
+	read(t, s, func(tx *store.Tx) (err error) {
+		all, err = tx.Grants()
+		return err
+	})
+	if len(all) != 1 || all[0].LastUsed.IsZero() || all[0].AddedBy != 123 {
+		t.Errorf("grants are %+v", all)
+	}
+	write(t, s, func(tx *store.Tx) error { return tx.RemoveGrant(id) })
+	if _, err := use(asked); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("after it was taken back: %v", err)
+	}
+	if err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.RemoveGrant(id) }); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("taken back twice: %v", err)
+	}
+}
+
+func TestApprovalsFollowAChatAndAreForgotten(t *testing.T) {
+	s := open(t, t.TempDir())
+	group := question(1)
+	group.Address = store.Address{Channel: "telegram", Chat: -5}
+	ask(t, s, group)
+	write(t, s, func(tx *store.Tx) error { return tx.MoveChat("telegram", -5, -1005) })
+	if a, err := approvalOf(t, s, 7, "call-1"); err != nil || a.Address.Chat != -1005 {
+		t.Errorf("moved to %+v, %v", a.Address, err)
+	}
+	write(t, s, func(tx *store.Tx) error {
+		n, err := tx.PruneApprovals(time.Now().Add(time.Hour))
+		if n != 1 {
+			t.Errorf("%d forgotten", n)
+		}
+		return err
+	})
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// GrantID is the id of a Grant.
+type GrantID int64
+
+// Grant allows one exact call of one person in one chat for a while.
+type Grant struct {
+	ID      GrantID
+	Channel string
+	Chat    int64
+	Sender  int64
+	Tool    string
+	// Hash and Shown are as in Approval.
+	Hash, Shown string
+	// AddedBy is who allowed it.
+	AddedBy            int64
+	AddedAt, ExpiresAt time.Time
+	// LastUsed is when it allowed a call without a question, zero for never.
+	LastUsed time.Time
+}
+
+const grantColumns = `id, channel, chat, sender, tool, hash, shown, added_by, added_at, expires_at, last_used`
+
+const (
+	grantSQL = `SELECT ` + grantColumns + ` FROM grants
+		WHERE hash = ? AND channel = ? AND chat = ? AND sender = ? AND tool = ? AND expires_at > ?
+		ORDER BY expires_at DESC LIMIT 1`
+	grantsSQL = `SELECT ` + grantColumns + ` FROM grants WHERE expires_at > ? ORDER BY id`
+)
+
+func scanGrant(r row) (g Grant, err error) {
+	err = r.Scan(&g.ID, &g.Channel, &g.Chat, &g.Sender, &g.Tool, &g.Hash, &g.Shown, &g.AddedBy,
+		millis{&g.AddedAt}, millis{&g.ExpiresAt}, millis{&g.LastUsed})
+	return g, err
+}
+
+// AddGrant stores a grant that begins now and forgets those that are over.
+func (tx *Tx) AddGrant(g Grant) (GrantID, error) {
+	_, err := tx.exec(`DELETE FROM grants WHERE expires_at <= ?`, toMillis(tx.now))
+	if err != nil {
+		return 0, fmt.Errorf("forget old grants: %w", err)
+	}
+	id, err := tx.insert(`INSERT INTO grants (channel, chat, sender, tool, hash, shown, added_by, added_at, expires_at, last_used)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`, g.Channel, g.Chat, g.Sender, g.Tool, g.Hash, g.Shown, g.AddedBy,
+		toMillis(tx.now), toMillis(g.ExpiresAt))
+	if err != nil {
+		return 0, fmt.Errorf("add grant of %s: %w", g.Tool, err)
+	}
+	return GrantID(id), nil
+}
+
+// UseGrant finds the grant that allows the call of an approval and notes its
+// use. Without one the error is ErrNotFound.
+func (tx *Tx) UseGrant(a Approval) (Grant, error) {
+	g, err := scanGrant(tx.tx.QueryRow(grantSQL, a.Hash, a.Address.Channel, a.Address.Chat, a.Sender, a.Tool, toMillis(tx.now)))
+	if err == nil {
+		err = tx.change(`UPDATE grants SET last_used = ? WHERE id = ?`, toMillis(tx.now), g.ID)
+	}
+	if err != nil {
+		return g, fmt.Errorf("grant of %s: %w", a.Tool, notFound(err))
+	}
+	return g, nil
+}
+
+// Grants lists the grants that are not over, the oldest first.
+func (tx *Tx) Grants() ([]Grant, error) {
+	all, err := query(tx, scanGrant, grantsSQL, toMillis(tx.now))
+	if err != nil {
+		return nil, fmt.Errorf("list grants: %w", err)
+	}
+	return all, nil
+}
+
+// RemoveGrant takes a grant back. One that is not there is ErrNotFound.
+func (tx *Tx) RemoveGrant(id GrantID) error {
+	if err := tx.change(`DELETE FROM grants WHERE id = ?`, id); err != nil {
+		return fmt.Errorf("remove grant %d: %w", id, err)
+	}
+	return nil
+}
