@@ -89,7 +89,11 @@ func (c *Channel) identify(ctx context.Context) {
 		if ctx.Err() == nil {
 			c.log.Warn("bot not identified yet: mentions in groups wait", "err", err)
 		}
-		if denied(err) || !sleep(ctx, wait.next()) {
+		pause := wait.next()
+		if refusal, ok := errors.AsType[*apiError](err); ok {
+			pause = max(pause, refusal.retryAfter)
+		}
+		if denied(err) || !sleep(ctx, pause) {
 			return
 		}
 	}

@@ -83,3 +83,10 @@ func (s *Server) serveFile(w http.ResponseWriter, rest string) {
 	// The client's going away is the client's affair.
 	_, _ = w.Write(f.Data)
 }
+
+// Document is the file behind a message's Document, the zero File for none.
+func (s *Server) Document(id string) File {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files[id]
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -84,6 +85,9 @@ func (s *Server) Push(object string) (int64, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(object), &fields); err != nil {
 		return 0, err
+	}
+	if fields == nil {
+		return 0, errors.New("null is no object")
 	}
 	delete(fields, "update_id")
 	body, err := json.Marshal(fields)

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"klawbot/engine"
+	"klawbot/gateway"
+	"klawbot/gateway/telegram"
+	"klawbot/internal/modeltest"
+	"klawbot/internal/redact"
+	"klawbot/internal/telegramtest"
+	"klawbot/tools"
+	"klawbot/whitelist"
+)
+
+// bubble is a whole bot in fake time: the real engine on a real database, the
+// real gateway and Telegram channel, and the fakes at the other ends of pipes.
+// Hours pass in seconds.
+type bubble struct {
+	t        *testing.T
+	telegram *telegramtest.Server
+	model    *modeltest.Server
+	dir      string
+	// Before start the test may change these.
+	settings engine.Settings
+	chats    []int64
+	tools    []tools.Tool
+	limits   telegram.Limits
+	logs     *syncBuffer
+
+	pipe     *telegramtest.PipeListener
+	dial     modeltest.Dial
+	engine   *engine.Engine
+	migrated []int64
+	stop     func()
+}
+
+// The people and the group of a bubble.
+const (
+	anna   = int64(11)
+	bruno  = int64(22)
+	family = int64(-100)
+)
+
+// inBubble runs a test in a bubble whose bot is not started yet. Its debounce is
+// 0, it streams with edits and nothing is paced.
+func inBubble(t *testing.T, fake telegramtest.Config, test func(*testing.T, *bubble)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := &bubble{t: t, dir: dir, chats: []int64{anna, bruno, family}, logs: &syncBuffer{}, pipe: telegramtest.NewPipeListener(), stop: func() {}}
+		fake.Listener = b.pipe
+		b.telegram = telegramtest.New(fake)
+		defer b.telegram.Close()
+		b.model, b.dial = modeltest.StartPipe(canaryKey)
+		defer b.model.Close()
+		b.model.Respond(func(r modeltest.Request) modeltest.Reply { return modeltest.Text("re: " + saidLast(r)) })
+		b.telegram.AddChat(telegramtest.Chat{ID: anna}, telegramtest.Open)
+		b.telegram.AddChat(telegramtest.Chat{ID: bruno}, telegramtest.Open)
+		b.telegram.AddChat(telegramtest.Chat{ID: family, Type: "group", Title: "Family"}, telegramtest.Open)
+		b.settings = engine.Settings{
+			Language: "en", MaxToolCallRounds: 10, MaxConcurrentModelCalls: 8, ContextWindow: 4, MaxOutputChars: 10_000,
+			Streaming: map[string]string{"telegram": engine.StreamEdit}, Owners: map[string][]int64{"telegram": {bruno}},
+			Models: engine.Models{Default: "main", Timeout: 20 * time.Second, Retries: 3, Entries: map[string]engine.Model{
+				"main": {Provider: "test", Type: "openai", BaseURL: "http://model.test/v1", APIKey: canaryKey, Name: "test-model", ContextBudget: 32_000},
+			}},
+		}
+		defer func() { b.stop() }()
+		test(t, b)
+		if t.Failed() {
+			t.Logf("log:\n%s", tailOf(b.logs.String()))
+		}
+	})
+}
+
+// saidLast is the last message of the person, without the note about the time.
+func saidLast(r modeltest.Request) string {
+	text, _, _ := strings.Cut(r.LastUser(), "(now:")
+	return strings.TrimSpace(text)
+}
+
+// conversation is what a model was asked, in words.
+func conversation(r modeltest.Request) string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(m.Role + ": " + m.Text() + "\n")
+	}
+	return b.String()
+}
+
+// start runs the bot until stop or the end of the test.
+func (b *bubble) start() {
+	b.t.Helper()
+	log := slog.New(slog.NewTextHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	ch, err := telegram.New(telegram.Config{
+		Token: telegramtest.DefaultToken, APIURL: "http://telegram.test", Log: log,
+		Limits: func() telegram.Limits { return b.limits }, Commands: menu("en"),
+		Transport: func() http.RoundTripper { return b.pipe.Transport() },
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	door, err := gateway.New(gateway.Config{
+		Channels: []gateway.Channel{ch}, Log: log,
+		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: b.chats}} },
+		Migrated: func(chat gateway.ChatID, to int64) {
+			b.migrated = append(b.migrated, chat.ID, to)
+		},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	workspace := filepath.Join(b.dir, "workspace")
+	if err := os.MkdirAll(workspace, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: b.dial}}
+	ctx, cancel := context.WithCancel(context.Background())
+	e, err := engine.New(ctx, engine.Config{
+		Dir: b.dir, Gateway: door, Tools: b.tools, HTTP: client, Settings: func() engine.Settings { return b.settings },
+		Workspace: workspace, Redact: new(redact.Set), Version: "test", Log: log,
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.engine = e
+	ended := make(chan error, 2)
+	go func() { ended <- e.Run(ctx) }()
+	go func() { ended <- door.Serve(ctx, e) }()
+	b.stop = func() {
+		b.stop = func() {}
+		cancel()
+		for range 2 {
+			if err := <-ended; err != nil {
+				b.t.Errorf("ended with %v", err)
+			}
+		}
+		if err := e.Close(); err != nil {
+			b.t.Errorf("close: %v", err)
+		}
+		client.CloseIdleConnections()
+	}
+}
+
+// until lets fake time pass until the condition holds, for a day at most.
+func (b *bubble) until(what string, holds func() bool) {
+	b.t.Helper()
+	for range 24 * 3600 * 2 {
+		synctest.Wait()
+		if holds() {
+			return
+		}
+		<-time.After(500 * time.Millisecond)
+	}
+	b.t.Fatalf("never: %s\n%s\nlog:\n%s", what, b.telegram.Transcript(anna), tailOf(b.logs.String()))
+}
+
+// shows are the texts of the bot that a chat shows now, oldest first.
+func (b *bubble) shows(chat int64) []string {
+	var all []string
+	for _, m := range b.telegram.Messages(chat) {
+		if m.Bot && !m.Deleted {
+			all = append(all, m.Text)
+		}
+	}
+	return all
+}
+
+// says reports whether the last words in a chat are the bot's, and these.
+func (b *bubble) says(chat int64, text string) func() bool {
+	return func() bool {
+		all := b.shows(chat)
+		return len(all) > 0 && all[len(all)-1] == text
+	}
+}
+
+// idle reports whether nothing waits and nothing runs.
+func (b *bubble) idle() bool {
+	s, err := b.engine.Status(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s.Running+s.Inbox.Waiting+s.Outbox.Waiting == 0
+}
