@@ -561,3 +561,15 @@ func TestStatusCounts(t *testing.T) {
 		t.Errorf("status is %+v (%v)", s, err)
 	}
 }
+
+func TestPlaceholderThatHangsDoesNotHoldTheAnswer(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.messenger.hang = "…"
+	began := time.Now()
+	h.start().says(alice, "hello")
+	h.shows(alice, "re: hello")
+	if d := time.Since(began); d > 9*time.Second {
+		t.Errorf("the answer came after %v", d)
+	}
+}

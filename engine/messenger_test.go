@@ -23,6 +23,7 @@ type messenger struct {
 	fail    func(call string) *gateway.SendError // asked before a call takes effect
 	lose    func(call string) bool               // the call takes effect, its answer is lost
 	hold    chan struct{}                        // blocks sends while it is open
+	hang    string                               // a send of this text is written and never answered
 	ill     bool                                 // what Health says
 	// document is a text that renders as a file.
 	document string
@@ -76,6 +77,10 @@ func (m *messenger) Send(ctx context.Context, to gateway.Address, p gateway.Part
 	m.mu.Unlock()
 	if hold != nil {
 		<-hold
+	}
+	if m.hang != "" && p.Text == m.hang {
+		<-ctx.Done()
+		return 0, &gateway.SendError{Kind: gateway.Ambiguous, Err: ctx.Err()}
 	}
 	var id int64
 	err := m.do(fmt.Sprintf("send %s %s", to, p.Text), func() error {

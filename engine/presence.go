@@ -33,6 +33,8 @@ const (
 	placeholderAfter = 2 * time.Second
 	// previewEvery is the time between two previews of a growing answer.
 	previewEvery = 1500 * time.Millisecond
+	// settleWithin bounds the wait for a placeholder when the turn has ended.
+	settleWithin = 5 * time.Second
 	// sendWithin bounds one call to the messenger.
 	sendWithin = 30 * time.Second
 )
@@ -182,6 +184,9 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 	part := gateway.Part{Text: placeholderText, ReplyTo: p.t.row.ReplyTo, Yield: true}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
 	defer cancel()
+	// A turn that has ended does not wait long for a placeholder that hangs.
+	ended := context.AfterFunc(ctx, func() { time.AfterFunc(settleWithin, cancel) })
+	defer ended()
 	id, err := p.e.gateway.Send(sending, p.to, part)
 	crashPoint("placeholder.sent")
 	if err != nil {

@@ -22,6 +22,8 @@ const (
 	callTimeout = 30 * time.Second
 	// maxAnswer bounds what is read of an answer: 100 updates are far smaller.
 	maxAnswer = 64 << 20
+	// maxRetryAfter, in seconds, is the longest wait that is believed: a day.
+	maxRetryAfter = 24 * 60 * 60
 )
 
 // api posts to the Bot API and says exactly what became of a request: answered,
@@ -157,7 +159,7 @@ func (a *api) refusal(status int, body []byte) error {
 	}
 	return &apiError{
 		code: answer.ErrorCode, description: a.redact.Text(answer.Description),
-		retryAfter: time.Duration(answer.Parameters.RetryAfter) * time.Second, migrateTo: answer.Parameters.MigrateTo,
+		retryAfter: time.Duration(min(max(answer.Parameters.RetryAfter, 0), maxRetryAfter)) * time.Second, migrateTo: answer.Parameters.MigrateTo,
 	}
 }
 

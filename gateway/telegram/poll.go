@@ -16,6 +16,9 @@ const (
 	// pollWait is how long Telegram holds a poll open, its own maximum. The
 	// first one is short, so that soon everybody knows whether polling works.
 	pollWait, firstWait = 50 * time.Second, time.Second
+	// pollRetryMax bounds what a 429 can make the poller wait: a bot must not
+	// be made deaf by one answer.
+	pollRetryMax = time.Hour
 	// pollTimeout is when an answer does not come any more.
 	pollTimeout = pollWait + 15*time.Second
 	// storeWait bounds the wait while updates cannot be stored: that is our own
@@ -146,7 +149,7 @@ func (p *poller) mend(ctx context.Context, err error) time.Duration {
 		}
 	case refusal.code == http.StatusTooManyRequests:
 		p.c.report(stateConnecting, err.Error())
-		return max(refusal.retryAfter, time.Second) + jitter(0, time.Second)
+		return min(max(refusal.retryAfter, time.Second), pollRetryMax) + jitter(0, time.Second)
 	case refusal.code == http.StatusConflict && strings.Contains(refusal.description, "webhook"):
 		return p.unhook(ctx)
 	case refusal.code == http.StatusConflict:

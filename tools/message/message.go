@@ -1,7 +1,8 @@
-// Package message holds the tools that send messages and tell the time.
+// Package message holds the tools that send messages and files and tell the
+// time.
 //
-// send_message only checks and hands over: the message travels in the Result
-// and leaves in the transaction that stores it. Whether a chat may be written
+// The senders only check and hand over: the message travels in the Result and
+// leaves in the transaction that stores it. Whether a chat may be written
 // to is somebody else's decision, asked through Door.
 package message
 
@@ -30,13 +31,16 @@ type Config struct {
 	// Location is the time zone of current_time as it is now; nil, also as
 	// its result, is UTC.
 	Location func() *time.Location
+	// ReadFile reads a whole file of the workspace, or says why not. Without it
+	// there is no send_file.
+	ReadFile func(path string) (content []byte, refused *tools.Result)
 }
 
-// New returns the tools send_message and current_time.
+// New returns the tools send_message, send_file and current_time.
 func New(c Config) []tools.Tool {
-	m := messenger{door: c.Door}
+	m := messenger{door: c.Door, readFile: c.ReadFile}
 	k := clock{location: c.Location}
-	return []tools.Tool{
+	all := []tools.Tool{
 		tools.New(tools.Spec{
 			Name: "send_message", Group: tools.GroupMessage, Changes: true, Atomic: true,
 		}, texts, m.send),
@@ -44,4 +48,10 @@ func New(c Config) []tools.Tool {
 			Name: "current_time", Group: tools.GroupSystem,
 		}, texts, k.now),
 	}
+	if c.ReadFile != nil {
+		all = append(all, tools.New(tools.Spec{
+			Name: "send_file", Group: tools.GroupMessage, Changes: true, Atomic: true,
+		}, texts, m.sendFile))
+	}
+	return all
 }

@@ -52,6 +52,7 @@ func TestSend(t *testing.T) {
 		"a contradiction":   {`{"channel":"web","chatId":"telegram_123","text":"hello"}`, "Error: channel web contradicts chatId telegram_123; give the channel that the chatId begins with", tools.Outgoing{}},
 		"no channel":        {`{"channel":" ","chatId":"123","text":"hello"}`, "Error: channel and chatId must not be empty", tools.Outgoing{}},
 		"no text":           {`{"channel":"telegram","chatId":"123","text":" \n"}`, "Error: text is empty; there is nothing to send", tools.Outgoing{}},
+		"no visible text":   {`{"channel":"telegram","chatId":"123","text":"\u200b\u2060"}`, "Error: text is empty; there is nothing to send", tools.Outgoing{}},
 		"nothing":           {``, "Error: Missing required parameter: channel; Missing required parameter: chatId; Missing required parameter: text", tools.Outgoing{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"klawbot/tools"
 )
@@ -16,11 +17,12 @@ type sendArgs struct {
 }
 
 type messenger struct {
-	door Door
+	door     Door
+	readFile func(path string) ([]byte, *tools.Result)
 }
 
 func (m messenger) send(_ context.Context, _ tools.Call, a sendArgs) tools.Result {
-	if strings.TrimSpace(a.Text) == "" {
+	if !strings.ContainsFunc(a.Text, visible) {
 		return tools.Fail(tools.Validation, "text is empty; there is nothing to send")
 	}
 	chat, err := a.chat()
@@ -51,4 +53,10 @@ func (a sendArgs) chat() (string, error) {
 		return "", fmt.Errorf("channel %s contradicts chatId %s; give the channel that the chatId begins with", channel, id)
 	}
 	return id, nil
+}
+
+// visible reports whether a character shows anything: spaces, marks without a
+// width and the blank of Braille do not.
+func visible(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) && r != '\u2800' && r != '\u3164'
 }
