@@ -70,7 +70,7 @@ fuzz: header ## every fuzz target for FUZZTIME
 	         END { if (!all) { print "no package has a fuzz target" > "/dev/stderr"; exit 1 } }' \
 	  | while read -r package target; do \
 	      echo "== $$target in $$package for $(FUZZTIME)"; \
-	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
+	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" </dev/null || exit 1; \
 	    done
 
 mutants: header ## take guards away, COUNT of them or all: a test must fail each time

@@ -36,8 +36,9 @@ func FuzzTools(f *testing.F) {
 	} {
 		f.Add(seed.tool, seed.arguments)
 	}
+	shared := newBench(f, func(c *file.Config) { c.MaxBytes = func() int64 { return 10_000 } })
 	f.Fuzz(func(t *testing.T, tool, arguments string) {
-		b := trapped(t)
+		b := shared.trapped(t)
 		for range 2 {
 			r := b.execute(tools.Call{ID: "c1", Name: tool, Arguments: json.RawMessage(arguments)})
 			if !r.Success && (r.Error == "" || r.ErrorKind == "") {
@@ -61,10 +62,16 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// trapped is a workspace with links to the outside, and a change to undo.
-func trapped(t *testing.T) bench {
-	b := newBench(t, func(c *file.Config) { c.MaxBytes = func() int64 { return 10_000 } })
+// trapped makes the workspace anew, with links to the outside, and a change to
+// undo.
+func (b bench) trapped(t *testing.T) bench {
+	b.t, b.log = t, &memoryLog{}
 	out := filepath.Join(b.dir, "../out")
+	for _, dir := range []string{b.dir, out} {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
 	put(t, filepath.Join(out, "secret.txt"), "SECRET")
 	b.put("a.txt", "one\ntwo\n")
 	b.put("dir/b.md", "three")
