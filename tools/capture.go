@@ -35,6 +35,9 @@ func (p capture) result(c Call, r Result) Result {
 	r.Outgoing = slices.Clone(r.Outgoing)
 	for i := range r.Outgoing {
 		r.Outgoing[i].Text = p.clean(r.Outgoing[i].Text)
+		if f := r.Outgoing[i].File; f != nil {
+			r.Outgoing[i].File = &File{p.clean(f.Name), p.clean(f.Content)}
+		}
 	}
 	r.Error = clip(r.Error, p.limit())
 	return p.cut(c, r)

@@ -75,3 +75,13 @@ func TestTextFallsBackToEnglish(t *testing.T) {
 		t.Errorf("the text in French is %q", got)
 	}
 }
+
+func TestToolWithoutParametersSaysSo(t *testing.T) {
+	texts := fstest.MapFS{"ping.en.md": {Data: []byte("Pings.")}, "ping.ru.md": {Data: []byte("Пингует.")}}
+	tool := tools.New(tools.Spec{Name: "ping"}, texts, func(context.Context, tools.Call, struct{}) tools.Result { return tools.OK("pong") })
+	for _, language := range tools.Languages() {
+		if got := string(tool.Spec().Text(language).Parameters); !strings.HasPrefix(got, `{"type":"object","properties":{}`) {
+			t.Errorf("%s: %s", language, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -98,5 +99,10 @@ func describe(s *jsonschema.Schema, parameters map[string]string) ([]byte, error
 		}
 		s.Properties[name].Description = parameters[name]
 	}
-	return s.MarshalJSON()
+	source, err := s.MarshalJSON()
+	if len(s.Properties) == 0 {
+		// Providers want to see that there are none.
+		source = bytes.Replace(source, []byte(`"type":"object"`), []byte(`"type":"object","properties":{}`), 1)
+	}
+	return source, err
 }

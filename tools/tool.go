@@ -203,6 +203,14 @@ type Outgoing struct {
 	Chat   string
 	Thread int64
 	Text   string
+	// File, if not nil, is a file that the message carries; Text is then its
+	// caption and may be empty.
+	File *File
+}
+
+// File is a text file on its way to a chat.
+type File struct {
+	Name, Content string
 }
 
 // OK is a successful result that reads as output.
