@@ -27,6 +27,10 @@
 //	final      "message to edit not found"            final      part 0 is sent as a new message
 //	forgotten  the turn ends                          final      the answer is a plain send
 //
+// With drafts the state stays none while a draft shows the turn; a draft is no
+// message and needs no state. A chat without drafts, and a tool that is about to
+// change something, make it go on as above.
+//
 // The names of the edges are the crash points of the kill tests.
 package engine
 
@@ -35,6 +39,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -47,6 +52,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 	"klawbot/tools"
+	"klawbot/tools/self"
 )
 
 // Config is what New needs.
@@ -64,6 +70,18 @@ type Config struct {
 	Settings func() Settings
 	// Workspace is the folder of the persona, the skills and the files. Required.
 	Workspace string
+	// Manual holds the pages that the tools docs_* read; without it there are
+	// none of them. Skills are the skills that come with the program, one a
+	// folder; nil is none.
+	Manual, Skills fs.FS
+	// Configuration is what the tools config and self_info show of the settings
+	// and may change of them; without it there are neither.
+	Configuration self.Configuration
+	// Paths are the files and folders of the bot, for self_info; nil is none.
+	Paths func() []self.Entry
+	// ReadFile reads a file of the workspace for send_file; without it there is
+	// no such tool.
+	ReadFile func(path string) (content []byte, refused *tools.Result)
 	// Redact holds the known secrets. Required.
 	Redact *redact.Set
 	// Version is klawbot's own, for /status.
@@ -89,6 +107,13 @@ type Settings struct {
 	// MaxToolCallRounds bounds the model calls of a turn that may call tools;
 	// one last call without tools follows.
 	MaxToolCallRounds int
+	// MaxShownTools is how many tools a model is shown at most, 0 for all.
+	MaxShownTools int
+	// Policy is what the owner lets the tools do.
+	Policy tools.Policy
+	// ApprovalTimeout is how long a person may think about a call; then it
+	// counts as a no.
+	ApprovalTimeout time.Duration
 	// MaxConcurrentModelCalls bounds the model calls at one time.
 	MaxConcurrentModelCalls int
 	// ContextWindow is how many messages of history a model gets at most.
@@ -164,6 +189,7 @@ type Engine struct {
 	settings  func() Settings
 	store     *store.Store
 	workspace *workspace.Workspace
+	skills    *workspace.Skills
 	registry  *tools.Registry
 	executor  *tools.Executor
 	providers *providers
@@ -174,6 +200,7 @@ type Engine struct {
 	fallbacks fallbacks
 	spending  spending
 	unstored  unstored
+	questions questions
 	redact    *redact.Set
 	version   string
 	grace     time.Duration
@@ -212,7 +239,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		config: c, meters: newMeters(),
 		gateway: c.Gateway, settings: c.Settings, store: st, redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
-		workspace: workspace.Open(c.Workspace, c.Log), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
+		workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed: map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
@@ -220,7 +247,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.backups = &backups{e: e}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters
-	e.registry, e.executor, err = toolbox(c)
+	e.registry, e.executor, err = toolbox(c, lent{skills: e.skills, model: e.modelIn, status: e.Status})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -238,6 +265,8 @@ const (
 	// deliver an update again, and not much longer: update ids can restart.
 	inboxKept  = 48 * time.Hour
 	outboxKept = 7 * 24 * time.Hour
+	// approvalsKept is how long it is known who allowed what.
+	approvalsKept = 90 * 24 * time.Hour
 	// changesKept is how long a change of a file can be undone.
 	changesKept = 30 * 24 * time.Hour
 )
@@ -301,6 +330,9 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 				return err
 			}
 			if _, err := tx.PruneUsage(time.Now().Add(-usageKept)); err != nil {
+				return err
+			}
+			if _, err := tx.PruneApprovals(time.Now().Add(-approvalsKept)); err != nil {
 				return err
 			}
 			_, err := tx.PruneChanges(time.Now().Add(-changesKept))

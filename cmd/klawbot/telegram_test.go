@@ -450,3 +450,14 @@ func TestG11FailureIsOneSentence(t *testing.T) {
 		}
 	})
 }
+
+func TestH10UnknownCommand(t *testing.T) {
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		b.start()
+		b.telegram.User(anna).Send("/frobnicate now")
+		b.until("a line of help", b.says(anna, "Unknown command: /frobnicate. /help lists the ones there are."))
+		if n := len(b.model.Completions()); n != 0 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	})
+}

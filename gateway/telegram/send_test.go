@@ -26,7 +26,7 @@ func TestSend(t *testing.T) {
 			})
 		})
 	}
-	run("text, formatting, buttons, sound", func(t *testing.T, w *world) {
+	run("F11 a silent part does not ring; text, formatting, buttons", func(t *testing.T, w *world) {
 		id, err := w.Send(t.Context(), to(5, 0), gateway.Part{
 			Text: "😀 bold", Entities: []gateway.Entity{{Type: "bold", Offset: 3, Length: 4}}, Silent: true, ReplyTo: 1,
 			Buttons: [][]gateway.Button{{{Text: "Yes", Data: "y"}}},
