@@ -50,12 +50,12 @@ func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, ro
 		return llm.Result{}, fmt.Errorf("model %s: %w", c.name, err)
 	}
 	request := llm.Request{
-		Model: c.model.Name, System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.e.toolsFor(t.settings.Language),
+		Model: c.model.Name, System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.offered(),
 		MaxTokens: c.model.MaxTokens, Window: c.model.ContextBudget, Stream: t.streaming() != StreamOff,
 	}
-	if round >= t.settings.MaxToolCallRounds {
+	if note, last := t.lastWord(round); last {
 		request.NoTools = true
-		request.Messages = with(conv, llm.Text(llm.RoleUser, say(t.settings.Language, sayLimitNote)))
+		request.Messages = with(conv, llm.Text(llm.RoleUser, say(t.settings.Language, note)))
 	}
 	result, err := t.callAble(ctx, c, provider, request)
 	if err == nil && len(result.Message.Calls()) == 0 && strings.TrimSpace(result.Message.PlainText()) == "" && result.Stop != llm.StopRefusal {

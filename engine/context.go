@@ -40,7 +40,7 @@ func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
 	if n := len(asked); n > 0 {
 		asked[n-1] = t.withNow(asked[n-1])
 	}
-	return append(t.window(history, asked), asked...), nil
+	return append(t.window(t.e.withoutSkills(history), asked), asked...), nil
 }
 
 // window is the part of the history that fits into the budget beside the rest
@@ -49,7 +49,7 @@ func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
 func (t *turn) window(history []store.Message, asked []llm.Message) []llm.Message {
 	_, model := t.e.modelFor(t.row.Model)
 	left := int(float64(max(model.ContextBudget, minBudget))*budgetMargin) - model.MaxTokens - llm.EstimateRequest(llm.Request{
-		System: t.e.prompt(t.row.Address.Channel), Messages: asked, Tools: t.e.toolsFor(t.settings.Language),
+		System: t.e.prompt(t.row.Address.Channel), Messages: asked, Tools: t.offered(),
 	})
 	first := len(history)
 	for first > 0 {
@@ -69,9 +69,14 @@ func (t *turn) window(history []store.Message, asked []llm.Message) []llm.Messag
 	return window
 }
 
-// prompt is the system prompt for a channel, which knows the bot's name there.
+// prompt is the system prompt for a channel, which knows the bot's name there,
+// with the skills that there are.
 func (e *Engine) prompt(channel string) string {
-	return e.workspace.Prompt(e.health(channel).Name)
+	prompt := e.workspace.Prompt(e.health(channel).Name)
+	if index := e.skills.Index(); index != "" {
+		prompt += "\n\n" + index
+	}
+	return prompt
 }
 
 // health is how a channel fares, zero for one that is not on.

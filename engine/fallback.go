@@ -211,7 +211,7 @@ func (t *turn) noted(text string) string {
 // turn and what came of it stays.
 func (t *turn) fitting(conv []llm.Message, round int, m Model) []llm.Message {
 	left := int(float64(max(m.ContextBudget, minBudget))*budgetMargin) - m.MaxTokens - llm.EstimateRequest(llm.Request{
-		System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.e.toolsFor(t.settings.Language),
+		System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.offered(),
 	})
 	past := max(len(conv)-len(t.asked)-2*round, 0) // a round adds calls and their results
 	first := 0

@@ -153,10 +153,7 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	case gateway.KindStop:
 		e.stopLane(ctx, item{row, m})
 	case gateway.KindPress:
-		if err := e.gateway.Answer(ctx, m.Address, m.Press.Query, e.say(sayExpired)); err != nil {
-			e.log.Warn("button not answered", "chat", m.Address.String(), "err", err)
-		}
-		e.endUpdates(ctx, store.InboxDone, "", row.ID)
+		e.press(ctx, item{row, m})
 	case gateway.KindMember:
 		e.dispatchMember(ctx, item{row, m})
 	case gateway.KindMoved:
@@ -174,6 +171,7 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 		e.reply(ctx, it.row, label(e.settings(), e.say(sayUnheard)), nil)
 	case it.msg.Command == "stop":
 		e.stopLane(ctx, it)
+	case e.inWords(ctx, it):
 	case it.msg.Command != "" && it.msg.Group && !isCommand(it.msg.Command):
 		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.row.ID)
 	case it.msg.Command != "" && !inLane(it.msg.Command):

@@ -18,7 +18,7 @@ var _ tools.Journal = journal{}
 // Started writes down that a call is about to have its effect. A call that has
 // none, or whose effect is part of its result, can be repeated and needs no row.
 func (j journal) Started(ctx context.Context, c tools.Call) error {
-	if !j.t.e.inDoubt(c.Name) {
+	if !j.t.e.inDoubt(c) {
 		return nil
 	}
 	j.t.show.need()
@@ -44,7 +44,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 		return err
 	}
 	err = j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error {
-		if !j.t.e.inDoubt(c.Name) {
+		if !j.t.e.inDoubt(c) {
 			if err := tx.StartCall(j.row(c)); err != nil {
 				return err
 			}
@@ -77,7 +77,20 @@ func outgoing(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, er
 			return nil, fmt.Errorf("send for %s: %w", c.Name, err)
 		}
 		to := gateway.Address{Chat: chat, Thread: m.Thread}
-		outs = append(outs, outsFor(to, g.Render(chat.Channel, m.Text), fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
+		outs = append(outs, outsFor(to, partsOf(g, chat.Channel, m), fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
 	}
 	return outs, nil
+}
+
+// partsOf renders a message that a result carries, with its file.
+func partsOf(g *gateway.Gateway, channel string, m tools.Outgoing) []gateway.Part {
+	if m.File == nil {
+		return g.Render(channel, m.Text)
+	}
+	parts := g.Render(channel, m.Text)
+	if len(parts) == 0 {
+		parts = []gateway.Part{{}}
+	}
+	parts[0].Document = &gateway.Document{Name: m.File.Name, Content: m.File.Content}
+	return parts
 }

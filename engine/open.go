@@ -25,14 +25,17 @@ type Data struct {
 	gateway  *gateway.Gateway
 	registry *tools.Registry
 	executor *tools.Executor
+	skills   *workspace.Skills
+	// skillDirs are where the skills of a source lie on the disk.
+	skillDirs map[workspace.Source]string
 }
 
 // Open opens the data folder for a command. It takes the Config of New, whose
 // gateway is only asked who may be written to and how a text is rendered.
 func Open(ctx context.Context, c Config) (*Data, error) {
-	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}}
+	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}, skills: skillsOf(c), skillDirs: skillDirs(c)}
 	var err error
-	if d.registry, d.executor, err = toolbox(c); err != nil {
+	if d.registry, d.executor, err = toolbox(c, d.lent(c)); err != nil {
 		return nil, err
 	}
 	d.store, err = store.OpenBeside(ctx, d.config)
@@ -88,16 +91,11 @@ func (d *Data) Queues(ctx context.Context) (in, out Queue, err error) {
 // Tools lists all tools as models in the language are told about them.
 func (d *Data) Tools(language string) []tools.Listing { return d.registry.List(language) }
 
-// CallTool calls a tool as the owner at the command line. What it sends leaves
-// through the outbox: at once when the bot runs, else at its next start.
+// CallTool calls a tool as the owner at the command line. What would be asked is
+// refused; see CallApproved. What it sends leaves through the outbox: at once
+// when the bot runs, else at its next start.
 func (d *Data) CallTool(ctx context.Context, name string, arguments json.RawMessage) (tools.Result, error) {
-	log, err := d.changelog(ctx, name)
-	if err != nil {
-		return tools.Result{}, err
-	}
-	return d.executor.Execute(ctx, tools.Call{
-		ID: newID(), Name: name, Arguments: arguments, Origin: tools.OriginPerson, Changelog: log,
-	}, posting{d})
+	return d.call(ctx, name, arguments, nil)
 }
 
 // Export writes all conversations, as JSON lines ("json") or Markdown ("md").

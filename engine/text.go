@@ -73,12 +73,30 @@ const (
 	cmdNote
 	cmdExport
 	cmdDoctor
+	cmdSkills
+	cmdDocs
 	sayPrivately
 	sayPolled
+	sayOldest
 	sayStorage
 	sayUnstored
 	sayRecovered
 	sayDamaged
+	sayLoopHint
+	sayLoopNote
+	sayApprove
+	sayDangerous
+	sayApproveUntil
+	sayApproveWords
+	sayButtonOnce
+	sayButtonHour
+	sayButtonNo
+	sayNotYours
+	sayOutcomeOnce
+	sayOutcomeHour
+	sayOutcomeDenied
+	sayOutcomeExpired
+	sayOutcomeStopped
 	phraseCount
 )
 
@@ -143,12 +161,30 @@ var english = [phraseCount]string{
 	cmdNote:           "write a line into notes.md",
 	cmdExport:         "save this conversation as a file",
 	cmdDoctor:         "prove each part of the bot",
+	cmdSkills:         "list the skills",
+	cmdDocs:           "search the manual: /docs WORDS",
 	sayPrivately:      "/%s answers in a private chat only.",
 	sayPolled:         "last contact %s ago",
+	sayOldest:         "the oldest waits for %s",
 	sayStorage:        "Database: %s\nLast backup: %s",
 	sayUnstored:       "I cannot store messages right now, so I cannot answer yet. Nothing is lost: I answer as soon as I can.",
 	sayRecovered:      "My database was damaged. I use the backup of %s now: what came later is missing. Messages that waited then and are not answered: %d. The log says where the damaged file is.",
 	sayDamaged:        "My database is damaged. Please restart me: I then go on with the newest backup.",
+	sayLoopHint:       "(You have made this very call %d times and always got this result. Do something else, or answer.)",
+	sayLoopNote:       "You repeat the same call without anything new. No more calls for this answer: say what was done so far and what is left to do.",
+	sayApprove:        "🔐 May I run `%s`?",
+	sayDangerous:      "⚠️ This cannot be undone.",
+	sayApproveUntil:   "No answer within %s counts as no.",
+	sayApproveWords:   "Answer y (once), a (exactly this call for 1 hour) or n (no).",
+	sayButtonOnce:     "✅ Once",
+	sayButtonHour:     "🕐 Exactly this for 1 h",
+	sayButtonNo:       "❌ No",
+	sayNotYours:       "Only the person who asked for it, or an owner, can decide this.",
+	sayOutcomeOnce:    "✅ Allowed once",
+	sayOutcomeHour:    "🕐 Allowed for 1 hour",
+	sayOutcomeDenied:  "❌ Denied",
+	sayOutcomeExpired: "⌛ Nobody answered: denied",
+	sayOutcomeStopped: "⏹ Stopped: denied",
 }
 
 var russian = [phraseCount]string{
@@ -212,12 +248,30 @@ var russian = [phraseCount]string{
 	cmdNote:           "записать строку в notes.md",
 	cmdExport:         "сохранить разговор в файл",
 	cmdDoctor:         "проверить каждую часть бота",
+	cmdSkills:         "список навыков",
+	cmdDocs:           "найти в руководстве: /docs СЛОВА",
 	sayPrivately:      "/%s отвечает только в личном чате.",
 	sayPolled:         "последняя связь %s назад",
+	sayOldest:         "самое старое ждёт %s",
 	sayStorage:        "База данных: %s\nПоследняя копия: %s",
 	sayUnstored:       "Сейчас я не могу сохранять сообщения и потому пока не отвечаю. Ничего не потеряно: отвечу, как только смогу.",
 	sayRecovered:      "Моя база данных была повреждена. Теперь работает резервная копия от %s: более новое утрачено. Сообщений, которые тогда ждали и остались без ответа: %d. Где повреждённый файл — сказано в журнале.",
 	sayDamaged:        "Моя база данных повреждена. Перезапустите меня: я продолжу с новейшей резервной копией.",
+	sayLoopHint:       "(Ты сделал этот же вызов уже %d раз и всегда получал этот результат. Сделай что-то другое или ответь.)",
+	sayLoopNote:       "Ты повторяешь один и тот же вызов, и ничего нового нет. Больше никаких вызовов для этого ответа: скажи, что уже сделано и что осталось.",
+	sayApprove:        "🔐 Можно выполнить `%s`?",
+	sayDangerous:      "⚠️ Это нельзя отменить.",
+	sayApproveUntil:   "Без ответа в течение %s считается, что нельзя.",
+	sayApproveWords:   "Ответьте y (один раз), a (именно этот вызов в течение часа) или n (нет).",
+	sayButtonOnce:     "✅ Один раз",
+	sayButtonHour:     "🕐 Именно это, 1 ч",
+	sayButtonNo:       "❌ Нет",
+	sayNotYours:       "Это может решить только тот, кто просил, или владелец.",
+	sayOutcomeOnce:    "✅ Разрешено один раз",
+	sayOutcomeHour:    "🕐 Разрешено на 1 час",
+	sayOutcomeDenied:  "❌ Отклонено",
+	sayOutcomeExpired: "⌛ Никто не ответил: отклонено",
+	sayOutcomeStopped: "⏹ Остановлено: отклонено",
 }
 
 // say returns a sentence in the language, with its blanks filled.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -40,6 +39,14 @@ type turn struct {
 	// answers and calls are the journal as it was when the turn began.
 	answers []llm.Message
 	calls   map[string]store.Call
+	// loop notices that the model goes round in circles; looping is set when it
+	// has done so for too long.
+	loop    tools.Loop
+	looping bool
+	// tools are what the model is shown, nil when that has to be chosen; found
+	// are the names of those that it has searched for.
+	tools []llm.Tool
+	found []string
 	// said is what the turn adds to the history after asked.
 	said []store.Message
 	show *presence
@@ -178,7 +185,7 @@ func (t *turn) run(ctx context.Context) {
 	state, note := store.TurnDone, ""
 	switch cause := context.Cause(ctx); {
 	case err == nil:
-	case errors.Is(cause, errParked):
+	case errors.Is(cause, errParked), errors.Is(err, errParked):
 		t.show.settle()
 		t.keepSpent(ctx)
 		t.log.Info("turn parked")
@@ -279,7 +286,7 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 	}
 	t.row.InputTokens += max(usage.Input, 0)
 	t.row.OutputTokens += max(usage.Output, 0)
-	if len(m.Calls()) == 0 || round >= t.settings.MaxToolCallRounds {
+	if _, last := t.lastWord(round); last || len(m.Calls()) == 0 {
 		return withoutCalls(m), true, nil
 	}
 	for i := range m.Blocks {
@@ -301,49 +308,16 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 	return m, false, nil
 }
 
-// callTools runs the calls of an answer in order and returns their results as
-// one message.
-func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error) {
-	results := llm.Message{Role: llm.RoleTool}
-	for _, c := range m.Calls() {
-		r, err := t.callTool(ctx, c)
-		if err != nil {
-			return results, err
-		}
-		results.Blocks = append(results.Blocks, llm.Block{Result: &llm.ToolResult{
-			CallID: c.ID, Name: c.Name, Text: r.Output, Failed: !r.Success,
-		}})
+// lastWord reports whether the turn has to end with the answer of a round, and
+// what the model is told then.
+func (t *turn) lastWord(round int) (note phrase, last bool) {
+	switch {
+	case t.looping:
+		return sayLoopNote, true
+	case round >= t.settings.MaxToolCallRounds:
+		return sayLimitNote, true
 	}
-	return results, nil
-}
-
-// callTool runs one call, unless the journal knows its result, or knows only
-// that it had begun: a call that changes something is not run a second time.
-func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, error) {
-	if known, ok := t.calls[c.ID]; ok && known.Result != nil {
-		var r tools.Result
-		if err := json.Unmarshal(known.Result, &r); err != nil {
-			return r, fmt.Errorf("read the journal of call %s: %w", c.ID, err)
-		}
-		return r, nil
-	} else if ok {
-		r := tools.Fail(tools.Execution, say(t.settings.Language, sayInterrupted))
-		r.CallID = c.ID
-		return r, nil
-	}
-	if c.Fault != "" {
-		r := tools.Fail(tools.Validation, c.Fault)
-		r.CallID = c.ID
-		return r, nil
-	}
-	t.show.busy(c.Name)
-	defer t.show.idle()
-	return t.e.executor.Execute(ctx, tools.Call{
-		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
-		Chat: reachable(t.row.Address).Chat.String(), Thread: t.row.Address.Thread, User: t.user,
-		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store},
-	}, journal{t})
+	return 0, false
 }
 
 // say adds a message to what the history gets of this turn.

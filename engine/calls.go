@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/tools"
+)
+
+// maxTogether is how many calls of a turn run at one time.
+const maxTogether = 4
+
+// callTools runs the calls of an answer and returns their results as one
+// message, in the order of the calls. Calls that follow each other and change
+// nothing run together, the others alone.
+func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error) {
+	calls := m.Calls()
+	results := make([]tools.Result, len(calls))
+	message := llm.Message{Role: llm.RoleTool}
+	for from := 0; from < len(calls); {
+		to := from + t.together(calls[from:])
+		var group errgroup.Group
+		group.SetLimit(maxTogether)
+		for i := from; i < to; i++ {
+			group.Go(func() (err error) {
+				results[i], err = t.callTool(ctx, calls[i])
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return message, err
+		}
+		from = to
+	}
+	for i, c := range calls {
+		message.Blocks = append(message.Blocks, llm.Block{Result: &llm.ToolResult{
+			CallID: c.ID, Name: c.Name, Text: results[i].Output + t.noteCall(c, results[i]), Failed: !results[i].Success,
+		}})
+	}
+	return message, nil
+}
+
+// together counts the calls at the head of the list that may run at one time,
+// at least one.
+func (t *turn) together(calls []llm.ToolCall) int {
+	for i, c := range calls {
+		if !t.e.executor.Concurrent(t.toolCall(c)) {
+			return max(i, 1)
+		}
+	}
+	return len(calls)
+}
+
+// noteCall takes note of a call with its result, and returns what the model is
+// told beside it.
+func (t *turn) noteCall(c llm.ToolCall, r tools.Result) string {
+	t.reveal(c, r)
+	switch n := t.loop.Note(c.Name, json.RawMessage(c.Arguments), r); {
+	case n >= tools.LoopEnd:
+		t.looping = true
+	case n >= tools.LoopHint:
+		return "\n\n" + say(t.settings.Language, sayLoopHint, n)
+	}
+	return ""
+}
+
+// callTool runs one call, unless the journal knows its result, or knows only
+// that it had begun: a call that changes something is not run a second time.
+func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, error) {
+	if known, ok := t.calls[c.ID]; ok && known.Result != nil {
+		var r tools.Result
+		if err := json.Unmarshal(known.Result, &r); err != nil {
+			return r, fmt.Errorf("read the journal of call %s: %w", c.ID, err)
+		}
+		return r, nil
+	} else if ok {
+		r := tools.Fail(tools.Execution, say(t.settings.Language, sayInterrupted))
+		r.CallID = c.ID
+		return r, nil
+	}
+	if c.Fault != "" {
+		r := tools.Fail(tools.Validation, c.Fault)
+		r.CallID = c.ID
+		return r, nil
+	}
+	t.show.busy(c.Name)
+	defer t.show.idle()
+	return t.e.executor.Execute(ctx, t.toolCall(c), journal{t})
+}
+
+// toolCall is a model's call with everything that a tool may know.
+func (t *turn) toolCall(c llm.ToolCall) tools.Call {
+	return tools.Call{
+		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
+		Chat: reachable(t.row.Address).Chat.String(), Thread: t.row.Address.Thread, User: t.user,
+		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
+		Changelog: changelog{t.e.store}, Approver: approver{t},
+	}
+}

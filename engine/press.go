@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// The data of a question's buttons: a mark, the token, and the choice.
+const (
+	choiceMark = "ask/"
+	choiceOnce = "/once"
+	choiceHour = "/hour"
+	choiceNo   = "/no"
+)
+
+// choice is the data of a button, well below the 64 bytes that a button has.
+func choice(token, answer string) string { return choiceMark + token + answer }
+
+// readChoice reads what choice wrote.
+func readChoice(data string) (token string, s store.ApprovalState, ok bool) {
+	rest, ok := strings.CutPrefix(data, choiceMark)
+	token, answer, found := strings.Cut(rest, "/")
+	s = map[string]store.ApprovalState{
+		choiceOnce[1:]: store.ApprovalOnce, choiceHour[1:]: store.ApprovalHour, choiceNo[1:]: store.ApprovalDenied,
+	}[answer]
+	return token, s, ok && found && s != ""
+}
+
+// press acts on a tap, outside the lane. The decision is stored before the
+// messenger is told, so that a lost answer loses nothing.
+func (e *Engine) press(ctx context.Context, it item) {
+	var t tap
+	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
+		if t, err = e.tapped(tx, it); err != nil {
+			return err
+		}
+		return tx.EndUpdates(store.InboxDone, "", it.row.ID)
+	}, func(err error) {
+		if err != nil {
+			e.log.Error("tap not stored", "chat", it.msg.Address.String(), "err", err)
+			t.say = e.say(sayErrInternal)
+		} else if t.approval.ID != 0 {
+			e.resolved(t.approval)
+		}
+		e.delivery.notify(it.row.Address)
+		e.goOn(func() { e.acknowledge(ctx, it.msg, t.say) })
+	})
+}
+
+// acknowledge ends the sign of waiting on a button.
+func (e *Engine) acknowledge(ctx context.Context, m gateway.Message, text string) {
+	if err := e.gateway.Answer(context.WithoutCancel(ctx), m.Address, m.Press.Query, text); err != nil {
+		e.log.Warn("button not answered", "chat", m.Address.String(), "err", err)
+	}
+}
+
+// tap is what came of a tap.
+type tap struct {
+	// say is what the person is told.
+	say string
+	// approval is set when the tap ended it.
+	approval store.Approval
+}
+
+// tapped decides about a tap. Whoever may not decide leaves the question as it
+// is.
+func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
+	token, state, ok := readChoice(it.msg.Press.Data)
+	if !ok {
+		return tap{say: e.say(sayExpired)}, nil
+	}
+	a, err := tx.Approval(token)
+	if errors.Is(err, store.ErrNotFound) {
+		return tap{say: e.say(sayExpired)}, addOuts(tx, e.replacement(it.row.Address, it.msg.Press.Message, e.say(sayExpired), fmt.Sprintf("press/%d", it.row.ID)))
+	}
+	if err != nil {
+		return tap{}, err
+	}
+	mine, err := e.belongs(tx, a, it)
+	switch {
+	case err != nil:
+		return tap{}, err
+	case !mine || !e.mayDecide(a, it.msg):
+		e.log.Warn("tap refused", "chat", it.msg.Address.String(), "user", it.msg.Sender.ID, "call", a.Call)
+		return tap{say: e.say(sayNotYours)}, nil
+	}
+	v := verdict{state: state, by: it.msg.Sender.ID, name: it.msg.Sender.Name, message: it.msg.Press.Message}
+	if a.State == store.ApprovalPending && !time.Now().Before(e.questions.deadline(a)) {
+		v = verdict{state: store.ApprovalExpired, message: v.message}
+	}
+	a, won, err := e.resolveIn(tx, token, v)
+	if err != nil {
+		return tap{}, err
+	}
+	if !won {
+		// The buttons are still there: the edit that takes them away was lost.
+		v.name = ""
+		return tap{say: e.outcomeText(a.State, "")}, addOuts(tx, e.outcome(a, v, "again"))
+	}
+	return tap{say: e.outcomeText(a.State, ""), approval: a}, nil
+}
+
+// belongs reports whether a tap comes from the very message that asks.
+func (e *Engine) belongs(tx *store.Tx, a store.Approval, it item) (bool, error) {
+	if it.row.Address.Channel != a.Address.Channel || it.row.Address.Chat != a.Address.Chat {
+		return false, nil
+	}
+	asked, err := tx.OutNamed(questionKey(a) + "/0")
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil // long ago
+	}
+	// A tap can be faster than the answer that tells the message's id, and a
+	// question that went out twice has two messages.
+	known := asked.MessageID != 0 && asked.Resent == 0
+	return err == nil && (!known || asked.MessageID == it.msg.Press.Message), err
+}
+
+// mayDecide reports whether the sender may answer: who caused the call, or an
+// owner.
+func (e *Engine) mayDecide(a store.Approval, m gateway.Message) bool {
+	return m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)
+}
+
+// inWords answers the oldest question of a local chat when the message is an
+// answer to it, and reports whether it was.
+func (e *Engine) inWords(ctx context.Context, it item) bool {
+	if !isLocal(it.row.Address) {
+		return false
+	}
+	state := answerWord(it.msg.Text)
+	a, waits := e.questions.oldest(it.row.Address)
+	if state == "" || !waits {
+		return false
+	}
+	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
+		if a, _, err = e.resolveIn(tx, a.Token, verdict{state: state, by: it.msg.Sender.ID}); err != nil {
+			return err
+		}
+		return tx.EndUpdates(store.InboxDone, "", it.row.ID)
+	}, func(err error) {
+		if err != nil {
+			e.log.Error("answer not stored", "chat", it.msg.Address.String(), "err", err)
+			return
+		}
+		e.resolved(a)
+	})
+	return true
+}
+
+// answerWord is what a word answers, "" when it is no answer.
+func answerWord(text string) store.ApprovalState {
+	word := strings.ToLower(strings.TrimSpace(text))
+	switch {
+	case slices.Contains([]string{"y", "yes", "д", "да"}, word):
+		return store.ApprovalOnce
+	case slices.Contains([]string{"a", "always", "в", "всегда"}, word):
+		return store.ApprovalHour
+	case slices.Contains([]string{"n", "no", "н", "нет"}, word):
+		return store.ApprovalDenied
+	}
+	return ""
+}

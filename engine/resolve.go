@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// grantFor is how long "this exact call" may run without a question.
+const grantFor = time.Hour
+
+// verdict is how an approval ends.
+type verdict struct {
+	state store.ApprovalState
+	// by and name are who decided; 0 and "" for nobody.
+	by   int64
+	name string
+	// message is the question's message, 0 when the answer does not come from it.
+	message int64
+}
+
+// resolve ends a pending approval and returns it as it is now, which is as
+// somebody else left it when they were faster.
+func (e *Engine) resolve(ctx context.Context, a store.Approval, v verdict) (row store.Approval, err error) {
+	err = e.persist(ctx, a.Address, func(tx *store.Tx) error {
+		row, _, err = e.resolveIn(tx, a.Token, v)
+		return err
+	})
+	if err == nil {
+		e.resolved(row)
+	}
+	return row, err
+}
+
+// resolved tells everybody whom the end of an approval concerns.
+func (e *Engine) resolved(a store.Approval) {
+	e.questions.wake(a.ID)
+	e.delivery.notify(a.Address)
+}
+
+// resolveIn is the one place where an approval ends. It also writes the grant
+// and the message that shows the outcome. won is false when it had ended before.
+func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.Approval, won bool, err error) {
+	if row, err = tx.Approval(token); err != nil || row.State != store.ApprovalPending {
+		return row, false, err
+	}
+	if v.state == store.ApprovalHour {
+		row.Grant, err = tx.AddGrant(store.Grant{
+			Channel: row.Address.Channel, Chat: row.Address.Chat, Sender: row.Sender, Tool: row.Tool, Hash: row.Hash, Shown: row.Shown,
+			AddedBy: v.by, ExpiresAt: time.Now().Add(grantFor),
+		})
+		if err != nil {
+			return row, false, err
+		}
+	}
+	if won, err = tx.Answer(row.ID, v.state, v.by, row.Grant); err != nil || !won {
+		return row, won, err
+	}
+	row.State, row.AnsweredBy = v.state, v.by
+	return row, true, e.showOutcome(tx, row, v)
+}
+
+// showOutcome has the question's message say what came of it, without buttons.
+// A question that has not left yet does not leave any more.
+func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict) error {
+	asked, err := tx.OutNamed(questionKey(a) + "/0")
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return err
+	case asked.State == store.OutboxNew:
+		asked.State, asked.Note = store.OutboxDead, "answered before it was sent"
+		return tx.UpdateOut(asked)
+	case v.message == 0:
+		v.message = asked.MessageID
+	}
+	return addOuts(tx, e.outcome(a, v, "outcome"))
+}
+
+// outcome is the edit of a question's message, nil when nobody knows which one
+// that is.
+func (e *Engine) outcome(a store.Approval, v verdict, key string) []store.Out {
+	if v.message == 0 {
+		return nil
+	}
+	text := e.outcomeText(a.State, v.name) + "\n`" + a.Tool + "`"
+	if a.Shown != "" {
+		text += "\n" + inCode(a.Shown)
+	}
+	return e.replacement(a.Address, v.message, text, fmt.Sprintf("%s/%s", questionKey(a), key))
+}
+
+// replacement is an edit that gives a message another text and no buttons.
+func (e *Engine) replacement(a store.Address, message int64, text, key string) []store.Out {
+	to := reachable(a)
+	parts := e.gateway.Render(to.Chat.Channel, text)
+	if len(parts) == 0 {
+		return nil
+	}
+	return []store.Out{{Key: key, Address: a, Body: encodePart(gateway.Part{Text: parts[0].Text, Entities: parts[0].Entities}), Edit: message}}
+}
+
+// outcomeText says in the bot's language how an approval ended.
+func (e *Engine) outcomeText(s store.ApprovalState, name string) string {
+	p := sayOutcomeStopped
+	switch s {
+	case store.ApprovalOnce, store.ApprovalGranted:
+		p = sayOutcomeOnce
+	case store.ApprovalHour:
+		p = sayOutcomeHour
+	case store.ApprovalDenied:
+		p = sayOutcomeDenied
+	case store.ApprovalExpired:
+		p = sayOutcomeExpired
+	}
+	if name == "" {
+		return e.say(p)
+	}
+	return e.say(p) + " (" + asName(name) + ")"
+}
