@@ -9,17 +9,37 @@ import (
 	"klawbot/gateway"
 )
 
-// progressEvery is how long a tool may run until the chat is told, and told again.
-const progressEvery = 10 * time.Second
+const (
+	// progressEvery is how long a tool may run until the chat is told, and told
+	// again.
+	progressEvery = 10 * time.Second
+	// draftEvery renews a draft before it fades after half a minute.
+	draftEvery = 20 * time.Second
+)
 
 // put shows a part in the place of the one before.
 type put func(context.Context, gateway.Part) error
 
+// growth is how a turn shows what it has so far.
+type growth struct {
+	// streaming shows the text, not only which tool takes so long.
+	streaming bool
+	// shown is what the chat shows now.
+	shown string
+	// renew is how often it is shown again though it is the same; 0 is never.
+	renew time.Duration
+	show  put
+}
+
 // grow shows the answer so far, or which tool takes so long, now and then until
 // ctx ends. What finds no room falls; the next one says more anyway. It returns
 // early, with the error, when the chat cannot show it at all.
-func (p *presence) grow(ctx context.Context, streaming bool, shown string, show put) error {
+func (p *presence) grow(ctx context.Context, g growth) error {
 	for {
+		var fading <-chan time.Time
+		if g.renew > 0 {
+			fading = time.After(g.renew - previewEvery)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -30,14 +50,16 @@ func (p *presence) grow(ctx context.Context, streaming bool, shown string, show 
 			return nil
 		case <-p.grown:
 		case <-p.progress():
+		case <-fading:
+			g.shown = placeholderText // which no answer is
 		}
-		part, ok := p.current(streaming)
-		if !ok || part.Text == shown {
+		part, ok := p.current(g.streaming)
+		if !ok && g.renew == 0 || part.Text == g.shown {
 			continue
 		}
-		switch err := showNow(ctx, show, part); {
+		switch err := showNow(ctx, g.show, part); {
 		case err == nil:
-			shown = part.Text
+			g.shown = part.Text
 		case failed(err, gateway.Busy):
 			signal(p.grown)
 		case failed(err, gateway.Rejected):
@@ -105,7 +127,7 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	drafting, stop := context.WithCancel(ctx)
 	defer stop()
 	refused := make(chan error, 1)
-	p.working.Go(func() { refused <- p.grow(drafting, true, "", show) })
+	p.working.Go(func() { refused <- p.grow(drafting, growth{streaming: true, renew: draftEvery, show: show}) })
 	select {
 	case <-ctx.Done():
 		return false

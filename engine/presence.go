@@ -86,9 +86,9 @@ func (p *presence) show(ctx context.Context, streaming string) {
 	if !p.place(ctx, streaming) {
 		return
 	}
-	err := p.grow(ctx, streaming != StreamOff, placeholderText, func(ctx context.Context, part gateway.Part) error {
+	err := p.grow(ctx, growth{streaming: streaming != StreamOff, shown: placeholderText, show: func(ctx context.Context, part gateway.Part) error {
 		return p.e.gateway.Edit(ctx, p.to, p.id, part)
-	})
+	}})
 	if err != nil {
 		p.t.log.Debug("no more previews", "err", err)
 	}

@@ -323,6 +323,28 @@ func TestF13Drafts(t *testing.T) {
 			}
 		})
 	})
+	t.Run("F13 a draft does not fade while the model thinks", func(t *testing.T) {
+		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+			b.settings.Streaming["telegram"], b.settings.Models.Timeout = engine.StreamDraft, 5*time.Minute
+			b.model.Respond(func(modeltest.Request) modeltest.Reply {
+				r := modeltest.Text("at last")
+				r.Delay = 100 * time.Second
+				return r
+			})
+			b.start()
+			b.telegram.User(anna).Send("think")
+			b.until("the answer", b.says(anna, "at last"))
+			calls := b.telegram.Calls("sendMessageDraft")
+			for i := 1; i < len(calls); i++ {
+				if gap := calls[i].Time.Sub(calls[i-1].Time); gap > 25*time.Second {
+					t.Errorf("the draft was left alone for %v", gap)
+				}
+			}
+			if len(calls) < 5 {
+				t.Errorf("%d drafts in 100 s", len(calls))
+			}
+		})
+	})
 	t.Run("F13 before something is changed: a message that stays", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 			b.settings.Streaming["telegram"] = engine.StreamDraft
