@@ -145,7 +145,7 @@ func (s *Server) authorized(r *http.Request) bool {
 func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	req, err := readRequest(r)
 	if err == nil && s.alternates() && req.repeatsUser() {
-		err = errors.New("Conversation roles must alternate user/assistant/user/assistant/...")
+		err = errors.New("conversation roles must alternate user/assistant/user/assistant")
 	}
 	s.reply(w, r, req, err)
 }
