@@ -16,12 +16,17 @@ import (
 	"klawbot/doc"
 	"klawbot/tools"
 	"klawbot/tools/file"
+	"klawbot/tools/guide"
 	"klawbot/tools/message"
+	"klawbot/tools/self"
 )
 
 // documented is every tool that the manual must describe.
 func documented() []tools.Tool {
-	return slices.Concat(file.New(file.Config{}), message.New(message.Config{}))
+	return slices.Concat(
+		file.New(file.Config{}), guide.New(guide.Config{Manual: doc.FS}), self.New(self.Config{}),
+		message.New(message.Config{ReadFile: file.Contents(file.Config{})}),
+	)
 }
 
 // pages reads the manual.

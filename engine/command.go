@@ -33,6 +33,8 @@ var commands = []command{
 	{"status", cmdStatus, false, false},
 	{"stop", cmdStop, false, false},
 	{"help", cmdHelp, false, false},
+	{"skills", cmdSkills, true, false},
+	{"docs", cmdDocs, true, false},
 	{"files", cmdFiles, true, true},
 	{"note", cmdNote, true, true},
 	{"tool", cmdTool, true, true},
@@ -206,15 +208,22 @@ func (e *Engine) session(ctx context.Context, a store.Address) (s store.Session,
 	return s, err
 }
 
-// direct returns the tool call that a command of an owner stands for, nil when
-// it is another command or a misuse. Such a command is a turn like any other,
-// so that a crash repeats no effect; only no model is asked.
+// direct returns the tool call that a command stands for, nil when it is another
+// command, an owner's from somebody else, or a misuse. Such a command is a turn
+// like any other, so that a crash repeats no effect; only no model is asked.
 func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
-	if c, ok := commandNamed(it.msg.Command); !ok || !c.owner || !e.owns(it.msg) {
+	if c, ok := commandNamed(it.msg.Command); !ok || c.owner && !e.owns(it.msg) {
 		return nil
 	}
 	args := strings.TrimSpace(it.msg.Args)
 	switch it.msg.Command {
+	case "skills":
+		return directedCall("skill_list", map[string]any{})
+	case "docs":
+		if args == "" {
+			return directedCall("docs_list", map[string]any{})
+		}
+		return directedCall("docs_search", map[string]any{"query": args, "topK": docsShown})
 	case "files":
 		return directedCall("file_list", map[string]any{"path": cmp.Or(args, "."), "recursive": args == ""})
 	case "note":
@@ -243,6 +252,9 @@ func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
 	return nil
 }
 
+// docsShown is how many sections of the manual /docs shows in a chat.
+const docsShown = 2
+
 func exportPath(it item) string {
 	return fmt.Sprintf("exports/%s-%s.md", it.msg.Address, it.msg.Time.UTC().Format("20060102-150405"))
 }
@@ -265,6 +277,9 @@ func (t *turn) directedAnswer(conv []llm.Message, round int) llm.Message {
 	last := conv[len(conv)-1]
 	result := last.Blocks[len(last.Blocks)-1].Result
 	text := inCode(cmp.Or(result.Text, "(no output)"))
+	if t.command == "docs" || t.command == "skills" {
+		text = result.Text // Markdown
+	}
 	if !result.Failed && t.command == "note" {
 		text = say(t.settings.Language, sayNoteDone)
 	}

@@ -36,14 +36,15 @@ func parseDocument(text []byte) (*document, error) {
 	return doc, nil
 }
 
-// ensure finds the value at path and adds what is missing on the way.
-func (d *document) ensure(path []string) (ast.Node, error) {
+// ensure finds the value at path and adds what is missing on the way, with value
+// at its end.
+func (d *document) ensure(path []string, value string) (ast.Node, error) {
 	at := d.root
 	var above *ast.MappingValueNode
 	for i, name := range path {
 		entry := find(at, name)
 		if entry == nil {
-			if err := d.insert(at, above, path[i:]); err != nil {
+			if err := d.insert(at, above, path[i:], value); err != nil {
 				return nil, err
 			}
 			next, err := parseDocument(d.text)
@@ -90,11 +91,11 @@ func entries(n ast.Node) []*ast.MappingValueNode {
 	return nil
 }
 
-// insert writes the keys of path, ending in an empty list, into the section
-// that above names (nil for the top of the file).
-func (d *document) insert(section ast.Node, above *ast.MappingValueNode, path []string) error {
+// insert writes the keys of path, ending in value, into the section that above
+// names (nil for the top of the file).
+func (d *document) insert(section ast.Node, above *ast.MappingValueNode, path []string, value string) error {
 	if m, ok := section.(*ast.MappingNode); ok && m.IsFlowStyle {
-		text := path[len(path)-1] + ": []"
+		text := path[len(path)-1] + ": " + value
 		for _, name := range slices.Backward(path[:len(path)-1]) {
 			text = name + ": {" + text + "}"
 		}
@@ -122,7 +123,7 @@ func (d *document) insert(section ast.Node, above *ast.MappingValueNode, path []
 	for i, name := range path {
 		b.WriteString(strings.Repeat(" ", indent+2*i) + name + ":")
 		if i == len(path)-1 {
-			b.WriteString(" []")
+			b.WriteString(" " + value)
 		}
 		b.WriteByte('\n')
 	}

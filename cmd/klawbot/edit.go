@@ -77,7 +77,7 @@ func editOne(text []byte, id int64, edit func(*document, ast.Node, int64) error)
 	if err != nil {
 		return nil, err
 	}
-	list, err := doc.ensure(allowedPath)
+	list, err := doc.ensure(allowedPath, "[]")
 	if err != nil {
 		return nil, err
 	}

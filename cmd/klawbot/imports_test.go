@@ -23,8 +23,11 @@ var allowed = map[string]rule{
 	"gateway/console":                    {[]string{"gateway", "internal/redact"}, "one channel"},
 	"tools":                              {[]string{"internal/redact"}, "what a tool is, and the pipeline"},
 	"tools/file":                         {[]string{"tools"}, "one family"},
+	"tools/guide":                        {[]string{"tools"}, "one family"},
 	"tools/message":                      {[]string{"tools"}, "one family"},
-	"engine":                             {[]string{"gateway", "tools", "tools/message", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
+	"tools/self":                         {[]string{"tools"}, "one family"},
+	"skills":                             {nil, "embedded files"},
+	"engine":                             {[]string{"gateway", "tools", "tools/guide", "tools/message", "tools/self", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
 	"engine/internal/llm":                {[]string{"internal/httpclient"}, "the words of a model call"},
 	"engine/internal/llm/anthropic":      {[]string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
 	"engine/internal/llm/llmtest":        {[]string{"engine/internal/llm", "internal/llamatest"}, "plays recorded answers to the wires"},
@@ -44,7 +47,7 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {nil, "tests the tests"},
 	"workspace-template":                 {nil, "embedded files"},
 	"doc":                                {nil, "embedded files"},
-	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/file", "engine", "internal/redact", "internal/httpclient", "workspace-template", "doc"}, "wiring"},
+	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/file", "tools/self", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -62,7 +65,7 @@ var home = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/klawbot"},
 	"github.com/spf13/pflag":                   {"cmd/klawbot"},
 	"github.com/goccy/go-yaml":                 {"cmd/klawbot"},
-	"go.yaml.in/yaml":                          {"cmd/klawbot"},
+	"go.yaml.in/yaml":                          {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":             {"cmd/klawbot"},
 	"github.com/mattn/go-runewidth":            {"gateway/telegram"},
 	"github.com/rivo/uniseg":                   {"gateway/telegram"},

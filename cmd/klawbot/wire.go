@@ -8,13 +8,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"klawbot/doc"
 	"klawbot/engine"
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
+	"klawbot/skills"
 	"klawbot/tools/file"
+	"klawbot/tools/self"
 	"klawbot/whitelist"
 	template "klawbot/workspace-template"
 )
@@ -53,17 +56,21 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	if err != nil {
 		return nil, err
 	}
+	files := file.Config{
+		Workspace: f.workspace, Data: f.data, Spill: filepath.Join(f.data, "spill"),
+		MaxBytes:       func() int64 { return l.config().Files.MaxFileSizeBytes },
+		AllowHardlinks: func() bool { return l.config().Files.AllowHardlinks },
+	}
 	p.config = engine.Config{
 		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
 		Settings: func() engine.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, f) },
-		Tools: file.New(file.Config{
-			Workspace: f.workspace, Data: f.data, Spill: filepath.Join(f.data, "spill"),
-			MaxBytes:       func() int64 { return l.config().Files.MaxFileSizeBytes },
-			AllowHardlinks: func() bool { return l.config().Files.AllowHardlinks },
-		}),
+		Tools:   file.New(files), ReadFile: file.Contents(files),
+		Manual: doc.FS, Skills: skills.FS,
+		Configuration: &keeper{live: l, log: log},
+		Paths:         func() []self.Entry { return f.paths(l.source.File) },
 	}
 	return p, nil
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -135,12 +136,20 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 	c.mu.Lock()
 	id := c.nextID()
 	c.mu.Unlock()
-	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: p.Text, ReplyTo: p.ReplyTo, Last: p.Last})
+	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last})
 }
 
 // Edit shows the new text of a message.
 func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gateway.Part) error {
-	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: p.Text, ReplyTo: p.ReplyTo, Last: p.Last})
+	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last})
+}
+
+// shown is what a terminal shows of a part: of a file its name and size.
+func shown(p gateway.Part) string {
+	if p.Document == nil {
+		return p.Text
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s\n[file %s, %d bytes]", p.Text, p.Document.Name, len(p.Document.Content)))
 }
 
 // Delete takes a message back. Without a terminal there is nothing to take back.

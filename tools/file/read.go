@@ -72,21 +72,9 @@ func (f *files) text(ctx context.Context, written string, lines span) (string, e
 
 // content reads a file that is not too large, the lines that are asked for.
 func (f *files) content(ctx context.Context, p place, lines span) (string, error) {
-	file, info, err := f.openFile(p)
+	data, err := f.whole(p)
 	if err != nil {
 		return "", err
-	}
-	defer file.Close()
-	limit := f.maxBytes()
-	if info.Size() > limit {
-		return "", tooLarge(p.shown, info.Size(), limit)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return "", err
-	}
-	if int64(len(data)) > limit {
-		return "", tooLarge(p.shown, int64(len(data)), limit)
 	}
 	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return fmt.Sprintf("Binary content (%d bytes, type: %s)", len(data), binaryType(data)), nil
@@ -94,7 +82,25 @@ func (f *files) content(ctx context.Context, p place, lines span) (string, error
 	if !lines.set {
 		return string(data), nil
 	}
-	return lines.numbered(ctx, bytes.NewReader(data), limit)
+	return lines.numbered(ctx, bytes.NewReader(data), f.maxBytes())
+}
+
+// whole reads a file that is not too large.
+func (f *files) whole(p place) ([]byte, error) {
+	file, info, err := f.openFile(p)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	limit := f.maxBytes()
+	if info.Size() > limit {
+		return nil, tooLarge(p.shown, info.Size(), limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = tooLarge(p.shown, int64(len(data)), limit)
+	}
+	return data, err
 }
 
 func tooLarge(shown string, size, limit int64) error {

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"klawbot/engine/internal/workspace"
+	"klawbot/gateway"
+	"klawbot/tools"
+	"klawbot/tools/guide"
+	"klawbot/tools/message"
+	"klawbot/tools/self"
+)
+
+// lent is what the engine lends to its own tools.
+type lent struct {
+	skills *workspace.Skills
+	// model is the model that answers in a chat.
+	model func(ctx context.Context, chat string) (name string, m Model)
+	// status is how the bot is doing.
+	status func(context.Context) (Status, error)
+}
+
+// ownTools are the tools that need something of the engine.
+func ownTools(c Config, l lent) []tools.Tool {
+	all := slices.Concat(
+		message.New(message.Config{
+			Door:     door{c.Gateway},
+			Location: func() *time.Location { return zoneOf(c.Settings()) },
+			ReadFile: c.ReadFile,
+		}),
+		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}}),
+	)
+	if c.Configuration != nil {
+		all = append(all, self.New(self.Config{Configuration: c.Configuration, Body: body{c, l}})...)
+	}
+	return all
+}
+
+// door lends the gateway's whitelist to the tool that sends messages.
+type door struct{ gateway *gateway.Gateway }
+
+// Check reports whether a message may leave for a chat in text form.
+func (d door) Check(chat string) error {
+	id, err := gateway.ParseChatID(chat)
+	if err != nil {
+		return err
+	}
+	return d.gateway.Reachable(id)
+}
+
+// shelf lends the skills to the tools that show them.
+type shelf struct{ skills *workspace.Skills }
+
+// List returns the skills by name.
+func (s shelf) List() ([]guide.Skill, error) {
+	list, err := s.skills.List()
+	all := make([]guide.Skill, len(list))
+	for i, k := range list {
+		all[i] = guide.Skill{Name: k.Name, Description: k.Description}
+	}
+	return all, inToolWords(err)
+}
+
+// Load returns the whole text of a skill.
+func (s shelf) Load(name string) (text string, found bool, err error) {
+	text, found, err = s.skills.Load(name)
+	return text, found, inToolWords(err)
+}
+
+// inToolWords says it as the tools for files do.
+func inToolWords(err error) error {
+	if errors.Is(err, workspace.ErrNoWorkspace) {
+		return guide.ErrNoWorkspace
+	}
+	return err
+}
+
+// body lends what is known of the bot to the tool self_info.
+type body struct {
+	config Config
+	lent   lent
+}
+
+// Paths are the files and folders of the bot.
+func (b body) Paths() []self.Entry {
+	if b.config.Paths == nil {
+		return nil
+	}
+	return b.config.Paths()
+}
+
+// Provider says which model answers a chat, its key masked.
+func (b body) Provider(ctx context.Context, chat string) []self.Entry {
+	name, m := b.lent.model(ctx, chat)
+	if name == "" {
+		return []self.Entry{{Key: "model", Value: "none; the bot runs without one"}}
+	}
+	key := self.Mask(m.APIKey)
+	if key == "" {
+		key = "none"
+	}
+	return []self.Entry{
+		{Key: "model", Value: name + " (" + m.Name + ")"},
+		{Key: "provider", Value: m.Provider + " (" + m.Type + ")"},
+		{Key: "address", Value: m.BaseURL},
+		{Key: "key", Value: key},
+		{Key: "context budget", Value: strconv.Itoa(m.ContextBudget) + " tokens"},
+		{Key: "longest answer", Value: strconv.Itoa(m.MaxTokens) + " tokens"},
+	}
+}
+
+// Stats are how the bot is doing.
+func (b body) Stats(ctx context.Context) ([]self.Entry, error) {
+	s, err := b.lent.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	backup := "none"
+	if !s.Backup.At.IsZero() {
+		backup = s.Backup.At.In(zoneOf(b.config.Settings())).Format("2006-01-02 15:04")
+	}
+	entries := []self.Entry{
+		{Key: "version", Value: b.config.Version},
+		{Key: "running for", Value: s.Uptime.Round(time.Second).String()},
+		{Key: "turns running", Value: strconv.Itoa(s.Running)},
+		{Key: "messages waiting", Value: strconv.Itoa(s.Inbox.Waiting)},
+		{Key: "replies waiting", Value: strconv.Itoa(s.Outbox.Waiting)},
+		{Key: "database", Value: s.Database.State + ", " + strconv.FormatInt(s.Database.Bytes, 10) + " bytes"},
+		{Key: "last backup", Value: backup},
+		{Key: "usage", Value: s.Usage.Text(tools.English)},
+	}
+	for _, h := range s.Channels {
+		entries = append(entries, self.Entry{Key: "channel " + h.Channel, Value: string(h.State)})
+	}
+	return entries, nil
+}

@@ -1,0 +1,153 @@
+package guide
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"klawbot/tools"
+)
+
+// docs are the tools of the manual.
+type docs struct {
+	manual fs.FS
+	pages  func() ([]page, error)
+	index  func() (*index, error)
+}
+
+// page is a page of the manual.
+type page struct {
+	path, title, text string
+}
+
+// readPages reads all pages, by path.
+func readPages(manual fs.FS) ([]page, error) {
+	var all []page
+	err := fs.WalkDir(manual, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || path.Ext(name) != ".md" {
+			return err
+		}
+		text, err := fs.ReadFile(manual, name)
+		if err != nil {
+			return err
+		}
+		p := page{path: name, title: name, text: string(text)}
+		for _, s := range sectionsOf(name, p.text) {
+			if s.level > 0 {
+				p.title = s.title
+				break
+			}
+		}
+		all = append(all, p)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the manual: %w", err)
+	}
+	return all, nil
+}
+
+type searchArgs struct {
+	Query string `json:"query"`
+	TopK  int    `json:"topK,omitempty" default:"5" min:"1" max:"20"`
+}
+
+func (d docs) search(_ context.Context, _ tools.Call, a searchArgs) tools.Result {
+	if strings.TrimSpace(a.Query) == "" {
+		return tools.Fail(tools.Validation, "query is empty; say in a few words what you want to know")
+	}
+	x, err := d.index()
+	if err != nil {
+		return tools.Fail(tools.Execution, err.Error())
+	}
+	found := x.find(a.Query, a.TopK)
+	if len(found) == 0 {
+		return tools.OK("No documentation found for: " + short(a.Query))
+	}
+	parts := make([]string, len(found))
+	for i, s := range found {
+		parts[i] = fmt.Sprintf("### %s — %s\n%s", s.page, cmp.Or(s.title, "beginning"), s.text)
+	}
+	return tools.OK(strings.Join(parts, "\n\n"))
+}
+
+type readArgs struct {
+	Path string `json:"path"`
+}
+
+func (d docs) read(_ context.Context, _ tools.Call, a readArgs) tools.Result {
+	written, part, wanted := strings.Cut(strings.TrimSpace(a.Path), "#")
+	name := path.Clean(written)
+	if path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") {
+		return tools.Fail(tools.Security, "Access denied: path outside workspace")
+	}
+	name, text, err := d.page(name)
+	if err != nil {
+		return missing(written)
+	}
+	if !wanted || part == "" {
+		return tools.OK(text)
+	}
+	all := sectionsOf(name, text)
+	found, ok := partOf(text, all, anchor(part))
+	if !ok {
+		return tools.Fail(tools.NotFound, fmt.Sprintf("%s has no section '%s'; there are %s", name, short(part), strings.Join(anchors(all), ", ")))
+	}
+	return tools.OK(found)
+}
+
+// page returns a page. Its path may begin with the folder of the manual, or
+// lack its ending.
+func (d docs) page(name string) (path, text string, err error) {
+	short := strings.TrimPrefix(name, "doc/")
+	for _, try := range []string{name, name + ".md", short, short + ".md"} {
+		if data, err := fs.ReadFile(d.manual, try); err == nil {
+			return try, string(data), nil
+		}
+	}
+	return "", "", errors.New("no such page")
+}
+
+// missing is the result for a page that is not there, in the words that models
+// know.
+func missing(name string) tools.Result {
+	text := "File not found: " + short(name)
+	return tools.Result{Output: text, Error: text, ErrorKind: tools.NotFound}
+}
+
+func anchors(all []section) []string {
+	var names []string
+	for _, s := range all {
+		if s.level > 0 {
+			names = append(names, "#"+anchor(s.title))
+		}
+	}
+	return names
+}
+
+func (d docs) list(context.Context, tools.Call, noArgs) tools.Result {
+	pages, err := d.pages()
+	if err != nil {
+		return tools.Fail(tools.Execution, err.Error())
+	}
+	var lines []string
+	folder := "."
+	for _, p := range pages {
+		if dir := path.Dir(p.path); dir != folder {
+			folder = dir
+			if dir != "." {
+				lines = append(lines, dir+"/")
+			}
+		}
+		line := fmt.Sprintf("%s — %s", p.path, p.title)
+		if folder != "." {
+			line = "  " + line
+		}
+		lines = append(lines, line)
+	}
+	return tools.OK(strings.Join(lines, "\n"))
+}

@@ -1,0 +1,115 @@
+package self
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"klawbot/tools"
+)
+
+type configArgs struct {
+	Action string `json:"action" enum:"get,set,list,append"`
+	Key    string `json:"key,omitempty"`
+	// Value is nil when it is not given: empty is a value.
+	Value *string `json:"value,omitempty"`
+}
+
+// keeper runs the tool config.
+type keeper struct{ configuration Configuration }
+
+// writes reports whether a call changes the configuration. What it cannot read
+// counts as a change.
+func writes(arguments json.RawMessage) bool {
+	var a configArgs
+	err := json.Unmarshal(arguments, &a)
+	return err != nil || a.Action != "get" && a.Action != "list"
+}
+
+// precheck refuses what would be refused anyway before anybody is asked.
+func (k keeper) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
+	var a configArgs
+	if err := json.Unmarshal(c.Arguments, &a); err != nil {
+		r := tools.Fail(tools.Validation, err.Error())
+		return &r
+	}
+	if err := k.check(a); err != nil {
+		r := failed(err)
+		return &r
+	}
+	return nil
+}
+
+// check looks at the arguments alone.
+func (k keeper) check(a configArgs) error {
+	if a.Action == "list" {
+		return nil
+	}
+	if a.Key == "" {
+		return Refuse(tools.Validation, "Missing required parameter: key")
+	}
+	if a.Action == "get" {
+		return nil
+	}
+	if err := k.configuration.Settable(a.Key); err != nil {
+		return err
+	}
+	if a.Value == nil {
+		return Refuse(tools.Validation, "Missing required parameter: value")
+	}
+	return nil
+}
+
+func (k keeper) run(_ context.Context, _ tools.Call, a configArgs) tools.Result {
+	if err := k.check(a); err != nil {
+		return failed(err)
+	}
+	switch a.Action {
+	case "list":
+		return tools.OK(lines(k.configuration.Entries()))
+	case "get":
+		return k.get(a.Key)
+	case "append":
+		if err := k.configuration.Append(a.Key, *a.Value); err != nil {
+			return failed(err)
+		}
+		return tools.OK(fmt.Sprintf("OK: %s was added to %s", *a.Value, a.Key))
+	}
+	if err := k.configuration.Set(a.Key, *a.Value); err != nil {
+		return failed(err)
+	}
+	return tools.OK(fmt.Sprintf("OK: %s = %s", a.Key, *a.Value))
+}
+
+// get shows a setting, or all of a section.
+func (k keeper) get(key string) tools.Result {
+	found := slices.DeleteFunc(k.configuration.Entries(), func(e Entry) bool {
+		return e.Key != key && !strings.HasPrefix(e.Key, key+".")
+	})
+	if len(found) == 0 {
+		return tools.Fail(tools.NotFound, fmt.Sprintf("unknown key '%.80s'; the action list shows all keys", key))
+	}
+	return tools.OK(lines(found))
+}
+
+func failed(err error) tools.Result {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return tools.Fail(r.Kind, r.Text)
+	}
+	return tools.Fail(tools.Execution, err.Error())
+}
+
+func lines(entries []Entry) string {
+	all := make([]string, len(entries))
+	for i, e := range entries {
+		all[i] = strings.TrimSuffix(e.Key+" = "+e.Value, " ")
+		if e.Settable {
+			all[i] += "  (settable)"
+		}
+	}
+	return strings.Join(all, "\n")
+}
