@@ -269,3 +269,15 @@ func TestMovedChatIsLetInUnderItsNewID(t *testing.T) {
 		t.Errorf("the notice, asked again: %v", err)
 	}
 }
+
+func TestDraftOfAChannelWithoutThem(t *testing.T) {
+	list := whitelist.List{"telegram": {Chats: []int64{11}}}
+	var log bytes.Buffer
+	g := door(t, &list, &log, &line{name: "telegram"})
+	for chat, want := range map[int64]gateway.Failure{11: gateway.Rejected, 12: gateway.Refused} {
+		err := g.Draft(t.Context(), gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: chat}}, 1, gateway.Part{})
+		if fail, ok := errors.AsType[*gateway.SendError](err); !ok || fail.Kind != want {
+			t.Errorf("chat %d: %v, want %s", chat, err, want)
+		}
+	}
+}

@@ -4,8 +4,8 @@
 // Simulated, with Telegram's own error texts: the update queue (offsets,
 // negative offsets, offsets far in the future, limit, long polls, remembered
 // allowed_updates, 24 h expiry, 409 for a second poller and for a set webhook),
-// sending, editing and deleting text, documents, inline keyboards and callback
-// queries, reactions, topics, groups with privacy mode, membership, migration,
+// sending, editing and deleting text, documents, drafts, inline keyboards and
+// callback queries, webhooks (with Config.Hook), reactions, topics, groups with privacy mode, membership, migration,
 // the checks of texts, entities and buttons, and on request the message limits
 // (one a second for a chat, 20 a minute for a group, 30 a second for all).
 // Parameters come as multipart form, urlencoded form, JSON or query.
@@ -13,8 +13,8 @@
 // Not simulated: parse_mode (it is recorded, the text stays as it came),
 // media but documents, link previews, rich messages, inline mode, business
 // accounts, administrators, the delay of repeated 409 answers and the shortened
-// polls of hasty clients. Updates go to a webhook only with Config.Hook. Entities
-// that cross are kept as they are, where Telegram cuts or drops some of them.
+// polls of hasty clients. Entities that cross are kept as they are, where Telegram
+// cuts or drops some of them.
 //
 // A test in the same process uses the methods of Server; another process uses
 // the same through HTTP below /control/ (see control.go). Whatever waits does so
