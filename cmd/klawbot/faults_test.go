@@ -89,10 +89,10 @@ func (x *trouble) hit(c telegramtest.Call) *telegramtest.Fault {
 // time, while people write. No answer is lost, none comes twice without the mark,
 // and the bot waits as long as it is told to.
 func TestTelegramFaults(t *testing.T) {
-	for i, streaming := range []string{engine.StreamEdit, engine.StreamOff} {
+	for i, streaming := range []string{engine.StreamEdit, engine.StreamOff, engine.StreamDraft} {
 		t.Run(streaming, func(t *testing.T) {
 			inBubble(t, telegramtest.Config{Journal: 1_000_000}, func(t *testing.T, b *bubble) {
-				telegramFaults(t, b, streaming, countFrom("FAULTS", 1000)/2, uint64(i))
+				telegramFaults(t, b, streaming, countFrom("FAULTS", 1200)/3, uint64(i))
 			})
 		})
 	}
