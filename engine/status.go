@@ -147,6 +147,9 @@ func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
 	// The row of this very command still waits.
 	waiting := max(s.Inbox.Waiting-1, 0)
 	text := e.say(sayStatus, it.msg.Address, model, since, s.Uptime.Round(time.Second), waiting, s.Outbox.Waiting)
+	if waiting > 0 {
+		text += " (" + e.say(sayOldest, time.Since(s.Inbox.Oldest).Round(time.Second)) + ")"
+	}
 	return text + "\n" + s.Usage.Text(e.settings().Language) + e.channelLines(s.Channels) + e.storageLines(s), nil
 }
 

@@ -93,6 +93,9 @@ func configFinding(l *live) engine.Finding {
 	if l.source.File == "" {
 		return engine.Well("config", "none, defaults and environment")
 	}
+	if fault := l.broken(); fault != "" {
+		return engine.Ill("config", "mend the file; it is applied within a second", fmt.Errorf("the last good one is in use: %s", fault))
+	}
 	info, err := os.Stat(l.source.File)
 	if err != nil {
 		return engine.Ill("config", "klawbot init", err)
