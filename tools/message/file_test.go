@@ -1,0 +1,99 @@
+package message_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"klawbot/internal/redact"
+	"klawbot/tools"
+	"klawbot/tools/file"
+	"klawbot/tools/message"
+)
+
+func TestSendFile(t *testing.T) {
+	base := t.TempDir()
+	ws := filepath.Join(base, "ws")
+	for name, content := range map[string]string{
+		"ws/a/report.csv": "x,y\n1,hunter2-secret\n", "ws/empty": "", "ws/picture.png": "\x89PNG\r\n\x1a\n\x00", "out/secret.txt": "SECRET",
+		"ws/long": strings.Repeat("x", 1<<20+1),
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(base, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(base, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../out/secret.txt", filepath.Join(ws, "rel")); err != nil {
+		t.Fatal(err)
+	}
+	secrets := &redact.Set{}
+	secrets.Add("hunter2-secret")
+	registry, err := tools.NewRegistry(message.New(message.Config{
+		Door:     door{"telegram_123", "telegram_7", "console_default"},
+		ReadFile: file.Contents(file.Config{Workspace: ws, MaxBytes: func() int64 { return 2 << 20 }}),
+	})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := tools.NewExecutor(tools.ExecutorConfig{Registry: registry, Redact: secrets, Log: slog.New(slog.DiscardHandler)})
+	const here = "telegram_123"
+	report := &tools.File{Name: "report.csv", Content: "x,y\n1,[redacted]\n"}
+	for name, c := range map[string]struct {
+		chat, arguments, want string
+		out                   tools.Outgoing
+	}{
+		"this chat":         {here, `{"path":"a/report.csv","caption":"March"}`, "OK: file report.csv sent to telegram_123", tools.Outgoing{Chat: here, Thread: 5, Text: "March", File: report}},
+		"this one by name":  {here, `{"path":"a/report.csv","chatId":123}`, "OK: file report.csv sent to telegram_123", tools.Outgoing{Chat: here, Thread: 5, File: report}},
+		"another chat":      {here, `{"path":"workspace/a/report.csv","chatId":"telegram_7"}`, "OK: file report.csv sent to telegram_7", tools.Outgoing{Chat: "telegram_7", File: report}},
+		"a bare id":         {here, `{"path":"a/report.csv","chatId":"7"}`, "OK: file report.csv sent to telegram_7", tools.Outgoing{Chat: "telegram_7", File: report}},
+		"the terminal":      {"console_default", `{"path":"a/report.csv"}`, "OK: file report.csv sent to console_default", tools.Outgoing{Chat: "console_default", Thread: 5, File: report}},
+		"not listed":        {here, `{"path":"a/report.csv","chatId":"telegram_5"}`, "Error: chatId telegram_5 not in allowedChatIds", tools.Outgoing{}},
+		"nowhere":           {"", `{"path":"a/report.csv"}`, "Error: there is no chat to send to here; give chatId, such as telegram_123456", tools.Outgoing{}},
+		"a bare id nowhere": {"", `{"path":"a/report.csv","chatId":"7"}`, "Error: chatId needs its messenger, such as telegram_123456", tools.Outgoing{}},
+		"traversal":         {here, `{"path":"../out/secret.txt"}`, "Error: Access denied: path outside workspace", tools.Outgoing{}},
+		"a link out":        {here, `{"path":"rel"}`, "Error: Access denied: path outside workspace", tools.Outgoing{}},
+		"missing":           {here, `{"path":"no.txt"}`, "Error: file not found: no.txt", tools.Outgoing{}},
+		"a folder":          {here, `{"path":"a"}`, "Error: a is a directory; file_list shows what is in it", tools.Outgoing{}},
+		"empty":             {here, `{"path":"empty"}`, "Error: empty is empty; there is nothing to send", tools.Outgoing{}},
+		"binary":            {here, `{"path":"picture.png"}`, "Error: picture.png is binary (image/png); this version sends text files only", tools.Outgoing{}},
+		"too long":          {here, `{"path":"long"}`, "Error: long has 1048577 bytes, and 1048576 can be sent; send a part of it", tools.Outgoing{}},
+		"a long caption":    {here, `{"path":"a/report.csv","caption":"` + strings.Repeat("я", 1001) + `"}`, "Error: caption has 1001 characters, 1000 are allowed; send the rest as a message", tools.Outgoing{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := e.Execute(t.Context(), tools.Call{ID: "c1", Name: "send_file", Chat: c.chat, Thread: 5, Arguments: json.RawMessage(c.arguments)}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Output != c.want {
+				t.Errorf("got  %s\nwant %s", r.Output, c.want)
+			}
+			if !r.Success {
+				if len(r.Outgoing) > 0 {
+					t.Errorf("outgoing is %+v", r.Outgoing)
+				}
+				return
+			}
+			got := r.Outgoing[0]
+			if *got.File != *c.out.File || got.Chat != c.out.Chat || got.Thread != c.out.Thread || got.Text != c.out.Text {
+				t.Errorf("outgoing is %+v %+v", got, *got.File)
+			}
+		})
+	}
+}
+
+func TestSendFileIsHiddenWithoutFiles(t *testing.T) {
+	for _, tool := range message.New(message.Config{}) {
+		if tool.Spec().Name == "send_file" {
+			t.Error("send_file is there")
+		}
+	}
+	all := message.New(message.Config{ReadFile: file.Contents(file.Config{})})
+	if spec := all[len(all)-1].Spec(); spec.Name != "send_file" || !spec.Atomic || !spec.Changes {
+		t.Errorf("%s: atomic %v, changes %v", spec.Name, spec.Atomic, spec.Changes)
+	}
+}
