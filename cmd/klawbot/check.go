@@ -39,7 +39,16 @@ var checks = map[string]func(any) error{
 	"models.retries":                            between(0, 10),
 	"context.window":                            between(1, 1000),
 	"files.maxFileSizeBytes":                    between(1, 1<<30),
+	"security.autonomy":                         oneOf("readonly", "supervised", "full"),
+	"tools.maxShown":                            between(0, 1000),
 	"tools.maxOutputChars":                      between(200, 1_000_000),
+	"tools.approvalTimeoutSeconds":              between(1, 86400),
+	"tools.policy.groups.allow":                 toolGroups,
+	"tools.policy.groups.deny":                  toolGroups,
+	"tools.policy.scheduled.groups.allow":       toolGroups,
+	"tools.policy.scheduled.groups.deny":        toolGroups,
+	"tools.policy.chats.*.groups.allow":         toolGroups,
+	"tools.policy.chats.*.groups.deny":          toolGroups,
 	"delivery.ambiguous":                        oneOf("resend", "hold"),
 	"backup.everyHours":                         between(0, 8760),
 	"backup.keep":                               between(1, 1000),
@@ -52,8 +61,11 @@ var checks = map[string]func(any) error{
 // check asks the rule for the key at path, if there is one.
 func check(path []string, v any) error {
 	names := slices.Clone(path)
-	if len(names) == 4 && names[0] == "models" {
+	switch {
+	case len(names) == 4 && names[0] == "models":
 		names[2] = "*"
+	case len(names) > 4 && names[1] == "policy" && names[2] == "chats":
+		names[3] = "*"
 	}
 	if rule := checks[strings.Join(names, ".")]; rule != nil {
 		return rule(v)
@@ -188,7 +200,7 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 			add("models.budget.perDayUSD", "counts money, so models.entries.%s needs prices: {inputPerM: …, outputPerM: …}", name)
 		}
 	}
-	return faults
+	return append(faults, checkPolicy(c, places)...)
 }
 
 // unpriced lists the entries that the bot uses by itself and whose price is not

@@ -10,6 +10,7 @@ type Config struct {
 	Models   Models   `koanf:"models"`
 	Context  Context  `koanf:"context"`
 	Files    Files    `koanf:"files"`
+	Security Security `koanf:"security"`
 	Tools    Tools    `koanf:"tools"`
 	Delivery Delivery `koanf:"delivery"`
 	Backup   Backup   `koanf:"backup"`
@@ -121,9 +122,53 @@ type Files struct {
 	AllowHardlinks   bool  `koanf:"allowHardlinks"`
 }
 
+// Security is how much the tools may do without a person: "readonly",
+// "supervised" or "full".
+type Security struct {
+	Autonomy string `koanf:"autonomy"`
+}
+
 // Tools bounds all tools.
 type Tools struct {
-	MaxOutputChars int `koanf:"maxOutputChars"`
+	MaxShown               int        `koanf:"maxShown"`
+	MaxOutputChars         int        `koanf:"maxOutputChars"`
+	ApprovalTimeoutSeconds int        `koanf:"approvalTimeoutSeconds"`
+	Policy                 ToolPolicy `koanf:"policy"`
+	Rules                  []ToolRule `koanf:"rules"`
+}
+
+// ToolPolicy says which tools may be called: by everyone, in scheduled runs,
+// and in single chats.
+type ToolPolicy struct {
+	Allow     []string              `koanf:"allow"`
+	Deny      []string              `koanf:"deny"`
+	Ask       []string              `koanf:"ask"`
+	Groups    ToolGroups            `koanf:"groups"`
+	Scheduled ToolLimits            `koanf:"scheduled"`
+	Chats     map[string]ToolLimits `koanf:"chats"`
+}
+
+// ToolLimits narrow a ToolPolicy.
+type ToolLimits struct {
+	Allow  []string   `koanf:"allow"`
+	Deny   []string   `koanf:"deny"`
+	Ask    []string   `koanf:"ask"`
+	Groups ToolGroups `koanf:"groups"`
+}
+
+// ToolGroups are families of tools.
+type ToolGroups struct {
+	Allow []string `koanf:"allow"`
+	Deny  []string `koanf:"deny"`
+}
+
+// ToolRule forbids what commands and paths hold. Its entries are taken whole:
+// patterns hold commas.
+type ToolRule struct {
+	Name      string   `koanf:"name"`
+	Tools     []string `koanf:"tools"`
+	Arguments []string `koanf:"arguments"`
+	Forbidden []string `koanf:"forbidden" whole:"true"`
 }
 
 // Delivery says what becomes of a message that may have arrived: "resend" or
@@ -174,7 +219,8 @@ func defaults() Config {
 		Models:   Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
 		Context:  Context{Window: 20},
 		Files:    Files{MaxFileSizeBytes: 1 << 20},
-		Tools:    Tools{MaxOutputChars: 10000},
+		Security: Security{Autonomy: "supervised"},
+		Tools:    Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600},
 		Delivery: Delivery{Ambiguous: "resend"},
 		Backup:   Backup{EveryHours: 1, Keep: 24},
 		Health:   Health{Listen: "127.0.0.1:8991"},

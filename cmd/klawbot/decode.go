@@ -70,8 +70,11 @@ func (d *decoder) value(n *yaml.Node, k *key, path []string) (v any, ok bool) {
 		return nil, false
 	}
 	d.places[strings.Join(path, ".")] = d.where(n)
-	if k.leaf == nil {
+	switch {
+	case k.leaf == nil:
 		return d.section(n, k, path)
+	case k.leaf.Kind() == reflect.Slice && k.leaf.Elem().Kind() == reflect.Struct:
+		return d.items(n, k, path)
 	}
 	v, err := d.leaf(n, k)
 	if err == nil {
@@ -122,6 +125,22 @@ func (d *decoder) section(n *yaml.Node, k *key, path []string) (tree, bool) {
 	return out, true
 }
 
+// items decodes a list of sections. Their places are numbered from 0.
+func (d *decoder) items(n *yaml.Node, k *key, path []string) ([]any, bool) {
+	section := keysOf(k.leaf.Elem())
+	if n.Kind != yaml.SequenceNode {
+		d.fault(n, path, "must be a list of sections, such as [{%s}]", section.example())
+		return nil, false
+	}
+	items := make([]any, 0, len(n.Content))
+	for i, item := range n.Content {
+		if v, ok := d.value(item, section, append(slices.Clone(path), strconv.Itoa(i))); ok {
+			items = append(items, v)
+		}
+	}
+	return items, true
+}
+
 // example is the first key below k.
 func (k *key) example() string {
 	names := make([]string, 0, len(k.fields))
@@ -153,6 +172,9 @@ func (d *decoder) leaf(n *yaml.Node, k *key) (any, error) {
 	}
 	if k.leaf.Kind() == reflect.Slice {
 		if k.leaf.Elem().Kind() == reflect.String {
+			if k.whole && n.Kind == yaml.SequenceNode {
+				return d.texts(n)
+			}
 			return d.list(n, "names, such as [clever, local]")
 		}
 		return d.ids(n)
@@ -161,6 +183,18 @@ func (d *decoder) leaf(n *yaml.Node, k *key) (any, error) {
 		return nil, fmt.Errorf("must be %s", typeName(k.leaf))
 	}
 	return scalar(d.text(n), k.leaf)
+}
+
+// texts reads a list of texts as they are.
+func (d *decoder) texts(n *yaml.Node) ([]string, error) {
+	texts := make([]string, len(n.Content))
+	for i, item := range n.Content {
+		if item.Kind != yaml.ScalarNode {
+			return nil, errors.New("must be a list of texts")
+		}
+		texts[i] = d.text(item)
+	}
+	return texts, nil
 }
 
 func scalar(text string, t reflect.Type) (v any, err error) {

@@ -13,6 +13,7 @@ type key struct {
 	table  *key
 	leaf   reflect.Type
 	secret bool
+	whole  bool // the texts of a list are not split at commas
 }
 
 // keysOf reads the keys from the type of the configuration.
@@ -23,7 +24,7 @@ func keysOf(t reflect.Type) *key {
 		for i := range t.NumField() {
 			f := t.Field(i)
 			child := keysOf(f.Type)
-			child.secret = f.Tag.Get("secret") != ""
+			child.secret, child.whole = f.Tag.Get("secret") != "", f.Tag.Get("whole") != ""
 			k.fields[f.Tag.Get("koanf")] = child
 		}
 		return k
@@ -60,9 +61,8 @@ func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
 // for everything in it.
 var laterKeys = []string{
 	"channels.web", "context.compactAt", "context.subagentRuns", "heartbeat", "memory",
-	"models.small", "scheduler", "security",
-	"tools.approvalTimeoutSeconds", "tools.browser", "tools.exec", "tools.http", "tools.maxShown", "tools.mcp",
-	"tools.policy", "tools.rules", "tools.sandbox", "tools.search",
+	"models.small", "scheduler",
+	"tools.browser", "tools.exec", "tools.http", "tools.mcp", "tools.sandbox", "tools.search",
 }
 
 // comesLater reports whether the key at path belongs to a part of a later version.

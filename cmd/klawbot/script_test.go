@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 //	say USER TEXT          a person writes to the bot in the private chat
 //	say USER CHAT TEXT     the same in a group, which is made when it is new
 //	expect CHAT REGEXP     wait until a new message of the bot matches
+//	press USER CHAT BUTTON a person presses the last button with the text
 //	silent CHAT            the bot has said nothing in the chat
 //	migrate CHAT NEW       a group becomes a supergroup with a new id
 //	reply TEXT             the model answers the next request with the text
@@ -45,6 +46,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"say": say, "expect": expect, "silent": silent, "reply": modelReply, "call": modelCall,
 			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
+			"press": press,
 		},
 	})
 }
@@ -139,6 +141,12 @@ func expect(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%v\n%s", err, f.telegram.Transcript(chat))
 	}
 	f.heard[chat] = m.ID
+}
+
+func press(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 3)
+	_, err := fakesOf(ts).telegram.User(number(ts, args[0])).In(number(ts, args[1])).Press(0, args[2])
+	ts.Check(err)
 }
 
 func silent(ts *testscript.TestScript, neg bool, args []string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -61,7 +60,7 @@ func (a *app) toolsCallCommand() *cobra.Command {
 		Long:  "Calls a tool with a JSON object of arguments (- reads it from standard input) and prints its result.\nThe exit code is 0 when it succeeded and 1 when not.",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.callTool(cmd.Context(), args[0], args[1], asJSON)
+			return a.callTool(cmd.Context(), args[0], args[1], asJSON, yes)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result for programs")
@@ -69,21 +68,26 @@ func (a *app) toolsCallCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) callTool(ctx context.Context, name, arguments string, asJSON bool) error {
-	if arguments == "-" {
-		text, err := io.ReadAll(io.LimitReader(a.stdin, maxArgumentBytes))
-		if err != nil {
-			return err
-		}
-		arguments = string(text)
+// callTool calls a tool and prints its result. yes allows what would ask.
+func (a *app) callTool(ctx context.Context, name, arguments string, asJSON, yes bool) error {
+	arguments, err := a.argumentsOf(arguments)
+	if err != nil {
+		return err
 	}
 	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
 		if err := f.furnish(); err != nil {
 			return err
 		}
-		r, err := d.CallTool(ctx, name, json.RawMessage(arguments))
+		call := d.CallTool
+		if yes {
+			call = d.CallApproved
+		}
+		r, err := call(ctx, name, json.RawMessage(arguments))
 		if err != nil {
 			return err
+		}
+		if r.ErrorKind == tools.ApprovalDenied {
+			fmt.Fprintln(a.stderr, "klawbot: this call is to be asked about; --yes allows it")
 		}
 		if asJSON {
 			err = a.printJSON(r)

@@ -25,7 +25,7 @@ func (a *app) undoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.callTool(cmd.Context(), "file_undo", arguments, false)
+			return a.callTool(cmd.Context(), "file_undo", arguments, false, true)
 		},
 	}
 	cmd.Flags().BoolVar(&f.list, "list", false, "show the changes, the newest first")

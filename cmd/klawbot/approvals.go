@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+)
+
+func (a *app) approvalsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "approvals", Short: "Calls that people allowed", Args: cobra.NoArgs}
+	cmd.RunE = func(*cobra.Command, []string) error { return usage("approvals needs list, log or remove") }
+	cmd.AddCommand(a.approvalsListCommand(), a.approvalsLogCommand(), a.approvalsRemoveCommand())
+	return cmd
+}
+
+func (a *app) approvalsListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the calls that may run without a question for a while",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
+				list, err := d.Grants(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(list)
+				}
+				return a.printGrants(list)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) printGrants(list []engine.Grant) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, g := range list {
+		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt), clock(g.LastUsed), oneLine(g.Arguments))
+	}
+	return w.Flush()
+}
+
+// logLength is how many questions klawbot policy approvals log shows.
+const logLength = 100
+
+func (a *app) approvalsLogCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "List who was asked about what, and what came of it",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
+				list, err := d.Approvals(cmd.Context(), logLength)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(list)
+				}
+				w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+				for _, q := range list {
+					fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s by %d\t%s\n", clock(q.AskedAt), q.Chat, q.User, q.Tool, q.Outcome, q.AnsweredBy, oneLine(q.Arguments))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) approvalsRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove ID",
+		Short: "Have a call asked about again",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil {
+				return usage("remove takes the id of an approval; klawbot policy approvals list shows them")
+			}
+			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
+				err := d.RemoveGrant(cmd.Context(), id)
+				if errors.Is(err, engine.ErrNoGrant) {
+					return usageError{err}
+				}
+				return err
+			})
+		},
+	}
+}
+
+// clock is a time in the zone of the terminal.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// lineLength bounds what a list shows of a call.
+const lineLength = 100
+
+// oneLine is text on one line of a list, cut.
+func oneLine(text string) string {
+	runes := []rune(visible(text))
+	for i, r := range runes {
+		if r == '\n' || r == '\t' {
+			runes[i] = ' '
+		}
+	}
+	if len(runes) > lineLength {
+		runes = append(runes[:lineLength], '…')
+	}
+	return string(runes)
+}

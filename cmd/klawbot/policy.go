@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+)
+
+func (a *app) policyCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "policy", Short: "What the tools may do, and what was allowed", Args: cobra.NoArgs}
+	cmd.RunE = func(*cobra.Command, []string) error { return usage("policy needs check or approvals") }
+	cmd.AddCommand(a.policyCheckCommand(), a.approvalsCommand())
+	return cmd
+}
+
+func (a *app) policyCheckCommand() *cobra.Command {
+	var chat string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check TOOL JSON",
+		Short: "Say what would happen to a call, without making it",
+		Long:  "Says whether a call of a tool would be allowed, asked about or denied, and why. Nothing runs.\n- instead of JSON reads the arguments from standard input. The exit code is 0 whatever the verdict.",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.checkCall(cmd.Context(), args[0], args[1], chat, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&chat, "chat", "", "the `chat` that the call comes from, such as 123456; without it the command line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSON bool) error {
+	arguments, err := a.argumentsOf(arguments)
+	if err != nil {
+		return err
+	}
+	if chat != "" {
+		if chat, err = policyChat(chat); err != nil {
+			return usageError{err}
+		}
+	}
+	return a.withData(ctx, func(_ *live, _ folders, d *engine.Data) error {
+		decision := d.CheckPolicy(tool, json.RawMessage(arguments), chat)
+		if asJSON {
+			return a.printJSON(decision)
+		}
+		_, err := fmt.Fprintf(a.stdout, "%s: %s (%s)\n", decision.Verdict, visible(decision.Reason), decision.Layer)
+		return err
+	})
+}
+
+// argumentsOf are the arguments of a call; - stands for standard input.
+func (a *app) argumentsOf(written string) (string, error) {
+	if written != "-" {
+		return written, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(a.stdin, maxArgumentBytes))
+	return string(text), err
+}

@@ -1,0 +1,399 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"klawbot/gateway"
+	"klawbot/internal/modeltest"
+	"klawbot/tools"
+)
+
+// Answer makes the messenger one with buttons.
+func (m *messenger) Answer(_ context.Context, query, text string) error {
+	return m.do("answer "+query+" "+text, func() error { return nil })
+}
+
+// launch is a tool that requires approval; it counts how often it ran.
+type launch struct{ ran atomic.Int64 }
+
+func (*launch) Spec() tools.Spec {
+	schema := json.RawMessage(`{"type":"object","properties":{"target":{"type":"string","description":"where to"}},"additionalProperties":false}`)
+	return tools.Spec{
+		Name: "launch", Group: tools.GroupRuntime, Changes: true, RequiresApproval: true, Dangerous: true,
+		Texts: map[string]tools.Text{"en": {Description: "Launches.", Parameters: schema}},
+	}
+}
+
+func (l *launch) Run(context.Context, tools.Call) tools.Result {
+	l.ran.Add(1)
+	return tools.OK("launched")
+}
+
+// pad is a house with the tool launch, whose model launches what it is asked to
+// and then repeats the result.
+func pad(t *testing.T) (*house, *launch) {
+	t.Helper()
+	h, l := build(t), &launch{}
+	h.tools = append(h.tools, l)
+	h.settings.ApprovalTimeout = time.Minute
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if last := r.Last(); last.Role == "tool" {
+			return modeltest.Text("so: " + last.Text())
+		}
+		if _, target, ok := strings.Cut(said(r), "launch "); ok {
+			return modeltest.CallTool("launch", map[string]any{"target": target})
+		}
+		return modeltest.Text("re: " + said(r))
+	})
+	return h, l
+}
+
+// question waits for a question in a chat that has its buttons still.
+func (h *house) question(chat int64) shown {
+	h.t.Helper()
+	var found shown
+	if !h.messenger.wait(10*time.Second, func() bool {
+		h.messenger.mu.Lock()
+		defer h.messenger.mu.Unlock()
+		for _, s := range h.messenger.shown {
+			if s.to.Chat.ID == chat && len(s.part.Buttons) > 0 {
+				found = s
+				return true
+			}
+		}
+		return false
+	}) {
+		h.t.Fatalf("nobody is asked in chat %d: %q", chat, h.messenger.texts(chat))
+	}
+	return found
+}
+
+// The choices of a question.
+const (
+	tapOnce = iota
+	tapHour
+	tapNo
+)
+
+// tap presses a button of a question and returns the query.
+func (h *house) tap(person int64, q shown, button int) string {
+	h.t.Helper()
+	buttons := slices.Concat(q.part.Buttons...)
+	return h.press(person, q.to, q.id, buttons[button].Data)
+}
+
+func (h *house) press(person int64, at gateway.Address, message int64, data string) string {
+	h.t.Helper()
+	query := fmt.Sprintf("q%d", time.Now().UnixNano())
+	h.accept(h.next(gateway.Message{
+		Kind: gateway.KindPress, Address: at, ID: message, Group: at.Chat.ID < 0, Sender: gateway.Sender{ID: person, Name: "Person"},
+		Press: &gateway.Press{Query: query, Data: data, Message: message},
+	}))
+	return query
+}
+
+// told waits until a query was answered with a text, once.
+func (h *house) told(query, want string) {
+	h.t.Helper()
+	var answers []string
+	if !h.messenger.wait(10*time.Second, func() bool {
+		answers = nil
+		for _, c := range h.messenger.log() {
+			if rest, ok := strings.CutPrefix(c, "answer "+query+" "); ok {
+				answers = append(answers, rest)
+			}
+		}
+		return len(answers) > 0
+	}) || len(answers) != 1 || !strings.HasPrefix(answers[0], want) {
+		h.t.Fatalf("the tap is answered with %q, want %q once", answers, want)
+	}
+}
+
+func TestApproveOnce(t *testing.T) {
+	h, l := pad(t)
+	h.start().says(alice, "launch a\u202eb sk-0123456789abcdefghij")
+	q := h.question(alice)
+	for _, want := range []string{"May I run `launch`?", "cannot be undone", `target: "a\u202Eb [redacted]"`, "No answer within 1m0s counts as no."} {
+		if !strings.Contains(q.text, want) {
+			t.Errorf("the question lacks %q:\n%s", want, q.text)
+		}
+	}
+	for _, b := range slices.Concat(q.part.Buttons...) {
+		if len(b.Data) > 64 || strings.Contains(b.Data, "launch") {
+			t.Errorf("a button carries %q", b.Data)
+		}
+	}
+	if l.ran.Load() != 0 {
+		t.Fatal("it ran before anybody agreed")
+	}
+	query := h.tap(alice, q, tapOnce)
+	h.shows(alice, "so: launched", "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"a\\u202Eb [redacted]\"\n```")
+	h.told(query, "✅ Allowed once")
+	if n := l.ran.Load(); n != 1 {
+		t.Errorf("it ran %d times", n)
+	}
+	h.messenger.mu.Lock()
+	defer h.messenger.mu.Unlock()
+	if slices.ContainsFunc(h.messenger.shown, func(s shown) bool { return len(s.part.Buttons) > 0 }) {
+		t.Error("the buttons are still there")
+	}
+}
+
+func TestApproveNo(t *testing.T) {
+	h, l := pad(t)
+	h.start().says(alice, "launch it")
+	h.told(h.tap(alice, h.question(alice), tapNo), "❌ Denied")
+	h.shows(alice, `so: Error: Tool "launch" was not approved: denied by the user; do not try it in another way, ask what to do instead`,
+		"❌ Denied (Person)\n`launch`\n```\ntarget: \"it\"\n```")
+	if n := l.ran.Load(); n != 0 {
+		t.Errorf("it ran %d times", n)
+	}
+}
+
+func TestApproveExactCallForAnHour(t *testing.T) {
+	h, l := pad(t)
+	h.start().says(alice, "launch it")
+	h.told(h.tap(alice, h.question(alice), tapHour), "🕐 Allowed for 1 hour")
+	granted := "🕐 Allowed for 1 hour (Person)\n`launch`\n```\ntarget: \"it\"\n```"
+	h.shows(alice, "so: launched", granted)
+	h.says(alice, "launch it")
+	h.shows(alice, "so: launched", granted, "so: launched")
+	h.says(alice, "launch another")
+	h.tap(alice, h.question(alice), tapNo)
+	if !h.messenger.wait(10*time.Second, func() bool { return len(h.messenger.texts(alice)) == 5 && l.ran.Load() == 2 }) {
+		t.Errorf("it ran %d times, the chat shows %q", l.ran.Load(), h.messenger.texts(alice))
+	}
+	h.says(bob, "launch it")
+	h.tap(bob, h.question(bob), tapNo)
+	d := openData(t, h)
+	grants, err := d.Grants(t.Context())
+	if err != nil || len(grants) != 1 || grants[0].Tool != "launch" || grants[0].AddedBy != "user" || grants[0].AddedByUser != alice ||
+		grants[0].Chat != "telegram_11" || grants[0].Arguments != `target: "it"` || grants[0].LastUsed.IsZero() {
+		t.Fatalf("grants are %+v (%v)", grants, err)
+	}
+	if err := d.RemoveGrant(t.Context(), grants[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	h.says(alice, "launch it")
+	h.question(alice)
+	record, err := d.Approvals(t.Context(), 10)
+	var outcomes []string
+	for _, a := range record {
+		outcomes = append(outcomes, fmt.Sprintf("%d %s %s %s by %d", a.User, a.Tool, a.Arguments, a.Outcome, a.AnsweredBy))
+	}
+	want := []string{
+		`11 launch target: "it" pending by 0`, `22 launch target: "it" denied by 22`, `11 launch target: "another" denied by 11`,
+		`11 launch target: "it" granted by 11`, `11 launch target: "it" hour by 11`,
+	}
+	if err != nil || !slices.Equal(outcomes, want) {
+		t.Errorf("the record says %q (%v), want %q", outcomes, err, want)
+	}
+}
+
+func TestApprovalTimesOutToNo(t *testing.T) {
+	h, l := pad(t)
+	h.settings.ApprovalTimeout = 300 * time.Millisecond
+	h.start().says(alice, "launch it")
+	q := h.question(alice)
+	h.shows(alice, `so: Error: Tool "launch" was not approved: nobody answered in time`, "⌛ Nobody answered: denied\n`launch`\n```\ntarget: \"it\"\n```")
+	h.told(h.tap(alice, q, tapOnce), "⌛ Nobody answered: denied")
+	if n := l.ran.Load(); n != 0 {
+		t.Errorf("it ran %d times", n)
+	}
+}
+
+func TestApprovalSurvivesARestart(t *testing.T) {
+	h, l := pad(t)
+	h.start().says(alice, "launch it")
+	q := h.question(alice)
+	began := time.Now()
+	h.restart()
+	if d := time.Since(began); d > 3*time.Second {
+		t.Errorf("the end waited %s for a person", d)
+	}
+	h.told(h.tap(alice, q, tapOnce), "✅ Allowed once")
+	if !h.messenger.wait(10*time.Second, func() bool { return slices.Contains(h.messenger.texts(alice), "so: launched") }) {
+		t.Fatalf("the chat shows %q", h.messenger.texts(alice))
+	}
+	asked := 0
+	for _, c := range h.messenger.log() {
+		if strings.Contains(c, "May I run") {
+			asked++
+		}
+	}
+	if n := l.ran.Load(); n != 1 || asked != 1 {
+		t.Errorf("it ran %d times, was asked about %d times", n, asked)
+	}
+}
+
+func TestApprovalExpiresWhileNothingRuns(t *testing.T) {
+	h, l := pad(t)
+	h.settings.ApprovalTimeout = time.Second
+	h.start().says(alice, "launch it")
+	q := h.question(alice)
+	h.end()
+	if !h.messenger.wait(3*time.Second, func() bool { return expired(t, h) }) {
+		t.Fatal("the question does not get old")
+	}
+	h.start()
+	h.tap(alice, q, tapOnce)
+	if !h.messenger.wait(10*time.Second, func() bool {
+		return slices.ContainsFunc(h.messenger.texts(alice), func(s string) bool { return strings.HasPrefix(s, "⌛") })
+	}) {
+		t.Errorf("the chat shows %q", h.messenger.texts(alice))
+	}
+	if n := l.ran.Load(); n != 0 {
+		t.Errorf("it ran %d times", n)
+	}
+}
+
+func TestForeignTapIsRefusedAndLeavesItPending(t *testing.T) {
+	h, l := pad(t)
+	group := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}}
+	const carol = 33
+	h.start().accept(h.next(gateway.Message{Address: group, Group: true, Sender: gateway.Sender{ID: bob, Name: "Bob"}, Text: "launch it"}))
+	q := h.question(-100)
+	h.told(h.tap(carol, q, tapOnce), "Only the person who asked for it")
+	data := q.part.Buttons[0][0].Data
+	h.told(h.press(alice, private(alice), q.id, data), "Only the person who asked for it")
+	h.told(h.press(bob, group, q.id+1000, data), "Only the person who asked for it")
+	if l.ran.Load() != 0 || !slices.Contains(h.messenger.texts(-100), q.text) {
+		t.Fatalf("it ran %d times, the group shows %q", l.ran.Load(), h.messenger.texts(-100))
+	}
+	h.told(h.tap(alice, q, tapOnce), "✅ Allowed once") // an owner may answer for others
+	h.shows(-100, "so: launched", "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```")
+}
+
+func TestManyTapsDecideOnce(t *testing.T) {
+	h, l := pad(t)
+	h.start().says(alice, "launch it")
+	q := h.question(alice)
+	var taps sync.WaitGroup
+	for n := range 200 {
+		taps.Go(func() { h.tap(alice, q, n%2*tapNo) })
+	}
+	taps.Wait()
+	if !h.messenger.wait(20*time.Second, func() bool {
+		answers := 0
+		for _, c := range h.messenger.log() {
+			if strings.HasPrefix(c, "answer ") {
+				answers++
+			}
+		}
+		return answers == 200 && strings.HasPrefix(h.messenger.texts(alice)[0], "so: ")
+	}) {
+		t.Fatalf("the chat shows %q", h.messenger.texts(alice))
+	}
+	outcome := h.messenger.texts(alice)[1]
+	if allowed := strings.HasPrefix(outcome, "✅"); l.ran.Load() > 1 || allowed != (l.ran.Load() == 1) {
+		t.Errorf("it ran %d times, the outcome is %q", l.ran.Load(), outcome)
+	}
+	edits := 0
+	for _, c := range h.messenger.log() {
+		if strings.HasPrefix(c, fmt.Sprintf("edit telegram_11 %d ", q.id)) {
+			edits++
+		}
+	}
+	if edits > 2 {
+		t.Errorf("the question was edited %d times", edits)
+	}
+}
+
+func TestUnknownButtonsLoseTheirKeyboard(t *testing.T) {
+	h, _ := pad(t)
+	h.start().says(alice, "launch it")
+	q := h.question(alice)
+	h.told(h.press(alice, q.to, q.id, "ask/AAAAAAAAAAAAAAAAAAAAAAAAAA/once"), "This button has expired.")
+	if !h.messenger.wait(10*time.Second, func() bool { return slices.Contains(h.messenger.texts(alice), "This button has expired.") }) {
+		t.Errorf("the chat shows %q", h.messenger.texts(alice))
+	}
+	for _, data := range []string{"repeated", "ask/", "ask/x", "ask/x/perhaps", ""} {
+		h.told(h.press(alice, q.to, 999, data), "This button has expired.")
+	}
+}
+
+func TestStopDeniesWhatIsPending(t *testing.T) {
+	h, l := pad(t)
+	h.start().says(alice, "launch it")
+	q := h.question(alice)
+	h.says(alice, "/stop")
+	stopped := "⏹ Stopped: denied\n`launch`\n```\ntarget: \"it\"\n```"
+	if !h.messenger.wait(10*time.Second, func() bool {
+		texts := h.messenger.texts(alice)
+		return slices.Contains(texts, stopped) && slices.Contains(texts, "Stopped.")
+	}) {
+		t.Fatalf("the chat shows %q", h.messenger.texts(alice))
+	}
+	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped: denied")
+	if n := l.ran.Load(); n != 0 {
+		t.Errorf("it ran %d times", n)
+	}
+}
+
+func TestWaitingTurnGivesItsModelSlotBack(t *testing.T) {
+	h, _ := pad(t)
+	h.settings.MaxConcurrentModelCalls = 1
+	h.start().says(alice, "launch it")
+	q := h.question(alice)
+	h.says(bob, "hello")
+	h.shows(bob, "re: hello")
+	h.says(alice, "and then") // waits for its turn
+	h.tap(alice, q, tapOnce)
+	outcome := "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```"
+	h.shows(alice, "so: launched", outcome, "re: and then")
+}
+
+func TestReadonlyRefusesAndHides(t *testing.T) {
+	h, l := pad(t)
+	h.settings.Policy.Autonomy = tools.ReadOnly
+	h.start().says(alice, "launch it")
+	h.shows(alice, `so: Error: Tool "launch" blocked by policy: Read-only mode: launch may not change anything`)
+	shown := offeredTools(h.model.Completions()[0])
+	if slices.Contains(shown, "launch") || slices.Contains(shown, "file_write") || !slices.Contains(shown, "file_read") {
+		t.Errorf("the model is shown %q", shown)
+	}
+	if l.ran.Load() != 0 {
+		t.Error("it ran")
+	}
+}
+
+func TestDeniedToolIsNotShown(t *testing.T) {
+	h, _ := pad(t)
+	h.settings.Policy.Chats = map[string]tools.Limits{"telegram_22": {DenyGroups: []tools.Group{tools.GroupRuntime}}}
+	h.start().says(alice, "hello")
+	h.shows(alice, "re: hello")
+	h.says(bob, "launch it")
+	h.shows(bob, `so: Error: Tool "launch" blocked by policy: Tool group "runtime" is denied`)
+	if shown := offeredTools(h.model.Completions()[0]); !slices.Contains(shown, "launch") {
+		t.Errorf("alice's model is shown %q", shown)
+	}
+	if shown := offeredTools(h.model.Completions()[1]); slices.Contains(shown, "launch") {
+		t.Errorf("bob's model is shown %q", shown)
+	}
+}
+
+func offeredTools(r modeltest.Request) []string {
+	var names []string
+	for _, tool := range r.Tools {
+		names = append(names, tool.Function.Name)
+	}
+	return names
+}
+
+// expired reports whether the only question of the house is past its time.
+func expired(t *testing.T, h *house) bool {
+	t.Helper()
+	all, err := openData(t, h).Approvals(t.Context(), 1)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("questions: %+v, %v", all, err)
+	}
+	return time.Since(all[0].AskedAt) > h.settings.ApprovalTimeout
+}
