@@ -176,18 +176,6 @@ func (q *questions) deadline(a store.Approval) time.Time {
 	return a.ExpiresAt
 }
 
-// oldest is the approval that has waited longest in a chat and topic.
-func (q *questions) oldest(a store.Address) (found store.Approval, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, w := range q.waiting {
-		if w.approval.Address == a && (!ok || w.approval.ID < found.ID) {
-			found, ok = w.approval, true
-		}
-	}
-	return found, ok
-}
-
 // await waits until a pending approval has ended, and ends it itself when nobody
 // answers or the turn is stopped. A turn that is parked leaves it pending.
 func (e *Engine) await(ctx context.Context, a store.Approval) (store.Approval, error) {

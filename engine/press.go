@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -92,9 +91,6 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 		return tap{say: e.say(sayNotYours)}, nil
 	}
 	v := verdict{state: state, by: it.msg.Sender.ID, name: it.msg.Sender.Name, message: it.msg.Press.Message}
-	if a.State == store.ApprovalPending && !time.Now().Before(e.questions.deadline(a)) {
-		v = verdict{state: store.ApprovalExpired, message: v.message}
-	}
 	a, won, err := e.resolveIn(tx, token, v)
 	if err != nil {
 		return tap{}, err
@@ -131,13 +127,17 @@ func (e *Engine) mayDecide(a store.Approval, m gateway.Message) bool {
 // inWords answers the oldest question of a local chat when the message is an
 // answer to it, and reports whether it was.
 func (e *Engine) inWords(ctx context.Context, it item) bool {
-	if !isLocal(it.row.Address) {
+	state := answerWord(it.msg.Text)
+	if state == "" || !isLocal(it.row.Address) {
 		return false
 	}
-	state := answerWord(it.msg.Text)
-	a, waits := e.questions.oldest(it.row.Address)
-	if state == "" || !waits {
-		return false
+	var a store.Approval
+	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		a, err = tx.PendingApproval(it.row.Address)
+		return err
+	})
+	if err != nil {
+		return false // nothing is asked
 	}
 	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
 		if a, _, err = e.resolveIn(tx, a.Token, verdict{state: state, by: it.msg.Sender.ID}); err != nil {

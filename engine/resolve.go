@@ -43,10 +43,14 @@ func (e *Engine) resolved(a store.Approval) {
 }
 
 // resolveIn is the one place where an approval ends. It also writes the grant
-// and the message that shows the outcome. won is false when it had ended before.
+// and the message that shows the outcome. An answer that comes too late is none.
+// won is false when it had ended before.
 func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.Approval, won bool, err error) {
 	if row, err = tx.Approval(token); err != nil || row.State != store.ApprovalPending {
 		return row, false, err
+	}
+	if v.by != 0 && !time.Now().Before(e.questions.deadline(row)) {
+		v = verdict{state: store.ApprovalExpired, message: v.message} // too late
 	}
 	if v.state == store.ApprovalHour {
 		row.Grant, err = tx.AddGrant(store.Grant{

@@ -60,8 +60,11 @@ const approvalColumns = `id, token, turn, call, channel, chat, thread, sender, t
 const (
 	approvalByTokenSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE token = ?`
 	approvalByCallSQL  = `SELECT ` + approvalColumns + ` FROM approvals WHERE call = ? AND turn = ?`
-	approvalsSQL       = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
-	pruneApprovalsSQL  = `DELETE FROM approvals WHERE asked_at < ?`
+	pendingApprovalSQL = `SELECT ` + approvalColumns + ` FROM approvals
+		WHERE state = 'pending' AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT 1`
+	stopApprovalsSQL  = `UPDATE approvals SET state = 'stopped', answered_at = ? WHERE state = 'pending' AND turn = ?`
+	approvalsSQL      = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
+	pruneApprovalsSQL = `DELETE FROM approvals WHERE asked_at < ?`
 )
 
 func scanApproval(r row) (a Approval, err error) {
@@ -104,6 +107,22 @@ func (tx *Tx) Approval(token string) (Approval, error) {
 		return a, fmt.Errorf("approval: %w", notFound(err))
 	}
 	return a, nil
+}
+
+// PendingApproval returns the approval that has waited longest at an address, or
+// ErrNotFound.
+func (tx *Tx) PendingApproval(at Address) (Approval, error) {
+	a, err := scanApproval(tx.tx.QueryRow(pendingApprovalSQL, at.Channel, at.Chat, at.Thread))
+	if err != nil {
+		return a, fmt.Errorf("pending approval: %w", notFound(err))
+	}
+	return a, nil
+}
+
+// stopApprovals ends what is pending of a turn, which waits for nothing any more.
+func (tx *Tx) stopApprovals(t TurnID) error {
+	_, err := tx.exec(stopApprovalsSQL, toMillis(tx.now), t)
+	return err
 }
 
 // Answer ends a pending approval. won is false when it had ended before; then

@@ -158,6 +158,46 @@ func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
 	}
 }
 
+func TestApprovalsWaitAtTheirAddressUntilTheTurnEnds(t *testing.T) {
+	s := open(t, t.TempDir())
+	waits := func(at store.Address) string {
+		var a store.Approval
+		read(t, s, func(tx *store.Tx) (err error) {
+			if a, err = tx.PendingApproval(at); errors.Is(err, store.ErrNotFound) {
+				return nil
+			}
+			return err
+		})
+		return a.Call
+	}
+	var turn store.TurnID
+	write(t, s, func(tx *store.Tx) (err error) {
+		turn, err = startTurn(tx)
+		return err
+	})
+	for n := range 3 {
+		q := question(n)
+		q.Turn = turn
+		if n == 2 {
+			q.Turn, q.Address.Thread = turn+1, 4
+		}
+		ask(t, s, q)
+	}
+	if got := waits(anna); got != "call-0" {
+		t.Errorf("the oldest is %q", got)
+	}
+	write(t, s, func(tx *store.Tx) error { return tx.EndTurn(store.Turn{ID: turn, State: store.TurnDone}) })
+	a, err := approvalOf(t, s, turn, "call-1")
+	if err != nil || a.State != store.ApprovalStopped || waits(anna) != "" {
+		t.Errorf("after the end of its turn: %+v, %v", a, err)
+	}
+	topic := anna
+	topic.Thread = 4
+	if got := waits(topic); got != "call-2" {
+		t.Errorf("another turn's waits as %q", got)
+	}
+}
+
 func TestApprovalsFollowAChatAndAreForgotten(t *testing.T) {
 	s := open(t, t.TempDir())
 	group := question(1)

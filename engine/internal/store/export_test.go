@@ -27,6 +27,9 @@ var HotStatements = map[string]string{
 	"Approval":       approvalByTokenSQL,
 	"ApprovalOf":     approvalByCallSQL,
 	"PruneApprovals": pruneApprovalsSQL,
+
+	"PendingApproval": pendingApprovalSQL,
+	"stopApprovals":   stopApprovalsSQL,
 }
 
 // Exec runs any statement.

@@ -98,14 +98,17 @@ func (tx *Tx) SetPlaceholder(id TurnID, state string, message int64) error {
 }
 
 // EndTurn writes State, Placeholder, PlaceholderID, Model, InputTokens,
-// OutputTokens, Note and EndedAt (now when it is zero) of a turn and drops its
-// journal.
+// OutputTokens, Note and EndedAt (now when it is zero) of a turn, drops its
+// journal and stops the approvals that it still waits for.
 func (tx *Tx) EndTurn(t Turn) error {
 	err := tx.change(`UPDATE turns SET state = ?, placeholder = ?, placeholder_id = ?, model = ?,
 			input_tokens = ?, output_tokens = ?, note = ?, ended_at = ? WHERE id = ?`,
 		t.State, t.Placeholder, t.PlaceholderID, t.Model, t.InputTokens, t.OutputTokens, t.Note, tx.orNow(t.EndedAt), t.ID)
 	if err == nil {
 		err = tx.dropJournal(t.ID)
+	}
+	if err == nil {
+		err = tx.stopApprovals(t.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("end turn %d: %w", t.ID, err)

@@ -23,6 +23,7 @@ CREATE TABLE approvals (
   answered_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX approvals_by_time ON approvals (asked_at);
+CREATE INDEX approvals_pending ON approvals (channel, chat, thread, id) WHERE state = 'pending';
 
 -- Exact calls that somebody allowed for a while, each for one person in one chat.
 CREATE TABLE grants (
