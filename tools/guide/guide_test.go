@@ -197,3 +197,28 @@ func TestManualAnswers(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDocs wants a result for whatever a model asks the manual, and no page from
+// outside of it.
+func FuzzDocs(f *testing.F) {
+	for _, text := range []string{"file_read", "../../etc/passwd", "tools/files.md#file_read", "中文 поиск", "_", "a_b__c", "\x00", "#", "doc/"} {
+		f.Add(text)
+	}
+	registry, err := tools.NewRegistry(guide.New(tea)...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	e := tools.NewExecutor(tools.ExecutorConfig{Registry: registry, Redact: new(redact.Set), Log: slog.New(slog.DiscardHandler)})
+	f.Fuzz(func(t *testing.T, text string) {
+		for name, key := range map[string]string{"docs_search": "query", "docs_read": "path", "skill_load": "name"} {
+			arguments, err := json.Marshal(map[string]string{key: text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := e.Execute(t.Context(), tools.Call{ID: "c", Name: name, Arguments: arguments}, nil)
+			if err != nil || r.Output == "" || r.Success == (r.Error != "") || strings.Contains(r.Output, "broke on this call") {
+				t.Errorf("%s %q: %+v, %v", name, text, r, err)
+			}
+		}
+	})
+}
