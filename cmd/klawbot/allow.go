@@ -17,16 +17,23 @@ func (a *app) allowCommand() *cobra.Command {
 		Short: "Let chats talk to the bot",
 		Long: "Adds ids of chats to channels.telegram.allowedChatIds in config.yaml. A running bot takes the change over within a second.\n" +
 			"In a private chat the id is the person's. Ids of groups are negative: klawbot allow -1001234567890",
-		Args: cobra.MinimumNArgs(1),
+		Args: someIDs,
 		RunE: func(_ *cobra.Command, args []string) error { return a.editAllowed(args, nil) },
 	}
+}
+
+func someIDs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("name at least one chat: klawbot %s 123456; %s", cmd.Name(), findID)
+	}
+	return nil
 }
 
 func (a *app) denyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "deny ID...",
 		Short: "Let chats no longer talk to the bot",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  someIDs,
 		RunE:  func(_ *cobra.Command, args []string) error { return a.editAllowed(nil, args) },
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -199,6 +200,35 @@ memory: {}
 	}
 	if diff := cmp.Diff(want, l.Notices); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestMoreFaultsOfTheFile(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"context: {window: 5}\n---\ncontext: {window: 6}\n", "config.yaml:2: a second document begins here; keep one"},
+		{"channels: {telegram: {allowedChatIds: [1.5, 7, \"@name\"]}}\n", `"1.5" is not a chat id: a number is expected, such as 123456, -1001234567890 or telegram_123456; "@name" is not a chat id`},
+		{"channels: {telegram: {tokenFile: " + empty + "}}\n", "channels.telegram.tokenFile: " + empty + " is empty"},
+	} {
+		_, err := source{File: "config.yaml", Redact: &redact.Set{}}.parse([]byte(tt.text))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q gives %v, want %s", tt.text, err, tt.want)
+		}
+	}
+}
+
+func TestFolderInPlaceOfTheFileIsSaid(t *testing.T) {
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, "config.yaml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var errs strings.Builder
+	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), io.Discard, &errs)
+	if code := a.execute(t.Context(), []string{"allowed"}); code != 2 || !strings.Contains(errs.String(), "config.yaml is no file") {
+		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
 

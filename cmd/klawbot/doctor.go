@@ -164,7 +164,7 @@ func telegramFindings(ctx context.Context, c *Config, client *http.Client) []eng
 	if len(t.AllowedChatIDs) == 0 {
 		all = append(all, engine.Finding{Name: "allowed", Text: "nobody may talk to the bot", Fix: "klawbot allow ID"})
 	} else {
-		all = append(all, engine.Well("allowed", "%d chats", len(t.AllowedChatIDs)))
+		all = append(all, engine.Well("allowed", "%s", plural(len(t.AllowedChatIDs), "chat", "chats")))
 	}
 	return append(all, clockFinding(ctx, client, t.APIURL))
 }

@@ -46,14 +46,30 @@ func (d *decoder) ids(n *yaml.Node) ([]int64, error) {
 		return nil, err
 	}
 	ids := make([]int64, 0, len(texts))
+	var wrong []error
 	for _, text := range texts {
 		id, err := parseTelegramID(text)
 		if err != nil {
-			return nil, err
+			wrong = append(wrong, err)
 		}
 		ids = append(ids, id)
 	}
+	if err := joined(wrong); err != nil {
+		return ids, fmt.Errorf("%w; %s", err, findID)
+	}
 	return ids, nil
+}
+
+// joined joins errors in one line, nil for none.
+func joined(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return errors.New(strings.Join(texts, "; "))
 }
 
 // findID says how a person finds an id.
@@ -64,13 +80,13 @@ const findID = "write to the bot and read the id in its log (\"stranger turned a
 func parseTelegramID(text string) (int64, error) {
 	channel, id, err := whitelist.ParseID(text)
 	if err != nil {
-		return 0, fmt.Errorf("%w; %s", err, findID)
+		return 0, err
 	}
 	if channel != "" && channel != "telegram" {
 		return 0, fmt.Errorf("%q is an id of the channel %s, not of telegram", text, channel)
 	}
 	if id == 0 {
-		return 0, fmt.Errorf("%q is no id; %s", text, findID)
+		return 0, fmt.Errorf("%q is no id", text)
 	}
 	return id, nil
 }
@@ -81,7 +97,7 @@ func parseIDs(args []string) ([]int64, error) {
 	for i, arg := range args {
 		id, err := parseTelegramID(arg)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, usageError{fmt.Errorf("%w; %s", err, findID)}
 		}
 		ids[i] = id
 	}

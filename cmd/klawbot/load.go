@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -130,7 +133,18 @@ func (d *decoder) file(name string, text []byte) tree {
 	defer func() { d.substitute = false }()
 
 	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	err := dec.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return tree{}
+	}
+	if err == nil {
+		var second yaml.Node
+		if err := dec.Decode(&second); err == nil {
+			d.fault(&second, nil, "a second document begins here; keep one, without \"---\" in between")
+		}
+	}
+	if err != nil {
 		line := 1
 		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 			line, _ = strconv.Atoi(m[1]) // digits, by the pattern

@@ -33,7 +33,9 @@ func findConfig(flag string, getenv func(string) string) (string, error) {
 		return filepath.Abs(named)
 	}
 	for _, place := range configPlaces(getenv) {
-		if info, err := os.Stat(place); err == nil && info.Mode().IsRegular() {
+		// What is there and is no file is told when it is read: a container
+		// makes a folder of a file that is missing.
+		if _, err := os.Stat(place); err == nil {
 			return filepath.Abs(place)
 		}
 	}

@@ -61,6 +61,9 @@ func readSecrets(c *Config, places map[string]string, known *redact.Set) (files 
 			return
 		}
 		*value = strings.TrimSpace(string(text))
+		if *value == "" {
+			faults = append(faults, Fault{places[key+"File"], key + "File", file + " is empty"})
+		}
 	}
 	t := &c.Channels.Telegram
 	read("channels.telegram.token", &t.Token, t.TokenFile)

@@ -82,7 +82,7 @@ func (a *app) printStatus(r report) error {
 	for _, h := range r.Channels {
 		lines = append(lines, channelLine(h))
 		if h.Strangers > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %d messages of strangers turned away", h.Channel, h.Strangers))
+			lines = append(lines, fmt.Sprintf("%s: %s of strangers turned away", h.Channel, plural(int(h.Strangers), "message", "messages")))
 		}
 	}
 	lines = append(lines,
