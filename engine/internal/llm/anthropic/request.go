@@ -87,7 +87,7 @@ func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, e
 func declare(tools []llm.Tool, msgs []llm.Message) []wireTool {
 	var out []wireTool
 	for _, t := range tools {
-		out = append(out, wireTool{Name: t.Name, Description: t.Description, InputSchema: wire.Parameters(t)})
+		out = append(out, wireTool{Name: t.Name, Description: t.Description, InputSchema: wire.Parameters(t, "")})
 	}
 	if len(tools) > 0 {
 		return out

@@ -61,7 +61,7 @@ func encode(provider string, c Compat, window int, r llm.Request) ([]byte, error
 	}
 	if !r.NoTools {
 		for _, t := range r.Tools {
-			w.Tools = append(w.Tools, wireTool{"function", wireDeclaration{t.Name, t.Description, wire.Parameters(t)}})
+			w.Tools = append(w.Tools, wireTool{"function", wireDeclaration{t.Name, t.Description, wire.Parameters(t, wire.Grammar)}})
 		}
 	}
 	if strings.TrimSpace(r.System) != "" {

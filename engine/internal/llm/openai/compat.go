@@ -40,6 +40,9 @@ type Compat struct {
 	ThinkTags bool `json:"thinkTags"`
 	// TextCalls takes a call that was printed as text for a call.
 	TextCalls bool `json:"textCalls"`
+	// SchemaDialect is what the endpoint understands of JSON Schema: "", "gemini"
+	// or "grammar".
+	SchemaDialect wire.Dialect `json:"schemaDialect"`
 	// Local says that the endpoint is one's own machine: slow to begin.
 	Local bool `json:"local"`
 	// FirstByteSeconds is how long the first byte may take; 0 is ten minutes
@@ -60,6 +63,9 @@ const (
 // alternators are the families whose template wants the roles to alternate.
 var alternators = regexp.MustCompile(`(?i)devstral|mi[sx]tral|codestral|gemma|llama-?2`)
 
+// geminis are Google's models, also where others pass them on.
+var geminis = regexp.MustCompile(`(?i)\bgemini\b`)
+
 // detect says what is known of an endpoint and a model.
 func detect(host, model string) Compat {
 	c := Compat{
@@ -67,8 +73,12 @@ func detect(host, model string) Compat {
 		StreamUsage: true, ToolChoiceNone: true, ThinkTags: wire.ThinkTags(model),
 		MergeSameRole: alternators.MatchString(model),
 	}
+	if geminis.MatchString(model) {
+		c.SchemaDialect = wire.Gemini
+	}
 	switch {
 	case wire.Local(host):
+		c.SchemaDialect = wire.Grammar
 		c.Local, c.TextCalls, c.ContentEmpty, c.ToolChoiceNone = true, true, "empty", false
 	case wire.Under(host, "api.openai.com"), wire.Under(host, "openai.azure.com"):
 		c.MaxTokensField = maxCompletionTokens
@@ -99,6 +109,8 @@ func override(c Compat, fields json.RawMessage) (Compat, error) {
 		return c, errors.New("compat: contentEmpty is null, empty or omit")
 	case c.ToolIDFormat != "" && c.ToolIDFormat != "mistral":
 		return c, errors.New(`compat: toolIDFormat is "" or mistral`)
+	case !slices.Contains(wire.Dialects(), c.SchemaDialect):
+		return c, errors.New(`compat: schemaDialect is "", gemini or grammar`)
 	case !slices.Contains(replays, c.ReasoningReplay):
 		return c, errors.New("compat: reasoningReplay is never, tool_turns, all or nonempty")
 	}

@@ -29,6 +29,23 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+func TestSchemasSuitTheEndpoint(t *testing.T) {
+	tool := llm.Tool{Name: "list", Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"additionalProperties":false}`)}
+	for _, c := range []struct{ host, model, want string }{
+		{"api.openai.com", "gpt-5-mini", `{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"additionalProperties":false}`},
+		{"127.0.0.1", "qwen3:8b", `{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}`},
+		{"openrouter.ai", "google/gemini-2.5-flash", `{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`},
+	} {
+		body, err := encode("p", detect(c.host, c.model), llm.Request{Model: c.model, Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}, Tools: []llm.Tool{tool}})
+		if err != nil || !strings.Contains(string(body), `"parameters":`+c.want+`}`) {
+			t.Errorf("%s %s: %v %s", c.host, c.model, err, body)
+		}
+	}
+	if _, err := override(Compat{}, json.RawMessage(`{"schemaDialect":"latin"}`)); err == nil {
+		t.Error("a dialect that nobody knows is taken")
+	}
+}
+
 func TestOverrideKeepsTheRest(t *testing.T) {
 	c, err := override(detect("api.openai.com", "m"), json.RawMessage(`{"streamUsage":false,"extraBody":{"reasoning_effort":"low"}}`))
 	if err != nil || c.StreamUsage || c.MaxTokensField != maxCompletionTokens {

@@ -99,7 +99,7 @@ func declare(c Compat, r llm.Request) []wireTool {
 	}
 	var out []wireTool
 	for _, t := range r.Tools {
-		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, wire.Parameters(t)}})
+		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, wire.Parameters(t, c.SchemaDialect)}})
 	}
 	return out
 }

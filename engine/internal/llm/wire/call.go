@@ -14,14 +14,6 @@ const CutFault = "the answer was cut at the token limit, so the call is not comp
 // NoParameters is the schema of a tool that takes nothing.
 var NoParameters = json.RawMessage(`{"type":"object","properties":{}}`)
 
-// Parameters is the schema of a tool, never empty.
-func Parameters(t llm.Tool) json.RawMessage {
-	if len(t.Parameters) == 0 {
-		return NoParameters
-	}
-	return t.Parameters
-}
-
 // namePrefixes are what models put before names.
 var namePrefixes = []string{"functions.", "functions/", "tools/", "tools.", "default_api:", "default_api.", "default."}
 
