@@ -78,7 +78,7 @@ func databaseFindings(ctx context.Context, c Config) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return []Finding{Ill("database", "klawbot run makes it", err), space}
+		return []Finding{Well("database", "new: the first klawbot run or klawbot chat makes it"), space}
 	case err != nil:
 		return []Finding{Ill("database", "klawbot run restores the newest backup of a damaged database, or says what to do", err), space}
 	}
