@@ -60,4 +60,24 @@ var mutants = []mutant{
 		"engine/deliver.go", `if o.Resent >= limit || d.e.settings().HoldAmbiguous {`, `if o.Resent >= limit {`,
 		"TestDeliveryOutcomes",
 	},
+	{
+		"cmd/klawbot/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
+		"TestProofLooksAtWhatTheTextsMean",
+	},
+	{
+		"cmd/klawbot/keeper.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
+		"TestConfigRefusals",
+	},
+	{
+		"tools/message/file.go", `if err := m.door.Check(chat); err != nil {`, `if err := m.door.Check(c.Chat); err != nil {`,
+		"TestSendFile",
+	},
+	{
+		"engine/internal/workspace/shelf.go", `if err == nil && s.source == SourceWorkspace && linked(info) {`, `if err == nil && s.source == "" && linked(info) {`,
+		"TestSkillsStayInTheirFolder",
+	},
+	{
+		"tools/self/self.go", `case len(runes) < long:`, `case len(runes) < shown:`,
+		"TestMaskShortAndLongKeys",
+	},
 }
