@@ -41,8 +41,7 @@ func (a approver) Approve(ctx context.Context, q tools.Question) (tools.Answer, 
 	}
 	crashPoint("approval.asked")
 	if row.State == store.ApprovalPending {
-		t.show.idle()
-		defer t.show.busy(q.Call.Name)
+		defer t.show.wait(q.Call.Name)()
 		if row, err = t.e.await(ctx, row); err != nil {
 			return tools.Answer{}, err
 		}

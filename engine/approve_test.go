@@ -365,6 +365,25 @@ func TestReadonlyRefusesAndHides(t *testing.T) {
 	}
 }
 
+func TestPolicyThatNamesNoToolIsTold(t *testing.T) {
+	h, _ := pad(t)
+	rule, err := tools.NewRule("r", []string{"lunch"}, nil, []string{"x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.settings.Policy = tools.Policy{Everyone: tools.Limits{Deny: []string{"file_wirte", "read_file"}}, Rules: []tools.Rule{rule}}
+	h.start()
+	logs := h.logs.String()
+	for _, want := range []string{`tool=file_wirte near="[file_write`, `tool=lunch near=[launch]`} {
+		if !strings.Contains(logs, want) {
+			t.Errorf("the log lacks %q", want)
+		}
+	}
+	if strings.Contains(logs, "tool=read_file") {
+		t.Error("an alias counts as unknown")
+	}
+}
+
 func TestDeniedToolIsNotShown(t *testing.T) {
 	h, _ := pad(t)
 	h.settings.Policy.Chats = map[string]tools.Limits{"telegram_22": {DenyGroups: []tools.Group{tools.GroupRuntime}}}

@@ -58,6 +58,8 @@ type presence struct {
 	text  string    // guarded by mu; the newest preview
 	tool  string    // guarded by mu; the tool that runs, empty for none
 	since time.Time // guarded by mu; when it began
+	// waits says that the turn waits for a person and is not at work.
+	waits bool // guarded by mu
 }
 
 func newPresence(e *Engine, t *turn) *presence {
@@ -124,6 +126,29 @@ func (p *presence) busy(tool string) {
 	signal(p.grown)
 }
 
+// wait says that the turn waits for a person who has to decide about a tool; the
+// function says that it goes on.
+func (p *presence) wait(tool string) (goOn func()) {
+	p.idle()
+	set := func(waits bool) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.waits = waits
+	}
+	set(true)
+	return func() {
+		set(false)
+		p.busy(tool)
+	}
+}
+
+// waiting reports whether the turn waits for a person.
+func (p *presence) waiting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waits
+}
+
 // idle says that no tool runs any more.
 func (p *presence) idle() {
 	p.mu.Lock()
@@ -138,7 +163,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// typing shows the typing sign until ctx ends.
+// typing shows the typing sign until ctx ends, but not while a person is asked.
 func (p *presence) typing(ctx context.Context) {
 	end := time.After(typingMax)
 	for wait := typingAfter; ; wait = typingEvery {
@@ -148,6 +173,9 @@ func (p *presence) typing(ctx context.Context) {
 		case <-end:
 			return
 		case <-time.After(wait):
+		}
+		if p.waiting() {
+			continue
 		}
 		if err := p.e.gateway.Typing(ctx, p.to); err != nil && ctx.Err() == nil {
 			p.t.log.Debug("typing not shown", "err", err)

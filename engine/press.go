@@ -46,6 +46,7 @@ func (e *Engine) press(ctx context.Context, it item) {
 			e.log.Error("tap not stored", "chat", it.msg.Address.String(), "err", err)
 			t.say = e.say(sayErrInternal)
 		} else if t.approval.ID != 0 {
+			crashPoint("approval.answered")
 			e.resolved(t.approval)
 		}
 		e.delivery.notify(it.row.Address)

@@ -26,6 +26,11 @@ func toolbox(c Config, l lent) (*tools.Registry, *tools.Executor, error) {
 		Registry: registry, SpillDir: filepath.Join(c.Dir, "spill"), Redact: c.Redact, Log: c.Log,
 		MaxOutputChars: func() int { return c.Settings().MaxOutputChars },
 	})
+	for _, name := range c.Settings().Policy.Names() {
+		if _, _, known := registry.Find(name); !known {
+			c.Log.Warn("the policy names a tool that does not exist", "tool", name, "near", registry.Near(name))
+		}
+	}
 	return registry, executor, nil
 }
 

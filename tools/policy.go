@@ -1,6 +1,9 @@
 package tools
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Autonomy is how much the tools may do without a person.
 type Autonomy string
@@ -38,6 +41,19 @@ type Policy struct {
 	Chats               map[string]Limits
 	// Rules forbid single commands and paths.
 	Rules []Rule
+}
+
+// Names are the tools that the policy names, as they are written, each once.
+func (p Policy) Names() []string {
+	var all []string
+	for _, l := range append(slices.Collect(maps.Values(p.Chats)), p.Everyone, p.Scheduled) {
+		all = slices.Concat(all, l.Allow, l.Deny, l.Ask)
+	}
+	for _, r := range p.Rules {
+		all = append(all, r.tools...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Limits name tools and groups of tools. A tool may go by an alias. Allowed is

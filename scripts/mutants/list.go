@@ -80,4 +80,32 @@ var mutants = []mutant{
 		"tools/self/self.go", `case len(runes) < long:`, `case len(runes) < shown:`,
 		"TestMaskShortAndLongKeys",
 	},
+	{
+		"engine/press.go", `return m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)`, `return m.Sender.ID != 0`,
+		"TestForeignTapIsRefusedAndLeavesItPending",
+	},
+	{
+		"engine/press.go", `return err == nil && (!known || asked.MessageID == it.msg.Press.Message), err`, `return err == nil && (known || !known), err`,
+		"TestForeignTapIsRefusedAndLeavesItPending",
+	},
+	{
+		"engine/internal/store/approval.go", "WHERE id = ? AND state = 'pending'`", "WHERE id = ?`",
+		"TestTapsResolveOnce",
+	},
+	{
+		"tools/policy.go", `case s.in(l.Deny):`, `case s.Name == "" && s.in(l.Deny):`,
+		"TestPolicyDecisions",
+	},
+	{
+		"tools/decide.go", `if s.autonomy == ReadOnly && alters {`, `if s.autonomy == ReadOnly && alters && spec.Name == "" {`,
+		"TestPolicyDecisions",
+	},
+	{
+		"tools/approve.go", `return e.policy(p), nil`, `return nil, nil`,
+		"TestPolicyIsAskedAgainAfterTheApproval",
+	},
+	{
+		"tools/show.go", `case !hidden(r):`, `case !hidden(r) || r > 0x7F:`,
+		"TestShownArgumentsHideNothing",
+	},
 }
