@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 
 	"golang.org/x/sync/errgroup"
 
@@ -27,6 +28,12 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 		group.SetLimit(maxTogether)
 		for i := from; i < to; i++ {
 			group.Go(func() (err error) {
+				defer func() {
+					if p := recover(); p != nil { // beside the turn nobody else would catch it
+						t.log.Error("tool call panicked", "call", calls[i].ID, "panic", p, "stack", string(debug.Stack()))
+						err = fmt.Errorf("panic: %v", p)
+					}
+				}()
 				results[i], err = t.callTool(ctx, calls[i])
 				return err
 			})
