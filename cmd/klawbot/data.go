@@ -25,7 +25,7 @@ func (a *app) withData(ctx context.Context, fn func(*live, folders, *engine.Data
 	}
 	d, err := engine.Open(ctx, p.config)
 	if err != nil {
-		return err
+		return owned(f.data, err)
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return fn(l, f, d)

@@ -27,7 +27,10 @@ func findConfig(flag string, getenv func(string) string) (string, error) {
 		if named == "" {
 			continue
 		}
-		if _, err := os.Stat(named); err != nil {
+		switch _, err := os.Stat(named); {
+		case errors.Is(err, fs.ErrPermission):
+			return "", Faults{{Text: fmt.Sprintf("configuration: %v", readable(named, err))}}
+		case err != nil:
 			return "", Faults{{Text: fmt.Sprintf("configuration %s: %v; klawbot init writes one", named, plain(err))}}
 		}
 		return filepath.Abs(named)

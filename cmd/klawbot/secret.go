@@ -82,7 +82,7 @@ func readSecrets(c *Config, places map[string]string, known *redact.Set) (files 
 func readSmall(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, err
+		return nil, readable(name, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no file", name)
@@ -90,5 +90,6 @@ func readSmall(name string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s is larger than %d KiB", name, limit>>10)
 	}
-	return os.ReadFile(name)
+	text, err := os.ReadFile(name)
+	return text, readable(name, err)
 }

@@ -127,7 +127,8 @@ func (f folders) furnish() error {
 // start opens the engine on the data folder.
 func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
 	if err := p.folders.furnish(); err != nil {
-		return nil, err
+		return nil, owned(p.folders.data, err)
 	}
-	return engine.New(ctx, p.config)
+	e, err := engine.New(ctx, p.config)
+	return e, owned(p.folders.data, err)
 }
