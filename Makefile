@@ -43,14 +43,17 @@ ERRCHECK := github.com/kisielk/errcheck@v1.20.0
 FUZZTIME ?= 30s
 KILLS ?= 200
 MINUTES ?= 0
-FAULTS ?= 10000
+RATE ?= 5
+FAULTPERCENT ?= 5
+soak: FAULTS ?= 0
+faults: FAULTS ?= 10000
 MODEL_FAULTS ?= 2000
 MUTATIONS ?= 10000
 ORACLE ?= 1000
 RACES ?= 25000
 IMAGE ?= klawbot
 
-.PHONY: chat build test bench fuzz soak faults mutants races oracle sdk peers lint libraries docker docker-local header clean help
+.PHONY: chat build test bench fuzz soak load faults mutants races oracle sdk peers lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -64,8 +67,11 @@ test: header ## all tests, with the race detector
 bench: header ## the figures of the README (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
 
-soak: header ## kill -9 a working bot at random moments, KILLS times or for MINUTES
-	KILLS=$(KILLS) MINUTES=$(MINUTES) go test -tags=$(TAGS),soak -run '^TestSoak' -count=1 -v -timeout 0 ./cmd/klawbot
+soak: header ## kill -9 a working bot at random moments, KILLS times or for MINUTES; FAULTS=n calls fail meanwhile
+	KILLS=$(KILLS) MINUTES=$(MINUTES) FAULTS=$(FAULTS) go test -tags=$(TAGS),soak -run '^TestSoak$$' -count=1 -v -timeout 0 ./cmd/klawbot
+
+load: header ## RATE messages a second for MINUTES, FAULTPERCENT of all calls fail: what the process needs must not grow
+	MINUTES=$(MINUTES) RATE=$(RATE) FAULTPERCENT=$(FAULTPERCENT) go test -tags=$(TAGS),soak -run '^TestLoad$$' -count=1 -v -timeout 0 ./cmd/klawbot
 
 faults: header ## let FAULTS calls of Telegram and MODEL_FAULTS of a model fail, and MUTATIONS updates be damaged, in fake time
 	FAULTS=$(FAULTS) MODEL_FAULTS=$(MODEL_FAULTS) MUTATIONS=$(MUTATIONS) go test -tags=$(TAGS) -run '^Test(TelegramFaults|ModelFaults|MutatedUpdates)$$' -count=1 -v -timeout 0 ./cmd/klawbot

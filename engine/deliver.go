@@ -26,8 +26,12 @@ const (
 	serverRepeats = 3
 	// retryMax bounds the wait between two attempts.
 	retryMax = time.Minute
+	// notBeforeMax bounds the wait for a time that was stored: the clock may
+	// have been wrong then.
+	notBeforeMax = time.Hour
 	// believeAfter is how long a channel must have been well, though not heard
-	// from, for a repeat; recoverMax is how long a repeat waits in any case.
+	// from, for a repeat; recoverMax is how long a repeat waits for a channel
+	// that cannot tell whether it is.
 	believeAfter = 10 * time.Second
 	recoverMax   = 2 * time.Minute
 	recoverPoll  = 100 * time.Millisecond
@@ -152,7 +156,7 @@ func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
 	for _, o := range rows {
 		doubt := time.Now()
 		for o.State == store.OutboxNew || o.State == store.OutboxSending {
-			if !pause(ctx, time.Until(o.NotBefore)) || o.Resent > 0 && !d.recovered(ctx, o.Address.Channel, doubt) {
+			if !pause(ctx, untilDue(o, time.Now())) || o.Resent > 0 && !d.recovered(ctx, o.Address.Channel, doubt) {
 				return false
 			}
 			doubt = time.Now()
@@ -171,9 +175,19 @@ func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
 	return true
 }
 
+// untilDue is how long a row has to wait yet. A row that was made in the future
+// shows that the clock was set back since; then its time says nothing. What the
+// messenger asked for is kept by its channel.
+func untilDue(o store.Out, now time.Time) time.Duration {
+	if o.CreatedAt.After(now) {
+		return min(o.NotBefore.Sub(now), retryMax)
+	}
+	return min(o.NotBefore.Sub(now), notBeforeMax)
+}
+
 // recovered waits, before a send is repeated, until its channel has heard from
-// the messenger again: a repeat into the same outage is wasted, and there are
-// few. It returns false when ctx ends first.
+// the messenger again, however long it is out of reach: a repeat into the same
+// outage is wasted, and there are few. It returns false when ctx ends first.
 func (d *delivery) recovered(ctx context.Context, channel string, since time.Time) bool {
 	for {
 		h := d.e.health(channel)
@@ -181,7 +195,9 @@ func (d *delivery) recovered(ctx context.Context, channel string, since time.Tim
 		switch {
 		case h.LastPoll.After(since), h.LastPoll.IsZero() && h.State == gateway.StateOK:
 			return true
-		case h.State == gateway.StateOK && quiet >= believeAfter, quiet >= recoverMax:
+		case h.State == gateway.StateOK && quiet >= believeAfter:
+			return true
+		case h.State != gateway.StateConnecting && h.State != gateway.StateStale && quiet >= recoverMax:
 			return true
 		}
 		if !pause(ctx, recoverPoll) {

@@ -258,8 +258,15 @@ func (e *SendError) Error() string { return fmt.Sprintf("%s: %v", e.Kind, e.Err)
 
 func (e *SendError) Unwrap() error { return e.Err }
 
-// StateOK is the Health.State of a channel that works.
-const StateOK = "ok"
+// States of a channel for Health.State that others decide by.
+const (
+	// StateOK: the channel works.
+	StateOK = "ok"
+	// StateConnecting and StateStale: the messenger is out of reach, in the
+	// second case for minutes.
+	StateConnecting = "connecting"
+	StateStale      = "stale"
+)
 
 // Health is how a channel fares.
 type Health struct {

@@ -35,6 +35,7 @@ type bubble struct {
 	tools    []tools.Tool
 	limits   telegram.Limits
 	logs     *syncBuffer
+	wire     func() http.RoundTripper // to Telegram; nil: the pipe
 
 	pipe     *telegramtest.PipeListener
 	dial     modeltest.Dial
@@ -103,7 +104,7 @@ func (b *bubble) start() {
 	ch, err := telegram.New(telegram.Config{
 		Token: telegramtest.DefaultToken, APIURL: "http://telegram.test", Log: log,
 		Limits: func() telegram.Limits { return b.limits }, Commands: menu("en"),
-		Transport: func() http.RoundTripper { return b.pipe.Transport() },
+		Transport: b.transport,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -148,6 +149,13 @@ func (b *bubble) start() {
 		}
 		client.CloseIdleConnections()
 	}
+}
+
+func (b *bubble) transport() http.RoundTripper {
+	if b.wire != nil {
+		return b.wire()
+	}
+	return b.pipe.Transport()
 }
 
 // until lets fake time pass until the condition holds, for a day at most.

@@ -61,6 +61,22 @@ models:
 	return r
 }
 
+// edit replaces a text of the configuration, before the start.
+func (r *rig) edit(old, new string) {
+	r.t.Helper()
+	body, err := os.ReadFile(r.config)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	text := strings.Replace(string(body), old, new, 1)
+	if text == string(body) {
+		r.t.Fatalf("the configuration holds no %q", old)
+	}
+	if err := os.WriteFile(r.config, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 func (r *rig) workspace() string { return filepath.Join(r.dir, "data", "workspace") }
 
 // bot is a klawbot process.

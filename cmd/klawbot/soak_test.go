@@ -5,8 +5,11 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,9 +17,10 @@ import (
 )
 
 // TestSoak kills a bot at work with SIGKILL at random moments, KILLS times or
-// for MINUTES, and starts it again each time. The person gives the next task
-// when the last one is answered, so that kills fall into every part of a turn,
-// and in the end every task must be answered.
+// for MINUTES, and starts it again each time, while up to FAULTS calls to
+// Telegram fail. The person gives the next task when the last one is answered,
+// so that kills fall into every part of a turn, and in the end every task must
+// be answered.
 func TestSoak(t *testing.T) {
 	for _, streaming := range []string{"edit", "off"} {
 		t.Run(streaming, func(t *testing.T) { soak(t, streaming) })
@@ -29,6 +33,20 @@ func soak(t *testing.T, streaming string) {
 	const chat = 11
 	r := newRig(t, streaming, chat)
 	r.model.Respond(worker(20 * time.Millisecond))
+	var faults atomic.Int64
+	allowed := int64(envNumber("FAULTS", 0))
+	life := 200 * time.Millisecond
+	if allowed > 0 {
+		life = time.Second // which is what a fault costs
+	}
+	r.telegram.Inject(func(c telegramtest.Call) *telegramtest.Fault {
+		// A poll that fails costs a second, in which most lives end.
+		if c.Chat == 0 || faults.Load() >= allowed || rand.IntN(4) > 0 {
+			return nil
+		}
+		faults.Add(1)
+		return killFault(c)
+	})
 	person := r.telegram.User(chat)
 	tasks := 0
 	done := 0
@@ -38,9 +56,10 @@ func soak(t *testing.T, streaming string) {
 			tasks++
 		}
 		b := r.start("")
-		<-time.After(rand.N(200 * time.Millisecond))
+		<-time.After(rand.N(life))
 		b.kill()
 	}
+	r.telegram.Inject(nil)
 	b := r.start("")
 	r.wait(b, "the last task is answered", func(v telegramtest.State) bool {
 		return v.Polling() && v.Pending() == 0 && answered(v, chat, tasks-1)
@@ -49,11 +68,48 @@ func soak(t *testing.T, streaming string) {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
 	}
 	result := r.count(chat, tasks)
-	t.Logf("streaming %s, %d kills: %s", streaming, done, result)
+	t.Logf("streaming %s, %d kills, %d faults: %s", streaming, done, faults.Load(), result)
 	result.check(t)
 	if streaming == "edit" && result.MarkedFinals > 0 {
 		t.Logf("%d answers had lost their placeholder and left as sends", result.MarkedFinals)
 	}
+}
+
+// killFault is a fault that may meet a kill. A send that was in doubt once ends
+// at the second doubt by the rules, and a kill is one already: so a send is
+// refused or slow here, and everything else fails in all ways.
+func killFault(c telegramtest.Call) *telegramtest.Fault {
+	if !strings.EqualFold(c.Method, "sendMessage") {
+		return randomFault(c)
+	}
+	if rand.IntN(2) == 0 {
+		return &telegramtest.Fault{Kind: telegramtest.FaultError, RetryAfter: 1}
+	}
+	return &telegramtest.Fault{Kind: telegramtest.FaultDelay, Delay: rand.N(100 * time.Millisecond)}
+}
+
+// randomFault is any fault that a call of the bot can meet in a short test.
+func randomFault(c telegramtest.Call) *telegramtest.Fault {
+	f := &telegramtest.Fault{Effect: rand.IntN(2) == 0}
+	kinds := 6
+	if strings.EqualFold(c.Method, "sendMessage") && strings.HasPrefix(c.Params["text"], "↻") {
+		kinds = 2
+	}
+	switch rand.IntN(kinds) {
+	case 0:
+		f.Kind, f.RetryAfter, f.Effect = telegramtest.FaultError, 1, false
+	case 1:
+		f.Kind, f.Delay = telegramtest.FaultDelay, rand.N(2*time.Second)
+	case 2:
+		f.Kind, f.Status = telegramtest.FaultError, http.StatusInternalServerError
+	case 3:
+		f.Kind = telegramtest.FaultHTML
+	case 4:
+		f.Kind = telegramtest.FaultReset
+	case 5:
+		f.Kind, f.Effect = telegramtest.FaultMalformed, true
+	}
+	return f
 }
 
 func envNumber(name string, otherwise int) int {

@@ -10,9 +10,9 @@ import (
 // The states of gateway.Health.
 const (
 	stateOK         = gateway.StateOK
-	stateConnecting = "connecting"
+	stateConnecting = gateway.StateConnecting
 	stateConflict   = "conflict"
-	stateStale      = "stale"
+	stateStale      = gateway.StateStale
 	stateStopped    = "stopped"
 )
 
