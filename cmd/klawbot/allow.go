@@ -87,7 +87,7 @@ func (a *app) editAllowed(add, remove []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unlock() }() // the folder was only read
+	defer func() { _ = unlock() }()    // the folder was only read
 	if l, err = a.open(); err != nil { // it may have changed meanwhile
 		return err
 	}
