@@ -55,7 +55,12 @@ const (
 // 0, it streams with edits and nothing is paced.
 func inBubble(t *testing.T, fake telegramtest.Config, test func(*testing.T, *bubble)) {
 	t.Helper()
-	dir := t.TempDir()
+	inBubbleWith(t, t.TempDir(), fake, test)
+}
+
+// inBubbleWith is inBubble with the data of an earlier bubble.
+func inBubbleWith(t *testing.T, dir string, fake telegramtest.Config, test func(*testing.T, *bubble)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &bubble{t: t, dir: dir, chats: []int64{anna, bruno, family}, logs: &syncBuffer{}, pipe: telegramtest.NewPipeListener(), stop: func() {}}
 		fake.Listener = b.pipe

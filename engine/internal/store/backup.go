@@ -140,7 +140,9 @@ func (s *Store) ChangedSince(t time.Time) bool {
 	return false
 }
 
-// Backups lists the automatic backups of a data folder, the newest first.
+// Backups lists the automatic backups of a data folder, the newest first. Those
+// of the future come last: the clock was wrong when they were made, and what was
+// made since is newer.
 func Backups(dir string) ([]BackupFile, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, backupFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,8 +157,22 @@ func Backups(dir string) ([]BackupFile, error) {
 			all = append(all, newBackupFile(filepath.Join(dir, backupFolder, e.Name()), at))
 		}
 	}
-	slices.SortFunc(all, func(a, b BackupFile) int { return cmp.Compare(b.At.Unix(), a.At.Unix()) })
+	at := now()
+	slices.SortFunc(all, func(a, b BackupFile) int {
+		return cmp.Or(compareBool(a.At.After(at), b.At.After(at)), b.At.Compare(a.At))
+	})
 	return all, nil
+}
+
+// compareBool puts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 func rotate(dir string, keep int) error {

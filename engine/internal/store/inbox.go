@@ -52,7 +52,10 @@ const (
 		UNION ALL
 		SELECT received_at FROM inbox WHERE state = 'running')`
 
-	pruneInboxSQL = `DELETE FROM inbox WHERE state IN ('done', 'dead') AND received_at < ?`
+	// The last hundred stay whatever the clock says: so many updates may come
+	// once more, because their receipt was not confirmed.
+	pruneInboxSQL = `DELETE FROM inbox WHERE state IN ('done', 'dead') AND received_at < ?
+		AND id <= (SELECT max(id) FROM inbox) - 100`
 )
 
 func scanUpdate(r row) (u Update, err error) {
@@ -138,8 +141,8 @@ func (tx *Tx) ReplaceUpdate(id InboxID, raw []byte) error {
 	return nil
 }
 
-// PruneInbox deletes ended rows that were received before a time, and returns
-// how many.
+// PruneInbox deletes ended rows that were received before a time, but for the
+// last hundred, and returns how many.
 func (tx *Tx) PruneInbox(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneInboxSQL, toMillis(before))
 	if err != nil {

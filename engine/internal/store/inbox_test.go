@@ -130,6 +130,13 @@ func TestPruneKeepsWhatWaits(t *testing.T) {
 				return err
 			}
 		}
+		for i := range 100 {
+			u := update(int64(100 + i))
+			u.State, u.ReceivedAt = store.InboxDone, old // the last hundred stay
+			if _, _, err := tx.AddUpdate(u); err != nil {
+				return err
+			}
+		}
 		for i, state := range []store.OutboxState{store.OutboxNew, store.OutboxSending, store.OutboxSent, store.OutboxUnknown, store.OutboxDead} {
 			if err := tx.AddOut(store.Out{Key: string(rune('a' + i)), Address: anna, State: state, CreatedAt: old}); err != nil {
 				return err
@@ -146,7 +153,7 @@ func TestPruneKeepsWhatWaits(t *testing.T) {
 		}
 		return err
 	})
-	if in, out := count(t, s, "inbox"), count(t, s, "outbox"); in != 3 || out != 2 {
+	if in, out := count(t, s, "inbox"), count(t, s, "outbox"); in != 103 || out != 2 {
 		t.Errorf("left %d and %d", in, out)
 	}
 }
