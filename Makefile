@@ -41,6 +41,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ERRCHECK := github.com/kisielk/errcheck@v1.20.0
 
 FUZZTIME ?= 30s
+FUZZ ?= Fuzz
 KILLS ?= 200
 MINUTES ?= 0
 RATE ?= 5
@@ -76,8 +77,8 @@ load: header ## RATE messages a second for MINUTES, FAULTPERCENT of all calls fa
 faults: header ## let FAULTS calls of Telegram and MODEL_FAULTS of a model fail, and MUTATIONS updates be damaged, in fake time
 	FAULTS=$(FAULTS) MODEL_FAULTS=$(MODEL_FAULTS) MUTATIONS=$(MUTATIONS) go test -tags=$(TAGS) -run '^Test(TelegramFaults|ModelFaults|MutatedUpdates)$$' -count=1 -v -timeout 0 ./cmd/klawbot
 
-fuzz: header ## every fuzz target for FUZZTIME
-	@set -o pipefail; go test -list '^Fuzz' ./... \
+fuzz: header ## every fuzz target for FUZZTIME (FUZZ: only those whose names begin so)
+	@set -o pipefail; go test -list '^$(FUZZ)' ./... \
 	  | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0; all++ } \
 	         END { if (!all) { print "no package has a fuzz target" > "/dev/stderr"; exit 1 } }' \
 	  | while read -r package target; do \
