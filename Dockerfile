@@ -1,7 +1,8 @@
 # The binary links to the C library of the image that builds it, so both images
 # must be of one Debian release. They are arguments: a mirror, or images made
-# by hand (scripts/docker-local), work as well. No step after the module
-# download needs the network, and none needs BuildKit.
+# by hand (scripts/docker-local), work as well. The default target is the small
+# image; --target full has git as well. No step after the module download needs
+# the network, but git's, and none needs BuildKit.
 ARG BUILD_IMAGE=golang:1.26-bookworm
 ARG RUNTIME_IMAGE=debian:bookworm-slim
 
@@ -24,8 +25,8 @@ RUN make build \
  && cp "$(go env GOROOT)/lib/time/zoneinfo.zip" /rootfs/usr/share/klawbot/ \
  && chmod 1777 /rootfs/data
 
-# No RUN below: the runtime image needs neither a shell nor a package manager.
-FROM ${RUNTIME_IMAGE}
+# No RUN in it: the runtime image needs neither a shell nor a package manager.
+FROM ${RUNTIME_IMAGE} AS slim
 ARG VERSION=dev
 LABEL org.opencontainers.image.title="klawbot" \
       org.opencontainers.image.description="A self-hosted assistant that people talk to in Telegram." \
@@ -45,3 +46,16 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 CMD ["klawbot", "health"]
 ENTRYPOINT ["klawbot"]
 CMD ["run"]
+
+# What tools can use beyond the program itself. A runtime image that has git
+# needs no network here.
+FROM slim AS full
+USER root
+RUN command -v git >/dev/null \
+ || { apt-get update -qq \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log; }
+USER 65532:65532
+
+# The default: what stands last.
+FROM slim
