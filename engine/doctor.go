@@ -134,7 +134,7 @@ func modelFinding(ctx context.Context, c Config) Finding {
 	started := time.Now()
 	calls, err := ProbeTools(ctx, c.HTTP, m)
 	if err != nil {
-		return Ill("model", "klawbot init --force, or mend models in config.yaml", fmt.Errorf("%s at %s: %w", m.Name, m.Provider, err))
+		return Ill("model", "check the network and models in config.yaml", fmt.Errorf("%s at %s: %w", m.Name, m.Provider, err))
 	}
 	able := "calls tools"
 	if !calls {

@@ -117,9 +117,8 @@ func (e *Engine) resume(turns []store.Turn, g gate) {
 	}
 }
 
-// isGroup reports whether a turn answers a group: there its answer refers to a
-// message.
-func isGroup(t store.Turn) bool { return t.ReplyTo != 0 }
+// isGroup reports whether a turn answers a group: the ids of groups are negative.
+func isGroup(t store.Turn) bool { return t.Address.Chat < 0 }
 
 // dispatch gives an update to whom it concerns. It never fails: an update that
 // cannot be handled ends as a dead row.
@@ -221,11 +220,7 @@ func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string
 // the change that was asked for, if any.
 func (e *Engine) reply(ctx context.Context, row store.Update, text string, change func(*store.Tx) error) {
 	to := reachable(row.Address)
-	var replyTo int64
-	if row.Group {
-		replyTo = row.Message
-	}
-	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), replyTo)
+	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), row.Message)
 	e.eventually(ctx, row.Address, func(tx *store.Tx) error {
 		if change != nil {
 			if err := change(tx); err != nil {

@@ -71,9 +71,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		// Written down with the turn: one commit instead of two.
 		t.row.Placeholder = placeholderSending
 	}
-	if last := items[len(items)-1]; last.msg.Group {
-		t.row.ReplyTo = last.msg.ID
-	}
+	t.row.ReplyTo = items[len(items)-1].msg.ID
 	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		if t.row.Address, err = tx.Home(items[0].row.Address); err != nil {
 			return err

@@ -158,7 +158,7 @@ func telegramFindings(ctx context.Context, c *Config, client *http.Client) []eng
 	}
 	bot, err := telegram.Probe(ctx, t.Token, t.APIURL)
 	if err != nil {
-		return []engine.Finding{engine.Ill("telegram", "klawbot init --force", err)}
+		return []engine.Finding{engine.Ill("telegram", "check the network and channels.telegram.token in config.yaml", err)}
 	}
 	all := []engine.Finding{engine.Well("telegram", "@%s", bot.Username)}
 	if len(t.AllowedChatIDs) == 0 {

@@ -111,6 +111,9 @@ func importAny(ctx context.Context, in io.Reader, d *engine.Data, workspace stri
 				files++
 			}
 		}
+		if err == nil && path.Base(header.Name) == "klawbot.db" {
+			err = errors.New("this is a backup: klawbot restore reads it")
+		}
 		if err != nil {
 			return messages, files, err
 		}

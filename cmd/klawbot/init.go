@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ func (a *app) initCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&s.yes, "yes", false, "ask nothing")
-	f.BoolVar(&s.force, "force", false, "replace an existing configuration; it is kept as .bak")
+	f.BoolVar(&s.force, "force", false, "replace an existing configuration; it is kept beside it")
 	f.BoolVar(&s.noTelegram, "no-telegram", false, "set up without Telegram")
 	f.StringVar(&s.token, "token", "", "bot `token` from @BotFather (default: $TELEGRAM_BOT_TOKEN)")
 	f.StringVar(&s.apiURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")
@@ -67,7 +68,7 @@ func (a *app) setUp(ctx context.Context, s *setup) error {
 		return err
 	}
 	if _, err := os.Stat(file); err == nil && !s.force {
-		return fmt.Errorf("%s is there already; --force replaces it and keeps the old one as .bak, klawbot allow ID adds a chat", display(file))
+		return fmt.Errorf("%s is there already; --force asks everything anew and keeps the old file beside it, klawbot allow ID adds a chat", display(file))
 	}
 	if s.owners, err = parseIDs(s.owner); err != nil {
 		return err
@@ -212,9 +213,12 @@ func (a *app) writeSetup(s *setup, file string) error {
 	old, err := os.ReadFile(file)
 	switch {
 	case err == nil:
-		if err := writeFile(file+".bak", old, 0o600); err != nil {
+		// Not the .bak of single edits, which the next klawbot allow replaces.
+		kept := file + time.Now().Format(".20060102-150405.bak")
+		if err := writeFile(kept, old, 0o600); err != nil {
 			return err
 		}
+		fmt.Fprintf(a.stdout, "The old configuration is kept: %s\n", display(kept))
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

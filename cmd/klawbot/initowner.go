@@ -39,7 +39,7 @@ func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.
 	fmt.Fprintln(a.stdout)
 	waiting, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
-	seen := map[int64]bool{}
+	seen, refused := map[int64]bool{}, map[int64]bool{}
 	for {
 		w, err := p.nextWriter(waiting, client, s, seen)
 		switch {
@@ -53,11 +53,16 @@ func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.
 		case err != nil:
 			return err
 		}
-		yes, err := p.confirm(ctx, fmt.Sprintf("%s (id %d) wrote %q. Is this you?", visible(w.name), w.id, w.text))
+		if refused[w.id] {
+			continue
+		}
+		yes, err := p.confirmed(ctx, fmt.Sprintf("%s (id %d) wrote %q. Is this you?", visible(w.name), w.id, w.text))
 		if err != nil {
 			return err
 		}
+		refused[w.id] = !yes
 		if yes {
+			fmt.Fprintf(a.stdout, "Owner: %s (id %d)\n", visible(w.name), w.id)
 			s.owners = []int64{w.id}
 			s.allowed = unique(append(s.allowed, w.id))
 			return nil
@@ -137,6 +142,7 @@ func readWriters(resp *http.Response) ([]writer, error) {
 					ID    int64  `json:"id"`
 					First string `json:"first_name"`
 					Last  string `json:"last_name"`
+					User  string `json:"username"`
 				} `json:"from"`
 			} `json:"message"`
 		} `json:"result"`
@@ -151,6 +157,9 @@ func readWriters(resp *http.Response) ([]writer, error) {
 	for _, u := range answer.Result {
 		if m := u.Message; m.Chat.Type == "private" && m.Chat.ID == m.From.ID {
 			name := strings.TrimSpace(m.From.First + " " + m.From.Last)
+			if m.From.User != "" {
+				name += " @" + m.From.User
+			}
 			all = append(all, writer{update: u.ID, id: m.From.ID, name: name, text: shorten(m.Text)})
 		}
 	}

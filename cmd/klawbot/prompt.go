@@ -107,13 +107,24 @@ func (p *prompter) askSecret(ctx context.Context, question string) (string, erro
 
 // confirm asks yes or no; an empty answer is yes.
 func (p *prompter) confirm(ctx context.Context, question string) (bool, error) {
+	return p.choose(ctx, question+" [Y/n]", true)
+}
+
+// confirmed is confirm for what must be said: Enter alone means no.
+func (p *prompter) confirmed(ctx context.Context, question string) (bool, error) {
+	return p.choose(ctx, question+" [y/N]", false)
+}
+
+func (p *prompter) choose(ctx context.Context, question string, otherwise bool) (bool, error) {
 	for {
-		text, err := p.ask(ctx, question+" [Y/n]", "")
+		text, err := p.ask(ctx, question, "")
 		if err != nil {
 			return false, err
 		}
 		switch strings.ToLower(text) {
-		case "", "y", "yes":
+		case "":
+			return otherwise, nil
+		case "y", "yes":
 			return true, nil
 		case "n", "no":
 			return false, nil

@@ -94,15 +94,23 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 	if err := ready(ctx, events); err != nil {
 		return err
 	}
+	var first int64 // the id of the first line
 	for line := range lines {
 		id, err := t.client.Say(ctx, line)
 		if err != nil {
 			return err
 		}
+		if first == 0 {
+			first = id
+		}
 		for answered := false; !answered; {
 			select {
 			case e := <-events:
-				answered = t.show(e) && (e.ReplyTo == 0 || e.ReplyTo == id)
+				if e.Last && e.ReplyTo != 0 && e.ReplyTo < first {
+					t.forget() // the answer to what was said before this talk
+					continue
+				}
+				answered = t.show(e)
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -147,6 +155,9 @@ func (t *talk) keep(e console.Event) {
 	}
 	t.order, t.texts = nil, nil
 }
+
+// forget drops what was kept of an answer that nobody here waits for.
+func (t *talk) forget() { t.order, t.texts = nil, nil }
 
 // grow prints what is new of a message. A text that changed in its middle is
 // printed again as a whole.
