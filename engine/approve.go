@@ -164,6 +164,18 @@ func (q *questions) wake(id store.ApprovalID) {
 	}
 }
 
+// at reports whether a turn of an address waits for a person.
+func (q *questions) at(a store.Address) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, w := range q.waiting {
+		if w.approval.Address == a {
+			return true
+		}
+	}
+	return false
+}
+
 // deadline is until when an approval may be answered: by the clock that nobody
 // sets while its turn waits, else by the time that is stored.
 func (q *questions) deadline(a store.Approval) time.Time {

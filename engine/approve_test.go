@@ -147,6 +147,20 @@ func TestApproveOnce(t *testing.T) {
 	}
 }
 
+// buttonFirst is what people read who write while a button is waited for.
+const buttonFirst = "I wait for one of the buttons above; what you write now comes after that. /stop ends the waiting."
+
+func TestWritingWhileAButtonIsWaitedFor(t *testing.T) {
+	h, _ := pad(t)
+	h.start().says(alice, "launch it")
+	q := h.question(alice)
+	h.says(alice, "yes")
+	if !h.messenger.wait(5*time.Second, func() bool { return slices.Contains(h.messenger.texts(alice), buttonFirst) }) {
+		t.Fatalf("the chat shows %q", h.messenger.texts(alice))
+	}
+	h.tap(alice, q, tapNo)
+}
+
 func TestApproveNo(t *testing.T) {
 	h, l := pad(t)
 	h.start().says(alice, "launch it")
@@ -348,7 +362,7 @@ func TestWaitingTurnGivesItsModelSlotBack(t *testing.T) {
 	h.says(alice, "and then") // waits for its turn
 	h.tap(alice, q, tapOnce)
 	outcome := "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```"
-	h.shows(alice, "so: launched", outcome, "re: and then")
+	h.shows(alice, "so: launched", outcome, buttonFirst, "re: and then")
 }
 
 func TestReadonlyRefusesAndHides(t *testing.T) {

@@ -156,6 +156,9 @@ func (e *Engine) chooseModel(ctx context.Context, it item) (string, func(*store.
 		return e.say(sayModelIs, name), nil, nil
 	}
 	names := modelNames(models)
+	if len(names) == 0 {
+		return e.say(sayModelsNone), nil, nil
+	}
 	i := slices.IndexFunc(names, func(n string) bool { return n == wanted || models.Entries[n].Name == wanted })
 	if i < 0 {
 		return e.say(sayModelUnknown, wanted, strings.Join(names, ", ")), nil, nil

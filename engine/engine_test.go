@@ -221,6 +221,13 @@ func TestNoModelSaysSoAndDoesWhatNeedsNone(t *testing.T) {
 	}
 }
 
+func TestNoModelNamesNoCommandsToOthers(t *testing.T) {
+	h := build(t)
+	h.settings.Models.Default = ""
+	h.start().says(bob, "hello")
+	h.shows(bob, "[no model] I have no language model yet, so I cannot answer in words. The owner of this bot can set one up.")
+}
+
 func TestOwnersCommandIsRefusedToOthers(t *testing.T) {
 	h := build(t)
 	h.start().says(bob, "/note mine")

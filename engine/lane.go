@@ -67,14 +67,15 @@ func (e *Engine) lane(a store.Address) *lane {
 	return l
 }
 
-// enqueue puts a message into its lane. When many wait behind a running turn,
-// the person is told so once.
+// enqueue puts a message into its lane. When many wait behind a running turn, or
+// that turn waits for a button, the person is told so once.
 func (e *Engine) enqueue(ctx context.Context, it item) {
+	asked := !isLocal(it.row.Address) && e.questions.at(it.row.Address)
 	e.mu.Lock()
 	l := e.lane(it.row.Address)
 	l.items = append(l.items, it)
 	waiting := len(l.items)
-	tell := l.stop != nil && !l.told && waiting >= crowd
+	tell := l.stop != nil && !l.told && (asked || waiting >= crowd)
 	if tell {
 		l.told = true
 	}
@@ -84,9 +85,14 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	}
 	e.startLane(l)
 	e.mu.Unlock()
-	if tell {
-		e.post(ctx, it.row.Address, "queue/"+newID(), e.say(sayQueue, waiting))
+	if !tell {
+		return
 	}
+	text := e.say(sayQueue, waiting)
+	if asked {
+		text = e.say(sayButtonFirst)
+	}
+	e.post(ctx, it.row.Address, "queue/"+newID(), text)
 }
 
 // startLane starts the lane's goroutine once the engine runs. e.mu is held.

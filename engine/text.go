@@ -33,6 +33,8 @@ const (
 	sayOwnersOnly
 	sayNoModelLabel
 	sayNoModel
+	sayNoModelHere
+	sayButtonFirst
 	sayToolUsage
 	sayNoteUsage
 	sayNoteDone
@@ -120,6 +122,8 @@ var english = [phraseCount]string{
 	sayExpired:        "This button has expired.",
 	sayOwnersOnly:     "Only an owner of this bot may use /%s (ownerIds in config.yaml).",
 	sayNoModelLabel:   "[no model]",
+	sayNoModelHere:    "I have no language model yet, so I cannot answer in words. The owner of this bot can set one up.",
+	sayButtonFirst:    "I wait for one of the buttons above; what you write now comes after that. /stop ends the waiting.",
 	sayNoModel:        "I have no language model yet, so I cannot answer in words. What works without one: /files, /note TEXT, /tool NAME JSON, /export, /help. To set up a model: klawbot init.",
 	sayToolUsage:      "Usage: /tool NAME {\"argument\": \"value\"}. Tools: %s",
 	sayNoteUsage:      "Usage: /note TEXT",
@@ -207,6 +211,8 @@ var russian = [phraseCount]string{
 	sayExpired:        "Эта кнопка больше не действует.",
 	sayOwnersOnly:     "Команда /%s доступна только владельцу бота (ownerIds в config.yaml).",
 	sayNoModelLabel:   "[без модели]",
+	sayNoModelHere:    "Языковой модели пока нет, поэтому словами я ответить не могу. Её может настроить владелец этого бота.",
+	sayButtonFirst:    "Я жду нажатия одной из кнопок выше; то, что вы пишете сейчас, будет после этого. /stop прекратит ожидание.",
 	sayNoModel:        "Языковой модели пока нет, поэтому словами я ответить не могу. Без неё работает: /files, /note ТЕКСТ, /tool ИМЯ JSON, /export, /help. Настроить модель: klawbot init.",
 	sayToolUsage:      "Использование: /tool ИМЯ {\"аргумент\": \"значение\"}. Инструменты: %s",
 	sayNoteUsage:      "Использование: /note ТЕКСТ",

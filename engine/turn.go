@@ -29,6 +29,8 @@ type turn struct {
 	ids   []store.InboxID
 	asked []store.Message
 	user  int64
+	// owned says that an owner asks.
+	owned bool
 	// from is the last of its updates, for the whitelist.
 	from gateway.Update
 	// directed is set when a command says which tool to call; then no model
@@ -159,7 +161,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	t.asked = askedMessages(items)
 	if len(items) > 0 {
 		last := items[len(items)-1]
-		t.user, t.from = last.msg.Sender.ID, receivedUpdate(last.row)
+		t.user, t.owned, t.from = last.msg.Sender.ID, e.owns(last.msg), receivedUpdate(last.row)
 		t.directed, t.command = e.direct(ctx, last), last.msg.Command
 	}
 	t.show = newPresence(e, t)
@@ -236,7 +238,11 @@ func (t *turn) sorry(err error) string {
 // model says something without calling. It returns the final text.
 func (t *turn) answer(ctx context.Context) (string, error) {
 	if t.directed == nil && t.settings.Models.Default == "" {
-		return t.label(say(t.settings.Language, sayNoModel)), nil
+		p := sayNoModelHere
+		if t.owned {
+			p = sayNoModel
+		}
+		return t.label(say(t.settings.Language, p)), nil
 	}
 	conv, err := t.conversation(ctx)
 	if err != nil {

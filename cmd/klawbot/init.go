@@ -62,12 +62,19 @@ func (a *app) initCommand() *cobra.Command {
 	return cmd
 }
 
+// speaks reports whether a configuration has Telegram in it, or cannot be read.
+// One that klawbot chat wrote for the terminal has not, and init may replace it.
+func (a *app) speaks(file string) bool {
+	l, err := source{File: file, Environ: a.environ, Redact: a.redact}.load()
+	return err != nil || l.Channels.Telegram.Token != ""
+}
+
 func (a *app) setUp(ctx context.Context, s *setup) error {
 	file, err := a.newConfigFile()
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(file); err == nil && !s.force {
+	if _, err := os.Stat(file); err == nil && !s.force && a.speaks(file) {
 		return fmt.Errorf("%s is there already; --force asks everything anew and keeps the old file beside it, klawbot allow ID adds a chat", display(file))
 	}
 	if s.owners, err = parseIDs(s.owner); err != nil {
