@@ -14,8 +14,8 @@ import (
 
 const (
 	// pollWait is how long Telegram holds a poll open, its own maximum. The
-	// first one is short, so that soon everybody knows whether polling works.
-	pollWait, firstWait = 50 * time.Second, time.Second
+	// first one does not wait, so that everybody knows at once whether polling works.
+	pollWait, firstWait = 50 * time.Second, 0
 	// pollRetryMax bounds what a 429 can make the poller wait: a bot must not
 	// be made deaf by one answer.
 	pollRetryMax = time.Hour
@@ -68,7 +68,7 @@ func (p *poller) run(ctx context.Context) error {
 			p.c.health.set(stateStopped, unknownToken)
 			return fmt.Errorf("%s (%w)", unknownToken, err)
 		}
-		// After a failure a short poll tells soon that it is over.
+		// After a failure a poll that does not wait tells at once that it is over.
 		p.first = err != nil
 		if err == nil {
 			p.wait.reset()
