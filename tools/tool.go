@@ -59,6 +59,10 @@ type Spec struct {
 	// Dangerous says that a call can do harm that nobody takes back. Whoever is
 	// asked about it is told so.
 	Dangerous bool
+	// Outside says that the results hold text from outside: of files, programs,
+	// pages or servers. It is screened for injections and handed to the model
+	// as data, with its origin.
+	Outside bool
 	// PreValidate, if not nil, may refuse a call before anybody is asked about
 	// it: it returns why, or nil. It gets validated arguments and has no effect.
 	PreValidate func(c Call, a Autonomy) *Result
@@ -189,6 +193,12 @@ type Result struct {
 	// Outgoing are messages that leave in the transaction that stores the
 	// result. The tool has checked that they may.
 	Outgoing []Outgoing `json:"-"`
+	// Source is where the text of a tool with Outside comes from, in a few
+	// words: a URL, a path, a server. Empty: only the tool is named.
+	Source string `json:"source,omitempty"`
+	// Raw is what Output was made of, for a tool that left things out of it (a
+	// page of which the text was taken). It is screened too, and goes nowhere.
+	Raw string `json:"-"`
 }
 
 // Artifact is a file that goes to the chat with the turn's answer.

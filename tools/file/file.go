@@ -49,14 +49,14 @@ func New(c Config) []tools.Tool {
 	f := &files{config: c}
 	return []tools.Tool{
 		tools.New(tools.Spec{
-			Name: "file_read", Group: tools.GroupFiles, Timeout: timeout,
+			Name: "file_read", Group: tools.GroupFiles, Timeout: timeout, Outside: true,
 			Aliases: []tools.Alias{{Name: "read_file"}},
 			Arguments: map[string]string{
 				"line_range": "startLine,endLine", "line_start": "startLine", "line_end": "endLine",
 			},
 		}, texts, f.read),
 		tools.New(tools.Spec{
-			Name: "file_write", Group: tools.GroupFiles, Timeout: timeout, Changes: true,
+			Name: "file_write", Group: tools.GroupFiles, Timeout: timeout, Changes: true, Outside: true,
 			Aliases: []tools.Alias{{Name: "write_file"}},
 		}, texts, f.write),
 		tools.New(tools.Spec{
@@ -64,12 +64,12 @@ func New(c Config) []tools.Tool {
 			Aliases: []tools.Alias{{Name: "list_files"}, {Name: "list_directory", Preset: map[string]any{"depth": 2}}},
 		}, texts, f.list),
 		tools.New(tools.Spec{
-			Name: "file_edit", Group: tools.GroupFiles, Timeout: timeout, Changes: true,
+			Name: "file_edit", Group: tools.GroupFiles, Timeout: timeout, Changes: true, Outside: true,
 			Aliases:   []tools.Alias{{Name: "edit_file"}, {Name: "file_patch"}},
 			Arguments: map[string]string{"old_string": "old_str", "new_string": "new_str"},
 		}, texts, f.edit),
 		tools.New(tools.Spec{
-			Name: "file_search", Group: tools.GroupFiles, Timeout: searchTimeout,
+			Name: "file_search", Group: tools.GroupFiles, Timeout: searchTimeout, Outside: true,
 			Aliases: []tools.Alias{{Name: "search_files", Preset: map[string]any{"type": "grep"}}, {Name: "glob_find"}},
 		}, texts, f.search),
 		tools.New(tools.Spec{
