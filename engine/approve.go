@@ -30,7 +30,7 @@ func (a approver) Approve(ctx context.Context, q tools.Question) (tools.Answer, 
 	t := a.t
 	asked := store.Approval{
 		Token: newID(), Turn: t.row.ID, Call: q.Call.ID, Address: t.row.Address, Sender: t.user, Tool: q.Call.Name,
-		Hash: hashOf(q.Call), Shown: tools.Show(q.Call.Arguments, t.e.redact), ExpiresAt: time.Now().Add(t.settings.ApprovalTimeout),
+		Hash: hashOf(q), Shown: tools.Show(q.Call.Arguments, t.e.redact), ExpiresAt: time.Now().Add(t.settings.ApprovalTimeout),
 	}
 	row, err := t.e.ask(ctx, asked, q.Dangerous)
 	if err != nil {
@@ -61,9 +61,14 @@ func whyNot(s store.ApprovalState) string {
 	return "the turn was stopped"
 }
 
-// hashOf identifies a tool and its exact arguments, which are in canonical form.
-func hashOf(c tools.Call) string {
-	sum := sha256.Sum256([]byte(c.Name + "\x00" + string(c.Arguments)))
+// hashOf identifies a tool, its exact arguments, which are in canonical form,
+// and what else the call depends on.
+func hashOf(q tools.Question) string {
+	text := q.Call.Name + "\x00" + string(q.Call.Arguments)
+	if q.Binds != "" {
+		text += "\x00" + q.Binds
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 

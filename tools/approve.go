@@ -20,6 +20,8 @@ type Question struct {
 	Call Call
 	// Dangerous is as in Spec.
 	Dangerous bool
+	// Binds is as in Decision: an answer about other things is none.
+	Binds string
 }
 
 // Answer is what came of a question.
@@ -39,10 +41,11 @@ func (Always) Approve(context.Context, Question) (Answer, error) { return Answer
 // approve has a person asked about a call that the policy wants to be asked
 // about.
 func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
+	asked := p.decision
 	answer := Answer{Reason: "nobody can be asked here"}
 	if p.call.Approver != nil {
 		var err error
-		answer, err = p.call.Approver.Approve(ctx, Question{p.call, p.spec.Dangerous})
+		answer, err = p.call.Approver.Approve(ctx, Question{p.call, p.spec.Dangerous, asked.Binds})
 		if err != nil {
 			return nil, fmt.Errorf("ask about %s: %w", p.spec.Name, err)
 		}
@@ -51,6 +54,15 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not approved: %s", p.spec.Name, answer.Reason))
 		return &r, nil
 	}
-	// The owner may have changed the policy while the question stood.
-	return e.policy(p), nil
+	// The owner may have changed the policy while the question stood, and
+	// somebody what the call depends on.
+	if r := e.policy(p); r != nil {
+		return r, nil
+	}
+	if p.decision.Binds != asked.Binds {
+		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
+		return &r, nil
+	}
+	p.decision.Verdict = Ask // which says that a person has agreed
+	return nil, nil
 }

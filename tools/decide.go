@@ -20,6 +20,42 @@ type Decision struct {
 	Layer string `json:"layer"`
 	// Reason is for people and models.
 	Reason string `json:"reason"`
+	// Binds identifies what the call depends on besides its arguments, such as
+	// the content of a script: an approval holds for that alone. Empty: nothing.
+	Binds string `json:"-"`
+}
+
+// strictness orders the verdicts.
+func (v Verdict) strictness() int {
+	switch v {
+	case Allow:
+		return 0
+	case Ask:
+		return 1
+	}
+	return 2
+}
+
+// permit adds the tool's own word to a decision. The tool's word stands when
+// both are as strict.
+func (s Spec) permit(d Decision, c Call, a Autonomy) (strictest Decision) {
+	if s.Permit == nil || d.Verdict == Deny {
+		return d
+	}
+	defer func() {
+		if recover() != nil {
+			strictest = Decision{Verdict: Deny, Layer: layerEveryone, Reason: s.Name + " cannot judge this call; try it another way"}
+		}
+	}()
+	own := s.Permit(c, a)
+	if own.Verdict != Allow && own.Verdict != Ask {
+		own.Verdict = Deny
+	}
+	if own.Verdict.strictness() >= d.Verdict.strictness() {
+		return own
+	}
+	d.Binds = own.Binds
+	return d
 }
 
 // Decide says whether a call may run. The arguments are validated and have
@@ -27,25 +63,25 @@ type Decision struct {
 func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 	for _, l := range s.layers {
 		if reason := l.refuse(spec); reason != "" {
-			return Decision{Deny, l.name, reason}
+			return Decision{Verdict: Deny, Layer: l.name, Reason: reason}
 		}
 	}
 	if name, reason := forbidding(s.rules, spec, arguments); reason != "" {
-		return Decision{Deny, layerRules + "." + name, reason}
+		return Decision{Verdict: Deny, Layer: layerRules + "." + name, Reason: reason}
 	}
 	alters := spec.Alters(arguments)
 	if s.autonomy == ReadOnly && alters {
-		return Decision{Deny, layerAutonomy, "Read-only mode: " + spec.Name + " may not change anything"}
+		return Decision{Verdict: Deny, Layer: layerAutonomy, Reason: "Read-only mode: " + spec.Name + " may not change anything"}
 	}
 	for _, l := range s.layers {
 		if spec.in(l.Ask) {
-			return Decision{Ask, l.name, "Tool is in ask list"}
+			return Decision{Verdict: Ask, Layer: l.name, Reason: "Tool is in ask list"}
 		}
 	}
 	if spec.RequiresApproval && (alters || !spec.Changes) && s.autonomy != Full {
-		return Decision{Ask, layerAutonomy, "Tool requires approval"}
+		return Decision{Verdict: Ask, Layer: layerAutonomy, Reason: "Tool requires approval"}
 	}
-	return Decision{Allow, layerEveryone, "Nothing forbids it"}
+	return Decision{Verdict: Allow, Layer: layerEveryone, Reason: "Nothing forbids it"}
 }
 
 // Shows reports whether a model is shown the tool: not when every call of it
@@ -62,7 +98,7 @@ func (s Scope) Shows(spec Spec) bool {
 // policy is the step that asks the owner's policy.
 func (e *Executor) policy(p *pass) *Result {
 	scope := e.Scope(p.call)
-	p.decision = scope.Decide(p.spec, p.call.Arguments)
+	p.decision = p.spec.permit(scope.Decide(p.spec, p.call.Arguments), p.call, scope.autonomy)
 	if p.decision.Verdict != Deny {
 		return nil
 	}

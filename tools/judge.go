@@ -39,7 +39,7 @@ func (e *Executor) judge(c Call) (p *pass, refusal *Result) {
 func (e *Executor) Check(c Call) Decision {
 	p, refusal := e.judge(c)
 	if refusal != nil && p.decision.Verdict != Deny {
-		return Decision{Deny, p.step, e.capture.clean(refusal.Error)}
+		return Decision{Verdict: Deny, Layer: p.step, Reason: e.capture.clean(refusal.Error)}
 	}
 	return p.decision
 }

@@ -11,21 +11,36 @@ import (
 // defaultTimeout is the deadline of a tool that states none.
 const defaultTimeout = 30 * time.Second
 
+// MaxTimeout is the longest deadline that a call can ask for.
+const MaxTimeout = 300 * time.Second
+
+// timeout is the deadline of a call.
+func (s Spec) timeout(c Call) time.Duration {
+	if s.TimeoutOf != nil {
+		if d := s.TimeoutOf(c.Arguments); d > 0 {
+			return min(d, MaxTimeout)
+		}
+	}
+	if s.Timeout > 0 {
+		return s.Timeout
+	}
+	return defaultTimeout
+}
+
 // run runs the tool within its deadline and catches its panics.
 func (e *Executor) run(ctx context.Context, p *pass) (r Result) {
-	timeout := p.spec.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	defer func() {
 		if fault := recover(); fault != nil {
 			r = e.broken(p.call, fault)
 		}
 	}()
+	timeout := p.spec.timeout(p.call)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	p.call.Decided = p.decision
 	r = p.tool.Run(ctx, p.call)
-	if !r.Success && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	// A tool that says itself that its time was up may tell what it has so far.
+	if !r.Success && r.ErrorKind != Timeout && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return Fail(Timeout, fmt.Sprintf("%s did not finish within %s", p.spec.Name, timeout))
 	}
 	return r

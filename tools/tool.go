@@ -66,12 +66,19 @@ type Spec struct {
 	// PreValidate, if not nil, may refuse a call before anybody is asked about
 	// it: it returns why, or nil. It gets validated arguments and has no effect.
 	PreValidate func(c Call, a Autonomy) *Result
+	// Permit, if not nil, is the tool's own word in the policy: the strictest of
+	// it and of what the owner wrote wins. It gets validated arguments and only
+	// looks; it may read live settings. One that breaks denies.
+	Permit func(c Call, a Autonomy) Decision
 	// Atomic says that the call's effects are carried by its Result (Outgoing)
 	// and happen in the transaction that stores it: without a stored result
 	// nothing has happened, and the call may be repeated.
 	Atomic bool
 	// Timeout is the tool's deadline; 0 means 30 s.
 	Timeout time.Duration
+	// TimeoutOf, if not nil, is the deadline of one call; 0 means Timeout. It
+	// gets validated arguments. More than MaxTimeout is cut to that.
+	TimeoutOf func(arguments json.RawMessage) time.Duration
 	// Texts are what a model is shown, by language ("en", "ru"). English is
 	// always there.
 	Texts map[string]Text
@@ -158,6 +165,11 @@ type Call struct {
 	// Changelog is told of every change of a file before it is made. Without
 	// one a tool changes no file.
 	Changelog Changelog
+	// Decided is what the policy said, for Run: with the verdict Ask, a person
+	// has agreed. The Executor sets it, whatever stood there.
+	Decided Decision
+	// scratch is set by the Executor while the tool runs; see Scratch.
+	scratch *scratch
 }
 
 // ErrorKind classifies what went wrong.
@@ -201,9 +213,19 @@ type Result struct {
 	Raw string `json:"-"`
 }
 
-// Artifact is a file that goes to the chat with the turn's answer.
+// Artifact is a file that goes to the chat with the turn's answer: a picture, a
+// table, whatever a call has made. The tool writes it into the folder that
+// Call.Scratch returns and puts its path into the Result, whole or relative to
+// that folder. The Executor copies it to where files wait for their way out
+// before the result is stored; from then on Path is that copy.
+//
+// It must be a regular file of 1 to MaxFileBytes bytes without a second name; a
+// call hands over ten at most. What cannot be sent is left out, and Output says
+// so. A failed Result may have artifacts too.
 type Artifact struct {
+	// Name is what people see; the Executor makes it fit. Empty: that of the path.
 	Name string `json:"name"`
+	// MIME is the type ("image/png"). Empty: the Executor looks at the content.
 	MIME string `json:"mime"`
 	Path string `json:"path"`
 }

@@ -101,7 +101,7 @@ var mutants = []mutant{
 		"TestPolicyDecisions",
 	},
 	{
-		"tools/approve.go", `return e.policy(p), nil`, `return nil, nil`,
+		"tools/approve.go", `if r := e.policy(p); r != nil {`, `if r := e.policy(p); r != nil && p.spec.Name == "" {`,
 		"TestPolicyIsAskedAgainAfterTheApproval",
 	},
 	{
