@@ -29,7 +29,7 @@ var mutants = []mutant{
 		"TestSecretsAreTakenOut",
 	},
 	{
-		"engine/deliver.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
+		"engine/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
 		"TestDeliveryOutcomes",
 	},
 	{
@@ -57,7 +57,7 @@ var mutants = []mutant{
 		"TestNothingLeavesForAChatThatIsNotListed",
 	},
 	{
-		"engine/deliver.go", `if o.Resent >= limit || d.e.settings().HoldAmbiguous {`, `if o.Resent >= limit {`,
+		"engine/attempt.go", `if o.Resent >= limit || d.e.settings().HoldAmbiguous {`, `if o.Resent >= limit {`,
 		"TestDeliveryOutcomes",
 	},
 	{

@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// serverRepeats is how often a send is repeated that the messenger's server
+// answered with an error of its own.
+const serverRepeats = 3
+
+// attempt tries to deliver a row once and stores what came of it. A send takes
+// its place in the chat's pace and is then marked before it is written, so that
+// a crash in between leaves a row in doubt and not a second message; an edit can
+// be repeated and needs no mark. The row is written down even when ctx has ended.
+func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) {
+	var part gateway.Part
+	if err := json.Unmarshal(o.Body, &part); err != nil {
+		o.State, o.Note = store.OutboxDead, err.Error()
+		return o, d.write(ctx, o)
+	}
+	if o.State == store.OutboxSending && o.Edit == 0 {
+		// The last process died between the request and its answer.
+		o = d.inDoubt(o, "the process ended while it was sent", false)
+		return o, d.write(ctx, o)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*sendWithin)
+	defer cancel()
+	to := reachable(o.Address)
+	err := d.e.gateway.Pace(ctx, to)
+	part.Paced = true
+	switch {
+	case err != nil:
+	case o.Edit == 0 && part.Text == "" && part.Document == nil:
+		// A placeholder was to be taken away, and is out of reach.
+	case o.Edit != 0 && part.Text == "":
+		err = d.e.gateway.Delete(ctx, to, o.Edit)
+	case o.Edit != 0:
+		o.MessageID = o.Edit
+		err = d.e.gateway.Edit(ctx, to, o.Edit, part)
+	default:
+		if o.Resent > 0 {
+			part = markRepeated(part)
+		}
+		o.State = store.OutboxSending
+		if err := d.write(ctx, o); err != nil {
+			return o, err
+		}
+		crashPoint("outbox.sending")
+		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
+	}
+	crashPoint("outbox.delivered")
+	from := o.Address
+	o, beside := d.outcome(o, part, err)
+	if fail, ok := errors.AsType[*gateway.SendError](err); ok {
+		switch fail.Kind {
+		case gateway.Dead:
+			d.e.loseChat(context.WithoutCancel(ctx), from, fail.Err.Error())
+		case gateway.Moved:
+			d.e.moveChat(context.WithoutCancel(ctx), reachable(from).Chat, fail.MigrateTo)
+		}
+	}
+	if o.State == store.OutboxSent {
+		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
+	}
+	d.e.meters.delivery(o)
+	err = d.settle(ctx, o, beside)
+	crashPoint("outbox.settled")
+	return o, err
+}
+
+// outcome is what a row becomes after an attempt, and what has to leave beside it.
+func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out, []store.Out) {
+	o.Attempts++
+	if err == nil {
+		o.State, o.SentAt, o.Note = store.OutboxSent, time.Now(), ""
+		return o, nil
+	}
+	var beside []store.Out
+	o.State, o.Note = store.OutboxNew, err.Error()
+	fail, ok := errors.AsType[*gateway.SendError](err)
+	if !ok {
+		fail = &gateway.SendError{Kind: gateway.Ambiguous, Err: err}
+	}
+	wait := fail.RetryAfter
+	if wait <= 0 {
+		wait = backoff(o.Attempts)
+	}
+	switch fail.Kind {
+	case gateway.Retry, gateway.Busy:
+	case gateway.Stopped:
+		wait = retryMax
+	case gateway.NotFound:
+		o.Edit, o.MessageID, wait = 0, 0, 0
+	case gateway.Moved:
+		// Messages have other ids there. Once at once, then with patience: two
+		// chats that name each other must not keep anybody busy.
+		o.Address.Chat, o.Edit = fail.MigrateTo, 0
+		if o.Attempts == 1 {
+			wait = 0
+		}
+	case gateway.Ambiguous:
+		if o.Edit == 0 {
+			o = d.inDoubt(o, err.Error(), fail.Server)
+		}
+	case gateway.Rejected:
+		o, beside = d.rejected(o, part)
+		wait = 0
+	case gateway.Refused, gateway.Dead:
+		o.State = store.OutboxDead
+	}
+	if o.State == store.OutboxNew {
+		o.NotBefore = time.Now().Add(wait)
+	}
+	level := slog.LevelWarn
+	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {
+		level = slog.LevelDebug // said at the attempts 1, 2, 4, 8, …
+	}
+	d.e.log.Log(context.Background(), level, "reply not out", "chat", reachable(o.Address).String(), "key", o.Key, "kind", string(fail.Kind),
+		"state", string(o.State), "attempts", o.Attempts, "err", err)
+	return o, beside
+}
+
+// rejected decides about a part that the messenger does not take as it is: an
+// edit becomes a message of its own, formatting is left out, and in the end one
+// sentence says that there was an answer. Only that may be given up.
+func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+	var beside []store.Out
+	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last}
+	switch sorry := d.e.say(sayUndeliverable); {
+	case part.Text == "" && part.Document == nil, part.Text == sorry:
+		o.State = store.OutboxDead
+		return o, nil
+	case part.Document != nil:
+		return d.undocumented(o, part)
+	case o.Edit != 0:
+		// The message stays as it was, so it has to go.
+		beside = []store.Out{{
+			Key: o.Key + "/delete", Turn: o.Turn, Address: o.Address, Body: deleteBody, Edit: o.Edit, State: store.OutboxNew,
+		}}
+		o.Edit, o.MessageID = 0, 0
+	case len(part.Entities) > 0 || len(part.Buttons) > 0:
+		o.Body = encodePart(plain)
+	default:
+		plain.Text = sorry
+		o.Body = encodePart(plain)
+	}
+	return o, beside
+}
+
+// undocumented sends the text of a document that was rejected as messages.
+func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+	to := reachable(o.Address)
+	var parts []gateway.Part
+	for piece := range pieces(part.Document.Content, pieceUnits) {
+		parts = append(parts, d.e.gateway.Render(to.Chat.Channel, piece)...)
+	}
+	rows := outsFor(to, parts, o.Key+"/text", part.ReplyTo)
+	for i := range rows {
+		rows[i].Turn = o.Turn
+	}
+	o.State = store.OutboxDead
+	return o, rows
+}
+
+// inDoubt decides about a send that may have arrived: it goes out once more and
+// is marked, or stays unknown. A server that says itself that it failed gets a
+// few more chances.
+func (d *delivery) inDoubt(o store.Out, note string, server bool) store.Out {
+	o.Note = note
+	limit := 1
+	if server {
+		limit = serverRepeats
+	}
+	if o.Resent >= limit || d.e.settings().HoldAmbiguous {
+		o.State = store.OutboxUnknown
+		return o
+	}
+	o.State = store.OutboxNew
+	o.Resent++
+	return o
+}
+
+// backoff is the wait after the n-th failed attempt: one second, doubled up to
+// a minute, spread so that many rows do not come back together.
+func backoff(n int) time.Duration {
+	d := min(time.Second<<min(n-1, 10), retryMax)
+	return d/2 + rand.N(d/2+1)
+}
+
+// write stores what delivery changed of a row.
+func (d *delivery) write(ctx context.Context, o store.Out) error {
+	return d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.UpdateOut(o) })
+}
+
+// settle is write for what has happened already, so it outlives a full disk:
+// otherwise what arrived would be sent again.
+func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) error {
+	nobody := store.Address{} // the answer is there, nobody waits
+	return d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) error {
+		if err := tx.UpdateOut(o); err != nil {
+			return err
+		}
+		return addOuts(tx, beside)
+	})
+}
