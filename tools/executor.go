@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -22,6 +23,12 @@ type ExecutorConfig struct {
 	// SpillDir is the folder for outputs that were cut, made when needed.
 	// Empty: they are not kept.
 	SpillDir string
+	// ScratchDir is the folder for the scratch folders of calls, made when
+	// needed. Empty: the system's folder for temporary files.
+	ScratchDir string
+	// Keep copies a file that goes to a chat to where it waits until it is
+	// sent, and returns the path there. Nil: artifacts of results are left out.
+	Keep func(r io.Reader) (path string, err error)
 	// Redact holds the known secrets. Required.
 	Redact *redact.Set
 	// Log is required.
@@ -34,6 +41,8 @@ type Executor struct {
 	registry *Registry
 	rules    func() Policy
 	capture  capture
+	scratch  string
+	keep     func(io.Reader) (string, error)
 	log      *slog.Logger
 }
 
@@ -45,7 +54,8 @@ func NewExecutor(c ExecutorConfig) *Executor {
 	return &Executor{
 		registry: c.Registry, rules: c.Policy,
 		capture: capture{max: c.MaxOutputChars, spill: spill{dir: c.SpillDir, log: c.Log}, redact: c.Redact},
-		log:     c.Log,
+		scratch: c.ScratchDir, keep: c.Keep,
+		log: c.Log,
 	}
 }
 
@@ -70,11 +80,13 @@ func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, erro
 	if err := started(ctx, p.call, j); err != nil {
 		return Result{}, err
 	}
+	p.call.scratch = &scratch{parent: e.scratch}
+	defer e.wipe(p.call)
 	r := e.run(ctx, p)
 	if err := context.Cause(ctx); err != nil && !r.Success {
 		return Result{}, fmt.Errorf("tool %s: %w", p.spec.Name, err)
 	}
-	r = e.finish(p.call, r, begun)
+	r = e.artifacts(p.call, e.finish(p.call, r, begun))
 	return r, finished(ctx, p.call, r, j)
 }
 
@@ -85,4 +97,11 @@ func (e *Executor) finish(c Call, r Result, begun time.Time) Result {
 	e.log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip(c.Name, maxName),
 		"ok", r.Success, "kind", string(r.ErrorKind), "ms", r.DurationMS, "chars", len(r.Output), "truncated", r.Truncated)
 	return r
+}
+
+// wipe takes the call's scratch folder away.
+func (e *Executor) wipe(c Call) {
+	if err := c.scratch.wipe(); err != nil {
+		e.log.Warn("scratch folder not removed", "call", c.ID, "tool", c.Name, "err", err)
+	}
 }

@@ -1,0 +1,158 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode"
+)
+
+// The bounds of what one call hands to a chat.
+const (
+	// MaxFileBytes is how large a file may be that a messenger takes.
+	MaxFileBytes = 50 << 20
+	maxArtifacts = 10
+	maxFileName  = 128 // bytes
+)
+
+// artifacts keeps the files that a result hands over, before the result is
+// stored: the call's folder is gone when somebody sends them. Whatever cannot
+// be kept is left out, and the model is told.
+func (e *Executor) artifacts(c Call, r Result) Result {
+	given := r.Artifacts
+	r.Artifacts = nil
+	var said []string
+	for i, a := range given {
+		kept, err := a, errors.New("a call hands over 10 files at most")
+		if i < maxArtifacts {
+			kept, err = e.keepArtifact(c, a)
+		}
+		if err != nil {
+			said = append(said, fmt.Sprintf("(%s is not sent: %s)", kept.Name, e.capture.clean(err.Error())))
+			continue
+		}
+		r.Artifacts = append(r.Artifacts, kept)
+		if c.Chat != "" {
+			said = append(said, fmt.Sprintf("(%s goes to the chat with your answer)", kept.Name))
+		}
+	}
+	if len(said) > 0 {
+		r.Output = strings.TrimPrefix(r.Output+"\n"+strings.Join(said, "\n"), "\n")
+	}
+	return r
+}
+
+// keepArtifact keeps one file and says where. The name is always fit to be shown.
+func (e *Executor) keepArtifact(c Call, a Artifact) (Artifact, error) {
+	if a.Name == "" {
+		a.Name = filepath.Base(a.Path)
+	}
+	a.Name = FileName(e.capture.clean(a.Name))
+	if e.keep == nil {
+		return a, errors.New("nothing can be sent from here")
+	}
+	f, err := c.scratch.open(a.Path)
+	if err != nil {
+		return a, err
+	}
+	defer f.Close() // nothing is written
+	if a.MIME == "" {
+		if a.MIME, err = sniff(f); err != nil {
+			return a, err
+		}
+	}
+	a.Path, err = e.keep(f)
+	return a, err
+}
+
+// open opens a file of the folder, by its path there or its whole path. Only a
+// regular file will do, and only one that has no second name outside.
+func (s *scratch) open(path string) (*os.File, error) {
+	dir := s.made()
+	if dir == "" {
+		return nil, errors.New("it does not lie in the call's scratch folder")
+	}
+	if filepath.IsAbs(path) {
+		inside, err := filepath.Rel(dir, path)
+		if err != nil || !filepath.IsLocal(inside) {
+			return nil, errors.New("it does not lie in the call's scratch folder")
+		}
+		path = inside
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("there is no such file")
+	}
+	if err != nil {
+		return nil, errors.New("it cannot be read")
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = handsOver(info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// handsOver reports why a file cannot be handed to a chat.
+func handsOver(info fs.FileInfo) error {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular():
+		return errors.New("it is not a regular file")
+	case ok && s.Nlink > 1:
+		return errors.New("it has a second name (hard link)")
+	case info.Size() == 0:
+		return errors.New("it is empty")
+	case info.Size() > MaxFileBytes:
+		return fmt.Errorf("it has %d bytes, and %d can be sent", info.Size(), MaxFileBytes)
+	}
+	return nil
+}
+
+// sniff tells the type of a file by its beginning, and goes back there.
+func sniff(f *os.File) (string, error) {
+	head := make([]byte, 512)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return http.DetectContentType(head[:n]), nil
+}
+
+// FileName makes a foreign name fit for a file in a chat: its last part, without
+// control and format characters, not too long.
+func FileName(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, name)
+	if len(name) > maxFileName { // its end tells the type
+		end := filepath.Ext(name)
+		if len(end) > 16 {
+			end = ""
+		}
+		name = strings.ToValidUTF8(name[:maxFileName-len(end)], "") + end
+	}
+	if name = strings.TrimSpace(name); name == "" || name == "." || name == ".." {
+		return "file"
+	}
+	return name
+}
