@@ -26,6 +26,7 @@ var allowed = map[string]rule{
 	"tools/guide":                        {[]string{"tools"}, "one family"},
 	"tools/message":                      {[]string{"tools"}, "one family"},
 	"tools/self":                         {[]string{"tools"}, "one family"},
+	"tools/sandbox":                      {[]string{"tools"}, "runs a process, confined"},
 	"skills":                             {nil, "embedded files"},
 	"engine":                             {[]string{"gateway", "tools", "tools/guide", "tools/message", "tools/self", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
 	"engine/internal/llm":                {[]string{"internal/httpclient"}, "the words of a model call"},

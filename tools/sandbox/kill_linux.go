@@ -1,0 +1,82 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+// own gives a program a process group of its own and lets it die with the bot.
+func own(c *exec.Cmd) {
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	c.SysProcAttr.Setpgid = true
+	c.SysProcAttr.Pdeathsig = syscall.SIGKILL
+}
+
+// The numbers of waitid(2).
+const (
+	waitPid  = 1          // P_PID
+	waitLeft = 0x01000000 // WNOWAIT
+)
+
+// awaitExit waits until a program has exited and leaves it unreaped: its
+// process id, and its group's, are nobody else's until Wait.
+func awaitExit(c *exec.Cmd) {
+	var info [128]byte // siginfo_t
+	for {
+		_, _, err := syscall.Syscall6(syscall.SYS_WAITID, waitPid, uintptr(c.Process.Pid),
+			uintptr(unsafe.Pointer(&info)), syscall.WEXITED|waitLeft, 0, 0)
+		if err != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// killGroup kills a process group.
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // it may be gone
+
+// maxRounds bounds how often a tree of processes that goes on forking is
+// killed.
+const maxRounds = 100
+
+// killMarked kills every process whose environment names the run, wherever it
+// went, until there is none.
+func killMarked(run string) {
+	mark := []byte(runVariable + "=" + run)
+	for range maxRounds {
+		found := false
+		for _, pid := range pids() {
+			if marked(pid, mark) && !errors.Is(syscall.Kill(pid, syscall.SIGKILL), syscall.ESRCH) {
+				found = true
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+func pids() []int {
+	names, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
+	all := make([]int, 0, len(names))
+	for _, n := range names {
+		if pid, err := strconv.Atoi(filepath.Base(n)); err == nil && pid != os.Getpid() {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// marked reports whether a process was started with the mark. A process that
+// has exited has no environment.
+func marked(pid int, mark []byte) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && bytes.Contains(env, mark)
+}

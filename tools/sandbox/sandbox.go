@@ -1,0 +1,95 @@
+// Package sandbox runs programs: directly, or confined by bwrap, docker,
+// landlock or nsjail. It decides nothing about whether a program may run; that
+// is the pipeline of package tools.
+//
+// A family of tools gets a Runner from the wiring and does not care which:
+//
+//	out, err := runner.Run(ctx, sandbox.Command{
+//		Argv:    []string{"git", "status"},
+//		Dir:     "/path/of/workspace",       // of the host
+//		Timeout: 30 * time.Second,
+//	})
+//	if err != nil {        // it did not start: no such program, no such folder
+//	}
+//	out.ExitCode; out.Stdout.String(); out.TimedOut
+//
+// A pipeline has its further commands in Pipe. No shell is involved, ever: who
+// wants one writes it into Argv.
+//
+// A process in the background, or one to talk with, is a Process:
+//
+//	p, err := runner.Start(ctx, sandbox.Command{Argv: argv, Dir: dir, Piped: true})
+//	p.Stdin.Write(line); p.Stdout.Read(b) // only when Piped
+//	stdout, stderr := p.Output()          // so far
+//	p.Kill(); <-p.Done(); out := p.Outcome()
+//
+// It is killed when the ctx of Start ends, so that ctx is the one of the bot and
+// not of the call. Whatever way a command ends, every process that it started is
+// killed before Done is closed: nothing outlives it. A command sees the
+// environment variables PATH, HOME, LANG, TERM and TZ, what Env adds, and
+// KLAWBOT_RUN, by which stray processes are found. Output beyond the cap is read
+// and thrown away in the middle, so any amount costs no more memory than the cap.
+package sandbox
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Runner runs commands. It may be used from several goroutines.
+type Runner interface {
+	// Run runs a command to its end. An error means that it did not start.
+	Run(ctx context.Context, c Command) (Outcome, error)
+	// Start starts a command and returns at once. The command is killed when
+	// ctx ends.
+	Start(ctx context.Context, c Command) (*Process, error)
+	// Name is the kind of the sandbox as the configuration calls it: off,
+	// docker, bwrap, landlock, nsjail.
+	Name() string
+	// Describe says in one line what confines a command.
+	Describe() string
+}
+
+// Command is a program to run, or a pipeline of them.
+type Command struct {
+	// Argv is the program and its arguments. Required.
+	Argv []string
+	// Pipe are the further commands of a pipeline: each reads what the one
+	// before it writes. The exit code is the last one's.
+	Pipe [][]string
+	// Dir is the folder to run in, an absolute path of the host. Required.
+	Dir string
+	// Env is added to the environment, "NAME=value". It never comes from a
+	// model.
+	Env []string
+	// Stdin is what the first command reads; nil: nothing. Not with Piped.
+	Stdin io.Reader
+	// Piped leaves standard input and output to the caller: Process.Stdin and
+	// Process.Stdout. Only for Start.
+	Piped bool
+	// Timeout kills the command after so long; 0: only ctx ends it.
+	Timeout time.Duration
+	// MaxOutput is how many bytes of standard output and of standard error are
+	// kept, each; 0 means 1 MiB. Of a longer output the begin and the end are
+	// kept, in equal parts.
+	MaxOutput int
+	// HeadOnly keeps only the begin of a longer output.
+	HeadOnly bool
+}
+
+// argvs are the commands of the pipeline in order.
+func (c Command) argvs() [][]string { return append([][]string{c.Argv}, c.Pipe...) }
+
+// Outcome is how a command ended.
+type Outcome struct {
+	Stdout, Stderr Output
+	// ExitCode is the program's, or 128 and the number of the signal that
+	// killed it, as shells say it.
+	ExitCode int
+	// TimedOut says that Timeout, or the deadline of ctx, killed it.
+	TimedOut bool
+	// Stopped says that ctx or Kill ended it.
+	Stopped  bool
+	Duration time.Duration
+}
