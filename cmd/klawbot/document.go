@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -19,13 +20,18 @@ type document struct {
 	above *ast.MappingValueNode
 }
 
-// parseDocument leaves a file alone whose lines end with a lone CR: the parser
-// counts its lines otherwise than the offsets here do.
+// byteOrderMark stands at the start of files that some editors of Windows write.
+var byteOrderMark = []byte("\ufeff")
+
+// parseDocument parses the text as if all its lines ended with LF: the parser
+// miscounts lines behind comments that end with CR LF. A file is left alone
+// whose lines end with a lone CR, as the parser counts them and place does not.
 func parseDocument(text []byte) (*document, error) {
-	if bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n")) {
+	lines := bytes.ReplaceAll(bytes.TrimPrefix(text, byteOrderMark), []byte("\r\n"), []byte("\n"))
+	if bytes.ContainsRune(lines, '\r') {
 		return nil, errByHand
 	}
-	f, err := parser.ParseBytes(text, 0)
+	f, err := parser.ParseBytes(lines, 0)
 	if err != nil {
 		return nil, fmt.Errorf("parse the configuration: %w", err)
 	}
@@ -57,7 +63,7 @@ func (d *document) ensure(path []string, value string) (ast.Node, error) {
 		at, above = entry.Value, entry
 	}
 	d.above = above
-	return at, nil
+	return known(at)
 }
 
 func (d *document) lookup(path []string) (ast.Node, error) {
@@ -69,7 +75,15 @@ func (d *document) lookup(path []string) (ast.Node, error) {
 		}
 		at, d.above = entry.Value, entry
 	}
-	return at, nil
+	return known(at)
+}
+
+// known is a node that has a token.
+func known(n ast.Node) (ast.Node, error) {
+	if n == nil || n.GetToken() == nil {
+		return nil, errByHand
+	}
+	return n, nil
 }
 
 func find(n ast.Node, name string) *ast.MappingValueNode {
@@ -95,60 +109,104 @@ func entries(n ast.Node) []*ast.MappingValueNode {
 // names (nil for the top of the file).
 func (d *document) insert(section ast.Node, above *ast.MappingValueNode, path []string, value string) error {
 	if m, ok := section.(*ast.MappingNode); ok && m.IsFlowStyle {
-		text := path[len(path)-1] + ": " + value
-		for _, name := range slices.Backward(path[:len(path)-1]) {
-			text = name + ": {" + text + "}"
-		}
-		if len(m.Values) > 0 {
-			text += ", "
-		}
-		d.splice(d.offset(m.Start)+1, 0, text)
-		return nil
+		return d.insertFlow(m, path, value)
 	}
 	indent, at := 0, len(d.text)
 	if above != nil {
 		if _, null := section.(*ast.NullNode); !null && len(entries(section)) == 0 {
 			return errByHand
 		}
-		key := above.Key.GetToken()
-		indent, at = key.Position.Column+1, d.lineEnd(d.offset(key))
-		if known := entries(section); len(known) > 0 {
-			indent = known[0].Key.GetToken().Position.Column - 1
+		key, err := d.place(above.Key.GetToken())
+		if err != nil {
+			return err
+		}
+		indent, at = d.column(key)+2, d.lineEnd(key.end)
+		if inside := entries(section); len(inside) > 0 {
+			first, err := d.place(inside[0].Key.GetToken())
+			if err != nil {
+				return err
+			}
+			indent = d.column(first)
 		}
 	}
 	var b strings.Builder
 	if at > 0 && d.text[at-1] != '\n' {
-		b.WriteByte('\n')
+		b.WriteString(d.lineBreak())
 	}
 	for i, name := range path {
 		b.WriteString(strings.Repeat(" ", indent+2*i) + name + ":")
 		if i == len(path)-1 {
 			b.WriteString(" " + value)
 		}
-		b.WriteByte('\n')
+		b.WriteString(d.lineBreak())
 	}
-	d.splice(at, 0, b.String())
+	d.splice(span{at, at}, b.String())
 	return nil
 }
 
-// raw is the token as it is written, with its quotes.
-func raw(t *token.Token) string { return strings.TrimSpace(t.Origin) }
+// insertFlow is insert for a section in braces.
+func (d *document) insertFlow(m *ast.MappingNode, path []string, value string) error {
+	text := path[len(path)-1] + ": " + value
+	for _, name := range slices.Backward(path[:len(path)-1]) {
+		text = name + ": {" + text + "}"
+	}
+	if len(m.Values) > 0 {
+		text += ", "
+	}
+	brace, err := d.place(m.Start)
+	if err != nil {
+		return err
+	}
+	d.splice(span{brace.end, brace.end}, text)
+	return nil
+}
 
-// offset is the place of the token in the text, from its line and column, which
-// count from 1; columns count characters.
-func (d *document) offset(t *token.Token) int {
+// span is a part of the text, from start up to end.
+type span struct{ start, end int }
+
+// place is where a token stands in the text, by its line and column, which count
+// from 1; columns count characters. The parser miscounts in odd texts, so the
+// token is refused unless it really stands there.
+func (d *document) place(t *token.Token) (span, error) {
+	if t == nil || t.Position == nil {
+		return span{}, errByHand
+	}
 	at := 0
+	if bytes.HasPrefix(d.text, byteOrderMark) {
+		at = len(byteOrderMark)
+	}
 	for range t.Position.Line - 1 {
 		at = d.lineEnd(at)
 	}
-	column := 1
-	for i := range string(d.text[at:]) {
-		if column == t.Position.Column {
-			return at + i
-		}
-		column++
+	for range t.Position.Column - 1 {
+		_, size := utf8.DecodeRune(d.text[at:])
+		at += size
 	}
-	return len(d.text)
+	written := []byte(strings.TrimSpace(t.Origin)) // with its quotes
+	if len(written) == 0 || bytes.ContainsRune(written, '\n') || !bytes.HasPrefix(d.text[at:], written) {
+		return span{}, errByHand
+	}
+	return span{at, at + len(written)}, nil
+}
+
+// colon is the place behind the colon of a key.
+func (d *document) colon(entry *ast.MappingValueNode) (span, error) {
+	key, err := d.place(entry.Key.GetToken())
+	if err != nil {
+		return span{}, err
+	}
+	behind := bytes.TrimLeft(d.text[key.end:], " ")
+	if !bytes.HasPrefix(behind, []byte(":")) {
+		return span{}, errByHand
+	}
+	at := len(d.text) - len(behind) + 1
+	return span{at, at}, nil
+}
+
+// column is how many characters stand before a place in its line.
+func (d *document) column(s span) int {
+	line := d.text[bytes.LastIndexByte(d.text[:s.start], '\n')+1 : s.start]
+	return utf8.RuneCount(bytes.TrimPrefix(line, byteOrderMark))
 }
 
 // lineEnd is the offset behind the line break that follows at.
@@ -159,6 +217,15 @@ func (d *document) lineEnd(at int) int {
 	return len(d.text)
 }
 
-func (d *document) splice(at, cut int, text string) {
-	d.text = slices.Concat(d.text[:at], []byte(text), d.text[at+cut:])
+// lineBreak is what ends the lines of the file.
+func (d *document) lineBreak() string {
+	if bytes.Contains(d.text, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// splice writes a text where another one stands.
+func (d *document) splice(old span, text string) {
+	d.text = slices.Concat(d.text[:old.start], []byte(text), d.text[old.end:])
 }

@@ -94,55 +94,71 @@ func addID(d *document, list ast.Node, id int64) error {
 		if slices.Contains(ids(n), id) {
 			return nil
 		}
-		d.append(n, text)
+		return d.append(n, text)
 	case *ast.NullNode:
-		d.splice(d.offset(d.above.Key.GetToken())+len(raw(d.above.Key.GetToken()))+1, 0, " ["+text+"]")
-	case *ast.IntegerNode, *ast.StringNode:
-		t := list.GetToken()
-		if old, err := parseTelegramID(t.Value); err != nil {
+		if d.replace(n, "["+text+"]") != nil {
 			return errByHand
-		} else if old != id {
-			d.splice(d.offset(t), len(raw(t)), "["+raw(t)+", "+text+"]")
 		}
-	default:
-		return errByHand
+		return nil
+	case *ast.IntegerNode, *ast.StringNode:
+		old, err := parseTelegramID(list.GetToken().Value)
+		if err != nil {
+			return errByHand
+		}
+		if old == id {
+			return nil
+		}
+		at, err := d.place(list.GetToken())
+		if err != nil {
+			return err
+		}
+		d.splice(at, "["+string(d.text[at.start:at.end])+", "+text+"]")
+		return nil
 	}
-	return nil
+	return errByHand
 }
 
-func (d *document) append(n *ast.SequenceNode, text string) {
-	switch {
-	case len(n.Values) == 0:
-		d.splice(d.offset(n.Start)+1, 0, text)
-	case n.IsFlowStyle:
-		last := n.Values[len(n.Values)-1].GetToken()
-		d.splice(d.offset(last)+len(raw(last)), 0, ", "+text)
-	default:
-		last := n.Values[len(n.Values)-1].GetToken()
-		end := d.lineEnd(d.offset(last))
-		line := strings.Repeat(" ", n.Start.Position.Column-1) + "- " + text + "\n"
-		if d.text[end-1] != '\n' {
-			line = "\n" + strings.TrimSuffix(line, "\n")
-		}
-		d.splice(end, 0, line)
+func (d *document) append(n *ast.SequenceNode, text string) error {
+	begin, err := d.place(n.Start)
+	if err != nil {
+		return err
 	}
+	if len(n.Values) == 0 {
+		d.splice(span{begin.end, begin.end}, text)
+		return nil
+	}
+	last, err := d.place(n.Values[len(n.Values)-1].GetToken())
+	if err != nil {
+		return err
+	}
+	if n.IsFlowStyle {
+		d.splice(span{last.end, last.end}, ", "+text)
+		return nil
+	}
+	end := d.lineEnd(last.end)
+	line := strings.Repeat(" ", d.column(begin)) + "- " + text
+	if d.text[end-1] == '\n' {
+		line += d.lineBreak()
+	} else {
+		line = d.lineBreak() + line
+	}
+	d.splice(span{end, end}, line)
+	return nil
 }
 
 func removeID(d *document, list ast.Node, id int64) error {
 	n, ok := list.(*ast.SequenceNode)
 	if !ok {
-		if old, err := parseTelegramID(list.GetToken().Value); err == nil && old == id {
-			d.splice(d.offset(list.GetToken()), len(raw(list.GetToken())), "[]")
-			return nil
-		}
-		return errByHand
+		return d.removeLone(list, id)
 	}
 	for {
 		i := slices.Index(ids(n), id)
 		if i < 0 {
 			return nil
 		}
-		d.removeAt(n, i)
+		if err := d.removeAt(n, i); err != nil {
+			return err
+		}
 		if i = slices.Index(ids(n)[i+1:], id); i < 0 {
 			return nil
 		}
@@ -160,33 +176,55 @@ func removeID(d *document, list ast.Node, id int64) error {
 	}
 }
 
-func (d *document) removeAt(n *ast.SequenceNode, i int) {
-	item := n.Values[i].GetToken()
-	start, end := d.offset(item), d.offset(item)+len(raw(item))
+// removeLone takes away an id that stands without a list.
+func (d *document) removeLone(n ast.Node, id int64) error {
+	old, err := parseTelegramID(n.GetToken().Value)
+	if err != nil || old != id {
+		return errByHand
+	}
+	at, err := d.place(n.GetToken())
+	if err != nil {
+		return err
+	}
+	d.splice(at, "[]")
+	return nil
+}
+
+func (d *document) removeAt(n *ast.SequenceNode, i int) error {
+	item, err := d.place(n.Values[i].GetToken())
+	if err != nil {
+		return err
+	}
+	cut, text := item, ""
 	switch {
 	case !n.IsFlowStyle && len(n.Values) == 1:
-		dash := d.offset(n.Start)
-		d.splice(dash, end-dash, "[]")
+		var dash span
+		dash, err = d.place(n.Start)
+		cut, text = span{dash.start, item.end}, "[]"
 	case !n.IsFlowStyle:
-		from := bytes.LastIndexByte(d.text[:start], '\n') + 1
-		d.splice(from, d.lineEnd(start)-from, "")
+		cut = span{bytes.LastIndexByte(d.text[:item.start], '\n') + 1, d.lineEnd(item.end)}
 	case i+1 < len(n.Values):
-		d.splice(start, d.offset(n.Values[i+1].GetToken())-start, "")
+		var next span
+		next, err = d.place(n.Values[i+1].GetToken())
+		cut = span{item.start, next.start}
 	case i > 0:
-		last := n.Values[i-1].GetToken()
-		from := d.offset(last) + len(raw(last))
-		d.splice(from, end-from, "")
-	default:
-		d.splice(start, end-start, "")
+		var last span
+		last, err = d.place(n.Values[i-1].GetToken())
+		cut = span{last.end, item.end}
 	}
+	if err != nil || cut.start > cut.end {
+		return errByHand
+	}
+	d.splice(cut, text)
+	return nil
 }
 
 // ids are the numbers of the list; 0 stands for what is none.
 func ids(n *ast.SequenceNode) []int64 {
 	all := make([]int64, len(n.Values))
 	for i, v := range n.Values {
-		if id, err := parseTelegramID(v.GetToken().Value); err == nil {
-			all[i] = id
+		if n, err := known(v); err == nil {
+			all[i], _ = parseTelegramID(n.GetToken().Value) // 0 with an error
 		}
 	}
 	return all

@@ -57,6 +57,14 @@ func TestEditAllowed(t *testing.T) {
 			"channels: {telegram: {allowedChatIds: [2]}}\n"},
 		{"windows line ends", "channels:\r\n  telegram:\r\n    allowedChatIds: [1]\r\n", []int64{2}, nil,
 			"channels:\r\n  telegram:\r\n    allowedChatIds: [1, 2]\r\n"},
+		{"windows line ends and comments", "# ours\r\nchannels: # all\r\n  telegram:\r\n    # us\r\n    allowedChatIds:\r\n    - 1 # me\r\n", []int64{2}, nil,
+			"# ours\r\nchannels: # all\r\n  telegram:\r\n    # us\r\n    allowedChatIds:\r\n    - 1 # me\r\n    - 2\r\n"},
+		{"windows line ends and no list", "#\r\n#", []int64{2}, nil,
+			"#\r\n#\r\nchannels:\r\n  telegram:\r\n    allowedChatIds: [2]\r\n"},
+		{"byte order mark", "\ufeffchannels: {telegram: {allowedChatIds: [1]}}\n", []int64{2}, []int64{1},
+			"\ufeffchannels: {telegram: {allowedChatIds: [2]}}\n"},
+		{"written null", "channels: {telegram: {allowedChatIds: ~}}\n", []int64{2}, nil,
+			"channels: {telegram: {allowedChatIds: [2]}}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := editAllowed([]byte(c.text), c.add, c.remove)
@@ -115,6 +123,9 @@ func FuzzEditAllowed(f *testing.F) {
 	f.Add("channels: &a\n  telegram: {}\n", int64(3), int64(1))
 	f.Add("\xef\xbb\xbfé: \"\"\r\n", int64(3), int64(1))
 	f.Add("\r0:", int64(-26), int64(-71))
+	f.Add("\n#\r\n", int64(-85), int64(7))
+	f.Add("#\r\n{}", int64(-85), int64(7))
+	f.Add("\ufeffchannels: # é\r\n \ttelegram: {allowedChatIds:\r\n [1, \"7\"]}", int64(3), int64(7))
 	f.Fuzz(func(t *testing.T, text string, add, remove int64) {
 		old, err := parseText(t, text)
 		if err != nil || add == remove || add == 0 || strings.Contains(text, "${") {

@@ -38,16 +38,16 @@ func (d *document) replace(n ast.Node, value string) error {
 	default:
 		return errValueByHand
 	}
-	t := n.GetToken()
-	if at := d.offset(t); raw(t) != "" && strings.HasPrefix(string(d.text[at:]), raw(t)) && !strings.Contains(raw(t), "\n") {
-		d.splice(at, len(raw(t)), value)
-		return nil
+	at, err := d.place(n.GetToken())
+	if _, null := n.(*ast.NullNode); err != nil && null {
+		// Nothing is written there.
+		at, err = d.colon(d.above)
+		value = " " + value
 	}
-	if _, null := n.(*ast.NullNode); !null {
+	if err != nil {
 		return errValueByHand
 	}
-	key := d.above.Key.GetToken()
-	d.splice(d.offset(key)+len(raw(key))+1, 0, " "+value)
+	d.splice(at, value)
 	return nil
 }
 
