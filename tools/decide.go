@@ -119,7 +119,7 @@ func (e *Executor) Scope(c Call) Scope {
 func (e *Executor) Offered(c Call) []Tool {
 	var shown []Tool
 	scope := e.Scope(c)
-	for _, t := range e.registry.sorted {
+	for _, t := range e.Registry().sorted {
 		if scope.Shows(t.Spec()) {
 			shown = append(shown, t)
 		}

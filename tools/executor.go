@@ -12,8 +12,10 @@ import (
 
 // ExecutorConfig is what NewExecutor needs.
 type ExecutorConfig struct {
-	// Registry holds the tools. Required.
+	// Registry holds the tools that are always there. Required.
 	Registry *Registry
+	// Sources offer further tools. None of them takes a name that is taken.
+	Sources []Source
 	// Policy is asked for what the owner lets the tools do now; nil is the zero
 	// Policy.
 	Policy func() Policy
@@ -38,7 +40,8 @@ type ExecutorConfig struct {
 // Executor runs calls of tools, all through the same steps. It may be used from
 // several goroutines.
 type Executor struct {
-	registry *Registry
+	// registry is the tools as they are now.
+	registry func() *Registry
 	rules    func() Policy
 	capture  capture
 	scratch  string
@@ -52,11 +55,22 @@ func NewExecutor(c ExecutorConfig) *Executor {
 		c.Policy = func() Policy { return Policy{} }
 	}
 	return &Executor{
-		registry: c.Registry, rules: c.Policy,
+		registry: newCatalogue(c.Registry, c.Sources, c.Log).registry, rules: c.Policy,
 		capture: capture{max: c.MaxOutputChars, spill: spill{dir: c.SpillDir, log: c.Log}, redact: c.Redact},
 		scratch: c.ScratchDir, keep: c.Keep,
 		log: c.Log,
 	}
+}
+
+// Registry is the tools as they are now.
+func (e *Executor) Registry() *Registry { return e.registry() }
+
+// Snapshot is an Executor whose tools stay as they are now, for one turn: what
+// the model was shown is what it can call, whatever the sources do meanwhile.
+func (e *Executor) Snapshot() *Executor {
+	fixed, now := *e, e.registry()
+	fixed.registry = func() *Registry { return now }
+	return &fixed
 }
 
 // Execute runs a call: find, validate, pre-check, policy, approve, journal, run,

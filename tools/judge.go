@@ -53,10 +53,11 @@ func (e *Executor) Concurrent(c Call) bool {
 
 // find looks the tool up by its name or an alias.
 func (e *Executor) find(p *pass) *Result {
-	found, ok := e.registry.byName[p.call.Name]
+	registry := e.Registry()
+	found, ok := registry.byName[p.call.Name]
 	if !ok {
 		name := p.call.Name
-		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip(name, maxName), didYouMean(e.registry.Near(name))))
+		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip(name, maxName), didYouMean(registry.Near(name))))
 		return &r
 	}
 	p.entry, p.tool, p.spec = found, found.tool, found.tool.Spec()

@@ -13,6 +13,8 @@ import (
 type Registry struct {
 	byName map[string]entry
 	sorted []Tool
+	// faults are the tools of sources that are left out.
+	faults []Fault
 }
 
 // entry is what a name stands for: a tool, what an alias presets, and the
@@ -26,14 +28,18 @@ type entry struct {
 // NewRegistry collects tools. A name or alias that is there twice is an error,
 // and so is a schema that cannot be used.
 func NewRegistry(tools ...Tool) (*Registry, error) {
-	r := &Registry{byName: map[string]entry{}, sorted: slices.Clone(tools)}
+	r := &Registry{byName: map[string]entry{}, sorted: sortedByName(tools)}
 	for _, t := range tools {
 		if err := r.add(t); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(r.sorted, func(a, b Tool) int { return cmp.Compare(a.Spec().Name, b.Spec().Name) })
 	return r, nil
+}
+
+// sortedByName is a list of tools by their canonical names.
+func sortedByName(tools []Tool) []Tool {
+	return slices.SortedFunc(slices.Values(tools), func(a, b Tool) int { return cmp.Compare(a.Spec().Name, b.Spec().Name) })
 }
 
 func (r *Registry) add(t Tool) error {
