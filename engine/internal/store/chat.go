@@ -76,8 +76,8 @@ func (tx *Tx) KillChat(channel string, id int64, note string) (was bool, err err
 	return n == 1, nil
 }
 
-// MoveChat gives a chat its new id: sessions, turns, approvals, what waits to be
-// answered and what waits to leave. Messages have other ids there, so what was to edit one
+// MoveChat gives a chat its new id: sessions, turns, approvals, jobs, what waits to
+// be answered and what waits to leave. Messages have other ids there, so what was to edit one
 // becomes a new message, and what was to answer one stands alone. Doing it again
 // changes nothing.
 func (tx *Tx) MoveChat(channel string, from, to int64) error {
@@ -92,6 +92,8 @@ func (tx *Tx) MoveChat(channel string, from, to int64) error {
 		`UPDATE inbox SET chat = ?3 WHERE state IN ('new', 'running') AND channel = ?1 AND chat = ?2`,
 		`UPDATE approvals SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE grants SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
+		`UPDATE jobs SET home_chat = ?3 WHERE home_channel = ?1 AND home_chat = ?2`,
+		`UPDATE jobs SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		moveOutSQL,
 	} {
 		if _, err := tx.exec(statement, channel, from, to); err != nil {

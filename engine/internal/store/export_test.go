@@ -28,6 +28,19 @@ var HotStatements = map[string]string{
 	"ApprovalOf":     approvalByCallSQL,
 	"PruneApprovals": pruneApprovalsSQL,
 
+	"Job":        jobSQL,
+	"JobNamed":   jobNamedSQL,
+	"JobEver":    jobEverSQL,
+	"Jobs":       jobsSQL,
+	"JobsOn":     jobsOnSQL,
+	"PruneJobs":  pruneJobsSQL,
+	"Run":        runSQL,
+	"OpenRuns":   openRunsSQL,
+	"Runs":       runsSQL,
+	"RunAt":      runAtSQL,
+	"LatestRuns": latestRunsSQL,
+	"Spent":      spentSQL,
+
 	"PendingApproval": pendingApprovalSQL,
 	"stopApprovals":   stopApprovalsSQL,
 }

@@ -19,7 +19,7 @@ func TestPlans(t *testing.T) {
 				t.Errorf("%s has no plan", name)
 			}
 			for _, step := range plan {
-				for _, table := range []string{"inbox", "outbox", "messages", "m", "turns", "sessions", "s", "usage", "approvals", "grants"} {
+				for _, table := range []string{"inbox", "outbox", "messages", "m", "turns", "sessions", "s", "usage", "approvals", "grants", "jobs", "j", "runs", "r"} {
 					scan := step == "SCAN "+table || strings.HasPrefix(step, "SCAN "+table+" ")
 					if scan && !partial(step) {
 						t.Errorf("%s: %s", name, step)
@@ -35,7 +35,7 @@ func TestPlans(t *testing.T) {
 }
 
 func partial(step string) bool {
-	for _, index := range []string{"inbox_new", "inbox_running", "outbox_waiting", "turns_running", "messages_unlogged", "approvals_pending"} {
+	for _, index := range []string{"inbox_new", "inbox_running", "outbox_waiting", "turns_running", "messages_unlogged", "approvals_pending", "jobs_on", "jobs_waiting", "runs_open"} {
 		if strings.Contains(step, "INDEX "+index) {
 			return true
 		}

@@ -187,6 +187,9 @@ func settleCopy(ctx context.Context, db *sql.DB) (dropped int, err error) {
 			`UPDATE turns SET state = 'stopped', note = 'a backup was restored', ended_at = started_at WHERE state = 'running'`,
 			`UPDATE outbox SET state = 'unknown', note = 'a backup was restored' WHERE state IN ('new', 'sending')`,
 			`UPDATE inbox SET state = 'done', note = 'a backup was restored' WHERE state IN ('new', 'running')`,
+			// What was due since has most probably run: jobs go on from now.
+			`UPDATE runs SET state = 'missed', note = 'a backup was restored', ended_at = scheduled_at WHERE state IN ('claimed', 'running', 'retry')`,
+			`UPDATE jobs SET next_run = 0 WHERE state = 'on'`,
 		} {
 			if _, err := tx.Exec(statement); err != nil {
 				return 0, err

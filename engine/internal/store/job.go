@@ -1,0 +1,199 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// The row ids of jobs and their runs.
+type (
+	JobID int64
+	RunID int64
+)
+
+// JobKind says what a job is.
+type JobKind string
+
+// The kinds of jobs.
+const (
+	// JobSchedule jobs run a turn, at each time of a cron or once.
+	JobSchedule JobKind = "schedule"
+	// JobReminder jobs deliver their message as it is, without a model.
+	JobReminder JobKind = "reminder"
+	// JobSpawn jobs run a turn once, at once: subagents.
+	JobSpawn JobKind = "spawn"
+)
+
+// JobState is whether a job runs.
+type JobState string
+
+// The states of a job.
+const (
+	JobOn JobState = "on"
+	// JobPaused jobs do not run until somebody switches them on; Note says why.
+	JobPaused JobState = "paused"
+	// JobDone jobs had one time, which has come.
+	JobDone JobState = "done"
+	// JobRemoved jobs are gone but for their runs.
+	JobRemoved JobState = "removed"
+)
+
+// Job is something that runs by itself.
+type Job struct {
+	ID   JobID
+	Kind JobKind
+	// Name is unique among the schedules and reminders that are on or paused.
+	Name string
+	// Cron is empty for a job with one time, At then is that time.
+	Cron string
+	At   time.Time
+	// Zone is the IANA name of the time zone of Cron.
+	Zone string
+	// Misfire is "run_once" or "skip": what becomes of times that were missed.
+	Misfire string
+	// Model is the configured name of a model, empty for the default.
+	Model   string
+	Message string
+	// Home is the chat that the job belongs to, zero for the command line;
+	// Creator is the person, 0 for none.
+	Home    Address
+	Creator int64
+	// Target is the chat that gets what the job says, zero for none.
+	Target Address
+	// Policy is JSON of the engine's: what the job's runs may do beyond the usual.
+	Policy string
+	// Budget is how many tokens a run may take, 0 for no bound of its own.
+	Budget int
+	// Origin is who caused the job: "person", "command", "workspace", "subagent".
+	Origin string
+	// Parent is the turn that spawned the job, 0 for none.
+	Parent TurnID
+	State  JobState
+	Note   string
+	// Failures counts the failed runs since the last good one.
+	Failures int
+	// NextRun is when the job is due, zero for never again.
+	NextRun              time.Time
+	CreatedAt, ChangedAt time.Time
+}
+
+const jobColumns = `j.id, j.kind, j.name, j.cron, j.at, j.zone, j.misfire, j.model, j.message, j.home_channel, j.home_chat,
+	j.home_thread, j.creator, j.channel, j.chat, j.thread, j.policy, j.budget, j.origin, j.parent, j.state, j.note, j.failures,
+	j.next_run, j.created_at, j.changed_at`
+
+const (
+	jobSQL      = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.id = ?`
+	jobNamedSQL = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.name = ? AND j.kind <> 'spawn' AND j.state IN ('on', 'paused')`
+	jobEverSQL  = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.name = ? AND j.kind <> 'spawn' AND j.state <> 'removed' ORDER BY j.id DESC LIMIT 1`
+	jobsOnSQL   = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.state = 'on' ORDER BY j.id`
+	jobsSQL     = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.state IN ('on', 'paused') ORDER BY j.id`
+
+	pruneJobsSQL = `DELETE FROM jobs WHERE state IN ('done', 'removed') AND changed_at < ?`
+)
+
+func (j *Job) fields() []any {
+	return []any{&j.ID, &j.Kind, &j.Name, &j.Cron, millis{&j.At}, &j.Zone, &j.Misfire, &j.Model, &j.Message,
+		&j.Home.Channel, &j.Home.Chat, &j.Home.Thread, &j.Creator, &j.Target.Channel, &j.Target.Chat, &j.Target.Thread,
+		&j.Policy, &j.Budget, &j.Origin, &j.Parent, &j.State, &j.Note, &j.Failures, millis{&j.NextRun},
+		millis{&j.CreatedAt}, millis{&j.ChangedAt}}
+}
+
+func scanJob(r row) (j Job, err error) {
+	err = r.Scan(j.fields()...)
+	return j, err
+}
+
+// AddJob stores a job, on unless State says otherwise.
+func (tx *Tx) AddJob(j Job) (JobID, error) {
+	if j.State == "" {
+		j.State = JobOn
+	}
+	id, err := tx.insert(`INSERT INTO jobs (kind, name, cron, at, zone, misfire, model, message, home_channel, home_chat, home_thread,
+			creator, channel, chat, thread, policy, budget, origin, parent, state, note, failures, next_run, created_at, changed_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
+		j.Kind, j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Home.Channel, j.Home.Chat, j.Home.Thread,
+		j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.Parent, j.State, j.Note,
+		toMillis(j.NextRun), tx.orNow(j.CreatedAt), toMillis(tx.now))
+	if err != nil {
+		return 0, fmt.Errorf("add job %s: %w", j.Name, err)
+	}
+	return JobID(id), nil
+}
+
+// Job returns a job, or ErrNotFound.
+func (tx *Tx) Job(id JobID) (Job, error) {
+	j, err := scanJob(tx.tx.QueryRow(jobSQL, id))
+	if err != nil {
+		return Job{}, fmt.Errorf("job %d: %w", id, notFound(err))
+	}
+	return j, nil
+}
+
+// JobNamed returns the schedule or reminder of a name that is on or paused, or
+// ErrNotFound.
+func (tx *Tx) JobNamed(name string) (Job, error) {
+	j, err := scanJob(tx.tx.QueryRow(jobNamedSQL, name))
+	if err != nil {
+		return Job{}, fmt.Errorf("job %s: %w", name, notFound(err))
+	}
+	return j, nil
+}
+
+// JobEver is JobNamed that also finds one whose only time has come.
+func (tx *Tx) JobEver(name string) (Job, error) {
+	j, err := tx.JobNamed(name)
+	if err == nil {
+		return j, nil
+	}
+	if j, err = scanJob(tx.tx.QueryRow(jobEverSQL, name)); err != nil {
+		return Job{}, fmt.Errorf("job %s: %w", name, notFound(err))
+	}
+	return j, nil
+}
+
+// Jobs lists what is on or paused, oldest first; with onlyOn only what is on.
+func (tx *Tx) Jobs(onlyOn bool) ([]Job, error) {
+	statement := jobsSQL
+	if onlyOn {
+		statement = jobsOnSQL
+	}
+	all, err := query(tx, scanJob, statement)
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return all, nil
+}
+
+// UpdateJob writes back everything of a job but its kind and where it comes from.
+func (tx *Tx) UpdateJob(j Job) error {
+	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, channel = ?, chat = ?,
+			thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, changed_at = ? WHERE id = ?`,
+		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Target.Channel, j.Target.Chat,
+		j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(tx.now), j.ID)
+	if err != nil {
+		return fmt.Errorf("update job %d: %w", j.ID, err)
+	}
+	return nil
+}
+
+// PauseJobsFor pauses the jobs that report to a chat, and returns their names.
+func (tx *Tx) PauseJobsFor(channel string, chat int64, note string) ([]string, error) {
+	names, err := query(tx, func(r row) (name string, err error) { err = r.Scan(&name); return name, err },
+		`UPDATE jobs SET state = 'paused', note = ?, changed_at = ? WHERE state = 'on' AND kind <> 'spawn' AND channel = ? AND chat = ? RETURNING name`,
+		note, toMillis(tx.now), channel, chat)
+	if err != nil {
+		return nil, fmt.Errorf("pause the jobs for %s %d: %w", channel, chat, err)
+	}
+	tx.changed = tx.changed || len(names) > 0
+	return names, nil
+}
+
+// PruneJobs deletes jobs that ended before a time, with their runs, and returns
+// how many.
+func (tx *Tx) PruneJobs(before time.Time) (int64, error) {
+	n, err := tx.exec(pruneJobsSQL, toMillis(before))
+	if err != nil {
+		return 0, fmt.Errorf("prune jobs: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// RunState is how far a run of a job is.
+type RunState string
+
+// The states of a run.
+const (
+	// RunClaimed runs are due and nobody has begun them.
+	RunClaimed RunState = "claimed"
+	RunRunning RunState = "running"
+	// RunRetry runs have failed and are tried once more at RetryAt.
+	RunRetry RunState = "retry"
+	RunDone  RunState = "done"
+	// RunSilent runs had nothing to report.
+	RunSilent RunState = "silent"
+	RunFailed RunState = "failed"
+	// RunMissed runs did not happen: the bot was off, or the clock jumped.
+	RunMissed RunState = "missed"
+	// RunSkipped runs did not happen because a person said so, or because the
+	// one before them still ran.
+	RunSkipped RunState = "skipped"
+	// RunStopped runs were stopped by a person.
+	RunStopped RunState = "stopped"
+)
+
+// The causes of a run.
+const (
+	CauseDue  = "due"
+	CauseLate = "late"
+	CauseHand = "by hand"
+)
+
+// Run is one run of a job.
+type Run struct {
+	ID  RunID
+	Job JobID
+	// ScheduledAt is when it was due; a job has one run for each such time.
+	ScheduledAt time.Time
+	State       RunState
+	// Cause is CauseDue, CauseLate for one that makes up for missed times, or
+	// CauseHand.
+	Cause    string
+	Attempts int
+	// Missed is how many missed times a row with RunMissed stands for, from
+	// ScheduledAt on.
+	Missed int
+	// Turn is the turn of the last attempt, 0 for none.
+	Turn                      TurnID
+	InputTokens, OutputTokens int
+	// Cost is in billionths of a dollar, over the calls that have prices.
+	Cost int64
+	// Delivered is the chat that got the result, empty for none.
+	Delivered string
+	// Result is what the run said, cut.
+	Result string
+	// Note says why it failed, was silent, missed or skipped.
+	Note                        string
+	RetryAt, StartedAt, EndedAt time.Time
+}
+
+const runColumns = `r.id, r.job, r.scheduled_at, r.state, r.cause, r.attempts, r.missed, r.turn, r.input_tokens, r.output_tokens, r.cost,
+	r.delivered, r.result, r.note, r.retry_at, r.started_at, r.ended_at`
+
+const (
+	runSQL      = `SELECT ` + runColumns + ` FROM runs r WHERE r.id = ?`
+	openRunsSQL = `SELECT ` + runColumns + ` FROM runs r WHERE r.state IN ('claimed', 'running', 'retry') ORDER BY r.id`
+	runsSQL     = `SELECT ` + runColumns + ` FROM runs r WHERE r.job = ? ORDER BY r.scheduled_at DESC LIMIT ?`
+	runsOfSQL   = `SELECT ` + runColumns + ` FROM jobs j CROSS JOIN runs r ON r.job = j.id
+		WHERE j.name = ? AND j.kind = ? AND r.state IN ('done', 'silent') AND r.id < ? ORDER BY r.id DESC LIMIT ?`
+	latestRunsSQL = `SELECT ` + runColumns + ` FROM jobs j JOIN runs r ON r.id = (SELECT l.id FROM runs l WHERE l.job = j.id ORDER BY l.scheduled_at DESC LIMIT 1)
+		WHERE j.state IN ('on', 'paused') ORDER BY j.id`
+	runAtSQL    = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ?`
+	spentSQL    = `SELECT coalesce(sum(max(input_tokens, 0) + estimated_input), 0), coalesce(sum(max(output_tokens, 0) + estimated_output), 0), coalesce(sum(max(cost, 0)), 0) FROM usage WHERE turn = ?`
+	pruneRunSQL = `DELETE FROM runs WHERE state NOT IN ('claimed', 'running', 'retry') AND scheduled_at < ?`
+)
+
+func scanRun(r row) (n Run, err error) {
+	err = r.Scan(&n.ID, &n.Job, millis{&n.ScheduledAt}, &n.State, &n.Cause, &n.Attempts, &n.Missed, &n.Turn, &n.InputTokens, &n.OutputTokens,
+		&n.Cost, &n.Delivered, &n.Result, &n.Note, millis{&n.RetryAt}, millis{&n.StartedAt}, millis{&n.EndedAt})
+	return n, err
+}
+
+// ClaimRun stores a run, claimed unless State says otherwise. It returns 0 when
+// the job has a run for that time already, which stays as it is.
+func (tx *Tx) ClaimRun(r Run) (RunID, error) {
+	if r.State == "" {
+		r.State = RunClaimed
+	}
+	taken, err := tx.RunAt(r.Job, r.ScheduledAt)
+	if err != nil || taken {
+		return 0, err
+	}
+	id, err := tx.insert(`INSERT INTO runs (job, scheduled_at, state, cause, attempts, missed, turn, input_tokens, output_tokens, cost,
+			delivered, result, note, retry_at, started_at, ended_at)
+		VALUES (?, ?, ?, ?, 0, ?, 0, 0, 0, 0, '', '', ?, 0, 0, ?)`,
+		r.Job, toMillis(r.ScheduledAt), r.State, r.Cause, r.Missed, r.Note, toMillis(r.EndedAt))
+	if err != nil {
+		return 0, fmt.Errorf("claim run of job %d: %w", r.Job, err)
+	}
+	return RunID(id), nil
+}
+
+// RunAt reports whether a job has a run for a time.
+func (tx *Tx) RunAt(job JobID, at time.Time) (bool, error) {
+	var n int
+	if err := tx.tx.QueryRow(runAtSQL, job, toMillis(at)).Scan(&n); err != nil {
+		return false, fmt.Errorf("run of job %d: %w", job, err)
+	}
+	return n > 0, nil
+}
+
+// Run returns a run, or ErrNotFound.
+func (tx *Tx) Run(id RunID) (Run, error) {
+	r, err := scanRun(tx.tx.QueryRow(runSQL, id))
+	if err != nil {
+		return Run{}, fmt.Errorf("run %d: %w", id, notFound(err))
+	}
+	return r, nil
+}
+
+// UpdateRun writes back everything of a run but its job, time and cause.
+func (tx *Tx) UpdateRun(r Run) error {
+	err := tx.change(`UPDATE runs SET state = ?, attempts = ?, turn = ?, input_tokens = ?, output_tokens = ?, cost = ?, delivered = ?,
+			result = ?, note = ?, retry_at = ?, started_at = ?, ended_at = ? WHERE id = ?`,
+		r.State, r.Attempts, r.Turn, r.InputTokens, r.OutputTokens, r.Cost, r.Delivered, r.Result, r.Note,
+		toMillis(r.RetryAt), toMillis(r.StartedAt), toMillis(r.EndedAt), r.ID)
+	if err != nil {
+		return fmt.Errorf("update run %d: %w", r.ID, err)
+	}
+	return nil
+}
+
+// OpenRuns lists the runs that have not ended, oldest first.
+func (tx *Tx) OpenRuns() ([]Run, error) {
+	all, err := query(tx, scanRun, openRunsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("list open runs: %w", err)
+	}
+	return all, nil
+}
+
+// Runs lists the runs of a job, the latest first, at most limit.
+func (tx *Tx) Runs(job JobID, limit int) ([]Run, error) {
+	all, err := query(tx, scanRun, runsSQL, job, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list runs of job %d: %w", job, err)
+	}
+	return all, nil
+}
+
+// RunsOf lists the completed runs of all jobs of a kind and name that began
+// before a run, the latest first, at most limit.
+func (tx *Tx) RunsOf(kind JobKind, name string, before RunID, limit int) ([]Run, error) {
+	all, err := query(tx, scanRun, runsOfSQL, name, kind, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list runs of %s: %w", name, err)
+	}
+	return all, nil
+}
+
+// LatestRuns is the latest run of each job that is on or paused and has one.
+func (tx *Tx) LatestRuns() (map[JobID]Run, error) {
+	all, err := query(tx, scanRun, latestRunsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("list the latest runs: %w", err)
+	}
+	byJob := map[JobID]Run{}
+	for _, r := range all {
+		byJob[r.Job] = r
+	}
+	return byJob, nil
+}
+
+// Spent is what the model calls of a turn took: tokens in and out, and the cost
+// in billionths of a dollar.
+func (tx *Tx) Spent(turn TurnID) (input, output int, cost int64, err error) {
+	if err = tx.tx.QueryRow(spentSQL, turn).Scan(&input, &output, &cost); err != nil {
+		err = fmt.Errorf("sum up the usage of turn %d: %w", turn, err)
+	}
+	return input, output, cost, err
+}
+
+// PruneRuns deletes ended runs that were due before a time, and returns how many.
+func (tx *Tx) PruneRuns(before time.Time) (int64, error) {
+	n, err := tx.exec(pruneRunSQL, toMillis(before))
+	if err != nil {
+		return 0, fmt.Errorf("prune runs: %w", err)
+	}
+	return n, nil
+}
