@@ -55,7 +55,7 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 // at least one.
 func (t *turn) together(calls []llm.ToolCall) int {
 	for i, c := range calls {
-		if !t.e.executor.Concurrent(t.toolCall(c)) {
+		if !t.executor.Concurrent(t.toolCall(c)) {
 			return max(i, 1)
 		}
 	}
@@ -96,7 +96,7 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 	}
 	t.show.busy(c.Name)
 	defer t.show.idle()
-	return t.e.executor.Execute(ctx, t.toolCall(c), journal{t})
+	return t.executor.Execute(ctx, t.toolCall(c), journal{t})
 }
 
 // toolCall is a model's call with everything that a tool may know.

@@ -76,7 +76,7 @@ func converted[To, From ~int64](ids []From) []To {
 // begun, so that what a command changes can be undone, too.
 func (d *Data) changelog(ctx context.Context, tool string) (tools.Changelog, error) {
 	if d.store == nil {
-		t, _, ok := d.registry.Find(tool)
+		t, _, ok := d.executor.Registry().Find(tool)
 		if !ok || !t.Spec().Changes {
 			return nil, nil
 		}

@@ -196,7 +196,7 @@ func modelNames(m Models) []string {
 
 func (e *Engine) toolNames() []string {
 	var names []string
-	for _, t := range e.registry.All() {
+	for _, t := range e.executor.Registry().All() {
 		names = append(names, t.Spec().Name)
 	}
 	return names

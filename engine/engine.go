@@ -64,6 +64,8 @@ type Config struct {
 	// Tools are the world's: files and whatever else cmd wires. The engine
 	// adds its own.
 	Tools []tools.Tool
+	// Sources offer further tools, which come and go while the bot runs.
+	Sources []tools.Source
 	// HTTP is the client for model providers. Required.
 	HTTP *http.Client
 	// Settings is asked for the settings as they are now. Required.
@@ -190,7 +192,6 @@ type Engine struct {
 	store     *store.Store
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
-	registry  *tools.Registry
 	executor  *tools.Executor
 	providers *providers
 	slots     slots
@@ -247,7 +248,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.backups = &backups{e: e}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters
-	e.registry, e.executor, err = toolbox(c, lent{skills: e.skills, model: e.modelIn, status: e.Status})
+	e.executor, err = toolbox(c, lent{skills: e.skills, model: e.modelIn, status: e.Status})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}

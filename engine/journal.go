@@ -18,7 +18,7 @@ var _ tools.Journal = journal{}
 // Started writes down that a call is about to have its effect. A call that has
 // none, or whose effect is part of its result, can be repeated and needs no row.
 func (j journal) Started(ctx context.Context, c tools.Call) error {
-	if !j.t.e.inDoubt(c) {
+	if !j.t.inDoubt(c) {
 		return nil
 	}
 	j.t.show.need()
@@ -44,7 +44,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 		return err
 	}
 	err = j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error {
-		if !j.t.e.inDoubt(c) {
+		if !j.t.inDoubt(c) {
 			if err := tx.StartCall(j.row(c)); err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 // seem to be of use, the one that finds others, and what that has found.
 func (t *turn) offered() []llm.Tool {
 	if t.tools == nil {
-		t.tools = t.choose(t.e.executor.Offered(t.toolCall(llm.ToolCall{})))
+		t.tools = t.choose(t.executor.Offered(t.toolCall(llm.ToolCall{})))
 	}
 	return t.tools
 }

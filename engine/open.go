@@ -23,7 +23,6 @@ type Data struct {
 	missing  error
 	config   store.Config
 	gateway  *gateway.Gateway
-	registry *tools.Registry
 	executor *tools.Executor
 	skills   *workspace.Skills
 	// skillDirs are where the skills of a source lie on the disk.
@@ -35,7 +34,7 @@ type Data struct {
 func Open(ctx context.Context, c Config) (*Data, error) {
 	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}, skills: skillsOf(c), skillDirs: skillDirs(c)}
 	var err error
-	if d.registry, d.executor, err = toolbox(c, d.lent(c)); err != nil {
+	if d.executor, err = toolbox(c, d.lent(c)); err != nil {
 		return nil, err
 	}
 	d.store, err = store.OpenBeside(ctx, d.config)
@@ -89,7 +88,10 @@ func (d *Data) Queues(ctx context.Context) (in, out Queue, err error) {
 }
 
 // Tools lists all tools as models in the language are told about them.
-func (d *Data) Tools(language string) []tools.Listing { return d.registry.List(language) }
+func (d *Data) Tools(language string) []tools.Listing { return d.executor.Registry().List(language) }
+
+// ToolFaults are the tools of plugins and servers that are left out.
+func (d *Data) ToolFaults() []tools.Fault { return d.executor.Registry().Faults() }
 
 // CallTool calls a tool as the owner at the command line. What would be asked is
 // refused; see CallApproved. What it sends leaves through the outbox: at once

@@ -61,7 +61,7 @@ func (e *Engine) withoutSkills(history []store.Message) []store.Message {
 
 // isLoad reports whether a name that a model wrote is that of skill_load.
 func (e *Engine) isLoad(name string) bool {
-	t, _, ok := e.registry.Find(name)
+	t, _, ok := e.executor.Registry().Find(name)
 	return ok && t.Spec().Name == guide.LoadTool
 }
 

@@ -11,7 +11,7 @@ import (
 
 // toolbox builds the engine's own tools, puts them beside the world's, and
 // returns the pipeline that runs them.
-func toolbox(c Config, l lent) (*tools.Registry, *tools.Executor, error) {
+func toolbox(c Config, l lent) (*tools.Executor, error) {
 	var executor *tools.Executor
 	search := tools.NewSearch(
 		func(c tools.Call) []tools.Tool { return executor.Offered(c) },
@@ -19,27 +19,27 @@ func toolbox(c Config, l lent) (*tools.Registry, *tools.Executor, error) {
 	)
 	registry, err := tools.NewRegistry(slices.Concat(ownTools(c, l), c.Tools, []tools.Tool{search})...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("register the tools: %w", err)
+		return nil, fmt.Errorf("register the tools: %w", err)
 	}
 	executor = tools.NewExecutor(tools.ExecutorConfig{
 		Policy:   func() tools.Policy { return c.Settings().Policy },
-		Registry: registry, SpillDir: filepath.Join(c.Dir, "spill"), Redact: c.Redact, Log: c.Log,
+		Registry: registry, Sources: c.Sources, SpillDir: filepath.Join(c.Dir, "spill"), Redact: c.Redact, Log: c.Log,
 		MaxOutputChars: func() int { return c.Settings().MaxOutputChars },
 	})
 	for _, name := range c.Settings().Policy.Names() {
-		if _, _, known := registry.Find(name); !known {
+		if _, _, known := executor.Registry().Find(name); !known {
 			c.Log.Warn("the policy names a tool that does not exist", "tool", name, "near", registry.Near(name))
 		}
 	}
-	return registry, executor, nil
+	return executor, nil
 }
 
 // inDoubt reports whether nobody could tell, after a crash, if a call has
 // happened: it changes something that is not part of its result. The call is in
 // canonical form.
-func (e *Engine) inDoubt(c tools.Call) bool {
-	t, _, ok := e.registry.Find(c.Name)
-	return ok && t.Spec().Alters(c.Arguments) && !t.Spec().Atomic
+func (t *turn) inDoubt(c tools.Call) bool {
+	found, _, ok := t.executor.Registry().Find(c.Name)
+	return ok && found.Spec().Alters(c.Arguments) && !found.Spec().Atomic
 }
 
 func zoneOf(s Settings) *time.Location {

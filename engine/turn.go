@@ -23,6 +23,8 @@ type turn struct {
 	e        *Engine
 	row      store.Turn
 	settings Settings
+	// executor has the tools as they were when the turn began.
+	executor *tools.Executor
 	log      *slog.Logger
 	// ids are the inbox rows it answers; asked are their messages as the
 	// model and the history get them.
@@ -154,7 +156,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
-	t := &turn{e: e, row: row, settings: e.settings(), log: e.log.With("chat", reachable(row.Address).String())}
+	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), log: e.log.With("chat", reachable(row.Address).String())}
 	for _, it := range items {
 		t.ids = append(t.ids, it.row.ID)
 	}
