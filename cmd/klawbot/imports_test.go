@@ -71,6 +71,7 @@ var home = map[string][]string{
 	"github.com/mattn/go-runewidth":            {"gateway/telegram"},
 	"github.com/rivo/uniseg":                   {"gateway/telegram"},
 	"golang.org/x/term":                        {"cmd/klawbot"},
+	"golang.org/x/net":                         {"internal/httpclient", "tools/web"}, // names of hosts; pages and their alphabets
 	"golang.org/x/time":                        {"gateway/telegram"},
 	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"}, // the way goroutines are waited for
 	"golang.org/x/text":                        {"gateway/telegram"},

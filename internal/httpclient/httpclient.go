@@ -2,7 +2,8 @@
 // makes follows no redirects, so that keys and bodies never travel to a host
 // that nobody configured, takes no proxy from the environment unless asked, and
 // notices connections that died in silence. It has no overall timeout: callers
-// bound their requests with a context.
+// bound their requests with a context. A Guard keeps clients whose addresses
+// come from a model on the public internet.
 package httpclient
 
 import (
@@ -21,6 +22,7 @@ const (
 	pingAfter   = 15 * time.Second
 	idleConns   = 32
 	idlePerHost = 8
+	maxHeader   = 64 << 10
 )
 
 // Options say what a client may do. The zero value is right for the APIs that
@@ -34,6 +36,14 @@ type Options struct {
 	// Control is asked about every address before it is dialled, after its
 	// name was resolved; an error refuses the connection. Nil allows all.
 	Control func(ctx context.Context, network, address string, c syscall.RawConn) error
+	// Guard keeps the client on the public internet, and every request makes a
+	// connection of its own, which the Guard is asked about. Nil is for the
+	// hosts that the configuration names.
+	Guard *Guard
+	// Resolver looks names up; nil is the system's.
+	Resolver *net.Resolver
+	// Raw leaves compressed bodies as they are.
+	Raw bool
 	// Dial replaces the network, for servers that listen on none.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -41,25 +51,36 @@ type Options struct {
 // New returns a client with connections of its own. It may be used from several
 // goroutines.
 func New(o Options) *http.Client {
-	dial := o.Dial
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: pingAfter, ControlContext: o.Control}).DialContext
-	}
 	t := &http.Transport{
-		DialContext:           dial,
-		TLSHandshakeTimeout:   tlsTimeout,
-		ResponseHeaderTimeout: o.HeaderTimeout,
-		ExpectContinueTimeout: time.Second,
-		IdleConnTimeout:       idleTimeout,
-		MaxIdleConns:          idleConns,
-		MaxIdleConnsPerHost:   idlePerHost,
-		ForceAttemptHTTP2:     true,
-		HTTP2:                 &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
+		DialContext:            NewDial(o),
+		DisableKeepAlives:      o.Guard != nil,
+		DisableCompression:     o.Raw,
+		TLSHandshakeTimeout:    tlsTimeout,
+		ResponseHeaderTimeout:  o.HeaderTimeout,
+		ExpectContinueTimeout:  time.Second,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConns:           idleConns,
+		MaxIdleConnsPerHost:    idlePerHost,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
 	}
 	if o.Proxy {
 		t.Proxy = http.ProxyFromEnvironment
 	}
 	return &http.Client{Transport: t, CheckRedirect: stay}
+}
+
+// NewDial returns the function that makes connections with the same options.
+func NewDial(o Options) func(ctx context.Context, network, address string) (net.Conn, error) {
+	if o.Dial != nil {
+		return o.Dial
+	}
+	d := net.Dialer{Timeout: dialTimeout, KeepAlive: pingAfter, ControlContext: o.Control, Resolver: o.Resolver}
+	if o.Guard != nil {
+		return o.Guard.dial(d)
+	}
+	return d.DialContext
 }
 
 // stay hands a redirect to the caller instead of following it.
