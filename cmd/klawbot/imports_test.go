@@ -19,7 +19,7 @@ type rule struct {
 var allowed = map[string]rule{
 	"whitelist":                          {nil, "pure rules"},
 	"gateway":                            {[]string{"whitelist"}, "the one door"},
-	"gateway/telegram":                   {[]string{"gateway", "internal/redact"}, "one channel"},
+	"gateway/telegram":                   {[]string{"gateway", "internal/redact", "internal/httpclient"}, "one channel; clients are made in one place"},
 	"gateway/console":                    {[]string{"gateway", "internal/redact"}, "one channel"},
 	"tools":                              {[]string{"internal/redact"}, "what a tool is, and the pipeline"},
 	"tools/file":                         {[]string{"tools"}, "one family"},
@@ -37,6 +37,7 @@ var allowed = map[string]rule{
 	"engine/internal/llm/script":         {[]string{"engine/internal/llm"}, "one wire"},
 	"engine/internal/llm/wire":           {[]string{"engine/internal/llm"}, "what the wires share"},
 	"engine/internal/store":              {[]string{"engine/internal/llm"}, "everything kept"},
+	"engine/internal/embed":              {nil, "text to vector"},
 	"engine/internal/workspace":          {nil, "reads a folder"},
 	"internal/redact":                    {nil, "a leaf"},
 	"internal/httpclient":                {nil, "a leaf"},
@@ -74,7 +75,8 @@ var home = map[string][]string{
 	"golang.org/x/net":                         {"internal/httpclient", "tools/web"}, // names of hosts; pages and their alphabets
 	"golang.org/x/time":                        {"gateway/telegram"},
 	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"}, // the way goroutines are waited for
-	"golang.org/x/text":                        {"gateway/telegram"},
+	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed"}, // each normalises its texts
+	"github.com/yalue/onnxruntime_go":          {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":       {"engine"},
 	"golang.org/x/sys":                         {"engine/internal/store", "internal/llamatest"}, // each its own system call
 }
