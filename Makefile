@@ -42,6 +42,8 @@ ERRCHECK := github.com/kisielk/errcheck@v1.20.0
 
 FUZZTIME ?= 30s
 FUZZ ?= Fuzz
+TOOLTIME ?= 60s
+TOOL ?=
 KILLS ?= 200
 MINUTES ?= 0
 RATE ?= 5
@@ -54,7 +56,7 @@ ORACLE ?= 1000
 RACES ?= 25000
 IMAGE ?= klawbot
 
-.PHONY: chat build test bench fuzz soak load bombs faults mutants races oracle sdk peers lint libraries docker docker-local header clean help
+.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle sdk peers lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -80,13 +82,22 @@ bombs: header ## answers, updates, files and a configuration that want to cost t
 faults: header ## let FAULTS calls of Telegram and MODEL_FAULTS of a model fail, and MUTATIONS updates be damaged, in fake time
 	FAULTS=$(FAULTS) MODEL_FAULTS=$(MODEL_FAULTS) MUTATIONS=$(MUTATIONS) go test -tags=$(TAGS) -run '^Test(TelegramFaults|ModelFaults|MutatedUpdates)$$' -count=1 -v -timeout 0 ./cmd/klawbot
 
-fuzz: header ## every fuzz target for FUZZTIME (FUZZ: only those whose names begin so)
+fuzz: fuzz-targets fuzz-tools ## every fuzz target for FUZZTIME, then every tool for TOOLTIME
+
+fuzz-targets: header ## every fuzz target for FUZZTIME (FUZZ: only those whose names begin so)
 	@set -o pipefail; go test -list '^$(FUZZ)' ./... \
 	  | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0; all++ } \
 	         END { if (!all) { print "no package has a fuzz target" > "/dev/stderr"; exit 1 } }' \
 	  | while read -r package target; do \
 	      echo "== $$target in $$package for $(FUZZTIME)"; \
 	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" </dev/null || exit 1; \
+	    done
+
+fuzz-tools: header ## every tool alone for TOOLTIME (TOOL: only that one)
+	@set -o pipefail; $(if $(TOOL),echo $(TOOL),KLAWBOT_HOME=$(CURDIR)/build/fuzz go run ./cmd/klawbot tools list) \
+	  | while read -r tool _; do \
+	      echo "== $$tool for $(TOOLTIME)"; \
+	      TOOL=$$tool go test -run '^$$' -fuzz '^FuzzEveryTool$$' -fuzztime $(TOOLTIME) -fuzzminimizetime 10x ./cmd/klawbot </dev/null || exit 1; \
 	    done
 
 mutants: header ## take guards away, COUNT of them or all: a test must fail each time
