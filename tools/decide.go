@@ -120,7 +120,7 @@ func (e *Executor) Offered(c Call) []Tool {
 	var shown []Tool
 	scope := e.Scope(c)
 	for _, t := range e.Registry().sorted {
-		if scope.Shows(t.Spec()) {
+		if scope.Shows(t.Spec()) && t.Spec().missing() == "" {
 			shown = append(shown, t)
 		}
 	}

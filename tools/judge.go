@@ -78,6 +78,10 @@ func (e *Executor) validate(p *pass) *Result {
 
 // preCheck lets the tool itself refuse.
 func (e *Executor) preCheck(p *pass) *Result {
+	if why := p.spec.missing(); why != "" {
+		r := Fail(Execution, why)
+		return &r
+	}
 	if p.spec.PreValidate == nil {
 		return nil
 	}

@@ -120,17 +120,20 @@ type Listing struct {
 	Aliases     []string        `json:"aliases"`
 }
 
-// List describes every tool in a language, by name.
+// List describes every tool that can work now in a language, by name.
 func (r *Registry) List(language string) []Listing {
-	all := make([]Listing, len(r.sorted))
-	for i, t := range r.sorted {
+	all := make([]Listing, 0, len(r.sorted))
+	for _, t := range r.sorted {
 		spec := t.Spec()
+		if spec.missing() != "" {
+			continue
+		}
 		text := spec.Text(language)
 		aliases := make([]string, len(spec.Aliases))
 		for j, a := range spec.Aliases {
 			aliases[j] = a.Name
 		}
-		all[i] = Listing{spec.Name, spec.Group, spec.Changes, text.Description, text.Parameters, aliases}
+		all = append(all, Listing{spec.Name, spec.Group, spec.Changes, text.Description, text.Parameters, aliases})
 	}
 	return all
 }

@@ -63,6 +63,11 @@ type Spec struct {
 	// pages or servers. It is screened for injections and handed to the model
 	// as data, with its origin.
 	Outside bool
+	// Unavailable, if not nil, says why the tool cannot work now, as a part that
+	// it needs is not installed or not configured; "" when it can. Such a tool is
+	// shown to nobody, and a call is refused with the reason. It may read live
+	// settings and must be quick.
+	Unavailable func() string
 	// PreValidate, if not nil, may refuse a call before anybody is asked about
 	// it: it returns why, or nil. It gets validated arguments and has no effect.
 	PreValidate func(c Call, a Autonomy) *Result
@@ -99,6 +104,14 @@ func (s Spec) Alters(arguments json.RawMessage) (yes bool) {
 		}
 	}()
 	return s.ChangesWhen(arguments)
+}
+
+// missing says why the tool cannot work now, "" when it can.
+func (s Spec) missing() string {
+	if s.Unavailable == nil {
+		return ""
+	}
+	return s.Unavailable()
 }
 
 // Text is what a model is shown of a tool in one language.
