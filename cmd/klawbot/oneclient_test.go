@@ -33,9 +33,6 @@ func TestClientsAreMadeInOnePlace(t *testing.T) {
 			if star, is := n.(*ast.StarExpr); is && selects(star.X) != "" {
 				return false // a parameter of the type is fine
 			}
-			if lit, is := n.(*ast.TypeAssertExpr); is && lit.Type != nil {
-				return false
-			}
 			if use := selects(n); slices.Contains(forbidden, use) {
 				t.Errorf("%s uses http.%s; take a client from internal/httpclient", name, use)
 			}

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
 )
 
@@ -44,19 +45,14 @@ func newAPI(base, token string, transport func() http.RoundTripper, secrets *red
 	return a
 }
 
-// newTransport makes a pool that pings idle HTTP/2 connections, so that one whose
-// other end vanished is noticed.
+// newTransport makes a pool of connections, through the proxy of the environment.
 func newTransport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second}
-	return t
+	return httpclient.New(httpclient.Options{Proxy: true}).Transport
 }
 
 // renew forgets all connections.
 func (a *api) renew() {
-	// A redirect would carry the token to another host.
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	fresh := &http.Client{Transport: a.transport(), CheckRedirect: stay}
+	fresh := httpclient.Over(a.transport())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.http != nil {

@@ -68,6 +68,12 @@ func New(o Options) *http.Client {
 	if o.Proxy {
 		t.Proxy = http.ProxyFromEnvironment
 	}
+	return Over(t)
+}
+
+// Over returns a client of a transport that is there already. It stays on
+// redirects too.
+func Over(t http.RoundTripper) *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: stay}
 }
 
