@@ -73,7 +73,7 @@ func New(c Config) []tools.Tool {
 			Aliases: []tools.Alias{{Name: "search_files", Preset: map[string]any{"type": "grep"}}, {Name: "glob_find"}},
 		}, texts, f.search),
 		tools.New(tools.Spec{
-			Name: "file_undo", Group: tools.GroupFiles, Timeout: timeout, Changes: true,
+			Name: "file_undo", Group: tools.GroupFiles, Timeout: timeout, Changes: true, ChangesWhen: reverts,
 		}, texts, f.undo),
 	}
 }

@@ -15,6 +15,13 @@ type undoArgs struct {
 	ID     int64  `json:"id,omitempty" min:"1"`
 }
 
+// reverts reports whether a call does more than list what can be undone.
+func reverts(arguments json.RawMessage) bool {
+	var a undoArgs
+	err := json.Unmarshal(arguments, &a)
+	return err != nil || a.Action != "list" && a.Action != ""
+}
+
 // maxListed is how many changes are listed.
 const maxListed = 50
 

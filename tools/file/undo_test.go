@@ -260,3 +260,16 @@ func TestNoChangelogNoChange(t *testing.T) {
 	}
 	b.missing("a.txt")
 }
+
+func TestListingChangesIsNoChange(t *testing.T) {
+	b := newBench(t, nil)
+	for arguments, want := range map[string]bool{
+		`{}`: true, `{"action":"list"}`: true, `{"action":"list","id":3}`: true,
+		`{"action":"revert"}`: false, `{"action":"revert_turn","id":3}`: false, `{"action":"revert_all"}`: false,
+	} {
+		c := tools.Call{ID: "c1", Name: "file_undo", Arguments: json.RawMessage(arguments)}
+		if got := b.Concurrent(c); got != want {
+			t.Errorf("%s may run beside others: %t, want %t", arguments, got, want)
+		}
+	}
+}
