@@ -15,7 +15,7 @@ func (s *Server) editMessageText(p params) (any, *apiError) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Document != "" {
+	if m.Document != "" || m.Photo != "" {
 		return nil, badRequest("there is no text in the message to edit")
 	}
 	changed := *m

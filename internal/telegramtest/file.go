@@ -1,14 +1,25 @@
 package telegramtest
 
 import (
+	"bytes"
+	"image"
+	_ "image/jpeg" // what a photo can be
+	_ "image/png"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
 )
 
-// maxDownload is what getFile gives away.
-const maxDownload = 20 << 20
+// The limits of files: what getFile gives away, what a document and a photo may
+// have, and how long the sides of a photo may be together and to each other.
+const (
+	maxDownload = 20 << 20
+	maxDocument = 50 << 20
+	maxPhoto    = 10 << 20
+	maxSides    = 10_000
+	maxRatio    = 20
+)
 
 // File is an uploaded file.
 type File struct {
@@ -30,22 +41,46 @@ func (s *Server) addFile(f File) string {
 	return id
 }
 
-// document finds or takes the file of a sendDocument. s.mu is held.
-func (s *Server) document(p params) (string, *apiError) {
-	name := strings.TrimPrefix(p.str("document"), "attach://")
-	if f, ok := p.files["document"]; ok {
-		name, p.files[name] = "document", f
+// file finds or takes the file that a call sends in a field. s.mu is held.
+func (s *Server) file(p params, field string, limit int) (string, *apiError) {
+	name := strings.TrimPrefix(p.str(field), "attach://")
+	if f, ok := p.files[field]; ok {
+		name, p.files[name] = field, f
 	}
 	if f, ok := p.files[name]; ok {
-		if len(f.Data) == 0 {
+		switch {
+		case len(f.Data) == 0:
 			return "", badRequest("file must be non-empty")
+		case len(f.Data) > limit:
+			return "", &apiError{status: http.StatusRequestEntityTooLarge, description: "Request Entity Too Large"}
 		}
 		return s.addFile(f), nil
 	}
 	if _, ok := s.files[name]; ok {
 		return name, nil
 	}
-	return "", badRequest("there is no document in the request")
+	return "", badRequest("there is no %s in the request", field)
+}
+
+// photo reports why the file cannot be a photo.
+func (f File) photo() *apiError {
+	width, height, ok := f.measure()
+	short, long := min(width, height), max(width, height)
+	switch {
+	case len(f.Data) > maxPhoto:
+		return badRequest("file is too big for a photo; the maximum size is %d bytes", maxPhoto)
+	case !ok:
+		return badRequest("IMAGE_PROCESS_FAILED")
+	case short+long > maxSides, long > maxRatio*short:
+		return badRequest("PHOTO_INVALID_DIMENSIONS")
+	}
+	return nil
+}
+
+// measure is the width and the height of a picture.
+func (f File) measure() (width, height int, ok bool) {
+	c, _, err := image.DecodeConfig(bytes.NewReader(f.Data))
+	return c.Width, c.Height, err == nil && c.Width > 0 && c.Height > 0
 }
 
 // getFile says where a file can be fetched. s.mu is held.

@@ -2,6 +2,8 @@ package telegramtest_test
 
 import (
 	"bytes"
+	"image"
+	"image/png"
 	"io"
 	"mime/multipart"
 	"strings"
@@ -13,7 +15,7 @@ import (
 func TestDocuments(t *testing.T) {
 	s, c := start(t, telegramtest.Config{})
 	s.User(alice).Send("hello")
-	body, kind := upload(t, "notes.txt", "the content")
+	body, kind := upload(t, "document", "notes.txt", "the content")
 	resp, err := c.http.Post(c.base+"sendDocument?chat_id=42&caption=here", kind, body)
 	if err != nil {
 		t.Fatal(err)
@@ -40,11 +42,11 @@ func TestDocuments(t *testing.T) {
 }
 
 // upload is a multipart body with one file.
-func upload(t *testing.T, name, content string) (body *bytes.Buffer, kind string) {
+func upload(t *testing.T, field, name, content string) (body *bytes.Buffer, kind string) {
 	t.Helper()
 	body = new(bytes.Buffer)
 	w := multipart.NewWriter(body)
-	part, err := w.CreateFormFile("document", name)
+	part, err := w.CreateFormFile(field, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +57,70 @@ func upload(t *testing.T, name, content string) (body *bytes.Buffer, kind string
 		t.Fatal(err)
 	}
 	return body, w.FormDataContentType()
+}
+
+// picture is a PNG of a size.
+func picture(t *testing.T, width, height int) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPhotos(t *testing.T) {
+	s, c := start(t, telegramtest.Config{})
+	s.User(alice).Send("hello")
+	for name, tt := range map[string]struct {
+		content string
+		status  int
+		want    string
+	}{
+		"a photo":    {picture(t, 40, 2), 200, `"photo":[{"file_id":"file-`},
+		"too wide":   {picture(t, 41, 2), 400, "Bad Request: PHOTO_INVALID_DIMENSIONS"},
+		"too large":  {picture(t, 9000, 1001), 400, "Bad Request: PHOTO_INVALID_DIMENSIONS"},
+		"no picture": {"GIF89a", 400, "Bad Request: IMAGE_PROCESS_FAILED"},
+		"too many bytes": {
+			picture(t, 2, 2) + strings.Repeat("x", 10<<20), 400, "Bad Request: file is too big for a photo; the maximum size is 10485760 bytes",
+		},
+		"nothing": {"", 400, "Bad Request: file must be non-empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body, kind := upload(t, "photo", "p.png", tt.content)
+			resp, err := c.http.Post(c.base+"sendPhoto?chat_id=42&caption=look", kind, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			answer, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != tt.status || !strings.Contains(string(answer), tt.want) {
+				t.Errorf("%d %s %v", resp.StatusCode, answer, err)
+			}
+		})
+	}
+	m := s.Messages(alice)[1]
+	if m.Text != "look" || m.Photo == "" || m.Document != "" || !strings.Contains(s.Transcript(alice), "look (photo)") {
+		t.Errorf("%+v", m)
+	}
+	c.refused("editMessageText", obj{"chat_id": alice, "message_id": m.ID, "text": "x"}, 400, "Bad Request: there is no text in the message to edit")
+	c.refused("sendPhoto", obj{"chat_id": alice}, 400, "Bad Request: there is no photo in the request")
+}
+
+func TestDocumentOfMoreThan50MB(t *testing.T) {
+	s, c := start(t, telegramtest.Config{})
+	s.User(alice).Send("hello")
+	for n, want := range map[int]int{50 << 20: 200, 50<<20 + 1: 413} {
+		body, kind := upload(t, "document", "big", strings.Repeat("x", n))
+		resp, err := c.http.Post(c.base+"sendDocument?chat_id=42", kind, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%d bytes: %d", n, resp.StatusCode)
+		}
+	}
 }
 
 func TestFilesThatCannotBeHad(t *testing.T) {

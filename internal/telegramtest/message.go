@@ -27,8 +27,9 @@ type Message struct {
 	Preview bool `json:"preview,omitempty"`
 	// ParseMode is what the bot asked for; the text was not parsed.
 	ParseMode string `json:"parse_mode,omitempty"`
-	// Document is the file id of an attachment.
+	// Document is the file id of an attachment, Photo that of a photo.
 	Document string `json:"document,omitempty"`
+	Photo    string `json:"photo,omitempty"`
 	// Reaction is the bot's reaction.
 	Reaction string `json:"reaction,omitempty"`
 	// Edits counts the edits, Edited is the time of the last one.

@@ -24,11 +24,28 @@ func (s *Server) sendDocument(p params) (any, *apiError) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.document(p)
+	id, err := s.file(p, "document", maxDocument)
 	if err != nil {
 		return nil, err
 	}
 	return s.send(p, Message{Text: t.text, Entities: t.entities, ParseMode: p.str("parse_mode"), Document: id})
+}
+
+// sendPhoto sends a photo with a caption. s.mu is held.
+func (s *Server) sendPhoto(p params) (any, *apiError) {
+	t, err := s.readCaption(p)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.file(p, "photo", maxDocument)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.files[id].photo(); err != nil {
+		delete(s.files, id)
+		return nil, err
+	}
+	return s.send(p, Message{Text: t.text, Entities: t.entities, ParseMode: p.str("parse_mode"), Photo: id})
 }
 
 // send does what all kinds of messages have in common.

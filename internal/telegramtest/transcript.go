@@ -43,6 +43,7 @@ func (m Message) marks() string {
 	}{
 		{m.Forward != "", "forwarded from " + m.Forward},
 		{m.Document != "", "file"},
+		{m.Photo != "", "photo"},
 		{m.Silent, "silent"},
 		{m.Edits > 0, "edited"},
 		{m.Deleted, "deleted"},

@@ -59,6 +59,7 @@ type wireMessage struct {
 	Caption     string        `json:"caption,omitempty"`
 	Captioned   []Entity      `json:"caption_entities,omitempty"`
 	Document    *wireDocument `json:"document,omitempty"`
+	Photo       []wirePhoto   `json:"photo,omitempty"`
 	Markup      *wireKeyboard `json:"reply_markup,omitempty"`
 	MigrateTo   int64         `json:"migrate_to_chat_id,omitempty"`
 	MigrateFrom int64         `json:"migrate_from_chat_id,omitempty"`
@@ -76,6 +77,15 @@ type wireDocument struct {
 	Name     string `json:"file_name,omitempty"`
 	Size     int    `json:"file_size"`
 	Path     string `json:"file_path,omitempty"`
+}
+
+// wirePhoto is one size of a photo.
+type wirePhoto struct {
+	ID       string `json:"file_id"`
+	UniqueID string `json:"file_unique_id"`
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
+	Size     int    `json:"file_size"`
 }
 
 type wireKeyboard struct {
@@ -147,7 +157,17 @@ func (s *Server) wireAlone(c *chat, m *Message) *wireMessage {
 	}
 	if f, ok := s.files[m.Document]; ok {
 		w.Document = f.wire(m.Document)
-		w.Caption, w.Captioned, w.Text, w.Entities = w.Text, w.Entities, "", nil
+		w.caption()
+	}
+	if f, ok := s.files[m.Photo]; ok {
+		width, height, _ := f.measure() // it was a photo when it was sent
+		w.Photo = []wirePhoto{{ID: m.Photo, UniqueID: "u" + m.Photo, Width: width, Height: height, Size: len(f.Data)}}
+		w.caption()
 	}
 	return w
+}
+
+// caption makes the text one that stands below a file.
+func (w *wireMessage) caption() {
+	w.Caption, w.Captioned, w.Text, w.Entities = w.Text, w.Entities, "", nil
 }
