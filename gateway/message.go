@@ -189,16 +189,6 @@ type Part struct {
 	Paced bool `json:"-"`
 }
 
-// Document is a text file. It is stored with its Part, so it is at most
-// MaxDocument bytes long.
-type Document struct {
-	Name    string `json:"name"`
-	Content string `json:"content"`
-}
-
-// MaxDocument is the longest Document.Content, in bytes.
-const MaxDocument = 1 << 20
-
 // Entity formats a range of a Part's text. Offset and Length count UTF-16 code
 // units, as Telegram does.
 type Entity struct {

@@ -144,12 +144,18 @@ func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gate
 	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last})
 }
 
-// shown is what a terminal shows of a part: of a file its name and size.
+// shown is what a terminal shows of a part: of a file its name, its size and, if
+// it has one, where it lies. A terminal is on the bot's own machine.
 func shown(p gateway.Part) string {
-	if p.Document == nil {
+	d := p.Document
+	if d == nil {
 		return p.Text
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s\n[file %s, %d bytes]", p.Text, p.Document.Name, len(p.Document.Content)))
+	about := fmt.Sprintf("file %s, %d bytes", d.Name, len(d.Content))
+	if d.Sum != "" {
+		about = fmt.Sprintf("file %s, %d bytes: %s", d.Name, d.Size, d.Path)
+	}
+	return strings.TrimSpace(p.Text + "\n[" + about + "]")
 }
 
 // Delete takes a message back. Without a terminal there is nothing to take back.

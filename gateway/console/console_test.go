@@ -221,6 +221,25 @@ func TestRenderKeepsMarkdown(t *testing.T) {
 	}
 }
 
+func TestFilesAreNamedWithTheirPlace(t *testing.T) {
+	d := newDesk(t)
+	events, _ := d.attach(t)
+	for _, tt := range []struct {
+		part gateway.Part
+		want string
+	}{
+		{gateway.Part{Text: "look", Document: &gateway.Document{Name: "a.png", Sum: "0a", Size: 12, Path: "/data/outgoing/0a"}}, "look\n[file a.png, 12 bytes: /data/outgoing/0a]"},
+		{gateway.Part{Document: &gateway.Document{Name: "a.md", Content: "# A"}}, "[file a.md, 3 bytes]"},
+	} {
+		if _, err := d.channel.Send(t.Context(), here, tt.part); err != nil {
+			t.Fatal(err)
+		}
+		if e := next(t, events); e.Text != tt.want {
+			t.Errorf("the terminal shows %q, want %q", e.Text, tt.want)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"text":"/x y"}`))
 	f.Add([]byte(`{"text":"/"}`))

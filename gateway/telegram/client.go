@@ -78,6 +78,11 @@ func (a *api) post(ctx context.Context, method string, params, result any) error
 		return a.redact.Error(fmt.Errorf("%s: %w", method, err))
 	}
 	r.Header.Set("Content-Type", "application/json")
+	return a.result(r, method, result)
+}
+
+// result sends a request and reads the result of the method.
+func (a *api) result(r *http.Request, method string, result any) error {
 	resp, err := a.Do(r)
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
@@ -161,8 +166,11 @@ func (a *api) refusal(status int, body []byte) error {
 
 // foreign is the error of an answer that the Bot API did not give: a gateway in
 // between did. Below 500 it refused the request; otherwise the request may have
-// been passed on.
+// been passed on. What is too large now will always be.
 func foreign(status int) error {
+	if status == http.StatusRequestEntityTooLarge {
+		return &apiError{code: status, description: "Request Entity Too Large"}
+	}
 	err := fmt.Errorf("http status %d without an answer of the Bot API", status)
 	if status >= 300 && status < 500 {
 		return &unsentError{err}

@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	tg "github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
-
 	"klawbot/gateway"
 )
 
@@ -74,16 +71,4 @@ func beginning(markdown string) string {
 		short += "\n```\n"
 	}
 	return strings.TrimRight(short, " ") + " …"
-}
-
-func documentParams(to gateway.Address, p gateway.Part) *tg.SendDocumentParams {
-	m := &tg.SendDocumentParams{
-		ChatID: to.Chat.ID, MessageThreadID: int(to.Thread), Caption: p.Text, CaptionEntities: entities(p),
-		Document:            &models.InputFileUpload{Filename: p.Document.Name, Data: strings.NewReader(p.Document.Content)},
-		DisableNotification: p.Silent, ReplyParameters: replyTo(to, p),
-	}
-	if len(p.Buttons) > 0 {
-		m.ReplyMarkup = keyboard(p)
-	}
-	return m
 }

@@ -37,21 +37,22 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 		if err := c.await(ctx, to, p, false); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
-		defer cancel()
-		var sent *models.Message
-		var err error
-		if p.Document != nil {
-			sent, err = c.bot.SendDocument(ctx, documentParams(to, p))
-		} else {
-			sent, err = c.bot.SendMessage(ctx, sendParams(to, p))
-		}
+		sent, err := c.sendPart(ctx, to, p)
 		if err == nil {
 			id = int64(sent.ID)
 		}
 		return err
 	})
 	return id, err
+}
+
+func (c *Channel) sendPart(ctx context.Context, to gateway.Address, p gateway.Part) (*models.Message, error) {
+	if p.Document != nil {
+		return c.sendFile(ctx, to, p)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return c.bot.SendMessage(ctx, sendParams(to, p))
 }
 
 // Edit replaces a message of the bot; see gateway.Channel. A part that yields is

@@ -1,0 +1,55 @@
+package gateway
+
+import (
+	"io"
+	"os"
+	"strings"
+)
+
+// Document is a file that a Part carries: a short text, which is stored with
+// the Part, or a file that waits elsewhere until it is sent.
+type Document struct {
+	Name string `json:"name"`
+	// MIME is its type ("image/png"), empty for Content.
+	MIME string `json:"mime,omitempty"`
+	// Content is the whole of a short text, at most MaxDocument bytes.
+	Content string `json:"content,omitempty"`
+	// Sum is the SHA-256, in hex, of a file that waits, and Size its length in
+	// bytes. Without a Sum the document is its Content.
+	Sum  string `json:"sum,omitempty"`
+	Size int64  `json:"size,omitempty"`
+	// Path is where that file lies. It is found anew for each attempt to send:
+	// the data folder may have moved.
+	Path string `json:"-"`
+}
+
+// MaxDocument is the longest Document.Content, in bytes.
+const MaxDocument = 1 << 20
+
+// Body is the open content of a Document.
+type Body interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Open opens the content and tells its length in bytes.
+func (d *Document) Open() (Body, int64, error) {
+	if d.Sum == "" {
+		return text{strings.NewReader(d.Content)}, int64(len(d.Content)), nil
+	}
+	f, err := os.Open(d.Path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// text is the Body of a Content.
+type text struct{ *strings.Reader }
+
+func (text) Close() error { return nil }
