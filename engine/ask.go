@@ -77,7 +77,7 @@ func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, ro
 // is asked without any, and the person is told.
 func (t *turn) callAble(ctx context.Context, c candidate, p llm.Provider, r llm.Request) (llm.Result, error) {
 	if !t.e.fallbacks.withoutTools(c.place()) {
-		result, err := t.call(ctx, c, p, r)
+		result, err := t.callReadable(ctx, c, p, r)
 		if len(r.Tools) == 0 || !refusesTools(err) {
 			return result, err
 		}

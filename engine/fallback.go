@@ -38,6 +38,8 @@ type fallbacks struct {
 	cooling  map[place]cooldown   // guarded by mu
 	toolless map[place]bool       // guarded by mu
 	told     map[noticeKey]string // guarded by mu
+	// unreadable are the tools that a model's server cannot read.
+	unreadable map[place]map[string]bool // guarded by mu
 }
 
 // cooldown is how long a model is left alone, and how often it failed in a row.
@@ -54,6 +56,7 @@ const (
 	// noticeModel says that another model answered than was chosen.
 	noticeModel noticeKind = iota
 	noticeTools
+	noticeSchema
 	noticeCut
 )
 

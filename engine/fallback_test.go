@@ -3,12 +3,14 @@ package engine_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"klawbot/engine"
 	"klawbot/internal/modeltest"
+	"klawbot/tools"
 )
 
 // chain gives a house three models at the same fake, in three dialects.
@@ -148,6 +150,43 @@ func TestAModelWithoutToolsAnswersWithoutThem(t *testing.T) {
 				t.Errorf("%d requests for the second answer: what a model cannot do was forgotten", n)
 			}
 		})
+	}
+}
+
+func TestAToolThatAServerCannotReadIsLeftOut(t *testing.T) {
+	unreadable := []string{"spare_3", "spare_7"}
+	h := chain(t)
+	for i := range 9 {
+		h.tools = append(h.tools, stubbed(fmt.Sprintf("spare_%d", i), "Does something else.", false, func(tools.Call) tools.Result { return tools.OK("") }))
+	}
+	h.settings.Models.Fallback = nil
+	most := 0
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		most = max(most, len(r.Tools))
+		for _, tool := range r.Tools {
+			if slices.Contains(unreadable, tool.Function.Name) {
+				return modeltest.Error(500, "failed to parse grammar")
+			}
+		}
+		return modeltest.Text("re: " + said(r))
+	})
+	h.start().says(alice, "one")
+	told := "re: one\n\n(the server of the model main cannot read what these tools take, so it answered without them: spare_3, spare_7)"
+	h.shows(alice, told)
+	calls := h.model.Completions()
+	if last := calls[len(calls)-1]; len(last.Tools) != most-len(unreadable) {
+		t.Errorf("%d of %d tools are offered", len(last.Tools), most)
+	}
+	for _, trial := range calls[1 : len(calls)-1] {
+		if trial.MaxTokens == nil || *trial.MaxTokens > 16 || len(trial.Messages) != 1 {
+			t.Errorf("a trial costs more than it must: %s", trial.Body)
+		}
+	}
+	before := len(calls)
+	h.says(alice, "two")
+	h.shows(alice, told, "re: two")
+	if n := len(h.model.Completions()) - before; n != 1 {
+		t.Errorf("%d requests for the second answer: what a server cannot read was forgotten", n)
 	}
 }
 

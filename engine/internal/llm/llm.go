@@ -203,10 +203,15 @@ const (
 	BadRequest      ErrorKind = "bad_request"
 	// NotFound: the endpoint does not know the model.
 	NotFound ErrorKind = "not_found"
-	// Unsupported: the model lacks what Feature names (tools, image, a parameter).
+	// Unsupported: the model lacks what Feature names (tools, image,
+	// ToolSchema, a parameter).
 	Unsupported ErrorKind = "unsupported"
 	Refused     ErrorKind = "refused"
 )
+
+// ToolSchema is the Feature of an error about the parameters of a tool that the
+// server cannot read.
+const ToolSchema = "the schema of a tool"
 
 // Error is a failed model call. Its text is for the log: it carries the
 // provider's words, without keys.

@@ -93,7 +93,7 @@ var quirks = []struct{ what, shown string }{
 	74: {"a budget for thinking above the limit", "anthropic/TestThinkingFitsTheAnswer"},
 	75: {"Gemini's schemas", "wire/TestSchemaDialects, wire/FuzzSchema"},
 	76: {"OpenAI's schemas", "wire/TestSchemaDialects"},
-	77: {"schemas as a grammar in llama.cpp", "wire/TestSchemaDialects, openai/TestSchemasSuitTheEndpoint"},
+	77: {"schemas as a grammar in llama.cpp", "openai, wire/TestSchemaDialects, openai/TestSchemasSuitTheEndpoint, openai/TestAsksAgainWithPlainerSchemas, engine/TestAToolThatAServerCannotReadIsLeftOut"},
 	78: {"[\"null\",\"array\"] in generated schemas", "wire/TestSchemaDialects, tools/TestSchemaOfStruct"},
 	79: {"a model without tools", "openai, ollama, ollama/TestAsksOnceWhatAModelCan, engine/TestAModelWithoutToolsAnswersWithoutThem"},
 	80: {"tool_choice auto is refused", "openai"},

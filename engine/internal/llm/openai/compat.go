@@ -121,7 +121,8 @@ func override(c Compat, fields json.RawMessage) (Compat, error) {
 func (c Compat) without(feature string) bool {
 	_, extra := c.ExtraBody[feature]
 	return extra || feature == c.MaxTokensField || feature == streamOptions && c.StreamUsage ||
-		feature == toolChoice && c.ToolChoiceNone || feature == wire.SameRole && !c.MergeSameRole
+		feature == toolChoice && c.ToolChoiceNone || feature == wire.SameRole && !c.MergeSameRole ||
+		feature == llm.ToolSchema && c.SchemaDialect == ""
 }
 
 // drop does without the features that a model refused.
@@ -139,6 +140,8 @@ func (c Compat) drop(refused []string) Compat {
 			c.ToolChoiceNone = false
 		case wire.SameRole:
 			c.MergeSameRole = true
+		case llm.ToolSchema:
+			c.SchemaDialect = wire.Grammar
 		}
 		delete(c.ExtraBody, feature)
 	}

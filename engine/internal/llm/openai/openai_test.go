@@ -259,6 +259,26 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+func TestAsksAgainWithPlainerSchemas(t *testing.T) {
+	client, s := fake(t, openai.Config{Compat: json.RawMessage(`{"schemaDialect":""}`)})
+	s.Respond(func(r modeltest.Request) modeltest.Reply {
+		if strings.Contains(string(r.Body), `"minimum"`) {
+			return modeltest.Error(500, "Failed to parse grammar")
+		}
+		return modeltest.Text("fine")
+	})
+	r := ask(true)
+	r.Tools = []llm.Tool{{Name: "list", Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`)}}
+	for range 2 {
+		if answer, err := client.Stream(t.Context(), r, quiet); err != nil || answer.Message.PlainText() != "fine" {
+			t.Fatalf("%v %+v", err, answer)
+		}
+	}
+	if n := s.Total(); n != 3 {
+		t.Errorf("%d requests, want 2 and then 1", n)
+	}
+}
+
 func TestLearnsWhatAModelRefuses(t *testing.T) {
 	client, s := fake(t, openai.Config{Compat: json.RawMessage(`{"maxTokensField":"max_tokens"}`)})
 	s.Respond(func(r modeltest.Request) modeltest.Reply {

@@ -39,6 +39,7 @@ var (
 	noModel    = words(`model_not_found`, `not_found_error`, `model .{1,100} (not found|does not exist|is not available)`, `no such model`, `unknown model`, `not a valid model`)
 	noTools    = words(`(does not|doesn't|not) support(ed)? (tool|function)`, `(tool|function)[ _-]?(use|calls?|calling|choice)?s? (is |are )?not supported`, `tool choice requires`, `no endpoints found that support tool use`)
 	noImages   = words(`(does not|doesn't|not) support(ed)? (image|vision)`, `image(_url| input)?s? (is |are )?(not supported|only supported)`, `no endpoints found that support image`)
+	noSchema   = words(`(parse|parsing|compile|compiling|invalid|initialize) (the )?grammar`, `json schema (conversion|to grammar)`, `invalid schema for function`, `invalid_function_parameters`, `input_schema`, `function_declarations`)
 	alternate  = words(`roles must alternate`, `must alternate between`, `consecutive (user )?messages`)
 	noParam    = words(`unsupported`, `not supported`, `unknown`, `unrecogni[sz]ed`, `unexpected`, `extra (inputs|fields|parameters)`, `not permitted`, `not allowed`, `does not support`, `may only be set`, `only \S+ is allowed`, `only the default`)
 	signature  = words(`invalid .{0,30}signature`, `thinking.{0,60}(cannot be modified|must remain)`)
@@ -71,6 +72,9 @@ func (f Fault) kind() (llm.ErrorKind, string) {
 		return llm.Auth, ""
 	case rateLimit.MatchString(all) && f.status == 0:
 		return llm.RateLimit, ""
+	}
+	if noSchema.MatchString(all) { // llama.cpp says so with a 500
+		return llm.Unsupported, llm.ToolSchema
 	}
 	if feature := f.unsupported(all); feature != "" && f.status < 500 {
 		return llm.Unsupported, feature
