@@ -70,7 +70,7 @@ func (t *turn) callReadable(ctx context.Context, c candidate, p llm.Provider, r 
 	t.e.fallbacks.noteUnreadable(c.place(), found)
 	r.Tools = t.e.fallbacks.readable(c.place(), r.Tools)
 	if result, err = t.call(ctx, c, p, r); err == nil {
-		t.tell(noticeSchema, c.name+": "+list, say(t.settings.Language, sayUnreadableTools, c.name, list))
+		t.tell(noticeSchema, c.name+": "+list, say(t.settings.Language, sayNoSchema, c.name, list))
 	}
 	return result, err
 }
