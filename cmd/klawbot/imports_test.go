@@ -26,6 +26,8 @@ var allowed = map[string]rule{
 	"tools/guide":                        {[]string{"tools"}, "one family"},
 	"tools/message":                      {[]string{"tools"}, "one family"},
 	"tools/self":                         {[]string{"tools"}, "one family"},
+	"tools/exec":                         {[]string{"tools", "tools/sandbox", "tools/exec/command"}, "one family"},
+	"tools/exec/command":                 {nil, "pure rules"},
 	"tools/sandbox":                      {[]string{"tools"}, "runs a process, confined"},
 	"skills":                             {nil, "embedded files"},
 	"engine":                             {[]string{"gateway", "tools", "tools/guide", "tools/message", "tools/self", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
@@ -72,6 +74,7 @@ var home = map[string][]string{
 	"github.com/mattn/go-runewidth":            {"gateway/telegram"},
 	"github.com/rivo/uniseg":                   {"gateway/telegram"},
 	"golang.org/x/term":                        {"cmd/klawbot"},
+	"mvdan.cc/sh":                              {"tools/exec/command"},
 	"golang.org/x/net":                         {"internal/httpclient", "tools/web"}, // names of hosts; pages and their alphabets
 	"golang.org/x/time":                        {"gateway/telegram"},
 	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"}, // the way goroutines are waited for

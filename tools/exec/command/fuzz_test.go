@@ -1,0 +1,44 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"klawbot/tools/exec/command"
+)
+
+// FuzzParse: whatever the text, taking it apart ends, breaks nothing, and gives
+// either a plain line or a reason. What is plain has no character in it that the
+// text does not have.
+func FuzzParse(f *testing.F) {
+	for _, c := range corpus(f) {
+		if len(c.Command) < 1000 {
+			f.Add(c.Command)
+		}
+	}
+	all := patterns(f, "*", "ls *", "git *", "sed *", "python3 *", "tar *", "curl *")
+	f.Fuzz(func(t *testing.T, text string) {
+		line, err := command.Parse(text)
+		if err != nil {
+			return
+		}
+		if (line.Plain == nil) == (line.More == "") {
+			t.Fatalf("%q: plain %+v, more %q", text, line.Plain, line.More)
+		}
+		command.Allow(line.Plain, all)
+		for _, p := range line.Plain {
+			for _, prog := range p.Programs {
+				if len(prog.Argv) == 0 || prog.Argv[0] == "" {
+					t.Fatalf("%q runs nothing: %+v", text, line.Plain)
+				}
+				for _, a := range prog.Argv {
+					for _, r := range a {
+						if !strings.ContainsRune(text, r) {
+							t.Fatalf("%q: %q is not in the text", text, r)
+						}
+					}
+				}
+			}
+		}
+	})
+}
