@@ -1,0 +1,53 @@
+package mcp
+
+import (
+	"sync"
+	"time"
+)
+
+// clock ends a call after a time that does not pass while a person is asked.
+type clock struct {
+	mu      sync.Mutex
+	timer   *time.Timer
+	left    time.Duration // guarded by mu; at the last start
+	begun   time.Time     // guarded by mu
+	stopped int           // guarded by mu; how many people are asked
+	rang    bool          // guarded by mu
+}
+
+// newClock returns a running clock that calls ring at its end.
+func newClock(d time.Duration, ring func()) *clock {
+	c := &clock{left: d, begun: time.Now()}
+	c.timer = time.AfterFunc(d, func() {
+		c.mu.Lock()
+		c.rang = true
+		c.mu.Unlock()
+		ring()
+	})
+	return c
+}
+
+// stop lets no time pass until the function that it returns is called.
+func (c *clock) stop() (goOn func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped++; c.stopped == 1 && c.timer.Stop() {
+		c.left -= time.Since(c.begun)
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.stopped--; c.stopped == 0 && !c.rang {
+			c.begun = time.Now()
+			c.timer.Reset(max(c.left, 0))
+		}
+	}
+}
+
+// over reports whether the time is up, and ends the clock.
+func (c *clock) over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer.Stop()
+	return c.rang
+}

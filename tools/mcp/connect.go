@@ -1,0 +1,225 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"klawbot/tools/sandbox"
+)
+
+// The patience and the bounds of one connection.
+const (
+	// startTime is for a program to answer, such as one that npx fetches first.
+	startTime = time.Minute
+	listTime  = 30 * time.Second
+	// leaveTime is how long a program may take to end by itself.
+	leaveTime = time.Second
+	// olderVersion is the protocol for programs that do not bear the latest.
+	olderVersion = "2025-11-25"
+	maxMessage   = 16 << 20
+	maxErrors    = 16 << 10
+	maxTools     = 256
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// conn is one connection to a server.
+type conn struct {
+	session *sdk.ClientSession
+	process *sandbox.Process // nil over HTTP
+	// over is closed when the connection has ended.
+	over  chan struct{}
+	once  sync.Once
+	fault error // set before over is closed
+}
+
+// connect connects to the server. A program that ends when it hears of the
+// latest protocol is started again with an older one.
+func (s *server) connect(ctx context.Context) (*conn, error) {
+	c, err := s.dial(ctx, s.config.ProtocolVersion)
+	var gone exitError
+	if s.config.ProtocolVersion == "" && errors.As(err, &gone) {
+		if older, second := s.dial(ctx, olderVersion); second == nil {
+			return older, nil
+		}
+	}
+	return c, err
+}
+
+// exitError says that a program ended while it should have started.
+type exitError struct {
+	code   int
+	stderr string
+}
+
+func (e exitError) Error() string {
+	text := fmt.Sprintf("the program ended with exit code %d", e.code)
+	if e.stderr != "" {
+		text += ": " + e.stderr
+	}
+	return text
+}
+
+// dial makes one connection.
+func (s *server) dial(ctx context.Context, version string) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	c := &conn{over: make(chan struct{})}
+	var transport sdk.Transport
+	if s.config.Command == "" {
+		http, err := s.http(ctx)
+		if err != nil {
+			return nil, err
+		}
+		transport = http
+	} else {
+		var err error
+		if c.process, err = s.start(); err != nil {
+			return nil, err
+		}
+		transport = &sdk.IOTransport{Reader: c.process.Stdout, Writer: c.process.Stdin, MaxLineLength: maxMessage}
+		stop := context.AfterFunc(ctx, c.process.Kill) // it may hang in any state
+		defer stop()
+	}
+	session, err := s.client().Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		if c.process != nil {
+			err = c.died(ctx, err)
+		}
+		return nil, err
+	}
+	c.session = session
+	go func() { c.end(session.Wait()) }() // it ends with the session, which close closes
+	return c, nil
+}
+
+// start starts the server's program.
+func (s *server) start() (*sandbox.Process, error) {
+	if err := os.MkdirAll(s.host.config.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of MCP servers: %w", err)
+	}
+	var env []string
+	for _, name := range slices.Sorted(maps.Keys(s.config.Env)) {
+		env = append(env, name+"="+s.config.Env[name])
+	}
+	return sandbox.Off().Start(s.host.living, sandbox.Command{
+		Argv: append([]string{s.config.Command}, s.config.Args...), Dir: s.host.config.Dir, Env: env, Piped: true, MaxOutput: maxErrors,
+	})
+}
+
+// died is the error of a program that could not be talked to. It is gone then.
+func (c *conn) died(ctx context.Context, err error) error {
+	exited := false
+	select {
+	case <-c.process.Done():
+		exited = true
+	case <-time.After(leaveTime):
+	}
+	c.process.Kill()
+	<-c.process.Done()
+	_, stderr := c.process.Output()
+	said := lastLine(stderr.String())
+	switch {
+	case exited && ctx.Err() == nil:
+		return exitError{c.process.Outcome().ExitCode, said}
+	case said != "":
+		return fmt.Errorf("%w: %s", err, said)
+	}
+	return err
+}
+
+// lastLine is the last line that says something.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return shown(lines[len(lines)-1], 300)
+}
+
+// end notes that the connection has ended.
+func (c *conn) end(fault error) {
+	c.once.Do(func() {
+		c.fault = fault
+		close(c.over)
+	})
+}
+
+func (c *conn) ended() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// reason says why the connection has ended.
+func (c *conn) reason() error {
+	fault := cmp.Or(c.fault, errors.New("the server closed the connection"))
+	if c.process == nil {
+		return fault
+	}
+	select {
+	case <-c.process.Done():
+		_, stderr := c.process.Output()
+		return exitError{c.process.Outcome().ExitCode, lastLine(stderr.String())}
+	case <-time.After(leaveTime):
+		return fault
+	}
+}
+
+// close ends the connection and the program with everything that it started.
+func (c *conn) close() {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = c.session.Close() // whatever it says, the program is gone below
+	}()
+	if c.process != nil {
+		select {
+		case <-c.process.Done():
+		case <-time.After(leaveTime):
+			c.process.Kill()
+			<-c.process.Done()
+		}
+	}
+	<-closed
+	c.end(nil)
+}
+
+// tools asks for all tools. A server that has no such thing has none.
+func (c *conn) tools(ctx context.Context, log *slog.Logger) (map[string]Definition, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	all := map[string]Definition{}
+	for t, err := range c.session.Tools(ctx, nil) {
+		var said *jsonrpc.Error
+		if errors.As(err, &said) && said.Code == jsonrpc.CodeMethodNotFound {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(all) == maxTools {
+			log.Warn("MCP server has too many tools; the rest is left out", "most", maxTools)
+			return all, nil
+		}
+		schema, err := json.Marshal(t.InputSchema)
+		if err != nil {
+			return nil, err
+		}
+		all[t.Name] = Definition{Tool: t.Name, Description: t.Description, Schema: schema}
+	}
+	return all, nil
+}

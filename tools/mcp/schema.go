@@ -1,0 +1,296 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"klawbot/tools"
+)
+
+// The bounds of a schema with its references written out, and of its texts.
+const (
+	maxDepth       = 12
+	maxSchemas     = 2000
+	maxSchemaBytes = 128 << 10
+	maxPartChars   = 500
+	maxAboutChars  = 2000
+)
+
+// noParameters is the schema of a tool that takes nothing.
+const noParameters = `{"properties":{},"type":"object"}`
+
+// parameters makes a server's schema one of ours: an object at the root,
+// references written out, every property with a type and a description, and no
+// character that people cannot see. Of a schema that is none, or too large, is
+// left that the arguments are an object.
+func parameters(schema json.RawMessage) json.RawMessage {
+	root, ok := decode(schema)
+	if !ok || len(schema) > maxSchemaBytes {
+		return json.RawMessage(noParameters)
+	}
+	if kind := root["type"]; kind != nil && kind != "object" {
+		return json.RawMessage(noParameters)
+	}
+	c := cleaner{root: root}
+	clean := c.schema(root, 0)
+	clean["type"] = "object"
+	if _, ok := clean["properties"].(map[string]any); !ok {
+		clean["properties"] = map[string]any{}
+	}
+	for _, form := range []map[string]any{clean, loose(clean)} {
+		text, err := json.Marshal(form)
+		if err == nil && len(text) <= 4*maxSchemaBytes && tools.CheckSchema(text) == nil {
+			return text
+		}
+	}
+	return json.RawMessage(noParameters)
+}
+
+// loose is a schema that says what there is and forbids nothing, in place of
+// one that nobody can validate with, such as one with a pattern that RE2 does
+// not know.
+func loose(n map[string]any) map[string]any {
+	properties := map[string]any{}
+	for name, p := range n["properties"].(map[string]any) {
+		about := p.(map[string]any)["description"]
+		properties[name] = map[string]any{"type": anyType, "description": about}
+	}
+	return map[string]any{"type": "object", "properties": properties}
+}
+
+func decode(schema json.RawMessage) (map[string]any, bool) {
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	var root map[string]any
+	err := d.Decode(&root)
+	return root, err == nil && root != nil
+}
+
+// cleaner brings one schema into shape.
+type cleaner struct {
+	root    map[string]any
+	schemas int
+}
+
+// schema cleans a schema and what is inside it. What lies too deep accepts
+// anything.
+func (c *cleaner) schema(n map[string]any, depth int) map[string]any {
+	if c.schemas++; depth > maxDepth || c.schemas > maxSchemas {
+		return map[string]any{}
+	}
+	n = c.resolve(n)
+	for name, v := range n {
+		switch {
+		case strings.HasPrefix(name, "$"), name == "definitions", misspelt(name):
+			delete(n, name)
+		case name == "description" || name == "title":
+			n[name] = shown(v, maxPartChars)
+		case name == "properties" || name == "patternProperties":
+			n[name] = c.members(v, depth, name == "properties")
+		case slices.Contains([]string{"anyOf", "oneOf", "allOf", "prefixItems"}, name):
+			n[name] = c.list(v, depth)
+		default:
+			if inner, ok := v.(map[string]any); ok && holdsSchema(name) {
+				n[name] = c.schema(inner, depth+1)
+			}
+		}
+	}
+	return n
+}
+
+// misspelt reports whether a keyword is one but for its case: some readers of
+// JSON would take it for that.
+func misspelt(keyword string) bool {
+	return slices.ContainsFunc([]string{"type", "properties", "required", "items", "default"}, func(k string) bool {
+		return k != keyword && strings.EqualFold(k, keyword)
+	})
+}
+
+// holdsSchema reports whether the value of a keyword is a schema.
+func holdsSchema(keyword string) bool {
+	return slices.Contains([]string{
+		"items", "additionalProperties", "not", "contains", "if", "then", "else", "propertyNames", "additionalItems",
+		"unevaluatedProperties", "unevaluatedItems",
+	}, keyword)
+}
+
+// members cleans schemas by name. Properties get a type and a description.
+func (c *cleaner) members(v any, depth int, properties bool) map[string]any {
+	members, _ := v.(map[string]any)
+	clean := make(map[string]any, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		inner, _ := members[name].(map[string]any) // true says as much as {}
+		p := c.schema(inner, depth+1)
+		if properties {
+			describe(p, name)
+		}
+		clean[name] = p
+	}
+	return clean
+}
+
+func (c *cleaner) list(v any, depth int) []any {
+	members, _ := v.([]any)
+	clean := []any{}
+	for _, m := range members {
+		inner, _ := m.(map[string]any)
+		clean = append(clean, c.schema(inner, depth+1))
+	}
+	return clean
+}
+
+// resolve returns a copy in which the schema's own reference is written out.
+// One that leads nowhere, or elsewhere, says nothing.
+func (c *cleaner) resolve(n map[string]any) map[string]any {
+	n = maps.Clone(n)
+	if n == nil {
+		return map[string]any{}
+	}
+	for range maxDepth {
+		ref, ok := n["$ref"].(string)
+		if !ok {
+			break
+		}
+		delete(n, "$ref")
+		for name, v := range c.find(ref) {
+			if _, own := n[name]; !own {
+				n[name] = v
+			}
+		}
+	}
+	return n
+}
+
+// find returns what a reference into the same schema names, or nil.
+func (c *cleaner) find(ref string) map[string]any {
+	if ref == "#" {
+		return c.root
+	}
+	path, ok := strings.CutPrefix(ref, "#/")
+	at := c.root
+	for name := range strings.SplitSeq(path, "/") {
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		if !ok {
+			return nil
+		}
+		at, ok = at[name].(map[string]any)
+	}
+	return at
+}
+
+// describe gives a property what it lacks of a type and a description.
+func describe(p map[string]any, name string) {
+	if text, _ := p["description"].(string); strings.TrimSpace(text) == "" {
+		about, _ := p["title"].(string)
+		if strings.TrimSpace(about) == "" {
+			about = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
+		}
+		p["description"] = shown(about, maxPartChars)
+		if p["description"] == "" {
+			p["description"] = "a value"
+		}
+	}
+	if p["type"] == nil {
+		p["type"] = typeOf(p)
+	}
+}
+
+// anyType is the type of what may be anything.
+var anyType = []any{"string", "number", "boolean", "object", "array", "null"}
+
+// typeOf is the type that a schema means without saying so.
+func typeOf(p map[string]any) any {
+	values, _ := p["enum"].([]any)
+	if v, ok := p["const"]; ok {
+		values = append(values, v)
+	}
+	union, _ := p["anyOf"].([]any)
+	if more, ok := p["oneOf"].([]any); ok && union == nil {
+		union = more
+	}
+	switch {
+	case len(values) > 0:
+		return common(values, kindOf)
+	case p["properties"] != nil:
+		return "object"
+	case p["items"] != nil:
+		return "array"
+	case len(union) > 0:
+		return common(union, func(m any) any {
+			member, _ := m.(map[string]any)
+			if member["type"] == nil {
+				return typeOf(member)
+			}
+			return member["type"]
+		})
+	}
+	return anyType
+}
+
+// common is the types that several things have together: one, or a list.
+func common(things []any, kind func(any) any) any {
+	var kinds []any
+	add := func(k any) {
+		if !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	for _, v := range things {
+		k := kind(v)
+		list, several := k.([]any)
+		if !several {
+			list = []any{k}
+		}
+		for _, k := range list {
+			if name, ok := k.(string); ok {
+				add(name)
+			}
+		}
+	}
+	switch len(kinds) {
+	case 0:
+		return anyType
+	case 1:
+		return kinds[0]
+	}
+	return kinds
+}
+
+// kindOf is the type of a decoded value.
+func kindOf(v any) any {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case json.Number:
+		return "number"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+// shown is a text of a server as people and models are shown it: nothing
+// hidden, not too long.
+func shown(v any, limit int) string {
+	text, _ := v.(string)
+	var b strings.Builder
+	for i, line := range strings.Split(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(tools.Visible(strings.TrimRight(line, "\r")))
+	}
+	text = b.String()
+	if utf8.RuneCountInString(text) > limit {
+		text = string([]rune(text)[:limit-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"klawbot/tools"
+)
+
+func TestParameters(t *testing.T) {
+	const anything = `["string","number","boolean","object","array","null"]`
+	for name, c := range map[string]struct{ schema, want string }{
+		"nothing":              {``, noParameters},
+		"no object":            {`{"type":"string"}`, noParameters},
+		"no properties":        {`{"type":"object"}`, noParameters},
+		"a reference":          {`{"properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"integer","description":"how many"}}}`, `{"properties":{"a":{"description":"how many","type":"integer"}},"type":"object"}`},
+		"old definitions":      {`{"properties":{"a":{"$ref":"#/definitions/A"}},"definitions":{"A":{"enum":["x","y"]}}}`, `{"properties":{"a":{"description":"a","enum":["x","y"],"type":"string"}},"type":"object"}`},
+		"elsewhere":            {`{"properties":{"a":{"$ref":"https://evil.example/schema"}}}`, `{"properties":{"a":{"description":"a","type":` + anything + `}},"type":"object"}`},
+		"a title":              {`{"properties":{"a":{"type":"string","title":"The name"}}}`, `{"properties":{"a":{"description":"The name","title":"The name","type":"string"}},"type":"object"}`},
+		"a union":              {`{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}],"description":"a","type":["string","null"]}},"type":"object"}`},
+		"true says anything":   {`{"properties":{"user_id":true}}`, `{"properties":{"user_id":{"description":"user id","type":` + anything + `}},"type":"object"}`},
+		"an odd pattern":       {`{"properties":{"a":{"type":"string","pattern":"(?!x)"}},"required":["a"]}`, `{"properties":{"a":{"description":"a","type":` + anything + `}},"type":"object"}`},
+		"hidden text":          {"{\"properties\":{\"a\":{\"type\":\"string\",\"description\":\"a\u202eb\"}}}", `{"properties":{"a":{"description":"a\\u202Eb","type":"string"}},"type":"object"}`},
+		"required stays":       {`{"type":"object","properties":{"a":{"type":"string","description":"b","minLength":2}},"required":["a"],"additionalProperties":false}`, `{"additionalProperties":false,"properties":{"a":{"description":"b","minLength":2,"type":"string"}},"required":["a"],"type":"object"}`},
+		"properties of values": {`{"properties":{"a":{"items":{"$ref":"#/$defs/B"}}},"$defs":{"B":{"type":"boolean"}}}`, `{"properties":{"a":{"description":"a","items":{"type":"boolean"},"type":"array"}},"type":"object"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := string(parameters(json.RawMessage(c.schema))); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestParametersThatGrow: what refers to itself many times stays small.
+func TestParametersThatGrow(t *testing.T) {
+	tree := `{"properties":{"root":{"$ref":"#/$defs/N"}},"$defs":{"N":{"type":"object","properties":{"l":{"$ref":"#/$defs/N"},"m":{"$ref":"#/$defs/N"},"r":{"$ref":"#/$defs/N"}}}}}`
+	loop := `{"properties":{"a":{"$ref":"#/properties/a"}}}`
+	for _, schema := range []string{tree, loop} {
+		got := parameters(json.RawMessage(schema))
+		if len(got) > 4*maxSchemaBytes || tools.CheckSchema(got) != nil || !strings.Contains(string(got), `"properties":{"`) {
+			t.Errorf("%d bytes: %.200s", len(got), got)
+		}
+	}
+	if got := parameters(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","description":"` + strings.Repeat("x", maxSchemaBytes) + `"}}}`)); string(got) != noParameters {
+		t.Errorf("%.200s", got)
+	}
+}
+
+func TestHash(t *testing.T) {
+	d := Definition{Tool: "a", Description: "b", Schema: json.RawMessage(`{"type":"object"}`)}
+	spaced := d
+	spaced.Schema = json.RawMessage("{ \"type\" :\n\"object\" }")
+	if d.Hash() != spaced.Hash() {
+		t.Error("blanks count")
+	}
+	for _, o := range []Definition{{"ab", "", d.Schema}, {"a", "c", d.Schema}, {"a", "b", json.RawMessage(`{"type":"object","properties":{}}`)}} {
+		if d.Hash() == o.Hash() {
+			t.Errorf("%+v has the same hash", o)
+		}
+	}
+}
+
+func FuzzParameters(f *testing.F) {
+	f.Add(`{"properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"$ref":"#/$defs/A"}}}`)
+	f.Add(`{"type":"object","properties":{"a":{"anyOf":[{"type":["string","null"]},true]}},"required":["a"]}`)
+	f.Add(`{"properties":{"$ref":{"type":"string"},"description":{"enum":[1,"a"]}},"patternProperties":{"(":{}}}`)
+	f.Fuzz(func(t *testing.T, schema string) {
+		got := parameters(json.RawMessage(schema))
+		var root struct {
+			Type       string
+			Properties map[string]struct {
+				Type        any
+				Description string
+			}
+		}
+		if err := json.Unmarshal(got, &root); err != nil || root.Type != "object" || root.Properties == nil {
+			t.Fatalf("%s: %v", got, err)
+		}
+		if err := tools.CheckSchema(got); err != nil {
+			t.Errorf("%s: %v", got, err)
+		}
+		for name, p := range root.Properties {
+			if p.Type == nil || p.Description == "" {
+				t.Errorf("%s lacks something: %s", name, got)
+			}
+		}
+	})
+}

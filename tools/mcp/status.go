@@ -1,0 +1,162 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Standing is what a tool of a server is to us.
+type Standing string
+
+// The standings of tools.
+const (
+	// Usable: the owner has accepted it as it is.
+	Usable Standing = "usable"
+	// Unaccepted: the owner has not accepted it.
+	Unaccepted Standing = "new"
+	// Changed: it is not what the owner has accepted.
+	Changed Standing = "changed"
+	// Gone: the server does not have it any more.
+	Gone Standing = "gone"
+)
+
+// why says to a model what a standing means.
+func (s Standing) why() string {
+	switch s {
+	case Changed:
+		return "the server describes it in another way than the owner accepted; the owner can look at it with /mcp"
+	case Gone:
+		return "the server does not have it any more"
+	}
+	return "the owner has not accepted it"
+}
+
+// Status is how a server does. Its JSON form is stable.
+type Status struct {
+	Name string `json:"name"`
+	// Where is the command or the address.
+	Where string    `json:"where"`
+	State State     `json:"state"`
+	Since time.Time `json:"since,omitzero"`
+	// Error says why it is down.
+	Error    string `json:"error,omitempty"`
+	Protocol string `json:"protocol,omitempty"`
+	// Starts is how often it was connected to.
+	Starts int          `json:"starts"`
+	Tools  []ToolStatus `json:"tools"`
+	// Stderr is what the program said last on its standard error.
+	Stderr string `json:"stderr,omitempty"`
+}
+
+// ToolStatus is one tool of a server. Its JSON form is stable.
+type ToolStatus struct {
+	// Name is what models know it by, empty before it was accepted; Tool is the
+	// server's name.
+	Name        string   `json:"name,omitempty"`
+	Tool        string   `json:"tool"`
+	Standing    Standing `json:"standing"`
+	ReadOnly    bool     `json:"read_only"`
+	Description string   `json:"description"`
+}
+
+// Count counts the tools of a standing.
+func (s Status) Count(standing Standing) int {
+	n := 0
+	for _, t := range s.Tools {
+		if t.Standing == standing {
+			n++
+		}
+	}
+	return n
+}
+
+// Statuses are how the configured servers do, by name. It waits for nothing.
+func (h *Host) Statuses() []Status {
+	configured := h.config.Servers()
+	var all []Status
+	for _, name := range h.names() {
+		all = append(all, h.status(name, configured[name]))
+	}
+	return all
+}
+
+// Probe connects to all configured servers, side by side, and says how they do.
+func (h *Host) Probe(ctx context.Context) []Status {
+	var probes sync.WaitGroup
+	for _, name := range h.names() {
+		probes.Go(func() {
+			_, _ = h.Connect(ctx, name) // the status says what is wrong
+		})
+	}
+	probes.Wait()
+	return h.Statuses()
+}
+
+func (h *Host) status(name string, c Server) Status {
+	st := Status{Name: name, Where: c.where(), State: Starting, Tools: []ToolStatus{}}
+	var offered map[string]Definition
+	if s := h.running(name); s != nil {
+		offered = s.report(&st)
+	}
+	rows := map[string]ToolStatus{}
+	for _, d := range offered {
+		rows[d.Tool] = ToolStatus{Tool: d.Tool, Standing: Unaccepted, Description: d.Description}
+	}
+	for _, a := range h.known() {
+		if a.Server != name {
+			continue
+		}
+		row := ToolStatus{Name: a.Name, Tool: a.Tool, Standing: Usable, Description: a.Description}
+		if now, there := offered[a.Tool]; there && now.Hash() != a.Hash {
+			row.Standing, row.Description = Changed, now.Description
+		} else if offered != nil && !there {
+			row.Standing = Gone
+		}
+		rows[a.Tool] = row
+	}
+	for _, tool := range slices.Sorted(maps.Keys(rows)) {
+		row := rows[tool]
+		row.Description = shown(row.Description, maxAboutChars)
+		row.ReadOnly = slices.Contains(c.ReadOnly, tool)
+		st.Tools = append(st.Tools, row)
+	}
+	return st
+}
+
+// where is the command or the address, without what may be secret in it.
+func (c Server) where() string {
+	if c.Command != "" {
+		return strings.Join(append([]string{c.Command}, c.Args...), " ")
+	}
+	where, _, _ := strings.Cut(c.URL, "?")
+	return where
+}
+
+// report writes down how the server does and returns the tools that it has, nil
+// when that is not known.
+func (s *server) report(st *Status) map[string]Definition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.State, st.Since, st.Starts = s.state, s.since, s.starts
+	if s.fault != nil && s.state != Ready {
+		st.Error = shown(s.fault.Error(), maxAboutChars)
+		var gone exitError
+		if errors.As(s.fault, &gone) {
+			st.Stderr = gone.stderr
+		}
+	}
+	if s.conn != nil {
+		st.Protocol = s.conn.session.InitializeResult().ProtocolVersion
+		if s.conn.process != nil {
+			_, stderr := s.conn.process.Output()
+			text := []rune(strings.TrimSpace(stderr.String()))
+			st.Stderr = shown(string(text[max(0, len(text)-maxPartChars):]), maxPartChars)
+		}
+	}
+	return maps.Clone(s.offered)
+}

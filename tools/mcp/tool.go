@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"klawbot/tools"
+)
+
+// askTime is how much longer than its own deadline a call may take when people
+// are asked for its sake.
+const askTime = time.Hour
+
+// tool is an accepted tool of a server.
+type tool struct {
+	host *Host
+	Accepted
+	spec tools.Spec
+}
+
+// Tools are the accepted tools of the configured servers, by name. A tool that
+// the server describes in another way now is not among them.
+func (h *Host) Tools() []tools.Tool {
+	configured := h.config.Servers()
+	var all []tools.Tool
+	for _, a := range h.known() {
+		c, ok := configured[a.Server]
+		if !ok {
+			continue
+		}
+		if s := h.running(a.Server); s != nil && s.verdict(a) != Usable {
+			continue
+		}
+		all = append(all, &tool{h, a, specOf(a, c)})
+	}
+	return all
+}
+
+// Faults are the accepted tools that are off because their server describes
+// them in another way now.
+func (h *Host) Faults() []tools.Fault {
+	var all []tools.Fault
+	for _, a := range h.known() {
+		if s := h.running(a.Server); s != nil && s.verdict(a) == Changed {
+			all = append(all, tools.Fault{Name: a.Name, Reason: fmt.Sprintf("the MCP server %s describes it in another way than was accepted; look at it with klawbot mcp approve %s", a.Server, a.Server)})
+		}
+	}
+	return all
+}
+
+// specOf is what the pipeline is told of a tool. Only the owner says that it
+// changes nothing.
+func specOf(a Accepted, c Server) tools.Spec {
+	reads := slices.Contains(c.ReadOnly, a.Tool)
+	return tools.Spec{
+		Name: a.Name, Group: tools.GroupNet, Changes: !reads, RequiresApproval: !reads, Outside: true,
+		Timeout: c.timeout() + askTime,
+		Permit: func(tools.Call, tools.Autonomy) tools.Decision {
+			return tools.Decision{Verdict: tools.Allow, Layer: "tools.mcp." + a.Server, Reason: "The owner has accepted it", Binds: a.Hash}
+		},
+		Texts: map[string]tools.Text{tools.English: {
+			Description: fmt.Sprintf("(Tool %s of the MCP server %s.) %s", shown(a.Tool, maxPartChars), shown(a.Server, maxPartChars), shown(a.Description, maxAboutChars)),
+			Parameters:  parameters(a.Schema),
+		}},
+	}
+}
+
+// Spec describes the tool as it was accepted.
+func (t *tool) Spec() tools.Spec { return t.spec }
+
+// Run calls the tool. Only a call that changes nothing is made twice when the
+// connection breaks.
+func (t *tool) Run(ctx context.Context, c tools.Call) tools.Result {
+	s, err := t.host.server(t.Server)
+	if err != nil {
+		return tools.Fail(tools.Execution, fmt.Sprintf("MCP server %s: %v", t.Server, err))
+	}
+	timeout := t.spec.Timeout - askTime
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	running := &call{Call: c, clock: newClock(timeout, cancel)}
+	defer s.begin(running)()
+	r, err := t.try(ctx, s, c)
+	if err != nil && !t.spec.Changes && ctx.Err() == nil && broken(err) {
+		r, err = t.try(ctx, s, c)
+	}
+	late := running.clock.over()
+	switch {
+	case err == nil:
+		return r
+	case late && !errors.As(err, new(downError)):
+		return tools.Fail(tools.Timeout, fmt.Sprintf("%s did not finish within %s", t.Name, timeout))
+	}
+	return t.fail(err)
+}
+
+// try makes the call once.
+func (t *tool) try(ctx context.Context, s *server, c tools.Call) (tools.Result, error) {
+	conn, err := s.session(ctx)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	if standing := s.verdict(t.Accepted); standing != Usable {
+		return tools.Fail(tools.Security, fmt.Sprintf("%s is off: %s", t.Name, standing.why())), nil
+	}
+	answer, err := conn.session.CallTool(ctx, &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(c.Arguments)})
+	if err != nil {
+		if broken(err) && ctx.Err() == nil {
+			conn.end(err)
+		}
+		return tools.Result{}, err
+	}
+	return result(c, answer), nil
+}
+
+// broken reports whether an error is the connection's and not the server's
+// answer.
+func broken(err error) bool {
+	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) {
+		return true
+	}
+	return !errors.As(err, new(*jsonrpc.Error)) && !errors.As(err, new(downError))
+}
+
+// fail is the result of a call that got no answer.
+func (t *tool) fail(err error) tools.Result {
+	text := fmt.Sprintf("MCP server %s: %v", t.Server, err)
+	if broken(err) {
+		text += "; it is connected to again"
+		if t.spec.Changes {
+			text += ". Nobody knows whether the call took effect: look before you repeat it"
+		}
+	}
+	return tools.Fail(tools.Execution, shown(text, maxAboutChars))
+}
