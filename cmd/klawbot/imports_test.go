@@ -81,7 +81,7 @@ var home = map[string][]string{
 	"golang.org/x/net":                         {"internal/httpclient", "tools/web"}, // names of hosts; pages and their alphabets
 	"golang.org/x/time":                        {"gateway/telegram"},
 	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"}, // the way goroutines are waited for
-	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed"}, // each normalises its texts
+	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed"},            // each normalises its texts
 	"github.com/yalue/onnxruntime_go":          {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":       {"engine"},
 	"golang.org/x/sys":                         {"engine/internal/store", "internal/llamatest"}, // each its own system call
