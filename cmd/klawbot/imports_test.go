@@ -21,7 +21,8 @@ var allowed = map[string]rule{
 	"gateway":                            {[]string{"whitelist"}, "the one door"},
 	"gateway/telegram":                   {[]string{"gateway", "internal/redact", "internal/httpclient"}, "one channel; clients are made in one place"},
 	"gateway/console":                    {[]string{"gateway", "internal/redact"}, "one channel"},
-	"tools":                              {[]string{"internal/redact"}, "what a tool is, and the pipeline"},
+	"tools":                              {[]string{"internal/redact", "tools/screen"}, "what a tool is, and the pipeline"},
+	"tools/screen":                       {nil, "pure: text in, verdict out"},
 	"tools/file":                         {[]string{"tools"}, "one family"},
 	"tools/guide":                        {[]string{"tools"}, "one family"},
 	"tools/message":                      {[]string{"tools"}, "one family"},
@@ -81,7 +82,7 @@ var home = map[string][]string{
 	"golang.org/x/net":                         {"internal/httpclient", "tools/web"}, // names of hosts; pages and their alphabets
 	"golang.org/x/time":                        {"gateway/telegram"},
 	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"}, // the way goroutines are waited for
-	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed"},            // each normalises its texts
+	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed", "tools/screen"},            // each normalises its texts
 	"github.com/yalue/onnxruntime_go":          {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":       {"engine"},
 	"golang.org/x/sys":                         {"engine/internal/store", "internal/llamatest"}, // each its own system call
