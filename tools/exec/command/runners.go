@@ -107,3 +107,26 @@ func codeOption(option string) (inline string, next bool) {
 	}
 	return "", strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") && strings.Contains(option, "c")
 }
+
+// Scripts are the names of files that the line may run, or that say what it
+// runs: its programs, and what stands in the arguments of those that run others.
+func (l Line) Scripts() []string {
+	var names []string
+	for _, argv := range l.Programs {
+		if strings.Contains(argv[0], "/") {
+			names = append(names, argv[0])
+		}
+		switch name := base(argv[0]); {
+		case runsText(name), isLanguage(name), runsOthers(name), name == "find":
+			names = append(names, argv[1:]...)
+		case name == "make":
+			names = append(names, append(argv[1:], "GNUmakefile", "makefile", "Makefile")...)
+		case name == "npm" || name == "yarn" || name == "pnpm":
+			names = append(names, "package.json")
+		case name == "go" || name == "awk" || name == "sed":
+			names = append(names, argv[1:]...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

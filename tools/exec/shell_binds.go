@@ -1,0 +1,56 @@
+package exec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"klawbot/tools/exec/command"
+)
+
+// maxScript is how much of a script is looked at, in bytes. Of a longer one the
+// size and the time of its last change count, too.
+const maxScript = 16 << 20
+
+// binds identifies what an approval of a line is about besides its text: the
+// folder, and what the files hold that the line may run.
+func (w where) binds(line command.Line) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q\n", w.dir)
+	for _, name := range line.Scripts() {
+		if text := w.fingerprint(name); text != "" {
+			fmt.Fprintf(sum, "%q %s\n", name, text)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// fingerprint identifies the content of a file as the command would find it, or
+// is "" when there is none to read.
+func (w where) fingerprint(name string) string {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(w.dir, name)
+	}
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.LimitReader(file, maxScript)); err != nil {
+		return "unreadable"
+	}
+	text := hex.EncodeToString(sum.Sum(nil))
+	if info.Size() > maxScript {
+		text += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
+	}
+	return text
+}

@@ -1,0 +1,225 @@
+package exec
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// harmless is what a command of the built-in list may be told without anybody
+// being asked. What is not said here is asked about.
+type harmless struct {
+	// flags are option letters, valued those that a value follows.
+	flags, valued string
+	// long are long options, written out; those that end in = have a value.
+	long string
+	// digits says that -5 is an option.
+	digits bool
+	// text says that the operands are no files.
+	text bool
+	// pattern says that the first operand is no file, unless -e stands before.
+	pattern bool
+	// files says that the operands are files and not folders.
+	files bool
+	// most bounds the number of operands; 0 is none.
+	most int
+	// judge, if not nil, judges in place of all this.
+	judge func(w where, args []string) string
+}
+
+// harmlessCommands is the list. A letter stands here only when it makes the
+// command neither write, nor run, nor wait, nor follow links.
+var harmlessCommands = map[string]harmless{
+	"ls": {flags: "lahtrSA1dFRisnpgoXvkcuGNmxCBfqQU", long: `--color --color= --all --almost-all --human-readable --recursive --reverse
+		--size --sort= --time= --time-style= --group-directories-first --full-time --classify --directory --inode`},
+	"cat":  {flags: "nbAsETvetu"},
+	"head": {flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="},
+	"tail": {flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="},
+	"wc":   {flags: "lcwmL", long: "--lines --words --bytes --chars"},
+	"grep": {flags: "invcolLhHrEFGPwxsqabz", valued: "eABCm", digits: true, pattern: true, long: `--color --color= --include= --exclude= --exclude-dir=
+		--ignore-case --line-number --count --recursive --extended-regexp --fixed-strings --word-regexp --invert-match --only-matching
+		--files-with-matches --max-count= --context= --after-context= --before-context=`},
+	"find":  {judge: harmlessFind},
+	"echo":  {judge: func(where, []string) string { return "" }},
+	"pwd":   {flags: "LP", text: true, most: -1},
+	"date":  {judge: harmlessDate},
+	"stat":  {flags: "ft", valued: "c", long: "--format= --printf= --terse"},
+	"file":  {flags: "bik", long: "--brief --mime --mime-type --mime-encoding"},
+	"sort":  {flags: "nrufhbdgiMVszcCm", valued: "kt", long: "--numeric-sort --reverse --unique --key= --field-separator= --human-numeric-sort --version-sort"},
+	"uniq":  {flags: "cduiz", valued: "fsw", most: 1, long: "--count --repeated --unique --ignore-case"},
+	"cut":   {flags: "szn", valued: "dfcb", long: "--delimiter= --fields= --characters= --bytes= --output-delimiter= --complement --only-delimited"},
+	"tr":    {flags: "dscCt", text: true, long: "--delete --squeeze-repeats --complement"},
+	"diff":  {flags: "uqwbBiyNaTtspEZ", valued: "UCW", files: true, long: "--brief --unified --unified= --color --color= --side-by-side --ignore-case --ignore-all-space"},
+	"which": {flags: "a", text: true},
+	"uname": {flags: "asnrvmpio", text: true, most: -1, long: "--all"},
+	"df":    {flags: "hkmTPiHal", long: "--human-readable --total"},
+	"du":    {flags: "shackmbxSl0", valued: "d", long: "--max-depth= --summarize --human-readable --total --apparent-size"},
+	"ps":    {judge: harmlessPs},
+}
+
+// harmless says why a command may not run unasked, or "" when it may.
+func (w where) harmless(argv []string) string {
+	h, known := harmlessCommands[argv[0]]
+	switch {
+	case !known:
+		return "it is not one of the harmless commands"
+	case h.judge != nil:
+		return h.judge(w, argv[1:])
+	}
+	operands, why := h.operands(argv[1:])
+	if why != "" || h.text && (h.most == 0 || len(operands) == 0) {
+		return why
+	}
+	if h.most < 0 || h.most > 0 && len(operands) > h.most {
+		return "it has too many operands"
+	}
+	for _, name := range operands {
+		if why := w.readable(name, h.files); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+var digits = regexp.MustCompile(`^-\d+$`)
+
+// operands are the arguments that are no options; all options must be known.
+func (h harmless) operands(args []string) (operands []string, why string) {
+	pattern := h.pattern
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			operands, i = append(operands, args[i+1:]...), len(args)
+		case strings.HasPrefix(a, "--"):
+			name, _, valued := strings.Cut(a, "=")
+			if valued {
+				name += "="
+			}
+			if !slices.Contains(strings.Fields(h.long), name) {
+				return nil, "the option " + oneLine(a) + " is not one of the harmless ones"
+			}
+		case h.digits && digits.MatchString(a):
+		case strings.HasPrefix(a, "-") && a != "-":
+			last, ok := h.cluster(a[1:])
+			if !ok {
+				return nil, "the option " + oneLine(a) + " is not one of the harmless ones"
+			}
+			pattern = pattern && !strings.Contains(a, "e")
+			if last {
+				i++ // its value
+			}
+		default:
+			operands = append(operands, a)
+		}
+	}
+	if pattern && len(operands) > 0 {
+		operands = operands[1:]
+	}
+	return operands, ""
+}
+
+// cluster reports whether the option letters are known, and whether the value of
+// the last one is the next argument.
+func (h harmless) cluster(letters string) (next, ok bool) {
+	for i, r := range letters {
+		if strings.ContainsRune(h.valued, r) {
+			return i == len(letters)-1, true
+		}
+		if !strings.ContainsRune(h.flags, r) {
+			return false, false
+		}
+	}
+	return false, true
+}
+
+// readable says why an operand may not be read unasked, or "" when it may: it is
+// a file or folder of the workspace, or nothing at all.
+func (w where) readable(name string, fileOnly bool) string {
+	if name == "-" {
+		return ""
+	}
+	outside := oneLine(name) + " is outside the workspace"
+	if path.IsAbs(name) {
+		inside, err := w.inside(name)
+		if err != nil {
+			return outside
+		}
+		name = inside
+	} else {
+		name = w.below + "/" + name
+	}
+	info, err := w.root.Stat(name)
+	switch {
+	case os.IsNotExist(err):
+		return ""
+	case err != nil:
+		return outside
+	case !info.Mode().IsRegular() && !info.IsDir(), fileOnly && info.IsDir():
+		return oneLine(name) + " is not a regular file"
+	}
+	if s, is := info.Sys().(*syscall.Stat_t); is && info.Mode().IsRegular() && s.Nlink > 1 && !w.hardlinks {
+		return oneLine(name) + " has a second name that may lie outside the workspace"
+	}
+	return ""
+}
+
+// findTests are the expressions of find that only look, with how many values
+// follow each.
+var findTests = map[string]int{
+	"-name": 1, "-iname": 1, "-type": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-atime": 1, "-ctime": 1, "-maxdepth": 1, "-mindepth": 1,
+	"-path": 1, "-ipath": 1, "-regex": 1, "-iregex": 1, "-perm": 1, "-user": 1, "-group": 1, "-printf": 1, "-empty": 0, "-not": 0, "!": 0,
+	"-o": 0, "-or": 0, "-a": 0, "-and": 0, "(": 0, ")": 0, "-print": 0, "-print0": 0, "-prune": 0, "-ls": 0, "-readable": 0, "-writable": 0,
+	"-executable": 0, "-true": 0, "-false": 0, "-xdev": 0, "-mount": 0, "-depth": 0,
+}
+
+// harmlessFind judges a find: folders of the workspace, then only tests.
+func harmlessFind(w where, args []string) string {
+	i := 0
+	for ; i < len(args) && !strings.HasPrefix(args[i], "-") && args[i] != "(" && args[i] != "!"; i++ {
+		if why := w.readable(args[i], false); why != "" {
+			return why
+		}
+	}
+	for ; i < len(args); i++ {
+		values, known := findTests[args[i]]
+		if !known {
+			return "the expression " + oneLine(args[i]) + " is not one of the harmless ones"
+		}
+		i += values
+	}
+	return ""
+}
+
+// harmlessDate judges a date: it shows a time and does not set it.
+func harmlessDate(_ where, args []string) string {
+	h := harmless{flags: "uRI", valued: "d", long: "--utc --date= --iso-8601 --iso-8601= --rfc-3339= --rfc-email"}
+	operands, why := h.operands(args)
+	for _, o := range operands {
+		if !strings.HasPrefix(o, "+") {
+			why = "it sets the time"
+		}
+	}
+	return why
+}
+
+// ps takes letters with and without a dash for different options, and what it
+// does not know with a dash for letters without one: an e among those shows the
+// environment of processes.
+var (
+	psEvery = regexp.MustCompile(`^-[AefFlyLwH]+$`)
+	psOther = regexp.MustCompile(`^(-[aAfFlujwxHT]+|[aflujwx]+)$`)
+)
+
+// harmlessPs judges a ps.
+func harmlessPs(_ where, args []string) string {
+	for _, form := range []*regexp.Regexp{psEvery, psOther} {
+		if !slices.ContainsFunc(args, func(a string) bool { return !form.MatchString(a) }) {
+			return ""
+		}
+	}
+	return "such options may show the environment of processes"
+}

@@ -1,0 +1,215 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"klawbot/tools"
+	"klawbot/tools/exec/command"
+)
+
+// view is a call of shell, looked at.
+type view struct {
+	args shellArgs
+	line command.Line
+	mode Mode
+	// dir is where it runs: an absolute path without links.
+	dir string
+	// listed says that the list of approved commands has all of it.
+	listed bool
+	// unlisted says what the list does not have, and why.
+	unlisted string
+	// binds identifies where it runs and what the scripts are that it runs.
+	binds string
+}
+
+// look takes a call apart. A refusal is for what may not run, whoever agrees.
+func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) {
+	fail := func(kind tools.ErrorKind, text string) (view, *tools.Result) {
+		r := tools.Fail(kind, text)
+		return view{}, &r
+	}
+	if err := json.Unmarshal(arguments, &v.args); err != nil {
+		return fail(tools.Validation, "arguments of shell: "+err.Error())
+	}
+	line, err := command.Parse(v.args.Command)
+	if err != nil {
+		return fail(tools.Validation, err.Error())
+	}
+	if line.Blocked != "" {
+		return fail(tools.Security, "Command blocked: "+line.Blocked+"; nobody can approve that")
+	}
+	w, err := s.enter(v.args.Workdir)
+	if err != nil {
+		var r *refusalError
+		if errors.As(err, &r) {
+			return fail(r.kind, r.text)
+		}
+		return fail(tools.Execution, err.Error())
+	}
+	defer w.root.Close()
+	settings := s.config.Settings()
+	v.line, v.mode, v.dir = line, settings.Mode, w.dir
+	if v.mode != ModeFull && v.mode != ModeDeny {
+		v.mode = ModeAllowlist
+		v.listed, v.unlisted = listed(line, settings, w)
+	}
+	if !v.listed {
+		v.binds = w.binds(line)
+	}
+	return v, nil
+}
+
+// listed reports whether the approved list has all of a line; else it says what
+// it does not have.
+func listed(line command.Line, settings ShellSettings, w where) (ok bool, unlisted string) {
+	shown := oneLine(line.Text)
+	if line.Plain == nil {
+		return false, shown + " (" + line.More + ")"
+	}
+	if settings.Listed {
+		ok, refused := command.Allow(line.Plain, settings.Allow)
+		if ok {
+			return true, ""
+		}
+		return false, named(refused, shown)
+	}
+	for _, p := range line.Plain {
+		for _, prog := range p.Programs {
+			if why := w.harmless(prog.Argv); why != "" {
+				return false, named(prog.Argv, shown) + " (" + why + ")"
+			}
+		}
+	}
+	return true, ""
+}
+
+// named names a part of a line that is not allowed.
+func named(argv []string, line string) string {
+	if part := oneLine(strings.Join(argv, " ")); part != line {
+		return part + " in: " + line
+	}
+	return line
+}
+
+// refusalError is an error in the words of the model.
+type refusalError struct {
+	kind tools.ErrorKind
+	text string
+}
+
+func (r *refusalError) Error() string { return r.text }
+
+var (
+	errNoWorkspace = &refusalError{tools.NotFound, "No workspace set"}
+	errOutside     = &refusalError{tools.Security, "Access denied: path outside workspace"}
+)
+
+// where is the folder that a command runs in.
+type where struct {
+	// root is that folder's workspace.
+	root *os.Root
+	// names are the ways in which the workspace's path may be written.
+	names []string
+	// below is the folder, seen from the workspace, and dir its path without
+	// links.
+	below, dir string
+	hardlinks  bool
+}
+
+// enter resolves the folder that a command is to run in. The caller closes root.
+func (s *Shell) enter(workdir string) (w where, err error) {
+	root, err := os.OpenRoot(s.config.Workspace)
+	if err != nil || s.config.Workspace == "" {
+		return w, errNoWorkspace
+	}
+	defer func() {
+		if err != nil {
+			root.Close()
+		}
+	}()
+	real, err := realPath(s.config.Workspace)
+	if err != nil {
+		return w, errNoWorkspace
+	}
+	w = where{root: root, names: []string{filepath.Clean(s.config.Workspace), real}, hardlinks: s.config.AllowHardlinks()}
+	if workdir == "" {
+		workdir = "."
+	}
+	if strings.ContainsRune(workdir, 0) || len(workdir) > 4096 {
+		return w, &refusalError{tools.Validation, "workdir is no path"}
+	}
+	if w.below, err = w.inside(workdir); err != nil {
+		return w, err
+	}
+	sub, err := root.OpenRoot(w.below)
+	if err != nil {
+		return w, failedDir(err, workdir)
+	}
+	defer sub.Close()
+	w.dir, err = pinned(sub, real, w.below)
+	return w, err
+}
+
+// realPath is a path, absolute and without links.
+func realPath(name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// inside is a path as it is seen from the workspace. An absolute one counts when
+// the workspace is its beginning. Links are another matter.
+func (w where) inside(name string) (string, error) {
+	if !filepath.IsAbs(name) {
+		return name, nil
+	}
+	for _, dir := range w.names {
+		if rest, is := strings.CutPrefix(name+"/", strings.TrimSuffix(dir, "/")+"/"); is {
+			if rest = strings.Trim(rest, "/"); rest == "" {
+				rest = "."
+			}
+			return rest, nil
+		}
+	}
+	return "", errOutside
+}
+
+// pinned is the path of an open folder below the workspace, without links.
+func pinned(sub *os.Root, workspace, below string) (string, error) {
+	dir, err := filepath.EvalSymlinks(filepath.Join(workspace, below))
+	if err != nil {
+		return "", errOutside
+	}
+	if dir != workspace && !strings.HasPrefix(dir, strings.TrimSuffix(workspace, "/")+"/") {
+		return "", errOutside
+	}
+	open, err := sub.Stat(".")
+	if err != nil {
+		return "", errOutside
+	}
+	if there, err := os.Stat(dir); err != nil || !os.SameFile(open, there) {
+		return "", errOutside // somebody moved a link meanwhile
+	}
+	return dir, nil
+}
+
+// failedDir says why a folder cannot be entered.
+func failedDir(err error, workdir string) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &refusalError{tools.NotFound, "directory not found: " + oneLine(workdir)}
+	case errors.Is(err, syscall.ENOTDIR):
+		return &refusalError{tools.Validation, "workdir is not a directory: " + oneLine(workdir)}
+	case errors.Is(err, fs.ErrPermission):
+		return &refusalError{tools.Execution, "permission denied: " + oneLine(workdir)}
+	}
+	return errOutside
+}

@@ -1,0 +1,165 @@
+package exec
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"klawbot/tools/exec/command"
+	"klawbot/tools/sandbox"
+)
+
+// step is one pipeline of a call, made ready to run.
+type step struct {
+	when    command.When
+	command sandbox.Command
+	// missing, if not empty, says that a program of it is not there.
+	missing string
+}
+
+// skipped reports whether the step does not run after such an exit code.
+func (s step) skipped(code int) bool {
+	return s.when == command.IfOK && code != 0 || s.when == command.IfFailed && code == 0
+}
+
+// plan is what runs. A line of the approved list runs program by program as it
+// was taken apart, and no shell reads it. Other text was agreed to by a person,
+// or by the owner's settings, and a shell gets it as it stands.
+func (s *Shell) plan(v view, sandboxed string) []step {
+	finder := programs{dir: v.dir, inSandbox: sandboxed != "off"}
+	if !finder.inSandbox {
+		finder.folders = trustedPath(os.Getenv("PATH"), s.config.Workspace)
+		finder.env = []string{"PATH=" + strings.Join(finder.folders, ":")}
+	}
+	if !v.listed {
+		shell := "sh"
+		if _, err := finder.find("bash"); err == nil && sandboxed != "docker" {
+			shell = "bash"
+		}
+		return []step{finder.step(command.Pipeline{When: command.Always, Programs: []command.Program{
+			{Argv: []string{shell, "-c", v.line.Text}, Out: command.Stdout, Err: command.Stderr},
+		}})}
+	}
+	var steps []step
+	for _, p := range v.line.Plain {
+		steps = append(steps, finder.step(p))
+	}
+	return steps
+}
+
+// programs finds programs.
+type programs struct {
+	folders   []string
+	env       []string
+	dir       string
+	inSandbox bool // the sandbox finds them
+}
+
+// step makes a pipeline ready to run.
+func (p programs) step(l command.Pipeline) step {
+	s := step{when: l.When, command: sandbox.Command{Dir: p.dir, Env: p.env}}
+	for i, prog := range l.Programs {
+		argv := slices.Clone(prog.Argv)
+		found, err := p.find(argv[0])
+		if err != nil && s.missing == "" {
+			s.missing = argv[0] + ": " + err.Error()
+		}
+		argv[0] = found
+		argv = redirected(prog, argv)
+		if i == 0 {
+			s.command.Argv = argv
+		} else {
+			s.command.Pipe = append(s.command.Pipe, argv)
+		}
+	}
+	return s
+}
+
+// find is the path of a program. One with a slash is meant as it stands.
+func (p programs) find(name string) (string, error) {
+	if p.inSandbox {
+		return name, nil
+	}
+	if strings.Contains(name, "/") {
+		full := name
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(p.dir, name)
+		}
+		return full, executable(full)
+	}
+	for _, dir := range p.folders {
+		full := filepath.Join(dir, name)
+		if executable(full) == nil {
+			return full, nil
+		}
+	}
+	return name, errMissing
+}
+
+// fault is what a shell says of a program that it cannot start.
+type fault string
+
+func (f fault) Error() string { return string(f) }
+
+const (
+	errMissing = fault("command not found")
+	errNoRight = fault("permission denied")
+)
+
+// executable says why a file cannot be run.
+func executable(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return errMissing
+	case info.IsDir(), info.Mode()&0o111 == 0:
+		return errNoRight
+	}
+	return nil
+}
+
+// trustedPath is the list of folders that programs are looked for in: those of
+// the bot's own PATH, without any that commands can write into.
+func trustedPath(list, workspace string) []string {
+	inside := []string{filepath.Clean(workspace)}
+	if real, err := realPath(workspace); err == nil {
+		inside = append(inside, real)
+	}
+	var folders []string
+	for _, dir := range filepath.SplitList(list) {
+		real, err := filepath.EvalSymlinks(dir)
+		if !filepath.IsAbs(dir) || err != nil || worldWritable(real) {
+			continue
+		}
+		if slices.ContainsFunc(inside, func(w string) bool { return real == w || strings.HasPrefix(real, w+"/") }) {
+			continue
+		}
+		folders = append(folders, dir)
+	}
+	if len(folders) == 0 {
+		return []string{"/usr/local/bin", "/usr/bin", "/bin"}
+	}
+	return folders
+}
+
+// worldWritable reports whether anybody may put files into a folder.
+func worldWritable(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode()&fs.FileMode(0o002) != 0
+}
+
+// redirected is a program with its streams led where they go. The little program
+// of the shell that does it is ours; what it runs comes as its arguments.
+func redirected(p command.Program, argv []string) []string {
+	if !p.NoInput && p.Out == command.Stdout && p.Err == command.Stderr {
+		return argv
+	}
+	to := map[command.Stream]string{command.Stdout: "&3", command.Stderr: "&4", command.Null: "/dev/null"}
+	text := `exec "$@" 3>&1 4>&2 1>` + to[p.Out] + ` 2>` + to[p.Err] + ` 3>&- 4>&-`
+	if p.NoInput {
+		text += ` </dev/null`
+	}
+	return append([]string{"/bin/sh", "-c", text, "sh"}, argv...)
+}

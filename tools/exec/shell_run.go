@@ -1,0 +1,185 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"klawbot/tools"
+	"klawbot/tools/sandbox"
+)
+
+// run runs a command.
+func (s *Shell) run(ctx context.Context, c tools.Call, _ shellArgs) tools.Result {
+	v, refusal := s.look(c.Arguments)
+	if refusal != nil {
+		return *refusal
+	}
+	if why := v.undecided(c.Decided); why != "" {
+		return tools.Fail(tools.PolicyDenied, why)
+	}
+	runner := s.config.Runner()
+	steps := s.plan(v, runner.Name())
+	if v.args.Background {
+		return s.background(ctx, c, v, runner, steps)
+	}
+	t := &transcript{limit: maxOutput}
+	begun := time.Now()
+	end := t.follow(ctx, runner, steps)
+	return end.result(t, time.Since(begun), s.timeout(c.Arguments))
+}
+
+// undecided says why a call may not run although it passed the policy: what it
+// was judged by has changed since.
+func (v view) undecided(d tools.Decision) string {
+	switch {
+	case v.mode == ModeDeny:
+		return "All exec calls are blocked"
+	case v.listed:
+		return ""
+	case v.mode != ModeFull && d.Verdict != tools.Ask:
+		return "Command not in approved list: " + v.unlisted
+	case d.Binds != v.binds:
+		return "the folder or a script of the command has changed since it was approved; call it again"
+	}
+	return ""
+}
+
+// maxOutput is how much is kept of what one call writes, in bytes, of each
+// stream.
+const maxOutput = 1 << 20
+
+// minOutput is kept of each program, however much the ones before it wrote.
+const minOutput = 8 << 10
+
+// transcript is what the programs of one call have written.
+type transcript struct {
+	limit int
+
+	mu             sync.Mutex
+	stdout, stderr strings.Builder  // of the programs that ended; guarded by mu
+	now            *sandbox.Process // the one that runs; guarded by mu
+}
+
+// ending is how a call ended.
+type ending struct {
+	code              int
+	timedOut, stopped bool
+	fault             error // a program could not be started at all
+}
+
+// follow runs the steps one after the other.
+func (t *transcript) follow(ctx context.Context, runner sandbox.Runner, steps []step) (e ending) {
+	for _, s := range steps {
+		if s.skipped(e.code) {
+			continue
+		}
+		if s.missing != "" {
+			t.say(s.missing)
+			e.code = 127
+			continue
+		}
+		cmd := s.command
+		cmd.MaxOutput = t.room()
+		p, err := runner.Start(ctx, cmd)
+		if err != nil {
+			if ctx.Err() == nil {
+				return ending{fault: err}
+			}
+			return ending{timedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), stopped: true}
+		}
+		t.begin(p)
+		o := p.Outcome()
+		t.end(o)
+		e.code = o.ExitCode
+		if o.TimedOut || o.Stopped {
+			e.timedOut, e.stopped = o.TimedOut, o.Stopped
+			return e
+		}
+	}
+	return e
+}
+
+// room is how much the next program may write of each stream.
+func (t *transcript) room() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(t.limit-max(t.stdout.Len(), t.stderr.Len()), minOutput)
+}
+
+func (t *transcript) begin(p *sandbox.Process) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now = p
+}
+
+func (t *transcript) end(o sandbox.Outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now = nil
+	t.stdout.WriteString(o.Stdout.String())
+	t.stderr.WriteString(o.Stderr.String())
+}
+
+// say adds a line to standard error.
+func (t *transcript) say(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stderr.WriteString(line + "\n")
+}
+
+// text is what was written so far, standard error after standard output.
+func (t *transcript) text() string {
+	t.mu.Lock()
+	stdout, stderr := t.stdout.String(), t.stderr.String()
+	now := t.now
+	t.mu.Unlock()
+	if now != nil {
+		o, e := now.Output()
+		stdout, stderr = stdout+o.String(), stderr+e.String()
+	}
+	var parts []string
+	if stdout = strings.TrimRight(stdout, "\n"); stdout != "" {
+		parts = append(parts, stdout)
+	}
+	if stderr = strings.TrimRight(stderr, "\n"); stderr != "" {
+		parts = append(parts, "[stderr]\n"+stderr)
+	}
+	if len(parts) == 0 {
+		return "(no output)"
+	}
+	return strings.Join(parts, "\n")
+}
+
+// result is what the model reads of a call that ended.
+func (e ending) result(t *transcript, took, timeout time.Duration) tools.Result {
+	switch {
+	case e.fault != nil:
+		return tools.Fail(tools.Execution, "the command did not start: "+e.fault.Error())
+	case e.timedOut:
+		r := tools.Fail(tools.Timeout, fmt.Sprintf("the command did not end within %s and was stopped with all its processes; timeout takes up to %.0f seconds, background=true runs it without one",
+			timeout, tools.MaxTimeout.Seconds()))
+		r.Output += "\n" + t.text()
+		return r
+	case e.stopped:
+		r := tools.Fail(tools.Execution, "the command was stopped")
+		r.Output += "\n" + t.text()
+		return r
+	}
+	r := tools.Result{Success: e.code == 0, ExitCode: &e.code, Output: fmt.Sprintf("%s\n[exit code %d, %s]", t.text(), e.code, shortly(took))}
+	if e.code != 0 {
+		r.Error, r.ErrorKind = fmt.Sprintf("exit code %d", e.code), tools.Execution
+	}
+	return r
+}
+
+// shortly is a duration for people.
+func shortly(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
