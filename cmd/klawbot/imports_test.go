@@ -33,6 +33,7 @@ var allowed = map[string]rule{
 	"tools/sandbox":                      {[]string{"tools"}, "runs a process, confined"},
 	"skills":                             {nil, "embedded files"},
 	"engine":                             {[]string{"gateway", "tools", "tools/guide", "tools/mcp", "tools/message", "tools/self", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
+	"engine/internal/jobs":               {[]string{"engine/internal/store"}, "what is due, and when"},
 	"engine/internal/llm":                {[]string{"internal/httpclient"}, "the words of a model call"},
 	"engine/internal/llm/anthropic":      {[]string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
 	"engine/internal/llm/llmtest":        {[]string{"engine/internal/llm", "internal/llamatest"}, "plays recorded answers to the wires"},
@@ -62,6 +63,8 @@ var home = map[string][]string{
 	"github.com/yuin/goldmark":                 {"gateway/telegram"},
 	"github.com/mattn/go-sqlite3":              {"engine/internal/store"},
 	"github.com/asg017/sqlite-vec-go-bindings": {"engine/internal/store"},
+	"github.com/go-co-op/gocron":              {"engine/internal/jobs"},
+	"github.com/reugn/go-quartz":              {"engine/internal/jobs"},
 	"github.com/gofrs/flock":                   {"engine/internal/store"},
 	"github.com/tmaxmax/go-sse":                {"engine/internal/llm/wire"},
 	"github.com/google/go-cmp":                 {"engine/internal/llm/llmtest"},
@@ -79,13 +82,15 @@ var home = map[string][]string{
 	"github.com/rivo/uniseg":                   {"gateway/telegram"},
 	"golang.org/x/term":                        {"cmd/klawbot"},
 	"mvdan.cc/sh":                              {"tools/exec/command"},
-	"golang.org/x/net":                         {"internal/httpclient", "tools/web"}, // names of hosts; pages and their alphabets
+	"golang.org/x/net":                         {"internal/httpclient", "tools/web", "tools/sandbox"}, // names of hosts; pages and their alphabets; programs of the kernel's filter
 	"golang.org/x/time":                        {"gateway/telegram"},
 	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"}, // the way goroutines are waited for
 	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed", "tools/screen"},            // each normalises its texts
 	"github.com/yalue/onnxruntime_go":          {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":       {"engine"},
-	"golang.org/x/sys":                         {"engine/internal/store", "internal/llamatest"}, // each its own system call
+	"golang.org/x/sys":                         {"engine/internal/store", "internal/llamatest", "tools/sandbox"}, // each its own system calls
+	"github.com/landlock-lsm/go-landlock":      {"tools/sandbox"},
+	"github.com/elastic/go-seccomp-bpf":        {"tools/sandbox"},
 }
 
 type goPackage struct {

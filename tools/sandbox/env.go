@@ -8,19 +8,31 @@ import (
 // passed are the variables of the bot's environment that a command sees.
 var passed = []string{"PATH", "HOME", "LANG", "TERM", "TZ"}
 
+// insidePath is where commands in a sandbox are looked for.
+const insidePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 // runVariable marks every process of one command. It is how processes are found
 // that left the process group.
 const runVariable = "KLAWBOT_RUN"
 
 // environ is the environment of a command outside a sandbox.
 func environ(run string, extra []string) []string {
-	env := []string{runVariable + "=" + run}
-	for _, name := range passed {
+	return append(append(pick(passed), runVariable+"="+run), extra...)
+}
+
+// insideEnviron is the environment of a command in a sandbox, without HOME.
+func insideEnviron(run string) []string {
+	return append(pick([]string{"LANG", "TERM", "TZ"}), "PATH="+insidePath, runVariable+"="+run)
+}
+
+// pick takes variables from the bot's environment.
+func pick(names []string) (env []string) {
+	for _, name := range names {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
 	}
-	return append(env, extra...)
+	return env
 }
 
 // newRun is the name of one command's run.

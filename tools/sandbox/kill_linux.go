@@ -52,8 +52,9 @@ func killMarked(run string) {
 	mark := []byte(runVariable + "=" + run)
 	for range maxRounds {
 		found := false
-		for _, pid := range pids() {
-			if marked(pid, mark) && !errors.Is(syscall.Kill(pid, syscall.SIGKILL), syscall.ESRCH) {
+		for _, name := range procFolders() {
+			pid, err := strconv.Atoi(filepath.Base(name))
+			if err == nil && pid != os.Getpid() && marked(pid, mark) && !errors.Is(syscall.Kill(pid, syscall.SIGKILL), syscall.ESRCH) {
 				found = true
 			}
 		}
@@ -61,17 +62,6 @@ func killMarked(run string) {
 			return
 		}
 	}
-}
-
-func pids() []int {
-	names, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
-	all := make([]int, 0, len(names))
-	for _, n := range names {
-		if pid, err := strconv.Atoi(filepath.Base(n)); err == nil && pid != os.Getpid() {
-			all = append(all, pid)
-		}
-	}
-	return all
 }
 
 // marked reports whether a process was started with the mark. A process that

@@ -26,6 +26,8 @@ type job struct {
 	stages []*exec.Cmd
 	// kill, if not nil, ends what signals do not reach.
 	kill func()
+	// watch, if not nil, looks at the command while it runs.
+	watch *patrol
 	// cleanup, if not nil, is called when nothing runs any more.
 	cleanup func()
 }
@@ -201,19 +203,46 @@ func (p *Process) cleanup() {
 func (p *Process) supervise(ctx context.Context, c Command) {
 	ended := make(chan struct{})
 	go p.watch(ctx, c.Timeout, ended)
+	patrolled := p.patrol(ended)
 	for _, s := range p.job.stages {
 		awaitExit(s)
 	}
 	close(ended)
+	broken := <-patrolled
 	p.reap()
 	p.drain()
-	p.cleanup()
 	last := p.job.stages[len(p.job.stages)-1]
 	p.outcome = Outcome{
 		Stdout: p.stdout.output(), Stderr: p.stderr.output(), ExitCode: exitCode(last.ProcessState),
-		TimedOut: p.timedOut.Load(), Stopped: p.stopped.Load(), Duration: time.Since(p.begun),
+		TimedOut: p.timedOut.Load(), Stopped: p.stopped.Load(), Duration: time.Since(p.begun), Broken: broken,
 	}
+	if p.job.watch != nil && broken == "" {
+		p.outcome.Broken = p.job.watch.broken(p.outcome.ExitCode)
+	}
+	p.cleanup()
 	close(p.done)
+}
+
+// patrol looks at the command until it has ended, and kills it when it breaks a
+// limit. The channel brings which.
+func (p *Process) patrol(ended <-chan struct{}) <-chan string {
+	broken := make(chan string, 1)
+	if p.job.watch == nil {
+		broken <- ""
+		return broken
+	}
+	pids := make([]int, len(p.job.stages))
+	for i, s := range p.job.stages {
+		pids[i] = s.Process.Pid
+	}
+	go func() {
+		limit := p.job.watch.walk(pids, ended)
+		if limit != "" {
+			p.kill()
+		}
+		broken <- limit
+	}()
+	return broken
 }
 
 // reap kills what the programs left behind and takes their exit codes. From
@@ -267,9 +296,13 @@ func (p *Process) watch(ctx context.Context, timeout time.Duration, ended <-chan
 func (p *Process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped {
-		p.sweep()
+	if p.reaped {
+		return
 	}
+	for _, s := range p.job.stages {
+		killBelow(s.Process.Pid)
+	}
+	p.sweep()
 }
 
 // sweep kills the process groups of the stages, and what left them.

@@ -60,6 +60,8 @@ type Command struct {
 	Pipe [][]string
 	// Dir is the folder to run in, an absolute path of the host. Required.
 	Dir string
+	// Binds are further folders and files that a sandbox shows to the command.
+	Binds []Bind
 	// Env is added to the environment, "NAME=value". It never comes from a
 	// model.
 	Env []string
@@ -90,6 +92,9 @@ type Outcome struct {
 	// TimedOut says that Timeout, or the deadline of ctx, killed it.
 	TimedOut bool
 	// Stopped says that ctx or Kill ended it.
-	Stopped  bool
+	Stopped bool
+	// Broken is the limit of the sandbox that ended it: memory, processes, disk
+	// or processor time. Empty: none that is known.
+	Broken   string
 	Duration time.Duration
 }

@@ -1,0 +1,83 @@
+package sandbox_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"klawbot/tools/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	sandbox.Main()
+	os.Exit(m.Run())
+}
+
+// box is a sandbox around a workspace of the test.
+type box struct {
+	*sandbox.Sandbox
+	t         *testing.T
+	kind      string
+	workspace string
+}
+
+func newBox(t *testing.T, kind string, change func(*sandbox.Config)) box {
+	t.Helper()
+	workspace := t.TempDir()
+	c := sandbox.Config{Type: kind, Workspace: workspace}
+	if kind == sandbox.TypeDocker {
+		c.Image = image
+	}
+	if change != nil {
+		change(&c)
+	}
+	s, err := sandbox.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box{s, t, kind, workspace}
+}
+
+// sh runs a script of the shell.
+func (b box) sh(script string) sandbox.Outcome {
+	b.t.Helper()
+	return b.run("sh", "-c", script)
+}
+
+// python runs a program in Python.
+func (b box) python(code string) sandbox.Outcome {
+	b.t.Helper()
+	return b.run("python3", "-c", code)
+}
+
+func (b box) run(argv ...string) sandbox.Outcome {
+	b.t.Helper()
+	return mustRun(b.t, b, sandbox.Command{Argv: argv, Dir: b.workspace})
+}
+
+// image is what docker runs, when it is tested.
+const image = "klawbot-sandbox-test"
+
+func kinds(t *testing.T, test func(t *testing.T, kind string)) {
+	for _, kind := range tested {
+		t.Run(kind, func(t *testing.T) { test(t, kind) })
+	}
+}
+
+func TestSandboxRunsInTheWorkspace(t *testing.T) {
+	kinds(t, func(t *testing.T, kind string) {
+		b := newBox(t, kind, nil)
+		if err := b.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		out := b.sh("echo hello >made; cat made; echo $WORKSPACE; pwd; exit 7")
+		if want := "hello\n" + b.Workspace() + "\n" + b.Workspace() + "\n"; out.Stdout.String() != want || out.ExitCode != 7 {
+			t.Errorf("outcome %+v, stdout %q, stderr %q", out, out.Stdout.String(), out.Stderr.String())
+		}
+		if text, err := os.ReadFile(filepath.Join(b.workspace, "made")); err != nil || strings.TrimSpace(string(text)) != "hello" {
+			t.Errorf("%q, %v", text, err)
+		}
+		t.Log(b.Describe())
+	})
+}

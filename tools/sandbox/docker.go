@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// docker runs each command in a container of its own, which is gone with it.
+type docker struct{ program string }
+
+// dockerVariables are what the client of docker needs of the bot's environment.
+var dockerVariables = []string{"PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "XDG_RUNTIME_DIR"}
+
+func newDocker(c Config) (docker, error) {
+	program, err := exec.LookPath("docker")
+	if err != nil {
+		return docker{}, errors.New("docker not found; install docker, or use bwrap or landlock")
+	}
+	if c.Image == "" || strings.HasPrefix(c.Image, "-") {
+		return docker{}, errors.New("tools.sandbox.image is not set; name an image with python3 and bash, such as python:3-slim")
+	}
+	return docker{program}, nil
+}
+
+func (docker) holdsLimits() bool { return true }
+
+func (docker) place(b Bind) string { return b.Inside }
+
+func (d docker) stage(r *request, argv []string) *exec.Cmd {
+	c := exec.Command(d.program, append(dockerArgs(r), argv...)...)
+	c.Env = append(pick(dockerVariables), runVariable+"="+r.run)
+	c.Dir = "/"
+	return c
+}
+
+// dockerArgs are the arguments before the command.
+func dockerArgs(r *request) []string {
+	l := r.config.Limits
+	disk := strconv.Itoa(l.DiskMB << 20)
+	args := []string{
+		"run", "--rm", "--interactive", "--init", "--pull", "never", "--label", dockerLabel + "=" + r.run,
+		"--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--ipc", "private", "--hostname", "sandbox",
+		"--user", fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()),
+		"--memory", fmt.Sprintf("%dm", l.MemoryMB), "--memory-swap", fmt.Sprintf("%dm", l.MemoryMB),
+		"--cpus", strconv.FormatFloat(l.CPUs, 'f', -1, 64), "--pids-limit", strconv.Itoa(l.Pids + 1),
+		"--ulimit", "fsize=" + disk, "--ulimit", "core=0", "--shm-size", disk,
+		"--tmpfs", "/tmp:rw,nosuid,nodev,exec,mode=1777,size=" + disk, "--workdir", r.dir,
+	}
+	if !r.config.Network {
+		args = append(args, "--network", "none")
+	}
+	for _, b := range r.binds {
+		mount := "type=bind,source=" + b.Host + ",target=" + b.Inside
+		if !b.Writable {
+			mount += ",readonly"
+		}
+		args = append(args, "--mount", mount)
+	}
+	for _, v := range r.env {
+		if !strings.HasPrefix(v, "PATH=") { // the image has its own
+			args = append(args, "--env", v)
+		}
+	}
+	return append(args, r.config.Image)
+}
+
+// dockerLabel marks the containers of commands with their run.
+const dockerLabel = "klawbot.run"
+
+// dockerPatience bounds how long the daemon may take to kill.
+const dockerPatience = 20 * time.Second
+
+// kill kills the containers of a run: without its client a container runs on.
+func (d docker) kill(run string) {
+	ctx, cancel := context.WithTimeout(context.Background(), dockerPatience)
+	defer cancel()
+	for range maxKills {
+		ids := d.output(ctx, "ps", "--all", "--quiet", "--filter", "label="+dockerLabel+"="+run)
+		if len(ids) == 0 {
+			return
+		}
+		d.output(ctx, append([]string{"kill"}, ids...)...)
+		d.output(ctx, append([]string{"rm", "--force"}, ids...)...)
+	}
+}
+
+// maxKills bounds how often containers are looked for.
+const maxKills = 5
+
+func (d docker) output(ctx context.Context, args ...string) []string {
+	c := exec.CommandContext(ctx, d.program, args...)
+	c.Env = pick(dockerVariables)
+	out, _ := c.Output() // what is not gone is looked for again
+	return strings.Fields(string(out))
+}

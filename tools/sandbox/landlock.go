@@ -1,0 +1,49 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+)
+
+// landlocked confines without namespaces and without rights: files by Landlock,
+// the network and what Landlock does not see by a seccomp filter. Paths are the
+// host's.
+type landlocked struct{}
+
+func newLandlock() (landlocked, error) { return landlocked{}, landlockSupport() }
+
+func (landlocked) holdsLimits() bool { return false }
+
+func (landlocked) place(b Bind) string { return b.Host }
+
+func (landlocked) kill(string) {}
+
+// devices are the devices that commands may use.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+func (landlocked) stage(r *request, argv []string) *exec.Cmd {
+	g := confinement{Read: existing(systemFolders), Write: existing(devices), Network: r.config.Network}
+	g.Read = append(g.Read, existing(systemFiles)...)
+	if g.Network {
+		g.Read = append(g.Read, existing(networkFiles)...)
+	}
+	for _, b := range r.binds {
+		if b.Writable {
+			g.Write = append(g.Write, b.Host)
+		} else {
+			g.Read = append(g.Read, b.Host)
+		}
+	}
+	r.limit.Confine = &g
+	return reexec(r, r.dir, argv)
+}
+
+// existing are the paths that exist.
+func existing(paths []string) (all []string) {
+	for _, p := range paths {
+		if _, err := os.Stat(p); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}

@@ -1,0 +1,248 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// childName is the name under which our own program is started again, to confine
+// itself and then become a command.
+const childName = "klawbot-sandbox"
+
+// notStarted is the exit code of a command that the sandbox could not start.
+const notStarted = 126
+
+// Main is the first line of main. In a program that was started to become a
+// command it never returns; in any other it does nothing.
+func Main() {
+	if len(os.Args) < 3 || os.Args[0] != childName {
+		return
+	}
+	runtime.LockOSThread() // what is confined is a thread
+	var s spec
+	err := json.Unmarshal([]byte(os.Args[1]), &s)
+	if err == nil && s.Confine != nil && !s.Guarded {
+		var code int
+		if code, err = guard(s, os.Args[2:]); err == nil {
+			os.Exit(code)
+		}
+	}
+	if err == nil {
+		err = become(s, os.Args[2:])
+	}
+	fmt.Fprintln(os.Stderr, "sandbox:", err)
+	os.Exit(notStarted)
+}
+
+// reexec starts our own program again, to become argv in dir.
+func reexec(r *request, dir string, argv []string) *exec.Cmd {
+	text, err := json.Marshal(r.limit)
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	c := &exec.Cmd{Path: "/proc/self/exe", Args: append([]string{childName, string(text)}, argv...), Env: r.env, Dir: dir}
+	if dir == "" {
+		c.Dir = "/"
+	}
+	return c
+}
+
+// become keeps to the spec, and becomes the command.
+func become(s spec, argv []string) error {
+	program, err := exec.LookPath(argv[0])
+	if err != nil {
+		return err
+	}
+	for _, file := range s.Join {
+		if err := os.WriteFile(file, []byte("0"), 0); err != nil {
+			return err
+		}
+	}
+	if s.Seccomp {
+		if err := offerFilter(); err != nil {
+			return err
+		}
+	}
+	if s.Cores > 0 {
+		if err := useCores(s.Cores); err != nil {
+			return err
+		}
+	}
+	if s.Confine != nil {
+		if err := s.Confine.apply(); err != nil {
+			return err
+		}
+	}
+	if err := s.setLimits(); err != nil {
+		return err
+	}
+	err = syscall.Exec(program, argv, os.Environ())
+	return fmt.Errorf("%s: %w", argv[0], err)
+}
+
+// guard runs the command as its child and outlives it, so that what the command
+// leaves behind stays below it and is killed. It is not confined itself.
+func guard(s spec, argv []string) (code int, err error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 0, err
+	}
+	s.Guarded = true
+	text, err := json.Marshal(s)
+	if err != nil {
+		return 0, err
+	}
+	pid, err := syscall.ForkExec("/proc/self/exe", append([]string{childName, string(text)}, argv...), &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, 1, 2},
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return 0, err
+	}
+	// The command's pipes end with the command.
+	for _, f := range []*os.File{os.Stdin, os.Stdout} {
+		f.Close()
+	}
+	for {
+		var status syscall.WaitStatus
+		child, err := syscall.Wait4(-1, &status, 0, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		if child == pid {
+			code = exitStatus(status)
+			break
+		}
+	}
+	killBelow(os.Getpid())
+	return code, nil
+}
+
+// apply confines this thread, and what it becomes.
+func (c *confinement) apply() error {
+	read, err := rules(c.Read, landlock.RODirs, landlock.ROFiles)
+	if err != nil {
+		return err
+	}
+	write, err := rules(c.Write, func(p ...string) landlock.FSRule { return landlock.RWDirs(p...).WithRefer() }, landlock.RWFiles)
+	if err != nil {
+		return err
+	}
+	all := append(read, write...)
+	if c.Network {
+		err = errors.Join(landlock.V6.RestrictPaths(all...), landlock.V6.RestrictScoped())
+	} else {
+		err = landlock.V6.Restrict(all...)
+	}
+	if err != nil {
+		return fmt.Errorf("landlock: %w", err)
+	}
+	dropCapabilities()
+	return loadFilter(landlockFilter(c.Network))
+}
+
+// rules are the rules for paths, which are folders or files.
+func rules(paths []string, dirs, files func(...string) landlock.FSRule) (all []landlock.Rule, err error) {
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			all = append(all, dirs(p))
+		default:
+			all = append(all, files(p))
+		}
+	}
+	return all, nil
+}
+
+// dropCapabilities takes from root what it is beyond its files.
+func dropCapabilities() {
+	for c := range uintptr(64) {
+		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // only root has any
+	}
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+}
+
+// minLandlock is the version of Landlock that keeps commands from signalling
+// the processes outside.
+const minLandlock = 6
+
+// landlockSupport says what is missing for landlock.
+func landlockSupport() error {
+	v, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return errors.New("this kernel has no Landlock; use bwrap or docker")
+	}
+	if v < minLandlock {
+		return fmt.Errorf("this kernel's Landlock is too old (version %d, %d is needed, Linux 6.12); use bwrap or docker", v, minLandlock)
+	}
+	return nil
+}
+
+// maxFiles is how many files a command may have open.
+const maxFiles = 1024
+
+// setLimits sets the limits of the process.
+func (s spec) setLimits() error {
+	for _, l := range []struct {
+		resource int
+		value    uint64
+	}{
+		{unix.RLIMIT_FSIZE, s.FileBytes}, {unix.RLIMIT_CPU, s.CPUSeconds}, {unix.RLIMIT_NPROC, s.Processes},
+		{unix.RLIMIT_NOFILE, maxFiles}, {unix.RLIMIT_AS, s.AddressBytes},
+	} {
+		if l.value == 0 {
+			continue
+		}
+		if err := setLimit(l.resource, l.value); err != nil {
+			return err
+		}
+	}
+	return syscall.Setrlimit(unix.RLIMIT_CORE, &syscall.Rlimit{})
+}
+
+// setLimit lowers a limit, never raises it.
+func setLimit(resource int, value uint64) error {
+	var now syscall.Rlimit
+	if err := syscall.Getrlimit(resource, &now); err != nil {
+		return err
+	}
+	value = min(value, now.Max)
+	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: value, Max: value})
+}
+
+// useCores keeps the process on the first n of its processors.
+func useCores(n int) error {
+	var now, some unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &now); err != nil {
+		return err
+	}
+	for cpu := 0; n > 0 && cpu < len(now)*64; cpu++ {
+		if now.IsSet(cpu) {
+			some.Set(cpu)
+			n--
+		}
+	}
+	return unix.SchedSetaffinity(0, &some)
+}
+
+// exitStatus is the exit code as a shell says it.
+func exitStatus(s syscall.WaitStatus) int {
+	if s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return s.ExitStatus()
+}

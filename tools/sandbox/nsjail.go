@@ -1,0 +1,61 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"strconv"
+)
+
+// nsjail confines with namespaces as bwrap does.
+type nsjail struct{ program string }
+
+func newNsjail() (nsjail, error) {
+	program, err := exec.LookPath("nsjail")
+	if err != nil {
+		return nsjail{}, errors.New("nsjail not found; use bwrap or landlock")
+	}
+	return nsjail{program}, nil
+}
+
+func (nsjail) holdsLimits() bool { return false }
+
+func (nsjail) place(b Bind) string { return b.Inside }
+
+func (nsjail) kill(string) {}
+
+func (n nsjail) stage(r *request, argv []string) *exec.Cmd {
+	return reexec(r, "", append(append([]string{n.program}, nsjailArgs(r)...), argv...))
+}
+
+// nsjailArgs are the arguments before the command.
+func nsjailArgs(r *request) []string {
+	l := r.config.Limits
+	size := l.DiskMB << 20
+	args := []string{
+		"--mode", "o", "--really_quiet", "--disable_rlimits", "--hostname", "sandbox", "--cwd", r.dir,
+		"--time_limit", strconv.Itoa(l.Seconds + 5), "--max_cpus", strconv.Itoa(int(math.Ceil(l.CPUs))),
+		"--mount", fmt.Sprintf("none:/tmp:tmpfs:size=%d", size), "--mount", fmt.Sprintf("none:/dev/shm:tmpfs:size=%d", size),
+	}
+	if r.config.Network {
+		args = append(args, "--disable_clone_newnet")
+	}
+	for _, path := range existing(append(systemFolders[:len(systemFolders):len(systemFolders)], systemFiles...)) {
+		args = append(args, "--bindmount_ro", path)
+	}
+	for _, device := range devices {
+		args = append(args, "--bindmount", device)
+	}
+	for _, b := range r.binds {
+		how := "--bindmount_ro"
+		if b.Writable {
+			how = "--bindmount"
+		}
+		args = append(args, how, b.Host+":"+b.Inside)
+	}
+	for _, v := range r.env {
+		args = append(args, "--env", v)
+	}
+	return append(args, "--", "/usr/bin/env")
+}

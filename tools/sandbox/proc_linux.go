@@ -1,0 +1,117 @@
+package sandbox
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// proc is a process as /proc shows it.
+type proc struct {
+	pid, parent, threads int
+	exited               bool
+}
+
+// procFolders are the folders of all processes.
+func procFolders() []string {
+	names, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
+	return names
+}
+
+// processes are all processes that can be seen.
+func processes() (all []proc) {
+	for _, name := range procFolders() {
+		if p, ok := readProc(name); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func readProc(dir string) (p proc, ok bool) {
+	text, err := os.ReadFile(dir + "/stat")
+	end := bytes.LastIndexByte(text, ')') // the name may hold anything
+	if err != nil || end < 0 {
+		return p, false
+	}
+	fields := strings.Fields(string(text[end+1:]))
+	if len(fields) < 18 {
+		return p, false
+	}
+	p.pid, _ = strconv.Atoi(filepath.Base(dir))
+	p.parent, _ = strconv.Atoi(fields[1])
+	p.threads, _ = strconv.Atoi(fields[17])
+	p.exited = fields[0] == "Z" || fields[0] == "X"
+	return p, true
+}
+
+// below are the living processes under a process, without itself.
+func below(pid int) (all []proc) {
+	children := map[int][]proc{}
+	for _, p := range processes() {
+		children[p.parent] = append(children[p.parent], p)
+	}
+	var add func(int)
+	add = func(parent int) {
+		for _, p := range children[parent] {
+			if !p.exited {
+				all = append(all, p)
+			}
+			add(p.pid)
+		}
+	}
+	add(pid)
+	return all
+}
+
+// killBelow kills all processes under a process, until there is none.
+func killBelow(pid int) {
+	for range maxRounds {
+		all := below(pid)
+		if len(all) == 0 {
+			return
+		}
+		for _, p := range all {
+			_ = syscall.Kill(p.pid, syscall.SIGSTOP) // so that it forks no more
+		}
+		for _, p := range all {
+			_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may be gone
+		}
+	}
+}
+
+// processesOfUser is how many processes and threads the bot's user has.
+func processesOfUser() (n uint64) {
+	for _, p := range processes() {
+		info, err := os.Stat("/proc/" + strconv.Itoa(p.pid))
+		if err != nil {
+			continue
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) == os.Getuid() {
+			n += uint64(p.threads)
+		}
+	}
+	return n
+}
+
+// memory is what a process has of its own, and what it shares, in bytes.
+func (p proc) memory() (own, shared int64) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/status")
+	if err != nil {
+		return 0, 0
+	}
+	for line := range strings.Lines(string(text)) {
+		name, rest, _ := strings.Cut(line, ":")
+		kilobytes, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+		switch name {
+		case "RssAnon":
+			own = kilobytes << 10
+		case "RssShmem":
+			shared = kilobytes << 10
+		}
+	}
+	return own, shared
+}

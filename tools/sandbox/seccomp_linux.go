@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"unsafe"
+
+	seccomp "github.com/elastic/go-seccomp-bpf"
+	"github.com/elastic/go-seccomp-bpf/arch"
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// forbidden are the system calls that no command in a sandbox needs: they reach
+// into the kernel, into other processes, or around the limits.
+var forbidden = []string{
+	// new namespaces and mounts
+	"unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsmount", "fsconfig", "fspick", "move_mount",
+	"open_tree", "mount_setattr", "open_by_handle_at", "name_to_handle_at",
+	// the kernel
+	"bpf", "perf_event_open", "userfaultfd", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module",
+	"reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "syslog", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime",
+	"add_key", "request_key", "keyctl", "iopl", "ioperm", "modify_ldt", "nfsservctl", "vhangup",
+	// other processes
+	"ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise", "process_mrelease",
+	"move_pages", "migrate_pages", "setpriority", "ioprio_set", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr",
+	// memory that no limit counts
+	"shmget", "msgget", "mq_open",
+}
+
+// absent are the system calls that programs do without when the kernel lacks
+// them: io_uring goes around the filter, clone3 hides its flags from it, and the
+// memory of memfd is counted by no limit.
+var absent = []string{"io_uring_setup", "io_uring_enter", "io_uring_register", "clone3", "memfd_create", "memfd_secret"}
+
+// byLandlock are what Landlock does not see.
+var byLandlock = []string{
+	"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat",
+	"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat",
+}
+
+// newNamespaces are the flags of clone that make namespaces.
+const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// when is a condition on an argument of a system call.
+func when(argument uint32, op seccomp.Operation, value uint64) seccomp.Condition {
+	return seccomp.Condition{Argument: argument, Operation: op, Value: value}
+}
+
+// bwrapFilter is for commands that have namespaces of their own.
+func bwrapFilter() seccomp.Policy { return filter(forbidden, nil) }
+
+// landlockFilter is for commands that have none.
+func landlockFilter(network bool) seccomp.Policy {
+	names := append(slices.Clone(forbidden), byLandlock...)
+	conditions := []seccomp.NameWithConditions{
+		// A datagram socket of a pair can send to any socket that has a path.
+		{Name: "socketpair", Conditions: seccomp.ArgumentConditions{when(1, seccomp.BitsSet, unix.SOCK_DGRAM)}},
+		// The limits of the bot are the user's, and so is the command.
+		{Name: "prlimit64", Conditions: seccomp.ArgumentConditions{when(0, seccomp.NotEqual, 0), when(2, seccomp.NotEqual, 0)}},
+	}
+	if network {
+		conditions = append(conditions, seccomp.NameWithConditions{Name: "socket", Conditions: seccomp.ArgumentConditions{
+			when(0, seccomp.NotEqual, unix.AF_INET), when(0, seccomp.NotEqual, unix.AF_INET6), when(0, seccomp.NotEqual, unix.AF_NETLINK),
+		}})
+	} else {
+		names = append(names, "socket")
+	}
+	return filter(names, conditions)
+}
+
+func filter(names []string, conditions []seccomp.NameWithConditions) seccomp.Policy {
+	conditions = append(conditions, seccomp.NameWithConditions{
+		Name: "clone", Conditions: seccomp.ArgumentConditions{when(0, seccomp.BitsSet, newNamespaces)},
+	})
+	return seccomp.Policy{
+		DefaultAction: seccomp.ActionAllow,
+		Syscalls: []seccomp.SyscallGroup{
+			{Names: known(absent), Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS)},
+			{Names: known(names), NamesWithCondtions: conditions, Action: seccomp.ActionErrno | seccomp.Action(unix.EPERM)},
+		},
+	}
+}
+
+// known are the names that this machine has.
+func known(names []string) []string {
+	info, err := arch.GetInfo("")
+	if err != nil {
+		return names // Assemble says so
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, there := info.SyscallNames[name]
+		return !there
+	})
+}
+
+// assemble makes the program of a policy. The library lets the calls of other
+// architectures through, which a 64-bit program can make too; here they kill.
+func assemble(p seccomp.Policy) ([]bpf.RawInstruction, error) {
+	instructions, err := p.Assemble()
+	if err != nil {
+		return nil, err
+	}
+	info, err := arch.GetInfo("")
+	if err != nil {
+		return nil, err
+	}
+	const architecture = 4 // offset in struct seccomp_data
+	return bpf.Assemble(append([]bpf.Instruction{
+		bpf.LoadAbsolute{Off: architecture, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(info.ID), SkipTrue: 1},
+		bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},
+	}, instructions...))
+}
+
+// loadFilter confines this thread, and what it becomes.
+func loadFilter(p seccomp.Policy) error {
+	raw, err := assemble(p)
+	if err != nil {
+		return fmt.Errorf("seccomp: %w", err)
+	}
+	filters := make([]syscall.SockFilter, len(raw))
+	for i, r := range raw {
+		filters[i] = syscall.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	if err := seccomp.SetNoNewPrivs(); err != nil {
+		return fmt.Errorf("seccomp: %w", err)
+	}
+	program := syscall.SockFprog{Len: uint16(len(filters)), Filter: &filters[0]}
+	if _, _, e := syscall.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program))); e != 0 {
+		return fmt.Errorf("seccomp: %w", e)
+	}
+	return nil
+}
+
+// seccompFD is the descriptor on which bwrap reads its filter.
+const seccompFD = 9
+
+// offerFilter leaves the filter for bwrap.
+func offerFilter() error {
+	raw, err := assemble(bwrapFilter())
+	if err != nil {
+		return fmt.Errorf("seccomp: %w", err)
+	}
+	var text []byte
+	for _, r := range raw {
+		text = binary.NativeEndian.AppendUint16(text, r.Op)
+		text = append(text, r.Jt, r.Jf)
+		text = binary.NativeEndian.AppendUint32(text, r.K)
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(text); err != nil { // it fits into a pipe
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	if in.Fd() == seccompFD {
+		_, err = unix.FcntlInt(in.Fd(), unix.F_SETFD, 0)
+		return err
+	}
+	return unix.Dup3(int(in.Fd()), seccompFD, 0)
+}
