@@ -63,8 +63,8 @@ var home = map[string][]string{
 	"github.com/yuin/goldmark":                 {"gateway/telegram"},
 	"github.com/mattn/go-sqlite3":              {"engine/internal/store"},
 	"github.com/asg017/sqlite-vec-go-bindings": {"engine/internal/store"},
-	"github.com/go-co-op/gocron":              {"engine/internal/jobs"},
-	"github.com/reugn/go-quartz":              {"engine/internal/jobs"},
+	"github.com/go-co-op/gocron":               {"engine/internal/jobs"},
+	"github.com/reugn/go-quartz":               {"engine/internal/jobs"},
 	"github.com/gofrs/flock":                   {"engine/internal/store"},
 	"github.com/tmaxmax/go-sse":                {"engine/internal/llm/wire"},
 	"github.com/google/go-cmp":                 {"engine/internal/llm/llmtest"},
@@ -84,8 +84,8 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                              {"tools/exec/command"},
 	"golang.org/x/net":                         {"internal/httpclient", "tools/web", "tools/sandbox"}, // names of hosts; pages and their alphabets; programs of the kernel's filter
 	"golang.org/x/time":                        {"gateway/telegram"},
-	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"}, // the way goroutines are waited for
-	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed", "tools/screen"},            // each normalises its texts
+	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},      // the way goroutines are waited for
+	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed", "tools/screen"}, // each normalises its texts
 	"github.com/yalue/onnxruntime_go":          {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":       {"engine"},
 	"golang.org/x/sys":                         {"engine/internal/store", "internal/llamatest", "tools/sandbox"}, // each its own system calls
