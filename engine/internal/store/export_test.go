@@ -36,6 +36,7 @@ var HotStatements = map[string]string{
 	"PruneJobs":  pruneJobsSQL,
 	"Run":        runSQL,
 	"OpenRuns":   openRunsSQL,
+	"OpenRunOf":  openRunOfSQL,
 	"Runs":       runsSQL,
 	"RunAt":      runAtSQL,
 	"LatestRuns": latestRunsSQL,

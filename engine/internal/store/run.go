@@ -74,9 +74,10 @@ const (
 		WHERE j.name = ? AND j.kind = ? AND r.state IN ('done', 'silent') AND r.id < ? ORDER BY r.id DESC LIMIT ?`
 	latestRunsSQL = `SELECT ` + runColumns + ` FROM jobs j JOIN runs r ON r.id = (SELECT l.id FROM runs l WHERE l.job = j.id ORDER BY l.scheduled_at DESC LIMIT 1)
 		WHERE j.state IN ('on', 'paused') ORDER BY j.id`
-	runAtSQL    = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ?`
-	spentSQL    = `SELECT coalesce(sum(max(input_tokens, 0) + estimated_input), 0), coalesce(sum(max(output_tokens, 0) + estimated_output), 0), coalesce(sum(max(cost, 0)), 0) FROM usage WHERE turn = ?`
-	pruneRunSQL = `DELETE FROM runs WHERE state NOT IN ('claimed', 'running', 'retry') AND scheduled_at < ?`
+	openRunOfSQL = `SELECT count(*) FROM runs WHERE job = ? AND state IN ('claimed', 'running', 'retry')`
+	runAtSQL     = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ?`
+	spentSQL     = `SELECT coalesce(sum(max(input_tokens, 0) + estimated_input), 0), coalesce(sum(max(output_tokens, 0) + estimated_output), 0), coalesce(sum(max(cost, 0)), 0) FROM usage WHERE turn = ?`
+	pruneRunSQL  = `DELETE FROM runs WHERE state NOT IN ('claimed', 'running', 'retry') AND scheduled_at < ?`
 )
 
 func scanRun(r row) (n Run, err error) {
@@ -110,6 +111,15 @@ func (tx *Tx) RunAt(job JobID, at time.Time) (bool, error) {
 	var n int
 	if err := tx.tx.QueryRow(runAtSQL, job, toMillis(at)).Scan(&n); err != nil {
 		return false, fmt.Errorf("run of job %d: %w", job, err)
+	}
+	return n > 0, nil
+}
+
+// OpenRunOf reports whether a run of a job has not ended.
+func (tx *Tx) OpenRunOf(job JobID) (bool, error) {
+	var n int
+	if err := tx.tx.QueryRow(openRunOfSQL, job).Scan(&n); err != nil {
+		return false, fmt.Errorf("open run of job %d: %w", job, err)
 	}
 	return n > 0, nil
 }

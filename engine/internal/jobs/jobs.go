@@ -1,0 +1,290 @@
+// Package jobs knows what is due, and when: it reads cron expressions and times,
+// and wakes the engine for each run.
+//
+// The database owns the jobs and when each is due next; gocron only drives the
+// clock. When it fires, what is due is looked up and claimed in one transaction,
+// so that a timer that comes early, late, twice or not at all changes nothing but
+// the moment. A start, a clock that was set and a change by a command beside the
+// bot are all the same: Settle looks what is due now. The package runs nothing
+// and knows no chats.
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"klawbot/engine/internal/store"
+)
+
+// Config is what New needs.
+type Config struct {
+	// Store is required.
+	Store *store.Store
+	// Rules are asked for what holds now. Required.
+	Rules func() Rules
+	// Fire is told of each run that was claimed. It must not block. Required.
+	Fire func(store.Run)
+	// Log is required.
+	Log *slog.Logger
+}
+
+// Rules say what becomes of runs whose time was missed.
+type Rules struct {
+	// Threshold is how late a run may begin and still be in time.
+	Threshold time.Duration
+	// Grace is how late a run may be to be made up for, 0 for however late.
+	Grace time.Duration
+}
+
+// Scheduler wakes the engine when jobs are due.
+type Scheduler struct {
+	config  Config
+	changed chan struct{}
+
+	mu    sync.Mutex
+	armed map[store.JobID]timer // guarded by mu
+	cron  gocron.Scheduler      // guarded by mu; nil unless Run runs
+}
+
+// timer is what gocron watches for a job.
+type timer struct {
+	plan plan
+	job  gocron.Job
+}
+
+// plan is what decides when a job is due.
+type plan struct {
+	cron, zone string
+	at         time.Time
+}
+
+// New returns a Scheduler that does nothing until Run.
+func New(c Config) *Scheduler {
+	return &Scheduler{config: c, changed: make(chan struct{}, 1), armed: map[store.JobID]timer{}}
+}
+
+// Changed says that jobs were added or changed.
+func (s *Scheduler) Changed() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+const (
+	// watchEvery is how often the clock is compared with the time that passed.
+	watchEvery = time.Second
+	// driftMax is how far the clock may go astray until timers are set anew.
+	driftMax = 500 * time.Millisecond
+	// stopWithin bounds the wait for what gocron has under way.
+	stopWithin = 2 * time.Second
+	// retrySync is the wait after jobs could not be read or written.
+	retrySync = 5 * time.Second
+)
+
+// Run fires what is due until ctx ends, what became due since the last time
+// first.
+func (s *Scheduler) Run(ctx context.Context) error {
+	cron, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(stopWithin))
+	if err != nil {
+		return fmt.Errorf("start the scheduler: %w", err)
+	}
+	s.mu.Lock()
+	s.cron = cron
+	s.mu.Unlock()
+	cron.Start()
+	defer s.stop()
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	set := s.sync(ctx, true)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.changed:
+			if !s.sync(ctx, false).IsZero() {
+				continue
+			}
+			set = time.Time{}
+		case now := <-ticker.C:
+			if !set.IsZero() && drift(set, now) <= driftMax || set.IsZero() && now.Unix()%int64(retrySync/time.Second) != 0 {
+				continue
+			}
+			if !set.IsZero() {
+				s.config.Log.Warn("the clock was set", "by", now.Round(0).Sub(set.Round(0))-now.Sub(set))
+			}
+			set = s.sync(ctx, true)
+		}
+	}
+}
+
+// drift is how far the clock went astray from the time that really passed.
+func drift(since, now time.Time) time.Duration {
+	return (now.Round(0).Sub(since.Round(0)) - now.Sub(since)).Abs()
+}
+
+func (s *Scheduler) stop() {
+	s.mu.Lock()
+	cron := s.cron
+	s.cron, s.armed = nil, map[store.JobID]timer{}
+	s.mu.Unlock()
+	if err := cron.Shutdown(); err != nil {
+		s.config.Log.Warn("scheduler not stopped in time", "err", err)
+	}
+}
+
+// settleBatch is how many jobs are settled in one transaction.
+const settleBatch = 100
+
+// sync settles the jobs that are new or changed, or all, and sets their timers.
+// It returns when, zero when that failed.
+func (s *Scheduler) sync(ctx context.Context, all bool) time.Time {
+	now := time.Now()
+	var on []store.Job
+	err := s.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		on, err = tx.Jobs(true)
+		return err
+	})
+	var fresh []store.JobID
+	if err == nil {
+		fresh = s.forget(on, all)
+	}
+	for len(fresh) > 0 && err == nil {
+		n := min(len(fresh), settleBatch)
+		_, err = s.settle(ctx, fresh[:n]...)
+		fresh = fresh[n:]
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			s.config.Log.Error("jobs not looked through", "err", err)
+		}
+		return time.Time{}
+	}
+	return now
+}
+
+// forget drops the timers of jobs that are gone or planned anew, or all, and
+// returns the jobs that have none.
+func (s *Scheduler) forget(on []store.Job, all bool) []store.JobID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	plans := map[store.JobID]plan{}
+	var fresh []store.JobID
+	for _, j := range on {
+		plans[j.ID] = planOf(j)
+		if t, ok := s.armed[j.ID]; !ok || all || t.plan != plans[j.ID] || j.NextRun.IsZero() {
+			fresh = append(fresh, j.ID)
+		}
+	}
+	for id, t := range s.armed {
+		if p, on := plans[id]; all || !on || p != t.plan {
+			s.disarm(id)
+		}
+	}
+	return fresh
+}
+
+func planOf(j store.Job) plan { return plan{j.Cron, j.Zone, j.At} }
+
+// disarm takes the timer of a job away. s.mu is held.
+func (s *Scheduler) disarm(id store.JobID) {
+	t, ok := s.armed[id]
+	if !ok || s.cron == nil {
+		return
+	}
+	delete(s.armed, id)
+	_ = s.cron.RemoveJob(t.job.ID()) // it is gone when its only time has come
+}
+
+// settle claims what is due of some jobs, fires it, and sets their timers. When
+// nothing was due, next is the time of the last of the jobs, else it is zero.
+func (s *Scheduler) settle(ctx context.Context, ids ...store.JobID) (next time.Time, err error) {
+	var due []store.Run
+	var settled []store.Job
+	err = s.config.Store.Write(ctx, func(tx *store.Tx) error {
+		due, settled = due[:0], settled[:0]
+		for _, id := range ids {
+			j, runs, err := Settle(tx, id, time.Now(), s.config.Rules())
+			if err != nil {
+				return err
+			}
+			due, settled = append(due, runs...), append(settled, j)
+		}
+		return nil
+	})
+	if err != nil {
+		return next, err
+	}
+	for _, r := range due {
+		s.config.Log.Info("job due", "job", r.Job, "run", r.ID, "cause", r.Cause)
+		s.config.Fire(r)
+	}
+	for _, j := range settled {
+		s.arm(ctx, j)
+		if len(due) == 0 && j.State == store.JobOn {
+			next = j.NextRun
+		}
+	}
+	return next, nil
+}
+
+// arm sets the timer of a job that is on, unless it has one.
+func (s *Scheduler) arm(ctx context.Context, j store.Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cron == nil || j.State != store.JobOn || j.NextRun.IsZero() {
+		return
+	}
+	if _, ok := s.armed[j.ID]; ok {
+		return
+	}
+	definition, options := gocron.OneTimeJob(gocron.OneTimeJobStartDateTime(j.NextRun)), []gocron.JobOption{gocron.WithName(j.Name)}
+	if j.Cron != "" {
+		t, err := newTimetable(j)
+		if err != nil {
+			s.config.Log.Error("job not understood", "job", j.ID, "err", err)
+			return
+		}
+		definition, options = gocron.CronJob(j.Cron, false), append(options, gocron.WithCronImplementation(t))
+	}
+	job, err := s.cron.NewJob(definition, gocron.NewTask(func() { s.wake(ctx, j.ID) }), options...)
+	if err != nil {
+		// Its time has come in between; then it is due now.
+		go s.wake(ctx, j.ID)
+		return
+	}
+	s.armed[j.ID] = timer{planOf(j), job}
+}
+
+// nearly is how early a timer may come, when the clock is slowed down.
+const nearly = 2 * time.Second
+
+// wake settles a job whose time has come, by gocron's clock.
+func (s *Scheduler) wake(ctx context.Context, id store.JobID) {
+	for ctx.Err() == nil {
+		next, err := s.settle(ctx, id)
+		wait := time.Until(next)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.config.Log.Error("job not claimed", "job", id, "err", err)
+			wait = retrySync
+		case next.IsZero() || wait > nearly:
+			return
+		}
+		pause(ctx, wait)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

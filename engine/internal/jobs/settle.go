@@ -1,0 +1,208 @@
+package jobs
+
+import (
+	"fmt"
+	"time"
+
+	"klawbot/engine/internal/store"
+)
+
+// The misfire rules: what becomes of times that were missed.
+const (
+	// RunOnce makes up for them with one run, however many they are.
+	RunOnce = "run_once"
+	// Skip lets them go.
+	Skip = "skip"
+)
+
+const (
+	// missedRows is how many missed times of a job have a row each; what is
+	// older shares one.
+	missedRows = 100
+	// missedMax is how many missed times are counted.
+	missedMax = 10_000
+)
+
+// Settle claims what is due of a job at a moment and says when it is due next. It
+// may be called at any time, again and again: a time that has a run gets no
+// second one, and a burst of times gets one run. The runs that it returns are to
+// be started.
+func Settle(tx *store.Tx, id store.JobID, now time.Time, r Rules) (store.Job, []store.Run, error) {
+	j, err := tx.Job(id)
+	if err != nil || j.State != store.JobOn {
+		return j, nil, err
+	}
+	s := settlement{tx: tx, job: j, now: now, rules: r}
+	if j.Cron == "" {
+		err = s.once()
+	} else {
+		err = s.again()
+	}
+	if err == nil && s.job != j {
+		err = tx.UpdateJob(s.job)
+	}
+	if err != nil {
+		return j, nil, fmt.Errorf("settle job %d: %w", id, err)
+	}
+	return s.job, s.due, nil
+}
+
+// settlement is one Settle.
+type settlement struct {
+	tx    *store.Tx
+	job   store.Job
+	now   time.Time
+	rules Rules
+	due   []store.Run
+}
+
+// once settles a job that has one time.
+func (s *settlement) once() error {
+	restored := s.job.NextRun.IsZero() // see store.Restore: it has most probably run
+	s.job.NextRun = s.job.At
+	if s.job.At.After(s.now) {
+		return nil
+	}
+	s.job.State, s.job.NextRun = store.JobDone, time.Time{}
+	late := s.now.Sub(s.job.At)
+	switch {
+	case restored:
+		return s.miss(s.job.At, 1, "a backup was restored")
+	case late <= s.rules.Threshold:
+		return s.claim(s.job.At, store.CauseDue)
+	case s.makesUp(late):
+		return s.claim(s.job.At, store.CauseLate)
+	}
+	return s.miss(s.job.At, 1, missedNote(late))
+}
+
+// makesUp reports whether a run that is so late is worth it.
+func (s *settlement) makesUp(late time.Duration) bool {
+	return s.job.Misfire != Skip && (s.rules.Grace <= 0 || late <= s.rules.Grace)
+}
+
+// again settles a job with a cron.
+func (s *settlement) again() error {
+	t, err := newTimetable(s.job)
+	if err != nil {
+		return s.pause(err.Error())
+	}
+	next, ok, err := s.free(t)
+	if err != nil {
+		return err
+	}
+	from := s.job.NextRun
+	// A next time beyond the first free one shows that the clock was set back.
+	s.job.NextRun = next
+	if !ok {
+		s.job.State = store.JobDone
+	}
+	if from.IsZero() || from.After(s.now) {
+		return nil
+	}
+	missed, last, more := t.between(from, s.now)
+	late := s.now.Sub(last)
+	switch {
+	case late <= s.rules.Threshold:
+		err = s.claim(last, store.CauseDue)
+	case s.makesUp(late):
+		err = s.claim(last, store.CauseLate)
+	default:
+		missed = append(missed, last)
+	}
+	if err != nil {
+		return err
+	}
+	return s.missAll(missed, more)
+}
+
+// free is the first time after now that has no run.
+func (s *settlement) free(t *timetable) (next time.Time, ok bool, err error) {
+	for next = s.now; ; {
+		if next, ok = t.cron.Next(next, t.zone); !ok {
+			return time.Time{}, false, nil
+		}
+		taken, err := s.tx.RunAt(s.job.ID, next)
+		if err != nil || !taken {
+			return next, true, err
+		}
+	}
+}
+
+// between are the times from one that is due up to now: the last of them, and
+// those before it, at most missedMax; more says that there were more.
+func (t *timetable) between(from, now time.Time) (before []time.Time, last time.Time, more bool) {
+	last = from
+	for len(before) < missedMax {
+		next, ok := t.cron.Next(last, t.zone)
+		if !ok || next.After(now) {
+			return before, last, false
+		}
+		before, last = append(before, last), next
+	}
+	return before, t.latest(last, now), true
+}
+
+// latest is the last time up to now, at or after one that is known.
+func (t *timetable) latest(known, now time.Time) time.Time {
+	for window := time.Minute; now.Add(-window).After(known); window *= 4 {
+		next, ok := t.cron.Next(now.Add(-window), t.zone)
+		for ok && !next.After(now) {
+			known = next
+			next, ok = t.cron.Next(known, t.zone)
+		}
+	}
+	return known
+}
+
+// claim claims a run. A run of the job that has not ended yet takes its place.
+func (s *settlement) claim(at time.Time, cause string) error {
+	busy, err := s.tx.OpenRunOf(s.job.ID)
+	if err != nil {
+		return err
+	}
+	r := store.Run{Job: s.job.ID, ScheduledAt: at, State: store.RunClaimed, Cause: cause}
+	if busy {
+		r.State, r.EndedAt, r.Note = store.RunSkipped, s.now, "the run before it had not ended"
+	}
+	if r.ID, err = s.tx.ClaimRun(r); err == nil && r.ID != 0 && !busy {
+		s.due = append(s.due, r)
+	}
+	return err
+}
+
+// missAll writes down missed times: a row for each of the newest, and one for the
+// others together.
+func (s *settlement) missAll(all []time.Time, more bool) error {
+	if rest := len(all) - missedRows; rest > 0 {
+		note := fmt.Sprintf("%d times were missed from here on", rest)
+		if more {
+			note = fmt.Sprintf("more than %d times were missed from here on", rest)
+		}
+		if err := s.miss(all[0], rest, note); err != nil {
+			return err
+		}
+		all = all[rest:]
+	}
+	for _, at := range all {
+		if err := s.miss(at, 1, missedNote(s.now.Sub(at))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *settlement) miss(at time.Time, n int, note string) error {
+	_, err := s.tx.ClaimRun(store.Run{Job: s.job.ID, ScheduledAt: at, State: store.RunMissed, Missed: n, Note: note, EndedAt: s.now})
+	return err
+}
+
+func missedNote(late time.Duration) string {
+	return "noticed " + late.Round(time.Second).String() + " late"
+}
+
+// pause pauses a job that cannot be understood any more.
+func (s *settlement) pause(note string) error {
+	s.job.State, s.job.Note = store.JobPaused, note
+	return nil
+}

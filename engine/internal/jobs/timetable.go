@@ -1,0 +1,45 @@
+package jobs
+
+import (
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"klawbot/engine/internal/store"
+)
+
+// timetable is our reading of a job's cron, as gocron asks for it.
+type timetable struct {
+	cron Cron
+	zone *time.Location
+}
+
+var _ gocron.Cron = (*timetable)(nil)
+
+func newTimetable(j store.Job) (*timetable, error) {
+	cron, err := ParseCron(j.Cron)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := ParseZone(j.Zone, time.UTC)
+	return &timetable{cron, zone}, err
+}
+
+// IsValid reports whether an expression can be read. The zone is the job's own.
+func (t *timetable) IsValid(crontab string, _ *time.Location, now time.Time) error {
+	_, err := ParseCron(crontab)
+	return err
+}
+
+// Next is the time after the last one, and never one that has passed: gocron
+// would ask for each of those. A job that is never due again waits for a time
+// that nobody lives to see.
+func (t *timetable) Next(last time.Time) time.Time {
+	if now := time.Now(); last.Before(now) {
+		last = now
+	}
+	if next, ok := t.cron.Next(last, t.zone); ok {
+		return next
+	}
+	return last.AddDate(1000, 0, 0)
+}
