@@ -12,6 +12,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -63,6 +64,10 @@ type Spec struct {
 	// pages or servers. It is screened for injections and handed to the model
 	// as data, with its origin.
 	Outside bool
+	// Keeps are the parameters whose text is kept and read by a model later: a
+	// memory, the message of a schedule. It is screened when it may come from
+	// outside.
+	Keeps []string
 	// Unavailable, if not nil, says why the tool cannot work now, as a part that
 	// it needs is not installed or not configured; "" when it can. Such a tool is
 	// shown to nobody, and a call is refused with the reason. It may read live
@@ -170,6 +175,9 @@ type Call struct {
 	Origin Origin
 	// Session and Turn are the engine's row ids, 0 at the command line.
 	Session, Turn int64
+	// Heard says that the turn has read text from outside before this call, so
+	// that what the call keeps may come from there.
+	Heard bool
 	// Within is what the run that caused this one may do, nil for a run that
 	// nobody caused: a call may never do more.
 	Within *Scope
@@ -178,6 +186,10 @@ type Call struct {
 	// Changelog is told of every change of a file before it is made. Without
 	// one a tool changes no file.
 	Changelog Changelog
+	// Progress, if not nil, shows the chat how far a call is that takes long: a
+	// few words in no language ("2.1 MiB"), never what a model or a server said.
+	// It returns at once; what is shown is replaced by the next one.
+	Progress func(note string)
 	// Decided is what the policy said, for Run: with the verdict Ask, a person
 	// has agreed. The Executor sets it, whatever stood there.
 	Decided Decision
@@ -221,6 +233,9 @@ type Result struct {
 	// Source is where the text of a tool with Outside comes from, in a few
 	// words: a URL, a path, a server. Empty: only the tool is named.
 	Source string `json:"source,omitempty"`
+	// Outside says where the text comes from when it comes from outside. The
+	// Executor sets it, whatever stood there.
+	Outside *Provenance `json:"outside,omitempty"`
 	// Raw is what Output was made of, for a tool that left things out of it (a
 	// page of which the text was taken). It is screened too, and goes nowhere.
 	Raw string `json:"-"`
@@ -253,9 +268,15 @@ type Outgoing struct {
 	File *File
 }
 
-// File is a text file on its way to a chat.
+// File is a file on its way to a chat.
 type File struct {
-	Name, Content string
+	Name string
+	// Content is read to its end and closed by the Executor, which keeps a copy
+	// before the result is stored.
+	Content io.ReadCloser
+	// MIME and Path are the type and the place of that copy, as of an Artifact.
+	// The Executor fills them in.
+	MIME, Path string
 }
 
 // OK is a successful result that reads as output.
