@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,11 +42,12 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 		if err := group.Wait(); err != nil {
 			return message, err
 		}
+		t.heard = t.heard || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Outside != nil })
 		from = to
 	}
 	for i, c := range calls {
 		message.Blocks = append(message.Blocks, llm.Block{Result: &llm.ToolResult{
-			CallID: c.ID, Name: c.Name, Text: results[i].Output + t.noteCall(c, results[i]), Failed: !results[i].Success,
+			CallID: c.ID, Name: c.Name, Text: results[i].Text() + t.noteCall(c, results[i]), Failed: !results[i].Success,
 		}})
 	}
 	return message, nil
@@ -105,6 +107,14 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: reachable(t.row.Address).Chat.String(), Thread: t.row.Address.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: approver{t},
+		Changelog: changelog{t.e.store}, Approver: approver{t}, Heard: t.heard,
 	}
+}
+
+// heard reports whether a conversation holds text that tools brought from
+// outside.
+func heard(conv []llm.Message) bool {
+	return slices.ContainsFunc(conv, func(m llm.Message) bool {
+		return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && tools.FromOutside(b.Result.Text) })
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/tools"
 )
 
 // A command is what people write with a slash. It needs no model.
@@ -279,9 +280,9 @@ func (t *turn) directedAnswer(conv []llm.Message, round int) llm.Message {
 	}
 	last := conv[len(conv)-1]
 	result := last.Blocks[len(last.Blocks)-1].Result
-	text := inCode(cmp.Or(result.Text, "(no output)"))
+	text := inCode(cmp.Or(tools.Bare(result.Text), "(no output)"))
 	if t.command == "docs" || t.command == "skills" {
-		text = result.Text // Markdown
+		text = tools.Bare(result.Text) // Markdown
 	}
 	if !result.Failed && t.command == "note" {
 		text = say(t.settings.Language, sayNoteDone)

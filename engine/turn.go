@@ -53,7 +53,9 @@ type turn struct {
 	found []string
 	// said is what the turn adds to the history after asked.
 	said []store.Message
-	show *presence
+	// heard says that the model has read text that a tool brought from outside.
+	heard bool
+	show  *presence
 	// partial is the text of the answer that was streaming when the turn ended.
 	partial string
 	// chosen is the model that the turn began with, sticky the one that
@@ -250,6 +252,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	t.heard = heard(conv)
 	for round := 0; ; round++ {
 		if err := t.e.gateway.Allowed(t.from); err != nil {
 			return "", fmt.Errorf("%w: %w", errUnlisted, err)

@@ -99,6 +99,7 @@ func (s Scope) Shows(spec Spec) bool {
 func (e *Executor) policy(p *pass) *Result {
 	scope := e.Scope(p.call)
 	p.decision = p.spec.permit(scope.Decide(p.spec, p.call.Arguments), p.call, scope.autonomy)
+	p.decision = p.spec.kept(p.decision, p.call)
 	if p.decision.Verdict != Deny {
 		return nil
 	}

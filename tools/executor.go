@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"klawbot/internal/redact"
+	"klawbot/tools/screen"
 )
 
 // ExecutorConfig is what NewExecutor needs.
@@ -100,7 +102,7 @@ func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, erro
 	if err := context.Cause(ctx); err != nil && !r.Success {
 		return Result{}, fmt.Errorf("tool %s: %w", p.spec.Name, err)
 	}
-	r = e.artifacts(p.call, e.finish(p.call, r, begun))
+	r = e.artifacts(p.call, e.finish(p.call, e.capture.outside(p.spec, r), begun))
 	return r, finished(ctx, p.call, r, j)
 }
 
@@ -108,7 +110,11 @@ func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, erro
 func (e *Executor) finish(c Call, r Result, begun time.Time) Result {
 	r = e.capture.result(c, r)
 	r.DurationMS = time.Since(begun).Milliseconds()
-	e.log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip(c.Name, maxName),
+	log := e.log
+	if o := r.Outside; o != nil && o.Level > screen.None {
+		log = log.With("screen", o.Level.String(), "found", strings.Join(o.Rules, ", "))
+	}
+	log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip(c.Name, maxName),
 		"ok", r.Success, "kind", string(r.ErrorKind), "ms", r.DurationMS, "chars", len(r.Output), "truncated", r.Truncated)
 	return r
 }

@@ -94,6 +94,7 @@ const (
 	layerChats     = "tools.policy.chats."
 	layerRules     = "tools.rules"
 	layerAutonomy  = "security.autonomy"
+	layerScreen    = "injection check"
 )
 
 // Scope is what the calls of one run may do: the part of a Policy that holds

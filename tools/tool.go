@@ -12,7 +12,6 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"time"
 )
 
@@ -186,10 +185,6 @@ type Call struct {
 	// Changelog is told of every change of a file before it is made. Without
 	// one a tool changes no file.
 	Changelog Changelog
-	// Progress, if not nil, shows the chat how far a call is that takes long: a
-	// few words in no language ("2.1 MiB"), never what a model or a server said.
-	// It returns at once; what is shown is replaced by the next one.
-	Progress func(note string)
 	// Decided is what the policy said, for Run: with the verdict Ask, a person
 	// has agreed. The Executor sets it, whatever stood there.
 	Decided Decision
@@ -268,15 +263,9 @@ type Outgoing struct {
 	File *File
 }
 
-// File is a file on its way to a chat.
+// File is a text file on its way to a chat.
 type File struct {
-	Name string
-	// Content is read to its end and closed by the Executor, which keeps a copy
-	// before the result is stored.
-	Content io.ReadCloser
-	// MIME and Path are the type and the place of that copy, as of an Artifact.
-	// The Executor fills them in.
-	MIME, Path string
+	Name, Content string
 }
 
 // OK is a successful result that reads as output.
