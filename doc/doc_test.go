@@ -25,7 +25,7 @@ import (
 func documented() []tools.Tool {
 	return slices.Concat(
 		file.New(file.Config{}), guide.New(guide.Config{Manual: doc.FS}), self.New(self.Config{}),
-		message.New(message.Config{ReadFile: file.Contents(file.Config{})}),
+		message.New(message.Config{OpenFile: file.Opener(file.Config{})}),
 		[]tools.Tool{tools.NewSearch(nil, nil)},
 	)
 }

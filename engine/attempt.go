@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/store"
@@ -15,6 +16,9 @@ import (
 // serverRepeats is how often a send is repeated that the messenger's server
 // answered with an error of its own.
 const serverRepeats = 3
+
+// uploadWithin bounds an attempt to deliver a file.
+const uploadWithin = 6 * time.Minute
 
 // attempt tries to deliver a row once and stores what came of it. A send takes
 // its place in the chat's pace and is then marked before it is written, so that
@@ -28,10 +32,10 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	}
 	if o.State == store.OutboxSending && o.Edit == 0 {
 		// The last process died between the request and its answer.
-		o = d.inDoubt(o, "the process ended while it was sent", false)
-		return o, d.write(ctx, o)
+		o, beside := d.inDoubt(o, part, "the process ended while it was sent", false)
+		return o, d.settle(ctx, o, beside)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*sendWithin)
+	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
 	to := reachable(o.Address)
 	err := d.e.gateway.Pace(ctx, to)
@@ -48,6 +52,9 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	default:
 		if o.Resent > 0 {
 			part = markRepeated(part)
+		}
+		if err = d.e.locate(&part); err != nil {
+			break
 		}
 		o.State = store.OutboxSending
 		if err := d.write(ctx, o); err != nil {
@@ -74,6 +81,14 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	err = d.settle(ctx, o, beside)
 	crashPoint("outbox.settled")
 	return o, err
+}
+
+// patience is how long an attempt to deliver a part may take.
+func patience(p gateway.Part) time.Duration {
+	if p.Document != nil {
+		return uploadWithin
+	}
+	return 2 * sendWithin
 }
 
 // outcome is what a row becomes after an attempt, and what has to leave beside it.
@@ -108,7 +123,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 		}
 	case gateway.Ambiguous:
 		if o.Edit == 0 {
-			o = d.inDoubt(o, err.Error(), fail.Server)
+			o, beside = d.inDoubt(o, part, err.Error(), fail.Server)
 		}
 	case gateway.Rejected:
 		o, beside = d.rejected(o, part)
@@ -138,6 +153,9 @@ func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.
 	case part.Text == "" && part.Document == nil, part.Text == sorry:
 		o.State = store.OutboxDead
 		return o, nil
+	case carriesFile(part):
+		beside = d.sayOfFile(o, part, sayFileNotSent)
+		o.State = store.OutboxDead
 	case part.Document != nil:
 		return d.undocumented(o, part)
 	case o.Edit != 0:
@@ -153,6 +171,21 @@ func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.
 		o.Body = encodePart(plain)
 	}
 	return o, beside
+}
+
+// carriesFile reports whether a part carries a file that is not its text.
+func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.Sum != "" }
+
+// sayOfFile are the rows that tell what became of a file, with what was written
+// to it.
+func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about phrase) []store.Out {
+	to := reachable(o.Address)
+	text := strings.TrimSpace(p.Text + "\n\n" + d.e.say(about, p.Document.Name))
+	rows := outsFor(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
+	for i := range rows {
+		rows[i].Turn = o.Turn
+	}
+	return rows
 }
 
 // undocumented sends the text of a document that was rejected as messages.
@@ -172,8 +205,8 @@ func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []st
 
 // inDoubt decides about a send that may have arrived: it goes out once more and
 // is marked, or stays unknown. A server that says itself that it failed gets a
-// few more chances.
-func (d *delivery) inDoubt(o store.Out, note string, server bool) store.Out {
+// few more chances. Of a file that stays unknown the chat is told.
+func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, server bool) (store.Out, []store.Out) {
 	o.Note = note
 	limit := 1
 	if server {
@@ -181,11 +214,14 @@ func (d *delivery) inDoubt(o store.Out, note string, server bool) store.Out {
 	}
 	if o.Resent >= limit || d.e.settings().HoldAmbiguous {
 		o.State = store.OutboxUnknown
-		return o
+		if carriesFile(part) {
+			return o, d.sayOfFile(o, part, sayFileInDoubt)
+		}
+		return o, nil
 	}
 	o.State = store.OutboxNew
 	o.Resent++
-	return o
+	return o, nil
 }
 
 // backoff is the wait after the n-th failed attempt: one second, doubled up to

@@ -46,6 +46,7 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 		from = to
 	}
 	for i, c := range calls {
+		t.keepArtifacts(results[i])
 		message.Blocks = append(message.Blocks, llm.Block{Result: &llm.ToolResult{
 			CallID: c.ID, Name: c.Name, Text: results[i].Text() + t.noteCall(c, results[i]), Failed: !results[i].Success,
 		}})

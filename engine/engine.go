@@ -81,9 +81,9 @@ type Config struct {
 	Configuration self.Configuration
 	// Paths are the files and folders of the bot, for self_info; nil is none.
 	Paths func() []self.Entry
-	// ReadFile reads a file of the workspace for send_file; without it there is
+	// OpenFile opens a file of the workspace for send_file; without it there is
 	// no such tool.
-	ReadFile func(path string) (content []byte, refused *tools.Result)
+	OpenFile func(path string) (file fs.File, refused *tools.Result)
 	// Redact holds the known secrets. Required.
 	Redact *redact.Set
 	// Version is klawbot's own, for /status.
@@ -190,6 +190,7 @@ type Engine struct {
 	gateway   *gateway.Gateway
 	settings  func() Settings
 	store     *store.Store
+	spool     *store.Spool
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
@@ -239,7 +240,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e := &Engine{
 		config: c, meters: newMeters(),
-		gateway: c.Gateway, settings: c.Settings, store: st, redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
+		gateway: c.Gateway, settings: c.Settings, store: st, spool: store.NewSpool(c.Dir), redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
 		workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed: map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
@@ -341,6 +342,9 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		})
 		if err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
+		}
+		if err := e.sweepFiles(ctx); err != nil && ctx.Err() == nil {
+			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !pause(ctx, pruneEvery) {
 			return nil

@@ -104,7 +104,7 @@ func (h *house) start() *house {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.engine, err = engine.New(ctx, engine.Config{
 		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() engine.Settings { return h.settings },
-		ReadFile:  file.Contents(file.Config{Workspace: h.workspace()}),
+		OpenFile:  file.Opener(file.Config{Workspace: h.workspace()}),
 		Workspace: h.workspace(), Redact: h.redact, Examine: h.examine, Version: "test", Grace: 200 * time.Millisecond, Log: log,
 	})
 	if err != nil {

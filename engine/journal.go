@@ -77,20 +77,24 @@ func outgoing(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, er
 			return nil, fmt.Errorf("send for %s: %w", c.Name, err)
 		}
 		to := gateway.Address{Chat: chat, Thread: m.Thread}
-		outs = append(outs, outsFor(to, partsOf(g, chat.Channel, m), fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
+		parts, err := partsOf(g, chat.Channel, m)
+		if err != nil {
+			return nil, err
+		}
+		outs = append(outs, outsFor(to, parts, fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
 	}
 	return outs, nil
 }
 
 // partsOf renders a message that a result carries, with its file.
-func partsOf(g *gateway.Gateway, channel string, m tools.Outgoing) []gateway.Part {
+func partsOf(g *gateway.Gateway, channel string, m tools.Outgoing) ([]gateway.Part, error) {
+	written := g.Render(channel, m.Text)
 	if m.File == nil {
-		return g.Render(channel, m.Text)
+		return written, nil
 	}
-	parts := g.Render(channel, m.Text)
-	if len(parts) == 0 {
-		parts = []gateway.Part{{}}
+	d, err := documentOf(m.File.Name, m.File.MIME, m.File.Path)
+	if err != nil {
+		return nil, err
 	}
-	parts[0].Document = &gateway.Document{Name: m.File.Name, Content: m.File.Content}
-	return parts
+	return withFile(d, written), nil
 }

@@ -30,7 +30,7 @@ func ownTools(c Config, l lent) []tools.Tool {
 		message.New(message.Config{
 			Door:     door{c.Gateway},
 			Location: func() *time.Location { return zoneOf(c.Settings()) },
-			ReadFile: c.ReadFile,
+			OpenFile: c.OpenFile,
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}}),
 	)

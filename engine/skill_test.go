@@ -100,23 +100,3 @@ func TestSkillsCommandNeedsNoModel(t *testing.T) {
 	h.says(bob, "/skills")
 	h.shows(bob, "[no model] - tea: Brews tea. Use when somebody is thirsty.")
 }
-
-func TestSentFileIsADocumentOfItsOwn(t *testing.T) {
-	h := build(t)
-	h.put("report.csv", "a,b\n1,2\n")
-	h.model.Push(modeltest.CallTool("send_file", map[string]string{"path": "report.csv", "caption": "The numbers"}), modeltest.Text("Sent."))
-	h.start()
-	h.says(alice, "send it")
-	if !h.messenger.wait(10*time.Second, func() bool { return len(h.messenger.texts(alice)) == 2 }) {
-		t.Fatalf("chat shows %q", h.messenger.texts(alice))
-	}
-	h.messenger.mu.Lock()
-	defer h.messenger.mu.Unlock()
-	i := slices.IndexFunc(h.messenger.shown, func(s shown) bool { return s.text == "The numbers" })
-	if i < 0 {
-		t.Fatalf("the messages are %+v", h.messenger.shown)
-	}
-	if d := h.messenger.shown[i].part.Document; d == nil || d.Name != "report.csv" || d.Content != "a,b\n1,2\n" {
-		t.Errorf("the document is %+v", d)
-	}
-}

@@ -28,6 +28,8 @@ const (
 	sayCut
 	sayNoAnswer
 	sayUndeliverable
+	sayFileNotSent
+	sayFileInDoubt
 	sayQueue
 	sayExpired
 	sayOwnersOnly
@@ -118,6 +120,8 @@ var english = [phraseCount]string{
 	sayNothingRuns:    "Nothing is running.",
 	sayCut:            "⏹ stopped here",
 	sayNoAnswer:       "(no answer)",
+	sayFileNotSent:    "📄 %s could not be sent. The owner finds details in the log.",
+	sayFileInDoubt:    "📄 It is not known whether %s has arrived.",
 	sayUndeliverable:  "I have an answer, but it could not be shown here. The owner finds details in the log.",
 	sayQueue:          "I am still busy; %d messages wait and will be answered in order. /stop drops them.",
 	sayExpired:        "This button has expired.",
@@ -208,6 +212,8 @@ var russian = [phraseCount]string{
 	sayNothingRuns:    "Ничего не выполняется.",
 	sayCut:            "⏹ остановлено здесь",
 	sayNoAnswer:       "(нет ответа)",
+	sayFileNotSent:    "📄 %s не удалось отправить. Подробности — у владельца в журнале.",
+	sayFileInDoubt:    "📄 Неизвестно, дошёл ли файл %s.",
 	sayUndeliverable:  "Ответ есть, но показать его здесь не удалось. Подробности — у владельца в журнале.",
 	sayQueue:          "Я ещё занят; ожидают сообщений: %d, отвечу на них по порядку. /stop их сбросит.",
 	sayExpired:        "Эта кнопка больше не действует.",

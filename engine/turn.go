@@ -61,6 +61,8 @@ type turn struct {
 	// chosen is the model that the turn began with, sticky the one that
 	// answered in it last; both are empty before the first model call.
 	chosen, sticky string
+	// artifacts are the files that its calls hand over, in order.
+	artifacts []tools.Artifact
 	// notes are what the person is told below the answer.
 	notes []string
 	// spent is what its model calls took, as far as it is not stored yet.
@@ -361,6 +363,9 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	if len(parts) == 0 && state != store.TurnStopped {
 		// What is not blank for us may show nothing there.
 		parts = t.e.gateway.Render(to.Chat.Channel, say(t.settings.Language, sayNoAnswer))
+	}
+	if state == store.TurnDone {
+		parts = append(parts, t.files()...)
 	}
 	outs := outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
 	if placeholder == placeholderShown {

@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +23,37 @@ const (
 	maxFileName  = 128 // bytes
 )
 
-// artifacts keeps the files that a result hands over, before the result is
-// stored: the call's folder is gone when somebody sends them. Whatever cannot
-// be kept is left out, and the model is told.
+// keepFiles keeps the files that a result hands over or sends, before the result
+// is stored: the call's folder is gone when somebody sends them, and a file of
+// the workspace may be another one.
+func (e *Executor) keepFiles(c Call, r Result) Result {
+	for _, m := range r.Outgoing {
+		if m.File == nil {
+			continue
+		}
+		if err := e.keepFile(m.File); err != nil {
+			return e.unsent(r, m.File.Name, err)
+		}
+	}
+	return e.artifacts(c, r)
+}
+
+// unsent is the result of a call one of whose files could not be kept: it sends
+// nothing.
+func (e *Executor) unsent(r Result, name string, err error) Result {
+	for _, m := range r.Outgoing {
+		if m.File != nil {
+			m.File.Content.Close() // nothing was written
+		}
+	}
+	r.Success, r.Outgoing, r.ErrorKind = false, nil, Execution
+	r.Error = fmt.Sprintf("%s is not sent: %s", name, e.capture.clean(err.Error()))
+	r.Output = "Error: " + r.Error
+	return r
+}
+
+// artifacts keeps what goes to the chat with the answer. What cannot be kept is
+// left out, and the model is told.
 func (e *Executor) artifacts(c Call, r Result) Result {
 	given := r.Artifacts
 	r.Artifacts = nil
@@ -54,21 +84,40 @@ func (e *Executor) keepArtifact(c Call, a Artifact) (Artifact, error) {
 		a.Name = filepath.Base(a.Path)
 	}
 	a.Name = FileName(e.capture.clean(a.Name))
-	if e.keep == nil {
-		return a, errors.New("nothing can be sent from here")
-	}
 	f, err := c.scratch.open(a.Path)
 	if err != nil {
 		return a, err
 	}
-	defer f.Close() // nothing is written
-	if a.MIME == "" {
-		if a.MIME, err = sniff(f); err != nil {
-			return a, err
-		}
-	}
-	a.Path, err = e.keep(f)
+	kept := File{Content: f, MIME: a.MIME}
+	err = e.keepFile(&kept)
+	a.MIME, a.Path = kept.MIME, kept.Path
 	return a, err
+}
+
+// keepFile keeps the content of a file and says where. A text is kept without
+// secrets; other content is not looked into.
+func (e *Executor) keepFile(f *File) error {
+	defer f.Content.Close() // nothing is written
+	if e.keep == nil {
+		return errors.New("no files can be sent from here")
+	}
+	limited := &io.LimitedReader{R: f.Content, N: MaxFileBytes + 1}
+	content := bufio.NewReader(limited)
+	head, err := content.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	kind := http.DetectContentType(head)
+	f.MIME = cmp.Or(f.MIME, kind)
+	var from io.Reader = content
+	if strings.HasPrefix(kind, "text/") {
+		from = e.capture.redact.Reader(content)
+	}
+	f.Path, err = e.keep(from)
+	if err == nil && limited.N == 0 {
+		err = fmt.Errorf("it has more than %d bytes", MaxFileBytes)
+	}
+	return err
 }
 
 // open opens a file of the folder, by its path there or its whole path. Only a
@@ -122,16 +171,6 @@ func handsOver(info fs.FileInfo) error {
 		return fmt.Errorf("it has %d bytes, and %d can be sent", info.Size(), MaxFileBytes)
 	}
 	return nil
-}
-
-// sniff tells the type of a file by its beginning, and goes back there.
-func sniff(f *os.File) (string, error) {
-	head := make([]byte, 512)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	return http.DetectContentType(head[:n]), nil
 }
 
 // FileName makes a foreign name fit for a file in a chat: its last part, without

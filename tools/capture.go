@@ -36,7 +36,7 @@ func (p capture) result(c Call, r Result) Result {
 	for i := range r.Outgoing {
 		r.Outgoing[i].Text = p.clean(r.Outgoing[i].Text)
 		if f := r.Outgoing[i].File; f != nil {
-			r.Outgoing[i].File = &File{p.clean(f.Name), p.clean(f.Content)}
+			r.Outgoing[i].File = &File{Name: FileName(p.clean(f.Name)), Content: f.Content}
 		}
 	}
 	r.Error = clip(r.Error, p.limit())

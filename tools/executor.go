@@ -31,7 +31,7 @@ type ExecutorConfig struct {
 	// needed. Empty: the system's folder for temporary files.
 	ScratchDir string
 	// Keep copies a file that goes to a chat to where it waits until it is
-	// sent, and returns the path there. Nil: artifacts of results are left out.
+	// sent, and returns the path there. Nil: no files leave.
 	Keep func(r io.Reader) (path string, err error)
 	// Redact holds the known secrets. Required.
 	Redact *redact.Set
@@ -102,7 +102,7 @@ func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, erro
 	if err := context.Cause(ctx); err != nil && !r.Success {
 		return Result{}, fmt.Errorf("tool %s: %w", p.spec.Name, err)
 	}
-	r = e.artifacts(p.call, e.finish(p.call, e.capture.outside(p.spec, r), begun))
+	r = e.keepFiles(p.call, e.finish(p.call, e.capture.outside(p.spec, r), begun))
 	return r, finished(ctx, p.call, r, j)
 }
 

@@ -12,6 +12,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -263,9 +264,15 @@ type Outgoing struct {
 	File *File
 }
 
-// File is a text file on its way to a chat.
+// File is a file on its way to a chat.
 type File struct {
-	Name, Content string
+	Name string
+	// Content is read to its end and closed by the Executor, which keeps a copy
+	// before the result is stored.
+	Content io.ReadCloser
+	// MIME and Path are the type and the place of that copy, as of an Artifact.
+	// The Executor fills them in.
+	MIME, Path string
 }
 
 // OK is a successful result that reads as output.

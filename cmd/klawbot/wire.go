@@ -67,7 +67,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Settings: func() engine.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, f) },
-		Tools:   file.New(files), ReadFile: file.Contents(files),
+		Tools:   file.New(files), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS,
 		Configuration: &keeper{live: l, log: log},
 		Paths:         func() []self.Entry { return f.paths(l.source.File) },

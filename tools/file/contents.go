@@ -1,27 +1,32 @@
 package file
 
-import "klawbot/tools"
+import (
+	"io/fs"
 
-// Contents returns a function that reads whole files of the workspace for tools
-// that pass them on. It goes through the same checks as file_read, and what it
-// refuses is a Result in the same words.
-func Contents(c Config) func(path string) ([]byte, *tools.Result) {
+	"klawbot/tools"
+)
+
+// Opener returns a function that opens files of the workspace for tools that
+// pass them on, of any size. It goes through the same checks as file_read, and
+// what it refuses is a Result in the same words.
+func Opener(c Config) func(path string) (fs.File, *tools.Result) {
 	f := &files{config: c}
-	return func(path string) ([]byte, *tools.Result) {
-		content, err := f.contents(path)
+	return func(path string) (fs.File, *tools.Result) {
+		file, err := f.open(path)
 		if err != nil {
 			r := failed(err, "file", path)
 			return nil, &r
 		}
-		return content, nil
+		return file, nil
 	}
 }
 
-func (f *files) contents(path string) ([]byte, error) {
+func (f *files) open(path string) (fs.File, error) {
 	p, err := f.locate(path)
 	if err != nil {
 		return nil, err
 	}
 	defer p.root.Close()
-	return f.whole(p)
+	file, _, err := f.openFile(p)
+	return file, err
 }

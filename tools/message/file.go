@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"path"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 
 	"klawbot/tools"
 )
 
-// Bounds of a file that is sent and of its caption, as messengers set them.
-const (
-	maxFileBytes = 1 << 20
-	maxCaption   = 1000
-)
+// maxCaption is how many characters the caption of a file may have.
+const maxCaption = 1000
 
 type fileArgs struct {
 	Path    string `json:"path"`
@@ -35,16 +31,17 @@ func (m messenger) sendFile(_ context.Context, c tools.Call, a fileArgs) tools.R
 	if err := m.door.Check(chat); err != nil {
 		return tools.Fail(tools.PolicyDenied, err.Error())
 	}
-	content, refused := m.readFile(a.Path)
+	file, refused := m.openFile(a.Path)
 	if refused != nil {
 		return *refused
 	}
-	if err := sendable(content); err != nil {
+	if err := sendable(file); err != nil {
+		file.Close()
 		return tools.Fail(tools.Validation, fmt.Sprintf("%.200s %v", a.Path, err))
 	}
-	name := path.Base(strings.ReplaceAll(a.Path, `\`, "/"))
+	name := tools.FileName(a.Path)
 	r := tools.OK(fmt.Sprintf("OK: file %s sent to %s", name, chat))
-	r.Outgoing = []tools.Outgoing{{Chat: chat, Thread: thread, Text: a.Caption, File: &tools.File{Name: name, Content: string(content)}}}
+	r.Outgoing = []tools.Outgoing{{Chat: chat, Thread: thread, Text: a.Caption, File: &tools.File{Name: name, Content: file}}}
 	return r
 }
 
@@ -69,14 +66,15 @@ func (a fileArgs) target(c tools.Call) (chat string, thread int64, err error) {
 }
 
 // sendable reports why a file cannot be sent.
-func sendable(content []byte) error {
+func sendable(file fs.File) error {
+	info, err := file.Stat()
 	switch {
-	case len(content) == 0:
+	case err != nil:
+		return err
+	case info.Size() == 0:
 		return errors.New("is empty; there is nothing to send")
-	case len(content) > maxFileBytes:
-		return fmt.Errorf("has %d bytes, and %d can be sent; send a part of it", len(content), maxFileBytes)
-	case !utf8.Valid(content) || strings.ContainsRune(string(content), 0):
-		return fmt.Errorf("is binary (%s); this version sends text files only", http.DetectContentType(content))
+	case info.Size() > tools.MaxFileBytes:
+		return fmt.Errorf("has %d bytes, and %d can be sent; send a part of it", info.Size(), tools.MaxFileBytes)
 	}
 	return nil
 }

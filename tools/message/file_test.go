@@ -2,6 +2,7 @@ package message_test
 
 import (
 	"encoding/json"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -19,7 +20,7 @@ func TestSendFile(t *testing.T) {
 	ws := filepath.Join(base, "ws")
 	for name, content := range map[string]string{
 		"ws/a/report.csv": "x,y\n1,hunter2-secret\n", "ws/empty": "", "ws/picture.png": "\x89PNG\r\n\x1a\n\x00", "out/secret.txt": "SECRET",
-		"ws/long": strings.Repeat("x", 1<<20+1),
+		"ws/long": strings.Repeat("x", 1<<20+1), "ws/huge": "x",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(base, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -28,6 +29,9 @@ func TestSendFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Truncate(filepath.Join(ws, "huge"), tools.MaxFileBytes+1); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink("../out/secret.txt", filepath.Join(ws, "rel")); err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +39,23 @@ func TestSendFile(t *testing.T) {
 	secrets.Add("hunter2-secret")
 	registry, err := tools.NewRegistry(message.New(message.Config{
 		Door:     door{"telegram_123", "telegram_7", "console_default"},
-		ReadFile: file.Contents(file.Config{Workspace: ws, MaxBytes: func() int64 { return 2 << 20 }}),
+		OpenFile: file.Opener(file.Config{Workspace: ws}),
 	})...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := tools.NewExecutor(tools.ExecutorConfig{Registry: registry, Redact: secrets, Log: slog.New(slog.DiscardHandler)})
+	e := tools.NewExecutor(tools.ExecutorConfig{
+		Registry: registry, Redact: secrets, Log: slog.New(slog.DiscardHandler),
+		Keep: func(r io.Reader) (string, error) {
+			content, err := io.ReadAll(r)
+			return string(content), err
+		},
+	})
 	const here = "telegram_123"
-	report := &tools.File{Name: "report.csv", Content: "x,y\n1,[redacted]\n"}
+	// Path is what was kept.
+	report := &tools.File{Name: "report.csv", MIME: "text/plain; charset=utf-8", Path: "x,y\n1,[redacted]\n"}
+	picture := &tools.File{Name: "picture.png", MIME: "image/png", Path: "\x89PNG\r\n\x1a\n\x00"}
+	long := &tools.File{Name: "long", MIME: "text/plain; charset=utf-8", Path: strings.Repeat("x", 1<<20+1)}
 	for name, c := range map[string]struct {
 		chat, arguments, want string
 		out                   tools.Outgoing
@@ -60,8 +73,9 @@ func TestSendFile(t *testing.T) {
 		"missing":           {here, `{"path":"no.txt"}`, "Error: file not found: no.txt", tools.Outgoing{}},
 		"a folder":          {here, `{"path":"a"}`, "Error: a is a directory; file_list shows what is in it", tools.Outgoing{}},
 		"empty":             {here, `{"path":"empty"}`, "Error: empty is empty; there is nothing to send", tools.Outgoing{}},
-		"binary":            {here, `{"path":"picture.png"}`, "Error: picture.png is binary (image/png); this version sends text files only", tools.Outgoing{}},
-		"too long":          {here, `{"path":"long"}`, "Error: long has 1048577 bytes, and 1048576 can be sent; send a part of it", tools.Outgoing{}},
+		"binary":            {here, `{"path":"picture.png"}`, "OK: file picture.png sent to telegram_123", tools.Outgoing{Chat: here, Thread: 5, File: picture}},
+		"a long text":       {here, `{"path":"long"}`, "OK: file long sent to telegram_123", tools.Outgoing{Chat: here, Thread: 5, File: long}},
+		"too long":          {here, `{"path":"huge"}`, "Error: huge has 52428801 bytes, and 52428800 can be sent; send a part of it", tools.Outgoing{}},
 		"a long caption":    {here, `{"path":"a/report.csv","caption":"` + strings.Repeat("я", 1001) + `"}`, "Error: caption has 1001 characters, 1000 are allowed; send the rest as a message", tools.Outgoing{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +93,7 @@ func TestSendFile(t *testing.T) {
 				return
 			}
 			got := r.Outgoing[0]
-			if *got.File != *c.out.File || got.Chat != c.out.Chat || got.Thread != c.out.Thread || got.Text != c.out.Text {
+			if got.File.Name != c.out.File.Name || got.File.MIME != c.out.File.MIME || got.File.Path != c.out.File.Path || got.Chat != c.out.Chat || got.Thread != c.out.Thread || got.Text != c.out.Text {
 				t.Errorf("outgoing is %+v %+v", got, *got.File)
 			}
 		})
@@ -92,7 +106,7 @@ func TestSendFileIsHiddenWithoutFiles(t *testing.T) {
 			t.Error("send_file is there")
 		}
 	}
-	all := message.New(message.Config{ReadFile: file.Contents(file.Config{})})
+	all := message.New(message.Config{OpenFile: file.Opener(file.Config{})})
 	if spec := all[len(all)-1].Spec(); spec.Name != "send_file" || !spec.Atomic || !spec.Changes {
 		t.Errorf("%s: atomic %v, changes %v", spec.Name, spec.Atomic, spec.Changes)
 	}

@@ -8,6 +8,7 @@ package message
 
 import (
 	"embed"
+	"io/fs"
 	"time"
 
 	"klawbot/tools"
@@ -31,14 +32,14 @@ type Config struct {
 	// Location is the time zone of current_time as it is now; nil, also as
 	// its result, is UTC.
 	Location func() *time.Location
-	// ReadFile reads a whole file of the workspace, or says why not. Without it
-	// there is no send_file.
-	ReadFile func(path string) (content []byte, refused *tools.Result)
+	// OpenFile opens a file of the workspace, or says why not. Without it there
+	// is no send_file.
+	OpenFile func(path string) (file fs.File, refused *tools.Result)
 }
 
 // New returns the tools send_message, send_file and current_time.
 func New(c Config) []tools.Tool {
-	m := messenger{door: c.Door, readFile: c.ReadFile}
+	m := messenger{door: c.Door, openFile: c.OpenFile}
 	k := clock{location: c.Location}
 	all := []tools.Tool{
 		tools.New(tools.Spec{
@@ -48,7 +49,7 @@ func New(c Config) []tools.Tool {
 			Name: "current_time", Group: tools.GroupSystem,
 		}, texts, k.now),
 	}
-	if c.ReadFile != nil {
+	if c.OpenFile != nil {
 		all = append(all, tools.New(tools.Spec{
 			Name: "send_file", Group: tools.GroupMessage, Changes: true, Atomic: true,
 		}, texts, m.sendFile))

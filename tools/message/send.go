@@ -3,6 +3,7 @@ package message
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode"
 
@@ -18,7 +19,7 @@ type sendArgs struct {
 
 type messenger struct {
 	door     Door
-	readFile func(path string) ([]byte, *tools.Result)
+	openFile func(path string) (fs.File, *tools.Result)
 }
 
 func (m messenger) send(_ context.Context, _ tools.Call, a sendArgs) tools.Result {

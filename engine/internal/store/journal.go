@@ -21,6 +21,8 @@ type Call struct {
 const (
 	answersSQL = `SELECT body FROM answers WHERE turn = ? ORDER BY round`
 	callsSQL   = `SELECT call, turn, name, result FROM calls WHERE turn = ? ORDER BY id`
+
+	callResultsSQL = `SELECT result FROM calls WHERE result IS NOT NULL`
 )
 
 // AddAnswer journals a model's answer before anybody acts on it. Rounds count
@@ -84,6 +86,18 @@ func (tx *Tx) Calls(t TurnID) (map[string]Call, error) {
 		byID[c.ID] = c
 	}
 	return byID, nil
+}
+
+// CallResults returns the results, as JSON, of all calls of the turns that run.
+func (tx *Tx) CallResults() ([][]byte, error) {
+	all, err := query(tx, func(r row) (result []byte, err error) {
+		err = r.Scan(&result)
+		return result, err
+	}, callResultsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("list results of calls: %w", err)
+	}
+	return all, nil
 }
 
 func (tx *Tx) dropJournal(t TurnID) error {

@@ -1,0 +1,4 @@
+package store
+
+// SetSpoolQuota lets tests fill a spool.
+func SetSpoolQuota(s *Spool, bytes int64) { s.max = bytes }
