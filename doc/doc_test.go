@@ -15,6 +15,7 @@ import (
 
 	"klawbot/doc"
 	"klawbot/tools"
+	"klawbot/tools/exec"
 	"klawbot/tools/file"
 	"klawbot/tools/guide"
 	"klawbot/tools/message"
@@ -26,6 +27,7 @@ func documented() []tools.Tool {
 	return slices.Concat(
 		file.New(file.Config{}), guide.New(guide.Config{Manual: doc.FS}), self.New(self.Config{}),
 		message.New(message.Config{OpenFile: file.Opener(file.Config{})}),
+		exec.NewShell(exec.ShellConfig{}).Tools(),
 		[]tools.Tool{tools.NewSearch(nil, nil)},
 	)
 }

@@ -134,6 +134,7 @@ type Tools struct {
 	MaxOutputChars         int        `koanf:"maxOutputChars"`
 	ApprovalTimeoutSeconds int        `koanf:"approvalTimeoutSeconds"`
 	Policy                 ToolPolicy `koanf:"policy"`
+	Exec                   Exec       `koanf:"exec"`
 	Rules                  []ToolRule `koanf:"rules"`
 }
 
@@ -169,6 +170,14 @@ type ToolRule struct {
 	Tools     []string `koanf:"tools"`
 	Arguments []string `koanf:"arguments"`
 	Forbidden []string `koanf:"forbidden" whole:"true"`
+}
+
+// Exec says which commands the tool shell runs: "deny", "allowlist" or "full".
+// The entries of the list are taken whole: commands hold commas.
+type Exec struct {
+	Mode           string   `koanf:"mode"`
+	Allow          []string `koanf:"allow" whole:"true"`
+	TimeoutSeconds int      `koanf:"timeoutSeconds"`
 }
 
 // Delivery says what becomes of a message that may have arrived: "resend" or
@@ -220,7 +229,7 @@ func defaults() Config {
 		Context:  Context{Window: 20},
 		Files:    Files{MaxFileSizeBytes: 1 << 20},
 		Security: Security{Autonomy: "supervised"},
-		Tools:    Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600},
+		Tools:    Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}},
 		Delivery: Delivery{Ambiguous: "resend"},
 		Backup:   Backup{EveryHours: 1, Keep: 24},
 		Health:   Health{Listen: "127.0.0.1:8991"},

@@ -27,6 +27,7 @@ func (a *app) withData(ctx context.Context, fn func(*live, folders, *engine.Data
 	if err != nil {
 		return owned(f.data, err)
 	}
+	defer p.shell.Close()
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return fn(l, f, d)
 }

@@ -30,9 +30,10 @@ var allowed = map[string]rule{
 	"tools/exec":                         {[]string{"tools", "tools/sandbox", "tools/exec/command"}, "one family"},
 	"tools/exec/command":                 {nil, "pure rules"},
 	"tools/mcp":                          {[]string{"tools", "tools/sandbox", "internal/httpclient"}, "one family"},
+	"tools/web":                          {[]string{"tools", "internal/httpclient"}, "one family"},
 	"tools/sandbox":                      {[]string{"tools"}, "runs a process, confined"},
 	"skills":                             {nil, "embedded files"},
-	"engine":                             {[]string{"gateway", "tools", "tools/guide", "tools/mcp", "tools/message", "tools/self", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
+	"engine":                             {[]string{"gateway", "tools", "tools/guide", "tools/mcp", "tools/message", "tools/self", "tools/web", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
 	"engine/internal/jobs":               {[]string{"engine/internal/store"}, "what is due, and when"},
 	"engine/internal/llm":                {[]string{"internal/httpclient"}, "the words of a model call"},
 	"engine/internal/llm/anthropic":      {[]string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
@@ -54,43 +55,46 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {nil, "tests the tests"},
 	"workspace-template":                 {nil, "embedded files"},
 	"doc":                                {nil, "embedded files"},
-	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/file", "tools/self", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.
 var home = map[string][]string{
-	"github.com/go-telegram/bot":               {"gateway/telegram"},
-	"github.com/yuin/goldmark":                 {"gateway/telegram"},
-	"github.com/mattn/go-sqlite3":              {"engine/internal/store"},
-	"github.com/asg017/sqlite-vec-go-bindings": {"engine/internal/store"},
-	"github.com/go-co-op/gocron":               {"engine/internal/jobs"},
-	"github.com/reugn/go-quartz":               {"engine/internal/jobs"},
-	"github.com/gofrs/flock":                   {"engine/internal/store"},
-	"github.com/tmaxmax/go-sse":                {"engine/internal/llm/wire"},
-	"github.com/google/go-cmp":                 {"engine/internal/llm/llmtest"},
-	"github.com/google/jsonschema-go":          {"tools"},
-	"github.com/modelcontextprotocol/go-sdk":   {"tools/mcp"},
-	"golang.org/x/oauth2":                      {"tools/mcp"},
-	"github.com/santhosh-tekuri/jsonschema":    {"tools"},
-	"github.com/knadh/koanf":                   {"cmd/klawbot"},
-	"github.com/spf13/cobra":                   {"cmd/klawbot"},
-	"github.com/spf13/pflag":                   {"cmd/klawbot"},
-	"github.com/goccy/go-yaml":                 {"cmd/klawbot"},
-	"go.yaml.in/yaml":                          {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
-	"github.com/fsnotify/fsnotify":             {"cmd/klawbot"},
-	"github.com/mattn/go-runewidth":            {"gateway/telegram"},
-	"github.com/rivo/uniseg":                   {"gateway/telegram"},
-	"golang.org/x/term":                        {"cmd/klawbot"},
-	"mvdan.cc/sh":                              {"tools/exec/command"},
-	"golang.org/x/net":                         {"internal/httpclient", "tools/web", "tools/sandbox"}, // names of hosts; pages and their alphabets; programs of the kernel's filter
-	"golang.org/x/time":                        {"gateway/telegram"},
-	"golang.org/x/sync":                        {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},      // the way goroutines are waited for
-	"golang.org/x/text":                        {"gateway/telegram", "engine/internal/embed", "tools/screen"}, // each normalises its texts
-	"github.com/yalue/onnxruntime_go":          {"engine/internal/embed"},
-	"github.com/VictoriaMetrics/metrics":       {"engine"},
-	"golang.org/x/sys":                         {"engine/internal/store", "internal/llamatest", "tools/sandbox"}, // each its own system calls
-	"github.com/landlock-lsm/go-landlock":      {"tools/sandbox"},
-	"github.com/elastic/go-seccomp-bpf":        {"tools/sandbox"},
+	"github.com/go-telegram/bot":                   {"gateway/telegram"},
+	"github.com/yuin/goldmark":                     {"gateway/telegram"},
+	"github.com/mattn/go-sqlite3":                  {"engine/internal/store"},
+	"github.com/asg017/sqlite-vec-go-bindings":     {"engine/internal/store"},
+	"github.com/go-co-op/gocron":                   {"engine/internal/jobs"},
+	"github.com/reugn/go-quartz":                   {"engine/internal/jobs"},
+	"github.com/gofrs/flock":                       {"engine/internal/store"},
+	"github.com/tmaxmax/go-sse":                    {"engine/internal/llm/wire"},
+	"github.com/google/go-cmp":                     {"engine/internal/llm/llmtest"},
+	"github.com/google/jsonschema-go":              {"tools"},
+	"github.com/modelcontextprotocol/go-sdk":       {"tools/mcp"},
+	"golang.org/x/oauth2":                          {"tools/mcp"},
+	"github.com/santhosh-tekuri/jsonschema":        {"tools"},
+	"github.com/knadh/koanf":                       {"cmd/klawbot"},
+	"github.com/spf13/cobra":                       {"cmd/klawbot"},
+	"github.com/spf13/pflag":                       {"cmd/klawbot"},
+	"github.com/goccy/go-yaml":                     {"cmd/klawbot"},
+	"go.yaml.in/yaml":                              {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
+	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot"},
+	"github.com/mattn/go-runewidth":                {"gateway/telegram"},
+	"github.com/rivo/uniseg":                       {"gateway/telegram"},
+	"golang.org/x/term":                            {"cmd/klawbot"},
+	"codeberg.org/readeck/go-readability":          {"tools/web"},
+	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web"},
+	"github.com/chromedp":                          {"tools/web"},
+	"mvdan.cc/sh":                                  {"tools/exec/command"},
+	"golang.org/x/net":                             {"internal/httpclient", "tools/web", "tools/sandbox"}, // names of hosts; pages and their alphabets; programs of the kernel's filter
+	"golang.org/x/time":                            {"gateway/telegram"},
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},      // the way goroutines are waited for
+	"golang.org/x/text":                            {"gateway/telegram", "engine/internal/embed", "tools/screen"}, // each normalises its texts
+	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
+	"github.com/VictoriaMetrics/metrics":           {"engine"},
+	"golang.org/x/sys":                             {"engine/internal/store", "internal/llamatest", "tools/sandbox"}, // each its own system calls
+	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
+	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox"},
 }
 
 type goPackage struct {

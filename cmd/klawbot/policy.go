@@ -45,7 +45,10 @@ func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSO
 			return usageError{err}
 		}
 	}
-	return a.withData(ctx, func(_ *live, _ folders, d *engine.Data) error {
+	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
+		if err := f.furnish(); err != nil { // the call would find a workspace, too
+			return err
+		}
 		decision := d.CheckPolicy(tool, json.RawMessage(arguments), chat)
 		if asJSON {
 			return a.printJSON(decision)

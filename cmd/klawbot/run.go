@@ -67,6 +67,7 @@ func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context
 	if err != nil {
 		return err
 	}
+	defer p.shell.Close()
 	defer func() { err = errors.Join(err, e.Close()) }()
 	closeSocket, err := p.openSocket(e, log)
 	if err != nil {

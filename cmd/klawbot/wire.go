@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"klawbot/doc"
 	"klawbot/engine"
@@ -16,6 +17,7 @@ import (
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
 	"klawbot/skills"
+	"klawbot/tools/exec"
 	"klawbot/tools/file"
 	"klawbot/tools/self"
 	"klawbot/whitelist"
@@ -27,6 +29,7 @@ type parts struct {
 	live    *live
 	folders folders
 	console *console.Channel // nil when it is off
+	shell   *exec.Shell
 	config  engine.Config
 }
 
@@ -61,13 +64,16 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		MaxBytes:       func() int64 { return l.config().Files.MaxFileSizeBytes },
 		AllowHardlinks: func() bool { return l.config().Files.AllowHardlinks },
 	}
+	p.shell = exec.NewShell(exec.ShellConfig{
+		Workspace: f.workspace, Settings: func() exec.ShellSettings { return l.config().shell() }, AllowHardlinks: files.AllowHardlinks,
+	})
 	p.config = engine.Config{
 		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
 		Settings: func() engine.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, f) },
-		Tools:   file.New(files), OpenFile: file.Opener(files),
+		Tools:   slices.Concat(file.New(files), p.shell.Tools()), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS,
 		Configuration: &keeper{live: l, log: log},
 		Paths:         func() []self.Entry { return f.paths(l.source.File) },

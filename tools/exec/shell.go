@@ -33,10 +33,10 @@ const (
 // ShellSettings are what the owner may change while the bot runs.
 type ShellSettings struct {
 	Mode Mode
-	// Listed says that Allow is the list, even when it is empty. Without it the
-	// harmless commands are.
-	Listed bool
-	Allow  []command.Pattern
+	// Harmless says that the list has the built-in harmless commands.
+	Harmless bool
+	// Allow is what else the list has.
+	Allow []command.Pattern
 	// Timeout is the deadline of a call that names none; 0 means 30 s.
 	Timeout time.Duration
 }
@@ -46,7 +46,7 @@ type ShellConfig struct {
 	// Workspace is the folder that commands run in. It may be missing: every
 	// call looks again.
 	Workspace string
-	// Settings is asked at every call; nil is the zero ShellSettings.
+	// Settings is asked at every call. Required.
 	Settings func() ShellSettings
 	// Runner is asked at every call for where commands run; nil: outside any
 	// sandbox.
@@ -70,9 +70,6 @@ type Shell struct {
 // NewShell returns the tools for commands. Close ends what runs in the
 // background.
 func NewShell(c ShellConfig) *Shell {
-	if c.Settings == nil {
-		c.Settings = func() ShellSettings { return ShellSettings{} }
-	}
 	if c.Runner == nil {
 		c.Runner = sandbox.Off
 	}

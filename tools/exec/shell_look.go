@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -72,15 +73,14 @@ func listed(line command.Line, settings ShellSettings, w where) (ok bool, unlist
 	if line.Plain == nil {
 		return false, shown + " (" + line.More + ")"
 	}
-	if settings.Listed {
-		ok, refused := command.Allow(line.Plain, settings.Allow)
-		if ok {
-			return true, ""
-		}
-		return false, named(refused, shown)
-	}
 	for _, p := range line.Plain {
-		for _, prog := range p.Programs {
+		for i, prog := range p.Programs {
+			if slices.ContainsFunc(settings.Allow, func(a command.Pattern) bool { return a.Allows(prog.Argv, i > 0) }) {
+				continue
+			}
+			if !settings.Harmless {
+				return false, named(prog.Argv, shown)
+			}
 			if why := w.harmless(prog.Argv); why != "" {
 				return false, named(prog.Argv, shown) + " (" + why + ")"
 			}

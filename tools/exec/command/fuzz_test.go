@@ -25,7 +25,7 @@ func FuzzParse(f *testing.F) {
 		if (line.Plain == nil) == (line.More == "") {
 			t.Fatalf("%q: plain %+v, more %q", text, line.Plain, line.More)
 		}
-		command.Allow(line.Plain, all)
+		allows(line.Plain, all)
 		for _, p := range line.Plain {
 			for _, prog := range p.Programs {
 				if len(prog.Argv) == 0 || prog.Argv[0] == "" {

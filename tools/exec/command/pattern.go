@@ -175,16 +175,3 @@ func (p Pattern) Allows(argv []string, piped bool) bool {
 	}
 	return !c.mayRun()
 }
-
-// Allow reports whether every program of a plain line is allowed by one of the
-// patterns. If not, it returns the first one that is not.
-func Allow(line []Pipeline, patterns []Pattern) (ok bool, refused []string) {
-	for _, l := range line {
-		for i, prog := range l.Programs {
-			if !slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Allows(prog.Argv, i > 0) }) {
-				return false, prog.Argv
-			}
-		}
-	}
-	return len(line) > 0, nil
-}

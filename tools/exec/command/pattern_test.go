@@ -16,7 +16,7 @@ func allowed(t *testing.T, text string, allow ...string) bool {
 	if err != nil {
 		return false
 	}
-	ok, _ := command.Allow(line.Plain, patterns(t, allow...))
+	ok, _ := allows(line.Plain, patterns(t, allow...))
 	return ok
 }
 
