@@ -1,0 +1,185 @@
+package exec
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"klawbot/tools"
+	"klawbot/tools/sandbox"
+)
+
+//go:embed code_execute*.md
+var codeTexts embed.FS
+
+// CodeConfig is what NewCode needs.
+type CodeConfig struct {
+	// Workspace is the folder that programs run in. It may be missing: every
+	// call looks again.
+	Workspace string
+	// Sandbox is asked at every call; nil, or one that is nil: there is none and
+	// the tool is hidden.
+	Sandbox func() *sandbox.Sandbox
+}
+
+// codeArgs are the parameters of code_execute.
+type codeArgs struct {
+	Language string `json:"language" enum:"python,bash"`
+	Code     string `json:"code"`
+	Timeout  int    `json:"timeout,omitempty" default:"30" min:"1"`
+}
+
+// language is how the programs of a language are run.
+type language struct {
+	file        string
+	interpreter string
+}
+
+var languages = map[string]language{
+	"python": {"main.py", "python3"},
+	"bash":   {"main.sh", "bash"},
+}
+
+// NewCode returns the tool code_execute. It never runs outside a sandbox.
+func NewCode(c CodeConfig) tools.Tool {
+	if c.Sandbox == nil {
+		c.Sandbox = func() *sandbox.Sandbox { return nil }
+	}
+	return tools.New(tools.Spec{
+		Name: "code_execute", Group: tools.GroupRuntime, Changes: true, RequiresApproval: true, Outside: true,
+		Aliases:     []tools.Alias{{Name: "sandbox_exec", Preset: map[string]any{"language": "bash"}}},
+		Unavailable: c.unavailable,
+		TimeoutOf:   func(arguments json.RawMessage) time.Duration { return codeTimeout(arguments) + grace },
+	}, codeTexts, c.run)
+}
+
+// grace is how long a sandbox may take to end a program that is out of time.
+const grace = 15 * time.Second
+
+func codeTimeout(arguments json.RawMessage) time.Duration {
+	var a codeArgs
+	if json.Unmarshal(arguments, &a) != nil || a.Timeout <= 0 {
+		return defaultTimeout
+	}
+	return a.timeout()
+}
+
+func (a codeArgs) timeout() time.Duration {
+	return time.Duration(min(a.Timeout, int((tools.MaxTimeout-grace)/time.Second))) * time.Second
+}
+
+func (c CodeConfig) unavailable() string {
+	if c.Sandbox() == nil {
+		return "code_execute needs a sandbox, and tools.sandbox.type is off"
+	}
+	return ""
+}
+
+// run runs the code of a call.
+func (c CodeConfig) run(ctx context.Context, call tools.Call, a codeArgs) tools.Result {
+	box := c.Sandbox()
+	if box == nil {
+		return tools.Fail(tools.PolicyDenied, c.unavailable())
+	}
+	if info, err := os.Stat(c.Workspace); err != nil || !info.IsDir() {
+		return tools.Fail(tools.Execution, "No workspace set")
+	}
+	if strings.TrimSpace(a.Code) == "" {
+		return tools.Fail(tools.Validation, "code is empty")
+	}
+	scratch, err := call.Scratch()
+	if err != nil {
+		return tools.Fail(tools.Execution, err.Error())
+	}
+	command, err := c.command(box, scratch, a)
+	if err != nil {
+		return tools.Fail(tools.Execution, err.Error())
+	}
+	out, err := box.Run(ctx, command)
+	if err != nil {
+		return tools.Fail(tools.Execution, "the code did not start: "+err.Error())
+	}
+	r := a.result(out)
+	if err := handOver(&r, filepath.Join(scratch, outputFolder)); err != nil {
+		r.Output += "\n(" + err.Error() + ")"
+	}
+	return r
+}
+
+// outputFolder is the folder in the scratch folder whose files go to the chat.
+const outputFolder = "output"
+
+// command writes the code into the scratch folder, and says how it is run.
+func (c CodeConfig) command(box *sandbox.Sandbox, scratch string, a codeArgs) (sandbox.Command, error) {
+	l := languages[a.Language]
+	code := sandbox.Bind{Host: filepath.Join(scratch, "code"), Inside: "/code"}
+	output := sandbox.Bind{Host: filepath.Join(scratch, outputFolder), Inside: "/output", Writable: true}
+	for _, b := range []sandbox.Bind{code, output} {
+		if err := os.Mkdir(b.Host, 0o700); err != nil {
+			return sandbox.Command{}, err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(code.Host, l.file), []byte(a.Code), 0o600); err != nil {
+		return sandbox.Command{}, err
+	}
+	return sandbox.Command{
+		Argv: []string{l.interpreter, filepath.Join(box.Place(code), l.file)},
+		Dir:  c.Workspace, Binds: []sandbox.Bind{code, output}, Timeout: a.timeout(),
+		Env: []string{"OUTPUT_DIR=" + box.Place(output), "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"},
+	}, nil
+}
+
+// result is what the model reads of a program that ended.
+func (a codeArgs) result(o sandbox.Outcome) tools.Result {
+	t := &transcript{}
+	t.end(o)
+	var failed tools.Result
+	switch {
+	case o.Broken != "":
+		failed = tools.Fail(tools.Execution, fmt.Sprintf("the code broke a limit of the sandbox: %s", o.Broken))
+	case o.TimedOut:
+		failed = tools.Fail(tools.Timeout, fmt.Sprintf("the code did not end within %s and was stopped with all its processes", shortly(o.Duration)))
+	case o.Stopped:
+		failed = tools.Fail(tools.Execution, "the code was stopped")
+	default:
+		r := tools.Result{Success: o.ExitCode == 0, ExitCode: &o.ExitCode, Output: fmt.Sprintf("%s\n[exit code %d, %s]", t.text(), o.ExitCode, shortly(o.Duration))}
+		if o.ExitCode != 0 {
+			r.Error, r.ErrorKind = fmt.Sprintf("exit code %d", o.ExitCode), tools.Execution
+		}
+		return r
+	}
+	failed.Output += "\n" + t.text()
+	return failed
+}
+
+// maxOutputEntries bounds how many names in the output folder are looked at.
+const maxOutputEntries = 1000
+
+// errManyFiles stops the walk.
+var errManyFiles = errors.New("the output folder has too many files; only the first were looked at")
+
+// handOver makes the files of the output folder artifacts of the result. No link
+// is followed, and only regular files count; the pipeline opens them just so.
+func handOver(r *tools.Result, folder string) error {
+	entries := 0
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if entries++; entries > maxOutputEntries {
+			return errManyFiles
+		}
+		if err == nil && d.Type().IsRegular() {
+			r.Artifacts = append(r.Artifacts, tools.Artifact{Name: d.Name(), Path: path})
+		}
+		return nil // what cannot be read is not handed over
+	})
+	if errors.Is(err, errManyFiles) {
+		return err
+	}
+	return nil
+}

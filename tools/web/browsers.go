@@ -1,0 +1,183 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"klawbot/internal/httpclient"
+)
+
+const (
+	// maxBrowsers is how many chats have a browser at one time.
+	maxBrowsers = 3
+	// idleAfter is how long a browser that nobody uses stays.
+	idleAfter = 5 * time.Minute
+	// browserTimeout is the deadline of one action.
+	browserTimeout = 60 * time.Second
+)
+
+var (
+	errNoPage   = errors.New("no page is open; open one first")
+	errBusy     = fmt.Errorf("%d browsers are in use; try again later", maxBrowsers)
+	errBusyPage = errors.New("the page is in use by another call; call one after the other")
+	errOver     = errors.New("the bot is shutting down")
+)
+
+// browsers keeps a browser for each chat that has opened a page: at most
+// maxBrowsers, each until it is closed or nobody has used it for a while.
+type browsers struct {
+	guard    *httpclient.Guard
+	resolver *net.Resolver
+	path     func() string
+	idle     time.Duration
+
+	mu   sync.Mutex
+	open map[string]*tab // guarded by mu; by chat and topic
+	over bool            // guarded by mu; no browser starts any more
+}
+
+func newBrowsers(guard *httpclient.Guard, c Config) *browsers {
+	path := c.BrowserPath
+	if path == nil {
+		path = func() string { return "" }
+	}
+	return &browsers{guard: guard, resolver: c.Resolver, path: path, idle: cmp.Or(c.BrowserIdle, idleAfter), open: map[string]*tab{}}
+}
+
+// chromiums are the names of the browser in PATH, in the order they are tried.
+var chromiums = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+
+// program is the Chromium that is run.
+func (b *browsers) program() (string, error) {
+	if path := b.path(); path != "" {
+		found, err := exec.LookPath(path)
+		if err != nil {
+			return "", fmt.Errorf("there is no browser at %s; the owner can set tools.browser.path", path)
+		}
+		return found, nil
+	}
+	for _, name := range chromiums {
+		if found, err := exec.LookPath(name); err == nil {
+			return found, nil
+		}
+	}
+	return "", errors.New("no Chromium is installed; install one, or set tools.browser.path")
+}
+
+// take returns the browser of a chat, for one call alone; give it back. Without
+// one it starts one, when asked to.
+func (b *browsers) take(ctx context.Context, place string, start bool) (*tab, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return nil, errOver
+	}
+	t := b.open[place]
+	if t != nil && t.gone() {
+		b.drop(t)
+		t = nil
+	}
+	if t == nil && !start {
+		return nil, errNoPage
+	}
+	if t != nil {
+		if !t.busy.TryLock() {
+			return nil, errBusyPage
+		}
+		t.rest.Stop()
+		return t, nil
+	}
+	return b.start(ctx, place)
+}
+
+// start starts a browser. b.mu is held: there is one start at a time.
+func (b *browsers) start(ctx context.Context, place string) (*tab, error) {
+	if len(b.open) >= maxBrowsers && !b.makeRoom() {
+		return nil, errBusy
+	}
+	program, err := b.program()
+	if err != nil {
+		return nil, err
+	}
+	sweep(os.TempDir())
+	t, err := newTab(ctx, program, b.guard, b.resolver)
+	if err != nil {
+		return nil, err
+	}
+	t.place = place
+	t.busy.Lock()
+	t.rest = time.AfterFunc(b.idle, func() { b.retire(t) })
+	t.rest.Stop()
+	b.open[place] = t
+	return t, nil
+}
+
+// makeRoom closes the browser that nobody has used for longest. b.mu is held.
+func (b *browsers) makeRoom() bool {
+	var oldest *tab
+	for _, t := range b.open {
+		if t.busy.TryLock() {
+			if oldest == nil || t.used.Before(oldest.used) {
+				oldest = t
+			}
+			t.busy.Unlock() // b.mu keeps it free
+		}
+	}
+	if oldest != nil {
+		b.drop(oldest)
+	}
+	return oldest != nil
+}
+
+// give gives a browser back after a call.
+func (b *browsers) give(t *tab) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t.used = time.Now()
+	t.busy.Unlock()
+	t.rest.Reset(b.idle)
+}
+
+// retire closes a browser that nobody has used for a while.
+func (b *browsers) retire(t *tab) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open[t.place] == t && t.busy.TryLock() {
+		t.busy.Unlock() // b.mu keeps it free
+		b.drop(t)
+	}
+}
+
+// end closes the browser of a chat, also while a call works with it.
+func (b *browsers) end(place string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.open[place]; t != nil {
+		b.drop(t)
+	}
+}
+
+// drop closes a browser. b.mu is held.
+func (b *browsers) drop(t *tab) {
+	delete(b.open, t.place)
+	t.rest.Stop()
+	t.close()
+}
+
+// close ends all browsers.
+func (b *browsers) close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+	for _, t := range b.open {
+		b.drop(t)
+	}
+	return nil
+}

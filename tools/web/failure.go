@@ -1,0 +1,56 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"syscall"
+)
+
+// plainly says what went wrong with a connection, without addresses of ours.
+func plainly(err error) string {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		if e.IsNotFound {
+			return "there is no such host"
+		}
+		return "its name could not be looked up"
+	}
+	switch _, tlsBroken := errors.AsType[tls.RecordHeaderError](err); {
+	case tlsBroken:
+		return "it does not speak https there"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return "it cannot be reached from here"
+	case errors.Is(err, context.Canceled):
+		return "the call was stopped"
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "its certificate is not trusted: " + e.Err.Error()
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "its certificate is not trusted"
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return "it took too long"
+	}
+	return err.Error()
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

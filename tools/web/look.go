@@ -1,0 +1,52 @@
+package web
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/chromedp/chromedp"
+)
+
+// sight is what a person would see of a page.
+type sight struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	Text  string `json:"text"`
+	Found bool   `json:"found"`
+	// Controls are what can be clicked and typed into, with selectors; More
+	// counts those that are left out.
+	Controls []string `json:"controls"`
+	More     int      `json:"more"`
+}
+
+//go:embed look.js
+var lookScript string
+
+// look reads the page, or an element of it.
+func (t *tab) look(ctx context.Context, selector string) (s sight, err error) {
+	inner, done := t.within(ctx, readyWithin)
+	defer done()
+	s, err = chromedp.Run(inner, chromedp.Evaluate[sight](fmt.Sprintf("(%s)(%q, %d)", lookScript, selector, maxPage)))
+	if err == nil && !s.Found {
+		return s, fmt.Errorf("nothing matches %s", selector)
+	}
+	return s, err
+}
+
+// String is the page for a model.
+func (s sight) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n%s\n\n%s\n", tidy(s.Title), s.URL, strings.TrimSpace(s.Text))
+	if len(s.Controls) > 0 {
+		b.WriteString("\nTo click and to type into:\n")
+		for _, c := range s.Controls {
+			b.WriteString("- " + tidy(c) + "\n")
+		}
+	}
+	if s.More > 0 {
+		fmt.Fprintf(&b, "(and %d more)\n", s.More)
+	}
+	return b.String()
+}

@@ -1,0 +1,183 @@
+package web
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strings"
+
+	readability "codeberg.org/readeck/go-readability/v2"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+const (
+	// maxNodes is how large a page may be for readability and Markdown, whose
+	// work can grow faster than the page; a larger one becomes plain text.
+	maxNodes = 60_000
+	// enough is how much text an article must have to stand for its page.
+	enough = 250
+)
+
+// readable turns a page into Markdown: its article when it has one, else all
+// that a person would see of it. Scripts, styles and what is hidden are left out.
+func readable(ctx context.Context, page string, at *url.URL) (string, error) {
+	doc, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		return flat(page), ctx.Err() // nested too deep
+	}
+	nodes := strip(doc)
+	if err := ctx.Err(); err != nil || nodes > maxNodes {
+		return plain(doc), err
+	}
+	title := strings.TrimSpace(textOf(find(doc, atom.Title)))
+	all := markdown(ctx, doc, at)
+	if article := articleOf(doc, at); article != nil {
+		if text := markdown(ctx, article, at); len(text) > enough && len(text) > len(all)/10 {
+			all = text
+		}
+	}
+	if title != "" && !strings.HasPrefix(all, "# "+tidy(title)) {
+		all = "# " + tidy(title) + "\n\n" + all
+	}
+	return strings.TrimSpace(all), ctx.Err()
+}
+
+// articleOf is what readability takes for the article; nil is none. It works on
+// a copy. A page that it breaks on has none.
+func articleOf(doc *html.Node, at *url.URL) (article *html.Node) {
+	defer func() {
+		if recover() != nil {
+			article = nil
+		}
+	}()
+	a, err := readability.FromDocument(doc, at)
+	if err != nil {
+		return nil
+	}
+	return a.Node
+}
+
+// markdown is a part of a page as Markdown; what the converter breaks on
+// becomes plain text.
+func markdown(ctx context.Context, n *html.Node, at *url.URL) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = plain(n)
+		}
+	}()
+	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
+	source, err := c.ConvertNode(n, converter.WithContext(ctx), converter.WithDomain(pageOf(at)))
+	if err != nil {
+		return plain(n)
+	}
+	return blankLines.ReplaceAllString(strings.TrimSpace(string(source)), "\n\n")
+}
+
+var blankLines = regexp.MustCompile(`\n[ \t]*\n(?:[ \t]*\n)+`)
+
+// dropped are elements that say nothing to a reader.
+var dropped = map[atom.Atom]bool{
+	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Svg: true, atom.Math: true, atom.Iframe: true,
+	atom.Object: true, atom.Embed: true, atom.Canvas: true, atom.Link: true, atom.Audio: true, atom.Video: true,
+}
+
+// strip takes out of a page what nobody sees, and counts the nodes that stay.
+func strip(n *html.Node) int {
+	count := 1
+	for child := n.FirstChild; child != nil; {
+		next := child.NextSibling
+		if child.Type == html.CommentNode || dropped[child.DataAtom] || unseen(child) {
+			n.RemoveChild(child)
+		} else {
+			count += strip(child)
+		}
+		child = next
+	}
+	return count
+}
+
+// hiding is a style that hides its element.
+var hiding = regexp.MustCompile(`(?i)(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|em|%|pt)?\s*(?:;|!|$)|opacity\s*:\s*0(?:\.0*)?\s*(?:;|!|$))`)
+
+// unseen reports whether an element is hidden by itself.
+func unseen(n *html.Node) bool {
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			return true
+		case "aria-hidden":
+			return strings.EqualFold(strings.TrimSpace(a.Val), "true") && n.DataAtom != atom.Body
+		case "style":
+			if hiding.MatchString(a.Val) {
+				return true
+			}
+		case "type":
+			if n.DataAtom == atom.Input && strings.EqualFold(a.Val, "hidden") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func find(n *html.Node, what atom.Atom) *html.Node {
+	for d := range n.Descendants() {
+		if d.DataAtom == what && d.Type == html.ElementNode {
+			return d
+		}
+	}
+	return nil
+}
+
+// textOf is all text below a node, "" for nil.
+func textOf(n *html.Node) string {
+	if n == nil {
+		return ""
+	}
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}
+
+// plain is the text of a part of a page, one line for each piece.
+func plain(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			if text := tidy(d.Data); text != "" {
+				b.WriteString(text + "\n")
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// flat is the text of a page that cannot be parsed.
+func flat(page string) string {
+	var b strings.Builder
+	skip := false
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return strings.TrimSpace(b.String())
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			skip = dropped[atom.Lookup(name)]
+		case html.EndTagToken:
+			skip = false
+		case html.TextToken:
+			if text := tidy(string(z.Text())); text != "" && !skip {
+				b.WriteString(text + "\n")
+			}
+		}
+	}
+}

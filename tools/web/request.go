@@ -1,0 +1,132 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"klawbot/internal/httpclient"
+	"klawbot/tools"
+)
+
+type requestArgs struct {
+	Method  string            `json:"method" enum:"GET,HEAD,POST,PUT,PATCH,DELETE"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    string            `json:"body,omitempty"`
+	Timeout int               `json:"timeout,omitempty" default:"30" min:"1"`
+	Extract string            `json:"extract,omitempty"`
+}
+
+// userAgent is who we say we are when a call does not say it.
+const userAgent = "klawbot"
+
+// aliasPreset is what the tools of other systems that only fetch do.
+var aliasPreset = map[string]any{"method": http.MethodGet}
+
+func (w *Web) requestTool() tools.Tool {
+	return tools.New(tools.Spec{
+		Name: "http_request", Group: tools.GroupNet, Outside: true,
+		Aliases:     []tools.Alias{{Name: "http_fetch", Preset: aliasPreset}, {Name: "fetch", Preset: aliasPreset}, {Name: "web_fetch", Preset: aliasPreset}},
+		Arguments:   map[string]string{"timeout_secs": "timeout", "timeout_seconds": "timeout"},
+		Changes:     true,
+		ChangesWhen: sends, RequiresApproval: true, PreValidate: w.precheck, TimeoutOf: requestTimeout,
+	}, texts, w.request)
+}
+
+// sends reports whether a request may change something at the other end.
+func sends(arguments json.RawMessage) bool {
+	var a requestArgs
+	err := json.Unmarshal(arguments, &a)
+	return err != nil || a.Method != http.MethodGet && a.Method != http.MethodHead
+}
+
+func requestTimeout(arguments json.RawMessage) time.Duration {
+	var a requestArgs
+	if err := json.Unmarshal(arguments, &a); err != nil || a.Timeout <= 0 { // validated before
+		return 0
+	}
+	return time.Duration(min(a.Timeout, int(tools.MaxTimeout/time.Second))) * time.Second
+}
+
+// precheck refuses, before anybody is asked, what needs no network to be known
+// as wrong.
+func (w *Web) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
+	var a requestArgs
+	if err := json.Unmarshal(c.Arguments, &a); err != nil {
+		r := tools.Fail(tools.Validation, err.Error())
+		return &r
+	}
+	if _, refusal := w.prepare(context.Background(), a); refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+// prepare makes the request, or says what is wrong with it.
+func (w *Web) prepare(ctx context.Context, a requestArgs) (*http.Request, *tools.Result) {
+	u, err := w.guard().Check(a.URL)
+	if err != nil {
+		return nil, w.refusal(err)
+	}
+	if int64(len(a.Body)) > w.maxBody() {
+		r := tools.Fail(tools.Validation, "the body is longer than "+size(w.maxBody()))
+		return nil, &r
+	}
+	req, err := http.NewRequestWithContext(ctx, a.Method, u.String(), strings.NewReader(a.Body))
+	if err == nil {
+		req.Header, err = headers(a.Headers)
+	}
+	if err != nil {
+		r := tools.Fail(tools.Validation, err.Error())
+		return nil, &r
+	}
+	return req, nil
+}
+
+// refusal is a result for an address that is wrong or leads inside.
+func (w *Web) refusal(err error) *tools.Result {
+	kind := tools.Validation
+	text := err.Error()
+	if errors.Is(err, httpclient.ErrDenied) {
+		kind = tools.Security
+		text = "Access denied" + strings.TrimPrefix(text[strings.Index(text, httpclient.ErrDenied.Error()):], httpclient.ErrDenied.Error())
+	}
+	if _, note := w.allowed(); note != "" {
+		text += "; " + note
+	}
+	r := tools.Fail(kind, text)
+	return &r
+}
+
+// request runs the tool http_request.
+func (w *Web) request(ctx context.Context, c tools.Call, a requestArgs) tools.Result {
+	req, refusal := w.prepare(ctx, a)
+	if refusal != nil {
+		return *refusal
+	}
+	slow := slowly(ctx, c)
+	defer slow.stop()
+	resp, err := w.guarded.Do(req)
+	if err != nil {
+		return w.failure(ctx, req, err)
+	}
+	defer resp.Body.Close()
+	r := w.response(ctx, c, a, resp, slow)
+	r.Source = req.URL.Redacted()
+	return r
+}
+
+// failure says why there is no response.
+func (w *Web) failure(ctx context.Context, req *http.Request, err error) tools.Result {
+	if errors.Is(err, httpclient.ErrDenied) {
+		return *w.refusal(err)
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return tools.Fail(tools.Timeout, req.URL.Host+" did not answer in time; try a longer timeout, at most 300 seconds")
+	}
+	return tools.Fail(tools.Execution, "no answer from "+req.URL.Host+": "+plainly(err))
+}

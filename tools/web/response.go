@@ -1,0 +1,195 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+
+	"klawbot/tools"
+)
+
+const (
+	// maxRead is how much of a body is read, decoded.
+	maxRead = 5_000_000
+	// maxPage is how much text of a web page is shown, in bytes.
+	maxPage = 200_000
+)
+
+// response turns a response into a result.
+func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *http.Response, slow *slow) tools.Result {
+	head := "HTTP " + cmp.Or(strings.TrimSpace(resp.Status), fmt.Sprint(resp.StatusCode)) + "\n"
+	if location := resp.Header.Get("Location"); location != "" {
+		head += "Location: " + fmt.Sprintf("%.2000s", tidy(location)) + "\n"
+	}
+	if a.Method == http.MethodHead {
+		return w.noted(tools.OK(head + shownHeaders(resp.Header)))
+	}
+	limit := int64(maxRead)
+	if a.Method != http.MethodGet {
+		limit = min(limit, w.maxBody())
+	}
+	body, err := io.ReadAll(io.TeeReader(io.LimitReader(resp.Body, limit+1), slow))
+	if err != nil && ctx.Err() != nil {
+		return w.failure(ctx, resp.Request, err)
+	}
+	more := int64(len(body)) > limit
+	body = body[:min(int64(len(body)), limit)]
+	if err != nil {
+		head += fmt.Sprintf("(the response broke off after %s: %s)\n", size(int64(len(body))), plainly(err))
+	}
+	r := w.content(ctx, c, a, loaded{resp: resp, body: body, more: more})
+	r.Output = head + r.Output
+	return w.noted(r)
+}
+
+// noted adds what there is to say about the owner's list.
+func (w *Web) noted(r tools.Result) tools.Result {
+	if _, note := w.allowed(); note != "" {
+		r.Output += "\n(" + note + ")"
+	}
+	return r
+}
+
+// loaded is the body of a response, decoded.
+type loaded struct {
+	resp *http.Response
+	body []byte
+	more bool // the body is longer
+}
+
+// content is a body as text for a model.
+func (w *Web) content(ctx context.Context, c tools.Call, a requestArgs, l loaded) tools.Result {
+	kind := l.kind()
+	if !l.textual(kind) {
+		n := fmt.Sprint(len(l.body))
+		switch {
+		case l.resp.ContentLength > int64(len(l.body)):
+			n = fmt.Sprint(l.resp.ContentLength)
+		case l.more:
+			n = "more than " + n
+		}
+		return tools.OK(fmt.Sprintf("Binary content (%s bytes, type: %s)", n, kind))
+	}
+	text := l.text(kind)
+	if kind != "text/html" && kind != "application/xhtml+xml" {
+		return w.fit(ctx, c, a, text, w.maxBody(), l.more)
+	}
+	raw := text
+	text, err := readable(ctx, text, l.resp.Request.URL)
+	if err != nil {
+		return tools.Fail(tools.Execution, "the page could not be turned into text: "+err.Error())
+	}
+	r := w.fit(ctx, c, a, text, min(maxPage, w.maxBody()), l.more)
+	r.Raw = raw
+	return r
+}
+
+// kind is the media type without its parameters.
+func (l loaded) kind() string {
+	kind, _, err := mime.ParseMediaType(l.resp.Header.Get("Content-Type"))
+	if err != nil || kind == "" || kind == "application/octet-stream" {
+		kind, _, _ = strings.Cut(http.DetectContentType(l.body), ";")
+	}
+	return kind
+}
+
+// textual reports whether a body of the kind is text. A kind that nobody knows
+// is judged by what the body holds.
+func (l loaded) textual(kind string) bool {
+	if encoding := l.resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return false // we asked for none, and it could hold anything
+	}
+	text := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
+	for _, k := range []string{"json", "xml", "javascript", "ecmascript", "yaml", "x-yaml", "toml", "x-www-form-urlencoded", "x-ndjson", "ld+json", "graphql", "sql", "x-sh"} {
+		text = text || kind == "application/"+k
+	}
+	start := l.body[:min(len(l.body), 64<<10)]
+	if wide(start) {
+		return text
+	}
+	if bytes.IndexByte(start, 0) >= 0 {
+		return false
+	}
+	media := strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "font/")
+	return text || !media && validStart(start)
+}
+
+// wide reports whether text is in UTF-16 by its mark.
+func wide(b []byte) bool {
+	return bytes.HasPrefix(b, []byte{0xFE, 0xFF}) || bytes.HasPrefix(b, []byte{0xFF, 0xFE})
+}
+
+// validStart reports whether b is UTF-8, perhaps cut within a character.
+func validStart(b []byte) bool {
+	for range utf8.UTFMax {
+		if utf8.Valid(b) {
+			return true
+		}
+		b = b[:max(len(b)-1, 0)]
+	}
+	return false
+}
+
+// text is the body in UTF-8, read in the alphabet that the header, the page or
+// its letters name.
+func (l loaded) text(kind string) string {
+	declared := l.resp.Header.Get("Content-Type")
+	encoding, _, certain := charset.DetermineEncoding(l.body[:min(len(l.body), 1024)], declared)
+	if !certain && (utf8.Valid(l.body) || l.more && validStart(l.body) || strings.HasSuffix(kind, "json")) {
+		return strings.ToValidUTF8(string(l.body), "\uFFFD")
+	}
+	decoded, err := encoding.NewDecoder().Bytes(l.body)
+	if err != nil { // a decoder replaces what it cannot read; to be safe
+		decoded = l.body
+	}
+	return strings.ToValidUTF8(strings.TrimPrefix(string(decoded), "\uFEFF"), "\uFFFD")
+}
+
+// fit returns text that is not longer than limit bytes. A longer one is left to
+// a small model when the call says what it looks for, else it is cut.
+func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, text string, limit int64, more bool) tools.Result {
+	whole := int64(len(text))
+	if whole <= limit && !more {
+		return tools.OK(text)
+	}
+	said := size(whole)
+	if more {
+		said = "more than " + said
+	}
+	why := "name in extract what you look for, to have it taken out"
+	if a.Extract != "" {
+		answer, err := w.extract(ctx, c, a.Extract, text)
+		if err == nil {
+			r := tools.OK(fmt.Sprintf("(taken out of %s of text: %.200s)\n%s", said, tidy(a.Extract), answer))
+			r.Raw = text
+			return r
+		}
+		why = "extract did not work: " + err.Error()
+	}
+	kept := strings.ToValidUTF8(text[:min(whole, limit)], "")
+	r := tools.OK(fmt.Sprintf("%s\n(cut: these are the first %s of %s; %s)", kept, size(int64(len(kept))), said, why))
+	r.Truncated = true
+	return r
+}
+
+var errNoExtract = errors.New("there is no model for it here")
+
+func (w *Web) extract(ctx context.Context, c tools.Call, question, text string) (string, error) {
+	if w.config.Extract == nil {
+		return "", errNoExtract
+	}
+	return w.config.Extract(ctx, c, question, text)
+}
+
+// pageOf is the address of a page for links in it.
+func pageOf(u *url.URL) string { return u.Scheme + "://" + u.Host }
