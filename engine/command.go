@@ -41,6 +41,7 @@ var commands = []command{
 	{"tool", cmdTool, true, true},
 	{"export", cmdExport, true, true},
 	{"doctor", cmdDoctor, true, true},
+	{"mcp", cmdMCP, false, true},
 }
 
 // CommandInfo describes a command for a messenger's menu.
@@ -118,6 +119,12 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 			return e.say(sayPrivately, c.name), nil, nil
 		}
 		return e.examine(ctx), nil, nil
+	case "mcp":
+		if it.msg.Group {
+			return e.say(sayPrivately, c.name), nil, nil
+		}
+		text, err := e.serversText(ctx, it)
+		return text, nil, err
 	case "note":
 		return e.say(sayNoteUsage), nil, nil
 	case "tool":

@@ -46,7 +46,8 @@ func FreeSpace(dir string) (uint64, error) { return store.FreeSpace(dir) }
 // Doctor proves the parts that are the engine's: each page of the database, the
 // space for it, and the model with a tool. Beside a running bot it only reads.
 func Doctor(ctx context.Context, c Config) []Finding {
-	return append(databaseFindings(ctx, c), modelFinding(ctx, c))
+	all := append(databaseFindings(ctx, c), serverFindings(ctx, c)...)
+	return append(all, modelFinding(ctx, c))
 }
 
 // examine is the answer to /doctor: the engine's findings and those of the
@@ -57,6 +58,9 @@ func (e *Engine) examine(ctx context.Context) string {
 	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir)}
 	if e.config.Examine != nil {
 		all = append(all, e.config.Examine(ctx)...)
+	}
+	for _, s := range e.servers.Statuses() {
+		all = append(all, ServerFinding(s))
 	}
 	all = append(all, modelFinding(ctx, e.config))
 	var lines []string

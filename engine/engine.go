@@ -42,6 +42,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,6 +53,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 	"klawbot/tools"
+	"klawbot/tools/mcp"
 	"klawbot/tools/self"
 )
 
@@ -91,6 +93,9 @@ type Config struct {
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
 	Examine func(context.Context) []Finding
+	// SignIn lets a person sign in at MCP servers that want it; zero: nobody
+	// can here.
+	SignIn mcp.SignIn
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 7 s.
 	Grace time.Duration
@@ -113,6 +118,8 @@ type Settings struct {
 	MaxShownTools int
 	// Policy is what the owner lets the tools do.
 	Policy tools.Policy
+	// MCP are the MCP servers, by name.
+	MCP map[string]mcp.Server
 	// ApprovalTimeout is how long a person may think about a call; then it
 	// counts as a no.
 	ApprovalTimeout time.Duration
@@ -194,6 +201,7 @@ type Engine struct {
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
+	servers   *mcp.Host
 	providers *providers
 	slots     slots
 	delivery  *delivery
@@ -249,8 +257,11 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.backups = &backups{e: e}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters
-	e.executor, err = toolbox(c, lent{skills: e.skills, model: e.modelIn, status: e.Status})
+	e.servers = newHost(ctx, c, func() *store.Store { return st })
+	c.Sources = append(slices.Clip(c.Sources), e.servers)
+	e.executor, err = toolbox(c, lent{skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses})
 	if err != nil {
+		e.servers.Close()
 		return nil, errors.Join(err, st.Close())
 	}
 	return e, nil
@@ -301,6 +312,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchOthers(ctx) })
 	group.Go(func() error { return e.backups.run(ctx) })
 	group.Go(func() error { return e.watchDatabase(ctx) })
+	group.Go(func() error { e.servers.Run(ctx); return nil })
 	e.tellRecovery(ctx)
 	err := group.Wait()
 
@@ -318,8 +330,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	return errors.Join(err, e.store.WriteLog(context.WithoutCancel(ctx)))
 }
 
-// Close closes the data folder.
-func (e *Engine) Close() error { return e.store.Close() }
+// Close ends the MCP servers and closes the data folder.
+func (e *Engine) Close() error {
+	e.servers.Close()
+	return e.store.Close()
+}
 
 // keepHouse deletes what is kept long enough, now and then.
 func (e *Engine) keepHouse(ctx context.Context) error {
@@ -380,6 +395,9 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		last = version
 		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
+		}
+		if err := e.servers.Reload(ctx); err != nil && ctx.Err() == nil {
+			e.log.Error("accepted tools not read", "err", err)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/guide"
+	"klawbot/tools/mcp"
 	"klawbot/tools/message"
 	"klawbot/tools/self"
 )
@@ -20,6 +21,8 @@ type lent struct {
 	skills *workspace.Skills
 	// model is the model that answers in a chat.
 	model func(ctx context.Context, chat string) (name string, m Model)
+	// servers are how the MCP servers do.
+	servers func() []mcp.Status
 	// status is how the bot is doing.
 	status func(context.Context) (Status, error)
 }
@@ -135,6 +138,10 @@ func (b body) Stats(ctx context.Context) ([]self.Entry, error) {
 	}
 	for _, h := range s.Channels {
 		entries = append(entries, self.Entry{Key: "channel " + h.Channel, Value: string(h.State)})
+	}
+	for _, f := range b.lent.servers() {
+		finding := ServerFinding(f)
+		entries = append(entries, self.Entry{Key: finding.Name, Value: finding.Text})
 	}
 	return entries, nil
 }

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
 	"klawbot/tools"
+	"klawbot/tools/mcp"
 )
 
 // Data is the data folder as the commands of the command line use it, beside a
@@ -24,6 +26,7 @@ type Data struct {
 	config   store.Config
 	gateway  *gateway.Gateway
 	executor *tools.Executor
+	servers  *mcp.Host
 	skills   *workspace.Skills
 	// skillDirs are where the skills of a source lie on the disk.
 	skillDirs map[workspace.Source]string
@@ -33,6 +36,8 @@ type Data struct {
 // gateway is only asked who may be written to and how a text is rendered.
 func Open(ctx context.Context, c Config) (*Data, error) {
 	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}, skills: skillsOf(c), skillDirs: skillDirs(c)}
+	d.servers = newHost(ctx, c, func() *store.Store { return d.store })
+	c.Sources = append(slices.Clip(c.Sources), d.servers)
 	var err error
 	if d.executor, err = toolbox(c, d.lent(c)); err != nil {
 		return nil, err
@@ -47,6 +52,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 
 // Close closes the data folder.
 func (d *Data) Close() error {
+	d.servers.Close()
 	if d.store == nil {
 		return nil
 	}

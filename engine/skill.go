@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
 	"klawbot/tools/guide"
+	"klawbot/tools/mcp"
 )
 
 // skillsOf are the skills of a bot.
@@ -133,6 +134,7 @@ func (d *Data) lent(c Config) lent {
 			m := c.Settings().Models
 			return m.Default, m.Entries[m.Default]
 		},
-		status: func(ctx context.Context) (Status, error) { return StatusOf(ctx, c) },
+		servers: func() []mcp.Status { return d.servers.Statuses() },
+		status:  func(ctx context.Context) (Status, error) { return StatusOf(ctx, c) },
 	}
 }

@@ -102,6 +102,18 @@ const (
 	sayOutcomeDenied
 	sayOutcomeExpired
 	sayOutcomeStopped
+	cmdMCP
+	sayMCPNone
+	sayMCPServer
+	sayMCPReady
+	sayMCPStarting
+	sayMCPDown
+	sayMCPUsage
+	sayMCPUnknown
+	sayMCPAccept
+	sayMCPAccepted
+	sayMCPOther
+	sayMCPNothing
 	phraseCount
 )
 
@@ -195,6 +207,18 @@ var english = [phraseCount]string{
 	sayOutcomeDenied:  "❌ Denied",
 	sayOutcomeExpired: "⌛ Nobody answered: denied",
 	sayOutcomeStopped: "⏹ Stopped: denied",
+	cmdMCP:            "MCP servers and their tools",
+	sayMCPNone:        "No MCP servers are set up. klawbot mcp add sets one up, or tools.mcp in config.yaml.",
+	sayMCPServer:      "%s: %s; tools: %d in use, %d new, %d changed",
+	sayMCPReady:       "ready",
+	sayMCPStarting:    "starting",
+	sayMCPDown:        "down",
+	sayMCPUsage:       "/mcp NAME shows a server and its tools.",
+	sayMCPUnknown:     "There is no MCP server %s. /mcp lists the ones there are.",
+	sayMCPAccept:      "To let me use the new and changed tools just as they are shown: /mcp approve %s %s",
+	sayMCPAccepted:    "Tools accepted: %d. %s",
+	sayMCPOther:       "The server offers something else than was shown. Please look again: /mcp %s",
+	sayMCPNothing:     "There is nothing to accept.",
 }
 
 var russian = [phraseCount]string{
@@ -287,6 +311,18 @@ var russian = [phraseCount]string{
 	sayOutcomeDenied:  "❌ Отклонено",
 	sayOutcomeExpired: "⌛ Никто не ответил: отклонено",
 	sayOutcomeStopped: "⏹ Остановлено: отклонено",
+	cmdMCP:            "серверы MCP и их инструменты",
+	sayMCPNone:        "Серверы MCP не настроены. Добавить: klawbot mcp add или tools.mcp в config.yaml.",
+	sayMCPServer:      "%s: %s; инструменты: %d в работе, %d новых, %d изменённых",
+	sayMCPReady:       "работает",
+	sayMCPStarting:    "запускается",
+	sayMCPDown:        "не работает",
+	sayMCPUsage:       "/mcp ИМЯ показывает сервер и его инструменты.",
+	sayMCPUnknown:     "Сервера MCP %s нет. Список — /mcp.",
+	sayMCPAccept:      "Разрешить новые и изменённые инструменты именно такими, как показано: /mcp approve %s %s",
+	sayMCPAccepted:    "Разрешено инструментов: %d. %s",
+	sayMCPOther:       "Сервер предлагает не то, что было показано. Посмотрите ещё раз: /mcp %s",
+	sayMCPNothing:     "Разрешать нечего.",
 }
 
 // say returns a sentence in the language, with its blanks filled.

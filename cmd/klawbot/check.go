@@ -46,6 +46,8 @@ var checks = map[string]func(any) error{
 	"tools.exec.mode":                           oneOf("deny", "allowlist", "full"),
 	"tools.exec.allow":                          commandPatterns,
 	"tools.exec.timeoutSeconds":                 between(1, 300),
+	"tools.mcp.*.url":                           webAddress,
+	"tools.mcp.*.timeoutSeconds":                between(1, 3600),
 	"tools.policy.groups.allow":                 toolGroups,
 	"tools.policy.groups.deny":                  toolGroups,
 	"tools.policy.scheduled.groups.allow":       toolGroups,
@@ -66,6 +68,8 @@ func check(path []string, v any) error {
 	names := slices.Clone(path)
 	switch {
 	case len(names) == 4 && names[0] == "models":
+		names[2] = "*"
+	case len(names) == 4 && names[0] == "tools" && names[1] == "mcp":
 		names[2] = "*"
 	case len(names) > 4 && names[1] == "policy" && names[2] == "chats":
 		names[3] = "*"
@@ -203,7 +207,7 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 			add("models.budget.perDayUSD", "counts money, so models.entries.%s needs prices: {inputPerM: …, outputPerM: …}", name)
 		}
 	}
-	return append(faults, checkPolicy(c, places)...)
+	return slices.Concat(faults, checkPolicy(c, places), checkServers(c, places))
 }
 
 // unpriced lists the entries that the bot uses by itself and whose price is not

@@ -130,12 +130,26 @@ type Security struct {
 
 // Tools bounds all tools.
 type Tools struct {
-	MaxShown               int        `koanf:"maxShown"`
-	MaxOutputChars         int        `koanf:"maxOutputChars"`
-	ApprovalTimeoutSeconds int        `koanf:"approvalTimeoutSeconds"`
-	Policy                 ToolPolicy `koanf:"policy"`
-	Exec                   Exec       `koanf:"exec"`
-	Rules                  []ToolRule `koanf:"rules"`
+	MaxShown               int                  `koanf:"maxShown"`
+	MaxOutputChars         int                  `koanf:"maxOutputChars"`
+	ApprovalTimeoutSeconds int                  `koanf:"approvalTimeoutSeconds"`
+	Policy                 ToolPolicy           `koanf:"policy"`
+	Exec                   Exec                 `koanf:"exec"`
+	Rules                  []ToolRule           `koanf:"rules"`
+	MCP                    map[string]MCPServer `koanf:"mcp"`
+}
+
+// MCPServer is a server of tools that speaks the Model Context Protocol: a
+// program, or a service at an address.
+type MCPServer struct {
+	Command         string            `koanf:"command"`
+	Args            []string          `koanf:"args" whole:"true"`
+	Env             map[string]string `koanf:"env"`
+	URL             string            `koanf:"url"`
+	Headers         map[string]string `koanf:"headers"`
+	ProtocolVersion string            `koanf:"protocolVersion"`
+	TimeoutSeconds  int               `koanf:"timeoutSeconds"`
+	ReadOnly        []string          `koanf:"readOnly" whole:"true"`
 }
 
 // ToolPolicy says which tools may be called: by everyone, in scheduled runs,
@@ -269,7 +283,19 @@ func tableDefaults(given tree, getenv func(string) string) tree {
 	return tree{
 		"channels": tree{"telegram": tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
 		"models":   tree{"providers": providers, "entries": entries},
+		"tools":    tree{"mcp": serverDefaults(given)},
 	}
+}
+
+// serverDefaults are what the given MCP servers leave out.
+func serverDefaults(given tree) tree {
+	tools, _ := given["tools"].(tree)
+	servers, _ := tools["mcp"].(tree)
+	base := tree{}
+	for name := range servers {
+		base[name] = tree{"timeoutSeconds": defaultServerTimeout}
+	}
+	return base
 }
 
 // table is the named table of models in t, nil when it is not there.

@@ -9,7 +9,12 @@ import (
 )
 
 // withData runs fn with the data folder open beside a bot that may run, or not.
-func (a *app) withData(ctx context.Context, fn func(*live, folders, *engine.Data) error) (err error) {
+func (a *app) withData(ctx context.Context, fn func(*live, folders, *engine.Data) error) error {
+	return a.withDataAs(ctx, func(*engine.Config) {}, fn)
+}
+
+// withDataAs is withData with something else in the engine's configuration.
+func (a *app) withDataAs(ctx context.Context, adjust func(*engine.Config), fn func(*live, folders, *engine.Data) error) (err error) {
 	l, err := a.open()
 	if err != nil {
 		return err
@@ -23,6 +28,7 @@ func (a *app) withData(ctx context.Context, fn func(*live, folders, *engine.Data
 	if err != nil {
 		return err
 	}
+	adjust(&p.config)
 	d, err := engine.Open(ctx, p.config)
 	if err != nil {
 		return owned(f.data, err)

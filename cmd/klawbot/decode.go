@@ -163,6 +163,9 @@ func unknownKey(where string, path []string, keys *key) string {
 
 // leaf converts the node to the type of the key.
 func (d *decoder) leaf(n *yaml.Node, k *key) (any, error) {
+	if k.leaf == reflect.TypeFor[map[string]string]() {
+		return d.words(n)
+	}
 	if k.leaf.Kind() == reflect.Map {
 		v := map[string]any{}
 		if err := n.Decode(&v); err != nil {
@@ -183,6 +186,25 @@ func (d *decoder) leaf(n *yaml.Node, k *key) (any, error) {
 		return nil, fmt.Errorf("must be %s", typeName(k.leaf))
 	}
 	return scalar(d.text(n), k.leaf)
+}
+
+// words reads texts by name.
+func (d *decoder) words(n *yaml.Node) (map[string]any, error) {
+	words := map[string]any{}
+	if n.Kind != yaml.MappingNode {
+		return nil, errors.New("must hold names and texts, such as {NAME: text}")
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		v := n.Content[i+1]
+		if v.Kind == yaml.AliasNode {
+			v = v.Alias
+		}
+		if v.Kind != yaml.ScalarNode {
+			return nil, fmt.Errorf("must hold names and texts; %.80q is none", n.Content[i].Value)
+		}
+		words[n.Content[i].Value] = d.text(v)
+	}
+	return words, nil
 }
 
 // texts reads a list of texts as they are.

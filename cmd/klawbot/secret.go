@@ -75,6 +75,7 @@ func readSecrets(c *Config, places map[string]string, known *redact.Set) (files 
 		read("models.providers."+name+".apiKey", &p.APIKey, p.APIKeyFile)
 		c.Models.Providers[name] = p
 	}
+	knowServerSecrets(c, known)
 	return files, faults
 }
 

@@ -38,6 +38,7 @@ func (c *Config) settings() engine.Settings {
 		MaxOutputChars:          c.Tools.MaxOutputChars,
 		MaxShownTools:           c.Tools.MaxShown,
 		Policy:                  c.policy(),
+		MCP:                     c.servers(),
 		ApprovalTimeout:         time.Duration(c.Tools.ApprovalTimeoutSeconds) * time.Second,
 		Streaming:               map[string]string{"telegram": c.Channels.Telegram.Streaming, "console": engine.StreamEdit},
 		Owners:                  map[string][]int64{"telegram": c.Channels.Telegram.OwnerIDs, "console": {console.User}},

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -159,4 +160,43 @@ func (s *server) report(st *Status) map[string]Definition {
 		}
 	}
 	return maps.Clone(s.offered)
+}
+
+// Describe is a tool as the owner is shown it before accepting it: its name,
+// its description and everything that its parameters say to a model.
+func Describe(d Definition) string {
+	lines := []string{shown(d.Tool, maxPartChars), shown(d.Description, maxAboutChars)}
+	if root, ok := decode(parameters(d.Schema)); ok {
+		lines = said(lines, root, "")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// said adds the descriptions inside a schema, each with the place where it
+// stands.
+func said(lines []string, schema map[string]any, place string) []string {
+	if text, ok := schema["description"].(string); ok {
+		lines = append(lines, "  "+shown(place, maxPartChars)+": "+text)
+	}
+	below := func(name string) string { return strings.TrimPrefix(place+"."+name, ".") }
+	for _, keyword := range slices.Sorted(maps.Keys(schema)) {
+		switch v := schema[keyword].(type) {
+		case map[string]any:
+			if keyword != "properties" && keyword != "patternProperties" {
+				lines = said(lines, v, below(keyword))
+				continue
+			}
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				inner, _ := v[name].(map[string]any)
+				lines = said(lines, inner, below(name))
+			}
+		case []any:
+			for i, member := range v {
+				if inner, ok := member.(map[string]any); ok {
+					lines = said(lines, inner, below(fmt.Sprintf("%s %d", keyword, i+1)))
+				}
+			}
+		}
+	}
+	return lines
 }

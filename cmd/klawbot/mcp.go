@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+	"klawbot/tools/mcp"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "mcp", Short: "Servers of more tools (Model Context Protocol)", Args: cobra.NoArgs}
+	cmd.RunE = func(*cobra.Command, []string) error { return usage("mcp needs list, add, remove or approve") }
+	cmd.AddCommand(a.mcpListCommand(), a.mcpAddCommand(), a.mcpRemoveCommand(), a.mcpApproveCommand())
+	return cmd
+}
+
+// probeTime is how long mcp list waits for a server.
+const probeTime = 20 * time.Second
+
+func (a *app) mcpListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Connect to the servers and list their tools",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
+				ctx, cancel := context.WithTimeout(cmd.Context(), probeTime)
+				defer cancel()
+				all := d.MCP().Probe(ctx)
+				if asJSON {
+					return a.printJSON(struct {
+						Servers []mcp.Status `json:"servers"`
+					}{append([]mcp.Status{}, all...)})
+				}
+				return a.printServers(all)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) printServers(all []mcp.Status) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "no servers; klawbot mcp add NAME -- COMMAND or klawbot mcp add NAME --url URL sets one up")
+		return err
+	}
+	var b strings.Builder
+	for _, s := range all {
+		finding := engine.ServerFinding(s)
+		fmt.Fprintf(&b, "%s: %s\n", s.Name, finding.Text)
+		for _, t := range s.Tools {
+			name := t.Name
+			if name == "" {
+				name = "(" + t.Tool + ")"
+			}
+			if t.ReadOnly {
+				name += ", read-only"
+			}
+			about, _, _ := strings.Cut(t.Description, "\n")
+			fmt.Fprintf(&b, "  %-8s %s: %s\n", t.Standing, name, about)
+		}
+	}
+	_, err := fmt.Fprint(a.stdout, a.redact.Text(visible(b.String())))
+	return err
+}
+
+// newServer is what mcp add was told.
+type newServer struct {
+	url, version string
+	headers, env []string
+	readOnly     []string
+	timeout      int
+}
+
+func (a *app) mcpAddCommand() *cobra.Command {
+	var n newServer
+	cmd := &cobra.Command{
+		Use:   "add NAME [--url URL | -- COMMAND ARG...]",
+		Short: "Set up a server in config.yaml",
+		Long: "Writes a server into tools.mcp of config.yaml. A running bot connects to it within a second; its tools work after klawbot mcp approve NAME.\n" +
+			"Values may hold ${NAME}, which is replaced from the environment of the bot: --env 'GITHUB_TOKEN=${GITHUB_TOKEN}'",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.addServer(cmd.Context(), args[0], args[1:], n) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&n.url, "url", "", "the `address` of a server over HTTP")
+	f.StringArrayVar(&n.headers, "header", nil, "a `NAME=VALUE` for each request; may be repeated")
+	f.StringArrayVar(&n.env, "env", nil, "a `NAME=VALUE` for the command's environment, which is nearly empty; may be repeated")
+	f.StringArrayVar(&n.readOnly, "read-only", nil, "a `tool` that changes nothing and so need not ask; may be repeated")
+	f.StringVar(&n.version, "protocol-version", "", "the `version` of the protocol to begin with")
+	f.IntVar(&n.timeout, "timeout", 0, "how many `seconds` a call may take")
+	return cmd
+}
+
+// section is the server as it is written in config.yaml. JSON is YAML in braces.
+func (n newServer) section(command []string) (string, error) {
+	s := map[string]any{}
+	if n.url != "" {
+		s["url"] = n.url
+	}
+	if len(command) > 0 {
+		s["command"] = command[0]
+	}
+	if len(command) > 1 {
+		s["args"] = command[1:]
+	}
+	for key, pairs := range map[string][]string{"headers": n.headers, "env": n.env} {
+		values := map[string]string{}
+		for _, pair := range pairs {
+			name, value, ok := strings.Cut(pair, "=")
+			if !ok {
+				return "", usage("%s: write NAME=VALUE", pair)
+			}
+			values[name] = value
+		}
+		if len(values) > 0 {
+			s[key] = values
+		}
+	}
+	if len(n.readOnly) > 0 {
+		s["readOnly"] = n.readOnly
+	}
+	if n.version != "" {
+		s["protocolVersion"] = n.version
+	}
+	if n.timeout != 0 {
+		s["timeoutSeconds"] = n.timeout
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(s)
+	return strings.ReplaceAll(strings.TrimSpace(b.String()), `":`, `": `), err
+}
+
+func (a *app) addServer(ctx context.Context, name string, command []string, n newServer) error {
+	if !serverName.MatchString(name) {
+		return usage("a name is made of 1 to 32 of A-Z a-z 0-9 _ -, got %q", name)
+	}
+	section, err := n.section(command)
+	if err != nil {
+		return err
+	}
+	err = a.editServers(name, true, func(text []byte) ([]byte, error) { return addServer(text, name, section) })
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(a.stdout, "%s is set up.\n", name); err != nil || !a.interactive() {
+		return err
+	}
+	return a.approveServer(ctx, name, nil, false, false)
+}
+
+func (a *app) mcpRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Take a server out of config.yaml and forget what was accepted of it",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := args[0]
+			err := a.editServers(name, false, func(text []byte) ([]byte, error) { return removeServer(text, name) })
+			if err != nil {
+				return err
+			}
+			return a.withData(cmd.Context(), func(_ *live, f folders, d *engine.Data) error {
+				if err := f.furnish(); err != nil {
+					return err
+				}
+				if err := d.Found(cmd.Context()); err != nil {
+					return err
+				}
+				if err := d.MCP().Forget(cmd.Context(), name); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(a.stdout, "%s is gone.\n", name)
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) mcpApproveCommand() *cobra.Command {
+	var yes, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "approve NAME [TOOL...]",
+		Short: "Let the bot use the tools of a server as they are now",
+		Long: "Connects to the server, shows the tools that are new or have changed, and lets the bot use them when you agree.\n" +
+			"What is accepted is the name, the description and the schema: a tool that changes later is off until you accept it again.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.approveServer(cmd.Context(), args[0], args[1:], yes, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs; needs --yes")
+	return cmd
+}
+
+// acceptedTool is a tool as mcp approve --json prints it.
+type acceptedTool struct {
+	Name string `json:"name"`
+	Tool string `json:"tool"`
+	Hash string `json:"hash"`
+}
+
+// approveServer accepts tools of a server, all that wait or the named ones.
+func (a *app) approveServer(ctx context.Context, name string, only []string, yes, asJSON bool) error {
+	if asJSON && !yes {
+		return usage("--json needs --yes")
+	}
+	ask := a.prompter()
+	at, done := a.signIn(ask)
+	defer done()
+	adjust := func(c *engine.Config) {
+		if a.interactive() {
+			c.SignIn = at
+		}
+	}
+	return a.withDataAs(ctx, adjust, func(_ *live, f folders, d *engine.Data) error {
+		if err := f.furnish(); err != nil {
+			return err
+		}
+		if err := d.Found(ctx); err != nil {
+			return err
+		}
+		if _, err := d.MCP().Connect(ctx, name); err != nil {
+			return err
+		}
+		waiting, err := chosen(d.MCP().Waiting(name), only)
+		if err != nil {
+			return err
+		}
+		if !asJSON {
+			a.printWaiting(name, waiting)
+		}
+		if len(waiting) > 0 && !yes {
+			switch ok, err := a.agrees(ctx, ask, len(waiting)); {
+			case err != nil:
+				return err
+			case !ok:
+				return errSilent
+			}
+		}
+		accepted, err := d.MCP().Accept(ctx, name, waiting, 0)
+		if err != nil {
+			return err
+		}
+		return a.printAccepted(accepted, asJSON)
+	})
+}
+
+// chosen are the named tools of a list, or all of it.
+func chosen(waiting []mcp.Definition, only []string) ([]mcp.Definition, error) {
+	if len(only) == 0 {
+		return waiting, nil
+	}
+	byName := map[string]mcp.Definition{}
+	for _, d := range waiting {
+		byName[d.Tool] = d
+	}
+	var all []mcp.Definition
+	for _, name := range only {
+		d, ok := byName[name]
+		if !ok {
+			return nil, usage("no tool %s waits for you; klawbot mcp list shows them", name)
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+func (a *app) printWaiting(server string, waiting []mcp.Definition) {
+	if len(waiting) == 0 {
+		fmt.Fprintf(a.stdout, "Nothing of %s is new or has changed.\n", server)
+		return
+	}
+	for _, d := range waiting {
+		fmt.Fprintln(a.stdout, a.redact.Text(visible(mcp.Describe(d))))
+	}
+}
+
+// agrees asks whoever sits at the terminal.
+func (a *app) agrees(ctx context.Context, ask *prompter, tools int) (bool, error) {
+	if !a.interactive() {
+		return false, usage("nobody can be asked here; look at the tools above and add --yes")
+	}
+	return ask.confirmed(ctx, fmt.Sprintf("Let the bot use these %d tools just as they are?", tools))
+}
+
+func (a *app) printAccepted(accepted []mcp.Accepted, asJSON bool) error {
+	list := []acceptedTool{}
+	for _, t := range accepted {
+		list = append(list, acceptedTool{t.Name, t.Tool, t.Hash})
+	}
+	if asJSON {
+		return a.printJSON(struct {
+			Accepted []acceptedTool `json:"accepted"`
+		}{list})
+	}
+	for _, t := range list {
+		if _, err := fmt.Fprintln(a.stdout, t.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"klawbot/tools/mcp"
+)
+
+// signInTime is how long somebody may take to sign in.
+const signInTime = 10 * time.Minute
+
+// signIn lets whoever sits at the terminal sign in at an MCP server in a
+// browser: the page leads back to an address of this machine, or the person
+// pastes the address that the browser shows in the end.
+func (a *app) signIn(ask *prompter) (at mcp.SignIn, done func()) {
+	redirect, arrived := "http://127.0.0.1:8765/callback", make(chan string, 1)
+	done = func() {}
+	if ln, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
+		redirect = "http://" + ln.Addr().String() + "/callback"
+		server := &http.Server{ReadHeaderTimeout: statusTimeout, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintln(w, "You can close this page and go back to klawbot.")
+			select {
+			case arrived <- redirect + "?" + r.URL.RawQuery:
+			default:
+			}
+		})}
+		go func() { _ = server.Serve(ln) }() // until it is closed
+		done = func() { _ = server.Close() } // nobody is left to be told
+	}
+	return mcp.SignIn{Redirect: redirect, Visit: func(ctx context.Context, server, page string) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, signInTime)
+		defer cancel()
+		fmt.Fprintf(a.stdout, "%s wants you to sign in. Open this page in a browser:\n\n%s\n\nThen come back here. If the browser runs on another machine, paste the address that it shows in the end:\n", server, visible(page))
+		select {
+		case address := <-arrived:
+			return address, nil
+		case line := <-ask.line(ask.readLine):
+			ask.pending = nil
+			return strings.TrimSpace(line.text), line.err
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}}, done
+}

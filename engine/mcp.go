@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"klawbot/engine/internal/store"
+	"klawbot/tools/mcp"
+)
+
+// newHost is the host of the configured MCP servers. Its ledger is in the store
+// that open returns, nil when there is none yet.
+func newHost(ctx context.Context, c Config, open func() *store.Store) *mcp.Host {
+	return mcp.New(ctx, mcp.Config{
+		Servers: func() map[string]mcp.Server { return c.Settings().MCP },
+		Ledger:  ledger{open}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
+	})
+}
+
+// ledger keeps in the store what the owner has accepted of MCP servers.
+type ledger struct{ open func() *store.Store }
+
+var _ mcp.Ledger = ledger{}
+
+// Accepted lists what was accepted.
+func (l ledger) Accepted(ctx context.Context) (all []mcp.Accepted, err error) {
+	err = l.read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.AcceptedTools()
+		for _, r := range rows {
+			all = append(all, mcp.Accepted{
+				Server: r.Server, Name: r.Name, Hash: r.Hash, By: r.By, At: r.At,
+				Definition: mcp.Definition{Tool: r.Tool, Description: r.Description, Schema: json.RawMessage(r.Schema)},
+			})
+		}
+		return err
+	})
+	return all, err
+}
+
+// Accept stores accepted tools of a server.
+func (l ledger) Accept(ctx context.Context, server string, accepted []mcp.Accepted) error {
+	return l.write(ctx, func(tx *store.Tx) error {
+		for _, a := range accepted {
+			if err := tx.AcceptTool(store.AcceptedTool{
+				Server: server, Tool: a.Tool, Name: a.Name, Description: a.Description, Schema: string(a.Schema), Hash: a.Hash, By: a.By, At: a.At,
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Forget takes back what was accepted of a server, and its token.
+func (l ledger) Forget(ctx context.Context, server string) error {
+	return l.write(ctx, func(tx *store.Tx) error { return tx.ForgetServer(server) })
+}
+
+// Token returns the token of a server, nil for none.
+func (l ledger) Token(ctx context.Context, server string) (token []byte, err error) {
+	err = l.read(ctx, func(tx *store.Tx) error {
+		text, err := tx.ServerToken(server)
+		if text != "" {
+			token = []byte(text)
+		}
+		return err
+	})
+	return token, err
+}
+
+// SetToken keeps the token of a server.
+func (l ledger) SetToken(ctx context.Context, server string, token []byte) error {
+	return l.write(ctx, func(tx *store.Tx) error { return tx.SetServerToken(server, string(token)) })
+}
+
+// read reads from the store; where there is none there is nothing.
+func (l ledger) read(ctx context.Context, fn func(*store.Tx) error) error {
+	if s := l.open(); s != nil {
+		return s.Read(ctx, fn)
+	}
+	return nil
+}
+
+// errNoDatabase: what must be kept has no place yet.
+var errNoDatabase = errors.New("the bot has no database yet")
+
+func (l ledger) write(ctx context.Context, fn func(*store.Tx) error) error {
+	if s := l.open(); s != nil {
+		return s.Write(ctx, fn)
+	}
+	return errNoDatabase
+}
+
+// ServerFinding is what an examination says about an MCP server.
+func ServerFinding(s mcp.Status) Finding {
+	name := "mcp " + s.Name
+	if s.State == mcp.Down {
+		return Ill(name, "klawbot mcp list", errors.New(s.Error))
+	}
+	text := fmt.Sprintf("%s, %d tools in use", s.State, s.Count(mcp.Usable))
+	if n := s.Count(mcp.Unaccepted) + s.Count(mcp.Changed); n > 0 {
+		text += fmt.Sprintf(", %d wait for klawbot mcp approve %s", n, s.Name)
+	}
+	return Well(name, "%s", text)
+}
+
+// serverFindings connects to all MCP servers for a command, beside a running
+// bot or without one.
+func serverFindings(ctx context.Context, c Config) []Finding {
+	if len(c.Settings().MCP) == 0 {
+		return nil
+	}
+	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	switch {
+	case err == nil:
+		defer func() { _ = st.Close() }() // it was only read
+	case !errors.Is(err, store.ErrNotFound):
+		return []Finding{Ill("mcp", "klawbot run", err)}
+	default:
+		st = nil
+	}
+	h := newHost(ctx, c, func() *store.Store { return st })
+	defer h.Close()
+	var all []Finding
+	for _, s := range h.Probe(ctx) {
+		all = append(all, ServerFinding(s))
+	}
+	return all
+}
+
+// MCP is the host of the MCP servers. It connects to one when it is asked to.
+func (d *Data) MCP() *mcp.Host { return d.servers }
+
+// Found makes the database of a bot that has never run, when there is none.
+func (d *Data) Found(ctx context.Context) error {
+	if d.store != nil {
+		return nil
+	}
+	st, err := store.Open(ctx, d.config)
+	if err != nil {
+		return err
+	}
+	d.store, d.missing = st, nil
+	return nil
+}
+
+// maxShownTool is how many characters of a description /mcp shows.
+const maxShownTool = 300
+
+// serversText is the answer to /mcp: all servers, one with its tools, or
+// accepting what was shown of one.
+func (e *Engine) serversText(ctx context.Context, it item) (string, error) {
+	words := strings.Fields(it.msg.Args)
+	all := e.servers.Statuses()
+	switch {
+	case len(all) == 0:
+		return e.say(sayMCPNone), nil
+	case len(words) == 0:
+		return e.serverList(all), nil
+	}
+	approve := words[0] == "approve"
+	if approve || words[0] == "status" {
+		words = words[1:]
+	}
+	if len(words) == 0 || len(words) > 2 || len(words) == 2 && !approve {
+		return e.say(sayMCPUsage), nil
+	}
+	i := slices.IndexFunc(all, func(s mcp.Status) bool { return s.Name == words[0] })
+	switch {
+	case i < 0:
+		return e.say(sayMCPUnknown, words[0]), nil
+	case len(words) == 2:
+		return e.acceptShown(ctx, it, words[0], words[1])
+	}
+	return e.serverText(all[i]), nil
+}
+
+func (e *Engine) serverList(all []mcp.Status) string {
+	lines := make([]string, len(all))
+	for i, s := range all {
+		lines[i] = e.serverLine(s)
+	}
+	return inCode(e.redact.Text(strings.Join(lines, "\n"))) + "\n" + e.say(sayMCPUsage)
+}
+
+// serverLine says in a line how a server does.
+func (e *Engine) serverLine(s mcp.Status) string {
+	state := e.say(map[mcp.State]phrase{mcp.Ready: sayMCPReady, mcp.Starting: sayMCPStarting, mcp.Down: sayMCPDown}[s.State])
+	line := e.say(sayMCPServer, s.Name, state, s.Count(mcp.Usable), s.Count(mcp.Unaccepted), s.Count(mcp.Changed))
+	if s.Error != "" {
+		line += ": " + s.Error
+	}
+	return line
+}
+
+// serverText shows a server and its tools, and how to accept them.
+func (e *Engine) serverText(s mcp.Status) string {
+	lines := []string{e.serverLine(s), s.Where}
+	if s.Stderr != "" {
+		lines = append(lines, "stderr: "+s.Stderr)
+	}
+	for _, t := range s.Tools {
+		about := t.Description
+		if utf8.RuneCountInString(about) > maxShownTool {
+			about = string([]rune(about)[:maxShownTool]) + "…"
+		}
+		lines = append(lines, fmt.Sprintf("\n[%s] %s: %s", t.Standing, t.Tool, about))
+	}
+	text := inCode(e.redact.Text(strings.Join(lines, "\n")))
+	if waiting := e.servers.Waiting(s.Name); len(waiting) > 0 {
+		text += "\n" + e.say(sayMCPAccept, s.Name, fingerprint(waiting))
+	}
+	return text
+}
+
+// fingerprint identifies what is shown for acceptance, so that nothing else is
+// accepted.
+func fingerprint(shown []mcp.Definition) string {
+	h := sha256.New()
+	for _, d := range shown {
+		fmt.Fprintln(h, d.Hash())
+	}
+	return hex.EncodeToString(h.Sum(nil))[:8]
+}
+
+// acceptShown accepts the tools of a server that were shown under a fingerprint.
+func (e *Engine) acceptShown(ctx context.Context, it item, server, shown string) (string, error) {
+	waiting := e.servers.Waiting(server)
+	switch {
+	case len(waiting) == 0:
+		return e.say(sayMCPNothing), nil
+	case fingerprint(waiting) != shown:
+		return e.say(sayMCPOther, server), nil
+	}
+	accepted, err := e.servers.Accept(ctx, server, waiting, it.msg.Sender.ID)
+	names := make([]string, len(accepted))
+	for i, a := range accepted {
+		names[i] = a.Name
+	}
+	return e.say(sayMCPAccepted, len(names), strings.Join(names, ", ")), err
+}
