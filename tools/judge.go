@@ -60,6 +60,9 @@ func (e *Executor) find(p *pass) *Result {
 		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip(name, maxName), didYouMean(registry.Near(name))))
 		return &r
 	}
+	if found.route != nil {
+		found = registry.routed(&p.call, found)
+	}
 	p.entry, p.tool, p.spec = found, found.tool, found.tool.Spec()
 	p.call.Name = p.spec.Name
 	return nil

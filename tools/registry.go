@@ -23,6 +23,8 @@ type entry struct {
 	tool   Tool
 	preset map[string]any
 	schema *schema
+	// route is that of the alias, nil for others.
+	route func(Call, map[string]any) string
 }
 
 // NewRegistry collects tools. A name or alias that is there twice is an error,
@@ -49,14 +51,14 @@ func (r *Registry) add(t Tool) error {
 		return fmt.Errorf("tool %s: %w", spec.Name, err)
 	}
 	for _, a := range append([]Alias{{Name: spec.Name}}, spec.Aliases...) {
-		if _, taken := r.byName[a.Name]; taken {
+		if other, taken := r.byName[a.Name]; taken && (a.Route == nil || other.route == nil) {
 			return duplicate(a.Name)
 		}
 		preset, err := decoded(a.Preset)
 		if err != nil {
 			return fmt.Errorf("alias %s: %w", a.Name, err)
 		}
-		r.byName[a.Name] = entry{tool: t, preset: preset, schema: s}
+		r.byName[a.Name] = entry{tool: t, preset: preset, schema: s, route: a.Route}
 	}
 	return nil
 }
@@ -81,6 +83,21 @@ func (d duplicate) Error() string { return "Tool already registered: " + string(
 func (r *Registry) Find(name string) (t Tool, preset map[string]any, ok bool) {
 	e, ok := r.byName[name]
 	return e.tool, e.preset, ok
+}
+
+// routed is the entry that a call by a routed alias means. Arguments that cannot
+// be read stay as they are: the next step says what is wrong with them.
+func (r *Registry) routed(c *Call, e entry) entry {
+	args, err := parseArguments(c.Arguments)
+	if err != nil {
+		return e
+	}
+	to, ok := r.byName[e.route(*c, args)]
+	if source, err := json.Marshal(args); err == nil && ok {
+		c.Arguments = source
+		return to
+	}
+	return e
 }
 
 // Near returns up to three canonical names that somebody who wrote name may

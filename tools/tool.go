@@ -146,6 +146,10 @@ func Languages() []string { return []string{English, "ru"} }
 type Alias struct {
 	Name   string
 	Preset map[string]any
+	// Route, if not nil, says which tool a call by this name means, by its
+	// arguments, which it may change. All the tools that have the alias have the
+	// same Route.
+	Route func(c Call, arguments map[string]any) (name string)
 }
 
 // Origin says who caused a call.

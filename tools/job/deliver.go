@@ -1,0 +1,33 @@
+package job
+
+import (
+	"context"
+
+	"klawbot/tools"
+)
+
+// DeliverName is the tool with which a run says what shall be delivered. Whoever
+// ends the run reads it from the calls.
+const DeliverName = "schedule_deliver"
+
+// DeliverArgs are its arguments.
+type DeliverArgs struct {
+	Message string `json:"message"`
+}
+
+// onlyInRuns refuses schedule_deliver in a conversation, where answers leave by
+// themselves.
+func onlyInRuns(c tools.Call, _ tools.Autonomy) *tools.Result {
+	if c.Origin == tools.OriginSchedule || c.Origin == tools.OriginSubagent {
+		return nil
+	}
+	r := tools.Fail(tools.Validation, DeliverName+" works only inside scheduled runs and subagents; just answer")
+	return &r
+}
+
+func deliver(_ context.Context, _ tools.Call, a DeliverArgs) tools.Result {
+	if a.Message == "" {
+		return tools.Fail(tools.Validation, "there is no message to deliver")
+	}
+	return tools.OK("OK: this message is delivered when the run ends; your last answer is then only logged")
+}

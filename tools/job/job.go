@@ -1,0 +1,156 @@
+// Package job holds the tools that plan: schedules that run by themselves.
+//
+// What is planned is kept by somebody else, asked through Schedules, who also
+// decides whose schedules a call may see.
+package job
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"time"
+
+	"klawbot/tools"
+)
+
+//go:embed *.md
+var texts embed.FS
+
+// Schedules keeps what is planned. Its errors are for the model: a *Refusal has
+// a kind of its own, others count as execution errors.
+type Schedules interface {
+	// List returns what the caller may see, by name.
+	List(ctx context.Context, c tools.Call) ([]Schedule, error)
+	// Add plans something and returns it as it was understood.
+	Add(ctx context.Context, c tools.Call, n New) (Schedule, error)
+	// Remove takes a schedule away.
+	Remove(ctx context.Context, c tools.Call, name string) error
+	// Switch turns a schedule on or off.
+	Switch(ctx context.Context, c tools.Call, name string, on bool) (Schedule, error)
+	// Run has a schedule run now, beside its times.
+	Run(ctx context.Context, c tools.Call, name string) error
+	// Edit changes what is not empty in ch.
+	Edit(ctx context.Context, c tools.Call, name string, ch New) (Schedule, error)
+	// Logs returns the latest runs of a schedule, the latest first.
+	Logs(ctx context.Context, c tools.Call, name string, limit int) ([]Run, error)
+}
+
+// New is something to plan; either Cron or At is set.
+type New struct {
+	Name, Cron, At, Message, Model string
+	// InjectInto is the chat that gets what a run says, in its text form; empty:
+	// it is only logged.
+	InjectInto  string
+	TZ, Misfire string
+}
+
+// Schedule is something planned. Its JSON form is stable.
+type Schedule struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	Cron string `json:"cron,omitempty"`
+	// At is the one time of a schedule without a cron.
+	At time.Time `json:"at,omitzero"`
+	TZ string    `json:"tz"`
+	// When says in words when it is due, in the bot's language.
+	When string `json:"when"`
+	// Next are the next times, at most three.
+	Next []time.Time `json:"next"`
+	// Prev and PrevState are the latest run.
+	Prev       time.Time `json:"prev,omitzero"`
+	PrevState  string    `json:"prev_state,omitempty"`
+	State      string    `json:"state"`
+	Note       string    `json:"note,omitempty"`
+	Message    string    `json:"message"`
+	Model      string    `json:"model,omitempty"`
+	InjectInto string    `json:"inject_into,omitempty"`
+	Misfire    string    `json:"misfire"`
+	Chat       string    `json:"chat,omitempty"`
+	// CostUSD is what the runs that are kept have cost.
+	CostUSD float64 `json:"cost_usd"`
+}
+
+// Run is one run of a schedule. Its JSON form is stable.
+type Run struct {
+	ScheduledAt  time.Time `json:"scheduled_at"`
+	StartedAt    time.Time `json:"started_at,omitzero"`
+	EndedAt      time.Time `json:"ended_at,omitzero"`
+	State        string    `json:"state"`
+	Cause        string    `json:"cause,omitempty"`
+	Attempts     int       `json:"attempts"`
+	Missed       int       `json:"missed,omitempty"`
+	InputTokens  int       `json:"input_tokens"`
+	OutputTokens int       `json:"output_tokens"`
+	CostUSD      float64   `json:"cost_usd"`
+	// Delivered is the chat that got the result, Delivery how that went.
+	Delivered string `json:"delivered,omitempty"`
+	Delivery  string `json:"delivery,omitempty"`
+	Result    string `json:"result,omitempty"`
+	Note      string `json:"note,omitempty"`
+}
+
+// Refusal is an error with its kind.
+type Refusal struct {
+	Kind tools.ErrorKind
+	Text string
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Config is what New needs.
+type Config struct {
+	// Schedules is required.
+	Schedules Schedules
+}
+
+// Tools returns schedule_list, schedule_add, schedule_remove, schedule_manage and
+// schedule_deliver.
+func Tools(c Config) []tools.Tool {
+	s := schedules{c.Schedules}
+	routine := []tools.Alias{{Name: "routine", Route: route}}
+	renamed := map[string]string{"schedule": "cron"}
+	return []tools.Tool{
+		tools.New(tools.Spec{Name: "schedule_list", Group: tools.GroupSystem, Aliases: routine}, texts, s.list),
+		tools.New(tools.Spec{
+			Name: "schedule_add", Group: tools.GroupSystem, Changes: true, Aliases: routine, Arguments: renamed, Keeps: []string{"message"}, Timeout: time.Minute,
+		}, texts, s.add),
+		tools.New(tools.Spec{Name: "schedule_remove", Group: tools.GroupSystem, Changes: true, Aliases: routine}, texts, s.remove),
+		tools.New(tools.Spec{
+			Name: "schedule_manage", Group: tools.GroupSystem, Changes: true, ChangesWhen: manages, Aliases: routine, Arguments: renamed,
+			Keeps: []string{"message"}, Timeout: time.Minute,
+		}, texts, s.manage),
+		tools.New(tools.Spec{Name: DeliverName, Group: tools.GroupMessage, PreValidate: onlyInRuns}, texts, deliver),
+	}
+}
+
+// route says which tool a call of the alias routine means, by its action.
+func route(c tools.Call, args map[string]any) string {
+	action, _ := args["action"].(string)
+	delete(args, "channel") // results go to the chat that asks
+	switch action {
+	case "", "list":
+		clear(args)
+		return "schedule_list"
+	case "add", "create":
+		delete(args, "action")
+		delete(args, "limit")
+		if _, given := args["injectInto"]; !given && c.Chat != "" {
+			args["injectInto"] = c.Chat
+		}
+		return "schedule_add"
+	case "delete", "remove":
+		name := args["name"]
+		clear(args)
+		if name != nil {
+			args["name"] = name
+		}
+		return "schedule_remove"
+	}
+	return "schedule_manage"
+}
+
+// manages reports whether a call of schedule_manage changes something.
+func manages(arguments json.RawMessage) bool {
+	var a manageArgs
+	return json.Unmarshal(arguments, &a) != nil || a.Action != "logs"
+}

@@ -1,0 +1,134 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"klawbot/tools"
+)
+
+type schedules struct{ keeper Schedules }
+
+type noArgs struct{}
+
+func (s schedules) list(ctx context.Context, c tools.Call, _ noArgs) tools.Result {
+	all, err := s.keeper.List(ctx, c)
+	switch {
+	case err != nil:
+		return failed(err)
+	case len(all) == 0:
+		return tools.OK("No scheduled tasks.")
+	}
+	blocks := make([]string, len(all))
+	for i, one := range all {
+		blocks[i] = one.block()
+	}
+	return with(tools.OK(strings.Join(blocks, "\n")), all)
+}
+
+type addArgs struct {
+	Name       string `json:"name"`
+	Cron       string `json:"cron,omitempty"`
+	At         string `json:"at,omitempty"`
+	Message    string `json:"message"`
+	Model      string `json:"model,omitempty"`
+	InjectInto string `json:"injectInto,omitempty"`
+	TZ         string `json:"tz,omitempty"`
+	Misfire    string `json:"misfire,omitempty" enum:"run_once,skip"`
+}
+
+func (s schedules) add(ctx context.Context, c tools.Call, a addArgs) tools.Result {
+	one, err := s.keeper.Add(ctx, c, New(a))
+	if err != nil {
+		return failed(err)
+	}
+	return with(tools.OK(fmt.Sprintf("OK: '%s' scheduled %s\n%s", one.Name, one.how(), one.echo())), one)
+}
+
+type nameArgs struct {
+	Name string `json:"name"`
+}
+
+func (s schedules) remove(ctx context.Context, c tools.Call, a nameArgs) tools.Result {
+	if err := s.keeper.Remove(ctx, c, a.Name); err != nil {
+		return failed(err)
+	}
+	return tools.OK(fmt.Sprintf("OK: '%s' removed", strings.TrimSpace(a.Name)))
+}
+
+type manageArgs struct {
+	Action     string `json:"action" enum:"enable,disable,run,logs,edit"`
+	Name       string `json:"name"`
+	Limit      int    `json:"limit,omitempty" default:"5" min:"1" max:"50"`
+	Cron       string `json:"cron,omitempty"`
+	At         string `json:"at,omitempty"`
+	Message    string `json:"message,omitempty"`
+	Model      string `json:"model,omitempty"`
+	InjectInto string `json:"injectInto,omitempty"`
+	TZ         string `json:"tz,omitempty"`
+	Misfire    string `json:"misfire,omitempty" enum:"run_once,skip"`
+}
+
+func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools.Result {
+	switch a.Action {
+	case "enable", "disable":
+		one, err := s.keeper.Switch(ctx, c, a.Name, a.Action == "enable")
+		if err != nil {
+			return failed(err)
+		}
+		if a.Action == "disable" {
+			return with(tools.OK(fmt.Sprintf("OK: '%s' disabled", one.Name)), one)
+		}
+		return with(tools.OK(fmt.Sprintf("OK: '%s' enabled\n%s", one.Name, one.echo())), one)
+	case "run":
+		if err := s.keeper.Run(ctx, c, a.Name); err != nil {
+			return failed(err)
+		}
+		return tools.OK(fmt.Sprintf("OK: '%s' runs now", strings.TrimSpace(a.Name)))
+	case "edit":
+		one, err := s.keeper.Edit(ctx, c, a.Name, New{
+			Cron: a.Cron, At: a.At, Message: a.Message, Model: a.Model, InjectInto: a.InjectInto, TZ: a.TZ, Misfire: a.Misfire,
+		})
+		if err != nil {
+			return failed(err)
+		}
+		return with(tools.OK(fmt.Sprintf("OK: '%s' changed, scheduled %s\n%s", one.Name, one.how(), one.echo())), one)
+	}
+	return s.logs(ctx, c, a)
+}
+
+func (s schedules) logs(ctx context.Context, c tools.Call, a manageArgs) tools.Result {
+	runs, err := s.keeper.Logs(ctx, c, a.Name, a.Limit)
+	switch {
+	case err != nil:
+		return failed(err)
+	case len(runs) == 0:
+		return tools.OK(fmt.Sprintf("'%s' has not run yet.", strings.TrimSpace(a.Name)))
+	}
+	lines := make([]string, len(runs))
+	for i, r := range runs {
+		lines[i] = r.line()
+	}
+	return with(tools.OK(strings.Join(lines, "\n")), runs)
+}
+
+// failed is an error as a result.
+func failed(err error) tools.Result {
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		return tools.Fail(r.Kind, r.Text)
+	}
+	return tools.Fail(tools.Execution, err.Error())
+}
+
+// with adds what a result is made of, for programs.
+func with(r tools.Result, data any) tools.Result {
+	source, err := json.Marshal(data)
+	if err != nil {
+		return tools.Fail(tools.Execution, err.Error())
+	}
+	r.Data = source
+	return r
+}
