@@ -54,6 +54,8 @@ MODEL_FAULTS ?= 2000
 MUTATIONS ?= 10000
 ORACLE ?= 1000
 RACES ?= 25000
+LINES ?= 600000
+SEED ?= 1
 IMAGE ?= klawbot
 
 .PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle sdk peers lint libraries docker docker-local header clean help
@@ -106,6 +108,9 @@ mutants: header ## take guards away, COUNT of them or all: a test must fail each
 races: header ## links are swapped while files are opened, RACES tries of each kind
 	RACES=$(RACES) go test -run '^(TestRace|TestPaths|TestOpenDir)' -count=1 -v -timeout 0 ./tools/file
 
+differential: ## what command lines run by our reading and by bash and dash, over LINES random ones (SEED: where to begin)
+	LINES=$(LINES) SEED=$(SEED) go test -tags=$(TAGS),differential -run '^TestDifferential$$' -count=1 -v -timeout 0 ./tools/exec/command
+
 oracle: header build/oracle/node_modules/.package-lock.json ## Telegram's own parser judges ORACLE random documents (needs npm)
 	ORACLE=$(ORACLE) ORACLE_DIR=$(CURDIR)/build/oracle \
 	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram
@@ -138,9 +143,9 @@ lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),bench,soak,crash,oracle,peers ./...
-	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,oracle,peers ./...
-	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,oracle,peers ./...
+	go vet -tags=$(TAGS),bench,soak,crash,oracle,peers,differential ./...
+	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,oracle,peers,differential ./...
+	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,oracle,peers,differential ./...
 
 libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo

@@ -142,7 +142,7 @@ func (f *flattener) program(s *syntax.Stmt, c *syntax.CallExpr, p *Pipeline) {
 		}
 	}
 	switch name := prog.Argv[0]; {
-	case name == "" || strings.HasPrefix(name, "-"):
+	case name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "%"):
 		f.not("it runs a command whose name is none")
 	case slices.Contains(builtins, name):
 		f.not(name + " is a part of the shell, not a program" + hint(name))
