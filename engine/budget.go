@@ -110,23 +110,10 @@ func (e *Engine) withinBudget(ctx context.Context, s Settings) error {
 // count notes what a call took. A call that failed before the model did anything
 // took nothing. It is stored with what the turn stores next.
 func (t *turn) count(c candidate, r llm.Request, result llm.Result, heard llm.Event, err error) {
-	u := store.Usage{
-		Day: today(t.settings), Turn: t.row.ID, Entry: c.name, Provider: c.model.Provider, Model: c.model.Name,
-		Tokens: result.Usage, At: time.Now(),
+	u, counts := usageOf(t.settings, t.row.ID, c, r, result, heard, err)
+	if !counts {
+		return
 	}
-	if err != nil {
-		u.Error = errorType(err)
-		if u.Tokens.Input <= 0 && u.Tokens.Output <= 0 && heard == (llm.Event{}) {
-			return
-		}
-	}
-	if u.Tokens.Input < 0 {
-		u.EstimatedInput = llm.EstimateRequest(r)
-	}
-	if u.Tokens.Output < 0 {
-		u.EstimatedOutput = llm.Estimate(heard.Text) + llm.Estimate(heard.Thinking)
-	}
-	u.Cost = cost(c.model.Prices, u)
 	t.spent = append(t.spent, u)
 	t.e.spending.add(u)
 }

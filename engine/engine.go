@@ -55,6 +55,7 @@ import (
 	"klawbot/tools"
 	"klawbot/tools/mcp"
 	"klawbot/tools/self"
+	"klawbot/tools/web"
 )
 
 // Config is what New needs.
@@ -81,6 +82,9 @@ type Config struct {
 	// Configuration is what the tools config and self_info show of the settings
 	// and may change of them; without it there are neither.
 	Configuration self.Configuration
+	// Web is what the tools of the web need, but for what the engine lends them;
+	// nil has none of them.
+	Web *web.Config
 	// Paths are the files and folders of the bot, for self_info; nil is none.
 	Paths func() []self.Entry
 	// OpenFile opens a file of the workspace for send_file; without it there is
@@ -156,6 +160,9 @@ type Models struct {
 	// Empty means that there is no model: the bot says so in every reply and
 	// does what needs none.
 	Default string
+	// Small is the name of the entry for small tasks, such as taking something
+	// out of a long text. Empty, or none of Entries: the default.
+	Small string
 	// Entries by name.
 	Entries map[string]Model
 	// Timeout is the longest silence of a model before its call is given up.
@@ -201,6 +208,7 @@ type Engine struct {
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
+	web       *web.Web
 	servers   *mcp.Host
 	providers *providers
 	slots     slots
@@ -257,9 +265,10 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.backups = &backups{e: e}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters
+	e.web = newWeb(c.Web, e.extract)
 	e.servers = newHost(ctx, c, func() *store.Store { return st })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.executor, err = toolbox(c, lent{skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses})
+	e.executor, err = toolbox(c, lent{skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web})
 	if err != nil {
 		e.servers.Close()
 		return nil, errors.Join(err, st.Close())
@@ -333,7 +342,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Close ends the MCP servers and closes the data folder.
 func (e *Engine) Close() error {
 	e.servers.Close()
-	return e.store.Close()
+	return errors.Join(e.web.Close(), e.store.Close())
 }
 
 // keepHouse deletes what is kept long enough, now and then.

@@ -49,7 +49,7 @@ func (p *presence) grow(ctx context.Context, g growth) error {
 		case <-ctx.Done():
 			return nil
 		case <-p.grown:
-		case <-p.progress():
+		case <-p.anotherWhile():
 		case <-fading:
 			g.shown = placeholderText // which no answer is
 		}
@@ -84,8 +84,8 @@ func failed(err error, kind gateway.Failure) bool {
 	return ok && fail.Kind == kind
 }
 
-// progress fires when a tool has run for another while; without one it is nil.
-func (p *presence) progress() <-chan time.Time {
+// anotherWhile fires when a tool has run for another while; without one it is nil.
+func (p *presence) anotherWhile() <-chan time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tool == "" {
@@ -98,10 +98,13 @@ func (p *presence) progress() <-chan time.Time {
 // so far.
 func (p *presence) current(streaming bool) (gateway.Part, bool) {
 	p.mu.Lock()
-	text, tool, ran := p.text, p.tool, time.Since(p.since).Truncate(progressEvery)
+	text, tool, how, ran := p.text, p.tool, p.how, time.Since(p.since)
 	p.mu.Unlock()
-	if tool != "" && ran > 0 {
-		return gateway.Part{Text: fmt.Sprintf("%s (%s, %d s)", placeholderText, tool, int(ran.Seconds()))}, true
+	switch {
+	case tool != "" && how != "":
+		return gateway.Part{Text: fmt.Sprintf("%s (%s, %d s, %s)", placeholderText, tool, int(ran.Seconds()), how)}, true
+	case tool != "" && ran >= progressEvery:
+		return gateway.Part{Text: fmt.Sprintf("%s (%s, %d s)", placeholderText, tool, int(ran.Truncate(progressEvery).Seconds()))}, true
 	}
 	if !streaming {
 		return gateway.Part{}, false

@@ -14,6 +14,7 @@ import (
 	"klawbot/tools/mcp"
 	"klawbot/tools/message"
 	"klawbot/tools/self"
+	"klawbot/tools/web"
 )
 
 // lent is what the engine lends to its own tools.
@@ -25,6 +26,8 @@ type lent struct {
 	servers func() []mcp.Status
 	// status is how the bot is doing.
 	status func(context.Context) (Status, error)
+	// web is what goes out into the web; nil is nothing.
+	web *web.Web
 }
 
 // ownTools are the tools that need something of the engine.
@@ -37,10 +40,26 @@ func ownTools(c Config, l lent) []tools.Tool {
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}}),
 	)
+	if l.web != nil {
+		all = append(all, l.web.Tools()...)
+	}
 	if c.Configuration != nil {
 		all = append(all, self.New(self.Config{Configuration: c.Configuration, Body: body{c, l}})...)
 	}
 	return all
+}
+
+// extractor has a model take out of a text what a call asks.
+type extractor func(ctx context.Context, c tools.Call, question, text string) (string, error)
+
+// newWeb makes the tools of the web and lends them a small model; nil is none.
+func newWeb(c *web.Config, extract extractor) *web.Web {
+	if c == nil {
+		return nil
+	}
+	lending := *c
+	lending.Extract = extract
+	return web.New(lending)
 }
 
 // door lends the gateway's whitelist to the tool that sends messages.

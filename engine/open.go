@@ -15,6 +15,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
+	"klawbot/tools/web"
 )
 
 // Data is the data folder as the commands of the command line use it, beside a
@@ -26,6 +27,7 @@ type Data struct {
 	config   store.Config
 	gateway  *gateway.Gateway
 	executor *tools.Executor
+	web      *web.Web
 	servers  *mcp.Host
 	skills   *workspace.Skills
 	// skillDirs are where the skills of a source lie on the disk.
@@ -36,6 +38,8 @@ type Data struct {
 // gateway is only asked who may be written to and how a text is rendered.
 func Open(ctx context.Context, c Config) (*Data, error) {
 	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}, skills: skillsOf(c), skillDirs: skillDirs(c)}
+	// No model is asked here: the budget is the running bot's to count.
+	d.web = newWeb(c.Web, nil)
 	d.servers = newHost(ctx, c, func() *store.Store { return d.store })
 	c.Sources = append(slices.Clip(c.Sources), d.servers)
 	var err error
@@ -52,11 +56,12 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 
 // Close closes the data folder.
 func (d *Data) Close() error {
+	err := d.web.Close()
 	d.servers.Close()
 	if d.store == nil {
-		return nil
+		return err
 	}
-	return d.store.Close()
+	return errors.Join(err, d.store.Close())
 }
 
 // Session is a conversation in the list of sessions.

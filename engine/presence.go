@@ -58,6 +58,7 @@ type presence struct {
 	text  string    // guarded by mu; the newest preview
 	tool  string    // guarded by mu; the tool that runs, empty for none
 	since time.Time // guarded by mu; when it began
+	how   string    // guarded by mu; how far it is, in its own words
 	// waits says that the turn waits for a person and is not at work.
 	waits bool // guarded by mu
 }
@@ -121,7 +122,17 @@ func (p *presence) preview(text string) {
 // busy says that a tool runs. When it takes long, the chat is told.
 func (p *presence) busy(tool string) {
 	p.mu.Lock()
-	p.tool, p.since = asName(tool), time.Now()
+	p.tool, p.since, p.how = asName(tool), time.Now(), ""
+	p.mu.Unlock()
+	signal(p.grown)
+}
+
+// progress says how far the tool is that runs, for people to see at once: not
+// what a model or a server has said. It is a part of the note that a tool takes
+// long, which stands in the placeholder's message until something else does.
+func (p *presence) progress(how string) {
+	p.mu.Lock()
+	p.how = how
 	p.mu.Unlock()
 	signal(p.grown)
 }

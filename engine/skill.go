@@ -134,6 +134,7 @@ func (d *Data) lent(c Config) lent {
 			m := c.Settings().Models
 			return m.Default, m.Entries[m.Default]
 		},
+		web:     d.web,
 		servers: func() []mcp.Status { return d.servers.Statuses() },
 		status:  func(ctx context.Context) (Status, error) { return StatusOf(ctx, c) },
 	}

@@ -190,6 +190,10 @@ type Call struct {
 	// Changelog is told of every change of a file before it is made. Without
 	// one a tool changes no file.
 	Changelog Changelog
+	// Progress, if not nil, shows the chat how far a call is that takes long: a
+	// few words in no language ("2.1 MiB"), never what a model or a server said.
+	// It returns at once; what is shown is replaced by the next one.
+	Progress func(note string)
 	// Decided is what the policy said, for Run: with the verdict Ask, a person
 	// has agreed. The Executor sets it, whatever stood there.
 	Decided Decision

@@ -44,11 +44,23 @@ func sends(arguments json.RawMessage) bool {
 	return err != nil || a.Method != http.MethodGet && a.Method != http.MethodHead
 }
 
+// extractTime is what a small model may take beyond the request.
+const extractTime = 2 * time.Minute
+
+// requestTimeout is the deadline of a call.
 func requestTimeout(arguments json.RawMessage) time.Duration {
 	var a requestArgs
-	if err := json.Unmarshal(arguments, &a); err != nil || a.Timeout <= 0 { // validated before
+	if err := json.Unmarshal(arguments, &a); err != nil { // validated before
 		return 0
 	}
+	if a.Extract != "" {
+		return a.patience() + extractTime
+	}
+	return a.patience()
+}
+
+// patience is how long the server may take.
+func (a requestArgs) patience() time.Duration {
 	return time.Duration(min(a.Timeout, int(tools.MaxTimeout/time.Second))) * time.Second
 }
 
@@ -104,7 +116,9 @@ func (w *Web) refusal(err error) *tools.Result {
 
 // request runs the tool http_request.
 func (w *Web) request(ctx context.Context, c tools.Call, a requestArgs) tools.Result {
-	req, refusal := w.prepare(ctx, a)
+	loading, done := context.WithTimeout(ctx, a.patience())
+	defer done()
+	req, refusal := w.prepare(loading, a)
 	if refusal != nil {
 		return *refusal
 	}
@@ -112,7 +126,7 @@ func (w *Web) request(ctx context.Context, c tools.Call, a requestArgs) tools.Re
 	defer slow.stop()
 	resp, err := w.guarded.Do(req)
 	if err != nil {
-		return w.failure(ctx, req, err)
+		return w.failure(req, err)
 	}
 	defer resp.Body.Close()
 	r := w.response(ctx, c, a, resp, slow)
@@ -121,11 +135,11 @@ func (w *Web) request(ctx context.Context, c tools.Call, a requestArgs) tools.Re
 }
 
 // failure says why there is no response.
-func (w *Web) failure(ctx context.Context, req *http.Request, err error) tools.Result {
+func (w *Web) failure(req *http.Request, err error) tools.Result {
 	if errors.Is(err, httpclient.ErrDenied) {
 		return *w.refusal(err)
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if errors.Is(req.Context().Err(), context.DeadlineExceeded) {
 		return tools.Fail(tools.Timeout, req.URL.Host+" did not answer in time; try a longer timeout, at most 300 seconds")
 	}
 	return tools.Fail(tools.Execution, "no answer from "+req.URL.Host+": "+plainly(err))

@@ -39,8 +39,8 @@ func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *h
 		limit = min(limit, w.maxBody())
 	}
 	body, err := io.ReadAll(io.TeeReader(io.LimitReader(resp.Body, limit+1), slow))
-	if err != nil && ctx.Err() != nil {
-		return w.failure(ctx, resp.Request, err)
+	if err != nil && resp.Request.Context().Err() != nil {
+		return w.failure(resp.Request, err)
 	}
 	more := int64(len(body)) > limit
 	body = body[:min(int64(len(body)), limit)]

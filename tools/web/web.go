@@ -64,8 +64,13 @@ func New(c Config) *Web {
 	return w
 }
 
-// Close ends every browser.
-func (w *Web) Close() error { return w.browser.close() }
+// Close ends every browser. Closing nil does nothing.
+func (w *Web) Close() error {
+	if w == nil {
+		return nil
+	}
+	return w.browser.close()
+}
 
 // Tools are the tools http_request, web_search and browser.
 func (w *Web) Tools() []tools.Tool {
