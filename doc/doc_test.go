@@ -27,7 +27,7 @@ func documented() []tools.Tool {
 	return slices.Concat(
 		file.New(file.Config{}), guide.New(guide.Config{Manual: doc.FS}), self.New(self.Config{}),
 		message.New(message.Config{OpenFile: file.Opener(file.Config{})}),
-		exec.NewShell(exec.ShellConfig{}).Tools(),
+		exec.NewShell(exec.ShellConfig{}).Tools(), []tools.Tool{exec.NewCode(exec.CodeConfig{})},
 		[]tools.Tool{tools.NewSearch(nil, nil)},
 	)
 }

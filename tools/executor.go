@@ -75,11 +75,11 @@ func (e *Executor) Snapshot() *Executor {
 	return &fixed
 }
 
-// Execute runs a call: find, validate, pre-check, policy, approve, journal, run,
-// capture, journal. Whatever goes wrong with the call is a Result that tells the
-// model what to do instead. The error is for what must stop the turn: ctx ended
-// before the tool was done, or the journal or the Approver failed. A nil journal
-// records nothing.
+// Execute runs a call: find, validate, pre-check, policy, approve, journal,
+// sandbox, run, capture, journal. Whatever goes wrong with the call is a Result
+// that tells the model what to do instead. The error is for what must stop the
+// turn: ctx ended before the tool was done, or the journal or the Approver
+// failed. A nil journal records nothing.
 func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, error) {
 	begun := time.Now()
 	p, refusal := e.judge(c)
@@ -96,8 +96,7 @@ func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, erro
 	if err := started(ctx, p.call, j); err != nil {
 		return Result{}, err
 	}
-	p.call.scratch = &scratch{parent: e.scratch}
-	defer e.wipe(p.call)
+	defer e.enclose(p)()
 	r := e.run(ctx, p)
 	if err := context.Cause(ctx); err != nil && !r.Success {
 		return Result{}, fmt.Errorf("tool %s: %w", p.spec.Name, err)
@@ -117,11 +116,4 @@ func (e *Executor) finish(c Call, r Result, begun time.Time) Result {
 	log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip(c.Name, maxName),
 		"ok", r.Success, "kind", string(r.ErrorKind), "ms", r.DurationMS, "chars", len(r.Output), "truncated", r.Truncated)
 	return r
-}
-
-// wipe takes the call's scratch folder away.
-func (e *Executor) wipe(c Call) {
-	if err := c.scratch.wipe(); err != nil {
-		e.log.Warn("scratch folder not removed", "call", c.ID, "tool", c.Name, "err", err)
-	}
 }

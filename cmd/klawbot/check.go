@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"klawbot/tools/sandbox"
 )
 
 // checks are what is allowed, by key; the name in a table is "*".
@@ -46,6 +48,13 @@ var checks = map[string]func(any) error{
 	"tools.exec.mode":                           oneOf("deny", "allowlist", "full"),
 	"tools.exec.allow":                          commandPatterns,
 	"tools.exec.timeoutSeconds":                 between(1, 300),
+	"tools.sandbox.type":                        oneOf(sandbox.Types()...),
+	"tools.sandbox.memoryMB":                    between(16, 1_000_000),
+	"tools.sandbox.cpus":                        between(0.01, 1024),
+	"tools.sandbox.pids":                        between(4, 100_000),
+	"tools.sandbox.timeSeconds":                 between(1, 3600),
+	"tools.sandbox.diskMB":                      between(1, 1_000_000),
+	"tools.sandbox.mounts":                      sandboxMounts,
 	"tools.mcp.*.url":                           webAddress,
 	"tools.mcp.*.timeoutSeconds":                between(1, 3600),
 	"tools.policy.groups.allow":                 toolGroups,
@@ -206,6 +215,11 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 		for _, name := range c.Models.unpriced() {
 			add("models.budget.perDayUSD", "counts money, so models.entries.%s needs prices: {inputPerM: …, outputPerM: …}", name)
 		}
+	}
+	if b := c.Tools.Sandbox; b.Type == sandbox.TypeOff && b.Shell {
+		add("tools.sandbox.shell", "needs tools.sandbox.type to be docker, bwrap or landlock")
+	} else if b.Type == sandbox.TypeDocker && b.Image == "" {
+		add("tools.sandbox.image", "must name an image with python3 and bash for docker, such as python:3-slim")
 	}
 	return slices.Concat(faults, checkPolicy(c, places), checkServers(c, places))
 }

@@ -135,6 +135,7 @@ type Tools struct {
 	ApprovalTimeoutSeconds int                  `koanf:"approvalTimeoutSeconds"`
 	Policy                 ToolPolicy           `koanf:"policy"`
 	Exec                   Exec                 `koanf:"exec"`
+	Sandbox                Sandbox              `koanf:"sandbox"`
 	Rules                  []ToolRule           `koanf:"rules"`
 	MCP                    map[string]MCPServer `koanf:"mcp"`
 }
@@ -243,7 +244,7 @@ func defaults() Config {
 		Context:  Context{Window: 20},
 		Files:    Files{MaxFileSizeBytes: 1 << 20},
 		Security: Security{Autonomy: "supervised"},
-		Tools:    Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}},
+		Tools:    Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox()},
 		Delivery: Delivery{Ambiguous: "resend"},
 		Backup:   Backup{EveryHours: 1, Keep: 24},
 		Health:   Health{Listen: "127.0.0.1:8991"},

@@ -187,7 +187,6 @@ retries: 3
 models:
   entries:
     main: {provder: openai, prices: {}}
-tools: {sandbox: {type: off, networkAccess: true}}
 memory: {}
 `, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1", "KLAWBOT_HEARTBEAT__EVERY=1h")
 	want := []string{
@@ -196,7 +195,7 @@ memory: {}
 		"config.yaml:6: retries: unknown key; did you mean models.retries?",
 		"config.yaml:9: models.entries.main.provder: unknown key; did you mean models.entries.main.provider?",
 		"$KLAWBOT_CHANNELS__TELEGRAM__TOKN: channels.telegram.tokn: unknown key; did you mean channels.telegram.token?",
-		"known keys whose part comes with a later version, ignored here: tools.sandbox, memory, heartbeat.every",
+		"known keys whose part comes with a later version, ignored here: memory, heartbeat.every",
 	}
 	if diff := cmp.Diff(want, l.Notices); diff != "" {
 		t.Error(diff)

@@ -105,7 +105,7 @@ func (d *decoder) section(n *yaml.Node, k *key, path []string) (tree, bool) {
 	}
 	out, seen := tree{}, map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		name := n.Content[i].Value
+		name, value := ourKey(append(slices.Clone(path), n.Content[i].Value), n.Content[i+1])
 		at := append(slices.Clone(path), name)
 		child := k.child(name)
 		switch {
@@ -116,7 +116,7 @@ func (d *decoder) section(n *yaml.Node, k *key, path []string) (tree, bool) {
 		case child == nil:
 			d.unknown = append(d.unknown, unknownKey(d.where(n.Content[i]), at, d.keys))
 		default:
-			if v, ok := d.value(n.Content[i+1], child, at); ok {
+			if v, ok := d.value(value, child, at); ok {
 				out[name] = v
 			}
 		}

@@ -75,17 +75,18 @@ func (a *app) examine(ctx context.Context) []engine.Finding {
 	if err != nil {
 		return []engine.Finding{engine.Ill("data", "klawbot --data FOLDER …", err)}
 	}
-	all := surroundings(ctx, l, f)
+	all := surroundings(ctx, l, &box{live: l, folders: f})
 	all = append(all, a.botFinding(ctx, f))
 	return append(all, engine.Doctor(ctx, bare(l, f, slog.New(slog.DiscardHandler)))...)
 }
 
 // surroundings are the findings about what is around the engine; a running bot
 // gives them to /doctor.
-func surroundings(ctx context.Context, l *live, f folders) []engine.Finding {
+func surroundings(ctx context.Context, l *live, b *box) []engine.Finding {
+	f := b.folders
 	client := httpclient.New(httpclient.Options{Proxy: true})
 	defer client.CloseIdleConnections()
-	all := []engine.Finding{configFinding(l), dataFinding(f.data), workspaceFinding(f.workspace)}
+	all := []engine.Finding{configFinding(l), dataFinding(f.data), workspaceFinding(f.workspace), b.finding(ctx)}
 	return append(all, telegramFindings(ctx, l.config(), client)...)
 }
 

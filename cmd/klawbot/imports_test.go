@@ -31,6 +31,7 @@ var allowed = map[string]rule{
 	"tools/exec":                         {[]string{"tools", "tools/sandbox", "tools/exec/command"}, "one family"},
 	"tools/exec/command":                 {nil, "pure rules"},
 	"tools/mcp":                          {[]string{"tools", "tools/sandbox", "internal/httpclient"}, "one family"},
+	"tools/plugin":                       {[]string{"tools", "tools/sandbox"}, "one family"},
 	"tools/web":                          {[]string{"tools", "internal/httpclient"}, "one family"},
 	"tools/sandbox":                      {[]string{"tools"}, "runs a process, confined"},
 	"skills":                             {nil, "embedded files"},
@@ -56,7 +57,7 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {nil, "tests the tests"},
 	"workspace-template":                 {nil, "embedded files"},
 	"doc":                                {nil, "embedded files"},
-	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/mcp", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.

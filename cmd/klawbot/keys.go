@@ -62,7 +62,7 @@ func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
 var laterKeys = []string{
 	"channels.web", "context.compactAt", "context.subagentRuns", "heartbeat", "memory",
 	"models.small", "scheduler",
-	"tools.browser", "tools.http", "tools.sandbox", "tools.search",
+	"tools.browser", "tools.http", "tools.search",
 }
 
 // comesLater reports whether the key at path belongs to a part of a later version.

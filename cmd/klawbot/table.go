@@ -124,5 +124,6 @@ func (p *parts) placeRows() []row {
 		{name: "config", text: file, wrong: p.live.broken()},
 		{name: "data", text: p.folders.data},
 		{name: "workspace", text: p.folders.workspace},
+		p.box.row(),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
 	"klawbot/skills"
+	"klawbot/tools"
 	"klawbot/tools/exec"
 	"klawbot/tools/file"
 	"klawbot/tools/self"
@@ -29,6 +30,7 @@ type parts struct {
 	live    *live
 	folders folders
 	console *console.Channel // nil when it is off
+	box     *box
 	shell   *exec.Shell
 	config  engine.Config
 }
@@ -43,7 +45,7 @@ type which struct {
 
 // wire builds the parts, in the order of their needs. It does no I/O.
 func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, error) {
-	p := &parts{live: l, folders: f}
+	p := &parts{live: l, folders: f, box: &box{live: l, folders: f}}
 	channels, err := p.channels(want, a.redact, log)
 	if err != nil {
 		return nil, err
@@ -66,17 +68,19 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	}
 	p.shell = exec.NewShell(exec.ShellConfig{
 		Workspace: f.workspace, Settings: func() exec.ShellSettings { return l.config().shell() }, AllowHardlinks: files.AllowHardlinks,
+		Runner: p.box.shell,
 	})
+	code := exec.NewCode(exec.CodeConfig{Workspace: f.workspace, Sandbox: p.box.code})
 	p.config = engine.Config{
 		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
 		Settings: func() engine.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
-		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, f) },
-		Tools:   slices.Concat(file.New(files), p.shell.Tools()), OpenFile: file.Opener(files),
+		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
+		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS,
 		Configuration: &keeper{live: l, log: log},
-		Paths:         func() []self.Entry { return f.paths(l.source.File) },
+		Paths:         func() []self.Entry { return append(f.paths(l.source.File), p.box.entry()) },
 	}
 	return p, nil
 }
@@ -134,6 +138,9 @@ func (f folders) furnish() error {
 func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
 	if err := p.folders.furnish(); err != nil {
 		return nil, owned(p.folders.data, err)
+	}
+	if err := p.box.check(ctx); err != nil {
+		return nil, err
 	}
 	e, err := engine.New(ctx, p.config)
 	return e, owned(p.folders.data, err)

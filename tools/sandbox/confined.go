@@ -30,6 +30,21 @@ const (
 	insideSkills    = "/skills"
 )
 
+// Available are the types that this machine has what they need for, the best
+// first.
+func Available() (types []string) {
+	if _, err := exec.LookPath("docker"); err == nil {
+		types = append(types, TypeDocker)
+	}
+	if _, err := newBwrap(); err == nil {
+		types = append(types, TypeBwrap)
+	}
+	if landlockSupport() == nil {
+		types = append(types, TypeLandlock)
+	}
+	return types
+}
+
 // Config describes a sandbox.
 type Config struct {
 	// Type is one of Types but off. Required.

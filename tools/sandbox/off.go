@@ -29,3 +29,17 @@ func (off) Start(ctx context.Context, c Command) (*Process, error) {
 	}
 	return start(ctx, c, j)
 }
+
+// Refusing returns a Runner that starts nothing: there should be a sandbox, and
+// there is none.
+func Refusing(why error) Runner { return refusing{why} }
+
+type refusing struct{ why error }
+
+func (refusing) Name() string { return "refusing" }
+
+func (r refusing) Describe() string { return r.why.Error() }
+
+func (r refusing) Run(context.Context, Command) (Outcome, error) { return Outcome{}, r.why }
+
+func (r refusing) Start(context.Context, Command) (*Process, error) { return nil, r.why }

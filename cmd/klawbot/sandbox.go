@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+
+	"klawbot/engine"
+	"klawbot/tools/sandbox"
+	"klawbot/tools/self"
+)
+
+// Sandbox is where commands run: "off", "docker", "bwrap", "landlock" or
+// "nsjail", and what bounds them there.
+type Sandbox struct {
+	Type        string   `koanf:"type"`
+	Image       string   `koanf:"image"`
+	Network     bool     `koanf:"network"`
+	MemoryMB    int      `koanf:"memoryMB"`
+	CPUs        float64  `koanf:"cpus"`
+	Pids        int      `koanf:"pids"`
+	TimeSeconds int      `koanf:"timeSeconds"`
+	DiskMB      int      `koanf:"diskMB"`
+	Mounts      []string `koanf:"mounts"`
+	Shell       bool     `koanf:"shell"`
+}
+
+// defaultSandbox is the sandbox without a configuration: none.
+func defaultSandbox() Sandbox {
+	return Sandbox{Type: sandbox.TypeOff, MemoryMB: 256, CPUs: 1, Pids: 64, TimeSeconds: 30, DiskMB: 256}
+}
+
+// box is the sandbox of the configuration as it is now.
+type box struct {
+	live    *live
+	folders folders
+
+	mu   sync.Mutex
+	made *Sandbox         // what now and err were made of; guarded by mu
+	now  *sandbox.Sandbox // nil when it is off; guarded by mu
+	err  error            // guarded by mu
+}
+
+// get returns the sandbox, nil when it is off. An error says why there is none
+// although there should be one.
+func (b *box) get() (*sandbox.Sandbox, error) {
+	c := b.live.config().Tools.Sandbox
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.made == nil || !reflect.DeepEqual(*b.made, c) {
+		b.made = &c
+		b.now, b.err = c.make(b.folders)
+	}
+	return b.now, b.err
+}
+
+// make makes a sandbox of the configuration, or nil when it is off.
+func (c Sandbox) make(f folders) (*sandbox.Sandbox, error) {
+	if c.Type == sandbox.TypeOff {
+		return nil, nil
+	}
+	config := sandbox.Config{
+		Type: c.Type, Image: c.Image, Network: c.Network,
+		Workspace: f.workspace, Skills: filepath.Join(f.data, "skills"), Data: f.data,
+		Limits: sandbox.Limits{MemoryMB: c.MemoryMB, CPUs: c.CPUs, Pids: c.Pids, Seconds: c.TimeSeconds, DiskMB: c.DiskMB},
+	}
+	for _, text := range c.Mounts {
+		m, err := sandbox.ParseMount(text)
+		if err != nil {
+			return nil, err
+		}
+		config.Mounts = append(config.Mounts, m)
+	}
+	s, err := sandbox.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("tools.sandbox: %w", err)
+	}
+	return s, nil
+}
+
+// code is the sandbox for code_execute, nil when there is none.
+func (b *box) code() *sandbox.Sandbox {
+	s, err := b.get()
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// shell is where the tool shell runs its commands. Without the sandbox that it
+// should have it runs none.
+func (b *box) shell() sandbox.Runner {
+	if !b.live.config().Tools.Sandbox.Shell {
+		return sandbox.Off()
+	}
+	s, err := b.get()
+	switch {
+	case err != nil:
+		return sandbox.Refusing(err)
+	case s == nil:
+		return sandbox.Refusing(errors.New("tools.sandbox.shell is on and tools.sandbox.type is off"))
+	}
+	return s
+}
+
+// check proves that the sandbox works, so that the bot does not start without
+// one that its owner wants.
+func (b *box) check(ctx context.Context) error {
+	s, err := b.get()
+	if err != nil || s == nil {
+		return err
+	}
+	return s.Check(ctx)
+}
+
+// describe says in one line where commands run.
+func (b *box) describe() (text string, err error) {
+	s, err := b.get()
+	if err != nil {
+		return "", err
+	}
+	if s == nil {
+		return "off: code_execute is hidden, commands run as the bot does; " + possible(), nil
+	}
+	text = s.Describe()
+	if b.live.config().Tools.Sandbox.Shell {
+		return text + "; shell and code_execute in it", nil
+	}
+	return text + "; code_execute in it, shell outside", nil
+}
+
+// possible says which sandboxes there could be here, the best first.
+func possible() string {
+	if all := sandbox.Available(); len(all) > 0 {
+		return "possible here: " + strings.Join(all, ", ")
+	}
+	return "none is possible here"
+}
+
+// row is the line of the start table.
+func (b *box) row() row {
+	text, err := b.describe()
+	if err != nil {
+		return row{name: "sandbox", wrong: err.Error()}
+	}
+	return row{name: "sandbox", text: text}
+}
+
+// finding is what doctor says.
+func (b *box) finding(ctx context.Context) engine.Finding {
+	if err := b.check(ctx); err != nil {
+		return engine.Ill("sandbox", "set tools.sandbox.type; "+possible(), err)
+	}
+	text, _ := b.describe() // check saw the error
+	return engine.Well("sandbox", "%s", text)
+}
+
+// sandboxMounts are folders of the host in a sandbox.
+func sandboxMounts(v any) error {
+	for _, text := range v.([]string) {
+		if _, err := sandbox.ParseMount(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry is what self_info says.
+func (b *box) entry() self.Entry {
+	text, err := b.describe()
+	if err != nil {
+		text = err.Error()
+	}
+	return self.Entry{Key: "sandbox of commands", Value: text}
+}

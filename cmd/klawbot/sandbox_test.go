@@ -1,0 +1,94 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"klawbot/internal/redact"
+	"klawbot/tools/sandbox"
+)
+
+func TestSandboxKeysOfOtherBots(t *testing.T) {
+	l := mustParse(t, `tools:
+  sandbox: {mode: bwrap, networkAccess: true, maxMemoryMb: 128, maxCpuPercent: 50, bindMounts: ["/srv/books:/books"]}
+`)
+	want := defaultSandbox()
+	want.Type, want.Network, want.MemoryMB, want.CPUs, want.Mounts = "bwrap", true, 128, 0.5, []string{"/srv/books:/books"}
+	if diff := cmp.Diff(want, l.Tools.Sandbox); diff != "" || len(l.Notices) > 0 {
+		t.Error(diff, l.Notices)
+	}
+}
+
+func TestSandboxFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"type: chroot":                      "tools.sandbox.type: must be off or docker or bwrap or landlock or nsjail",
+		"type: docker":                      "tools.sandbox.image: must name an image",
+		"shell: true":                       "tools.sandbox.shell: needs tools.sandbox.type",
+		"mounts: [/var/run/docker.sock:/s]": "the docker socket gives the whole machine away",
+		"mounts: [data]":                    "a mount of a sandbox is HOST:INSIDE",
+		"{memoryMB: 64, maxMemoryMb: 128}":  "is there twice; keep one",
+		"maxCpuPercent: 0":                  "tools.sandbox.cpus",
+	} {
+		text = "tools: {sandbox: {" + strings.Trim(text, "{}") + "}}\n"
+		_, err := source{File: "config.yaml", Redact: &redact.Set{}}.parse([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gives %v, want %s", text, err, want)
+		}
+	}
+}
+
+// testBox is the box of a configuration in a home of its own.
+func testBox(t *testing.T, text string) *box {
+	t.Helper()
+	home := t.TempDir()
+	l := &live{}
+	l.current.Store(mustParse(t, text))
+	f := folders{data: filepath.Join(home, "data"), workspace: filepath.Join(home, "workspace")}
+	if err := os.MkdirAll(f.workspace, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &box{live: l, folders: f}
+}
+
+func TestSandboxThatIsMissingIsNeverReplaced(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	b := testBox(t, "tools: {sandbox: {type: nsjail, shell: true}}\n")
+	if err := b.check(t.Context()); err == nil || !strings.Contains(err.Error(), "nsjail not found; use bwrap or landlock") {
+		t.Errorf("the start goes on: %v", err)
+	}
+	if _, err := b.shell().Run(t.Context(), sandbox.Command{Argv: []string{"/bin/true"}, Dir: "/"}); err == nil {
+		t.Error("the shell runs without the sandbox")
+	}
+	if b.code() != nil || b.row().wrong == "" || b.finding(t.Context()).OK {
+		t.Errorf("row %+v, finding %+v", b.row(), b.finding(t.Context()))
+	}
+}
+
+func TestSandboxFollowsTheConfiguration(t *testing.T) {
+	b := testBox(t, "")
+	if b.code() != nil || b.shell().Name() != "off" || !strings.HasPrefix(b.row().text, "off: code_execute is hidden") {
+		t.Errorf("row %+v", b.row())
+	}
+	b.live.current.Store(mustParse(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n"))
+	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().text, "landlock: no network, 100 MB memory") || !strings.Contains(b.entry().Value, "shell outside") {
+		t.Errorf("row %+v", b.row())
+	}
+	first := b.code()
+	if b.code() != first {
+		t.Error("it is made anew each time")
+	}
+	b.live.current.Store(mustParse(t, "tools: {sandbox: {type: landlock, shell: true}}\n"))
+	if b.code() == first || b.shell().Name() != "landlock" {
+		t.Errorf("the shell runs in %s", b.shell().Name())
+	}
+	b.live.current.Store(mustParse(t, ""))
+	if b.code() != nil {
+		t.Error("the sandbox stays")
+	}
+}

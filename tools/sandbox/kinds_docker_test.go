@@ -1,0 +1,46 @@
+//go:build linux && sandbox
+
+package sandbox_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"klawbot/tools/sandbox"
+)
+
+// tested are the sandboxes that every test of them runs in. scripts/sandbox-tests
+// starts the daemon of docker and makes its image.
+var tested = []string{sandbox.TypeLandlock, sandbox.TypeBwrap, sandbox.TypeDocker}
+
+// maxStart is how much longer a command may take to start in a sandbox than
+// outside.
+const maxStart = 50 * time.Millisecond
+
+// TestSandboxStartsQuickly measures an interpreter that does nothing.
+func TestSandboxStartsQuickly(t *testing.T) {
+	argv := []string{"/usr/bin/python3", "-c", "pass"}
+	usual := func(r sandbox.Runner, dir string) time.Duration {
+		var all []time.Duration
+		for range 21 {
+			begun := time.Now()
+			if out := mustRun(t, r, sandbox.Command{Argv: argv, Dir: dir}); out.ExitCode != 0 {
+				t.Fatalf("outcome %+v %s", out, out.Stderr.String())
+			}
+			all = append(all, time.Since(begun))
+		}
+		slices.Sort(all)
+		return all[len(all)/2]
+	}
+	direct := usual(sandbox.Off(), t.TempDir())
+	t.Logf("off: %s", direct)
+	kinds(t, func(t *testing.T, kind string) {
+		b := newBox(t, kind, nil)
+		took := usual(b, b.workspace)
+		t.Logf("%s: %s, %s more", kind, took, took-direct)
+		if kind != sandbox.TypeDocker && took-direct > maxStart {
+			t.Errorf("it starts %s later than outside, more than %s", took-direct, maxStart)
+		}
+	})
+}
