@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"klawbot/tools"
 	"klawbot/tools/exec/command"
@@ -149,6 +148,9 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 	}
 	sub, err := root.OpenRoot(w.below)
 	if err != nil {
+		if info, err := root.Stat(w.below); err == nil && !info.IsDir() {
+			return w, &refusalError{tools.Validation, "workdir is not a directory: " + oneLine(workdir)}
+		}
 		return w, failedDir(err, workdir)
 	}
 	defer sub.Close()
@@ -184,7 +186,7 @@ func (w where) inside(name string) (string, error) {
 
 // pinned is the path of an open folder below the workspace, without links.
 func pinned(sub *os.Root, workspace, below string) (string, error) {
-	dir, err := filepath.EvalSymlinks(filepath.Join(workspace, below))
+	dir, err := filepath.EvalSymlinks(workspace + "/" + below) // not Join: what follows a link is another folder
 	if err != nil {
 		return "", errOutside
 	}
@@ -206,8 +208,6 @@ func failedDir(err error, workdir string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &refusalError{tools.NotFound, "directory not found: " + oneLine(workdir)}
-	case errors.Is(err, syscall.ENOTDIR):
-		return &refusalError{tools.Validation, "workdir is not a directory: " + oneLine(workdir)}
 	case errors.Is(err, fs.ErrPermission):
 		return &refusalError{tools.Execution, "permission denied: " + oneLine(workdir)}
 	}

@@ -1,0 +1,89 @@
+package exec_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"klawbot/tools"
+)
+
+// TestHarmlessCommandsRunAtOnce: what only looks at files of the workspace.
+func TestHarmlessCommandsRunAtOnce(t *testing.T) {
+	b := newBench(t)
+	b.file("a.txt", "x")
+	b.file("sub/b.txt", "y")
+	if err := os.Symlink("sub", filepath.Join(b.ws, "inner")); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"ls", "ls -la", "ls -la sub inner", "ls -R .", "ls --color=never", "cat a.txt", "cat -n a.txt sub/b.txt", "cat sub/../a.txt", "cat inner/b.txt",
+		"cat " + b.ws + "/a.txt", "cat missing", "head -5 a.txt", "head -n 5 a.txt", "head -n5 a.txt", "tail -20 a.txt", "tail -n +2 a.txt", "wc -l a.txt",
+		"grep x a.txt", "grep -rn 'TODO(' .", "grep -r /etc/hosts .", "grep -e x -e y a.txt", "grep -C2 x a.txt", "grep --include='*.go' -r x .", "grep -m 3 x a.txt",
+		"find", "find .", "find . -name '*.go' -type f", "find sub -maxdepth 2 -not -empty", "find . '(' -name a -o -name b ')' -print",
+		"echo hello /etc", "echo -n x", "pwd", "date", "date +%F", "date -u '+%H:%M'", "date -d yesterday", "stat a.txt", "stat -c %s a.txt", "file a.txt",
+		"sort a.txt", "sort -t, -k2,2n a.txt", "sort -rn", "uniq -c a.txt", "cut -d, -f1 a.txt", "tr a-z A-Z", "tr -d '/'", "diff a.txt sub/b.txt", "diff -u a.txt sub/b.txt",
+		"which ls", "uname -a", "df -h", "df -h .", "du -sh", "du -h --max-depth=1 sub", "ps", "ps aux", "ps -ef", "ps -aux",
+		"cat a.txt | grep x | wc -l", "ls && pwd || date; uname", "ls 2>/dev/null", "cat -- a.txt", "cat -", "sort - a.txt",
+	} {
+		if d := b.check(text); d.Verdict != tools.Allow {
+			t.Errorf("%q: %+v", text, d)
+		}
+	}
+}
+
+// TestOtherThingsOfHarmlessCommandsAsk: another file, option or form.
+func TestOtherThingsOfHarmlessCommandsAsk(t *testing.T) {
+	b := newBench(t)
+	out := filepath.Join(filepath.Dir(b.ws), "out")
+	for _, dir := range []string{out, b.ws + "-evil", filepath.Join(b.ws, "sub")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret := filepath.Join(out, "secret")
+	if err := os.WriteFile(secret, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"away": "../out", "file": "../out/secret", "back": "../ws/sub", "absolute": secret} {
+		if err := os.Symlink(target, filepath.Join(b.ws, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(secret, filepath.Join(b.ws, "second")); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"cat ../out/secret", "cat " + secret, "cat file", "cat away/secret", "cat absolute", "cat back/../../out/secret", "cat sub/../../out/secret", "cat second",
+		"ls ..", "ls /", "ls " + b.ws + "-evil", "ls away", "ls away/", "ls -L file", "ls -H file", "ls /etc", "ls -- /etc", "ls ''/etc", "cat /dev/zero", "cat sub/../..",
+		"head -n 5 /etc/hosts", "tail -f a", "tail -F a", "tail --follow a", "tail -5f a", "tail --retry a", "wc --files0-from=a", "grep -f a b", "grep -R x .", "grep x /etc/hosts",
+		"grep -e x /etc/hosts", "grep -r x ..", "grep -d read x .", "grep --file=a b", "grep --exclude-from=a b c",
+		"find /", "find ..", "find . -exec ls", "find . -delete", "find . -fprint x", "find . -fls x", "find -L .", "find -H away", "find . -newer /etc/hosts", "find . -okdir x", "find away",
+		"find . -files0-from x", "find -D x .", "date -s x", "date --set=x", "date 010203042020", "date -f a", "date -r a", "date --reference=/etc/hosts",
+		"stat /etc/hosts", "stat -L a --x", "file -f a", "file -m a b", "file -z a", "sort -o x a", "sort -ox a", "sort --output=x a", "sort -T x a", "sort -S1 a", "sort --files0-from=a", "sort --comp=x a",
+		"uniq a b", "uniq -c a b", "cut -d, /etc/hosts", "tr", "diff -r a b", "diff . sub", "diff --to-file=/etc/hosts a", "diff a /etc/hosts", "df /etc", "du -L", "du --files0-from=a", "du -h /", "du -X a",
+		"ps e", "ps axe", "ps -axe", "ps auxe", "ps -o environ", "ps -eo pid,environ", "ps -ef e", "ps -e -x", "ps E", "pwd x", "uname x", "which -x ls",
+		"rm a", "/bin/ls", "./ls", "LS", "env", "printenv", "touch a", "tee a", "sed -n p a", "awk 1 a", "xargs ls", "less a", "cp a b", "kill 2", "true",
+		"ls; rm a", "ls | sh", "ls *.go", "ls $X", "ls > a", "ls &", "ls #x", "cat a | uniq - b",
+	} {
+		if d := b.check(text); text != "tr" && d.Verdict != tools.Ask {
+			t.Errorf("%q: %+v", text, d)
+		}
+	}
+}
+
+// TestHarmlessOperandsAreSeenFromWorkdir: a path means what it means to the
+// command.
+func TestHarmlessOperandsAreSeenFromWorkdir(t *testing.T) {
+	b := newBench(t)
+	b.file("a.txt", "x")
+	b.file("sub/b.txt", "y")
+	for text, want := range map[string]tools.Verdict{
+		"cat b.txt": tools.Allow, "cat ../a.txt": tools.Allow, "cat ../../out": tools.Ask, "ls ..": tools.Allow, "ls ../..": tools.Ask, "ls ../../ws": tools.Ask,
+	} {
+		d := b.executor.Check(b.make("shell", map[string]any{"command": text, "workdir": "sub"}))
+		if d.Verdict != want {
+			t.Errorf("%q: %+v", text, d)
+		}
+	}
+}
