@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"slices"
+
+	"klawbot/tools"
+	"klawbot/tools/sandbox"
+)
+
+//go:embed git.*.md
+var gitTexts embed.FS
+
+// GitConfig is what NewGit needs.
+type GitConfig struct {
+	// Workspace is the folder whose repository the tool works on. It may be
+	// missing: every call looks again.
+	Workspace string
+	// Runner is asked at every call for where git runs; nil: outside any
+	// sandbox.
+	Runner func() sandbox.Runner
+}
+
+// gitArgs are the parameters of git.
+type gitArgs struct {
+	Action string `json:"action" enum:"status,diff,log,add,commit,branch,checkout,push,pull,fetch"`
+	Extra  string `json:"extra,omitempty"`
+}
+
+// NewGit returns the tool git.
+func NewGit(c GitConfig) tools.Tool {
+	if c.Runner == nil {
+		c.Runner = sandbox.Off
+	}
+	g := &git{config: c}
+	return tools.New(tools.Spec{
+		Name: "git", Group: tools.GroupRuntime, Outside: true,
+		Arguments: map[string]string{"args": "extra"},
+		Changes:   true, ChangesWhen: gitChanges, RequiresApproval: true,
+		PreValidate: g.preValidate,
+	}, gitTexts, g.run)
+}
+
+// git is the tool.
+type git struct{ config GitConfig }
+
+// gitReading are the actions that change nothing.
+var gitReading = []string{"status", "diff", "log"}
+
+func gitChanges(arguments json.RawMessage) bool {
+	var args gitArgs
+	return json.Unmarshal(arguments, &args) != nil || !slices.Contains(gitReading, args.Action)
+}
+
+// preValidate refuses what no approval makes right.
+func (g *git) preValidate(c tools.Call, _ tools.Autonomy) *tools.Result {
+	var args gitArgs
+	err := json.Unmarshal(c.Arguments, &args)
+	if err == nil {
+		_, err = g.parse(args)
+	}
+	if err == nil {
+		return nil
+	}
+	return gitFailed(err)
+}
+
+// run runs git on the repository of the workspace.
+func (g *git) run(ctx context.Context, _ tools.Call, args gitArgs) tools.Result {
+	call, err := g.parse(args)
+	if err != nil {
+		return *gitFailed(err)
+	}
+	repo, err := g.open(ctx)
+	if err == nil {
+		err = repo.permits(call)
+	}
+	if err != nil {
+		return *gitFailed(err)
+	}
+	out, err := g.command(ctx, repo, call)
+	if err != nil {
+		return *gitFailed(err)
+	}
+	return gitResult(args.Action, out)
+}

@@ -1,0 +1,95 @@
+package exec
+
+import (
+	"regexp"
+	"strings"
+)
+
+// gitOption is how an option takes a value.
+type gitOption int
+
+const (
+	// gitFlag takes none.
+	gitFlag gitOption = iota + 1
+	// gitMaybe takes one after an equals sign, or none.
+	gitMaybe
+	// gitValue takes one, after an equals sign or as the next word.
+	gitValue
+)
+
+// gitOptions are the options that each action may have. What is not here is
+// refused: git takes beginnings of options, and many of them run programs, read
+// or write other files, or open an editor.
+var gitOptions = map[string]map[string]gitOption{
+	"status": gitTable(`-s --short -b --branch --long -v --verbose -z --show-stash --ahead-behind --no-ahead-behind --renames --no-renames`,
+		`--porcelain --untracked-files --ignored -u`, ``),
+	"diff": gitTable(gitDiffFlags+` --cached --staged --merge-base --quiet --exit-code`, gitDiffMaybe, gitDiffValues),
+	"log": gitTable(gitDiffFlags+` --oneline -i --regexp-ignore-case --graph --no-decorate --reverse --first-parent --merges --no-merges --follow
+		--abbrev-commit --no-abbrev-commit --topo-order --date-order --author-date-order --left-right --cherry-pick --full-history --no-walk
+		--all-match --invert-grep -E --extended-regexp -F --fixed-strings --source --relative-date`,
+		gitDiffMaybe+` --all --branches --tags --remotes --decorate --pretty`,
+		gitDiffValues+` -n --max-count --skip --since --after --until --before --author --committer --grep --format --date`),
+	"add":    gitTable(`-A --all --no-all -u --update -n --dry-run -v --verbose -N --intent-to-add --ignore-errors`, ``, ``),
+	"commit": gitTable(`-a --all -q --quiet -v --verbose --amend --allow-empty --no-edit --no-verify -s --signoff --dry-run --short`, ``, `-m --message --author --date`),
+	"branch": gitTable(`-a --all -r --remotes -l --list -v --verbose -d --delete -m --move --show-current -i --ignore-case -q --quiet -t --no-track
+		--unset-upstream`, `--merged --no-merged --contains --no-contains --track`, `-u --set-upstream-to --sort --points-at`),
+	"checkout": gitTable(`-q --quiet -t --no-track -d --detach --progress --no-progress`, `--track`, `-b`),
+	"push": gitTable(`-u --set-upstream -q --quiet -v --verbose -n --dry-run --tags --follow-tags --all --branches --porcelain --atomic --progress
+		--no-progress --no-verify --thin --no-thin`, ``, ``),
+	"pull": gitTable(`--ff-only --ff --no-ff --no-rebase -q --quiet -v --verbose -t --tags --no-tags -p --prune --autostash --no-autostash --squash
+		--no-squash --commit --no-commit --no-edit --stat --no-stat -n --all --unshallow --dry-run --progress --no-progress -r`, `--rebase`, `--depth --deepen`),
+	"fetch": gitTable(`--all -p --prune --prune-tags -t --tags --no-tags -q --quiet -v --verbose --dry-run --unshallow -a --append --progress --no-progress
+		-m --multiple --porcelain`, ``, `--depth --deepen --shallow-since`),
+}
+
+const (
+	gitDiffFlags = ` -p -u --patch -s --no-patch --raw --shortstat --numstat --summary --compact-summary --name-only --name-status -w -b -a --text
+		--ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --minimal --patience --histogram --check
+		--full-index --no-color --no-renames -R -W --function-context --no-prefix -z --no-ext-diff --no-textconv --patch-with-stat -m -c --cc --pickaxe-all`
+	gitDiffMaybe  = ` --stat --dirstat --word-diff --color --color-words --color-moved --abbrev -M --find-renames -C --find-copies -B --relative `
+	gitDiffValues = ` -U --unified --diff-filter --diff-algorithm --word-diff-regex -S -G --inter-hunk-context --stat-width `
+)
+
+// gitTable makes the options of an action of three lists.
+func gitTable(flags, maybes, values string) map[string]gitOption {
+	t := map[string]gitOption{}
+	for _, list := range []struct {
+		names string
+		kind  gitOption
+	}{{flags, gitFlag}, {maybes, gitMaybe}, {values, gitValue}} {
+		for name := range strings.FieldsSeq(list.names) {
+			t[name] = list.kind
+		}
+	}
+	return t
+}
+
+// gitCheck is what the value of an option must look like. Options without a row
+// take any text.
+var gitCheck = map[string]*regexp.Regexp{
+	"--rebase":          regexp.MustCompile(`^(true|false)$`),
+	"--depth":           regexp.MustCompile(`^\d{1,9}$`),
+	"--deepen":          regexp.MustCompile(`^\d{1,9}$`),
+	"-n":                regexp.MustCompile(`^\d{1,9}$`),
+	"--max-count":       regexp.MustCompile(`^\d{1,9}$`),
+	"--skip":            regexp.MustCompile(`^\d{1,9}$`),
+	"-U":                regexp.MustCompile(`^\d{1,9}$`),
+	"--unified":         regexp.MustCompile(`^\d{1,9}$`),
+	"-u":                gitName, // status -uno, branch -u origin/main
+	"-b":                gitName,
+	"--set-upstream-to": gitName,
+	"--points-at":       gitName,
+	"--merged":          gitName,
+	"--no-merged":       gitName,
+	"--contains":        gitName,
+	"--no-contains":     gitName,
+	"--sort":            regexp.MustCompile(`^-?[a-z:]{1,40}$`),
+	"--relative":        regexp.MustCompile(`^$`),
+}
+
+// gitName is a name of a branch, a tag or a commit.
+var gitName = regexp.MustCompile(`^[\pL\pN_.@{}~^/+=#][\pL\pN_.@{}~^/+=#-]{0,250}$`)
+
+// gitShows is a placeholder that makes git verify signatures, which runs a
+// program.
+var gitShows = regexp.MustCompile(`%[-+ ]?G`)

@@ -1,0 +1,214 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"klawbot/tools"
+	"klawbot/tools/sandbox"
+)
+
+// gitRepository is the repository of the workspace, whose configuration was
+// found to run nothing.
+type gitRepository struct {
+	workspace string
+	// urls are the addresses of the remotes by name, fetching and pushing.
+	urls map[string][]string
+	// named are the values of the other keys.
+	named map[string]string
+	// submodules says that it has some.
+	submodules bool
+}
+
+// open looks at the repository of the workspace before git does: git does what
+// the files of a repository say, and whoever can write them can run programs.
+func (g *git) open(ctx context.Context) (*gitRepository, error) {
+	workspace := g.config.Workspace
+	if _, err := os.Stat(workspace); workspace == "" || err != nil {
+		return nil, &gitRefusal{tools.NotFound, "No workspace set"}
+	}
+	workspace, err := filepath.EvalSymlinks(workspace)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := gitFiles(root); err != nil {
+		return nil, err
+	}
+	repo := &gitRepository{workspace: workspace, urls: map[string][]string{}, named: map[string]string{}}
+	if _, err := root.Lstat(".gitmodules"); err == nil {
+		repo.submodules = true
+	}
+	return repo, g.read(ctx, repo)
+}
+
+// gitFiles refuses repositories that lie elsewhere or reach elsewhere.
+func gitFiles(root *os.Root) error {
+	info, err := root.Lstat(".git")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &gitRefusal{tools.NotFound, "the workspace is no git repository; an owner can make it one with git init"}
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return gitDenied("the .git of the workspace is a link or a file that points elsewhere; this tool works only on a repository that lies in the workspace")
+	}
+	for _, name := range []string{"HEAD", "config"} {
+		if info, err := root.Lstat(".git/" + name); err != nil || !info.Mode().IsRegular() {
+			return gitDenied(".git/" + name + " is missing or a link; the repository is damaged")
+		}
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := root.Lstat(".git/" + name); err != nil || !info.IsDir() {
+			return gitDenied(".git/" + name + " is missing or a link; the repository is damaged")
+		}
+	}
+	for _, name := range []string{"commondir", "gitdir", "objects/info/alternates", "objects/info/http-alternates"} {
+		if _, err := root.Lstat(".git/" + name); err == nil {
+			return gitDenied("the repository takes parts from elsewhere (.git/" + name + "); this tool works only on a whole one")
+		}
+	}
+	return nil
+}
+
+// read reads the configuration of the repository with git's own parser, which
+// alone knows what git will see, and refuses all keys that are not known to be
+// harmless.
+func (g *git) read(ctx context.Context, repo *gitRepository) error {
+	out, err := g.config.Runner().Run(ctx, sandbox.Command{
+		Argv: []string{"git", "config", "--file", filepath.Join(repo.workspace, ".git", "config"), "--no-includes", "--null", "--list"},
+		Dir:  repo.workspace, Timeout: 10 * time.Second, HeadOnly: true,
+		Env: append(gitEnvironment(repo.workspace), "GIT_DIR=/dev/null"),
+	})
+	if err != nil {
+		return errors.New("git cannot be run; install git")
+	}
+	list := out.Stdout.String()
+	if out.ExitCode != 0 || out.Stdout.Omitted() > 0 {
+		return gitDenied("the configuration of the repository cannot be read: " + gitQuote(strings.TrimSpace(out.Stderr.String())))
+	}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		if err := repo.take(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gitSafeKeys are the keys of a repository's configuration that run nothing and
+// reach nothing outside. The names of remotes and branches are taken out of them.
+var gitSafeKeys = regexp.MustCompile(`^(` + strings.Join([]string{
+	`core\.(repositoryformatversion|filemode|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev` +
+		`|compression|loosecompression|bigfilethreshold|longpaths|sharedrepository|protecthfs|protectntfs|untrackedcache|preloadindex|commitgraph` +
+		`|multipackindex|whitespace|checkstat|trustctime|hidedotfiles|fscache|deltabasecachelimit|packedgitlimit|packedgitwindowsize|splitindex|commentchar)`,
+	`remote\.(url|pushurl|fetch|push|prune|prunetags|tagopt|skipdefaultupdate|skipfetchall|followremotehead)`, `remote\.pushdefault`,
+	`branch\.(remote|pushremote|merge|rebase|description|autosetupmerge|autosetuprebase|sort|vscode-merge-base|gh-merge-base)`,
+	`user\.(name|email|useconfigonly)`, `author\.(name|email)`, `committer\.(name|email)`, `init\.defaultbranch`,
+	`pull\.(rebase|ff)`, `push\.(default|autosetupremote|followtags|useforceifincludes)`, `fetch\.(prune|prunetags|parallel|writecommitgraph|output)`,
+	`merge\.(ff|conflictstyle|renames|renamelimit|stat|autostash|directoryrenames|log)`, `rebase\.(autostash|autosquash|stat|updaterefs)`,
+	`diff\.(algorithm|renames|renamelimit|mnemonicprefix|noprefix|context|colormoved|colormovedws|interhunkcontext|indentheuristic)`,
+	`color\..+`, `log\.(date|decorate|follow|abbrevcommit)`, `status\.(short|branch|showuntrackedfiles|relativepaths|aheadbehind|renames)`,
+	`commit\.(gpgsign|verbose|cleanup|status)`, `tag\.(sort|gpgsign)`, `advice\..+`, `gc\.[a-z]+`, `pack\.(window|depth|threads|windowmemory|writebitmaps)`,
+	`index\.(version|threads|sparse)`, `feature\.(manyfiles)`, `extensions\.objectformat`, `rerere\.(enabled|autoupdate)`, `column\.[a-z]+`,
+	`help\.(autocorrect)`, `protocol\.version`, `http\.(postbuffer|version|lowspeedlimit|lowspeedtime)`, `lfs\.repositoryformatversion`,
+	`maintenance\.(auto|strategy)`, `receive\.denycurrentbranch`, `github\.user`, `i18n\.(commitencoding|logoutputencoding)`,
+}, "|") + `)$`)
+
+// take takes up one entry of the configuration.
+func (r *gitRepository) take(key, value string) error {
+	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
+	if first < 0 {
+		return nil // an empty file
+	}
+	section, name := strings.ToLower(key[:first]), strings.ToLower(key[last+1:])
+	sub := ""
+	if last > first {
+		sub = key[first+1 : last]
+	}
+	plain := section + "." + name
+	inside := section == "remote" || section == "branch"
+	switch {
+	case plain == "core.bare" && sub == "" && !isTrue(value):
+		return nil
+	case section == "submodule":
+		r.submodules = true
+		return nil
+	case sub != "" && !inside && section != "color" && section != "advice", !gitSafeKeys.MatchString(plain):
+		return gitDenied(fmt.Sprintf("the configuration of the repository sets %s, which can run programs or reach outside; an owner has to take it out of .git/config", gitQuote(key)))
+	case plain == "remote.push" && strings.HasPrefix(value, "+"):
+		return gitDenied("the configuration of the repository forces every push (" + gitQuote(key) + ")")
+	case plain == "remote.url", plain == "remote.pushurl":
+		r.urls[sub] = append(r.urls[sub], value)
+	default:
+		r.named[section+"."+sub+"."+name] = value
+	}
+	return nil
+}
+
+func isTrue(value string) bool {
+	switch strings.ToLower(value) {
+	case "false", "no", "off", "0":
+		return false
+	}
+	return true
+}
+
+// permits refuses calls that are harmless elsewhere, but not on this repository.
+func (r *gitRepository) permits(c gitCall) error {
+	if r.submodules && c.action != "status" && c.action != "diff" && c.action != "log" {
+		return gitDenied("the repository has submodules, whose own configuration git would follow; only status, diff and log work on it")
+	}
+	if !c.network() {
+		return nil
+	}
+	remotes := r.urls
+	if name := c.remote(); name != "" {
+		urls, known := r.urls[name]
+		switch {
+		case known:
+			remotes = map[string][]string{name: urls}
+		case gitAddress(name) != nil:
+			return &gitRefusal{tools.NotFound, "the repository has no remote " + gitQuote(name)}
+		default:
+			return nil
+		}
+	}
+	for _, urls := range remotes {
+		for _, u := range urls {
+			if err := r.reaches(u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reaches checks the address of a remote that the repository knows. A folder
+// outside the workspace is the owner's; one inside may have hooks that somebody
+// has put there.
+func (r *gitRepository) reaches(address string) error {
+	folder, ok := gitFolder(address)
+	if !ok {
+		bare := gitUserInfo.ReplaceAllString(address, "$1") // the owner's own credential
+		return gitAddress(bare)
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	if rest, err := filepath.Rel(r.workspace, folder); err != nil || filepath.IsLocal(rest) {
+		return gitDenied("the remote lies in the workspace, where its hooks are not safe; let it lie outside")
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"klawbot/tools"
+	"klawbot/tools/sandbox"
+)
+
+// gitEnvironment is what git sees besides the few variables that every command
+// sees: no configuration of the system, no questions, no pager, no editor.
+func gitEnvironment(workspace string) []string {
+	env := []string{
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat", "GIT_EDITOR=:",
+		"GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_SSH_COMMAND=ssh -oBatchMode=yes",
+		"GIT_SSH_VARIANT=ssh", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(workspace), "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C.UTF-8",
+	}
+	// A global configuration is the owner's, unless it lies where tools write.
+	home, err := os.UserHomeDir()
+	if rest, e := filepath.Rel(workspace, home); err != nil || e == nil && filepath.IsLocal(rest) {
+		env = append(env, "GIT_CONFIG_GLOBAL=/dev/null")
+	}
+	return env
+}
+
+// gitHardening are settings that stand above every file of the repository.
+var gitHardening = []string{
+	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.askPass=", "core.attributesFile=/dev/null",
+	"protocol.ext.allow=never", "protocol.fd.allow=never", "credential.interactive=false", "submodule.recurse=false",
+	"diff.ignoreSubmodules=all", "status.submoduleSummary=false", "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
+	"gc.auto=0", "maintenance.auto=false", "safe.bareRepository=explicit", "log.showSignature=false", "commit.gpgSign=false",
+	"push.gpgSign=false", "tag.gpgSign=false", "merge.verifySignatures=false", "advice.detachedHead=false",
+}
+
+// gitAdded are options that each action gets from us.
+var gitAdded = map[string][]string{
+	"status":   {"--ignore-submodules=all"},
+	"diff":     {"--no-ext-diff", "--no-textconv", "--ignore-submodules=all"},
+	"log":      {"--no-ext-diff", "--no-textconv", "--no-show-signature", "--ignore-submodules=all"},
+	"commit":   {"--no-gpg-sign"},
+	"checkout": {"--no-recurse-submodules"},
+	"push":     {"--recurse-submodules=no", "--receive-pack=git-receive-pack", "--no-signed"},
+	"pull":     {"--no-recurse-submodules", "--upload-pack=git-upload-pack", "--no-verify-signatures", "--no-gpg-sign"},
+	"fetch":    {"--no-recurse-submodules", "--upload-pack=git-upload-pack"},
+}
+
+// command runs a call on a repository that permits it.
+func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall) (sandbox.Outcome, error) {
+	env := append(gitEnvironment(repo.workspace),
+		"GIT_DIR="+filepath.Join(repo.workspace, ".git"), "GIT_WORK_TREE="+repo.workspace, "GIT_ALLOW_PROTOCOL="+repo.protocols(c))
+	if slices.Contains(gitReading, c.action) {
+		env = append(env, "GIT_OPTIONAL_LOCKS=0")
+	}
+	if agent := os.Getenv("SSH_AUTH_SOCK"); c.network() && agent != "" {
+		env = append(env, "SSH_AUTH_SOCK="+agent)
+	}
+	run := func(argv []string) (sandbox.Outcome, error) {
+		out, err := g.config.Runner().Run(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env})
+		if err != nil {
+			return out, errors.New("git cannot be run; install git")
+		}
+		return out, nil
+	}
+	settings := gitHardening
+	if c.action == "commit" || c.action == "pull" {
+		known, err := run([]string{"git", "config", "--get", "user.email"})
+		if err != nil {
+			return known, err
+		}
+		if known.ExitCode != 0 {
+			settings = append(slices.Clone(settings), "user.name=klawbot", "user.email=klawbot@localhost")
+		}
+	}
+	return run(c.argv(settings))
+}
+
+// argv is the whole command line of a call.
+func (c gitCall) argv(settings []string) []string {
+	argv := []string{"git", "--no-pager"}
+	for _, s := range settings {
+		argv = append(argv, "-c", s)
+	}
+	argv = append(argv, c.action)
+	argv = append(argv, gitAdded[c.action]...)
+	argv = append(argv, c.options...)
+	switch c.action {
+	case "add": // all are paths
+		return append(append(append(argv, "--"), c.operands...), c.paths...)
+	case "commit":
+		if paths := append(slices.Clone(c.operands), c.paths...); len(paths) > 0 {
+			return append(append(argv, "--"), paths...)
+		}
+		return argv
+	}
+	argv = append(argv, c.operands...)
+	if c.paths != nil {
+		argv = append(append(argv, "--"), c.paths...)
+	}
+	return argv
+}
+
+// protocols are the transports that a call may use: files only when the remote
+// that it names is a folder of the owner's.
+func (r *gitRepository) protocols(c gitCall) string {
+	const net = "https:http:ssh"
+	for name, urls := range r.urls {
+		if !c.network() || c.remote() != "" && c.remote() != name {
+			continue
+		}
+		for _, u := range urls {
+			if _, is := gitFolder(u); is {
+				return net + ":file"
+			}
+		}
+	}
+	return net
+}
+
+// gitResult puts what git wrote into a result.
+func gitResult(action string, out sandbox.Outcome) tools.Result {
+	stdout, stderr := gitMasked(out.Stdout.String()), gitMasked(out.Stderr.String())
+	text := strings.TrimRight(stdout, "\n")
+	if stderr = strings.TrimSpace(stderr); stderr != "" {
+		text = strings.TrimLeft(text+"\n[stderr]\n"+stderr, "\n")
+	}
+	code := out.ExitCode
+	r := tools.OK(text)
+	switch {
+	case out.TimedOut:
+		r = tools.Fail(tools.Timeout, "git "+action+" did not finish in time; "+text)
+	case code != 0 && !(action == "diff" && code == 1 && stderr == ""):
+		r = tools.Fail(tools.Execution, fmt.Sprintf("git %s failed with exit code %d\n%s", action, code, text))
+	case text == "":
+		r.Output = gitQuiet[action]
+	}
+	r.ExitCode, r.Source = &code, action
+	return r
+}
+
+// gitQuiet is what an action says that had nothing to say.
+var gitQuiet = map[string]string{
+	"status": "(nothing to report)", "diff": "(no differences)", "log": "(no commits)", "add": "OK: added", "commit": "OK: committed",
+	"branch": "OK", "checkout": "OK: checked out", "push": "OK: pushed", "pull": "OK: pulled", "fetch": "OK: fetched",
+}
