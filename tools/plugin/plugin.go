@@ -1,0 +1,189 @@
+// Package plugin makes tools of executables in a folder of the owner: each
+// prints its specification for --spec, takes a call's arguments as JSON on its
+// standard input and prints a Result as JSON.
+//
+// A plugin passes the same pipeline as every tool. It counts as changing
+// something, and is asked about, unless the owner says that it only reads; what
+// it says itself is not believed. It runs in the sandbox when there is one, with
+// a clean environment, a deadline and a cap on what it prints. The package
+// decides nothing about who may call it.
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"klawbot/tools"
+	"klawbot/tools/sandbox"
+)
+
+const (
+	// pollEvery is how often the folder is looked at.
+	pollEvery = time.Second
+	// maxPlugins is how many there may be.
+	maxPlugins = 64
+)
+
+// Config is what New needs.
+type Config struct {
+	// Dir is the folder of the plugins. It need not exist.
+	Dir string
+	// Workspace is the folder that they run in. Required.
+	Workspace string
+	// Runner says where they run now; nil is without a sandbox.
+	Runner func() sandbox.Runner
+	// ReadOnly names the tools of which the owner says that they change
+	// nothing, as of now; nil is none.
+	ReadOnly func() []string
+	// Log is required.
+	Log *slog.Logger
+}
+
+// Host finds the plugins of a folder. It is a tools.Source.
+type Host struct {
+	config Config
+	first  sync.Once
+
+	looking sync.Mutex // held while the folder is looked at
+	mu      sync.Mutex
+	known   map[string]plugin // guarded by mu; by file name
+	reads   []string          // guarded by mu; ReadOnly when known was made
+	changed uint64            // guarded by mu
+}
+
+var (
+	_ tools.Source = (*Host)(nil)
+	_ tools.Faulty = (*Host)(nil)
+)
+
+// New returns a Host. It looks at the folder when it is first asked.
+func New(c Config) *Host {
+	if c.Runner == nil {
+		c.Runner = sandbox.Off
+	}
+	if c.ReadOnly == nil {
+		c.ReadOnly = func() []string { return nil }
+	}
+	return &Host{config: c}
+}
+
+// plugin is what is known of one file: its tool, or why it has none.
+type plugin struct {
+	file  file
+	tool  tools.Tool // nil with a fault
+	fault string
+}
+
+// Tools are the tools of the plugins, by file.
+func (h *Host) Tools() []tools.Tool {
+	var all []tools.Tool
+	h.each(func(p plugin) {
+		if p.tool != nil {
+			all = append(all, p.tool)
+		}
+	})
+	return all
+}
+
+// Faults are the plugins that cannot be used.
+func (h *Host) Faults() []tools.Fault {
+	var all []tools.Fault
+	h.each(func(p plugin) {
+		if p.fault != "" {
+			all = append(all, tools.Fault{Name: "plugins/" + p.file.name, Reason: p.fault})
+		}
+	})
+	return all
+}
+
+// Changed counts the changes.
+func (h *Host) Changed() uint64 {
+	h.start()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changed
+}
+
+func (h *Host) each(see func(plugin)) {
+	h.start()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, name := range sorted(h.known) {
+		see(h.known[name])
+	}
+}
+
+// start looks at the folder once, for those who ask before Run does.
+func (h *Host) start() { h.first.Do(func() { h.Look(context.Background()) }) }
+
+// Run looks at the folder every second until ctx ends.
+func (h *Host) Run(ctx context.Context) {
+	h.start()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			h.Look(ctx)
+		}
+	}
+}
+
+// Look looks at the folder now. Only what is new or changed is asked for its
+// specification.
+func (h *Host) Look(ctx context.Context) {
+	h.looking.Lock()
+	defer h.looking.Unlock()
+	found, err := list(h.config.Dir)
+	if err != nil {
+		h.config.Log.Warn("plugins not read", "dir", h.config.Dir, "err", err)
+		return
+	}
+	reads := slices.Clone(h.config.ReadOnly())
+	h.mu.Lock()
+	known, same := h.known, slices.Equal(reads, h.reads)
+	h.mu.Unlock()
+	next, fresh := map[string]plugin{}, known == nil && len(found) > 0 || len(found) != len(known)
+	for i, f := range found {
+		if p, ok := known[f.name]; ok && same && p.file == f {
+			next[f.name] = p
+			continue
+		}
+		fresh = true
+		next[f.name] = h.ask(ctx, f, i, reads)
+	}
+	if ctx.Err() != nil || !fresh {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known, h.reads = next, reads
+	h.changed++
+}
+
+// ask makes a tool of the i-th file.
+func (h *Host) ask(ctx context.Context, f file, i int, reads []string) plugin {
+	p := plugin{file: f, fault: f.fault}
+	if p.fault == "" && i >= maxPlugins {
+		p.fault = fmt.Sprintf("there are more than %d plugins; take some out", maxPlugins)
+	}
+	if p.fault != "" {
+		return p
+	}
+	spec, err := h.spec(ctx, f)
+	if err != nil {
+		p.fault = err.Error()
+		return p
+	}
+	spec.Changes = !slices.Contains(reads, spec.Name)
+	spec.RequiresApproval = spec.Changes
+	spec.Outside = true
+	p.tool = tool{host: h, file: f, spec: spec}
+	return p
+}
