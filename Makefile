@@ -58,7 +58,7 @@ LINES ?= 600000
 SEED ?= 1
 IMAGE ?= klawbot
 
-.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle sdk peers lint libraries docker docker-local header clean help
+.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle interop sdk peers lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -115,6 +115,10 @@ oracle: header build/oracle/node_modules/.package-lock.json ## Telegram's own pa
 	ORACLE=$(ORACLE) ORACLE_DIR=$(CURDIR)/build/oracle \
 	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram
 
+interop: header build/interop/node_modules/.package-lock.json ## real MCP servers and the protocol's conformance suite (needs npm)
+	INTEROP_DIR=$(CURDIR)/build/interop \
+	  go test -tags=$(TAGS),interop -run '^TestInterop' -count=1 -v -timeout 10m ./tools/mcp
+
 sdk: ## the official SDKs judge our requests and our fake model
 	cd $(SDKTEST) && go mod tidy -diff && go vet . && go run $(STATICCHECK) . && go test -count=1 -v .
 
@@ -124,6 +128,12 @@ peers: header build/peers/requirements.txt ## our client and our bot against a r
 
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.
+build/interop/node_modules/.package-lock.json: tools/mcp/testdata/interop/package-lock.json
+	@mkdir -p build/interop
+	cp $(<D)/package.json $(<D)/package-lock.json build/interop/
+	cd build/interop && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
 SDKTEST := engine/internal/llm/sdktest
 
 build/oracle/node_modules/.package-lock.json: gateway/telegram/testdata/oracle/package-lock.json
@@ -143,9 +153,9 @@ lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),bench,soak,crash,oracle,peers,differential ./...
-	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,oracle,peers,differential ./...
-	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,oracle,peers,differential ./...
+	go vet -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential ./...
+	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential ./...
+	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential ./...
 
 libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo

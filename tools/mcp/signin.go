@@ -55,7 +55,7 @@ func (s *server) door(ctx context.Context, home *url.URL) (auth.OAuthHandler, er
 			return s.visit(ctx, a.URL)
 		},
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			k.grant = grant{*c, t}
+			k.renew(grant{*c, t})
 			return k.source(), k.save(t)
 		},
 	})
@@ -121,6 +121,13 @@ func (k *key) TokenSource(context.Context) (oauth2.TokenSource, error) {
 func (k *key) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
 	_ = resp.Body.Close() // nothing is read of it
 	return fmt.Errorf("it wants somebody to sign in: klawbot mcp approve %s", k.s.name)
+}
+
+// renew takes what a person has just signed in for in place of what there was.
+func (k *key) renew(g grant) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.grant, k.inner = g, nil
 }
 
 // source renews the token when it is over.
