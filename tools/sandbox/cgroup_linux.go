@@ -81,14 +81,14 @@ func (c *cgroups) make(run string, l Limits) (*group, error) {
 	quota := strconv.Itoa(max(int(l.CPUs*period), 1000))
 	var err error
 	if c.unified != "" {
-		err = g.add(filepath.Join(c.unified, run), map[string]string{
+		err = g.add(filepath.Join(c.unified, run), "cgroup.procs", map[string]string{
 			"memory.max": memory, "memory.swap.max?": "0", "memory.oom.group?": "1", "pids.max": pids, "cpu.max": quota + " " + strconv.Itoa(period),
 		})
 	} else {
 		err = errors.Join(
-			g.add(filepath.Join(c.v1["memory"], run), map[string]string{"memory.limit_in_bytes": memory, "memory.swappiness?": "0"}),
-			g.add(filepath.Join(c.v1["pids"], run), map[string]string{"pids.max": pids}),
-			g.add(filepath.Join(c.v1["cpu"], run), map[string]string{"cpu.cfs_period_us": strconv.Itoa(period), "cpu.cfs_quota_us": quota}))
+			g.add(filepath.Join(c.v1["memory"], run), "tasks", map[string]string{"memory.limit_in_bytes": memory, "memory.swappiness?": "0"}),
+			g.add(filepath.Join(c.v1["pids"], run), "tasks", map[string]string{"pids.max": pids}),
+			g.add(filepath.Join(c.v1["cpu"], run), "tasks", map[string]string{"cpu.cfs_period_us": strconv.Itoa(period), "cpu.cfs_quota_us": quota}))
 	}
 	if err != nil {
 		g.remove()
@@ -98,13 +98,15 @@ func (c *cgroups) make(run string, l Limits) (*group, error) {
 }
 
 // add makes one folder of the group. A file whose name ends in a question mark
-// need not be there.
-func (g *group) add(dir string, values map[string]string) error {
+// need not be there. In v1 the one thread that is about to become the command
+// enters by itself: the kernel makes a whole process wait for tens of
+// milliseconds.
+func (g *group) add(dir, join string, values map[string]string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
 	g.dirs = append(g.dirs, dir)
-	g.join = append(g.join, filepath.Join(dir, "cgroup.procs"))
+	g.join = append(g.join, filepath.Join(dir, join))
 	for name, value := range values {
 		name, optional := strings.CutSuffix(name, "?")
 		err := os.WriteFile(filepath.Join(dir, name), []byte(value), 0)

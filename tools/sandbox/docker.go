@@ -85,7 +85,6 @@ func (d docker) kill(run string) {
 		if len(ids) == 0 {
 			return
 		}
-		d.output(ctx, append([]string{"kill"}, ids...)...)
 		d.output(ctx, append([]string{"rm", "--force"}, ids...)...)
 	}
 }

@@ -21,7 +21,8 @@ const maxStart = 50 * time.Millisecond
 // TestSandboxStartsQuickly measures an interpreter that does nothing.
 func TestSandboxStartsQuickly(t *testing.T) {
 	argv := []string{"/usr/bin/python3", "-c", "pass"}
-	usual := func(r sandbox.Runner, dir string) time.Duration {
+	// Other work on the machine makes a start slower, never quicker.
+	quickest := func(r sandbox.Runner, dir string) time.Duration {
 		var all []time.Duration
 		for range 21 {
 			begun := time.Now()
@@ -31,14 +32,13 @@ func TestSandboxStartsQuickly(t *testing.T) {
 			all = append(all, time.Since(begun))
 		}
 		slices.Sort(all)
-		return all[len(all)/2]
+		t.Logf("%s: fastest %s, half of them within %s", r.Name(), all[0], all[len(all)/2])
+		return all[0]
 	}
-	direct := usual(sandbox.Off(), t.TempDir())
-	t.Logf("off: %s", direct)
+	direct := quickest(sandbox.Off(), t.TempDir())
 	kinds(t, func(t *testing.T, kind string) {
 		b := newBox(t, kind, nil)
-		took := usual(b, b.workspace)
-		t.Logf("%s: %s, %s more", kind, took, took-direct)
+		took := quickest(b, b.workspace)
 		if kind != sandbox.TypeDocker && took-direct > maxStart {
 			t.Errorf("it starts %s later than outside, more than %s", took-direct, maxStart)
 		}
