@@ -46,6 +46,7 @@ var allowed = map[string]rule{
 	"engine/internal/llm/wire":           {[]string{"engine/internal/llm"}, "what the wires share"},
 	"engine/internal/store":              {[]string{"engine/internal/llm"}, "everything kept"},
 	"engine/internal/embed":              {nil, "text to vector"},
+	"engine/internal/memory":             {[]string{"engine/internal/store"}, "remember and recall"},
 	"engine/internal/workspace":          {nil, "reads a folder"},
 	"internal/redact":                    {nil, "a leaf"},
 	"internal/httpclient":                {nil, "a leaf"},
@@ -57,7 +58,7 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {nil, "tests the tests"},
 	"workspace-template":                 {nil, "embedded files"},
 	"doc":                                {nil, "embedded files"},
-	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -90,8 +91,9 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "tools/web", "tools/sandbox"}, // names of hosts; pages and their alphabets; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
-	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},      // the way goroutines are waited for
-	"golang.org/x/text":                            {"gateway/telegram", "engine/internal/embed", "tools/screen"}, // each normalises its texts
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},                                // the way goroutines are waited for
+	"golang.org/x/text":                            {"gateway/telegram", "engine/internal/embed", "engine/internal/memory", "tools/screen"}, // each normalises its texts
+	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},
 	"golang.org/x/sys":                             {"engine/internal/store", "internal/llamatest", "tools/sandbox"}, // each its own system calls

@@ -1,0 +1,106 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"klawbot/engine/internal/store"
+)
+
+// embedBatch is how many chunks get their vectors in one transaction.
+const embedBatch = 64
+
+// Embed gives every chunk that has none its vector, and calls progress, if it is
+// not nil, with how many it did so far. When the model is another one than
+// before, the old vectors stay until the new ones are complete. It returns nil
+// when all is done, and at once when there is no embedder.
+func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
+	if m.embedder == nil {
+		return nil
+	}
+	m.embedding.Lock()
+	defer m.embedding.Unlock()
+	set, err := m.ensureSet(ctx)
+	if err != nil {
+		return fmt.Errorf("embed: %w", err)
+	}
+	if m.cursor.set != set.ID {
+		m.cursor.set, m.cursor.next = set.ID, 0
+	}
+	for done := 0; ; {
+		var waiting []store.Chunk
+		err := m.store.Read(ctx, func(tx *store.Tx) error {
+			waiting, err = tx.WithoutVector(set.ID, m.cursor.next, embedBatch)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("embed: %w", err)
+		}
+		if len(waiting) == 0 {
+			return m.complete(ctx, set)
+		}
+		if err := m.embed(ctx, set.ID, waiting); err != nil {
+			return fmt.Errorf("embed: %w", err)
+		}
+		m.cursor.next = waiting[len(waiting)-1].ID
+		if done += len(waiting); progress != nil {
+			progress(done)
+		}
+	}
+}
+
+// ensureSet finds the set of the model, or makes one.
+func (m *Memory) ensureSet(ctx context.Context) (set store.VectorSet, err error) {
+	var found bool
+	err = m.store.Read(ctx, func(tx *store.Tx) error {
+		set, found, err = m.vectorSet(tx)
+		return err
+	})
+	if err != nil || found {
+		return set, err
+	}
+	set = store.VectorSet{Model: m.embedder.Name(), State: store.SetBuilding}
+	if set.Dimensions, err = m.embedder.Dimensions(ctx); err != nil {
+		return set, err
+	}
+	err = m.store.Write(ctx, func(tx *store.Tx) error {
+		if other, found, err := m.vectorSet(tx); err != nil || found {
+			set = other
+			return err
+		}
+		set.ID, err = tx.AddVectorSet(set)
+		return err
+	})
+	return set, err
+}
+
+func (m *Memory) embed(ctx context.Context, set store.VectorSetID, chunks []store.Chunk) error {
+	texts := make([]string, len(chunks))
+	for i, c := range chunks {
+		texts[i] = c.Content
+	}
+	vectors, err := m.embedder.Passages(ctx, texts)
+	if err != nil {
+		return err
+	}
+	return m.store.Write(ctx, func(tx *store.Tx) error {
+		for i, c := range chunks {
+			if err := tx.SetVector(set, c.Kind, c.ID, vectors[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// complete puts a set to use that has all its vectors.
+func (m *Memory) complete(ctx context.Context, set store.VectorSet) error {
+	if set.State == store.SetUsed {
+		return nil
+	}
+	err := m.store.Write(ctx, func(tx *store.Tx) error { return tx.UseVectorSet(set.ID) })
+	if err != nil {
+		return fmt.Errorf("embed: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package memory
+
+import (
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/store"
+)
+
+// What stands beside a text tells much about it: a question about a trip is
+// answered by "In May, with Anna", said two lines after "How was Lisbon?". So the
+// words of reach neighbours on both sides count for a chunk too, its own ones
+// twice.
+const (
+	reach   = 2
+	hour    = time.Hour
+	ownness = 2
+)
+
+// Add stores chunks of one place, one after another, so that they can be found by
+// their words when the transaction is committed. Their vectors follow in the
+// background.
+func Add(tx *store.Tx, chunks []store.Chunk) error {
+	if len(chunks) == 0 {
+		return nil
+	}
+	for i := range chunks {
+		var err error
+		if chunks[i].ID, err = tx.AddChunk(chunks[i]); err != nil {
+			return err
+		}
+	}
+	// The new ones change the words of those just before them, too.
+	stored, err := tx.Chunks([]store.ChunkID{chunks[0].ID})
+	if err != nil {
+		return err
+	}
+	row, err := tx.Neighbours(stored[0], 2*reach)
+	if err != nil {
+		return err
+	}
+	before := row[:position(row, chunks[0].ID)]
+	return setTerms(tx, append(before, chunks...), max(0, len(before)-reach))
+}
+
+// Drop deletes the chunks of a memory or a message. Its words go from its
+// neighbours, too: what is forgotten cannot be found by anything.
+func Drop(tx *store.Tx, kind store.Kind, owner int64) error {
+	gone, err := tx.ChunksOf(kind, owner)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	first, err := tx.Neighbours(gone[0], 2*reach)
+	if err != nil {
+		return err
+	}
+	last, err := tx.Neighbours(gone[len(gone)-1], 2*reach)
+	if err != nil {
+		return err
+	}
+	if err := tx.DropChunks(kind, owner); err != nil {
+		return err
+	}
+	before := first[:position(first, gone[0].ID)]
+	after := last[position(last, gone[len(gone)-1].ID)+1:]
+	return setTermsOf(tx, append(before, after...), len(before)-reach, len(before)+reach)
+}
+
+func position(row []store.Chunk, id store.ChunkID) int {
+	for i, c := range row {
+		if c.ID == id {
+			return i
+		}
+	}
+	return len(row)
+}
+
+// setTerms stores the words of the chunks of a row, from one on.
+func setTerms(tx *store.Tx, row []store.Chunk, from int) error {
+	return setTermsOf(tx, row, from, len(row))
+}
+
+func setTermsOf(tx *store.Tx, row []store.Chunk, from, to int) error {
+	from, to = max(from, 0), min(to, len(row))
+	own := make([]string, len(row))
+	for i, c := range row {
+		own[i] = strings.Join(terms(c.Content), " ")
+	}
+	for i := from; i < to; i++ {
+		var b strings.Builder
+		for k := max(0, i-reach); k <= min(i+reach, len(row)-1); k++ {
+			times := 1
+			if k == i {
+				times = ownness
+			} else if !near(row[i].CreatedAt, row[k].CreatedAt) {
+				continue
+			}
+			for range times {
+				b.WriteString(own[k])
+				b.WriteByte(' ')
+			}
+		}
+		if err := tx.SetTerms(row[i].ID, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// near reports whether two chunks of a place belong to one occasion.
+func near(a, b time.Time) bool { return a.Sub(b).Abs() <= hour }

@@ -1,0 +1,125 @@
+// Package memory remembers and recalls: it keeps what can be found in chunks, by
+// their words and by their vectors, and finds what fits a question best.
+//
+// The words are SQLite's FTS5 over stems; the vectors are those of a sentence
+// model in sqlite-vec, with the signs of their numbers in memory for a quick
+// first pass. A chunk can be found by its words as soon as its transaction is
+// committed; its vector follows in the background. Without an embedding model
+// everything works by words alone.
+package memory
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"klawbot/engine/internal/store"
+)
+
+// Embedder turns texts into vectors of length 1. It may be used from several
+// goroutines.
+type Embedder interface {
+	// Name tells models apart whose vectors do not compare.
+	Name() string
+	// Dimensions is the length of the vectors.
+	Dimensions(ctx context.Context) (int, error)
+	// Query returns the vector of what is looked for.
+	Query(ctx context.Context, text string) ([]float32, error)
+	// Passages returns the vectors of what is to be found.
+	Passages(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Config is what New needs.
+type Config struct {
+	// Store is required.
+	Store *store.Store
+	// Embedder makes the vectors; nil is none.
+	Embedder Embedder
+	// Fusion is asked how the sides come together; nil is FuseScores.
+	Fusion func() Fusion
+	// Log is required.
+	Log *slog.Logger
+}
+
+// Memory finds what was kept. It may be used from several goroutines.
+type Memory struct {
+	store    *store.Store
+	embedder Embedder
+	fusion   func() Fusion
+	log      *slog.Logger
+
+	mu    sync.Mutex
+	set   store.VectorSetID // whose signs are loaded
+	signs map[store.Kind]*signs
+	quiet bool // that the embedder fails was said
+
+	embedding sync.Mutex // one goroutine embeds
+	cursor    struct {
+		set  store.VectorSetID
+		next store.ChunkID
+	}
+}
+
+// New returns a Memory.
+func New(c Config) *Memory {
+	if c.Fusion == nil {
+		c.Fusion = func() Fusion { return FuseScores }
+	}
+	return &Memory{store: c.Store, embedder: c.Embedder, fusion: c.Fusion, log: c.Log}
+}
+
+// queryVector is the vector of a query, nil when there are none.
+func (m *Memory) queryVector(ctx context.Context, q Query) []float32 {
+	if m.embedder == nil || q.Mode == Keyword {
+		return nil
+	}
+	v, err := m.embedder.Query(ctx, q.Text)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil && !m.quiet && ctx.Err() == nil {
+		m.log.Warn("no vectors, search goes by words alone", "error", err)
+	}
+	m.quiet = err != nil
+	return v
+}
+
+// vectorSet is the set of vectors that the embedder made, in use or not; found
+// is false when it made none.
+func (m *Memory) vectorSet(tx *store.Tx) (set store.VectorSet, found bool, err error) {
+	sets, err := tx.VectorSets()
+	for _, s := range sets {
+		if m.embedder != nil && s.Model == m.embedder.Name() {
+			set, found = s, true
+		}
+	}
+	return set, found, err
+}
+
+// nearest are the chunks of a kind whose vectors seem nearest.
+func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vector []float32, s store.Scope, allow func(store.ChunkID) bool) ([]store.ChunkID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.set != set.ID {
+		m.set, m.signs = set.ID, map[store.Kind]*signs{}
+	}
+	known := m.signs[kind]
+	if known == nil {
+		known = newSigns(set.Dimensions)
+		m.signs[kind] = known
+	}
+	if err := tx.EachBits(set.ID, kind, known.last, known.add); err != nil {
+		return nil, err
+	}
+	open := func(c chat) bool {
+		mine := c == chat{s.Channel, s.Chat}
+		shared := c.channel == ""
+		switch {
+		case s.Channel != "":
+			return mine || s.Shared && shared
+		case s.Shared:
+			return shared
+		}
+		return true
+	}
+	return known.nearest(packed(store.Signs(vector), known.words), vectorCandidates, open, allow), nil
+}

@@ -1,0 +1,266 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+
+	"klawbot/engine/internal/store"
+)
+
+// Mode says which sides of the search take part.
+type Mode string
+
+// The modes.
+const (
+	Hybrid  Mode = "hybrid"
+	Keyword Mode = "keyword"
+	Vector  Mode = "vector"
+)
+
+// Fusion says how the two sides become one order.
+type Fusion string
+
+// The fusions.
+const (
+	// FuseScores adds what each side says, brought to the same scale.
+	FuseScores Fusion = "score"
+	// FuseRanks adds 1/(60+rank) of each side (Cormack, Clarke and Büttcher,
+	// "Reciprocal Rank Fusion", SIGIR 2009). It knows no margins and is weaker
+	// where one side is.
+	FuseRanks Fusion = "rrf"
+)
+
+// Query is what to look for.
+type Query struct {
+	Text  string
+	TopK  int // 0 means 10
+	Mode  Mode
+	Scope store.Scope
+}
+
+// Hit is what was found.
+type Hit struct {
+	store.Chunk
+	// Score is between 0 and 1 and falls steeply: the sum over several hits of
+	// one source says how sure the source is. Scores of different queries do not
+	// compare.
+	Score float64
+	// Cosine is that of the vectors, 0 without vectors.
+	Cosine float64
+}
+
+// How many candidates each side brings, and how many are looked at closely, with
+// their neighbours.
+const (
+	keywordCandidates = 300
+	vectorCandidates  = 400
+	closely           = 60
+)
+
+// Search finds what fits a query best, the best first. Without an embedding
+// model, or when it fails, the words alone decide.
+func (m *Memory) Search(ctx context.Context, q Query) ([]Hit, error) {
+	if q.TopK <= 0 {
+		q.TopK = 10
+	}
+	vector := m.queryVector(ctx, q)
+	var hits []Hit
+	err := m.store.Read(ctx, func(tx *store.Tx) error {
+		var err error
+		hits, err = m.search(tx, q, vector)
+		return err
+	})
+	return hits, err
+}
+
+// candidate is a chunk on its way to a hit.
+type candidate struct {
+	id      store.ChunkID
+	keyword float64 // BM25
+	cosine  float64
+	around  float64 // the cosine with the neighbours taken in
+	vector  []float32
+	score   float64
+}
+
+func (m *Memory) search(tx *store.Tx, q Query, vector []float32) ([]Hit, error) {
+	found := map[store.ChunkID]*candidate{}
+	if q.Mode != Vector {
+		matches, err := tx.MatchTerms(queryTerms(q.Text), q.Scope, keywordCandidates)
+		if err != nil {
+			return nil, err
+		}
+		for _, match := range matches {
+			found[match.ID] = &candidate{id: match.ID, keyword: match.Score}
+		}
+	}
+	set, known, err := m.vectorSet(tx)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		vector = nil
+	}
+	if vector != nil {
+		if err := m.vectors(tx, set, q, vector, found); err != nil {
+			return nil, err
+		}
+	}
+	all := make([]*candidate, 0, len(found))
+	for _, c := range found {
+		all = append(all, c)
+	}
+	rank := ranking{fusion: m.fusion(), vectors: vector != nil}
+	all = rank.first(all, max(closely, 2*q.TopK))
+	chunks, err := chunksOf(tx, all)
+	if err != nil {
+		return nil, err
+	}
+	if vector != nil {
+		if err := lookAround(tx, set, vector, all, chunks); err != nil {
+			return nil, err
+		}
+	}
+	all = rank.final(all, q.TopK)
+	hits := make([]Hit, 0, len(all))
+	for _, c := range all {
+		if chunk, ok := chunks[c.id]; ok {
+			hits = append(hits, Hit{Chunk: chunk, Score: c.score, Cosine: c.cosine})
+		}
+	}
+	return hits, nil
+}
+
+// vectors adds the candidates of the vector side, and the cosines of all.
+func (m *Memory) vectors(tx *store.Tx, set store.VectorSet, q Query, vector []float32, found map[store.ChunkID]*candidate) error {
+	allow, err := allowed(tx, q.Scope)
+	if err != nil {
+		return err
+	}
+	kinds := q.Scope.Kinds
+	if len(kinds) == 0 {
+		kinds = store.Kinds()
+	}
+	for _, kind := range kinds {
+		near, err := m.nearest(tx, set, kind, vector, q.Scope, allow)
+		if err != nil {
+			return err
+		}
+		for _, id := range near {
+			if found[id] == nil {
+				found[id] = &candidate{id: id}
+			}
+		}
+		ids := make([]store.ChunkID, 0, len(found))
+		for id, c := range found {
+			if c.vector == nil {
+				ids = append(ids, id)
+			}
+		}
+		known, err := tx.Vectors(set.ID, kind, ids)
+		if err != nil {
+			return err
+		}
+		for id, v := range known {
+			found[id].vector, found[id].cosine = v, dot(v, vector)
+		}
+	}
+	return nil
+}
+
+// allowed is the filter for scopes that the signs do not know, nil for the
+// others.
+func allowed(tx *store.Tx, s store.Scope) (func(store.ChunkID) bool, error) {
+	if s.Source == "" && s.Since.IsZero() && s.Until.IsZero() {
+		return nil, nil
+	}
+	ids, err := tx.ChunkIDs(s)
+	if err != nil {
+		return nil, err
+	}
+	set := make(map[store.ChunkID]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return func(id store.ChunkID) bool { return set[id] }, nil
+}
+
+func chunksOf(tx *store.Tx, all []*candidate) (map[store.ChunkID]store.Chunk, error) {
+	ids := make([]store.ChunkID, len(all))
+	for i, c := range all {
+		ids[i] = c.id
+	}
+	rows, err := tx.Chunks(ids)
+	if err != nil {
+		return nil, err
+	}
+	chunks := make(map[store.ChunkID]store.Chunk, len(rows))
+	for _, row := range rows {
+		chunks[row.ID] = row
+	}
+	return chunks, nil
+}
+
+// lookAround finds what the cosine is when the neighbours count, half as much
+// with every step away.
+func lookAround(tx *store.Tx, set store.VectorSet, query []float32, all []*candidate, chunks map[store.ChunkID]store.Chunk) error {
+	beside, err := tx.NeighbourIDs(slices.Collect(maps.Values(chunks)), reach)
+	if err != nil {
+		return err
+	}
+	wanted := map[store.Kind][]store.ChunkID{}
+	vectors := map[store.ChunkID][]float32{}
+	for _, c := range all {
+		vectors[c.id] = c.vector
+	}
+	for id, row := range beside {
+		for _, b := range row {
+			if _, known := vectors[b.ID]; !known {
+				vectors[b.ID] = nil
+				wanted[chunks[id].Kind] = append(wanted[chunks[id].Kind], b.ID)
+			}
+		}
+	}
+	for kind, ids := range wanted {
+		more, err := tx.Vectors(set.ID, kind, ids)
+		if err != nil {
+			return err
+		}
+		maps.Copy(vectors, more)
+	}
+	for _, c := range all {
+		if c.vector == nil {
+			continue
+		}
+		sum := slices.Clone(c.vector)
+		for _, b := range beside[c.id] {
+			weight := float32(math.Pow(0.5, float64(b.Steps)))
+			for k, x := range vectors[b.ID] {
+				sum[k] += weight * x
+			}
+		}
+		c.around = dot(sum, query) / math.Sqrt(dot(sum, sum))
+	}
+	return nil
+}
+
+func dot(a, b []float32) float64 {
+	var sum float32
+	for i := range min(len(a), len(b)) {
+		sum += a[i] * b[i]
+	}
+	return float64(sum)
+}
+
+// byScore sorts the best first; of two that are alike, the newer one.
+func byScore(a, b *candidate) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.id, a.id))
+}
+
+func top(all []*candidate, n int) []*candidate {
+	slices.SortFunc(all, byScore)
+	return all[:min(n, len(all))]
+}

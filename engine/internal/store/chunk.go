@@ -1,0 +1,307 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ChunkID is the id of a Chunk.
+type ChunkID int64
+
+// Kind says what a chunk is a piece of.
+type Kind string
+
+// The kinds of chunks.
+const (
+	KindMemory  Kind = "memory"
+	KindMessage Kind = "message"
+	KindDoc     Kind = "doc"
+	KindFile    Kind = "file"
+)
+
+// Kinds are all kinds of chunks.
+func Kinds() []Kind { return []Kind{KindMemory, KindMessage, KindDoc, KindFile} }
+
+// Chunk is a piece of text that can be found.
+type Chunk struct {
+	ID   ChunkID
+	Kind Kind
+	// Owner is the id of the memory or the message that it is a piece of, 0 for
+	// pages and files.
+	Owner int64
+	// Channel and Chat are the chat that may find it; an empty Channel is every
+	// chat.
+	Channel string
+	Chat    int64
+	// Source is the memory's source, the message's session, the path of a page or
+	// a file.
+	Source    string
+	Content   string
+	CreatedAt time.Time
+}
+
+const chunkColumns = `c.id, c.kind, c.owner, c.channel, c.chat, c.source, c.content, c.created_at`
+
+func scanChunk(r row) (c Chunk, err error) {
+	err = r.Scan(&c.ID, &c.Kind, &c.Owner, &c.Channel, &c.Chat, &c.Source, &c.Content, millis{&c.CreatedAt})
+	return c, err
+}
+
+// AddChunk stores a chunk without its terms.
+func (tx *Tx) AddChunk(c Chunk) (ChunkID, error) {
+	id, err := tx.insert(`INSERT INTO chunks (kind, owner, channel, chat, source, content, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		c.Kind, c.Owner, c.Channel, c.Chat, c.Source, c.Content, tx.orNow(c.CreatedAt))
+	if err != nil {
+		return 0, fmt.Errorf("store chunk: %w", err)
+	}
+	return ChunkID(id), nil
+}
+
+// SetTerms stores the words that a chunk is found by, in place of those before.
+func (tx *Tx) SetTerms(id ChunkID, terms string) error {
+	if _, err := tx.exec(`INSERT OR REPLACE INTO chunks_fts (rowid, terms) VALUES (?, ?)`, id, terms); err != nil {
+		return fmt.Errorf("store terms of chunk %d: %w", id, err)
+	}
+	return nil
+}
+
+// DropChunks deletes the chunks of a memory or a message with their terms and
+// vectors.
+func (tx *Tx) DropChunks(kind Kind, owner int64) error {
+	return tx.dropChunks(`SELECT id FROM chunks WHERE kind = ? AND owner = ?`, kind, owner)
+}
+
+// DropSource deletes the chunks of a page, a file or a session.
+func (tx *Tx) DropSource(kind Kind, source string) error {
+	return tx.dropChunks(`SELECT id FROM chunks WHERE kind = ? AND channel = '' AND chat = 0 AND source = ?`, kind, source)
+}
+
+func (tx *Tx) dropChunks(which string, kind Kind, arg any) error {
+	ids, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, which, kind, arg)
+	if err == nil && len(ids) > 0 {
+		if err = tx.dropVectors(kind, ids); err == nil {
+			_, err = tx.exec(`DELETE FROM chunks_fts WHERE rowid IN (` + list(ids) + `)`)
+		}
+		if err == nil {
+			_, err = tx.exec(`DELETE FROM chunks WHERE id IN (` + list(ids) + `)`)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("delete chunks: %w", err)
+	}
+	return nil
+}
+
+// list writes ids as SQL. They are numbers, so there is nothing to quote.
+func list[T ~int64](ids []T) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%d", id)
+	}
+	return b.String()
+}
+
+// neighbourhood is within what time chunks of one place are neighbours.
+const neighbourhood = time.Hour
+
+// Neighbours returns up to reach chunks of the same place on each side of a
+// chunk, in their order, the chunk itself among them.
+func (tx *Tx) Neighbours(c Chunk, reach int) ([]Chunk, error) {
+	from, to := toMillis(c.CreatedAt.Add(-neighbourhood)), toMillis(c.CreatedAt.Add(neighbourhood))
+	before, err := query(tx, scanChunk, neighboursBeforeSQL, c.Kind, c.Channel, c.Chat, c.Source, c.ID, from, to, reach)
+	if err != nil {
+		return nil, fmt.Errorf("neighbours of chunk %d: %w", c.ID, err)
+	}
+	after, err := query(tx, scanChunk, neighboursAfterSQL, c.Kind, c.Channel, c.Chat, c.Source, c.ID, from, to, reach)
+	if err != nil {
+		return nil, fmt.Errorf("neighbours of chunk %d: %w", c.ID, err)
+	}
+	slices.Reverse(before)
+	return slices.Concat(before, []Chunk{c}, after), nil
+}
+
+const (
+	neighboursBeforeSQL = `SELECT ` + chunkColumns + ` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ?
+		AND c.id < ? AND c.created_at BETWEEN ? AND ? ORDER BY c.id DESC LIMIT ?`
+	neighboursAfterSQL = `SELECT ` + chunkColumns + ` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ?
+		AND c.id > ? AND c.created_at BETWEEN ? AND ? ORDER BY c.id LIMIT ?`
+)
+
+// Beside is the id of a chunk beside another one, so many steps away.
+type Beside struct {
+	ID    ChunkID
+	Steps int
+}
+
+// NeighbourIDs is Neighbours of many chunks, by their ids, without their texts.
+func (tx *Tx) NeighbourIDs(chunks []Chunk, reach int) (map[ChunkID][]Beside, error) {
+	all := make(map[ChunkID][]Beside, len(chunks))
+	for _, statement := range []string{idsBeforeSQL, idsAfterSQL} {
+		if err := tx.neighbourIDs(statement, chunks, reach, all); err != nil {
+			return nil, fmt.Errorf("neighbours of chunks: %w", err)
+		}
+	}
+	return all, nil
+}
+
+func (tx *Tx) neighbourIDs(statement string, chunks []Chunk, reach int, into map[ChunkID][]Beside) error {
+	prepared, err := tx.tx.Prepare(statement)
+	if err != nil {
+		return err
+	}
+	defer prepared.Close()
+	for _, c := range chunks {
+		rows, err := prepared.Query(c.Kind, c.Channel, c.Chat, c.Source, c.ID,
+			toMillis(c.CreatedAt.Add(-neighbourhood)), toMillis(c.CreatedAt.Add(neighbourhood)), reach)
+		if err != nil {
+			return err
+		}
+		for steps := 1; rows.Next(); steps++ {
+			b := Beside{Steps: steps}
+			if err := rows.Scan(&b.ID); err != nil {
+				return errors.Join(err, rows.Close())
+			}
+			into[c.ID] = append(into[c.ID], b)
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	idsBeforeSQL = `SELECT id FROM chunks WHERE kind = ? AND channel = ? AND chat = ? AND source = ?
+		AND id < ? AND created_at BETWEEN ? AND ? ORDER BY id DESC LIMIT ?`
+	idsAfterSQL = `SELECT id FROM chunks WHERE kind = ? AND channel = ? AND chat = ? AND source = ?
+		AND id > ? AND created_at BETWEEN ? AND ? ORDER BY id LIMIT ?`
+)
+
+// Scope says which chunks a search may find. The zero value is all of them.
+type Scope struct {
+	// Kinds are the kinds to find, none for all.
+	Kinds []Kind
+	// Channel and Chat let only chunks of that chat be found, and with Shared
+	// those of every chat. An empty Channel with Shared is those of every chat
+	// alone; without it, all.
+	Channel string
+	Chat    int64
+	Shared  bool
+	// Source is the source to find, empty for any.
+	Source string
+	// Since and Until bound CreatedAt, zero for no bound.
+	Since, Until time.Time
+}
+
+// where is the scope as a condition on chunks c, with its arguments.
+func (s Scope) where() (string, []any) {
+	conditions, args := []string{"1"}, []any(nil)
+	add := func(condition string, arg ...any) {
+		conditions, args = append(conditions, condition), append(args, arg...)
+	}
+	if len(s.Kinds) > 0 {
+		marks := strings.TrimSuffix(strings.Repeat("?,", len(s.Kinds)), ",")
+		add("c.kind IN (" + marks + ")")
+		for _, k := range s.Kinds {
+			args = append(args, k)
+		}
+	}
+	switch {
+	case s.Channel != "" && s.Shared:
+		add("(c.channel = '' OR c.channel = ? AND c.chat = ?)", s.Channel, s.Chat)
+	case s.Channel != "":
+		add("c.channel = ? AND c.chat = ?", s.Channel, s.Chat)
+	case s.Shared:
+		add("c.channel = ''")
+	}
+	if s.Source != "" {
+		add("c.source = ?", s.Source)
+	}
+	if !s.Since.IsZero() {
+		add("c.created_at >= ?", toMillis(s.Since))
+	}
+	if !s.Until.IsZero() {
+		add("c.created_at < ?", toMillis(s.Until))
+	}
+	return strings.Join(conditions, " AND "), args
+}
+
+// Match is a chunk that has some of the words of a query, and how well: the
+// higher the better.
+type Match struct {
+	ID    ChunkID
+	Score float64
+}
+
+// MatchTerms finds the chunks that have any of the terms, by BM25, the best
+// first, at most limit.
+func (tx *Tx) MatchTerms(terms []string, s Scope, limit int) ([]Match, error) {
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	quoted := make([]string, len(terms))
+	for i, t := range terms {
+		quoted[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
+	}
+	where, args := s.where()
+	found, err := query(tx, func(r row) (m Match, err error) {
+		err = r.Scan(&m.ID, &m.Score)
+		return m, err
+	}, `SELECT c.id, -bm25(chunks_fts) AS score FROM chunks_fts CROSS JOIN chunks c ON c.id = chunks_fts.rowid
+		WHERE chunks_fts MATCH ? AND `+where+` ORDER BY bm25(chunks_fts), c.id DESC LIMIT ?`,
+		append(append([]any{strings.Join(quoted, " OR ")}, args...), limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("search words: %w", err)
+	}
+	return found, nil
+}
+
+// Chunks returns chunks in the order of their ids. One that is gone is left out.
+func (tx *Tx) Chunks(ids []ChunkID) ([]Chunk, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.id IN (`+list(ids)+`) ORDER BY c.id`)
+	if err != nil {
+		return nil, fmt.Errorf("read chunks: %w", err)
+	}
+	return all, nil
+}
+
+// ChunksIn returns the chunks of a scope after an id, in the order of their ids,
+// at most limit.
+func (tx *Tx) ChunksIn(s Scope, after ChunkID, limit int) ([]Chunk, error) {
+	where, args := s.where()
+	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.id > ? AND `+where+` ORDER BY c.id LIMIT ?`,
+		append(append([]any{after}, args...), limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("read chunks: %w", err)
+	}
+	return all, nil
+}
+
+// ChunksOf returns the chunks of a memory or a message, in the order of their
+// ids.
+func (tx *Tx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {
+	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.kind = ? AND c.owner = ? ORDER BY c.id`, kind, owner)
+	if err != nil {
+		return nil, fmt.Errorf("read chunks: %w", err)
+	}
+	return all, nil
+}
+
+// ChunkIDs returns the ids of all chunks of a scope.
+func (tx *Tx) ChunkIDs(s Scope) ([]ChunkID, error) {
+	where, args := s.where()
+	all, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, `SELECT c.id FROM chunks c WHERE `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read chunks: %w", err)
+	}
+	return all, nil
+}

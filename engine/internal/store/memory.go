@@ -1,0 +1,92 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// MemoryID is the id of a Memory.
+type MemoryID int64
+
+// Memory is something to be remembered.
+type Memory struct {
+	ID MemoryID
+	// Channel and Chat are the chat that may know it; an empty Channel is every
+	// chat.
+	Channel string
+	Chat    int64
+	// Key names it, empty for none. A new one replaces the old one of the chat.
+	Key string
+	// Category is a label: core, daily or custom.
+	Category string
+	// Source says where it comes from, in one word or a path.
+	Source string
+	// Provenance says who had it stored: person, model, tool, import or file.
+	Provenance string
+	Turn       TurnID // 0 for none
+	Content    string
+	// CreatedAt is when it was said, ChangedAt when it was stored last.
+	CreatedAt, ChangedAt time.Time
+}
+
+const memoryColumns = `id, channel, chat, key, category, source, provenance, turn, content, created_at, changed_at`
+
+func scanMemory(r row) (m Memory, err error) {
+	err = r.Scan(&m.ID, &m.Channel, &m.Chat, &m.Key, &m.Category, &m.Source, &m.Provenance, &m.Turn, &m.Content,
+		millis{&m.CreatedAt}, millis{&m.ChangedAt})
+	return m, err
+}
+
+// AddMemory stores a memory. Its chunks are the caller's, in the same
+// transaction.
+func (tx *Tx) AddMemory(m Memory) (MemoryID, error) {
+	id, err := tx.insert(`INSERT INTO memories (channel, chat, key, category, source, provenance, turn, content, created_at, changed_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Channel, m.Chat, m.Key, m.Category, m.Source, m.Provenance, m.Turn, m.Content,
+		tx.orNow(m.CreatedAt), tx.orNow(m.ChangedAt))
+	if err != nil {
+		return 0, fmt.Errorf("store memory: %w", err)
+	}
+	return MemoryID(id), nil
+}
+
+// Memory returns one memory, or ErrNotFound.
+func (tx *Tx) Memory(id MemoryID) (Memory, error) {
+	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories WHERE id = ?`, id))
+	if err != nil {
+		return m, fmt.Errorf("memory %d: %w", id, notFound(err))
+	}
+	return m, nil
+}
+
+// MemoryByKey returns the memory of a chat that has a key, or ErrNotFound.
+func (tx *Tx) MemoryByKey(channel string, chat int64, key string) (Memory, error) {
+	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories
+		WHERE channel = ? AND chat = ? AND key = ? AND key <> ''`, channel, chat, key))
+	if err != nil {
+		return m, fmt.Errorf("memory %q: %w", key, notFound(err))
+	}
+	return m, nil
+}
+
+// Memories lists memories, the newest first, at most limit.
+func (tx *Tx) Memories(limit int) ([]Memory, error) {
+	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories ORDER BY id DESC LIMIT ?`, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list memories: %w", err)
+	}
+	return all, nil
+}
+
+// DropMemory deletes a memory and its chunks. One that is not there is
+// ErrNotFound.
+func (tx *Tx) DropMemory(id MemoryID) error {
+	err := tx.change(`DELETE FROM memories WHERE id = ?`, id)
+	if err == nil {
+		err = tx.DropChunks(KindMemory, int64(id))
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("forget memory %d: %w", id, err)
+	}
+	return err
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// VectorSetID is the id of a VectorSet.
+type VectorSetID int64
+
+// VectorSet is the vectors that one model made.
+type VectorSet struct {
+	ID         VectorSetID
+	Model      string
+	Dimensions int
+	// State is "building" until every chunk has its vector, then "used".
+	State string
+}
+
+// The states of a VectorSet.
+const (
+	SetBuilding = "building"
+	SetUsed     = "used"
+)
+
+// VectorSets lists the sets, the oldest first.
+func (tx *Tx) VectorSets() ([]VectorSet, error) {
+	all, err := query(tx, func(r row) (v VectorSet, err error) {
+		err = r.Scan(&v.ID, &v.Model, &v.Dimensions, &v.State)
+		return v, err
+	}, `SELECT id, model, dimensions, state FROM vector_sets ORDER BY id`)
+	if err != nil {
+		return nil, fmt.Errorf("list vector sets: %w", err)
+	}
+	return all, nil
+}
+
+// AddVectorSet makes an empty set. Single vectors are read from it, never all, so
+// its tables have small pages of vectors: SQLite walks to a vector in a large one
+// page by page.
+func (tx *Tx) AddVectorSet(v VectorSet) (VectorSetID, error) {
+	id, err := tx.insert(`INSERT INTO vector_sets (model, dimensions, state, created_at) VALUES (?, ?, ?, ?)`,
+		v.Model, v.Dimensions, v.State, toMillis(tx.now))
+	for _, kind := range Kinds() {
+		if err == nil {
+			_, err = tx.exec(fmt.Sprintf(`CREATE VIRTUAL TABLE %s USING vec0(embedding float[%d], chunk_size=8)`,
+				vectorTable(VectorSetID(id), kind), v.Dimensions))
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("make vector set: %w", err)
+	}
+	return VectorSetID(id), nil
+}
+
+// UseVectorSet puts a set to use and deletes the others.
+func (tx *Tx) UseVectorSet(id VectorSetID) error {
+	sets, err := tx.VectorSets()
+	if err != nil {
+		return err
+	}
+	for _, v := range sets {
+		if v.ID != id {
+			if err := tx.DropVectorSet(v.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if err := tx.change(`UPDATE vector_sets SET state = ? WHERE id = ?`, SetUsed, id); err != nil {
+		return fmt.Errorf("use vector set %d: %w", id, err)
+	}
+	return nil
+}
+
+// DropVectorSet deletes a set.
+func (tx *Tx) DropVectorSet(id VectorSetID) error {
+	_, err := tx.exec(`DELETE FROM vector_sets WHERE id = ?`, id)
+	for _, kind := range Kinds() {
+		if err == nil {
+			_, err = tx.exec(`DROP TABLE IF EXISTS ` + vectorTable(id, kind))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("delete vector set %d: %w", id, err)
+	}
+	return nil
+}
+
+// vectorTable names the vec0 table of a kind: vec_memory_1, vec_docs_1 and so on.
+func vectorTable(id VectorSetID, kind Kind) string {
+	name := string(kind)
+	if kind != KindMemory {
+		name += "s"
+	}
+	return fmt.Sprintf("vec_%s_%d", name, id)
+}
+
+// SetVector stores the vector of a chunk in a set.
+func (tx *Tx) SetVector(id VectorSetID, kind Kind, chunk ChunkID, vector []float32) error {
+	_, err := tx.exec(`INSERT INTO `+vectorTable(id, kind)+` (rowid, embedding) VALUES (?, ?)`, chunk, floats(vector))
+	if err == nil {
+		_, err = tx.exec(`INSERT INTO vector_bits (vectors, kind, chunk, bits) VALUES (?, ?, ?, ?)`, id, kind, chunk, Signs(vector))
+	}
+	if err != nil {
+		return fmt.Errorf("store vector of chunk %d: %w", chunk, err)
+	}
+	return nil
+}
+
+// dropVectors deletes the vectors of chunks from all sets.
+func (tx *Tx) dropVectors(kind Kind, chunks []ChunkID) error {
+	sets, err := tx.VectorSets()
+	if err != nil {
+		return err
+	}
+	for _, v := range sets {
+		_, err := tx.exec(`DELETE FROM ` + vectorTable(v.ID, kind) + ` WHERE rowid IN (` + list(chunks) + `)`)
+		if err == nil {
+			_, err = tx.exec(`DELETE FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, v.ID, kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WithoutVector returns chunks after an id that have no vector in a set, in the
+// order of their ids, at most limit.
+func (tx *Tx) WithoutVector(id VectorSetID, after ChunkID, limit int) ([]Chunk, error) {
+	all, err := query(tx, scanChunk, withoutVectorSQL, after, id, limit)
+	if err != nil {
+		return nil, fmt.Errorf("find chunks without a vector: %w", err)
+	}
+	return all, nil
+}
+
+const withoutVectorSQL = `SELECT ` + chunkColumns + ` FROM chunks c WHERE c.id > ? AND NOT EXISTS
+	(SELECT 1 FROM vector_bits b WHERE b.vectors = ? AND b.kind = c.kind AND b.chunk = c.id) ORDER BY c.id LIMIT ?`
+
+// Vectors returns the vectors of chunks of a kind in a set.
+func (tx *Tx) Vectors(id VectorSetID, kind Kind, chunks []ChunkID) (map[ChunkID][]float32, error) {
+	all := make(map[ChunkID][]float32, len(chunks))
+	if len(chunks) == 0 {
+		return all, nil
+	}
+	rows, err := tx.tx.Query(`SELECT rowid, embedding FROM ` + vectorTable(id, kind) + ` WHERE rowid IN (` + list(chunks) + `)`)
+	if err != nil {
+		return nil, fmt.Errorf("read vectors: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var chunk ChunkID
+		var body sql.RawBytes
+		if err := rows.Scan(&chunk, &body); err != nil {
+			return nil, fmt.Errorf("read vectors: %w", err)
+		}
+		all[chunk] = parseFloats(body)
+	}
+	return all, rows.Err()
+}
+
+// Bits are the signs of the vector of a chunk.
+type Bits struct {
+	// ID grows with every vector that is stored.
+	ID      int64
+	Chunk   ChunkID
+	Channel string
+	Chat    int64
+	// Bits are valid only until the next row.
+	Bits []byte
+}
+
+// EachBits calls add with the signs of the vectors of a set that were stored
+// after a row, in their order.
+func (tx *Tx) EachBits(id VectorSetID, kind Kind, after int64, add func(Bits)) error {
+	rows, err := tx.tx.Query(bitsSQL, id, kind, after)
+	if err != nil {
+		return fmt.Errorf("read bits: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var b Bits
+		var raw sql.RawBytes
+		if err := rows.Scan(&b.ID, &b.Chunk, &b.Channel, &b.Chat, &raw); err != nil {
+			return fmt.Errorf("read bits: %w", err)
+		}
+		b.Bits = raw
+		add(b)
+	}
+	return rows.Err()
+}
+
+const bitsSQL = `SELECT b.id, b.chunk, c.channel, c.chat, b.bits FROM vector_bits b JOIN chunks c ON c.id = b.chunk
+	WHERE b.vectors = ? AND b.kind = ? AND b.id > ? ORDER BY b.id`
+
+// Signs are the signs of the numbers of a vector, a bit each, 1 for above zero.
+func Signs(vector []float32) []byte {
+	bits := make([]byte, (len(vector)+7)/8)
+	for i, x := range vector {
+		if x > 0 {
+			bits[i/8] |= 1 << (i % 8)
+		}
+	}
+	return bits
+}
+
+// floats is a vector as sqlite-vec keeps it.
+func floats(vector []float32) []byte {
+	body := make([]byte, 4*len(vector))
+	for i, x := range vector {
+		binary.LittleEndian.PutUint32(body[4*i:], math.Float32bits(x))
+	}
+	return body
+}
+
+func parseFloats(body []byte) []float32 {
+	vector := make([]float32, len(body)/4)
+	for i := range vector {
+		vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:]))
+	}
+	return vector
+}
