@@ -148,7 +148,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 // sentence says that there was an answer. Only that may be given up.
 func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var beside []store.Out
-	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last}
+	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
 	switch sorry := d.e.say(sayUndeliverable); {
 	case part.Text == "" && part.Document == nil, part.Text == sorry:
 		o.State = store.OutboxDead

@@ -142,9 +142,6 @@ func asModelReads(m gateway.Message) string {
 	if m.Group {
 		fmt.Fprintf(&b, "[%s] ", asName(m.Sender.Name))
 	}
-	if m.Command != "" {
-		b.WriteString("/" + m.Command + " ")
-	}
 	b.WriteString(m.Text)
 	return b.String()
 }

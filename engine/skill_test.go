@@ -98,5 +98,5 @@ func TestSkillsCommandNeedsNoModel(t *testing.T) {
 	h.settings.Models.Default = ""
 	h.start()
 	h.says(bob, "/skills")
-	h.shows(bob, "[no model] - tea: Brews tea. Use when somebody is thirsty.")
+	h.shows(bob, "[no model]\n- tea: Brews tea. Use when somebody is thirsty.")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -341,12 +342,16 @@ func (t *turn) say(m llm.Message) {
 // label marks every reply of a bot without a model.
 func (t *turn) label(text string) string { return label(t.settings, text) }
 
+// blockStart are the beginnings of Markdown that count only at the start of a
+// line: code, headings, lists, quotes and tables.
+var blockStart = regexp.MustCompile("^(```|~~~|#{1,6} |[-*+] |\\d+[.)] |>|\\|)")
+
 func label(s Settings, text string) string {
 	if s.Models.Default != "" {
 		return text
 	}
 	between := " "
-	if strings.HasPrefix(text, "```") {
+	if blockStart.MatchString(text) {
 		between = "\n"
 	}
 	return say(s.Language, sayNoModelLabel) + between + text
@@ -366,6 +371,9 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	}
 	if state == store.TurnDone {
 		parts = append(parts, t.files()...)
+	}
+	if n := len(parts); n > 0 && state == store.TurnFailed {
+		parts[n-1].Failed = true
 	}
 	outs := outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
 	if placeholder == placeholderShown {

@@ -182,6 +182,8 @@ type Part struct {
 	Document *Document `json:"document,omitempty"`
 	// Last marks the end of the answer to what was asked.
 	Last bool `json:"last,omitempty"`
+	// Failed says that the answer is an excuse: what was asked failed.
+	Failed bool `json:"failed,omitempty"`
 	// Yield lets the part fall when the chat's pace has no room for it now:
 	// placeholders and previews. The error is then SendError{Kind: Busy}.
 	Yield bool `json:"-"`

@@ -84,7 +84,7 @@ func (a *app) approvalsRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove ID",
 		Short: "Have a call asked about again",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {

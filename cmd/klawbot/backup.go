@@ -15,7 +15,7 @@ func (a *app) backupCommand() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Write a verified backup of the database and the workspace, also while the bot runs",
 		Long:  "Writes a .tar.gz that klawbot restore makes a data folder from. The configuration is not in it, because it holds secrets.",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.engineConfig()
 			if err != nil {
@@ -36,7 +36,7 @@ func (a *app) restoreCommand() *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Make a data folder from a backup",
 		Long:  "Takes what klawbot backup wrote, or an automatic backup, which holds the database only. The data folder must not have a database yet.",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.engineConfig()
 			if err != nil {

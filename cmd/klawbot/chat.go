@@ -21,7 +21,8 @@ func (a *app) chatCommand() *cobra.Command {
 		Use:   "chat",
 		Short: "Talk to the bot here",
 		Long: "Talks to the bot in this terminal: to the one that runs on the data folder, else to one of its own.\n" +
-			"With -m it says one thing, prints the answer and ends; lines on standard input are said one after another.",
+			"With -m it says one thing, prints the answer and ends; lines on standard input are said one after another.\n" +
+			"Then the exit code is 1 when the bot could not answer, such as when the model cannot be reached.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())

@@ -119,6 +119,7 @@ func (a *app) root() *cobra.Command {
 		Short:         "An assistant in Telegram that runs on your own machine",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       version,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			a.started = true
 		},
@@ -131,7 +132,38 @@ func (a *app) root() *cobra.Command {
 		a.statusCommand(), a.healthCommand(), a.doctorCommand(), a.sessionsCommand(), a.logsCommand(), a.toolsCommand(), a.policyCommand(), a.mcpCommand(),
 		a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.undoCommand(), a.skillsCommand(), a.versionCommand(),
 	)
+	root.SetVersionTemplate("klawbot {{.Version}}\n")
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Run, cmd.RunE = nil, helpFor
+		case "completion":
+			cmd.RunE = func(*cobra.Command, []string) error { return usage("completion needs bash, fish, powershell or zsh") }
+		}
+	}
 	return root
+}
+
+// helpFor is klawbot help, which fails for what there is not.
+func helpFor(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return usage("there is no command %q; klawbot help lists them", strings.Join(args, " "))
+	}
+	return about.Help()
+}
+
+// takes is a command with so many arguments. They are named in its Use.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if n := len(args); n >= least && n <= most {
+			return nil
+		}
+		_, form, _ := strings.Cut(cmd.Use, " ")
+		return usage("write it so: %s %s; %[1]s --help says more", cmd.CommandPath(), form)
+	}
 }
 
 // open loads the configuration and prints what is odd about it.

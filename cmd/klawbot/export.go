@@ -30,7 +30,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Short: "Write conversations and workspace to a file",
 		Long: "Writes all conversations and the workspace to FILE, a .tar.gz that klawbot import reads.\n" +
 			"With --format json or md it writes only the conversations. FILE - is standard output.",
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "tar" && format != "json" && format != "md" {
 				return usage("--format must be tar, json or md")

@@ -25,7 +25,7 @@ func (a *app) importCommand() *cobra.Command {
 		Short: "Read conversations and workspace from a file",
 		Long: "Adds what klawbot export wrote: messages that are not there yet, and files that the workspace lacks.\n" +
 			"Nothing is replaced. FILE may also hold only conversations (--format json). FILE - is standard input.",
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.importFile(cmd.Context(), args[0]) },
 	}
 }

@@ -163,7 +163,7 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Take a server out of config.yaml and forget what was accepted of it",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			err := a.editServers(name, false, func(text []byte) ([]byte, error) { return removeServer(text, name) })

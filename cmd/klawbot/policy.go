@@ -25,7 +25,7 @@ func (a *app) policyCheckCommand() *cobra.Command {
 		Use:   "check TOOL JSON",
 		Short: "Say what would happen to a call, without making it",
 		Long:  "Says whether a call of a tool would be allowed, asked about or denied, and why. Nothing runs.\n- instead of JSON reads the arguments from standard input. The exit code is 0 whatever the verdict.",
-		Args:  cobra.ExactArgs(2),
+		Args:  takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.checkCall(cmd.Context(), args[0], args[1], chat, asJSON)
 		},

@@ -89,12 +89,14 @@ func (t *talk) converse(ctx context.Context, lines <-chan string, events <-chan 
 	}
 }
 
-// recite says line after line, each when the one before is answered.
+// recite says line after line, each when the one before is answered. It ends
+// with errSilent when a turn failed, with errEnd when none did.
 func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan console.Event) error {
 	if err := ready(ctx, events); err != nil {
 		return err
 	}
 	var first int64 // the id of the first line
+	end := errEnd
 	for line := range lines {
 		id, err := t.client.Say(ctx, line)
 		if err != nil {
@@ -110,13 +112,15 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 					t.forget() // the answer to what was said before this talk
 					continue
 				}
-				answered = t.show(e)
+				if answered = t.show(e); e.Failed {
+					end = errSilent
+				}
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		}
 	}
-	return errEnd
+	return end
 }
 
 // show prints the event and reports whether an answer has ended with it.

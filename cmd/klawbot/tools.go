@@ -58,7 +58,7 @@ func (a *app) toolsCallCommand() *cobra.Command {
 		Use:   "call NAME JSON",
 		Short: "Call a tool as the owner",
 		Long:  "Calls a tool with a JSON object of arguments (- reads it from standard input) and prints its result.\nThe exit code is 0 when it succeeded and 1 when not.",
-		Args:  cobra.ExactArgs(2),
+		Args:  takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.callTool(cmd.Context(), args[0], args[1], asJSON, yes)
 		},
@@ -68,16 +68,23 @@ func (a *app) toolsCallCommand() *cobra.Command {
 	return cmd
 }
 
+// withTool runs fn with the data folder open and furnished, as tools want it.
+func (a *app) withTool(ctx context.Context, fn func(*engine.Data) error) error {
+	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
+		if err := f.furnish(); err != nil {
+			return err
+		}
+		return fn(d)
+	})
+}
+
 // callTool calls a tool and prints its result. yes allows what would ask.
 func (a *app) callTool(ctx context.Context, name, arguments string, asJSON, yes bool) error {
 	arguments, err := a.argumentsOf(arguments)
 	if err != nil {
 		return err
 	}
-	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
-			return err
-		}
+	return a.withTool(ctx, func(d *engine.Data) error {
 		call := d.CallTool
 		if yes {
 			call = d.CallApproved

@@ -136,12 +136,12 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 	c.mu.Lock()
 	id := c.nextID()
 	c.mu.Unlock()
-	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last})
+	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last, Failed: p.Failed})
 }
 
 // Edit shows the new text of a message.
 func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gateway.Part) error {
-	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last})
+	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last, Failed: p.Failed})
 }
 
 // shown is what a terminal shows of a part: of a file its name, its size and, if
