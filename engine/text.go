@@ -114,7 +114,6 @@ const (
 	sayMCPAccepted
 	sayMCPOther
 	sayMCPNothing
-	sayMCPChanged
 	phraseCount
 )
 
@@ -220,7 +219,6 @@ var english = [phraseCount]string{
 	sayMCPAccepted:    "Tools accepted: %d. %s",
 	sayMCPOther:       "The server offers something else than was shown. Please look again: /mcp %s",
 	sayMCPNothing:     "There is nothing to accept.",
-	sayMCPChanged:     "The MCP server %s describes tools in another way than you accepted, so I do not use them: %s. Look at them: /mcp %s",
 }
 
 var russian = [phraseCount]string{
@@ -325,7 +323,6 @@ var russian = [phraseCount]string{
 	sayMCPAccepted:    "Разрешено инструментов: %d. %s",
 	sayMCPOther:       "Сервер предлагает не то, что было показано. Посмотрите ещё раз: /mcp %s",
 	sayMCPNothing:     "Разрешать нечего.",
-	sayMCPChanged:     "Сервер MCP %s описывает инструменты не так, как вы разрешили, поэтому я их не использую: %s. Посмотреть: /mcp %s",
 }
 
 // say returns a sentence in the language, with its blanks filled.

@@ -135,6 +135,8 @@ type Listing struct {
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
 	Aliases     []string        `json:"aliases"`
+	// Outside is as in Spec.
+	Outside bool `json:"-"`
 }
 
 // List describes every tool that can work now in a language, by name.
@@ -150,7 +152,7 @@ func (r *Registry) List(language string) []Listing {
 		for j, a := range spec.Aliases {
 			aliases[j] = a.Name
 		}
-		all = append(all, Listing{spec.Name, spec.Group, spec.Changes, text.Description, text.Parameters, aliases})
+		all = append(all, Listing{spec.Name, spec.Group, spec.Changes, text.Description, text.Parameters, aliases, spec.Outside})
 	}
 	return all
 }

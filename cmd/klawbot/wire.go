@@ -77,7 +77,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Settings: func() engine.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
-		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code}), OpenFile: file.Opener(files),
+		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace})}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS,
 		Configuration: &keeper{live: l, log: log},
 		Paths:         func() []self.Entry { return append(f.paths(l.source.File), p.box.entry()) },

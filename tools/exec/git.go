@@ -18,9 +18,6 @@ type GitConfig struct {
 	// Workspace is the folder whose repository the tool works on. It may be
 	// missing: every call looks again.
 	Workspace string
-	// Runner is asked at every call for where git runs; nil: outside any
-	// sandbox.
-	Runner func() sandbox.Runner
 }
 
 // gitArgs are the parameters of git.
@@ -29,12 +26,10 @@ type gitArgs struct {
 	Extra  string `json:"extra,omitempty"`
 }
 
-// NewGit returns the tool git.
+// NewGit returns the tool git. It runs outside any sandbox, because it needs the
+// owner's identity and credentials, and runs no program but git and ssh.
 func NewGit(c GitConfig) tools.Tool {
-	if c.Runner == nil {
-		c.Runner = sandbox.Off
-	}
-	g := &git{config: c}
+	g := &git{config: c, runner: sandbox.Off()}
 	return tools.New(tools.Spec{
 		Name: "git", Group: tools.GroupRuntime, Outside: true,
 		Arguments: map[string]string{"args": "extra"},
@@ -44,7 +39,10 @@ func NewGit(c GitConfig) tools.Tool {
 }
 
 // git is the tool.
-type git struct{ config GitConfig }
+type git struct {
+	config GitConfig
+	runner sandbox.Runner
+}
 
 // gitReading are the actions that change nothing.
 var gitReading = []string{"status", "diff", "log"}

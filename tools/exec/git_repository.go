@@ -86,7 +86,7 @@ func gitFiles(root *os.Root) error {
 // alone knows what git will see, and refuses all keys that are not known to be
 // harmless.
 func (g *git) read(ctx context.Context, repo *gitRepository) error {
-	out, err := g.config.Runner().Run(ctx, sandbox.Command{
+	out, err := g.runner.Run(ctx, sandbox.Command{
 		Argv: []string{"git", "config", "--file", filepath.Join(repo.workspace, ".git", "config"), "--no-includes", "--null", "--list"},
 		Dir:  repo.workspace, Timeout: 10 * time.Second, HeadOnly: true,
 		Env: append(gitEnvironment(repo.workspace), "GIT_DIR=/dev/null"),

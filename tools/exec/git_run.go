@@ -61,7 +61,7 @@ func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall) (sand
 		env = append(env, "SSH_AUTH_SOCK="+agent)
 	}
 	run := func(argv []string) (sandbox.Outcome, error) {
-		out, err := g.config.Runner().Run(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env})
+		out, err := g.runner.Run(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env})
 		if err != nil {
 			return out, errors.New("git cannot be run; install git")
 		}
