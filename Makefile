@@ -58,7 +58,7 @@ LINES ?= 600000
 SEED ?= 1
 IMAGE ?= klawbot
 
-.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle interop sdk peers lint libraries docker docker-local header clean help
+.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle interop sdk peers browser lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -126,6 +126,11 @@ peers: header build/peers/requirements.txt ## our client and our bot against a r
 	LLAMA_DIR=$(CURDIR)/build/peers \
 	  go test -tags=$(TAGS),peers -run '^TestPeer' -count=1 -p 1 -v ./engine/internal/llm/openai ./engine/internal/llm/anthropic ./engine ./cmd/klawbot
 
+browser: header ## the tool browser on a page with a form, in a real Chromium (SCREENSHOT=file keeps the picture)
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
+	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
+	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web
+
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.
 build/interop/node_modules/.package-lock.json: tools/mcp/testdata/interop/package-lock.json
@@ -153,9 +158,9 @@ lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential ./...
-	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential ./...
-	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential ./...
+	go vet -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential,browser ./...
+	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential,browser ./...
+	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential,browser ./...
 
 libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo

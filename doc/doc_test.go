@@ -20,6 +20,7 @@ import (
 	"klawbot/tools/guide"
 	"klawbot/tools/message"
 	"klawbot/tools/self"
+	"klawbot/tools/web"
 )
 
 // documented is every tool that the manual must describe.
@@ -28,7 +29,7 @@ func documented() []tools.Tool {
 		file.New(file.Config{}), guide.New(guide.Config{Manual: doc.FS}), self.New(self.Config{}),
 		message.New(message.Config{OpenFile: file.Opener(file.Config{})}),
 		exec.NewShell(exec.ShellConfig{}).Tools(), []tools.Tool{exec.NewCode(exec.CodeConfig{})},
-		[]tools.Tool{tools.NewSearch(nil, nil)},
+		web.New(web.Config{}).Tools(), []tools.Tool{tools.NewSearch(nil, nil)},
 	)
 }
 

@@ -57,6 +57,10 @@ var checks = map[string]func(any) error{
 	"tools.sandbox.mounts":                      sandboxMounts,
 	"tools.mcp.*.url":                           webAddress,
 	"tools.mcp.*.timeoutSeconds":                between(1, 3600),
+	"tools.http.allowed_hosts":                  insideHosts,
+	"tools.http.maxBodyBytes":                   between(1024, 5_000_000),
+	"tools.search.backend":                      searchBackend,
+	"tools.search.url":                          addressOrNone,
 	"tools.policy.groups.allow":                 toolGroups,
 	"tools.policy.groups.deny":                  toolGroups,
 	"tools.policy.scheduled.groups.allow":       toolGroups,
@@ -205,6 +209,12 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 	}
 	if _, ok := c.Models.Entries[c.Models.Default]; !ok && c.Models.Default != "" {
 		add("models.default", "must be one of models.entries (%s), got %q", names(c.Models.Entries), c.Models.Default)
+	}
+	if _, ok := c.Models.Entries[c.Models.Small]; !ok && c.Models.Small != "" {
+		add("models.small", "must be one of models.entries (%s), got %q", names(c.Models.Entries), c.Models.Small)
+	}
+	if key, err := c.Tools.Search.missing(); err != nil {
+		add("tools.search."+key, "%s", err)
 	}
 	for _, name := range c.Models.Fallback {
 		if _, ok := c.Models.Entries[name]; !ok {

@@ -79,6 +79,7 @@ type Agent struct {
 // Models are the models and where they run.
 type Models struct {
 	Default        string              `koanf:"default"`
+	Small          string              `koanf:"small"`
 	Providers      map[string]Provider `koanf:"providers"`
 	Entries        map[string]Entry    `koanf:"entries"`
 	TimeoutSeconds int                 `koanf:"timeoutSeconds"`
@@ -136,6 +137,9 @@ type Tools struct {
 	Policy                 ToolPolicy           `koanf:"policy"`
 	Exec                   Exec                 `koanf:"exec"`
 	Sandbox                Sandbox              `koanf:"sandbox"`
+	HTTP                   WebRequests          `koanf:"http"`
+	Search                 WebSearch            `koanf:"search"`
+	Browser                Browser              `koanf:"browser"`
 	Rules                  []ToolRule           `koanf:"rules"`
 	MCP                    map[string]MCPServer `koanf:"mcp"`
 }
@@ -244,7 +248,7 @@ func defaults() Config {
 		Context:  Context{Window: 20},
 		Files:    Files{MaxFileSizeBytes: 1 << 20},
 		Security: Security{Autonomy: "supervised"},
-		Tools:    Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox()},
+		Tools:    Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox(), HTTP: WebRequests{MaxBodyBytes: 1 << 20}},
 		Delivery: Delivery{Ambiguous: "resend"},
 		Backup:   Backup{EveryHours: 1, Keep: 24},
 		Health:   Health{Listen: "127.0.0.1:8991"},

@@ -61,8 +61,7 @@ func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
 // for everything in it.
 var laterKeys = []string{
 	"channels.web", "context.compactAt", "context.subagentRuns", "heartbeat", "memory",
-	"models.small", "scheduler",
-	"tools.browser", "tools.http", "tools.search",
+	"scheduler",
 }
 
 // comesLater reports whether the key at path belongs to a part of a later version.

@@ -76,6 +76,7 @@ func readSecrets(c *Config, places map[string]string, known *redact.Set) (files 
 		c.Models.Providers[name] = p
 	}
 	knowServerSecrets(c, known)
+	known.Add(c.Tools.Search.APIKey)
 	return files, faults
 }
 

@@ -73,6 +73,7 @@ var usualAddress = map[string]string{
 // bot is in no-model mode.
 func (c *Config) models() engine.Models {
 	m := engine.Models{
+		Small:   c.Models.Small,
 		Entries: map[string]engine.Model{},
 		Timeout: time.Duration(c.Models.TimeoutSeconds) * time.Second,
 		Retries: c.Models.Retries,

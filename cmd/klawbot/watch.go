@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,9 @@ type live struct {
 	source  source
 	current atomic.Pointer[loaded]
 	fault   atomic.Pointer[string] // why the file on the disk is not in use
+
+	refreshing sync.Mutex
+	seen       string // guarded by refreshing; the stamp of what was loaded last
 }
 
 // newLive loads the configuration for the first time.
@@ -59,7 +63,6 @@ func (l *live) watch(ctx context.Context, log *slog.Logger) {
 	}
 	events, errs, stop := l.notifications(log)
 	defer stop()
-	seen := "" // the file may have changed since it was loaded
 	poll := time.NewTicker(watchPoll)
 	defer poll.Stop()
 	quiet := time.NewTimer(watchQuiet)
@@ -73,16 +76,43 @@ func (l *live) watch(ctx context.Context, log *slog.Logger) {
 		case err := <-errs:
 			log.Warn("configuration watcher", "err", err)
 		case <-poll.C:
-			if l.stamp() != seen {
+			if l.changed() {
 				quiet.Reset(watchQuiet)
 			}
 		case <-quiet.C:
-			if now := l.stamp(); now != seen {
-				seen = now
-				l.reload(log)
-			}
+			l.refresh(log)
 		}
 	}
+}
+
+// changed reports whether the file is another one than was loaded last.
+func (l *live) changed() bool {
+	l.refreshing.Lock()
+	defer l.refreshing.Unlock()
+	return l.source.File != "" && l.stamp() != l.seen
+}
+
+// refresh applies a change of the file at once, for who cannot wait for the
+// watch to see it. A file that was written this moment may not be whole yet; it
+// gets a moment of quiet.
+func (l *live) refresh(log *slog.Logger) {
+	l.refreshing.Lock()
+	defer l.refreshing.Unlock()
+	if l.source.File == "" {
+		return
+	}
+	now := l.stamp()
+	if now == l.seen {
+		return
+	}
+	if info, err := os.Stat(l.source.File); err == nil {
+		if age := time.Since(info.ModTime()); age >= 0 && age < watchQuiet {
+			<-time.After(watchQuiet - age)
+			now = l.stamp()
+		}
+	}
+	l.seen = now
+	l.reload(log)
 }
 
 // notifications subscribes to the folder of the file: editors replace files, so

@@ -79,7 +79,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
 		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace})}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS,
-		Configuration: &keeper{live: l, log: log},
+		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log),
 		Paths:         func() []self.Entry { return append(f.paths(l.source.File), p.box.entry()) },
 	}
 	return p, nil
