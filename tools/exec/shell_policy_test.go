@@ -270,3 +270,32 @@ func TestCorpusThroughThePipeline(t *testing.T) {
 		t.Errorf("%d firm lines: %v", n, lines.Err())
 	}
 }
+
+// TestWhatIsDecidedIsWhatRuns: a call that reaches Run without the word that it
+// needs now, because the settings or a script changed in between, does not run.
+func TestWhatIsDecidedIsWhatRuns(t *testing.T) {
+	b := newBench(t)
+	b.file("work.sh", "touch made\n")
+	call := b.make("shell", map[string]any{"command": "sh work.sh"})
+	shell := b.shell.Tools()[0]
+	asked := shell.Spec().Permit(call, tools.Supervised)
+	if asked.Verdict != tools.Ask {
+		t.Fatalf("%+v", asked)
+	}
+	for name, decided := range map[string]tools.Decision{
+		"nothing": {}, "allowed by a list that is gone": {Verdict: tools.Allow, Binds: asked.Binds}, "agreed to another script": {Verdict: tools.Ask, Binds: "x"},
+	} {
+		call.Decided = decided
+		if r := shell.Run(t.Context(), call); r.ErrorKind != tools.PolicyDenied {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	call.Decided = asked
+	if r := shell.Run(t.Context(), call); !r.Success {
+		t.Errorf("%+v", r)
+	}
+	b.settings.Mode = exec.ModeDeny
+	if r := shell.Run(t.Context(), call); r.ErrorKind != tools.PolicyDenied {
+		t.Errorf("%+v", r)
+	}
+}
