@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	gitRemoteName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,100})*$`)
+	gitRemoteName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$`)
 	// gitSSH is the short form of an address: user@host:path.
 	gitSSH = regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?([A-Za-z0-9][A-Za-z0-9.-]*):([^:].*)$`)
 )

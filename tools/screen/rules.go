@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // signal is a place that speaks for an injection.
@@ -304,8 +305,11 @@ func (r *reader) around(i, n int, c concept) bool {
 
 func (r *reader) plain(i int) string { return string(r.text[r.tokens[i].start:r.tokens[i].end]) }
 
-// denials follow a verb and take it back.
-var denials = [][]byte{fold("しない").text, fold("하지").text, fold("마").text, fold("말").text, fold("않").text, fold("ないで").text}
+// denials follow a verb and take it back. The program must start without the
+// table that folding needs: a command in a sandbox begins as this program.
+var denials = sync.OnceValue(func() [][]byte {
+	return [][]byte{fold("しない").text, fold("하지").text, fold("마").text, fold("말").text, fold("않").text, fold("ないで").text}
+})
 
 // overrideLast is the same where the verb comes last.
 func (r *reader) overrideLast(i int) {
@@ -314,7 +318,7 @@ func (r *reader) overrideLast(i int) {
 		return
 	}
 	rest := bytes.TrimLeft(r.text[r.tokens[i].end:], " ")
-	if slices.ContainsFunc(denials, func(d []byte) bool { return bytes.HasPrefix(rest, d) }) {
+	if slices.ContainsFunc(denials(), func(d []byte) bool { return bytes.HasPrefix(rest, d) }) {
 		return
 	}
 	var quals, noun concept
