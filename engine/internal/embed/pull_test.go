@@ -1,0 +1,129 @@
+package embed
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func archive(t *testing.T, name string, body []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for _, h := range []struct {
+		name string
+		body []byte
+	}{{"other", []byte("x")}, {name, body}} {
+		if err := w.WriteHeader(&tar.Header{Name: h.name, Size: int64(len(h.body)), Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(h.body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestPull(t *testing.T) {
+	body := []byte(strings.Repeat("model ", 1000))
+	packed := archive(t, "lib/library.so", body)
+	mux := http.NewServeMux()
+	asked := ""
+	serve := func(content []byte) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			asked = r.Header.Get("Range")
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+		}
+	}
+	mux.HandleFunc("/model", serve(body))
+	mux.HandleFunc("/mirror/m/model.onnx", serve(body))
+	mux.HandleFunc("/lib.tgz", serve(packed))
+	mux.HandleFunc("/bad", serve([]byte("something else")))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	model := Asset{Path: "m/model.onnx", URL: server.URL + "/model", Size: int64(len(body)), Hashes: []string{hash(body)}}
+	library := Asset{Path: "library.so", URL: server.URL + "/lib.tgz", Member: "lib/library.so", Archive: hash(packed), Hashes: []string{"0", hash(body)}}
+
+	t.Run("a file and a member of an archive come and are checked", func(t *testing.T) {
+		dir := t.TempDir()
+		var last int64
+		p := Pull{Client: server.Client(), Dir: dir, Progress: func(_ Asset, done, _ int64) { last = done }}
+		for _, a := range []Asset{model, library, model} {
+			if err := p.Bring(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.Check(dir); err != nil {
+				t.Error(err)
+			}
+		}
+		if last != int64(len(body)) {
+			t.Errorf("the last progress is %d of %d bytes", last, len(body))
+		}
+	})
+	t.Run("a broken download goes on where it stopped", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, "m"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "m/model.onnx.part"), body[:1234], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := (Pull{Client: server.Client(), Dir: dir}).Bring(t.Context(), model); err != nil {
+			t.Fatal(err)
+		}
+		if asked != "bytes=1234-" {
+			t.Errorf("asked for %q, want what was missing", asked)
+		}
+	})
+	t.Run("another file than expected is refused and leaves nothing", func(t *testing.T) {
+		dir := t.TempDir()
+		bad := model
+		bad.URL = server.URL + "/bad"
+		err := Pull{Client: server.Client(), Dir: dir}.Bring(t.Context(), bad)
+		if err == nil || !strings.Contains(err.Error(), "another file than expected") {
+			t.Errorf("the error is %v", err)
+		}
+		left, err := os.ReadDir(filepath.Join(dir, "m"))
+		if err != nil || len(left) != 0 {
+			t.Errorf("%v is left, %v", left, err)
+		}
+	})
+	t.Run("a mirror and a folder serve as well", func(t *testing.T) {
+		dir, second := t.TempDir(), t.TempDir()
+		if err := (Pull{Client: server.Client(), Dir: dir, From: server.URL + "/mirror/"}).Bring(t.Context(), model); err != nil {
+			t.Fatal(err)
+		}
+		if err := (Pull{Dir: second, From: dir}).Bring(t.Context(), model); err != nil {
+			t.Fatal(err)
+		}
+		if err := model.Check(second); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("what is missing is named", func(t *testing.T) {
+		_, _, err := Places{Dirs: []string{t.TempDir()}}.Find("e5-small-v2")
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "ONNX Runtime") {
+			t.Errorf("the error is %v", err)
+		}
+	})
+}
