@@ -136,4 +136,20 @@ var mutants = []mutant{
 		"tools/exec/shell_plan.go", `if !filepath.IsAbs(dir) || err != nil || worldWritable(real) {`, `if dir == "" && err != nil {`,
 		"TestEnvironmentOfCommands",
 	},
+	{
+		"tools/outside.go", `v := worst(r.Output, r.Error, r.Raw, string(r.Data), r.Source)`, `v := worst(head(r.Output, 1000))`,
+		"TestInjectionsAreWithheld",
+	},
+	{
+		"tools/outside.go", `case v.Level == screen.Block:`, `case v.Level > screen.Block:`,
+		"TestWritesThatMayComeFromOutsideAreScreened",
+	},
+	{
+		"tools/exec/git_repository.go", `case sub != "" && !inside && section != "color" && section != "advice", !gitSafeKeys.MatchString(plain):`, `case sub == "!" && inside && !gitSafeKeys.MatchString(plain):`,
+		"TestGitRunsNothingOfTheRepository",
+	},
+	{
+		"tools/exec/git_parse.go", `case strings.HasPrefix(o, "+"):`, `case o == "+":`,
+		"TestGitScenarios",
+	},
 }
