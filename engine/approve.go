@@ -21,6 +21,14 @@ type approver struct{ t *turn }
 
 var _ tools.Approver = approver{}
 
+// approver asks in the chat of the turn. A run that has no chat asks nobody.
+func (t *turn) approver() tools.Approver {
+	if t.row.Address.Channel == jobChannel {
+		return nil
+	}
+	return approver{t}
+}
+
 // errOtherCall: a stored answer is about other arguments than the call has.
 var errOtherCall = errors.New("the call is not the one that was asked about")
 
@@ -42,6 +50,10 @@ func (a approver) Approve(ctx context.Context, q tools.Question) (tools.Answer, 
 	crashPoint("approval.asked")
 	if row.State == store.ApprovalPending {
 		defer t.show.wait(q.Call.Name)()
+		if t.job != nil { // the time of people does not count
+			t.job.deadline.stop()
+			defer t.job.deadline.goOn()
+		}
 		if row, err = t.e.await(ctx, row); err != nil {
 			return tools.Answer{}, err
 		}

@@ -108,7 +108,8 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: reachable(t.row.Address).Chat.String(), Thread: t.row.Address.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: approver{t}, Progress: t.show.progress, Heard: t.heard,
+		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress, Heard: t.heard,
+		Within: t.within(),
 	}
 }
 

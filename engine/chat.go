@@ -38,6 +38,7 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids ...store.InboxID) {
 	chat, id := reachable(a).Chat, newID()
 	var told []store.Address
+	var paused []string
 	e.cancelChat(a, errGone)
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
 		told = told[:0]
@@ -48,6 +49,9 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 		if err != nil || !was {
 			return err
 		}
+		if paused, err = tx.PauseJobsFor(a.Channel, a.Chat, note); err != nil {
+			return err
+		}
 		name, err := tx.ChatName(a.Channel, a.Chat)
 		if err != nil {
 			return err
@@ -55,6 +59,9 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 		for _, owner := range e.ownersBeside(chat) {
 			told = append(told, stored(owner))
 			text := e.say(sayChatLost, chat, asName(name), note)
+			for _, name := range paused {
+				text += "\n" + e.say(sayJobPaused, name, note)
+			}
 			if err := addOuts(tx, outsFor(owner, e.gateway.Render(a.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
 				return err
 			}
@@ -65,7 +72,10 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 			e.log.Error("dead chat not marked", "chat", chat.String(), "err", err)
 			return
 		}
-		e.log.Info("chat lost", "chat", chat.String(), "reason", note, "owners_told", len(told))
+		e.log.Info("chat lost", "chat", chat.String(), "reason", note, "owners_told", len(told), "jobs_paused", len(paused))
+		if len(paused) > 0 {
+			e.jobs.Changed()
+		}
 		for _, owner := range told {
 			e.delivery.notify(owner)
 		}

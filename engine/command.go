@@ -34,6 +34,8 @@ var commands = []command{
 	{"status", cmdStatus, false, false},
 	{"stop", cmdStop, false, false},
 	{"help", cmdHelp, false, false},
+	{"remind", cmdRemind, true, false},
+	{"schedule", cmdSchedule, true, false},
 	{"skills", cmdSkills, true, false},
 	{"docs", cmdDocs, true, false},
 	{"files", cmdFiles, true, true},
@@ -83,6 +85,10 @@ func inLane(name string) bool {
 // obey answers a command that calls no tool.
 func (e *Engine) obey(ctx context.Context, it item) {
 	e.log.Info("command", "chat", it.msg.Address.String(), "command", it.msg.Command)
+	if it.msg.Command == "schedule" {
+		e.obeySchedule(ctx, it)
+		return
+	}
 	text, change, err := e.command(ctx, it)
 	if err != nil {
 		e.log.Error("command failed", "command", it.msg.Command, "err", err)
@@ -125,6 +131,9 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 		}
 		text, err := e.serversText(ctx, it)
 		return text, nil, err
+	case "remind":
+		text, change := e.remind(it)
+		return text, change, nil
 	case "note":
 		return e.say(sayNoteUsage), nil, nil
 	case "tool":
@@ -251,16 +260,22 @@ func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
 		}
 		return directedCall("file_write", map[string]any{"path": exportPath(it), "content": text})
 	case "tool":
-		name, arguments := args, ""
-		if i := strings.IndexFunc(args, unicode.IsSpace); i >= 0 {
-			name, arguments = args[:i], args[i:]
-		}
-		if name == "" {
-			return nil
-		}
-		return &llm.ToolCall{Name: name, Arguments: cmp.Or(strings.TrimSpace(arguments), "{}")}
+		return toolCommand(args)
 	}
 	return nil
+}
+
+// toolCommand reads "NAME JSON", nil when there is no name.
+func toolCommand(args string) *llm.ToolCall {
+	args = strings.TrimSpace(args)
+	name, arguments := args, ""
+	if i := strings.IndexFunc(args, unicode.IsSpace); i >= 0 {
+		name, arguments = args[:i], args[i:]
+	}
+	if name == "" {
+		return nil
+	}
+	return &llm.ToolCall{Name: name, Arguments: cmp.Or(strings.TrimSpace(arguments), "{}")}
 }
 
 // docsShown is how many sections of the manual /docs shows in a chat.

@@ -25,6 +25,9 @@ const (
 // conversation is what the model gets: as much of the history of this session
 // as fits, newest last, and then everything that was asked, which is never cut.
 func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
+	if t.job != nil {
+		return t.runConversation(ctx)
+	}
 	var history []store.Message
 	err := t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
 		history, err = tx.History(t.row.Session, t.settings.ContextWindow)

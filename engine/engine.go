@@ -48,6 +48,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
@@ -144,6 +145,7 @@ type Settings struct {
 	BackupEvery time.Duration
 	BackupKeep  int
 	Models      Models
+	Scheduler   Scheduler
 }
 
 // The ways an answer shows while it grows. Where a channel or a chat has no
@@ -224,6 +226,10 @@ type Engine struct {
 	grace     time.Duration
 	started   time.Time
 	log       *slog.Logger
+	// schedules is what is planned, jobs fires it, live are the runs at work.
+	schedules *schedules
+	jobs      *jobs.Scheduler
+	live      liveRuns
 
 	// dispatching is held while updates are handed to lanes, so that they get
 	// there in order.
@@ -265,10 +271,11 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.backups = &backups{e: e}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters
+	e.plan()
 	e.web = newWeb(c.Web, e.extract)
 	e.servers = newHost(ctx, c, func() *store.Store { return st })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.executor, err = toolbox(c, lent{skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web})
+	e.executor, err = toolbox(c, lent{schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web})
 	if err != nil {
 		e.servers.Close()
 		return nil, errors.Join(err, st.Close())
@@ -321,6 +328,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchOthers(ctx) })
 	group.Go(func() error { return e.backups.run(ctx) })
 	group.Go(func() error { return e.watchDatabase(ctx) })
+	group.Go(func() error { return e.jobs.Run(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
 	e.tellRecovery(ctx)
 	err := group.Wait()
@@ -359,6 +367,9 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 				return err
 			}
 			if _, err := tx.PruneApprovals(time.Now().Add(-approvalsKept)); err != nil {
+				return err
+			}
+			if err := pruneJobs(tx); err != nil {
 				return err
 			}
 			_, err := tx.PruneChanges(time.Now().Add(-changesKept))
@@ -402,6 +413,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 			continue
 		}
 		last = version
+		e.jobs.Changed()
 		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}

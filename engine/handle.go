@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/tools"
 )
 
 // item is a message that waits for its turn.
@@ -109,7 +110,7 @@ func (e *Engine) resume(turns []store.Turn, g gate) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, t := range turns {
-		if t.Address.Channel == g.channel && isGroup(t) == g.group {
+		if t.Address.Channel == g.channel && isGroup(t) == g.group && t.Origin == string(tools.OriginPerson) {
 			l := e.lane(t.Address)
 			l.resumes = append(l.resumes, t)
 			e.startLane(l)
@@ -238,6 +239,9 @@ func (e *Engine) reply(ctx context.Context, row store.Update, text string, chang
 		if err != nil {
 			e.log.Error("reply not stored", "chat", to.String(), "err", err)
 			return
+		}
+		if change != nil {
+			e.jobs.Changed()
 		}
 		e.delivery.notify(row.Address)
 	})

@@ -11,6 +11,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/guide"
+	"klawbot/tools/job"
 	"klawbot/tools/mcp"
 	"klawbot/tools/message"
 	"klawbot/tools/self"
@@ -26,6 +27,8 @@ type lent struct {
 	servers func() []mcp.Status
 	// status is how the bot is doing.
 	status func(context.Context) (Status, error)
+	// schedules keeps what is planned.
+	schedules *schedules
 	// web is what goes out into the web; nil is nothing.
 	web *web.Web
 }
@@ -39,6 +42,7 @@ func ownTools(c Config, l lent) []tools.Tool {
 			OpenFile: c.OpenFile,
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}}),
+		job.Tools(job.Config{Schedules: l.schedules}),
 	)
 	if l.web != nil {
 		all = append(all, l.web.Tools()...)

@@ -7,6 +7,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/tools"
+	"klawbot/tools/job"
 )
 
 // offered are the tools as the turn's model is told about them, sorted by name,
@@ -15,7 +16,11 @@ import (
 // seem to be of use, the one that finds others, and what that has found.
 func (t *turn) offered() []llm.Tool {
 	if t.tools == nil {
-		t.tools = t.choose(t.executor.Offered(t.toolCall(llm.ToolCall{})))
+		all := t.executor.Offered(t.toolCall(llm.ToolCall{}))
+		if t.job == nil {
+			all = slices.DeleteFunc(all, func(o tools.Tool) bool { return o.Spec().Name == job.DeliverName })
+		}
+		t.tools = t.choose(all)
 	}
 	return t.tools
 }

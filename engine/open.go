@@ -32,6 +32,7 @@ type Data struct {
 	skills   *workspace.Skills
 	// skillDirs are where the skills of a source lie on the disk.
 	skillDirs map[workspace.Source]string
+	schedules *schedules
 }
 
 // Open opens the data folder for a command. It takes the Config of New, whose

@@ -49,6 +49,9 @@ func (e *Engine) press(ctx context.Context, it item) {
 			crashPoint("approval.answered")
 			e.resolved(t.approval)
 		}
+		if t.jobs {
+			e.jobs.Changed()
+		}
 		e.delivery.notify(it.row.Address)
 		e.goOn(func() { e.acknowledge(ctx, it.msg, t.say) })
 	})
@@ -65,13 +68,17 @@ func (e *Engine) acknowledge(ctx context.Context, m gateway.Message, text string
 type tap struct {
 	// say is what the person is told.
 	say string
-	// approval is set when the tap ended it.
+	// approval is set when the tap ended it; jobs says that it changed a job.
 	approval store.Approval
+	jobs     bool
 }
 
 // tapped decides about a tap. Whoever may not decide leaves the question as it
 // is.
 func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
+	if id, verb, ok := readJobButton(it.msg.Press.Data); ok {
+		return e.tappedJob(tx, it, id, verb)
+	}
 	token, state, ok := readChoice(it.msg.Press.Data)
 	if !ok {
 		return tap{say: e.say(sayExpired)}, nil

@@ -129,7 +129,7 @@ func (d *Data) described(list []workspace.Skill) []Skill {
 // lent is what the data folder lends to the tools at the command line.
 func (d *Data) lent(c Config) lent {
 	return lent{
-		skills: d.skills,
+		skills: d.skills, schedules: d.planned(c),
 		model: func(context.Context, string) (string, Model) {
 			m := c.Settings().Models
 			return m.Default, m.Entries[m.Default]

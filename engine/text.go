@@ -114,10 +114,57 @@ const (
 	sayMCPAccepted
 	sayMCPOther
 	sayMCPNothing
+	cmdRemind
+	cmdSchedule
+	sayOnce
+	sayRunTooLong
+	sayRunNoModel
+	sayJobFailed
+	sayJobPaused
+	sayRemindUsage
+	sayRemindSet
+	sayRemindPast
+	sayRemindBad
+	sayScheduleNone
+	sayScheduleHead
+	sayScheduleNext
+	sayScheduleOff
+	sayScheduleMore
+	sayScheduleUsage
+	sayScheduleGone
+	sayScheduleRuns
+	sayScheduleOn
+	sayScheduleSkipped
+	sayScheduleRemoved
+	sayScheduleNoRuns
 	phraseCount
 )
 
 var english = [phraseCount]string{
+	cmdRemind:          "remind you: /remind tomorrow at 9 call mom",
+	cmdSchedule:        "what is scheduled, with buttons",
+	sayOnce:            "once, %s",
+	sayRunTooLong:      "It took too long and was stopped.",
+	sayRunNoModel:      "There is no language model that could do it.",
+	sayJobFailed:       "⚠️ The schedule %q failed, also when it was tried again: %s\nIt goes on as planned; I say this once. /schedule shows it.",
+	sayJobPaused:       "⏸ The schedule %q is paused: %s\nTo switch it on again: /schedule resume %[1]s",
+	sayRemindUsage:     "Usage: /remind TIME TEXT, such as: /remind tomorrow at 9 call mom, /remind in 20 minutes tea, /remind on Monday at 10:30 report.",
+	sayRemindSet:       "⏰ %s (%s): %s",
+	sayRemindPast:      "That time has come already: %s.",
+	sayRemindBad:       "I do not understand the time: %s.",
+	sayScheduleNone:    "No scheduled tasks. /remind TIME TEXT sets a reminder.",
+	sayScheduleHead:    "Scheduled:",
+	sayScheduleNext:    "next %s",
+	sayScheduleOff:     "paused",
+	sayScheduleMore:    "… and %d more.",
+	sayScheduleUsage:   "Usage: /schedule, or /schedule run|pause|resume|skip|delete|logs NAME.",
+	sayScheduleGone:    "There is no schedule %q here. /schedule lists them.",
+	sayScheduleRuns:    "▶ %q runs now.",
+	sayScheduleOn:      "%q is on, next %s.",
+	sayScheduleSkipped: "⏭ The next run of %q is skipped; then %s.",
+	sayScheduleRemoved: "🗑 %q is removed.",
+	sayScheduleNoRuns:  "%q has not run yet.",
+
 	sayGreeting:       "Hello! Write to me as you would to a person. /help shows what else I can do.",
 	sayHelpHead:       "Write to me in plain words, or use:",
 	sayUnknownCommand: "Unknown command: /%s. /help lists the ones there are.",
@@ -222,6 +269,30 @@ var english = [phraseCount]string{
 }
 
 var russian = [phraseCount]string{
+	cmdRemind:          "напомнить: /remind завтра в 9 позвонить маме",
+	cmdSchedule:        "что запланировано, с кнопками",
+	sayOnce:            "один раз, %s",
+	sayRunTooLong:      "Это заняло слишком много времени и было остановлено.",
+	sayRunNoModel:      "Нет языковой модели, которая могла бы это сделать.",
+	sayJobFailed:       "⚠️ Не удалось выполнить %q, и повторная попытка тоже: %s\nРасписание продолжает действовать; повторять это сообщение не буду. Подробнее: /schedule.",
+	sayJobPaused:       "⏸ Расписание %q приостановлено: %s\nСнова включить: /schedule resume %[1]s",
+	sayRemindUsage:     "Использование: /remind ВРЕМЯ ТЕКСТ, например: /remind завтра в 9 позвонить маме, /remind через 20 минут чай, /remind в понедельник в 10:30 отчёт.",
+	sayRemindSet:       "⏰ %s (%s): %s",
+	sayRemindPast:      "Это время уже прошло: %s.",
+	sayRemindBad:       "Не понимаю время: %s.",
+	sayScheduleNone:    "Ничего не запланировано. /remind ВРЕМЯ ТЕКСТ создаёт напоминание.",
+	sayScheduleHead:    "Запланировано:",
+	sayScheduleNext:    "следующий запуск %s",
+	sayScheduleOff:     "приостановлено",
+	sayScheduleMore:    "… и ещё %d.",
+	sayScheduleUsage:   "Использование: /schedule или /schedule run|pause|resume|skip|delete|logs ИМЯ.",
+	sayScheduleGone:    "Расписания %q здесь нет. Список — /schedule.",
+	sayScheduleRuns:    "▶ %q выполняется.",
+	sayScheduleOn:      "%q включено, следующий запуск %s.",
+	sayScheduleSkipped: "⏭ Следующий запуск %q пропускается; затем %s.",
+	sayScheduleRemoved: "🗑 %q удалено.",
+	sayScheduleNoRuns:  "%q ещё не запускалось.",
+
 	sayGreeting:       "Здравствуйте! Пишите мне как человеку. /help покажет, что ещё я умею.",
 	sayHelpHead:       "Пишите обычными словами или используйте:",
 	sayUnknownCommand: "Неизвестная команда: /%s. Список команд — /help.",

@@ -27,6 +27,8 @@ type turn struct {
 	// executor has the tools as they were when the turn began.
 	executor *tools.Executor
 	log      *slog.Logger
+	// job is the run of a job that the turn makes, nil for a person's turn.
+	job *jobRun
 	// ids are the inbox rows it answers; asked are their messages as the
 	// model and the history get them.
 	ids   []store.InboxID
@@ -176,7 +178,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 }
 
 func (t *turn) streaming() string {
-	if t.directed != nil || t.settings.Models.Default == "" {
+	if t.directed != nil || t.settings.Models.Default == "" || t.job != nil {
 		return StreamOff
 	}
 	return t.settings.Streaming[t.row.Address.Channel]
@@ -187,7 +189,9 @@ func (t *turn) streaming() string {
 func (t *turn) run(ctx context.Context) {
 	t.log = t.log.With("turn", t.row.ID)
 	started := time.Now()
-	t.show.start(t.streaming())
+	if t.job == nil {
+		t.show.start(t.streaming())
+	}
 	text, err := t.safely(ctx)
 	state, note := store.TurnDone, ""
 	switch cause := context.Cause(ctx); {
@@ -199,6 +203,12 @@ func (t *turn) run(ctx context.Context) {
 		return
 	case errors.Is(cause, errGone):
 		state, note, text = store.TurnStopped, errGone.Error(), ""
+	case errors.Is(cause, errDeadline):
+		state, note, err = store.TurnFailed, errDeadline.Error(), errDeadline
+	case errors.Is(cause, errJobGone):
+		state, note, text = store.TurnStopped, errJobGone.Error(), ""
+	case errors.Is(err, errUnlisted) && t.job != nil:
+		state, note = store.TurnFailed, err.Error()
 	case errors.Is(err, errUnlisted):
 		state, note, text = store.TurnStopped, err.Error(), ""
 		t.log.Info("turn ended for a chat that is not listed any more", "reason", err.Error())
@@ -214,7 +224,11 @@ func (t *turn) run(ctx context.Context) {
 		text = t.sorry(err)
 		t.log.Error("turn failed", "err", err)
 	}
-	t.end(ctx, state, text, note)
+	if t.job != nil {
+		t.endJob(ctx, state, text, note, err)
+	} else {
+		t.end(ctx, state, text, note)
+	}
 	t.e.meters.turn(t.row.Origin, state, time.Since(started))
 	t.log.Info("turn ended", "state", string(state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
 }
@@ -245,6 +259,9 @@ func (t *turn) sorry(err error) string {
 // model says something without calling. It returns the final text.
 func (t *turn) answer(ctx context.Context) (string, error) {
 	if t.directed == nil && t.settings.Models.Default == "" {
+		if t.job != nil {
+			return "", errNoModel
+		}
 		p := sayNoModelHere
 		if t.owned {
 			p = sayNoModel
@@ -257,7 +274,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 	}
 	t.heard = heard(conv)
 	for round := 0; ; round++ {
-		if err := t.e.gateway.Allowed(t.from); err != nil {
+		if err := t.allowed(); err != nil {
 			return "", fmt.Errorf("%w: %w", errUnlisted, err)
 		}
 		message, final, err := t.next(ctx, conv, round)
@@ -280,6 +297,17 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		t.say(results)
 		conv = append(conv, message, results)
 	}
+}
+
+// allowed asks the whitelist again, whether the turn may go on.
+func (t *turn) allowed() error {
+	if t.job == nil {
+		return t.e.gateway.Allowed(t.from)
+	}
+	if why := t.e.barred(t.job.job); why != "" {
+		return errors.New(why)
+	}
+	return nil
 }
 
 // next returns the model's answer of a round, from the journal or by asking,

@@ -4,19 +4,20 @@ package main
 // names in config.yaml; their meaning and defaults stand in
 // config.yaml.example, which a test compares with the code.
 type Config struct {
-	DataDir  string   `koanf:"dataDir"`
-	Channels Channels `koanf:"channels"`
-	Agent    Agent    `koanf:"agent"`
-	Models   Models   `koanf:"models"`
-	Context  Context  `koanf:"context"`
-	Files    Files    `koanf:"files"`
-	Security Security `koanf:"security"`
-	Tools    Tools    `koanf:"tools"`
-	Delivery Delivery `koanf:"delivery"`
-	Backup   Backup   `koanf:"backup"`
-	Health   Health   `koanf:"health"`
-	Metrics  Metrics  `koanf:"metrics"`
-	Log      Log      `koanf:"log"`
+	DataDir   string    `koanf:"dataDir"`
+	Channels  Channels  `koanf:"channels"`
+	Agent     Agent     `koanf:"agent"`
+	Models    Models    `koanf:"models"`
+	Context   Context   `koanf:"context"`
+	Files     Files     `koanf:"files"`
+	Security  Security  `koanf:"security"`
+	Tools     Tools     `koanf:"tools"`
+	Scheduler Scheduler `koanf:"scheduler"`
+	Delivery  Delivery  `koanf:"delivery"`
+	Backup    Backup    `koanf:"backup"`
+	Health    Health    `koanf:"health"`
+	Metrics   Metrics   `koanf:"metrics"`
+	Log       Log       `koanf:"log"`
 }
 
 // Channels are the ways in and out.
@@ -114,7 +115,16 @@ type Entry struct {
 
 // Context is what a model gets of the past.
 type Context struct {
-	Window int `koanf:"window"`
+	Window       int `koanf:"window"`
+	SubagentRuns int `koanf:"subagentRuns"`
+}
+
+// Scheduler bounds what runs by itself.
+type Scheduler struct {
+	MisfireThresholdSeconds float64 `koanf:"misfireThresholdSeconds"`
+	MisfireGraceSeconds     float64 `koanf:"misfireGraceSeconds"`
+	RunTimeoutSeconds       int     `koanf:"runTimeoutSeconds"`
+	MinIntervalSeconds      int     `koanf:"minIntervalSeconds"`
 }
 
 // Files bounds the file tools.
@@ -244,15 +254,16 @@ func defaults() Config {
 		Agent: Agent{
 			Language: "en", DebounceMS: 800, MaxToolCallRounds: 10, MaxConcurrentModelCalls: 4,
 		},
-		Models:   Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
-		Context:  Context{Window: 20},
-		Files:    Files{MaxFileSizeBytes: 1 << 20},
-		Security: Security{Autonomy: "supervised"},
-		Tools:    Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox(), HTTP: WebRequests{MaxBodyBytes: 1 << 20}},
-		Delivery: Delivery{Ambiguous: "resend"},
-		Backup:   Backup{EveryHours: 1, Keep: 24},
-		Health:   Health{Listen: "127.0.0.1:8991"},
-		Log:      Log{Level: "info", Format: "text"},
+		Models:    Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
+		Context:   Context{Window: 20, SubagentRuns: 5},
+		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10},
+		Files:     Files{MaxFileSizeBytes: 1 << 20},
+		Security:  Security{Autonomy: "supervised"},
+		Tools:     Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox(), HTTP: WebRequests{MaxBodyBytes: 1 << 20}},
+		Delivery:  Delivery{Ambiguous: "resend"},
+		Backup:    Backup{EveryHours: 1, Keep: 24},
+		Health:    Health{Listen: "127.0.0.1:8991"},
+		Log:       Log{Level: "info", Format: "text"},
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -46,15 +47,24 @@ func (c *Config) settings() engine.Settings {
 		BackupEvery:             time.Duration(c.Backup.EveryHours * float64(time.Hour)),
 		BackupKeep:              c.Backup.Keep,
 		Models:                  c.models(),
+		Scheduler: engine.Scheduler{
+			MisfireThreshold: time.Duration(c.Scheduler.MisfireThresholdSeconds * float64(time.Second)),
+			MisfireGrace:     time.Duration(c.Scheduler.MisfireGraceSeconds * float64(time.Second)),
+			RunTimeout:       time.Duration(c.Scheduler.RunTimeoutSeconds) * time.Second,
+			MinInterval:      time.Duration(c.Scheduler.MinIntervalSeconds) * time.Second,
+			History:          c.Context.SubagentRuns,
+		},
 	}
 }
 
-// location is the zone of the times that people see.
+// location is the zone of the times that people see, by its name: schedules keep
+// theirs.
 func (c *Config) location() *time.Location {
-	if c.Agent.Timezone == "" {
-		return time.Local
+	name := c.Agent.Timezone
+	if name == "" {
+		name = guessTimezone(os.Getenv, "/etc/localtime")
 	}
-	loc, err := time.LoadLocation(c.Agent.Timezone)
+	loc, err := time.LoadLocation(name)
 	if err != nil { // checked when it was read; the zone files went away since
 		return time.UTC
 	}

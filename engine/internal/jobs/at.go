@@ -74,13 +74,14 @@ func parseISO(text string, zone *time.Location) (time.Time, error) {
 	return wall.Add(-time.Duration(seconds) * time.Second), nil
 }
 
-// ParseZone reads the name of a time zone; empty is the one that is given.
+// ParseZone reads the name of a time zone; empty is the one that is given, and
+// "Local" the system's.
 func ParseZone(name string, usual *time.Location) (*time.Location, error) {
 	if name == "" {
 		return usual, nil
 	}
 	zone, err := time.LoadLocation(name)
-	if err != nil || name == "Local" {
+	if err != nil {
 		return nil, fmt.Errorf("time zone %q is not known; write an IANA name such as Europe/Berlin", clip(name))
 	}
 	return zone, nil

@@ -13,6 +13,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,7 +50,9 @@ type Scheduler struct {
 
 	mu    sync.Mutex
 	armed map[store.JobID]timer // guarded by mu
-	cron  gocron.Scheduler      // guarded by mu; nil unless Run runs
+	// fired are the runs that were fired and have not ended.
+	fired map[store.RunID]bool // guarded by mu
+	cron  gocron.Scheduler     // guarded by mu; nil unless Run runs
 }
 
 // timer is what gocron watches for a job.
@@ -65,7 +69,7 @@ type plan struct {
 
 // New returns a Scheduler that does nothing until Run.
 func New(c Config) *Scheduler {
-	return &Scheduler{config: c, changed: make(chan struct{}, 1), armed: map[store.JobID]timer{}}
+	return &Scheduler{config: c, changed: make(chan struct{}, 1), armed: map[store.JobID]timer{}, fired: map[store.RunID]bool{}}
 }
 
 // Changed says that jobs were added or changed.
@@ -146,12 +150,18 @@ const settleBatch = 100
 func (s *Scheduler) sync(ctx context.Context, all bool) time.Time {
 	now := time.Now()
 	var on []store.Job
+	var open []store.Run
+	known := s.known()
 	err := s.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		on, err = tx.Jobs(true)
+		if on, err = tx.Jobs(true); err != nil {
+			return err
+		}
+		open, err = tx.OpenRuns()
 		return err
 	})
 	var fresh []store.JobID
 	if err == nil {
+		s.fireOpen(open, known)
 		fresh = s.forget(on, all)
 	}
 	for len(fresh) > 0 && err == nil {
@@ -166,6 +176,44 @@ func (s *Scheduler) sync(ctx context.Context, all bool) time.Time {
 		return time.Time{}
 	}
 	return now
+}
+
+// fireOpen fires the runs that have not ended and were not fired yet: those that
+// the end of the process interrupted, and those that somebody wants now. Of those
+// that were fired before open was read, it forgets the ones that have ended.
+func (s *Scheduler) fireOpen(open []store.Run, known []store.RunID) {
+	ids := map[store.RunID]bool{}
+	for _, r := range open {
+		ids[r.ID] = true
+		s.fire(r)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range known {
+		if !ids[id] {
+			delete(s.fired, id)
+		}
+	}
+}
+
+// known are the runs that were fired.
+func (s *Scheduler) known() []store.RunID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.fired))
+}
+
+// fire fires a run, once.
+func (s *Scheduler) fire(r store.Run) {
+	s.mu.Lock()
+	known := s.fired[r.ID]
+	s.fired[r.ID] = true
+	s.mu.Unlock()
+	if known {
+		return
+	}
+	s.config.Log.Info("job due", "job", r.Job, "run", r.ID, "cause", r.Cause)
+	s.config.Fire(r)
 }
 
 // forget drops the timers of jobs that are gone or planned anew, or all, and
@@ -221,8 +269,7 @@ func (s *Scheduler) settle(ctx context.Context, ids ...store.JobID) (next time.T
 		return next, err
 	}
 	for _, r := range due {
-		s.config.Log.Info("job due", "job", r.Job, "run", r.ID, "cause", r.Cause)
-		s.config.Fire(r)
+		s.fire(r)
 	}
 	for _, j := range settled {
 		s.arm(ctx, j)

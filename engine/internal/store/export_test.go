@@ -41,6 +41,7 @@ var HotStatements = map[string]string{
 	"RunAt":      runAtSQL,
 	"LatestRuns": latestRunsSQL,
 	"Spent":      spentSQL,
+	"CostOf":     costOfSQL,
 
 	"PendingApproval": pendingApprovalSQL,
 	"stopApprovals":   stopApprovalsSQL,

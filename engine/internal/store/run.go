@@ -77,6 +77,7 @@ const (
 	openRunOfSQL = `SELECT count(*) FROM runs WHERE job = ? AND state IN ('claimed', 'running', 'retry')`
 	runAtSQL     = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ?`
 	spentSQL     = `SELECT coalesce(sum(max(input_tokens, 0) + estimated_input), 0), coalesce(sum(max(output_tokens, 0) + estimated_output), 0), coalesce(sum(max(cost, 0)), 0) FROM usage WHERE turn = ?`
+	costOfSQL    = `SELECT coalesce(sum(cost), 0) FROM runs WHERE job = ?`
 	pruneRunSQL  = `DELETE FROM runs WHERE state NOT IN ('claimed', 'running', 'retry') AND scheduled_at < ?`
 )
 
@@ -193,6 +194,14 @@ func (tx *Tx) Spent(turn TurnID) (input, output int, cost int64, err error) {
 		err = fmt.Errorf("sum up the usage of turn %d: %w", turn, err)
 	}
 	return input, output, cost, err
+}
+
+// CostOf is what the runs of a job have cost, in billionths of a dollar.
+func (tx *Tx) CostOf(job JobID) (cost int64, err error) {
+	if err = tx.tx.QueryRow(costOfSQL, job).Scan(&cost); err != nil {
+		err = fmt.Errorf("sum up the runs of job %d: %w", job, err)
+	}
+	return cost, err
 }
 
 // PruneRuns deletes ended runs that were due before a time, and returns how many.

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+	"klawbot/tools"
+	"klawbot/tools/job"
+)
+
+func (a *app) scheduleCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "schedule", Short: "What runs by itself: list it, add to it, see how it went", Args: cobra.NoArgs,
+		Long: "Schedules and reminders of all chats. A running bot notices a change within a second; of a stopped one it is kept for the next start.",
+	}
+	cmd.RunE = func(*cobra.Command, []string) error { return usage("schedule needs list, add, remove, run or logs") }
+	cmd.AddCommand(a.scheduleListCommand(), a.scheduleAddCommand(), a.scheduleRemoveCommand(), a.scheduleRunCommand(), a.scheduleLogsCommand())
+	return cmd
+}
+
+// withSchedules runs fn with what is planned, as the owner at the command line.
+func (a *app) withSchedules(ctx context.Context, fn func(job.Schedules, *Config) error) error {
+	return a.withData(ctx, func(l *live, f folders, d *engine.Data) error {
+		if err := f.furnish(); err != nil {
+			return err
+		}
+		return fn(d.Schedules(), l.config())
+	})
+}
+
+func (a *app) scheduleListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List what is scheduled", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+				list, err := s.List(cmd.Context(), tools.Call{})
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(list)
+				}
+				return a.printSchedules(list)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) printSchedules(list []job.Schedule) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "No scheduled tasks.")
+		return err
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tSTATE\tWHEN\tNEXT\tLAST\tTO\tCOST")
+	for _, s := range list {
+		next, last := "-", "-"
+		if len(s.Next) > 0 {
+			next = inZone(s.Next[0], s.TZ)
+		}
+		if !s.Prev.IsZero() {
+			last = inZone(s.Prev, s.TZ) + " " + s.PrevState
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t$%.4f\n", visible(s.Name), s.State, s.When, next, last, cmp.Or(s.InjectInto, "-"), s.CostUSD)
+	}
+	return w.Flush()
+}
+
+func inZone(t time.Time, name string) string {
+	if zone, err := time.LoadLocation(name); err == nil {
+		t = t.In(zone)
+	}
+	if t.Second() != 0 {
+		return t.Format("2006-01-02 15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+func (a *app) scheduleAddCommand() *cobra.Command {
+	var n job.New
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "add NAME CRON MESSAGE | add NAME --at TIME MESSAGE",
+		Short: "Schedule a task",
+		Long: `Schedules a task for the model. CRON has five fields as in Unix (minute hour day month
+weekday), six or seven as in Quartz (seconds first), or is @hourly, @daily, @weekly, @monthly
+or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that begins with
+/tool NAME JSON calls that tool and needs no model.`,
+		Example: `  klawbot schedule add report "0 9 * * 1-5" "Summarise notes.md" --inject-into telegram_123456
+  klawbot schedule add backup "@daily" '/tool shell {"command": "ls -l backups"}'`,
+		Args: cobra.RangeArgs(2, 3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n.Name, n.Message = args[0], args[len(args)-1]
+			if (n.At == "") != (len(args) == 3) {
+				return usage("give a cron expression or --at TIME, and a message: klawbot schedule add NAME CRON MESSAGE")
+			}
+			if n.At == "" {
+				n.Cron = args[1]
+			}
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+				one, err := s.Add(cmd.Context(), tools.Call{}, n)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(one)
+				}
+				return a.printSchedule(one)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&n.At, "at", "", "run once, at this `time`, instead of CRON")
+	cmd.Flags().StringVar(&n.Model, "model", "", "the configured `model` that runs it (default: models.default)")
+	cmd.Flags().StringVar(&n.InjectInto, "inject-into", "", "the `chat` that gets the result, such as telegram_123456 (default: only the log)")
+	cmd.Flags().StringVar(&n.TZ, "tz", "", "the time `zone` of CRON and TIME (default: agent.timezone)")
+	cmd.Flags().StringVar(&n.Misfire, "misfire", "", "what becomes of missed times: run_once (default) or skip")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) printSchedule(s job.Schedule) error {
+	next := make([]string, len(s.Next))
+	for i, t := range s.Next {
+		next[i] = inZone(t, s.TZ)
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s is scheduled: %s (%s)\nNext: %s\n", visible(s.Name), s.When, s.TZ, strings.Join(next, "; "))
+	if err == nil && s.InjectInto == "" {
+		_, err = fmt.Fprintln(a.stdout, "The results are only logged; --inject-into CHAT sends them.")
+	}
+	return err
+}
+
+func (a *app) scheduleRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Remove a schedule", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+				if err := s.Remove(cmd.Context(), tools.Call{}, args[0]); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(a.stdout, "%s is removed.\n", visible(args[0]))
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) scheduleRunCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "run NAME", Short: "Run a schedule now, or at the next start of a stopped bot", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+				if err := s.Run(cmd.Context(), tools.Call{}, args[0]); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(a.stdout, "%s runs now, or as soon as the bot is started. klawbot schedule logs %s shows how it went.\n", visible(args[0]), visible(args[0]))
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) scheduleLogsCommand() *cobra.Command {
+	var asJSON bool
+	var limit int
+	cmd := &cobra.Command{
+		Use: "logs NAME", Short: "Show the latest runs of a schedule", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 {
+				return usage("--limit must be 1 or more")
+			}
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, c *Config) error {
+				runs, err := s.Logs(cmd.Context(), tools.Call{}, args[0], limit)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(runs)
+				}
+				return a.printRuns(runs, c.location())
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().IntVar(&limit, "limit", 20, "how `many` runs")
+	return cmd
+}
+
+func (a *app) printRuns(runs []job.Run, zone *time.Location) error {
+	if len(runs) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "It has not run yet.")
+		return err
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DUE\tSTATE\tTOOK\tTOKENS\tCOST\tTO\tNOTE")
+	for _, r := range runs {
+		took := "-"
+		if !r.StartedAt.IsZero() && !r.EndedAt.IsZero() {
+			took = r.EndedAt.Sub(r.StartedAt).Round(100 * time.Millisecond).String()
+		}
+		state := r.State
+		if r.Missed > 1 {
+			state += fmt.Sprintf(" ×%d", r.Missed)
+		}
+		if r.Cause != "" && r.Cause != "due" {
+			state += ", " + r.Cause
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t$%.4f\t%s\t%s\n", inZone(r.ScheduledAt, zone.String()), state, took, r.InputTokens+r.OutputTokens, r.CostUSD,
+			cmp.Or(strings.TrimSpace(r.Delivered+" "+r.Delivery), "-"), visible(cmp.Or(r.Note, firstLine(r.Result))))
+	}
+	return w.Flush()
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

@@ -1,0 +1,379 @@
+package engine
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools"
+)
+
+var (
+	// errDeadline: a run took too long.
+	errDeadline = errors.New("the run took too long")
+	// errJobGone: the job was removed while it ran.
+	errJobGone = errors.New("the job was removed")
+	// errNoModel: there is no model that could run a turn.
+	errNoModel = errors.New("no model is set up")
+)
+
+const (
+	// retryAfter is the wait before the one retry of a run that failed.
+	retryAfter = 5 * time.Minute
+	// maxAttempts is how often a run is tried.
+	maxAttempts = 2
+	// runTimeout is how long a run may take when the settings do not say.
+	runTimeout = 5 * time.Minute
+	// resultKept is how much of what a run said is kept with it, in characters.
+	resultKept = 4000
+	// jobsTogether times the model calls at one time is how many runs there are
+	// at one time; the others wait in the order in which they were due.
+	jobsTogether = 2
+	// jobsKept is how long ended jobs and the rows of runs are kept.
+	jobsKept = 90 * 24 * time.Hour
+)
+
+// jobChannel is the channel of the sessions of jobs, which are no chats.
+const jobChannel = "job"
+
+// liveRuns are the runs of jobs that are at work in this process.
+type liveRuns struct {
+	slots slots
+
+	mu  sync.Mutex
+	all map[store.RunID]liveRun // guarded by mu
+	// begun are the runs that a goroutine has.
+	begun map[store.RunID]bool // guarded by mu
+}
+
+// begin says that a goroutine has a run; ok is false when another one has it.
+func (l *liveRuns) begin(id store.RunID) (done func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.begun[id] {
+		return nil, false
+	}
+	if l.begun == nil {
+		l.begun = map[store.RunID]bool{}
+	}
+	l.begun[id] = true
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.begun, id)
+	}, true
+}
+
+// liveRun is a run at work.
+type liveRun struct {
+	job    store.Job
+	cancel context.CancelCauseFunc
+}
+
+// add notes a run; the function forgets it.
+func (l *liveRuns) add(id store.RunID, r liveRun) (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[store.RunID]liveRun{}
+	}
+	l.all[id] = r
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.all, id)
+	}
+}
+
+// stop cancels the runs that match, and returns how many.
+func (l *liveRuns) stop(cause error, match func(store.Job) bool) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, r := range l.all {
+		if match(r.job) {
+			r.cancel(cause)
+			n++
+		}
+	}
+	return n
+}
+
+// startRun begins a run that was claimed, or that the end of the process
+// interrupted. It does not block.
+func (e *Engine) startRun(r store.Run) {
+	e.goOn(func() { e.runJob(e.running, r.ID) })
+}
+
+// runJob makes a run, with its retry. ctx ends with the engine; then what has
+// begun is parked like the turns of people.
+func (e *Engine) runJob(ctx context.Context, id store.RunID) {
+	done, ok := e.live.begin(id)
+	if !ok {
+		return
+	}
+	defer done()
+	defer func() {
+		if p := recover(); p != nil {
+			e.log.Error("run panicked", "run", id, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	for {
+		var j store.Job
+		var r store.Run
+		err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+			if r, err = tx.Run(id); err != nil {
+				return err
+			}
+			j, err = tx.Job(r.Job)
+			return err
+		})
+		if err != nil {
+			if ctx.Err() == nil {
+				e.log.Error("run not begun", "run", id, "err", err)
+			}
+			return
+		}
+		if r.State == store.RunRetry && !pause(ctx, min(time.Until(r.RetryAt), retryAfter)) {
+			return
+		}
+		if again := e.attempt(ctx, j, r); !again {
+			return
+		}
+	}
+}
+
+// attempt tries a run once, and reports whether it is to be tried again.
+func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again bool) {
+	log := e.log.With("job", j.ID, "run", r.ID)
+	switch {
+	case r.State != store.RunClaimed && r.State != store.RunRunning && r.State != store.RunRetry:
+		return false
+	case j.State == store.JobRemoved:
+		e.endRun(ctx, j, r, runEnd{state: store.RunStopped, note: errJobGone.Error()})
+		return false
+	}
+	if why := e.barred(j); why != "" {
+		log.Warn("job paused", "name", j.Name, "reason", why)
+		e.endRun(ctx, j, r, runEnd{state: store.RunFailed, note: why, pause: why, owners: true})
+		return false
+	}
+	if j.Kind == store.JobReminder {
+		e.endRun(ctx, j, r, runEnd{state: store.RunDone, report: "⏰ " + j.Message, result: j.Message})
+		return false
+	}
+	release, err := e.live.slots.take(ctx, false)
+	if err != nil {
+		return false
+	}
+	defer release()
+	t, err := e.beginRun(ctx, j, r)
+	if err != nil {
+		e.logUnstored(ctx, "run not begun", err, "run", r.ID)
+		return pause(ctx, time.Second)
+	}
+	running, cancel := context.WithCancelCause(e.parking)
+	defer cancel(nil)
+	defer e.live.add(r.ID, liveRun{t.job.job, cancel})()
+	t.job.deadline = startDeadline(e.settings().Scheduler.RunTimeout, func() { cancel(errDeadline) })
+	defer t.job.deadline.stop()
+	t.run(running)
+	return t.job.run.State == store.RunRetry
+}
+
+// barred says why a job may not run, "" when it may: the chat that it belongs to
+// or that it reports to is not listed any more.
+func (e *Engine) barred(j store.Job) string {
+	for _, a := range []store.Address{j.Target, j.Home} {
+		if a.Channel == "" {
+			continue
+		}
+		if err := e.gateway.Reachable(reachable(a).Chat); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// jobRun is what makes a turn the run of a job.
+type jobRun struct {
+	job      store.Job
+	run      store.Run
+	deadline *deadline
+}
+
+// beginRun starts the turn of a run, or resumes the one that the end of the
+// process interrupted.
+func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn, error) {
+	row := store.Turn{
+		Address: workplace(j), Origin: string(originOf(j)), State: store.TurnRunning, Placeholder: placeholderNone, Model: j.Model, StartedAt: time.Now(),
+	}
+	var answers []llm.Message
+	var calls map[string]store.Call
+	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) error {
+		if r.State == store.RunRunning && r.Turn != 0 {
+			known, err := tx.Turn(r.Turn)
+			if err == nil && known.State == store.TurnRunning {
+				row = known
+				if answers, err = tx.Answers(row.ID); err == nil {
+					calls, err = tx.Calls(row.ID)
+				}
+				return err
+			}
+		}
+		session, err := tx.Session(store.Address{Channel: jobChannel, Chat: int64(j.ID)})
+		if err != nil {
+			return err
+		}
+		row.Session = session.ID
+		if row.ID, err = tx.AddTurn(row); err != nil {
+			return err
+		}
+		r.State, r.Turn, r.StartedAt = store.RunRunning, row.ID, row.StartedAt
+		r.Attempts++
+		return tx.UpdateRun(r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	crashPoint("run.started")
+	t := e.newTurn(ctx, row, nil)
+	t.job = &jobRun{job: j, run: r}
+	t.user, t.owned = j.Creator, e.ownsJob(j)
+	t.asked = []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: row.StartedAt}}
+	t.directed, t.command = e.directJob(j), "tool"
+	t.answers, t.calls = answers, calls
+	t.log = t.log.With("job", j.ID, "run", r.ID)
+	t.log.Info("run begins", "name", j.Name, "attempt", r.Attempts, "resumed", calls != nil)
+	return t, nil
+}
+
+// workplace is the chat that a run works for: the one that it reports to, or
+// that it belongs to. A job of the command line has none.
+func workplace(j store.Job) store.Address {
+	switch {
+	case j.Target.Channel != "":
+		return j.Target
+	case j.Home.Channel != "":
+		return j.Home
+	}
+	return store.Address{Channel: jobChannel, Chat: int64(j.ID)}
+}
+
+func originOf(j store.Job) tools.Origin {
+	if j.Kind == store.JobSpawn {
+		return tools.OriginSubagent
+	}
+	return tools.OriginSchedule
+}
+
+// ownsJob reports whether an owner made a job.
+func (e *Engine) ownsJob(j store.Job) bool {
+	if j.Home.Channel == "" {
+		return j.Origin == "command" || j.Origin == "workspace"
+	}
+	return e.owns(gateway.Message{Address: reachable(j.Home), Sender: gateway.Sender{ID: j.Creator}})
+}
+
+// directJob is the call of an owner's job whose message is "/tool NAME JSON": it
+// needs no model. nil for others.
+func (e *Engine) directJob(j store.Job) *llm.ToolCall {
+	args, ok := strings.CutPrefix(j.Message, "/tool ")
+	if !ok || !e.ownsJob(j) {
+		return nil
+	}
+	return toolCommand(args)
+}
+
+// within is what a run may do at most: what its creator may do in the chat that
+// it belongs to, and no planning and no spawning unless the owner's policy for
+// scheduled runs names it.
+func (t *turn) within() *tools.Scope {
+	if t.job == nil {
+		return nil
+	}
+	p := t.settings.Policy
+	j := t.job.job
+	home := ""
+	if j.Home.Channel != "" {
+		home = reachable(j.Home).Chat.String()
+	}
+	closed := tools.Policy{Scheduled: tools.Limits{Deny: closedToRuns(p.Scheduled, originOf(j))}}
+	scope := p.For(home, tools.OriginPerson).And(p.For(home, tools.OriginSchedule)).And(closed.For("", tools.OriginSchedule))
+	return &scope
+}
+
+// closedToRuns are the tools that runs do not have unless the policy for them
+// names them.
+func closedToRuns(scheduled tools.Limits, origin tools.Origin) []string {
+	closed := []string{"schedule_add", "schedule_remove", "schedule_manage", "subagent_spawn", "subagent_manage"}
+	if origin == tools.OriginSubagent {
+		closed = append(closed, "send_message", "send_file", "memory_core_update", "memory_core_delete")
+	}
+	var kept []string
+	for _, name := range closed {
+		if !contains(scheduled.Allow, name) {
+			kept = append(kept, name)
+		}
+	}
+	return kept
+}
+
+//go:embed run.md
+var runNote string
+
+// runConversation is what the model of a run gets: the task and the answer of the
+// last completed runs of the same name, and the task of this one.
+func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
+	j, r := t.job.job, t.job.run
+	var before []store.Run
+	err := t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		before, err = tx.RunsOf(j.Kind, j.Name, r.ID, t.settings.Scheduler.History)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the runs before: %w", err)
+	}
+	var history []store.Message
+	for i := len(before) - 1; i >= 0; i-- {
+		when := before[i].ScheduledAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04")
+		history = append(history,
+			store.Message{Body: llm.Text(llm.RoleUser, fmt.Sprintf("(the run of %s)\n%s", when, j.Message))},
+			store.Message{Body: llm.Text(llm.RoleAssistant, orText(before[i].Result, before[i].Note, "(nothing to report)"))})
+	}
+	delivery := "What you answer is only written to the log."
+	if j.Target.Channel != "" {
+		delivery = "What you answer is delivered to the chat " + reachable(j.Target).Chat.String() + "."
+	}
+	note := strings.NewReplacer("{kind}", string(j.Kind), "{name}", j.Name, "{due}", r.ScheduledAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runNote))
+	task := t.withNow(llm.Text(llm.RoleUser, j.Message))
+	task.Blocks = append(task.Blocks, llm.Block{Text: note})
+	return append(t.window(history, []llm.Message{task}), task), nil
+}
+
+// orText is the first text that is not empty.
+func orText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func contains(all []string, one string) bool {
+	for _, a := range all {
+		if a == one {
+			return true
+		}
+	}
+	return false
+}

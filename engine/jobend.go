@@ -1,0 +1,310 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// runEnd is how a run ends.
+type runEnd struct {
+	state store.RunState
+	// report is delivered to the job's target; result is kept with the run.
+	report, result string
+	// note says why, for the ledger.
+	note string
+	// pause, if not empty, is why the job is paused.
+	pause string
+	// alert, if not empty, is what people are told; owners says that it is
+	// the owners, else the chat of the job.
+	alert  string
+	owners bool
+}
+
+// runKey is the key of a run's parts in the outbox.
+func runKey(id store.RunID) string { return fmt.Sprintf("run/%d", id) }
+
+// endTurn ends the turn of a run: it decides what is delivered, and whether a
+// failure is tried again.
+func (t *turn) endJob(ctx context.Context, state store.TurnState, text, note string, failure error) {
+	j, r := t.job.job, t.job.run
+	end := runEnd{state: store.RunStopped, note: note}
+	switch state {
+	case store.TurnDone:
+		said := reportOf(text, t.said)
+		end = runEnd{state: store.RunDone, report: said.text, result: text}
+		if said.silent {
+			end.state, end.note = store.RunSilent, said.reason
+			t.log.Info("silent", "name", j.Name, "reason", said.reason)
+		}
+		if t.sentItself(said.text) {
+			end.report, end.note = "", "it has sent this itself"
+		}
+	case store.TurnFailed:
+		end = t.failed(failure)
+	}
+	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder = state, note, time.Now(), placeholderFinal
+	t.job.run = t.e.endRun(context.WithoutCancel(ctx), j, r, end, t)
+}
+
+// failed decides about a failure: what is wrong with the key or the quota is
+// wrong the next time too and pauses the job; other failures are tried once more.
+func (t *turn) failed(failure error) runEnd {
+	j := t.job.job
+	why := t.sorry(failure)
+	switch {
+	case errors.Is(failure, errDeadline):
+		why = say(t.settings.Language, sayRunTooLong)
+	case errors.Is(failure, errNoModel):
+		why = say(t.settings.Language, sayRunNoModel)
+	case errors.Is(failure, errUnlisted):
+		return runEnd{state: store.RunFailed, note: failure.Error(), pause: failure.Error(), owners: true}
+	}
+	end := runEnd{state: store.RunFailed, note: why}
+	if fail, ok := errors.AsType[*llm.Error](failure); ok && (fail.Kind == llm.Auth || fail.Kind == llm.Quota) {
+		end.pause = why
+		return end
+	}
+	if _, over := errors.AsType[*budgetError](failure); !over && !errors.Is(failure, errNoModel) && t.job.run.Attempts < maxAttempts {
+		end.state = store.RunRetry
+		return end
+	}
+	if j.Failures == 0 {
+		end.alert = say(t.settings.Language, sayJobFailed, j.Name, why)
+	}
+	return end
+}
+
+// sentItself reports whether the run has sent its report to its own chat already,
+// with send_message.
+func (t *turn) sentItself(text string) bool {
+	j := t.job.job
+	if text == "" || j.Target.Channel == "" {
+		return false
+	}
+	for _, m := range t.said {
+		for _, c := range m.Body.Calls() {
+			var sent struct{ ChatID, Text string }
+			if c.Name != "send_message" || json.Unmarshal([]byte(c.Arguments), &sent) != nil || sent.Text != text {
+				continue
+			}
+			if to := reachable(j.Target).Chat; sent.ChatID == to.String() || sent.ChatID == strconv.FormatInt(to.ID, 10) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// endRun commits the end of a run in one transaction: the run, the job, what
+// leaves, and the note of it in the history of the chat that gets it. With a turn
+// also that turn and its messages.
+func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEnd, turns ...*turn) store.Run {
+	now := time.Now()
+	r.State, r.Note, r.Result, r.RetryAt, r.EndedAt = end.state, cut(end.note, resultKept), cut(end.result, resultKept), time.Time{}, now
+	if r.StartedAt.IsZero() {
+		r.StartedAt = now
+	}
+	if len(turns) == 0 && end.state == store.RunDone {
+		r.Attempts++
+	}
+	if end.state == store.RunRetry {
+		r.RetryAt, r.EndedAt = now.Add(retryAfter), time.Time{}
+	}
+	outs := e.reportOuts(j, r, end)
+	if len(outs) > 0 && j.Target.Channel != "" && end.report != "" {
+		r.Delivered = reachable(j.Target).Chat.String()
+	}
+	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) error {
+		for _, t := range turns {
+			if err := t.storeEnd(tx); err != nil {
+				return err
+			}
+			in, out, cost, err := tx.Spent(t.row.ID)
+			if err != nil {
+				return err
+			}
+			r.InputTokens, r.OutputTokens, r.Cost = r.InputTokens+in, r.OutputTokens+out, r.Cost+cost
+		}
+		if err := tx.UpdateRun(r); err != nil {
+			return err
+		}
+		if err := noteEnd(tx, j.ID, end); err != nil {
+			return err
+		}
+		if r.Delivered != "" {
+			if err := e.noteDelivery(tx, j, r, end.report); err != nil {
+				return err
+			}
+		}
+		return addOuts(tx, outs)
+	})
+	if err != nil {
+		e.log.Error("run not stored", "run", r.ID, "err", err)
+		return r
+	}
+	crashPoint("run.committed")
+	e.log.Info("run ended", "job", j.ID, "run", r.ID, "name", j.Name, "state", string(r.State), "delivered", r.Delivered, "note", r.Note)
+	for _, o := range outs {
+		e.delivery.notify(o.Address)
+	}
+	e.logMessages()
+	e.jobs.Changed()
+	return r
+}
+
+// storeEnd stores what the turn of a run leaves behind.
+func (t *turn) storeEnd(tx *store.Tx) error {
+	for _, all := range [][]store.Message{t.asked, t.said} {
+		for _, m := range all {
+			m.Session, m.Turn = t.row.Session, t.row.ID
+			if _, err := tx.AddMessage(m); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.addSpent(tx); err != nil {
+		return err
+	}
+	return tx.EndTurn(t.row)
+}
+
+// noteEnd notes in a job how its run ended. The job may have changed meanwhile.
+func noteEnd(tx *store.Tx, id store.JobID, end runEnd) error {
+	j, err := tx.Job(id)
+	if err != nil {
+		return err
+	}
+	before := j
+	switch end.state {
+	case store.RunDone, store.RunSilent:
+		j.Failures = 0
+	case store.RunFailed:
+		j.Failures++
+	}
+	if end.pause != "" && j.State == store.JobOn {
+		j.State, j.Note = store.JobPaused, cut(end.pause, resultKept)
+	}
+	if j == before {
+		return nil
+	}
+	return tx.UpdateJob(j)
+}
+
+// reportOuts are the rows of what leaves at the end of a run: the report for the
+// target, an alert for its chat or the owners.
+func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
+	var outs []store.Out
+	if j.Target.Channel != "" && end.report != "" {
+		to := reachable(j.Target)
+		outs = outsFor(to, e.gateway.Render(to.Chat.Channel, end.report), runKey(r.ID), 0)
+	}
+	if end.pause != "" {
+		end.alert = e.say(sayJobPaused, j.Name, end.pause)
+	}
+	if end.alert == "" {
+		return outs
+	}
+	for _, to := range e.alertees(j, end.owners) {
+		outs = append(outs, outsFor(to, e.gateway.Render(to.Chat.Channel, end.alert), runKey(r.ID)+"/alert/"+to.String(), 0)...)
+	}
+	return outs
+}
+
+// alertees are the chats that hear of trouble with a job: the one that it reports
+// to, or that it belongs to, and the owners when that is out of reach.
+func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
+	place := workplace(j)
+	if !owners && place.Channel != jobChannel && e.gateway.Reachable(reachable(place).Chat) == nil {
+		return []gateway.Address{reachable(place)}
+	}
+	var all []gateway.Address
+	if owners && j.Home.Channel != "" && !sameChat(j.Home, j.Target) && e.gateway.Reachable(reachable(j.Home).Chat) == nil {
+		all = append(all, reachable(j.Home))
+	}
+	for _, h := range e.gateway.Health() {
+		for _, owner := range e.ownersBeside(gateway.ChatID{Channel: h.Channel, ID: place.Chat}) {
+			if len(all) == 0 || all[0].Chat != owner.Chat {
+				all = append(all, owner)
+			}
+		}
+	}
+	return all
+}
+
+// noteDelivery puts a note of what a run delivers into the history of the chat
+// that gets it, so that the model knows what people there answer to. It is marked
+// as what it is: nobody said it.
+func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, text string) error {
+	home, err := tx.Home(j.Target)
+	if err != nil {
+		return err
+	}
+	session, err := tx.Session(home)
+	if err != nil {
+		return err
+	}
+	_, err = tx.AddMessage(store.Message{
+		Session: session.ID, Turn: r.Turn, SenderName: string(j.Kind) + " " + j.Name, At: r.EndedAt,
+		Body: llm.Text(llm.RoleUser, fmt.Sprintf("[note, not written by anybody: the %s %q delivered this here]\n%s", j.Kind, j.Name, text)),
+	})
+	return err
+}
+
+// deadline ends a run that takes too long. The time of people does not count.
+type deadline struct {
+	mu    sync.Mutex
+	timer *time.Timer   // guarded by mu
+	left  time.Duration // guarded by mu
+	since time.Time     // guarded by mu
+	ended func()
+}
+
+func startDeadline(limit time.Duration, ended func()) *deadline {
+	if limit <= 0 {
+		limit = runTimeout
+	}
+	d := &deadline{left: limit, ended: ended}
+	d.goOn()
+	return d
+}
+
+// stop stops the clock.
+func (d *deadline) stop() {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer != nil && d.timer.Stop() {
+		d.left -= time.Since(d.since)
+		d.timer = nil
+	}
+}
+
+// goOn lets the clock go on.
+func (d *deadline) goOn() {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.since = time.Now()
+	d.timer = time.AfterFunc(max(d.left, time.Second), d.ended)
+}
+
+// cut is a text of at most n characters.
+func cut(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n]) + "…"
+	}
+	return text
+}

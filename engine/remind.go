@@ -1,0 +1,354 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools/job"
+)
+
+// plan builds what keeps and fires the jobs.
+func (e *Engine) plan() {
+	e.live.slots.limit = func() int { return jobsTogether * max(e.settings().MaxConcurrentModelCalls, 1) }
+	e.jobs = jobs.New(jobs.Config{
+		Store: e.store, Log: e.log, Fire: e.startRun,
+		Rules: func() jobs.Rules {
+			s := e.settings().Scheduler
+			return jobs.Rules{Threshold: s.MisfireThreshold, Grace: s.MisfireGrace}
+		},
+	})
+	e.schedules = &schedules{
+		open:    func() (*store.Store, error) { return e.store, nil },
+		gateway: e.gateway, settings: e.settings,
+		changed: func() {
+			e.jobs.Changed()
+			e.live.stop(errJobGone, e.removed)
+		},
+	}
+}
+
+// removed reports whether a job that runs was removed meanwhile.
+func (e *Engine) removed(j store.Job) bool {
+	err := e.store.Read(context.Background(), func(tx *store.Tx) (err error) {
+		j, err = tx.Job(j.ID)
+		return err
+	})
+	return err == nil && j.State == store.JobRemoved
+}
+
+// planned are the schedules at the command line. A running bot notices by itself
+// what changes.
+func (d *Data) planned(c Config) *schedules {
+	d.schedules = &schedules{
+		open: func() (*store.Store, error) {
+			if d.store == nil {
+				if err := d.begin(context.Background()); err != nil {
+					return nil, err
+				}
+			}
+			return d.store, nil
+		},
+		gateway: d.gateway, settings: c.Settings, changed: func() {},
+	}
+	return d.schedules
+}
+
+// Schedules are the tools' own view of what is planned, for the command line.
+func (d *Data) Schedules() job.Schedules { return d.schedules }
+
+// Schedules are the same of a running bot.
+func (e *Engine) Schedules() job.Schedules { return e.schedules }
+
+// pruneJobs deletes jobs that ended long ago, and runs.
+func pruneJobs(tx *store.Tx) error {
+	before := time.Now().Add(-jobsKept)
+	if _, err := tx.PruneRuns(before); err != nil {
+		return err
+	}
+	_, err := tx.PruneJobs(before)
+	return err
+}
+
+// remind sets a reminder: the answer, and the change that goes with it.
+func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
+	zone, language := zoneOf(e.settings()), e.settings().Language
+	at, what, err := jobs.ParseReminder(it.msg.Args, it.msg.Time, zone)
+	switch {
+	case errors.Is(err, jobs.ErrNoTime), err == nil && what == "":
+		return e.say(sayRemindUsage), nil
+	case err != nil:
+		return e.say(sayRemindBad, err), nil
+	case !at.After(time.Now()):
+		return e.say(sayRemindPast, jobs.DescribeTime(at, zone, language)), nil
+	}
+	j := store.Job{
+		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", it.row.ID), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
+		Message: cut(what, maxJobText), Home: it.row.Address, Creator: it.msg.Sender.ID, Target: it.row.Address, Origin: "person",
+	}
+	text := e.say(sayRemindSet, jobs.DescribeTime(at, zone, language), zone, what)
+	return text, func(tx *store.Tx) error {
+		home, err := tx.Home(it.row.Address)
+		if err != nil {
+			return err
+		}
+		j.Home, j.Target = home, home
+		_, err = tx.AddJob(j)
+		return err
+	}
+}
+
+// The data of the buttons below the list of schedules: a mark, the job, a verb.
+const jobMark = "job/"
+
+// The verbs of /schedule and of its buttons.
+const (
+	verbRun    = "run"
+	verbPause  = "pause"
+	verbResume = "resume"
+	verbSkip   = "skip"
+	verbDelete = "delete"
+	verbLogs   = "logs"
+)
+
+func jobButton(id store.JobID, verb string) string { return fmt.Sprintf("%s%d/%s", jobMark, id, verb) }
+
+func readJobButton(data string) (id store.JobID, verb string, ok bool) {
+	rest, ok := strings.CutPrefix(data, jobMark)
+	number, verb, found := strings.Cut(rest, "/")
+	n, err := strconv.ParseInt(number, 10, 64)
+	return store.JobID(n), verb, ok && found && err == nil
+}
+
+// listShown is how many schedules the list in a chat shows.
+const listShown = 10
+
+// obeySchedule answers /schedule: the list with its buttons, or what a verb did.
+func (e *Engine) obeySchedule(ctx context.Context, it item) {
+	who := e.schedules.whoIn(it.msg.Address, it.msg.Sender.ID)
+	verb, name, _ := strings.Cut(strings.TrimSpace(it.msg.Args), " ")
+	name = strings.TrimSpace(name)
+	var parts []gateway.Part
+	to := reachable(it.row.Address)
+	var stopped store.JobID
+	e.eventually(ctx, it.row.Address, func(tx *store.Tx) error {
+		text, buttons := "", [][]gateway.Button(nil)
+		switch verb {
+		case "", "list":
+			var err error
+			if text, buttons, err = e.scheduleList(tx, who); err != nil {
+				return err
+			}
+		case verbRun, verbPause, verbResume, verbSkip, verbDelete, verbLogs:
+			j, err := e.schedules.named(tx, who, name)
+			if verb == verbLogs && err != nil {
+				j, err = tx.JobEver(name)
+			}
+			if err != nil || !who.sees(j) {
+				text = e.say(sayScheduleGone, clipName(name))
+				break
+			}
+			if text, err = e.actOn(tx, j, verb); err != nil {
+				return err
+			}
+			stopped = j.ID
+		default:
+			text = e.say(sayScheduleUsage)
+		}
+		parts = e.gateway.Render(to.Chat.Channel, label(e.settings(), text))
+		if len(parts) > 0 {
+			parts[len(parts)-1].Buttons = buttons
+		}
+		if err := tx.ReviveChat(it.row.Address.Channel, it.row.Address.Chat, it.row.ReceivedAt); err != nil {
+			return err
+		}
+		if err := tx.EndUpdates(store.InboxDone, "", it.row.ID); err != nil {
+			return err
+		}
+		return addOuts(tx, outsFor(to, parts, fmt.Sprintf("inbox/%d", it.row.ID), it.row.Message))
+	}, func(err error) {
+		if err != nil {
+			e.log.Error("reply not stored", "chat", to.String(), "err", err)
+			return
+		}
+		e.jobs.Changed()
+		if verb == verbDelete {
+			e.live.stop(errJobGone, func(j store.Job) bool { return j.ID == stopped })
+		}
+		e.delivery.notify(it.row.Address)
+	})
+}
+
+// actOn does what a verb says to a job, and returns what came of it.
+func (e *Engine) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
+	before := j
+	text := ""
+	var err error
+	switch verb {
+	case verbRun:
+		text, err = e.say(sayScheduleRuns, j.Name), runByHand(tx, j)
+	case verbPause:
+		err = switchJob(tx, &j, false)
+		text = fmt.Sprintf("⏸ %q: %s.", j.Name, e.say(sayScheduleOff))
+	case verbResume:
+		if err = switchJob(tx, &j, true); err == nil {
+			text = e.say(sayScheduleOn, j.Name, e.nextText(j))
+		}
+	case verbSkip:
+		if err = skipNext(tx, &j); err == nil {
+			text = e.say(sayScheduleSkipped, j.Name, e.nextText(j))
+		}
+	case verbDelete:
+		removeJob(&j)
+		text = e.say(sayScheduleRemoved, j.Name)
+	case verbLogs:
+		return e.logText(tx, j)
+	default:
+		return e.say(sayExpired), nil
+	}
+	if refused, ok := errors.AsType[*job.Refusal](err); ok {
+		return refused.Text, nil
+	}
+	if err == nil && j != before {
+		err = tx.UpdateJob(j)
+	}
+	return text, err
+}
+
+// nextText is when a job is due next, in words.
+func (e *Engine) nextText(j store.Job) string {
+	next := comingTimes(j, 1)
+	if len(next) == 0 {
+		return "–"
+	}
+	zone, err := jobs.ParseZone(j.Zone, zoneOf(e.settings()))
+	if err != nil {
+		zone = time.UTC
+	}
+	return jobs.DescribeTime(next[0], zone, e.settings().Language)
+}
+
+// logText are the latest runs of a job.
+func (e *Engine) logText(tx *store.Tx, j store.Job) (string, error) {
+	const latest = 5
+	runs, err := tx.Runs(j.ID, latest)
+	if err != nil {
+		return "", err
+	}
+	if len(runs) == 0 {
+		return e.say(sayScheduleNoRuns, j.Name), nil
+	}
+	zone := zoneOf(e.settings())
+	var lines []string
+	for _, r := range runs {
+		line := r.ScheduledAt.In(zone).Format("2006-01-02 15:04") + "  " + string(r.State)
+		if r.Note != "" {
+			line += ": " + r.Note
+		}
+		lines = append(lines, line)
+	}
+	return inCode(strings.Join(lines, "\n")), nil
+}
+
+// scheduleList is the list of schedules that somebody may see, with its buttons.
+func (e *Engine) scheduleList(tx *store.Tx, who planner) (string, [][]gateway.Button, error) {
+	all, err := tx.Jobs(false)
+	if err != nil {
+		return "", nil, err
+	}
+	var lines []string
+	var buttons [][]gateway.Button
+	count := 0
+	for _, j := range all {
+		if !who.sees(j) {
+			continue
+		}
+		if count++; count > listShown {
+			continue
+		}
+		lines = append(lines, e.listLine(count, j))
+		buttons = append(buttons, listButtons(count, j))
+	}
+	if count == 0 {
+		return e.say(sayScheduleNone), nil, nil
+	}
+	text := e.say(sayScheduleHead) + "\n\n" + strings.Join(lines, "\n")
+	if count > listShown {
+		text += "\n" + e.say(sayScheduleMore, count-listShown)
+	}
+	return text, buttons, nil
+}
+
+func (e *Engine) listLine(n int, j store.Job) string {
+	language := e.settings().Language
+	state := e.say(sayScheduleNext, e.nextText(j))
+	if j.State == store.JobPaused {
+		state = e.say(sayScheduleOff)
+		if j.Note != "" {
+			state += ": " + j.Note
+		}
+	}
+	line := fmt.Sprintf("%d. `%s` — %s; %s", n, strings.ReplaceAll(j.Name, "`", "'"), whenInWords(j, language), state)
+	if j.Kind == store.JobReminder {
+		line += "\n   " + cut(strings.Join(strings.Fields(j.Message), " "), 80)
+	}
+	return line
+}
+
+// listButtons are the buttons of a job in the list.
+func listButtons(n int, j store.Job) []gateway.Button {
+	name := strconv.Itoa(n)
+	toggle := gateway.Button{Text: "⏸ " + name, Data: jobButton(j.ID, verbPause)}
+	if j.State == store.JobPaused {
+		toggle = gateway.Button{Text: "⏵ " + name, Data: jobButton(j.ID, verbResume)}
+	}
+	return []gateway.Button{
+		{Text: "▶ " + name, Data: jobButton(j.ID, verbRun)}, toggle,
+		{Text: "⏭ " + name, Data: jobButton(j.ID, verbSkip)}, {Text: "🗑 " + name, Data: jobButton(j.ID, verbDelete)},
+	}
+}
+
+// tappedJob acts on a tap below the list and shows the list as it is then.
+func (e *Engine) tappedJob(tx *store.Tx, it item, id store.JobID, verb string) (tap, error) {
+	who := e.schedules.whoIn(it.msg.Address, it.msg.Sender.ID)
+	j, err := tx.Job(id)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && (j.State == store.JobDone || j.State == store.JobRemoved):
+		return tap{say: e.say(sayExpired)}, e.refreshList(tx, it, who)
+	case err != nil:
+		return tap{}, err
+	case !who.sees(j):
+		return tap{say: e.say(sayNotYours)}, nil
+	}
+	text, err := e.actOn(tx, j, verb)
+	if err != nil {
+		return tap{}, err
+	}
+	if verb == verbDelete {
+		e.live.stop(errJobGone, func(l store.Job) bool { return l.ID == id })
+	}
+	return tap{say: text, jobs: true}, e.refreshList(tx, it, who)
+}
+
+// refreshList gives the message of the list its new text and buttons.
+func (e *Engine) refreshList(tx *store.Tx, it item, who planner) error {
+	text, buttons, err := e.scheduleList(tx, who)
+	if err != nil {
+		return err
+	}
+	outs := e.replacement(it.row.Address, it.msg.Press.Message, label(e.settings(), text), fmt.Sprintf("press/%d", it.row.ID))
+	if len(outs) == 0 {
+		return nil
+	}
+	to := reachable(it.row.Address)
+	part := e.gateway.Render(to.Chat.Channel, label(e.settings(), text))[0]
+	part.Buttons = buttons
+	outs[0].Body = encodePart(part)
+	return addOuts(tx, outs)
+}

@@ -1,0 +1,601 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools"
+	"klawbot/tools/job"
+)
+
+// Scheduler bounds what runs by itself.
+type Scheduler struct {
+	// MisfireThreshold is how late a run may begin and still be in time;
+	// MisfireGrace how late it may be made up for, 0 for however late.
+	MisfireThreshold, MisfireGrace time.Duration
+	// RunTimeout is how long a run may take; the time of people does not count.
+	// 0 is 5 minutes.
+	RunTimeout time.Duration
+	// MinInterval is the shortest time between two runs of a job that a chat may
+	// ask for.
+	MinInterval time.Duration
+	// History is how many completed runs of the same name a run knows.
+	History int
+}
+
+const (
+	// maxJobs is how many jobs there may be, maxChatJobs how many of one chat
+	// that is no owner's.
+	maxJobs     = 5000
+	maxChatJobs = 100
+	// lineInterval is the shortest interval at the command line.
+	lineInterval = time.Second
+	maxJobName   = 64
+	maxJobText   = 8000
+)
+
+// schedules keeps what is planned, for the tools, the chats and the command line.
+type schedules struct {
+	// open returns the database, or why there is none.
+	open     func() (*store.Store, error)
+	gateway  *gateway.Gateway
+	settings func() Settings
+	// changed tells the scheduler of this process.
+	changed func()
+	// toCron asks a model for the cron expression that words mean; nil or
+	// errNoModel when there is none.
+	toCron func(ctx context.Context, words string) (string, error)
+}
+
+var _ job.Schedules = (*schedules)(nil)
+
+// planner is who asks for a schedule.
+type planner struct {
+	home store.Address
+	user int64
+	// all says that the planner may see and change what belongs to others: an
+	// owner, or whoever sits at the command line, which line says.
+	all, line bool
+}
+
+func (s *schedules) who(c tools.Call) (planner, error) {
+	if c.Chat == "" {
+		return planner{all: true, line: true}, nil
+	}
+	chat, err := gateway.ParseChatID(c.Chat)
+	if err != nil {
+		return planner{}, refuse(tools.Validation, "%v", err)
+	}
+	return s.whoIn(gateway.Address{Chat: chat, Thread: c.Thread}, c.User), nil
+}
+
+func (s *schedules) whoIn(a gateway.Address, user int64) planner {
+	owner := a.Chat.ID == 0 || slices.Contains(s.settings().Owners[a.Chat.Channel], user)
+	return planner{home: stored(a), user: user, all: owner}
+}
+
+// sees reports whether a job is the planner's business.
+func (a planner) sees(j store.Job) bool {
+	return j.Kind != store.JobSpawn && (a.all || sameChat(a.home, j.Home))
+}
+
+func refuse(kind tools.ErrorKind, format string, args ...any) error {
+	return &job.Refusal{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+// read and write are the store's, on a database that may not be there.
+func (s *schedules) read(ctx context.Context, fn func(*store.Tx) error) error {
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	return st.Read(ctx, fn)
+}
+
+func (s *schedules) write(ctx context.Context, fn func(*store.Tx) error) error {
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	if err := st.Write(ctx, fn); err != nil {
+		return err
+	}
+	s.changed()
+	return nil
+}
+
+// List returns what the caller may see, by name.
+func (s *schedules) List(ctx context.Context, c tools.Call) ([]job.Schedule, error) {
+	who, err := s.who(c)
+	if err != nil {
+		return nil, err
+	}
+	mine, latest, err := s.list(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]job.Schedule, len(mine))
+	err = s.read(ctx, func(tx *store.Tx) error {
+		for i, j := range mine {
+			cost, err := tx.CostOf(j.ID)
+			if err != nil {
+				return err
+			}
+			all[i] = s.shown(j, latest[j.ID])
+			all[i].CostUSD = float64(cost) / usdUnits
+		}
+		return nil
+	})
+	return all, err
+}
+
+// list are the jobs that somebody may see, by name, with their latest runs.
+func (s *schedules) list(ctx context.Context, who planner) (mine []store.Job, latest map[store.JobID]store.Run, err error) {
+	err = s.read(ctx, func(tx *store.Tx) error {
+		all, err := tx.Jobs(false)
+		if err != nil {
+			return err
+		}
+		mine = slices.DeleteFunc(all, func(j store.Job) bool { return !who.sees(j) })
+		latest, err = tx.LatestRuns()
+		return err
+	})
+	slices.SortFunc(mine, func(a, b store.Job) int { return cmp.Compare(a.Name, b.Name) })
+	return mine, latest, err
+}
+
+// Add plans something.
+func (s *schedules) Add(ctx context.Context, c tools.Call, n job.New) (job.Schedule, error) {
+	who, err := s.who(c)
+	if err != nil {
+		return job.Schedule{}, err
+	}
+	j := store.Job{Kind: store.JobSchedule, Name: strings.TrimSpace(n.Name), Home: who.home, Creator: who.user, State: store.JobOn, Origin: cmp.Or(string(c.Origin), "command")}
+	if who.line {
+		j.Origin = "command"
+	}
+	if (n.Cron == "") == (n.At == "") {
+		return job.Schedule{}, refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
+	}
+	if err := checkJobName(j.Name); err != nil {
+		return job.Schedule{}, err
+	}
+	if strings.TrimSpace(n.Message) == "" {
+		return job.Schedule{}, refuse(tools.Validation, "the message is empty; say what shall be done")
+	}
+	n.Misfire = cmp.Or(n.Misfire, jobs.RunOnce)
+	if err := s.change(ctx, &j, n, c, who); err != nil {
+		return job.Schedule{}, err
+	}
+	err = s.write(ctx, func(tx *store.Tx) error {
+		if err := free(tx, who, j.Name); err != nil {
+			return err
+		}
+		j.ID, err = tx.AddJob(j)
+		return err
+	})
+	return s.shown(j, store.Run{}), err
+}
+
+// free reports why no job of a name can be added.
+func free(tx *store.Tx, who planner, name string) error {
+	if _, err := tx.JobNamed(name); !errors.Is(err, store.ErrNotFound) {
+		if err == nil {
+			err = refuse(tools.Validation, "schedule '%s' already exists", name)
+		}
+		return err
+	}
+	all, err := tx.Jobs(false)
+	if err != nil {
+		return err
+	}
+	own := 0
+	for _, j := range all {
+		if sameChat(j.Home, who.home) {
+			own++
+		}
+	}
+	if len(all) >= maxJobs || !who.all && own >= maxChatJobs {
+		return refuse(tools.PolicyDenied, "there are too many schedules; remove one first")
+	}
+	return nil
+}
+
+func checkJobName(name string) error {
+	switch {
+	case name == "":
+		return refuse(tools.Validation, "the name is empty")
+	case len([]rune(name)) > maxJobName || strings.IndexFunc(name, unicode.IsControl) >= 0:
+		return refuse(tools.Validation, "the name must be one line of at most %d characters", maxJobName)
+	}
+	return nil
+}
+
+// change sets in a job what is not empty in n, after a check of all of it.
+func (s *schedules) change(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
+	settings := s.settings()
+	if n.Message = strings.TrimSpace(n.Message); n.Message != "" {
+		if len([]rune(n.Message)) > maxJobText {
+			return refuse(tools.Validation, "the message has more than %d characters; put the details into a file and name it", maxJobText)
+		}
+		j.Message = n.Message
+	}
+	if n.Model != "" {
+		if _, ok := settings.Models.Entries[n.Model]; !ok {
+			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clipName(n.Model), strings.Join(modelNames(settings.Models), ", "))
+		}
+		j.Model = n.Model
+	}
+	switch n.Misfire {
+	case "", jobs.RunOnce, jobs.Skip:
+		j.Misfire = cmp.Or(n.Misfire, j.Misfire)
+	default:
+		return refuse(tools.Validation, "misfire must be run_once or skip")
+	}
+	if n.InjectInto != "" {
+		target, err := s.target(n.InjectInto, c)
+		if err != nil {
+			return err
+		}
+		j.Target = target
+	}
+	return s.plan(ctx, j, n, who)
+}
+
+// target is the chat that gets the results. One that is not listed is refused.
+func (s *schedules) target(chat string, c tools.Call) (store.Address, error) {
+	id, err := gateway.ParseChatID(strings.TrimSpace(chat))
+	if err != nil {
+		return store.Address{}, refuse(tools.Validation, "injectInto: %v", err)
+	}
+	if err := s.gateway.Reachable(id); err != nil {
+		return store.Address{}, refuse(tools.PolicyDenied, "%v", err)
+	}
+	a := store.Address{Channel: id.Channel, Chat: id.ID}
+	if id.String() == c.Chat {
+		a.Thread = c.Thread
+	}
+	return a, nil
+}
+
+// plan sets when a job is due.
+func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, who planner) error {
+	if n.Cron == "" && n.At == "" && n.TZ == "" {
+		return nil
+	}
+	if n.Cron != "" && n.At != "" {
+		return refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
+	}
+	usual := zoneOf(s.settings())
+	zone, err := jobs.ParseZone(cmp.Or(n.TZ, j.Zone), usual)
+	if err != nil {
+		return refuse(tools.Validation, "%v", err)
+	}
+	now := time.Now()
+	j.Zone = zone.String()
+	if n.At != "" {
+		at, err := jobs.ParseAt(n.At, now, zone)
+		if err != nil {
+			return refuse(tools.Validation, "%v", err)
+		}
+		j.Cron, j.At, j.NextRun = "", at, at
+		return nil
+	}
+	if n.Cron == "" && j.Cron == "" {
+		return nil // another zone for one time changes how it is shown
+	}
+	cron, err := s.cron(ctx, cmp.Or(n.Cron, j.Cron))
+	if err != nil {
+		return err
+	}
+	next, ok := cron.Next(now, zone)
+	if !ok {
+		return refuse(tools.Validation, "cron '%s' is never due", cron)
+	}
+	least := max(s.settings().Scheduler.MinInterval, lineInterval)
+	if who.line {
+		least = lineInterval
+	}
+	if gap := cron.Gap(now, zone); gap < least {
+		return refuse(tools.Validation, "cron '%s' is due every %v; %v is the shortest", cron, gap, least)
+	}
+	j.Cron, j.At, j.NextRun = cron.String(), time.Time{}, next
+	return nil
+}
+
+// cron reads an expression. What is none is given to a model, whose answer must
+// be one.
+func (s *schedules) cron(ctx context.Context, text string) (jobs.Cron, error) {
+	cron, err := jobs.ParseCron(text)
+	if !errors.Is(err, jobs.ErrNotCron) {
+		if err != nil {
+			err = refuse(tools.Validation, "bad cron: %v", err)
+		}
+		return cron, err
+	}
+	notCron := refuse(tools.Validation, "%v", jobs.ErrNotCron)
+	if s.toCron == nil || strings.TrimSpace(text) == "" {
+		return cron, notCron
+	}
+	answer, err := s.toCron(ctx, text)
+	switch {
+	case errors.Is(err, errNoModel):
+		return cron, notCron
+	case err != nil:
+		return cron, refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
+	}
+	if cron, err = jobs.ParseCron(answer); err != nil {
+		return cron, notCron
+	}
+	return cron, nil
+}
+
+// clipName cuts a foreign name that is quoted in an error.
+func clipName(name string) string {
+	if runes := []rune(name); len(runes) > maxJobName {
+		return string(runes[:maxJobName]) + "…"
+	}
+	return name
+}
+
+// named finds a job by its name for somebody who may see it.
+func (s *schedules) named(tx *store.Tx, who planner, name string) (store.Job, error) {
+	name = strings.TrimSpace(name)
+	j, err := tx.JobNamed(name)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
+		return j, refuse(tools.NotFound, "schedule '%s' not found", clipName(name))
+	}
+	return j, err
+}
+
+// alter changes a job by its name.
+func (s *schedules) alter(ctx context.Context, c tools.Call, name string, fn func(*store.Tx, *store.Job, planner) error) (j store.Job, err error) {
+	who, err := s.who(c)
+	if err != nil {
+		return j, err
+	}
+	err = s.write(ctx, func(tx *store.Tx) error {
+		if j, err = s.named(tx, who, name); err != nil {
+			return err
+		}
+		before := j
+		if err := fn(tx, &j, who); err != nil || j == before {
+			return err
+		}
+		return tx.UpdateJob(j)
+	})
+	return j, err
+}
+
+// Remove takes a schedule away.
+func (s *schedules) Remove(ctx context.Context, c tools.Call, name string) error {
+	_, err := s.alter(ctx, c, name, func(_ *store.Tx, j *store.Job, _ planner) error {
+		removeJob(j)
+		return nil
+	})
+	return err
+}
+
+func removeJob(j *store.Job) { j.State, j.NextRun = store.JobRemoved, time.Time{} }
+
+// Switch turns a schedule on or off.
+func (s *schedules) Switch(ctx context.Context, c tools.Call, name string, on bool) (job.Schedule, error) {
+	j, err := s.alter(ctx, c, name, func(tx *store.Tx, j *store.Job, _ planner) error { return switchJob(tx, j, on) })
+	return s.shown(j, store.Run{}), err
+}
+
+// switchJob turns a job on, from now on, or off.
+func switchJob(tx *store.Tx, j *store.Job, on bool) error {
+	if !on {
+		j.State, j.Note = store.JobPaused, ""
+		return nil
+	}
+	if j.State == store.JobOn {
+		return nil
+	}
+	next, err := nextOf(tx, *j, time.Now())
+	if errors.Is(err, jobs.ErrPast) || errors.Is(err, errNever) {
+		return refuse(tools.Validation, "schedule '%s' cannot run again: %v; give it another time first", j.Name, err)
+	}
+	if err != nil {
+		return err
+	}
+	j.State, j.Note, j.Failures, j.NextRun = store.JobOn, "", 0, next
+	return nil
+}
+
+// errNever: a job is never due again.
+var errNever = errors.New("it is never due")
+
+// nextOf is the first time of a job after a moment that has no run.
+func nextOf(tx *store.Tx, j store.Job, now time.Time) (time.Time, error) {
+	if j.Cron == "" {
+		if !j.At.After(now) {
+			return time.Time{}, jobs.ErrPast
+		}
+		return j.At, nil
+	}
+	for {
+		times := nextTimes(j, now, 1)
+		if len(times) == 0 {
+			return time.Time{}, errNever
+		}
+		taken, err := tx.RunAt(j.ID, times[0])
+		if err != nil || !taken {
+			return times[0], err
+		}
+		now = times[0]
+	}
+}
+
+// nextTimes are the next times of a job after a moment.
+func nextTimes(j store.Job, after time.Time, n int) []time.Time {
+	cron, err := jobs.ParseCron(j.Cron)
+	zone, err2 := jobs.ParseZone(j.Zone, time.UTC)
+	if err != nil || err2 != nil {
+		return nil
+	}
+	return cron.NextTimes(after, zone, n)
+}
+
+// Run has a schedule run now, beside its times. The scheduler of the running bot
+// finds the row.
+func (s *schedules) Run(ctx context.Context, c tools.Call, name string) error {
+	_, err := s.alter(ctx, c, name, func(tx *store.Tx, j *store.Job, _ planner) error { return runByHand(tx, *j) })
+	return err
+}
+
+// runByHand claims a run of a job for now.
+func runByHand(tx *store.Tx, j store.Job) error {
+	busy, err := tx.OpenRunOf(j.ID)
+	if err != nil {
+		return err
+	}
+	if busy {
+		return refuse(tools.Execution, "schedule '%s' is running already", j.Name)
+	}
+	now := time.Now().Truncate(time.Millisecond)
+	if now.Nanosecond() == 0 {
+		now = now.Add(time.Millisecond) // whole seconds are those of its plan
+	}
+	_, err = tx.ClaimRun(store.Run{Job: j.ID, ScheduledAt: now, Cause: store.CauseHand})
+	return err
+}
+
+// skipNext lets the next time of a job go by.
+func skipNext(tx *store.Tx, j *store.Job) error {
+	if j.State != store.JobOn || j.NextRun.IsZero() {
+		return refuse(tools.Validation, "schedule '%s' has no next run to skip", j.Name)
+	}
+	_, err := tx.ClaimRun(store.Run{Job: j.ID, ScheduledAt: j.NextRun, State: store.RunSkipped, Note: "skipped by hand", EndedAt: time.Now()})
+	if err != nil {
+		return err
+	}
+	next := nextTimes(*j, j.NextRun, 1)
+	if len(next) == 0 {
+		j.State, j.NextRun = store.JobDone, time.Time{}
+		return nil
+	}
+	j.NextRun = next[0]
+	return nil
+}
+
+// Edit changes what is not empty in ch.
+func (s *schedules) Edit(ctx context.Context, c tools.Call, name string, ch job.New) (job.Schedule, error) {
+	who, err := s.who(c)
+	if err != nil {
+		return job.Schedule{}, err
+	}
+	var changed store.Job
+	err = s.read(ctx, func(tx *store.Tx) (err error) {
+		changed, err = s.named(tx, who, name)
+		return err
+	})
+	if err == nil {
+		err = s.change(ctx, &changed, ch, c, who) // may ask a model, so outside of a transaction
+	}
+	if err != nil {
+		return job.Schedule{}, err
+	}
+	j, err := s.alter(ctx, c, name, func(_ *store.Tx, j *store.Job, _ planner) error {
+		if j.ID != changed.ID {
+			return refuse(tools.Execution, "schedule '%s' was replaced meanwhile; look again", name)
+		}
+		j.Cron, j.At, j.Zone, j.NextRun = changed.Cron, changed.At, changed.Zone, changed.NextRun
+		j.Message, j.Model, j.Misfire, j.Target = changed.Message, changed.Model, changed.Misfire, changed.Target
+		return nil
+	})
+	return s.shown(j, store.Run{}), err
+}
+
+// Logs returns the latest runs of a schedule, also of one whose only time has
+// come.
+func (s *schedules) Logs(ctx context.Context, c tools.Call, name string, limit int) ([]job.Run, error) {
+	who, err := s.who(c)
+	if err != nil {
+		return nil, err
+	}
+	var all []job.Run
+	err = s.read(ctx, func(tx *store.Tx) error {
+		j, err := tx.JobEver(strings.TrimSpace(name))
+		if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
+			return refuse(tools.NotFound, "schedule '%s' not found", clipName(strings.TrimSpace(name)))
+		}
+		if err != nil {
+			return err
+		}
+		runs, err := tx.Runs(j.ID, limit)
+		for _, r := range runs {
+			all = append(all, shownRun(tx, r))
+		}
+		return err
+	})
+	return all, err
+}
+
+// shown is a job as tools, programs and people see it.
+func (s *schedules) shown(j store.Job, latest store.Run) job.Schedule {
+	language := s.settings().Language
+	one := job.Schedule{
+		Name: j.Name, Kind: string(j.Kind), Cron: j.Cron, At: j.At, TZ: j.Zone, State: string(j.State), Note: j.Note, Message: j.Message,
+		Model: j.Model, Misfire: j.Misfire, Next: comingTimes(j, 3), When: whenInWords(j, language),
+	}
+	if j.Target.Channel != "" {
+		one.InjectInto = reachable(j.Target).Chat.String()
+	}
+	if j.Home.Channel != "" {
+		one.Chat = reachable(j.Home).Chat.String()
+	}
+	if latest.ID != 0 {
+		one.Prev, one.PrevState = latest.ScheduledAt, string(latest.State)
+	}
+	return one
+}
+
+// comingTimes are the next times of a job that is on, the one that it waits for
+// first.
+func comingTimes(j store.Job, n int) []time.Time {
+	if j.State != store.JobOn || j.NextRun.IsZero() {
+		return []time.Time{}
+	}
+	return append([]time.Time{j.NextRun}, nextTimes(j, j.NextRun, n-1)...)
+}
+
+// whenInWords says when a job is due.
+func whenInWords(j store.Job, language string) string {
+	zone, err := jobs.ParseZone(j.Zone, time.UTC)
+	if err != nil {
+		zone = time.UTC
+	}
+	if j.Cron == "" {
+		return say(language, sayOnce, jobs.DescribeTime(j.At, zone, language))
+	}
+	cron, err := jobs.ParseCron(j.Cron)
+	if err != nil {
+		return j.Cron
+	}
+	return cron.Describe(language)
+}
+
+func shownRun(tx *store.Tx, r store.Run) job.Run {
+	one := job.Run{
+		ScheduledAt: r.ScheduledAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, State: string(r.State), Cause: r.Cause, Attempts: r.Attempts,
+		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: float64(r.Cost) / usdUnits, Delivered: r.Delivered,
+		Result: r.Result, Note: r.Note, Missed: r.Missed,
+	}
+	if r.Delivered != "" {
+		if o, err := tx.OutNamed(runKey(r.ID) + "/0"); err == nil {
+			one.Delivery = string(o.State)
+		}
+	}
+	return one
+}
