@@ -1,0 +1,234 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Core is the core memory: the few facts about the user and about the agent that
+// every turn knows. It is a file that people may edit, so it is read whenever it
+// is used. It may be used from several goroutines.
+type Core struct {
+	file string
+	mu   sync.Mutex
+}
+
+// The sections of the core memory.
+const (
+	SectionUser  = "user"
+	SectionAgent = "agent"
+)
+
+// Facts are the keys and values of one section.
+type Facts map[string]string
+
+// CoreFacts is what the core memory holds.
+type CoreFacts struct {
+	User  Facts `json:"user"`
+	Agent Facts `json:"agent"`
+}
+
+// Errors of the core memory.
+var (
+	ErrSection = errors.New("section must be 'user' or 'agent'")
+	ErrNoKey   = errors.New("no such key")
+)
+
+// maxCore bounds the file: it is a part of every request to a model.
+const maxCore = 64 << 10
+
+// NewCore returns the core memory of a data folder.
+func NewCore(data string) *Core {
+	return &Core{file: filepath.Join(data, "memory", "core_memory.json")}
+}
+
+// Path is the file.
+func (c *Core) Path() string { return c.file }
+
+// Facts reads the core memory. Where there is no file it is empty.
+func (c *Core) Facts() (CoreFacts, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read()
+}
+
+func (c *Core) read() (CoreFacts, error) {
+	facts := CoreFacts{User: Facts{}, Agent: Facts{}}
+	f, err := os.Open(c.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return facts, nil
+	}
+	if err != nil {
+		return facts, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxCore+1))
+	if err != nil {
+		return facts, err
+	}
+	if len(text) > maxCore {
+		return facts, fmt.Errorf("%s is larger than %d bytes: make it shorter, every request carries it", c.file, maxCore)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return facts, nil
+	}
+	if err := json.Unmarshal(text, &facts); err != nil {
+		return facts, fmt.Errorf("%s is no core memory (%w): mend it by hand, or put %s in its place", c.file, err, filepath.Base(c.backup()))
+	}
+	if facts.User == nil {
+		facts.User = Facts{}
+	}
+	if facts.Agent == nil {
+		facts.Agent = Facts{}
+	}
+	return facts, nil
+}
+
+// UnmarshalJSON also takes values that people write without quotes.
+func (f *Facts) UnmarshalJSON(text []byte) error {
+	var raw map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&raw); err != nil {
+		return err
+	}
+	*f = Facts{}
+	for key, value := range raw {
+		switch v := value.(type) {
+		case string:
+			(*f)[key] = v
+		case nil:
+			(*f)[key] = ""
+		default:
+			text, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			(*f)[key] = string(text)
+		}
+	}
+	return nil
+}
+
+// Set stores a fact. Before tells what was there.
+func (c *Core) Set(section, key, value string) (before string, had bool, err error) {
+	err = c.change(section, func(f Facts) error {
+		before, had = f[key]
+		f[key] = value
+		return nil
+	})
+	return before, had, err
+}
+
+// Delete removes a fact; one that is not there is ErrNoKey.
+func (c *Core) Delete(section, key string) (before string, err error) {
+	err = c.change(section, func(f Facts) error {
+		var had bool
+		if before, had = f[key]; !had {
+			return ErrNoKey
+		}
+		delete(f, key)
+		return nil
+	})
+	return before, err
+}
+
+func (c *Core) change(section string, change func(Facts) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	facts, err := c.read()
+	if err != nil {
+		return err
+	}
+	var part Facts
+	switch section {
+	case SectionUser:
+		part = facts.User
+	case SectionAgent:
+		part = facts.Agent
+	default:
+		return ErrSection
+	}
+	if err := change(part); err != nil {
+		return err
+	}
+	return c.write(facts)
+}
+
+func (c *Core) backup() string { return c.file + ".bak" }
+
+// write puts the file in place in one step and keeps the one before it.
+func (c *Core) write(facts CoreFacts) error {
+	text, err := json.MarshalIndent(facts, "", "  ")
+	if err != nil {
+		return err
+	}
+	if len(text) > maxCore {
+		return fmt.Errorf("the core memory would be larger than %d bytes: delete something first, or use memory_save", maxCore)
+	}
+	dir := filepath.Dir(c.file)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(c.file); err == nil {
+		if err := replaceFile(dir, c.backup(), old); err != nil {
+			return err
+		}
+	}
+	return replaceFile(dir, c.file, append(text, '\n'))
+}
+
+func replaceFile(dir, name string, text []byte) (err error) {
+	f, err := os.CreateTemp(dir, ".core-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// JSON is the core memory as the file has it.
+func (f CoreFacts) JSON() (string, error) {
+	text, err := json.MarshalIndent(f, "", "  ")
+	return string(text), err
+}
+
+// String is the core memory as a prompt has it: "[user]" and a line "key: value"
+// for each fact. Empty sections are left out.
+func (f CoreFacts) String() string {
+	var b strings.Builder
+	for _, section := range []struct {
+		name  string
+		facts Facts
+	}{{SectionUser, f.User}, {SectionAgent, f.Agent}} {
+		if len(section.facts) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "[%s]\n", section.name)
+		for _, key := range slices.Sorted(maps.Keys(section.facts)) {
+			fmt.Fprintf(&b, "%s: %s\n", key, strings.ReplaceAll(section.facts[key], "\n", " "))
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

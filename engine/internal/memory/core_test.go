@@ -1,0 +1,79 @@
+package memory
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestCoreMemory(t *testing.T) {
+	c := NewCore(t.TempDir())
+	facts, err := c.Facts()
+	if text, _ := facts.JSON(); err != nil || text != "{\n  \"user\": {},\n  \"agent\": {}\n}" || facts.String() != "" {
+		t.Errorf("an empty one is %q, %v", text, err)
+	}
+	if _, had, err := c.Set("user", "name", "Anna"); had || err != nil {
+		t.Errorf("the first value: had %v, %v", had, err)
+	}
+	if before, had, err := c.Set("user", "name", "Anna B.\nBerlin"); before != "Anna" || !had || err != nil {
+		t.Errorf("the second value: %q before, %v, %v", before, had, err)
+	}
+	if _, _, err := c.Set("world", "x", "y"); !errors.Is(err, ErrSection) {
+		t.Errorf("a foreign section: %v", err)
+	}
+	if _, err := c.Delete("agent", "mood"); !errors.Is(err, ErrNoKey) {
+		t.Errorf("a key that is not there: %v", err)
+	}
+	if facts, err = NewCore(strings.TrimSuffix(c.Path(), "/memory/core_memory.json")).Facts(); err != nil || facts.String() != "[user]\nname: Anna B. Berlin" {
+		t.Errorf("read again it is %q, %v", facts, err)
+	}
+	if text, err := os.ReadFile(c.Path() + ".bak"); err != nil || !strings.Contains(string(text), `"Anna"`) {
+		t.Errorf("the backup is %q, %v", text, err)
+	}
+}
+
+func TestCoreMemoryIsEditedByHand(t *testing.T) {
+	c := NewCore(t.TempDir())
+	if _, _, err := c.Set("agent", "a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		`{"user": {"age": 30, "pets": ["cat"], "x": null}}`: "[user]\nage: 30\npets: [\"cat\"]\nx: ",
+		"":   "",
+		"{}": "",
+	} {
+		if err := os.WriteFile(c.Path(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if facts, err := c.Facts(); err != nil || facts.String() != want {
+			t.Errorf("%s is %q, %v, want %q", text, facts, err, want)
+		}
+	}
+	if err := os.WriteFile(c.Path(), []byte("{broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Set("user", "k", "v"); err == nil || !strings.Contains(err.Error(), "mend it by hand") {
+		t.Errorf("over a broken file: %v", err)
+	}
+	if text, err := os.ReadFile(c.Path()); err != nil || string(text) != "{broken" {
+		t.Errorf("a broken file became %q, %v", text, err)
+	}
+}
+
+func TestCoreMemoryKeepsWhatManyWriteAtOnce(t *testing.T) {
+	c := NewCore(t.TempDir())
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			if _, _, err := c.Set("user", string(rune('a'+i)), "x"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if facts, err := c.Facts(); err != nil || len(facts.User) != 20 {
+		t.Errorf("%d facts are there, %v", len(facts.User), err)
+	}
+}
