@@ -80,6 +80,8 @@ func (r *ranking) score(all []*candidate) {
 		relevance := scale{0, best}.of(c.keyword)
 		if c.vector != nil {
 			relevance += weightOwn*r.own.of(c.cosine) + weightAround*r.around.of(c.around)
+		} else {
+			relevance *= most // what has no vector yet must not fall behind
 		}
 		c.score = math.Pow(relevance/most, steepness)
 	}

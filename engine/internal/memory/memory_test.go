@@ -1,0 +1,260 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/store"
+)
+
+// bag is an embedder of the words of a text: texts with the same words are near.
+// It stands for a model where only the way of the vectors is tested.
+type bag struct{ name string }
+
+const dimensions = 64
+
+func (b bag) Name() string                            { return b.name }
+func (b bag) Dimensions(context.Context) (int, error) { return dimensions, nil }
+
+func (b bag) Query(_ context.Context, text string) ([]float32, error) {
+	v := make([]float32, dimensions)
+	for _, w := range strings.Fields(strings.ToLower(text)) {
+		h := fnv.New64a()
+		h.Write([]byte(b.name + w))
+		r := rand.New(rand.NewPCG(h.Sum64(), 1))
+		for i := range v {
+			v[i] += float32(r.NormFloat64())
+		}
+	}
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(sum) + 1e-9)
+	}
+	return v, nil
+}
+
+func (b bag) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+	all := make([][]float32, len(texts))
+	for i, t := range texts {
+		all[i], _ = b.Query(ctx, t)
+	}
+	return all, nil
+}
+
+func openStore(t testing.TB) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func write(t testing.TB, s *store.Store, fn func(*store.Tx) error) {
+	t.Helper()
+	if err := s.Write(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func save(t testing.TB, s *store.Store, m store.Memory) store.MemoryID {
+	t.Helper()
+	var id store.MemoryID
+	write(t, s, func(tx *store.Tx) (err error) {
+		id, _, _, err = memory.Save(tx, m, memory.ChunkSize{Size: 400, Overlap: 80})
+		return err
+	})
+	return id
+}
+
+func contents(t testing.TB, m *memory.Memory, q memory.Query) []string {
+	t.Helper()
+	hits, err := m.Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, h := range hits {
+		all = append(all, h.Content)
+	}
+	return all
+}
+
+func newMemory(s *store.Store, e memory.Embedder) *memory.Memory {
+	return memory.New(memory.Config{Store: s, Embedder: e, Log: slog.New(slog.DiscardHandler)})
+}
+
+func TestWordsAreFoundInThreeLanguages(t *testing.T) {
+	s := openStore(t)
+	for _, text := range []string{
+		"Anna's birthday is on the 3rd of May.", "The wifi password hangs on the fridge.", "Running shoes: size 42.",
+		"Ёлку покупаем у Петровых.", "Встречи с врачом по вторникам.", "naïve café in Lisbon",
+		"我的钥匙在门口的盒子里。", "明天下午三点开会", "東京の天気", "안녕하세요 여러분",
+	} {
+		save(t, s, store.Memory{Content: text, Source: text})
+	}
+	m := newMemory(s, nil)
+	for query, want := range map[string]string{
+		"when is Annas birthday?": "Anna's birthday", "runs": "Running shoes", "елка": "Ёлку", "встреча врача": "Встречи с врачом",
+		"NAIVE CAFE": "naïve café", "钥匙在哪里": "我的钥匙", "什么时候开会": "明天下午三点开会", "天気": "東京の天気", "여러분": "안녕하세요",
+		`"birthday" OR (wifi* NEAR`: "The wifi", "PASSWORD": "The wifi password",
+	} {
+		got := contents(t, m, memory.Query{Text: query})
+		if !anyHas(got, want) {
+			t.Errorf("%q finds %q, want %q", query, got, want)
+		}
+	}
+	if got := contents(t, m, memory.Query{Text: "!!! ??? \x00 \""}); len(got) != 0 {
+		t.Errorf("a query without words finds %q", got)
+	}
+}
+
+func anyHas(all []string, part string) bool {
+	for _, s := range all {
+		if strings.Contains(s, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAChatFindsItsOwnAndWhatIsShared(t *testing.T) {
+	s := openStore(t)
+	save(t, s, store.Memory{Channel: "telegram", Chat: 1, Content: "secret of one", Source: "manual"})
+	save(t, s, store.Memory{Channel: "telegram", Chat: 2, Content: "secret of two", Source: "manual"})
+	save(t, s, store.Memory{Content: "secret of all", Source: "file"})
+	for _, e := range []memory.Embedder{nil, bag{"a"}} {
+		m := newMemory(s, e)
+		if err := m.Embed(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			scope store.Scope
+			want  string
+		}{
+			{store.Scope{Channel: "telegram", Chat: 1, Shared: true}, "[secret of all secret of one]"},
+			{store.Scope{Channel: "telegram", Chat: 2}, "[secret of two]"},
+			{store.Scope{Shared: true}, "[secret of all]"},
+			{store.Scope{}, "[secret of all secret of one secret of two]"},
+			{store.Scope{Source: "file"}, "[secret of all]"},
+			{store.Scope{Until: time.Now().Add(-time.Hour)}, "[]"},
+		} {
+			got := contents(t, m, memory.Query{Text: "secret", Scope: c.scope})
+			sortStrings(got)
+			if fmt.Sprint(got) != c.want {
+				t.Errorf("%+v finds %v, want %s", c.scope, got, c.want)
+			}
+		}
+	}
+}
+
+func sortStrings(all []string) {
+	for i := range all {
+		for k := i; k > 0 && all[k] < all[k-1]; k-- {
+			all[k], all[k-1] = all[k-1], all[k]
+		}
+	}
+}
+
+func TestTheSameKeyReplaces(t *testing.T) {
+	s := openStore(t)
+	save(t, s, store.Memory{Channel: "telegram", Chat: 1, Key: "car", Content: "blue Golf", Source: "manual"})
+	save(t, s, store.Memory{Channel: "telegram", Chat: 1, Key: "car", Content: "red Polo", Source: "manual"})
+	save(t, s, store.Memory{Channel: "telegram", Chat: 2, Key: "car", Content: "green Golf", Source: "manual"})
+	m := newMemory(s, nil)
+	if got := contents(t, m, memory.Query{Text: "golf"}); fmt.Sprint(got) != "[green Golf]" {
+		t.Errorf("golf finds %q", got)
+	}
+	if got := contents(t, m, memory.Query{Text: "polo"}); fmt.Sprint(got) != "[red Polo]" {
+		t.Errorf("polo finds %q", got)
+	}
+}
+
+func TestWhatIsForgottenIsFoundByNothing(t *testing.T) {
+	s := openStore(t)
+	m := newMemory(s, bag{"a"})
+	at := time.Now()
+	var ids []store.MemoryID
+	for _, text := range []string{"one apple", "two banana", "three cherry", "four date", "five elder"} {
+		ids = append(ids, save(t, s, store.Memory{Content: text, Source: "list", CreatedAt: at}))
+	}
+	if err := m.Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, m, memory.Query{Text: "cherry", Mode: memory.Keyword}); len(got) != 5 || got[0] != "three cherry" {
+		t.Errorf("cherry finds %q, want it and its neighbours", got)
+	}
+	write(t, s, func(tx *store.Tx) error { return memory.Forget(tx, ids[2]) })
+	if got := contents(t, m, memory.Query{Text: "cherry", Mode: memory.Keyword}); len(got) != 0 {
+		t.Errorf("the forgotten cherry finds %q", got)
+	}
+	if got := contents(t, m, memory.Query{Text: "three cherry"}); anyHas(got, "cherry") {
+		t.Errorf("the forgotten cherry is among %q", got)
+	}
+	if got := contents(t, m, memory.Query{Text: "banana", Mode: memory.Keyword}); len(got) != 4 {
+		t.Errorf("banana finds %q, want it and its new neighbours", got)
+	}
+}
+
+func TestNeighboursOfAnotherDayDoNotCount(t *testing.T) {
+	s := openStore(t)
+	at := time.Now()
+	save(t, s, store.Memory{Content: "alpha", Source: "manual", CreatedAt: at})
+	save(t, s, store.Memory{Content: "beta", Source: "manual", CreatedAt: at.Add(48 * time.Hour)})
+	if got := contents(t, newMemory(s, nil), memory.Query{Text: "alpha"}); fmt.Sprint(got) != "[alpha]" {
+		t.Errorf("alpha finds %q", got)
+	}
+}
+
+func TestAnotherModelTakesOverWhenItsVectorsAreComplete(t *testing.T) {
+	s := openStore(t)
+	for i := range 200 {
+		save(t, s, store.Memory{Content: fmt.Sprintf("note number %d about thing%d", i, i), Source: "manual"})
+	}
+	old := newMemory(s, bag{"old"})
+	if err := old.Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	m := newMemory(s, bag{"new"})
+	half, cancel := context.WithCancel(t.Context())
+	err := m.Embed(half, func(done int) {
+		if done >= 100 {
+			cancel()
+		}
+	})
+	if err == nil {
+		t.Fatal("a cancelled run says that it is complete")
+	}
+	if got := contents(t, m, memory.Query{Text: "thing150"}); len(got) == 0 || !strings.Contains(got[0], "thing150") {
+		t.Errorf("in between thing150 finds %q", got)
+	}
+	if err := newMemory(s, bag{"new"}).Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	var sets []store.VectorSet
+	if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.VectorSets(); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if len(sets) != 1 || sets[0].Model != "new" || sets[0].State != store.SetUsed {
+		t.Errorf("the sets are %+v, want the new one alone", sets)
+	}
+	if got := contents(t, m, memory.Query{Text: "thing42", Mode: memory.Vector, TopK: 1}); len(got) != 1 || !strings.Contains(got[0], "thing42 ") && !strings.HasSuffix(got[0], "thing42") {
+		t.Errorf("the vectors find %q for thing42", got)
+	}
+}
