@@ -59,13 +59,17 @@ func (a approver) Approve(ctx context.Context, q tools.Question) (tools.Answer, 
 		}
 	}
 	t.log.Info("approval", "tool", row.Tool, "call", row.Call, "state", string(row.State), "by", row.AnsweredBy)
-	return tools.Answer{Granted: row.State.Granted(), Reason: whyNot(row.State)}, nil
+	return tools.Answer{Granted: row.State.Granted(), Reason: whyNot(row.State, t.directed != nil)}, nil
 }
 
-// whyNot is why a call may not run, in words for the model.
-func whyNot(s store.ApprovalState) string {
+// whyNot is why a call may not run, in words for the model, or for the person
+// who made the call.
+func whyNot(s store.ApprovalState, person bool) string {
 	switch s {
 	case store.ApprovalDenied:
+		if person {
+			return "you said no"
+		}
 		return "denied by the user; do not try it in another way, ask what to do instead"
 	case store.ApprovalExpired:
 		return "nobody answered in time"

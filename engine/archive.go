@@ -151,8 +151,10 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	defer f.Close() // it was only read
 	in := bufio.NewReader(f)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		done.Dropped, err = store.Restore(ctx, c.Dir, file)
-		return done, err
+		if done.Dropped, err = store.Restore(ctx, c.Dir, file); err != nil {
+			return done, err
+		}
+		return done, writeLog(ctx, c)
 	}
 	unpacked, err := gzip.NewReader(in)
 	if err != nil {
@@ -176,7 +178,20 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	if done.Dropped, err = store.Restore(ctx, c.Dir, filepath.Join(work, archiveDatabase)); err != nil {
 		return done, err
 	}
-	return done, placeWorkspace(filepath.Join(work, archiveWorkspace), c.Workspace)
+	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), c.Workspace); err != nil {
+		return done, err
+	}
+	return done, writeLog(ctx, c)
+}
+
+// writeLog writes the conversation logs of a restored database, which a backup
+// does not hold.
+func writeLog(ctx context.Context, c Config) error {
+	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	if err != nil {
+		return err
+	}
+	return errors.Join(st.WriteLog(ctx), st.Close())
 }
 
 // placeWorkspace moves an unpacked workspace to its place, which may be another

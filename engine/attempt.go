@@ -111,7 +111,8 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 	switch fail.Kind {
 	case gateway.Retry, gateway.Busy:
 	case gateway.Stopped:
-		wait = retryMax
+		o.NotBefore = time.Time{} // deliverAll waits; a restart does not
+		return o, nil
 	case gateway.NotFound:
 		o.Edit, o.MessageID, wait = 0, 0, 0
 	case gateway.Moved:

@@ -157,6 +157,9 @@ func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
 				d.notify(o.Address)
 				break
 			}
+			if o.State == store.OutboxNew && o.NotBefore.IsZero() { // its channel does not work
+				pause(ctx, retryMax)
+			}
 		}
 	}
 	return true

@@ -140,11 +140,12 @@ func modelFinding(ctx context.Context, c Config) Finding {
 	if err != nil {
 		return Ill("model", "check the network and models in config.yaml", fmt.Errorf("%s at %s: %w", m.Name, m.Provider, err))
 	}
-	able := "calls tools"
+	took := time.Since(started).Round(time.Millisecond)
 	if !calls {
-		able = "cannot call tools"
+		return Ill("model", "name a model that calls tools: klawbot init, or models in config.yaml",
+			fmt.Errorf("%s at %s answers in %s, but it did not call the tool that it was offered: it can talk and do nothing", m.Name, m.Provider, took))
 	}
-	return Well("model", "%s at %s answers in %s; %s", m.Name, m.Provider, time.Since(started).Round(time.Millisecond), able)
+	return Well("model", "%s at %s answers in %s; calls tools", m.Name, m.Provider, took)
 }
 
 // clockTool is what the model is asked to call. Its result is made up: the call
@@ -159,7 +160,7 @@ const probeTokens = 1024
 
 // ProbeTools asks a model a question for which it needs a tool, gives it the
 // tool's result and reads its answer. calls reports whether it called; a model
-// that only answers is well too. Errors are as of Probe.
+// that only answers did not. Errors are as of Probe.
 func ProbeTools(ctx context.Context, client *http.Client, m Model) (calls bool, err error) {
 	provider, err := newProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {

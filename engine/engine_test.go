@@ -370,6 +370,26 @@ func TestDeliveryOutcomes(t *testing.T) {
 	}
 }
 
+// TestARestartMendsAChannelThatStopped wants no wait from before it.
+func TestARestartMendsAChannelThatStopped(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.settings.Streaming = nil
+	tried := make(chan struct{}, 1)
+	h.messenger.fail = func(string) *gateway.SendError {
+		select {
+		case tried <- struct{}{}:
+		default:
+		}
+		return &gateway.SendError{Kind: gateway.Stopped, Err: fmt.Errorf("the token was revoked")}
+	}
+	h.start().says(alice, "hello")
+	<-tried
+	h.end()
+	h.messenger.fail = nil
+	h.start().shows(alice, "re: hello")
+}
+
 func TestRepeatWaitsForTheEndOfTheOutage(t *testing.T) {
 	h := build(t)
 	h.echo()

@@ -174,7 +174,7 @@ func (g *Gateway) admit(updates []Update) []Update {
 	for _, u := range updates {
 		if u.Fault == "" {
 			if err := g.Allowed(u); err != nil {
-				g.strangers.turnAway(u, err)
+				g.strangers.turnAway(u, g.nameOf(u), err)
 				continue
 			}
 			// What follows may come from the new id already.
@@ -234,6 +234,15 @@ func (g *Gateway) Decode(u Update) (Message, error) {
 		return Message{}, fmt.Errorf("channel %q is not on", u.Channel)
 	}
 	return ch.Decode(u)
+}
+
+// nameOf is what the sender of an update calls itself, empty when nobody says.
+func (g *Gateway) nameOf(u Update) string {
+	m, err := g.Decode(u)
+	if err != nil {
+		return ""
+	}
+	return m.Sender.Name
 }
 
 // Ready is closed when the channel can decode everything, stored updates too.

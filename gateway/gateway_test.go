@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func (l *line) Serve(ctx context.Context, accept gateway.Accept) error {
 }
 
 func (l *line) Decode(u gateway.Update) (gateway.Message, error) {
-	return gateway.Message{Text: string(u.Raw)}, nil
+	return gateway.Message{Text: string(u.Raw), Sender: gateway.Sender{ID: u.From, Name: string(u.Raw)}}, nil
 }
 
 func (l *line) Render(text string) []gateway.Part { return []gateway.Part{{Text: text}} }
@@ -115,6 +116,32 @@ func TestStrangersStayOutAndAreLoggedOnceAMinute(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestAStrangersNameIsOneHarmlessWord: it is foreign text.
+func TestAStrangersNameIsOneHarmlessWord(t *testing.T) {
+	for name, want := range map[string]string{
+		"Eve":                     "name=Eve ",
+		"Eve\n\x1b[2J\u202eevil":  `name="Eve ` + "\uFFFD[2J\uFFFD" + `evil" `,
+		strings.Repeat("x", 5000): "name=" + strings.Repeat("x", 64) + "… ",
+	} {
+		list := whitelist.List{}
+		var log bytes.Buffer
+		g := door(t, &list, &log, &line{name: "telegram", updates: []gateway.Update{update(22, name)}})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- g.Serve(ctx, &sink{}) }()
+		for g.Health()[0].Strangers == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%q is logged as %s, want %s", name, log.String(), want)
+		}
+	}
 }
 
 func TestStrangersLogLineComesBackAfterAMinute(t *testing.T) {

@@ -3,9 +3,11 @@ package gateway
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 )
 
 // strangers counts who was turned away and logs each of them at most once a
@@ -18,10 +20,28 @@ type strangers struct {
 	last map[string]time.Time // guarded by mu; the last line about a sender
 }
 
+// maxStrangerName is how many characters of a stranger's name are logged.
+const maxStrangerName = 64
+
+// harmless is a foreign name for the log: short, in one line, and without what
+// could play with a terminal.
+func harmless(name string) string {
+	runes := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(name, "\uFFFD")), " "))
+	if len(runes) > maxStrangerName {
+		runes = append(runes[:maxStrangerName:maxStrangerName], '…')
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, string(runes))
+}
+
 // strangersKept bounds the memory that strangers can take.
 const strangersKept = 1000
 
-func (s *strangers) turnAway(u Update, why error) {
+func (s *strangers) turnAway(u Update, name string, why error) {
 	if c := s.counts[u.Channel]; c != nil {
 		c.Add(1)
 	}
@@ -43,5 +63,5 @@ func (s *strangers) turnAway(u Update, why error) {
 		}
 	}
 	s.last[key] = now
-	s.log.Info("stranger turned away", "chat", u.Address.Chat.String(), "user", u.From, "kind", u.Kind, "reason", why.Error())
+	s.log.Info("stranger turned away", "chat", u.Address.Chat.String(), "user", u.From, "name", harmless(name), "kind", u.Kind, "reason", why.Error())
 }

@@ -66,6 +66,19 @@ func (a *app) printAllowed(ids []int64) error {
 	return nil
 }
 
+// remark says what may surprise somebody who takes ids off the list.
+func (a *app) remark(t Telegram, removed []int64) {
+	for _, id := range removed {
+		name := whitelist.FormatID("telegram", id)
+		switch {
+		case !slices.Contains(t.AllowedChatIDs, id):
+			fmt.Fprintf(a.stderr, "%s was not on the list\n", name)
+		case slices.Contains(t.OwnerIDs, id):
+			fmt.Fprintf(a.stderr, "%s is an owner (channels.telegram.ownerIds), and the bot does not answer there any more; klawbot allow %d lets it in again\n", name, id)
+		}
+	}
+}
+
 // editAllowed changes the list in config.yaml and prints it.
 func (a *app) editAllowed(add, remove []string) error {
 	added, err := parseIDs(add)
@@ -104,6 +117,7 @@ func (a *app) editAllowed(add, remove []string) error {
 			return fmt.Errorf("write %s: %w", display(l.source.File), err)
 		}
 	}
+	a.remark(l.config().Channels.Telegram, removed)
 	list := slices.DeleteFunc(slices.Concat(l.config().Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
 		return slices.Contains(removed, id)
 	})

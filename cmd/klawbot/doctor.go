@@ -22,7 +22,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Prove each part from end to end",
+		Short: "Check every part of the bot and say how to fix what is wrong",
 		Long:  "Tries every part for real, one short model call included, and names one command for each fix.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,7 +69,7 @@ func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
 func (a *app) examine(ctx context.Context) []engine.Finding {
 	l, err := a.open()
 	if err != nil {
-		return []engine.Finding{engine.Ill("config", "mend the lines above, config.yaml.example explains every key", err)}
+		return []engine.Finding{engine.Ill("config", "correct what is named here; config.yaml.example explains every key", err)}
 	}
 	f, err := a.folders(l.config())
 	if err != nil {
@@ -95,7 +95,7 @@ func configFinding(l *live) engine.Finding {
 		return engine.Well("config", "none, defaults and environment")
 	}
 	if fault := l.broken(); fault != "" {
-		return engine.Ill("config", "mend the file; it is applied within a second", fmt.Errorf("the last good one is in use: %s", fault))
+		return engine.Ill("config", "correct the file; it is applied within a second", fmt.Errorf("the last good one is in use: %s", fault))
 	}
 	info, err := os.Stat(l.source.File)
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *app) botFinding(ctx context.Context, f folders) engine.Finding {
 	case err != nil:
 		return engine.Ill("bot", "restart klawbot run", err)
 	case r.Config.Fault != "":
-		return engine.Ill("bot", "mend config.yaml; it is applied within a second", fmt.Errorf("runs with the last good configuration: %s", r.Config.Fault))
+		return engine.Ill("bot", "correct config.yaml; it is applied within a second", fmt.Errorf("runs with the last good configuration: %s", r.Config.Fault))
 	case !r.Healthy:
 		return engine.Ill("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
 	}

@@ -46,9 +46,11 @@ func (a *app) importFile(ctx context.Context, name string) error {
 	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
 		messages, files, err := importAny(ctx, in, d, f.workspace)
 		if err != nil {
-			return fmt.Errorf("import %s: %w", name, err)
+			err = fmt.Errorf("import %s: %w", name, err)
 		}
-		_, err = fmt.Fprintf(a.stdout, "added %d messages and %d files\n", messages, files)
+		if err == nil || messages+files > 0 {
+			fmt.Fprintf(a.stdout, "added %s and %s\n", plural(messages, "message", "messages"), plural(files, "file", "files"))
+		}
 		return err
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 const (
@@ -90,14 +91,17 @@ func (p *importer) fault(line int, err error) {
 }
 
 func (p *importer) faultsError() error {
-	all := p.faults
-	if p.more > 0 {
-		all = append(all, fmt.Errorf("and %d more lines", p.more))
-	}
-	if len(all) == 0 {
+	if len(p.faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("import: some lines were left out:\n%w", errors.Join(all...))
+	texts := make([]string, len(p.faults))
+	for i, err := range p.faults {
+		texts[i] = err.Error()
+	}
+	if p.more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", p.more))
+	}
+	return fmt.Errorf("lines left out: %d (%s)", len(p.faults)+p.more, strings.Join(texts, "; "))
 }
 
 func (p *importer) add(tx *Tx, batch []entry) (added int, err error) {
