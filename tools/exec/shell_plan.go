@@ -39,7 +39,7 @@ func (s *Shell) plan(v view, sandboxed string) []step {
 			shell = "bash"
 		}
 		return []step{finder.step(command.Pipeline{When: command.Always, Programs: []command.Program{
-			{Argv: []string{shell, "-c", v.line.Text}, Out: command.Stdout, Err: command.Stderr},
+			{Argv: []string{shell, "-c", "--", v.line.Text}, Out: command.Stdout, Err: command.Stderr},
 		}})}
 	}
 	var steps []step

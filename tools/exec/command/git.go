@@ -50,7 +50,7 @@ func gitRuns(c call) bool {
 		case !isOption:
 		case strings.HasPrefix(a, "--"):
 			name, _, _ := strings.Cut(a, "=")
-			if len(name) > 2 && slices.ContainsFunc(gitOptions, func(o string) bool { return strings.HasPrefix(o, name) }) && !gitHarmless(name) {
+			if len(name) > 2 && slices.ContainsFunc(gitOptions, func(o string) bool { return strings.HasPrefix(o, name) }) && !gitHarmless(command, name) {
 				return true
 			}
 		case strings.ContainsAny(a[1:], gitLetters[command]):
@@ -60,10 +60,9 @@ func gitRuns(c call) bool {
 	return false
 }
 
-// gitHarmless reports whether an option is itself a common one, though it begins
-// like a dangerous one.
-func gitHarmless(name string) bool {
-	return slices.Contains([]string{"--no-edit", "--remotes", "--patch-with-stat"}, name)
+// gitHarmless reports whether an option only shows something with this command.
+func gitHarmless(command, name string) bool {
+	return name == "--patch" && slices.Contains([]string{"log", "diff", "show"}, command)
 }
 
 // outside reports whether an operand is an absolute path or leads upwards.

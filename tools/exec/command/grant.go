@@ -166,7 +166,7 @@ var dangers = map[string]danger{
 	"poetry": {only: strings.Fields("show check version")},
 	"gem":    {only: strings.Fields("list search environment")},
 	"go": {only: strings.Fields("build test vet list version doc fmt mod"), single: true,
-		long: strings.Fields("-toolexec -exec -vettool -overlay -modfile -C -ldflags -gcflags -asmflags -gccgoflags -compiler -o -w -pkgdir")},
+		long: strings.Fields("-toolexec -exec -vettool -overlay -modfile -C -ldflags -gcflags -asmflags -gccgoflags -compiler -w -pkgdir"), look: writesOutside},
 	"cargo":   {only: strings.Fields("build test check clippy fmt doc tree metadata search version"), long: []string{"--config", "--manifest-path", "--target-dir"}, short: "ZC", prefixes: []string{"+"}},
 	"make":    {short: "fCEIo", long: []string{"--eval", "--file", "--makefile", "--directory", "--include-dir", "--environment-overrides"}, look: setsVariable},
 	"cmake":   {short: "DPECG", prefixes: []string{"--"}},
@@ -227,6 +227,23 @@ func holds(texts ...string) func(call) bool {
 func readsFiles(c call) bool {
 	for i, a := range c.args {
 		if c.free[i] && (strings.HasPrefix(strings.ToLower(a), "file:") || strings.HasPrefix(a, "@") || strings.Contains(a, "=@") || strings.Contains(a, "=<")) {
+			return true
+		}
+	}
+	return false
+}
+
+// writesOutside reports whether the option -o names a file outside the folder.
+func writesOutside(c call) bool {
+	for i, a := range c.args {
+		name, value, joined := strings.Cut(a, "=")
+		if name != "-o" && name != "--o" {
+			continue
+		}
+		if !joined && i+1 < len(c.args) {
+			i, value = i+1, c.args[i+1]
+		}
+		if c.free[i] && outside(value) {
 			return true
 		}
 	}

