@@ -331,6 +331,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.jobs.Run(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
 	e.tellRecovery(ctx)
+	e.executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
 
 	e.mu.Lock()

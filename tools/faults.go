@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -87,9 +88,17 @@ func fault(u validator.OutputUnit) string {
 		}
 		return fmt.Sprintf("parameter '%s' must be one of %s", name, strings.Join(words, ", "))
 	case *kind.Minimum:
-		return fmt.Sprintf("parameter '%s' must be at least %s", name, k.Want.RatString())
+		return fmt.Sprintf("parameter '%s' must be at least %s", name, decimal(k.Want))
 	case *kind.Maximum:
-		return fmt.Sprintf("parameter '%s' must be at most %s", name, k.Want.RatString())
+		return fmt.Sprintf("parameter '%s' must be at most %s", name, decimal(k.Want))
 	}
 	return fmt.Sprintf("parameter '%s': %s", name, clip(u.Error.String(), 200))
+}
+
+// decimal is a bound as people write it: 273.15, and 5463/20 for nobody.
+func decimal(bound *big.Rat) string {
+	if digits, exact := bound.FloatPrec(); exact {
+		return bound.FloatString(digits)
+	}
+	return bound.RatString()
 }

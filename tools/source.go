@@ -70,7 +70,7 @@ func (c *catalogue) registry() *Registry {
 	next := c.base.with(c.sources)
 	for _, f := range next.faults {
 		if c.now == nil || !slices.Contains(c.now.faults, f) {
-			c.log.Warn("tool left out", "tool", f.Name, "reason", f.Reason)
+			c.log.Info("tool left out", "tool", f.Name, "reason", f.Reason)
 		}
 	}
 	c.seen, c.now = seen, next

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -50,7 +51,7 @@ func (s *shifting) become(faults []tools.Fault, all ...tools.Tool) {
 }
 
 // withSources is an executor of the tools order and file_read and of sources.
-func withSources(t *testing.T, log *bytes.Buffer, sources ...tools.Source) *tools.Executor {
+func withSources(t *testing.T, log io.Writer, sources ...tools.Source) *tools.Executor {
 	t.Helper()
 	return tools.NewExecutor(tools.ExecutorConfig{
 		Registry: registry(t, order(), fakeTool("file_read", nil)), Sources: sources,

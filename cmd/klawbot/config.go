@@ -152,6 +152,13 @@ type Tools struct {
 	Browser                Browser              `koanf:"browser"`
 	Rules                  []ToolRule           `koanf:"rules"`
 	MCP                    map[string]MCPServer `koanf:"mcp"`
+	Plugins                Plugins              `koanf:"plugins"`
+}
+
+// Plugins says what the owner knows of the plugins: the names of the tools that
+// change nothing.
+type Plugins struct {
+	ReadOnly []string `koanf:"readOnly"`
 }
 
 // MCPServer is a server of tools that speaks the Model Context Protocol: a

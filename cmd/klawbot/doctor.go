@@ -87,6 +87,7 @@ func surroundings(ctx context.Context, l *live, b *box) []engine.Finding {
 	client := httpclient.New(httpclient.Options{Proxy: true})
 	defer client.CloseIdleConnections()
 	all := []engine.Finding{configFinding(l), dataFinding(f.data), workspaceFinding(f.workspace), b.finding(ctx)}
+	all = append(all, pluginFindings(l, b)...)
 	return append(all, telegramFindings(ctx, l.config(), client)...)
 }
 

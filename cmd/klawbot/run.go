@@ -80,6 +80,7 @@ func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context
 	group.Go(func() error { return e.Run(ctx) })
 	group.Go(func() error { p.live.watch(ctx, log); return nil })
 	group.Go(func() error { sweep(ctx, p.folders.workspace, log); return nil })
+	group.Go(func() error { p.plugins.Run(ctx); return nil })
 	group.Go(func() error { beside(ctx, e); return nil })
 	err = group.Wait()
 	log.Info("stopped")

@@ -32,6 +32,9 @@ func (a *app) toolsListCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(list)
 				}
+				for _, f := range d.ToolFaults() {
+					fmt.Fprintln(a.stderr, "klawbot: left out: "+f.String())
+				}
 				return a.printTools(list)
 			})
 		},

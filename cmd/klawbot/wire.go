@@ -20,6 +20,7 @@ import (
 	"klawbot/tools"
 	"klawbot/tools/exec"
 	"klawbot/tools/file"
+	"klawbot/tools/plugin"
 	"klawbot/tools/self"
 	"klawbot/whitelist"
 	template "klawbot/workspace-template"
@@ -32,6 +33,7 @@ type parts struct {
 	console *console.Channel // nil when it is off
 	box     *box
 	shell   *exec.Shell
+	plugins *plugin.Host
 	config  engine.Config
 }
 
@@ -70,6 +72,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Workspace: f.workspace, Settings: func() exec.ShellSettings { return l.config().shell() }, AllowHardlinks: files.AllowHardlinks,
 		Runner: p.box.shell,
 	})
+	p.plugins = plugins(l, p.box, log)
 	code := exec.NewCode(exec.CodeConfig{Workspace: f.workspace, Sandbox: p.box.code})
 	p.config = engine.Config{
 		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
@@ -79,8 +82,8 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
 		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace})}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS,
-		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log),
-		Paths:         func() []self.Entry { return append(f.paths(l.source.File), p.box.entry()) },
+		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log), Sources: []tools.Source{p.plugins},
+		Paths: func() []self.Entry { return append(f.paths(l.source.File), p.box.entry()) },
 	}
 	return p, nil
 }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"klawbot/engine"
+	"klawbot/tools/plugin"
+	"klawbot/tools/sandbox"
+)
+
+// plugins finds the tools in the folder plugins of the data folder.
+func plugins(l *live, b *box, log *slog.Logger) *plugin.Host {
+	return plugin.New(plugin.Config{
+		Dir: filepath.Join(b.folders.data, "plugins"), Workspace: b.folders.workspace, Log: log,
+		Runner:   b.plugins,
+		ReadOnly: func() []string { return l.config().Tools.Plugins.ReadOnly },
+	})
+}
+
+// plugins is where plugins run: in the sandbox when there is one. Without the
+// sandbox that there should be they do not run.
+func (b *box) plugins() sandbox.Runner {
+	s, err := b.get()
+	switch {
+	case err != nil:
+		return sandbox.Refusing(err)
+	case s == nil:
+		return sandbox.Off()
+	}
+	return s
+}
+
+// pluginFindings say which plugins cannot be used. Without plugins there is
+// nothing to say.
+func pluginFindings(l *live, b *box) []engine.Finding {
+	host := plugins(l, b, slog.New(slog.DiscardHandler))
+	var all []engine.Finding
+	if n := len(host.Tools()); n > 0 {
+		all = append(all, engine.Well("plugins", "%s", plural(n, "tool", "tools")))
+	}
+	for _, f := range host.Faults() {
+		all = append(all, engine.Ill("plugins", fmt.Sprintf("mend it, or take it out of %s", filepath.Join(b.folders.data, "plugins")), errors.New(f.String())))
+	}
+	return all
+}
