@@ -58,7 +58,7 @@ LINES ?= 600000
 SEED ?= 1
 IMAGE ?= klawbot
 
-.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
+.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races sandbox oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot chat
@@ -111,6 +111,9 @@ races: header ## links are swapped while files are opened, RACES tries of each k
 differential: ## what command lines run by our reading and by bash and dash, over LINES random ones (SEED: where to begin)
 	LINES=$(LINES) SEED=$(SEED) go test -tags=$(TAGS),differential -run '^TestDifferential$$' -count=1 -v -timeout 0 ./tools/exec/command
 
+sandbox: header ## every sandbox against what tries to break out, docker among them, and how quickly they start (needs root)
+	TAGS=$(TAGS) scripts/sandbox-tests -v
+
 oracle: header build/oracle/node_modules/.package-lock.json ## Telegram's own parser judges ORACLE random documents (needs npm)
 	ORACLE=$(ORACLE) ORACLE_DIR=$(CURDIR)/build/oracle \
 	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram
@@ -161,9 +164,9 @@ lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential,browser ./...
-	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential,browser ./...
-	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,oracle,interop,peers,differential,browser ./...
+	go vet -tags=$(TAGS),bench,soak,crash,sandbox,oracle,interop,peers,differential,browser ./...
+	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,sandbox,oracle,interop,peers,differential,browser ./...
+	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,sandbox,oracle,interop,peers,differential,browser ./...
 
 libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo

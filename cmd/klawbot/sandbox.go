@@ -117,6 +117,13 @@ func (b *box) check(ctx context.Context) error {
 	return s.Check(ctx)
 }
 
+// sweep takes away what a bot that was killed has left.
+func (b *box) sweep() {
+	if s, err := b.get(); err == nil && s != nil {
+		s.Sweep()
+	}
+}
+
 // describe says in one line where commands run.
 func (b *box) describe() (text string, err error) {
 	s, err := b.get()

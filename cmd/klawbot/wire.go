@@ -146,5 +146,8 @@ func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
 		return nil, err
 	}
 	e, err := engine.New(ctx, p.config)
+	if err == nil { // no other bot uses the folders
+		p.box.sweep()
+	}
 	return e, owned(p.folders.data, err)
 }

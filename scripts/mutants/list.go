@@ -152,4 +152,36 @@ var mutants = []mutant{
 		"tools/exec/git_parse.go", `case strings.HasPrefix(o, "+"):`, `case o == "+":`,
 		"TestGitScenarios",
 	},
+	{
+		"internal/httpclient/guard.go", `if err := g.control(host, number); err != nil {`, `if err := g.control(host, number); err != nil && host == "" {`,
+		"TestURLs|TestRebinding",
+	},
+	{
+		"internal/httpclient/httpclient.go", `func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }`, `func stay(*http.Request, []*http.Request) error { return nil }`,
+		"TestStaysOnRedirects",
+	},
+	{
+		"tools/web/proxy.go", `o := httpclient.Options{Guard: guard, Resolver: resolver, Raw: true}`, `o := httpclient.Options{Resolver: resolver, Raw: true}`,
+		"TestProxyTunnels",
+	},
+	{
+		"tools/web/header.go", `case slices.Contains(ours, canonical), strings.HasPrefix(canonical, "Proxy-"):`, `case canonical == "":`,
+		"TestHeaders",
+	},
+	{
+		"tools/sandbox/seccomp_linux.go", `bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},`, `bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},`,
+		"TestSandboxClosesTheWaysAroundIt",
+	},
+	{
+		"tools/sandbox/seccomp_linux.go", `names = append(names, "socket")`, `names = append(names, "syslog")`,
+		"TestSandboxHasNoNetwork",
+	},
+	{
+		"tools/sandbox/process.go", `killMarked(p.job.run)`, `killMarked(p.job.run + "x")`,
+		"TestOffLeavesNoProcessBehindAtTheDeadline",
+	},
+	{
+		"cmd/klawbot/sandbox.go", `return sandbox.Refusing(err)`, `return sandbox.Off()`,
+		"TestSandboxThatIsMissingIsNeverReplaced",
+	},
 }

@@ -3,9 +3,11 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -95,6 +97,16 @@ func (c *cgroups) make(run string, l Limits) (*group, error) {
 		return nil, fmt.Errorf("cgroup: %w", err)
 	}
 	return g, nil
+}
+
+// sweep removes the groups that are empty.
+func (c *cgroups) sweep() {
+	for _, parent := range append(slices.Collect(maps.Values(c.v1)), c.unified) {
+		left, _ := filepath.Glob(filepath.Join(parent, runPrefix+"*")) // the pattern is well-formed
+		for _, dir := range left {
+			_ = os.Remove(dir) // one in use stays
+		}
+	}
 }
 
 // add makes one folder of the group. A file whose name ends in a question mark

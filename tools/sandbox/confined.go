@@ -247,6 +247,17 @@ func (s *Sandbox) Check(ctx context.Context) error {
 	return nil
 }
 
+// Sweep takes away what the commands of a bot that was killed have left. No other
+// bot with this workspace may run.
+func (s *Sandbox) Sweep() {
+	if d, ok := s.backend.(docker); ok {
+		d.sweep(s.config.Workspace)
+	}
+	if s.cgroup != nil {
+		s.cgroup.sweep()
+	}
+}
+
 // Place is how commands in the sandbox name a bound folder.
 func (s *Sandbox) Place(b Bind) string { return s.backend.place(b) }
 

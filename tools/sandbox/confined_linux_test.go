@@ -1,6 +1,8 @@
 package sandbox_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +13,22 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	if kind := os.Getenv("KLAWBOT_TEST_BOT"); kind != "" {
+		os.Exit(bot(kind))
+	}
 	os.Exit(m.Run())
+}
+
+// bot is a program that runs the command of its arguments in a sandbox.
+func bot(kind string) int {
+	s, err := sandbox.New(sandbox.Config{Type: kind, Workspace: os.Getenv("PWD"), Image: image})
+	if err == nil {
+		_, err = s.Run(context.Background(), sandbox.Command{Argv: os.Args[1:], Dir: os.Getenv("PWD")})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return 1
 }
 
 // box is a sandbox around a workspace of the test.

@@ -44,7 +44,8 @@ func dockerArgs(r *request) []string {
 	l := r.config.Limits
 	disk := strconv.Itoa(l.DiskMB << 20)
 	args := []string{
-		"run", "--rm", "--interactive", "--init", "--pull", "never", "--label", dockerLabel + "=" + r.run,
+		"run", "--rm", "--interactive", "--init", "--pull", "never",
+		"--label", dockerLabel + "=" + r.run, "--label", dockerOwner + "=" + r.config.Workspace,
 		"--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--ipc", "private", "--hostname", "sandbox",
 		"--user", fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()),
 		"--memory", fmt.Sprintf("%dm", l.MemoryMB), "--memory-swap", fmt.Sprintf("%dm", l.MemoryMB),
@@ -70,18 +71,28 @@ func dockerArgs(r *request) []string {
 	return append(args, r.config.Image)
 }
 
-// dockerLabel marks the containers of commands with their run.
-const dockerLabel = "klawbot.run"
+// The labels of the containers of commands: their run, and the workspace of the
+// bot.
+const (
+	dockerLabel = "klawbot.run"
+	dockerOwner = "klawbot.workspace"
+)
 
 // dockerPatience bounds how long the daemon may take to kill.
 const dockerPatience = 20 * time.Second
 
 // kill kills the containers of a run: without its client a container runs on.
-func (d docker) kill(run string) {
+func (d docker) kill(run string) { d.remove(dockerLabel + "=" + run) }
+
+// sweep kills the containers that a bot which was killed has left running.
+func (d docker) sweep(workspace string) { d.remove(dockerOwner + "=" + workspace) }
+
+// remove kills and removes the containers with a label.
+func (d docker) remove(label string) {
 	ctx, cancel := context.WithTimeout(context.Background(), dockerPatience)
 	defer cancel()
 	for range maxKills {
-		ids := d.output(ctx, "ps", "--all", "--quiet", "--filter", "label="+dockerLabel+"="+run)
+		ids := d.output(ctx, "ps", "--all", "--quiet", "--filter", "label="+label)
 		if len(ids) == 0 {
 			return
 		}

@@ -36,4 +36,6 @@ func pick(names []string) (env []string) {
 }
 
 // newRun is the name of one command's run.
-func newRun() string { return "klawbot-run-" + rand.Text() }
+func newRun() string { return runPrefix + rand.Text() }
+
+const runPrefix = "klawbot-run-"

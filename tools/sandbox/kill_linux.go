@@ -17,7 +17,9 @@ func own(c *exec.Cmd) {
 		c.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	c.SysProcAttr.Setpgid = true
-	c.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	if c.SysProcAttr.Pdeathsig == 0 {
+		c.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 }
 
 // The numbers of waitid(2).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -82,6 +83,36 @@ func TestSandboxLeavesNoProcessBehindWhenStopped(t *testing.T) {
 	})
 }
 
+// TestSandboxDiesWithTheBot kills a bot that runs a command.
+func TestSandboxDiesWithTheBot(t *testing.T) {
+	kinds(t, func(t *testing.T, kind string) {
+		m, b := marker(), newBox(t, kind, nil)
+		c := exec.Command(os.Args[0], "sh", "-c", "(setsid sh -c 'sleep "+m+" & sleep "+m+"' &); echo up >up; sleep "+m)
+		c.Dir, c.Stderr = b.workspace, os.Stderr
+		c.Env = append(os.Environ(), "KLAWBOT_TEST_BOT="+kind, "PWD="+b.workspace)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		within(t, 30*time.Second, func() bool { return running(m) >= 2 })
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		if kind == sandbox.TypeDocker {
+			b.Sweep() // as the next start of the bot does
+		}
+		within(t, 10*time.Second, func() bool { return running(m) == 0 })
+	})
+}
+
+// within waits until the condition holds, and fails when it does not in time.
+func within(t *testing.T, patience time.Duration, holds func() bool) {
+	t.Helper()
+	for begun := time.Now(); !holds(); runtime.Gosched() {
+		if time.Since(begun) > patience {
+			t.Fatalf("it did not happen within %s", patience)
+		}
+	}
+}
+
 func TestSandboxBoundsTheTime(t *testing.T) {
 	kinds(t, func(t *testing.T, kind string) {
 		b := newBox(t, kind, func(c *sandbox.Config) { c.Limits.Seconds = 1 })
@@ -123,7 +154,11 @@ func TestSandboxBoundsTheMemory(t *testing.T) {
 
 func TestSandboxBoundsTheProcesses(t *testing.T) {
 	kinds(t, func(t *testing.T, kind string) {
-		b, m := newBox(t, kind, func(c *sandbox.Config) { c.Limits.Seconds = 3 }), marker()
+		seconds := 3
+		if kind == sandbox.TypeDocker {
+			seconds = 12 // on a busy machine it takes seconds to start
+		}
+		b, m := newBox(t, kind, func(c *sandbox.Config) { c.Limits.Seconds = seconds }), marker()
 		out := b.python(`
 import os,time
 n=0

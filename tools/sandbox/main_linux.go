@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"syscall"
 
@@ -53,6 +54,9 @@ func reexec(r *request, dir string, argv []string) *exec.Cmd {
 	if dir == "" {
 		c.Dir = "/"
 	}
+	if r.limit.Confine != nil {
+		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // for the guard
+	}
 	return c
 }
 
@@ -95,6 +99,7 @@ func guard(s spec, argv []string) (code int, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 0, err
 	}
+	killOnceOrphaned()
 	s.Guarded = true
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -127,6 +132,17 @@ func guard(s spec, argv []string) (code int, err error) {
 	}
 	killBelow(os.Getpid())
 	return code, nil
+}
+
+// killOnceOrphaned kills what is below the guard when the bot is gone.
+func killOnceOrphaned() {
+	gone := make(chan os.Signal, 1)
+	signal.Notify(gone, syscall.SIGTERM)
+	go func() {
+		<-gone
+		killBelow(os.Getpid())
+		os.Exit(128 + int(syscall.SIGTERM))
+	}()
 }
 
 // apply confines this thread, and what it becomes.

@@ -41,6 +41,8 @@ type group struct{ join []string }
 
 func findCgroups() *cgroups { return nil }
 
+func (*cgroups) sweep() {}
+
 func (*cgroups) version() string { return "" }
 
 func (*cgroups) make(string, Limits) (*group, error) { return nil, errors.New("no cgroups") }

@@ -85,12 +85,13 @@ func killBelow(pid int) {
 
 // processesOfUser is how many processes and threads the bot's user has.
 func processesOfUser() (n uint64) {
-	for _, p := range processes() {
-		info, err := os.Stat("/proc/" + strconv.Itoa(p.pid))
+	for _, dir := range procFolders() {
+		info, err := os.Stat(dir)
 		if err != nil {
-			continue
+			continue // it has ended
 		}
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) == os.Getuid() {
+			p, _ := readProc(dir)
 			n += uint64(p.threads)
 		}
 	}
