@@ -27,6 +27,7 @@ var allowed = map[string]rule{
 	"tools/guide":                        {[]string{"tools"}, "one family"},
 	"tools/job":                          {[]string{"tools"}, "one family"},
 	"tools/message":                      {[]string{"tools"}, "one family"},
+	"tools/recall":                       {[]string{"tools"}, "one family"},
 	"tools/self":                         {[]string{"tools"}, "one family"},
 	"tools/exec":                         {[]string{"tools", "tools/sandbox", "tools/exec/command"}, "one family"},
 	"tools/exec/command":                 {nil, "pure rules"},
