@@ -173,14 +173,6 @@ var mutants = []mutant{
 		"TestSandboxClosesTheWaysAroundIt",
 	},
 	{
-		"tools/sandbox/seccomp_linux.go", `names = append(names, "socket")`, `names = append(names, "sethostname")`,
-		"TestSandboxHasNoNetwork",
-	},
-	{
-		"tools/sandbox/process.go", `killMarked(p.job.run)`, `killMarked(p.job.run + "x")`,
-		"TestOffLeavesNoProcessBehindAtTheDeadline",
-	},
-	{
 		"cmd/klawbot/sandbox.go", `return sandbox.Refusing(err)`, `return sandbox.Off()`,
 		"TestSandboxThatIsMissingIsNeverReplaced",
 	},
