@@ -18,8 +18,10 @@ import (
 
 // newHost is the host of the configured MCP servers. Its ledger is in the store
 // that open returns, nil when there is none yet.
-func newHost(ctx context.Context, c Config, open func() *store.Store) *mcp.Host {
+// changed is told of accepted tools that are off; nil tells nobody.
+func newHost(ctx context.Context, c Config, open func() *store.Store, changed func(string, []mcp.Definition)) *mcp.Host {
 	return mcp.New(ctx, mcp.Config{
+		Changed: changed,
 		Servers: func() map[string]mcp.Server { return c.Settings().MCP },
 		Ledger:  ledger{open}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
 	})
@@ -127,7 +129,7 @@ func serverFindings(ctx context.Context, c Config) []Finding {
 	default:
 		st = nil
 	}
-	h := newHost(ctx, c, func() *store.Store { return st })
+	h := newHost(ctx, c, func() *store.Store { return st }, nil)
 	defer h.Close()
 	var all []Finding
 	for _, s := range h.Probe(ctx) {
@@ -150,6 +152,16 @@ func (d *Data) Found(ctx context.Context) error {
 	}
 	d.store, d.missing = st, nil
 	return nil
+}
+
+// toolsChanged tells the owners that a server does not keep to what they have
+// accepted, once for each time it does not.
+func (e *Engine) toolsChanged(ctx context.Context, server string, now []mcp.Definition) {
+	names := make([]string, len(now))
+	for i, d := range now {
+		names[i] = d.Tool
+	}
+	e.tellOwners(ctx, "mcp/"+server+"/"+fingerprint(now), e.say(sayMCPChanged, server, strings.Join(names, ", "), server))
 }
 
 // maxShownTool is how many characters of a description /mcp shows.

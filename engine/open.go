@@ -41,7 +41,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}, skills: skillsOf(c), skillDirs: skillDirs(c)}
 	// No model is asked here: the budget is the running bot's to count.
 	d.web = newWeb(c.Web, nil)
-	d.servers = newHost(ctx, c, func() *store.Store { return d.store })
+	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil)
 	c.Sources = append(slices.Clip(c.Sources), d.servers)
 	var err error
 	if d.executor, err = toolbox(c, d.lent(c)); err != nil {

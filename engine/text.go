@@ -137,6 +137,7 @@ const (
 	sayScheduleSkipped
 	sayScheduleRemoved
 	sayScheduleNoRuns
+	sayMCPChanged
 	phraseCount
 )
 
@@ -266,6 +267,7 @@ var english = [phraseCount]string{
 	sayMCPAccepted:    "Tools accepted: %d. %s",
 	sayMCPOther:       "The server offers something else than was shown. Please look again: /mcp %s",
 	sayMCPNothing:     "There is nothing to accept.",
+	sayMCPChanged:     "The MCP server %s describes tools in another way than you accepted, so I do not use them: %s. Look at them: /mcp %s",
 }
 
 var russian = [phraseCount]string{
@@ -394,6 +396,7 @@ var russian = [phraseCount]string{
 	sayMCPAccepted:    "Разрешено инструментов: %d. %s",
 	sayMCPOther:       "Сервер предлагает не то, что было показано. Посмотрите ещё раз: /mcp %s",
 	sayMCPNothing:     "Разрешать нечего.",
+	sayMCPChanged:     "Сервер MCP %s описывает инструменты не так, как вы разрешили, поэтому я их не использую: %s. Посмотреть: /mcp %s",
 }
 
 // say returns a sentence in the language, with its blanks filled.

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"klawbot": main})
+	testscript.Main(m, map[string]func(){"klawbot": main, "mcpserver": serveMCP})
 }
 
 // TestScripts runs the stories in testdata with the real program, a fake

@@ -71,6 +71,9 @@ type Config struct {
 	// SignIn lets a person sign in at servers that want it. Zero: nobody can
 	// sign in here.
 	SignIn SignIn
+	// Changed is told which accepted tools of a server are off because they are
+	// not what was accepted, as soon as that is known; nil: nobody is.
+	Changed func(server string, now []Definition)
 	// Version is klawbot's own, which servers are told.
 	Version string
 	// Log is required.

@@ -149,12 +149,17 @@ func (s *server) list(c *conn) error {
 	s.offered = offered
 	s.mu.Unlock()
 	s.host.version.Add(1)
+	var changed []Definition
 	for _, a := range s.host.known() {
 		was, known := before[a.Tool]
 		is, still := offered[a.Tool]
 		if a.Server == s.name && still && is.Hash() != a.Hash && (!known || was.Hash() == a.Hash) {
 			s.host.log.Warn("tool of an MCP server is not what was accepted; it is off", "server", s.name, "tool", a.Name)
+			changed = append(changed, is)
 		}
+	}
+	if len(changed) > 0 && s.host.config.Changed != nil {
+		s.host.config.Changed(s.name, changed)
 	}
 	return nil
 }
