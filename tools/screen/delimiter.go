@@ -15,7 +15,7 @@ var (
 	pipedToken  = regexp.MustCompile(`^<\|[a-z0-9_. -]{1,40}\|>`)
 	knownToken  = regexp.MustCompile(`^<\|(im_(start|end|sep)|system|user|assistant|human|bot|tool|developer|end(oftext|ofprompt|_of_text)?|(start|end)_header_id|e(ot|om|nd)_id|begin_?of_?(text|sentence)|end_?of_?(sentence|turn)|start_of_turn(_token)?|end_of_turn_token|channel|message|start|return|call|constrain|python_tag|fim_[a-z]+|(begin|end)[_ ]of[_ ][a-z]+|tool_[a-z_]+|eot|pad|sep|chatbot_token|user_token|system_token)\|>`)
 	roleFollows = regexp.MustCompile(`^\s{0,3}(system|assistant|developer|tool|user)\b`)
-	heading     = regexp.MustCompile(`^#{2,4} ?(system|instruction|assistant|human|system prompt|new instructions?)( message)? ?:`)
+	heading     = regexp.MustCompile(`^#{2,4} ?(system|instruction|response|assistant|human|system prompt|new instructions?)( message)? ?:`)
 )
 
 // roleToken looks for a role token at i.
@@ -28,6 +28,10 @@ func (r *reader) roleToken(i int) {
 			return
 		}
 		weight, hard = 4, true
+		if bytes.Contains(text, []byte(" response")) && !bytes.Contains(text, []byte("instruction")) {
+			r.found = append(r.found, signal{"role heading", 3, true, len(r.tokens), i, i + len(bytes.TrimSpace(text))})
+			return
+		}
 	case '[':
 		if !bracketToken(text) {
 			return

@@ -42,6 +42,9 @@ const (
 	cSecret
 	cReveal
 	cPrompt
+	cUser
+	cLabel
+	cAimed
 	cQuiet
 	cSteer
 	cJailbreak
@@ -61,7 +64,7 @@ const cMark = cStop | cComma | cColon | cQuote | cParagraph
 // concepts are the names in the lexicon, in the order of the bits.
 var concepts = []string{
 	"ignore", "last", "order", "weak", "prior", "all", "your", "fill", "told", "not", "maybe", "tells", "topic", "new", "is", "you", "changed",
-	"younow", "role", "persona", "unbound", "system", "assistant", "must", "do", "secret", "reveal", "prompt", "quiet", "steer", "jailbreak",
+	"younow", "role", "persona", "unbound", "system", "assistant", "must", "do", "secret", "reveal", "prompt", "user", "label", "aimed", "quiet", "steer", "jailbreak",
 	"hint", "free", "always",
 }
 

@@ -166,6 +166,12 @@ func (r *reader) look(i int, c concept) {
 			r.signal(s.rule, s.weight, false, r.first(i), i)
 		}
 	}
+	if c&cQuiet != 0 && r.within(i, 10, cDo) > 0 {
+		r.signal("hides from the user", sumWarn, false, r.first(i), i)
+	}
+	if c&cLabel != 0 && r.is(i+1)&cColon != 0 && r.lineStart(i) && r.within(i+1, 2, cIgnore|cYouNow|cUnbound) > 0 {
+		r.signal("claims to be the system", 4, true, i, i)
+	}
 	if c&cFree != 0 && r.write {
 		r.signal("takes approval away", sumWarn, false, r.first(i), i)
 	}
@@ -184,6 +190,7 @@ var simple = []struct {
 	{cQuiet, "hides from the user", 4},
 	{cSteer, "steering", 3},
 	{cHint, "hint", 3},
+	{cAimed, "speaks to the assistant", 4},
 }
 
 // qualifiers say which orders are meant.
@@ -204,13 +211,16 @@ func (r *reader) override(i int) {
 		if c&cTold != 0 && r.first(j) <= i+3 && r.first(j) > i {
 			best, end = max(best, r.weighTold(j)), j
 		}
+		if c&cUser != 0 && (r.is(j+1)&(cMark|cFill|cDo|cMust) != 0 || r.first(j) < j-1) {
+			best, end = max(best, 8), j // not "the user agent"
+		}
 		if c&(cOrder|cWeak) != 0 {
 			if w := weigh(c, quals|c&qualifiers|r.after(j)); w > best {
 				best, end = w, j
 			}
 		}
 		switch {
-		case c&(cOrder|cWeak|cFill|qualifiers|cNew|cComma|cQuote|cAssistant) != 0:
+		case c&(cOrder|cWeak|cFill|qualifiers|cNew|cComma|cQuote|cAssistant|cMust) != 0:
 			quals |= c & qualifiers
 		case r.is(j+1)&cPrior != 0 && quals&cPrior == 0: // "your silly previous …"
 		case r.inPhrase(j):
@@ -239,7 +249,7 @@ func (r *reader) foreign(i int) bool { return r.text[r.tokens[i].start] >= 0x80 
 // later.
 func (r *reader) inPhrase(j int) bool {
 	for k := j + 1; k < j+maxPhrase && k < len(r.tokens); k++ {
-		if r.tokens[k].is&(cTold|cOrder|cWeak|cPrior) != 0 && r.first(k) <= j {
+		if r.tokens[k].is&(cTold|cOrder|cWeak|cPrior|cUser) != 0 && r.first(k) <= j {
 			return true
 		}
 	}
@@ -353,7 +363,13 @@ func (r *reader) newOrders(i int) {
 	if r.is(i-1)&cStop != 0 {
 		near = r.is(i)
 	}
-	is := r.within(i, 3, cIs|cColon)
+	is := i + 1
+	if r.is(is)&(cNew|cYour|cFill) != 0 {
+		is++
+	}
+	if r.is(is)&(cIs|cColon) == 0 || is >= len(r.tokens) {
+		is = -1
+	}
 	isNew := near&cNew != 0 || r.is(i+1)&cNew != 0
 	yours := near&cYour != 0 || r.before(i, 3, cYour) >= 0 || r.is(i+1)&cYour != 0
 	switch {
@@ -363,6 +379,9 @@ func (r *reader) newOrders(i int) {
 		r.signal("new orders", 6, false, max(0, i-1), is)
 	case isNew && yours:
 		r.signal("new orders", 4, false, max(0, i-2), i)
+	}
+	if at := r.within(i, 3, cAssistant); at > 0 && r.is(at+1)&cColon != 0 {
+		r.signal("speaks to the assistant", sumWarn, false, i, at)
 	}
 	if at := r.within(i, 5, cChanged); at > 0 && yours {
 		r.signal("new orders", sumBlock, true, max(0, i-1), at)
@@ -385,6 +404,9 @@ func (r *reader) role(i int, c concept) {
 // system looks for text that says that it comes from the system.
 func (r *reader) system(i int) {
 	next := r.is(i + 1)
+	if end := int(r.tokens[i].end); end < len(r.text) && r.text[end] == ']' {
+		next = cColon
+	}
 	if next&(cColon|cStop) == 0 || next&cParagraph != 0 || next&cStop != 0 && r.textAt(i+1) != '!' {
 		return
 	}
@@ -447,29 +469,26 @@ func (r *reader) leak(i int, c concept) {
 	if r.negated(i) {
 		return
 	}
-	foreign := r.foreign(i)
-	if c&cDo != 0 {
-		at := r.within(i, 10, cSecret)
-		if at < 0 && foreign {
-			at = r.before(i, 6, cSecret)
-		}
-		if at >= 0 {
-			r.signal("gives secrets away", 3, false, min(i, at), max(i, at))
-		}
+	if at := r.beside(i, 10, cSecret); at >= 0 {
+		r.signal("gives secrets away", 3, false, min(i, at), max(i, at))
 	}
-	if c&cReveal != 0 {
-		at := r.within(i, 6, cPrompt)
-		if at < 0 && foreign {
-			at = r.before(i, 6, cPrompt)
+	if at := r.beside(i, 6, cPrompt); at >= 0 && c&cReveal != 0 {
+		weight := 4
+		if r.foreign(i) || r.before(at+1, 6, cYour) >= 0 {
+			weight = 6
 		}
-		if at >= 0 {
-			weight := 4
-			if foreign || r.before(at+1, 6, cYour) >= 0 {
-				weight = 6
-			}
-			r.signal("asks for the prompt", weight, false, min(i, at), max(i, at))
-		}
+		r.signal("asks for the prompt", weight, false, min(i, at), max(i, at))
 	}
+}
+
+// beside finds what a verb acts on, at most n tokens after it, or before it
+// where verbs come last; -1 when it is not there.
+func (r *reader) beside(i, n int, c concept) int {
+	at := r.within(i, n, c)
+	if at < 0 && r.foreign(i) {
+		at = r.before(i, 6, c)
+	}
+	return at
 }
 
 // piped is a download that is run.

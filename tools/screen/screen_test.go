@@ -96,8 +96,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestOwn asks about texts that were written after the lexicon, in nine
-// languages and many disguises.
+// TestOwn asks about texts of ours, in nine languages and many disguises: most
+// were written without a look at the lexicon.
 func TestOwn(t *testing.T) {
 	var all score
 	for _, l := range readLines(t, "testdata/own.jsonl") {
