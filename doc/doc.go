@@ -6,5 +6,5 @@ import "embed"
 
 // FS holds the pages by their paths: "index.md", "tools/files.md".
 //
-//go:embed *.md tools/*.md
+//go:embed *.md tools/*.md scheduling/*.md
 var FS embed.FS

@@ -18,6 +18,7 @@ import (
 	"klawbot/tools/exec"
 	"klawbot/tools/file"
 	"klawbot/tools/guide"
+	"klawbot/tools/job"
 	"klawbot/tools/message"
 	"klawbot/tools/self"
 	"klawbot/tools/web"
@@ -29,7 +30,7 @@ func documented() []tools.Tool {
 		file.New(file.Config{}), guide.New(guide.Config{Manual: doc.FS}), self.New(self.Config{}),
 		message.New(message.Config{OpenFile: file.Opener(file.Config{})}),
 		exec.NewShell(exec.ShellConfig{}).Tools(), []tools.Tool{exec.NewCode(exec.CodeConfig{})},
-		web.New(web.Config{}).Tools(), []tools.Tool{tools.NewSearch(nil, nil)},
+		job.Tools(job.Config{}), web.New(web.Config{}).Tools(), []tools.Tool{tools.NewSearch(nil, nil)},
 	)
 }
 

@@ -36,6 +36,7 @@ type bubble struct {
 	limits   telegram.Limits
 	logs     *syncBuffer
 	wire     func() http.RoundTripper // to Telegram; nil: the pipe
+	more     []gateway.Channel        // beside Telegram
 
 	pipe     *telegramtest.PipeListener
 	dial     modeltest.Dial
@@ -115,8 +116,8 @@ func (b *bubble) start() {
 		b.t.Fatal(err)
 	}
 	door, err := gateway.New(gateway.Config{
-		Channels: []gateway.Channel{ch}, Log: log,
-		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: b.chats}} },
+		Channels: append([]gateway.Channel{ch}, b.more...), Log: log,
+		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: b.chats}, "console": {Local: true}} },
 		Migrated: func(chat gateway.ChatID, to int64) {
 			b.migrated = append(b.migrated, chat.ID, to)
 		},
