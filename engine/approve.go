@@ -29,8 +29,9 @@ func (t *turn) approver() tools.Approver {
 	return approver{t}
 }
 
-// errOtherCall: a stored answer is about other arguments than the call has.
-var errOtherCall = errors.New("the call is not the one that was asked about")
+// otherCall is why a call may not run that is not what was asked about before
+// the bot's last start.
+const otherCall = "a file that it runs has changed since the question; call it again"
 
 // Approve asks and waits, without a slot for model calls. The lane stays closed
 // but for buttons and /stop.
@@ -45,7 +46,10 @@ func (a approver) Approve(ctx context.Context, q tools.Question) (tools.Answer, 
 		return tools.Answer{}, err
 	}
 	if row.Hash != asked.Hash {
-		return tools.Answer{}, errOtherCall
+		if row.State == store.ApprovalPending {
+			_, err = t.e.resolve(ctx, row, verdict{state: store.ApprovalStopped})
+		}
+		return tools.Answer{Reason: otherCall}, err
 	}
 	crashPoint("approval.asked")
 	if row.State == store.ApprovalPending {

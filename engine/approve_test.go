@@ -22,12 +22,19 @@ func (m *messenger) Answer(_ context.Context, query, text string) error {
 }
 
 // launch is a tool that requires approval; it counts how often it ran.
-type launch struct{ ran atomic.Int64 }
+type launch struct {
+	ran atomic.Int64
+	// rocket is what a launch depends on besides its arguments.
+	rocket atomic.Int64
+}
 
-func (*launch) Spec() tools.Spec {
+func (l *launch) Spec() tools.Spec {
 	schema := json.RawMessage(`{"type":"object","properties":{"target":{"type":"string","description":"where to"}},"additionalProperties":false}`)
 	return tools.Spec{
 		Name: "launch", Group: tools.GroupRuntime, Changes: true, RequiresApproval: true, Dangerous: true,
+		Permit: func(tools.Call, tools.Autonomy) tools.Decision {
+			return tools.Decision{Verdict: tools.Allow, Binds: fmt.Sprint("rocket ", l.rocket.Load())}
+		},
 		Texts: map[string]tools.Text{"en": {Description: "Launches.", Parameters: schema}},
 	}
 }
@@ -245,6 +252,34 @@ func TestApprovalSurvivesARestart(t *testing.T) {
 	}
 	if n := l.ran.Load(); n != 1 || asked != 1 {
 		t.Errorf("it ran %d times, was asked about %d times", n, asked)
+	}
+}
+
+// TestApprovalIsForWhatTheCallDependedOn: what a call depends on changes while
+// its question stands and the bot is down, or within the hour.
+func TestApprovalIsForWhatTheCallDependedOn(t *testing.T) {
+	h, l := pad(t)
+	h.start().says(alice, "launch it")
+	h.question(alice)
+	h.end()
+	l.rocket.Add(1)
+	h.start()
+	refused := func() bool {
+		return slices.ContainsFunc(h.messenger.texts(alice), func(s string) bool { return strings.Contains(s, "has changed since the question") })
+	}
+	if !h.messenger.wait(10*time.Second, refused) || l.ran.Load() != 0 {
+		t.Fatalf("it ran %d times, the chat shows %q", l.ran.Load(), h.messenger.texts(alice))
+	}
+	h.says(alice, "launch again")
+	h.tap(alice, h.question(alice), tapHour)
+	if !h.messenger.wait(10*time.Second, func() bool { return slices.Contains(h.messenger.texts(alice), "so: launched") }) {
+		t.Fatalf("the chat shows %q", h.messenger.texts(alice))
+	}
+	l.rocket.Add(1)
+	h.says(alice, "launch again")
+	h.tap(alice, h.question(alice), tapNo)
+	if n := l.ran.Load(); n != 1 {
+		t.Errorf("it ran %d times", n)
 	}
 }
 
