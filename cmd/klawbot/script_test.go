@@ -14,9 +14,11 @@ import (
 
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
+	"klawbot/tools/sandbox"
 )
 
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	testscript.Main(m, map[string]func(){"klawbot": main, "mcpserver": serveMCP})
 }
 

@@ -226,7 +226,7 @@ func (s *Sandbox) Describe() string {
 	case s.cgroup != nil:
 		by = "cgroup " + s.cgroup.version()
 	}
-	return fmt.Sprintf("%s: %s, %d MB memory, %g CPUs, %d processes, %d s, %d MB disk (by %s)",
+	return fmt.Sprintf("%s: %s, %d MB memory, %g CPU, %d processes, %d s, %d MB disk (by %s)",
 		s.config.Type, network, l.MemoryMB, l.CPUs, l.Pids, l.Seconds, l.DiskMB, by)
 }
 
