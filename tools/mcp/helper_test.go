@@ -236,6 +236,7 @@ type house struct {
 	host     *mcp.Host
 	ledger   *ledger
 	executor *tools.Executor
+	signIn   mcp.SignIn
 	kept     map[string]string // files that go to the chat, by where they wait
 	mu       sync.Mutex
 	servers  map[string]mcp.Server // guarded by mu
@@ -246,22 +247,32 @@ type house struct {
 func newHouse(t *testing.T, servers map[string]mcp.Server) *house {
 	t.Helper()
 	h := &house{t: t, ledger: &ledger{}, servers: servers, kept: map[string]string{}}
+	h.open()
+	return h
+}
+
+// open makes the host and the pipeline, in place of those there are.
+func (h *house) open() {
+	h.t.Helper()
+	if h.host != nil {
+		h.host.Close()
+	}
 	log := slog.New(slog.DiscardHandler)
-	h.host = mcp.New(t.Context(), mcp.Config{
+	h.host = mcp.New(h.t.Context(), mcp.Config{
 		Servers: func() map[string]mcp.Server {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			return h.servers
 		},
-		Ledger: h.ledger, Dir: t.TempDir(), Log: log, Version: "test",
+		Ledger: h.ledger, Dir: h.t.TempDir(), SignIn: h.signIn, Log: log, Version: "test",
 	})
-	t.Cleanup(h.host.Close)
+	h.t.Cleanup(h.host.Close)
 	registry, err := tools.NewRegistry()
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	h.executor = tools.NewExecutor(tools.ExecutorConfig{
-		Registry: registry, Sources: []tools.Source{h.host}, Redact: &redact.Set{}, Log: log, ScratchDir: t.TempDir(),
+		Registry: registry, Sources: []tools.Source{h.host}, Redact: &redact.Set{}, Log: log, ScratchDir: h.t.TempDir(),
 		Keep: func(r io.Reader) (string, error) {
 			b, err := io.ReadAll(r)
 			path := fmt.Sprintf("kept/%d", len(h.kept))
@@ -269,7 +280,6 @@ func newHouse(t *testing.T, servers map[string]mcp.Server) *house {
 			return path, err
 		},
 	})
-	return h
 }
 
 // accept accepts everything that a server has.
