@@ -179,6 +179,14 @@ func TestApproveNo(t *testing.T) {
 	}
 }
 
+// TestApproveNoToOnesOwnCall wants no words for a model: a person made the call.
+func TestApproveNoToOnesOwnCall(t *testing.T) {
+	h, _ := pad(t)
+	h.start().says(alice, `/tool launch {"target":"it"}`)
+	h.told(h.tap(alice, h.question(alice), tapNo), "❌ Denied")
+	h.shows(alice, "❌ Denied (Person)\n`launch`\n```\ntarget: \"it\"\n```", "```\nError: Tool \"launch\" was not approved: you said no\n```")
+}
+
 func TestApproveExactCallForAnHour(t *testing.T) {
 	h, l := pad(t)
 	h.start().says(alice, "launch it")

@@ -109,10 +109,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 		wait = backoff(o.Attempts)
 	}
 	switch fail.Kind {
-	case gateway.Retry, gateway.Busy:
-	case gateway.Stopped:
-		o.NotBefore = time.Time{} // deliverAll waits; a restart does not
-		return o, nil
+	case gateway.Retry, gateway.Busy, gateway.Stopped:
 	case gateway.NotFound:
 		o.Edit, o.MessageID, wait = 0, 0, 0
 	case gateway.Moved:
@@ -134,6 +131,9 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 	}
 	if o.State == store.OutboxNew {
 		o.NotBefore = time.Now().Add(wait)
+	}
+	if fail.Kind == gateway.Stopped {
+		o.NotBefore = time.Time{} // deliverAll waits; a new process need not
 	}
 	level := slog.LevelWarn
 	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {

@@ -32,6 +32,11 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 	})
 }
 
+// gone says why a chat cannot be reached any more, empty while it can.
+func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
+	return goneIn(ctx, e.store, id)
+}
+
 // loseChat takes leave of a chat that is gone or has blocked the bot: nothing
 // waits for it any more, its turns end, and the owners are told, once until it
 // comes back. It ends the updates that are given, too.

@@ -275,7 +275,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.web = newWeb(c.Web, e.extract)
 	e.servers = newHost(ctx, c, func() *store.Store { return st }, func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.executor, err = toolbox(c, lent{schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web})
+	e.executor, err = toolbox(c, lent{gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web})
 	if err != nil {
 		e.servers.Close()
 		return nil, errors.Join(err, st.Close())

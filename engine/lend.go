@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
+	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -25,6 +27,8 @@ type lent struct {
 	model func(ctx context.Context, chat string) (name string, m Model)
 	// servers are how the MCP servers do.
 	servers func() []mcp.Status
+	// gone says why a chat cannot be reached any more, empty while it can.
+	gone func(ctx context.Context, id gateway.ChatID) (why string, err error)
 	// status is how the bot is doing.
 	status func(context.Context) (Status, error)
 	// schedules keeps what is planned.
@@ -37,7 +41,7 @@ type lent struct {
 func ownTools(c Config, l lent) []tools.Tool {
 	all := slices.Concat(
 		message.New(message.Config{
-			Door:     door{c.Gateway},
+			Door:     door{c.Gateway, l.gone},
 			Location: func() *time.Location { return zoneOf(c.Settings()) },
 			OpenFile: c.OpenFile,
 		}),
@@ -66,16 +70,37 @@ func newWeb(c *web.Config, extract extractor) *web.Web {
 	return web.New(lending)
 }
 
-// door lends the gateway's whitelist to the tool that sends messages.
-type door struct{ gateway *gateway.Gateway }
+// door lends the whitelist, and what is known of chats, to the tools that send.
+type door struct {
+	gateway *gateway.Gateway
+	gone    func(ctx context.Context, id gateway.ChatID) (why string, err error)
+}
 
 // Check reports whether a message may leave for a chat in text form.
-func (d door) Check(chat string) error {
+func (d door) Check(ctx context.Context, chat string) error {
 	id, err := gateway.ParseChatID(chat)
 	if err != nil {
 		return err
 	}
-	return d.gateway.Reachable(id)
+	if err := d.gateway.Reachable(id); err != nil {
+		return err
+	}
+	switch why, err := d.gone(ctx, id); {
+	case err != nil:
+		return fmt.Errorf("%s cannot be looked up: %w", chat, err)
+	case why != "":
+		return &message.GoneError{Chat: chat, Why: why}
+	}
+	return nil
+}
+
+// goneIn tells why a chat cannot be reached, from the database.
+func goneIn(ctx context.Context, s *store.Store, id gateway.ChatID) (why string, err error) {
+	err = s.Read(ctx, func(tx *store.Tx) (err error) {
+		why, err = tx.ChatGone(id.Channel, id.ID)
+		return err
+	})
+	return why, err
 }
 
 // shelf lends the skills to the tools that show them.

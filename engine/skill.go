@@ -129,6 +129,12 @@ func (d *Data) described(list []workspace.Skill) []Skill {
 // lent is what the data folder lends to the tools at the command line.
 func (d *Data) lent(c Config) lent {
 	return lent{
+		gone: func(ctx context.Context, id gateway.ChatID) (string, error) {
+			if d.store == nil {
+				return "", nil
+			}
+			return goneIn(ctx, d.store, id)
+		},
 		skills: d.skills, schedules: d.planned(c),
 		model: func(context.Context, string) (string, Model) {
 			m := c.Settings().Models

@@ -20,7 +20,7 @@ type fileArgs struct {
 	ChatID  string `json:"chatId,omitempty"`
 }
 
-func (m messenger) sendFile(_ context.Context, c tools.Call, a fileArgs) tools.Result {
+func (m messenger) sendFile(ctx context.Context, c tools.Call, a fileArgs) tools.Result {
 	if n := utf8.RuneCountInString(a.Caption); n > maxCaption {
 		return tools.Fail(tools.Validation, fmt.Sprintf("caption has %d characters, %d are allowed; send the rest as a message", n, maxCaption))
 	}
@@ -28,8 +28,8 @@ func (m messenger) sendFile(_ context.Context, c tools.Call, a fileArgs) tools.R
 	if err != nil {
 		return tools.Fail(tools.Validation, err.Error())
 	}
-	if err := m.door.Check(chat); err != nil {
-		return tools.Fail(tools.PolicyDenied, err.Error())
+	if err := m.door.Check(ctx, chat); err != nil {
+		return unreachable(err)
 	}
 	file, refused := m.openFile(a.Path)
 	if refused != nil {

@@ -7,7 +7,9 @@
 package message
 
 import (
+	"context"
 	"embed"
+	"errors"
 	"io/fs"
 	"time"
 
@@ -20,9 +22,28 @@ var texts embed.FS
 // Door is the way out of the bot.
 type Door interface {
 	// Check reports whether a message may leave for a chat, named in its text
-	// form ("telegram_123"): nil, or why not in words for the model. It does
-	// not send and does not wait.
-	Check(chat string) error
+	// form ("telegram_123"): nil, or why not in words for the model. The error
+	// is a GoneError when the chat is not there any more. It does not send.
+	Check(ctx context.Context, chat string) error
+}
+
+// GoneError says that a chat was deleted, or has removed or blocked the bot.
+type GoneError struct {
+	Chat string
+	// Why is what the messenger said.
+	Why string
+}
+
+func (e *GoneError) Error() string {
+	return e.Chat + " cannot be reached: the chat is gone, or the bot was removed or blocked there (" + e.Why + "). A message would not arrive; it can again when somebody writes to the bot there"
+}
+
+// unreachable is the result of a call whose chat may not be written to.
+func unreachable(err error) tools.Result {
+	if _, gone := errors.AsType[*GoneError](err); gone {
+		return tools.Fail(tools.Execution, err.Error())
+	}
+	return tools.Fail(tools.PolicyDenied, err.Error())
 }
 
 // Config is what New needs.

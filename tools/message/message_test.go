@@ -1,6 +1,7 @@
 package message_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -18,7 +19,7 @@ import (
 // door lets messages to its chats out.
 type door []string
 
-func (d door) Check(chat string) error {
+func (d door) Check(_ context.Context, chat string) error {
 	if !slices.Contains(d, chat) {
 		return errors.New("chatId " + chat + " not in allowedChatIds")
 	}

@@ -22,7 +22,7 @@ type messenger struct {
 	openFile func(path string) (fs.File, *tools.Result)
 }
 
-func (m messenger) send(_ context.Context, _ tools.Call, a sendArgs) tools.Result {
+func (m messenger) send(ctx context.Context, _ tools.Call, a sendArgs) tools.Result {
 	if !strings.ContainsFunc(a.Text, visible) {
 		return tools.Fail(tools.Validation, "text is empty; there is nothing to send")
 	}
@@ -30,8 +30,8 @@ func (m messenger) send(_ context.Context, _ tools.Call, a sendArgs) tools.Resul
 	if err != nil {
 		return tools.Fail(tools.Validation, err.Error())
 	}
-	if err := m.door.Check(chat); err != nil {
-		return tools.Fail(tools.PolicyDenied, err.Error())
+	if err := m.door.Check(ctx, chat); err != nil {
+		return unreachable(err)
 	}
 	r := tools.OK(fmt.Sprintf("OK: message sent to %s/%s", strings.TrimSpace(a.Channel), strings.TrimSpace(a.ChatID)))
 	r.Outgoing = []tools.Outgoing{{Chat: chat, Thread: a.Thread, Text: a.Text}}

@@ -115,6 +115,15 @@ func (tx *Tx) Home(a Address) (Address, error) {
 	return a, nil
 }
 
+// ChatGone says why a chat cannot be reached any more, empty while it can.
+func (tx *Tx) ChatGone(channel string, id int64) (why string, err error) {
+	err = tx.tx.QueryRow(chatGoneSQL, channel, id).Scan(&why)
+	if errors.Is(notFound(err), ErrNotFound) {
+		return "", nil
+	}
+	return why, err
+}
+
 // whereabouts tells where a chat moved, 0 for nowhere, and whether it is dead.
 func (tx *Tx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
 	err = tx.tx.QueryRow(whereaboutsSQL, a.Channel, a.Chat).Scan(&movedTo, &dead)
@@ -125,6 +134,7 @@ func (tx *Tx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
 }
 
 const (
+	chatGoneSQL    = `SELECT CASE WHEN note = '' THEN 'gone' ELSE note END FROM chats WHERE channel = ? AND chat = ? AND dead_since <> 0`
 	whereaboutsSQL = `SELECT moved_to, dead_since <> 0 FROM chats WHERE channel = ? AND chat = ?`
 
 	endOutOfChatSQL = `UPDATE outbox SET state = 'dead', note = ? WHERE state IN ('new', 'sending') AND channel = ? AND chat = ?`

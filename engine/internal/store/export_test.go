@@ -21,6 +21,7 @@ var HotStatements = map[string]string{
 	"UsageOn":      usageOnSQL,
 	"PruneUsage":   pruneUsageSQL,
 	"whereabouts":  whereaboutsSQL,
+	"chatGone":     chatGoneSQL,
 	"endOutOfChat": endOutOfChatSQL,
 
 	"OutNamed":       outNamedSQL,
