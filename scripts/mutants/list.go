@@ -157,7 +157,7 @@ var mutants = []mutant{
 		"TestURLs|TestRebinding",
 	},
 	{
-		"internal/httpclient/httpclient.go", `func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }`, `func stay(*http.Request, []*http.Request) error { return nil }`,
+		"internal/httpclient/httpclient.go", `func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }`, `func stay(_ *http.Request, via []*http.Request) error { if len(via) > 3 { return http.ErrUseLastResponse }; return nil }`,
 		"TestStaysOnRedirects",
 	},
 	{
