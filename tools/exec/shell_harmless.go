@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"regexp"
@@ -24,6 +26,8 @@ type harmless struct {
 	pattern bool
 	// files says that the operands are files and not folders.
 	files bool
+	// deep, if not empty, is the option that reads what is in folders.
+	deep string
 	// most bounds the number of operands; 0 is none.
 	most int
 	// judge, if not nil, judges in place of all this.
@@ -39,7 +43,7 @@ var harmlessCommands = map[string]harmless{
 	"head": {flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="},
 	"tail": {flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="},
 	"wc":   {flags: "lcwmL", long: "--lines --words --bytes --chars"},
-	"grep": {flags: "invcolLhHrEFGPwxsqabz", valued: "eABCm", digits: true, pattern: true, long: `--color --color= --include= --exclude= --exclude-dir=
+	"grep": {flags: "invcolLhHrEFGPwxsqabz", valued: "eABCm", digits: true, pattern: true, deep: "r", long: `--color --color= --include= --exclude= --exclude-dir=
 		--ignore-case --line-number --count --recursive --extended-regexp --fixed-strings --word-regexp --invert-match --only-matching
 		--files-with-matches --max-count= --context= --after-context= --before-context=`},
 	"find":  {judge: harmlessFind},
@@ -76,8 +80,18 @@ func (w where) harmless(argv []string) string {
 	if h.most < 0 || h.most > 0 && len(operands) > h.most {
 		return "it has too many operands"
 	}
+	deep := h.deep != "" && slices.ContainsFunc(argv[1:], func(a string) bool {
+		return strings.HasPrefix("--recursive", a) && len(a) > 3 || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, h.deep)
+	})
+	if deep && len(operands) == 0 {
+		operands = []string{"."}
+	}
 	for _, name := range operands {
-		if why := w.readable(name, h.files); why != "" {
+		why := w.readable(name, h.files)
+		if why == "" && deep {
+			why = w.readableBelow(name)
+		}
+		if why != "" {
 			return why
 		}
 	}
@@ -142,29 +156,85 @@ func (w where) readable(name string, fileOnly bool) string {
 	if name == "-" {
 		return ""
 	}
-	outside := oneLine(name) + " is outside the workspace"
-	if path.IsAbs(name) {
-		inside, err := w.inside(name)
-		if err != nil {
-			return outside
-		}
-		name = inside
-	} else {
-		name = w.below + "/" + name
-	}
-	info, err := w.root.Stat(name)
+	info, err := w.stat(name)
 	switch {
 	case os.IsNotExist(err):
 		return ""
 	case err != nil:
-		return outside
+		return oneLine(name) + " is outside the workspace"
 	case !info.Mode().IsRegular() && !info.IsDir(), fileOnly && info.IsDir():
 		return oneLine(name) + " is not a regular file"
 	}
-	if s, is := info.Sys().(*syscall.Stat_t); is && info.Mode().IsRegular() && s.Nlink > 1 && !w.hardlinks {
-		return oneLine(name) + " has a second name that may lie outside the workspace"
+	if !w.hardlinks && linked(info) {
+		return oneLine(name) + secondName
 	}
 	return ""
+}
+
+const secondName = " has a second name that may lie outside the workspace"
+
+// linked reports whether a file has several names.
+func linked(info fs.FileInfo) bool {
+	s, is := info.Sys().(*syscall.Stat_t)
+	return is && info.Mode().IsRegular() && s.Nlink > 1
+}
+
+// stat looks at what an operand names. An error may say that it is outside.
+func (w where) stat(name string) (fs.FileInfo, error) {
+	seen, err := w.seen(name)
+	if err != nil {
+		return nil, err
+	}
+	return w.root.Stat(seen)
+}
+
+// seen is an operand as it is seen from the workspace.
+func (w where) seen(name string) (string, error) {
+	if path.IsAbs(name) {
+		return w.inside(name)
+	}
+	return w.below + "/" + name, nil
+}
+
+// maxBelow is in how many files and folders second names are looked for.
+const maxBelow = 50_000
+
+var errEnough = errors.New("too many files")
+
+// readableBelow says why what is below a folder may not be read unasked, or ""
+// when it may. Links are not followed.
+func (w where) readableBelow(name string) (why string) {
+	if w.hardlinks {
+		return ""
+	}
+	seen, err := w.seen(name)
+	if err != nil {
+		return oneLine(name) + " is outside the workspace"
+	}
+	dir, err := w.root.OpenRoot(seen)
+	if err != nil {
+		return "" // no folder
+	}
+	defer dir.Close()
+	count := 0
+	err = fs.WalkDir(dir.FS(), ".", func(at string, d fs.DirEntry, err error) error {
+		if count++; count > maxBelow {
+			return errEnough
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return nil // what cannot be read here, the command cannot read either
+		}
+		// git clone --local shares its objects by hard links; they are harmless.
+		if info, err := d.Info(); err == nil && linked(info) && !strings.Contains("/"+at, "/.git/objects/") {
+			why = oneLine(at) + secondName
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		return "there are too many files below " + oneLine(name)
+	}
+	return why
 }
 
 // findTests are the expressions of find that only look, with how many values

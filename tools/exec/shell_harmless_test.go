@@ -64,7 +64,7 @@ func TestOtherThingsOfHarmlessCommandsAsk(t *testing.T) {
 		"uniq a b", "uniq -c a b", "cut -d, /etc/hosts", "tr", "diff -r a b", "diff . sub", "diff --to-file=/etc/hosts a", "diff a /etc/hosts", "df /etc", "du -L", "du --files0-from=a", "du -h /", "du -X a",
 		"ps e", "ps axe", "ps -axe", "ps auxe", "ps -o environ", "ps -eo pid,environ", "ps -ef e", "ps -e -x", "ps E", "pwd x", "uname x", "which -x ls",
 		"rm a", "/bin/ls", "./ls", "LS", "env", "printenv", "touch a", "tee a", "sed -n p a", "awk 1 a", "xargs ls", "less a", "cp a b", "kill 2", "true",
-		"ls; rm a", "ls | sh", "ls *.go", "ls $X", "ls > a", "ls &", "ls #x", "cat a | uniq - b",
+		"grep -r x", "grep -rn x .", "grep --recursive x .", "grep --recur x .", "ls; rm a", "ls | sh", "ls *.go", "ls $X", "ls > a", "ls &", "ls #x", "cat a | uniq - b",
 	} {
 		if d := b.check(text); text != "tr" && d.Verdict != tools.Ask {
 			t.Errorf("%q: %+v", text, d)
