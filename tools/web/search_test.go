@@ -110,7 +110,7 @@ func TestSearchFaults(t *testing.T) {
 		"no JSON":        {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "x", "Error: searxng: the answer is not what its API promises; check tools.search.url"},
 		"forbidden":      {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, "x", "Error: searxng: HTTP 403: check tools.search.apiKey; SearXNG must allow the format json"},
 		"too many":       {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "x", "Error: searxng: HTTP 429: too many searches; try again later"},
-		"a redirect":     {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, "x", "Error: searxng: HTTP 302"},
+		"a redirect":     {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "x", "Error: searxng: HTTP 302"},
 		"an empty query": {web.Search{Backend: "searxng"}, hello, " \n", "Error: query is empty; say what to look for"},
 		"a long query":   {web.Search{Backend: "searxng"}, hello, strings.Repeat("x", 500), "Error: query has 500 characters, and 400 are allowed; use a few words"},
 	} {
