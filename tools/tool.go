@@ -1,6 +1,6 @@
 // Package tools says what a tool is, and holds the one pipeline that every call
-// passes: find, validate, pre-check, policy, approve, journal, run, capture,
-// journal.
+// passes: find, validate, pre-check, policy, approve, journal, sandbox, run,
+// capture, journal.
 //
 // A tool is data (Spec) and a function. It never panics out and never returns a
 // Go error: whatever goes wrong is a Result that tells the model how to mend

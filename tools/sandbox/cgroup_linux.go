@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // cgroups is where groups for commands can be made.
@@ -132,7 +133,7 @@ func (g *group) add(dir, join string, values map[string]string) error {
 // remove kills what is left in the group and removes it.
 func (g *group) remove() {
 	for _, dir := range g.dirs {
-		for range maxRounds {
+		for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
 			if g.kill(dir); !errors.Is(os.Remove(dir), syscall.EBUSY) {
 				break
 			}

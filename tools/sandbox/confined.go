@@ -93,7 +93,7 @@ var _ Runner = (*Sandbox)(nil)
 // backend makes programs that run confined.
 type backend interface {
 	// stage makes the program that runs one argv of a command.
-	stage(r *request, argv []string) *exec.Cmd
+	stage(r *request, argv []string) (*exec.Cmd, error)
 	// place is how commands name what b binds.
 	place(b Bind) string
 	// holds says which limits the backend keeps itself, and not cgroups or
@@ -111,6 +111,19 @@ type request struct {
 	binds  []Bind
 	config Config
 	limit  spec // what the program does before it becomes the command
+
+	handed []*os.File // of job
+	settle []func()   // of job
+}
+
+// abandon frees what was made for stages that will not start.
+func (r *request) abandon() {
+	for _, f := range r.handed {
+		f.Close()
+	}
+	for _, settle := range r.settle {
+		settle()
+	}
 }
 
 // New returns a sandbox, or says what it lacks. It starts nothing; Check does.
@@ -165,7 +178,7 @@ func (c Config) check() error {
 	if !filepath.IsAbs(c.Workspace) {
 		return fmt.Errorf("the workspace of a sandbox is an absolute path, not %q", c.Workspace)
 	}
-	if c.Data != "" && within(c.Workspace, c.Data) {
+	if c.Data != "" && within(resolved(c.Workspace), resolved(c.Data)) {
 		return errors.New("the data folder lies in the workspace, where commands in a sandbox would change it; move the workspace")
 	}
 	for _, m := range c.Mounts {
@@ -315,8 +328,15 @@ func (s *Sandbox) Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, err
 	}
 	for _, argv := range c.argvs() {
-		j.stages = append(j.stages, s.backend.stage(r, argv))
+		stage, err := s.backend.stage(r, argv)
+		if err != nil {
+			r.abandon()
+			j.cleanup()
+			return nil, err
+		}
+		j.stages = append(j.stages, stage)
 	}
+	j.handed, j.settle = r.handed, r.settle
 	j.kill = func() { s.backend.kill(r.run) }
 	if limit := time.Duration(s.config.Limits.Seconds) * time.Second; c.Timeout == 0 || c.Timeout > limit {
 		c.Timeout = limit
@@ -332,8 +352,7 @@ func (s *Sandbox) request(c Command) (*request, error) {
 	}
 	r.binds = append(r.binds, c.Binds...)
 	for _, b := range r.binds {
-		rest, err := filepath.Rel(b.Host, c.Dir)
-		if err == nil && filepath.IsLocal(rest) {
+		if rest, ok := b.rest(c.Dir); ok {
 			r.dir = filepath.Join(s.backend.place(b), rest)
 		}
 	}
@@ -346,6 +365,16 @@ func (s *Sandbox) request(c Command) (*request, error) {
 	}
 	r.env = append(r.env, c.Env...)
 	return r, nil
+}
+
+// rest is the way from what is bound to a folder in it, whatever links lead there.
+func (b Bind) rest(dir string) (string, bool) {
+	for _, d := range [][2]string{{b.Host, dir}, {resolved(b.Host), resolved(dir)}} {
+		if rest, err := filepath.Rel(d[0], d[1]); err == nil && filepath.IsLocal(rest) {
+			return rest, true
+		}
+	}
+	return "", false
 }
 
 // temporary makes the folder for temporary files where the sandbox has no /tmp

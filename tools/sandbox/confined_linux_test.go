@@ -82,6 +82,27 @@ func kinds(t *testing.T, test func(t *testing.T, kind string)) {
 	}
 }
 
+func TestSandboxRunsInAFolderWhateverItIsCalled(t *testing.T) {
+	kinds(t, func(t *testing.T, kind string) {
+		link := filepath.Join(t.TempDir(), "link")
+		b := newBox(t, kind, func(c *sandbox.Config) {
+			if err := os.Symlink(c.Workspace, link); err != nil {
+				t.Fatal(err)
+			}
+			c.Workspace = link
+		})
+		if err := os.Mkdir(filepath.Join(b.workspace, "sub"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{link + "/sub", b.workspace + "/sub"} {
+			out := mustRun(t, b, sandbox.Command{Argv: []string{"sh", "-c", "echo x >made; ls"}, Dir: dir})
+			if out.Stdout.String() != "made\n" {
+				t.Errorf("%s: outcome %+v %s", dir, out, out.Stderr.String())
+			}
+		}
+	})
+}
+
 func TestSandboxRunsInTheWorkspace(t *testing.T) {
 	kinds(t, func(t *testing.T, kind string) {
 		b := newBox(t, kind, nil)

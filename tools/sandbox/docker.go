@@ -32,11 +32,11 @@ func (docker) holdsLimits() bool { return true }
 
 func (docker) place(b Bind) string { return b.Inside }
 
-func (d docker) stage(r *request, argv []string) *exec.Cmd {
+func (d docker) stage(r *request, argv []string) (*exec.Cmd, error) {
 	c := exec.Command(d.program, append(dockerArgs(r), argv...)...)
 	c.Env = append(pick(dockerVariables), runVariable+"="+r.run)
 	c.Dir = "/"
-	return c
+	return c, nil
 }
 
 // dockerArgs are the arguments before the command.

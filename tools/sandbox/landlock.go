@@ -21,7 +21,7 @@ func (landlocked) kill(string) {}
 // devices are the devices that commands may use.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-func (landlocked) stage(r *request, argv []string) *exec.Cmd {
+func (landlocked) stage(r *request, argv []string) (*exec.Cmd, error) {
 	g := confinement{Read: existing(systemFolders), Write: existing(devices), Network: r.config.Network}
 	g.Read = append(g.Read, existing(systemFiles)...)
 	if g.Network {
@@ -35,7 +35,7 @@ func (landlocked) stage(r *request, argv []string) *exec.Cmd {
 		}
 	}
 	r.limit.Confine = &g
-	return reexec(r, r.dir, argv)
+	return reexec(r, r.dir, argv), nil
 }
 
 // existing are the paths that exist.

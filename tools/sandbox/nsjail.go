@@ -25,8 +25,8 @@ func (nsjail) place(b Bind) string { return b.Inside }
 
 func (nsjail) kill(string) {}
 
-func (n nsjail) stage(r *request, argv []string) *exec.Cmd {
-	return reexec(r, "", append(append([]string{n.program}, nsjailArgs(r)...), argv...))
+func (n nsjail) stage(r *request, argv []string) (*exec.Cmd, error) {
+	return reexec(r, "", append(append([]string{n.program}, nsjailArgs(r)...), argv...)), nil
 }
 
 // nsjailArgs are the arguments before the command.

@@ -48,6 +48,12 @@ func readProc(dir string) (p proc, ok bool) {
 	return p, true
 }
 
+// lives reports whether there is such a process, and not only its exit code.
+func lives(pid int) bool {
+	p, ok := readProc("/proc/" + strconv.Itoa(pid))
+	return ok && !p.exited
+}
+
 // below are the living processes under a process, without itself.
 func below(pid int) (all []proc) {
 	children := map[int][]proc{}

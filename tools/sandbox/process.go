@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -28,6 +29,11 @@ type job struct {
 	kill func()
 	// watch, if not nil, looks at the command while it runs.
 	watch *patrol
+	// handed are files that only the stages need.
+	handed []*os.File
+	// settle are called when the stages have exited: they wait for what is still
+	// being killed.
+	settle []func()
 	// cleanup, if not nil, is called when nothing runs any more.
 	cleanup func()
 }
@@ -105,15 +111,14 @@ func start(ctx context.Context, c Command, j job) (*Process, error) {
 		job: j, begun: time.Now(), stdout: newBuffer(c), stderr: newBuffer(c),
 		done: make(chan struct{}),
 	}
-	if err := ctx.Err(); err != nil {
-		p.cleanup()
-		return nil, context.Cause(ctx)
-	}
 	childEnds, err := p.connect(c)
+	if err == nil {
+		err = context.Cause(ctx)
+	}
 	if err == nil {
 		err = p.startStages()
 	}
-	for _, f := range childEnds {
+	for _, f := range slices.Concat(childEnds, j.handed) {
 		f.Close()
 	}
 	if err != nil {
@@ -185,6 +190,9 @@ func (p *Process) abandon() {
 	for _, f := range p.drains {
 		f.Close()
 	}
+	for _, settle := range p.job.settle {
+		settle()
+	}
 	if p.Stdin != nil {
 		p.Stdin.Close()
 		p.Stdout.Close()
@@ -255,6 +263,9 @@ func (p *Process) reap() {
 		_ = s.Wait() // the exit code is in ProcessState
 	}
 	p.reaped = true
+	for _, settle := range p.job.settle {
+		settle()
+	}
 }
 
 // drain waits for the rest of the output. A process that got away may hold a
