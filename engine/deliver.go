@@ -153,11 +153,14 @@ func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
 				pause(ctx, time.Second)
 				return ctx.Err() == nil
 			}
+			// Only a channel that does not work names no time. A row in doubt does
+			// not either, but that was no attempt.
+			stopped := next.State == store.OutboxNew && next.NotBefore.IsZero() && next.Attempts > o.Attempts
 			if o = next; o.Address != rows[0].Address {
 				d.notify(o.Address)
 				break
 			}
-			if o.State == store.OutboxNew && o.NotBefore.IsZero() { // its channel does not work
+			if stopped {
 				pause(ctx, retryMax)
 			}
 		}
