@@ -69,7 +69,7 @@ var mutants = []mutant{
 		"TestConfigRefusals",
 	},
 	{
-		"tools/message/file.go", `if err := m.door.Check(chat); err != nil {`, `if err := m.door.Check(c.Chat); err != nil {`,
+		"tools/message/file.go", `if err := m.door.Check(ctx, chat); err != nil {`, `if err := m.door.Check(ctx, c.Chat); err != nil {`,
 		"TestSendFile",
 	},
 	{
