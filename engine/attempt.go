@@ -33,6 +33,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	if o.State == store.OutboxSending && o.Edit == 0 {
 		// The last process died between the request and its answer.
 		o, beside := d.inDoubt(o, part, "the process ended while it was sent", false)
+		o.NotBefore = time.Now() // without a time, deliverAll would take the channel for broken
 		return o, d.settle(ctx, o, beside)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
