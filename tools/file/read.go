@@ -28,7 +28,9 @@ func (f *files) read(ctx context.Context, _ tools.Call, a readArgs) tools.Result
 	if err != nil {
 		return failed(err, "file", a.Path)
 	}
-	return tools.OK(text)
+	r := tools.OK(text)
+	r.Source = a.Path
+	return r
 }
 
 // lines is the range that is asked for.
