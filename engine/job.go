@@ -110,6 +110,7 @@ func (l *liveRuns) stop(cause error, match func(store.Job) bool) int {
 // startRun begins a run that was claimed, or that the end of the process
 // interrupted. It does not block.
 func (e *Engine) startRun(r store.Run) {
+	crashPoint("run.claimed")
 	e.goOn(func() { e.runJob(e.running, r.ID) })
 }
 

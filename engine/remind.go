@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,8 +10,10 @@ import (
 	"time"
 
 	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/tools"
 	"klawbot/tools/job"
 )
 
@@ -26,13 +29,38 @@ func (e *Engine) plan() {
 	})
 	e.schedules = &schedules{
 		open:    func() (*store.Store, error) { return e.store, nil },
-		gateway: e.gateway, settings: e.settings,
+		gateway: e.gateway, settings: e.settings, toCron: e.toCron,
 		changed: func() {
 			e.jobs.Changed()
 			e.live.stop(errJobGone, e.removed)
 		},
 	}
 }
+
+//go:embed cron.md
+var cronPrompt string
+
+// cronAnswer is how long the answer to cronPrompt may be, in tokens. Models that
+// think need some.
+const cronAnswer = 1000
+
+// toCron asks the small model for the cron expression that words mean. Whoever
+// gets the answer checks it.
+func (e *Engine) toCron(ctx context.Context, c tools.Call, words string) (string, error) {
+	s := e.settings()
+	m, ok := e.small(s)
+	if !ok {
+		return "", errNoModel
+	}
+	answer, err := e.askOnce(ctx, s, c, m, llm.Request{
+		Model: m.model.Name, System: strings.TrimSpace(cronPrompt), Messages: []llm.Message{llm.Text(llm.RoleUser, cut(words, maxCronWords))},
+		MaxTokens: cronAnswer, Window: m.model.ContextBudget, NoTools: true,
+	})
+	return strings.Trim(strings.TrimSpace(answer), "`"), err
+}
+
+// maxCronWords bounds the words that a model reads as a cron.
+const maxCronWords = 300
 
 // removed reports whether a job that runs was removed meanwhile.
 func (e *Engine) removed(j store.Job) bool {

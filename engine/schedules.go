@@ -53,7 +53,7 @@ type schedules struct {
 	changed func()
 	// toCron asks a model for the cron expression that words mean; nil or
 	// errNoModel when there is none.
-	toCron func(ctx context.Context, words string) (string, error)
+	toCron func(ctx context.Context, c tools.Call, words string) (string, error)
 }
 
 var _ job.Schedules = (*schedules)(nil)
@@ -248,7 +248,7 @@ func (s *schedules) change(ctx context.Context, j *store.Job, n job.New, c tools
 		}
 		j.Target = target
 	}
-	return s.plan(ctx, j, n, who)
+	return s.plan(ctx, j, n, c, who)
 }
 
 // target is the chat that gets the results. One that is not listed is refused.
@@ -268,7 +268,7 @@ func (s *schedules) target(chat string, c tools.Call) (store.Address, error) {
 }
 
 // plan sets when a job is due.
-func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, who planner) error {
+func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
 	if n.Cron == "" && n.At == "" && n.TZ == "" {
 		return nil
 	}
@@ -293,7 +293,7 @@ func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, who plann
 	if n.Cron == "" && j.Cron == "" {
 		return nil // another zone for one time changes how it is shown
 	}
-	cron, err := s.cron(ctx, cmp.Or(n.Cron, j.Cron))
+	cron, err := s.cron(ctx, c, cmp.Or(n.Cron, j.Cron))
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, who plann
 
 // cron reads an expression. What is none is given to a model, whose answer must
 // be one.
-func (s *schedules) cron(ctx context.Context, text string) (jobs.Cron, error) {
+func (s *schedules) cron(ctx context.Context, c tools.Call, text string) (jobs.Cron, error) {
 	cron, err := jobs.ParseCron(text)
 	if !errors.Is(err, jobs.ErrNotCron) {
 		if err != nil {
@@ -326,7 +326,7 @@ func (s *schedules) cron(ctx context.Context, text string) (jobs.Cron, error) {
 	if s.toCron == nil || strings.TrimSpace(text) == "" {
 		return cron, notCron
 	}
-	answer, err := s.toCron(ctx, text)
+	answer, err := s.toCron(ctx, c, text)
 	switch {
 	case errors.Is(err, errNoModel):
 		return cron, notCron

@@ -121,6 +121,36 @@ func TestScheduleThroughTheModel(t *testing.T) {
 	})
 }
 
+func TestScheduleInWords(t *testing.T) {
+	for answer, want := range map[string]string{
+		"0 7 * * *":    "OK: 'news' scheduled with cron '0 7 * * *'\nWhen: every day at 07:00 (UTC)",
+		"`0 7 * * *`":  "OK: 'news' scheduled with cron '0 7 * * *'",
+		"NONE":         "Error: not a cron expression",
+		"0 25 * * *":   "Error: not a cron expression",
+		"* * * * * ?":  "Error: cron '* * * * * ?' is due every 1s; 10s is the shortest",
+		"every day, 7": "Error: not a cron expression",
+	} {
+		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+			scheduled(b)
+			b.model.Respond(func(r modeltest.Request) modeltest.Reply {
+				if strings.Contains(r.System(), "cron expression") {
+					if r.LastUser() != "every morning at seven" || len(r.Tools) > 0 {
+						t.Errorf("the small model is asked %q", r.LastUser())
+					}
+					return modeltest.Text(answer)
+				}
+				if r.Last().Role == "tool" {
+					return modeltest.Text("done: " + r.Last().Text())
+				}
+				return modeltest.CallTool("schedule_add", map[string]any{"name": "news", "cron": "every morning at seven", "message": "news"})
+			})
+			b.start()
+			b.telegram.User(anna).Send("news every morning at seven")
+			b.until(answer, func() bool { return len(b.shows(anna)) > 0 && strings.HasPrefix(b.shows(anna)[0], "done: "+want) })
+		})
+	}
+}
+
 func TestSilentRuns(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply modeltest.Reply
