@@ -214,15 +214,13 @@ func TestCaps(t *testing.T) {
 		n, shown   int
 		cut, isCut string
 	}{
-		"text of 1 MiB":     {"text/plain", 1 << 20, 1 << 20, "", ""},
-		"a byte more":       {"text/plain", 1<<20 + 1, 1 << 20, "1.0 MiB", "(cut: these are the first 1.0 MiB of 1.0 MiB; "},
-		"text of 5 MB":      {"text/plain", 5_000_000, 1 << 20, "", "(cut: these are the first 1.0 MiB of 4.8 MiB; "},
-		"text beyond":       {"text/plain", 6_000_000, 1 << 20, "", "of more than 4.8 MiB; "},
-		"a page of 200 KB":  {"text/html", 199_990, 199_990, "", ""},
-		"a page beyond":     {"text/html", 300_000, 200_000, "", "(cut: these are the first 195.3 KiB of 293.0 KiB; name in extract"},
-		"a picture beyond":  {"image/png", 6_000_000, 0, "", ""},
-		"json of 1.5 MB":    {"application/json", 1_500_000, 1 << 20, "", "(cut: "},
-		"a picture of 4 MB": {"image/png", 4_000_000, 0, "", ""},
+		"text of 1 MiB":    {"text/plain", 1 << 20, 1 << 20, "", ""},
+		"a byte more":      {"text/plain", 1<<20 + 1, 1 << 20, "1.0 MiB", "(cut: these are the first 1.0 MiB of 1.0 MiB; "},
+		"text of 5 MB":     {"text/plain", 5_000_000, 1 << 20, "", "(cut: these are the first 1.0 MiB of 4.8 MiB; "},
+		"text beyond":      {"text/plain", 6_000_000, 1 << 20, "", "of more than 4.8 MiB; "},
+		"a page of 200 KB": {"text/html", 199_990, 199_990, "", ""},
+		"a page beyond":    {"text/html", 300_000, 200_000, "", "(cut: these are the first 195.3 KiB of 293.0 KiB; name in extract"},
+		"a picture beyond": {"image/png", 6_000_000, 0, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := h.get(page(c.kind, c.n))
