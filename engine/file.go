@@ -3,10 +3,13 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -72,8 +75,27 @@ func (e *Engine) locate(p *gateway.Part) (err error) {
 	return nil
 }
 
-// scratchFolder holds the scratch folders of the calls that run.
-const scratchFolder = "scratch"
+// scratchFolder holds the scratch folders of the calls that run, and scratchKept
+// is how old one may become: no call takes so long, so its process was killed.
+const (
+	scratchFolder = "scratch"
+	scratchKept   = 24 * time.Hour
+)
+
+// sweepScratch deletes the scratch folders that a kill has left.
+func (e *Engine) sweepScratch() error {
+	dir := filepath.Join(e.config.Dir, scratchFolder)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, d := range entries {
+		if info, gone := d.Info(); gone == nil && time.Since(info.ModTime()) > scratchKept {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, d.Name())))
+		}
+	}
+	return err
+}
 
 // sweepFiles deletes the files that no part and no running turn needs any more.
 func (e *Engine) sweepFiles(ctx context.Context) error {
@@ -108,6 +130,7 @@ func (e *Engine) sweepFiles(ctx context.Context) error {
 		return err
 	}
 	n, err := e.spool.Sweep(named)
+	err = errors.Join(err, e.sweepScratch())
 	if n > 0 {
 		e.log.Info("sent files deleted", "files", n)
 	}

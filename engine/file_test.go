@@ -218,3 +218,53 @@ func TestFileThatMayHaveArrivedIsSaidSo(t *testing.T) {
 		t.Errorf("the chat shows %q", h.messenger.texts(alice))
 	}
 }
+
+func TestSentAndLeftFilesAreSwept(t *testing.T) {
+	h := build(t)
+	old := time.Now().Add(-25 * time.Hour)
+	sum := strings.Repeat("0a", 32)
+	for name, gone := range map[string]bool{"outgoing/" + sum: true, "outgoing/" + strings.Repeat("0b", 32): false, "scratch/klawbot-call-1/f": true, "scratch/klawbot-call-2/f": false} {
+		path := filepath.Join(h.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(name, "scratch") {
+			path = filepath.Dir(path)
+		}
+		if gone {
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	h.echo()
+	h.start()
+	h.says(alice, "hello")
+	h.shows(alice, "re: hello")
+	left := func() (all []string) {
+		for _, pattern := range []string{"outgoing/*", "scratch/*"} {
+			found, err := filepath.Glob(filepath.Join(h.dir, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range found {
+				all = append(all, filepath.Base(f)[:2])
+			}
+		}
+		return all
+	}
+	deadline := time.After(10 * time.Second)
+	for len(left()) > 2 {
+		select {
+		case <-deadline:
+			t.Fatalf("%v is left", left())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if got := left(); !slices.Equal(got, []string{"0b", "kl"}) {
+		t.Errorf("%v is left", got)
+	}
+}
