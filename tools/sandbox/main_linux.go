@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"syscall"
+	"unsafe"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -29,6 +31,7 @@ func Main() {
 		return
 	}
 	runtime.LockOSThread() // what is confined is a thread
+	debug.SetGCPercent(-1) // it does not live long
 	var s spec
 	err := json.Unmarshal([]byte(os.Args[1]), &s)
 	if err == nil && s.Confine != nil && !s.Guarded {
@@ -89,8 +92,37 @@ func become(s spec, argv []string) error {
 	if err := s.setLimits(); err != nil {
 		return err
 	}
-	err = syscall.Exec(program, argv, os.Environ())
-	return fmt.Errorf("%s: %w", argv[0], err)
+	return fmt.Errorf("%s: %w", argv[0], s.exec(program, argv))
+}
+
+// exec becomes the program. The limits of memory and of processes are below what
+// this one has already, so nothing may be allocated and no thread started between
+// them and the end.
+func (s spec) exec(program string, argv []string) error {
+	path, err := syscall.BytePtrFromString(program)
+	if err != nil {
+		return err
+	}
+	arguments, err := syscall.SlicePtrFromStrings(argv)
+	if err != nil {
+		return err
+	}
+	environment, err := syscall.SlicePtrFromStrings(os.Environ())
+	if err != nil {
+		return err
+	}
+	memory, processes := syscall.Rlimit{Cur: s.AddressBytes, Max: s.AddressBytes}, syscall.Rlimit{Cur: s.Processes, Max: s.Processes}
+	if s.AddressBytes > 0 {
+		if _, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, unix.RLIMIT_NPROC, uintptr(unsafe.Pointer(&processes)), 0, 0, 0); e != 0 {
+			return e
+		}
+		if _, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, unix.RLIMIT_AS, uintptr(unsafe.Pointer(&memory)), 0, 0, 0); e != 0 {
+			return e
+		}
+	}
+	_, _, e := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(path)),
+		uintptr(unsafe.Pointer(&arguments[0])), uintptr(unsafe.Pointer(&environment[0])))
+	return e
 }
 
 // guard runs the command as its child and outlives it, so that what the command
@@ -211,14 +243,13 @@ func landlockSupport() error {
 // maxFiles is how many files a command may have open.
 const maxFiles = 1024
 
-// setLimits sets the limits of the process.
+// setLimits sets the limits of the process that this program can live with.
 func (s spec) setLimits() error {
 	for _, l := range []struct {
 		resource int
 		value    uint64
 	}{
-		{unix.RLIMIT_FSIZE, s.FileBytes}, {unix.RLIMIT_CPU, s.CPUSeconds}, {unix.RLIMIT_NPROC, s.Processes},
-		{unix.RLIMIT_NOFILE, maxFiles}, {unix.RLIMIT_AS, s.AddressBytes},
+		{unix.RLIMIT_FSIZE, s.FileBytes}, {unix.RLIMIT_CPU, s.CPUSeconds}, {unix.RLIMIT_NOFILE, maxFiles},
 	} {
 		if l.value == 0 {
 			continue
