@@ -1,12 +1,16 @@
 package mcp_test
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
 )
@@ -283,5 +287,47 @@ func TestConfigurationIsFollowed(t *testing.T) {
 	h.configure(map[string]mcp.Server{"test": child(t, "plain")})
 	if got := h.offered(); len(got) != 0 {
 		t.Errorf("offered after it was forgotten: %v", got)
+	}
+}
+
+func TestToolSearchFindsToolsOfServers(t *testing.T) {
+	h := one(t, "plain", "echo")
+	h.accept("test")
+	search := tools.NewSearch(h.executor.Offered, func() string { return "ru" })
+	r := search.Run(t.Context(), tools.Call{Arguments: []byte(`{"query":"environment","topK":1}`)})
+	if !strings.Contains(r.Output, "## mcp_test_environment") || string(r.Data) != `["mcp_test_environment"]` {
+		t.Errorf("%+v", r)
+	}
+}
+
+// BenchmarkCall is a whole call of a program's tool: pipeline, protocol and the
+// way there and back.
+func BenchmarkCall(b *testing.B) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	l := &ledger{}
+	host := mcp.New(b.Context(), mcp.Config{
+		Servers: func() map[string]mcp.Server {
+			return map[string]mcp.Server{"test": {Command: self, Env: map[string]string{modeVariable: "plain"}, ReadOnly: []string{"echo"}}}
+		},
+		Ledger: l, Dir: b.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
+	defer host.Close()
+	seen, err := host.Connect(b.Context(), "test")
+	if err == nil {
+		_, err = host.Accept(b.Context(), "test", seen, 0)
+	}
+	registry, failed := tools.NewRegistry()
+	if err = errors.Join(err, failed); err != nil {
+		b.Fatal(err)
+	}
+	e := tools.NewExecutor(tools.ExecutorConfig{Registry: registry, Sources: []tools.Source{host}, Redact: &redact.Set{}, Log: slog.New(slog.DiscardHandler)})
+	for b.Loop() {
+		r, err := e.Execute(b.Context(), tools.Call{Name: "mcp_test_echo", Arguments: []byte(`{"text":"x"}`)}, nil)
+		if err != nil || !r.Success {
+			b.Fatal(r, err)
+		}
 	}
 }
