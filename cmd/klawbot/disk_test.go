@@ -238,11 +238,11 @@ func TestDiskBecomesReadOnly(t *testing.T) {
 	if !r.saidAfter(chat, seen, toldWithin, func(text string) bool { return strings.Contains(text, cannotStore) }) {
 		t.Errorf("the person heard nothing:\n%s\n%s", r.telegram.Transcript(chat), tailOf(b.log.String()))
 	}
-	out, err := command(r, "status")
+	out, err := beside(r, "status")
 	if err != nil || !strings.Contains(out, "ill: database: ") {
 		t.Errorf("status says %q, %v", out, err)
 	}
-	if out, err := command(r, "health"); err == nil {
+	if out, err := beside(r, "health"); err == nil {
 		t.Errorf("health says %q", out)
 	}
 	select {
@@ -311,7 +311,7 @@ func system(t *testing.T, name string, args ...string) string {
 }
 
 // command runs klawbot beside the bot of a rig.
-func command(r *rig, args ...string) (string, error) {
+func beside(r *rig, args ...string) (string, error) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Args = append([]string{"klawbot", "--config", r.config}, args...)
 	cmd.Env = os.Environ()

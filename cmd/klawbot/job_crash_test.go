@@ -1,0 +1,48 @@
+//go:build crash
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"klawbot/internal/telegramtest"
+)
+
+// TestRunKilledAtEveryEdge kills the bot at each named moment of a scheduled run,
+// starts it again, and wants one report, one effect and one row.
+func TestRunKilledAtEveryEdge(t *testing.T) {
+	for _, point := range []string{
+		"run.claimed", "run.started", "answer.journaled", "call.started", "call.done", "call.finished", "run.committed",
+		"outbox.sending", "outbox.delivered", "outbox.settled",
+	} {
+		t.Run(point, func(t *testing.T) {
+			const chat = 11
+			r := newRig(t, "off", chat)
+			r.model.Respond(runWorker(0))
+			r.schedule("task 0", "--at", "in 1s")
+			b := r.start("", "KLAWBOT_CRASH="+point)
+			<-b.exited
+			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
+				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
+			}
+			b = r.start("")
+			r.wait(b, "the report", func(v telegramtest.State) bool { return answered(v, chat, 0) && v.Pending() == 0 })
+			r.schedule("task 1", "--at", "in 1s") // beside the running bot
+			r.wait(b, "the next report", func(v telegramtest.State) bool { return answered(v, chat, 1) })
+			if code := b.stop(); code != 0 {
+				t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+			}
+			result := r.count(chat, 2)
+			result.check(t)
+			if marked := result.MarkedFinals; marked > 0 != (strings.HasPrefix(point, "outbox.sending") || point == "outbox.delivered") {
+				t.Errorf("%d reports are marked", marked)
+			}
+			for _, name := range []string{"task-0", "task-1"} {
+				if runs := r.runs(name); len(runs) != 1 || runs[0].State != "done" {
+					t.Errorf("%s has the runs %+v", name, runs)
+				}
+			}
+		})
+	}
+}
