@@ -262,6 +262,25 @@ func TestSandboxClosesTheWaysAroundIt(t *testing.T) {
 	})
 }
 
+func TestSandboxKeepsItsGuardFromTheCommand(t *testing.T) {
+	b, m := newBox(t, sandbox.TypeLandlock, nil), marker()
+	out := b.python(`
+import ctypes,os,subprocess
+guard=os.getppid()
+subprocess.Popen(['/usr/bin/setsid','/bin/sleep','` + m + `'],env={},stdin=-3,stdout=-3,stderr=-3)
+tgkill=lambda tid: ctypes.CDLL(None).syscall(234,guard,tid,9)
+print(sum(tgkill(tid)==0 for tid in range(guard,guard+200)))
+try: os.kill(guard,9); print('killed')
+except PermissionError: print('kept')
+`)
+	if text := out.Stdout.String(); text != "0\nkept\n" || out.ExitCode != 0 {
+		t.Errorf("outcome %+v, %q, %s", out.ExitCode, text, out.Stderr.String())
+	}
+	if n := running(m); n > 0 {
+		t.Errorf("%d processes run on", n)
+	}
+}
+
 func TestSandboxGivesRootNoRights(t *testing.T) {
 	kinds(t, func(t *testing.T, kind string) {
 		b := newBox(t, kind, nil)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	seccomp "github.com/elastic/go-seccomp-bpf"
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -69,6 +70,14 @@ func become(s spec, argv []string) error {
 	if err != nil {
 		return err
 	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", argv[0], s.exec(program, argv))
+}
+
+// prepare keeps this thread to the spec, but for the limits that exec takes.
+func (s spec) prepare() error {
 	for _, file := range s.Join {
 		if err := os.WriteFile(file, []byte("0"), 0); err != nil {
 			return err
@@ -84,15 +93,13 @@ func become(s spec, argv []string) error {
 			return err
 		}
 	}
-	if s.Confine != nil {
-		if err := s.Confine.apply(); err != nil {
-			return err
-		}
-	}
 	if err := s.setLimits(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s: %w", argv[0], s.exec(program, argv))
+	if s.Confine != nil {
+		return s.Confine.apply()
+	}
+	return nil
 }
 
 // exec becomes the program. The limits of memory and of processes are below what
@@ -132,17 +139,10 @@ func guard(s spec, argv []string) (code int, err error) {
 		return 0, err
 	}
 	killOnceOrphaned()
-	s.Guarded = true
-	text, err := json.Marshal(s)
+	var pid int
+	onPassingThread(func() { pid, err = s.fork(argv) })
 	if err != nil {
-		return 0, err
-	}
-	pid, err := syscall.ForkExec("/proc/self/exe", append([]string{childName, string(text)}, argv...), &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{0, 1, 2},
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
-	})
-	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%s: %w", argv[0], err)
 	}
 	// The command's pipes end with the command.
 	for _, f := range []*os.File{os.Stdin, os.Stdout} {
@@ -164,6 +164,49 @@ func guard(s spec, argv []string) (code int, err error) {
 	}
 	killBelow(os.Getpid())
 	return code, nil
+}
+
+// onPassingThread calls f on a thread that ends afterwards. The first thread of
+// a process cannot.
+func onPassingThread(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for ever, so that the thread ends with this function
+		if unix.Gettid() == os.Getpid() {
+			onPassingThread(f)
+			return
+		}
+		f()
+	}()
+	<-done
+}
+
+// fork starts the command. Where cgroups hold the memory, this thread is
+// confined, and what it starts with it; the thread must end then, because the
+// command may signal every thread that is confined as it is. Limits of the memory
+// of a process are too tight for the guard: there this program is started once
+// more to take them.
+func (s spec) fork(argv []string) (pid int, err error) {
+	program := "/proc/self/exe"
+	if s.AddressBytes > 0 {
+		s.Guarded = true
+		text, err := json.Marshal(s)
+		if err != nil {
+			return 0, err
+		}
+		argv = append([]string{childName, string(text)}, argv...)
+	} else {
+		if program, err = exec.LookPath(argv[0]); err != nil {
+			return 0, err
+		}
+		if err := s.prepare(); err != nil {
+			return 0, err
+		}
+	}
+	return syscall.ForkExec(program, argv, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
 }
 
 // killOnceOrphaned kills what is below the guard when the bot is gone.
@@ -188,12 +231,19 @@ func (c *confinement) apply() error {
 		return err
 	}
 	all := append(read, write...)
+	config := landlock.V6
 	if c.Network {
-		err = errors.Join(landlock.V6.RestrictPaths(all...), landlock.V6.RestrictScoped())
-	} else {
-		err = landlock.V6.Restrict(all...)
+		config.HandledAccessNet = 0
 	}
+	if err := seccomp.SetNoNewPrivs(); err != nil {
+		return err
+	}
+	ruleset, flags, err := config.NewRulesetFD(all...)
 	if err != nil {
+		return fmt.Errorf("landlock: %w", err)
+	}
+	defer unix.Close(ruleset)
+	if err := ll.LandlockRestrictSelf(ruleset, flags); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
 	dropCapabilities()
