@@ -242,7 +242,7 @@ func (c *confinement) apply() error {
 	if err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
-	defer unix.Close(ruleset)
+	defer func() { _ = unix.Close(ruleset) }() // nothing was written
 	if err := ll.LandlockRestrictSelf(ruleset, flags); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
