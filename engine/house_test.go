@@ -35,12 +35,12 @@ type house struct {
 	list      atomic.Pointer[[]int64] // allowedChatIds
 	tools     []tools.Tool
 	// web is what the tools of the web need; nil has none of them.
-	web *web.Config
-	examine   func(context.Context) []engine.Finding
-	redact    *redact.Set
-	logs      *lockedBuffer
-	stop      context.CancelFunc
-	ended     chan error
+	web     *web.Config
+	examine func(context.Context) []engine.Finding
+	redact  *redact.Set
+	logs    *lockedBuffer
+	stop    context.CancelFunc
+	ended   chan error
 
 	mu     sync.Mutex
 	update int64 // guarded by mu
@@ -107,7 +107,7 @@ func (h *house) start() *house {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.engine, err = engine.New(ctx, engine.Config{
 		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() engine.Settings { return h.settings },
-		OpenFile:  file.Opener(file.Config{Workspace: h.workspace()}), Web: h.web,
+		OpenFile: file.Opener(file.Config{Workspace: h.workspace()}), Web: h.web,
 		Workspace: h.workspace(), Redact: h.redact, Examine: h.examine, Version: "test", Grace: 200 * time.Millisecond, Log: log,
 	})
 	if err != nil {
