@@ -70,7 +70,7 @@ func TestSourcesJoinByName(t *testing.T) {
 	if diff := cmp.Diff(want, names(e.Offered(tools.Call{}))); diff != "" {
 		t.Error(diff)
 	}
-	if e.Registry() != e.Registry() {
+	if first, second := e.Registry(), e.Registry(); first != second {
 		t.Error("the registry is made anew although nothing changed")
 	}
 	if r, err := e.Execute(t.Context(), tools.Call{ID: "1", Name: "news"}, nil); err != nil || !r.Success {
