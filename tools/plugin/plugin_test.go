@@ -158,7 +158,7 @@ func TestSpecsThatCannotBeUsed(t *testing.T) {
 		"no object":        {`echo '{"name":"x","description":"X.","parameters":{"type":"string"}}'`, `--spec: parameters: the root is "string", not an object`},
 		"a reference":      {`echo '{"name":"x","description":"X.","parameters":{"type":"object","properties":{"a":{"$ref":"#/b"}}}}'`, `--spec: parameters: "$ref" is not understood by models; write it out`},
 		"not described":    {`echo '{"name":"x","description":"X.","parameters":{"type":"object","properties":{"a":{"type":"string"}}}}'`, `--spec: parameters: "a" needs a type and a description`},
-		"English twice":    {`echo '{"name":"x","description":"X.","texts":{"en":{"description":"Y."}}}'`, "--spec: texts.en: English stands at the top"},
+		"English twice":    {`echo '{"name":"x","description":"X.","texts":{"en":{"description":"Y."}}}'`, "--spec: texts.en: the English text stands at the top"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

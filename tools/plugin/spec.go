@@ -136,7 +136,7 @@ func (t text) into(spec *tools.Spec, language string, otherwise json.RawMessage)
 		return err
 	}
 	if _, twice := spec.Texts[language]; twice {
-		return errors.New("English stands at the top")
+		return errors.New("the English text stands at the top")
 	}
 	spec.Texts[language] = tools.Text{Description: description, Parameters: compact.Bytes()}
 	return nil

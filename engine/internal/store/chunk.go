@@ -155,7 +155,7 @@ func (tx *Tx) neighbourIDs(statement string, chunks []Chunk, reach int, into map
 	if err != nil {
 		return err
 	}
-	defer prepared.Close()
+	defer prepared.Close() // nothing is written
 	for _, c := range chunks {
 		rows, err := prepared.Query(c.Kind, c.Channel, c.Chat, c.Source, c.ID,
 			toMillis(c.CreatedAt.Add(-neighbourhood)), toMillis(c.CreatedAt.Add(neighbourhood)), reach)
