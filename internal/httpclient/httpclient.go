@@ -1,13 +1,15 @@
 // Package httpclient is the one place where an http.Client is made. What it
-// makes follows no redirects, so that keys and bodies never travel to a host
-// that nobody configured, takes no proxy from the environment unless asked, and
-// notices connections that died in silence. It has no overall timeout: callers
-// bound their requests with a context. A Guard keeps clients whose addresses
-// come from a model on the public internet.
+// makes follows no redirects unless asked, so that keys and bodies never travel
+// to a host that nobody configured, takes no proxy from the environment unless
+// asked, and notices connections that died in silence. It has no overall
+// timeout: callers bound their requests with a context. A Guard keeps clients
+// whose addresses come from a model on the public internet.
 package httpclient
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"syscall"
@@ -44,6 +46,9 @@ type Options struct {
 	Resolver *net.Resolver
 	// Raw leaves compressed bodies as they are.
 	Raw bool
+	// Follow goes where redirects lead, never from https to http. It is for files
+	// that are known by their hash and fetched without a key.
+	Follow bool
 	// Dial replaces the network, for servers that listen on none.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -68,6 +73,9 @@ func New(o Options) *http.Client {
 	if o.Proxy {
 		t.Proxy = http.ProxyFromEnvironment
 	}
+	if o.Follow {
+		return &http.Client{Transport: t, CheckRedirect: follow}
+	}
 	return Over(t)
 }
 
@@ -87,6 +95,20 @@ func NewDial(o Options) func(ctx context.Context, network, address string) (net.
 		return o.Guard.dial(d)
 	}
 	return d.DialContext
+}
+
+// maxRedirects is how many redirects a client that follows them follows.
+const maxRedirects = 10
+
+// follow follows redirects that take no security away.
+func follow(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	if last := via[len(via)-1]; last.URL.Scheme == "https" && r.URL.Scheme != "https" {
+		return errors.New("a redirect from https to http")
+	}
+	return nil
 }
 
 // stay hands a redirect to the caller instead of following it.

@@ -3,9 +3,11 @@ package httpclient_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +29,39 @@ func TestStaysOnRedirects(t *testing.T) {
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusFound || hits != 1 {
 		t.Errorf("status %d after %d requests", resp.StatusCode, hits)
+	}
+}
+
+func TestFollowsRedirectsWhenAsked(t *testing.T) {
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/first":
+			http.Redirect(w, r, "/last", http.StatusFound)
+		case "/round":
+			http.Redirect(w, r, "/round", http.StatusFound)
+		default:
+			_, _ = w.Write([]byte("here"))
+		}
+	}))
+	defer plain.Close()
+	client := httpclient.New(httpclient.Options{Follow: true})
+	resp, err := client.Get(plain.URL + "/first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "here" {
+		t.Errorf("the answer is %q, %v", body, err)
+	}
+	if _, err := client.Get(plain.URL + "/round"); err == nil || !strings.Contains(err.Error(), "redirects") {
+		t.Errorf("a redirect to itself: %v", err)
+	}
+	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
+	defer secure.Close()
+	trusting := secure.Client()
+	trusting.CheckRedirect = client.CheckRedirect
+	if _, err := trusting.Get(secure.URL); err == nil || !strings.Contains(err.Error(), "from https to http") {
+		t.Errorf("a redirect from https to http: %v", err)
 	}
 }
 

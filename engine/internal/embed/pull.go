@@ -2,6 +2,7 @@ package embed
 
 import (
 	"archive/tar"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Pull brings assets to a folder and checks each against its hash. What stands
@@ -26,14 +28,20 @@ type Pull struct {
 	// From is a folder or an address that has the files at their paths; empty is
 	// where they are published.
 	From string
-	// Progress is told how many bytes of an asset are there; nil is nobody.
+	// Progress is told how many bytes of an asset are there and how many it has, 0
+	// when that is not known; nil is nobody.
 	Progress func(a Asset, done, total int64)
+	// Patience is how long nothing may come of a download; 0 means 30 seconds.
+	Patience time.Duration
 }
+
+// attempts is how often in a row a download may break off without a new byte.
+const attempts = 3
 
 // Bring brings one asset. The error says what is wrong with which file.
 func (p Pull) Bring(ctx context.Context, a Asset) error {
 	if err := a.Check(p.Dir); err == nil {
-		p.progress(a, a.Size)
+		p.progress(a, a.Size, a.Size)
 		return nil
 	}
 	target := filepath.Join(p.Dir, filepath.FromSlash(a.Path))
@@ -57,9 +65,9 @@ func (p Pull) Bring(ctx context.Context, a Asset) error {
 	return os.Rename(part, target)
 }
 
-func (p Pull) progress(a Asset, done int64) {
+func (p Pull) progress(a Asset, done, total int64) {
 	if p.Progress != nil {
-		p.Progress(a, done, a.Size)
+		p.Progress(a, done, total)
 	}
 }
 
@@ -67,11 +75,11 @@ func (p Pull) progress(a Asset, done int64) {
 func (p Pull) fetch(ctx context.Context, a Asset, file string) error {
 	switch {
 	case strings.HasPrefix(p.From, "http://") || strings.HasPrefix(p.From, "https://"):
-		return p.download(ctx, a, strings.TrimSuffix(p.From, "/")+"/"+a.Path, file)
+		return p.persist(ctx, a, strings.TrimSuffix(p.From, "/")+"/"+a.Path, file)
 	case p.From != "":
 		return p.copyFile(a, filepath.Join(p.From, filepath.FromSlash(a.Path)), file)
 	}
-	return p.download(ctx, a, a.URL, file)
+	return p.persist(ctx, a, a.URL, file)
 }
 
 func (p Pull) copyFile(a Asset, from, to string) (err error) {
@@ -80,17 +88,55 @@ func (p Pull) copyFile(a Asset, from, to string) (err error) {
 		return err
 	}
 	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	out, err := os.Create(to)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	_, err = io.Copy(out, &metered{Reader: in, tell: func(n int64) { p.progress(a, n) }})
+	_, err = io.Copy(out, &metered{Reader: in, tell: func(n int64) { p.progress(a, n, info.Size()) }})
 	return err
 }
 
-// download appends to a file what an address still has.
+// persist downloads, and goes on where a connection broke off.
+func (p Pull) persist(ctx context.Context, a Asset, address, file string) error {
+	for had, left := sizeOf(file), attempts; ; {
+		err := p.download(ctx, a, address, file)
+		if errors.Is(err, errBroken) && ctx.Err() == nil {
+			if have := sizeOf(file); have > had {
+				had, left = have, attempts
+			}
+			if left--; left > 0 {
+				continue
+			}
+		}
+		return err
+	}
+}
+
+// sizeOf is 0 for a file that is not there.
+func sizeOf(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// errBroken is the kind of error of a download that broke off.
+var errBroken = errors.New("the download broke off")
+
+// download appends to a file what an address still has. It ends when nothing
+// comes for a while.
 func (p Pull) download(ctx context.Context, a Asset, address, file string) (err error) {
+	patience := cmp.Or(p.Patience, 30*time.Second)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w: nothing came for %s", errBroken, patience)) })
+	defer stalled.Stop()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -109,7 +155,7 @@ func (p Pull) download(ctx context.Context, a Asset, address, file string) (err 
 	}
 	response, err := p.Client.Do(request)
 	if err != nil {
-		return err
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	defer response.Body.Close()
 	switch response.StatusCode {
@@ -126,21 +172,41 @@ func (p Pull) download(ctx context.Context, a Asset, address, file string) (err 
 	default:
 		return fmt.Errorf("%s answered %s", address, response.Status)
 	}
-	_, err = io.Copy(out, &metered{Reader: response.Body, n: have, tell: func(n int64) { p.progress(a, n) }})
-	return err
+	total := max(0, response.ContentLength)
+	if total > 0 {
+		total += have
+	}
+	body := &metered{Reader: response.Body, n: have, tell: func(n int64) {
+		stalled.Reset(patience)
+		p.progress(a, n, total)
+	}}
+	_, err = io.Copy(out, body)
+	switch {
+	case err == nil:
+		return nil
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case body.err == nil: // it is the file that failed
+		return err
+	}
+	return fmt.Errorf("%w: %w", errBroken, err)
 }
 
-// metered tells how much was read.
+// metered tells how much was read, and keeps why reading failed.
 type metered struct {
 	io.Reader
 	n    int64
 	tell func(int64)
+	err  error
 }
 
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	m.n += int64(n)
 	m.tell(m.n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		m.err = err
+	}
 	return n, err
 }
 

@@ -12,7 +12,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -93,6 +97,57 @@ func TestPull(t *testing.T) {
 		}
 		if asked != "bytes=1234-" {
 			t.Errorf("asked for %q, want what was missing", asked)
+		}
+	})
+	t.Run("a connection that breaks off or stalls is made anew", func(t *testing.T) {
+		var mu sync.Mutex
+		var ranges []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			ranges = append(ranges, r.Header.Get("Range"))
+			switch len(ranges) {
+			case 1: // breaks off
+				w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+				_, _ = w.Write(body[:1000])
+			case 2: // stalls
+				w.Header().Set("Content-Length", strconv.Itoa(len(body)-1000))
+				w.WriteHeader(http.StatusPartialContent)
+				_, _ = w.Write(body[1000:2000])
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			default:
+				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+			}
+		}))
+		defer server.Close()
+		broken := model
+		broken.URL = server.URL
+		dir := t.TempDir()
+		if err := (Pull{Client: server.Client(), Dir: dir, Patience: 100 * time.Millisecond}).Bring(t.Context(), broken); err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if want := []string{"", "bytes=1000-", "bytes=2000-"}; !slices.Equal(ranges, want) {
+			t.Errorf("asked for %q, want %q", ranges, want)
+		}
+	})
+	t.Run("one that never brings a byte is given up", func(t *testing.T) {
+		var tries atomic.Int32
+		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			tries.Add(1)
+			panic(http.ErrAbortHandler)
+		}))
+		defer server.Close()
+		broken := model
+		broken.URL = server.URL
+		err := (Pull{Client: server.Client(), Dir: t.TempDir()}).Bring(t.Context(), broken)
+		if err == nil || !strings.Contains(err.Error(), "bring m/model.onnx") {
+			t.Errorf("the error is %v", err)
+		}
+		if n := tries.Load(); n > attempts*2 { // the transport tries once more by itself
+			t.Errorf("%d tries", n)
 		}
 	})
 	t.Run("another file than expected is refused and leaves nothing", func(t *testing.T) {
