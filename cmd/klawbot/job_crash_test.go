@@ -19,6 +19,7 @@ func TestRunKilledAtEveryEdge(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			const chat = 11
 			r := newRig(t, "off", chat)
+			r.telegram.AddChat(telegramtest.Chat{ID: chat}, telegramtest.Open)
 			r.model.Respond(runWorker(0))
 			r.schedule("task 0", "--at", "in 1s")
 			b := r.start("", "KLAWBOT_CRASH="+point)

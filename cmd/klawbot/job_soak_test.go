@@ -18,6 +18,7 @@ func TestSoakOfRuns(t *testing.T) {
 	kills := envNumber("KILLS", 200)
 	const chat = 11
 	r := newRig(t, "off", chat)
+	r.telegram.AddChat(telegramtest.Chat{ID: chat}, telegramtest.Open)
 	r.model.Respond(runWorker(20 * time.Millisecond))
 	tasks := 0
 	for done := range kills {
