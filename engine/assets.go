@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/embed"
 )
@@ -30,6 +31,8 @@ type AssetPull struct {
 	From string
 	// HTTP follows redirects, as the publishers need it.
 	HTTP *http.Client
+	// Patience is how long nothing may come; 0 means 30 seconds.
+	Patience time.Duration
 	// Progress is told how many bytes of a file are there and how many it has, 0
 	// when that is not known; nil is nobody.
 	Progress func(name string, done, total int64)
@@ -42,7 +45,7 @@ func PullAssets(ctx context.Context, p AssetPull) error {
 	if err != nil {
 		return err
 	}
-	pull := embed.Pull{Client: p.HTTP, Dir: p.Dir, From: p.From}
+	pull := embed.Pull{Client: p.HTTP, Dir: p.Dir, From: p.From, Patience: p.Patience}
 	if p.Progress != nil {
 		pull.Progress = func(a embed.Asset, done, total int64) { p.Progress(a.Path, done, total) }
 	}

@@ -20,11 +20,11 @@ import (
 
 // setup are the answers that make a configuration.
 type setup struct {
-	yes, force, noTelegram bool
+	yes, force, noTelegram, noAssets bool
 
 	token, apiURL                    string
 	model, baseURL, apiKey, provider string
-	timezone                         string
+	timezone, assetsFrom             string
 	allow, owner                     []string
 
 	// What comes of them.
@@ -38,7 +38,8 @@ func (a *app) initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Set the bot up: model, Telegram, time zone",
 		Long: "Asks for a model, a bot token and the time zone, checks each at once, finds out who you are in Telegram,\n" +
-			"and writes config.yaml and the workspace. With --yes it asks nothing and takes the flags.",
+			"writes config.yaml and the workspace, and brings the embedding model. With --yes it asks nothing and takes\n" +
+			"the flags.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
@@ -50,6 +51,8 @@ func (a *app) initCommand() *cobra.Command {
 	f.BoolVar(&s.yes, "yes", false, "ask nothing")
 	f.BoolVar(&s.force, "force", false, "replace an existing configuration; it is kept beside it")
 	f.BoolVar(&s.noTelegram, "no-telegram", false, "set up without Telegram")
+	f.BoolVar(&s.noAssets, "no-assets", false, "do not bring the embedding model")
+	f.StringVar(&s.assetsFrom, "assets-from", "", "`place` to take the embedding model from, a folder or an address (default: where it is published)")
 	f.StringVar(&s.token, "token", "", "bot `token` from @BotFather (default: $TELEGRAM_BOT_TOKEN)")
 	f.StringVar(&s.apiURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")
 	f.StringVar(&s.model, "model", "", "`name` of the model")
@@ -94,7 +97,17 @@ func (a *app) setUp(ctx context.Context, s *setup) error {
 	if err != nil {
 		return err
 	}
-	return a.writeSetup(s, file)
+	l, f, err := a.writeSetup(s, file)
+	if err != nil {
+		return err
+	}
+	if !s.noAssets {
+		if err := a.setUpAssets(ctx, &l.Config, f.data, s.assetsFrom); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintln(a.stdout, s.nextStep())
+	return err
 }
 
 // newConfigFile is where a new configuration goes.
@@ -208,14 +221,14 @@ func (a *app) tryToken(ctx context.Context, s *setup) (telegram.Bot, error) {
 }
 
 // writeSetup writes the configuration and the workspace.
-func (a *app) writeSetup(s *setup, file string) error {
+func (a *app) writeSetup(s *setup, file string) (*loaded, folders, error) {
 	text := s.yaml(a.dataFlag, a.environ)
 	l, err := source{File: file, Environ: a.environ, Redact: a.redact}.parse([]byte(text))
 	if err != nil {
-		return err
+		return nil, folders{}, err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
+		return nil, folders{}, err
 	}
 	old, err := os.ReadFile(file)
 	switch {
@@ -223,24 +236,24 @@ func (a *app) writeSetup(s *setup, file string) error {
 		// Not the .bak of single edits, which the next klawbot allow replaces.
 		kept := file + time.Now().Format(".20060102-150405.bak")
 		if err := writeFile(kept, old, 0o600); err != nil {
-			return err
+			return nil, folders{}, err
 		}
 		fmt.Fprintf(a.stdout, "The old configuration is kept: %s\n", display(kept))
 	case !errors.Is(err, fs.ErrNotExist):
-		return err
+		return nil, folders{}, err
 	}
 	if err := writeFile(file, []byte(text), 0o600); err != nil {
-		return err
+		return nil, folders{}, err
 	}
 	f, err := a.folders(&l.Config)
 	if err != nil {
-		return err
+		return nil, folders{}, err
 	}
 	if err := f.furnish(); err != nil {
-		return err
+		return nil, folders{}, err
 	}
-	_, err = fmt.Fprintf(a.stdout, "Written: %s\nWorkspace: %s\n%s\n", file, f.workspace, s.nextStep())
-	return err
+	_, err = fmt.Fprintf(a.stdout, "Written: %s\nWorkspace: %s\n", file, f.workspace)
+	return l, f, err
 }
 
 // nextStep says what to do now.

@@ -110,8 +110,9 @@ func (a *app) offerModel(ctx context.Context, l *live) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.writeSetup(s, file); err != nil {
+	if _, _, err := a.writeSetup(s, file); err != nil {
 		return nil, err
 	}
+	fmt.Fprintln(a.stdout, s.nextStep())
 	return newLive(source{File: file, Environ: a.environ, Redact: a.redact})
 }

@@ -135,7 +135,7 @@ func (p Pull) download(ctx context.Context, a Asset, address, file string) (err 
 	patience := cmp.Or(p.Patience, 30*time.Second)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stalled := time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w: nothing came for %s", errBroken, patience)) })
+	stalled := time.AfterFunc(patience, func() { cancel(fmt.Errorf("%s does not answer within %s", address, patience)) })
 	defer stalled.Stop()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -172,6 +172,11 @@ func (p Pull) download(ctx context.Context, a Asset, address, file string) (err 
 	default:
 		return fmt.Errorf("%s answered %s", address, response.Status)
 	}
+	if !stalled.Stop() {
+		return context.Cause(ctx)
+	}
+	stalled = time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w: nothing came for %s", errBroken, patience)) })
+	defer stalled.Stop()
 	total := max(0, response.ContentLength)
 	if total > 0 {
 		total += have

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"klawbot/engine"
+	"klawbot/internal/httpclient"
+)
+
+// sharedAssets is where packages and container images put the files of the
+// embeddings.
+const sharedAssets = "/usr/share/klawbot/assets"
+
+// assetDirs are the folders in which the files of the embeddings are looked for:
+// that of the data, the one beside the program, the system's.
+func assetDirs(data string) []string {
+	dirs := []string{filepath.Join(data, "assets")}
+	if program, err := os.Executable(); err == nil {
+		dirs = append(dirs, filepath.Join(filepath.Dir(program), "..", "share", "klawbot", "assets"))
+	}
+	if !slices.Contains(dirs, sharedAssets) {
+		dirs = append(dirs, sharedAssets)
+	}
+	return dirs
+}
+
+func (a *app) assetsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "assets", Short: "The embedding model and its runtime: bring them, or see where they are", Args: cobra.NoArgs}
+	cmd.RunE = func(*cobra.Command, []string) error { return usage("assets needs pull or status") }
+	cmd.AddCommand(a.assetsPullCommand(), a.assetsStatusCommand())
+	return cmd
+}
+
+func (a *app) assetsPullCommand() *cobra.Command {
+	var model string
+	var want wish
+	cmd := &cobra.Command{
+		Use:   "pull",
+		Short: "Bring the embedding model and the ONNX Runtime library",
+		Long: "Loads the files that search by meaning needs into the folder assets of the data folder, and checks each\n" +
+			"against its SHA-256. What is there already is not loaded again; a download that broke off goes on where it\n" +
+			"stopped. --from takes a folder or an address that has the files as such a folder has them (make assets\n" +
+			"makes one in build/assets).",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			l, err := a.open()
+			if err != nil {
+				return err
+			}
+			f, err := a.folders(l.config())
+			if err != nil {
+				return err
+			}
+			if model == "" {
+				model = wantedModel(l.config())
+			}
+			if !slices.Contains(engine.EmbeddingModels(), model) {
+				return usage("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(engine.EmbeddingModels(), ", "))
+			}
+			return a.pullAssets(ctx, filepath.Join(f.data, "assets"), model, want)
+		},
+	}
+	cmd.Flags().StringVar(&want.from, "from", "", "`place` to take the files from, a folder or an address (default: where they are published)")
+	cmd.Flags().DurationVar(&want.patience, "patience", 0, "how `long` to wait when nothing comes, such as 5s (default 30s)")
+	cmd.Flags().StringVar(&model, "model", "", "`name` of the model: "+strings.Join(engine.EmbeddingModels(), ", ")+" (default: the configured one)")
+	return cmd
+}
+
+// wantedModel is the model of the configuration, or the one that setup brings.
+func wantedModel(*Config) string { return engine.DefaultEmbedding }
+
+// wish says how the files are to come.
+type wish struct {
+	from     string
+	patience time.Duration
+}
+
+// pullAssets brings the files and shows how it goes.
+func (a *app) pullAssets(ctx context.Context, dir, model string, w wish) error {
+	if w.from != "" && !strings.Contains(w.from, "://") {
+		if _, err := os.Stat(w.from); err != nil {
+			return fmt.Errorf("--from %s: %w", w.from, plain(err))
+		}
+	}
+	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
+	defer client.CloseIdleConnections()
+	bar := &bar{out: a.stdout, live: isTerminal(a.stdout)}
+	err := engine.PullAssets(ctx, engine.AssetPull{
+		Model: model, Dir: dir, From: w.from, HTTP: client, Patience: w.patience, Progress: bar.show,
+	})
+	bar.end()
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --from FOLDER", err)
+	}
+	_, err = fmt.Fprintf(a.stdout, "Checked: %s and the ONNX Runtime are in %s\n", model, dir)
+	return err
+}
+
+// bar shows how files come: in one line that changes on a terminal, elsewhere in
+// a line for each file.
+type bar struct {
+	out  io.Writer
+	live bool
+
+	name        string
+	done, total int64
+	drawn       time.Time
+}
+
+const (
+	barWidth    = 24
+	barInterval = 100 * time.Millisecond
+)
+
+// show is told that some of a file came.
+func (b *bar) show(name string, done, total int64) {
+	if name != b.name {
+		b.end()
+		b.name, b.drawn = name, time.Time{}
+	}
+	b.done, b.total = done, total
+	if b.live && time.Since(b.drawn) >= barInterval {
+		b.drawn = time.Now()
+		b.draw("")
+	}
+}
+
+// end leaves the last line of a file.
+func (b *bar) end() {
+	switch {
+	case b.name == "":
+	case b.live:
+		b.draw("\n")
+	default:
+		fmt.Fprintf(b.out, "%s: %s\n", b.name, megabytes(b.done))
+	}
+	b.name = ""
+}
+
+// draw writes over the line.
+func (b *bar) draw(end string) {
+	amount, full := megabytes(b.done), 0
+	if b.total > 0 {
+		amount += " of " + megabytes(b.total)
+		full = int(min(b.done, b.total) * barWidth / b.total)
+	}
+	line := fmt.Sprintf("%-30s [%s%s] %s", b.name, strings.Repeat("#", full), strings.Repeat("·", barWidth-full), amount)
+	if columns := width(b.out); len([]rune(line)) >= columns { // a line that wraps cannot be written over
+		line = string([]rune(line)[:max(columns-1, 0)])
+	}
+	fmt.Fprintf(b.out, "\r%s\x1b[K%s", line, end)
+}
+
+// width is how many columns a terminal has.
+func width(out io.Writer) int {
+	if f, ok := out.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 80
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+func (a *app) assetsStatusCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say which files of the embeddings are where, and which are missing",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			l, err := a.open()
+			if err != nil {
+				return err
+			}
+			f, err := a.folders(l.config())
+			if err != nil {
+				return err
+			}
+			return a.assetsStatus(assetPlaces(l.config(), f.data), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+// assetPlaces are where the configuration has the files looked for.
+func assetPlaces(c *Config, data string) engine.AssetPlaces {
+	return engine.AssetPlaces{Model: wantedModel(c), Dirs: assetDirs(data)}
+}
+
+func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
+	files := p.Files()
+	ok := complete(files)
+	if asJSON {
+		return a.printJSON(struct {
+			OK    bool               `json:"ok"`
+			Model string             `json:"model"`
+			Files []engine.AssetFile `json:"files"`
+		}{ok, p.Model, files})
+	}
+	for _, f := range files {
+		mark, text := "✓", fmt.Sprintf("%s (%s)", f.File, megabytes(f.Bytes))
+		if f.Fault != "" {
+			mark, text = "✗", f.Fault
+		}
+		if _, err := fmt.Fprintf(a.stdout, "%s %-30s %s\n", mark, f.Name, text); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		_, err := fmt.Fprintln(a.stdout, "→ "+searchByWords)
+		return err
+	}
+	return nil
+}
+
+// searchByWords is what is said where the files of the embeddings are missing.
+const searchByWords = "search goes by words until klawbot assets pull"
+
+// complete reports whether every file is there and the right one.
+func complete(files []engine.AssetFile) bool {
+	return !slices.ContainsFunc(files, func(f engine.AssetFile) bool { return f.Fault != "" })
+}
+
+// setupPatience is how long klawbot init waits for files when nothing comes.
+const setupPatience = 10 * time.Second
+
+// setUpAssets brings what search by meaning needs at the end of klawbot init.
+// Nothing that fails here is a failure: without it search goes by words.
+func (a *app) setUpAssets(ctx context.Context, c *Config, data, from string) error {
+	p := assetPlaces(c, data)
+	if complete(p.Files()) || !slices.Contains(engine.EmbeddingModels(), p.Model) {
+		return nil
+	}
+	fmt.Fprintf(a.stdout, "Bringing the embedding model %s for search by meaning ...\n", p.Model)
+	err := a.pullAssets(ctx, filepath.Join(data, "assets"), p.Model, wish{from: from, patience: setupPatience})
+	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	_, err = fmt.Fprintf(a.stdout, "That did not work (%s): %s\n", a.redact.Text(err.Error()), searchByWords)
+	return err
+}
