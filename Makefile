@@ -73,7 +73,7 @@ bench: header ## the figures of the README (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
 
 soak: header ## kill -9 a working bot at random moments, KILLS times or for MINUTES; FAULTS=n calls fail meanwhile
-	KILLS=$(KILLS) MINUTES=$(MINUTES) FAULTS=$(FAULTS) go test -tags=$(TAGS),soak -run '^TestSoak$$' -count=1 -v -timeout 0 ./cmd/klawbot
+	KILLS=$(KILLS) MINUTES=$(MINUTES) FAULTS=$(FAULTS) go test -tags=$(TAGS),soak -run '^TestSoak(OfRuns)?$$' -count=1 -v -timeout 0 ./cmd/klawbot
 
 load: header ## RATE messages a second for MINUTES, FAULTPERCENT of all calls fail: what the process needs must not grow
 	MINUTES=$(MINUTES) RATE=$(RATE) FAULTPERCENT=$(FAULTPERCENT) go test -tags=$(TAGS),soak -run '^TestLoad$$' -count=1 -v -timeout 0 ./cmd/klawbot

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -539,6 +540,54 @@ func TestSchedulesSurviveARestart(t *testing.T) {
 		}
 		if got := strings.Join(states, ", "); got != "06 done due, 05 done late, 04 missed , 03 missed , 02 missed , 01 done due" {
 			t.Errorf("the ledger is %s", got)
+		}
+	})
+}
+
+// TestDaysOfRestarts lets jobs come due for days while the bot
+// is stopped and started at any moment: each run is delivered once, or its row says
+// that it was missed.
+func TestDaysOfRestarts(t *testing.T) {
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		const days, daily = 3, 8
+		scheduled(b)
+		b.model.Respond(func(r modeltest.Request) modeltest.Reply {
+			_, after, _ := strings.Cut(due(r), "job")
+			return modeltest.Text("job" + after + " of " + time.Now().UTC().Format("02"))
+		})
+		b.start()
+		for i := range daily {
+			b.add(job.New{Name: fmt.Sprint("job", i), Cron: fmt.Sprintf("%d %d * * *", rand.IntN(60), 6+i%4*5), Message: fmt.Sprint("job", i), Misfire: []string{"run_once", "skip"}[i%2], InjectInto: "telegram_11"})
+		}
+		end := time.Now().Add(days * 24 * time.Hour)
+		for time.Now().Before(end) {
+			<-time.After(time.Duration(rand.Int64N(int64(4 * time.Hour))))
+			b.stop()
+			if rand.IntN(3) == 0 {
+				<-time.After(time.Duration(rand.Int64N(int64(5 * time.Hour))))
+			}
+			b.start()
+		}
+		b.until("all is done", b.idle)
+		delivered, missed := 0, 0
+		for i := range daily {
+			runs := b.ledger(fmt.Sprint("job", i))
+			if len(runs) < days {
+				t.Errorf("job %d has %d rows", i, len(runs))
+			}
+			for _, r := range runs {
+				switch {
+				case r.State == "done" && r.Delivery == "sent" || r.State == "done" && time.Since(r.EndedAt) > 6*24*time.Hour:
+					delivered++
+				case r.State == "missed":
+					missed++
+				default:
+					t.Errorf("job %d has the run %+v", i, r)
+				}
+			}
+		}
+		if n := len(b.shows(anna)); n != delivered || missed > delivered {
+			t.Errorf("%d runs were delivered, %d missed; the chat shows %d messages", delivered, missed, n)
 		}
 	})
 }

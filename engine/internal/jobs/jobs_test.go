@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -297,6 +298,41 @@ func TestClockIsSet(t *testing.T) {
 				t.Errorf("after a day there are %d runs", n)
 			}
 		})
+	})
+}
+
+// TestRestored goes on from now in the copy of a bot that ran: what was due since
+// has most probably run.
+func TestRestored(t *testing.T) {
+	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
+		c.start()
+		hourly, once := c.add(store.Job{Cron: "0 * * * *"}), c.add(store.Job{Name: "once", At: time.Now().Add(time.Hour)})
+		c.stop()
+		c.after(4*time.Hour + 30*time.Minute)
+		restored, err := store.Open(t.Context(), store.Config{Dir: c.dir, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = restored.Write(t.Context(), func(tx *store.Tx) error {
+			for _, id := range []store.JobID{hourly, once} {
+				j, err := tx.Job(id)
+				if err != nil {
+					return err
+				}
+				j.NextRun = time.Time{} // as Restore leaves it
+				if err := tx.UpdateJob(j); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := errors.Join(err, restored.Close()); err != nil {
+			t.Fatal(err)
+		}
+		c.start()
+		c.after(time.Hour)
+		c.wants(hourly, "01-01 05:00:00 done due")
+		c.wants(once, "01-01 01:00:00 missed")
 	})
 }
 

@@ -136,6 +136,13 @@ func TestRestoredWork(t *testing.T) {
 	write(t, s, func(tx *store.Tx) error {
 		return tx.AddOut(store.Out{Key: "a/0", Address: anna, Body: []byte("{}")})
 	})
+	write(t, s, func(tx *store.Tx) error {
+		id, err := tx.AddJob(news("news"))
+		if err == nil {
+			_, err = tx.ClaimRun(store.Run{Job: id, ScheduledAt: nine})
+		}
+		return err
+	})
 	running := filepath.Join(t.TempDir(), "running.db")
 	must(t, s.Backup(t.Context(), running))
 	must(t, s.Close())
@@ -158,7 +165,12 @@ func TestRestoredWork(t *testing.T) {
 				if dropped != c.dropped || in.Waiting != c.left || out.Waiting != c.left {
 					t.Errorf("%d dropped, %d in and %d out wait, want %d and %d", dropped, in.Waiting, out.Waiting, c.dropped, c.left)
 				}
-				return err
+				runs, err2 := tx.OpenRuns()
+				j, err3 := tx.JobNamed("news")
+				if len(runs) != c.left || j.NextRun.IsZero() == (c.left == 1) || j.State != store.JobOn {
+					t.Errorf("%d runs wait, the job is due %v", len(runs), j.NextRun)
+				}
+				return errors.Join(err, err2, err3)
 			})
 			// The messenger may deliver the update again: it is known.
 			write(t, r, func(tx *store.Tx) error {
