@@ -61,6 +61,7 @@ IMAGE ?= klawbot
 .PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races sandbox oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
+	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || true
 	@./bin/klawbot chat
 
 build: header ## bin/klawbot

@@ -23,11 +23,16 @@ import (
 const sharedAssets = "/usr/share/klawbot/assets"
 
 // assetDirs are the folders in which the files of the embeddings are looked for:
-// that of the data, the one beside the program, the system's.
+// that of the data, the one beside the program, that of a checkout, the
+// system's.
 func assetDirs(data string) []string {
 	dirs := []string{filepath.Join(data, "assets")}
 	if program, err := os.Executable(); err == nil {
-		dirs = append(dirs, filepath.Join(filepath.Dir(program), "..", "share", "klawbot", "assets"))
+		bin := filepath.Dir(program)
+		dirs = append(dirs, filepath.Join(bin, "..", "share", "klawbot", "assets"))
+		if filepath.Base(bin) == "bin" { // make assets in a checkout
+			dirs = append(dirs, filepath.Join(bin, "..", "build", "assets"))
+		}
 	}
 	if !slices.Contains(dirs, sharedAssets) {
 		dirs = append(dirs, sharedAssets)
@@ -80,7 +85,12 @@ func (a *app) assetsPullCommand() *cobra.Command {
 }
 
 // wantedModel is the model of the configuration, or the one that setup brings.
-func wantedModel(*Config) string { return engine.DefaultEmbedding }
+func wantedModel(c *Config) string {
+	if m := c.memory().Embedding; m.Type == "onnx" && m.Path == "" {
+		return m.Model
+	}
+	return engine.DefaultEmbedding
+}
 
 // wish says how the files are to come.
 type wish struct {
@@ -184,6 +194,7 @@ func (a *app) assetsStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say which files of the embeddings are where, and which are missing",
+		Long:  "Looks for the files that search by meaning needs and compares them with what was published. The exit code is\n1 when one is missing.",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			l, err := a.open()
@@ -203,18 +214,23 @@ func (a *app) assetsStatusCommand() *cobra.Command {
 
 // assetPlaces are where the configuration has the files looked for.
 func assetPlaces(c *Config, data string) engine.AssetPlaces {
-	return engine.AssetPlaces{Model: wantedModel(c), Dirs: assetDirs(data)}
+	m := c.memory().Embedding
+	return engine.AssetPlaces{Model: wantedModel(c), Runtime: m.Runtime, Path: m.Path, Dirs: assetDirs(data)}
 }
 
 func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
 	files := p.Files()
 	ok := complete(files)
 	if asJSON {
-		return a.printJSON(struct {
+		err := a.printJSON(struct {
 			OK    bool               `json:"ok"`
 			Model string             `json:"model"`
 			Files []engine.AssetFile `json:"files"`
 		}{ok, p.Model, files})
+		if err == nil && !ok {
+			err = errSilent
+		}
+		return err
 	}
 	for _, f := range files {
 		mark, text := "✓", fmt.Sprintf("%s (%s)", f.File, megabytes(f.Bytes))
@@ -226,8 +242,8 @@ func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
 		}
 	}
 	if !ok {
-		_, err := fmt.Fprintln(a.stdout, "→ "+searchByWords)
-		return err
+		fmt.Fprintln(a.stdout, "→ "+searchByWords)
+		return errSilent
 	}
 	return nil
 }

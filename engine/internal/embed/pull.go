@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,6 +156,9 @@ func (p Pull) download(ctx context.Context, a Asset, address, file string) (err 
 	}
 	response, err := p.Client.Do(request)
 	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok { // the address is long and says little
+			err = fmt.Errorf("%s: %w", request.URL.Host, e.Err)
+		}
 		return cmp.Or(context.Cause(ctx), err)
 	}
 	defer response.Body.Close()
