@@ -1,0 +1,116 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Summary stands for the oldest messages of a session.
+type Summary struct {
+	ID      int64
+	Session SessionID
+	// First and Through are the first and the last message that it stands for.
+	First, Through MessageID
+	Text           string
+	// Outside says that it sums up text that a tool brought from outside.
+	Outside bool
+	// Model is the configured name of the model that wrote it.
+	Model string
+	At    time.Time
+}
+
+// Past is what a session holds for a model: the last summary, and the messages
+// after it.
+type Past struct {
+	// Summary is zero when there is none.
+	Summary Summary
+	// Messages are the newest ones after the summary, oldest first, and Count is
+	// how many there are.
+	Messages []Message
+	Count    int
+}
+
+const (
+	summarySQL = `SELECT id, session, first, through, text, outside, model, created_at FROM summaries
+		WHERE session = ? ORDER BY through DESC, id DESC LIMIT 1`
+
+	historyAfterSQL = `SELECT ` + messageColumns + ` FROM messages m
+		WHERE m.session = ? AND m.type = '' AND m.id > ? ORDER BY m.id DESC LIMIT ?`
+
+	historyFromSQL = `SELECT ` + messageColumns + ` FROM messages m
+		WHERE m.session = ? AND m.type = '' AND m.id > ? ORDER BY m.id LIMIT ?`
+
+	countAfterSQL = `SELECT count(*) FROM messages m WHERE m.session = ? AND m.type = '' AND m.id > ?`
+
+	sizeAfterSQL = `SELECT coalesce(sum(length(m.body)), 0) FROM messages m WHERE m.session = ? AND m.type = '' AND m.id > ?`
+)
+
+// LastSummary returns the summary of a session that holds all others, or
+// ErrNotFound.
+func (tx *Tx) LastSummary(id SessionID) (s Summary, err error) {
+	err = notFound(tx.tx.QueryRow(summarySQL, id).Scan(&s.ID, &s.Session, &s.First, &s.Through, &s.Text, &s.Outside, &s.Model, millis{&s.At}))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return s, fmt.Errorf("summary of session %d: %w", id, err)
+	}
+	return s, err
+}
+
+// AddSummary stores a summary.
+func (tx *Tx) AddSummary(s Summary) error {
+	_, err := tx.insert(`INSERT INTO summaries (session, first, through, text, outside, model, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		s.Session, s.First, s.Through, s.Text, s.Outside, s.Model, tx.orNow(s.At))
+	if err != nil {
+		return fmt.Errorf("add summary: %w", err)
+	}
+	return nil
+}
+
+// Past returns what a session holds for a model, with limit messages at most.
+func (tx *Tx) Past(id SessionID, limit int) (p Past, err error) {
+	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
+		return p, err
+	}
+	p.Messages, err = query(tx, scanMessage, historyAfterSQL, id, p.Summary.Through, limit)
+	if err == nil {
+		slices.Reverse(p.Messages)
+		if p.Count = len(p.Messages); p.Count == limit {
+			err = tx.tx.QueryRow(countAfterSQL, id, p.Summary.Through).Scan(&p.Count)
+		}
+	}
+	if err != nil {
+		return p, fmt.Errorf("past of session %d: %w", id, err)
+	}
+	return p, nil
+}
+
+// Unsummed returns the oldest messages after the last summary, limit at most.
+func (tx *Tx) Unsummed(id SessionID, limit int) (p Past, err error) {
+	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
+		return p, err
+	}
+	if p.Messages, err = query(tx, scanMessage, historyFromSQL, id, p.Summary.Through, limit); err != nil {
+		return p, fmt.Errorf("past of session %d: %w", id, err)
+	}
+	p.Count = len(p.Messages)
+	return p, nil
+}
+
+// UnsummedSize is about how many bytes of messages there are after the last
+// summary.
+func (tx *Tx) UnsummedSize(id SessionID) (size int, err error) {
+	s, err := tx.LastSummary(id)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return 0, err
+	}
+	if err := tx.tx.QueryRow(sizeAfterSQL, id, s.Through).Scan(&size); err != nil {
+		return 0, fmt.Errorf("size of session %d: %w", id, err)
+	}
+	return size + len(s.Text), nil
+}
+
+func scanMessage(r row) (m Message, err error) {
+	err = r.Scan(m.fields()...)
+	return m, err
+}
