@@ -95,6 +95,9 @@ type Config struct {
 	Redact *redact.Set
 	// Version is klawbot's own, for /status.
 	Version string
+	// Assets are folders that may hold the ONNX Runtime library and embedding
+	// models, in the order in which they are looked at.
+	Assets []string
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
 	Examine func(context.Context) []Finding
@@ -145,6 +148,7 @@ type Settings struct {
 	BackupEvery time.Duration
 	BackupKeep  int
 	Models      Models
+	Memory      MemorySettings
 	Scheduler   Scheduler
 }
 
@@ -212,6 +216,7 @@ type Engine struct {
 	executor  *tools.Executor
 	web       *web.Web
 	servers   *mcp.Host
+	memory    *remembering
 	providers *providers
 	slots     slots
 	delivery  *delivery
@@ -275,7 +280,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.web = newWeb(c.Web, e.extract)
 	e.servers = newHost(ctx, c, func() *store.Store { return st }, func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.executor, err = toolbox(c, lent{gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web})
+	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
+	e.executor, err = toolbox(c, lent{gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web, memory: e.memory})
 	if err != nil {
 		e.servers.Close()
 		return nil, errors.Join(err, st.Close())
@@ -330,6 +336,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchDatabase(ctx) })
 	group.Go(func() error { return e.jobs.Run(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
+	group.Go(func() error { e.memory.run(ctx, e.store); return nil })
+	e.memory.announce()
 	e.tellRecovery(ctx)
 	e.executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
@@ -351,7 +359,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Close ends the MCP servers and closes the data folder.
 func (e *Engine) Close() error {
 	e.servers.Close()
-	return errors.Join(e.web.Close(), e.store.Close())
+	return errors.Join(e.web.Close(), e.memory.embedder.Close(), e.store.Close())
 }
 
 // keepHouse deletes what is kept long enough, now and then.
@@ -415,6 +423,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		}
 		last = version
 		e.jobs.Changed()
+		e.memory.catchUp(ctx, e.store)
 		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}

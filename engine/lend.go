@@ -16,6 +16,7 @@ import (
 	"klawbot/tools/job"
 	"klawbot/tools/mcp"
 	"klawbot/tools/message"
+	"klawbot/tools/recall"
 	"klawbot/tools/self"
 	"klawbot/tools/web"
 )
@@ -33,6 +34,8 @@ type lent struct {
 	status func(context.Context) (Status, error)
 	// schedules keeps what is planned.
 	schedules *schedules
+	// memory keeps and finds.
+	memory *remembering
 	// web is what goes out into the web; nil is nothing.
 	web *web.Web
 }
@@ -45,7 +48,8 @@ func ownTools(c Config, l lent) []tools.Tool {
 			Location: func() *time.Location { return zoneOf(c.Settings()) },
 			OpenFile: c.OpenFile,
 		}),
-		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}}),
+		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}, Search: l.memory.SearchDocs}),
+		recall.New(l.memory),
 		job.Tools(job.Config{Schedules: l.schedules}),
 	)
 	if l.web != nil {

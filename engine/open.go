@@ -33,6 +33,7 @@ type Data struct {
 	// skillDirs are where the skills of a source lie on the disk.
 	skillDirs map[workspace.Source]string
 	schedules *schedules
+	memory    *remembering
 }
 
 // Open opens the data folder for a command. It takes the Config of New, whose
@@ -43,6 +44,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 	d.web = newWeb(c.Web, nil)
 	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil)
 	c.Sources = append(slices.Clip(c.Sources), d.servers)
+	d.memory = newRemembering(c, d.database)
 	var err error
 	if d.executor, err = toolbox(c, d.lent(c)); err != nil {
 		return nil, err
@@ -59,10 +61,19 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 func (d *Data) Close() error {
 	err := d.web.Close()
 	d.servers.Close()
+	err = errors.Join(err, d.memory.embedder.Close())
 	if d.store == nil {
 		return err
 	}
 	return errors.Join(err, d.store.Close())
+}
+
+// database is the open database, or why there is none.
+func (d *Data) database() (*store.Store, error) {
+	if d.missing != nil {
+		return nil, d.missing
+	}
+	return d.store, nil
 }
 
 // Session is a conversation in the list of sessions.

@@ -135,7 +135,7 @@ func (d *Data) lent(c Config) lent {
 			}
 			return goneIn(ctx, d.store, id)
 		},
-		skills: d.skills, schedules: d.planned(c),
+		skills: d.skills, schedules: d.planned(c), memory: d.memory,
 		model: func(context.Context, string) (string, Model) {
 			m := c.Settings().Models
 			return m.Default, m.Entries[m.Default]

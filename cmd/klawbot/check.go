@@ -39,6 +39,14 @@ var checks = map[string]func(any) error{
 	"models.budget.perDayTokens":                between(0, 1_000_000_000),
 	"models.timeoutSeconds":                     between(1, 3600),
 	"models.retries":                            between(0, 10),
+	"memory.embedding.type":                     oneOf("onnx", "openai", "off"),
+	"memory.chunk.size":                         between(50, 2000),
+	"memory.chunk.overlap":                      between(0, 1000),
+	"memory.search.topK":                        between(1, 50),
+	"memory.search.fusion":                      oneOf("score", "rrf"),
+	"memory.autoRecall.topK":                    between(1, 20),
+	"memory.autoRecall.maxTokens":               between(50, 10_000),
+	"memory.autoRecall.minScore":                between(0, 1),
 	"context.window":                            between(1, 1000),
 	"files.maxFileSizeBytes":                    between(1, 1<<30),
 	"security.autonomy":                         oneOf("readonly", "supervised", "full"),
@@ -236,6 +244,7 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 	} else if b.Type == sandbox.TypeDocker && b.Image == "" {
 		add("tools.sandbox.image", "must name an image with python3 and bash for docker, such as python:3-slim")
 	}
+	checkMemory(c, add)
 	return slices.Concat(faults, checkPolicy(c, places), checkServers(c, places))
 }
 

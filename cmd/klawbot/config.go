@@ -8,6 +8,7 @@ type Config struct {
 	Channels  Channels  `koanf:"channels"`
 	Agent     Agent     `koanf:"agent"`
 	Models    Models    `koanf:"models"`
+	Memory    Memory    `koanf:"memory"`
 	Context   Context   `koanf:"context"`
 	Files     Files     `koanf:"files"`
 	Security  Security  `koanf:"security"`
@@ -262,6 +263,7 @@ func defaults() Config {
 			Language: "en", DebounceMS: 800, MaxToolCallRounds: 10, MaxConcurrentModelCalls: 4,
 		},
 		Models:    Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
+		Memory:    defaultMemory(),
 		Context:   Context{Window: 20, SubagentRuns: 5},
 		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10},
 		Files:     Files{MaxFileSizeBytes: 1 << 20},

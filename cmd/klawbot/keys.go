@@ -60,7 +60,7 @@ func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
 // laterKeys are keys whose part is not in this version. A whole section stands
 // for everything in it.
 var laterKeys = []string{
-	"channels.web", "context.compactAt", "heartbeat", "memory",
+	"channels.web", "context.compactAt", "heartbeat",
 	"scheduler.maxSubagents",
 }
 

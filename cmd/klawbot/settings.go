@@ -47,6 +47,7 @@ func (c *Config) settings() engine.Settings {
 		BackupEvery:             time.Duration(c.Backup.EveryHours * float64(time.Hour)),
 		BackupKeep:              c.Backup.Keep,
 		Models:                  c.models(),
+		Memory:                  c.memory(),
 		Scheduler: engine.Scheduler{
 			MisfireThreshold: time.Duration(c.Scheduler.MisfireThresholdSeconds * float64(time.Second)),
 			MisfireGrace:     time.Duration(c.Scheduler.MisfireGraceSeconds * float64(time.Second)),

@@ -81,7 +81,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
 		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace})}), OpenFile: file.Opener(files),
-		Manual: doc.FS, Skills: skills.FS,
+		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.data),
 		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log), Sources: []tools.Source{p.plugins},
 		Paths: func() []self.Entry { return append(f.paths(l.source.File), p.box.entry()) },
 	}

@@ -17,6 +17,26 @@ type docs struct {
 	manual fs.FS
 	pages  func() ([]page, error)
 	index  func() (*index, error)
+	// better finds sections by their meaning, too; nil for none.
+	better func(ctx context.Context, query string, topK int) (found []Section, ready bool, err error)
+}
+
+// Section is a section of a page of the manual. Title is empty for what stands
+// before the first heading.
+type Section struct{ Page, Title, Text string }
+
+// Sections are the sections of a manual that have a text, by page.
+func Sections(manual fs.FS) ([]Section, error) {
+	pages, err := readPages(manual)
+	var all []Section
+	for _, p := range pages {
+		for _, s := range sectionsOf(p.path, p.text) {
+			if s.text != "" {
+				all = append(all, Section{Page: s.page, Title: s.title, Text: s.text})
+			}
+		}
+	}
+	return all, err
 }
 
 // page is a page of the manual.
@@ -56,23 +76,40 @@ type searchArgs struct {
 	TopK  int    `json:"topK,omitempty" default:"5" min:"1" max:"20"`
 }
 
-func (d docs) search(_ context.Context, _ tools.Call, a searchArgs) tools.Result {
+func (d docs) search(ctx context.Context, _ tools.Call, a searchArgs) tools.Result {
 	if strings.TrimSpace(a.Query) == "" {
 		return tools.Fail(tools.Validation, "query is empty; say in a few words what you want to know")
 	}
-	x, err := d.index()
+	found, err := d.find(ctx, a.Query, a.TopK)
 	if err != nil {
 		return tools.Fail(tools.Execution, err.Error())
 	}
-	found := x.find(a.Query, a.TopK)
 	if len(found) == 0 {
 		return tools.OK("No documentation found for: " + short(a.Query))
 	}
 	parts := make([]string, len(found))
 	for i, s := range found {
-		parts[i] = fmt.Sprintf("### %s — %s\n%s", s.page, cmp.Or(s.title, "beginning"), s.text)
+		parts[i] = fmt.Sprintf("### %s — %s\n%s", s.Page, cmp.Or(s.Title, "beginning"), s.Text)
 	}
 	return tools.OK(strings.Join(parts, "\n\n"))
+}
+
+// find finds sections in the best way that there is.
+func (d docs) find(ctx context.Context, query string, topK int) ([]Section, error) {
+	if d.better != nil {
+		if found, ready, err := d.better(ctx, query, topK); err != nil || ready {
+			return found, err
+		}
+	}
+	x, err := d.index()
+	if err != nil {
+		return nil, err
+	}
+	var found []Section
+	for _, s := range x.find(query, topK) {
+		found = append(found, Section{Page: s.page, Title: s.title, Text: s.text})
+	}
+	return found, nil
 }
 
 type readArgs struct {

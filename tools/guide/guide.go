@@ -7,6 +7,7 @@
 package guide
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"io/fs"
@@ -43,6 +44,9 @@ type Config struct {
 	Manual fs.FS
 	// Skills is required.
 	Skills Skills
+	// Search finds sections of the manual by words and by meaning; ready is false
+	// while it cannot. Nil searches by words alone. Its error is for the model.
+	Search func(ctx context.Context, query string, topK int) (found []Section, ready bool, err error)
 }
 
 // LoadTool is the name of the tool that brings a skill into the conversation.
@@ -62,9 +66,9 @@ func New(c Config) []tools.Tool {
 		return all
 	}
 	d := docs{
-		manual: c.Manual,
-		pages:  sync.OnceValues(func() ([]page, error) { return readPages(c.Manual) }),
-		index:  sync.OnceValues(func() (*index, error) { return readIndex(c.Manual) }),
+		manual: c.Manual, better: c.Search,
+		pages: sync.OnceValues(func() ([]page, error) { return readPages(c.Manual) }),
+		index: sync.OnceValues(func() (*index, error) { return readIndex(c.Manual) }),
 	}
 	return append(all,
 		tools.New(tools.Spec{Name: "docs_search", Group: tools.GroupSystem}, texts, d.search),

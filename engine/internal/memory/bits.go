@@ -42,6 +42,20 @@ func (s *signs) add(b store.Bits) {
 	s.vector = append(s.vector, packed(b.Bits, s.words)...)
 }
 
+// drop removes chunks.
+func (s *signs) drop(gone map[store.ChunkID]bool) {
+	kept := 0
+	for i, chunk := range s.chunks {
+		if gone[chunk] {
+			continue
+		}
+		s.chunks[kept], s.places[kept] = chunk, s.places[i]
+		copy(s.vector[kept*s.words:], s.vector[i*s.words:(i+1)*s.words])
+		kept++
+	}
+	s.chunks, s.places, s.vector = s.chunks[:kept], s.places[:kept], s.vector[:kept*s.words]
+}
+
 // packed is a string of bits as words.
 func packed(raw []byte, words int) []uint64 {
 	padded := make([]byte, 8*words)

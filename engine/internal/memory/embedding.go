@@ -13,14 +13,21 @@ const embedBatch = 64
 // Embed gives every chunk that has none its vector, and calls progress, if it is
 // not nil, with how many it did so far. When the model is another one than
 // before, the old vectors stay until the new ones are complete. It returns nil
-// when all is done, and at once when there is no embedder.
+// when all is done, and at once when there is no embedder or nothing to do: then
+// no model is loaded.
 func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 	if m.embedder == nil {
 		return nil
 	}
 	m.embedding.Lock()
 	defer m.embedding.Unlock()
+	if idle, err := m.nothingToEmbed(ctx); err != nil || idle {
+		return err
+	}
 	set, err := m.ensureSet(ctx)
+	if noEmbedder(err) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("embed: %w", err)
 	}
@@ -47,6 +54,31 @@ func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 			progress(done)
 		}
 	}
+}
+
+// nothingToEmbed reports whether every chunk has its vector.
+func (m *Memory) nothingToEmbed(ctx context.Context) (idle bool, err error) {
+	name := m.embedder.Name()
+	if name == "" {
+		return true, nil
+	}
+	err = m.store.Read(ctx, func(tx *store.Tx) error {
+		set, found, err := m.vectorSet(tx)
+		if err != nil {
+			return err
+		}
+		after := store.ChunkID(0)
+		if found && m.cursor.set == set.ID {
+			after = m.cursor.next
+		}
+		waiting, err := tx.WithoutVector(set.ID, after, 1)
+		idle = len(waiting) == 0 && (!found || set.State == store.SetUsed)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("embed: %w", err)
+	}
+	return idle, nil
 }
 
 // ensureSet finds the set of the model, or makes one.

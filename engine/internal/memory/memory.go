@@ -10,6 +10,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 
@@ -27,6 +28,20 @@ type Embedder interface {
 	Query(ctx context.Context, text string) ([]float32, error)
 	// Passages returns the vectors of what is to be found.
 	Passages(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// NoEmbedderError is what an Embedder says when there is no model at all.
+type NoEmbedderError struct{ Why error }
+
+func (e *NoEmbedderError) Error() string { return "no embedding model: " + e.Why.Error() }
+
+// Unwrap is why there is none.
+func (e *NoEmbedderError) Unwrap() error { return e.Why }
+
+// noEmbedder reports whether an error says that there is no model.
+func noEmbedder(err error) bool {
+	_, none := errors.AsType[*NoEmbedderError](err)
+	return none
 }
 
 // Config is what New needs.
@@ -68,6 +83,13 @@ func New(c Config) *Memory {
 	return &Memory{store: c.Store, embedder: c.Embedder, fusion: c.Fusion, log: c.Log}
 }
 
+// Reload forgets what was read of the vectors, after a chat got another id.
+func (m *Memory) Reload() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.set, m.signs = 0, nil
+}
+
 // queryVector is the vector of a query, nil when there are none.
 func (m *Memory) queryVector(ctx context.Context, q Query) []float32 {
 	if m.embedder == nil || q.Mode == Keyword {
@@ -76,7 +98,7 @@ func (m *Memory) queryVector(ctx context.Context, q Query) []float32 {
 	v, err := m.embedder.Query(ctx, q.Text)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err != nil && !m.quiet && ctx.Err() == nil {
+	if err != nil && !m.quiet && ctx.Err() == nil && !noEmbedder(err) {
 		m.log.Warn("no vectors, search goes by words alone", "error", err)
 	}
 	m.quiet = err != nil
@@ -99,7 +121,7 @@ func (m *Memory) vectorSet(tx *store.Tx) (set store.VectorSet, found bool, err e
 func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vector []float32, s store.Scope, allow func(store.ChunkID) bool) ([]store.ChunkID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.set != set.ID {
+	if m.set != set.ID || m.signs == nil {
 		m.set, m.signs = set.ID, map[store.Kind]*signs{}
 	}
 	known := m.signs[kind]
@@ -122,4 +144,13 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 		return true
 	}
 	return known.nearest(packed(store.Signs(vector), known.words), vectorCandidates, open, allow), nil
+}
+
+// drop forgets the signs of chunks that are gone.
+func (m *Memory) drop(kind store.Kind, gone map[store.ChunkID]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.signs[kind]; known != nil {
+		known.drop(gone)
+	}
 }

@@ -145,16 +145,24 @@ func (m *Memory) vectors(tx *store.Tx, set store.VectorSet, q Query, vector []fl
 		kinds = store.Kinds()
 	}
 	for _, kind := range kinds {
+		if err := m.vectorsOf(tx, set, kind, q, vector, allow, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// triesForDead bounds how often a search begins anew because chunks that it met
+// are gone.
+const triesForDead = 5
+
+func (m *Memory) vectorsOf(tx *store.Tx, set store.VectorSet, kind store.Kind, q Query, vector []float32, allow func(store.ChunkID) bool, found map[store.ChunkID]*candidate) error {
+	for range triesForDead {
 		near, err := m.nearest(tx, set, kind, vector, q.Scope, allow)
 		if err != nil {
 			return err
 		}
-		for _, id := range near {
-			if found[id] == nil {
-				found[id] = &candidate{id: id}
-			}
-		}
-		ids := make([]store.ChunkID, 0, len(found))
+		ids := slices.Clone(near)
 		for id, c := range found {
 			if c.vector == nil {
 				ids = append(ids, id)
@@ -164,9 +172,24 @@ func (m *Memory) vectors(tx *store.Tx, set store.VectorSet, q Query, vector []fl
 		if err != nil {
 			return err
 		}
-		for id, v := range known {
-			found[id].vector, found[id].cosine = v, dot(v, vector)
+		gone := map[store.ChunkID]bool{}
+		for _, id := range near {
+			switch {
+			case known[id] == nil:
+				gone[id] = true
+			case found[id] == nil:
+				found[id] = &candidate{id: id}
+			}
 		}
+		for id, v := range known {
+			if c := found[id]; c != nil {
+				c.vector, c.cosine = v, dot(v, vector)
+			}
+		}
+		if len(gone) == 0 {
+			return nil
+		}
+		m.drop(kind, gone)
 	}
 	return nil
 }

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/embed"
+	"klawbot/engine/internal/memory"
+)
+
+// Embedding says which sentence model makes the vectors of the memory.
+type Embedding struct {
+	// Type is "onnx" for a model on this machine, "openai" for one of a server
+	// with that interface, "off" for none.
+	Type string
+	// Model is the name of a model, or its folder.
+	Model string
+	// Runtime is the file of the ONNX Runtime library and Path the folder of the
+	// model; empty looks for them in the folders of assets.
+	Runtime, Path string
+	// BaseURL and APIKey are those of the server for "openai".
+	BaseURL, APIKey string
+}
+
+// lookAgain is how often missing files of a model are looked for.
+const lookAgain = 15 * time.Second
+
+// embedder is the sentence model that the settings name. It follows them, and
+// loads a model only when it is used.
+type embedder struct {
+	settings func() Embedding
+	assets   []string
+	http     *http.Client
+
+	mu     sync.Mutex
+	now    Embedding       // guarded by mu
+	model  memory.Embedder // guarded by mu; nil when there is none
+	why    error           // guarded by mu; why there is none
+	looked time.Time       // guarded by mu; when it was looked for last, zero for never
+}
+
+var _ memory.Embedder = (*embedder)(nil)
+
+// current is the model. The error is a memory.NoEmbedderError.
+func (e *embedder) current() (memory.Embedder, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	wanted := e.settings()
+	if e.looked.IsZero() || wanted != e.now || e.why != nil && time.Since(e.looked) > lookAgain {
+		_ = e.release() // a model that is not wanted any more has nothing to say
+		e.model, e.why = e.open(wanted)
+		e.now, e.looked = wanted, time.Now()
+	}
+	return e.model, e.why
+}
+
+// open makes a model of the settings; it does not load it.
+func (e *embedder) open(s Embedding) (memory.Embedder, error) {
+	switch s.Type {
+	case "onnx":
+		return e.openHere(s)
+	case "openai":
+		return embed.NewRemote(embed.RemoteConfig{HTTP: e.http, BaseURL: s.BaseURL, APIKey: s.APIKey, Model: s.Model}), nil
+	}
+	return nil, &memory.NoEmbedderError{Why: errors.New("embeddings are off (memory.embedding.type)")}
+}
+
+func (e *embedder) openHere(s Embedding) (memory.Embedder, error) {
+	name, places := s.Model, embed.Places{Runtime: s.Runtime, Model: s.Path, Dirs: e.assets}
+	if strings.ContainsAny(name, `/\`) {
+		places.Model, name = name, filepath.Base(name)
+	}
+	library, dir, err := places.Find(name)
+	if err != nil {
+		return nil, &memory.NoEmbedderError{Why: err}
+	}
+	recipe, err := embed.ReadRecipe(name, dir)
+	if err != nil {
+		return nil, &memory.NoEmbedderError{Why: fmt.Errorf("the embedding model %s: %w", name, err)}
+	}
+	return named{embed.New(embed.Config{Runtime: library, Dir: dir, Recipe: recipe}), name}, nil
+}
+
+// named is a model of this machine under its name.
+type named struct {
+	*embed.Model
+	name string
+}
+
+// Name is the name of the model.
+func (n named) Name() string { return n.name }
+
+// Name is the model's name, empty when there is none.
+func (e *embedder) Name() string {
+	m, err := e.current()
+	if err != nil {
+		return ""
+	}
+	return m.Name()
+}
+
+// Dimensions is the length of the model's vectors.
+func (e *embedder) Dimensions(ctx context.Context) (int, error) {
+	m, err := e.current()
+	if err != nil {
+		return 0, err
+	}
+	return m.Dimensions(ctx)
+}
+
+// Query is the vector of what is looked for.
+func (e *embedder) Query(ctx context.Context, text string) ([]float32, error) {
+	m, err := e.current()
+	if err != nil {
+		return nil, err
+	}
+	return m.Query(ctx, text)
+}
+
+// Passages are the vectors of what is to be found.
+func (e *embedder) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+	m, err := e.current()
+	if err != nil {
+		return nil, err
+	}
+	return m.Passages(ctx, texts)
+}
+
+// Close releases the model.
+func (e *embedder) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.release()
+}
+
+// release gives the model's memory back. The caller holds mu.
+func (e *embedder) release() error {
+	if c, ok := e.model.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Indexed returns the state of what was indexed of a place outside the database,
+// empty for a place that was not.
+func (tx *Tx) Indexed(kind Kind, source string) (state string, err error) {
+	err = notFound(tx.tx.QueryRow(`SELECT state FROM indexed WHERE kind = ? AND source = ?`, kind, source).Scan(&state))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", fmt.Errorf("state of the index of %s: %w", kind, err)
+	}
+	return state, nil
+}
+
+// SetIndexed stores the state of what is indexed; an empty one is none.
+func (tx *Tx) SetIndexed(kind Kind, source, state string) error {
+	var err error
+	if state == "" {
+		_, err = tx.exec(`DELETE FROM indexed WHERE kind = ? AND source = ?`, kind, source)
+	} else {
+		_, err = tx.exec(`INSERT OR REPLACE INTO indexed (kind, source, state) VALUES (?, ?, ?)`, kind, source, state)
+	}
+	if err != nil {
+		return fmt.Errorf("store the state of the index of %s: %w", kind, err)
+	}
+	return nil
+}
+
+// IndexedSources lists the places of a kind with their states.
+func (tx *Tx) IndexedSources(kind Kind) (map[string]string, error) {
+	all := map[string]string{}
+	rows, err := tx.tx.Query(`SELECT source, state FROM indexed WHERE kind = ?`, kind)
+	if err != nil {
+		return nil, fmt.Errorf("list what is indexed: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var source, state string
+		if err := rows.Scan(&source, &state); err != nil {
+			return nil, fmt.Errorf("list what is indexed: %w", err)
+		}
+		all[source] = state
+	}
+	return all, rows.Err()
+}
+
+// Said is a message that somebody said in a chat.
+type Said struct {
+	Message
+	Address Address
+}
+
+// SaidAfter returns what people and models said after a message, oldest first,
+// and left out what has chunks. It looks at limit messages at most; last is the
+// one up to which it looked.
+func (tx *Tx) SaidAfter(after MessageID, limit int) (said []Said, last MessageID, err error) {
+	type looked struct {
+		Said
+		known bool
+	}
+	all, err := query(tx, func(r row) (l looked, err error) {
+		err = r.Scan(append(l.fields(), &l.Address.Channel, &l.Address.Chat, &l.Address.Thread, &l.known)...)
+		return l, err
+	}, saidAfterSQL, after, limit)
+	if err != nil {
+		return nil, after, fmt.Errorf("read messages: %w", err)
+	}
+	last = after
+	for _, l := range all {
+		last = l.ID
+		if !l.known {
+			said = append(said, l.Said)
+		}
+	}
+	return said, last, nil
+}
+
+const saidAfterSQL = `SELECT ` + messageColumns + `, s.channel, s.chat, s.thread,
+	EXISTS (SELECT 1 FROM chunks c WHERE c.kind = 'message' AND c.owner = m.id)
+	FROM messages m JOIN sessions s ON s.id = m.session WHERE m.id > ? ORDER BY m.id LIMIT ?`

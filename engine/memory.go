@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/store"
+	"klawbot/tools/guide"
+	"klawbot/tools/recall"
+)
+
+// MemorySettings say how things are kept and found.
+type MemorySettings struct {
+	Embedding Embedding
+	// ChunkSize and ChunkOverlap say how texts are cut, in tokens.
+	ChunkSize, ChunkOverlap int
+	// TopK is how much a search of a person finds.
+	TopK int
+	// Fusion is how the two sides of the search come together: score or rrf.
+	Fusion     string
+	AutoRecall AutoRecall
+}
+
+// AutoRecall says what the model is reminded of without asking.
+type AutoRecall struct {
+	Enabled bool
+	// TopK and MaxTokens bound it; MinScore is the least cosine.
+	TopK, MaxTokens int
+	MinScore        float64
+}
+
+// owns reports whether a person is an owner on a channel.
+func (s Settings) owns(channel string, user int64) bool {
+	return slices.Contains(s.Owners[channel], user)
+}
+
+// remembering lends the memory to the tools, the chats and the command line.
+type remembering struct {
+	// open returns the database, or why there is none.
+	open     func() (*store.Store, error)
+	settings func() Settings
+	embedder *embedder
+	core     *memory.Core
+	files    *memory.Files
+	sections func() ([]memory.Section, error) // of the manual
+	log      *slog.Logger
+	// waiting wakes the goroutine that embeds.
+	waiting chan struct{}
+	// docs wakes the one that indexes the manual.
+	docs chan struct{}
+
+	mu    sync.Mutex
+	built *memory.Memory // guarded by mu
+	of    *store.Store   // guarded by mu; the database of built
+}
+
+var _ recall.Memory = (*remembering)(nil)
+
+// newRemembering makes the memory of a data folder. It opens nothing.
+func newRemembering(c Config, open func() (*store.Store, error)) *remembering {
+	r := &remembering{
+		open: open, settings: c.Settings, log: c.Log, core: memory.NewCore(c.Dir),
+		embedder: &embedder{settings: func() Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP},
+		waiting:  make(chan struct{}, 1), docs: make(chan struct{}, 1),
+		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c) }),
+	}
+	r.files = &memory.Files{Workspace: c.Workspace, Size: r.chunkSize}
+	return r
+}
+
+// sectionsOf are the sections of the manual.
+func sectionsOf(c Config) ([]memory.Section, error) {
+	if c.Manual == nil {
+		return nil, nil
+	}
+	all, err := guide.Sections(c.Manual)
+	sections := make([]memory.Section, len(all))
+	for i, s := range all {
+		sections[i] = memory.Section(s)
+	}
+	return sections, err
+}
+
+// chunkSize says how texts are cut, as the settings are now.
+func (r *remembering) chunkSize() memory.ChunkSize {
+	s := r.settings().Memory
+	return memory.ChunkSize{Size: s.ChunkSize, Overlap: s.ChunkOverlap}
+}
+
+// memory is the memory in a database.
+func (r *remembering) memory(db *store.Store) *memory.Memory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of != db {
+		fusion := func() memory.Fusion { return memory.Fusion(r.settings().Memory.Fusion) }
+		r.built, r.of = memory.New(memory.Config{Store: db, Embedder: r.embedder, Fusion: fusion, Log: r.log}), db
+	}
+	return r.built
+}
+
+// kept says that there is something to embed.
+func (r *remembering) kept() { signal(r.waiting) }
+
+// The pace of what the memory does by itself.
+const (
+	// refreshEvery is how often the memory files are looked at.
+	refreshEvery = 10 * time.Second
+	// docsAfter is when the manual is indexed that nobody has searched.
+	docsAfter = time.Minute
+	// embedAgain is the time after a failure.
+	embedAgain = time.Minute
+)
+
+// run brings what is new into the index until ctx ends: messages that came in
+// with an import, memory files, the manual, and the vectors of all of it.
+func (r *remembering) run(ctx context.Context, db *store.Store) {
+	var working sync.WaitGroup
+	working.Go(func() { r.embed(ctx, db) })
+	working.Go(func() { r.indexDocs(ctx, db) })
+	r.catchUp(ctx, db)
+	for {
+		changed, err := r.files.Refresh(ctx, db)
+		if err != nil && ctx.Err() == nil {
+			r.log.Warn("memory files not read", "err", err)
+		}
+		if changed {
+			r.kept()
+		}
+		if !pause(ctx, refreshEvery) {
+			break
+		}
+	}
+	working.Wait()
+}
+
+// catchUp makes messages findable that came in beside the bot.
+func (r *remembering) catchUp(ctx context.Context, db *store.Store) {
+	err := r.memory(db).CatchUp(ctx, findable, r.chunkSize())
+	if err != nil && ctx.Err() == nil {
+		r.log.Error("messages not indexed", "err", err)
+	}
+	r.kept()
+}
+
+// findable reports whether the messages of a session are for history_search: those
+// of jobs are no chats.
+func findable(a store.Address) bool { return a.Channel != jobChannel }
+
+// embed gives what is new its vectors.
+func (r *remembering) embed(ctx context.Context, db *store.Store) {
+	failed := ""
+	for {
+		err := r.memory(db).Embed(ctx, nil)
+		if err != nil && ctx.Err() == nil {
+			if err.Error() != failed { // said once
+				r.log.Warn("no vectors made, search goes by words", "err", err)
+				failed = err.Error()
+			}
+			if !pause(ctx, embedAgain) {
+				return
+			}
+			continue
+		}
+		failed = ""
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.waiting:
+		}
+	}
+}
+
+// indexDocs brings the manual into the index, once for each version.
+func (r *remembering) indexDocs(ctx context.Context, db *store.Store) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-r.docs:
+	case <-time.After(docsAfter):
+	}
+	sections, err := r.sections()
+	if err == nil && len(sections) > 0 {
+		err = r.memory(db).IndexDocs(ctx, sections, r.chunkSize())
+	}
+	if err != nil && ctx.Err() == nil {
+		r.log.Error("manual not indexed", "err", err)
+	}
+	r.kept()
+}
+
+// SearchDocs finds sections of the manual; ready is false while they are not in
+// the index.
+func (r *remembering) SearchDocs(ctx context.Context, query string, topK int) (found []guide.Section, ready bool, err error) {
+	db, err := r.open()
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	sections, err := r.sections()
+	if err != nil {
+		return nil, false, err
+	}
+	m := r.memory(db)
+	if ready, err = m.DocsIndexed(ctx, sections); err != nil || !ready {
+		signal(r.docs)
+		return nil, false, err
+	}
+	hits, err := m.Search(ctx, memory.Query{Text: query, TopK: topK, Scope: store.Scope{Kinds: []store.Kind{store.KindDoc}, Shared: true}})
+	for _, h := range hits {
+		found = append(found, guide.Section(memory.DocSection(h.Chunk)))
+	}
+	return found, true, err
+}
+
+// announce says once how the memory searches.
+func (r *remembering) announce() {
+	m, err := r.embedder.current()
+	if err != nil {
+		r.log.Info("memory searches by words alone; klawbot assets pull brings what it needs to search by meaning", "why", err)
+		return
+	}
+	r.log.Info("memory searches by words and by meaning", "model", m.Name())
+}

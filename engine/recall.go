@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools"
+	"klawbot/tools/recall"
+)
+
+// scope is what a call may find: its own chat and what is shared; owners, and
+// whoever sits at the command line, all.
+func (r *remembering) scope(c tools.Call, kinds ...store.Kind) (store.Scope, error) {
+	s := store.Scope{Kinds: kinds}
+	if c.Chat == "" {
+		return s, nil
+	}
+	chat, err := gateway.ParseChatID(c.Chat)
+	if err != nil {
+		return s, err
+	}
+	if c.Origin == tools.OriginPerson && (chat.ID == 0 || chat.ID == c.User && r.settings().owns(chat.Channel, c.User)) {
+		return s, nil // in a private chat: what an owner finds elsewhere, others read
+	}
+	s.Channel, s.Chat, s.Shared = chat.Channel, chat.ID, true
+	return s, nil
+}
+
+// Search finds memories that a call may see.
+func (r *remembering) Search(ctx context.Context, c tools.Call, query string, topK int) ([]recall.Hit, error) {
+	s, err := r.scope(c, store.KindMemory, store.KindFile)
+	if err != nil {
+		return nil, err
+	}
+	return r.search(ctx, memory.Query{Text: query, TopK: topK, Scope: s})
+}
+
+// History finds messages of the call's chat.
+func (r *remembering) History(ctx context.Context, c tools.Call, query string, topK int) ([]recall.Hit, error) {
+	s := store.Scope{Kinds: []store.Kind{store.KindMessage}}
+	if c.Chat != "" {
+		chat, err := gateway.ParseChatID(c.Chat)
+		if err != nil {
+			return nil, err
+		}
+		s.Channel, s.Chat = chat.Channel, chat.ID
+	}
+	return r.search(ctx, memory.Query{Text: query, TopK: topK, Scope: s})
+}
+
+func (r *remembering) search(ctx context.Context, q memory.Query) ([]recall.Hit, error) {
+	db, err := r.open()
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.files.Refresh(ctx, db); err != nil {
+		r.log.Warn("memory files not read", "err", err)
+	}
+	found, err := r.memory(db).Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	zone := zoneOf(r.settings())
+	hits := make([]recall.Hit, len(found))
+	for i, h := range found {
+		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content}
+	}
+	return hits, nil
+}
+
+// Save remembers a text for the call's chat.
+func (r *remembering) Save(ctx context.Context, c tools.Call, e recall.Entry) (chunks int, err error) {
+	db, err := r.open()
+	if err != nil {
+		return 0, err
+	}
+	m := store.Memory{Key: e.Key, Category: e.Category, Source: e.Source, Provenance: provenance(c), Turn: store.TurnID(c.Turn), Content: e.Content}
+	if c.Chat != "" {
+		chat, err := gateway.ParseChatID(c.Chat)
+		if err != nil {
+			return 0, err
+		}
+		m.Channel, m.Chat = chat.Channel, chat.ID
+	}
+	err = db.Write(ctx, func(tx *store.Tx) error {
+		_, chunks, _, err = memory.Save(tx, m, r.chunkSize())
+		return err
+	})
+	if err == nil && chunks > 0 {
+		r.kept()
+	}
+	return chunks, err
+}
+
+// provenance says who has a call remember something.
+func provenance(c tools.Call) string {
+	switch {
+	case c.Heard:
+		return "tool"
+	case c.Turn == 0:
+		return "person"
+	}
+	return "model"
+}
+
+// Forget deletes a memory that the call may see.
+func (r *remembering) Forget(ctx context.Context, c tools.Call, key string, id int64) error {
+	db, err := r.open()
+	if errors.Is(err, store.ErrNotFound) {
+		return recall.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	s, err := r.scope(c)
+	if err != nil {
+		return err
+	}
+	err = db.Write(ctx, func(tx *store.Tx) error {
+		m, err := memoryOf(tx, s, c, key, store.MemoryID(id))
+		if err != nil {
+			return err
+		}
+		return memory.Forget(tx, m.ID)
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return recall.ErrNotFound
+	}
+	return err
+}
+
+// memoryOf finds a memory by its key in the chat of a call, or by its id where
+// the scope reaches it.
+func memoryOf(tx *store.Tx, s store.Scope, c tools.Call, key string, id store.MemoryID) (store.Memory, error) {
+	if key != "" {
+		chat := gateway.ChatID{}
+		if c.Chat != "" {
+			var err error
+			if chat, err = gateway.ParseChatID(c.Chat); err != nil {
+				return store.Memory{}, err
+			}
+		}
+		return tx.MemoryByKey(chat.Channel, chat.ID, key)
+	}
+	m, err := tx.Memory(id)
+	if err == nil && s.Channel != "" && (m.Channel != s.Channel || m.Chat != s.Chat) {
+		err = store.ErrNotFound // somebody else's
+	}
+	return m, err
+}
+
+// Core returns the core memory as JSON.
+func (r *remembering) Core() (string, error) {
+	facts, err := r.core.Facts()
+	if err != nil {
+		return "", err
+	}
+	return facts.JSON()
+}
+
+// SetCore stores a fact in the core memory.
+func (r *remembering) SetCore(section, key, value string) error {
+	_, _, err := r.core.Set(section, key, value)
+	return coreError(err)
+}
+
+// DeleteCore removes a fact from the core memory.
+func (r *remembering) DeleteCore(section, key string) error {
+	_, err := r.core.Delete(section, key)
+	return coreError(err)
+}
+
+// coreError says it in the words of the tools.
+func coreError(err error) error {
+	switch {
+	case errors.Is(err, memory.ErrSection):
+		return recall.ErrSection
+	case errors.Is(err, memory.ErrNoKey):
+		return recall.ErrNotFound
+	}
+	return err
+}
+
+// File reads a memory file of the workspace, or the journal of a day.
+func (r *remembering) File(name, day string) (string, error) {
+	if day != "" {
+		name = path.Join("memory", day+".md")
+	}
+	root, err := os.OpenRoot(r.files.Workspace)
+	if err != nil {
+		return "", errors.New("No workspace set") //nolint:staticcheck // the words of the contract
+	}
+	defer root.Close()
+	text, err := memory.ReadFile(root, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", recall.ErrNotFound
+	case errors.Is(err, memory.ErrNoFile):
+		return "", fmt.Errorf("%s is %w", name, err)
+	case err != nil:
+		return "", fmt.Errorf("%s cannot be read", name)
+	}
+	return string(text), nil
+}
+
+// Today is the present day where the user lives.
+func (r *remembering) Today() time.Time { return time.Now().In(zoneOf(r.settings())) }
