@@ -422,7 +422,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 			continue
 		}
 		last = version
-		e.jobs.Changed()
+		e.schedules.changed()
 		e.memory.catchUp(ctx, e.store)
 		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)

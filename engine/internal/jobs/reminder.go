@@ -10,8 +10,8 @@ import (
 // ErrNoTime is the error of a text in which no time is found.
 var ErrNoTime = errors.New("no time is said")
 
-// maxReminder is how many words of a text are looked at.
-const maxReminder = 2000
+// longestPhrase is how many words a time at the end of a text may have.
+const longestPhrase = 16
 
 // ParseReminder finds the time in a text such as "tomorrow at 9 call mom" or
 // «позвонить маме через 20 минут», in English or Russian, at its beginning or at
@@ -19,18 +19,15 @@ const maxReminder = 2000
 // next one that comes; a day without a time means 9 in the morning.
 func ParseReminder(text string, now time.Time, zone *time.Location) (at time.Time, rest string, err error) {
 	words := split(text)
-	if len(words) > maxReminder {
-		return at, "", ErrNoTime
-	}
 	from := 0
 	for from < len(words) && isFiller(words[from].text) {
 		from++
 	}
-	if m, n := read(words[from:], true); n > 0 {
+	if m, n := read(words[from:min(len(words), from+longestPhrase)], true); n > 0 {
 		at, err = m.time(now, zone)
 		return at, restOf(text, words[from+n:]), err
 	}
-	for i := from + 1; i < len(words); i++ {
+	for i := max(from+1, len(words)-longestPhrase); i < len(words); i++ {
 		if m, n := read(words[i:], false); n > 0 && n == len(words)-i {
 			at, err = m.time(now, zone)
 			return at, restOf(text, words[from:i]), err
