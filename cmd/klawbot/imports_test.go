@@ -84,7 +84,7 @@ var home = map[string][]string{
 	"go.yaml.in/yaml":                              {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot"},
 	"github.com/mattn/go-runewidth":                {"gateway/telegram"},
-	"github.com/rivo/uniseg":                       {"gateway/telegram"},
+	"github.com/rivo/uniseg":                       {"gateway/telegram", "engine/internal/embed"}, // lengths of texts; characters of several code points
 	"golang.org/x/term":                            {"cmd/klawbot"},
 	"codeberg.org/readeck/go-readability":          {"tools/web"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web"},

@@ -21,6 +21,9 @@ const RuntimeVersion = "1.26.0"
 // were measured (doc/tools/memory.md).
 const DefaultModel = "e5-small-v2"
 
+// Multilingual is the model for languages other than English.
+const Multilingual = "multilingual-e5-small"
+
 // Asset is a file that the embeddings need, at its place in a folder of assets.
 type Asset struct {
 	// Path is relative to the folder, with slashes.
@@ -28,7 +31,7 @@ type Asset struct {
 	// URL is where it is published. Member is the file in the archive there, ""
 	// when it is no archive.
 	URL, Member string
-	// Size is what is loaded, in bytes.
+	// Size is what is loaded, in bytes, 0 where that is not known.
 	Size int64
 	// Hashes are the SHA-256 of the file, in hexadecimal; each is good. Archive is
 	// that of the archive.
@@ -54,6 +57,12 @@ var models = map[string][]Asset{
 			Hashes: []string{"afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1"}},
 		{Path: "all-minilm-l6-v2/tokenizer.json", URL: hub + "Xenova/all-MiniLM-L6-v2/resolve/main/tokenizer.json", Size: 711_661,
 			Hashes: []string{"da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"}},
+	},
+	Multilingual: {
+		{Path: Multilingual + "/model.onnx", URL: hub + "Xenova/multilingual-e5-small/resolve/main/onnx/model_quantized.onnx",
+			Hashes: []string{"f80102d3f2a1229f387d3c81909990d8945513e347b0eab049f7de3c6f98c193"}},
+		{Path: Multilingual + "/tokenizer.json", URL: hub + "intfloat/multilingual-e5-small/resolve/main/tokenizer.json",
+			Hashes: []string{"0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39"}},
 	},
 }
 

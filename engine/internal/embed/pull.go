@@ -42,7 +42,8 @@ const attempts = 3
 // Bring brings one asset. The error says what is wrong with which file.
 func (p Pull) Bring(ctx context.Context, a Asset) error {
 	if err := a.Check(p.Dir); err == nil {
-		p.progress(a, a.Size, a.Size)
+		size := sizeOf(filepath.Join(p.Dir, filepath.FromSlash(a.Path)))
+		p.progress(a, size, size)
 		return nil
 	}
 	target := filepath.Join(p.Dir, filepath.FromSlash(a.Path))

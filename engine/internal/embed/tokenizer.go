@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // tokenizer turns a text into the token ids that a model was trained on.
@@ -21,11 +22,11 @@ type tokenizerFile struct {
 		ID         int64  `json:"id"`
 		Content    string `json:"content"`
 		Normalized bool   `json:"normalized"`
+		LStrip     bool   `json:"lstrip"`
+		RStrip     bool   `json:"rstrip"`
 	} `json:"added_tokens"`
-	Normalizer   json.RawMessage `json:"normalizer"`
-	PreTokenizer struct {
-		Type string `json:"type"`
-	} `json:"pre_tokenizer"`
+	Normalizer    json.RawMessage `json:"normalizer"`
+	PreTokenizer  json.RawMessage `json:"pre_tokenizer"`
 	PostProcessor struct {
 		Type   string `json:"type"`
 		Single []struct {
@@ -69,8 +70,45 @@ func parseTokenizer(text []byte) (tokenizer, error) {
 	switch kind.Type {
 	case "WordPiece":
 		return newWordPiece(f)
+	case "Unigram":
+		return newUnigram(f)
 	}
-	return nil, fmt.Errorf("tokenizers of type %q are not known; choose a model with WordPiece", kind.Type)
+	return nil, fmt.Errorf("tokenizers of type %q are not known; choose a model with WordPiece or Unigram", kind.Type)
+}
+
+// specials are tokens that are found in a raw text as they are written.
+type specials map[string]special
+
+type special struct {
+	id          int64
+	left, right bool // takes the blanks on this side with it
+}
+
+func (f tokenizerFile) specials() specials {
+	all := specials{}
+	for _, t := range f.AddedTokens {
+		if !t.Normalized && t.Content != "" {
+			all[t.Content] = special{t.ID, t.LStrip, t.RStrip}
+		}
+	}
+	return all
+}
+
+// cut cuts at the first special token that is written out in the text; id is -1
+// when there is none.
+func (s specials) cut(text string) (plain string, id int64, rest string) {
+	at, found := len(text), ""
+	for token := range s {
+		i := strings.Index(text[:min(len(text), at+len(token))], token)
+		if i >= 0 && (i < at || i == at && len(token) > len(found)) {
+			at, found = i, token
+		}
+	}
+	if found == "" {
+		return text, -1, ""
+	}
+	plain, rest = text[:at], text[at+len(found):]
+	return strip(plain, false, s[found].left), s[found].id, strip(rest, s[found].right, false)
 }
 
 // frame finds the special ids before and after a text.

@@ -20,7 +20,7 @@ type wordPiece struct {
 	prefix        string
 	maxRunes      int // a longer word is unknown
 	normal        bertNormalizer
-	special       map[string]int64 // found in a raw text as they are
+	special       specials
 	before, after []int64
 }
 
@@ -43,7 +43,7 @@ func newWordPiece(f tokenizerFile) (*wordPiece, error) {
 	if err := json.Unmarshal(f.Model, &m); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	w := &wordPiece{vocabulary: m.Vocab, prefix: "##", maxRunes: m.MaxRunes, special: map[string]int64{}}
+	w := &wordPiece{vocabulary: m.Vocab, prefix: "##", maxRunes: m.MaxRunes, special: f.specials()}
 	if m.Prefix != nil {
 		w.prefix = *m.Prefix
 	}
@@ -57,13 +57,11 @@ func newWordPiece(f tokenizerFile) (*wordPiece, error) {
 	if err := json.Unmarshal(f.Normalizer, &w.normal); err != nil || w.normal.Type != "BertNormalizer" {
 		return nil, errors.New("the normalizer is no BertNormalizer")
 	}
-	if f.PreTokenizer.Type != "BertPreTokenizer" {
-		return nil, fmt.Errorf("pre-tokenizers of type %q are not known", f.PreTokenizer.Type)
+	var words struct {
+		Type string `json:"type"`
 	}
-	for _, t := range f.AddedTokens {
-		if !t.Normalized && t.Content != "" {
-			w.special[t.Content] = t.ID
-		}
+	if err := json.Unmarshal(f.PreTokenizer, &words); err != nil || words.Type != "BertPreTokenizer" {
+		return nil, fmt.Errorf("pre-tokenizers of type %q are not known", words.Type)
 	}
 	var err error
 	w.before, w.after, err = f.frame()
@@ -74,7 +72,7 @@ func (w *wordPiece) encode(text string, limit int) []int64 {
 	room := limit - len(w.after)
 	ids := append(make([]int64, 0, 64), w.before...)
 	for text != "" && len(ids) < room {
-		plain, id, rest := w.cutSpecial(text)
+		plain, id, rest := w.special.cut(text)
 		for word := range w.words(plain) {
 			if ids = w.spell(ids, word); len(ids) >= room {
 				break
@@ -86,22 +84,6 @@ func (w *wordPiece) encode(text string, limit int) []int64 {
 		text = rest
 	}
 	return append(ids[:min(len(ids), max(room, 0))], w.after...)
-}
-
-// cutSpecial cuts at the first special token that is written out in the text;
-// id is -1 when there is none.
-func (w *wordPiece) cutSpecial(text string) (plain string, id int64, rest string) {
-	at, found := len(text), ""
-	for token := range w.special {
-		i := strings.Index(text[:min(len(text), at+len(token))], token)
-		if i >= 0 && (i < at || i == at && len(token) > len(found)) {
-			at, found = i, token
-		}
-	}
-	if found == "" {
-		return text, -1, ""
-	}
-	return text[:at], w.special[found], text[at+len(found):]
 }
 
 // words are the words of a text, normalised.
