@@ -3,7 +3,9 @@ package plugin
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"klawbot/tools"
 	"klawbot/tools/sandbox"
@@ -22,15 +24,16 @@ func FuzzSpec(f *testing.F) {
 		`{"name":"weather","description":"W.","group":"net","changes":false,"timeout":5,"parameters":{"type":"object","properties":{"a":{"type":"string","description":"A."}}},"texts":{"ru":{"description":"П."}}}`,
 		`{"name":"x","description":"X.","parameters":{"type":"object","properties":{"a":{"type":["string","null"],"description":"A.","default":1}}}}`,
 		`{"name":"x","description":"X.","parameters":{"type":"object","properties":{"a":{"type":"string","pattern":"(","description":"A."}}}}`,
-		`[]`, `null`, `{"name":1}`,
+		`[]`, `null`, `{"name":1}`, `{"` + strings.Repeat("\xd8", 400) + `":1}`, `{"` + strings.Repeat("😀 ", 400) + `":1}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
 		spec, err := parseSpec(source)
 		if err != nil {
-			if len(err.Error()) > 1000 || err.Error() != oneLine(err) {
-				t.Errorf("the fault is not one short line: %q", err)
+			said := err.Error()
+			if utf8.RuneCountInString(said) > 400 || strings.Contains(said, "\n") || tools.Visible(said) != said {
+				t.Errorf("the fault is not one short line: %q", said)
 			}
 			return
 		}

@@ -39,10 +39,7 @@ func Split(text string, size, overlap int) []string {
 		}
 		now, length = append(now, b), length+b.tokens
 	}
-	if len(now) > old {
-		flush()
-	}
-	if len(now) > old { // a text that ends with headings
+	for len(now) > old { // more than once where a text ends with headings
 		flush()
 	}
 	return pieces

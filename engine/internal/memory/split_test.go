@@ -56,6 +56,7 @@ func each(all []string, ok func(string) bool) bool {
 func FuzzSplit(f *testing.F) {
 	f.Add("# A\n\nSome text. More.\n\n- x\n- y\n\n```\ncode\n```\n", 10, 3)
 	f.Add("今天天气很好。ёлка\xff", 2, 1)
+	f.Add("\n#\n##", 53, 0)
 	f.Fuzz(func(t *testing.T, text string, size, overlap int) {
 		size, overlap = 1+max(size, 0)%500, max(overlap, 0)%500
 		pieces := Split(text, size, overlap)
