@@ -166,7 +166,7 @@ func (t *turn) storeEnd(tx *store.Tx) error {
 	for _, all := range [][]store.Message{t.asked, t.said} {
 		for _, m := range all {
 			m.Session, m.Turn = t.row.Session, t.row.ID
-			if _, err := tx.AddMessage(m); err != nil {
+			if err := t.e.addMessage(tx, t.row.Address, m); err != nil {
 				return err
 			}
 		}
@@ -252,11 +252,10 @@ func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, text strin
 	if err != nil {
 		return err
 	}
-	_, err = tx.AddMessage(store.Message{
+	return e.addMessage(tx, home, store.Message{
 		Session: session.ID, Turn: r.Turn, SenderName: string(j.Kind) + " " + j.Name, At: r.EndedAt,
 		Body: llm.Text(llm.RoleUser, fmt.Sprintf("[note, not written by anybody: the %s %q delivered this here]\n%s", j.Kind, j.Name, text)),
 	})
-	return err
 }
 
 // deadline ends a run that takes too long. The time of people does not count.

@@ -17,7 +17,8 @@ import (
 // MemorySettings say how things are kept and found.
 type MemorySettings struct {
 	Embedding Embedding
-	// ChunkSize and ChunkOverlap say how texts are cut, in tokens.
+	// ChunkSize and ChunkOverlap say how texts are cut, in tokens; 0 means 400
+	// and 80.
 	ChunkSize, ChunkOverlap int
 	// TopK is how much a search of a person finds.
 	TopK int
@@ -89,6 +90,9 @@ func sectionsOf(c Config) ([]memory.Section, error) {
 // chunkSize says how texts are cut, as the settings are now.
 func (r *remembering) chunkSize() memory.ChunkSize {
 	s := r.settings().Memory
+	if s.ChunkSize == 0 {
+		return memory.ChunkSize{Size: 400, Overlap: 80}
+	}
 	return memory.ChunkSize{Size: s.ChunkSize, Overlap: s.ChunkOverlap}
 }
 
@@ -136,6 +140,17 @@ func (r *remembering) run(ctx context.Context, db *store.Store) {
 		}
 	}
 	working.Wait()
+}
+
+// addMessage stores a message at the end of its session, and what it takes to
+// find it.
+func (e *Engine) addMessage(tx *store.Tx, a store.Address, m store.Message) error {
+	id, err := tx.AddMessage(m)
+	if err != nil || !findable(a) {
+		return err
+	}
+	m.ID = id
+	return memory.AddMessage(tx, store.Said{Message: m, Address: a}, e.memory.chunkSize())
 }
 
 // catchUp makes messages findable that came in beside the bot.

@@ -425,7 +425,7 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	err := t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
 		for _, m := range slices.Concat(t.asked, t.said) {
 			m.Session, m.Turn = t.row.Session, t.row.ID
-			if _, err := tx.AddMessage(m); err != nil {
+			if err := t.e.addMessage(tx, t.row.Address, m); err != nil {
 				return err
 			}
 		}
@@ -446,6 +446,7 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	}
 	crashPoint("turn.committed")
 	t.e.delivery.notify(t.row.Address)
+	t.e.memory.kept()
 	t.e.logMessages()
 }
 

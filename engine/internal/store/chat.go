@@ -76,8 +76,8 @@ func (tx *Tx) KillChat(channel string, id int64, note string) (was bool, err err
 	return n == 1, nil
 }
 
-// MoveChat gives a chat its new id: sessions, turns, approvals, jobs, what waits to
-// be answered and what waits to leave. Messages have other ids there, so what was to edit one
+// MoveChat gives a chat its new id: sessions, turns, approvals, jobs, memories, what
+// waits to be answered and what waits to leave. Messages have other ids there, so what was to edit one
 // becomes a new message, and what was to answer one stands alone. Doing it again
 // changes nothing.
 func (tx *Tx) MoveChat(channel string, from, to int64) error {
@@ -91,6 +91,9 @@ func (tx *Tx) MoveChat(channel string, from, to int64) error {
 		`UPDATE turns SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE inbox SET chat = ?3 WHERE state IN ('new', 'running') AND channel = ?1 AND chat = ?2`,
 		`UPDATE approvals SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
+		`UPDATE memories SET key = '' WHERE channel = ?1 AND chat = ?2 AND key IN (SELECT key FROM memories WHERE channel = ?1 AND chat = ?3)`,
+		`UPDATE memories SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
+		`UPDATE chunks SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE grants SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE jobs SET home_chat = ?3 WHERE home_channel = ?1 AND home_chat = ?2`,
 		`UPDATE jobs SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,

@@ -26,6 +26,13 @@ func TestMovedChat(t *testing.T) {
 		u.Address = from
 		_, _, err = tx.AddUpdate(u)
 		must(t, err)
+		for _, m := range []store.Memory{{Chat: -5, Key: "k"}, {Chat: -1005, Key: "k"}, {Chat: -5, Key: "own"}} {
+			m.Channel, m.Content = "telegram", m.Key
+			_, err = tx.AddMemory(m)
+			must(t, err)
+		}
+		_, err = tx.AddChunk(store.Chunk{Kind: store.KindMessage, Channel: "telegram", Chat: -5, Content: "said"})
+		must(t, err)
 		return tx.AddOut(out("before", 9))
 	})
 	for range 2 { // the second time is a no-op
@@ -54,6 +61,15 @@ func TestMovedChat(t *testing.T) {
 		must(t, err)
 		if home != to || moved.ID != session.ID || turns[0].Address != to || turns[0].Placeholder != "forgotten" || updates[0].Address.Chat != -1005 {
 			t.Errorf("home %v, session %d, turns %+v, updates %+v", home, moved.ID, turns, updates)
+		}
+		here := store.Scope{Channel: "telegram", Chat: -1005}
+		if ids, err := tx.ChunkIDs(here); err != nil || len(ids) != 1 {
+			t.Errorf("the new chat finds %v, %v", ids, err)
+		}
+		for key, want := range map[string]string{"k": "k", "own": "own"} {
+			if m, err := tx.MemoryByKey("telegram", -1005, key); err != nil || m.Content != want {
+				t.Errorf("the memory %s is %+v, %v", key, m, err)
+			}
 		}
 		return nil
 	})
