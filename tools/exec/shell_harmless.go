@@ -41,7 +41,7 @@ var harmlessCommands = map[string]harmless{
 		--size --sort= --time= --time-style= --group-directories-first --full-time --classify --directory --inode`},
 	"cat":  {flags: "nbAsETvetu"},
 	"head": {flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="},
-	"tail": {flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="},
+	"tail": {judge: harmlessTail},
 	"wc":   {flags: "lcwmL", long: "--lines --words --bytes --chars"},
 	"grep": {flags: "invcolLhHrEFGPwxsqabz", valued: "eABCm", digits: true, pattern: true, deep: "r", long: `--color --color= --include= --exclude= --exclude-dir=
 		--ignore-case --line-number --count --recursive --extended-regexp --fixed-strings --word-regexp --invert-match --only-matching
@@ -57,7 +57,7 @@ var harmlessCommands = map[string]harmless{
 	"cut":   {flags: "szn", valued: "dfcb", long: "--delimiter= --fields= --characters= --bytes= --output-delimiter= --complement --only-delimited"},
 	"tr":    {flags: "dscCt", text: true, long: "--delete --squeeze-repeats --complement"},
 	"diff":  {flags: "uqwbBiyNaTtspEZ", valued: "UCW", files: true, long: "--brief --unified --unified= --color --color= --side-by-side --ignore-case --ignore-all-space"},
-	"which": {flags: "a", text: true},
+	"which": {flags: "a"}, // a name with a slash is a file
 	"uname": {flags: "asnrvmpio", text: true, most: -1, long: "--all"},
 	"df":    {flags: "hkmTPiHal", long: "--human-readable --total"},
 	"du":    {flags: "shackmbxSl0", valued: "d", long: "--max-depth= --summarize --human-readable --total --apparent-size"},
@@ -73,14 +73,19 @@ func (w where) harmless(argv []string) string {
 	case h.judge != nil:
 		return h.judge(w, argv[1:])
 	}
-	operands, why := h.operands(argv[1:])
+	return w.judge(h, argv[1:])
+}
+
+// judge says why arguments may not be given unasked, or "" when they may.
+func (w where) judge(h harmless, args []string) string {
+	operands, why := h.operands(args)
 	if why != "" || h.text && (h.most == 0 || len(operands) == 0) {
 		return why
 	}
 	if h.most < 0 || h.most > 0 && len(operands) > h.most {
 		return "it has too many operands"
 	}
-	deep := h.deep != "" && slices.ContainsFunc(argv[1:], func(a string) bool {
+	deep := h.deep != "" && slices.ContainsFunc(args, func(a string) bool {
 		return strings.HasPrefix("--recursive", a) && len(a) > 3 || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, h.deep)
 	})
 	if deep && len(operands) == 0 {
@@ -262,6 +267,16 @@ func harmlessFind(w where, args []string) string {
 		i += values
 	}
 	return ""
+}
+
+// harmlessTail judges a tail: it does not wait for more, not with the old form
+// of its options (+1f) either.
+func harmlessTail(w where, args []string) string {
+	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "+") && strings.HasSuffix(a, "f") }) {
+		return "it may wait for more"
+	}
+	h := harmless{flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="}
+	return w.judge(h, args)
 }
 
 // harmlessDate judges a date: it shows a time and does not set it.

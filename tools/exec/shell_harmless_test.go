@@ -56,13 +56,13 @@ func TestOtherThingsOfHarmlessCommandsAsk(t *testing.T) {
 	for _, text := range []string{
 		"cat ../out/secret", "cat " + secret, "cat file", "cat away/secret", "cat absolute", "cat back/../../out/secret", "cat sub/../../out/secret", "cat second",
 		"ls ..", "ls /", "ls " + b.ws + "-evil", "ls away", "ls away/", "ls -L file", "ls -H file", "ls /etc", "ls -- /etc", "ls ''/etc", "cat /dev/zero", "cat sub/../..",
-		"head -n 5 /etc/hosts", "tail -f a", "tail -F a", "tail --follow a", "tail -5f a", "tail --retry a", "wc --files0-from=a", "grep -f a b", "grep -R x .", "grep x /etc/hosts",
+		"head -n 5 /etc/hosts", "tail -f a", "tail -F a", "tail --follow a", "tail -5f a", "tail +1f a", "tail +5cf a", "tail --retry a", "wc --files0-from=a", "grep -f a b", "grep -R x .", "grep x /etc/hosts",
 		"grep -e x /etc/hosts", "grep -r x ..", "grep -d read x .", "grep --file=a b", "grep --exclude-from=a b c",
 		"find /", "find ..", "find . -exec ls", "find . -delete", "find . -fprint x", "find . -fls x", "find -L .", "find -H away", "find . -newer /etc/hosts", "find . -okdir x", "find away",
 		"find . -files0-from x", "find -D x .", "date -s x", "date --set=x", "date 010203042020", "date -f a", "date -r a", "date --reference=/etc/hosts",
 		"stat /etc/hosts", "stat -L a --x", "file -f a", "file -m a b", "file -z a", "sort -o x a", "sort -ox a", "sort --output=x a", "sort -T x a", "sort -S1 a", "sort --files0-from=a", "sort --comp=x a",
 		"uniq a b", "uniq -c a b", "cut -d, /etc/hosts", "tr", "diff -r a b", "diff . sub", "diff --to-file=/etc/hosts a", "diff a /etc/hosts", "df /etc", "du -L", "du --files0-from=a", "du -h /", "du -X a",
-		"ps e", "ps axe", "ps -axe", "ps auxe", "ps -o environ", "ps -eo pid,environ", "ps -ef e", "ps -e -x", "ps E", "pwd x", "uname x", "which -x ls",
+		"ps e", "ps axe", "ps -axe", "ps auxe", "ps -o environ", "ps -eo pid,environ", "ps -ef e", "ps -e -x", "ps E", "pwd x", "uname x", "which -x ls", "which ../out/secret", "which /root/x", "which ls away/secret",
 		"rm a", "/bin/ls", "./ls", "LS", "env", "printenv", "touch a", "tee a", "sed -n p a", "awk 1 a", "xargs ls", "less a", "cp a b", "kill 2", "true",
 		"grep -r x", "grep -rn x .", "grep --recursive x .", "grep --recur x .", "ls; rm a", "ls | sh", "ls *.go", "ls $X", "ls > a", "ls &", "ls #x", "cat a | uniq - b",
 	} {

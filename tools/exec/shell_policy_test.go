@@ -172,18 +172,30 @@ func TestApprovalIsForTheScriptAsItWas(t *testing.T) {
 	for name, text := range map[string]string{
 		"a program": "./build.sh", "a shell": "bash build.sh", "a source": ". ./build.sh", "behind a wrapper": "env A=1 ./build.sh",
 		"in a list": "ls; sh -e build.sh", "make": "make all", "in a text": "sh -c './build.sh'", "not plain": "X=1 bash build.sh > out",
+		"below": "cd sub && ./build.sh", "further below": "cd . && cd sub; bash build.sh", "back": "(cd sub/..; ls); (cd sub; ./build.sh)",
+		"make below": "cd sub; make", "make of a folder": "make -C sub all", "make of the folder": "make --directory=sub",
+		"read": "bash < build.sh", "from a pipe": "cat build.sh | sh", "a module": "python3 -m tool", "below in a text": "sh -c 'cd sub && ./build.sh'",
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.file("build.sh", "#!/bin/sh\necho good\n")
-			b.file("Makefile", "all:\n\t@echo good\n")
-			if err := os.Chmod(filepath.Join(b.ws, "build.sh"), 0o755); err != nil {
-				t.Fatal(err)
+			fill := func(do string, dirs ...string) {
+				for _, dir := range dirs {
+					b.file(dir+"build.sh", "#!/bin/sh\n"+do+"\n")
+					b.file(dir+"Makefile", "all:\n\t@"+do+"\n")
+				}
+				b.file("tool.py", "import os; os.system('"+do+"')\n")
 			}
-			b.approver = sly{func() {
-				b.file("build.sh", "#!/bin/sh\ntouch evil\n")
-				b.file("Makefile", "all:\n\t@touch evil\n")
-			}}
+			fill("echo good", "", "sub/")
+			for _, name := range []string{"build.sh", "sub/build.sh"} {
+				if err := os.Chmod(filepath.Join(b.ws, name), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			where := ""
+			if strings.Contains(text, "sub") {
+				where = "sub/"
+			}
+			b.approver = sly{func() { fill("touch "+filepath.Join(b.ws, "evil"), where) }}
 			r := b.sh(text)
 			if r.ErrorKind != tools.ApprovalDenied || !strings.Contains(r.Error, "has changed since the question") {
 				t.Errorf("%+v", r)

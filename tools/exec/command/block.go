@@ -20,6 +20,7 @@ const maxDepth = 4
 type findings struct {
 	blocked  string
 	programs [][]string
+	inputs   []string
 	// dir is where a cd before has led, as far as that is written out.
 	dir string
 }
@@ -227,6 +228,9 @@ func killsAll(args []string) bool {
 func (f *findings) redirect(s *syntax.Stmt, r *syntax.Redirect, depth int) {
 	if r.Op != syntax.RdrIn && r.Hdoc == nil && r.Word != nil && device(word(r.Word)) {
 		f.block("it writes to a device")
+	}
+	if r.Op == syntax.RdrIn && r.Word != nil {
+		f.inputs = append(f.inputs, word(r.Word))
 	}
 	c, is := s.Cmd.(*syntax.CallExpr)
 	if !is || len(c.Args) == 0 || !runsText(word(c.Args[0])) {

@@ -35,6 +35,8 @@ type Line struct {
 	// Programs are the programs of the line as far as they are written out,
 	// with their arguments.
 	Programs [][]string
+	// inputs are the files that programs of the line read by a redirection.
+	inputs []string
 }
 
 // Pipeline is a part of a plain line: programs joined by pipes.
@@ -95,7 +97,7 @@ func Parse(text string) (Line, error) {
 	l.Plain, l.More = plain(text, file)
 	f := findings{}
 	f.text(text, 0)
-	l.Blocked, l.Programs = f.blocked, f.programs
+	l.Blocked, l.Programs, l.inputs = f.blocked, f.programs, f.inputs
 	return l, nil
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,23 +111,64 @@ func codeOption(option string) (inline string, next bool) {
 
 // Scripts are the names of files that the line may run, or that say what it
 // runs: its programs, and what stands in the arguments of those that run others.
+// Each is named as it stands and as the cd before it would have it.
 func (l Line) Scripts() []string {
 	var names []string
+	var here, last string // where all cd, and the last alone, have led
+	add := func(list ...string) {
+		for _, name := range list {
+			names = append(names, name, path.Join(here, name), path.Join(last, name))
+		}
+	}
+	reads := slices.ContainsFunc(l.Programs, readsProgram)
+	if reads {
+		add(l.inputs...)
+	}
 	for _, argv := range l.Programs {
 		if strings.Contains(argv[0], "/") {
-			names = append(names, argv[0])
+			add(argv[0])
 		}
 		switch name := base(argv[0]); {
-		case runsText(name), isLanguage(name), runsOthers(name), name == "find":
-			names = append(names, argv[1:]...)
+		case name == "cd" || name == "pushd":
+			last = argv[len(argv)-1]
+			here = path.Join(here, last)
 		case name == "make":
-			names = append(names, append(argv[1:], "GNUmakefile", "makefile", "Makefile")...)
+			add(argv[1:]...)
+			add(inFolders(argv[1:], "GNUmakefile", "makefile", "Makefile")...)
 		case name == "npm" || name == "yarn" || name == "pnpm":
-			names = append(names, "package.json")
-		case name == "go" || name == "awk" || name == "sed":
-			names = append(names, argv[1:]...)
+			add(inFolders(argv[1:], "package.json")...)
+		case isLanguage(name):
+			add(argv[1:]...)
+			add(modules(argv[1:])...)
+		case reads, runsText(name), runsOthers(name), name == "find", name == "go", name == "awk", name == "sed":
+			add(argv[1:]...)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// inFolders are the names of files here and in every folder that an argument may
+// name, as make -C and npm --prefix do.
+func inFolders(args []string, files ...string) []string {
+	names := slices.Clone(files)
+	for _, a := range args {
+		if _, value, is := strings.Cut(a, "="); is {
+			a = value
+		}
+		for _, file := range files {
+			names = append(names, path.Join(strings.TrimPrefix(a, "-C"), file))
+		}
+	}
+	return names
+}
+
+// modules are the files that python -m may mean.
+func modules(args []string) []string {
+	var names []string
+	for _, a := range args {
+		name := strings.ReplaceAll(strings.TrimPrefix(a, "-m"), ".", "/")
+		names = append(names, name+".py", name+"/__main__.py")
+	}
+	return names
 }
