@@ -17,6 +17,9 @@ import (
 // DefaultEmbedding is the sentence model that setup brings.
 const DefaultEmbedding = embed.DefaultModel
 
+// MultilingualEmbedding is the sentence model for other languages than English.
+const MultilingualEmbedding = embed.Multilingual
+
 // EmbeddingModels are the sentence models that are known by name.
 func EmbeddingModels() []string { return embed.ModelNames() }
 

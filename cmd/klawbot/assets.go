@@ -23,14 +23,17 @@ import (
 const sharedAssets = "/usr/share/klawbot/assets"
 
 // assetDirs are the folders in which the files of the embeddings are looked for:
-// that of the data, the one beside the program, that of a checkout, the
-// system's.
+// that of the data, the one beside the program, that of a checkout whose make
+// built the program, the system's.
 func assetDirs(data string) []string {
 	dirs := []string{filepath.Join(data, "assets")}
 	if program, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(program); err == nil {
+			program = real
+		}
 		bin := filepath.Dir(program)
 		dirs = append(dirs, filepath.Join(bin, "..", "share", "klawbot", "assets"))
-		if filepath.Base(bin) == "bin" { // make assets in a checkout
+		if filepath.Base(bin) == "bin" {
 			dirs = append(dirs, filepath.Join(bin, "..", "build", "assets"))
 		}
 	}
@@ -70,7 +73,7 @@ func (a *app) assetsPullCommand() *cobra.Command {
 				return err
 			}
 			if model == "" {
-				model = wantedModel(l.config())
+				model = l.config().Memory.Embedding.Model
 			}
 			if !slices.Contains(engine.EmbeddingModels(), model) {
 				return usage("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(engine.EmbeddingModels(), ", "))
@@ -82,14 +85,6 @@ func (a *app) assetsPullCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&want.patience, "patience", 0, "how `long` to wait when nothing comes, such as 5s (default 30s)")
 	cmd.Flags().StringVar(&model, "model", "", "`name` of the model: "+strings.Join(engine.EmbeddingModels(), ", ")+" (default: the configured one)")
 	return cmd
-}
-
-// wantedModel is the model of the configuration, or the one that setup brings.
-func wantedModel(c *Config) string {
-	if m := c.memory().Embedding; m.Type == "onnx" && m.Path == "" {
-		return m.Model
-	}
-	return engine.DefaultEmbedding
 }
 
 // wish says how the files are to come.
@@ -177,6 +172,36 @@ func (b *bar) draw(end string) {
 	fmt.Fprintf(b.out, "\r%s\x1b[K%s", line, end)
 }
 
+// askEmbedding proposes the model for several languages to whoever's system does
+// not speak English.
+func (a *app) askEmbedding(ctx context.Context, p *prompter, s *setup) error {
+	language := localLanguage(a.getenv)
+	if s.embedding != "" || language == "en" {
+		return nil
+	}
+	yes, err := p.confirm(ctx, fmt.Sprintf("Your system speaks %q. Find by meaning in more languages than English, with %s (135 MB)?", language, engine.MultilingualEmbedding))
+	if yes {
+		s.embedding = engine.MultilingualEmbedding
+	}
+	return err
+}
+
+// localLanguage is the language of the system, such as "ru"; "en" when it names
+// none.
+func localLanguage(getenv func(string) string) string {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if value := getenv(name); value != "" {
+			language, _, _ := strings.Cut(value, ".")
+			language, _, _ = strings.Cut(language, "_")
+			if language == "C" || language == "POSIX" {
+				return "en"
+			}
+			return strings.ToLower(language)
+		}
+	}
+	return "en"
+}
+
 // width is how many columns a terminal has.
 func width(out io.Writer) int {
 	if f, ok := out.(*os.File); ok {
@@ -205,7 +230,10 @@ func (a *app) assetsStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.assetsStatus(assetPlaces(l.config(), f.data), asJSON)
+			if t := l.config().Memory.Embedding.Type; t != "onnx" {
+				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
+			}
+			return a.assetsStatus(assetPlaces(l.config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
@@ -213,9 +241,9 @@ func (a *app) assetsStatusCommand() *cobra.Command {
 }
 
 // assetPlaces are where the configuration has the files looked for.
-func assetPlaces(c *Config, data string) engine.AssetPlaces {
-	m := c.memory().Embedding
-	return engine.AssetPlaces{Model: wantedModel(c), Runtime: m.Runtime, Path: m.Path, Dirs: assetDirs(data)}
+func assetPlaces(c *Config, f folders) engine.AssetPlaces {
+	e := c.memory().Embedding
+	return engine.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: assetDirs(f.data)}
 }
 
 func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
@@ -261,13 +289,13 @@ const setupPatience = 10 * time.Second
 
 // setUpAssets brings what search by meaning needs at the end of klawbot init.
 // Nothing that fails here is a failure: without it search goes by words.
-func (a *app) setUpAssets(ctx context.Context, c *Config, data, from string) error {
-	p := assetPlaces(c, data)
-	if complete(p.Files()) || !slices.Contains(engine.EmbeddingModels(), p.Model) {
+func (a *app) setUpAssets(ctx context.Context, c *Config, f folders, from string) error {
+	p := assetPlaces(c, f)
+	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(engine.EmbeddingModels(), p.Model) || complete(p.Files()) {
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "Bringing the embedding model %s for search by meaning ...\n", p.Model)
-	err := a.pullAssets(ctx, filepath.Join(data, "assets"), p.Model, wish{from: from, patience: setupPatience})
+	err := a.pullAssets(ctx, filepath.Join(f.data, "assets"), p.Model, wish{from: from, patience: setupPatience})
 	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return ctx.Err()
 	}

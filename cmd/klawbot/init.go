@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ type setup struct {
 
 	token, apiURL                    string
 	model, baseURL, apiKey, provider string
-	timezone, assetsFrom             string
+	timezone, embedding, assetsFrom  string
 	allow, owner                     []string
 
 	// What comes of them.
@@ -52,6 +53,7 @@ func (a *app) initCommand() *cobra.Command {
 	f.BoolVar(&s.force, "force", false, "replace an existing configuration; it is kept beside it")
 	f.BoolVar(&s.noTelegram, "no-telegram", false, "set up without Telegram")
 	f.BoolVar(&s.noAssets, "no-assets", false, "do not bring the embedding model")
+	f.StringVar(&s.embedding, "embedding", "", "`name` of the embedding model: "+strings.Join(engine.EmbeddingModels(), ", "))
 	f.StringVar(&s.assetsFrom, "assets-from", "", "`place` to take the embedding model from, a folder or an address (default: where it is published)")
 	f.StringVar(&s.token, "token", "", "bot `token` from @BotFather (default: $TELEGRAM_BOT_TOKEN)")
 	f.StringVar(&s.apiURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")
@@ -87,6 +89,9 @@ func (a *app) setUp(ctx context.Context, s *setup) error {
 		return err
 	}
 	s.allowed = unique(slices.Concat(s.allowed, s.owners))
+	if s.embedding != "" && !slices.Contains(engine.EmbeddingModels(), s.embedding) {
+		return usage("--embedding must be one of %s", strings.Join(engine.EmbeddingModels(), ", "))
+	}
 	a.redact.Add(s.token, s.apiKey, a.getenv("TELEGRAM_BOT_TOKEN"))
 	client := httpclient.New(httpclient.Options{Proxy: true})
 	if s.yes {
@@ -102,7 +107,7 @@ func (a *app) setUp(ctx context.Context, s *setup) error {
 		return err
 	}
 	if !s.noAssets {
-		if err := a.setUpAssets(ctx, &l.Config, f.data, s.assetsFrom); err != nil {
+		if err := a.setUpAssets(ctx, &l.Config, f, s.assetsFrom); err != nil {
 			return err
 		}
 	}
@@ -192,7 +197,10 @@ func (a *app) initByQuestions(ctx context.Context, s *setup, client *http.Client
 			}
 		}
 	}
-	return a.askTimezone(ctx, p, s)
+	if err := a.askTimezone(ctx, p, s); err != nil {
+		return err
+	}
+	return a.askEmbedding(ctx, p, s)
 }
 
 func (a *app) askToken(ctx context.Context, p *prompter, s *setup) (telegram.Bot, error) {

@@ -37,6 +37,10 @@ func (s *setup) yaml(data string, environ []string) string {
 		line(0, "agent:")
 		line(1, "timezone: %s", quote(s.timezone))
 	}
+	if s.embedding != "" {
+		line(0, "memory:")
+		line(1, "embedding: {model: %s}", quote(s.embedding))
+	}
 	line(0, "models:")
 	if m := s.chosen; m == nil {
 		line(1, `default: ""   # no model: commands only`)
