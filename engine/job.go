@@ -122,6 +122,7 @@ func (e *Engine) runJob(ctx context.Context, id store.RunID) {
 		return
 	}
 	defer done()
+	defer e.jobs.Ended(id)
 	defer func() {
 		if p := recover(); p != nil {
 			e.log.Error("run panicked", "run", id, "panic", p, "stack", string(debug.Stack()))

@@ -157,7 +157,9 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		e.delivery.notify(o.Address)
 	}
 	e.logMessages()
-	e.jobs.Changed()
+	if end.pause != "" {
+		e.jobs.Changed()
+	}
 	return r
 }
 

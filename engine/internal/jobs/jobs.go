@@ -203,6 +203,14 @@ func (s *Scheduler) known() []store.RunID {
 	return slices.Collect(maps.Keys(s.fired))
 }
 
+// Ended says that nobody has a run any more. One that has not ended is fired
+// again when jobs change.
+func (s *Scheduler) Ended(id store.RunID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.fired, id)
+}
+
 // fire fires a run, once.
 func (s *Scheduler) fire(r store.Run) {
 	s.mu.Lock()
