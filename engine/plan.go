@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools"
+	"klawbot/tools/job"
+)
+
+// change sets in a job what is not empty in n, after a check of all of it.
+func (s *schedules) change(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
+	settings := s.settings()
+	if n.Message = strings.TrimSpace(n.Message); n.Message != "" {
+		if len([]rune(n.Message)) > maxJobText {
+			return refuse(tools.Validation, "the message has more than %d characters; put the details into a file and name it", maxJobText)
+		}
+		j.Message = n.Message
+	}
+	if n.Model != "" {
+		if _, ok := settings.Models.Entries[n.Model]; !ok {
+			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clipName(n.Model), strings.Join(modelNames(settings.Models), ", "))
+		}
+		j.Model = n.Model
+	}
+	switch n.Misfire {
+	case "", jobs.RunOnce, jobs.Skip:
+		j.Misfire = cmp.Or(n.Misfire, j.Misfire)
+	default:
+		return refuse(tools.Validation, "misfire must be run_once or skip")
+	}
+	if n.InjectInto != "" {
+		target, err := s.target(n.InjectInto, c)
+		if err != nil {
+			return err
+		}
+		j.Target = target
+	}
+	return s.plan(ctx, j, n, c, who)
+}
+
+// target is the chat that gets the results. One that is not listed is refused.
+func (s *schedules) target(chat string, c tools.Call) (store.Address, error) {
+	id, err := gateway.ParseChatID(strings.TrimSpace(chat))
+	if err != nil {
+		return store.Address{}, refuse(tools.Validation, "injectInto: %v", err)
+	}
+	if err := s.gateway.Reachable(id); err != nil {
+		return store.Address{}, refuse(tools.PolicyDenied, "%v", err)
+	}
+	a := store.Address{Channel: id.Channel, Chat: id.ID}
+	if id.String() == c.Chat {
+		a.Thread = c.Thread
+	}
+	return a, nil
+}
+
+// plan sets when a job is due.
+func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
+	if n.Cron == "" && n.At == "" && n.TZ == "" {
+		return nil
+	}
+	if n.Cron != "" && n.At != "" {
+		return refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
+	}
+	usual := zoneOf(s.settings())
+	zone, err := jobs.ParseZone(cmp.Or(n.TZ, j.Zone), usual)
+	if err != nil {
+		return refuse(tools.Validation, "%v", err)
+	}
+	now := time.Now()
+	j.Zone = zone.String()
+	if n.At != "" {
+		at, err := jobs.ParseAt(n.At, now, zone)
+		if err != nil {
+			return refuse(tools.Validation, "%v", err)
+		}
+		j.Cron, j.At, j.NextRun = "", at, at
+		return nil
+	}
+	if n.Cron == "" && j.Cron == "" {
+		return nil // another zone for one time changes how it is shown
+	}
+	cron, err := s.cron(ctx, c, cmp.Or(n.Cron, j.Cron))
+	if err != nil {
+		return err
+	}
+	next, ok := cron.Next(now, zone)
+	if !ok {
+		return refuse(tools.Validation, "cron '%s' is never due", cron)
+	}
+	least := max(s.settings().Scheduler.MinInterval, lineInterval)
+	if who.line {
+		least = lineInterval
+	}
+	if gap := cron.Gap(now, zone); gap < least {
+		return refuse(tools.Validation, "cron '%s' is due every %v; %v is the shortest", cron, gap, least)
+	}
+	j.Cron, j.At, j.NextRun = cron.String(), time.Time{}, next
+	return nil
+}
+
+// cron reads an expression. What is none is given to a model, whose answer must
+// be one.
+func (s *schedules) cron(ctx context.Context, c tools.Call, text string) (jobs.Cron, error) {
+	cron, err := jobs.ParseCron(text)
+	if !errors.Is(err, jobs.ErrNotCron) {
+		if err != nil {
+			err = refuse(tools.Validation, "bad cron: %v", err)
+		}
+		return cron, err
+	}
+	notCron := refuse(tools.Validation, "%v", jobs.ErrNotCron)
+	if s.toCron == nil || strings.TrimSpace(text) == "" {
+		return cron, notCron
+	}
+	answer, err := s.toCron(ctx, c, text)
+	switch {
+	case errors.Is(err, errNoModel):
+		return cron, notCron
+	case err != nil:
+		return cron, refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
+	}
+	if cron, err = jobs.ParseCron(answer); err != nil {
+		return cron, notCron
+	}
+	return cron, nil
+}
