@@ -68,7 +68,7 @@ build: header ## bin/klawbot
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot ./cmd/klawbot
 
 test: header ## all tests, with the race detector
-	go test -race -tags=$(TAGS),crash ./...
+	go test -race -tags=$(TAGS),crash -timeout 30m ./...
 
 bench: header ## the figures of the README (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)

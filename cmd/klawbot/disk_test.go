@@ -255,6 +255,7 @@ func TestDiskBecomesReadOnly(t *testing.T) {
 	}
 	// A damaged file system is mended while nobody uses it.
 	unmount(t, data)
+	waitUntilFree(t, device)
 	system(t, "e2fsck", "-fy", device)
 	if err := syscall.Mount(device, data, "ext4", 0, "errors=remount-ro"); err != nil {
 		t.Fatal(err)
@@ -296,6 +297,25 @@ func unmount(t *testing.T, dir string) {
 	t.Helper()
 	if err := syscall.Unmount(dir, 0); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// waitUntilFree waits until no mount namespace holds a device. A sandbox that
+// another test started while it was mounted has a copy of the mount until it
+// ends.
+func waitUntilFree(t *testing.T, device string) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(100 * time.Millisecond) {
+		f, err := os.OpenFile(device, os.O_RDONLY|syscall.O_EXCL, 0)
+		if err == nil {
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
 	}
 }
 
