@@ -22,7 +22,7 @@ const maxShownCall = 3300
 var shownValues = []int{maxShownCall, 3000, 2000, 1000, 500, 200, 50}
 
 // Show is a call's arguments for a person who has to decide about them: a line
-// for each, as JSON, without secrets, and with every character written out that
+// for each, as JSON, but texts of several lines as such, without secrets, and with every character written out that
 // is invisible or changes the order of what is read.
 func Show(arguments json.RawMessage, secrets *redact.Set) string {
 	args, err := parseArguments(arguments)
@@ -33,6 +33,9 @@ func Show(arguments json.RawMessage, secrets *redact.Set) string {
 	texts := map[string]string{}
 	for name, value := range args {
 		texts[name] = Visible(secrets.Text(written(scrubbed(value, secrets))))
+		if text, is := value.(string); is && strings.Contains(text, "\n") {
+			texts[name] = lines(secrets.Text(text), secrets)
+		}
 	}
 	text := ""
 	for _, most := range shownValues {
@@ -53,9 +56,24 @@ func shownLines(texts map[string]string, most int) string {
 			front, back := most-most/3, most/3
 			text = fmt.Sprintf("%s … (%d of %d characters are not shown) … %s", string(all[:front]), len(all)-most, len(all), string(all[len(all)-back:]))
 		}
-		fmt.Fprintf(&b, "%s: %s\n", Visible(name), text)
+		if !strings.HasPrefix(text, "\n") {
+			text = " " + text
+		}
+		fmt.Fprintf(&b, "%s:%s\n", Visible(name), text)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// lines are the lines of a text, each behind a bar that no other line of what is
+// shown has, and each written as inside of JSON but for the quotes.
+func lines(text string, secrets *redact.Set) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		quoted := written(line)
+		inner := strings.NewReplacer(`\\`, `\\`, `\"`, `"`).Replace(quoted[1 : len(quoted)-1])
+		b.WriteString("\n│ " + Visible(secrets.Text(inner)))
+	}
+	return b.String()
 }
 
 // units is the length of a text as Telegram counts it.

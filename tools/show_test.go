@@ -14,19 +14,20 @@ func TestShownArgumentsHideNothing(t *testing.T) {
 	var secrets redact.Set
 	secrets.Add("hunter2secret")
 	for name, c := range map[string]struct{ arguments, want string }{
-		"by name":                    {`{"path":"b","count":5,"a":true}`, "a: true\ncount: 5\npath: \"b\""},
-		"line breaks stay in a line": {`{"command":"ls\nrm -rf /"}`, `command: "ls\nrm -rf /"`},
-		"direction is written out":   {`{"path":"a\u202egpj.exe"}`, `path: "a\u202Egpj.exe"`},
-		"what is typed is not":       {`{"path":"a\\u202e"}`, `path: "a\\u202e"`},
-		"invisible characters":       {`{"path":"a\u200bb\u3164c\u2800d\u00a0e\ufe0ff"}`, `path: "a\u200Bb\u3164c\u2800d\u00A0e\uFE0Ff"`},
-		"controls":                   {`{"path":"a\u001b[2J\u0085"}`, `path: "a\u001b[2J\u0085"`},
-		"plane 14":                   {`{"path":"a\udb40\udc41"}`, `path: "a\U000E0041"`},
-		"signs of HTML":              {`{"command":"a < b && c > d"}`, `command: "a < b && c > d"`},
-		"other scripts":              {`{"text":"Привет, 世界 🙂"}`, `text: "Привет, 世界 🙂"`},
-		"secrets":                    {`{"text":"hunter2secret","list":["x hunter2secret"]}`, "list: [\"x [redacted]\"]\ntext: \"[redacted]\""},
-		"an escaped secret":          {`{"text":"\u0068unter2secret"}`, `text: "[redacted]"`},
-		"a name":                     {`{"a\u202eb":1}`, `a\u202Eb: 1`},
-		"nothing":                    {`{}`, ""},
+		"by name":                     {`{"path":"b","count":5,"a":true}`, "a: true\ncount: 5\npath: \"b\""},
+		"lines":                       {`{"code":"a = \"\\\\n\\u202e\"\nb\t2\n","n":1}`, "code:\n│ a = \"\\\\\\\\n\\\\u202e\"\n│ b\\t2\n│ \nn: 1"},
+		"lines that look like others": {`{"code":"a\nworkdir: \"b\"\r│ c\u2028\u202ed"}`, "code:\n│ a\n│ workdir: \"b\"\\r│ c\\u2028\\u202Ed"},
+		"direction is written out":    {`{"path":"a\u202egpj.exe"}`, `path: "a\u202Egpj.exe"`},
+		"what is typed is not":        {`{"path":"a\\u202e"}`, `path: "a\\u202e"`},
+		"invisible characters":        {`{"path":"a\u200bb\u3164c\u2800d\u00a0e\ufe0ff"}`, `path: "a\u200Bb\u3164c\u2800d\u00A0e\uFE0Ff"`},
+		"controls":                    {`{"path":"a\u001b[2J\u0085"}`, `path: "a\u001b[2J\u0085"`},
+		"plane 14":                    {`{"path":"a\udb40\udc41"}`, `path: "a\U000E0041"`},
+		"signs of HTML":               {`{"command":"a < b && c > d"}`, `command: "a < b && c > d"`},
+		"other scripts":               {`{"text":"Привет, 世界 🙂"}`, `text: "Привет, 世界 🙂"`},
+		"secrets":                     {`{"text":"hunter2secret","list":["x hunter2secret"]}`, "list: [\"x [redacted]\"]\ntext: \"[redacted]\""},
+		"an escaped secret":           {`{"text":"\u0068unter2secret"}`, `text: "[redacted]"`},
+		"a name":                      {`{"a\u202eb":1}`, `a\u202Eb: 1`},
+		"nothing":                     {`{}`, ""},
 	} {
 		if got := tools.Show(json.RawMessage(c.arguments), &secrets); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
