@@ -39,6 +39,7 @@ var commands = []command{
 	{"skills", cmdSkills, true, false},
 	{"docs", cmdDocs, true, false},
 	{"files", cmdFiles, true, true},
+	{"memory", cmdMemory, true, false},
 	{"note", cmdNote, true, true},
 	{"tool", cmdTool, true, true},
 	{"export", cmdExport, true, true},
@@ -134,12 +135,34 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 	case "remind":
 		text, change := e.remind(it)
 		return text, change, nil
+	case "memory":
+		text, err := e.memoryText(it.msg)
+		return text, nil, err
 	case "note":
 		return e.say(sayNoteUsage), nil, nil
 	case "tool":
 		return e.say(sayToolUsage, strings.Join(e.toolNames(), ", ")), nil, nil
 	}
 	return e.say(sayUnknownCommand, it.msg.Command), nil, nil
+}
+
+// memoryText is the core memory, which is the owners'.
+func (e *Engine) memoryText(m gateway.Message) (string, error) {
+	switch {
+	case strings.TrimSpace(m.Args) != "" || !e.owns(m):
+		return e.say(sayMemoryUsage), nil
+	case m.Group:
+		return e.say(sayPrivately, "memory"), nil
+	}
+	facts, err := e.memory.core.Facts()
+	if err != nil {
+		return "", err
+	}
+	text := facts.String()
+	if text == "" {
+		return e.say(sayMemoryEmpty), nil
+	}
+	return inCode(e.redact.Text(text)), nil
 }
 
 // owns reports whether the sender is an owner. Who sits at the terminal is one.
@@ -246,6 +269,12 @@ func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
 		return directedCall("docs_search", map[string]any{"query": args, "topK": docsShown})
 	case "files":
 		return directedCall("file_list", map[string]any{"path": cmp.Or(args, "."), "recursive": args == ""})
+	case "memory":
+		verb, query, _ := strings.Cut(args, " ")
+		if query = strings.TrimSpace(query); verb != "search" || query == "" {
+			return nil
+		}
+		return directedCall("memory_search", map[string]any{"query": query, "topK": max(e.settings().Memory.TopK, 1)})
 	case "note":
 		if args == "" {
 			return nil

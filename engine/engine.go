@@ -302,7 +302,7 @@ const (
 	outboxKept = 7 * 24 * time.Hour
 	// approvalsKept is how long it is known who allowed what.
 	approvalsKept = 90 * 24 * time.Hour
-	// changesKept is how long a change of a file can be undone.
+	// changesKept is how long a change of a file or a memory can be undone.
 	changesKept = 30 * 24 * time.Hour
 )
 
@@ -376,6 +376,9 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 				return err
 			}
 			if _, err := tx.PruneApprovals(time.Now().Add(-approvalsKept)); err != nil {
+				return err
+			}
+			if _, err := tx.PruneMemoryChanges(time.Now().Add(-changesKept)); err != nil {
 				return err
 			}
 			if err := pruneJobs(tx); err != nil {

@@ -126,6 +126,7 @@ func (r *remembering) run(ctx context.Context, db *store.Store) {
 	var working sync.WaitGroup
 	working.Go(func() { r.embed(ctx, db) })
 	working.Go(func() { r.indexDocs(ctx, db) })
+	r.importUser()
 	r.catchUp(ctx, db)
 	for {
 		changed, err := r.files.Refresh(ctx, db)
@@ -140,6 +141,21 @@ func (r *remembering) run(ctx context.Context, db *store.Store) {
 		}
 	}
 	working.Wait()
+}
+
+// importUser takes the facts of USER.md over into the core memory, once.
+func (r *remembering) importUser() {
+	text, err := r.File("USER.md", "")
+	if err != nil {
+		return // there is none
+	}
+	taken, err := r.core.ImportUser(text)
+	switch {
+	case err != nil:
+		r.log.Warn("USER.md not taken over into the core memory", "err", err)
+	case taken > 0:
+		r.log.Info("USER.md taken over into the core memory", "facts", taken)
+	}
 }
 
 // addMessage stores a message at the end of its session, and what it takes to

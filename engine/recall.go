@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/memory"
@@ -94,8 +95,11 @@ func (r *remembering) Save(ctx context.Context, c tools.Call, e recall.Entry) (c
 		m.Channel, m.Chat = chat.Channel, chat.ID
 	}
 	err = db.Write(ctx, func(tx *store.Tx) error {
-		_, chunks, _, err = memory.Save(tx, m, r.chunkSize())
-		return err
+		id, n, old, err := memory.Save(tx, m, r.chunkSize())
+		if chunks = n; err != nil || n == 0 {
+			return err
+		}
+		return tx.AddMemoryChange(id, old)
 	})
 	if err == nil && chunks > 0 {
 		r.kept()
@@ -132,7 +136,10 @@ func (r *remembering) Forget(ctx context.Context, c tools.Call, key string, id i
 		if err != nil {
 			return err
 		}
-		return memory.Forget(tx, m.ID)
+		if err := memory.Forget(tx, m.ID); err != nil {
+			return err
+		}
+		return tx.AddMemoryChange(0, &m)
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return recall.ErrNotFound
@@ -144,12 +151,12 @@ func (r *remembering) Forget(ctx context.Context, c tools.Call, key string, id i
 // the scope reaches it.
 func memoryOf(tx *store.Tx, s store.Scope, c tools.Call, key string, id store.MemoryID) (store.Memory, error) {
 	if key != "" {
-		chat := gateway.ChatID{}
-		if c.Chat != "" {
-			var err error
-			if chat, err = gateway.ParseChatID(c.Chat); err != nil {
-				return store.Memory{}, err
-			}
+		if c.Chat == "" {
+			return onlyMemory(tx, key)
+		}
+		chat, err := gateway.ParseChatID(c.Chat)
+		if err != nil {
+			return store.Memory{}, err
 		}
 		return tx.MemoryByKey(chat.Channel, chat.ID, key)
 	}
@@ -158,6 +165,28 @@ func memoryOf(tx *store.Tx, s store.Scope, c tools.Call, key string, id store.Me
 		err = store.ErrNotFound // somebody else's
 	}
 	return m, err
+}
+
+// onlyMemory finds a memory by its key wherever it is.
+func onlyMemory(tx *store.Tx, key string) (store.Memory, error) {
+	all, err := tx.MemoriesByKey(key)
+	if err != nil {
+		return store.Memory{}, err
+	}
+	switch len(all) {
+	case 0:
+		return store.Memory{}, store.ErrNotFound
+	case 1:
+		return all[0], nil
+	}
+	var places []string
+	for _, m := range all {
+		if m.Channel == "" {
+			return m, nil
+		}
+		places = append(places, fmt.Sprintf("%d in %s_%d", m.ID, m.Channel, m.Chat))
+	}
+	return store.Memory{}, fmt.Errorf("several chats have a memory '%s'; give its id: %s", key, strings.Join(places, ", "))
 }
 
 // Core returns the core memory as JSON.

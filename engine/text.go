@@ -40,6 +40,8 @@ const (
 	sayToolUsage
 	sayNoteUsage
 	sayNoteDone
+	sayMemoryUsage
+	sayMemoryEmpty
 	sayExported
 	sayLimitNote
 	sayInterrupted
@@ -76,6 +78,7 @@ const (
 	cmdTool
 	cmdFiles
 	cmdNote
+	cmdMemory
 	cmdExport
 	cmdDoctor
 	cmdSkills
@@ -189,10 +192,12 @@ var english = [phraseCount]string{
 	sayNoModelLabel:   "[no model]",
 	sayNoModelHere:    "I have no language model yet, so I cannot answer in words. The owner of this bot can set one up.",
 	sayButtonFirst:    "I wait for one of the buttons above; what you write now comes after that. /stop ends the waiting.",
-	sayNoModel:        "I have no language model yet, so I cannot answer in words. What works without one: /remind, /schedule, /files, /note TEXT, /tool NAME JSON, /export, /help. To set up a model: klawbot init.",
+	sayNoModel:        "I have no language model yet, so I cannot answer in words. What works without one: /remind, /schedule, /files, /note TEXT, /memory search TEXT, /tool NAME JSON, /export, /help. To set up a model: klawbot init.",
 	sayToolUsage:      "Usage: /tool NAME {\"argument\": \"value\"}. Tools: %s",
 	sayNoteUsage:      "Usage: /note TEXT",
 	sayNoteDone:       "Noted in notes.md.",
+	sayMemoryUsage:    "Usage: /memory shows what I always know, /memory search TEXT searches what I remember.",
+	sayMemoryEmpty:    "The core memory is empty: I know nothing yet that I would keep in mind always.",
 	sayExported:       "This conversation is in the workspace as %s.",
 	sayLimitNote:      "The limit of tool calls for this answer is reached. Answer now with what you have, and say what is left to do.",
 	sayInterrupted:    "interrupted by a restart, state unknown: check before you repeat it",
@@ -229,6 +234,7 @@ var english = [phraseCount]string{
 	cmdTool:           "call a tool by hand: /tool NAME JSON",
 	cmdFiles:          "list the files of the workspace",
 	cmdNote:           "write a line into notes.md",
+	cmdMemory:         "what I remember: search TEXT",
 	cmdExport:         "save this conversation as a file",
 	cmdDoctor:         "prove each part of the bot",
 	cmdSkills:         "list the skills",
@@ -318,10 +324,12 @@ var russian = [phraseCount]string{
 	sayNoModelLabel:   "[без модели]",
 	sayNoModelHere:    "Языковой модели пока нет, поэтому словами я ответить не могу. Её может настроить владелец этого бота.",
 	sayButtonFirst:    "Я жду нажатия одной из кнопок выше; то, что вы пишете сейчас, будет после этого. /stop прекратит ожидание.",
-	sayNoModel:        "Языковой модели пока нет, поэтому словами я ответить не могу. Без неё работает: /remind, /schedule, /files, /note ТЕКСТ, /tool ИМЯ JSON, /export, /help. Настроить модель: klawbot init.",
+	sayNoModel:        "Языковой модели пока нет, поэтому словами я ответить не могу. Без неё работает: /remind, /schedule, /files, /note ТЕКСТ, /memory search ТЕКСТ, /tool ИМЯ JSON, /export, /help. Настроить модель: klawbot init.",
 	sayToolUsage:      "Использование: /tool ИМЯ {\"аргумент\": \"значение\"}. Инструменты: %s",
 	sayNoteUsage:      "Использование: /note ТЕКСТ",
 	sayNoteDone:       "Записано в notes.md.",
+	sayMemoryUsage:    "Использование: /memory показывает, что я всегда знаю, /memory search ТЕКСТ ищет в том, что я помню.",
+	sayMemoryEmpty:    "Основная память пуста: пока нет ничего, что нужно помнить всегда.",
 	sayExported:       "Этот разговор сохранён в рабочей папке: %s.",
 	sayLimitNote:      "Предел вызовов инструментов для этого ответа достигнут. Ответь сейчас тем, что есть, и скажи, что осталось сделать.",
 	sayInterrupted:    "прервано перезапуском, состояние неизвестно: проверь, прежде чем повторять",
@@ -358,6 +366,7 @@ var russian = [phraseCount]string{
 	cmdTool:           "вызвать инструмент: /tool ИМЯ JSON",
 	cmdFiles:          "файлы рабочей папки",
 	cmdNote:           "записать строку в notes.md",
+	cmdMemory:         "что я помню: search ТЕКСТ",
 	cmdExport:         "сохранить разговор в файл",
 	cmdDoctor:         "проверить каждую часть бота",
 	cmdSkills:         "список навыков",

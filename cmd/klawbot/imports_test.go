@@ -59,7 +59,7 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {nil, "tests the tests"},
 	"workspace-template":                 {nil, "embedded files"},
 	"doc":                                {nil, "embedded files"},
-	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot":                        {[]string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.

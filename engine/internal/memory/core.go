@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -60,6 +61,45 @@ func (c *Core) Facts() (CoreFacts, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.read()
+}
+
+// Ensure makes the file when it is not there.
+func (c *Core) Ensure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return c.write(CoreFacts{User: Facts{}, Agent: Facts{}})
+}
+
+// userLine is a line of USER.md that states a fact: "- Name: Anna".
+var userLine = regexp.MustCompile(`^\s*[-*]\s+\**([^:*]{1,60}?)\**:\**\s*(\S.*)$`)
+
+// unknown is what the template of USER.md has for a fact.
+const unknown = "not known yet"
+
+// ImportUser takes over the facts of USER.md, once: where there is a core memory,
+// it wins. It returns how many it took.
+func (c *Core) ImportUser(text string) (taken int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	facts := CoreFacts{User: Facts{}, Agent: Facts{}}
+	for line := range strings.Lines(text) {
+		m := userLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil || strings.TrimSpace(m[2]) == unknown {
+			continue
+		}
+		key := strings.Join(strings.Fields(strings.ToLower(m[1])), "_")
+		facts.User[key] = strings.TrimSpace(m[2])
+	}
+	if len(facts.User) == 0 {
+		return 0, nil
+	}
+	return len(facts.User), c.write(facts)
 }
 
 func (c *Core) read() (CoreFacts, error) {

@@ -69,6 +69,15 @@ func (tx *Tx) MemoryByKey(channel string, chat int64, key string) (Memory, error
 	return m, nil
 }
 
+// MemoriesByKey returns the memories of all chats that have a key.
+func (tx *Tx) MemoriesByKey(key string) ([]Memory, error) {
+	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE key = ? AND key <> '' ORDER BY id`, key)
+	if err != nil {
+		return nil, fmt.Errorf("memories %q: %w", key, err)
+	}
+	return all, nil
+}
+
 // Memories lists memories, the newest first, at most limit.
 func (tx *Tx) Memories(limit int) ([]Memory, error) {
 	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories ORDER BY id DESC LIMIT ?`, limit)

@@ -1,0 +1,432 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+	"klawbot/tools/recall"
+)
+
+func (a *app) memoryCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "memory", Short: "What the bot remembers: search it, add to it, forget", Args: cobra.NoArgs,
+		Long: "What is saved here every chat may find. All of it works beside a running bot and without one.",
+	}
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return usage("memory needs search, save, forget, show, edit, import or undo")
+	}
+	cmd.AddCommand(a.memorySearchCommand(), a.memorySaveCommand(), a.memoryForgetCommand(), a.memoryShowCommand(),
+		a.memoryEditCommand(), a.memoryImportCommand(), a.memoryUndoCommand())
+	return cmd
+}
+
+// withMemory runs fn with the memory of the data folder.
+func (a *app) withMemory(ctx context.Context, fn func(*engine.Data, folders) error) error {
+	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
+		if err := f.furnish(); err != nil {
+			return err
+		}
+		return fn(d, f)
+	})
+}
+
+// searchFlags say what klawbot memory search looks for.
+type searchFlags struct {
+	query        engine.MemoryQuery
+	since, until string
+	batch        string
+	json         bool
+}
+
+func (a *app) memorySearchCommand() *cobra.Command {
+	var s searchFlags
+	cmd := &cobra.Command{
+		Use:   "search [QUERY | --batch QUERIES.jsonl]",
+		Short: "Find what was remembered, by words and by meaning",
+		Long: `Finds memories and memory files of all chats. A file of queries has one object a line,
+{"query": "..."}; the answers come in its order.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 0) == (s.batch == "") {
+				return usage("give a query, or --batch with a file of queries: klawbot memory search QUERY")
+			}
+			if err := s.times(); err != nil {
+				return err
+			}
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+				queries := []string{strings.Join(args, " ")}
+				if s.batch != "" {
+					var err error
+					if queries, err = a.readQueries(s.batch); err != nil {
+						return err
+					}
+				}
+				return a.searchMemory(cmd.Context(), d, s, queries)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&s.json, "json", false, "for programs")
+	flags.IntVar(&s.query.TopK, "top", 0, "at most `K` for a query (default: memory.search.topK)")
+	flags.StringVar(&s.query.Mode, "mode", "hybrid", "`how`: hybrid, keyword (words alone) or vector (meaning alone)")
+	flags.StringVar(&s.batch, "batch", "", "`file` of queries, - for standard input")
+	flags.StringVar(&s.query.Source, "source", "", "only what comes from this `source`")
+	flags.StringVar(&s.query.Chat, "chat", "", "only what the chat with this `id` finds, such as telegram_123456")
+	flags.StringVar(&s.since, "since", "", "only from this `day` on, such as 2026-01-31")
+	flags.StringVar(&s.until, "until", "", "only before this `day`")
+	flags.BoolVar(&s.query.Messages, "messages", false, "what was said instead of what was remembered")
+	return cmd
+}
+
+// times reads the flags for times.
+func (s *searchFlags) times() (err error) {
+	switch s.query.Mode {
+	case "hybrid", "keyword", "vector":
+	default:
+		return usage("--mode is hybrid, keyword or vector, not %q", s.query.Mode)
+	}
+	if s.query.TopK < 0 || s.query.TopK > 1000 {
+		return usage("--top is 1 to 1000")
+	}
+	for _, t := range []struct {
+		text string
+		into *time.Time
+	}{{s.since, &s.query.Since}, {s.until, &s.query.Until}} {
+		if t.text == "" {
+			continue
+		}
+		if *t.into, err = time.ParseInLocation(time.DateOnly, t.text, time.Local); err != nil {
+			return usage("%q is no day such as 2026-01-31", t.text)
+		}
+	}
+	return nil
+}
+
+// found is what one query found, as JSON.
+type found struct {
+	Query string       `json:"query"`
+	Hits  []recall.Hit `json:"hits"`
+}
+
+func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, queries []string) error {
+	all := make([]found, len(queries))
+	for i, text := range queries {
+		s.query.Text = text
+		hits, err := d.SearchMemory(ctx, s.query)
+		if err != nil {
+			return err
+		}
+		if all[i] = (found{text, hits}); hits == nil {
+			all[i].Hits = []recall.Hit{}
+		}
+	}
+	if s.json {
+		return a.printJSON(all)
+	}
+	for _, f := range all {
+		if s.batch != "" {
+			fmt.Fprintf(a.stdout, "? %s\n", visible(f.Query))
+		}
+		if len(f.Hits) == 0 {
+			fmt.Fprintln(a.stdout, "No relevant memories found.")
+		}
+		for _, h := range f.Hits {
+			fmt.Fprintf(a.stdout, "%d [%s] (%s) %.2f\n", h.ID, visible(h.Source), h.At.Format("2006-01-02 15:04"), h.Score)
+			for line := range strings.Lines(strings.TrimSpace(h.Content)) {
+				fmt.Fprintln(a.stdout, "    "+visible(strings.TrimSuffix(line, "\n")))
+			}
+		}
+	}
+	return nil
+}
+
+// readQueries reads a file of queries.
+func (a *app) readQueries(name string) ([]string, error) {
+	in, closeFile, err := a.input(name)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFile()
+	var queries []string
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" {
+			continue
+		}
+		var q struct{ Query *string }
+		if err := json.Unmarshal([]byte(text), &q); err != nil || q.Query == nil {
+			return nil, fmt.Errorf(`%s, line %d: no object such as {"query": "..."}`, name, n)
+		}
+		queries = append(queries, *q.Query)
+	}
+	return queries, lines.Err()
+}
+
+// input is a file, or standard input for "-".
+func (a *app) input(name string) (in io.Reader, closeFile func(), err error) {
+	if name == "-" {
+		return a.stdin, func() {}, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, plain(err))
+	}
+	return f, func() { _ = f.Close() }, nil // it was only read
+}
+
+func (a *app) memorySaveCommand() *cobra.Command {
+	e := recall.Entry{Source: "manual", Category: "core"}
+	cmd := &cobra.Command{
+		Use: "save TEXT", Short: "Remember a text for all chats", Args: takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e.Content = args[0]
+			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+				n, err := d.SaveMemory(cmd.Context(), e)
+				if err != nil {
+					return err
+				}
+				if n == 0 {
+					return usage("there is no text to save")
+				}
+				fmt.Fprintf(a.stdout, "Saved %d chunk(s) from source '%s'.\n", n, e.Source)
+				return a.embedAlone(cmd.Context(), d, f)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&e.Key, "key", "", "`name` of the memory; a later one of the same name replaces it")
+	cmd.Flags().StringVar(&e.Source, "source", e.Source, "where it comes from, in one `word`")
+	return cmd
+}
+
+// embedAlone gives what is new its vectors where no bot runs that does it.
+func (a *app) embedAlone(ctx context.Context, d *engine.Data, f folders) error {
+	_, err := askStatus(ctx, f.data)
+	if !errors.Is(err, errNotRunning) {
+		return nil
+	}
+	shown := &counter{out: a.stdout, live: isTerminal(a.stdout), what: "read for search by meaning"}
+	err = d.EmbedMemory(ctx, shown.show)
+	shown.end()
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.stderr, "klawbot: %v; it is found by its words\n", err)
+		return nil
+	}
+	return err
+}
+
+// counter shows how many were done: in one line that changes on a terminal,
+// elsewhere in one line at the end.
+type counter struct {
+	out   io.Writer
+	live  bool
+	what  string
+	done  int
+	drawn time.Time
+}
+
+func (c *counter) show(done int) {
+	if c.done = done; c.live && time.Since(c.drawn) >= barInterval {
+		c.drawn = time.Now()
+		fmt.Fprintf(c.out, "\r%d %s", c.done, c.what)
+	}
+}
+
+func (c *counter) end() {
+	switch {
+	case c.done == 0:
+	case c.live:
+		fmt.Fprintf(c.out, "\r%d %s\n", c.done, c.what)
+	default:
+		fmt.Fprintf(c.out, "%d %s\n", c.done, c.what)
+	}
+}
+
+func (a *app) memoryForgetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "forget KEY|ID", Short: "Delete a memory, so that nothing finds it any more", Args: takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+				err := d.ForgetMemory(cmd.Context(), args[0], 0)
+				if id, bad := strconv.ParseInt(args[0], 10, 64); bad == nil && errors.Is(err, recall.ErrNotFound) {
+					err = d.ForgetMemory(cmd.Context(), "", id)
+				}
+				if errors.Is(err, recall.ErrNotFound) {
+					return fmt.Errorf("memory '%s' not found; klawbot memory search shows the ids", args[0])
+				}
+				if err == nil {
+					_, err = fmt.Fprintf(a.stdout, "memory '%s' forgotten; klawbot memory undo takes it back\n", args[0])
+				}
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) memoryShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show the core memory, which is in every prompt", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+				text, file, err := d.CoreMemory()
+				if err != nil {
+					return err
+				}
+				if text == "" {
+					text = "The core memory is empty: " + file
+				}
+				_, err = fmt.Fprintln(a.stdout, text)
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) memoryEditCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "edit", Short: "Open the core memory in $EDITOR", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+				file, err := d.CoreMemoryFile()
+				if err != nil {
+					return err
+				}
+				editor := strings.Fields(a.getenv("EDITOR"))
+				if len(editor) == 0 {
+					return fmt.Errorf("$EDITOR is not set; edit %s with any editor, it is read with every use", file)
+				}
+				run := exec.CommandContext(cmd.Context(), editor[0], append(editor[1:], file)...)
+				run.Stdin, run.Stdout, run.Stderr = a.stdin, a.stdout, a.stderr
+				if err := run.Run(); err != nil {
+					return fmt.Errorf("%s: %w", editor[0], err)
+				}
+				_, _, err = d.CoreMemory()
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) memoryImportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE.jsonl",
+		Short: "Remember the lines of a file for all chats",
+		Long: `Each line is an object: content, and perhaps source, created_at (2026-01-31T12:00:00Z), key and
+category. Lines of one source that follow each other are taken as one conversation or document.
+"-" reads standard input.`,
+		Args: takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+				in, closeFile, err := a.input(args[0])
+				if err != nil {
+					return err
+				}
+				defer closeFile()
+				return a.importMemories(cmd.Context(), d, f, in)
+			})
+		},
+	}
+}
+
+func (a *app) importMemories(ctx context.Context, d *engine.Data, f folders, in io.Reader) error {
+	shown := &counter{out: a.stdout, live: isTerminal(a.stdout), what: "imported"}
+	done, err := d.ImportMemories(ctx, in, shown.show)
+	shown.end()
+	if err != nil {
+		return err
+	}
+	if err := a.embedAlone(ctx, d, f); err != nil {
+		return err
+	}
+	if len(done.Faults) == 0 {
+		return nil
+	}
+	more := ""
+	if done.More > 0 {
+		more = fmt.Sprintf("; and %d more", done.More)
+	}
+	return fmt.Errorf("lines left out: %d (%s%s)", len(done.Faults)+done.More, strings.Join(done.Faults, "; "), more)
+}
+
+func (a *app) memoryUndoCommand() *cobra.Command {
+	var list bool
+	cmd := &cobra.Command{
+		Use: "undo [ID | --list]", Short: "Take back the newest change of the memory, or the one with an id", Args: takes(0, 1),
+		Long: "What was forgotten or replaced comes back, what was saved is forgotten. Changes are kept for 30 days.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var id int64
+			if len(args) > 0 {
+				var err error
+				if id, err = strconv.ParseInt(args[0], 10, 64); err != nil || id < 1 || list {
+					return usage("undo takes the id of one change, or --list")
+				}
+			}
+			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+				if list {
+					return a.listMemoryChanges(cmd.Context(), d)
+				}
+				c, err := d.UndoMemory(cmd.Context(), id)
+				if errors.Is(err, recall.ErrNotFound) {
+					return errors.New("there is no such change to undo; klawbot memory undo --list shows what there is")
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.stdout, undoneText(c))
+				return a.embedAlone(cmd.Context(), d, f)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "show the changes, the newest first")
+	return cmd
+}
+
+func undoneText(c engine.MemoryChange) string {
+	if c.Before == "" {
+		return fmt.Sprintf("Undone %d: what was saved is forgotten.", c.ID)
+	}
+	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, visible(glimpse(c.Before)))
+}
+
+func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data) error {
+	all, err := d.MemoryChanges(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		what := "saved"
+		switch {
+		case c.Saved && c.Before != "":
+			what = "replaced: " + visible(glimpse(c.Before))
+		case c.Before != "":
+			what = "forgotten: " + visible(glimpse(c.Before))
+		}
+		if c.Undone {
+			what += " (undone)"
+		}
+		fmt.Fprintf(a.stdout, "%d  %s  %s\n", c.ID, c.At.Local().Format("2006-01-02 15:04"), what)
+	}
+	return nil
+}
+
+// glimpse is the beginning of a text.
+func glimpse(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if runes := []rune(line); len(runes) > 80 {
+		return string(runes[:80]) + "…"
+	}
+	return line
+}
