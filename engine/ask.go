@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Mess
 	}
 	var failed error
 	for _, c := range t.candidates() {
-		result, err := t.askModel(ctx, c, t.fitting(conv, round, c.model), round)
+		result, err := t.askShorter(ctx, c, conv, round)
 		switch {
 		case err == nil:
 			t.answeredBy(c)
@@ -43,6 +44,63 @@ func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Mess
 	return llm.Message{}, llm.Usage{}, failed
 }
 
+// maxHarder is how often a conversation is made shorter because a provider does
+// not take it.
+const maxHarder = 2
+
+// askShorter asks one model, and again with less of the past when the provider
+// says that it was too much.
+func (t *turn) askShorter(ctx context.Context, c candidate, conv []llm.Message, round int) (llm.Result, error) {
+	sent := t.fitting(conv, c)
+	for {
+		result, err := t.askModel(ctx, c, sent, round)
+		fail, is := overlong(err)
+		if !is {
+			return result, err
+		}
+		t.e.estimates.learnWindow(c.place(), fail.Window)
+		before, shorter := t.e.tokensIn(sent), false
+		for !shorter && t.harder < maxHarder {
+			t.harder++
+			if err := t.forget(ctx, conv); err != nil {
+				return result, err
+			}
+			sent = t.fitting(conv, c)
+			shorter = t.e.tokensIn(sent) < before
+		}
+		if !shorter {
+			return result, err
+		}
+		t.log.Warn("request too long, made shorter", "model", c.name, "try", t.harder, "err", err)
+	}
+}
+
+// forget leaves half as much of the past in the request as the last time, and
+// has the rest summed up before.
+func (t *turn) forget(ctx context.Context, conv []llm.Message) error {
+	share := keptShare / float64(int(1)<<t.harder)
+	if t.compactAtOnce(ctx, share) {
+		past, err := t.readPast(ctx)
+		if err != nil {
+			return err
+		}
+		t.remember(past, conv)
+	}
+	head := 0
+	if t.summed && len(t.past) > 0 {
+		head = 1
+	}
+	first := len(t.past)
+	if t.harder < maxHarder {
+		first = head + (len(t.past)-head+1)/2
+	}
+	for first < len(t.past) && t.past[first].Role != llm.RoleUser {
+		first++
+	}
+	t.past = slices.Concat(t.past[:head], t.past[first:])
+	return nil
+}
+
 // askModel asks one model, once more when its answer is empty.
 func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, round int) (llm.Result, error) {
 	provider, err := t.e.providers.get(c.model)
@@ -50,7 +108,7 @@ func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, ro
 		return llm.Result{}, fmt.Errorf("model %s: %w", c.name, err)
 	}
 	request := llm.Request{
-		Model: c.model.Name, System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.offered(),
+		Model: c.model.Name, System: t.system(), Messages: conv, Tools: t.offered(),
 		MaxTokens: c.model.MaxTokens, Window: c.model.ContextBudget, Stream: t.streaming() != StreamOff,
 	}
 	if note, last := t.lastWord(round); last {

@@ -110,6 +110,9 @@ func (e *Engine) withinBudget(ctx context.Context, s Settings) error {
 // count notes what a call took. A call that failed before the model did anything
 // took nothing. It is stored with what the turn stores next.
 func (t *turn) count(c candidate, r llm.Request, result llm.Result, heard llm.Event, err error) {
+	if err == nil && !result.InputCut && result.Usage.Input > 0 {
+		t.e.estimates.learn(c.place(), t.e.estimates.request(r), result.Usage.Input)
+	}
 	u, counts := usageOf(t.settings, t.row.ID, c, r, result, heard, err)
 	if !counts {
 		return

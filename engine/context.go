@@ -22,19 +22,11 @@ const (
 	nameLength = 64
 )
 
-// conversation is what the model gets: as much of the history of this session
-// as fits, newest last, and then everything that was asked, which is never cut.
+// conversation is everything that was asked, which is never cut. What the model
+// gets of the past before it stands in t.past then.
 func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
 	if t.job != nil {
 		return t.runConversation(ctx)
-	}
-	var history []store.Message
-	err := t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		history, err = tx.History(t.row.Session, t.settings.ContextWindow)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the history: %w", err)
 	}
 	asked := make([]llm.Message, len(t.asked))
 	for i, m := range t.asked {
@@ -43,33 +35,100 @@ func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
 	if n := len(asked); n > 0 {
 		asked[n-1] = t.withNow(asked[n-1])
 	}
-	return append(t.window(t.e.withoutSkills(history), asked), asked...), nil
+	past, err := t.readPast(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fits := t.remember(past, asked)
+	if !fits && !t.e.compactor.rests(t.row.Session) && t.compactAtOnce(ctx, keptShare) {
+		if past, err = t.readPast(ctx); err != nil {
+			return nil, err
+		}
+		t.remember(past, asked)
+	}
+	return asked, nil
 }
 
-// window is the part of the history that fits into the budget beside the rest
-// of the request. It begins with a message of a person, so that no answer
-// stands there without its question and no result without its call.
-func (t *turn) window(history []store.Message, asked []llm.Message) []llm.Message {
-	_, model := t.e.modelFor(t.row.Model)
-	left := int(float64(max(model.ContextBudget, minBudget))*budgetMargin) - model.MaxTokens - llm.EstimateRequest(llm.Request{
-		System: t.e.prompt(t.row.Address.Channel), Messages: asked, Tools: t.offered(),
+// readPast reads what the session holds for a model.
+func (t *turn) readPast(ctx context.Context) (past store.Past, err error) {
+	err = t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		past, err = tx.Past(t.row.Session, t.settings.ContextWindow)
+		return err
 	})
+	if err != nil {
+		return past, fmt.Errorf("read the history: %w", err)
+	}
+	return past, nil
+}
+
+// remember puts as much of the past into the request as there is room for beside
+// what was asked: the summary, and the newest messages. It reports whether all
+// of the window found room.
+func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
+	messages := past.Messages[min(steps(past.Count, t.settings.ContextWindow), len(past.Messages)):]
+	left := t.room()
+	for _, m := range asked {
+		left -= t.e.estimates.message(m)
+	}
+	t.past, t.summed = nil, past.Summary.ID != 0
+	if t.summed {
+		t.past = []llm.Message{summaryMessage(past.Summary)}
+		left -= t.e.estimates.message(t.past[0])
+		t.heard = t.heard || past.Summary.Outside
+	}
+	window, fits := t.window(t.e.withoutSkills(messages), left)
+	t.past = append(t.past, window...)
+	return fits
+}
+
+// steps is how many of the oldest messages that were read are left out, so that
+// the window moves in steps and not with every turn: providers charge less for a
+// request that begins like the one before. There are count messages, of which at
+// most window were read.
+func steps(count, window int) int {
+	over := count - window
+	if over <= 0 {
+		return 0
+	}
+	step := max(window/4, 1)
+	return (step - over%step) % step
+}
+
+// window is the newest part of the history that takes no more than so many
+// tokens. It begins with a message of a person, so that no answer stands there
+// without its question and no result without its call. fits says that nothing
+// was left out for its length.
+func (t *turn) window(history []store.Message, left int) (window []llm.Message, fits bool) {
 	first := len(history)
 	for first > 0 {
-		left -= llm.EstimateMessage(history[first-1].Body)
+		left -= t.e.estimates.message(history[first-1].Body)
 		if left < 0 {
 			break
 		}
 		first--
 	}
+	fits = first == 0
 	for first < len(history) && history[first].Body.Role != llm.RoleUser {
 		first++
 	}
-	window := make([]llm.Message, 0, len(history)-first+len(asked))
-	for _, m := range history[first:] {
-		window = append(window, m.Body)
+	return bodies(history[first:]), fits
+}
+
+// room is how many tokens the messages of a request to the turn's model may take.
+func (t *turn) room() int {
+	name, model := t.e.modelFor(t.row.Model)
+	return t.e.estimates.room(candidate{name, model}, t.fixed())
+}
+
+// fixed is about what the system prompt and the tools take.
+func (t *turn) fixed() int { return t.e.estimates.fixed(t.system(), t.offered()) }
+
+// system is the system prompt, the same in the whole turn.
+func (t *turn) system() string {
+	if t.prompt == "" {
+		t.prompt = t.e.prompt(t.row.Address.Channel)
 	}
-	return window
+	return t.prompt
 }
 
 // prompt is the system prompt for a channel, which knows the bot's name there,
@@ -104,8 +163,11 @@ func (t *turn) withNow(m llm.Message) llm.Message {
 	if name == time.Local.String() {
 		name = time.Now().In(zone).Format("UTC-07:00")
 	}
-	note := fmt.Sprintf("(now: %s; this chat: %s)", time.Now().In(zone).Format("2006-01-02 15:04 Monday ")+name, to.Chat)
-	return llm.Message{Role: m.Role, Blocks: append(m.Blocks[:len(m.Blocks):len(m.Blocks)], llm.Block{Text: note})}
+	note := fmt.Sprintf("now: %s; this chat: %s", time.Now().In(zone).Format("2006-01-02 15:04 Monday ")+name, to.Chat)
+	if n := len(t.asked); n > 0 && t.asked[n-1].SenderName != "" {
+		note += fmt.Sprintf("; sender: %q", asName(t.asked[n-1].SenderName))
+	}
+	return llm.Message{Role: m.Role, Blocks: append(m.Blocks[:len(m.Blocks):len(m.Blocks)], llm.Block{Text: "(" + note + ")"})}
 }
 
 // askedMessages are the messages of a turn as the model and the history get

@@ -135,6 +135,9 @@ type Settings struct {
 	MaxConcurrentModelCalls int
 	// ContextWindow is how many messages of history a model gets at most.
 	ContextWindow int
+	// CompactAt is the share of the room for messages from which a conversation
+	// is summed up, 0 for never.
+	CompactAt float64
 	// MaxOutputChars caps what a model reads of one tool result.
 	MaxOutputChars int
 	// Streaming is, by channel, how an answer grows: StreamOff, StreamEdit or StreamDraft.
@@ -223,6 +226,8 @@ type Engine struct {
 	backups   *backups
 	meters    *meters
 	fallbacks fallbacks
+	estimates estimates
+	compactor compactor
 	spending  spending
 	unstored  unstored
 	questions questions

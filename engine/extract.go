@@ -85,14 +85,27 @@ func extraction(m candidate, answer int, question, piece string) llm.Request {
 	}
 }
 
-// askOnce makes one model call that belongs to a tool call, within the budget,
-// and stores what it took.
+// askOnce makes one model call that belongs to a tool call. Its errors are for
+// people.
 func (e *Engine) askOnce(ctx context.Context, s Settings, c tools.Call, m candidate, r llm.Request) (string, error) {
+	result, err := e.askSmall(ctx, s, c, m, r)
+	if over, is := errors.AsType[*budgetError](err); is {
+		return "", errors.New(over.text)
+	}
+	if fail, is := errors.AsType[*llm.Error](err); is {
+		return "", errors.New(sayError(s.Language, fail.Kind, m.name))
+	}
+	return e.redact.Text(result.Message.PlainText()), err
+}
+
+// askSmall makes one model call beside the turns, within the budget, and stores
+// what it took.
+func (e *Engine) askSmall(ctx context.Context, s Settings, c tools.Call, m candidate, r llm.Request) (llm.Result, error) {
 	provider, err := e.providers.get(m.model)
 	if err != nil {
-		return "", err
+		return llm.Result{}, err
 	}
-	result, err := llm.Retry(ctx, llm.Policy{Retries: s.Models.Retries, Restart: true}, func(ctx context.Context) (llm.Result, error) {
+	return llm.Retry(ctx, llm.Policy{Retries: s.Models.Retries, Restart: true}, func(ctx context.Context) (llm.Result, error) {
 		release, err := e.slots.take(ctx, c.Origin == tools.OriginPerson)
 		if err != nil {
 			return llm.Result{}, err
@@ -113,13 +126,6 @@ func (e *Engine) askOnce(ctx context.Context, s Settings, c tools.Call, m candid
 		}
 		return result, err
 	})
-	if over, is := errors.AsType[*budgetError](err); is {
-		return "", errors.New(over.text)
-	}
-	if fail, is := errors.AsType[*llm.Error](err); is {
-		return "", errors.New(sayError(s.Language, fail.Kind, m.name))
-	}
-	return e.redact.Text(result.Message.PlainText()), err
 }
 
 // cutPieces cuts a text into pieces of at most so many tokens, at ends of lines

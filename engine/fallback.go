@@ -209,18 +209,28 @@ func (t *turn) noted(text string) string {
 	return text
 }
 
-// fitting is the conversation without its oldest turns when it is too long for
-// a model with a smaller budget than the chosen one's. What was asked in this
-// turn and what came of it stays.
-func (t *turn) fitting(conv []llm.Message, round int, m Model) []llm.Message {
-	left := int(float64(max(m.ContextBudget, minBudget))*budgetMargin) - m.MaxTokens - llm.EstimateRequest(llm.Request{
-		System: t.e.prompt(t.row.Address.Channel), Messages: conv, Tools: t.offered(),
-	})
-	past := max(len(conv)-len(t.asked)-2*round, 0) // a round adds calls and their results
-	first := 0
-	for first < past && (left < 0 || conv[first].Role != llm.RoleUser) {
-		left += llm.EstimateMessage(conv[first])
+// fitting is the past and the conversation, without the oldest turns when it is
+// too long for a model, which may have a smaller budget than the chosen one. The
+// summary goes last; what was asked in this turn and what came of it stays.
+func (t *turn) fitting(conv []llm.Message, m candidate) []llm.Message {
+	if t.harder >= maxHarder {
+		conv = shrinkResults(conv)
+	}
+	left := t.e.estimates.room(m, t.fixed())
+	for _, message := range slices.Concat(t.past, conv) {
+		left -= t.e.estimates.message(message)
+	}
+	head := 0
+	if t.summed && len(t.past) > 0 {
+		head = 1
+	}
+	first := head
+	for first < len(t.past) && (left < 0 || t.past[first].Role != llm.RoleUser) {
+		left += t.e.estimates.message(t.past[first])
 		first++
 	}
-	return conv[first:]
+	if left < 0 {
+		head = 0
+	}
+	return slices.Concat(t.past[:head], t.past[first:], conv)
 }

@@ -358,7 +358,8 @@ func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 	note := strings.NewReplacer("{kind}", string(j.Kind), "{name}", j.Name, "{due}", r.ScheduledAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runNote))
 	task := t.withNow(llm.Text(llm.RoleUser, j.Message))
 	task.Blocks = append(task.Blocks, llm.Block{Text: note})
-	return append(t.window(history, []llm.Message{task}), task), nil
+	t.past, _ = t.window(history, t.room()-t.e.estimates.message(task))
+	return []llm.Message{task}, nil
 }
 
 // orText is the first text that is not empty.

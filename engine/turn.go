@@ -50,6 +50,13 @@ type turn struct {
 	// has done so for too long.
 	loop    tools.Loop
 	looping bool
+	// past is what the model gets before conv; summed says that it begins with
+	// the summary. harder is how often it was made shorter for a provider.
+	past   []llm.Message
+	summed bool
+	harder int
+	// prompt is the system prompt, empty until it is needed.
+	prompt string
 	// tools are what the model is shown, nil when that has to be chosen; found
 	// are the names of those that it has searched for.
 	tools []llm.Tool
@@ -272,7 +279,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.heard = heard(conv)
+	t.heard = t.heard || heard(t.past) || heard(conv)
 	for round := 0; ; round++ {
 		if err := t.allowed(); err != nil {
 			return "", fmt.Errorf("%w: %w", errUnlisted, err)
@@ -448,6 +455,7 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	t.e.delivery.notify(t.row.Address)
 	t.e.memory.kept()
 	t.e.logMessages()
+	t.compactLater()
 }
 
 // withoutCalls drops the tool calls of a message that is the last word.

@@ -18,7 +18,6 @@ func Save(tx *store.Tx, m store.Memory, size ChunkSize) (id store.MemoryID, save
 	if strings.TrimSpace(m.Content) == "" {
 		return 0, 0, nil, nil
 	}
-	pieces := Split(m.Content, size.Size, size.Overlap)
 	if m.Key != "" {
 		if old, err = replaced(tx, m); err != nil {
 			return 0, 0, nil, err
@@ -27,12 +26,24 @@ func Save(tx *store.Tx, m store.Memory, size ChunkSize) (id store.MemoryID, save
 	if id, err = tx.AddMemory(m); err != nil {
 		return 0, 0, nil, err
 	}
+	m.ID = id
+	chunks := chunksOfMemory(m, size)
+	return id, len(chunks), old, Add(tx, chunks)
+}
+
+// Index makes a memory findable that is stored already.
+func Index(tx *store.Tx, m store.Memory, size ChunkSize) error {
+	return Add(tx, chunksOfMemory(m, size))
+}
+
+func chunksOfMemory(m store.Memory, size ChunkSize) []store.Chunk {
+	pieces := Split(m.Content, size.Size, size.Overlap)
 	chunks := make([]store.Chunk, len(pieces))
 	for i, piece := range pieces {
-		chunks[i] = store.Chunk{Kind: store.KindMemory, Owner: int64(id), Channel: m.Channel, Chat: m.Chat,
+		chunks[i] = store.Chunk{Kind: store.KindMemory, Owner: int64(m.ID), Channel: m.Channel, Chat: m.Chat,
 			Source: m.Source, Content: piece, CreatedAt: m.CreatedAt}
 	}
-	return id, len(chunks), old, Add(tx, chunks)
+	return chunks
 }
 
 // replaced forgets the memory of the same key.

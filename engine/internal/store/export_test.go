@@ -18,6 +18,10 @@ var HotStatements = map[string]string{
 	"sessionAt":    sessionAtSQL,
 	"History":      historySQL,
 	"unlogged":     unloggedSQL,
+	"Summary":      summarySQL,
+	"historyAfter": historyAfterSQL,
+	"historyFrom":  historyFromSQL,
+	"countAfter":   countAfterSQL,
 	"UsageOn":      usageOnSQL,
 	"PruneUsage":   pruneUsageSQL,
 	"whereabouts":  whereaboutsSQL,
@@ -83,4 +87,10 @@ func Rewrite(line []byte) ([]byte, error) {
 		return nil, err
 	}
 	return e.record().line()
+}
+
+// Tables lists the tables whose names are like a pattern.
+func (tx *Tx) Tables(pattern string) ([]string, error) {
+	return query(tx, func(r row) (name string, err error) { return name, r.Scan(&name) },
+		`SELECT name FROM sqlite_schema WHERE name LIKE ?`, pattern)
 }

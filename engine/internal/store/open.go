@@ -108,6 +108,9 @@ func (s *Store) settle(ctx context.Context, db *sql.DB, pair instance) (clean bo
 	if err := pair.pair(ctx, db); err != nil {
 		return false, err
 	}
+	if err := dropShadows(ctx, db); err != nil {
+		return false, err
+	}
 	was, err := getMeta(ctx, db, "clean")
 	if err != nil {
 		return false, err

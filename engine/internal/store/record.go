@@ -118,13 +118,20 @@ func (r record) line() ([]byte, error) {
 }
 
 // parseRecord reads a line and checks what the database depends on.
-func parseRecord(line []byte) (entry, error) {
+func parseRecord(line []byte) (entry, error) { return parseRecordIn(Address{}, line) }
+
+// parseRecordIn is parseRecord for a line in the log of an address, which counts
+// where the line does not say whose it is.
+func parseRecordIn(log Address, line []byte) (entry, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {
 		return entry{}, fmt.Errorf("no conversation record: %w", err)
 	}
 	if r.ID == "" {
 		return entry{}, errors.New("no conversation record: it has no id")
+	}
+	if r.Meta.ChatID == "" && log.Channel != "" {
+		r.Meta.ChatID, r.Meta.Thread = log.chatID(), log.Thread
 	}
 	at, err := time.Parse(time.RFC3339, r.TS)
 	at = at.UTC()

@@ -63,6 +63,8 @@ type Tx struct {
 	write bool
 	// changed says that a statement changed something.
 	changed bool
+	// shadow says that statements are about the shadow tables.
+	shadow bool
 }
 
 // The row ids; types keep them apart.
