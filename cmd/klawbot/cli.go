@@ -132,7 +132,6 @@ func (a *app) root() *cobra.Command {
 		a.statusCommand(), a.healthCommand(), a.doctorCommand(), a.sessionsCommand(), a.memoryCommand(), a.scheduleCommand(), a.logsCommand(), a.toolsCommand(), a.policyCommand(), a.screenCommand(), a.mcpCommand(),
 		a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.undoCommand(), a.skillsCommand(), a.assetsCommand(), a.versionCommand(),
 	)
-	root.SetVersionTemplate("klawbot {{.Version}}\n")
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
