@@ -77,7 +77,7 @@ func (a codeArgs) timeout() time.Duration {
 
 func (c CodeConfig) unavailable() string {
 	if c.Sandbox() == nil {
-		return "code_execute needs a sandbox, and tools.sandbox.type is off"
+		return "code_execute needs a sandbox, and tools.sandbox.type is off or does not work here; klawbot doctor says why"
 	}
 	return ""
 }

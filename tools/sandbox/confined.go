@@ -33,7 +33,7 @@ const (
 // Available are the types that this machine has what they need for, the best
 // first.
 func Available() (types []string) {
-	if _, err := exec.LookPath("docker"); err == nil {
+	if _, err := exec.LookPath("docker"); err == nil && dockerListens() {
 		types = append(types, TypeDocker)
 	}
 	if _, err := newBwrap(); err == nil {

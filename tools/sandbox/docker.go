@@ -28,6 +28,23 @@ func newDocker(c Config) (docker, error) {
 	return docker{program}, nil
 }
 
+// dockerListens reports whether there is a daemon to talk to, as far as that can
+// be seen without waiting for it.
+func dockerListens() bool {
+	if os.Getenv("DOCKER_HOST") != "" || os.Getenv("DOCKER_CONTEXT") != "" {
+		return true
+	}
+	home := os.Getenv("HOME")
+	for _, socket := range []string{
+		"/var/run/docker.sock", os.Getenv("XDG_RUNTIME_DIR") + "/docker.sock", home + "/.docker/run/docker.sock", home + "/.docker/desktop/docker.sock",
+	} {
+		if info, err := os.Stat(socket); err == nil && info.Mode()&os.ModeSocket != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (docker) holdsLimits() bool { return true }
 
 func (docker) place(b Bind) string { return b.Inside }
