@@ -1,11 +1,13 @@
 package plugin_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"klawbot/internal/redact"
@@ -22,6 +24,9 @@ type bench struct {
 	runner sandbox.Runner
 	policy tools.Policy
 	host   *plugin.Host
+	// timeout is what the plugins of say ask for, in seconds; 0: as much as a
+	// busy machine can need.
+	timeout int
 	*tools.Executor
 }
 
@@ -77,7 +82,7 @@ func (b *bench) say(name, body string) {
 	b.t.Helper()
 	b.put(name, `#!/bin/sh
 if [ "$1" = --spec ]; then
-  echo '{"name":"`+name+`","description":"Does `+name+`.","timeout":2,"parameters":{"type":"object","properties":{"n":{"type":"integer","description":"A number.","default":7}}}}'
+  echo '{"name":"`+name+`","description":"Does `+name+`.","timeout":`+strconv.Itoa(cmp.Or(b.timeout, 60))+`,"parameters":{"type":"object","properties":{"n":{"type":"integer","description":"A number.","default":7}}}}'
   exit
 fi
 `+body, 0o755)

@@ -39,6 +39,9 @@ func TestCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PLUGIN_TEST_SECRET", "x")
 			b := newBench(t)
+			if tt.kind == tools.Timeout {
+				b.timeout = 2
+			}
 			b.say("p", tt.body)
 			r := b.call("p", tt.arguments)
 			if !strings.Contains(r.Output, tt.want) || r.ErrorKind != tt.kind || r.Success != (tt.kind == "") {
@@ -50,6 +53,7 @@ func TestCalls(t *testing.T) {
 
 func TestEveryProcessOfACallEnds(t *testing.T) {
 	b := newBench(t)
+	b.timeout = 2
 	mark := filepath.Join(b.data, "workspace", "still-here")
 	b.say("p", `(sleep 4; touch still-here) & sleep 600`)
 	begun := time.Now()

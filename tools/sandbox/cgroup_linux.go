@@ -100,12 +100,18 @@ func (c *cgroups) make(run string, l Limits) (*group, error) {
 	return g, nil
 }
 
-// sweep removes the groups that are empty.
+// entered is how long a command may need to enter its group, by far.
+const entered = time.Minute
+
+// sweep removes the groups that are empty. One that was just made may be another
+// bot's, whose command is about to enter it.
 func (c *cgroups) sweep() {
 	for _, parent := range append(slices.Collect(maps.Values(c.v1)), c.unified) {
 		left, _ := filepath.Glob(filepath.Join(parent, runPrefix+"*")) // the pattern is well-formed
 		for _, dir := range left {
-			_ = os.Remove(dir) // one in use stays
+			if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > entered {
+				_ = os.Remove(dir) // one in use stays
+			}
 		}
 	}
 }
