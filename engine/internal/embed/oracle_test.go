@@ -22,23 +22,36 @@ func TestOracleTokens(t *testing.T) {
 	for _, name := range []string{"e5-small-v2", "all-minilm-l6-v2"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(os.Getenv("ASSETS_DIR"), name)
-			ours, err := readTokenizer(dir)
+			code, err := os.ReadFile("testdata/oracle/tokenize.mjs")
 			if err != nil {
 				t.Fatal(err)
 			}
-			texts := slices.Concat(foreignTexts, randomTexts(count(t)))
-			theirs := reference(t, filepath.Join(dir, "tokenizer.json"), texts)
-			wrong := 0
-			for i, text := range texts {
-				if got := ours.encode(text, 1<<20); !slices.Equal(got, theirs[i]) {
-					if wrong++; wrong <= 10 {
-						t.Errorf("%q is %v, want %v", text, got, theirs[i])
-					}
-				}
-			}
-			t.Logf("%d texts, %d with other tokens", len(texts), wrong)
+			c := exec.CommandContext(t.Context(), "node", "--input-type=module", "--eval", string(code), filepath.Join(dir, "tokenizer.json"))
+			c.Dir, c.Stderr = os.Getenv("TOKENIZER_DIR"), os.Stderr
+			compareTokens(t, dir, c)
 		})
 	}
+}
+
+// compareTokens compares our tokens with those of a command that reads texts as
+// JSON strings and prints their ids.
+func compareTokens(t *testing.T, dir string, judge *exec.Cmd) {
+	t.Helper()
+	ours, err := readTokenizer(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := slices.Concat(foreignTexts, randomTexts(count(t)))
+	theirs := reference(t, judge, texts)
+	wrong := 0
+	for i, text := range texts {
+		if got := ours.encode(text, 1<<20); !slices.Equal(got, theirs[i]) {
+			if wrong++; wrong <= 10 {
+				t.Errorf("%q is %v, want %v", text, got, theirs[i])
+			}
+		}
+	}
+	t.Logf("%d texts, %d with other tokens", len(texts), wrong)
 }
 
 func count(t *testing.T) int {
@@ -50,7 +63,7 @@ func count(t *testing.T) int {
 }
 
 // reference asks the reference tokenizer.
-func reference(t *testing.T, file string, texts []string) [][]int64 {
+func reference(t *testing.T, judge *exec.Cmd, texts []string) [][]int64 {
 	t.Helper()
 	var in bytes.Buffer
 	encoder := json.NewEncoder(&in)
@@ -60,20 +73,10 @@ func reference(t *testing.T, file string, texts []string) [][]int64 {
 			t.Fatal(err)
 		}
 	}
-	script, err := filepath.Abs("testdata/oracle/tokenize.mjs")
+	judge.Stdin = &in
+	out, err := judge.Output()
 	if err != nil {
-		t.Fatal(err)
-	}
-	dir := os.Getenv("TOKENIZER_DIR")
-	code, err := os.ReadFile(script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), "node", "--input-type=module", "--eval", string(code), file)
-	c.Dir, c.Stdin = dir, &in
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("node in %s: %v", dir, err)
+		t.Fatalf("%s: %v", judge, err)
 	}
 	var all [][]int64
 	lines := bufio.NewScanner(bytes.NewReader(out))
