@@ -57,8 +57,10 @@ RACES ?= 25000
 LINES ?= 600000
 SEED ?= 1
 IMAGE ?= klawbot
+LOCOMO ?=
+ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test bench fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races sandbox oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
+.PHONY: chat build test bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races sandbox oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || true
@@ -72,6 +74,10 @@ test: header ## all tests, with the race detector
 
 bench: header ## the figures of the README (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
+
+bench-memory: header ## how well the memory finds: LOCOMO=FOLDER with conversations of LoCoMo, and notes of our own; ASSETS=FOLDER with both models (make assets)
+	@test -e $(ASSETS)/libonnxruntime.so -a -e $(ASSETS)/all-minilm-l6-v2 || { echo "$(ASSETS) lacks the models: run make assets, or give ASSETS=FOLDER"; exit 1; }
+	LOCOMO=$(LOCOMO) ASSETS=$(ASSETS) go test -tags=$(TAGS),bench -run '^TestRecall$$' -count=1 -v -timeout 60m ./cmd/klawbot
 
 soak: header ## kill -9 a working bot at random moments, KILLS times or for MINUTES; FAULTS=n calls fail meanwhile
 	KILLS=$(KILLS) MINUTES=$(MINUTES) FAULTS=$(FAULTS) go test -tags=$(TAGS),soak -run '^TestSoak(OfRuns)?$$' -count=1 -v -timeout 0 ./cmd/klawbot
