@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
 	"klawbot/tools"
 )
 
@@ -104,13 +105,24 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 
 // toolCall is a model's call with everything that a tool may know.
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
+	home := t.home()
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
-		Chat: reachable(t.row.Address).Chat.String(), Thread: t.row.Address.Thread, User: t.user,
+		Chat: reachable(home).Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
 		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress, Heard: t.heard,
 		Within: t.within(),
 	}
+}
+
+// home is the chat for which the turn acts, whose memory and whose limits are its
+// own: that of the person, or the one that a job belongs to, wherever its result
+// goes.
+func (t *turn) home() store.Address {
+	if t.job != nil && t.job.job.Home.Channel != "" {
+		return t.job.job.Home
+	}
+	return t.row.Address
 }
 
 // heard reports whether a conversation holds text that tools brought from

@@ -51,7 +51,7 @@ func (p *presence) grow(ctx context.Context, g growth) error {
 		case <-p.grown:
 		case <-p.anotherWhile():
 		case <-fading:
-			g.shown = placeholderText // which no answer is
+			g.shown = p.sign // which no answer is
 		}
 		part, ok := p.current(g.streaming)
 		if !ok && g.renew == 0 || part.Text == g.shown {
@@ -102,9 +102,9 @@ func (p *presence) current(streaming bool) (gateway.Part, bool) {
 	p.mu.Unlock()
 	switch {
 	case tool != "" && how != "":
-		return gateway.Part{Text: fmt.Sprintf("%s (%s, %d s, %s)", placeholderText, tool, int(ran.Seconds()), how)}, true
+		return gateway.Part{Text: fmt.Sprintf("%s (%s, %d s, %s)", p.sign, tool, int(ran.Seconds()), how)}, true
 	case tool != "" && ran >= progressEvery:
-		return gateway.Part{Text: fmt.Sprintf("%s (%s, %d s)", placeholderText, tool, int(ran.Truncate(progressEvery).Seconds()))}, true
+		return gateway.Part{Text: fmt.Sprintf("%s (%s, %d s)", p.sign, tool, int(ran.Truncate(progressEvery).Seconds()))}, true
 	}
 	if !streaming {
 		return gateway.Part{}, false

@@ -160,12 +160,17 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 	case r.State != store.RunClaimed && r.State != store.RunRunning && r.State != store.RunRetry:
 		return false
 	case j.State == store.JobRemoved:
-		e.endRun(ctx, j, r, runEnd{state: store.RunStopped, note: errJobGone.Error()})
+		e.endRun(ctx, j, r, runEnd{state: store.RunStopped, note: goneNote(j)})
+		return false
+	}
+	if why := e.lost(ctx, j, r); why != "" {
+		log.Warn("subagent lost", "name", j.Name, "reason", why)
+		e.endRun(ctx, j, r, e.troubled(j, store.RunLost, why))
 		return false
 	}
 	if why := e.barred(j); why != "" {
 		log.Warn("job paused", "name", j.Name, "reason", why)
-		e.endRun(ctx, j, r, runEnd{state: store.RunFailed, note: why, pause: why, owners: true})
+		e.endRun(ctx, j, r, e.troubled(j, store.RunFailed, why))
 		return false
 	}
 	if j.Kind == store.JobReminder {
@@ -178,6 +183,9 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 	}
 	defer release()
 	t, err := e.beginRun(ctx, j, r)
+	if errors.Is(err, errJobGone) {
+		return true // which looks at it anew
+	}
 	if err != nil {
 		e.logUnstored(ctx, "run not begun", err, "run", r.ID)
 		return pause(ctx, time.Second)
@@ -185,6 +193,9 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 	running, cancel := context.WithCancelCause(e.parking)
 	defer cancel(nil)
 	defer e.live.add(r.ID, liveRun{t.job.job, cancel})()
+	if e.removed(j) { // since beginRun looked
+		cancel(errJobGone)
+	}
 	t.job.deadline = startDeadline(e.settings().Scheduler.RunTimeout, func() { cancel(errDeadline) })
 	defer t.job.deadline.stop()
 	t.run(running)
@@ -221,10 +232,16 @@ func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn,
 	var answers []llm.Message
 	var calls map[string]store.Call
 	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) error {
+		if err := stillWanted(tx, r.ID); err != nil {
+			return err
+		}
 		if r.State == store.RunRunning && r.Turn != 0 {
 			known, err := tx.Turn(r.Turn)
 			if err == nil && known.State == store.TurnRunning {
 				row = known
+				if row.Placeholder == placeholderSending {
+					row.Placeholder = placeholderForgotten
+				}
 				if answers, err = tx.Answers(row.ID); err == nil {
 					calls, err = tx.Calls(row.ID)
 				}
@@ -258,6 +275,28 @@ func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn,
 	return t, nil
 }
 
+// stillWanted is errJobGone when a run was stopped, or its job removed, while it
+// waited for its place.
+func stillWanted(tx *store.Tx, id store.RunID) error {
+	r, err := tx.Run(id)
+	if err != nil {
+		return err
+	}
+	j, err := tx.Job(r.Job)
+	if err == nil && (!r.Open() || j.State == store.JobRemoved) {
+		err = errJobGone
+	}
+	return err
+}
+
+// goneNote is what the ledger says of a run whose job is gone.
+func goneNote(j store.Job) string {
+	if j.Kind == store.JobSpawn {
+		return noteCancelled
+	}
+	return errJobGone.Error()
+}
+
 // workplace is the chat that a run works for: the one that it reports to, or
 // that it belongs to. A job of the command line has none.
 func workplace(j store.Job) store.Address {
@@ -277,10 +316,18 @@ func originOf(j store.Job) tools.Origin {
 	return tools.OriginSchedule
 }
 
+// kindName is what a job is called in texts for models.
+func kindName(j store.Job) string {
+	if j.Kind == store.JobSpawn {
+		return "subagent"
+	}
+	return string(j.Kind)
+}
+
 // ownsJob reports whether an owner made a job.
 func (e *Engine) ownsJob(j store.Job) bool {
 	if j.Home.Channel == "" {
-		return j.Origin == "command" || j.Origin == "workspace"
+		return j.Origin == "command"
 	}
 	return e.owns(gateway.Message{Address: reachable(j.Home), Sender: gateway.Sender{ID: j.Creator}})
 }
@@ -289,7 +336,7 @@ func (e *Engine) ownsJob(j store.Job) bool {
 // needs no model. nil for others.
 func (e *Engine) directJob(j store.Job) *llm.ToolCall {
 	args, ok := strings.CutPrefix(j.Message, "/tool ")
-	if !ok || !e.ownsJob(j) {
+	if !ok || j.Kind == store.JobSpawn || !e.ownsJob(j) {
 		return nil
 	}
 	return toolCommand(args)
@@ -308,8 +355,10 @@ func (t *turn) within() *tools.Scope {
 	if j.Home.Channel != "" {
 		home = reachable(j.Home).Chat.String()
 	}
-	closed := tools.Policy{Scheduled: tools.Limits{Deny: closedToRuns(p.Scheduled, originOf(j))}}
-	scope := p.For(home, tools.OriginPerson).And(p.For(home, tools.OriginSchedule)).And(closed.For("", tools.OriginSchedule))
+	target := reachable(workplace(j)).Chat.String()
+	closed := tools.Policy{Autonomy: tools.Full, Scheduled: tools.Limits{Deny: closedToRuns(p.Scheduled, originOf(j))}}
+	scope := p.For(home, tools.OriginPerson).And(p.For(home, tools.OriginSchedule)).And(p.For(target, tools.OriginSchedule)).
+		And(closed.For("", tools.OriginSchedule))
 	return &scope
 }
 
@@ -336,9 +385,9 @@ var runNote string
 // last completed runs of the same name, and the task of this one.
 func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 	j, r := t.job.job, t.job.run
-	var before []store.Run
+	var before []store.PastRun
 	err := t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		before, err = tx.RunsOf(j.Kind, j.Name, r.ID, t.settings.Scheduler.History)
+		before, err = tx.RunsOf(j, r.ID, t.settings.Scheduler.History)
 		return err
 	})
 	if err != nil {
@@ -348,14 +397,14 @@ func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 	for i := len(before) - 1; i >= 0; i-- {
 		when := before[i].ScheduledAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04")
 		history = append(history,
-			store.Message{Body: llm.Text(llm.RoleUser, fmt.Sprintf("(the run of %s)\n%s", when, j.Message))},
+			store.Message{Body: llm.Text(llm.RoleUser, fmt.Sprintf("(the run of %s)\n%s", when, before[i].Message))},
 			store.Message{Body: llm.Text(llm.RoleAssistant, orText(before[i].Result, before[i].Note, "(nothing to report)"))})
 	}
 	delivery := "What you answer is only written to the log."
 	if j.Target.Channel != "" {
 		delivery = "What you answer is delivered to the chat " + reachable(j.Target).Chat.String() + "."
 	}
-	note := strings.NewReplacer("{kind}", string(j.Kind), "{name}", j.Name, "{due}", r.ScheduledAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runNote))
+	note := strings.NewReplacer("{kind}", kindName(j), "{name}", j.Name, "{due}", r.ScheduledAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runNote))
 	task := t.withNow(llm.Text(llm.RoleUser, j.Message))
 	task.Blocks = append(task.Blocks, llm.Block{Text: note})
 	t.past, _ = t.window(history, t.room()-t.e.estimates.message(task))

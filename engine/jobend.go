@@ -27,6 +27,8 @@ type runEnd struct {
 	// the owners, else the chat of the job.
 	alert  string
 	owners bool
+	// after is what becomes of the run's message of progress.
+	after []store.Out
 }
 
 // runKey is the key of a run's parts in the outbox.
@@ -36,7 +38,8 @@ func runKey(id store.RunID) string { return fmt.Sprintf("run/%d", id) }
 // failure is tried again.
 func (t *turn) endJob(ctx context.Context, state store.TurnState, text, note string, failure error) {
 	j, r := t.job.job, t.job.run
-	end := runEnd{state: store.RunStopped, note: note}
+	progress, shown := t.show.settle()
+	end := runEnd{state: store.RunStopped, note: goneNote(j)}
 	switch state {
 	case store.TurnDone:
 		said := reportOf(text, t.said)
@@ -51,7 +54,12 @@ func (t *turn) endJob(ctx context.Context, state store.TurnState, text, note str
 	case store.TurnFailed:
 		end = t.failed(failure)
 	}
-	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder = state, note, time.Now(), placeholderFinal
+	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = state, note, time.Now(), placeholderFinal, shown
+	if progress == placeholderShown {
+		o := deletion(t.show.to, t.row.ID)
+		o.Edit, o.Turn = shown, t.row.ID
+		end.after = []store.Out{o}
+	}
 	t.job.run = t.e.endRun(context.WithoutCancel(ctx), j, r, end, t)
 }
 
@@ -66,7 +74,10 @@ func (t *turn) failed(failure error) runEnd {
 	case errors.Is(failure, errNoModel):
 		why = say(t.settings.Language, sayRunNoModel)
 	case errors.Is(failure, errUnlisted):
-		return runEnd{state: store.RunFailed, note: failure.Error(), pause: failure.Error(), owners: true}
+		return t.e.troubled(j, store.RunFailed, failure.Error())
+	}
+	if j.Kind == store.JobSpawn { // whoever started it decides whether to try again
+		return t.e.troubled(j, store.RunFailed, why)
 	}
 	end := runEnd{state: store.RunFailed, note: why}
 	if fail, ok := errors.AsType[*llm.Error](failure); ok && (fail.Kind == llm.Auth || fail.Kind == llm.Quota) {
@@ -119,8 +130,13 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	if end.state == store.RunRetry {
 		r.RetryAt, r.EndedAt = now.Add(retryAfter), time.Time{}
 	}
+	left := e.leftTurn(ctx, r, turns)
+	if left.Placeholder == placeholderShown {
+		// It may be too old to be deleted.
+		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+asName(j.Name), runKey(r.ID)+"/left")
+	}
 	outs := e.reportOuts(j, r, end)
-	if len(outs) > 0 && j.Target.Channel != "" && end.report != "" {
+	if j.Target.Channel != "" && end.report != "" && len(outs) > len(end.after) {
 		r.Delivered = reachable(j.Target).Chat.String()
 	}
 	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) error {
@@ -134,6 +150,13 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 			}
 			r.InputTokens, r.OutputTokens, r.Cost = r.InputTokens+in, r.OutputTokens+out, r.Cost+cost
 		}
+		if left.ID != 0 {
+			ended := left
+			ended.State, ended.Note, ended.Placeholder, ended.EndedAt = store.TurnStopped, r.Note, placeholderFinal, now
+			if err := tx.EndTurn(ended); err != nil {
+				return err
+			}
+		}
 		if err := tx.UpdateRun(r); err != nil {
 			return err
 		}
@@ -141,7 +164,12 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 			return err
 		}
 		if r.Delivered != "" {
-			if err := e.noteDelivery(tx, j, r, end.report); err != nil {
+			if err := e.noteDelivery(tx, j, r, j.Target, end.report); err != nil {
+				return err
+			}
+		}
+		if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Channel != jobChannel {
+			if err := e.noteDelivery(tx, j, r, told, end.alert); err != nil {
 				return err
 			}
 		}
@@ -161,6 +189,22 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		e.jobs.Changed()
 	}
 	return r
+}
+
+// leftTurn is the turn of a run that ends without having gone on with it, zero
+// when there is none.
+func (e *Engine) leftTurn(ctx context.Context, r store.Run, turns []*turn) (left store.Turn) {
+	if len(turns) > 0 || r.Turn <= 0 {
+		return left
+	}
+	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		left, err = tx.Turn(r.Turn)
+		return err
+	})
+	if err != nil || left.State != store.TurnRunning {
+		return store.Turn{}
+	}
+	return left
 }
 
 // storeEnd stores what the turn of a run leaves behind.
@@ -204,10 +248,10 @@ func noteEnd(tx *store.Tx, id store.JobID, end runEnd) error {
 // reportOuts are the rows of what leaves at the end of a run: the report for the
 // target, an alert for its chat or the owners.
 func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
-	var outs []store.Out
+	outs := end.after
 	if j.Target.Channel != "" && end.report != "" {
 		to := reachable(j.Target)
-		outs = outsFor(to, e.gateway.Render(to.Chat.Channel, end.report), runKey(r.ID), 0)
+		outs = append(outs, outsFor(to, e.gateway.Render(to.Chat.Channel, end.report), runKey(r.ID), 0)...)
 	}
 	if end.pause != "" {
 		end.alert = e.say(sayJobPaused, j.Name, end.pause)
@@ -245,8 +289,8 @@ func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
 // noteDelivery puts a note of what a run delivers into the history of the chat
 // that gets it, so that the model knows what people there answer to. It is marked
 // as what it is: nobody said it.
-func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, text string) error {
-	home, err := tx.Home(j.Target)
+func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, to store.Address, text string) error {
+	home, err := tx.Home(to)
 	if err != nil {
 		return err
 	}
@@ -255,8 +299,8 @@ func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, text strin
 		return err
 	}
 	return e.addMessage(tx, home, store.Message{
-		Session: session.ID, Turn: r.Turn, SenderName: string(j.Kind) + " " + j.Name, At: r.EndedAt,
-		Body: llm.Text(llm.RoleUser, fmt.Sprintf("[note, not written by anybody: the %s %q delivered this here]\n%s", j.Kind, j.Name, text)),
+		Session: session.ID, Turn: r.Turn, SenderName: kindName(j) + " " + j.Name, At: r.EndedAt,
+		Body: llm.Text(llm.RoleUser, fmt.Sprintf("[note, not written by anybody: the %s %q delivered this here]\n%s", kindName(j), j.Name, text)),
 	})
 }
 

@@ -291,13 +291,17 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	if len(dropped) > 0 {
 		e.endUpdates(ctx, store.InboxDone, "dropped by /stop", rowsOf(dropped)...)
 	}
-	e.log.Info("stop", "chat", it.msg.Address.String(), "running", cancel != nil, "dropped", len(dropped))
+	subagents := e.stopSubagents(ctx, it.row.Address)
+	e.log.Info("stop", "chat", it.msg.Address.String(), "running", cancel != nil, "dropped", len(dropped), "subagents", subagents)
 	text := e.say(sayNothingRuns)
 	switch {
 	case len(dropped) > 0:
 		text = e.say(sayStoppedDropped, len(dropped))
-	case cancel != nil:
+	case cancel != nil || subagents > 0:
 		text = e.say(sayStopped)
+	}
+	if subagents > 0 {
+		text += " " + e.say(sayStoppedSubagents, subagents)
 	}
 	e.reply(ctx, it.row, text, nil)
 }

@@ -50,7 +50,7 @@ func ownTools(c Config, l lent) []tools.Tool {
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}, Search: l.memory.SearchDocs}),
 		recall.New(l.memory),
-		job.Tools(job.Config{Schedules: l.schedules}),
+		job.Tools(job.Config{Schedules: l.schedules, Subagents: l.schedules}),
 	)
 	if l.web != nil {
 		all = append(all, l.web.Tools()...)

@@ -20,7 +20,7 @@ const (
 )
 
 const (
-	// placeholderText is all that a placeholder ever says.
+	// placeholderText is all that the placeholder of a person's turn ever says.
 	placeholderText = "…"
 	// typingAfter is how long a turn may last before it shows that it works.
 	typingAfter = 300 * time.Millisecond
@@ -51,6 +51,10 @@ type presence struct {
 	// needed asks for the placeholder before its time; grown tells that there
 	// may be something new to show.
 	needed, grown chan struct{}
+	// sign is what the placeholder says; quiet says that it neither rings nor
+	// types, for a subagent.
+	sign  string
+	quiet bool
 
 	mu    sync.Mutex
 	state string    // guarded by mu
@@ -66,8 +70,15 @@ type presence struct {
 func newPresence(e *Engine, t *turn) *presence {
 	return &presence{
 		e: e, t: t, to: reachable(t.row.Address), stop: func() {},
-		needed: make(chan struct{}, 1), grown: make(chan struct{}, 1),
+		needed: make(chan struct{}, 1), grown: make(chan struct{}, 1), sign: placeholderText,
 	}
+}
+
+// startQuietly begins to show that a subagent is at work, in one message of its
+// own that goes when the result comes.
+func (p *presence) startQuietly(name string) {
+	p.sign, p.quiet = "⏳ "+asName(name)+placeholderText, true
+	p.start(StreamOff)
 }
 
 // start begins to show the turn. With streaming "edit" the placeholder comes at
@@ -77,7 +88,9 @@ func (p *presence) start(streaming string) {
 	p.state, p.id = p.t.row.Placeholder, p.t.row.PlaceholderID
 	ctx, cancel := context.WithCancel(context.WithoutCancel(p.e.parking))
 	p.stop = cancel
-	p.working.Go(func() { p.typing(ctx) })
+	if !p.quiet {
+		p.working.Go(func() { p.typing(ctx) })
+	}
 	p.working.Go(func() { p.show(ctx, streaming) })
 }
 
@@ -89,7 +102,7 @@ func (p *presence) show(ctx context.Context, streaming string) {
 	if !p.place(ctx, streaming) {
 		return
 	}
-	err := p.grow(ctx, growth{streaming: streaming != StreamOff, shown: placeholderText, show: func(ctx context.Context, part gateway.Part) error {
+	err := p.grow(ctx, growth{streaming: streaming != StreamOff, shown: p.sign, show: func(ctx context.Context, part gateway.Part) error {
 		return p.e.gateway.Edit(ctx, p.to, p.id, part)
 	}})
 	if err != nil {
@@ -220,7 +233,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 		}
 	}
 	crashPoint("placeholder.sending")
-	part := gateway.Part{Text: placeholderText, ReplyTo: p.t.row.ReplyTo, Yield: true}
+	part := gateway.Part{Text: p.sign, ReplyTo: p.t.row.ReplyTo, Yield: true, Silent: p.quiet}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
 	defer cancel()
 	// A turn that has ended does not wait long for a placeholder that hangs.

@@ -94,6 +94,9 @@ func (d *Data) Schedules() job.Schedules { return d.schedules }
 // Schedules are the same of a running bot.
 func (e *Engine) Schedules() job.Schedules { return e.schedules }
 
+// Subagents are the tools' own view of the subagents.
+func (e *Engine) Subagents() job.Subagents { return e.schedules }
+
 // pruneJobs deletes jobs that ended long ago, and runs.
 func pruneJobs(tx *store.Tx) error {
 	before := time.Now().Add(-jobsKept)

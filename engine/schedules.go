@@ -28,6 +28,8 @@ type Scheduler struct {
 	// MinInterval is the shortest time between two runs of a job that a chat may
 	// ask for.
 	MinInterval time.Duration
+	// MaxSubagents is how many subagents there may be at one time; 0 is 5.
+	MaxSubagents int
 	// History is how many completed runs of the same name a run knows.
 	History int
 }

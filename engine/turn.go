@@ -196,8 +196,11 @@ func (t *turn) streaming() string {
 func (t *turn) run(ctx context.Context) {
 	t.log = t.log.With("turn", t.row.ID)
 	started := time.Now()
-	if t.job == nil {
+	switch {
+	case t.job == nil:
 		t.show.start(t.streaming())
+	case t.job.job.Kind == store.JobSpawn && t.job.job.Target.Channel != "":
+		t.show.startQuietly(t.job.job.Name)
 	}
 	text, err := t.safely(ctx)
 	state, note := store.TurnDone, ""

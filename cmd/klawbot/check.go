@@ -80,6 +80,7 @@ var checks = map[string]func(any) error{
 	"scheduler.misfireGraceSeconds":             between(0, 366*86400),
 	"scheduler.runTimeoutSeconds":               between(1, 86400),
 	"scheduler.minIntervalSeconds":              between(1, 86400),
+	"scheduler.maxSubagents":                    between(1, 100),
 	"delivery.ambiguous":                        oneOf("resend", "hold"),
 	"backup.everyHours":                         between(0, 8760),
 	"backup.keep":                               between(1, 1000),

@@ -61,7 +61,6 @@ func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
 // for everything in it.
 var laterKeys = []string{
 	"channels.web", "context.compactAt", "heartbeat",
-	"scheduler.maxSubagents",
 }
 
 // comesLater reports whether the key at path belongs to a part of a later version.

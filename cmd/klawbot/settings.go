@@ -53,6 +53,7 @@ func (c *Config) settings() engine.Settings {
 			MisfireGrace:     time.Duration(c.Scheduler.MisfireGraceSeconds * float64(time.Second)),
 			RunTimeout:       time.Duration(c.Scheduler.RunTimeoutSeconds) * time.Second,
 			MinInterval:      time.Duration(c.Scheduler.MinIntervalSeconds) * time.Second,
+			MaxSubagents:     c.Scheduler.MaxSubagents,
 			History:          c.Context.SubagentRuns,
 		},
 	}

@@ -1,7 +1,8 @@
-// Package job holds the tools that plan: schedules that run by themselves.
+// Package job holds the tools that plan: schedules that run by themselves, and
+// subagents, which run at once.
 //
-// What is planned is kept by somebody else, asked through Schedules, who also
-// decides whose schedules a call may see.
+// What is planned is kept by somebody else, asked through Schedules and Subagents,
+// who also decides whose jobs a call may see.
 package job
 
 import (
@@ -99,14 +100,15 @@ func (r *Refusal) Error() string { return r.Text }
 
 // Config is what New needs.
 type Config struct {
-	// Schedules is required.
+	// Schedules and Subagents are required.
 	Schedules Schedules
+	Subagents Subagents
 }
 
-// Tools returns schedule_list, schedule_add, schedule_remove, schedule_manage and
-// schedule_deliver.
+// Tools returns schedule_list, schedule_add, schedule_remove, schedule_manage,
+// schedule_deliver, subagent_spawn and subagent_manage.
 func Tools(c Config) []tools.Tool {
-	s := schedules{c.Schedules}
+	s, sub := schedules{c.Schedules}, subagents{c.Subagents}
 	routine := []tools.Alias{{Name: "routine", Route: route}}
 	renamed := map[string]string{"schedule": "cron"}
 	return []tools.Tool{
@@ -120,6 +122,11 @@ func Tools(c Config) []tools.Tool {
 			Keeps: []string{"message"}, Timeout: time.Minute,
 		}, texts, s.manage),
 		tools.New(tools.Spec{Name: DeliverName, Group: tools.GroupMessage, PreValidate: onlyInRuns}, texts, deliver),
+		tools.New(tools.Spec{
+			Name: "subagent_spawn", Group: tools.GroupSystem, Changes: true, Aliases: []tools.Alias{{Name: "delegate_task"}},
+			Arguments: map[string]string{"task": "message"}, Keeps: []string{"message"}, PreValidate: notInside,
+		}, texts, sub.spawn),
+		tools.New(tools.Spec{Name: "subagent_manage", Group: tools.GroupSystem, Changes: true, ChangesWhen: cancels}, texts, sub.manage),
 	}
 }
 

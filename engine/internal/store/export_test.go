@@ -48,6 +48,10 @@ var HotStatements = map[string]string{
 	"Spent":      spentSQL,
 	"CostOf":     costOfSQL,
 
+	"Spawned":     spawnedSQL,
+	"OpenSpawns":  openSpawnsSQL,
+	"EndedSpawns": endedSpawnsSQL,
+
 	"PendingApproval": pendingApprovalSQL,
 	"stopApprovals":   stopApprovalsSQL,
 }

@@ -118,11 +118,11 @@ func TestEachTimeIsClaimedOnce(t *testing.T) {
 		if diff := cmp.Diff(map[store.JobID]store.Run{id: run}, latest); diff != "" {
 			t.Error(diff)
 		}
-		completed, err3 := tx.RunsOf(store.JobSchedule, "news", run.ID+1, 5)
-		if diff := cmp.Diff([]store.Run{run}, completed); diff != "" {
+		completed, err3 := tx.RunsOf(news("news"), run.ID+1, 5)
+		if diff := cmp.Diff([]store.PastRun{{Run: run, Message: news("news").Message}}, completed); diff != "" {
 			t.Error(diff)
 		}
-		before, err4 := tx.RunsOf(store.JobSchedule, "news", run.ID, 5)
+		before, err4 := tx.RunsOf(news("news"), run.ID, 5)
 		if len(before) != 0 {
 			t.Errorf("before the first run there are %v", before)
 		}

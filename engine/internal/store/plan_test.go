@@ -35,7 +35,7 @@ func TestPlans(t *testing.T) {
 }
 
 func partial(step string) bool {
-	for _, index := range []string{"inbox_new", "inbox_running", "outbox_waiting", "turns_running", "messages_unlogged", "approvals_pending", "jobs_on", "jobs_waiting", "runs_open"} {
+	for _, index := range []string{"inbox_new", "inbox_running", "outbox_waiting", "turns_running", "messages_unlogged", "approvals_pending", "jobs_on", "jobs_waiting", "jobs_spawned", "runs_open"} {
 		if strings.Contains(step, "INDEX "+index) {
 			return true
 		}

@@ -26,6 +26,8 @@ const (
 	RunSkipped RunState = "skipped"
 	// RunStopped runs were stopped by a person.
 	RunStopped RunState = "stopped"
+	// RunLost runs are subagents of which nobody knows how far they came.
+	RunLost RunState = "lost"
 )
 
 // The causes of a run.
@@ -33,6 +35,8 @@ const (
 	CauseDue  = "due"
 	CauseLate = "late"
 	CauseHand = "by hand"
+	// CauseSpawned runs are subagents.
+	CauseSpawned = "spawned"
 )
 
 // Run is one run of a job.
@@ -42,8 +46,8 @@ type Run struct {
 	// ScheduledAt is when it was due; a job has one run for each such time.
 	ScheduledAt time.Time
 	State       RunState
-	// Cause is CauseDue, CauseLate for one that makes up for missed times, or
-	// CauseHand.
+	// Cause is CauseDue, CauseLate for one that makes up for missed times,
+	// CauseHand or CauseSpawned.
 	Cause    string
 	Attempts int
 	// Missed is how many missed times a row with RunMissed stands for, from
@@ -70,21 +74,33 @@ const (
 	runSQL      = `SELECT ` + runColumns + ` FROM runs r WHERE r.id = ?`
 	openRunsSQL = `SELECT ` + runColumns + ` FROM runs r WHERE r.state IN ('claimed', 'running', 'retry') ORDER BY r.id`
 	runsSQL     = `SELECT ` + runColumns + ` FROM runs r WHERE r.job = ? ORDER BY r.scheduled_at DESC LIMIT ?`
-	runsOfSQL   = `SELECT ` + runColumns + ` FROM jobs j CROSS JOIN runs r ON r.job = j.id
-		WHERE j.name = ? AND j.kind = ? AND r.state IN ('done', 'silent') AND r.id < ? ORDER BY r.id DESC LIMIT ?`
+	runsOfSQL   = `SELECT j.message, ` + runColumns + ` FROM jobs j CROSS JOIN runs r ON r.job = j.id
+		WHERE j.name = ? AND j.kind = ? AND j.home_channel = ? AND j.home_chat = ? AND r.state IN ('done', 'silent') AND r.id < ?
+		ORDER BY r.id DESC LIMIT ?`
 	latestRunsSQL = `SELECT ` + runColumns + ` FROM jobs j JOIN runs r ON r.id = (SELECT l.id FROM runs l WHERE l.job = j.id ORDER BY l.scheduled_at DESC LIMIT 1)
 		WHERE j.state IN ('on', 'paused') ORDER BY j.id`
 	openRunOfSQL = `SELECT count(*) FROM runs WHERE job = ? AND state IN ('claimed', 'running', 'retry')`
 	runAtSQL     = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ?`
 	spentSQL     = `SELECT coalesce(sum(max(input_tokens, 0) + estimated_input), 0), coalesce(sum(max(output_tokens, 0) + estimated_output), 0), coalesce(sum(max(cost, 0)), 0) FROM usage WHERE turn = ?`
-	costOfSQL    = `SELECT coalesce(sum(cost), 0) FROM runs WHERE job = ?`
-	pruneRunSQL  = `DELETE FROM runs WHERE state NOT IN ('claimed', 'running', 'retry') AND scheduled_at < ?`
+	// What a run's subagents cost counts as the run's.
+	costOfSQL = `SELECT coalesce(sum(r.cost + (SELECT coalesce(sum(c.cost), 0) FROM jobs s JOIN runs c ON c.job = s.id WHERE s.parent <> 0 AND s.parent = r.turn)), 0)
+		FROM runs r WHERE r.job = ?`
+	pruneRunSQL = `DELETE FROM runs WHERE state NOT IN ('claimed', 'running', 'retry') AND scheduled_at < ?`
 )
 
+func (r *Run) fields() []any {
+	return []any{&r.ID, &r.Job, millis{&r.ScheduledAt}, &r.State, &r.Cause, &r.Attempts, &r.Missed, &r.Turn, &r.InputTokens, &r.OutputTokens,
+		&r.Cost, &r.Delivered, &r.Result, &r.Note, millis{&r.RetryAt}, millis{&r.StartedAt}, millis{&r.EndedAt}}
+}
+
 func scanRun(r row) (n Run, err error) {
-	err = r.Scan(&n.ID, &n.Job, millis{&n.ScheduledAt}, &n.State, &n.Cause, &n.Attempts, &n.Missed, &n.Turn, &n.InputTokens, &n.OutputTokens,
-		&n.Cost, &n.Delivered, &n.Result, &n.Note, millis{&n.RetryAt}, millis{&n.StartedAt}, millis{&n.EndedAt})
+	err = r.Scan(n.fields()...)
 	return n, err
+}
+
+// Open reports whether the run has not ended.
+func (r Run) Open() bool {
+	return r.State == RunClaimed || r.State == RunRunning || r.State == RunRetry
 }
 
 // ClaimRun stores a run, claimed unless State says otherwise. It returns 0 when
@@ -164,12 +180,21 @@ func (tx *Tx) Runs(job JobID, limit int) ([]Run, error) {
 	return all, nil
 }
 
-// RunsOf lists the completed runs of all jobs of a kind and name that began
-// before a run, the latest first, at most limit.
-func (tx *Tx) RunsOf(kind JobKind, name string, before RunID, limit int) ([]Run, error) {
-	all, err := query(tx, scanRun, runsOfSQL, name, kind, before, limit)
+// PastRun is a completed run with the task that it had.
+type PastRun struct {
+	Run
+	Message string
+}
+
+// RunsOf lists the completed runs that began before a run, of all jobs that have
+// the kind, the name and the home of its job, the latest first, at most limit.
+func (tx *Tx) RunsOf(j Job, before RunID, limit int) ([]PastRun, error) {
+	all, err := query(tx, func(r row) (p PastRun, err error) {
+		err = r.Scan(append([]any{&p.Message}, p.Run.fields()...)...)
+		return p, err
+	}, runsOfSQL, j.Name, j.Kind, j.Home.Channel, j.Home.Chat, before, limit)
 	if err != nil {
-		return nil, fmt.Errorf("list runs of %s: %w", name, err)
+		return nil, fmt.Errorf("list runs of %s: %w", j.Name, err)
 	}
 	return all, nil
 }
@@ -196,7 +221,8 @@ func (tx *Tx) Spent(turn TurnID) (input, output int, cost int64, err error) {
 	return input, output, cost, err
 }
 
-// CostOf is what the runs of a job have cost, in billionths of a dollar.
+// CostOf is what the runs of a job and their subagents have cost, in billionths
+// of a dollar.
 func (tx *Tx) CostOf(job JobID) (cost int64, err error) {
 	if err = tx.tx.QueryRow(costOfSQL, job).Scan(&cost); err != nil {
 		err = fmt.Errorf("sum up the runs of job %d: %w", job, err)

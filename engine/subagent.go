@@ -1,0 +1,248 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/tools"
+	"klawbot/tools/job"
+)
+
+const (
+	// maxSpawned is how many subagents there may be at one time when the settings
+	// do not say.
+	maxSpawned = 5
+	// spawnedShown is how many subagents that have ended the list shows.
+	spawnedShown = 10
+	// lostAfter is the age at which a subagent is not resumed any more: what was
+	// to happen at once is not wanted a day later.
+	lostAfter = 24 * time.Hour
+)
+
+var _ job.Subagents = (*schedules)(nil)
+
+// Spawn starts a subagent: a job whose one run is due now. It does not wait for it.
+func (s *schedules) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subagent, error) {
+	who, err := s.who(c)
+	if err != nil {
+		return job.Subagent{}, err
+	}
+	now := time.Now().Truncate(time.Millisecond)
+	j := store.Job{
+		Kind: store.JobSpawn, Name: strings.TrimSpace(t.Name), Home: who.home, Creator: who.user, At: now, Zone: zoneOf(s.settings()).String(),
+		// Its one time has come, so that nothing but its run is left to do.
+		State: store.JobDone, Origin: cmp.Or(string(c.Origin), "command"), Parent: store.TurnID(c.Turn),
+	}
+	if who.line {
+		j.Origin = "command"
+	}
+	if err := checkJobName(j.Name); err != nil {
+		return job.Subagent{}, err
+	}
+	if strings.TrimSpace(t.Message) == "" {
+		return job.Subagent{}, refuse(tools.Validation, "the message is empty; say what the subagent shall do")
+	}
+	if err := s.change(ctx, &j, job.New{Message: t.Message, Model: t.Model, InjectInto: t.InjectInto}, c, who); err != nil {
+		return job.Subagent{}, err
+	}
+	run := store.Run{ScheduledAt: now, State: store.RunClaimed, Cause: store.CauseSpawned}
+	err = s.write(ctx, func(tx *store.Tx) error {
+		open, err := tx.OpenSpawns()
+		if err != nil {
+			return err
+		}
+		if most := cmp.Or(s.settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
+			return refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
+		}
+		if run.Job, err = tx.AddJob(j); err != nil {
+			return err
+		}
+		run.ID, err = tx.ClaimRun(run)
+		return err
+	})
+	return shownSpawned(nil, store.Spawned{Job: j, Run: run}), err
+}
+
+// runsSubagent reports whether a subagent is the caller's business.
+func (a planner) runsSubagent(j store.Job) bool { return a.all || sameChat(a.home, j.Home) }
+
+// Spawned lists the subagents that the caller may see, the latest first.
+func (s *schedules) Spawned(ctx context.Context, c tools.Call) ([]job.Subagent, error) {
+	who, err := s.who(c)
+	if err != nil {
+		return nil, err
+	}
+	home := who.home
+	if who.all {
+		home = store.Address{}
+	}
+	var list []job.Subagent
+	err = s.read(ctx, func(tx *store.Tx) error {
+		list = nil
+		open, err := tx.OpenSpawns()
+		if err != nil {
+			return err
+		}
+		ended, err := tx.EndedSpawns(home, spawnedShown)
+		for _, one := range append(open, ended...) {
+			if who.runsSubagent(one.Job) {
+				list = append(list, shownSpawned(tx, one))
+			}
+		}
+		return err
+	})
+	return list, err
+}
+
+// Subagent returns one by its run.
+func (s *schedules) Subagent(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
+	who, err := s.who(c)
+	if err != nil {
+		return one, err
+	}
+	err = s.read(ctx, func(tx *store.Tx) error {
+		found, err := spawnedFor(tx, who, id)
+		if err == nil {
+			one = shownSpawned(tx, found)
+		}
+		return err
+	})
+	return one, err
+}
+
+// Cancel ends a subagent that has not ended.
+func (s *schedules) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
+	who, err := s.who(c)
+	if err != nil {
+		return one, err
+	}
+	err = s.write(ctx, func(tx *store.Tx) error {
+		found, err := spawnedFor(tx, who, id)
+		if err != nil {
+			return err
+		}
+		if !found.Run.Open() {
+			return refuse(tools.Execution, "subagent %d has ended already (%s)", id, found.Run.State)
+		}
+		if found, err = cancelSpawned(tx, found); err == nil {
+			one = shownSpawned(tx, found)
+		}
+		return err
+	})
+	return one, err
+}
+
+// spawnedFor finds a subagent for somebody who may see it.
+func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
+	one, err := tx.Spawned(store.RunID(id))
+	if errors.Is(err, store.ErrNotFound) || err == nil && !who.runsSubagent(one.Job) {
+		return one, refuse(tools.NotFound, "subagent %d not found; list shows the ids", id)
+	}
+	return one, err
+}
+
+// cancelSpawned marks a subagent as cancelled. One that has not begun has ended
+// with that; one that is at work ends when its turn notices.
+func cancelSpawned(tx *store.Tx, one store.Spawned) (store.Spawned, error) {
+	if one.Run.State != store.RunRunning {
+		one.Run.State, one.Run.Note, one.Run.EndedAt = store.RunStopped, noteCancelled, time.Now()
+		if err := tx.UpdateRun(one.Run); err != nil {
+			return one, err
+		}
+	}
+	removeJob(&one.Job)
+	return one, tx.UpdateJob(one.Job)
+}
+
+// noteCancelled is what the ledger says of a subagent that was cancelled.
+const noteCancelled = "cancelled"
+
+// shownSpawned is a subagent as tools and programs see it.
+func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
+	one := job.Subagent{
+		ID: int64(s.Run.ID), Name: s.Job.Name, Message: s.Job.Message, Model: s.Job.Model, State: string(s.Run.State),
+		SpawnedAt: s.Run.ScheduledAt, StartedAt: s.Run.StartedAt, EndedAt: s.Run.EndedAt, InputTokens: s.Run.InputTokens,
+		OutputTokens: s.Run.OutputTokens, CostUSD: float64(s.Run.Cost) / usdUnits, Delivered: s.Run.Delivered, Result: s.Run.Result, Note: s.Run.Note,
+	}
+	switch {
+	case s.Run.State == store.RunClaimed:
+		one.State = "waiting"
+	case s.Run.State == store.RunRunning && s.Job.State == store.JobRemoved:
+		one.State = "stopping"
+	}
+	if s.Job.Target.Channel != "" {
+		one.InjectInto = reachable(s.Job.Target).Chat.String()
+	}
+	if tx != nil && s.Run.Delivered != "" {
+		if o, err := tx.OutNamed(runKey(s.Run.ID) + "/0"); err == nil {
+			one.Delivery = string(o.State)
+		}
+	}
+	return one
+}
+
+// stopSubagents cancels the subagents that turns of a chat have started, those
+// that wait and those at work, and returns how many.
+func (e *Engine) stopSubagents(ctx context.Context, a store.Address) int {
+	var stopped int
+	mark := func(tx *store.Tx) error {
+		open, err := tx.OpenSpawns()
+		stopped = 0
+		for _, one := range open {
+			if err == nil && one.Job.Home == a && one.Job.State != store.JobRemoved {
+				stopped++
+				_, err = cancelSpawned(tx, one)
+			}
+		}
+		return err
+	}
+	e.eventually(ctx, store.Address{}, mark, func(err error) {
+		if err != nil {
+			e.log.Error("subagents not stopped", "chat", reachable(a).String(), "err", err)
+			return
+		}
+		e.jobs.Changed()
+	})
+	e.live.stop(errJobGone, func(j store.Job) bool { return j.Kind == store.JobSpawn && j.Home == a })
+	return stopped
+}
+
+// lost says why a subagent cannot be resumed, "" when it can: nobody knows how
+// far it came, or it is too old.
+func (e *Engine) lost(ctx context.Context, j store.Job, r store.Run) string {
+	if j.Kind != store.JobSpawn {
+		return ""
+	}
+	if time.Since(r.ScheduledAt) > lostAfter {
+		return e.say(sayLostOld)
+	}
+	if r.State != store.RunRunning {
+		return ""
+	}
+	var t store.Turn
+	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		t, err = tx.Turn(r.Turn)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) || err == nil && t.State != store.TurnRunning {
+		return e.say(sayLostTurn)
+	}
+	return ""
+}
+
+// troubled is how a run ends that cannot be made: its schedule is paused, and a
+// subagent is told of.
+func (e *Engine) troubled(j store.Job, state store.RunState, why string) runEnd {
+	if j.Kind != store.JobSpawn {
+		return runEnd{state: state, note: why, pause: why, owners: true}
+	}
+	text := saySpawnFailed
+	if state == store.RunLost {
+		text = saySpawnLost
+	}
+	return runEnd{state: state, note: why, alert: e.say(text, asName(j.Name), why)}
+}
