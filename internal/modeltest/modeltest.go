@@ -1,5 +1,5 @@
 // Package modeltest is a fake of three model APIs: OpenAI's chat completions,
-// Anthropic's Messages and Ollama's chat. It is strict about what it is asked,
+// Anthropic's Messages and Ollama's chat, and of OpenAI's embeddings. It is strict about what it is asked,
 // more than any one provider: a request that some provider refuses gets a 400 in
 // the form of its API. What it answers is decided by a
 // function, by rules or by queued replies, faults of the wire included. It is no
@@ -31,9 +31,11 @@ type Server struct {
 	mu      sync.Mutex
 	respond func(Request) Reply // guarded by mu
 	queue   []Reply             // guarded by mu; used up before respond is asked
-	models  []string            // guarded by mu
-	strict  bool                // guarded by mu; see Alternate
-	journal journal             // guarded by mu
+	// embeddings are those for requests for embeddings. Guarded by mu.
+	embeddings []Reply
+	models     []string // guarded by mu
+	strict     bool     // guarded by mu; see Alternate
+	journal    journal  // guarded by mu
 	// capabilities and window are what /api/show says. Guarded by mu.
 	capabilities []string
 	window       int
@@ -49,6 +51,7 @@ func New(key string) *Server {
 	}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.completions)
 	s.mux.HandleFunc("POST /v1/messages", s.messages)
+	s.mux.HandleFunc("POST /v1/embeddings", s.embed)
 	s.mux.HandleFunc("GET /v1/models", s.listModels)
 	s.mux.HandleFunc("POST /api/chat", s.chat)
 	s.mux.HandleFunc("POST /api/show", s.show)

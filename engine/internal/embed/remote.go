@@ -9,8 +9,10 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // RemoteConfig is what NewRemote needs.
@@ -35,10 +37,22 @@ type Remote struct {
 // NewRemote returns a Remote. It asks nothing yet.
 func NewRemote(c RemoteConfig) *Remote { return &Remote{config: c} }
 
-// What one request to a server may hold: texts, and bytes of an answer.
+// What one request to a server may hold and take: texts, bytes of an answer and
+// of an error. A query has somebody waiting for it.
 const (
 	maxRemoteTexts  = 64
 	maxRemoteAnswer = 64 << 20
+	maxRemoteError  = 4 << 10
+	queryTimeout    = 10 * time.Second
+	passagesTimeout = 2 * time.Minute
+)
+
+// What passes is tried again: so often, after such a wait, doubled each time. A
+// server that asks for more than the longest wait is not waited for.
+const (
+	remoteRetries = 3
+	remoteWait    = time.Second
+	longestWait   = time.Minute
 )
 
 // Name tells the model apart from those on this machine.
@@ -54,27 +68,79 @@ func (r *Remote) Dimensions(ctx context.Context) (int, error) {
 	return len(v), err
 }
 
-// Query returns the vector of a text that is looked for.
+// Query returns the vector of a text that is looked for. It asks once.
 func (r *Remote) Query(ctx context.Context, text string) ([]float32, error) {
-	all, err := r.Passages(ctx, []string{text})
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	all, err := r.ask(ctx, []string{text})
 	if err != nil {
-		return nil, err
+		return nil, r.explain(err)
 	}
 	return all[0], nil
 }
 
-// Passages returns the vectors of texts, in their order.
+// Passages returns the vectors of texts, in their order. What passes it tries
+// again.
 func (r *Remote) Passages(ctx context.Context, texts []string) ([][]float32, error) {
 	var all [][]float32
 	for len(texts) > 0 {
 		n := min(len(texts), maxRemoteTexts)
-		some, err := r.ask(ctx, texts[:n])
+		some, err := r.persist(ctx, texts[:n])
 		if err != nil {
-			return nil, fmt.Errorf("embed with %s at %s: %w", r.config.Model, r.config.BaseURL, err)
+			return nil, r.explain(err)
 		}
 		all, texts = append(all, some...), texts[n:]
 	}
 	return all, nil
+}
+
+func (r *Remote) explain(err error) error {
+	return fmt.Errorf("embed with %s at %s: %w", r.config.Model, r.config.BaseURL, err)
+}
+
+// passingError is a failure that may be over soon.
+type passingError struct {
+	error
+	wait time.Duration // what the server asks for
+}
+
+func (e passingError) Unwrap() error { return e.error }
+
+// persist asks until it gets an answer, or no hope is left.
+func (r *Remote) persist(ctx context.Context, texts []string) ([][]float32, error) {
+	for attempt := 0; ; attempt++ {
+		bounded, cancel := context.WithTimeout(ctx, passagesTimeout)
+		all, err := r.ask(bounded, texts)
+		cancel()
+		e, passes := errors.AsType[passingError](err)
+		if !passes || attempt == remoteRetries || e.wait > longestWait || ctx.Err() != nil {
+			return all, err
+		}
+		select {
+		case <-time.After(max(e.wait, remoteWait<<attempt)):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// refusal is the error of an answer that is none.
+func refusal(response *http.Response) error {
+	var body struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxRemoteError)) // the status says enough
+	err := fmt.Errorf("the server answers %s", response.Status)
+	if json.Unmarshal(text, &body) == nil && body.Error.Message != "" {
+		err = fmt.Errorf("%w: %s", err, body.Error.Message)
+	}
+	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode < http.StatusInternalServerError {
+		return err
+	}
+	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for none
+	return passingError{err, time.Duration(seconds) * time.Second}
 }
 
 func (r *Remote) ask(ctx context.Context, texts []string) ([][]float32, error) {
@@ -92,11 +158,11 @@ func (r *Remote) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	}
 	response, err := r.config.HTTP.Do(request)
 	if err != nil {
-		return nil, err
+		return nil, passingError{err, 0}
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answers %s", response.Status)
+		return nil, refusal(response)
 	}
 	var answer struct {
 		Data []struct {
@@ -105,7 +171,7 @@ func (r *Remote) ask(ctx context.Context, texts []string) ([][]float32, error) {
 		} `json:"data"`
 	}
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxRemoteAnswer)).Decode(&answer); err != nil {
-		return nil, fmt.Errorf("the server's answer: %w", err)
+		return nil, passingError{fmt.Errorf("the server's answer: %w", err), 0}
 	}
 	all := make([][]float32, len(texts))
 	for _, d := range answer.Data {
