@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -268,7 +268,7 @@ func FuzzConfigChangesOnlyWhatIsSettable(f *testing.F) {
 	for _, action := range []string{"set", "append"} {
 		for _, key := range []string{
 			"agent.language", "agent.timezone", "agent.debounceMs", "models.default", "context.window", "log.level", "security.autonomy",
-			"channels.telegram.allowedChatIds", "channels.telegram.token", "models", "context", "context.window.x", "agent.language\n", " log.level", "memory.search.topK",
+			"channels.telegram.allowedChatIds", "channels.telegram.token", "models", "context", "context.window.x", "agent.language\n", " log.level", "memory.search.topK", "memory.embedding.path",
 			"security", "models.default: main\nsecurity", "shared", "",
 		} {
 			for _, value := range []string{"ru", "1", "other", "*zone", "ru\nsecurity:\n  autonomy: full", "\u0085"} {
@@ -305,9 +305,9 @@ func FuzzConfigChangesOnlyWhatIsSettable(f *testing.F) {
 		for at := range unequal(was, now) {
 			paths = append(paths, strings.Split(at, pathMark))
 		}
-		allowed := []string{"agent.language", "agent.timezone", "agent.debounceMs", "models.default", "context.window", "log.level"}
+		allowed := regexp.MustCompile(`^(agent\.(language|timezone|debounceMs)|models\.(default|small)|(context|memory\.search|memory\.autoRecall)\.[A-Za-z]+|log\.level)$`)
 		for _, path := range paths {
-			if name := strings.Join(path, "."); !slices.Contains(allowed, name) || name != key || action != "set" {
+			if name := strings.Join(path, "."); !allowed.MatchString(name) || name != key || action != "set" {
 				t.Errorf("%s %q = %q changed %s: %s", action, key, value, name, r.Output)
 			}
 		}
