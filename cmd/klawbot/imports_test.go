@@ -97,7 +97,7 @@ var home = map[string][]string{
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},
-	"golang.org/x/sys":                             {"engine/internal/store", "internal/llamatest", "tools/sandbox"}, // each its own system calls
+	"golang.org/x/sys":                             {"engine/internal/store", "internal/llamatest", "tools/sandbox", "cmd/klawbot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
 	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox"},
 }
