@@ -175,7 +175,7 @@ func parseLoCoMo(t *testing.T, file map[string]json.RawMessage) dialogue {
 			t.Fatal(err)
 		}
 		for _, s := range said {
-			turns[s.ID] = s.Speaker + ": " + s.Text
+			turns[s.ID] = strings.TrimSpace(s.Speaker + ": " + s.Text)
 			d.rows = append(d.rows, memoryRow{turns[s.ID], fmt.Sprintf("D%d", k), at})
 		}
 	}

@@ -89,7 +89,11 @@ type candidate struct {
 func (m *Memory) search(tx *store.Tx, q Query, vector []float32) ([]Hit, error) {
 	found := map[store.ChunkID]*candidate{}
 	if q.Mode != Vector {
-		matches, err := tx.MatchTerms(queryTerms(q.Text), q.Scope, keywordCandidates)
+		terms, err := m.rareTerms(tx, queryTerms(q.Text))
+		if err != nil {
+			return nil, err
+		}
+		matches, err := tx.MatchTerms(terms, q.Scope, keywordCandidates)
 		if err != nil {
 			return nil, err
 		}
@@ -120,6 +124,9 @@ func (m *Memory) search(tx *store.Tx, q Query, vector []float32) ([]Hit, error) 
 		return nil, err
 	}
 	if vector != nil {
+		if err := sharpen(tx, set, vector, all, chunks); err != nil {
+			return nil, err
+		}
 		if err := lookAround(tx, set, vector, all, chunks); err != nil {
 			return nil, err
 		}
@@ -168,7 +175,7 @@ func (m *Memory) vectorsOf(tx *store.Tx, set store.VectorSet, kind store.Kind, q
 				ids = append(ids, id)
 			}
 		}
-		known, err := tx.Vectors(set.ID, kind, ids)
+		known, err := coarseVectors(tx, set, kind, ids)
 		if err != nil {
 			return err
 		}
@@ -190,6 +197,51 @@ func (m *Memory) vectorsOf(tx *store.Tx, set store.VectorSet, kind store.Kind, q
 			return nil
 		}
 		m.drop(kind, gone)
+	}
+	return nil
+}
+
+// coarseVectors are vectors as they can be read quickly, the exact ones where that
+// cannot be.
+func coarseVectors(tx *store.Tx, set store.VectorSet, kind store.Kind, ids []store.ChunkID) (map[store.ChunkID][]float32, error) {
+	known, err := tx.CoarseVectors(set, kind, ids)
+	if err != nil || len(known) == len(ids) {
+		return known, err
+	}
+	var others []store.ChunkID
+	for _, id := range ids {
+		if known[id] == nil {
+			others = append(others, id)
+		}
+	}
+	exact, err := tx.Vectors(set.ID, kind, others)
+	maps.Copy(known, exact)
+	return known, err
+}
+
+// sharpen puts the exact vectors in the place of the coarse ones.
+func sharpen(tx *store.Tx, set store.VectorSet, query []float32, all []*candidate, chunks map[store.ChunkID]store.Chunk) error {
+	ids := map[store.Kind][]store.ChunkID{}
+	for _, c := range all {
+		if c.vector != nil {
+			ids[chunks[c.id].Kind] = append(ids[chunks[c.id].Kind], c.id)
+		}
+	}
+	exact := map[store.ChunkID][]float32{}
+	for kind, some := range ids {
+		if kind == "" {
+			continue // gone since
+		}
+		known, err := tx.Vectors(set.ID, kind, some)
+		if err != nil {
+			return err
+		}
+		maps.Copy(exact, known)
+	}
+	for _, c := range all {
+		if v := exact[c.id]; v != nil {
+			c.vector, c.cosine = v, dot(v, query)
+		}
 	}
 	return nil
 }
@@ -248,7 +300,7 @@ func lookAround(tx *store.Tx, set store.VectorSet, query []float32, all []*candi
 		}
 	}
 	for kind, ids := range wanted {
-		more, err := tx.Vectors(set.ID, kind, ids)
+		more, err := coarseVectors(tx, set, kind, ids)
 		if err != nil {
 			return err
 		}

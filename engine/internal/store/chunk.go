@@ -239,6 +239,18 @@ type Match struct {
 	Score float64
 }
 
+// CountTerm returns how many chunks have a term; it counts no further than limit.
+func (tx *Tx) CountTerm(term string, limit int) (n int, err error) {
+	err = tx.tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)`, quotedTerm(term), limit).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count a word: %w", err)
+	}
+	return n, nil
+}
+
+// quotedTerm is a term as a string of FTS5, in which nothing is an operator.
+func quotedTerm(t string) string { return `"` + strings.ReplaceAll(t, `"`, `""`) + `"` }
+
 // MatchTerms finds the chunks that have any of the terms, by BM25, the best
 // first, at most limit.
 func (tx *Tx) MatchTerms(terms []string, s Scope, limit int) ([]Match, error) {
@@ -247,7 +259,7 @@ func (tx *Tx) MatchTerms(terms []string, s Scope, limit int) ([]Match, error) {
 	}
 	quoted := make([]string, len(terms))
 	for i, t := range terms {
-		quoted[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
+		quoted[i] = quotedTerm(t)
 	}
 	where, args := s.where()
 	found, err := query(tx, func(r row) (m Match, err error) {
