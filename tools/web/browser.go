@@ -83,6 +83,13 @@ func (w *Web) browse(ctx context.Context, c tools.Call, a browserArgs) tools.Res
 		return tools.OK("OK: browser closed")
 	}
 	t, err := w.browser.take(ctx, placeOf(c), a.Action == "open")
+	if err == nil && !t.answers(ctx) {
+		w.browser.end(placeOf(c))
+		if a.Action != "open" {
+			return tools.Fail(tools.Execution, stuck)
+		}
+		t, err = w.browser.take(ctx, placeOf(c), true)
+	}
 	if err != nil {
 		return tools.Fail(tools.Execution, err.Error())
 	}
@@ -130,6 +137,17 @@ func (w *Web) browserFailure(err error) tools.Result {
 	if refusal := w.refusal(err); refusal.ErrorKind == tools.Security {
 		return *refusal
 	}
+	return pageFailure(err)
+}
+
+// stuck is said of a page whose scripts never end.
+const stuck = "the page does not respond any more; open another one, which starts the browser afresh"
+
+// pageFailure is a result for a page that did not do what it should.
+func pageFailure(err error) tools.Result {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return tools.Fail(tools.Timeout, stuck)
+	}
 	return tools.Fail(tools.Execution, err.Error())
 }
 
@@ -137,7 +155,7 @@ func (w *Web) browserFailure(err error) tools.Result {
 func (t *tab) shoot(ctx context.Context, c tools.Call, selector string) tools.Result {
 	picture, err := t.picture(ctx, selector)
 	if err != nil {
-		return tools.Fail(tools.Execution, err.Error())
+		return pageFailure(err)
 	}
 	dir, err := c.Scratch()
 	if err == nil {

@@ -101,6 +101,7 @@ c.createDataChannel("x");
 c.createOffer().then((offer) => c.setLocalDescription(offer));
 </script>`, "TRAP", s.trap())))
 	mux.HandleFunc("/alert", page(`<title>Alert</title><script>alert("stop"); document.title = "went on"</script>`))
+	mux.HandleFunc("/stuck", page(`<title>Stuck</title><button id=b onclick="for (;;);">x</button>`))
 	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://"+s.trap()+"/secret", http.StatusFound)
 	})
@@ -271,5 +272,23 @@ func TestBrowserIsClosedWhenIdle(t *testing.T) {
 	}
 	if r := h.call("browser", args{"action": "text"}); r.Output != "Error: no page is open; open one first" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestBrowserLeavesAPageThatIsStuck: a script without end costs one answer and
+// not the browser.
+func TestBrowserLeavesAPageThatIsStuck(t *testing.T) {
+	s := openSite(t)
+	h := furnished(t, web.Config{})
+	const want = "does not respond any more; open another one"
+	h.call("browser", args{"action": "open", "url": s.URL + "/stuck"})
+	if r := h.call("browser", args{"action": "click", "selector": "#b"}); r.ErrorKind != tools.Timeout || !strings.Contains(r.Error, want) {
+		t.Errorf("click: %+v", r)
+	}
+	if r := h.call("browser", args{"action": "text"}); r.Success || !strings.Contains(r.Error, want) {
+		t.Errorf("text: %+v", r)
+	}
+	if r := h.call("browser", args{"action": "open", "url": s.URL}); !strings.Contains(r.Output, "Order some tea") {
+		t.Errorf("open: %+v", r)
 	}
 }

@@ -28,7 +28,9 @@ const (
 	findWithin = 5 * time.Second
 	// readyWithin bounds the wait for a page after a click.
 	readyWithin = 10 * time.Second
-	lookAgain   = 100 * time.Millisecond
+	// answerWithin bounds the wait for a sign of life of a page.
+	answerWithin = 3 * time.Second
+	lookAgain    = 100 * time.Millisecond
 )
 
 // tab is a browser with one page. One call works with it at a time.
@@ -148,6 +150,15 @@ func (t *tab) close() {
 	wipe(t.home)
 }
 
+// answers reports whether the page does anything at all: a script that never ends
+// stops all of it.
+func (t *tab) answers(ctx context.Context) bool {
+	inner, done := t.within(ctx, answerWithin)
+	defer done()
+	_, err := chromedp.Run(inner, chromedp.Evaluate[int]("1"))
+	return err == nil
+}
+
 // within is a context of the browser that also ends with the call's.
 func (t *tab) within(ctx context.Context, d time.Duration) (context.Context, func()) {
 	inner, cancel := context.WithTimeout(t.ctx, d)
@@ -185,6 +196,9 @@ func (t *tab) element(ctx context.Context, selector string, actions ...chromedp.
 	defer done()
 	err := chromedp.Do(inner, actions...)
 	if err != nil && t.ctx.Err() == nil && ctx.Err() == nil {
+		if !t.answers(ctx) {
+			return context.DeadlineExceeded
+		}
 		return fmt.Errorf("nothing visible matches %s; text shows which selectors there are", selector)
 	}
 	return err
