@@ -124,7 +124,7 @@ func (m *Memory) search(tx *store.Tx, q Query, vector []float32) ([]Hit, error) 
 		return nil, err
 	}
 	if vector != nil {
-		if err := sharpen(tx, set, vector, all, chunks); err != nil {
+		if err := sharpen(tx, set, vector, all[:min(len(all), 2*q.TopK)], chunks); err != nil {
 			return nil, err
 		}
 		if err := lookAround(tx, set, vector, all, chunks); err != nil {
@@ -282,7 +282,7 @@ func chunksOf(tx *store.Tx, all []*candidate) (map[store.ChunkID]store.Chunk, er
 // lookAround finds what the cosine is when the neighbours count, half as much
 // with every step away.
 func lookAround(tx *store.Tx, set store.VectorSet, query []float32, all []*candidate, chunks map[store.ChunkID]store.Chunk) error {
-	beside, err := tx.NeighbourIDs(slices.Collect(maps.Values(chunks)), reach)
+	beside, err := tx.NeighbourIDs(slices.Collect(maps.Keys(chunks)), reach)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -140,7 +139,7 @@ type Beside struct {
 }
 
 // NeighbourIDs is Neighbours of many chunks, by their ids, without their texts.
-func (tx *Tx) NeighbourIDs(chunks []Chunk, reach int) (map[ChunkID][]Beside, error) {
+func (tx *Tx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Beside, error) {
 	all := make(map[ChunkID][]Beside, len(chunks))
 	for _, statement := range []string{idsBeforeSQL, idsAfterSQL} {
 		if err := tx.neighbourIDs(statement, chunks, reach, all); err != nil {
@@ -150,37 +149,35 @@ func (tx *Tx) NeighbourIDs(chunks []Chunk, reach int) (map[ChunkID][]Beside, err
 	return all, nil
 }
 
-func (tx *Tx) neighbourIDs(statement string, chunks []Chunk, reach int, into map[ChunkID][]Beside) error {
-	prepared, err := tx.tx.Prepare(statement)
+func (tx *Tx) neighbourIDs(statement string, chunks []ChunkID, reach int, into map[ChunkID][]Beside) error {
+	rows, err := tx.tx.Query(fmt.Sprintf(statement, list(chunks)), neighbourhood.Milliseconds(), reach)
 	if err != nil {
 		return err
 	}
-	defer prepared.Close() // nothing is written
-	for _, c := range chunks {
-		rows, err := prepared.Query(c.Kind, c.Channel, c.Chat, c.Source, c.ID,
-			toMillis(c.CreatedAt.Add(-neighbourhood)), toMillis(c.CreatedAt.Add(neighbourhood)), reach)
-		if err != nil {
+	defer rows.Close()
+	var last ChunkID
+	for steps := 0; rows.Next(); {
+		var of ChunkID
+		var b Beside
+		if err := rows.Scan(&of, &b.ID); err != nil {
 			return err
 		}
-		for steps := 1; rows.Next(); steps++ {
-			b := Beside{Steps: steps}
-			if err := rows.Scan(&b.ID); err != nil {
-				return errors.Join(err, rows.Close())
-			}
-			into[c.ID] = append(into[c.ID], b)
+		if steps++; of != last {
+			last, steps = of, 1
 		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return err
-		}
+		b.Steps = steps
+		into[of] = append(into[of], b)
 	}
-	return nil
+	return rows.Err()
 }
 
 const (
-	idsBeforeSQL = `SELECT id FROM chunks WHERE kind = ? AND channel = ? AND chat = ? AND source = ?
-		AND id < ? AND created_at BETWEEN ? AND ? ORDER BY id DESC LIMIT ?`
-	idsAfterSQL = `SELECT id FROM chunks WHERE kind = ? AND channel = ? AND chat = ? AND source = ?
-		AND id > ? AND created_at BETWEEN ? AND ? ORDER BY id LIMIT ?`
+	idsBeforeSQL = `SELECT c.id, n.id FROM chunks c CROSS JOIN chunks n WHERE c.id IN (%s) AND n.id IN (SELECT b.id FROM chunks b
+		WHERE b.kind = c.kind AND b.channel = c.channel AND b.chat = c.chat AND b.source = c.source AND b.id < c.id
+		AND b.created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1 ORDER BY b.id DESC LIMIT ?2) ORDER BY c.id, n.id DESC`
+	idsAfterSQL = `SELECT c.id, n.id FROM chunks c CROSS JOIN chunks n WHERE c.id IN (%s) AND n.id IN (SELECT b.id FROM chunks b
+		WHERE b.kind = c.kind AND b.channel = c.channel AND b.chat = c.chat AND b.source = c.source AND b.id > c.id
+		AND b.created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1 ORDER BY b.id LIMIT ?2) ORDER BY c.id, n.id`
 )
 
 // Scope says which chunks a search may find. The zero value is all of them.
