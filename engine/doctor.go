@@ -44,9 +44,11 @@ func Ill(name, fix string, err error) Finding {
 func FreeSpace(dir string) (uint64, error) { return store.FreeSpace(dir) }
 
 // Doctor proves the parts that are the engine's: each page of the database, the
-// space for it, and the model with a tool. Beside a running bot it only reads.
+// space for it, the memory with something to remember and forget, and the model
+// with a tool. Beside a running bot it changes nothing else.
 func Doctor(ctx context.Context, c Config) []Finding {
-	all := append(databaseFindings(ctx, c), serverFindings(ctx, c)...)
+	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
+	all = append(all, serverFindings(ctx, c)...)
 	return append(all, modelFinding(ctx, c))
 }
 
@@ -55,7 +57,7 @@ func Doctor(ctx context.Context, c Config) []Finding {
 func (e *Engine) examine(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir)}
+	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store)}
 	if e.config.Examine != nil {
 		all = append(all, e.config.Examine(ctx)...)
 	}

@@ -178,7 +178,12 @@ func (b body) Stats(ctx context.Context) ([]self.Entry, error) {
 	if !s.Backup.At.IsZero() {
 		backup = s.Backup.At.In(zoneOf(b.config.Settings())).Format("2006-01-02 15:04")
 	}
+	remembered, err := b.lent.memory.stats(ctx)
+	if err != nil {
+		return nil, err
+	}
 	entries := []self.Entry{
+		{Key: "memory", Value: remembered},
 		{Key: "version", Value: b.config.Version},
 		{Key: "running for", Value: s.Uptime.Round(time.Second).String()},
 		{Key: "turns running", Value: strconv.Itoa(s.Running)},

@@ -125,5 +125,6 @@ func (p *parts) placeRows() []row {
 		{name: "data", text: p.folders.data},
 		{name: "workspace", text: p.folders.workspace},
 		p.box.row(),
+		{name: "memory", text: engine.EmbeddingText(p.config)},
 	}
 }

@@ -87,6 +87,20 @@ func (tx *Tx) Memories(limit int) ([]Memory, error) {
 	return all, nil
 }
 
+// MemoryCount is how much is remembered: memories, chunks of all kinds, and those
+// that have a vector in the newest set.
+type MemoryCount struct{ Memories, Chunks, Vectors int }
+
+// CountMemory counts what is remembered.
+func (tx *Tx) CountMemory() (n MemoryCount, err error) {
+	err = tx.tx.QueryRow(`SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM chunks),
+		(SELECT count(*) FROM vector_bits WHERE vectors = (SELECT max(id) FROM vector_sets))`).Scan(&n.Memories, &n.Chunks, &n.Vectors)
+	if err != nil {
+		return n, fmt.Errorf("count memories: %w", err)
+	}
+	return n, nil
+}
+
 // DropMemory deletes a memory and its chunks. One that is not there is
 // ErrNotFound.
 func (tx *Tx) DropMemory(id MemoryID) error {

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"klawbot/engine/internal/store"
+)
+
+// memoryFinding proves that the memory stores, finds and forgets. That there is no
+// embedding model is no fault.
+func memoryFinding(ctx context.Context, r *remembering, db *store.Store) Finding {
+	started := time.Now()
+	meaning, err := r.memory(db).Probe(ctx)
+	took := time.Since(started).Round(time.Millisecond)
+	if err != nil {
+		return Ill("memory", "klawbot reindex, and klawbot assets status", err)
+	}
+	text := fmt.Sprintf("stored, found and forgot a memory in %s", took)
+	m, why := r.embedder.current()
+	switch {
+	case why != nil:
+		return Well("memory", "%s; searches by words alone (%v): klawbot assets pull", text, why)
+	case !meaning:
+		return Well("memory", "%s by its words; %s has read nothing yet", text, m.Name())
+	}
+	return Well("memory", "%s, by its words and by its meaning (%s)", text, m.Name())
+}
+
+// memoryFindings are those of a data folder beside a running bot, or without one.
+func memoryFindings(ctx context.Context, c Config) []Finding {
+	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
+	if errors.Is(err, store.ErrNotFound) {
+		return []Finding{Well("memory", "new; %s", EmbeddingText(c))}
+	}
+	if err != nil {
+		return nil // the database's own finding says it
+	}
+	defer func() { _ = st.Close() }() // the canary is gone already
+	r := newRemembering(c, func() (*store.Store, error) { return st, nil })
+	defer func() { _ = r.embedder.Close() }() // it was only tried
+	return []Finding{memoryFinding(ctx, r, st)}
+}
+
+// EmbeddingText says how the memory of a configuration searches. It looks for the
+// files of the model and loads nothing.
+func EmbeddingText(c Config) string {
+	r := newRemembering(c, nil)
+	return r.text()
+}
+
+// text says how the memory searches.
+func (r *remembering) text() string {
+	m, err := r.embedder.current()
+	if err != nil {
+		return fmt.Sprintf("searches by words alone (%v): klawbot assets pull", err)
+	}
+	return "searches by words and by meaning, with " + m.Name()
+}
+
+// stats say what the memory holds.
+func (r *remembering) stats(ctx context.Context) (string, error) {
+	db, err := r.open()
+	if errors.Is(err, store.ErrNotFound) {
+		return r.text(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var n store.MemoryCount
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		n, err = tx.CountMemory()
+		return err
+	})
+	return fmt.Sprintf("%d memories, %d pieces of texts to be found, %d of them with a vector; %s", n.Memories, n.Chunks, n.Vectors, r.text()), err
+}
