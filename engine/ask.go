@@ -171,6 +171,9 @@ func (t *turn) call(ctx context.Context, c candidate, p llm.Provider, r llm.Requ
 		if err := t.e.withinBudget(ctx, t.settings); err != nil {
 			return llm.Result{}, err
 		}
+		if err := t.withinRun(); err != nil {
+			return llm.Result{}, err
+		}
 		t.partial = ""
 		heard := llm.Event{}
 		result, err := p.Stream(ctx, r, func(ev llm.Event) {

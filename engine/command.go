@@ -43,6 +43,7 @@ var commands = []command{
 	{"note", cmdNote, true, true},
 	{"tool", cmdTool, true, true},
 	{"export", cmdExport, true, true},
+	{"heartbeat", cmdHeartbeat, true, true},
 	{"doctor", cmdDoctor, true, true},
 	{"mcp", cmdMCP, false, true},
 }
@@ -131,6 +132,9 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 			return e.say(sayPrivately, c.name), nil, nil
 		}
 		text, err := e.serversText(ctx, it)
+		return text, nil, err
+	case "heartbeat":
+		text, err := e.heartbeatText(ctx)
 		return text, nil, err
 	case "remind":
 		text, change := e.remind(it)
@@ -274,7 +278,7 @@ func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
 		if query = strings.TrimSpace(query); verb != "search" || query == "" {
 			return nil
 		}
-		return directedCall("memory_search", map[string]any{"query": query, "topK": max(e.settings().Memory.TopK, 1)})
+		return directedCall("memory_search", map[string]any{"query": query, "topK": cmp.Or(e.settings().Memory.TopK, 10)})
 	case "note":
 		if args == "" {
 			return nil

@@ -153,6 +153,7 @@ type Settings struct {
 	Models      Models
 	Memory      MemorySettings
 	Scheduler   Scheduler
+	Heartbeat   Heartbeat
 }
 
 // The ways an answer shows while it grows. Where a channel or a chat has no
@@ -340,6 +341,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.backups.run(ctx) })
 	group.Go(func() error { return e.watchDatabase(ctx) })
 	group.Go(func() error { return e.jobs.Run(ctx) })
+	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
 	group.Go(func() error { e.memory.run(ctx, e.store); return nil })
 	e.memory.announce()

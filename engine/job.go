@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -173,6 +174,15 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 		e.endRun(ctx, j, r, e.troubled(j, store.RunFailed, why))
 		return false
 	}
+	rest, left, err := e.resting(ctx, j, r)
+	if err != nil {
+		e.logUnstored(ctx, "run not begun", err, "run", r.ID)
+		return pause(ctx, time.Second)
+	}
+	if rest != "" {
+		e.endRun(ctx, j, r, runEnd{state: store.RunSkipped, note: rest})
+		return false
+	}
 	if j.Kind == store.JobReminder {
 		e.endRun(ctx, j, r, runEnd{state: store.RunDone, report: "⏰ " + j.Message, result: j.Message})
 		return false
@@ -190,6 +200,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 		e.logUnstored(ctx, "run not begun", err, "run", r.ID)
 		return pause(ctx, time.Second)
 	}
+	t.job.left = left
 	running, cancel := context.WithCancelCause(e.parking)
 	defer cancel(nil)
 	defer e.live.add(r.ID, liveRun{t.job.job, cancel})()
@@ -221,6 +232,8 @@ type jobRun struct {
 	job      store.Job
 	run      store.Run
 	deadline *deadline
+	// left is how many tokens the run may take, 0 for no bound of its own.
+	left int
 }
 
 // beginRun starts the turn of a run, or resumes the one that the end of the
@@ -357,10 +370,22 @@ func (t *turn) within() *tools.Scope {
 	}
 	target := reachable(workplace(j)).Chat.String()
 	closed := tools.Policy{Autonomy: tools.Full, Scheduled: tools.Limits{Deny: closedToRuns(p.Scheduled, originOf(j))}}
+	if contains(closed.Scheduled.Deny, "schedule_add") {
+		closed.Rules = []tools.Rule{noHeartbeat}
+	}
 	scope := p.For(home, tools.OriginPerson).And(p.For(home, tools.OriginSchedule)).And(p.For(target, tools.OriginSchedule)).
 		And(closed.For("", tools.OriginSchedule))
 	return &scope
 }
+
+// noHeartbeat keeps a run from planning by way of the file.
+var noHeartbeat = func() tools.Rule {
+	r, err := tools.NewRule("heartbeat", []string{"file_write", "file_edit"}, nil, []string{workspace.HeartbeatFile})
+	if err != nil {
+		panic(err) // the rule is ours
+	}
+	return r
+}()
 
 // closedToRuns are the tools that runs do not have unless the policy for them
 // names them.

@@ -163,6 +163,9 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		if err := noteEnd(tx, j.ID, end); err != nil {
 			return err
 		}
+		if err := e.rearm(tx, j.ID, end, now); err != nil {
+			return err
+		}
 		if r.Delivered != "" {
 			if err := e.noteDelivery(tx, j, r, j.Target, end.report); err != nil {
 				return err
@@ -180,6 +183,9 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		return r
 	}
 	crashPoint("run.committed")
+	if j.Kind == store.JobHeartbeat {
+		e.jobs.Changed() // see rearm
+	}
 	e.log.Info("run ended", "job", j.ID, "run", r.ID, "name", j.Name, "state", string(r.State), "delivered", r.Delivered, "note", r.Note)
 	for _, o := range outs {
 		e.delivery.notify(o.Address)

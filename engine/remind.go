@@ -210,7 +210,7 @@ func (e *Engine) obeySchedule(ctx context.Context, it item) {
 		}
 		e.jobs.Changed()
 		if verb == verbDelete {
-			e.live.stop(errJobGone, func(j store.Job) bool { return j.ID == stopped })
+			e.live.stop(errJobGone, func(j store.Job) bool { return j.ID == stopped && e.removed(j) })
 		}
 		e.delivery.notify(it.row.Address)
 	})
@@ -236,6 +236,9 @@ func (e *Engine) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
 			text = e.say(sayScheduleSkipped, j.Name, e.nextText(j))
 		}
 	case verbDelete:
+		if err = inFile(j); err != nil {
+			break
+		}
 		removeJob(&j)
 		text = e.say(sayScheduleRemoved, j.Name)
 	case verbLogs:
@@ -361,7 +364,7 @@ func (e *Engine) tappedJob(tx *store.Tx, it item, id store.JobID, verb string) (
 	if err != nil {
 		return tap{}, err
 	}
-	if verb == verbDelete {
+	if verb == verbDelete && j.Kind != store.JobHeartbeat {
 		e.live.stop(errJobGone, func(l store.Job) bool { return l.ID == id })
 	}
 	return tap{say: text, jobs: true}, e.refreshList(tx, it, who)

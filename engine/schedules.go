@@ -259,9 +259,20 @@ func (s *schedules) alter(ctx context.Context, c tools.Call, name string, fn fun
 	return j, err
 }
 
+// inFile refuses to change what stands in HEARTBEAT.md.
+func inFile(j store.Job) error {
+	if j.Kind != store.JobHeartbeat {
+		return nil
+	}
+	return refuse(tools.Validation, "'%s' is a task of the heartbeat; change it in HEARTBEAT.md", j.Name)
+}
+
 // Remove takes a schedule away.
 func (s *schedules) Remove(ctx context.Context, c tools.Call, name string) error {
 	_, err := s.alter(ctx, c, name, func(_ *store.Tx, j *store.Job, _ planner) error {
+		if err := inFile(*j); err != nil {
+			return err
+		}
 		removeJob(j)
 		return nil
 	})
@@ -293,6 +304,9 @@ func switchJob(tx *store.Tx, j *store.Job, on bool) error {
 		return err
 	}
 	j.State, j.Note, j.Failures, j.NextRun = store.JobOn, "", 0, next
+	if j.Cron == "" {
+		j.At = next
+	}
 	return nil
 }
 
@@ -302,6 +316,9 @@ var errNever = errors.New("it is never due")
 // nextOf is the first time of a job after a moment that has no run.
 func nextOf(tx *store.Tx, j store.Job, now time.Time) (time.Time, error) {
 	if j.Cron == "" {
+		if !j.At.After(now) && j.Kind == store.JobHeartbeat {
+			return now.Add(time.Minute).Truncate(time.Millisecond), nil
+		}
 		if !j.At.After(now) {
 			return time.Time{}, jobs.ErrPast
 		}
@@ -390,6 +407,9 @@ func (s *schedules) Edit(ctx context.Context, c tools.Call, name string, ch job.
 		return job.Schedule{}, err
 	}
 	j, err := s.alter(ctx, c, name, func(_ *store.Tx, j *store.Job, _ planner) error {
+		if err := inFile(*j); err != nil {
+			return err
+		}
 		if j.ID != changed.ID {
 			return refuse(tools.Execution, "schedule '%s' was replaced meanwhile; look again", name)
 		}

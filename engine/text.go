@@ -119,6 +119,15 @@ const (
 	sayMCPNothing
 	cmdRemind
 	cmdSchedule
+	cmdHeartbeat
+	sayHeartbeatOff
+	sayHeartbeatNoEvery
+	sayHeartbeatOn
+	sayHeartbeatLogged
+	sayHeartbeatQuiet
+	sayHeartbeatBudget
+	sayHeartbeatSpent
+	sayHeartbeatFaults
 	sayStoppedSubagents
 	saySpawnFailed
 	saySpawnLost
@@ -152,6 +161,15 @@ const (
 var english = [phraseCount]string{
 	cmdRemind:           "remind you: /remind tomorrow at 9 call mom",
 	cmdSchedule:         "what is scheduled, with buttons",
+	cmdHeartbeat:        "what the bot looks after by itself",
+	sayHeartbeatOff:     "The heartbeat is off. Tasks in HEARTBEAT.md of the workspace turn it on.",
+	sayHeartbeatNoEvery: "The heartbeat is off: HEARTBEAT.md holds a text without tasks, and heartbeat.every is not set.",
+	sayHeartbeatOn:      "What I look after by myself (HEARTBEAT.md):",
+	sayHeartbeatLogged:  "only logged",
+	sayHeartbeatQuiet:   "Quiet hours: %s–%s, nothing runs then.",
+	sayHeartbeatBudget:  "Tokens today: %d of %d.",
+	sayHeartbeatSpent:   "The heartbeat's tokens of today are used up.",
+	sayHeartbeatFaults:  "⚠️ HEARTBEAT.md:\n%s",
 	sayStoppedSubagents: "Subagents stopped: %d.",
 	saySpawnFailed:      "⚠️ The subagent %q failed: %s",
 	saySpawnLost:        "⚠️ The subagent %q is lost: %s What it did until then is done; start it again if you still want the rest.",
@@ -289,6 +307,15 @@ var english = [phraseCount]string{
 var russian = [phraseCount]string{
 	cmdRemind:           "напомнить: /remind завтра в 9 позвонить маме",
 	cmdSchedule:         "что запланировано, с кнопками",
+	cmdHeartbeat:        "за чем бот следит сам",
+	sayHeartbeatOff:     "Heartbeat выключен. Его включают задачи в HEARTBEAT.md рабочей папки.",
+	sayHeartbeatNoEvery: "Heartbeat выключен: в HEARTBEAT.md текст без задач, а heartbeat.every не задан.",
+	sayHeartbeatOn:      "За чем я слежу сам (HEARTBEAT.md):",
+	sayHeartbeatLogged:  "только в журнал",
+	sayHeartbeatQuiet:   "Тихие часы: %s–%s, ничего не запускается.",
+	sayHeartbeatBudget:  "Токены за сегодня: %d из %d.",
+	sayHeartbeatSpent:   "Токены heartbeat на сегодня израсходованы.",
+	sayHeartbeatFaults:  "⚠️ HEARTBEAT.md:\n%s",
 	sayStoppedSubagents: "Остановлено субагентов: %d.",
 	saySpawnFailed:      "⚠️ Субагент %q не справился: %s",
 	saySpawnLost:        "⚠️ Субагент %q потерян: %s Что он успел, сделано; запустите его снова, если остальное ещё нужно.",

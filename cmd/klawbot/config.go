@@ -14,6 +14,7 @@ type Config struct {
 	Security  Security  `koanf:"security"`
 	Tools     Tools     `koanf:"tools"`
 	Scheduler Scheduler `koanf:"scheduler"`
+	Heartbeat Heartbeat `koanf:"heartbeat"`
 	Delivery  Delivery  `koanf:"delivery"`
 	Backup    Backup    `koanf:"backup"`
 	Health    Health    `koanf:"health"`
@@ -127,6 +128,14 @@ type Scheduler struct {
 	RunTimeoutSeconds       int     `koanf:"runTimeoutSeconds"`
 	MinIntervalSeconds      int     `koanf:"minIntervalSeconds"`
 	MaxSubagents            int     `koanf:"maxSubagents"`
+}
+
+// Heartbeat is what the bot looks after by itself.
+type Heartbeat struct {
+	Every        string `koanf:"every"`
+	InjectInto   string `koanf:"injectInto"`
+	QuietHours   string `koanf:"quietHours"`
+	PerDayTokens int    `koanf:"perDayTokens"`
 }
 
 // Files bounds the file tools.

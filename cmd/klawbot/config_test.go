@@ -188,14 +188,14 @@ retries: 3
 models:
   entries:
     main: {provder: openai, prices: {}}
-`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1", "KLAWBOT_HEARTBEAT__EVERY=1h")
+`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1")
 	want := []string{
 		"config.yaml:1: chanels: unknown key; did you mean channels?",
 		"config.yaml:4: channels.telegram.allowedChatIDs: unknown key; did you mean channels.telegram.allowedChatIds?",
 		"config.yaml:7: retries: unknown key; did you mean models.retries?",
 		"config.yaml:10: models.entries.main.provder: unknown key; did you mean models.entries.main.provider?",
 		"$KLAWBOT_CHANNELS__TELEGRAM__TOKN: channels.telegram.tokn: unknown key; did you mean channels.telegram.token?",
-		"known keys whose part comes with a later version, ignored here: channels.web, heartbeat.every",
+		"known keys whose part comes with a later version, ignored here: channels.web",
 	}
 	if diff := cmp.Diff(want, l.Notices); diff != "" {
 		t.Error(diff)

@@ -56,6 +56,7 @@ func (c *Config) settings() engine.Settings {
 			MaxSubagents:     c.Scheduler.MaxSubagents,
 			History:          c.Context.SubagentRuns,
 		},
+		Heartbeat: c.heartbeat(),
 	}
 }
 

@@ -52,6 +52,8 @@ var HotStatements = map[string]string{
 	"OpenSpawns":  openSpawnsSQL,
 	"EndedSpawns": endedSpawnsSQL,
 
+	"HeartbeatTokens": heartbeatTokensSQL,
+
 	"PendingApproval": pendingApprovalSQL,
 	"stopApprovals":   stopApprovalsSQL,
 }

@@ -22,6 +22,8 @@ const (
 	JobReminder JobKind = "reminder"
 	// JobSpawn jobs run a turn once, at once: subagents.
 	JobSpawn JobKind = "spawn"
+	// JobHeartbeat jobs run a turn as schedules do; they stand in HEARTBEAT.md.
+	JobHeartbeat JobKind = "heartbeat"
 )
 
 // JobState is whether a job runs.

@@ -1,0 +1,330 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/workspace"
+	"klawbot/tools"
+	"klawbot/tools/job"
+)
+
+// Heartbeat is what the bot looks after by itself, as HEARTBEAT.md says.
+type Heartbeat struct {
+	// Every is the time between two runs for a file that holds a text without
+	// tasks, from the end of one to the beginning of the next; 0 is none.
+	Every time.Duration
+	// InjectInto is the chat that gets the results of tasks that name none, in
+	// its text form; empty: they are only logged.
+	InjectInto string
+	// Quiet are the hours in which nothing runs.
+	Quiet QuietHours
+	// PerDayTokens bounds what all runs of a day may take, 0 is no bound.
+	PerDayTokens int
+}
+
+// QuietHours are a part of each day, by the time since midnight. The zero value,
+// and any other whose ends are the same, is none.
+type QuietHours struct{ From, To time.Duration }
+
+// Hold reports whether a time of the wall clock is quiet.
+func (q QuietHours) Hold(wall time.Time) bool {
+	at := time.Duration(wall.Hour())*time.Hour + time.Duration(wall.Minute())*time.Minute + time.Duration(wall.Second())*time.Second
+	if q.From <= q.To {
+		return q.From <= at && at < q.To
+	}
+	return q.From <= at || at < q.To
+}
+
+const (
+	// heartbeatEvery is how often the file is looked at.
+	heartbeatEvery = time.Second
+	// heartbeatAnew is how often the plan is compared with the file even when
+	// neither has changed: a chat may be allowed again.
+	heartbeatAnew = time.Minute
+)
+
+// watchHeartbeat keeps what is planned the same as what the file says.
+func (e *Engine) watchHeartbeat(ctx context.Context) error {
+	var last, faults string
+	var planned time.Time
+	for first := true; ; first = false {
+		h := e.workspace.Heartbeat()
+		s := e.settings()
+		now := fmt.Sprintf("%+v %+v %v", h, s.Heartbeat, zoneOf(s))
+		if now != last || time.Since(planned).Abs() >= heartbeatAnew {
+			found, err := e.planHeartbeat(ctx, h)
+			switch {
+			case err != nil && ctx.Err() == nil:
+				e.logUnstored(ctx, "heartbeat not planned", err)
+			case err == nil:
+				last, planned = now, time.Now()
+			}
+			if text := strings.Join(found, "\n"); err == nil && text != faults {
+				faults = text
+				e.tellHeartbeat(ctx, text, first)
+			}
+		}
+		if !pause(ctx, heartbeatEvery) {
+			return nil
+		}
+	}
+}
+
+// tellHeartbeat says what is wrong with the file; at the start only in the log.
+func (e *Engine) tellHeartbeat(ctx context.Context, faults string, atStart bool) {
+	if faults == "" {
+		return
+	}
+	e.log.Warn("heartbeat has faults", "faults", faults)
+	if atStart {
+		return
+	}
+	for _, to := range e.alertees(store.Job{}, true) {
+		e.post(ctx, stored(to), "heartbeat/"+newID(), e.say(sayHeartbeatFaults, inCode(faults)))
+	}
+}
+
+// planHeartbeat makes the jobs of the heartbeat the same as the file, and returns
+// what is wrong with it.
+func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faults []string, err error) {
+	wanted, faults := e.beats(ctx, h)
+	changed := false
+	err = e.store.Write(ctx, func(tx *store.Tx) error {
+		changed = false
+		all, err := tx.Jobs(false)
+		if err != nil {
+			return err
+		}
+		there := map[string]store.Job{}
+		for _, j := range all {
+			there[j.Name] = j
+		}
+		for _, w := range wanted {
+			was, found := there[w.Name]
+			if found && was.Kind != store.JobHeartbeat {
+				faults = append(faults, fmt.Sprintf("task %q: there is a schedule of this name", w.Name))
+				continue
+			}
+			delete(there, w.Name)
+			did, err := putBeat(tx, was, w)
+			if err != nil {
+				return err
+			}
+			changed = changed || did
+		}
+		for _, j := range there {
+			if j.Kind != store.JobHeartbeat {
+				continue
+			}
+			changed = true
+			removeJob(&j)
+			if err := tx.UpdateJob(j); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && changed {
+		e.log.Info("heartbeat planned", "tasks", len(wanted), "faults", len(faults))
+		e.schedules.changed()
+	}
+	return faults, err
+}
+
+// beats are the jobs that the file asks for.
+func (e *Engine) beats(ctx context.Context, h workspace.Heartbeat) (all []store.Job, faults []string) {
+	faults = slices.Clone(h.Faults)
+	every := e.settings().Heartbeat.Every
+	if h.Text != "" && every > 0 {
+		h.Tasks = append(h.Tasks, workspace.Beat{Name: workspace.HeartbeatFile, Message: cut(h.Text, maxJobText-1)})
+	}
+	for _, b := range h.Tasks {
+		j, err := e.beat(ctx, b, time.Now())
+		if err != nil {
+			faults = append(faults, fmt.Sprintf("task %q: %v", clipName(b.Name), err))
+			continue
+		}
+		all = append(all, j)
+	}
+	return all, faults
+}
+
+// beat is the job that a task asks for. One without a cron is due again and again
+// after heartbeat.every.
+func (e *Engine) beat(ctx context.Context, b workspace.Beat, now time.Time) (store.Job, error) {
+	s := e.settings()
+	zone := zoneOf(s)
+	j := store.Job{
+		Kind: store.JobHeartbeat, Name: b.Name, Zone: zone.String(), Misfire: jobs.RunOnce, Origin: "workspace", State: store.JobOn,
+	}
+	if err := checkJobName(j.Name); err != nil {
+		return j, err
+	}
+	asked := job.New{Message: b.Message, Model: b.Model, InjectInto: cmp.Or(b.InjectInto, s.Heartbeat.InjectInto)}
+	if err := e.schedules.change(ctx, &j, asked, tools.Call{}, planner{}); err != nil {
+		return j, err
+	}
+	if b.Cron == "" {
+		j.At = now.Add(s.Heartbeat.Every).Truncate(time.Millisecond)
+		j.NextRun = j.At
+		return j, nil
+	}
+	cron, err := jobs.ParseCron(b.Cron)
+	if err != nil {
+		return j, err
+	}
+	next, ok := cron.Next(now, zone)
+	if !ok {
+		return j, fmt.Errorf("cron '%s' is never due", cron)
+	}
+	if gap, least := cron.Gap(now, zone), max(s.Scheduler.MinInterval, lineInterval); gap < least {
+		return j, fmt.Errorf("cron '%s' is due every %v; %v is the shortest", cron, gap, least)
+	}
+	j.Cron, j.NextRun = cron.String(), next
+	return j, nil
+}
+
+// putBeat stores a task, and reports whether that changed anything. A task that
+// is as it was stays so, with the time that it waits for.
+func putBeat(tx *store.Tx, was, w store.Job) (changed bool, err error) {
+	if was.ID == 0 {
+		if ever, err := tx.JobEver(w.Name); err == nil && ever.Kind == store.JobHeartbeat {
+			// Its time has come, and the run sets the next one when it ends.
+			if busy, err := tx.OpenRunOf(ever.ID); err != nil || busy {
+				return false, err
+			}
+		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return false, err
+		}
+		_, err := tx.AddJob(w)
+		return true, err
+	}
+	same := was.Cron == w.Cron && was.Zone == w.Zone && was.Message == w.Message && was.Model == w.Model && was.Target == w.Target
+	if w.Cron == "" && was.At.After(w.At) {
+		same = false // heartbeat.every is shorter now
+	}
+	if same {
+		return false, nil
+	}
+	was.Cron, was.Zone, was.Message, was.Model, was.Target = w.Cron, w.Zone, w.Message, w.Model, w.Target
+	was.At, was.NextRun, was.State, was.Note, was.Failures = w.At, w.NextRun, store.JobOn, "", 0
+	return true, tx.UpdateJob(was)
+}
+
+// rearm sets the next time of a heartbeat without a cron, when its run has ended:
+// one wait, however long the run, or a sleep of the machine, has taken.
+func (e *Engine) rearm(tx *store.Tx, id store.JobID, end runEnd, now time.Time) error {
+	every := e.settings().Heartbeat.Every
+	if end.state == store.RunRetry || every <= 0 {
+		return nil
+	}
+	j, err := tx.Job(id)
+	if err != nil || j.Kind != store.JobHeartbeat || j.Cron != "" || j.State != store.JobDone {
+		return err
+	}
+	j.State, j.At = store.JobOn, now.Add(every).Truncate(time.Millisecond)
+	j.NextRun = j.At
+	if end.pause != "" {
+		j.State, j.Note = store.JobPaused, cut(end.pause, resultKept)
+	}
+	return tx.UpdateJob(j)
+}
+
+// resting says why a heartbeat that is due does not run, "" when it does. What a
+// person starts by hand always does.
+func (e *Engine) resting(ctx context.Context, j store.Job, r store.Run) (why string, left int, err error) {
+	s := e.settings()
+	if j.Kind != store.JobHeartbeat {
+		return "", 0, nil
+	}
+	if r.Cause != store.CauseHand && s.Heartbeat.Quiet.Hold(time.Now().In(zoneOf(s))) {
+		return "quiet hours", 0, nil
+	}
+	most := s.Heartbeat.PerDayTokens
+	if most <= 0 {
+		return "", 0, nil
+	}
+	spent, err := e.heartbeatTokens(ctx, s)
+	if err != nil {
+		return "", 0, err
+	}
+	if spent >= most {
+		return fmt.Sprintf("the heartbeat's tokens of today are used up (%d of %d)", spent, most), 0, nil
+	}
+	return "", most - spent, nil
+}
+
+// heartbeatTokens is what the heartbeat has taken today.
+func (e *Engine) heartbeatTokens(ctx context.Context, s Settings) (spent int, err error) {
+	y, m, d := time.Now().In(zoneOf(s)).Date()
+	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		spent, err = tx.HeartbeatTokens(time.Date(y, m, d, 0, 0, 0, 0, zoneOf(s)))
+		return err
+	})
+	return spent, err
+}
+
+// withinRun refuses a model call of a run that has taken what it may.
+func (t *turn) withinRun() error {
+	if t.job == nil || t.job.left <= 0 || t.row.InputTokens+t.row.OutputTokens < t.job.left {
+		return nil
+	}
+	return &budgetError{say(t.settings.Language, sayHeartbeatSpent)}
+}
+
+// heartbeatText says what the heartbeat does, for people.
+func (e *Engine) heartbeatText(ctx context.Context) (string, error) {
+	h, s := e.workspace.Heartbeat(), e.settings()
+	_, faults := e.beats(ctx, h)
+	var all []store.Job
+	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = tx.Jobs(false)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	all = slices.DeleteFunc(all, func(j store.Job) bool { return j.Kind != store.JobHeartbeat })
+	lines := []string{e.say(sayHeartbeatOff)}
+	if len(all) > 0 {
+		lines[0] = e.say(sayHeartbeatOn)
+	} else if h.Text != "" && s.Heartbeat.Every <= 0 {
+		lines[0] = e.say(sayHeartbeatNoEvery)
+	}
+	for i, j := range all {
+		line := e.listLine(i+1, j)
+		if j.Target.Channel == "" {
+			line += "; " + e.say(sayHeartbeatLogged)
+		} else {
+			line += " → " + reachable(j.Target).Chat.String()
+		}
+		lines = append(lines, line)
+	}
+	if q := s.Heartbeat.Quiet; q.From != q.To {
+		lines = append(lines, e.say(sayHeartbeatQuiet, clock(q.From), clock(q.To)))
+	}
+	if most := s.Heartbeat.PerDayTokens; most > 0 {
+		spent, err := e.heartbeatTokens(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, e.say(sayHeartbeatBudget, spent, most))
+	}
+	if len(faults) > 0 {
+		lines = append(lines, e.say(sayHeartbeatFaults, inCode(strings.Join(faults, "\n"))))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// clock is a time of the day, "22:00".
+func clock(d time.Duration) string {
+	return fmt.Sprintf("%02d:%02d", int(d.Hours()), int(d.Minutes())%60)
+}

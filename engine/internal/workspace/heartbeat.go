@@ -1,0 +1,158 @@
+package workspace
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// HeartbeatFile is the file of what the bot looks after by itself.
+const HeartbeatFile = "HEARTBEAT.md"
+
+// Heartbeat is what HeartbeatFile says: tasks, or a text without any. It is off
+// when it says neither.
+type Heartbeat struct {
+	Tasks []Beat
+	// Text is what stands there when no task does.
+	Text string
+	// Faults say what could not be read, for people.
+	Faults []string
+}
+
+// Beat is a task of the heartbeat. Name, Cron and Message are never empty; what
+// they mean is not checked.
+type Beat struct {
+	Name, Cron, Message, Model, InjectInto string
+}
+
+// maxBeats is how many tasks the file may have.
+const maxBeats = 100
+
+// Heartbeat reads HeartbeatFile as it is now. A file that is missing is off.
+func (w *Workspace) Heartbeat() Heartbeat {
+	return ParseHeartbeat(w.texts([]string{HeartbeatFile})[0])
+}
+
+var (
+	comment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
+	field   = regexp.MustCompile(`^\s*[-*+]\s+\**([A-Za-z][A-Za-z _-]*?)\**\s*:\**\s*(.*)$`)
+)
+
+// ParseHeartbeat reads the tasks of a text: each has a heading of the second level
+// and fields, "- Cron: 0 9 * * *" and "- Message: …", and perhaps "- Model: …" and
+// "- InjectInto: …". A message may go on in the lines below it. Comments and other
+// headings say nothing.
+func ParseHeartbeat(text string) Heartbeat {
+	p := heartbeatParser{names: map[string]bool{}}
+	text = comment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	for line := range strings.Lines(text) {
+		p.line(strings.TrimRight(line, "\n"))
+	}
+	p.end()
+	if !p.tasks {
+		p.found.Text = strings.TrimSpace(strings.Join(p.free, "\n"))
+	}
+	return p.found
+}
+
+// heartbeatParser reads one text.
+type heartbeatParser struct {
+	found Heartbeat
+	names map[string]bool
+	// tasks says that there was the heading of a task.
+	tasks bool
+	beat  Beat
+	// goesOn is the message that the next lines belong to, nil for none.
+	goesOn *string
+	free   []string
+}
+
+func (p *heartbeatParser) line(line string) {
+	if name, ok := strings.CutPrefix(line, "## "); ok {
+		p.end()
+		p.tasks, p.beat = true, Beat{Name: strings.Trim(strings.TrimSpace(name), "#*` ")}
+		if p.beat.Name == "" {
+			p.fault("a task has no name")
+		}
+		return
+	}
+	if strings.HasPrefix(line, "#") && strings.HasPrefix(strings.TrimLeft(line, "#"), " ") || strings.Trim(line, "#") == "" && line != "" {
+		p.goesOn = nil // another heading
+		return
+	}
+	if !p.tasks {
+		p.free = append(p.free, line)
+		return
+	}
+	if m := field.FindStringSubmatch(line); m != nil && p.set(m[1], strings.TrimSpace(m[2])) {
+		return
+	}
+	switch text := strings.TrimSpace(line); {
+	case p.goesOn != nil:
+		*p.goesOn = strings.TrimRight(*p.goesOn+"\n"+text, " ")
+	case text != "":
+		p.fault("task %q: cannot read %q", p.beat.Name, short(text))
+	}
+}
+
+// set sets a field of the task, and reports whether it is one.
+func (p *heartbeatParser) set(name, value string) bool {
+	name = strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(name))
+	fields := map[string]*string{"cron": &p.beat.Cron, "message": &p.beat.Message, "model": &p.beat.Model, "injectinto": &p.beat.InjectInto}
+	to := fields[name]
+	if to == nil {
+		return false
+	}
+	p.goesOn = nil
+	if name == "message" {
+		p.goesOn = to
+	} else {
+		value = strings.TrimSpace(strings.Trim(value, "`\"'"))
+	}
+	if *to != "" {
+		p.fault("task %q: %s stands there twice", p.beat.Name, name)
+		return true
+	}
+	*to = value
+	return true
+}
+
+// end ends the task that is being read.
+func (p *heartbeatParser) end() {
+	p.goesOn = nil
+	b := p.beat
+	p.beat = Beat{}
+	b.Message = strings.TrimSpace(b.Message)
+	switch {
+	case b.Name == "":
+	case p.names[b.Name]:
+		p.fault("there are two tasks %q", b.Name)
+	case b.Cron == "":
+		p.fault("task %q has no Cron", b.Name)
+	case b.Message == "":
+		p.fault("task %q has no Message", b.Name)
+	case len(p.found.Tasks) == maxBeats:
+		p.fault("there are more than %d tasks", maxBeats)
+	default:
+		p.names[b.Name] = true
+		p.found.Tasks = append(p.found.Tasks, b)
+	}
+}
+
+// maxFaults bounds what is said about one file.
+const maxFaults = 10
+
+func (p *heartbeatParser) fault(format string, args ...any) {
+	if len(p.found.Faults) < maxFaults {
+		p.found.Faults = append(p.found.Faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// short is the beginning of a line that is quoted.
+func short(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
