@@ -192,7 +192,15 @@ func (a *app) folders(c *Config) (folders, error) {
 		return folders{}, err
 	}
 	workspace, err := c.workspace(data, a.getenv)
-	return folders{data, workspace}, err
+	if err != nil {
+		return folders{}, err
+	}
+	config, err := findConfig(a.configFlag, a.getenv)
+	if err != nil {
+		return folders{}, err
+	}
+	f := folders{data, workspace}
+	return f, f.apart(config)
 }
 
 // interactive says that a person sits at both ends.
