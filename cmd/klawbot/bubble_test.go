@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +39,7 @@ type bubble struct {
 	wire     func() http.RoundTripper // to Telegram; nil: the pipe
 	more     []gateway.Channel        // beside Telegram
 
+	mu       sync.Mutex // guards settings behind start, see change
 	pipe     *telegramtest.PipeListener
 	dial     modeltest.Dial
 	engine   *engine.Engine
@@ -88,6 +90,20 @@ func inBubbleWith(t *testing.T, dir string, fake telegramtest.Config, test func(
 	})
 }
 
+// now are the settings of this moment.
+func (b *bubble) now() engine.Settings {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.settings
+}
+
+// change changes the settings of a bot that runs.
+func (b *bubble) change(f func(*engine.Settings)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f(&b.settings)
+}
+
 // saidLast is the last message of the person, without the note about the time.
 func saidLast(r modeltest.Request) string {
 	text, _, _ := strings.Cut(r.LastUser(), "(now:")
@@ -132,7 +148,7 @@ func (b *bubble) start() {
 	client := &http.Client{Transport: &http.Transport{DialContext: b.dial}}
 	ctx, cancel := context.WithCancel(context.Background())
 	e, err := engine.New(ctx, engine.Config{
-		Dir: b.dir, Gateway: door, Tools: b.tools, HTTP: client, Settings: func() engine.Settings { return b.settings },
+		Dir: b.dir, Gateway: door, Tools: b.tools, HTTP: client, Settings: b.now,
 		Workspace: workspace, Redact: new(redact.Set), Version: "test", Log: log,
 	})
 	if err != nil {

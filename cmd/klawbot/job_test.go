@@ -311,7 +311,7 @@ func TestRunsMayNotDoMore(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.settings.Policy = c.policy
+				b.change(func(s *engine.Settings) { s.Policy = c.policy })
 				<-time.After(time.Hour)
 				if !strings.Contains(told, c.want) {
 					t.Errorf("the run was told %q", told)
