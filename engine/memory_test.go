@@ -1,8 +1,15 @@
 package engine_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"klawbot/engine"
+	"klawbot/internal/modeltest"
+	"klawbot/tools/recall"
 )
 
 func TestMemoryStoreRecallForget(t *testing.T) {
@@ -36,5 +43,167 @@ func TestHistorySearchFindsWhatWasSaidInThisChatAlone(t *testing.T) {
 	got := h.asks(alice, `/tool history_search {"query": "who serviced the boiler"}`)
 	if !strings.Contains(got, "Kowalski") || strings.Contains(got, "office") {
 		t.Errorf("history_search finds %q", got)
+	}
+}
+
+// remembered is what the command line finds beside the bot.
+func (h *house) remembered(query string) []recall.Hit {
+	h.t.Helper()
+	found, err := openData(h.t, h).SearchMemory(h.t.Context(), engine.MemoryQuery{Text: query, TopK: 5, Mode: "keyword"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return found
+}
+
+// calls starts a house without a model and returns a function that calls a tool as
+// the owner.
+func (h *house) calls() func(tool, arguments string) string {
+	h.t.Helper()
+	h.settings.Models.Default = ""
+	h.start()
+	return func(tool, arguments string) string {
+		h.t.Helper()
+		return h.asks(alice, "/tool "+tool+" "+arguments)
+	}
+}
+
+func wantIn(t *testing.T, got string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			t.Errorf("%q lacks %q", got, w)
+		}
+	}
+}
+
+func TestMemorySearchReturnsRelevantChunks(t *testing.T) {
+	call := build(t).calls()
+	call("memory_save", `{"content": "The boiler was serviced by Mr Kowalski.", "source": "house"}`)
+	call("memory_save", `{"content": "Anna likes orchids.", "source": "people"}`)
+	got := call("memory_search", `{"query": "who serviced the boiler"}`)
+	wantIn(t, got, "[house] (", "Kowalski")
+	if strings.Contains(got, "orchids") {
+		t.Errorf("what does not fit is found: %q", got)
+	}
+	wantIn(t, call("memory_search", `{"query": "submarine"}`), "No relevant memories found.")
+}
+
+func TestMemorySearchWithTopKParameter(t *testing.T) {
+	call := build(t).calls()
+	for _, day := range []string{"Monday", "Tuesday", "Friday"} {
+		call("memory_save", `{"content": "Swimming lesson on `+day+`.", "source": "`+day+`"}`)
+	}
+	if got := call("memory_search", `{"query": "swimming", "topK": 2}`); strings.Count(got, "\n---\n") != 1 {
+		t.Errorf("two of three are %q", got)
+	}
+	if got := call("memory_search", `{"query": "swimming"}`); strings.Count(got, "\n---\n") != 2 {
+		t.Errorf("all three are %q", got)
+	}
+}
+
+func TestMemorySaveStoresChunkAndIndexesIt(t *testing.T) {
+	call := build(t).calls()
+	wantIn(t, call("memory_save", `{"content": "My bike has the lock 4711."}`), "Saved 1 chunk(s) from source 'manual'.")
+	wantIn(t, call("memory_search", `{"query": "lock of the bike"}`), "4711")
+	wantIn(t, call("memory_save", `{"content": " "}`), "No content to save.")
+	long := strings.Repeat("A paragraph about gardens and what grows in them in spring. ", 60)
+	wantIn(t, call("memory_save", `{"content": "`+long+`", "source": "book"}`), "from source 'book'.")
+}
+
+func TestMemoryCoreGetReturnsCoreMemoryJSON(t *testing.T) {
+	call := build(t).calls()
+	wantIn(t, call("memory_core_get", `{}`), `"user": {}`, `"agent": {}`)
+}
+
+func TestMemoryCoreUpdateModifiesUserSection(t *testing.T) {
+	call := build(t).calls()
+	wantIn(t, call("memory_core_update", `{"section": "user", "key": "name", "value": "Anna"}`), "OK: user.name updated")
+	wantIn(t, call("memory_core_get", `{}`), `"name": "Anna"`)
+	wantIn(t, call("memory_core_update", `{"section": "other", "key": "name", "value": "Anna"}`), "Error: section must be 'user' or 'agent'")
+}
+
+func TestMemoryCoreUpdateModifiesAgentSection(t *testing.T) {
+	h := build(t)
+	call := h.calls()
+	wantIn(t, call("memory_core_update", `{"section": "agent", "key": "role", "value": "gardener"}`), "OK: agent.role updated")
+	text, err := os.ReadFile(filepath.Join(h.dir, "memory", "core_memory.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(text), `"role": "gardener"`)
+	wantIn(t, h.asks(alice, "/memory"), "[agent]", "role: gardener")
+	if got := h.asks(bob, "/memory"); strings.Contains(got, "gardener") {
+		t.Errorf("somebody else sees the core memory: %q", got)
+	}
+}
+
+func TestMemoryCoreDeleteRemovesKey(t *testing.T) {
+	call := build(t).calls()
+	call("memory_core_update", `{"section": "user", "key": "employer", "value": "ACME"}`)
+	wantIn(t, call("memory_core_delete", `{"section": "user", "key": "employer"}`), "OK: user.employer deleted")
+	if got := call("memory_core_get", `{}`); strings.Contains(got, "ACME") {
+		t.Errorf("the fact is still there: %q", got)
+	}
+}
+
+func TestMemoryCoreDeleteOnNonExistentKeyReturnsError(t *testing.T) {
+	call := build(t).calls()
+	wantIn(t, call("memory_core_delete", `{"section": "user", "key": "k"}`), "Error: key 'k' not found in 'user'")
+}
+
+func TestMemoryIsOfTheChatThatSavedIt(t *testing.T) {
+	h := build(t)
+	call := h.calls()
+	call("memory_save", `{"content": "Alice keeps her key under the pot.", "key": "k"}`)
+	if err := os.WriteFile(filepath.Join(h.workspace(), "MEMORY.md"), []byte("The wifi key is on the fridge."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Bob may call no tools by hand; his search is a command for everybody.
+	got := h.asks(bob, "/memory search where is the key")
+	wantIn(t, got, "wifi key")
+	if strings.Contains(got, "pot") {
+		t.Errorf("another chat's memory is found: %q", got)
+	}
+	wantIn(t, h.asks(alice, "/memory search where is the key"), "wifi key", "under the pot")
+}
+
+func TestMemoryFilesAreReadWithMemoryGet(t *testing.T) {
+	h := build(t)
+	call := h.calls()
+	if err := os.WriteFile(filepath.Join(h.workspace(), "USER.md"), []byte("- Name: Anna\n- Lives in: not known yet\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, call("memory_get", `{"file": "USER.md", "startLine": 1, "endLine": 1}`), "- Name: Anna")
+	wantIn(t, call("memory_get", `{"file": "daily", "date": "2026-01-31"}`), "Error: file not found: memory/2026-01-31.md")
+	wantIn(t, call("memory_get", `{"file": "../secret"}`), "Error:")
+	h.restart()
+	wantIn(t, h.asks(alice, "/memory"), "name: Anna")
+}
+
+// TestMemoryFromOutsideAsks wants a person to agree before an answer that has read
+// text from outside remembers anything.
+func TestMemoryFromOutsideAsks(t *testing.T) {
+	h := build(t)
+	if err := os.WriteFile(filepath.Join(h.workspace(), "page.md"), []byte("The garden party is on Sunday."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.model.Push(
+		modeltest.CallTool("memory_save", map[string]any{"content": "Alice asked for tea."}),
+		modeltest.CallTool("file_read", map[string]any{"path": "page.md"}),
+		modeltest.CallTool("memory_save", map[string]any{"content": "The garden party is on Sunday."}),
+	)
+	h.start().says(alice, "read the page and remember it")
+	asked := func() bool {
+		return strings.Contains(strings.Join(h.messenger.texts(alice), "\n"), "memory_save")
+	}
+	if !h.messenger.wait(10*time.Second, asked) {
+		t.Fatalf("nobody was asked: %q", h.messenger.texts(alice))
+	}
+	if found := h.remembered("garden party"); len(found) != 0 {
+		t.Errorf("it is remembered before anybody agreed: %+v", found)
+	}
+	if found := h.remembered("tea"); len(found) != 1 {
+		t.Errorf("what came before is %+v", found)
 	}
 }

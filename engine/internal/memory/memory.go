@@ -145,7 +145,7 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 		}
 		return true
 	}
-	return known.nearest(packed(store.Signs(vector), known.words), vectorCandidates, open, allow), nil
+	return known.nearest(packed(store.Signs(vector), known.words), known.candidates(), open, allow), nil
 }
 
 // drop forgets the signs of chunks that are gone.

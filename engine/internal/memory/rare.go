@@ -11,7 +11,7 @@ import (
 // have say little and cost much, so where there are rarer ones they are left out.
 const (
 	// maxMatches bounds the chunks that the words of a query may have together.
-	maxMatches = 8000
+	maxMatches = 5000
 	// maxCommon bounds how many common words are remembered.
 	maxCommon = 10_000
 )

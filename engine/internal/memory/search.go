@@ -57,7 +57,10 @@ type Hit struct {
 const (
 	keywordCandidates = 300
 	vectorCandidates  = 400
-	closely           = 60
+	// moreCandidates is for sets of more than manyVectors, where more lie close.
+	moreCandidates = 800
+	manyVectors    = 50_000
+	closely        = 60
 )
 
 // Search finds what fits a query best, the best first. Without an embedding
@@ -124,9 +127,6 @@ func (m *Memory) search(tx *store.Tx, q Query, vector []float32) ([]Hit, error) 
 		return nil, err
 	}
 	if vector != nil {
-		if err := sharpen(tx, set, vector, all[:min(len(all), 2*q.TopK)], chunks); err != nil {
-			return nil, err
-		}
 		if err := lookAround(tx, set, vector, all, chunks); err != nil {
 			return nil, err
 		}
@@ -188,13 +188,15 @@ func (m *Memory) vectorsOf(tx *store.Tx, set store.VectorSet, kind store.Kind, q
 				found[id] = &candidate{id: id}
 			}
 		}
+		seen := make([]*candidate, 0, len(known))
 		for id, v := range known {
 			if c := found[id]; c != nil {
 				c.vector, c.cosine = v, dot(v, vector)
+				seen = append(seen, c)
 			}
 		}
 		if len(gone) == 0 {
-			return nil
+			return sharpen(tx, set, kind, vector, seen)
 		}
 		m.drop(kind, gone)
 	}
@@ -219,26 +221,22 @@ func coarseVectors(tx *store.Tx, set store.VectorSet, kind store.Kind, ids []sto
 	return known, err
 }
 
-// sharpen puts the exact vectors in the place of the coarse ones.
-func sharpen(tx *store.Tx, set store.VectorSet, query []float32, all []*candidate, chunks map[store.ChunkID]store.Chunk) error {
-	ids := map[store.Kind][]store.ChunkID{}
-	for _, c := range all {
-		if c.vector != nil {
-			ids[chunks[c.id].Kind] = append(ids[chunks[c.id].Kind], c.id)
-		}
+// exactly is how many of the nearest get their exact vectors.
+const exactly = 40
+
+// sharpen puts the exact vectors of the nearest in the place of the coarse ones.
+func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32, near []*candidate) error {
+	slices.SortFunc(near, func(a, b *candidate) int { return cmp.Compare(b.cosine, a.cosine) })
+	near = near[:min(len(near), exactly)]
+	ids := make([]store.ChunkID, len(near))
+	for i, c := range near {
+		ids[i] = c.id
 	}
-	exact := map[store.ChunkID][]float32{}
-	for kind, some := range ids {
-		if kind == "" {
-			continue // gone since
-		}
-		known, err := tx.Vectors(set.ID, kind, some)
-		if err != nil {
-			return err
-		}
-		maps.Copy(exact, known)
+	exact, err := tx.Vectors(set.ID, kind, ids)
+	if err != nil {
+		return err
 	}
-	for _, c := range all {
+	for _, c := range near {
 		if v := exact[c.id]; v != nil {
 			c.vector, c.cosine = v, dot(v, query)
 		}

@@ -116,7 +116,12 @@ func (tx *Tx) dropVectors(kind Kind, chunks []ChunkID) error {
 		return err
 	}
 	for _, v := range sets {
-		_, err := tx.exec(`DELETE FROM ` + vectorTable(v.ID, kind) + ` WHERE rowid IN (` + list(chunks) + `)`)
+		var err error
+		for _, chunk := range chunks { // "rowid IN" walks through the whole table
+			if err == nil {
+				_, err = tx.exec(`DELETE FROM `+vectorTable(v.ID, kind)+` WHERE rowid = ?`, chunk)
+			}
+		}
 		if err == nil {
 			_, err = tx.exec(`DELETE FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, v.ID, kind)
 		}
@@ -146,7 +151,10 @@ func (tx *Tx) Vectors(id VectorSetID, kind Kind, chunks []ChunkID) (map[ChunkID]
 	if len(chunks) == 0 {
 		return all, nil
 	}
-	rows, err := tx.tx.Query(`SELECT rowid, embedding FROM ` + vectorTable(id, kind) + ` WHERE rowid IN (` + list(chunks) + `)`)
+	// Of "rowid IN" vec0 makes a walk through the whole table; of a join it makes
+	// one look for each row.
+	rows, err := tx.tx.Query(`SELECT v.rowid, v.embedding FROM chunks c CROSS JOIN ` + vectorTable(id, kind) + ` v ON v.rowid = c.id
+		WHERE c.id IN (` + list(chunks) + `)`)
 	if err != nil {
 		return nil, fmt.Errorf("read vectors: %w", err)
 	}
