@@ -1,8 +1,9 @@
 # The binary links to the C library of the image that builds it, so both images
 # must be of one Debian release. They are arguments: a mirror, or images made
-# by hand (scripts/docker-local), work as well. The default target is the small
-# image; --target full has git as well. No step after the module download needs
-# the network, but git's, and none needs BuildKit.
+# by hand (scripts/docker-local), work as well. The default target has the
+# embedding model inside; --target slim does without, --target full has git as
+# well. No step after the module download needs the network, but git's and, where
+# make assets has not filled build/assets, that of the model. None needs BuildKit.
 ARG BUILD_IMAGE=golang:1.26-bookworm
 ARG RUNTIME_IMAGE=debian:bookworm-slim
 
@@ -24,6 +25,12 @@ RUN make build \
  && cp /etc/ssl/certs/ca-certificates.crt /rootfs/etc/ssl/certs/ \
  && cp "$(go env GOROOT)/lib/time/zoneinfo.zip" /rootfs/usr/share/klawbot/ \
  && chmod 1777 /rootfs/data
+
+# What search by meaning needs: out of build/assets, else from where it is
+# published, checked by its hashes either way.
+FROM build AS assets
+RUN from=; [ ! -e build/assets/e5-small-v2/model.onnx ] || from="--from build/assets"; \
+    KLAWBOT_HOME=/with-assets/usr/share/klawbot bin/klawbot assets pull $from
 
 # No RUN in it: the runtime image needs neither a shell nor a package manager.
 FROM ${RUNTIME_IMAGE} AS slim
@@ -47,9 +54,12 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 CMD ["kla
 ENTRYPOINT ["klawbot"]
 CMD ["run"]
 
+FROM slim AS standard
+COPY --from=assets /with-assets/ /
+
 # What tools can use beyond the program itself. A runtime image that has git
 # needs no network here.
-FROM slim AS full
+FROM standard AS full
 USER root
 RUN command -v git >/dev/null \
  || { apt-get update -qq \
@@ -58,4 +68,4 @@ RUN command -v git >/dev/null \
 USER 65532:65532
 
 # The default: what stands last.
-FROM slim
+FROM standard
