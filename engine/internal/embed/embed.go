@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 )
 
@@ -39,11 +38,23 @@ type Config struct {
 type Model struct {
 	config Config
 
-	mu      sync.Mutex // held while loading, computing and releasing
-	tokens  tokenizer
-	network *network
-	release *time.Timer
+	// open loads the model.
+	open func() (tokenizer, computer, error)
+
+	// turn is held while loading, computing a batch and releasing. It is no mutex,
+	// so that waiting for it ends with a context.
+	turn    chan struct{}
+	tokens  tokenizer   // guarded by turn, like all that follows
+	network computer    // nil when it is not loaded
+	release *time.Timer // of a loaded model
+	used    time.Time   // for the last time
 	closed  bool
+}
+
+// computer turns batches of token ids into vectors.
+type computer interface {
+	run(ctx context.Context, texts [][]int64, batch []int, pooling Pooling, all [][]float32) error
+	close() error
 }
 
 // New returns a Model. It looks at nothing yet: what is wrong with its files is
@@ -55,7 +66,9 @@ func New(c Config) *Model {
 	if c.Idle == 0 {
 		c.Idle = 10 * time.Minute
 	}
-	return &Model{config: c}
+	m := &Model{config: c, turn: make(chan struct{}, 1)}
+	m.open = m.openFiles
+	return m
 }
 
 // errClosed is what a Model says after Close.
@@ -91,33 +104,71 @@ func (m *Model) Dimensions(ctx context.Context) (int, error) {
 
 // Close releases the model for good.
 func (m *Model) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.turn <- struct{}{}
+	defer m.leave()
 	m.closed = true
 	return m.unload()
 }
 
+// vectors computes batch by batch, and lets others in between: a question does
+// not wait for all that is to be found.
 func (m *Model) vectors(ctx context.Context, texts []string) ([][]float32, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.load(ctx); err != nil {
+	encoded, err := m.encode(ctx, texts)
+	if err != nil {
 		return nil, err
-	}
-	m.release.Reset(m.config.Idle)
-	encoded := make([][]int64, len(texts))
-	for i, t := range texts {
-		encoded[i] = m.tokens.encode(t, m.config.Recipe.MaxTokens)
 	}
 	all := make([][]float32, len(texts))
 	for batch := range batches(encoded) {
-		if err := m.network.run(ctx, encoded, batch, m.config.Recipe.Pooling, all); err != nil {
-			return nil, fmt.Errorf("embed with %s: %w", filepath.Base(m.config.Dir), err)
+		if err := m.compute(ctx, encoded, batch, all); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// load makes the model ready. The caller holds mu.
+// take waits for the turn.
+func (m *Model) take(ctx context.Context) error {
+	select {
+	case m.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (m *Model) leave() { <-m.turn }
+
+func (m *Model) encode(ctx context.Context, texts []string) ([][]int64, error) {
+	if err := m.take(ctx); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	if err := m.load(ctx); err != nil {
+		return nil, err
+	}
+	encoded := make([][]int64, len(texts))
+	for i, t := range texts {
+		encoded[i] = m.tokens.encode(t, m.config.Recipe.MaxTokens)
+	}
+	return encoded, nil
+}
+
+func (m *Model) compute(ctx context.Context, encoded [][]int64, batch []int, all [][]float32) error {
+	if err := m.take(ctx); err != nil {
+		return err
+	}
+	defer m.leave()
+	if err := m.load(ctx); err != nil {
+		return err
+	}
+	defer func() { m.used = time.Now() }()
+	if err := m.network.run(ctx, encoded, batch, m.config.Recipe.Pooling, all); err != nil {
+		return fmt.Errorf("embed with %s: %w", filepath.Base(m.config.Dir), err)
+	}
+	return nil
+}
+
+// load makes the model ready. The caller has the turn.
 func (m *Model) load(ctx context.Context) error {
 	switch {
 	case m.closed:
@@ -127,26 +178,43 @@ func (m *Model) load(ctx context.Context) error {
 	case m.network != nil:
 		return nil
 	}
-	var err error
-	if m.tokens, err = readTokenizer(m.config.Dir); err != nil {
+	tokens, network, err := m.open()
+	if err != nil {
 		return fmt.Errorf("load the embedding model: %w", err)
 	}
-	if m.network, err = openNetwork(m.config.Runtime, filepath.Join(m.config.Dir, "model.onnx"), m.config.Threads); err != nil {
-		m.tokens = nil
-		return fmt.Errorf("load the embedding model: %w", err)
-	}
+	m.tokens, m.network, m.used = tokens, network, time.Now()
 	m.release = time.AfterFunc(m.config.Idle, m.idle)
 	return nil
 }
 
+// openFiles loads the model from its folder.
+func (m *Model) openFiles() (tokenizer, computer, error) {
+	tokens, err := readTokenizer(m.config.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := openNetwork(m.config.Runtime, filepath.Join(m.config.Dir, "model.onnx"), m.config.Threads)
+	if err != nil {
+		return nil, nil, err
+	}
+	return tokens, n, nil
+}
+
 // idle releases a model that nobody used for a while.
 func (m *Model) idle() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.turn <- struct{}{}
+	defer m.leave()
+	if m.network == nil {
+		return
+	}
+	if left := m.config.Idle - time.Since(m.used); left > 0 {
+		m.release.Reset(left)
+		return
+	}
 	_ = m.unload() // there is nobody to tell, and the next use loads it anew
 }
 
-// unload gives the memory back. The caller holds mu.
+// unload gives the memory back. The caller has the turn.
 func (m *Model) unload() error {
 	if m.network == nil {
 		return nil

@@ -187,6 +187,7 @@ func TestOracleMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		loaded := resident(t)
+		m.used = time.Time{}
 		m.idle()
 		fmt.Printf("resident %d %d\n", loaded, resident(t))
 		return
