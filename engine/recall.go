@@ -228,7 +228,8 @@ func (r *remembering) File(name, day string) (string, error) {
 	}
 	root, err := os.OpenRoot(r.files.Workspace)
 	if err != nil {
-		return "", errors.New("No workspace set") //nolint:staticcheck // the words of the contract
+		//lint:ignore ST1005 these are the words of the contract
+		return "", errors.New("No workspace set")
 	}
 	defer root.Close()
 	text, err := memory.ReadFile(root, name)

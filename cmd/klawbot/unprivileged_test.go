@@ -211,7 +211,7 @@ func TestUnprivilegedWorkspace(t *testing.T) {
 	u.telegram.User(11).Send("write")
 	u.wait(b, "the answer", func(v telegramtest.State) bool { return strings.Contains(v.Transcript(11), "I could not") })
 	asked := u.model.Completions()
-	if told := conversation(asked[len(asked)-1]); !strings.Contains(told, "tool: Error: ") || !strings.Contains(told, "permission denied") {
+	if told := conversation(asked[len(asked)-1]); !strings.Contains(told, "Error: permission denied: a.txt") {
 		t.Errorf("the model was told:\n%s", told)
 	}
 	u.telegram.User(11).Send("and now?")

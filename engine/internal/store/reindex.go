@@ -293,7 +293,7 @@ func (r *reindexer) add(tx *Tx, e entry, logged bool) error {
 	if e.Type == typeBreak {
 		r.done.Breaks++
 	}
-	return r.how.Message(shadow, Said{e.Message, e.Address})
+	return r.how.Message(shadow, Said(e))
 }
 
 // place finds the session of a message: the one that it has in the database, a
@@ -397,7 +397,7 @@ func (r *reindexer) keep(tx *Tx, e entry) error {
 	}
 	e.ID = id
 	r.done.Messages++
-	return r.how.Message(shadow, Said{e.Message, e.Address})
+	return r.how.Message(shadow, Said(e))
 }
 
 const restSQL = `SELECT ` + entryColumns + ` FROM messages m JOIN sessions s ON s.id = m.session

@@ -187,11 +187,7 @@ func TestReindexKeepsTheEndThatNoLogHas(t *testing.T) {
 	if done := reindex(t, s); done.Messages != 4 || done.Kept != 2 || done.Skipped != 1 {
 		t.Errorf("done %+v", done)
 	}
-	var texts []string
-	for _, m := range history(t, s, anna) {
-		texts = append(texts, m)
-	}
-	if diff := cmp.Diff([]string{"message 0", "message 2", "message 3", "message 4"}, texts); diff != "" {
+	if diff := cmp.Diff([]string{"message 0", "message 2", "message 3", "message 4"}, history(t, s, anna)); diff != "" {
 		t.Error(diff)
 	}
 	must(t, s.WriteLog(t.Context()))
