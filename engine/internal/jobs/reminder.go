@@ -14,8 +14,8 @@ var ErrNoTime = errors.New("no time is said")
 const longestPhrase = 16
 
 // ParseReminder finds the time in a text such as "tomorrow at 9 call mom" or
-// «позвонить маме через 20 минут», in English or Russian, at its beginning or at
-// its end, and returns it with the rest. A time of the day without a day is the
+// «позвонить маме через 20 минут», in English or Russian, or an ISO time, at its
+// beginning or at its end, and returns it with the rest. A time of the day without a day is the
 // next one that comes; a day without a time means 9 in the morning.
 func ParseReminder(text string, now time.Time, zone *time.Location) (at time.Time, rest string, err error) {
 	words := split(text)
@@ -23,9 +23,22 @@ func ParseReminder(text string, now time.Time, zone *time.Location) (at time.Tim
 	for from < len(words) && isFiller(words[from].text) {
 		from++
 	}
+	if from < len(words) {
+		if at, err := parseISO(strings.ToUpper(words[from].text), zone); !errors.Is(err, errNoTime) {
+			return at, restOf(text, words[from+1:]), err
+		}
+	}
 	if m, n := read(words[from:min(len(words), from+longestPhrase)], true); n > 0 {
 		at, err = m.time(now, zone)
 		return at, restOf(text, words[from+n:]), err
+	}
+	if end := len(words) - 1; end > from {
+		if at, err := parseISO(strings.ToUpper(words[end].text), zone); !errors.Is(err, errNoTime) {
+			if anyOf(words[end-1].text, "on at") {
+				end--
+			}
+			return at, restOf(text, words[from:end]), err
+		}
 	}
 	for i := max(from+1, len(words)-longestPhrase); i < len(words); i++ {
 		if m, n := read(words[i:], false); n > 0 && n == len(words)-i {
