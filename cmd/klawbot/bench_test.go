@@ -60,6 +60,7 @@ func TestBench(t *testing.T) {
 	}
 	b.burst(binary)
 	b.large(binary)
+	b.embedding(binary)
 	b.size(binary)
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 4, 3, ' ', 0)
