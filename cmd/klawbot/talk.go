@@ -97,7 +97,14 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 	}
 	var first int64 // the id of the first line
 	end := errEnd
-	for line := range lines {
+	for {
+		line, more, err := t.next(ctx, lines, events)
+		if err != nil {
+			return err
+		}
+		if !more {
+			return end
+		}
 		id, err := t.client.Say(ctx, line)
 		if err != nil {
 			return err
@@ -120,7 +127,25 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 			}
 		}
 	}
-	return end
+}
+
+// next waits for a line. What the bot says meanwhile by itself, such as a
+// reminder, is shown; it answers no line.
+func (t *talk) next(ctx context.Context, lines <-chan string, events <-chan console.Event) (line string, more bool, err error) {
+	for {
+		select {
+		case line, more = <-lines:
+			return line, more, nil
+		case e := <-events:
+			if e.Last && e.ReplyTo != 0 {
+				t.forget() // the answer to what was said before this talk
+				continue
+			}
+			t.show(e)
+		case <-ctx.Done():
+			return "", false, ctx.Err()
+		}
+	}
 }
 
 // show prints the event and reports whether an answer has ended with it.
