@@ -46,6 +46,11 @@ func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
 		}
 		t.remember(past, asked)
 	}
+	if text := t.recalled(ctx, past); text != "" {
+		last := &asked[len(asked)-1]
+		last.Blocks = append(last.Blocks, llm.Block{Text: text})
+		t.remember(past, asked)
+	}
 	return asked, nil
 }
 
@@ -77,7 +82,10 @@ func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
 		t.heard = t.heard || past.Summary.Outside
 	}
 	window, fits := t.window(t.e.withoutSkills(messages), left)
-	t.past = append(t.past, window...)
+	t.past, t.first = append(t.past, window...), nothingShown
+	if n := len(window); n > 0 {
+		t.first = messages[len(messages)-n].ID
+	}
 	return fits
 }
 
@@ -132,11 +140,18 @@ func (t *turn) system() string {
 }
 
 // prompt is the system prompt for a channel, which knows the bot's name there,
-// with the skills that there are.
+// with the skills that there are and the core memory.
 func (e *Engine) prompt(channel string) string {
 	prompt := e.workspace.Prompt(e.health(channel).Name)
 	if index := e.skills.Index(); index != "" {
 		prompt += "\n\n" + index
+	}
+	facts, err := e.memory.core.Facts()
+	if err != nil {
+		e.log.Warn("core memory not read", "err", err)
+	}
+	if known := facts.String(); known != "" {
+		prompt += "\n\n## Core Memory\n\n" + known
 	}
 	return prompt
 }

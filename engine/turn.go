@@ -55,6 +55,8 @@ type turn struct {
 	past   []llm.Message
 	summed bool
 	harder int
+	// first is the first message of the history that the model sees.
+	first store.MessageID
 	// prompt is the system prompt, empty until it is needed.
 	prompt string
 	// tools are what the model is shown, nil when that has to be chosen; found
