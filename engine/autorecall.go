@@ -20,6 +20,9 @@ const (
 	recallWithin = 3 * time.Second
 	// recallQuery is how much of what was asked is looked for, in bytes.
 	recallQuery = 1000
+	// leastOverlap is how many of the question's words a text must have where no
+	// vector says how near it is.
+	leastOverlap = 0.6
 )
 
 // The headings of what the model is reminded of.
@@ -67,11 +70,10 @@ func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said,
 		return nil, nil, err
 	}
 	far := func(h memory.Hit) bool {
-		near := h.Cosine
-		if near == 0 {
-			near = memory.Overlap(question, h.Content)
+		if h.Cosine == 0 {
+			return memory.Overlap(question, h.Content) < max(s.MinScore, leastOverlap)
 		}
-		return near < s.MinScore
+		return h.Cosine < s.MinScore
 	}
 	shown := func(h memory.Hit) bool { return store.MessageID(h.Owner) >= t.first }
 	said = slices.DeleteFunc(said, func(h memory.Hit) bool { return shown(h) || far(h) })

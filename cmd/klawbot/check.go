@@ -76,6 +76,7 @@ var checks = map[string]func(any) error{
 	"tools.policy.chats.*.groups.allow":         toolGroups,
 	"tools.policy.chats.*.groups.deny":          toolGroups,
 	"context.subagentRuns":                      between(0, 50),
+	"context.compactAt":                         between(0, 1),
 	"scheduler.misfireThresholdSeconds":         between(0, 86400),
 	"scheduler.misfireGraceSeconds":             between(0, 366*86400),
 	"scheduler.runTimeoutSeconds":               between(1, 86400),

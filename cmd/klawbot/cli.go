@@ -130,7 +130,7 @@ func (a *app) root() *cobra.Command {
 		a.initCommand(), a.runCommand(), a.chatCommand(), a.demoCommand(),
 		a.allowCommand(), a.denyCommand(), a.allowedCommand(),
 		a.statusCommand(), a.healthCommand(), a.doctorCommand(), a.sessionsCommand(), a.memoryCommand(), a.scheduleCommand(), a.logsCommand(), a.toolsCommand(), a.policyCommand(), a.screenCommand(), a.mcpCommand(),
-		a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.undoCommand(), a.skillsCommand(), a.assetsCommand(), a.versionCommand(),
+		a.backupCommand(), a.restoreCommand(), a.reindexCommand(), a.exportCommand(), a.importCommand(), a.undoCommand(), a.skillsCommand(), a.assetsCommand(), a.versionCommand(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -117,8 +117,9 @@ type Entry struct {
 
 // Context is what a model gets of the past.
 type Context struct {
-	Window       int `koanf:"window"`
-	SubagentRuns int `koanf:"subagentRuns"`
+	Window       int     `koanf:"window"`
+	SubagentRuns int     `koanf:"subagentRuns"`
+	CompactAt    float64 `koanf:"compactAt"`
 }
 
 // Scheduler bounds what runs by itself.
@@ -274,7 +275,7 @@ func defaults() Config {
 		},
 		Models:    Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
 		Memory:    defaultMemory(),
-		Context:   Context{Window: 20, SubagentRuns: 5},
+		Context:   Context{Window: 20, SubagentRuns: 5, CompactAt: 0.75},
 		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10, MaxSubagents: 5},
 		Files:     Files{MaxFileSizeBytes: 1 << 20},
 		Security:  Security{Autonomy: "supervised"},

@@ -60,7 +60,7 @@ func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
 // laterKeys are keys whose part is not in this version. A whole section stands
 // for everything in it.
 var laterKeys = []string{
-	"channels.web", "context.compactAt",
+	"channels.web",
 }
 
 // comesLater reports whether the key at path belongs to a part of a later version.

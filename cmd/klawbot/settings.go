@@ -36,6 +36,7 @@ func (c *Config) settings() engine.Settings {
 		MaxToolCallRounds:       c.Agent.MaxToolCallRounds,
 		MaxConcurrentModelCalls: c.Agent.MaxConcurrentModelCalls,
 		ContextWindow:           c.Context.Window,
+		CompactAt:               c.Context.CompactAt,
 		MaxOutputChars:          c.Tools.MaxOutputChars,
 		MaxShownTools:           c.Tools.MaxShown,
 		Policy:                  c.policy(),

@@ -37,7 +37,7 @@ func worker(delay time.Duration) func(modeltest.Request) modeltest.Reply {
 
 // lastTask is the number of the last task that the person gave.
 func lastTask(r modeltest.Request) string {
-	text := r.LastUser()
+	text, _, _ := strings.Cut(r.LastUser(), "(now:") // and what is recalled behind it
 	_, after, _ := strings.Cut(text[strings.LastIndex(text, "task "):], " ")
 	return strings.Fields(after)[0]
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/engine"
+)
+
+func (a *app) reindexCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "reindex",
+		Short: "Build the messages and the search index anew from the conversation logs",
+		Long: `Reads the conversation logs of the data folder (conversations/*/*.jsonl), the memories and the memory files, and
+builds the messages and the search index anew. The old ones are in use until the new ones are complete: when the
+command is interrupted, nothing has changed. The bot must not run meanwhile. What only the database knows of the end
+of a conversation is kept. The running bot makes the vectors again, in the background.`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.engineConfig()
+			if err != nil {
+				return err
+			}
+			bar := &bar{out: a.stderr, live: !asJSON && isTerminal(a.stderr)}
+			done, err := engine.Reindex(cmd.Context(), c, func(read, all int64) {
+				if !asJSON {
+					bar.show("conversations", read, all)
+				}
+			})
+			bar.end()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(a.stdout).Encode(done)
+			}
+			return a.sayReindexed(done)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the numbers as JSON")
+	return cmd
+}
+
+func (a *app) sayReindexed(done engine.Reindexed) error {
+	_, err := fmt.Fprintf(a.stdout, "%s in %s, %s; the running bot makes the vectors in the background\n",
+		plural(done.Messages, "message", "messages"), plural(done.Chats, "conversation", "conversations"), plural(done.Memories, "memory", "memories"))
+	if err == nil && done.Kept > 0 {
+		_, err = fmt.Fprintf(a.stdout, "%s kept that no log had\n", plural(done.Kept, "message", "messages"))
+	}
+	if err == nil && done.Skipped > 0 {
+		_, err = fmt.Fprintf(a.stdout, "%s skipped that are no records:\n", plural(done.Skipped, "line", "lines"))
+	}
+	for _, fault := range done.Faults {
+		if err == nil {
+			_, err = fmt.Fprintf(a.stdout, "  %s\n", fault)
+		}
+	}
+	return err
+}

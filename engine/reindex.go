@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/store"
+)
+
+// Reindexed is what Reindex did.
+type Reindexed struct {
+	// Messages are those that the database has now, in so many Chats; Kept are
+	// those of them that no log had.
+	Messages int `json:"messages"`
+	Chats    int `json:"chats"`
+	Kept     int `json:"kept"`
+	// Resets are the beginnings of new conversations.
+	Resets int `json:"resets"`
+	// Memories are those that were made findable again.
+	Memories int `json:"memories"`
+	// Skipped counts the lines that are no records; Faults names some of them.
+	Skipped int      `json:"skipped"`
+	Faults  []string `json:"faults,omitempty"`
+}
+
+// Reindex builds the messages, and all that search finds, anew from the
+// conversation logs, the memories and the memory files. Nothing else may run with
+// the data folder. A kill leaves everything as it was. progress is told how many
+// bytes of the logs are read; nil is not. Vectors are the running bot's to make.
+func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (done Reindexed, err error) {
+	if err := hasData(c.Dir); err != nil {
+		return done, err
+	}
+	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	if locked, ok := errors.AsType[*store.LockedError](err); ok {
+		return done, fmt.Errorf("process %d runs klawbot with the data folder %s: stop the bot first", locked.PID, locked.Dir)
+	}
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	size := memory.ChunkSize{Size: c.Settings().Memory.ChunkSize, Overlap: c.Settings().Memory.ChunkOverlap}
+	r, err := st.Reindex(ctx, store.Reindexing{
+		Message: func(tx *store.Tx, m store.Said) error {
+			if !findable(m.Address) {
+				return nil
+			}
+			return memory.AddMessage(tx, m, size)
+		},
+		Memory: func(tx *store.Tx, m store.Memory) error { return memory.Index(tx, m, size) },
+		Progress: func(read, all int64) {
+			crashPoint("reindex.read")
+			if progress != nil {
+				progress(read, all)
+			}
+		},
+		Ready: func() { crashPoint("reindex.ready") },
+	})
+	done = Reindexed{r.Messages, r.Chats, r.Kept, r.Breaks, r.Memories, r.Skipped, r.Faults}
+	if err != nil {
+		return done, err
+	}
+	crashPoint("reindex.done")
+	files := memory.Files{Workspace: c.Workspace, Size: func() memory.ChunkSize { return size }}
+	if _, err := files.Refresh(ctx, st); err != nil {
+		return done, fmt.Errorf("read the memory files: %w", err)
+	}
+	return done, st.WriteLog(ctx)
+}
+
+// hasData reports a folder that no bot has used.
+func hasData(dir string) error {
+	for _, name := range []string{"klawbot.db", "conversations"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return fmt.Errorf("no klawbot data in %s: run klawbot init", dir)
+}
