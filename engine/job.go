@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -378,9 +379,10 @@ func (t *turn) within() *tools.Scope {
 	return &scope
 }
 
-// noHeartbeat keeps a run from planning by way of the file.
+// noHeartbeat keeps a run from planning by way of the file. On some systems
+// names that differ in their letters' case are the same file.
 var noHeartbeat = func() tools.Rule {
-	r, err := tools.NewRule("heartbeat", []string{"file_write", "file_edit"}, nil, []string{workspace.HeartbeatFile})
+	r, err := tools.NewRule("heartbeat", []string{"file_write", "file_edit"}, nil, []string{`re:(?i)(^|/)` + regexp.QuoteMeta(workspace.HeartbeatFile) + `\s*$`})
 	if err != nil {
 		panic(err) // the rule is ours
 	}
