@@ -50,9 +50,9 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzSplit cuts whatever comes: nothing of a text is lost, and no piece is much
+// FuzzPieces cuts whatever comes: nothing of a text is lost, and no piece is much
 // longer than it should be.
-func FuzzSplit(f *testing.F) {
+func FuzzPieces(f *testing.F) {
 	f.Add("# Title\n\n- one\n- two\n\nA sentence. Another one!", 8, 2)
 	f.Add("我的钥匙在门口的盒子里。明天下午三点开会。", 5, 1)
 	f.Fuzz(func(t *testing.T, text string, size, overlap int) {
