@@ -118,7 +118,7 @@ func TestToolsAreChosenWhenThereAreTooMany(t *testing.T) {
 	}
 	h.tools = append(h.tools, stubbed("zodiac", "Tells the sign of the zodiac for a birthday.", false, func(tools.Call) tools.Result { return tools.OK("Leo") }))
 	h.model.Push(
-		modeltest.CallTool("tool_search", map[string]any{"query": "zodiac sign of a birthday"}),
+		modeltest.CallTool("tool_search", map[string]any{"query": "sign of the zodiac"}),
 		modeltest.CallTool("zodiac", map[string]any{}),
 		modeltest.Text("You are a Leo."),
 	)

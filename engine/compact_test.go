@@ -259,7 +259,7 @@ func TestSummaryThatIsOfNoUseChangesNothing(t *testing.T) {
 			})
 			h.start()
 			for i := range 5 {
-				h.exchange(fmt.Sprint("long", i, " ", letter(1500)), fmt.Sprint("re: long", i))
+				h.exchange(fmt.Sprint("long", i, " ", letter(1100)), fmt.Sprint("re: long", i))
 			}
 			h.until("the failure is logged", func() bool { return strings.Contains(h.logs.String(), "conversation not summed up") })
 			before := tries.Load()
