@@ -33,10 +33,18 @@ func AddMessage(tx *store.Tx, m store.Said, size ChunkSize) error {
 // SessionSource is the source of the messages of a session.
 func SessionSource(id store.SessionID) string { return "session " + strconv.FormatInt(int64(id), 10) }
 
+// maxSaid is how much of a message is found, in bytes. What is longer was not
+// written to be read.
+const maxSaid = 64 << 10
+
 // saidText is a message as it is found: who said it, and what. It is empty for
 // what nobody said: results of tools and lines for people alone.
 func saidText(m store.Message) string {
-	text := strings.TrimSpace(m.Body.PlainText())
+	text := m.Body.PlainText()
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "")
+	}
+	text = strings.TrimSpace(text)
 	if text == "" || m.Type != "" {
 		return ""
 	}
