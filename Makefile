@@ -74,7 +74,7 @@ build: header ## bin/klawbot
 	@mv bin/klawbot.small bin/klawbot && rm bin/klawbot.new
 
 test: header ## all tests, with the race detector
-	go test -race -tags=$(TAGS),crash -timeout 30m ./...
+	go test -race -tags=$(TAGS),crash -timeout 45m ./...
 
 bench: header ## the figures of the README (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
