@@ -55,11 +55,13 @@ const (
 func (e *Engine) watchHeartbeat(ctx context.Context) error {
 	var last, faults string
 	var planned time.Time
+	var on bool
 	for first := true; ; first = false {
-		h := e.workspace.Heartbeat()
 		s := e.settings()
-		now := fmt.Sprintf("%+v %+v %v", h, s.Heartbeat, zoneOf(s))
-		if now != last || time.Since(planned).Abs() >= heartbeatAnew {
+		now := fmt.Sprint(e.workspace.HeartbeatStamp(), s.Heartbeat, zoneOf(s))
+		if now != last || on && time.Since(planned).Abs() >= heartbeatAnew {
+			h := e.workspace.Heartbeat()
+			on = len(h.Tasks) > 0 || h.Text != ""
 			found, err := e.planHeartbeat(ctx, h)
 			switch {
 			case err != nil && ctx.Err() == nil:

@@ -125,7 +125,7 @@ func TestHeartbeatOfText(t *testing.T) {
 		if got := strings.Join(times, " "); got != "01:00 02:02 03:04 09:30" {
 			t.Errorf("it ran at %s", got)
 		}
-		b.settings.Heartbeat.Every = 0
+		b.change(func(s *engine.Settings) { s.Heartbeat.Every = 0 })
 		<-time.After(5 * time.Hour)
 		if len(times) != 4 {
 			t.Errorf("after it was turned off it ran at %q", times)

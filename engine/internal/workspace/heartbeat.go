@@ -2,6 +2,8 @@ package workspace
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -31,6 +33,15 @@ const maxBeats = 100
 // Heartbeat reads HeartbeatFile as it is now. A file that is missing is off.
 func (w *Workspace) Heartbeat() Heartbeat {
 	return ParseHeartbeat(w.texts([]string{HeartbeatFile})[0])
+}
+
+// HeartbeatStamp changes when HeartbeatFile changes. It costs next to nothing.
+func (w *Workspace) HeartbeatStamp() string {
+	info, err := os.Stat(filepath.Join(w.dir, HeartbeatFile))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano())
 }
 
 var (
