@@ -101,16 +101,13 @@ fuzz-targets: header ## every fuzz target for FUZZTIME (FUZZ: only those whose n
 	@set -o pipefail; go test -list '^$(FUZZ)' ./... \
 	  | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0; all++ } \
 	         END { if (!all) { print "no package has a fuzz target" > "/dev/stderr"; exit 1 } }' \
-	  | while read -r package target; do \
-	      echo "== $$target in $$package for $(FUZZTIME)"; \
-	      go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" </dev/null || exit 1; \
-	    done
+	  | while read -r package target; do scripts/fuzz "$$package" "$$target" $(FUZZTIME) || exit 1; done
 
 fuzz-tools: header ## every tool alone for TOOLTIME (TOOL: only that one)
 	@set -o pipefail; $(if $(TOOL),echo $(TOOL),KLAWBOT_HOME=$(CURDIR)/build/fuzz go run ./cmd/klawbot tools list) \
 	  | while read -r tool _; do \
 	      echo "== $$tool for $(TOOLTIME)"; \
-	      TOOL=$$tool go test -run '^$$' -fuzz '^FuzzEveryTool$$' -fuzztime $(TOOLTIME) -fuzzminimizetime 10x ./cmd/klawbot </dev/null || exit 1; \
+	      TOOL=$$tool scripts/fuzz ./cmd/klawbot FuzzEveryTool $(TOOLTIME) || exit 1; \
 	    done
 
 mutants: header ## take guards away, COUNT of them or all: a test must fail each time
