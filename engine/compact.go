@@ -39,6 +39,8 @@ const (
 	compactAgain = 10 * time.Minute
 	// compactBatch is how many messages are read at one time.
 	compactBatch = 2000
+	// sizesKept bounds how many sessions' sizes are remembered.
+	sizesKept = 1024
 	// quotedBytes is how much of one message a summary is made from.
 	quotedBytes = 4000
 )
@@ -52,6 +54,16 @@ type compactor struct {
 	// the end. failed is when it went wrong last. Guarded by mu.
 	running map[store.SessionID]chan struct{}
 	failed  map[store.SessionID]time.Time
+	// sizes are what sessions have grown to. Guarded by mu.
+	sizes map[store.SessionID]sessionSize
+}
+
+// sessionSize is how much of a session a summary does not stand for yet, with
+// the summary itself, as far as it was counted.
+type sessionSize struct {
+	summary          int64
+	through          store.MessageID
+	messages, tokens int
 }
 
 // compaction is what is to be summed up.
@@ -109,6 +121,23 @@ func (c *compactor) rests(id store.SessionID) bool {
 	defer c.mu.Unlock()
 	at, ok := c.failed[id]
 	return ok && time.Since(at) < compactAgain
+}
+
+// size returns what is known of a session's size.
+func (c *compactor) size(id store.SessionID) (s sessionSize, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok = c.sizes[id]
+	return s, ok
+}
+
+func (c *compactor) noteSize(id store.SessionID, s sessionSize) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sizes == nil || len(c.sizes) >= sizesKept {
+		c.sizes = map[store.SessionID]sessionSize{}
+	}
+	c.sizes[id] = s
 }
 
 // compactLater sums up, beside the lane, a conversation that has become too long.
@@ -170,18 +199,29 @@ func (e *Engine) whileRunning() context.Context {
 }
 
 // isDue reports whether the messages after the last summary, and that, take more
-// than limit.
+// than limit. Each message is counted once, so that a long conversation costs a
+// turn no more than a short one.
 func (e *Engine) isDue(ctx context.Context, id store.SessionID, limit int) (due bool, err error) {
+	size, known := e.compactor.size(id)
 	err = e.store.Read(ctx, func(tx *store.Tx) error {
-		size, err := tx.UnsummedSize(id)
-		if err != nil || size < limit { // a token is a byte or more
+		summary, err := tx.LastSummary(id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		past, err := tx.Unsummed(id, compactBatch)
-		due = e.tokensOf(past) > limit || past.Count == compactBatch
+		if !known || size.summary != summary.ID {
+			size = sessionSize{summary: summary.ID, through: summary.Through, tokens: e.estimates.text(summary.Text)}
+		}
+		messages, err := tx.MessagesAfter(id, size.through, compactBatch)
+		for _, m := range messages {
+			size.through, size.messages, size.tokens = m.ID, size.messages+1, size.tokens+e.estimates.message(m.Body)
+		}
 		return err
 	})
-	return due, err
+	if err != nil {
+		return false, err
+	}
+	e.compactor.noteSize(id, size)
+	return size.tokens > limit || size.messages >= compactBatch, nil
 }
 
 func (e *Engine) tokensOf(p store.Past) int {

@@ -129,7 +129,12 @@ func (t *turn) room() int {
 }
 
 // fixed is about what the system prompt and the tools take.
-func (t *turn) fixed() int { return t.e.estimates.fixed(t.system(), t.offered()) }
+func (t *turn) fixed() int {
+	if t.overhead == 0 {
+		t.overhead = t.e.estimates.fixed(t.system(), t.offered())
+	}
+	return t.overhead
+}
 
 // system is the system prompt, the same in the whole turn.
 func (t *turn) system() string {

@@ -63,5 +63,5 @@ func (t *turn) reveal(c llm.ToolCall, r tools.Result) {
 		t.log.Error("search for tools not read", "err", err)
 		return
 	}
-	t.found, t.tools = append(t.found, names...), nil
+	t.found, t.tools, t.overhead = append(t.found, names...), nil, 0
 }

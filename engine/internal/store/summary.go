@@ -43,8 +43,6 @@ const (
 		WHERE m.session = ? AND m.type = '' AND m.id > ? ORDER BY m.id LIMIT ?`
 
 	countAfterSQL = `SELECT count(*) FROM messages m WHERE m.session = ? AND m.type = '' AND m.id > ?`
-
-	sizeAfterSQL = `SELECT coalesce(sum(length(m.body)), 0) FROM messages m WHERE m.session = ? AND m.type = '' AND m.id > ?`
 )
 
 // LastSummary returns the summary of a session that holds all others, or
@@ -90,24 +88,19 @@ func (tx *Tx) Unsummed(id SessionID, limit int) (p Past, err error) {
 	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
 		return p, err
 	}
-	if p.Messages, err = query(tx, scanMessage, historyFromSQL, id, p.Summary.Through, limit); err != nil {
-		return p, fmt.Errorf("past of session %d: %w", id, err)
-	}
+	p.Messages, err = tx.MessagesAfter(id, p.Summary.Through, limit)
 	p.Count = len(p.Messages)
-	return p, nil
+	return p, err
 }
 
-// UnsummedSize is about how many bytes of messages there are after the last
-// summary.
-func (tx *Tx) UnsummedSize(id SessionID) (size int, err error) {
-	s, err := tx.LastSummary(id)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return 0, err
+// MessagesAfter returns the oldest messages of a session after one, limit at
+// most.
+func (tx *Tx) MessagesAfter(id SessionID, after MessageID, limit int) ([]Message, error) {
+	messages, err := query(tx, scanMessage, historyFromSQL, id, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("past of session %d: %w", id, err)
 	}
-	if err := tx.tx.QueryRow(sizeAfterSQL, id, s.Through).Scan(&size); err != nil {
-		return 0, fmt.Errorf("size of session %d: %w", id, err)
-	}
-	return size + len(s.Text), nil
+	return messages, nil
 }
 
 func scanMessage(r row) (m Message, err error) {

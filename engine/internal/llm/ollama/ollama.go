@@ -46,6 +46,7 @@ type Client struct {
 	compat   Compat
 	log      *slog.Logger
 	learned  wire.Learned
+	schemas  wire.Schemas
 
 	mu     sync.Mutex
 	models map[string]model // guarded by mu; what was asked about them
@@ -96,7 +97,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 func (c *Client) once(ctx context.Context, compat Compat, m model, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
 	nothing := llm.Result{Usage: llm.NoUsage}
 	window := compat.window(r, m)
-	body, err := encode(c.provider, compat, window, r)
+	body, err := encode(&c.schemas, c.provider, compat, window, r)
 	if err != nil {
 		return nothing, &llm.Error{Kind: llm.BadRequest, Message: "the request cannot be encoded", Err: err}
 	}

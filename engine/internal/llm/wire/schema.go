@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"klawbot/engine/internal/llm"
 )
 
 // Dialect is what an endpoint understands of JSON Schema. The zero value is what
@@ -66,14 +64,6 @@ func Schema(parameters json.RawMessage, d Dialect) json.RawMessage {
 		return NoParameters // what was decoded can be encoded
 	}
 	return text.Bytes()
-}
-
-// Parameters is the schema of a tool in a dialect, never empty.
-func Parameters(t llm.Tool, d Dialect) json.RawMessage {
-	if len(t.Parameters) == 0 {
-		return NoParameters
-	}
-	return Schema(t.Parameters, d)
 }
 
 // cleaner brings one schema into a dialect.

@@ -38,8 +38,23 @@ func TestSchemaDialects(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}
-	if got := string(wire.Parameters(llm.Tool{}, "")); got != string(wire.NoParameters) {
+}
+
+func TestSchemasAreCleanedOnce(t *testing.T) {
+	var s wire.Schemas
+	if got := string(s.Parameters(llm.Tool{}, "")); got != string(wire.NoParameters) {
 		t.Errorf("no parameters are %s", got)
+	}
+	tool := llm.Tool{Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","maximum":5}}}`)}
+	first := s.Parameters(tool, wire.Grammar)
+	if want := wire.Schema(tool.Parameters, wire.Grammar); string(first) != string(want) {
+		t.Errorf("got %s, want %s", first, want)
+	}
+	if again := s.Parameters(tool, wire.Grammar); &again[0] != &first[0] {
+		t.Error("the schema was cleaned twice")
+	}
+	if whole := s.Parameters(tool, ""); string(whole) != string(tool.Parameters) {
+		t.Errorf("in another dialect it is %s", whole)
 	}
 }
 
