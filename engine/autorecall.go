@@ -20,6 +20,8 @@ const (
 	recallWithin = 3 * time.Second
 	// recallQuery is how much of what was asked is looked for, in bytes.
 	recallQuery = 1000
+	// recallMatches bounds how many texts are weighed for it: it costs every turn.
+	recallMatches = 500
 	// leastOverlap is how many of the question's words a text must have where no
 	// vector says how near it is.
 	leastOverlap = 0.6
@@ -57,15 +59,12 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said, known []memory.Hit, err error) {
 	m := t.e.memory.memory(t.e.store)
 	a := t.row.Address
-	said, err = m.Search(ctx, memory.Query{Text: question, TopK: s.TopK + t.settings.ContextWindow, Scope: store.Scope{
+	found, err := m.SearchEach(ctx, memory.Query{Text: question, TopK: s.TopK, Matches: recallMatches}, store.Scope{
 		Kinds: []store.Kind{store.KindMessage}, Channel: a.Channel, Chat: a.Chat, Source: memory.SessionSource(t.row.Session),
-	}})
-	if err != nil {
-		return nil, nil, err
-	}
-	known, err = m.Search(ctx, memory.Query{Text: question, TopK: s.TopK, Scope: store.Scope{
+		Before: int64(t.first),
+	}, store.Scope{
 		Kinds: []store.Kind{store.KindMemory, store.KindFile}, Channel: a.Channel, Chat: a.Chat, Shared: true,
-	}})
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,13 +74,15 @@ func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said,
 		}
 		return h.Cosine < s.MinScore
 	}
-	shown := func(h memory.Hit) bool { return store.MessageID(h.Owner) >= t.first }
-	said = slices.DeleteFunc(said, func(h memory.Hit) bool { return shown(h) || far(h) })
-	return said, slices.DeleteFunc(known, far), t.hearOf(ctx, known)
+	said, known = slices.DeleteFunc(found[0], far), slices.DeleteFunc(found[1], far)
+	return said, known, t.hearOf(ctx, known)
 }
 
 // hearOf notes whether memories hold what a tool brought from outside.
 func (t *turn) hearOf(ctx context.Context, known []memory.Hit) error {
+	if !slices.ContainsFunc(known, func(h memory.Hit) bool { return h.Kind == store.KindMemory }) {
+		return nil
+	}
 	return t.e.store.Read(ctx, func(tx *store.Tx) error {
 		for _, h := range known {
 			if h.Kind != store.KindMemory {

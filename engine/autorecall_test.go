@@ -20,18 +20,23 @@ func forgetful(t *testing.T) *house {
 	h := build(t)
 	h.settings.Streaming = map[string]string{"telegram": engine.StreamOff}
 	h.settings.ContextWindow = 4
+	h.settings.Owners = map[string][]int64{"telegram": {alice, bob}}
 	h.settings.Memory.ChunkSize, h.settings.Memory.ChunkOverlap = 400, 80
 	h.settings.Memory.AutoRecall = engine.AutoRecall{Enabled: true, TopK: 3, MaxTokens: 400, MinScore: 0.5}
 	h.answers(func(r modeltest.Request) modeltest.Reply { return modeltest.Text("re: " + strings.Fields(said(r))[0]) })
 	return h
 }
 
-// chats lets the person say so many things that have to do with nothing.
+// chats lets the person say so many things that have to do with nothing. Then all
+// that was said can be found: a search in another chat sees to it.
 func (h *house) chats(n int) {
 	h.t.Helper()
 	for i := range n {
 		h.exchange(fmt.Sprint("small", i, " talk of weather"), fmt.Sprint("re: small", i))
 	}
+	before := len(h.messenger.texts(bob))
+	h.says(bob, `/tool history_search {"query": "anything"}`)
+	h.until("the search in another chat", func() bool { return len(h.messenger.texts(bob)) > before })
 }
 
 // lastAsked is the last request to the model, and the last message of a person in

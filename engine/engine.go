@@ -433,7 +433,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		}
 		last = version
 		e.schedules.changed()
-		e.memory.catchUp(ctx, e.store)
+		e.memory.said()
 		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}

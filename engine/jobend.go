@@ -190,6 +190,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	for _, o := range outs {
 		e.delivery.notify(o.Address)
 	}
+	e.memory.said()
 	e.logMessages()
 	if end.pause != "" {
 		e.jobs.Changed()
@@ -218,7 +219,7 @@ func (t *turn) storeEnd(tx *store.Tx) error {
 	for _, all := range [][]store.Message{t.asked, t.said} {
 		for _, m := range all {
 			m.Session, m.Turn = t.row.Session, t.row.ID
-			if err := t.e.addMessage(tx, t.row.Address, m); err != nil {
+			if _, err := tx.AddMessage(m); err != nil {
 				return err
 			}
 		}
@@ -304,10 +305,11 @@ func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, to store.A
 	if err != nil {
 		return err
 	}
-	return e.addMessage(tx, home, store.Message{
+	_, err = tx.AddMessage(store.Message{
 		Session: session.ID, Turn: r.Turn, SenderName: kindName(j) + " " + j.Name, At: r.EndedAt,
 		Body: llm.Text(llm.RoleUser, fmt.Sprintf("[note, not written by anybody: the %s %q delivered this here]\n%s", kindName(j), j.Name, text)),
 	})
+	return err
 }
 
 // deadline ends a run that takes too long. The time of people does not count.

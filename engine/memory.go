@@ -50,8 +50,9 @@ type remembering struct {
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
 	log      *slog.Logger
-	// waiting wakes the goroutine that embeds.
-	waiting chan struct{}
+	// messages wakes the goroutine that indexes what was said, waiting the one
+	// that embeds.
+	messages, waiting chan struct{}
 	// docs wakes the one that indexes the manual.
 	docs chan struct{}
 
@@ -67,7 +68,7 @@ func newRemembering(c Config, open func() (*store.Store, error)) *remembering {
 	r := &remembering{
 		open: open, settings: c.Settings, log: c.Log, core: memory.NewCore(c.Dir),
 		embedder: &embedder{settings: func() Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP},
-		waiting:  make(chan struct{}, 1), docs: make(chan struct{}, 1),
+		messages: make(chan struct{}, 1), waiting: make(chan struct{}, 1), docs: make(chan struct{}, 1),
 		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c) }),
 	}
 	r.files = &memory.Files{Workspace: c.Workspace, Size: r.chunkSize}
@@ -107,6 +108,9 @@ func (r *remembering) memory(db *store.Store) *memory.Memory {
 	return r.built
 }
 
+// said says that messages were stored.
+func (r *remembering) said() { signal(r.messages) }
+
 // kept says that there is something to embed.
 func (r *remembering) kept() { signal(r.waiting) }
 
@@ -116,18 +120,21 @@ const (
 	refreshEvery = 10 * time.Second
 	// docsAfter is when the manual is indexed that nobody has searched.
 	docsAfter = time.Minute
+	// indexAfter is how long a message waits for others before it is indexed: the
+	// answer leaves first, and who searches does not wait.
+	indexAfter = 500 * time.Millisecond
 	// embedAgain is the time after a failure.
 	embedAgain = time.Minute
 )
 
-// run brings what is new into the index until ctx ends: messages that came in
-// with an import, memory files, the manual, and the vectors of all of it.
+// run brings what is new into the index until ctx ends: messages, memory files, the
+// manual, and the vectors of all of it.
 func (r *remembering) run(ctx context.Context, db *store.Store) {
 	var working sync.WaitGroup
 	working.Go(func() { r.embed(ctx, db) })
 	working.Go(func() { r.indexDocs(ctx, db) })
+	working.Go(func() { r.indexMessages(ctx, db) })
 	r.importUser()
-	r.catchUp(ctx, db)
 	for {
 		changed, err := r.files.Refresh(ctx, db)
 		if err != nil && ctx.Err() == nil {
@@ -158,18 +165,22 @@ func (r *remembering) importUser() {
 	}
 }
 
-// addMessage stores a message at the end of its session, and what it takes to
-// find it.
-func (e *Engine) addMessage(tx *store.Tx, a store.Address, m store.Message) error {
-	id, err := tx.AddMessage(m)
-	if err != nil || !findable(a) {
-		return err
+// indexMessages makes findable what was said, beside the turns. What the end of the process keeps from it is taken up at the start.
+func (r *remembering) indexMessages(ctx context.Context, db *store.Store) {
+	for {
+		r.catchUp(ctx, db)
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.messages:
+		}
+		if !pause(ctx, indexAfter) {
+			return
+		}
 	}
-	m.ID = id
-	return memory.AddMessage(tx, store.Said{Message: m, Address: a}, e.memory.chunkSize())
 }
 
-// catchUp makes messages findable that came in beside the bot.
+// catchUp makes findable what was said and is not yet.
 func (r *remembering) catchUp(ctx context.Context, db *store.Store) {
 	err := r.memory(db).CatchUp(ctx, findable, r.chunkSize())
 	if err != nil && ctx.Err() == nil {

@@ -54,6 +54,9 @@ func (r *remembering) History(ctx context.Context, c tools.Call, query string, t
 		}
 		s.Channel, s.Chat = chat.Channel, chat.ID
 	}
+	if db, err := r.open(); err == nil {
+		r.catchUp(ctx, db)
+	}
 	return r.search(ctx, memory.Query{Text: query, TopK: topK, Scope: s})
 }
 

@@ -50,7 +50,7 @@ func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 			if !findable(m.Address) {
 				return nil
 			}
-			return memory.AddMessage(tx, m, size)
+			return memory.AddMessages(tx, []store.Said{m}, size)
 		},
 		Memory: func(tx *store.Tx, m store.Memory) error { return memory.Index(tx, m, size) },
 		Progress: func(read, all int64) {

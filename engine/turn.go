@@ -63,6 +63,9 @@ type turn struct {
 	// are the names of those that it has searched for.
 	tools []llm.Tool
 	found []string
+	// overhead is about what prompt and tools take, in tokens, 0 when that has to
+	// be estimated.
+	overhead int
 	// said is what the turn adds to the history after asked.
 	said []store.Message
 	// heard says that the model has read text that a tool brought from outside.
@@ -437,7 +440,7 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	err := t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
 		for _, m := range slices.Concat(t.asked, t.said) {
 			m.Session, m.Turn = t.row.Session, t.row.ID
-			if err := t.e.addMessage(tx, t.row.Address, m); err != nil {
+			if _, err := tx.AddMessage(m); err != nil {
 				return err
 			}
 		}
@@ -458,7 +461,7 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	}
 	crashPoint("turn.committed")
 	t.e.delivery.notify(t.row.Address)
-	t.e.memory.kept()
+	t.e.memory.said()
 	t.e.logMessages()
 	t.compactLater()
 }

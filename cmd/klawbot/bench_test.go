@@ -142,8 +142,7 @@ func (b *figures) turns(binary, streaming string) {
 	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
 		mu.Lock()
 		defer mu.Unlock()
-		asked = time.Now()
-		said = time.Now()
+		asked, said = q.At, time.Now() // what the fake takes to check it is not the bot's
 		return modeltest.Reply{Text: want, Pieces: 1}
 	})
 	p := r.start(binary)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 )
 
 // Dialect is a protocol that the fake speaks.
@@ -34,8 +35,9 @@ type Request struct {
 	// Window is Ollama's num_ctx.
 	Window  *int    `json:"num_ctx,omitempty"`
 	Dialect Dialect `json:"-"`
-	// Body is the request as it came.
-	Body []byte `json:"-"`
+	// Body is the request as it came, At when all of it was there.
+	Body []byte    `json:"-"`
+	At   time.Time `json:"-"`
 }
 
 // Message is one message of a request.
@@ -113,7 +115,7 @@ func readBody(r *http.Request) ([]byte, error) {
 
 func readRequest(r *http.Request) (Request, error) {
 	body, err := readBody(r)
-	req := Request{Dialect: OpenAI, Body: body}
+	req := Request{Dialect: OpenAI, Body: body, At: time.Now()}
 	if err != nil {
 		return req, err
 	}

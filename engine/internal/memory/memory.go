@@ -66,8 +66,8 @@ type Memory struct {
 	mu    sync.Mutex
 	set   store.VectorSetID // whose signs are loaded
 	signs map[store.Kind]*signs
-	// common are terms that very many chunks have. Guarded by mu.
-	common map[string]bool
+	// common are terms that many chunks have, and how many at least. Guarded by mu.
+	common map[string]int
 	quiet  bool // that the embedder fails was said
 
 	embedding sync.Mutex // one goroutine embeds
@@ -82,7 +82,7 @@ func New(c Config) *Memory {
 	if c.Fusion == nil {
 		c.Fusion = func() Fusion { return FuseScores }
 	}
-	return &Memory{store: c.Store, embedder: c.Embedder, fusion: c.Fusion, log: c.Log, common: map[string]bool{}}
+	return &Memory{store: c.Store, embedder: c.Embedder, fusion: c.Fusion, log: c.Log, common: map[string]int{}}
 }
 
 // Reload forgets what was read of the vectors, after a chat got another id.

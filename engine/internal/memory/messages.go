@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,22 +12,24 @@ import (
 	"klawbot/engine/internal/store"
 )
 
-// AddMessage makes a message that was stored findable, when the transaction is
-// committed. Its source is its session, so that what was said there one after
-// another are neighbours. What nobody said is left out.
-func AddMessage(tx *store.Tx, m store.Said, size ChunkSize) error {
-	text := saidText(m.Message)
-	if text == "" {
-		return nil
+// AddMessages makes messages that were stored findable, when the transaction is
+// committed. They are in the order in which they were said. The source of each is
+// its session, so that what was said there one after another are neighbours. What
+// nobody said is left out.
+func AddMessages(tx *store.Tx, said []store.Said, size ChunkSize) error {
+	chunks := map[store.SessionID][]store.Chunk{}
+	for _, m := range said {
+		for _, piece := range Split(saidText(m.Message), size.Size, size.Overlap) {
+			chunks[m.Session] = append(chunks[m.Session], store.Chunk{
+				Kind: store.KindMessage, Owner: int64(m.ID), Channel: m.Address.Channel, Chat: m.Address.Chat,
+				Source: SessionSource(m.Session), Content: piece, CreatedAt: m.At,
+			})
+		}
 	}
-	pieces := Split(text, size.Size, size.Overlap)
-	chunks := make([]store.Chunk, len(pieces))
-	for i, piece := range pieces {
-		chunks[i] = store.Chunk{Kind: store.KindMessage, Owner: int64(m.ID), Channel: m.Address.Channel, Chat: m.Address.Chat,
-			Source: SessionSource(m.Session), Content: piece, CreatedAt: m.At}
-	}
-	if err := Add(tx, chunks); err != nil {
-		return fmt.Errorf("index message %d: %w", m.ID, err)
+	for _, id := range slices.Sorted(maps.Keys(chunks)) {
+		if err := Add(tx, chunks[id]); err != nil {
+			return fmt.Errorf("index the messages of session %d: %w", id, err)
+		}
 	}
 	return nil
 }
@@ -60,46 +64,56 @@ func saidText(m store.Message) string {
 	return ""
 }
 
-// catchUpBatch is how many messages one transaction of CatchUp looks at.
-const catchUpBatch = 200
+// catchUpBatch is how many messages one transaction of CatchUp looks at. The turns
+// write between two of them.
+const catchUpBatch = 20
 
-// CatchUp makes messages findable that came into the database in another way than
-// through AddMessage: from an earlier version or by an import.
+// CatchUp makes findable what was said since the last time, whoever stored it: a
+// turn stores its messages alone, so that nobody waits for the index.
 func (m *Memory) CatchUp(ctx context.Context, wanted func(store.Address) bool, size ChunkSize) error {
 	for {
-		var said []store.Said
-		var state string
-		var from, last store.MessageID
-		err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
-			if state, err = tx.Indexed(store.KindMessage, ""); err != nil {
-				return err
+		var waiting int
+		err := m.store.Read(ctx, func(tx *store.Tx) error {
+			from, err := indexedThrough(tx)
+			if err == nil {
+				waiting, err = tx.CountMessagesAfter(from, catchUpBatch)
 			}
-			if state != "" {
-				n, err := strconv.ParseInt(state, 10, 64)
-				if err != nil {
-					return fmt.Errorf("state of the index of messages: %w", err)
-				}
-				from = store.MessageID(n)
-			}
-			said, last, err = tx.SaidAfter(from, catchUpBatch)
 			return err
 		})
-		if err != nil || last == from {
+		if err != nil || waiting == 0 {
 			return err
 		}
+		// Read again with the pen in hand: another process may do the same.
 		err = m.store.Write(ctx, func(tx *store.Tx) error {
-			for _, s := range said {
-				if !wanted(s.Address) {
-					continue
-				}
-				if err := AddMessage(tx, s, size); err != nil {
-					return err
-				}
+			from, err := indexedThrough(tx)
+			if err != nil {
+				return err
+			}
+			said, last, err := tx.SaidAfter(from, catchUpBatch)
+			if err != nil || last == from {
+				return err
+			}
+			said = slices.DeleteFunc(said, func(s store.Said) bool { return !wanted(s.Address) })
+			if err := AddMessages(tx, said, size); err != nil {
+				return err
 			}
 			return tx.SetIndexed(store.KindMessage, "", strconv.FormatInt(int64(last), 10))
 		})
-		if err != nil {
+		if err != nil || waiting < catchUpBatch {
 			return err
 		}
 	}
+}
+
+// indexedThrough is the last message that CatchUp has seen.
+func indexedThrough(tx *store.Tx) (store.MessageID, error) {
+	state, err := tx.Indexed(store.KindMessage, "")
+	if err != nil || state == "" {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(state, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("state of the index of messages: %w", err)
+	}
+	return store.MessageID(n), nil
 }

@@ -14,7 +14,7 @@ func TestOnlyTheBeginningOfAHugeMessageIsFound(t *testing.T) {
 	write(t, s, func(tx *store.Tx) error {
 		said := store.Said{Message: store.Message{ID: 1, Session: 1, SenderName: "Anna",
 			Body: llm.Text(llm.RoleUser, "aardvark "+strings.Repeat("a", 10<<20)+" zebra")}}
-		return memory.AddMessage(tx, said, memory.ChunkSize{Size: 400, Overlap: 80})
+		return memory.AddMessages(tx, []store.Said{said}, memory.ChunkSize{Size: 400, Overlap: 80})
 	})
 	m := newMemory(s, nil)
 	if got := contents(t, m, memory.Query{Text: "aardvark"}); len(got) == 0 {

@@ -39,6 +39,10 @@ type Query struct {
 	TopK  int // 0 means 10
 	Mode  Mode
 	Scope store.Scope
+	// Matches bounds the chunks that the words may have together. Commoner words
+	// are left out, all of them if need be. 0 means 5,000, and the rarest word is
+	// looked for however common it is.
+	Matches int
 }
 
 // Hit is what was found.
@@ -66,17 +70,37 @@ const (
 // Search finds what fits a query best, the best first. Without an embedding
 // model, or when it fails, the words alone decide.
 func (m *Memory) Search(ctx context.Context, q Query) ([]Hit, error) {
+	found, err := m.SearchEach(ctx, q, q.Scope)
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// SearchEach is Search in each of some scopes, whatever the scope of the query. It
+// looks once at the question, and at one state of the database.
+func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope) ([][]Hit, error) {
 	if q.TopK <= 0 {
 		q.TopK = 10
 	}
 	vector := m.queryVector(ctx, q)
-	var hits []Hit
-	err := m.store.Read(ctx, func(tx *store.Tx) error {
-		var err error
-		hits, err = m.search(tx, q, vector)
-		return err
+	found := make([][]Hit, len(scopes))
+	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
+		var terms []string
+		if q.Mode != Vector {
+			if terms, err = m.rareTerms(tx, queryTerms(q.Text), q.Matches); err != nil {
+				return err
+			}
+		}
+		for i, scope := range scopes {
+			q.Scope = scope
+			if found[i], err = m.search(tx, q, terms, vector); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return hits, err
+	return found, err
 }
 
 // candidate is a chunk on its way to a hit.
@@ -89,20 +113,14 @@ type candidate struct {
 	score   float64
 }
 
-func (m *Memory) search(tx *store.Tx, q Query, vector []float32) ([]Hit, error) {
+func (m *Memory) search(tx *store.Tx, q Query, terms []string, vector []float32) ([]Hit, error) {
 	found := map[store.ChunkID]*candidate{}
-	if q.Mode != Vector {
-		terms, err := m.rareTerms(tx, queryTerms(q.Text))
-		if err != nil {
-			return nil, err
-		}
-		matches, err := tx.MatchTerms(terms, q.Scope, keywordCandidates)
-		if err != nil {
-			return nil, err
-		}
-		for _, match := range matches {
-			found[match.ID] = &candidate{id: match.ID, keyword: match.Score}
-		}
+	matches, err := tx.MatchTerms(terms, q.Scope, keywordCandidates)
+	if err != nil {
+		return nil, err
+	}
+	for _, match := range matches {
+		found[match.ID] = &candidate{id: match.ID, keyword: match.Score}
 	}
 	set, known, err := m.vectorSet(tx)
 	if err != nil {
@@ -122,6 +140,9 @@ func (m *Memory) search(tx *store.Tx, q Query, vector []float32) ([]Hit, error) 
 	}
 	rank := ranking{fusion: m.fusion(), vectors: vector != nil}
 	all = rank.first(all, max(closely, 2*q.TopK))
+	if vector == nil { // then a closer look shows no more
+		all = all[:min(len(all), q.TopK)]
+	}
 	chunks, err := chunksOf(tx, all)
 	if err != nil {
 		return nil, err
@@ -247,7 +268,7 @@ func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32
 // allowed is the filter for scopes that the signs do not know, nil for the
 // others.
 func allowed(tx *store.Tx, s store.Scope) (func(store.ChunkID) bool, error) {
-	if s.Source == "" && s.Since.IsZero() && s.Until.IsZero() {
+	if s.Source == "" && s.Before == 0 && s.Since.IsZero() && s.Until.IsZero() {
 		return nil, nil
 	}
 	ids, err := tx.ChunkIDs(s)

@@ -192,6 +192,8 @@ type Scope struct {
 	Shared  bool
 	// Source is the source to find, empty for any.
 	Source string
+	// Before lets only be found what belongs to a smaller owner, 0 for any.
+	Before int64
 	// Since and Until bound CreatedAt, zero for no bound.
 	Since, Until time.Time
 }
@@ -219,6 +221,9 @@ func (s Scope) where() (string, []any) {
 	}
 	if s.Source != "" {
 		add("c.source = ?", s.Source)
+	}
+	if s.Before != 0 {
+		add("c.owner < ?", s.Before)
 	}
 	if !s.Since.IsZero() {
 		add("c.created_at >= ?", toMillis(s.Since))

@@ -78,6 +78,16 @@ func (tx *Tx) SaidAfter(after MessageID, limit int) (said []Said, last MessageID
 	return said, last, nil
 }
 
+// CountMessagesAfter returns how many messages there are after one; it counts no
+// further than limit.
+func (tx *Tx) CountMessagesAfter(after MessageID, limit int) (n int, err error) {
+	err = tx.tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM messages WHERE id > ? LIMIT ?)`, after, limit).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count messages: %w", err)
+	}
+	return n, nil
+}
+
 const saidAfterSQL = `SELECT ` + messageColumns + `, s.channel, s.chat, s.thread,
 	EXISTS (SELECT 1 FROM chunks c WHERE c.kind = 'message' AND c.owner = m.id)
 	FROM messages m JOIN sessions s ON s.id = m.session WHERE m.id > ? ORDER BY m.id LIMIT ?`

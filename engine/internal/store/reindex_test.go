@@ -21,7 +21,7 @@ import (
 func indexing() store.Reindexing {
 	size := memory.ChunkSize{Size: 400, Overlap: 80}
 	return store.Reindexing{
-		Message: func(tx *store.Tx, m store.Said) error { return memory.AddMessage(tx, m, size) },
+		Message: func(tx *store.Tx, m store.Said) error { return memory.AddMessages(tx, []store.Said{m}, size) },
 		Memory:  func(tx *store.Tx, m store.Memory) error { return memory.Index(tx, m, size) },
 	}
 }
