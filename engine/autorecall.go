@@ -15,9 +15,13 @@ import (
 
 // The bounds of automatic recall.
 const (
-	// recallWithin is how long a person waits for it; the first time a model of
-	// sentences is loaded.
-	recallWithin = 3 * time.Second
+	// recallWithin is how long a person waits for it, vectorWithin how long for the
+	// vector of the question: the first time a model is loaded, which takes longer.
+	recallWithin = time.Second
+	vectorWithin = 150 * time.Millisecond
+	// crowded is how many turns run when words alone decide, because the vectors of
+	// all their questions would take the processor from them.
+	crowded = 3
 	// recallQuery is how much of what was asked is looked for, in bytes.
 	recallQuery = 1000
 	// recallMatches bounds how many texts are weighed for it: it costs every turn.
@@ -59,7 +63,11 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said, known []memory.Hit, err error) {
 	m := t.e.memory.memory(t.e.store)
 	a := t.row.Address
-	found, err := m.SearchEach(ctx, memory.Query{Text: question, TopK: s.TopK, Matches: recallMatches}, store.Scope{
+	q := memory.Query{Text: question, TopK: s.TopK, Matches: recallMatches, Patience: vectorWithin}
+	if t.e.memory.quiet.turns() >= crowded {
+		q.Mode = memory.Keyword
+	}
+	found, err := m.SearchEach(ctx, q, store.Scope{
 		Kinds: []store.Kind{store.KindMessage}, Channel: a.Channel, Chat: a.Chat, Source: memory.SessionSource(t.row.Session),
 		Before: int64(t.first),
 	}, store.Scope{

@@ -49,6 +49,7 @@ type remembering struct {
 	core     *memory.Core
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
+	quiet    *quiet
 	log      *slog.Logger
 	// messages wakes the goroutine that indexes what was said, waiting the one
 	// that embeds.
@@ -66,7 +67,7 @@ var _ recall.Memory = (*remembering)(nil)
 // newRemembering makes the memory of a data folder. It opens nothing.
 func newRemembering(c Config, open func() (*store.Store, error)) *remembering {
 	r := &remembering{
-		open: open, settings: c.Settings, log: c.Log, core: memory.NewCore(c.Dir),
+		open: open, settings: c.Settings, quiet: new(quiet), log: c.Log, core: memory.NewCore(c.Dir),
 		embedder: &embedder{settings: func() Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP},
 		messages: make(chan struct{}, 1), waiting: make(chan struct{}, 1), docs: make(chan struct{}, 1),
 		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c) }),
@@ -103,7 +104,8 @@ func (r *remembering) memory(db *store.Store) *memory.Memory {
 	defer r.mu.Unlock()
 	if r.of != db {
 		fusion := func() memory.Fusion { return memory.Fusion(r.settings().Memory.Fusion) }
-		r.built, r.of = memory.New(memory.Config{Store: db, Embedder: r.embedder, Fusion: fusion, Log: r.log}), db
+		rest := func(ctx context.Context) { r.quiet.wait(ctx, embedAfter, embedAtLast) }
+		r.built, r.of = memory.New(memory.Config{Store: db, Embedder: r.embedder, Rest: rest, Fusion: fusion, Log: r.log}), db
 	}
 	return r.built
 }
@@ -123,6 +125,10 @@ const (
 	// indexAfter is how long a message waits for others before it is indexed: the
 	// answer leaves first, and who searches does not wait.
 	indexAfter = 500 * time.Millisecond
+	// Vectors are made when no turn has run for embedAfter; a bot that is never
+	// quiet makes a batch of them every embedAtLast.
+	embedAfter  = 3 * time.Second
+	embedAtLast = time.Minute
 	// embedAgain is the time after a failure.
 	embedAgain = time.Minute
 )

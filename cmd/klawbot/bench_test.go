@@ -61,6 +61,7 @@ func TestBench(t *testing.T) {
 	b.burst(binary)
 	b.large(binary)
 	b.embedding(binary)
+	b.meaning(binary)
 	b.size(binary)
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 4, 3, ' ', 0)
@@ -89,8 +90,10 @@ func buildBinary(t *testing.T) string {
 }
 
 // benchRig is a rig that sees each call of the bot as it ends.
+// Its memory goes by words alone, whatever lies in build/assets.
 func benchRig(t *testing.T, streaming string, observe func(telegramtest.Call), chats ...int64) *rig {
 	r := newRig(t, streaming, chats...)
+	r.edit("agent:", wordsAlone+"agent:")
 	r.telegram.Observe(observe)
 	return r
 }
@@ -124,9 +127,23 @@ func btoi(v bool) int {
 	return 0
 }
 
+// wordsAlone is the configuration of a memory without an embedding model.
+const wordsAlone = "memory: {embedding: {type: off}}\n"
+
 // turns measures the bot's own share of a turn: from the update to the model
 // request, and from the model's answer to the reply.
 func (b *figures) turns(binary, streaming string) {
+	own, memory := b.talk(binary, streaming, func(*rig) {})
+	p50, p99 := ms(own[len(own)/2]), ms(own[len(own)*99/100])
+	b.add("own overhead per turn p50, streaming "+streaming, p50, "ms", "<= 5", p50 <= 5)
+	b.add("own overhead per turn p99, streaming "+streaming, p99, "ms", "<= 25", p99 <= 25)
+	b.add(fmt.Sprintf("RSS after %d turns, streaming %s", len(own), streaming), memory, "MB", "<= 40", memory <= 40)
+}
+
+// talk lets one person talk, each question sent when the answer before is there.
+// It returns the bot's own share of each turn, the shortest first, and what the
+// bot occupies at the end.
+func (b *figures) talk(binary, streaming string, change func(*rig)) (own []time.Duration, memory float64) {
 	var mu sync.Mutex
 	var sent, asked, said, shown time.Time
 	finals := make(chan struct{}, 1)
@@ -145,10 +162,10 @@ func (b *figures) turns(binary, streaming string) {
 		asked, said = q.At, time.Now() // what the fake takes to check it is not the bot's
 		return modeltest.Reply{Text: want, Pieces: 1}
 	})
+	change(r)
 	p := r.start(binary)
 	r.wait(p, "the first poll", func(v telegramtest.State) bool { return v.Polling() })
 	person := r.telegram.User(11)
-	var own []time.Duration
 	for n := range scale(1000) {
 		mu.Lock()
 		want, sent = fmt.Sprintf("answer %d", n), time.Now()
@@ -163,13 +180,10 @@ func (b *figures) turns(binary, streaming string) {
 		own = append(own, asked.Sub(sent)+shown.Sub(said))
 		mu.Unlock()
 	}
-	memory := rss(b.t, p.cmd.Process.Pid)
+	memory = rss(b.t, p.cmd.Process.Pid)
 	p.stop()
 	slices.Sort(own)
-	p50, p99 := ms(own[len(own)/2]), ms(own[len(own)*99/100])
-	b.add("own overhead per turn p50, streaming "+streaming, p50, "ms", "<= 5", p50 <= 5)
-	b.add("own overhead per turn p99, streaming "+streaming, p99, "ms", "<= 25", p99 <= 25)
-	b.add(fmt.Sprintf("RSS after %d turns, streaming %s", len(own), streaming), memory, "MB", "<= 40", memory <= 40)
+	return own, memory
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -35,6 +35,7 @@ func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 		m.cursor.set, m.cursor.next = set.ID, 0
 	}
 	for done := 0; ; {
+		m.rest(ctx)
 		var waiting []store.Chunk
 		err := m.store.Read(ctx, func(tx *store.Tx) error {
 			waiting, err = tx.WithoutVector(set.ID, m.cursor.next, embedBatch)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"klawbot/engine/internal/store"
 )
@@ -50,6 +51,9 @@ type Config struct {
 	Store *store.Store
 	// Embedder makes the vectors; nil is none.
 	Embedder Embedder
+	// Rest is called before a batch of vectors is made for the index, and may wait
+	// while others need the processor; nil does not.
+	Rest func(context.Context)
 	// Fusion is asked how the sides come together; nil is FuseScores.
 	Fusion func() Fusion
 	// Log is required.
@@ -60,6 +64,7 @@ type Config struct {
 type Memory struct {
 	store    *store.Store
 	embedder Embedder
+	rest     func(context.Context)
 	fusion   func() Fusion
 	log      *slog.Logger
 
@@ -69,6 +74,7 @@ type Memory struct {
 	// common are terms that many chunks have, and how many at least. Guarded by mu.
 	common map[string]int
 	quiet  bool // that the embedder fails was said
+	asking bool // a question's vector is being made that nobody waits for. Guarded by mu.
 
 	embedding sync.Mutex // one goroutine embeds
 	cursor    struct {
@@ -82,7 +88,10 @@ func New(c Config) *Memory {
 	if c.Fusion == nil {
 		c.Fusion = func() Fusion { return FuseScores }
 	}
-	return &Memory{store: c.Store, embedder: c.Embedder, fusion: c.Fusion, log: c.Log, common: map[string]int{}}
+	if c.Rest == nil {
+		c.Rest = func(context.Context) {}
+	}
+	return &Memory{store: c.Store, embedder: c.Embedder, rest: c.Rest, fusion: c.Fusion, log: c.Log, common: map[string]int{}}
 }
 
 // Reload forgets what was read of the vectors, after a chat got another id.
@@ -97,7 +106,44 @@ func (m *Memory) queryVector(ctx context.Context, q Query) []float32 {
 	if m.embedder == nil || q.Mode == Keyword {
 		return nil
 	}
-	v, err := m.embedder.Query(ctx, q.Text)
+	if q.Patience > 0 {
+		return m.quickVector(ctx, q)
+	}
+	return m.vectorOf(ctx, q.Text)
+}
+
+// quickVector is the vector of a query when it comes in time. What takes longer,
+// as the first one does when the model is loaded, is for those that come after:
+// meanwhile there is none for anybody.
+func (m *Memory) quickVector(ctx context.Context, q Query) []float32 {
+	m.mu.Lock()
+	asking := m.asking
+	m.asking = true
+	m.mu.Unlock()
+	if asking {
+		return nil
+	}
+	made := make(chan []float32, 1)
+	go func() {
+		v := m.vectorOf(context.WithoutCancel(ctx), q.Text)
+		m.mu.Lock()
+		m.asking = false
+		m.mu.Unlock()
+		made <- v
+	}()
+	late := time.NewTimer(q.Patience)
+	defer late.Stop()
+	select {
+	case v := <-made:
+		return v
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+func (m *Memory) vectorOf(ctx context.Context, text string) []float32 {
+	v, err := m.embedder.Query(ctx, text)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil && !m.quiet && ctx.Err() == nil && !noEmbedder(err) {

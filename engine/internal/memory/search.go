@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"klawbot/engine/internal/store"
 )
@@ -43,6 +44,9 @@ type Query struct {
 	// are left out, all of them if need be. 0 means 5,000, and the rarest word is
 	// looked for however common it is.
 	Matches int
+	// Patience bounds the time for the vector of the text; when it takes longer the
+	// words alone decide. 0 waits.
+	Patience time.Duration
 }
 
 // Hit is what was found.
