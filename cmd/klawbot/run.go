@@ -64,6 +64,10 @@ func (a *app) runBot(ctx context.Context) error {
 
 // serve runs the bot until ctx ends. beside runs next to it.
 func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context.Context, *engine.Engine)) (err error) {
+	secret := func(value string) bool { return p.config.Redact.Text(value) != value }
+	if err := closeOff(secret); err != nil {
+		log.Warn("other processes of this user can read the bot's secrets", "err", err)
+	}
 	e, err := p.start(ctx)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"klawbot/internal/modeltest"
@@ -119,6 +120,40 @@ func TestUnprivilegedRun(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
 	}
 	u.count(11, 1).check(t)
+}
+
+// TestUnprivilegedKeepsItsEnvironment looks at a bot as the commands may that it
+// runs outside a sandbox: as another process of the same user. Root, who sees
+// every environment, finds no secret in the bot's.
+func TestUnprivilegedKeepsItsEnvironment(t *testing.T) {
+	u := newUnprivileged(t)
+	b := u.start(u.binary, "KLAWBOT_MODELS__PROVIDERS__FAKE__APIKEY="+canaryKey, "OPENAI_API_KEY=sk-canary-of-another-provider", "CANARY=nothing-secret")
+	u.wait(b, "it polls", func(v telegramtest.State) bool { return v.Polling() })
+	as := func(user int, name string) (string, error) {
+		read := exec.Command("cat", fmt.Sprintf("/proc/%d/%s", b.cmd.Process.Pid, name))
+		read.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(user)}}
+		out, err := read.CombinedOutput()
+		return string(out), err
+	}
+	for _, name := range []string{"environ", "maps", "mem"} {
+		if out, err := as(nobody, name); err == nil || !strings.Contains(out, "Permission denied") {
+			t.Errorf("another process of the user reads %s: %v, %.200q", name, err, out)
+		}
+	}
+	out, err := as(0, "environ")
+	if err != nil || !strings.Contains(out, "CANARY=nothing-secret") {
+		t.Fatalf("%v, %q", err, out)
+	}
+	if strings.Contains(out, "sk-canary") {
+		t.Errorf("the environment still holds a key: %q", out)
+	}
+	// The bot itself works on with what it has read.
+	u.model.Respond(worker(0))
+	u.telegram.User(11).Send("task 0")
+	u.wait(b, "the task is answered", func(v telegramtest.State) bool { return answered(v, 11, 0) })
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
 }
 
 func TestUnprivilegedMakesItsFolder(t *testing.T) {

@@ -92,33 +92,28 @@ func killBelow(pid int) {
 // processesOfUser is how many processes and threads the bot's user has.
 func processesOfUser() (n uint64) {
 	for _, dir := range procFolders() {
-		info, err := os.Stat(dir)
-		if err != nil {
-			continue // it has ended
-		}
-		if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) == os.Getuid() {
-			p, _ := readProc(dir)
+		if p, ok := readProc(dir); ok && p.status("Uid") == int64(os.Getuid()) {
 			n += uint64(p.threads)
 		}
 	}
 	return n
 }
 
-// memory is what a process has of its own, and what it shares, in bytes.
-func (p proc) memory() (own, shared int64) {
+// status is the first number of a line of the process's status, 0 without one.
+// The owner of its folder in /proc is another thing: of a process that lets
+// nobody look into it, it is root.
+func (p proc) status(line string) int64 {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/status")
 	if err != nil {
-		return 0, 0
+		return 0
 	}
-	for line := range strings.Lines(string(text)) {
-		name, rest, _ := strings.Cut(line, ":")
-		kilobytes, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-		switch name {
-		case "RssAnon":
-			own = kilobytes << 10
-		case "RssShmem":
-			shared = kilobytes << 10
-		}
-	}
-	return own, shared
+	_, rest, _ := strings.Cut(string(text), "\n"+line+":")
+	rest, _, _ = strings.Cut(rest, "\n")
+	n, _ := strconv.ParseInt(append(strings.Fields(rest), "")[0], 10, 64) // there may be no such line
+	return n
+}
+
+// memory is what a process has of its own, and what it shares, in bytes.
+func (p proc) memory() (own, shared int64) {
+	return p.status("RssAnon") << 10, p.status("RssShmem") << 10
 }
