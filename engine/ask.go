@@ -171,7 +171,7 @@ func (t *turn) call(ctx context.Context, c candidate, p llm.Provider, r llm.Requ
 		if err := t.e.withinBudget(ctx, t.settings); err != nil {
 			return llm.Result{}, err
 		}
-		if err := t.withinRun(); err != nil {
+		if err := t.withinRun(ctx); err != nil {
 			return llm.Result{}, err
 		}
 		t.partial = ""

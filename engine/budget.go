@@ -107,6 +107,33 @@ func (e *Engine) withinBudget(ctx context.Context, s Settings) error {
 	return nil
 }
 
+// withinRun refuses a model call of a run that has taken what it may. What its
+// subagents took counts as its own.
+func (t *turn) withinRun(ctx context.Context) error {
+	if t.job == nil || t.job.left <= 0 && t.job.most <= 0 {
+		return nil
+	}
+	spent := t.row.InputTokens + t.row.OutputTokens
+	if t.job.left > 0 && spent >= t.job.left {
+		return &budgetError{say(t.settings.Language, sayHeartbeatSpent)}
+	}
+	if t.job.most <= 0 {
+		return nil
+	}
+	err := t.e.store.Read(ctx, func(tx *store.Tx) error {
+		n, err := tx.SpawnedTokens(t.row.ID)
+		spent += n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if spent >= t.job.most {
+		return &budgetError{say(t.settings.Language, sayRunSpent, spent, t.job.most)}
+	}
+	return nil
+}
+
 // count notes what a call took. A call that failed before the model did anything
 // took nothing. It is stored with what the turn stores next.
 func (t *turn) count(c candidate, r llm.Request, result llm.Result, heard llm.Event, err error) {

@@ -274,14 +274,6 @@ func (e *Engine) heartbeatTokens(ctx context.Context, s Settings) (spent int, er
 	return spent, err
 }
 
-// withinRun refuses a model call of a run that has taken what it may.
-func (t *turn) withinRun() error {
-	if t.job == nil || t.job.left <= 0 || t.row.InputTokens+t.row.OutputTokens < t.job.left {
-		return nil
-	}
-	return &budgetError{say(t.settings.Language, sayHeartbeatSpent)}
-}
-
 // heartbeatText says what the heartbeat does, for people.
 func (e *Engine) heartbeatText(ctx context.Context) (string, error) {
 	h, s := e.workspace.Heartbeat(), e.settings()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -201,7 +202,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 		e.logUnstored(ctx, "run not begun", err, "run", r.ID)
 		return pause(ctx, time.Second)
 	}
-	t.job.left = left
+	t.job.left, t.job.most = left, cmp.Or(j.Budget, e.settings().Scheduler.RunTokens)
 	running, cancel := context.WithCancelCause(e.parking)
 	defer cancel(nil)
 	defer e.live.add(r.ID, liveRun{t.job.job, cancel})()
@@ -233,8 +234,9 @@ type jobRun struct {
 	job      store.Job
 	run      store.Run
 	deadline *deadline
-	// left is how many tokens the run may take, 0 for no bound of its own.
-	left int
+	// most is how many tokens the run may take with its subagents, left what the
+	// heartbeat may take today. 0 is no bound.
+	most, left int
 }
 
 // beginRun starts the turn of a run, or resumes the one that the end of the

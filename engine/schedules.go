@@ -30,6 +30,9 @@ type Scheduler struct {
 	MinInterval time.Duration
 	// MaxSubagents is how many subagents there may be at one time; 0 is 5.
 	MaxSubagents int
+	// RunTokens is how many tokens a run may take with its subagents, a subagent
+	// too; 0 is no bound.
+	RunTokens int
 	// History is how many completed runs of the same name a run knows.
 	History int
 }

@@ -127,6 +127,7 @@ const (
 	sayHeartbeatQuiet
 	sayHeartbeatBudget
 	sayHeartbeatSpent
+	sayRunSpent
 	sayHeartbeatFaults
 	sayStoppedSubagents
 	saySpawnFailed
@@ -169,6 +170,7 @@ var english = [phraseCount]string{
 	sayHeartbeatQuiet:   "Quiet hours: %s–%s, nothing runs then.",
 	sayHeartbeatBudget:  "Tokens today: %d of %d.",
 	sayHeartbeatSpent:   "The heartbeat's tokens of today are used up.",
+	sayRunSpent:         "It has taken %d tokens and may take %d (scheduler.runTokens). Give it less to do at one time, or raise the limit.",
 	sayHeartbeatFaults:  "⚠️ HEARTBEAT.md:\n%s",
 	sayStoppedSubagents: "Subagents stopped: %d.",
 	saySpawnFailed:      "⚠️ The subagent %q failed: %s",
@@ -315,6 +317,7 @@ var russian = [phraseCount]string{
 	sayHeartbeatQuiet:   "Тихие часы: %s–%s, ничего не запускается.",
 	sayHeartbeatBudget:  "Токены за сегодня: %d из %d.",
 	sayHeartbeatSpent:   "Токены heartbeat на сегодня израсходованы.",
+	sayRunSpent:         "Израсходовано токенов: %d, разрешено %d (scheduler.runTokens). Дайте меньше работы за один раз или увеличьте предел.",
 	sayHeartbeatFaults:  "⚠️ HEARTBEAT.md:\n%s",
 	sayStoppedSubagents: "Остановлено субагентов: %d.",
 	saySpawnFailed:      "⚠️ Субагент %q не справился: %s",

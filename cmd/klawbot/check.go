@@ -82,6 +82,7 @@ var checks = map[string]func(any) error{
 	"scheduler.runTimeoutSeconds":               between(1, 86400),
 	"scheduler.minIntervalSeconds":              between(1, 86400),
 	"scheduler.maxSubagents":                    between(1, 100),
+	"scheduler.runTokens":                       between(0, 1_000_000_000),
 	"heartbeat.every":                           interval,
 	"heartbeat.injectInto":                      chatWithChannel,
 	"heartbeat.quietHours":                      quietHours,

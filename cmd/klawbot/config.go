@@ -129,6 +129,7 @@ type Scheduler struct {
 	RunTimeoutSeconds       int     `koanf:"runTimeoutSeconds"`
 	MinIntervalSeconds      int     `koanf:"minIntervalSeconds"`
 	MaxSubagents            int     `koanf:"maxSubagents"`
+	RunTokens               int     `koanf:"runTokens"`
 }
 
 // Heartbeat is what the bot looks after by itself.
@@ -276,7 +277,7 @@ func defaults() Config {
 		Models:    Models{Default: "main", TimeoutSeconds: 120, Retries: 3},
 		Memory:    defaultMemory(),
 		Context:   Context{Window: 20, SubagentRuns: 5, CompactAt: 0.75},
-		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10, MaxSubagents: 5},
+		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10, MaxSubagents: 5, RunTokens: 200_000},
 		Files:     Files{MaxFileSizeBytes: 1 << 20},
 		Security:  Security{Autonomy: "supervised"},
 		Tools:     Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox(), HTTP: WebRequests{MaxBodyBytes: 1 << 20}},

@@ -55,6 +55,7 @@ func (c *Config) settings() engine.Settings {
 			RunTimeout:       time.Duration(c.Scheduler.RunTimeoutSeconds) * time.Second,
 			MinInterval:      time.Duration(c.Scheduler.MinIntervalSeconds) * time.Second,
 			MaxSubagents:     c.Scheduler.MaxSubagents,
+			RunTokens:        c.Scheduler.RunTokens,
 			History:          c.Context.SubagentRuns,
 		},
 		Heartbeat: c.heartbeat(),

@@ -207,6 +207,29 @@ func TestSubagentsMayNotDoMore(t *testing.T) {
 	}
 }
 
+// TestSubagentTokens: one that goes on and on ends when it has taken what a run
+// may take, and says so.
+func TestSubagentTokens(t *testing.T) {
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		scheduled(b)
+		b.settings.MaxToolCallRounds, b.settings.Scheduler.RunTokens = 100, 3000
+		calls := 0
+		b.model.Respond(func(modeltest.Request) modeltest.Reply {
+			calls++
+			return modeltest.CallTool("file_list", map[string]any{"path": fmt.Sprint(calls)})
+		})
+		b.start()
+		b.spawn(job.Task{Name: "research", Message: "find it out", InjectInto: "telegram_11"})
+		b.until("it says why it ends", func() bool {
+			all := b.shows(anna)
+			return len(all) > 0 && strings.Contains(all[len(all)-1], "and may take 3000 (scheduler.runTokens)")
+		})
+		if one := b.spawned()[0]; one.State != "failed" || calls < 2 || one.InputTokens+one.OutputTokens < 3000 {
+			t.Errorf("after %d calls it is %+v", calls, one)
+		}
+	})
+}
+
 func TestSpawnRefused(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		scheduled(b)

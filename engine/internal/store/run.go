@@ -79,9 +79,12 @@ const (
 		ORDER BY r.id DESC LIMIT ?`
 	latestRunsSQL = `SELECT ` + runColumns + ` FROM jobs j JOIN runs r ON r.id = (SELECT l.id FROM runs l WHERE l.job = j.id ORDER BY l.scheduled_at DESC LIMIT 1)
 		WHERE j.state IN ('on', 'paused') ORDER BY j.id`
-	openRunOfSQL = `SELECT count(*) FROM runs WHERE job = ? AND state IN ('claimed', 'running', 'retry')`
-	runAtSQL     = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ?`
-	spentSQL     = `SELECT coalesce(sum(max(input_tokens, 0) + estimated_input), 0), coalesce(sum(max(output_tokens, 0) + estimated_output), 0), coalesce(sum(max(cost, 0)), 0) FROM usage WHERE turn = ?`
+	openRunOfSQL     = `SELECT count(*) FROM runs WHERE job = ? AND state IN ('claimed', 'running', 'retry')`
+	runAtSQL         = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ?`
+	spawnedTokensSQL = `SELECT coalesce(sum(r.input_tokens + r.output_tokens), 0) FROM jobs j JOIN runs r ON r.job = j.id
+		WHERE j.parent <> 0 AND j.parent = ?`
+
+	spentSQL = `SELECT coalesce(sum(max(input_tokens, 0) + estimated_input), 0), coalesce(sum(max(output_tokens, 0) + estimated_output), 0), coalesce(sum(max(cost, 0)), 0) FROM usage WHERE turn = ?`
 	// What a run's subagents cost counts as the run's.
 	costOfSQL = `SELECT coalesce(sum(r.cost + (SELECT coalesce(sum(c.cost), 0) FROM jobs s JOIN runs c ON c.job = s.id WHERE s.parent <> 0 AND s.parent = r.turn)), 0)
 		FROM runs r WHERE r.job = ?`
@@ -219,6 +222,15 @@ func (tx *Tx) Spent(turn TurnID) (input, output int, cost int64, err error) {
 		err = fmt.Errorf("sum up the usage of turn %d: %w", turn, err)
 	}
 	return input, output, cost, err
+}
+
+// SpawnedTokens is what the subagents took that a turn started, as far as they
+// have ended.
+func (tx *Tx) SpawnedTokens(turn TurnID) (tokens int, err error) {
+	if err = tx.tx.QueryRow(spawnedTokensSQL, turn).Scan(&tokens); err != nil {
+		err = fmt.Errorf("sum up the subagents of turn %d: %w", turn, err)
+	}
+	return tokens, err
 }
 
 // CostOf is what the runs of a job and their subagents have cost, in billionths
