@@ -14,7 +14,7 @@ var tested = kindsOf(os.Getuid())
 
 func kindsOf(user int) []string {
 	if user == nobody {
-		return []string{sandbox.TypeLandlock, sandbox.TypeBwrap}
+		return []string{sandbox.TypeLandlock, sandbox.TypeBwrap, sandbox.TypeNsjail}
 	}
-	return []string{sandbox.TypeLandlock, sandbox.TypeBwrap, sandbox.TypeDocker}
+	return []string{sandbox.TypeLandlock, sandbox.TypeBwrap, sandbox.TypeNsjail, sandbox.TypeDocker}
 }

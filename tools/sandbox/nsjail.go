@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"os/exec"
+	"slices"
 	"strconv"
 )
 
-// nsjail confines with namespaces as bwrap does.
+// nsjail confines with the same namespaces as bwrap, and the same filter of
+// system calls.
 type nsjail struct{ program string }
 
 func newNsjail() (nsjail, error) {
@@ -26,7 +28,12 @@ func (nsjail) place(b Bind) string { return b.Inside }
 func (nsjail) kill(string) {}
 
 func (n nsjail) stage(r *request, argv []string) (*exec.Cmd, error) {
-	return reexec(r, "", append(append([]string{n.program}, nsjailArgs(r)...), argv...)), nil
+	policy, err := kafelPolicy()
+	if err != nil {
+		return nil, err
+	}
+	args := append(nsjailArgs(r), "--seccomp_string", policy, "--", "/usr/bin/env")
+	return reexec(r, "", append(append([]string{n.program}, args...), argv...)), nil
 }
 
 // nsjailArgs are the arguments before the command.
@@ -38,10 +45,12 @@ func nsjailArgs(r *request) []string {
 		"--time_limit", strconv.Itoa(l.Seconds + 5), "--max_cpus", strconv.Itoa(int(math.Ceil(l.CPUs))),
 		"--mount", fmt.Sprintf("none:/tmp:tmpfs:size=%d", size), "--mount", fmt.Sprintf("none:/dev/shm:tmpfs:size=%d", size),
 	}
+	visible := slices.Concat(systemFolders, systemFiles)
 	if r.config.Network {
 		args = append(args, "--disable_clone_newnet")
+		visible = append(visible, networkFiles...)
 	}
-	for _, path := range existing(append(systemFolders[:len(systemFolders):len(systemFolders)], systemFiles...)) {
+	for _, path := range existing(visible) {
 		args = append(args, "--bindmount_ro", path)
 	}
 	for _, device := range devices {
@@ -57,5 +66,5 @@ func nsjailArgs(r *request) []string {
 	for _, v := range r.env {
 		args = append(args, "--env", v)
 	}
-	return append(args, "--", "/usr/bin/env")
+	return args
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -45,6 +46,26 @@ var byLandlock = []string{
 // newNamespaces are the flags of clone that make namespaces.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// kafelPolicy is bwrapFilter in the language that nsjail reads. It names the
+// system calls by their numbers, because nsjail does not know all their names.
+// Calls of other architectures kill in any case.
+func kafelPolicy() (string, error) {
+	info, err := arch.GetInfo("")
+	if err != nil {
+		return "", fmt.Errorf("seccomp: %w", err)
+	}
+	calls := func(names []string) string {
+		all := make([]string, 0, len(names))
+		for _, name := range known(names) {
+			all = append(all, fmt.Sprintf("SYSCALL[%d]", info.SyscallNames[name]))
+		}
+		return strings.Join(all, ", ")
+	}
+	clone := fmt.Sprintf("SYSCALL[%d](flags) { (flags & %#x) != 0 }", info.SyscallNames["clone"], newNamespaces)
+	return fmt.Sprintf("ERRNO(%d) { %s } ERRNO(%d) { %s, %s } DEFAULT ALLOW",
+		unix.ENOSYS, calls(absent), unix.EPERM, calls(forbidden), clone), nil
+}
 
 // when is a condition on an argument of a system call.
 func when(argument uint32, op seccomp.Operation, value uint64) seccomp.Condition {
