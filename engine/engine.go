@@ -86,8 +86,9 @@ type Config struct {
 	// Web is what the tools of the web need, but for what the engine lends them;
 	// nil has none of them.
 	Web *web.Config
-	// Paths are the files and folders of the bot, for self_info; nil is none.
-	Paths func() []self.Entry
+	// Paths are the files and folders of the bot, and Sandbox what commands run
+	// in, for self_info; nil is none.
+	Paths, Sandbox func() []self.Entry
 	// OpenFile opens a file of the workspace for send_file; without it there is
 	// no such tool.
 	OpenFile func(path string) (file fs.File, refused *tools.Result)

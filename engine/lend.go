@@ -148,6 +148,14 @@ func (b body) Paths() []self.Entry {
 	return b.config.Paths()
 }
 
+// Sandbox says where commands run.
+func (b body) Sandbox() []self.Entry {
+	if b.config.Sandbox == nil {
+		return nil
+	}
+	return b.config.Sandbox()
+}
+
 // Provider says which model answers a chat, its key masked.
 func (b body) Provider(ctx context.Context, chat string) []self.Entry {
 	name, m := b.lent.model(ctx, chat)

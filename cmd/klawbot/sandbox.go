@@ -131,21 +131,26 @@ func (b *box) describe() (text string, err error) {
 		return "", err
 	}
 	if s == nil {
-		return "off: code_execute is hidden, commands run as the bot does; " + possible(), nil
+		return "off: code_execute is hidden, commands run as the bot does; " + order(), nil
 	}
 	text = s.Describe()
 	if b.live.config().Tools.Sandbox.Shell {
-		return text + "; shell and code_execute in it", nil
+		return text + "; shell and code_execute in it; " + order(), nil
 	}
-	return text + "; code_execute in it, shell outside", nil
+	return text + "; code_execute in it, shell outside; " + order(), nil
 }
 
-// possible says which sandboxes there could be here, the best first.
-func possible() string {
-	if all := sandbox.Available(); len(all) > 0 {
-		return "possible here: " + strings.Join(all, ", ")
+// order names the sandboxes, the best first, and those that this machine lacks
+// something for.
+func order() string {
+	var all []string
+	for _, c := range sandbox.Candidates() {
+		if c.Missing != nil {
+			c.Type += " (not here)"
+		}
+		all = append(all, c.Type)
 	}
-	return "none is possible here"
+	return "order: " + strings.Join(all, ", ")
 }
 
 // row is the line of the start table.
@@ -160,7 +165,7 @@ func (b *box) row() row {
 // finding is what doctor says.
 func (b *box) finding(ctx context.Context) engine.Finding {
 	if err := b.check(ctx); err != nil {
-		return engine.Ill("sandbox", "set tools.sandbox.type; "+possible(), err)
+		return engine.Ill("sandbox", "set tools.sandbox.type; "+order(), err)
 	}
 	text, _ := b.describe() // check saw the error
 	return engine.Well("sandbox", "%s", text)
@@ -176,11 +181,30 @@ func sandboxMounts(v any) error {
 	return nil
 }
 
-// entry is what self_info says.
-func (b *box) entry() self.Entry {
-	text, err := b.describe()
-	if err != nil {
-		text = err.Error()
+// entries are what self_info says.
+func (b *box) entries() []self.Entry {
+	c := b.live.config().Tools.Sandbox
+	s, err := b.get()
+	inUse, code, shell := sandbox.TypeOff, "hidden, because it needs a sandbox", "outside, as the bot does"
+	switch {
+	case err != nil:
+		inUse = "none although " + c.Type + " is set: " + err.Error()
+	case s != nil:
+		inUse, code = s.Describe(), "in it"
 	}
-	return self.Entry{Key: "sandbox of commands", Value: text}
+	if c.Shell {
+		shell = "in it and nowhere else"
+	}
+	all := []self.Entry{{Key: "in use", Value: inUse}, {Key: "code_execute", Value: code}, {Key: "shell", Value: shell}}
+	all = append(all, self.Entry{Key: "order", Value: "the strongest first; the owner chooses with tools.sandbox.type, and no other takes the place of one that does not work"})
+	for _, can := range sandbox.Candidates() {
+		text := "possible here"
+		if can.Missing != nil {
+			text = "not possible here: " + can.Missing.Error()
+		} else if s != nil && can.Type == s.Name() {
+			text = "in use"
+		}
+		all = append(all, self.Entry{Key: can.Type, Value: text})
+	}
+	return all
 }

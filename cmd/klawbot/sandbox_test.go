@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,9 @@ func TestSandboxThatIsMissingIsNeverReplaced(t *testing.T) {
 	if _, err := b.shell().Run(t.Context(), sandbox.Command{Argv: []string{"/bin/true"}, Dir: "/"}); err == nil {
 		t.Error("the shell runs without the sandbox")
 	}
+	if told := fmt.Sprint(b.entries()); !strings.Contains(told, "{in use none although nsjail is set: ") || !strings.Contains(told, "{docker not possible here: docker not found") {
+		t.Errorf("self_info says %s", told)
+	}
 	if b.code() != nil || b.row().wrong == "" || b.finding(t.Context()).OK {
 		t.Errorf("row %+v, finding %+v", b.row(), b.finding(t.Context()))
 	}
@@ -76,8 +80,14 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 		t.Errorf("row %+v", b.row())
 	}
 	b.live.current.Store(mustParse(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n"))
-	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().text, "landlock: no network, 100 MB memory") || !strings.Contains(b.entry().Value, "shell outside") {
+	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().text, "landlock: no network, 100 MB memory") || !strings.Contains(b.row().text, "shell outside; order: docker") {
 		t.Errorf("row %+v", b.row())
+	}
+	told := fmt.Sprint(b.entries())
+	for _, want := range []string{"{in use landlock: no network, 100 MB memory", "{code_execute in it", "{shell outside", "{docker ", "{bwrap ", "{landlock in use", "{nsjail "} {
+		if !strings.Contains(told, want) {
+			t.Errorf("self_info lacks %q: %s", want, told)
+		}
 	}
 	first := b.code()
 	if b.code() != first {

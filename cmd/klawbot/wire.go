@@ -83,7 +83,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace})}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.data),
 		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log), Sources: []tools.Source{p.plugins},
-		Paths: func() []self.Entry { return append(f.paths(l.source.File), p.box.entry()) },
+		Paths: func() []self.Entry { return f.paths(l.source.File) }, Sandbox: p.box.entries,
 	}
 	return p, nil
 }
@@ -144,6 +144,9 @@ func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
 	}
 	if err := p.box.check(ctx); err != nil {
 		return nil, err
+	}
+	if text, err := p.box.describe(); err == nil {
+		p.config.Log.Info("commands", "sandbox", text)
 	}
 	e, err := engine.New(ctx, p.config)
 	if err == nil { // no other bot uses the folders

@@ -4,7 +4,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"klawbot/tools/sandbox"
@@ -21,16 +20,23 @@ func TestDockerNeedsItsDaemon(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "")
 	t.Setenv("DOCKER_CONTEXT", "")
 	t.Setenv("XDG_RUNTIME_DIR", dir)
+	missing := func() error {
+		all := sandbox.Candidates()
+		if all[0].Type != sandbox.TypeDocker {
+			t.Fatalf("%+v", all)
+		}
+		return all[0].Missing
+	}
 	_, err := os.Stat("/var/run/docker.sock")
-	if named := slices.Contains(sandbox.Available(), sandbox.TypeDocker); named && err != nil {
-		t.Error("docker is named without a daemon")
+	if why := missing(); err != nil && (why == nil || why.Error() != "no docker daemon listens; start it, or use bwrap or landlock") {
+		t.Errorf("without a daemon docker lacks: %v", why)
 	}
 	l, err := net.Listen("unix", filepath.Join(dir, "docker.sock"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if !slices.Contains(sandbox.Available(), sandbox.TypeDocker) {
-		t.Error("docker is not named beside a daemon")
+	if why := missing(); why != nil {
+		t.Errorf("beside a daemon docker lacks: %v", why)
 	}
 }

@@ -30,19 +30,20 @@ const (
 	insideSkills    = "/skills"
 )
 
-// Available are the types that this machine has what they need for, the best
-// first.
-func Available() (types []string) {
-	if _, err := exec.LookPath("docker"); err == nil && dockerListens() {
-		types = append(types, TypeDocker)
-	}
-	if _, err := newBwrap(); err == nil {
-		types = append(types, TypeBwrap)
-	}
-	if landlockSupport() == nil {
-		types = append(types, TypeLandlock)
-	}
-	return types
+// Candidate is a type of sandbox as this machine has it.
+type Candidate struct {
+	Type string
+	// Missing is what it lacks here, as far as that can be seen without starting
+	// anything; nil: nothing.
+	Missing error
+}
+
+// Candidates are all types but off, in the order in which an owner should think
+// of them: the strongest first, nsjail last because Debian has no package of it.
+func Candidates() []Candidate {
+	_, bwrap := newBwrap()
+	_, nsjail := newNsjail()
+	return []Candidate{{TypeDocker, dockerSupport()}, {TypeBwrap, bwrap}, {TypeLandlock, landlockSupport()}, {TypeNsjail, nsjail}}
 }
 
 // Config describes a sandbox.

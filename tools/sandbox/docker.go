@@ -17,15 +17,28 @@ type docker struct{ program string }
 // dockerVariables are what the client of docker needs of the bot's environment.
 var dockerVariables = []string{"PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "XDG_RUNTIME_DIR"}
 
+var errNoDocker = errors.New("docker not found; install docker, or use bwrap or landlock")
+
 func newDocker(c Config) (docker, error) {
 	program, err := exec.LookPath("docker")
 	if err != nil {
-		return docker{}, errors.New("docker not found; install docker, or use bwrap or landlock")
+		return docker{}, errNoDocker
 	}
 	if c.Image == "" || strings.HasPrefix(c.Image, "-") {
 		return docker{}, errors.New("tools.sandbox.image is not set; name an image with python3 and bash, such as python:3-slim")
 	}
 	return docker{program}, nil
+}
+
+// dockerSupport says what is missing for docker.
+func dockerSupport() error {
+	if _, err := exec.LookPath("docker"); err != nil {
+		return errNoDocker
+	}
+	if !dockerListens() {
+		return errors.New("no docker daemon listens; start it, or use bwrap or landlock")
+	}
+	return nil
 }
 
 // dockerListens reports whether there is a daemon to talk to, as far as that can

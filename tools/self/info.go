@@ -8,7 +8,7 @@ import (
 )
 
 type infoArgs struct {
-	Query string `json:"query,omitempty" default:"help" enum:"config,paths,provider,stats,help"`
+	Query string `json:"query,omitempty" default:"help" enum:"config,paths,sandbox,provider,stats,help"`
 }
 
 // informer runs the tool self_info.
@@ -20,6 +20,7 @@ type informer struct {
 const help = `self_info tells about this bot. Queries:
 config: all settings, secrets masked; those marked settable can be changed with the tool config
 paths: where its files and folders are
+sandbox: where commands and code run, what bounds them there, and which sandboxes this machine could use
 provider: which model answers here, and where it runs
 stats: version, time since the start, what waits, the database, the backup, what was spent today
 help: this text
@@ -31,6 +32,8 @@ func (i informer) run(ctx context.Context, c tools.Call, a infoArgs) tools.Resul
 		return tools.OK(lines(i.configuration.Entries()))
 	case "paths":
 		return facts(i.body.Paths())
+	case "sandbox":
+		return facts(i.body.Sandbox())
 	case "provider":
 		return facts(i.body.Provider(ctx, c.Chat))
 	case "stats":

@@ -45,6 +45,9 @@ type Configuration interface {
 type Body interface {
 	// Paths are the files and folders of the bot.
 	Paths() []Entry
+	// Sandbox says where commands run: what is in use, its limits, and what
+	// else this machine could use.
+	Sandbox() []Entry
 	// Provider says which model answers a chat and where it runs. Keys are
 	// masked.
 	Provider(ctx context.Context, chat string) []Entry

@@ -49,6 +49,10 @@ type body struct{ broken bool }
 
 func (body) Paths() []self.Entry { return []self.Entry{{Key: "workspace", Value: "/w"}} }
 
+func (body) Sandbox() []self.Entry {
+	return []self.Entry{{Key: "in use", Value: "bwrap: no network"}, {Key: "docker", Value: "not possible here"}}
+}
+
 func (body) Provider(_ context.Context, chat string) []self.Entry {
 	return []self.Entry{{Key: "model", Value: "main in " + chat}, {Key: "key", Value: self.Mask("sk-abcdefghijkl")}}
 }
@@ -128,9 +132,10 @@ func TestSelfInfo(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{"query":"config"}`:   "agent.language = en  (settable)\nagent.names = [a]  (settable)\nagents = 7\ntoken = 1234****",
 		`{"query":"paths"}`:    "workspace: /w",
+		`{"query":"sandbox"}`:  "in use: bwrap: no network\ndocker: not possible here",
 		`{"query":"provider"}`: "model: main in telegram_11\nkey: sk-a****",
 		`{"query":"stats"}`:    "version: test",
-		`{"query":"secrets"}`:  "Error: parameter 'query' must be one of config, paths, provider, stats, help",
+		`{"query":"secrets"}`:  "Error: parameter 'query' must be one of config, paths, sandbox, provider, stats, help",
 	} {
 		if r := call(t, "", body{}, &settings{}, "self_info", arguments); r.Output != want {
 			t.Errorf("%s: got %q", arguments, r.Output)
