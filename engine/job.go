@@ -394,7 +394,8 @@ var noHeartbeat = func() tools.Rule {
 // closedToRuns are the tools that runs do not have unless the policy for them
 // names them.
 func closedToRuns(scheduled tools.Limits, origin tools.Origin) []string {
-	closed := []string{"schedule_add", "schedule_remove", "schedule_manage", "subagent_spawn", "subagent_manage"}
+	closed := []string{"schedule_add", "schedule_remove", "schedule_manage", "subagent_spawn", "subagent_manage",
+		"file_undo"} // which would take back what people changed, HEARTBEAT.md too
 	if origin == tools.OriginSubagent {
 		closed = append(closed, "send_message", "send_file", "memory_core_update", "memory_core_delete")
 	}
