@@ -105,6 +105,10 @@ type Config struct {
 	// SignIn lets a person sign in at MCP servers that want it; zero: nobody
 	// can here.
 	SignIn mcp.SignIn
+	// LookEvery is how often the bot looks at what nobody tells it of: what a
+	// command wrote beside it, the heartbeat's file, a clock that was set. 0 means
+	// a second or less.
+	LookEvery time.Duration
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 7 s.
 	Grace time.Duration
@@ -236,6 +240,7 @@ type Engine struct {
 	redact    *redact.Set
 	version   string
 	grace     time.Duration
+	lookEvery time.Duration
 	started   time.Time
 	log       *slog.Logger
 	// schedules is what is planned, jobs fires it, live are the runs at work.
@@ -274,7 +279,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e := &Engine{
 		config: c, meters: newMeters(),
-		gateway: c.Gateway, settings: c.Settings, store: st, spool: store.NewSpool(c.Dir), redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), log: c.Log,
+		gateway: c.Gateway, settings: c.Settings, store: st, spool: store.NewSpool(c.Dir), redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), log: c.Log,
 		workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed: map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
@@ -427,7 +432,7 @@ func (e *Engine) writeLogs(ctx context.Context) error {
 // watchOthers notices what a command wrote beside the bot.
 func (e *Engine) watchOthers(ctx context.Context) error {
 	var last int64
-	for pause(ctx, pollOthers) {
+	for pause(ctx, cmp.Or(e.lookEvery, pollOthers)) {
 		version, err := e.store.DataVersion(ctx)
 		if err != nil || version == last {
 			continue

@@ -51,15 +51,23 @@ const (
 	heartbeatAnew = time.Minute
 )
 
+// planned is what the plan was made of.
+type planned struct {
+	file      workspace.Stamp
+	heartbeat Heartbeat
+	zone      string
+}
+
 // watchHeartbeat keeps what is planned the same as what the file says.
 func (e *Engine) watchHeartbeat(ctx context.Context) error {
-	var last, faults string
-	var planned time.Time
+	var last planned
+	var faults string
+	var at time.Time
 	var on bool
 	for first := true; ; first = false {
 		s := e.settings()
-		now := fmt.Sprint(e.workspace.HeartbeatStamp(), s.Heartbeat, zoneOf(s))
-		if now != last || on && time.Since(planned).Abs() >= heartbeatAnew {
+		now := planned{e.workspace.HeartbeatStamp(), s.Heartbeat, zoneOf(s).String()}
+		if now != last || on && time.Since(at).Abs() >= heartbeatAnew {
 			h := e.workspace.Heartbeat()
 			on = len(h.Tasks) > 0 || h.Text != ""
 			found, err := e.planHeartbeat(ctx, h)
@@ -67,14 +75,14 @@ func (e *Engine) watchHeartbeat(ctx context.Context) error {
 			case err != nil && ctx.Err() == nil:
 				e.logUnstored(ctx, "heartbeat not planned", err)
 			case err == nil:
-				last, planned = now, time.Now()
+				last, at = now, time.Now()
 			}
 			if text := strings.Join(found, "\n"); err == nil && text != faults {
 				faults = text
 				e.tellHeartbeat(ctx, text, first)
 			}
 		}
-		if !pause(ctx, heartbeatEvery) {
+		if !pause(ctx, cmp.Or(e.lookEvery, heartbeatEvery)) {
 			return nil
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func (e *Engine) plan() {
 	e.live.slots.limit = func() int { return jobsTogether * max(e.settings().MaxConcurrentModelCalls, 1) }
 	e.jobs = jobs.New(jobs.Config{
-		Store: e.store, Log: e.log, Fire: e.startRun,
+		Store: e.store, Log: e.log, Fire: e.startRun, LookEvery: e.lookEvery,
 		Rules: func() jobs.Rules {
 			s := e.settings().Scheduler
 			return jobs.Rules{Threshold: s.MisfireThreshold, Grace: s.MisfireGrace}

@@ -10,6 +10,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -31,6 +32,9 @@ type Config struct {
 	Rules func() Rules
 	// Fire is told of each run that was claimed. It must not block. Required.
 	Fire func(store.Run)
+	// LookEvery is how often the clock is looked at, whether it was set; 0 means
+	// each second.
+	LookEvery time.Duration
 	// Log is required.
 	Log *slog.Logger
 }
@@ -103,9 +107,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	s.mu.Unlock()
 	cron.Start()
 	defer s.stop()
-	ticker := time.NewTicker(watchEvery)
+	ticker := time.NewTicker(cmp.Or(s.config.LookEvery, watchEvery))
 	defer ticker.Stop()
-	set := s.sync(ctx, true)
+	set, tried := s.sync(ctx, true), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -116,13 +120,13 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			}
 			set = time.Time{}
 		case now := <-ticker.C:
-			if !set.IsZero() && drift(set, now) <= driftMax || set.IsZero() && now.Unix()%int64(retrySync/time.Second) != 0 {
+			if !set.IsZero() && drift(set, now) <= driftMax || set.IsZero() && now.Sub(tried) < retrySync {
 				continue
 			}
 			if !set.IsZero() {
 				s.config.Log.Warn("the clock was set", "by", now.Round(0).Sub(set.Round(0))-now.Sub(set))
 			}
-			set = s.sync(ctx, true)
+			set, tried = s.sync(ctx, true), now
 		}
 	}
 }

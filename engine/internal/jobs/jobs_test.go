@@ -53,7 +53,7 @@ func (c *clockwork) start() {
 	}
 	st := c.store
 	var ends sync.WaitGroup
-	c.sched = jobs.New(jobs.Config{Store: st, Rules: func() jobs.Rules { return c.rules }, Log: log, Fire: func(r store.Run) {
+	c.sched = jobs.New(jobs.Config{Store: st, Rules: func() jobs.Rules { return c.rules }, LookEvery: time.Minute, Log: log, Fire: func(r store.Run) {
 		c.mu.Lock()
 		c.fired = append(c.fired, r)
 		c.mu.Unlock()

@@ -167,13 +167,18 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 // DataVersion is a number that changes when another process has written to the
 // database. The Store's own writes do not change it.
 func (s *Store) DataVersion(ctx context.Context) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	var v int64
 	// SQLite counts the commits of all connections but the one that asks, so
-	// the one that writes must ask.
-	err := s.Write(ctx, func(tx *Tx) error {
-		return tx.tx.QueryRow("PRAGMA data_version").Scan(&v)
-	})
-	return v, err
+	// the one that writes must ask. It needs no transaction for that, and the
+	// wait for the batch that is being written is short.
+	err := s.writer.db.QueryRow("PRAGMA data_version").Scan(&v)
+	if err != nil {
+		s.condition.note(err)
+	}
+	return v, explain(s.path, err)
 }
 
 // now is the time as the database can store it.

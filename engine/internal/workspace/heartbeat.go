@@ -35,13 +35,16 @@ func (w *Workspace) Heartbeat() Heartbeat {
 	return ParseHeartbeat(w.texts([]string{HeartbeatFile})[0])
 }
 
+// Stamp is what tells one state of a file from another; zero is no file.
+type Stamp struct{ size, modified int64 }
+
 // HeartbeatStamp changes when HeartbeatFile changes. It costs next to nothing.
-func (w *Workspace) HeartbeatStamp() string {
+func (w *Workspace) HeartbeatStamp() Stamp {
 	info, err := os.Stat(filepath.Join(w.dir, HeartbeatFile))
 	if err != nil {
-		return ""
+		return Stamp{}
 	}
-	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano())
+	return Stamp{info.Size(), info.ModTime().UnixNano()}
 }
 
 var (
