@@ -38,6 +38,7 @@ type bubble struct {
 	logs     *syncBuffer
 	wire     func() http.RoundTripper // to Telegram; nil: the pipe
 	more     []gateway.Channel        // beside Telegram
+	look     time.Duration            // see engine.Config.LookEvery
 
 	mu       sync.Mutex // guards settings behind start, see change
 	pipe     *telegramtest.PipeListener
@@ -55,7 +56,8 @@ const (
 )
 
 // inBubble runs a test in a bubble whose bot is not started yet. Its debounce is
-// 0, it streams with edits and nothing is paced.
+// 0, it streams with edits and nothing is paced. It looks at what nobody tells it
+// of once a minute only, or days would be long.
 func inBubble(t *testing.T, fake telegramtest.Config, test func(*testing.T, *bubble)) {
 	t.Helper()
 	inBubbleWith(t, t.TempDir(), fake, test)
@@ -65,7 +67,7 @@ func inBubble(t *testing.T, fake telegramtest.Config, test func(*testing.T, *bub
 func inBubbleWith(t *testing.T, dir string, fake telegramtest.Config, test func(*testing.T, *bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bubble{t: t, dir: dir, chats: []int64{anna, bruno, family}, logs: &syncBuffer{}, pipe: telegramtest.NewPipeListener(), stop: func() {}}
+		b := &bubble{t: t, dir: dir, chats: []int64{anna, bruno, family}, look: time.Minute, logs: &syncBuffer{}, pipe: telegramtest.NewPipeListener(), stop: func() {}}
 		fake.Listener = b.pipe
 		b.telegram = telegramtest.New(fake)
 		defer b.telegram.Close()
@@ -148,7 +150,7 @@ func (b *bubble) start() {
 	client := &http.Client{Transport: &http.Transport{DialContext: b.dial}}
 	ctx, cancel := context.WithCancel(context.Background())
 	e, err := engine.New(ctx, engine.Config{
-		Dir: b.dir, Gateway: door, Tools: b.tools, HTTP: client, Settings: b.now,
+		Dir: b.dir, Gateway: door, LookEvery: b.look, Tools: b.tools, HTTP: client, Settings: b.now,
 		Workspace: workspace, Redact: new(redact.Set), Version: "test", Log: log,
 	})
 	if err != nil {
@@ -180,15 +182,16 @@ func (b *bubble) transport() http.RoundTripper {
 	return b.pipe.Transport()
 }
 
-// until lets fake time pass until the condition holds, for a day at most.
+// until lets fake time pass until the condition holds, for a day at most. It
+// looks each half second, and more rarely the longer it waits.
 func (b *bubble) until(what string, holds func() bool) {
 	b.t.Helper()
-	for range 24 * 3600 * 2 {
+	for began := time.Now(); time.Since(began) < 24*time.Hour; {
 		synctest.Wait()
 		if holds() {
 			return
 		}
-		<-time.After(500 * time.Millisecond)
+		<-time.After(max(500*time.Millisecond, time.Since(began)/60))
 	}
 	b.t.Fatalf("never: %s\n%s\nlog:\n%s", what, b.telegram.Transcript(anna), tailOf(b.logs.String()))
 }

@@ -140,10 +140,11 @@ func (b *bot) stop() int {
 	return b.cmd.ProcessState.ExitCode()
 }
 
-// wait waits for a condition of the fake Telegram.
+// wait waits for a condition of the fake Telegram, on a machine that has other
+// work too.
 func (r *rig) wait(b *bot, what string, condition func(telegramtest.State) bool) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := r.telegram.WaitFor(ctx, condition); err != nil {
 		r.t.Fatalf("%s: %v\nlog:\n%s", what, err, tailOf(b.log.String()))

@@ -37,7 +37,7 @@ func TestKilledWhileSummingUp(t *testing.T) {
 			}
 			say(b, 0, "FACT the code is 4711-Q")
 			n := 1
-			dead, end := context.WithTimeout(t.Context(), time.Minute)
+			dead, end := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer end()
 			go func() { <-b.exited; end() }()
 			for ; dead.Err() == nil; n++ {

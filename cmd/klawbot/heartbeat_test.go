@@ -50,7 +50,7 @@ func TestHeartbeat(t *testing.T) {
 			t.Errorf("without a file it ran at %q", *times)
 		}
 		b.heartbeat(look)
-		<-time.After(2 * time.Second)
+		<-time.After(time.Minute)
 		b.telegram.User(bruno).Send("/heartbeat")
 		b.until("what is planned", func() bool {
 			all := b.shows(bruno)
@@ -77,6 +77,7 @@ func TestHeartbeat(t *testing.T) {
 func TestHeartbeatNoticesAChange(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		scheduled(b)
+		b.look = 0
 		b.start()
 		<-time.After(time.Minute)
 		b.heartbeat(look)

@@ -19,6 +19,13 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	// A program with the race detector sleeps for a second when it ends, and the
+	// tests start hundreds.
+	if os.Getenv(raceOptions) == "" {
+		if err := os.Setenv(raceOptions, "atexit_sleep_ms=10"); err != nil {
+			panic(err)
+		}
+	}
 	testscript.Main(m, map[string]func(){"klawbot": main, "mcpserver": serveMCP})
 }
 
@@ -53,8 +60,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptTimeout is how long a story waits for one thing.
-const scriptTimeout = 20 * time.Second
+// raceOptions is the variable that the race detector reads.
+const raceOptions = "GORACE"
+
+// scriptTimeout is how long a story waits for one thing, on a machine that has
+// other work too.
+const scriptTimeout = 2 * time.Minute
 
 // scriptKey is the model's key; stories check that it is never seen.
 const scriptKey = "sk-canary-of-the-stories"
@@ -82,6 +93,7 @@ func setFakes(env *testscript.Env) error {
 	env.Defer(f.telegram.Close)
 	env.Defer(f.model.Close)
 	env.Values["fakes"] = f
+	env.Setenv(raceOptions, os.Getenv(raceOptions))
 	env.Setenv("KLAWBOT_HOME", env.WorkDir+"/home")
 	env.Setenv("KLAWBOT_HEALTH__LISTEN", "") // stories run beside each other
 	env.Setenv("TELEGRAM_URL", f.telegram.URL())
