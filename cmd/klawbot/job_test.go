@@ -286,7 +286,6 @@ func TestRunsMayNotDoMore(t *testing.T) {
 		"plan":         {modeltest.CallTool("schedule_add", map[string]any{"name": "more", "cron": "@daily", "message": "m"}), tools.Policy{}, `Tool "schedule_add" blocked by policy: Tool is in deny list`},
 		"by an alias":  {modeltest.CallTool("routine", map[string]any{"action": "add", "name": "more", "schedule": "@daily", "message": "m"}), tools.Policy{}, `Tool "schedule_add" blocked by policy`},
 		"widen":        {modeltest.CallTool("schedule_manage", map[string]any{"action": "edit", "name": "try", "injectInto": "telegram_22"}), tools.Policy{}, `Tool "schedule_manage" blocked by policy`},
-		"undo":         {modeltest.CallTool("file_undo", map[string]any{"action": "revert_all"}), tools.Policy{}, `Tool "file_undo" blocked by policy`},
 		"another chat": {modeltest.CallTool("send_message", map[string]any{"channel": "telegram", "chatId": "telegram_99", "text": "psst"}), tools.Policy{}, "Error: chatId telegram_99 not in allowedChatIds"},
 		"the owner's policy for runs": {modeltest.CallTool("send_message", map[string]any{"channel": "telegram", "chatId": "telegram_22", "text": "psst"}),
 			tools.Policy{Scheduled: tools.Limits{Deny: []string{"send_message"}}}, `Tool "send_message" blocked by policy: Tool is in deny list`},
