@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/tools"
 )
 
 // runEnd is how a run ends.
@@ -48,6 +50,9 @@ func (t *turn) endJob(ctx context.Context, state store.TurnState, text, note str
 			end.state, end.note = store.RunSilent, said.reason
 			t.log.Info("silent", "name", j.Name, "reason", said.reason)
 		}
+		if fault := t.refusedCall(); fault != "" {
+			end.state, end.note = store.RunFailed, fault
+		}
 		if t.sentItself(said.text) {
 			end.report, end.note = "", "it has sent this itself"
 		}
@@ -61,6 +66,23 @@ func (t *turn) endJob(ctx context.Context, state store.TurnState, text, note str
 		end.after = []store.Out{o}
 	}
 	t.job.run = t.e.endRun(context.WithoutCancel(ctx), j, r, end, t)
+}
+
+// refusedCall is the first line of what the tool of a job without a model said
+// when it failed, "" when it did not. Its text is delivered all the same.
+func (t *turn) refusedCall() string {
+	if t.directed == nil {
+		return ""
+	}
+	for _, m := range t.said {
+		for _, b := range m.Body.Blocks {
+			if b.Result != nil && b.Result.Failed {
+				line, _, _ := strings.Cut(tools.Bare(b.Result.Text), "\n")
+				return cut(line, resultKept)
+			}
+		}
+	}
+	return ""
 }
 
 // failed decides about a failure: what is wrong with the key or the quota is

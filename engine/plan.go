@@ -3,9 +3,11 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
+	"unicode"
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/store"
@@ -21,10 +23,15 @@ func (s *schedules) change(ctx context.Context, j *store.Job, n job.New, c tools
 		if len([]rune(n.Message)) > maxJobText {
 			return refuse(tools.Validation, "the message has more than %d characters; put the details into a file and name it", maxJobText)
 		}
+		if args, direct := strings.CutPrefix(n.Message, "/tool"); direct && who.all && !callable(args) {
+			return refuse(tools.Validation, "write it so: /tool NAME JSON, such as /tool current_time {}")
+		}
 		j.Message = n.Message
 	}
 	if n.Model != "" {
-		if _, ok := settings.Models.Entries[n.Model]; !ok {
+		if _, ok := settings.Models.Entries[n.Model]; !ok && len(settings.Models.Entries) == 0 {
+			return refuse(tools.Validation, "Unknown model '%s'. No model is set up; klawbot init does that", clipName(n.Model))
+		} else if !ok {
 			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clipName(n.Model), strings.Join(modelNames(settings.Models), ", "))
 		}
 		j.Model = n.Model
@@ -43,6 +50,20 @@ func (s *schedules) change(ctx context.Context, j *store.Job, n job.New, c tools
 		j.Target = target
 	}
 	return s.plan(ctx, j, n, c, who)
+}
+
+// callable reports whether what follows /tool can be called: a name, and an object
+// or nothing.
+func callable(args string) bool {
+	if args != "" && !unicode.IsSpace(rune(args[0])) {
+		return true // another word that begins so
+	}
+	call := toolCommand(args)
+	if call == nil {
+		return false
+	}
+	var object map[string]any
+	return json.Unmarshal([]byte(call.Arguments), &object) == nil
 }
 
 // target is the chat that gets the results. One that is not listed is refused.

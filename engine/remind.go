@@ -112,6 +112,8 @@ func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
 	zone, language := zoneOf(e.settings()), e.settings().Language
 	at, what, err := jobs.ParseReminder(it.msg.Args, it.msg.Time, zone)
 	switch {
+	case jobs.Recurs(it.msg.Args):
+		return e.say(sayRemindOnce, reachable(it.row.Address).Chat), nil
 	case errors.Is(err, jobs.ErrNoTime), err == nil && what == "":
 		return e.say(sayRemindUsage), nil
 	case err != nil:
@@ -177,6 +179,10 @@ func (e *Engine) obeySchedule(ctx context.Context, it item) {
 				return err
 			}
 		case verbRun, verbPause, verbResume, verbSkip, verbDelete, verbLogs:
+			if name == "" {
+				text = e.say(sayScheduleUsage)
+				break
+			}
 			j, err := e.schedules.named(tx, who, name)
 			if verb == verbLogs && err != nil {
 				j, err = tx.JobEver(name)
@@ -342,10 +348,11 @@ func listButtons(n int, j store.Job) []gateway.Button {
 	if j.State == store.JobPaused {
 		toggle = gateway.Button{Text: "⏵ " + name, Data: jobButton(j.ID, verbResume)}
 	}
-	return []gateway.Button{
-		{Text: "▶ " + name, Data: jobButton(j.ID, verbRun)}, toggle,
-		{Text: "⏭ " + name, Data: jobButton(j.ID, verbSkip)}, {Text: "🗑 " + name, Data: jobButton(j.ID, verbDelete)},
+	row := []gateway.Button{{Text: "▶ " + name, Data: jobButton(j.ID, verbRun)}, toggle}
+	if !once(j) {
+		row = append(row, gateway.Button{Text: "⏭ " + name, Data: jobButton(j.ID, verbSkip)})
 	}
+	return append(row, gateway.Button{Text: "🗑 " + name, Data: jobButton(j.ID, verbDelete)})
 }
 
 // tappedJob acts on a tap below the list and shows the list as it is then.

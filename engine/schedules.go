@@ -83,9 +83,11 @@ func (s *schedules) who(c tools.Call) (planner, error) {
 	return s.whoIn(gateway.Address{Chat: chat, Thread: c.Thread}, c.User), nil
 }
 
+// whoIn is who somebody is in a chat: an owner has all jobs at the terminal and in
+// the own chat; in a group others would read what they are.
 func (s *schedules) whoIn(a gateway.Address, user int64) planner {
-	owner := a.Chat.ID == 0 || slices.Contains(s.settings().Owners[a.Chat.Channel], user)
-	return planner{home: stored(a), user: user, all: owner}
+	alone := a.Chat.ID == 0 || a.Chat.ID == user && slices.Contains(s.settings().Owners[a.Chat.Channel], user)
+	return planner{home: stored(a), user: user, all: alone}
 }
 
 // sees reports whether a job is the planner's business.
@@ -374,10 +376,16 @@ func runByHand(tx *store.Tx, j store.Job) error {
 	return err
 }
 
+// once reports whether a job is due a single time.
+func once(j store.Job) bool { return j.Cron == "" && j.Kind != store.JobHeartbeat }
+
 // skipNext lets the next time of a job go by.
 func skipNext(tx *store.Tx, j *store.Job) error {
 	if j.State != store.JobOn || j.NextRun.IsZero() {
 		return refuse(tools.Validation, "schedule '%s' has no next run to skip", j.Name)
+	}
+	if once(*j) {
+		return refuse(tools.Validation, "'%s' is due only once; pause or delete it", j.Name)
 	}
 	_, err := tx.ClaimRun(store.Run{Job: j.ID, ScheduledAt: j.NextRun, State: store.RunSkipped, Note: "skipped by hand", EndedAt: time.Now()})
 	if err != nil {

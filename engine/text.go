@@ -140,6 +140,7 @@ const (
 	sayJobFailed
 	sayJobPaused
 	sayRemindUsage
+	sayRemindOnce
 	sayRemindSet
 	sayRemindPast
 	sayRemindBad
@@ -183,6 +184,7 @@ var english = [phraseCount]string{
 	sayJobFailed:        "⚠️ The schedule %q failed, also when it was tried again: %s\nIt goes on as planned; I say this once. /schedule shows it.",
 	sayJobPaused:        "⏸ The schedule %q is paused: %s\nTo switch it on again: /schedule resume %[1]s",
 	sayRemindUsage:      "Usage: /remind TIME TEXT, such as: /remind tomorrow at 9 call mom, /remind in 20 minutes tea, /remind on Monday at 10:30 report.",
+	sayRemindOnce:       "A reminder comes once. For what comes again and again ask me in words, or at the bot's terminal: klawbot schedule add NAME \"0 9 * * *\" TEXT --inject-into %s",
 	sayRemindSet:        "⏰ %s (%s): %s",
 	sayRemindPast:       "That time has come already: %s.",
 	sayRemindBad:        "I do not understand the time: %s.",
@@ -330,6 +332,7 @@ var russian = [phraseCount]string{
 	sayJobFailed:        "⚠️ Не удалось выполнить %q, и повторная попытка тоже: %s\nРасписание продолжает действовать; повторять это сообщение не буду. Подробнее: /schedule.",
 	sayJobPaused:        "⏸ Расписание %q приостановлено: %s\nСнова включить: /schedule resume %[1]s",
 	sayRemindUsage:      "Использование: /remind ВРЕМЯ ТЕКСТ, например: /remind завтра в 9 позвонить маме, /remind через 20 минут чай, /remind в понедельник в 10:30 отчёт.",
+	sayRemindOnce:       "Напоминание приходит один раз. О том, что повторяется, попросите словами, или в терминале бота: klawbot schedule add ИМЯ \"0 9 * * *\" ТЕКСТ --inject-into %s",
 	sayRemindSet:        "⏰ %s (%s): %s",
 	sayRemindPast:       "Это время уже прошло: %s.",
 	sayRemindBad:        "Не понимаю время: %s.",

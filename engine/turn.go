@@ -384,8 +384,14 @@ func (t *turn) say(m llm.Message) {
 	}
 }
 
-// label marks every reply of a bot without a model.
-func (t *turn) label(text string) string { return label(t.settings, text) }
+// label marks every reply of a bot without a model. What a job without one brings
+// is no reply.
+func (t *turn) label(text string) string {
+	if t.job != nil {
+		return text
+	}
+	return label(t.settings, text)
+}
 
 // blockStart are the beginnings of Markdown that count only at the start of a
 // line: code, headings, lists, quotes and tables.

@@ -98,8 +98,8 @@ func TestScheduleThroughTheModel(t *testing.T) {
 			t.Errorf("the model was told %q", text)
 		}
 		b.until("the first report", b.says(anna, "the news of the day"))
-		if now := time.Now().UTC().Format("15:04"); now != "09:00" {
-			t.Errorf("it came at %s", now)
+		if run := b.ledger("news")[0]; run.EndedAt.UTC().Format("15:04") != "09:00" {
+			t.Errorf("the run is %+v", run)
 		}
 		<-time.After(23 * time.Hour)
 		b.until("the second one", func() bool { return len(b.shows(anna)) == 3 })
@@ -419,10 +419,24 @@ func TestScriptOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		b.add(job.New{Name: "no tool", At: "in 30m", Message: "/tool no_such_tool", InjectInto: "telegram_11"})
+		for _, message := range []string{"/tool", "/tool current_time [1]", "/tool current_time {"} {
+			_, err := b.engine.Schedules().Add(t.Context(), tools.Call{}, job.New{Name: "bad", At: "in 10m", Message: message})
+			if err == nil || !strings.HasPrefix(err.Error(), "write it so: /tool NAME JSON") {
+				t.Errorf("%q: %v", message, err)
+			}
+		}
 		<-time.After(time.Hour)
 		all := b.shows(anna)
-		if len(all) != 2 || !strings.Contains(all[0], "2000-01-01 00:10:00 Saturday UTC") || !strings.Contains(all[1], "There is no language model that could do it.") {
+		if len(all) != 3 || !strings.HasPrefix(all[0], "2000-01-01 00:10:00 Saturday UTC") || !strings.Contains(all[1], "There is no language model that could do it.") ||
+			!strings.HasPrefix(all[2], "Error: unknown tool 'no_such_tool'") {
 			t.Errorf("the chat shows %q", all)
+		}
+		if run := b.ledger("clock")[0]; run.State != "done" || run.Note != "" {
+			t.Errorf("the run is %+v", run)
+		}
+		if run := b.ledger("no tool")[0]; run.State != "failed" || !strings.HasPrefix(run.Note, "Error: unknown tool 'no_such_tool'") {
+			t.Errorf("the run whose tool failed is %+v", run)
 		}
 	})
 }
@@ -537,6 +551,13 @@ func TestScheduleVerbs(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.add(job.New{Name: "other", Cron: "0 9 * * *", Message: "not anna's"})
+		for chat, want := range map[string]int{"telegram_22": 2, fmt.Sprint("telegram_", family): 0} {
+			// An owner has all of them in the own chat; in a group others would read them.
+			all, err := b.engine.Schedules().List(t.Context(), tools.Call{Chat: chat, User: bruno})
+			if err != nil || len(all) != want {
+				t.Errorf("the owner sees %d in %s, %v", len(all), chat, err)
+			}
+		}
 		for _, c := range []struct{ send, want string }{
 			{"/schedule skip news", `⏭ The next run of "news" is skipped; then Sun 2000-01-02 09:00.`},
 			{"/schedule pause news", `⏸ "news": paused.`},
@@ -544,6 +565,11 @@ func TestScheduleVerbs(t *testing.T) {
 			{"/schedule skip news", `⏭ The next run of "news" is skipped; then Mon 2000-01-03 09:00.`},
 			{"/schedule logs news", "2000-01-02 09:00  skipped: skipped by hand\n2000-01-01 09:00  skipped: skipped by hand"},
 			{"/schedule pause other", `There is no schedule "other" here. /schedule lists them.`},
+			{"/schedule run", "Usage: /schedule, or /schedule run|pause|resume|skip|delete|logs NAME."},
+			{"/remind every day at 9 news", `A reminder comes once. For what comes again and again ask me in words, or at the bot's terminal: klawbot schedule add NAME "0 9 * * *" TEXT --inject-into telegram_11`},
+			{"/remind tomorrow at 9 call mom", "⏰ Sun 2000-01-02 09:00 (UTC): call mom"},
+			{"/schedule skip reminder-9", "'reminder-9' is due only once; pause or delete it"},
+			{"/schedule delete reminder-9", `🗑 "reminder-9" is removed.`},
 			{"/schedule what", "Usage: /schedule, or /schedule run|pause|resume|skip|delete|logs NAME."},
 			{"/schedule run news", "the news"},
 			{"/schedule delete news", `🗑 "news" is removed.`},

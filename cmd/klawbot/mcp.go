@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func (a *app) mcpAddCommand() *cobra.Command {
 		Short: "Set up a server in config.yaml",
 		Long: "Writes a server into tools.mcp of config.yaml. A running bot connects to it within a second; its tools work after klawbot mcp approve NAME.\n" +
 			"Values may hold ${NAME}, which is replaced from the environment of the bot: --env 'GITHUB_TOKEN=${GITHUB_TOKEN}'",
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.addServer(cmd.Context(), args[0], args[1:], n) },
 	}
 	f := cmd.Flags()
@@ -194,7 +195,7 @@ func (a *app) mcpApproveCommand() *cobra.Command {
 		Short: "Let the bot use the tools of a server as they are now",
 		Long: "Connects to the server, shows the tools that are new or have changed, and lets the bot use them when you agree.\n" +
 			"What is accepted is the name, the description and the schema: a tool that changes later is off until you accept it again.",
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.approveServer(cmd.Context(), args[0], args[1:], yes, asJSON)
 		},

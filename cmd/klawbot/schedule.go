@@ -98,7 +98,7 @@ or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that beg
 /tool NAME JSON calls that tool and needs no model.`,
 		Example: `  klawbot schedule add report "0 9 * * 1-5" "Summarise notes.md" --inject-into telegram_123456
   klawbot schedule add backup "@daily" '/tool shell {"command": "ls -l backups"}'`,
-		Args: cobra.RangeArgs(2, 3),
+		Args: takes(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n.Name, n.Message = args[0], args[len(args)-1]
 			if (n.At == "") != (len(args) == 3) {
@@ -142,7 +142,7 @@ func (a *app) printSchedule(s job.Schedule) error {
 
 func (a *app) scheduleRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove a schedule", Args: cobra.ExactArgs(1),
+		Use: "remove NAME", Short: "Remove a schedule", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
 				if err := s.Remove(cmd.Context(), tools.Call{}, args[0]); err != nil {
@@ -157,7 +157,7 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 
 func (a *app) scheduleRunCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "run NAME", Short: "Run a schedule now, or at the next start of a stopped bot", Args: cobra.ExactArgs(1),
+		Use: "run NAME", Short: "Run a schedule now, or at the next start of a stopped bot", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
 				if err := s.Run(cmd.Context(), tools.Call{}, args[0]); err != nil {
@@ -174,7 +174,7 @@ func (a *app) scheduleLogsCommand() *cobra.Command {
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
-		Use: "logs NAME", Short: "Show the latest runs of a schedule", Args: cobra.ExactArgs(1),
+		Use: "logs NAME", Short: "Show the latest runs of a schedule", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
 				return usage("--limit must be 1 or more")

@@ -49,6 +49,16 @@ func ParseReminder(text string, now time.Time, zone *time.Location) (at time.Tim
 	return at, "", ErrNoTime
 }
 
+// Recurs reports whether a text asks to be reminded again and again.
+func Recurs(text string) bool {
+	for _, w := range split(text) {
+		if !isFiller(w.text) {
+			return anyOf(w.text, "every each daily weekly monthly hourly каждый каждую каждое каждые ежедневно еженедельно ежемесячно")
+		}
+	}
+	return false
+}
+
 // word is a word of a text, in lower case and without the marks around it.
 type word struct {
 	text     string
