@@ -110,8 +110,8 @@ fuzz-tools: header ## every tool alone for TOOLTIME (TOOL: only that one)
 	      TOOL=$$tool scripts/fuzz ./cmd/klawbot FuzzEveryTool $(TOOLTIME) || exit 1; \
 	    done
 
-mutants: header ## take guards away, COUNT of them or all: a test must fail each time
-	go run ./scripts/mutants $(if $(COUNT),-count $(COUNT))
+mutants: header ## take guards away, COUNT of them or all (ONLY: those with this text in their file or test): a test must fail each time
+	go run ./scripts/mutants $(if $(COUNT),-count $(COUNT)) $(if $(ONLY),-only $(ONLY))
 
 races: header ## links are swapped while files are opened, RACES tries of each kind
 	RACES=$(RACES) go test -run '^(TestRace|TestPaths|TestOpenDir)' -count=1 -v -timeout 0 ./tools/file

@@ -9,8 +9,9 @@ type mutant struct {
 	run string
 }
 
-// mutants are the guards whose loss would hurt most, at most 46. The first of
-// each kind come first, because CI runs only the beginning.
+// mutants are the guards whose loss would hurt most. The first of each kind come
+// first, because CI runs only the beginning. What follows from the classifier of
+// commands on is each guard of the tools that act on the world.
 var mutants = []mutant{
 	{
 		"tools/file/path.go", `if !filepath.IsLocal(name) {`, `if name == "" {`,
@@ -195,5 +196,239 @@ var mutants = []mutant{
 	{
 		"tools/plugin/call.go", `if now, ok := look(t.file.path); !ok || now != t.file {`, `if now, ok := look(t.file.path); !ok || now.name != t.file.name {`,
 		"TestPluginThatChangedSinceItWasOffered",
+	},
+	{
+		"tools/exec/command/block.go", `case name == "rm" && recursive(args, 'r', 'R') && f.anyRoot(args),`, `case name == "rm" && recursive(args, 'r', 'R') && depth > maxDepth,`,
+		"TestDangerousCommands",
+	},
+	{
+		"tools/exec/command/block.go", `recursive(args, 'R') && f.anyRoot(args):`, `recursive(args, 'R') && depth > maxDepth:`,
+		"TestDangerousCommands",
+	},
+	{
+		"tools/exec/command/block.go", `case name == "mkfs" || strings.HasPrefix(name, "mkfs.") || name == "mke2fs":`, `case name == "mke2fs":`,
+		"TestDangerousCommands",
+	},
+	{
+		"tools/exec/command/block.go", `case name == "dd" && slices`, `case name == "" && slices`,
+		"TestDangerousCommands",
+	},
+	{
+		"tools/exec/command/block.go", `r.Hdoc == nil && r.Word != nil && device(word(r.Word)) {`, `r.Hdoc == nil && r.Word != nil && depth > maxDepth {`,
+		"TestDangerousCommands",
+	},
+	{
+		"tools/exec/command/block.go", `if runsAny(argv, downloaders) {`, `if runsAny(argv, nil) {`,
+		"TestDangerousCommands",
+	},
+	{
+		"tools/exec/command/block.go", `if i == 0 || runsOthers(argv[0]) && !strings.HasPrefix(argv[i], "-") {`, `if i == 0 {`,
+		"TestDangerousCommands",
+	},
+	{
+		"tools/exec/command/block.go", `	for _, code := range codes(argv) {
+		f.text(code, depth+1)`, `	for _, code := range codes(argv) {
+		f.text(code, maxDepth+1)`,
+		"TestDangerousCommands",
+	},
+	{
+		"tools/exec/command/block.go", `what != "" && !onlyText(tree, n) {`, `what != "" && depth > maxDepth {`,
+		"TestSensitiveFiles",
+	},
+	{
+		"tools/exec/command/sensitive.go", `for _, t := range []string{text, cleaned(text)} {`, `for _, t := range []string{text} {`,
+		"TestSensitiveFiles",
+	},
+	{
+		"tools/exec/command/command.go", `case len(text) > MaxBytes:`, `case len(text) > 1000*MaxBytes:`,
+		"TestWhatIsNoCommand",
+	},
+	{
+		"tools/exec/command/command.go", `(unicode.IsControl(r) || misleading(r)) {`, `(unicode.IsControl('\r') && misleading(r)) {`,
+		"TestWhatIsNoCommand|TestNotPlain",
+	},
+	{
+		"tools/exec/command/plain.go", `case r == '~' && !inside(before):`, `case r == '~' && before == 'q':`,
+		"TestNotPlain",
+	},
+	{
+		"tools/exec/command/plain.go", `if len(c.Assigns) > 0 {`, `if len(c.Assigns) > 9 {`,
+		"TestNotPlain|TestCorpus",
+	},
+	{
+		"tools/exec/command/plain.go", `return target == "/dev/null" && p.send(fd, Null)`, `return p.send(fd, Null)`,
+		"TestNotPlain",
+	},
+	{
+		"tools/exec/command/plain.go", `case slices.Contains(builtins, name):`, `case name == "." && slices.Contains(builtins, name):`,
+		"TestNotPlain",
+	},
+	{
+		"tools/exec/command/plain.go", `if f.programs > maxPrograms {`, `if f.programs > 50*maxPrograms {`,
+		"TestNotPlain",
+	},
+	{
+		"tools/exec/shell_harmless.go", `if !slices.Contains(strings.Fields(h.long), name) {`, `if !strings.Contains(a, "-") {`,
+		"TestOtherThingsOfHarmlessCommandsAsk",
+	},
+	{
+		"tools/exec/shell_harmless.go", `if !strings.ContainsRune(h.flags, r) {`, `if r == '0' && !strings.ContainsRune(h.flags, r) {`,
+		"TestOtherThingsOfHarmlessCommandsAsk",
+	},
+	{
+		"tools/exec/shell_harmless.go", `		return oneLine(name) + " is outside the workspace"
+	case !info`, `		return ""
+	case !info`,
+		"TestOtherThingsOfHarmlessCommandsAsk",
+	},
+	{
+		"tools/exec/shell_harmless.go", `if h.most < 0 || h.most > 0 && len(operands) > h.most {`, `if h.most < 0 {`,
+		"TestOtherThingsOfHarmlessCommandsAsk",
+	},
+	{
+		"tools/exec/shell_look.go", `strings.CutPrefix(name+"/", strings.TrimSuffix(dir, "/")+"/"); is {`, `strings.CutPrefix(name, strings.TrimSuffix(dir, "/")); is {`,
+		"TestShellWorkdir",
+	},
+	{
+		"tools/exec/shell_plan.go", `	if !v.listed {`, `	if v.mode != ModeDeny {`,
+		"TestApprovedListRunsProgramByProgram",
+	},
+	{
+		"tools/exec/shell_run.go", `case d.Binds != v.binds:`, `case v.binds == "":`,
+		"TestWhatIsDecidedIsWhatRuns",
+	},
+	{
+		"tools/exec/shell_run.go", `cmd.MaxOutput = t.room()`, `cmd.MaxOutput = 100 << 20`,
+		"TestFloodOfOutput",
+	},
+	{
+		"tools/exec/shell.go", `return time.Duration(min(args.Timeout, int(tools.MaxTimeout/time.Second))) * time.Second`, `return time.Duration(args.Timeout) * time.Second`,
+		"TestTimeoutOfACall",
+	},
+	{
+		"tools/exec/shell_job.go", `return j.chat == c.Chat`, `return j.id != c.Chat`,
+		"TestJobsBelongToTheirChat",
+	},
+	{
+		"tools/exec/code.go", `Changes: true, RequiresApproval: true, Outside: true,`, `Changes: true, Outside: true,`,
+		"TestCodeAsks",
+	},
+	{
+		"tools/exec/git_parse.go", `	switch {
+	case kind == 0:`, `	switch {
+	case kind == 0 && name == "":`,
+		"TestGitCorpus",
+	},
+	{
+		"tools/exec/git_parse.go", `if c.forces(w) {`, `if c.forces(w) && c.action == "" {`,
+		"TestGitScenarios|TestGitCorpus",
+	},
+	{
+		"tools/exec/git_parse.go", `if strings.EqualFold(strings.TrimRight(part, ". "), ".git") {`, `if part == "" {`,
+		"TestGitTouchesNoneOfItsOwnFiles",
+	},
+	{
+		"tools/exec/git_remote.go", `	case "https", "http", "ssh":
+	default:`, `	case "https", "http", "ssh", "file", "ext", "git":
+	default:`,
+		"TestGitTransports",
+	},
+	{
+		"tools/exec/git_remote.go", `|| local || numeric {`, `|| numeric {`,
+		"TestGitCorpus|TestGitScenarios",
+	},
+	{
+		"tools/exec/git_remote.go", `func gitMasked(text string) string { return gitUserInfo.ReplaceAllString(text, "${1}***@") }`, `func gitMasked(text string) string { return text }`,
+		"TestGitPrintsNoCredentials",
+	},
+	{
+		"tools/exec/git_repository.go", `case !info.IsDir():
+		return gitDenied("the .git`, `case !info.IsDir() && info.Size() < 0:
+		return gitDenied("the .git`,
+		"TestGitKeepsToItsRepository",
+	},
+	{
+		"tools/exec/git_run.go", `"core.hooksPath=/dev/null", "core.fsmonitor=false",`, `"core.fsmonitor=false",`,
+		"TestGitRunsNoHooks",
+	},
+	{
+		"tools/sandbox/env.go", `return append(append(pick(passed), runVariable+"="+run), extra...)`, `return append(append(os.Environ(), runVariable+"="+run), extra...)`,
+		"TestOffPassesOnlyTheListedVariables",
+	},
+	{
+		"tools/sandbox/env.go", `return append(pick([]string{"LANG", "TERM", "TZ"}), "PATH="+insidePath, runVariable+"="+run)`, `return append(os.Environ(), "PATH="+insidePath, runVariable+"="+run)`,
+		"TestSandboxHidesTheEnvironmentOfTheBot",
+	},
+	{
+		"tools/sandbox/bwrap.go", `	if !r.config.Network {
+		args = append(args, "--unshare-net")`, `	if r.config.Network {
+		args = append(args, "--unshare-net")`,
+		"TestSandboxHasNoNetwork",
+	},
+	{
+		"tools/sandbox/bwrap.go", `var systemFolders = []string{"/usr",`, `var systemFolders = []string{"/etc", "/usr",`,
+		"TestSandboxHidesTheFilesOfTheHost",
+	},
+	{
+		"tools/sandbox/seccomp_linux.go", `names = append(names, "socket")`, `names = append(names, "mknod")`,
+		"TestSandboxHasNoNetwork",
+	},
+	{
+		"tools/sandbox/seccomp_linux.go", `"io_uring_setup", "io_uring_enter", "io_uring_register", "clone3", "memfd_create",`, `"io_uring_setup", "io_uring_enter", "io_uring_register", "clone3",`,
+		"TestSandboxClosesTheWaysAroundIt",
+	},
+	{
+		"tools/sandbox/landlock.go", `g := confinement{Read: existing(systemFolders),`, `g := confinement{Read: []string{"/"},`,
+		"TestSandboxHidesTheFilesOfTheHost",
+	},
+	{
+		"tools/sandbox/landlock.go", `		if b.Writable {
+			g.Write`, `		if b.Host != "" {
+			g.Write`,
+		"TestSandboxShowsWhatIsMounted",
+	},
+	{
+		"tools/sandbox/limits.go", `	l := s.config.Limits`, `	l := s.config.Limits
+	l.MemoryMB *= 2`,
+		"TestSandboxBoundsTheMemory",
+	},
+	{
+		"tools/sandbox/limits.go", `	l := s.config.Limits`, `	l := s.config.Limits
+	l.Pids *= 4`,
+		"TestSandboxBoundsTheProcesses",
+	},
+	{
+		"tools/sandbox/limits.go", `	l := s.config.Limits`, `	l := s.config.Limits
+	l.CPUs *= 8`,
+		"TestSandboxBoundsTheProcessors",
+	},
+	{
+		"tools/sandbox/patrol_linux.go", `if w.filled(free) && w.written(begun) > w.disk {`, `if w.filled(free) && w.written(begun) > 100*w.disk {`,
+		"TestSandboxBoundsTheDisk",
+	},
+	{
+		"tools/sandbox/confined.go", `c.Timeout == 0 || c.Timeout > limit {`, `c.Timeout == 0 {`,
+		"TestSandboxBoundsTheTime",
+	},
+	{
+		"tools/sandbox/confined.go", `if r.dir == "" {`, `if s == nil {`,
+		"TestSandboxRefusesWhatWouldOpenIt",
+	},
+	{
+		"tools/sandbox/confined.go", `if within(real, resolved(socket)) || within(resolved(socket), real) {`, `if within(real, resolved(socket)) && real == "/" {`,
+		"TestSandboxRefusesWhatWouldOpenIt",
+	},
+	{
+		"tools/sandbox/confined.go", `if c.Data != "" && within(resolved(c.Workspace), resolved(c.Data)) {`, `if c.Data == "/" {`,
+		"TestSandboxRefusesWhatWouldOpenIt",
+	},
+	{
+		"tools/sandbox/output.go", `room := min(b.headMax-len(b.head), len(p))`, `room := len(p)`,
+		"TestOutputOf200MegabytesCostsLittle",
+	},
+	{
+		"tools/sandbox/process.go", `	killMarked(p.job.run)
+`, "",
+		"TestOffLeavesNoProcessBehindAtTheDeadline",
 	},
 }

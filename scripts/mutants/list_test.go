@@ -10,8 +10,8 @@ import (
 // TestList wants every guard to stand where the list says, so that who moves one
 // learns of it at once.
 func TestList(t *testing.T) {
-	if len(mutants) == 0 || len(mutants) > 46 {
-		t.Errorf("%d mutants", len(mutants))
+	if len(mutants) == 0 {
+		t.Error("no mutants")
 	}
 	for _, m := range mutants {
 		content, err := os.ReadFile(filepath.Join("../..", m.file))

@@ -14,23 +14,31 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 func main() {
 	count := flag.Int("count", len(mutants), "how many of the list, from its beginning")
+	only := flag.String("only", "", "only those whose file or test has this `text` in its name")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, *count); err != nil {
+	if err := run(ctx, os.Stdout, *count, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-// run tries the first mutants of the list in a copy of the tree that the program
-// was started in.
-func run(ctx context.Context, out io.Writer, count int) (err error) {
+// run tries the first mutants of the list, of those that only names, in a copy of
+// the tree that the program was started in.
+func run(ctx context.Context, out io.Writer, count int, only string) (err error) {
+	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool {
+		return !strings.Contains(m.file, only) && !strings.Contains(m.run, only)
+	})
+	if len(chosen) == 0 {
+		return fmt.Errorf("no guard of the list has %q in its file or its test", only)
+	}
 	dir, err := os.MkdirTemp("", "klawbot-mutants-")
 	if err != nil {
 		return err
@@ -40,7 +48,7 @@ func run(ctx context.Context, out io.Writer, count int) (err error) {
 		return err
 	}
 	survived := 0
-	for _, m := range mutants[:min(count, len(mutants))] {
+	for _, m := range chosen[:min(count, len(chosen))] {
 		noticed, err := m.try(ctx, dir)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", m.file, m.old, err)
@@ -50,7 +58,8 @@ func run(ctx context.Context, out io.Writer, count int) (err error) {
 			verdict = "SURVIVED"
 			survived++
 		}
-		fmt.Fprintf(out, "%s  %s: %s  (%s)\n", verdict, m.file, strings.TrimSpace(m.old), m.run)
+		line, _, _ := strings.Cut(strings.TrimSpace(m.old), "\n")
+		fmt.Fprintf(out, "%s  %s: %s  (%s)\n", verdict, m.file, line, m.run)
 	}
 	if survived > 0 {
 		return fmt.Errorf("%d guards can go and no test notices", survived)

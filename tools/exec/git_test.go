@@ -360,6 +360,49 @@ func TestGitRunsNothingOfTheRepository(t *testing.T) {
 	}
 }
 
+// TestGitRunsNoHooks: hooks lie in the repository, where its configuration need
+// not name them.
+func TestGitRunsNoHooks(t *testing.T) {
+	g := newGit(t)
+	for _, name := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-index-change", "reference-transaction"} {
+		g.write(".git/hooks/"+name, "#!/bin/sh\ntouch "+g.workspace+"/PWNED\n")
+	}
+	g.write("a.txt", "changed\n")
+	for _, call := range [][2]string{{"status", ""}, {"add", "a.txt"}, {"commit", "-m x"}, {"checkout", "-b y"}, {"branch", "z"}} {
+		g.ok(call[0], call[1])
+	}
+	if found := g.find("PWNED"); found != "" {
+		t.Error("a hook ran")
+	}
+}
+
+func TestGitTouchesNoneOfItsOwnFiles(t *testing.T) {
+	g := newGit(t)
+	for _, call := range [][2]string{
+		{"add", ".git/config"}, {"add", "-- .git/config"}, {"checkout", "-- .GIT/config"}, {"log", "-- x/.git/HEAD"}, {"diff", "'.git /config'"},
+	} {
+		if r := g.run(call[0], call[1]); r.ErrorKind != tools.Security || !strings.Contains(r.Error, "the repository's own files") {
+			t.Errorf("git %s %s: %+v", call[0], call[1], r)
+		}
+	}
+}
+
+func TestGitTransports(t *testing.T) {
+	g := gitTool(t)
+	for _, remote := range []string{
+		"git://example.com/x.git", "ftp://example.com/x.git", "file:///srv/x.git", "ext::sh", "fd::7", "'ext::sh -c touch% x://h'", "rsync://example.com/x", "ssh+x://example.com/x",
+	} {
+		if d := g.verdict("fetch", remote+" main"); d.Verdict != tools.Deny {
+			t.Errorf("fetch from %s: %+v", remote, d)
+		}
+	}
+	for _, remote := range []string{"https://example.com/x.git", "ssh://git@example.com/x.git", "git@example.com:x.git"} {
+		if d := g.verdict("fetch", remote+" main"); d.Verdict == tools.Deny {
+			t.Errorf("fetch from %s: %+v", remote, d)
+		}
+	}
+}
+
 // TestGitKeepsToItsRepository refuses repositories that reach elsewhere.
 func TestGitKeepsToItsRepository(t *testing.T) {
 	for name, prepare := range map[string]func(g *gitTry){
@@ -376,6 +419,14 @@ func TestGitKeepsToItsRepository(t *testing.T) {
 				g.t.Fatal(err)
 			}
 			if err := os.Symlink(real, filepath.Join(g.workspace, ".git")); err != nil {
+				g.t.Fatal(err)
+			}
+		},
+		"a link to a whole one nearby": func(g *gitTry) {
+			if err := os.Rename(filepath.Join(g.workspace, ".git"), filepath.Join(g.workspace, "real")); err != nil {
+				g.t.Fatal(err)
+			}
+			if err := os.Symlink("real", filepath.Join(g.workspace, ".git")); err != nil {
 				g.t.Fatal(err)
 			}
 		},
@@ -420,6 +471,10 @@ func TestGitPrintsNoCredentials(t *testing.T) {
 		if r := g.run(call[0], call[1]); strings.Contains(r.Output+r.Error, "s3cr3t") {
 			t.Errorf("git %s prints the password: %s", call[0], r.Output)
 		}
+	}
+	g.host("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-q", "--allow-empty", "-m", "pushed to https://t0ken@git.invalid/x.git")
+	if log := g.ok("log", "-1"); strings.Contains(log, "t0ken") || !strings.Contains(log, "https://***@git.invalid/x.git") {
+		t.Errorf("git log prints the token: %s", log)
 	}
 }
 
