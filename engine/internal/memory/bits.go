@@ -14,6 +14,7 @@ type signs struct {
 	words  int // of 64 bits a vector
 	last   int64
 	chunks []store.ChunkID
+	ids    []int64 // of the rows of each chunk's vector
 	places []int32 // the place of each chunk in chats
 	vector []uint64
 	chats  []chat
@@ -38,7 +39,7 @@ func (s *signs) add(b store.Bits) {
 		s.chats, s.known[c] = append(s.chats, c), place
 	}
 	s.last = b.ID
-	s.chunks, s.places = append(s.chunks, b.Chunk), append(s.places, place)
+	s.chunks, s.ids, s.places = append(s.chunks, b.Chunk), append(s.ids, b.ID), append(s.places, place)
 	s.vector = append(s.vector, packed(b.Bits, s.words)...)
 }
 
@@ -57,11 +58,11 @@ func (s *signs) drop(gone map[store.ChunkID]bool) {
 		if gone[chunk] {
 			continue
 		}
-		s.chunks[kept], s.places[kept] = chunk, s.places[i]
+		s.chunks[kept], s.ids[kept], s.places[kept] = chunk, s.ids[i], s.places[i]
 		copy(s.vector[kept*s.words:], s.vector[i*s.words:(i+1)*s.words])
 		kept++
 	}
-	s.chunks, s.places, s.vector = s.chunks[:kept], s.places[:kept], s.vector[:kept*s.words]
+	s.chunks, s.ids, s.places, s.vector = s.chunks[:kept], s.ids[:kept], s.places[:kept], s.vector[:kept*s.words]
 }
 
 // packed is a string of bits as words.
@@ -75,10 +76,16 @@ func packed(raw []byte, words int) []uint64 {
 	return all
 }
 
+// sign is a chunk that signs know: with the row of its vector.
+type sign struct {
+	chunk store.ChunkID
+	row   int64
+}
+
 // nearest are the chunks whose signs differ least from those of a query, among
 // those that open and allow let pass: at most limit, or twice as many where
 // several differ alike.
-func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []store.ChunkID {
+func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []sign {
 	readable := make([]bool, len(s.chats))
 	for i, c := range s.chats {
 		readable[i] = open(c)
@@ -102,10 +109,10 @@ func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow f
 	for ; border < len(histogram)-1 && taken+histogram[border] < limit; border++ {
 		taken += histogram[border]
 	}
-	var near []store.ChunkID
+	var near []sign
 	for i, d := range distances {
 		if int(d) <= border && len(near) < 2*limit {
-			near = append(near, s.chunks[i])
+			near = append(near, sign{s.chunks[i], s.ids[i]})
 		}
 	}
 	return near

@@ -167,7 +167,7 @@ func (m *Memory) vectorSet(tx *store.Tx) (set store.VectorSet, found bool, err e
 }
 
 // nearest are the chunks of a kind whose vectors seem nearest.
-func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vector []float32, s store.Scope, allow func(store.ChunkID) bool) ([]store.ChunkID, error) {
+func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vector []float32, s store.Scope, allow func(store.ChunkID) bool) ([]sign, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.set != set.ID || m.signs == nil {

@@ -56,7 +56,7 @@ func (s scale) of(x float64) float64 {
 func spread(all []*candidate, of func(*candidate) float64) scale {
 	s := scale{math.Inf(1), math.Inf(-1)}
 	for _, c := range all {
-		if c.vector != nil {
+		if c.known {
 			s.low, s.high = min(s.low, of(c)), max(s.high, of(c))
 		}
 	}
@@ -78,7 +78,7 @@ func (r *ranking) score(all []*candidate) {
 	}
 	for _, c := range all {
 		relevance := scale{0, best}.of(c.keyword)
-		if c.vector != nil {
+		if c.known {
 			relevance += weightOwn*r.own.of(c.cosine) + weightAround*r.around.of(c.around)
 		} else {
 			relevance *= most // what has no vector yet must not fall behind

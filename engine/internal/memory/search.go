@@ -113,7 +113,9 @@ type candidate struct {
 	keyword float64 // BM25
 	cosine  float64
 	around  float64 // the cosine with the neighbours taken in
-	vector  []float32
+	known   bool    // that there is a vector, of this kind
+	kind    store.Kind
+	vector  []float32 // the exact one, where it was worth to be read
 	score   float64
 }
 
@@ -194,38 +196,55 @@ func (m *Memory) vectorsOf(tx *store.Tx, set store.VectorSet, kind store.Kind, q
 		if err != nil {
 			return err
 		}
-		ids := slices.Clone(near)
-		for id, c := range found {
-			if c.vector == nil {
-				ids = append(ids, id)
-			}
-		}
-		known, err := coarseVectors(tx, set, kind, ids)
-		if err != nil {
+		if err := m.weigh(tx, set, kind, vector, near, found); err != nil {
 			return err
 		}
 		gone := map[store.ChunkID]bool{}
-		for _, id := range near {
-			switch {
-			case known[id] == nil:
-				gone[id] = true
-			case found[id] == nil:
-				found[id] = &candidate{id: id}
-			}
-		}
-		seen := make([]*candidate, 0, len(known))
-		for id, v := range known {
-			if c := found[id]; c != nil {
-				c.vector, c.cosine = v, dot(v, vector)
-				seen = append(seen, c)
+		for _, n := range near {
+			if found[n.chunk] == nil {
+				gone[n.chunk] = true
 			}
 		}
 		if len(gone) == 0 {
-			return sharpen(tx, set, kind, vector, seen)
+			return sharpen(tx, set, kind, vector, found)
 		}
 		m.drop(kind, gone)
 	}
 	return nil
+}
+
+// weigh finds the cosines of the nearest and of all that the words have found.
+func (m *Memory) weigh(tx *store.Tx, set store.VectorSet, kind store.Kind, vector []float32, near []sign, found map[store.ChunkID]*candidate) error {
+	note := func(id store.ChunkID, cosine float64) {
+		if found[id] == nil {
+			found[id] = &candidate{id: id}
+		}
+		c := found[id]
+		c.cosine, c.known, c.kind = cosine, true, kind
+	}
+	rows := make([]int64, len(near))
+	for i, n := range near {
+		rows[i] = n.row
+	}
+	if err := tx.CoarseCosines(set, rows, vector, note); err != nil {
+		return err
+	}
+	var others []store.ChunkID
+	for _, n := range near {
+		if found[n.chunk] == nil {
+			others = append(others, n.chunk)
+		}
+	}
+	for id, c := range found {
+		if !c.known {
+			others = append(others, id)
+		}
+	}
+	known, err := coarseVectors(tx, set, kind, others)
+	for id, v := range known {
+		note(id, dot(v, vector))
+	}
+	return err
 }
 
 // coarseVectors are vectors as they can be read quickly, the exact ones where that
@@ -249,8 +268,14 @@ func coarseVectors(tx *store.Tx, set store.VectorSet, kind store.Kind, ids []sto
 // exactly is how many of the nearest get their exact vectors.
 const exactly = 40
 
-// sharpen puts the exact vectors of the nearest in the place of the coarse ones.
-func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32, near []*candidate) error {
+// sharpen gives the nearest of a kind their exact vectors.
+func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32, found map[store.ChunkID]*candidate) error {
+	near := make([]*candidate, 0, len(found))
+	for _, c := range found {
+		if c.known && c.kind == kind {
+			near = append(near, c)
+		}
+	}
 	slices.SortFunc(near, func(a, b *candidate) int { return cmp.Compare(b.cosine, a.cosine) })
 	near = near[:min(len(near), exactly)]
 	ids := make([]store.ChunkID, len(near))
@@ -312,7 +337,10 @@ func lookAround(tx *store.Tx, set store.VectorSet, query []float32, all []*candi
 	wanted := map[store.Kind][]store.ChunkID{}
 	vectors := map[store.ChunkID][]float32{}
 	for _, c := range all {
-		vectors[c.id] = c.vector
+		if vectors[c.id] = c.vector; c.known && c.vector == nil {
+			kind := chunks[c.id].Kind
+			wanted[kind] = append(wanted[kind], c.id)
+		}
 	}
 	for id, row := range beside {
 		for _, b := range row {
@@ -330,10 +358,11 @@ func lookAround(tx *store.Tx, set store.VectorSet, query []float32, all []*candi
 		maps.Copy(vectors, more)
 	}
 	for _, c := range all {
-		if c.vector == nil {
+		own := vectors[c.id]
+		if own == nil {
 			continue
 		}
-		sum := slices.Clone(c.vector)
+		sum := slices.Clone(own)
 		for _, b := range beside[c.id] {
 			weight := float32(math.Pow(0.5, float64(b.Steps)))
 			for k, x := range vectors[b.ID] {

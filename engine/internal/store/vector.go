@@ -197,6 +197,42 @@ func (tx *Tx) CoarseVectors(set VectorSet, kind Kind, chunks []ChunkID) (map[Chu
 	return all, rows.Err()
 }
 
+// CoarseCosines calls found with the cosine of a vector of length 1 and those of
+// chunks, each number in one of 255 steps; places are the IDs of their Bits. What is
+// not known so, or is gone, is left out.
+func (tx *Tx) CoarseCosines(set VectorSet, places []int64, vector []float32, found func(chunk ChunkID, cosine float64)) error {
+	if len(places) == 0 {
+		return nil
+	}
+	rows, err := tx.tx.Query(`SELECT chunk, bits FROM vector_bits WHERE id IN (` + list(places) + `)`)
+	if err != nil {
+		return fmt.Errorf("read coarse vectors: %w", err)
+	}
+	defer rows.Close()
+	signs := (set.Dimensions + 7) / 8
+	for rows.Next() {
+		var chunk ChunkID
+		var body sql.RawBytes
+		if err := rows.Scan(&chunk, &body); err != nil {
+			return fmt.Errorf("read coarse vectors: %w", err)
+		}
+		if len(body) == signs+4+len(vector) {
+			found(chunk, coarseDot(body[signs:], vector))
+		}
+	}
+	return rows.Err()
+}
+
+// coarseDot is the dot product of a vector and one as coarse wrote it.
+func coarseDot(body []byte, vector []float32) float64 {
+	step := math.Float32frombits(binary.LittleEndian.Uint32(body))
+	var sum float32
+	for i, b := range body[4:] {
+		sum += float32(int8(b)) * vector[i]
+	}
+	return float64(step * sum)
+}
+
 // coarse is a vector with a byte for each number, behind the size of a step.
 func coarse(vector []float32) []byte {
 	var most float32
