@@ -259,3 +259,10 @@ func (d *Data) UndoMemory(ctx context.Context, id int64) (undone MemoryChange, e
 	}
 	return undone, err
 }
+
+// UndoCore takes back the last change of the core memory, and returns its facts as
+// a prompt has them.
+func (d *Data) UndoCore() (string, error) {
+	facts, err := d.memory.core.Undo()
+	return facts.String(), err
+}

@@ -364,19 +364,27 @@ func (a *app) importMemories(ctx context.Context, d *engine.Data, f folders, in 
 func (a *app) memoryUndoCommand() *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
-		Use: "undo [ID | --list]", Short: "Take back the newest change of the memory, or the one with an id", Args: takes(0, 1),
-		Long: "What was forgotten or replaced comes back, what was saved is forgotten. Changes are kept for 30 days.",
+		Use: "undo [ID | core | --list]", Short: "Take back the newest change of the memory, or the one with an id", Args: takes(0, 1),
+		Long: "What was forgotten or replaced comes back, what was saved is forgotten. Changes are kept for 30 days.\n" +
+			"With core the core memory becomes what it was before its last change; a second time brings the change back.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var id int64
-			if len(args) > 0 {
+			core := len(args) > 0 && args[0] == "core"
+			if len(args) > 0 && !core {
 				var err error
-				if id, err = strconv.ParseInt(args[0], 10, 64); err != nil || id < 1 || list {
-					return usage("undo takes the id of one change, or --list")
+				if id, err = strconv.ParseInt(args[0], 10, 64); err != nil || id < 1 {
+					return usage("undo takes the id of one change, core, or --list")
 				}
+			}
+			if list && len(args) > 0 {
+				return usage("undo takes the id of one change, core, or --list")
 			}
 			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
 				if list {
 					return a.listMemoryChanges(cmd.Context(), d)
+				}
+				if core {
+					return a.undoCore(d)
 				}
 				c, err := d.UndoMemory(cmd.Context(), id)
 				if errors.Is(err, recall.ErrNotFound) {
@@ -392,6 +400,19 @@ func (a *app) memoryUndoCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "show the changes, the newest first")
 	return cmd
+}
+
+// undoCore takes back the last change of the core memory and shows what it is now.
+func (a *app) undoCore(d *engine.Data) error {
+	facts, err := d.UndoCore()
+	if err != nil {
+		return err
+	}
+	if facts == "" {
+		facts = "it is empty now"
+	}
+	_, err = fmt.Fprintf(a.stdout, "The core memory is what it was before its last change:\n%s\n", visible(facts))
+	return err
 }
 
 func undoneText(c engine.MemoryChange) string {

@@ -43,6 +43,8 @@ type CoreFacts struct {
 var (
 	ErrSection = errors.New("section must be 'user' or 'agent'")
 	ErrNoKey   = errors.New("no such key")
+	// ErrNoChange is there when nothing was changed yet.
+	ErrNoChange = errors.New("the core memory was not changed yet")
 )
 
 // maxCore bounds the file: it is a part of every request to a model.
@@ -183,6 +185,22 @@ func (c *Core) Delete(section, key string) (before string, err error) {
 	return before, err
 }
 
+// Undo brings back what the core memory was before its last change, and returns
+// it. A second time it brings back the change. Without a change it is
+// ErrNoChange.
+func (c *Core) Undo() (CoreFacts, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := os.Stat(c.backup()); errors.Is(err, fs.ErrNotExist) {
+		return CoreFacts{}, ErrNoChange
+	}
+	facts, err := (&Core{file: c.backup()}).read()
+	if err != nil {
+		return facts, err
+	}
+	return facts, c.write(facts)
+}
+
 func (c *Core) change(section string, change func(Facts) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,10 +238,15 @@ func (c *Core) write(facts CoreFacts) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(c.file); err == nil {
-		if err := replaceFile(dir, c.backup(), old); err != nil {
-			return err
-		}
+	old, err := os.ReadFile(c.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		old, err = []byte("{}\n"), nil // which the first change can go back to
+	}
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(dir, c.backup(), old); err != nil {
+		return err
 	}
 	return replaceFile(dir, c.file, append(text, '\n'))
 }

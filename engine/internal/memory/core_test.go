@@ -34,6 +34,39 @@ func TestCoreMemory(t *testing.T) {
 	}
 }
 
+func TestCoreMemoryUndo(t *testing.T) {
+	c := NewCore(t.TempDir())
+	if _, err := c.Undo(); !errors.Is(err, ErrNoChange) {
+		t.Errorf("before any change: %v", err)
+	}
+	for _, name := range []string{"Anna", "Bea"} {
+		if _, _, err := c.Set("user", "name", name); err != nil {
+			t.Fatal(err)
+		}
+		before := map[string]string{"Anna": "", "Bea": "[user]\nname: Anna"}[name]
+		for _, want := range []string{before, "[user]\nname: " + name} { // the second undoes the undo
+			if facts, err := c.Undo(); err != nil || facts.String() != want {
+				t.Errorf("after %s it is %q, %v, want %q", name, facts, err, want)
+			}
+			if facts, err := c.Facts(); err != nil || facts.String() != want {
+				t.Errorf("after %s the file has %q, %v, want %q", name, facts, err, want)
+			}
+		}
+	}
+	if _, err := c.Delete("user", "name"); err != nil {
+		t.Fatal(err)
+	}
+	if facts, err := c.Undo(); err != nil || facts.User["name"] != "Bea" {
+		t.Errorf("what was deleted: %v, %v", facts, err)
+	}
+	if err := os.WriteFile(c.Path(), []byte("{broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if facts, err := c.Undo(); err != nil || len(facts.User) != 0 {
+		t.Errorf("over a broken file: %v, %v", facts, err)
+	}
+}
+
 func TestCoreMemoryIsEditedByHand(t *testing.T) {
 	c := NewCore(t.TempDir())
 	if _, _, err := c.Set("agent", "a", "b"); err != nil {
