@@ -43,14 +43,6 @@ func (s *signs) add(b store.Bits) {
 	s.vector = append(s.vector, packed(b.Bits, s.words)...)
 }
 
-// candidates is how many chunks are looked at after the first pass.
-func (s *signs) candidates() int {
-	if len(s.chunks) > manyVectors {
-		return moreCandidates
-	}
-	return vectorCandidates
-}
-
 // drop removes chunks.
 func (s *signs) drop(gone map[store.ChunkID]bool) {
 	kept := 0

@@ -192,7 +192,18 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 		}
 		return true
 	}
-	return known.nearest(packed(store.Signs(vector), known.words), known.candidates(), open, allow), nil
+	return known.nearest(packed(store.Signs(vector), known.words), vectorCandidates, open, allow), nil
+}
+
+// manyVectors reports whether the signs of many vectors are loaded.
+func (m *Memory) manyVectors() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for _, s := range m.signs {
+		n += len(s.chunks)
+	}
+	return n > manyVectors
 }
 
 // drop forgets the signs of chunks that are gone.

@@ -12,7 +12,7 @@ import (
 const (
 	// maxMatches bounds the chunks that the words of a query may have together,
 	// where the query says nothing else.
-	maxMatches = 5000
+	maxMatches = 2500
 	// maxCommon bounds how many common words are remembered.
 	maxCommon = 10_000
 )

@@ -41,8 +41,8 @@ type Query struct {
 	Mode  Mode
 	Scope store.Scope
 	// Matches bounds the chunks that the words may have together. Commoner words
-	// are left out, all of them if need be. 0 means 5,000, and the rarest word is
-	// looked for however common it is.
+	// are left out, all of them if need be. 0 means 2,500, and the rarest word is
+	// looked for in the newest chunks that have it, however common it is.
 	Matches int
 	// Patience bounds the time for the vector of the text; when it takes longer the
 	// words alone decide. 0 waits.
@@ -65,10 +65,10 @@ type Hit struct {
 const (
 	keywordCandidates = 300
 	vectorCandidates  = 400
-	// moreCandidates is for sets of more than manyVectors, where more lie close.
-	moreCandidates = 800
-	manyVectors    = 50_000
-	closely        = 60
+	// fewCandidates are those of the words where there are more than manyVectors.
+	fewCandidates = 150
+	manyVectors   = 50_000
+	closely       = 60
 )
 
 // Search finds what fits a query best, the best first. Without an embedding
@@ -121,7 +121,11 @@ type candidate struct {
 
 func (m *Memory) search(tx *store.Tx, q Query, terms []string, vector []float32) ([]Hit, error) {
 	found := map[store.ChunkID]*candidate{}
-	matches, err := tx.MatchTerms(terms, q.Scope, keywordCandidates)
+	limit := keywordCandidates
+	if vector != nil && m.manyVectors() {
+		limit = fewCandidates
+	}
+	matches, err := tx.MatchTerms(terms, q.Scope, limit, maxMatches)
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +234,16 @@ func (m *Memory) weigh(tx *store.Tx, set store.VectorSet, kind store.Kind, vecto
 		return err
 	}
 	var others []store.ChunkID
+	for id, c := range found {
+		if !c.known {
+			others = append(others, id)
+		}
+	}
+	if err := tx.CoarseCosinesOf(set, kind, others, vector, note); err != nil {
+		return err
+	}
+	// What is left has no coarse vector, or none at all.
+	others = others[:0]
 	for _, n := range near {
 		if found[n.chunk] == nil {
 			others = append(others, n.chunk)
@@ -240,8 +254,8 @@ func (m *Memory) weigh(tx *store.Tx, set store.VectorSet, kind store.Kind, vecto
 			others = append(others, id)
 		}
 	}
-	known, err := coarseVectors(tx, set, kind, others)
-	for id, v := range known {
+	exact, err := tx.Vectors(set.ID, kind, others)
+	for id, v := range exact {
 		note(id, dot(v, vector))
 	}
 	return err
@@ -266,7 +280,7 @@ func coarseVectors(tx *store.Tx, set store.VectorSet, kind store.Kind, ids []sto
 }
 
 // exactly is how many of the nearest get their exact vectors.
-const exactly = 40
+const exactly = 20
 
 // sharpen gives the nearest of a kind their exact vectors.
 func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32, found map[store.ChunkID]*candidate) error {

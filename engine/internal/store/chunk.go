@@ -254,8 +254,8 @@ func (tx *Tx) CountTerm(term string, limit int) (n int, err error) {
 func quotedTerm(t string) string { return `"` + strings.ReplaceAll(t, `"`, `""`) + `"` }
 
 // MatchTerms finds the chunks that have any of the terms, by BM25, the best
-// first, at most limit.
-func (tx *Tx) MatchTerms(terms []string, s Scope, limit int) ([]Match, error) {
+// first, at most limit. It weighs no more than most chunks, the newest ones.
+func (tx *Tx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match, error) {
 	if len(terms) == 0 {
 		return nil, nil
 	}
@@ -267,9 +267,9 @@ func (tx *Tx) MatchTerms(terms []string, s Scope, limit int) ([]Match, error) {
 	found, err := query(tx, func(r row) (m Match, err error) {
 		err = r.Scan(&m.ID, &m.Score)
 		return m, err
-	}, `SELECT c.id, -bm25(chunks_fts) AS score FROM chunks_fts CROSS JOIN chunks c ON c.id = chunks_fts.rowid
-		WHERE chunks_fts MATCH ? AND `+where+` ORDER BY bm25(chunks_fts), c.id DESC LIMIT ?`,
-		append(append([]any{strings.Join(quoted, " OR ")}, args...), limit)...)
+	}, `SELECT id, score FROM (SELECT c.id, -bm25(chunks_fts) AS score FROM chunks_fts CROSS JOIN chunks c ON c.id = chunks_fts.rowid
+		WHERE chunks_fts MATCH ? AND `+where+` ORDER BY chunks_fts.rowid DESC LIMIT ?) ORDER BY score DESC, id DESC LIMIT ?`,
+		append(append([]any{strings.Join(quoted, " OR ")}, args...), most, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("search words: %w", err)
 	}

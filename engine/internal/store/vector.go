@@ -204,7 +204,19 @@ func (tx *Tx) CoarseCosines(set VectorSet, places []int64, vector []float32, fou
 	if len(places) == 0 {
 		return nil
 	}
-	rows, err := tx.tx.Query(`SELECT chunk, bits FROM vector_bits WHERE id IN (` + list(places) + `)`)
+	return tx.coarseCosines(set, vector, found, `SELECT chunk, bits FROM vector_bits WHERE id IN (`+list(places)+`)`)
+}
+
+// CoarseCosinesOf is CoarseCosines of chunks of a kind.
+func (tx *Tx) CoarseCosinesOf(set VectorSet, kind Kind, chunks []ChunkID, vector []float32, found func(chunk ChunkID, cosine float64)) error {
+	if len(chunks) == 0 {
+		return nil
+	}
+	return tx.coarseCosines(set, vector, found, `SELECT chunk, bits FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, set.ID, kind)
+}
+
+func (tx *Tx) coarseCosines(set VectorSet, vector []float32, found func(chunk ChunkID, cosine float64), statement string, args ...any) error {
+	rows, err := tx.tx.Query(statement, args...)
 	if err != nil {
 		return fmt.Errorf("read coarse vectors: %w", err)
 	}
