@@ -256,7 +256,7 @@ func TestSentAndLeftFilesAreSwept(t *testing.T) {
 		}
 		return all
 	}
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(busy * 10 * time.Second)
 	for len(left()) > 2 {
 		select {
 		case <-deadline:

@@ -169,11 +169,14 @@ func (m *messenger) log() []string {
 	return slices.Clone(m.calls)
 }
 
-// wait returns when done is true, and false when it takes too long. done is
-// asked again after every call, and now and then, because it may look at more
-// than the messenger.
+// busy is how many times as long a machine may take that has other work too.
+const busy = 10
+
+// wait returns when done is true, and false when it takes too long, for a machine
+// that is busy. done is asked again after every call, and now and then, because
+// it may look at more than the messenger.
 func (m *messenger) wait(limit time.Duration, done func() bool) bool {
-	timeout := time.After(limit)
+	timeout := time.After(busy * limit)
 	for {
 		m.mu.Lock()
 		changed := m.changed

@@ -15,7 +15,10 @@ import (
 // and the call runs once.
 func TestKilledBesideAQuestion(t *testing.T) {
 	for _, point := range []string{"approval.asked", "approval.answered"} {
-		t.Run(point, func(t *testing.T) { killBeside(t, point) })
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			killBeside(t, point)
+		})
 	}
 }
 

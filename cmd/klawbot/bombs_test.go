@@ -117,7 +117,7 @@ func (x *bombed) ask() {
 // until waits for what the fake Telegram does not see.
 func (x *bombed) until(what string, holds func() bool) {
 	x.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); <-time.After(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			x.t.Fatalf("never: %s\n%s", what, tailOf(x.bot.log.String()))
 		}

@@ -183,7 +183,7 @@ func (b *bubble) transport() http.RoundTripper {
 }
 
 // until lets fake time pass until the condition holds, for a day at most. It
-// looks each half second, and more rarely the longer it waits.
+// looks each half second, and more rarely, but each ten seconds, when it waits long.
 func (b *bubble) until(what string, holds func() bool) {
 	b.t.Helper()
 	for began := time.Now(); time.Since(began) < 24*time.Hour; {
@@ -191,7 +191,7 @@ func (b *bubble) until(what string, holds func() bool) {
 		if holds() {
 			return
 		}
-		<-time.After(max(500*time.Millisecond, time.Since(began)/60))
+		<-time.After(min(max(500*time.Millisecond, time.Since(began)/60), 10*time.Second))
 	}
 	b.t.Fatalf("never: %s\n%s\nlog:\n%s", what, b.telegram.Transcript(anna), tailOf(b.logs.String()))
 }

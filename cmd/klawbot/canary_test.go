@@ -15,6 +15,7 @@ import (
 // sides, those that echo the token among them, and looks for the token and the
 // key in everything that it wrote or sent.
 func TestSecretsAppearNowhere(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const chat = 11
 	r := newRig(t, "edit", chat)
 	for _, method := range []string{"sendMessage", "editMessageText", "getUpdates", "sendChatAction", "getMe", "setMyCommands"} {

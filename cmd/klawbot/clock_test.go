@@ -20,6 +20,7 @@ func TestClockJumps(t *testing.T) {
 		"on to 2038": toYear2038, "back from 2038": -toYear2038,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			j := &clockJump{dir: t.TempDir(), patience: 6 * time.Minute}
 			if jump < 0 {
 				j.patience += time.Hour // the bound of a wait that was stored

@@ -21,6 +21,7 @@ import (
 func TestKilledWhileSummingUp(t *testing.T) {
 	for _, point := range []string{"summary.made", "summary.stored"} {
 		t.Run(point, func(t *testing.T) {
+			t.Parallel()
 			const chat = 11
 			r := newRig(t, "off", chat)
 			r.edit("  retries: 1\n", "  retries: 1\ncontext: {compactAt: 0.3, window: 4}\nmemory: {embedding: {type: off}}\n")
@@ -81,6 +82,7 @@ func anyHolds(asks []modeltest.Request, text string) bool {
 func TestKilledWhileReindexing(t *testing.T) {
 	for _, point := range []string{"reindex.read", "reindex.read:2", "reindex.ready", "reindex.done"} {
 		t.Run(point, func(t *testing.T) {
+			t.Parallel()
 			home := t.TempDir()
 			klawbot := func(env string, args ...string) (string, error) {
 				cmd := exec.Command(os.Args[0])

@@ -22,7 +22,10 @@ func TestKilledAtEveryEdge(t *testing.T) {
 			"turn.committed",
 			"outbox.sending", "outbox.delivered", "outbox.delivered:2", "outbox.settled", "outbox.settled:2",
 		} {
-			t.Run(streaming+"/"+point, func(t *testing.T) { killAt(t, streaming, point) })
+			t.Run(streaming+"/"+point, func(t *testing.T) {
+				t.Parallel()
+				killAt(t, streaming, point)
+			})
 		}
 	}
 }

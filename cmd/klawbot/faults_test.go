@@ -91,6 +91,7 @@ func (x *trouble) hit(c telegramtest.Call) *telegramtest.Fault {
 func TestTelegramFaults(t *testing.T) {
 	for i, streaming := range []string{engine.StreamEdit, engine.StreamOff, engine.StreamDraft} {
 		t.Run(streaming, func(t *testing.T) {
+			t.Parallel()
 			inBubble(t, telegramtest.Config{Journal: 1_000_000}, func(t *testing.T, b *bubble) {
 				telegramFaults(t, b, streaming, countFrom("FAULTS", 1200)/3, uint64(i))
 			})

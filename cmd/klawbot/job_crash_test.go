@@ -17,6 +17,7 @@ func TestRunKilledAtEveryEdge(t *testing.T) {
 		"outbox.sending", "outbox.delivered", "outbox.settled",
 	} {
 		t.Run(point, func(t *testing.T) {
+			t.Parallel()
 			const chat = 11
 			r := newRig(t, "off", chat)
 			r.telegram.AddChat(telegramtest.Chat{ID: chat}, telegramtest.Open)

@@ -18,6 +18,7 @@ var remembered = regexp.MustCompile(`(\d+) memories, (\d+) pieces`)
 // memory that is there can be found, none is there by half, and what was saved
 // before is still there.
 func TestKilledWhileRemembering(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(os.Args[0])

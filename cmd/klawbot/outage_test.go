@@ -29,6 +29,7 @@ const (
 func TestOutage(t *testing.T) {
 	for _, streaming := range []string{engine.StreamEdit, engine.StreamOff} {
 		t.Run(streaming, func(t *testing.T) {
+			t.Parallel()
 			inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 				b.settings.Streaming["telegram"] = streaming
 				outage(t, b)

@@ -10,8 +10,9 @@ import (
 	"klawbot/internal/telegramtest"
 )
 
-// stopWithin is how long a bot may take to end in good order.
-const stopWithin = 10 * time.Second
+// stopWithin is how long a bot may take to end in good order, three times what it
+// promises: the machine may have other work too.
+const stopWithin = 30 * time.Second
 
 // atWork starts a bot whose model has been asked and does not answer.
 func atWork(t *testing.T) (*rig, *bot) {
@@ -64,11 +65,12 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	// The second one counts from when the first was taken, which nobody tells.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	began := time.Now()
+	began, late := time.Now(), time.After(stopWithin)
 	for {
 		select {
 		case <-b.exited:
-			if took := time.Since(began); took > time.Second {
+			// In good order it gives the turn 7 s.
+			if took := time.Since(began); took > 5*time.Second {
 				t.Errorf("it took %s", took)
 			}
 			if status, ok := b.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
@@ -77,7 +79,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 			return
 		case <-tick.C:
 			_ = b.cmd.Process.Signal(syscall.SIGTERM) // it may be gone already
-		case <-time.After(stopWithin):
+		case <-late:
 			t.Fatal("it runs on")
 		}
 	}

@@ -35,7 +35,7 @@ func soak(t *testing.T, streaming string) {
 	r.model.Respond(worker(20 * time.Millisecond))
 	var faults atomic.Int64
 	allowed := int64(envNumber("FAULTS", 0))
-	life := 200 * time.Millisecond
+	life, slow := 200*time.Millisecond, time.Duration(0) // slow is what a start takes here
 	if allowed > 0 {
 		life = time.Second // which is what a fault costs
 	}
@@ -56,13 +56,15 @@ func soak(t *testing.T, streaming string) {
 			tasks++
 		}
 		before := r.telegram.Count("getUpdates")
+		began := time.Now()
 		b := r.start("")
 		if done%4 > 0 {
 			// Three of four kills fall into work, however slow the machine
 			// starts; the fourth may fall into the start.
 			r.wait(b, "the bot polls", func(v telegramtest.State) bool { return v.Count("getUpdates") > before })
+			slow = time.Since(began)
 		}
-		<-time.After(rand.N(life))
+		<-time.After(rand.N(max(life, slow)))
 		b.kill()
 	}
 	r.telegram.Inject(nil)

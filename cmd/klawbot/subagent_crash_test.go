@@ -29,6 +29,7 @@ func TestSubagentKilledAtEveryEdge(t *testing.T) {
 		"outbox.sending", "outbox.delivered", "outbox.delivered:2", "outbox.settled",
 	} {
 		t.Run(point, func(t *testing.T) {
+			t.Parallel()
 			const chat = 11
 			r := newRig(t, "off", chat)
 			r.telegram.AddChat(telegramtest.Chat{ID: chat}, telegramtest.Open)

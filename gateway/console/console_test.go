@@ -96,7 +96,7 @@ func next(t *testing.T, events <-chan console.Event) console.Event {
 	select {
 	case e := <-events:
 		return e
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no event")
 		return console.Event{}
 	}

@@ -87,7 +87,7 @@ func TestToolTimeoutLeavesNoProcess(t *testing.T) {
 	mark := fmt.Sprintf("31%d.5", os.Getpid())
 	begun := time.Now()
 	r := b.call("shell", map[string]any{"command": fmt.Sprintf("echo before; sleep %[1]s & setsid sleep %[1]s & (trap '' TERM; sleep %[1]s) & sleep %[1]s", mark), "timeout": 1})
-	if took := time.Since(begun); took > 15*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	if r.ErrorKind != tools.Timeout || !strings.Contains(r.Error, "did not end within 1s") || !strings.Contains(r.Output, "before") {

@@ -125,7 +125,7 @@ func everything(t *testing.T, c mcp.Server) {
 		}
 	}
 	short := c
-	short.Timeout = 700 * time.Millisecond
+	short.Timeout = 3 * time.Second
 	h.configure(map[string]mcp.Server{"real": short})
 	if r := h.call("mcp_real_trigger_long_running_operation", `{"duration":10,"steps":2}`, tools.Always{}); r.ErrorKind != tools.Timeout {
 		t.Errorf("%+v", r)
@@ -136,7 +136,7 @@ func everything(t *testing.T, c mcp.Server) {
 	}
 	begun := time.Now()
 	h.host.Close()
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("it took %s to close", took)
 	}
 }

@@ -215,7 +215,7 @@ func TestCloseEndsWhatServersStarted(t *testing.T) {
 	}
 	begun := time.Now()
 	h.host.Close()
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("three servers took %s to close", took)
 	}
 	for _, pid := range pids {
@@ -256,12 +256,12 @@ func TestServerAsksThePerson(t *testing.T) {
 // somebody thinks about a question.
 func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
 	c := child(t, "plain")
-	c.Timeout = 400 * time.Millisecond
+	c.Timeout = 2 * time.Second
 	h := newHouse(t, map[string]mcp.Server{"test": c})
 	h.accept("test")
 	slow := &person{no: func(q tools.Question) bool {
 		if strings.Contains(string(q.Call.Arguments), "Delete") {
-			<-time.After(time.Second)
+			<-time.After(c.Timeout + time.Second)
 		}
 		return false
 	}}
