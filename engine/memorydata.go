@@ -248,8 +248,14 @@ func (d *Data) UndoMemory(ctx context.Context, id int64) (undone MemoryChange, e
 		}
 		if c.Before != nil {
 			undone.Before = c.Before.Content
-			if _, _, _, err := memory.Save(tx, *c.Before, d.memory.chunkSize()); err != nil {
+			id, _, newer, err := memory.Save(tx, *c.Before, d.memory.chunkSize())
+			if err != nil {
 				return err
+			}
+			if newer != nil { // saved since under the same key: it can come back, too
+				if err := tx.AddMemoryChange(id, newer); err != nil {
+					return err
+				}
 			}
 		}
 		return tx.EndMemoryChange(c.ID)

@@ -102,9 +102,11 @@ func (r *remembering) Save(ctx context.Context, c tools.Call, e recall.Entry) (c
 		if chunks = n; err != nil || n == 0 {
 			return err
 		}
+		crashPoint("memory.saving")
 		return tx.AddMemoryChange(id, old)
 	})
 	if err == nil && chunks > 0 {
+		crashPoint("memory.saved")
 		r.kept()
 	}
 	return chunks, err

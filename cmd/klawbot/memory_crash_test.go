@@ -10,6 +10,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"klawbot/internal/modeltest"
+	"klawbot/internal/telegramtest"
 )
 
 var remembered = regexp.MustCompile(`(\d+) memories, (\d+) pieces`)
@@ -71,5 +74,47 @@ func TestKilledWhileRemembering(t *testing.T) {
 	}
 	if out := says("memory", "search", "row 0 of round 0 about gardens"); !strings.Contains(out, "row 0 of round 0") {
 		t.Errorf("the first batch is not found: %s", out)
+	}
+}
+
+// TestKilledWhileATurnRemembers kills the bot at each moment of a turn that saves.
+// The next one tells the model what is not known; when it checks before it saves
+// again, as it is told to, the memory is there once.
+func TestKilledWhileATurnRemembers(t *testing.T) {
+	for _, point := range []string{"call.started", "memory.saving", "memory.saved", "call.done", "call.finished"} {
+		t.Run(point, func(t *testing.T) {
+			const chat = 11
+			r := newRig(t, "off", chat)
+			r.edit("  retries: 1\n", "  retries: 1\nmemory: {embedding: {type: off}}\n")
+			r.model.Respond(func(q modeltest.Request) modeltest.Reply {
+				switch last := q.Last().Text(); {
+				case callsBehind(q) == 0, strings.Contains(last, "No relevant memories"):
+					return modeltest.CallTool("memory_save", map[string]any{"content": "The locker code is 4711-Q"})
+				case strings.Contains(last, "check before you repeat it"):
+					return modeltest.CallTool("memory_search", map[string]any{"query": "locker code"})
+				}
+				return modeltest.Text("done " + lastTask(q))
+			})
+			b := r.start("", "KLAWBOT_CRASH="+point)
+			r.telegram.User(chat).Send("task 0")
+			<-b.exited
+			if code := b.cmd.ProcessState.ExitCode(); code != -1 {
+				t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
+			}
+			b = r.start("")
+			r.wait(b, "the task is answered", func(v telegramtest.State) bool { return answered(v, chat, 0) && v.Pending() == 0 })
+			if code := b.stop(); code != 0 {
+				t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+			}
+			cmd := exec.Command(os.Args[0])
+			cmd.Args = []string{"klawbot", "--config", r.config, "memory", "search", "--json", "locker code"}
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if n := strings.Count(string(out), `"content": "The locker code`); n != 1 {
+				t.Errorf("the memory is there %d times: %s", n, out)
+			}
+		})
 	}
 }
