@@ -80,7 +80,7 @@ func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said,
 		if h.Cosine == 0 {
 			return memory.Overlap(question, h.Content) < max(s.MinScore, leastOverlap)
 		}
-		return h.Cosine < s.MinScore
+		return m.Nearness(h.Cosine) < s.MinScore
 	}
 	said, known = slices.DeleteFunc(found[0], far), slices.DeleteFunc(found[1], far)
 	return said, known, t.hearOf(ctx, known)

@@ -133,6 +133,15 @@ func (e *embedder) Passages(ctx context.Context, texts []string) ([][]float32, e
 	return m.Passages(ctx, texts)
 }
 
+// Floor is about the least cosine of the model's vectors.
+func (e *embedder) Floor() float64 {
+	m, err := e.current()
+	if f, ok := m.(interface{ Floor() float64 }); err == nil && ok {
+		return f.Floor()
+	}
+	return 0
+}
+
 // Close releases the model.
 func (e *embedder) Close() error {
 	e.mu.Lock()

@@ -30,7 +30,7 @@ type MemorySettings struct {
 // AutoRecall says what the model is reminded of without asking.
 type AutoRecall struct {
 	Enabled bool
-	// TopK and MaxTokens bound it; MinScore is the least cosine.
+	// TopK and MaxTokens bound it; MinScore is how near a text must be, 0 to 1.
 	TopK, MaxTokens int
 	MinScore        float64
 }

@@ -102,6 +102,9 @@ func (m *Model) Dimensions(ctx context.Context) (int, error) {
 	return len(v), err
 }
 
+// Floor is about the least cosine of the vectors of two texts.
+func (m *Model) Floor() float64 { return m.config.Recipe.Floor }
+
 // Close releases the model for good.
 func (m *Model) Close() error {
 	m.turn <- struct{}{}

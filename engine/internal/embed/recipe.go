@@ -26,13 +26,16 @@ type Recipe struct {
 	Pooling                    Pooling
 	// MaxTokens is where a text is cut.
 	MaxTokens int
+	// Floor is about the least cosine of two texts.
+	Floor float64
 }
 
 // recipes are those of the models that are known by name. They come from the
-// models' own cards.
+// models' own cards. Those of the e5 family say that their cosines lie between 0.7
+// and 1, because they were trained with a temperature of 0.01.
 var recipes = map[string]Recipe{
-	"e5-small-v2":           {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512},
-	"multilingual-e5-small": {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512},
+	"e5-small-v2":           {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Floor: 0.7},
+	"multilingual-e5-small": {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Floor: 0.7},
 	"all-minilm-l6-v2":      {Pooling: Mean, MaxTokens: 256},
 }
 

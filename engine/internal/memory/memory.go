@@ -95,6 +95,16 @@ func New(c Config) *Memory {
 	return &Memory{store: c.Store, embedder: c.Embedder, rest: c.Rest, fusion: c.Fusion, log: c.Log, common: map[string]int{}}
 }
 
+// Nearness is what a cosine says: 1 for the same text, 0 for one that has nothing to
+// do with it. Some models have large cosines for all texts.
+func (m *Memory) Nearness(cosine float64) float64 {
+	floor := 0.0
+	if e, ok := m.embedder.(interface{ Floor() float64 }); ok {
+		floor = e.Floor()
+	}
+	return (cosine - floor) / (1 - floor)
+}
+
 // Reload forgets what was read of the vectors, after a chat got another id.
 func (m *Memory) Reload() {
 	m.mu.Lock()
