@@ -111,7 +111,7 @@ func (b *figures) start(binary string) {
 		r.wait(p, "the first poll", func(v telegramtest.State) bool { return v.Count("getUpdates") > before })
 		times = append(times, time.Since(began))
 		<-time.After(2 * time.Second / time.Duration(1+9*btoi(*short)))
-		idle = max(idle, rss(b.t, p.cmd.Process.Pid))
+		idle = max(idle, residentMB(b.t, p.cmd.Process.Pid))
 		p.stop()
 	}
 	slices.Sort(times)
@@ -133,17 +133,19 @@ const wordsAlone = "memory: {embedding: {type: off}}\n"
 // turns measures the bot's own share of a turn: from the update to the model
 // request, and from the model's answer to the reply.
 func (b *figures) turns(binary, streaming string) {
-	own, memory := b.talk(binary, streaming, func(*rig) {})
+	own, memory, computed := b.talk(binary, streaming, func(*rig) {})
 	p50, p99 := ms(own[len(own)/2]), ms(own[len(own)*99/100])
 	b.add("own overhead per turn p50, streaming "+streaming, p50, "ms", "<= 5", p50 <= 5)
 	b.add("own overhead per turn p99, streaming "+streaming, p99, "ms", "<= 25", p99 <= 25)
+	b.add("processor time per turn, streaming "+streaming, computed, "ms", "", true)
 	b.add(fmt.Sprintf("RSS after %d turns, streaming %s", len(own), streaming), memory, "MB", "<= 40", memory <= 40)
 }
 
 // talk lets one person talk, each question sent when the answer before is there.
-// It returns the bot's own share of each turn, the shortest first, and what the
-// bot occupies at the end.
-func (b *figures) talk(binary, streaming string, change func(*rig)) (own []time.Duration, memory float64) {
+// It returns the bot's own share of each turn, the shortest first, what the bot
+// occupies at the end, and how long it has computed for a turn, in milliseconds:
+// that is nearly the same on a machine with other work.
+func (b *figures) talk(binary, streaming string, change func(*rig)) (own []time.Duration, memory, computed float64) {
 	var mu sync.Mutex
 	var sent, asked, said, shown time.Time
 	finals := make(chan struct{}, 1)
@@ -166,6 +168,7 @@ func (b *figures) talk(binary, streaming string, change func(*rig)) (own []time.
 	p := r.start(binary)
 	r.wait(p, "the first poll", func(v telegramtest.State) bool { return v.Polling() })
 	person := r.telegram.User(11)
+	before := processorTime(b.t, p.cmd.Process.Pid)
 	for n := range scale(1000) {
 		mu.Lock()
 		want, sent = fmt.Sprintf("answer %d", n), time.Now()
@@ -180,10 +183,11 @@ func (b *figures) talk(binary, streaming string, change func(*rig)) (own []time.
 		own = append(own, asked.Sub(sent)+shown.Sub(said))
 		mu.Unlock()
 	}
-	memory = rss(b.t, p.cmd.Process.Pid)
+	memory = residentMB(b.t, p.cmd.Process.Pid)
+	computed = ms(processorTime(b.t, p.cmd.Process.Pid)-before) / float64(len(own))
 	p.stop()
 	slices.Sort(own)
-	return own, memory
+	return own, memory, computed
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -225,7 +229,7 @@ func (b *figures) throughput(binary, streaming string) {
 	}
 	group.Wait()
 	took := time.Since(began)
-	memory := rss(b.t, p.cmd.Process.Pid)
+	memory := residentMB(b.t, p.cmd.Process.Pid)
 	p.stop()
 	rate := float64(people*rounds) / took.Seconds()
 	b.add("turns per second, 100 chats, streaming "+streaming, rate, "/s", ">= 300", rate >= 300)
@@ -299,24 +303,4 @@ func (b *figures) size(binary string) {
 	}
 	size := float64(info.Size()) / 1e6
 	b.add("binary, stripped", size, "MB", "<= 30", size <= 30)
-}
-
-// rss is the resident memory of a process in megabytes.
-func rss(t *testing.T, pid int) float64 {
-	t.Helper()
-	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(body)) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == "VmRSS:" {
-			kb, err := strconv.ParseFloat(f[1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kb / 1000
-		}
-	}
-	t.Fatal("no VmRSS")
-	return 0
 }

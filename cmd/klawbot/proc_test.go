@@ -1,4 +1,4 @@
-//go:build (crash || soak) && linux
+//go:build (bench || crash || soak) && linux
 
 package main
 
@@ -17,21 +17,26 @@ func residentMB(t testing.TB, pid int) float64 { return memoryMB(t, pid, "VmRSS:
 // memoryMB reads one of the sizes that Linux tells about a process.
 func memoryMB(t testing.TB, pid int, what string) float64 {
 	t.Helper()
-	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	mb, err := memoryOf(pid, what)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return mb
+}
+
+// memoryOf is memoryMB for a process that may have ended.
+func memoryOf(pid int, what string) (float64, error) {
+	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
 	}
 	for line := range strings.Lines(string(body)) {
 		if f := strings.Fields(line); len(f) == 3 && f[0] == what {
 			kb, err := strconv.ParseFloat(f[1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kb / 1000
+			return kb / 1000, err
 		}
 	}
-	t.Fatalf("no %s", what)
-	return 0
+	return 0, fmt.Errorf("process %d has no %s", pid, what)
 }
 
 // processorTime is how long a process has computed, in user mode and in the
