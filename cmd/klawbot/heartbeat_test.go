@@ -50,7 +50,7 @@ func TestHeartbeat(t *testing.T) {
 			t.Errorf("without a file it ran at %q", *times)
 		}
 		b.heartbeat(look)
-		<-time.After(time.Minute)
+		<-time.After(b.look + time.Second)
 		b.telegram.User(bruno).Send("/heartbeat")
 		b.until("what is planned", func() bool {
 			all := b.shows(bruno)

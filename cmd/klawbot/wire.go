@@ -145,12 +145,13 @@ func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
 	if err := p.box.check(ctx); err != nil {
 		return nil, err
 	}
+	e, err := engine.New(ctx, p.config)
+	if err != nil { // which is all that a start that fails says
+		return nil, owned(p.folders.data, err)
+	}
 	if text, err := p.box.describe(); err == nil {
 		p.config.Log.Info("commands", "sandbox", text)
 	}
-	e, err := engine.New(ctx, p.config)
-	if err == nil { // no other bot uses the folders
-		p.box.sweep()
-	}
-	return e, owned(p.folders.data, err)
+	p.box.sweep() // no other bot uses the folders
+	return e, nil
 }
