@@ -153,7 +153,7 @@ func TestFiveHundredTurns(t *testing.T) {
 		case i%9 == 0:
 			word = "look"
 		case i%50 == 49:
-			more = strings.Repeat("a long letter about nothing ", 300)
+			more = strings.Repeat("длинное письмо ни о чём ", 150)
 		}
 		h.exchange(fmt.Sprintf("%s %d %s", word, i, more), fmt.Sprintf("re: %d", i))
 	}
@@ -164,6 +164,9 @@ func TestFiveHundredTurns(t *testing.T) {
 			t.Errorf("request %d takes %d tokens of %d", i, n, budget-500)
 		}
 		wholePairs(t, r)
+	}
+	if got := reuse(t, asks); got < 0.85 {
+		t.Errorf("a provider can take %.1f %% from its cache", 100*got)
 	}
 	last := text(asks[len(asks)-1])
 	for _, fact := range []string{"4711-Q", "Брунo"} {
@@ -193,7 +196,8 @@ func grown(t *testing.T) *house {
 	return h
 }
 
-// letter is a text of some tokens that no summary keeps.
+// letter is a text of some tokens that no summary keeps. With 1200 and more it is so
+// long that the engine waits for what may follow.
 func letter(n int) string { return strings.Repeat("and so on ", n/3) }
 
 func (h *house) echoFirst() {
@@ -209,8 +213,8 @@ func TestCompactionTriggersAtItsShareOfTheBudget(t *testing.T) {
 	if n := len(h.asked("small-model")); n != 0 {
 		t.Errorf("%d summaries of a short conversation", n)
 	}
-	for i := range 4 {
-		h.exchange(fmt.Sprint("long", i, " ", letter(1500)), fmt.Sprint("re: long", i))
+	for i := range 5 {
+		h.exchange(fmt.Sprint("long", i, " ", letter(1100)), fmt.Sprint("re: long", i))
 	}
 	h.until("a summary", func() bool { return summedUp(h) > 0 })
 	h.exchange("after", "re: after")
@@ -219,7 +223,7 @@ func TestCompactionTriggersAtItsShareOfTheBudget(t *testing.T) {
 	if got := last.Messages[1].Text(); last.Messages[1].Role != "user" || !strings.HasPrefix(got, "## Last Summary\n") || !strings.Contains(got, "FACT early") {
 		t.Errorf("the first message is %s: %s", last.Messages[1].Role, clipped(got))
 	}
-	if got := text(last); strings.Contains(got, "user: one") || !strings.Contains(got, "long3") {
+	if got := text(last); strings.Contains(got, "user: one") || !strings.Contains(got, "long4") {
 		t.Errorf("what is summed up is there too, or the newest is not:\n%s", clipped(got))
 	}
 }
@@ -230,7 +234,7 @@ func TestNoCompactionWhenItIsOff(t *testing.T) {
 	h.echoFirst()
 	h.start()
 	for i := range 6 {
-		h.exchange(fmt.Sprint("long", i, " ", letter(1500)), fmt.Sprint("re: long", i))
+		h.exchange(fmt.Sprint("long", i, " ", letter(1100)), fmt.Sprint("re: long", i))
 	}
 	h.end()
 	if n := len(h.asked("small-model")); n != 0 {
@@ -294,8 +298,8 @@ func TestNewWhileASummaryIsMade(t *testing.T) {
 	})
 	h.start()
 	h.exchange("one FACT early", "re: one")
-	for i := range 4 {
-		h.exchange(fmt.Sprint("long", i, " ", letter(1500)), fmt.Sprint("re: long", i))
+	for i := range 5 {
+		h.exchange(fmt.Sprint("long", i, " ", letter(1100)), fmt.Sprint("re: long", i))
 	}
 	<-asked
 	h.exchange("/new", "New conversation started. Previous context cleared.")
@@ -374,15 +378,32 @@ func TestConsecutiveRequestsBeginAlike(t *testing.T) {
 	}
 	asks := h.asked("test-model")
 	for i := 1; i < len(asks); i++ {
-		a, b := cached(t, asks[i-1]), cached(t, asks[i])
-		n := 0
-		for n < len(a) && n < len(b) && a[n] == b[n] {
-			n++
-		}
+		b := cached(t, asks[i])
+		n := shared(cached(t, asks[i-1]), b)
 		if share := float64(n) / float64(len(b)); share < 0.95 {
 			t.Errorf("request %d shares %.1f %% with the one before, the next bytes are %q", i, 100*share, b[n:min(n+80, len(b))])
 		}
 	}
+}
+
+// shared is how many bytes two requests have in common at their beginning.
+func shared(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// reuse is the share of all bytes asked that stood at the beginning of the
+// request before, too.
+func reuse(t *testing.T, asks []modeltest.Request) float64 {
+	var reused, all int
+	before := cached(t, asks[0])
+	for _, r := range asks[1:] {
+		now := cached(t, r)
+		reused, all, before = reused+shared(before, now), all+len(now), now
+	}
+	return float64(reused) / float64(all)
 }
 
 func cached(t *testing.T, r modeltest.Request) string {
@@ -416,6 +437,16 @@ func TestWindowMovesInSteps(t *testing.T) {
 			t.Errorf("the model got %d messages", n)
 		}
 		begins = append(begins, r.Messages[1].Text())
+	}
+	asks := h.asked("test-model")
+	for i := 1; i < len(asks); i++ {
+		now := cached(t, asks[i])
+		if n := shared(cached(t, asks[i-1]), now); begins[i] == begins[i-1] && float64(n) < 0.95*float64(len(now)) {
+			t.Errorf("request %d shares %d of %d bytes with the one before", i, n, len(now))
+		}
+	}
+	if got := reuse(t, asks); got < 0.95 {
+		t.Errorf("a provider can take %.1f %% from its cache", 100*got)
 	}
 	moved := 0
 	for i := 11; i < len(begins); i++ {
