@@ -16,6 +16,10 @@ import (
 	"klawbot/tools/job"
 )
 
+// HeartbeatFile is the file of the workspace that says what the bot looks after
+// by itself.
+const HeartbeatFile = workspace.HeartbeatFile
+
 // Heartbeat is what the bot looks after by itself, as HEARTBEAT.md says.
 type Heartbeat struct {
 	// Every is the time between two runs for a file that holds a text without

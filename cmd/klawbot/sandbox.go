@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
 	"klawbot/engine"
+	"klawbot/tools"
 	"klawbot/tools/sandbox"
 	"klawbot/tools/self"
 )
@@ -53,19 +55,19 @@ func (b *box) get() (*sandbox.Sandbox, error) {
 	defer b.mu.Unlock()
 	if b.made == nil || !reflect.DeepEqual(*b.made, c) {
 		b.made = &c
-		b.now, b.err = c.make(b.folders)
+		b.now, b.err = c.make(b.folders, b.live.source.File)
 	}
 	return b.now, b.err
 }
 
 // make makes a sandbox of the configuration, or nil when it is off.
-func (c Sandbox) make(f folders) (*sandbox.Sandbox, error) {
+func (c Sandbox) make(f folders, file string) (*sandbox.Sandbox, error) {
 	if c.Type == sandbox.TypeOff {
 		return nil, nil
 	}
 	config := sandbox.Config{
 		Type: c.Type, Image: c.Image, Network: c.Network,
-		Workspace: f.workspace, Skills: filepath.Join(f.data, "skills"), Data: f.data,
+		Workspace: f.workspace, Skills: filepath.Join(f.data, "skills"), Data: f.data, Configuration: file,
 		Limits: sandbox.Limits{MemoryMB: c.MemoryMB, CPUs: c.CPUs, Pids: c.Pids, Seconds: c.TimeSeconds, DiskMB: c.DiskMB},
 	}
 	for _, text := range c.Mounts {
@@ -105,6 +107,16 @@ func (b *box) shell() sandbox.Runner {
 		return sandbox.Refusing(errors.New("tools.sandbox.shell is on and tools.sandbox.type is off"))
 	}
 	return s
+}
+
+// readOnly names the files of the workspace that commands in a sandbox may not
+// change. A run that nobody is at does not plan others by way of the heartbeat's
+// file, unless the owner's policy lets it plan.
+func (l *live) readOnly(c tools.Call) []string {
+	if c.Origin == tools.OriginPerson || c.Origin == "" || slices.Contains(l.config().Tools.Policy.Scheduled.Allow, "schedule_add") {
+		return nil
+	}
+	return []string{engine.HeartbeatFile}
 }
 
 // check proves that the sandbox works, so that the bot does not start without

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"klawbot/internal/redact"
+	"klawbot/tools"
 	"klawbot/tools/sandbox"
 )
 
@@ -100,5 +101,20 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	b.live.current.Store(mustParse(t, ""))
 	if b.code() != nil {
 		t.Error("the sandbox stays")
+	}
+}
+
+// TestRunsDoNotPlanByCommands: only a person's commands may write the heartbeat's
+// file, unless the owner lets runs plan.
+func TestRunsDoNotPlanByCommands(t *testing.T) {
+	b := testBox(t, "")
+	for origin, want := range map[tools.Origin]int{tools.OriginPerson: 0, tools.OriginSchedule: 1, tools.OriginSubagent: 1} {
+		if got := b.live.readOnly(tools.Call{Origin: origin}); len(got) != want || want == 1 && got[0] != "HEARTBEAT.md" {
+			t.Errorf("%s: %v", origin, got)
+		}
+	}
+	b.live.current.Store(mustParse(t, "tools: {policy: {scheduled: {allow: [schedule_add, shell]}}}\n"))
+	if got := b.live.readOnly(tools.Call{Origin: tools.OriginSchedule}); got != nil {
+		t.Errorf("although runs may plan: %v", got)
 	}
 }

@@ -70,10 +70,10 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	}
 	p.shell = exec.NewShell(exec.ShellConfig{
 		Workspace: f.workspace, Settings: func() exec.ShellSettings { return l.config().shell() }, AllowHardlinks: files.AllowHardlinks,
-		Runner: p.box.shell,
+		Runner: p.box.shell, ReadOnly: l.readOnly,
 	})
 	p.plugins = plugins(l, p.box, log)
-	code := exec.NewCode(exec.CodeConfig{Workspace: f.workspace, Sandbox: p.box.code})
+	code := exec.NewCode(exec.CodeConfig{Workspace: f.workspace, Sandbox: p.box.code, ReadOnly: l.readOnly})
 	p.config = engine.Config{
 		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),

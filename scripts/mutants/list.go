@@ -431,4 +431,8 @@ var mutants = []mutant{
 `, "",
 		"TestOffLeavesNoProcessBehindAtTheDeadline",
 	},
+	{
+		"tools/sandbox/confined.go", `	kept, err := s.readOnly(r, c.ReadOnly)`, `	kept, err := s.readOnly(r, nil)`,
+		"TestSandboxKeepsReadOnlyFiles",
+	},
 }

@@ -27,6 +27,8 @@ type CodeConfig struct {
 	// Sandbox is asked at every call; nil, or one that is nil: there is none and
 	// the tool is hidden.
 	Sandbox func() *sandbox.Sandbox
+	// ReadOnly names files of the workspace that a call may not change; nil: none.
+	ReadOnly func(tools.Call) []string
 }
 
 // codeArgs are the parameters of code_execute.
@@ -51,6 +53,9 @@ var languages = map[string]language{
 func NewCode(c CodeConfig) tools.Tool {
 	if c.Sandbox == nil {
 		c.Sandbox = func() *sandbox.Sandbox { return nil }
+	}
+	if c.ReadOnly == nil {
+		c.ReadOnly = noneReadOnly
 	}
 	return tools.New(tools.Spec{
 		Name: "code_execute", Group: tools.GroupRuntime, Changes: true, RequiresApproval: true, Outside: true,
@@ -102,6 +107,7 @@ func (c CodeConfig) run(ctx context.Context, call tools.Call, a codeArgs) tools.
 	if err != nil {
 		return tools.Fail(tools.Execution, err.Error())
 	}
+	command.ReadOnly = c.ReadOnly(call)
 	out, err := box.Run(ctx, command)
 	if err != nil {
 		return tools.Fail(tools.Execution, "the code did not start: "+err.Error())

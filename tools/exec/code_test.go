@@ -32,6 +32,7 @@ type coder struct {
 	executor *tools.Executor
 	scratch  string
 	kept     map[string]string // what was kept, by path
+	readOnly []string
 }
 
 func newCoder(t *testing.T, kind string) *coder {
@@ -55,7 +56,9 @@ func newCoder(t *testing.T, kind string) *coder {
 		}
 		c.box = box
 	}
-	registry, err := tools.NewRegistry(exec.NewCode(exec.CodeConfig{Workspace: c.ws, Sandbox: func() *sandbox.Sandbox { return c.box }}))
+	registry, err := tools.NewRegistry(exec.NewCode(exec.CodeConfig{
+		Workspace: c.ws, Sandbox: func() *sandbox.Sandbox { return c.box }, ReadOnly: func(tools.Call) []string { return c.readOnly },
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +134,47 @@ func TestCodeSharesTheWorkspaceAndReadsTheSkills(t *testing.T) {
 		r = c.python("import os\nopen(os.environ['SKILLS']+'/greet/new','w')")
 		if r.Success {
 			t.Errorf("the skills can be written: %+v", r)
+		}
+	})
+}
+
+// TestCodeKeepsReadOnlyFilesAsTheyAre: by a mount, or by putting them back.
+func TestCodeKeepsReadOnlyFilesAsTheyAre(t *testing.T) {
+	boxes(t, func(t *testing.T, kind string) {
+		c := newCoder(t, kind)
+		c.readOnly = []string{"HEARTBEAT.md", "absent.md"}
+		file := filepath.Join(c.ws, "HEARTBEAT.md")
+		if err := os.WriteFile(file, []byte("as it was"), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if r := c.python("print(open('HEARTBEAT.md').read())"); !r.Success || !strings.HasPrefix(r.Output, "as it was\n") || strings.Contains(r.Output, "[stderr]") {
+			t.Errorf("%+v", r)
+		}
+		for name, code := range map[string]string{
+			"write":   "open('HEARTBEAT.md','w').write('planned')",
+			"remove":  "os.remove('HEARTBEAT.md')",
+			"replace": "open('x','w').write('planned'); os.rename('x','HEARTBEAT.md')",
+			"link":    "os.rename('HEARTBEAT.md','y'); os.symlink('y','HEARTBEAT.md')",
+			"folder":  "os.remove('HEARTBEAT.md'); os.mkdir('HEARTBEAT.md')",
+		} {
+			r := c.python("import os\n" + code)
+			info, err := os.Lstat(file)
+			if err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != 0o640 {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
+			if text, err := os.ReadFile(file); string(text) != "as it was" {
+				t.Errorf("%s: it holds %q, %v", name, text, err)
+			}
+			if r.Success && !strings.Contains(r.Output, "HEARTBEAT.md may not be changed here") {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		c.python("open('absent.md','w').write('planned')")
+		if _, err := os.Stat(filepath.Join(c.ws, "absent.md")); !os.IsNotExist(err) {
+			t.Errorf("the file was made: %v", err)
+		}
+		if text, err := os.ReadFile(filepath.Join(c.ws, "absent.md"+sandbox.RefusedSuffix)); string(text) != "planned" {
+			t.Errorf("%q, %v", text, err)
 		}
 	})
 }

@@ -51,6 +51,9 @@ type ShellConfig struct {
 	// Runner is asked at every call for where commands run; nil: outside any
 	// sandbox.
 	Runner func() sandbox.Runner
+	// ReadOnly names files of the workspace that a call may not change where its
+	// commands run in a sandbox; nil: none.
+	ReadOnly func(tools.Call) []string
 	// AllowHardlinks says that files with several names may be read unasked;
 	// nil means that they may not.
 	AllowHardlinks func() bool
@@ -73,11 +76,16 @@ func NewShell(c ShellConfig) *Shell {
 	if c.Runner == nil {
 		c.Runner = sandbox.Off
 	}
+	if c.ReadOnly == nil {
+		c.ReadOnly = noneReadOnly
+	}
 	if c.AllowHardlinks == nil {
 		c.AllowHardlinks = func() bool { return false }
 	}
 	return &Shell{config: c, jobs: map[string]*job{}}
 }
+
+func noneReadOnly(tools.Call) []string { return nil }
 
 // shellArgs are the parameters of shell.
 type shellArgs struct {

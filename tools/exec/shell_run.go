@@ -23,6 +23,9 @@ func (s *Shell) run(ctx context.Context, c tools.Call, _ shellArgs) tools.Result
 	}
 	runner := s.config.Runner()
 	steps := s.plan(v, runner.Name())
+	for i := range steps {
+		steps[i].command.ReadOnly = s.config.ReadOnly(c)
+	}
 	if v.args.Background {
 		return s.background(ctx, c, v, runner, steps)
 	}
@@ -122,6 +125,9 @@ func (t *transcript) end(o sandbox.Outcome) {
 	t.now = nil
 	t.stdout.WriteString(o.Stdout.String())
 	t.stderr.WriteString(o.Stderr.String())
+	for _, name := range o.PutBack {
+		fmt.Fprintf(&t.stderr, "%s may not be changed here and is as it was; what was written is in %s\n", name, name+sandbox.RefusedSuffix)
+	}
 }
 
 // say adds a line to standard error.

@@ -56,6 +56,8 @@ type Config struct {
 	Skills string
 	// Data is the folder that no command may see. Empty: none.
 	Data string
+	// Configuration is a file that no command may see. Empty: none.
+	Configuration string
 	// Image is what docker runs. Required for docker.
 	Image string
 	// Network lets commands use the network.
@@ -182,9 +184,15 @@ func (c Config) check() error {
 	if c.Data != "" && within(resolved(c.Workspace), resolved(c.Data)) {
 		return errors.New("the data folder lies in the workspace, where commands in a sandbox would change it; move the workspace")
 	}
+	if c.Configuration != "" && within(resolved(c.Workspace), resolved(c.Configuration)) {
+		return errors.New("the configuration lies in the workspace, where commands in a sandbox would read and change it; move it")
+	}
 	for _, m := range c.Mounts {
 		if err := m.check(c.Data); err != nil {
 			return err
+		}
+		if c.Configuration != "" && within(resolved(m.Host), resolved(c.Configuration)) {
+			return fmt.Errorf("%s may not be mounted into a sandbox: it holds the configuration", m.Host)
 		}
 	}
 	return nil
@@ -309,7 +317,11 @@ func (s *Sandbox) Start(ctx context.Context, c Command) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := job{run: r.run}
+	kept, err := s.readOnly(r, c.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	j := job{run: r.run, putBack: func() []string { return s.putBack(kept) }}
 	var undo []func()
 	j.cleanup = func() {
 		for _, f := range slices.Backward(undo) {

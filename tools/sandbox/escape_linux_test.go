@@ -332,15 +332,17 @@ func TestSandboxRefusesWhatWouldOpenIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]sandbox.Config{
-		"socket":      {Mounts: []sandbox.Bind{{Host: "/var/run/docker.sock", Inside: "/s"}}},
-		"run":         {Mounts: []sandbox.Bind{{Host: "/run", Inside: "/r"}}},
-		"root":        {Mounts: []sandbox.Bind{{Host: "/", Inside: "/host"}}},
-		"data":        {Data: "/home/bot/data", Mounts: []sandbox.Bind{{Host: "/home/bot", Inside: "/bot"}}},
-		"data inside": {Data: filepath.Join(workspace, "data")},
-		"relative":    {Mounts: []sandbox.Bind{{Host: "x", Inside: "/x"}}},
-		"over":        {Mounts: []sandbox.Bind{{Host: "/opt", Inside: "/workspace"}}},
-		"option":      {Mounts: []sandbox.Bind{{Host: "/opt,readonly", Inside: "/x"}}},
-		"type":        {Type: "chroot"},
+		"socket":          {Mounts: []sandbox.Bind{{Host: "/var/run/docker.sock", Inside: "/s"}}},
+		"run":             {Mounts: []sandbox.Bind{{Host: "/run", Inside: "/r"}}},
+		"root":            {Mounts: []sandbox.Bind{{Host: "/", Inside: "/host"}}},
+		"data":            {Data: "/home/bot/data", Mounts: []sandbox.Bind{{Host: "/home/bot", Inside: "/bot"}}},
+		"settings":        {Configuration: "/home/bot/config.yaml", Mounts: []sandbox.Bind{{Host: "/home/bot", Inside: "/bot"}}},
+		"settings inside": {Configuration: filepath.Join(workspace, "config.yaml")},
+		"data inside":     {Data: filepath.Join(workspace, "data")},
+		"relative":        {Mounts: []sandbox.Bind{{Host: "x", Inside: "/x"}}},
+		"over":            {Mounts: []sandbox.Bind{{Host: "/opt", Inside: "/workspace"}}},
+		"option":          {Mounts: []sandbox.Bind{{Host: "/opt,readonly", Inside: "/x"}}},
+		"type":            {Type: "chroot"},
 	} {
 		if c.Type == "" {
 			c.Type = sandbox.TypeLandlock
@@ -396,6 +398,32 @@ func TestSandboxRunsAPipeline(t *testing.T) {
 		out := mustRun(t, b, sandbox.Command{Argv: []string{"printf", `b\na\nb\n`}, Pipe: [][]string{{"sort", "-u"}, {"wc", "-l"}}, Dir: b.workspace})
 		if strings.TrimSpace(out.Stdout.String()) != "2" {
 			t.Errorf("outcome %+v %s", out, out.Stderr.String())
+		}
+	})
+}
+
+// TestSandboxKeepsReadOnlyFiles: by a mount where there are mounts, else by
+// putting back what was there.
+func TestSandboxKeepsReadOnlyFiles(t *testing.T) {
+	kinds(t, func(t *testing.T, kind string) {
+		b := newBox(t, kind, nil)
+		file := filepath.Join(b.workspace, "kept.md")
+		if err := os.WriteFile(file, []byte("as it was"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out := mustRun(t, b, sandbox.Command{
+			Argv: []string{"sh", "-c", "cat kept.md; echo new >x; mv x kept.md; echo new >kept.md; echo new >absent.md"}, Dir: b.workspace,
+			ReadOnly: []string{"kept.md", "absent.md"},
+		})
+		text, err := os.ReadFile(file)
+		if string(text) != "as it was" || !strings.HasPrefix(out.Stdout.String(), "as it was") {
+			t.Errorf("it holds %q, %v, and %q was read", text, err, out.Stdout.String())
+		}
+		if _, err := os.Stat(filepath.Join(b.workspace, "absent.md")); !os.IsNotExist(err) {
+			t.Errorf("another was made: %v", err)
+		}
+		if len(out.PutBack) == 0 || out.PutBack[len(out.PutBack)-1] != "absent.md" {
+			t.Errorf("the outcome names %q", out.PutBack)
 		}
 	})
 }

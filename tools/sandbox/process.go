@@ -34,6 +34,9 @@ type job struct {
 	// settle are called when the stages have exited: they wait for what is still
 	// being killed.
 	settle []func()
+	// putBack, if not nil, is called when nothing runs any more; it returns what
+	// the outcome names.
+	putBack func() []string
 	// cleanup, if not nil, is called when nothing runs any more.
 	cleanup func()
 }
@@ -226,6 +229,9 @@ func (p *Process) supervise(ctx context.Context, c Command) {
 	}
 	if p.job.watch != nil && broken == "" {
 		p.outcome.Broken = p.job.watch.broken(p.outcome.ExitCode)
+	}
+	if p.job.putBack != nil {
+		p.outcome.PutBack = p.job.putBack()
 	}
 	p.cleanup()
 	close(p.done)

@@ -62,6 +62,9 @@ type Command struct {
 	Dir string
 	// Binds are further folders and files that a sandbox shows to the command.
 	Binds []Bind
+	// ReadOnly are files of the workspace, named as seen from it, that a sandbox
+	// keeps as they are. Off does not.
+	ReadOnly []string
 	// Env is added to the environment, "NAME=value". It never comes from a
 	// model.
 	Env []string
@@ -95,6 +98,9 @@ type Outcome struct {
 	Stopped bool
 	// Broken is the limit of the sandbox that ended it: memory, processes, disk
 	// or processor time. Empty: none that is known.
-	Broken   string
+	Broken string
+	// PutBack are the files of ReadOnly that had changed when the command ended,
+	// and are as they were; what stood there is beside them, with RefusedSuffix.
+	PutBack  []string
 	Duration time.Duration
 }
