@@ -24,6 +24,7 @@ func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 	if idle, err := m.nothingToEmbed(ctx); err != nil || idle {
 		return err
 	}
+	m.rest(ctx) // a new set loads the model
 	set, err := m.ensureSet(ctx)
 	if noEmbedder(err) {
 		return nil
@@ -34,8 +35,7 @@ func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 	if m.cursor.set != set.ID {
 		m.cursor.set, m.cursor.next = set.ID, 0
 	}
-	for done := 0; ; {
-		m.rest(ctx)
+	for done := 0; ; m.rest(ctx) {
 		var waiting []store.Chunk
 		err := m.store.Read(ctx, func(tx *store.Tx) error {
 			waiting, err = tx.WithoutVector(set.ID, m.cursor.next, embedBatch)

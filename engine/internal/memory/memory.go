@@ -52,8 +52,8 @@ type Config struct {
 	Store *store.Store
 	// Embedder makes the vectors; nil is none.
 	Embedder Embedder
-	// Rest is called before a batch of vectors is made for the index, and may wait
-	// while others need the processor; nil does not.
+	// Rest is called before the model is loaded for the index and before each batch
+	// of vectors for it, and may wait while others need the processor; nil does not.
 	Rest func(context.Context)
 	// Fusion is asked how the sides come together; nil is FuseScores.
 	Fusion func() Fusion

@@ -2,6 +2,8 @@ package memory_test
 
 import (
 	"context"
+	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,4 +52,31 @@ func TestAQuestionWithPatienceGoesByWordsWhileItsVectorIsMade(t *testing.T) {
 			t.Error("words alone decide although the model is quick")
 		}
 	})
+}
+
+// loading is a bag that calls loaded when it is loaded.
+type loading struct {
+	bag
+	loaded func()
+}
+
+func (l loading) Dimensions(ctx context.Context) (int, error) {
+	l.loaded()
+	return l.bag.Dimensions(ctx)
+}
+
+func TestTheModelIsLoadedForTheIndexWhenTurnsLetIt(t *testing.T) {
+	s := openStore(t)
+	save(t, s, store.Memory{Key: "k", Content: "the boiler is broken"})
+	var order []string
+	m := memory.New(memory.Config{
+		Store: s, Embedder: loading{bag{"test"}, func() { order = append(order, "load") }},
+		Rest: func(context.Context) { order = append(order, "rest") }, Log: slog.New(slog.DiscardHandler),
+	})
+	if err := m.Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"rest", "load", "rest"}; !slices.Equal(order, want) {
+		t.Errorf("%v, want %v", order, want)
+	}
 }
