@@ -57,6 +57,7 @@ func (a *app) runBot(ctx context.Context) error {
 	return p.serve(ctx, log, func(ctx context.Context, e *engine.Engine) {
 		defer openPages(pages(l.config(), e, log), log)()
 		a.printStart(ctx, p)
+		staySmall()
 		letGo()
 		<-ctx.Done()
 	})
