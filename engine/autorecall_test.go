@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +91,27 @@ func TestNoRecall(t *testing.T) {
 				t.Errorf("the model was asked %q", question)
 			}
 		})
+	}
+}
+
+// TestRecallIsSilentWhenItFails breaks the index: the person gets the answer all
+// the same.
+func TestRecallIsSilentWhenItFails(t *testing.T) {
+	h := forgetful(t)
+	h.start()
+	h.exchange("My locker code is 4711-Q", "re: My")
+	h.chats(4)
+	db, err := sql.Open("sqlite3", filepath.Join(h.dir, "klawbot.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("DROP TABLE chunks_fts"); err != nil {
+		t.Fatal(err)
+	}
+	h.exchange("Which locker code did I tell you?", "re: Which")
+	if _, question := h.lastAsked(); strings.Contains(question, recallHeading) || !strings.Contains(question, "Which locker code") {
+		t.Errorf("the model was asked %q", question)
 	}
 }
 
