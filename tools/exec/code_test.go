@@ -283,3 +283,43 @@ func TestCodeSaysWhatItCannotRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestShellInASandbox: it sees nothing of the machine, keeps read-only files and
+// says which limit ended it.
+func TestShellInASandbox(t *testing.T) {
+	ws := t.TempDir()
+	box, err := sandbox.New(sandbox.Config{Type: sandbox.TypeLandlock, Workspace: ws, Limits: sandbox.Limits{DiskMB: 1, Seconds: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell := exec.NewShell(exec.ShellConfig{
+		Workspace: ws, Settings: func() exec.ShellSettings { return exec.ShellSettings{Mode: exec.ModeFull} },
+		Runner: func() sandbox.Runner { return box }, ReadOnly: func(tools.Call) []string { return []string{"HEARTBEAT.md"} },
+	})
+	t.Cleanup(shell.Close)
+	registry, err := tools.NewRegistry(shell.Tools()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor := tools.NewExecutor(tools.ExecutorConfig{
+		Registry: registry, Policy: func() tools.Policy { return tools.Policy{Autonomy: tools.Full} }, Redact: &redact.Set{}, Log: slog.New(slog.DiscardHandler),
+	})
+	for text, want := range map[string]string{
+		"head -c 3000000 /dev/zero >big; c=$?; rm big; exit $c": "the command broke a limit of the sandbox: disk",
+		"cat /etc/hostname || echo $((6*7))":                    "42",
+		"echo planned >HEARTBEAT.md":                            "HEARTBEAT.md may not be changed here",
+		"while sleep 9; do :; done # for a while":               "did not end within ",
+	} {
+		arguments, err := json.Marshal(map[string]any{"command": text, "timeout": 200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := executor.Execute(t.Context(), tools.Call{ID: "c1", Name: "shell", Arguments: arguments}, nil)
+		if err != nil || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "within 3m20s") {
+			t.Errorf("%s: %+v, %v", text, r, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(ws, "HEARTBEAT.md")); !os.IsNotExist(err) {
+		t.Errorf("the file was made: %v", err)
+	}
+}

@@ -97,6 +97,9 @@ func (t *transcript) follow(ctx context.Context, runner sandbox.Runner, steps []
 		t.begin(p)
 		o := p.Outcome()
 		t.end(o)
+		if o.Broken != "" {
+			t.say("the command broke a limit of the sandbox: " + o.Broken)
+		}
 		e.code = o.ExitCode
 		if o.TimedOut || o.Stopped {
 			e.timedOut, e.stopped = o.TimedOut, o.Stopped
@@ -166,6 +169,7 @@ func (e ending) result(t *transcript, took, timeout time.Duration) tools.Result 
 	case e.fault != nil:
 		return tools.Fail(tools.Execution, "the command did not start: "+e.fault.Error())
 	case e.timedOut:
+		timeout = min(timeout, max(took.Truncate(time.Second), time.Second)) // a sandbox has a limit of its own
 		r := tools.Fail(tools.Timeout, fmt.Sprintf("the command did not end within %s and was stopped with all its processes; timeout takes up to %.0f seconds, background=true runs it without one",
 			timeout, tools.MaxTimeout.Seconds()))
 		r.Output += "\n" + t.text()
