@@ -34,8 +34,11 @@ func TestSoakOfRuns(t *testing.T) {
 		<-time.After(rand.N(900 * time.Millisecond))
 		b.kill()
 	}
+	before := r.telegram.Count("getUpdates")
 	b := r.start("")
-	r.wait(b, "the last report", func(v telegramtest.State) bool { return answered(v, chat, tasks-1) })
+	r.wait(b, "the last report", func(v telegramtest.State) bool {
+		return v.Count("getUpdates") > before && answered(v, chat, tasks-1)
+	})
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
 	}
