@@ -31,6 +31,9 @@ func schemaOf(t llm.Tool) string { return t.Name + "\x00" + string(t.Parameters)
 func (f *fallbacks) readable(p place, all []llm.Tool) []llm.Tool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(f.unreadable[p]) == 0 {
+		return all
+	}
 	return slices.DeleteFunc(slices.Clone(all), func(t llm.Tool) bool { return f.unreadable[p][schemaOf(t)] })
 }
 
