@@ -201,17 +201,11 @@ func free(tx *store.Tx, who planner, name string) error {
 		}
 		return err
 	}
-	all, err := tx.Jobs(false)
+	all, own, err := tx.CountJobs(who.home)
 	if err != nil {
 		return err
 	}
-	own := 0
-	for _, j := range all {
-		if sameChat(j.Home, who.home) {
-			own++
-		}
-	}
-	if len(all) >= maxJobs || !who.all && own >= maxChatJobs {
+	if all >= maxJobs || !who.all && own >= maxChatJobs {
 		return refuse(tools.PolicyDenied, "there are too many schedules; remove one first")
 	}
 	return nil

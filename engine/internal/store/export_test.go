@@ -38,6 +38,7 @@ var HotStatements = map[string]string{
 	"JobEver":    jobEverSQL,
 	"Jobs":       jobsSQL,
 	"JobsOn":     jobsOnSQL,
+	"CountJobs":  countJobsSQL,
 	"PruneJobs":  pruneJobsSQL,
 	"Run":        runSQL,
 	"OpenRuns":   openRunsSQL,

@@ -90,6 +90,7 @@ const (
 	jobsOnSQL   = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.state = 'on' ORDER BY j.id`
 	jobsSQL     = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.state IN ('on', 'paused') ORDER BY j.id`
 
+	countJobsSQL = `SELECT count(*), coalesce(sum(home_channel = ? AND home_chat = ?), 0) FROM jobs WHERE state IN ('on', 'paused')`
 	pruneJobsSQL = `DELETE FROM jobs WHERE state IN ('done', 'removed') AND changed_at < ?`
 )
 
@@ -164,6 +165,14 @@ func (tx *Tx) Jobs(onlyOn bool) ([]Job, error) {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
 	return all, nil
+}
+
+// CountJobs counts what is on or paused, all of it and what a chat has made.
+func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
+	if err := tx.tx.QueryRow(countJobsSQL, home.Channel, home.Chat).Scan(&all, &own); err != nil {
+		return 0, 0, fmt.Errorf("count jobs: %w", err)
+	}
+	return all, own, nil
 }
 
 // UpdateJob writes back everything of a job but its kind and where it comes from.

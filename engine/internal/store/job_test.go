@@ -79,6 +79,36 @@ func TestNamesOfJobsAreUniqueWhileTheyWait(t *testing.T) {
 	})
 }
 
+// TestJobsAreCounted counts by chat, whatever the thread, what is not over.
+func TestJobsAreCounted(t *testing.T) {
+	s := open(t, t.TempDir())
+	for _, name := range []string{"one", "two", "over", "other thread", "other chat"} {
+		j := news(name)
+		switch name {
+		case "other thread":
+			j.Home.Thread = 8
+		case "other chat":
+			j.Home.Chat = 11
+		}
+		id := addJob(t, s, j)
+		if name != "over" && name != "two" {
+			continue
+		}
+		write(t, s, func(tx *store.Tx) error {
+			j, err := tx.Job(id)
+			j.State = map[string]store.JobState{"over": store.JobDone, "two": store.JobPaused}[name]
+			return errors.Join(err, tx.UpdateJob(j))
+		})
+	}
+	read(t, s, func(tx *store.Tx) error {
+		all, own, err := tx.CountJobs(news("").Home)
+		if all != 4 || own != 3 {
+			t.Errorf("%d jobs, %d of the chat, want 4 and 3", all, own)
+		}
+		return err
+	})
+}
+
 func TestEachTimeIsClaimedOnce(t *testing.T) {
 	s := open(t, t.TempDir())
 	id := addJob(t, s, news("news"))
