@@ -140,8 +140,7 @@ func (d *Data) ImportMemories(ctx context.Context, r io.Reader, progress func(do
 	if err := d.ready(ctx); err != nil {
 		return done, err
 	}
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, maxMemoryLine)
+	in := bufio.NewReaderSize(r, 64<<10)
 	var batch []store.Memory
 	flush := func() error {
 		err := d.store.Write(ctx, func(tx *store.Tx) error { return memory.SaveAll(tx, batch, d.memory.chunkSize()) })
@@ -152,9 +151,19 @@ func (d *Data) ImportMemories(ctx context.Context, r io.Reader, progress func(do
 		batch = batch[:0]
 		return err
 	}
-	for line := 1; in.Scan(); line++ {
-		text := bytes.TrimSpace(in.Bytes())
-		if len(text) == 0 {
+	for line := 1; ; line++ {
+		text, whole, err := nextLine(in, maxMemoryLine)
+		if err != nil {
+			return done, errors.Join(fmt.Errorf("after %d memories: %w", done.Added+len(batch), err), flush())
+		}
+		if text == nil {
+			return done, flush()
+		}
+		if !whole {
+			done.fault(line, fmt.Errorf("longer than %d bytes", maxMemoryLine))
+			continue
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
 		m, err := importedRow(text)
@@ -168,10 +177,26 @@ func (d *Data) ImportMemories(ctx context.Context, r io.Reader, progress func(do
 			}
 		}
 	}
-	if err := in.Err(); err != nil {
-		return done, errors.Join(fmt.Errorf("after %d memories: %w", done.Added+len(batch), err), flush())
+}
+
+// nextLine reads a line with its end, nil behind the last one. Of one that is
+// longer than most bytes the rest is read past, and whole is false.
+func nextLine(in *bufio.Reader, most int) (line []byte, whole bool, err error) {
+	whole = true
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > most {
+			part, whole = part[:most-len(line)], false
+		}
+		line = append(line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == nil, errors.Is(err, io.EOF):
+			return line, whole, nil
+		default:
+			return nil, false, err
+		}
 	}
-	return done, flush()
 }
 
 func (i *MemoryImport) fault(line int, err error) {
