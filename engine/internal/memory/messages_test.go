@@ -1,8 +1,12 @@
 package memory_test
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
@@ -22,5 +26,52 @@ func TestOnlyTheBeginningOfAHugeMessageIsFound(t *testing.T) {
 	}
 	if got := contents(t, m, memory.Query{Text: "zebra"}); len(got) != 0 {
 		t.Errorf("its end finds %d pieces", len(got))
+	}
+}
+
+func TestCatchUpGoesOnWhereTheProcessEnded(t *testing.T) {
+	const said = 45 // more than two batches
+	config := store.Config{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	open := func() *store.Store {
+		s, err := store.Open(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	size := memory.ChunkSize{Size: 400, Overlap: 80}
+	s := open()
+	write(t, s, func(tx *store.Tx) error {
+		session, err := tx.Session(store.Address{Channel: "telegram", Chat: 1})
+		for i := 0; i < said && err == nil; i++ {
+			_, err = tx.AddMessage(store.Message{Session: session.ID, Body: llm.Text(llm.RoleUser, fmt.Sprintf("word%d", i)), At: time.Now()})
+		}
+		return err
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ends := func(store.Address) bool { stop(); return true } // in the middle of the first batch
+	if err := newMemory(s, nil).CatchUp(ctx, ends, size); err == nil {
+		t.Error("the end of the process ends nothing")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	defer s.Close()
+	m := newMemory(s, nil)
+	if err := m.CatchUp(t.Context(), func(store.Address) bool { return true }, size); err != nil {
+		t.Fatal(err)
+	}
+	for i := range said {
+		word := fmt.Sprintf("word%d", i)
+		own := 0
+		for _, c := range contents(t, m, memory.Query{Text: word, TopK: 2 * said}) {
+			if strings.HasSuffix(c, word) {
+				own++
+			}
+		}
+		if own != 1 {
+			t.Errorf("%s is found %d times", word, own)
+		}
 	}
 }
