@@ -120,6 +120,7 @@ func TestRecallShowsNothingTwice(t *testing.T) {
 	h.start()
 	h.chats(3)
 	h.exchange("My locker code is 4711-Q", "re: My")
+	h.chats(0) // what the window shows can be found, too
 	h.exchange("Which locker code did I tell you?", "re: Which")
 	if r, question := h.lastAsked(); strings.Contains(question, "4711-Q") || strings.Count(text(r), "4711-Q") != 1 {
 		t.Errorf("the model got:\n%s", text(r))

@@ -435,4 +435,33 @@ var mutants = []mutant{
 		"tools/sandbox/confined.go", `	kept, err := s.readOnly(r, c.ReadOnly)`, `	kept, err := s.readOnly(r, nil)`,
 		"TestSandboxKeepsReadOnlyFiles",
 	},
+	// From here on the memory.
+	{
+		"engine/internal/memory/facts.go", `if err := Drop(tx, store.KindMemory, int64(id)); err != nil {`, `if err := Drop(tx, store.KindMemory, -int64(id)); err != nil {`,
+		"TestWhatIsForgottenIsFoundByNothing",
+	},
+	{
+		"engine/internal/memory/facts.go", `return &old, Forget(tx, old.ID)`, `return &old, nil`,
+		"TestTheSameKeyReplaces",
+	},
+	{
+		"engine/internal/memory/core.go", `if err := replaceFile(dir, c.backup(), old); err != nil {`, `if err := replaceFile(dir, c.backup(), old[:0]); err != nil {`,
+		"TestCoreMemoryUndo",
+	},
+	{
+		"engine/internal/embed/wordpiece.go", `room := limit - len(w.after)`, `room := limit`,
+		"TestTokens",
+	},
+	{
+		"engine/recall.go", `chat.ID == c.User && r.settings().owns(chat.Channel, c.User)`, `true`,
+		"TestMemoryIsOfTheChatThatSavedIt",
+	},
+	{
+		"engine/autorecall.go", `Before: int64(t.first),`, `Before: 0,`,
+		"TestRecallShowsNothingTwice",
+	},
+	{
+		"engine/compact.go", `if e.estimates.text(summary) >= e.tokensOf(store.Past{Summary: past.Summary, Messages: old}) {`, `if summary == "" {`,
+		"TestSummaryThatIsOfNoUseChangesNothing",
+	},
 }
