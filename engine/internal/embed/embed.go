@@ -183,7 +183,7 @@ func (m *Model) load(ctx context.Context) error {
 	}
 	tokens, network, err := m.open()
 	if err != nil {
-		return fmt.Errorf("load the embedding model: %w", err)
+		return fmt.Errorf("load the embedding model (klawbot assets status tells whether its files are whole): %w", err)
 	}
 	m.tokens, m.network, m.used = tokens, network, time.Now()
 	m.release = time.AfterFunc(m.config.Idle, m.idle)
