@@ -75,7 +75,7 @@ type sign struct {
 }
 
 // nearest are the chunks whose signs differ least from those of a query, among
-// those that open and allow let pass: at most limit, or twice as many where
+// those that open and allow let pass: at most limit, or a quarter more where
 // several differ alike.
 func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []sign {
 	readable := make([]bool, len(s.chats))
@@ -103,7 +103,7 @@ func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow f
 	}
 	var near []sign
 	for i, d := range distances {
-		if int(d) <= border && len(near) < 2*limit {
+		if int(d) <= border && len(near) < limit+limit/4 {
 			near = append(near, sign{s.chunks[i], s.ids[i]})
 		}
 	}

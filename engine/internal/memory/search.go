@@ -66,7 +66,7 @@ const (
 	keywordCandidates = 300
 	vectorCandidates  = 400
 	// fewCandidates are those of the words where there are more than manyVectors.
-	fewCandidates = 150
+	fewCandidates = 100
 	manyVectors   = 50_000
 	closely       = 60
 )
