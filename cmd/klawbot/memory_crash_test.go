@@ -50,7 +50,7 @@ func TestKilledWhileRemembering(t *testing.T) {
 		// The pipe and the reader hold 128 KB of the 240; what has been read beyond
 		// the first batch proves that this is stored. The pipe is never closed.
 		for i := range 1000*round + 4000 {
-			if _, err := fmt.Fprintf(in, `{"content": "row %d of round %d, about gardens", "source": "s%d"}`+"\n", i, round, i/20); err != nil {
+			if _, err := fmt.Fprintf(in, `{"content": "garden r%dn%d in row %[2]d of round %[1]d", "source": "s%[3]d"}`+"\n", round, i, i/20); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -73,7 +73,7 @@ func TestKilledWhileRemembering(t *testing.T) {
 			t.Fatalf("the doctor says %s", out)
 		}
 	}
-	if out := says("memory", "search", "row 0 of round 0 about gardens"); !strings.Contains(out, "row 0 of round 0") {
+	if out := says("memory", "search", "garden r0n0"); !strings.Contains(out, "row 0 of round 0") {
 		t.Errorf("the first batch is not found: %s", out)
 	}
 }
