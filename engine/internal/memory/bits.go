@@ -3,6 +3,7 @@ package memory
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"klawbot/engine/internal/store"
 )
@@ -75,8 +76,8 @@ type sign struct {
 }
 
 // nearest are the chunks whose signs differ least from those of a query, among
-// those that open and allow let pass: at most limit, or a quarter more where
-// several differ alike.
+// those that open and allow let pass: at most limit, of those that differ alike at
+// the border the newest.
 func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []sign {
 	readable := make([]bool, len(s.chats))
 	for i, c := range s.chats {
@@ -102,10 +103,15 @@ func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow f
 		taken += histogram[border]
 	}
 	var near []sign
-	for i, d := range distances {
-		if int(d) <= border && len(near) < limit+limit/4 {
-			near = append(near, sign{s.chunks[i], s.ids[i]})
+	alike := limit - taken // how many of the border there is room for
+	for i, d := range slices.Backward(distances) {
+		if int(d) > border || int(d) == border && alike == 0 {
+			continue
 		}
+		if int(d) == border {
+			alike--
+		}
+		near = append(near, sign{s.chunks[i], s.ids[i]})
 	}
 	return near
 }
