@@ -428,7 +428,7 @@ func TestSubagentAfterARestart(t *testing.T) {
 				})
 				b.start()
 				b.spawn(job.Task{Name: "slow", Message: "go", InjectInto: "telegram_11"})
-				<-time.After(20 * time.Second)
+				<-time.After(18 * time.Second) // it says so every ten seconds
 				if !b.says(anna, "⏳ slow… (slow, 10 s)")() {
 					t.Errorf("the chat shows %q", b.shows(anna))
 				}
