@@ -177,14 +177,19 @@ type Plugins struct {
 // MCPServer is a server of tools that speaks the Model Context Protocol: a
 // program, or a service at an address.
 type MCPServer struct {
-	Command         string            `koanf:"command"`
-	Args            []string          `koanf:"args" whole:"true"`
-	Env             map[string]string `koanf:"env"`
-	URL             string            `koanf:"url"`
-	Headers         map[string]string `koanf:"headers"`
-	ProtocolVersion string            `koanf:"protocolVersion"`
-	TimeoutSeconds  int               `koanf:"timeoutSeconds"`
-	ReadOnly        []string          `koanf:"readOnly" whole:"true"`
+	Command          string            `koanf:"command"`
+	Args             []string          `koanf:"args" whole:"true"`
+	Env              map[string]string `koanf:"env"`
+	URL              string            `koanf:"url"`
+	Headers          map[string]string `koanf:"headers"`
+	ClientID         string            `koanf:"clientId"`
+	ClientSecret     string            `koanf:"clientSecret" secret:"true"`
+	ClientSecretFile string            `koanf:"clientSecretFile"`
+	Issuer           string            `koanf:"issuer"`
+	GrantType        string            `koanf:"grantType"`
+	ProtocolVersion  string            `koanf:"protocolVersion"`
+	TimeoutSeconds   int               `koanf:"timeoutSeconds"`
+	ReadOnly         []string          `koanf:"readOnly" whole:"true"`
 }
 
 // ToolPolicy says which tools may be called: by everyone, in scheduled runs,
@@ -330,7 +335,7 @@ func serverDefaults(given tree) tree {
 	servers, _ := tools["mcp"].(tree)
 	base := tree{}
 	for name := range servers {
-		base[name] = tree{"timeoutSeconds": defaultServerTimeout}
+		base[name] = tree{"timeoutSeconds": defaultServerTimeout, "grantType": grantPerson}
 	}
 	return base
 }

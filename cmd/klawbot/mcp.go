@@ -79,6 +79,8 @@ type newServer struct {
 	headers, env []string
 	readOnly     []string
 	timeout      int
+	// client is how the bot is registered at the authorization server.
+	client struct{ id, secret, issuer, grant string }
 }
 
 func (a *app) mcpAddCommand() *cobra.Command {
@@ -96,6 +98,10 @@ func (a *app) mcpAddCommand() *cobra.Command {
 	f.StringArrayVar(&n.headers, "header", nil, "a `NAME=VALUE` for each request; may be repeated")
 	f.StringArrayVar(&n.env, "env", nil, "a `NAME=VALUE` for the command's environment, which is nearly empty; may be repeated")
 	f.StringArrayVar(&n.readOnly, "read-only", nil, "a `tool` that changes nothing and so need not ask; may be repeated")
+	f.StringVar(&n.client.id, "client-id", "", "the `id` of a client that was registered by hand, for OAuth")
+	f.StringVar(&n.client.secret, "client-secret", "", "its `secret`, best as '${NAME}'")
+	f.StringVar(&n.client.issuer, "issuer", "", "the `address` of the authorization server that alone may see the secret")
+	f.StringVar(&n.client.grant, "grant-type", "", "`"+grantPerson+"` (a person signs in) or "+grantMachine)
 	f.StringVar(&n.version, "protocol-version", "", "the `version` of the protocol to begin with")
 	f.IntVar(&n.timeout, "timeout", 0, "how many `seconds` a call may take")
 	return cmd
@@ -129,8 +135,12 @@ func (n newServer) section(command []string) (string, error) {
 	if len(n.readOnly) > 0 {
 		s["readOnly"] = n.readOnly
 	}
-	if n.version != "" {
-		s["protocolVersion"] = n.version
+	for key, value := range map[string]string{
+		"protocolVersion": n.version, "clientId": n.client.id, "clientSecret": n.client.secret, "issuer": n.client.issuer, "grantType": n.client.grant,
+	} {
+		if value != "" {
+			s[key] = value
+		}
 	}
 	if n.timeout != 0 {
 		s["timeoutSeconds"] = n.timeout

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,13 +16,21 @@ import (
 // defaultServerTimeout bounds a call of an MCP server, in seconds.
 const defaultServerTimeout = 30
 
+// The types of grants by which an MCP server lets the bot in.
+const (
+	grantPerson  = "authorization_code"
+	grantMachine = "client_credentials"
+)
+
 // servers are the MCP servers as the engine wants them.
 func (c *Config) servers() map[string]mcp.Server {
 	all := map[string]mcp.Server{}
 	for name, s := range c.Tools.MCP {
 		all[name] = mcp.Server{
-			Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers, ProtocolVersion: s.ProtocolVersion,
-			Timeout: time.Duration(s.TimeoutSeconds) * time.Second, ReadOnly: s.ReadOnly,
+			Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
+			Client:          mcp.Client{ID: s.ClientID, Secret: s.ClientSecret, Issuer: s.Issuer, Machine: s.GrantType == grantMachine},
+			ProtocolVersion: s.ProtocolVersion,
+			Timeout:         time.Duration(s.TimeoutSeconds) * time.Second, ReadOnly: s.ReadOnly,
 		}
 	}
 	return all
@@ -55,6 +64,7 @@ func checkServers(c *Config, places map[string]string) []Fault {
 		if s.Command == "" && len(s.Args)+len(s.Env) > 0 {
 			add("", "has args or env, which belong to a command")
 		}
+		checkClient(s, add)
 		if s.ProtocolVersion != "" && !versionForm.MatchString(s.ProtocolVersion) {
 			add("protocolVersion", "must be a version such as 2025-11-25")
 		}
@@ -70,6 +80,28 @@ func checkServers(c *Config, places map[string]string) []Fault {
 		}
 	}
 	return faults
+}
+
+// checkClient finds what is wrong with the way to sign in at an MCP server.
+func checkClient(s MCPServer, add func(key, format string, args ...any)) {
+	secret := s.ClientSecret != "" || s.ClientSecretFile != ""
+	switch {
+	case s.ClientID == "" && (secret || s.Issuer != "" || s.GrantType == grantMachine):
+		add("clientId", "must be there for clientSecret, issuer and the grantType %s", grantMachine)
+	case s.ClientID != "" && s.URL == "":
+		add("clientId", "belongs to a url")
+	case secret && strings.HasPrefix(s.ClientID, "https://"):
+		add("clientSecret", "belongs to a clientId that is no address")
+	}
+	switch {
+	case s.GrantType != grantPerson && s.GrantType != grantMachine:
+		add("grantType", "must be %s or %s, got %.80q", grantPerson, grantMachine, s.GrantType)
+	case s.GrantType == grantMachine && !secret:
+		add("clientSecret", "must be there for the grantType %s", grantMachine)
+	}
+	if u, err := url.Parse(s.Issuer); s.Issuer != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		add("issuer", "must be an address such as https://auth.example.com, got %.80q", s.Issuer)
+	}
 }
 
 // secretName finds variables whose values are secret.

@@ -75,6 +75,10 @@ func readSecrets(c *Config, places map[string]string, known *redact.Set) (files 
 		read("models.providers."+name+".apiKey", &p.APIKey, p.APIKeyFile)
 		c.Models.Providers[name] = p
 	}
+	for name, m := range c.Tools.MCP {
+		read("tools.mcp."+name+".clientSecret", &m.ClientSecret, m.ClientSecretFile)
+		c.Tools.MCP[name] = m
+	}
 	knowServerSecrets(c, known)
 	known.Add(c.Tools.Search.APIKey)
 	return files, faults

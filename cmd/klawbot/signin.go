@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -14,13 +15,26 @@ import (
 // signInTime is how long somebody may take to sign in.
 const signInTime = 10 * time.Minute
 
+// listenForCallback listens where a client that was registered by hand is led
+// to, or anywhere else when that is taken.
+func listenForCallback() (net.Listener, error) {
+	usual, err := url.Parse(mcp.Redirect)
+	if err != nil {
+		return nil, err
+	}
+	if ln, err := net.Listen("tcp", usual.Host); err == nil {
+		return ln, nil
+	}
+	return net.Listen("tcp", "127.0.0.1:0")
+}
+
 // signIn lets whoever sits at the terminal sign in at an MCP server in a
 // browser: the page leads back to an address of this machine, or the person
 // pastes the address that the browser shows in the end.
 func (a *app) signIn(ask *prompter) (at mcp.SignIn, done func()) {
-	redirect, arrived := "http://127.0.0.1:8765/callback", make(chan string, 1)
+	redirect, arrived := mcp.Redirect, make(chan string, 1)
 	done = func() {}
-	if ln, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
+	if ln, err := listenForCallback(); err == nil {
 		redirect = "http://" + ln.Addr().String() + "/callback"
 		server := &http.Server{ReadHeaderTimeout: statusTimeout, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(w, "You can close this page and go back to klawbot.")

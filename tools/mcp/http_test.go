@@ -116,6 +116,9 @@ type gatekeeper struct {
 	tokens  int // how many were handed out
 	signed  int // how often somebody signed in
 	address string
+	// client and secret are of the one client that is known here; empty: clients
+	// register themselves.
+	client, secret string
 }
 
 func (g *gatekeeper) handler() http.Handler {
@@ -136,11 +139,16 @@ func (g *gatekeeper) handler() http.Handler {
 		answer(w, map[string]any{"resource": g.address + "/mcp", "authorization_servers": []string{g.address}})
 	})
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{
+		about := map[string]any{
 			"issuer": g.address, "authorization_endpoint": g.address + "/authorize", "token_endpoint": g.address + "/token",
 			"registration_endpoint": g.address + "/register", "response_types_supported": []string{"code"},
 			"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"},
-		})
+		}
+		if g.client != "" {
+			delete(about, "registration_endpoint")
+			about["token_endpoint_auth_methods_supported"] = []string{"client_secret_basic"}
+		}
+		answer(w, about)
 	})
 	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
 		var asked map[string]any
@@ -157,6 +165,11 @@ func (g *gatekeeper) handler() http.Handler {
 	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
+		if id, secret, _ := r.BasicAuth(); g.client != "" && (id != g.client || secret != g.secret) {
+			w.WriteHeader(http.StatusUnauthorized)
+			answer(w, map[string]string{"error": "invalid_client"})
+			return
+		}
 		if r.FormValue("grant_type") == "authorization_code" {
 			g.signed++
 		}
@@ -164,6 +177,20 @@ func (g *gatekeeper) handler() http.Handler {
 		answer(w, map[string]any{"access_token": fmt.Sprintf("token-%d", g.tokens), "token_type": "Bearer", "expires_in": 1, "refresh_token": "r"})
 	})
 	return mux
+}
+
+// browse is a person whose browser is led on at once.
+func browse(ctx context.Context, _, page string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := httpclient.New(httpclient.Options{}).Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	return resp.Header.Get("Location"), nil
 }
 
 func TestSigningIn(t *testing.T) {
@@ -174,18 +201,7 @@ func TestSigningIn(t *testing.T) {
 	if _, err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "klawbot mcp approve test") {
 		t.Errorf("without anybody to sign in: %v", err)
 	}
-	h.signIn = mcp.SignIn{Redirect: "http://127.0.0.1:1/callback", Visit: func(ctx context.Context, server, page string) (string, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
-		if err != nil {
-			return "", err
-		}
-		resp, err := httpclient.New(httpclient.Options{}).Do(r)
-		if err != nil {
-			return "", err
-		}
-		defer resp.Body.Close()
-		return resp.Header.Get("Location"), nil
-	}}
+	h.signIn = mcp.SignIn{Redirect: "http://127.0.0.1:1/callback", Visit: browse}
 	h.open()
 	h.accept("test")
 	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); !r.Success || g.signed != 1 {
@@ -204,5 +220,64 @@ func TestSigningIn(t *testing.T) {
 	}
 	if err := h.host.Forget(t.Context(), "test"); err != nil || h.ledger.tokens["test"] != nil {
 		t.Errorf("a token is left, %v", err)
+	}
+}
+
+// TestSigningInAsAKnownClient is about servers whose clients are registered by
+// hand: the secret goes where it belongs and nowhere else.
+func TestSigningInAsAKnownClient(t *testing.T) {
+	g := &gatekeeper{client: "klawbot-at-home", secret: "s3cret-of-the-client"}
+	g.address = serveHTTP(t, g.handler())
+	known := mcp.Client{ID: g.client, Secret: g.secret, Issuer: g.address}
+	servers := map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: known}}
+	h := newHouse(t, servers)
+	h.signIn = mcp.SignIn{Redirect: "http://127.0.0.1:1/callback", Visit: browse}
+	h.open()
+	h.accept("test")
+	kept := string(h.ledger.tokens["test"])
+	if g.signed != 1 || !strings.Contains(kept, "token-") || strings.Contains(kept, g.secret) {
+		t.Errorf("signed in %d times, kept %s", g.signed, kept)
+	}
+	h.signIn = mcp.SignIn{}
+	h.open()
+	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); !r.Success || g.signed != 1 {
+		t.Errorf("the token is not renewed: %+v, signed in %d times", r, g.signed)
+	}
+
+	// The token was given to another client than the one that is configured now.
+	h.configure(map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: mcp.Client{ID: "another", Secret: g.secret}}})
+	h.open()
+	if _, err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "klawbot mcp approve test") {
+		t.Errorf("with the token of another client: %v", err)
+	}
+
+	// The secret is for one authorization server.
+	known.Issuer = "https://auth.example.com"
+	h.configure(map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: known}})
+	if err := h.ledger.Forget(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	h.signIn = mcp.SignIn{Redirect: "http://127.0.0.1:1/callback", Visit: browse}
+	h.open()
+	if _, err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "issuer") {
+		t.Errorf("at another authorization server: %v", err)
+	}
+}
+
+// TestSigningInAsAMachine needs no person.
+func TestSigningInAsAMachine(t *testing.T) {
+	g := &gatekeeper{client: "klawbot-at-home", secret: "s3cret-of-the-client"}
+	g.address = serveHTTP(t, g.handler())
+	known := mcp.Client{ID: g.client, Secret: g.secret, Issuer: g.address, Machine: true}
+	h := newHouse(t, map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: known}})
+	h.accept("test")
+	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); !r.Success || g.signed != 0 || h.ledger.tokens["test"] != nil {
+		t.Errorf("%+v, signed in %d times, kept %s", r, g.signed, h.ledger.tokens["test"])
+	}
+	known.Secret = "another"
+	h.configure(map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: known}})
+	h.open()
+	if _, err := h.host.Connect(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), "invalid_client") {
+		t.Errorf("with another secret: %v", err)
 	}
 }

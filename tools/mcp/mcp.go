@@ -40,6 +40,9 @@ type Server struct {
 	// URL is the address of a server over HTTP; Headers go with each request.
 	URL     string
 	Headers map[string]string
+	// Client is how the bot is registered at the server's authorization server.
+	// Zero: it registers itself when somebody signs in.
+	Client Client
 	// ProtocolVersion is the version of the protocol to begin with; empty: the
 	// latest, and an older one for a program that ends when it hears it.
 	ProtocolVersion string
@@ -50,10 +53,25 @@ type Server struct {
 	ReadOnly []string
 }
 
+// Client is a client of OAuth that was registered by hand.
+type Client struct {
+	// ID may be the address of a document about the client on the web (https), for
+	// servers that read such documents; with others the bot registers itself then.
+	ID string
+	// Secret is empty for a public client.
+	Secret string
+	// Issuer is the authorization server that knows the client, the only one that
+	// is shown the secret; empty: the one that the server names.
+	Issuer string
+	// Machine says that the client signs in as itself, without a person (the
+	// grant type client_credentials). It needs a Secret.
+	Machine bool
+}
+
 // same reports whether two servers are reached in the same way.
 func (s Server) same(o Server) bool {
 	return s.Command == o.Command && slices.Equal(s.Args, o.Args) && maps.Equal(s.Env, o.Env) && s.URL == o.URL &&
-		maps.Equal(s.Headers, o.Headers) && s.ProtocolVersion == o.ProtocolVersion
+		maps.Equal(s.Headers, o.Headers) && s.Client == o.Client && s.ProtocolVersion == o.ProtocolVersion
 }
 
 // timeout is how long a call may take.

@@ -7,14 +7,20 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/auth/extauth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
 	"klawbot/internal/httpclient"
 )
+
+// Redirect is the address that a page to sign in at leads to in the end, where
+// nobody chose another one.
+const Redirect = "http://127.0.0.1:8765/callback"
 
 // SignIn lets a person sign in at a server. The zero value cannot.
 type SignIn struct {
@@ -24,29 +30,28 @@ type SignIn struct {
 	Visit func(ctx context.Context, server, page string) (led string, err error)
 }
 
-// door opens a server that wants a person to sign in: with the token of an
-// earlier time, or by asking somebody where that is possible.
+// door opens a server that wants somebody to sign in: as a machine, with the
+// token of an earlier time, or by asking a person where that is possible.
 func (s *server) door(ctx context.Context, home *url.URL) (auth.OAuthHandler, error) {
 	k := &key{s: s, client: visitor(home)}
-	saved, err := s.host.config.Ledger.Token(ctx, s.name)
-	if err != nil {
-		return nil, fmt.Errorf("read the token of the MCP server: %w", err)
+	if s.config.Client.Machine {
+		return s.newMachine(k.client)
 	}
+	saved, err := s.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var source oauth2.TokenSource
 	if saved != nil {
-		if err := json.Unmarshal(saved, &k.grant); err != nil {
-			return nil, fmt.Errorf("read the token of the MCP server: %w", err)
-		}
+		k.grant = *saved
+		source = k.source()
 	}
 	at := s.host.config.SignIn
 	if at.Visit == nil {
 		return k, nil
 	}
-	var source oauth2.TokenSource
-	if saved != nil {
-		source = k.source()
-	}
 	return auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: at.Redirect,
+		RedirectURL: at.Redirect, PreregisteredClient: s.config.Client.credentials(), ClientIDMetadataDocumentConfig: s.config.Client.document(),
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName: "klawbot", RedirectURIs: []string{at.Redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
 		}},
@@ -59,6 +64,93 @@ func (s *server) door(ctx context.Context, home *url.URL) (auth.OAuthHandler, er
 			return k.source(), k.save(t)
 		},
 	})
+}
+
+// kept is the grant of an earlier time, nil for none. One that another client
+// than the configured one was given is none.
+func (s *server) kept(ctx context.Context) (*grant, error) {
+	text, err := s.host.config.Ledger.Token(ctx, s.name)
+	if err != nil || text == nil {
+		return nil, wrap("read the token of the MCP server", err)
+	}
+	var g grant
+	if err := json.Unmarshal(text, &g); err != nil {
+		return nil, wrap("read the token of the MCP server", err)
+	}
+	if c := s.config.Client; c.ID != "" && !c.published() {
+		if g.Config.ClientID != c.ID {
+			return nil, nil
+		}
+		g.Config.ClientSecret = c.Secret
+	}
+	return &g, nil
+}
+
+// wrap says what was being done when an error came up; nil stays nil.
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// published says that the id is the address of a document about the client, which
+// servers read.
+func (c Client) published() bool { return strings.HasPrefix(c.ID, "https://") }
+
+// document is that document as the SDK wants it, nil for none.
+func (c Client) document() *auth.ClientIDMetadataDocumentConfig {
+	if !c.published() {
+		return nil
+	}
+	return &auth.ClientIDMetadataDocumentConfig{URL: c.ID}
+}
+
+// credentials are the client as the SDK wants it, nil for none.
+func (c Client) credentials() *oauthex.ClientCredentials {
+	if c.ID == "" || c.published() {
+		return nil
+	}
+	all := &oauthex.ClientCredentials{ClientID: c.ID, Issuer: c.Issuer}
+	if c.Secret != "" {
+		all.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.Secret}
+	}
+	return all
+}
+
+// machine signs in as itself. Its token is kept for the connection only.
+type machine struct {
+	// living is for renewing the token, which outlives the request that got it.
+	living context.Context
+	mu     sync.Mutex
+	inner  *extauth.ClientCredentialsHandler // guarded by mu
+}
+
+var _ auth.OAuthHandler = (*machine)(nil)
+
+func (s *server) newMachine(client *http.Client) (*machine, error) {
+	inner, err := extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: s.config.Client.credentials(), HTTPClient: client})
+	return &machine{living: s.living, inner: inner}, err
+}
+
+// TokenSource returns the source of tokens, nil when there is none yet.
+func (m *machine) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.inner.TokenSource(ctx)
+}
+
+// Authorize signs in after the server refused.
+func (m *machine) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	lasting, cancel := context.WithCancel(m.living)
+	stop := context.AfterFunc(ctx, cancel)
+	err := m.inner.Authorize(lasting, r, resp)
+	if stop(); err != nil {
+		cancel()
+	}
+	return err
 }
 
 // visitor is the client for the pages around signing in. Their addresses come
@@ -159,7 +251,11 @@ func (k *key) Token() (*oauth2.Token, error) {
 
 // save keeps the token.
 func (k *key) save(t *oauth2.Token) error {
-	text, err := json.Marshal(grant{k.grant.Config, t})
+	g := grant{k.grant.Config, t}
+	if k.s.config.Client.Secret != "" {
+		g.Config.ClientSecret = "" // it is where the owner keeps it
+	}
+	text, err := json.Marshal(g)
 	if err != nil {
 		return err
 	}
