@@ -81,15 +81,15 @@ func (w *Web) content(ctx context.Context, c tools.Call, a requestArgs, l loaded
 		return tools.OK(fmt.Sprintf("Binary content (%s bytes, type: %s)", n, kind))
 	}
 	text := l.text(kind)
-	if kind != "text/html" && kind != "application/xhtml+xml" {
-		return w.fit(ctx, c, a, text, w.maxBody(), l.more)
+	if !l.page() {
+		return w.fit(ctx, c, a, l, text, w.maxBody())
 	}
 	raw := text
 	text, err := readable(ctx, text, l.resp.Request.URL)
 	if err != nil {
 		return tools.Fail(tools.Execution, "the page could not be turned into text: "+err.Error())
 	}
-	r := w.fit(ctx, c, a, text, min(maxPage, w.maxBody()), l.more)
+	r := w.fit(ctx, c, a, l, text, min(maxPage, w.maxBody()))
 	r.Raw = raw
 	return r
 }
@@ -101,6 +101,12 @@ func (l loaded) kind() string {
 		kind, _, _ = strings.Cut(http.DetectContentType(l.body), ";")
 	}
 	return kind
+}
+
+// page reports whether the body is a page of the web.
+func (l loaded) page() bool {
+	kind := l.kind()
+	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
 // textual reports whether a body of the kind is text. A kind that nobody knows
@@ -157,19 +163,22 @@ func (l loaded) text(kind string) string {
 
 // fit returns text that is not longer than limit bytes. A longer one is left to
 // a small model when the call says what it looks for, else it is cut.
-func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, text string, limit int64, more bool) tools.Result {
+func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, l loaded, text string, limit int64) tools.Result {
 	whole := int64(len(text))
-	if whole <= limit && !more {
-		return tools.OK(text)
+	if strings.TrimSpace(text) == "" {
+		return l.nothing()
 	}
-	said := size(whole)
-	if more {
-		said = "more than " + said
+	if whole <= limit && !l.more {
+		return tools.OK(text)
 	}
 	why := "name in extract what you look for, to have it taken out"
 	if a.Extract != "" {
 		answer, err := w.extract(ctx, c, a.Extract, text)
 		if err == nil {
+			said := size(whole)
+			if l.more {
+				said = "more than " + said
+			}
 			r := tools.OK(fmt.Sprintf("(taken out of %s of text: %.200s)\n%s", said, tidy(a.Extract), answer))
 			r.Raw = text
 			return r
@@ -177,9 +186,42 @@ func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, text string,
 		why = "extract did not work: " + err.Error()
 	}
 	kept := strings.ToValidUTF8(text[:min(whole, limit)], "")
-	r := tools.OK(fmt.Sprintf("%s\n(cut: these are the first %s of %s; %s)", kept, size(int64(len(kept))), said, why))
+	r := tools.OK(fmt.Sprintf("%s\n(cut: %s; %s)", kept, l.part(int64(len(kept)), whole), why))
 	r.Truncated = true
 	return r
+}
+
+// part says how much of an answer is shown: kept bytes of the whole text that
+// could be read of it.
+func (l loaded) part(kept, whole int64) string {
+	read := size(int64(len(l.body)))
+	switch shown, of := size(kept), size(whole); {
+	case l.more && kept == whole:
+		return "this is the text of the first " + read + ", which is all that is read"
+	case l.more:
+		return "these are the first " + shown + " of more than " + of
+	case shown == of:
+		return fmt.Sprintf("these are the first %d bytes of %d", kept, whole)
+	default:
+		return "these are the first " + shown + " of " + of
+	}
+}
+
+// nothing is a result for an answer without text.
+func (l loaded) nothing() tools.Result {
+	what := "answer"
+	if l.page() {
+		what = "page"
+	}
+	switch {
+	case l.more:
+		r := tools.OK(fmt.Sprintf("(the first %s of the %s, which is all that is read, hold no text)", size(int64(len(l.body))), what))
+		r.Truncated = true
+		return r
+	case l.page() && len(l.body) > 0:
+		return tools.OK("(the page holds no text; scripts may put it there)")
+	}
+	return tools.OK("")
 }
 
 var errNoExtract = errors.New("there is no model for it here")
