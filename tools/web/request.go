@@ -96,6 +96,9 @@ func (w *Web) prepare(ctx context.Context, a requestArgs) (*http.Request, *tools
 		r := tools.Fail(tools.Validation, err.Error())
 		return nil, &r
 	}
+	if a.Method != http.MethodHead && req.Header.Get("Range") == "" {
+		req.Header.Set("Accept-Encoding", asked)
+	}
 	return req, nil
 }
 

@@ -2,7 +2,9 @@ package web_test
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
@@ -215,7 +217,7 @@ func TestCaps(t *testing.T) {
 		cut, isCut string
 	}{
 		"text of 1 MiB":    {"text/plain", 1 << 20, 1 << 20, "", ""},
-		"a byte more":      {"text/plain", 1<<20 + 1, 1 << 20, "1.0 MiB", "(cut: these are the first 1.0 MiB of 1.0 MiB; "},
+		"a byte more":      {"text/plain", 1<<20 + 1, 1 << 20, "1.0 MiB", "(cut: these are the first 1048576 bytes of 1048577; "},
 		"text of 5 MB":     {"text/plain", 5_000_000, 1 << 20, "", "(cut: these are the first 1.0 MiB of 4.8 MiB; "},
 		"text beyond":      {"text/plain", 6_000_000, 1 << 20, "", "of more than 4.8 MiB; "},
 		"a page of 200 KB": {"text/html", 199_990, 199_990, "", ""},
@@ -240,11 +242,37 @@ func TestCaps(t *testing.T) {
 	}
 	// What is sent and comes back by other methods has the smaller bound.
 	r := h.call("http_request", args{"method": "POST", "url": page("text/plain", 2_000_000)})
-	if !strings.Contains(r.Output, "of more than 1.0 MiB") {
+	if !strings.Contains(r.Output, "(cut: this is the text of the first 1.0 MiB, which is all that is read; ") {
 		t.Errorf("the end is %q", r.Output[len(r.Output)-200:])
 	}
 	if r := h.call("http_request", args{"method": "POST", "url": "http://127.0.0.1/", "body": strings.Repeat("x", 1<<20+1)}); r.ErrorKind != tools.Validation {
 		t.Errorf("%.200s", r.Output)
+	}
+}
+
+// TestNothingToShow says in words why there is no text.
+func TestNothingToShow(t *testing.T) {
+	asked := false
+	h := furnished(t, web.Config{Extract: func(context.Context, tools.Call, string, string) (string, error) {
+		asked = true
+		return "something", nil
+	}})
+	script := func(n int) string { return "<script>" + strings.Repeat("some words ", n/11) + "</script>" }
+	for name, c := range map[string]struct{ kind, body, want string }{
+		"a page of scripts":        {"text/html", script(1000), "(the page holds no text; scripts may put it there)"},
+		"a page of scripts beyond": {"text/html", script(6_000_000), "(the first 4.8 MiB of the page, which is all that is read, hold no text)"},
+		"blanks beyond":            {"text/plain", strings.Repeat(" ", 6_000_000), "(the first 4.8 MiB of the answer, which is all that is read, hold no text)"},
+		"nothing":                  {"text/plain", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				_, _ = io.WriteString(w, c.body)
+			})
+			if r := h.get(address, "extract", "the price"); r.Output != "HTTP 200 OK\n"+c.want || asked {
+				t.Errorf("asked %v, %.300q", asked, r.Output)
+			}
+		})
 	}
 }
 
@@ -304,23 +332,31 @@ func TestScenarioTimeout(t *testing.T) {
 	}
 }
 
-// TestGzipBomb unpacks no more than is read.
-func TestGzipBomb(t *testing.T) {
-	var part bytes.Buffer
-	z := gzip.NewWriter(&part)
-	if _, err := z.Write(bytes.Repeat([]byte("a"), 10_000_000)); err != nil {
-		t.Fatal(err)
+// TestBombs unpacks no more than is read.
+func TestBombs(t *testing.T) {
+	var zipped, deflated bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	for _, w := range []io.WriteCloser{z, zlib.NewWriter(&deflated)} {
+		for range 5 {
+			if _, err := w.Write(bytes.Repeat([]byte("a"), 10_000_000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	bomb := bytes.Repeat(part.Bytes(), 100) // 1 GB: gzip goes on with the next part
+	bomb := bytes.Repeat(zipped.Bytes(), 20) // 1 GB: gzip goes on with the next part
 	h := furnished(t, web.Config{})
-	for encoding, want := range map[string]string{"gzip": "(cut: these are the first 1.0 MiB of more than 4.8 MiB", "br": "Binary content ("} {
+	const cut = "(cut: these are the first 1.0 MiB of more than 4.8 MiB"
+	for encoding, c := range map[string]struct {
+		body []byte
+		want string
+	}{"gzip": {bomb, cut}, "deflate": {deflated.Bytes(), cut}, "br": {bomb, "compressed with br"}} {
 		address := serving(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			w.Header().Set("Content-Encoding", encoding)
-			_, _ = w.Write(bomb)
+			_, _ = w.Write(c.body)
 		})
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -330,9 +366,70 @@ func TestGzipBomb(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		allocated := (after.TotalAlloc - before.TotalAlloc) >> 20
 		t.Logf("%s: %d MiB allocated in all, %v", encoding, allocated, time.Since(begun))
-		if allocated > 200 || !strings.Contains(r.Output, want) {
+		if allocated > 200 || !strings.Contains(r.Output, c.want) {
 			t.Errorf("%d MiB allocated, %.100s", allocated, r.Output)
 		}
+	}
+}
+
+// TestContentEncodings are what servers do to a body, asked for or not.
+func TestContentEncodings(t *testing.T) {
+	const words = "some words, and some more words"
+	packed := func(make func(io.Writer) io.WriteCloser) string {
+		var b bytes.Buffer
+		z := make(&b)
+		if _, err := io.WriteString(z, words); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	gzipped := packed(func(w io.Writer) io.WriteCloser {
+		z, err := gzip.NewWriterLevel(w, gzip.NoCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return z
+	})
+	deflated := packed(func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
+	bare := packed(func(w io.Writer) io.WriteCloser {
+		z, err := flate.NewWriter(w, flate.BestSpeed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return z
+	})
+	h := furnished(t, web.Config{})
+	const refusal = "Error: the server answered 200 OK, compressed with %s, which was not asked for and cannot be read here"
+	for name, c := range map[string]struct{ encoding, kind, body, want string }{
+		"deflate":              {"deflate", "text/plain", deflated, "HTTP 200 OK\n" + words},
+		"deflate without head": {"Deflate", "text/plain", bare, "HTTP 200 OK\n" + words},
+		"gzip":                 {"gzip", "text/plain", gzipped, "HTTP 200 OK\n" + words},
+		"gzip by a lie":        {"gzip", "text/plain", words, "HTTP 200 OK\n" + words},
+		"gzip by a worse lie":  {"x-gzip", "text/plain", words, "Error: the answer cannot be read: it should be compressed with gzip, and is not (gzip: invalid header)"},
+		"gzip that is cut":     {"gzip", "text/plain", gzipped[:20], "HTTP 200 OK\n(the response broke off after 5 bytes: unexpected EOF)\nsome "},
+		"identity":             {"identity", "text/plain", words, "HTTP 200 OK\n" + words},
+		"a charset":            {"utf-8", "text/plain", words, "HTTP 200 OK\n" + words},
+		"nothing":              {"br", "text/plain", "", "HTTP 200 OK\n"},
+		"br":                   {"br", "text/plain", "\x0b\x0f\x80some words\x03", fmt.Sprintf(refusal, "br")},
+		"zstd":                 {"zstd", "text/html", "\x28\xb5\x2f\xfd some words", fmt.Sprintf(refusal, "zstd")},
+		"two":                  {"gzip, br", "application/json", "{}", fmt.Sprintf(refusal, "gzip, br")},
+		"unheard of":           {"rot  13", "text/plain", "\xf8\xfe\xfd", fmt.Sprintf(refusal, "rot 13")},
+		"no deflate":           {"deflate", "text/plain", "<p>no", "HTTP 200 OK\n(the response broke off after 0 bytes: flate: corrupt input before offset 5)\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				w.Header().Set("Content-Encoding", c.encoding)
+				_, _ = io.WriteString(w, c.body)
+			})
+			r := h.get(address)
+			if r.Output != c.want || r.Success == strings.HasPrefix(c.want, "Error") {
+				t.Errorf("got %q", r.Output)
+			}
+		})
 	}
 }
 

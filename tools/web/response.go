@@ -38,7 +38,11 @@ func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *h
 	if a.Method != http.MethodGet {
 		limit = min(limit, w.maxBody())
 	}
-	body, err := io.ReadAll(io.TeeReader(io.LimitReader(resp.Body, limit+1), slow))
+	plain, err := unpacked(resp)
+	if err != nil {
+		return w.noted(tools.Fail(tools.Execution, err.Error()))
+	}
+	body, err := io.ReadAll(io.TeeReader(io.LimitReader(plain, limit+1), slow))
 	if err != nil && resp.Request.Context().Err() != nil {
 		return w.failure(resp.Request, err)
 	}
@@ -112,9 +116,6 @@ func (l loaded) page() bool {
 // textual reports whether a body of the kind is text. A kind that nobody knows
 // is judged by what the body holds.
 func (l loaded) textual(kind string) bool {
-	if encoding := l.resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return false // we asked for none, and it could hold anything
-	}
 	text := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 	for _, k := range []string{"json", "xml", "javascript", "ecmascript", "yaml", "x-yaml", "toml", "x-www-form-urlencoded", "x-ndjson", "ld+json", "graphql", "sql", "x-sh"} {
 		text = text || kind == "application/"+k

@@ -59,7 +59,7 @@ type Web struct {
 // New returns the tools. Close them after the last call.
 func New(c Config) *Web {
 	w := &Web{config: c, direct: httpclient.New(httpclient.Options{})}
-	w.guarded = httpclient.New(httpclient.Options{Guard: w.guard(), Resolver: c.Resolver})
+	w.guarded = httpclient.New(httpclient.Options{Guard: w.guard(), Resolver: c.Resolver, Raw: true})
 	w.browser = newBrowsers(w.guard(), c)
 	return w
 }
