@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"klawbot/internal/redact"
@@ -38,13 +39,19 @@ func newBench(t *testing.T) *bench {
 			t.Fatal(err)
 		}
 	}
+	b.again()
+	return b
+}
+
+// again makes the host and the pipeline anew, as another process does.
+func (b *bench) again() {
 	b.host = plugin.New(plugin.Config{
-		Dir: b.path(""), Workspace: filepath.Join(b.data, "workspace"), Log: slog.New(slog.DiscardHandler),
+		Dir: b.path(""), Workspace: filepath.Join(b.data, "workspace"), Slow: b.slow(), Log: slog.New(slog.DiscardHandler),
 		Runner: func() sandbox.Runner { return b.runner }, ReadOnly: func() []string { return b.reads },
 	})
 	registry, err := tools.NewRegistry(builtin{})
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	secrets := new(redact.Set)
 	secrets.Add("hunter2-secret")
@@ -56,7 +63,16 @@ func newBench(t *testing.T) *bench {
 			return string(content), err
 		},
 	})
-	return b
+}
+
+// slow is the file that remembers slow plugins.
+func (b *bench) slow() string { return filepath.Join(b.data, "plugins.json") }
+
+// asked is how often the plugins that count it were asked for their
+// specifications.
+func (b *bench) asked() int {
+	text, _ := os.ReadFile(filepath.Join(b.data, "asked")) // none is none
+	return strings.Count(string(text), "asked")
 }
 
 // path is the path of a plugin.

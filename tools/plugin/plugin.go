@@ -26,6 +26,8 @@ const (
 	pollEvery = time.Second
 	// maxPlugins is how many there may be.
 	maxPlugins = 64
+	// together is how many are asked for their specification at a time.
+	together = 8
 )
 
 // Config is what New needs.
@@ -39,6 +41,9 @@ type Config struct {
 	// ReadOnly names the tools of which the owner says that they change
 	// nothing, as of now; nil is none.
 	ReadOnly func() []string
+	// Slow is the file that remembers plugins that take long and have no usable
+	// specification, so that not every process waits for them; "" is none.
+	Slow string
 	// Log is required.
 	Log *slog.Logger
 }
@@ -52,6 +57,7 @@ type Host struct {
 	mu      sync.Mutex
 	known   map[string]plugin // guarded by mu; by file name
 	reads   []string          // guarded by mu; ReadOnly when known was made
+	box     string            // guarded by mu; the sandbox when known was made
 	changed uint64            // guarded by mu
 }
 
@@ -71,11 +77,12 @@ func New(c Config) *Host {
 	return &Host{config: c}
 }
 
-// plugin is what is known of one file: its tool, or why it has none.
+// plugin is what is known of one file: its specification, or why it has none.
 type plugin struct {
 	file  file
-	tool  tools.Tool // nil with a fault
+	spec  tools.Spec // without a name when there is a fault
 	fault string
+	tool  tools.Tool // nil with a fault
 }
 
 // Tools are the tools of the plugins, by file.
@@ -136,7 +143,7 @@ func (h *Host) Run(ctx context.Context) {
 }
 
 // Look looks at the folder now. Only what is new or changed is asked for its
-// specification.
+// specification, or all when the sandbox is another one.
 func (h *Host) Look(ctx context.Context) {
 	h.looking.Lock()
 	defer h.looking.Unlock()
@@ -145,45 +152,88 @@ func (h *Host) Look(ctx context.Context) {
 		h.config.Log.Warn("plugins not read", "dir", h.config.Dir, "err", err)
 		return
 	}
-	reads := slices.Clone(h.config.ReadOnly())
+	reads, box := slices.Clone(h.config.ReadOnly()), h.config.Runner().Describe()
 	h.mu.Lock()
-	known, same := h.known, slices.Equal(reads, h.reads)
+	known, fresh := h.known, h.known == nil && len(found) > 0 || len(found) != len(h.known) || !slices.Equal(reads, h.reads)
+	if box != h.box {
+		known = nil
+	}
 	h.mu.Unlock()
-	next, fresh := map[string]plugin{}, known == nil && len(found) > 0 || len(found) != len(known)
+	next := make([]plugin, len(found))
+	var unknown []*plugin
 	for i, f := range found {
-		if p, ok := known[f.name]; ok && same && p.file == f {
-			next[f.name] = p
+		p, ok := known[f.name]
+		if next[i] = p; ok && p.file == f {
 			continue
 		}
 		fresh = true
-		next[f.name] = h.ask(ctx, f, i, reads)
+		if next[i] = untried(f, i); next[i].fault == "" {
+			unknown = append(unknown, &next[i])
+		}
 	}
+	h.ask(ctx, box, unknown)
 	if ctx.Err() != nil || !fresh {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.known, h.reads = next, reads
+	h.known, h.reads, h.box = map[string]plugin{}, reads, box
+	for _, p := range next {
+		h.known[p.file.name] = h.offered(p, reads)
+	}
 	h.changed++
 }
 
-// ask makes a tool of the i-th file.
-func (h *Host) ask(ctx context.Context, f file, i int, reads []string) plugin {
+// untried is the i-th file before it was asked.
+func untried(f file, i int) plugin {
 	p := plugin{file: f, fault: f.fault}
 	if p.fault == "" && i >= maxPlugins {
 		p.fault = fmt.Sprintf("there are more than %d plugins; take some out", maxPlugins)
 	}
+	return p
+}
+
+// offered is a plugin with its tool, for an owner who says which ones only read.
+func (h *Host) offered(p plugin, reads []string) plugin {
 	if p.fault != "" {
 		return p
 	}
-	spec, err := h.spec(ctx, f)
-	if err != nil {
-		p.fault = err.Error()
-		return p
-	}
+	spec := p.spec
 	spec.Changes = !slices.Contains(reads, spec.Name)
 	spec.RequiresApproval = spec.Changes
 	spec.Outside = true
-	p.tool = tool{host: h, file: f, spec: spec}
+	p.tool = tool{host: h, file: p.file, spec: spec}
 	return p
+}
+
+// ask asks plugins for their specifications, some at a time. Those that took long
+// for nothing when they were asked last are not asked.
+func (h *Host) ask(ctx context.Context, box string, all []*plugin) {
+	if len(all) == 0 {
+		return
+	}
+	slowOnes := h.recall()
+	var asked sync.WaitGroup
+	room := make(chan struct{}, together)
+	took := make([]time.Duration, len(all))
+	for i, p := range all {
+		if p.fault = slowOnes.fault(p.file, box, time.Now()); p.fault != "" {
+			continue
+		}
+		room <- struct{}{}
+		asked.Go(func() {
+			defer func() { <-room }()
+			begun := time.Now()
+			spec, err := h.spec(ctx, p.file)
+			if took[i] = time.Since(begun); err != nil {
+				p.fault = err.Error()
+				return
+			}
+			p.spec = spec
+		})
+	}
+	asked.Wait()
+	if ctx.Err() == nil {
+		h.remember(slowOnes, box, all, took)
+	}
 }
