@@ -22,6 +22,7 @@ type bench struct {
 	t      *testing.T
 	data   string
 	reads  []string
+	keep   []string
 	runner sandbox.Runner
 	policy tools.Policy
 	host   *plugin.Host
@@ -48,6 +49,7 @@ func (b *bench) again() {
 	b.host = plugin.New(plugin.Config{
 		Dir: b.path(""), Workspace: filepath.Join(b.data, "workspace"), Slow: b.slow(), Log: slog.New(slog.DiscardHandler),
 		Runner: func() sandbox.Runner { return b.runner }, ReadOnly: func() []string { return b.reads },
+		Keep: func(tools.Call) []string { return b.keep },
 	})
 	registry, err := tools.NewRegistry(builtin{})
 	if err != nil {

@@ -55,14 +55,18 @@ func (t tool) Run(ctx context.Context, c tools.Call) tools.Result {
 	}
 	runner := t.host.config.Runner()
 	command := t.host.command(runner, t.file, t.spec.Timeout, resultBytes)
-	command.Dir, command.Stdin = t.host.config.Workspace, bytes.NewReader(c.Arguments)
+	command.Dir, command.Stdin, command.ReadOnly = t.host.config.Workspace, bytes.NewReader(c.Arguments), t.host.config.Keep(c)
 	command.Binds = append(command.Binds, output(scratch))
 	command.Env = []string{"OUTPUT_DIR=" + place(runner, output(scratch)), "KLAWBOT_CALL=" + c.ID, "KLAWBOT_CHAT=" + c.Chat}
 	out, err := runner.Run(ctx, command)
 	if err != nil {
 		return tools.Fail(tools.Execution, t.spec.Name+" did not start: "+err.Error())
 	}
-	return t.result(out, scratch, place(runner, output(scratch)))
+	r := t.result(out, scratch, place(runner, output(scratch)))
+	for _, name := range out.PutBack {
+		r.Output += fmt.Sprintf("\n(%s may not be changed here and is as it was; what was written is in %s)", name, name+sandbox.RefusedSuffix)
+	}
+	return r
 }
 
 // command runs a plugin in its own folder.

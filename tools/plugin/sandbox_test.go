@@ -53,3 +53,47 @@ printf '{"output":"%s","artifacts":[{"path":"t.csv"},{"path":"%s/stolen"}]}' "$(
 		})
 	}
 }
+
+// TestPluginInASandboxKeepsFiles: by a mount, or by putting them back.
+func TestPluginInASandboxKeepsFiles(t *testing.T) {
+	for _, kind := range []string{sandbox.TypeLandlock, sandbox.TypeBwrap} {
+		t.Run(kind, func(t *testing.T) {
+			b := newBench(t)
+			workspace := filepath.Join(b.data, "workspace")
+			box, err := sandbox.New(sandbox.Config{Type: kind, Workspace: workspace})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.runner, b.keep = box, []string{"HEARTBEAT.md", "absent.md"}
+			file := filepath.Join(workspace, "HEARTBEAT.md")
+			if err := os.WriteFile(file, []byte("as it was"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			b.say("p", `(echo planned > x; mv x HEARTBEAT.md; echo planned > HEARTBEAT.md; echo planned > absent.md) 2>/dev/null
+printf '{"output":"done"}'`)
+			r := b.call("p", `{}`)
+			if text, err := os.ReadFile(file); string(text) != "as it was" {
+				t.Errorf("it holds %q, %v", text, err)
+			}
+			if _, err := os.Stat(filepath.Join(workspace, "absent.md")); !os.IsNotExist(err) {
+				t.Errorf("another was made: %v", err)
+			}
+			if !r.Success || !strings.Contains(r.Output, "(absent.md may not be changed here and is as it was; what was written is in absent.md.refused)") {
+				t.Errorf("%+v", r)
+			}
+			b.keep = nil
+			if b.call("p", `{}`); !strings.HasPrefix(read(t, file), "planned") {
+				t.Error("a call that may change it does not")
+			}
+		})
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
