@@ -18,6 +18,8 @@ type GitConfig struct {
 	// Workspace is the folder whose repository the tool works on. It may be
 	// missing: every call looks again.
 	Workspace string
+	// ReadOnly names files of the workspace that a call may not change; nil: none.
+	ReadOnly func(tools.Call) []string
 }
 
 // gitArgs are the parameters of git.
@@ -29,6 +31,9 @@ type gitArgs struct {
 // NewGit returns the tool git. It runs outside any sandbox, because it needs the
 // owner's identity and credentials, and runs no program but git and ssh.
 func NewGit(c GitConfig) tools.Tool {
+	if c.ReadOnly == nil {
+		c.ReadOnly = noneReadOnly
+	}
 	g := &git{config: c, runner: sandbox.Off()}
 	return tools.New(tools.Spec{
 		Name: "git", Group: tools.GroupRuntime, Outside: true,
@@ -66,7 +71,7 @@ func (g *git) preValidate(c tools.Call, _ tools.Autonomy) *tools.Result {
 }
 
 // run runs git on the repository of the workspace.
-func (g *git) run(ctx context.Context, _ tools.Call, args gitArgs) tools.Result {
+func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result {
 	call, err := g.parse(args)
 	if err != nil {
 		return *gitFailed(err)
@@ -78,7 +83,12 @@ func (g *git) run(ctx context.Context, _ tools.Call, args gitArgs) tools.Result 
 	if err != nil {
 		return *gitFailed(err)
 	}
+	putBack, err := sandbox.Keep(repo.workspace, g.config.ReadOnly(c))
+	if err != nil {
+		return *gitFailed(err)
+	}
 	out, err := g.command(ctx, repo, call)
+	out.PutBack = putBack()
 	if err != nil {
 		return *gitFailed(err)
 	}

@@ -129,6 +129,7 @@ func gitResult(action string, out sandbox.Outcome) tools.Result {
 	if stderr = strings.TrimSpace(stderr); stderr != "" {
 		text = strings.TrimLeft(text+"\n[stderr]\n"+stderr, "\n")
 	}
+	text = strings.TrimLeft(text+strings.TrimRight("\n"+putBackNotes(out.PutBack), "\n"), "\n")
 	code := out.ExitCode
 	r := tools.OK(text)
 	switch {

@@ -20,6 +20,7 @@ type gitTry struct {
 	t         *testing.T
 	workspace string
 	policy    tools.Policy
+	readOnly  []string
 	executor  *tools.Executor
 }
 
@@ -45,7 +46,7 @@ func newGit(t *testing.T) *gitTry {
 func gitTool(t *testing.T) *gitTry {
 	t.Helper()
 	g := &gitTry{t: t, workspace: t.TempDir(), policy: tools.Policy{Autonomy: tools.Full}}
-	registry, err := tools.NewRegistry(exec.NewGit(exec.GitConfig{Workspace: g.workspace}))
+	registry, err := tools.NewRegistry(exec.NewGit(exec.GitConfig{Workspace: g.workspace, ReadOnly: func(tools.Call) []string { return g.readOnly }}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -538,4 +539,39 @@ func FuzzGitWords(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestGitKeepsReadOnlyFiles: a branch may hold another version of a file that a
+// run may not change.
+func TestGitKeepsReadOnlyFiles(t *testing.T) {
+	g := newGit(t)
+	g.host("checkout", "-q", "-b", "plan")
+	g.write("HEARTBEAT.md", "planned")
+	g.write("b.txt", "two")
+	g.host("add", ".")
+	g.host("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-q", "-m", "planned")
+	g.host("checkout", "-q", "main")
+	g.readOnly = []string{"HEARTBEAT.md"}
+	const note = "HEARTBEAT.md may not be changed here and is as it was; what was written is in HEARTBEAT.md.refused"
+	if out := g.ok("checkout", "plan"); !strings.Contains(out, note) {
+		t.Errorf("it says %q", out)
+	}
+	if _, err := os.Stat(filepath.Join(g.workspace, "HEARTBEAT.md")); !os.IsNotExist(err) {
+		t.Errorf("the file was made: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(g.workspace, "b.txt")); err != nil {
+		t.Error(err)
+	}
+	g.readOnly = nil
+	if out := g.ok("checkout", "HEARTBEAT.md"); strings.Contains(out, note) {
+		t.Errorf("it says %q", out)
+	}
+	if text, err := os.ReadFile(filepath.Join(g.workspace, "HEARTBEAT.md")); string(text) != "planned" {
+		t.Errorf("%q, %v", text, err)
+	}
+	g.readOnly = []string{"HEARTBEAT.md"}
+	g.ok("checkout", "main")
+	if text, err := os.ReadFile(filepath.Join(g.workspace, "HEARTBEAT.md")); string(text) != "planned" {
+		t.Errorf("it was taken away: %q, %v", text, err)
+	}
 }

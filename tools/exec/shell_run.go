@@ -128,9 +128,16 @@ func (t *transcript) end(o sandbox.Outcome) {
 	t.now = nil
 	t.stdout.WriteString(o.Stdout.String())
 	t.stderr.WriteString(o.Stderr.String())
-	for _, name := range o.PutBack {
-		fmt.Fprintf(&t.stderr, "%s may not be changed here and is as it was; what was written is in %s\n", name, name+sandbox.RefusedSuffix)
+	t.stderr.WriteString(putBackNotes(o.PutBack))
+}
+
+// putBackNotes says which files were put back, a line each.
+func putBackNotes(names []string) string {
+	var b strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&b, "%s may not be changed here and is as it was; what was written is in %s\n", name, name+sandbox.RefusedSuffix)
 	}
+	return b.String()
 }
 
 // say adds a line to standard error.

@@ -321,7 +321,7 @@ func (s *Sandbox) Start(ctx context.Context, c Command) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := job{run: r.run, putBack: func() []string { return s.putBack(kept) }}
+	j := job{run: r.run, putBack: func() []string { return restore(s.config.Workspace, kept) }}
 	var undo []func()
 	j.cleanup = func() {
 		for _, f := range slices.Backward(undo) {

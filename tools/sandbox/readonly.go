@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // RefusedSuffix ends the name of the file that keeps what a command wrote into a
@@ -31,42 +32,64 @@ func (s *Sandbox) readOnly(r *request, names []string) (kept []keptFile, err err
 	if len(names) == 0 {
 		return nil, nil
 	}
-	root, err := os.OpenRoot(s.config.Workspace)
+	kept, err = remember(s.config.Workspace, names)
+	if err != nil || s.backend.place(s.workspace()) == s.config.Workspace {
+		return kept, err
+	}
+	return slices.DeleteFunc(kept, func(k keptFile) bool {
+		if k.mode != 0 {
+			r.binds = append(r.binds, Bind{Host: filepath.Join(s.config.Workspace, k.name), Inside: filepath.Join(insideWorkspace, k.name)})
+		}
+		return k.mode != 0
+	}), nil
+}
+
+// Keep remembers files of a workspace, for commands that run outside a sandbox.
+// putBack makes them what they were and returns the names of those that were
+// not, as Outcome.PutBack has them.
+func Keep(workspace string, names []string) (putBack func() []string, err error) {
+	kept, err := remember(workspace, names)
+	return func() []string { return restore(workspace, kept) }, err
+}
+
+// remember reads files of a workspace.
+func remember(workspace string, names []string) (kept []keptFile, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(workspace)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	for _, name := range names {
 		info, err := root.Lstat(name)
-		mounts := s.backend.place(s.workspace()) != s.config.Workspace
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			kept = append(kept, keptFile{name: name})
+			continue
 		case err != nil:
 			return nil, err
 		case !info.Mode().IsRegular(), info.Size() > maxReadOnly:
 			return nil, fmt.Errorf("%s is no file that can be kept as it is", name)
-		case mounts:
-			r.binds = append(r.binds, Bind{Host: filepath.Join(s.config.Workspace, name), Inside: filepath.Join(insideWorkspace, name)})
-		default:
-			text, err := root.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			kept = append(kept, keptFile{name, text, info.Mode().Perm()})
 		}
+		text, err := root.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		kept = append(kept, keptFile{name, text, info.Mode().Perm()})
 	}
 	return kept, nil
 }
 
-// putBack makes the files what they were, and returns the names of those that
+// restore makes the files what they were, and returns the names of those that
 // were not. What stood there is kept beside them: a person may have written it
 // meanwhile.
-func (s *Sandbox) putBack(kept []keptFile) (changed []string) {
+func restore(workspace string, kept []keptFile) (changed []string) {
 	if len(kept) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(s.config.Workspace)
+	root, err := os.OpenRoot(workspace)
 	if err != nil {
 		return nil // there is no workspace any more
 	}
