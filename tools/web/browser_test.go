@@ -100,6 +100,10 @@ const c = new RTCPeerConnection({iceServers: [{urls: "turn:TRAP?transport=tcp", 
 c.createDataChannel("x");
 c.createOffer().then((offer) => c.setLocalDescription(offer));
 </script>`, "TRAP", s.trap())))
+	mux.HandleFunc("/many", page(`<title>Many</title><p>all of them</p><main>`+strings.Repeat("<button>x</button>", 60_000)+`</main><footer><a href=/last id=last>last</a></footer>`))
+	mux.HandleFunc("/fields", page(`<title>Fields</title><form><input name=plain value=old><input id=pw type=password value=hunter2><input id=card autocomplete="billing cc-number" value=hunter2>
+<input id=code autocomplete=one-time-code value=hunter2><textarea id=long>some words</textarea><select id=size><option>small<option selected>large</select>
+<input type=checkbox id=yes checked><input type=checkbox id=no><input type=submit value=Send></form>`))
 	mux.HandleFunc("/alert", page(`<title>Alert</title><script>alert("stop"); document.title = "went on"</script>`))
 	mux.HandleFunc("/stuck", page(`<title>Stuck</title><button id=b onclick="for (;;);">x</button>`))
 	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) {
@@ -153,6 +157,47 @@ func TestBrowserForm(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("klawbot-browser-%d-*", os.Getpid()))); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+// TestBrowserTellsWhatFieldsHold, but nothing that is secret.
+func TestBrowserTellsWhatFieldsHold(t *testing.T) {
+	s := openSite(t)
+	h := furnished(t, web.Config{})
+	h.call("browser", args{"action": "open", "url": s.URL + "/fields"})
+	for _, selector := range []string{"[name=plain]", "#pw", "#card", "#code"} {
+		h.call("browser", args{"action": "type", "selector": selector, "text": "hunter3"})
+	}
+	r := h.call("browser", args{"action": "text"})
+	for _, want := range []string{
+		`field text "" at input[name="plain"] holds "hunter3"`, `field password "" at #pw holds something that is not shown`, "#card holds something that is not shown",
+		"#code holds something that is not shown", `at #long holds "some words"`, `at #size holds "large"`, "at #yes checked", "at #no\n", `field submit "Send" at `,
+	} {
+		if !strings.Contains(r.Output, want) {
+			t.Errorf("%q is missing in\n%s", want, r.Output)
+		}
+	}
+	if strings.Count(r.Output, "hunter") != 1 {
+		t.Errorf("what is secret is shown:\n%s", r.Output)
+	}
+	for _, selector := range []string{"#pw", "#card", "#code"} {
+		if r := h.call("browser", args{"action": "text", "selector": selector}); !r.Success || strings.Contains(r.Output, "hunter") {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// TestBrowserLooksAtSoMuch bounds what is looked at of a page with very many
+// buttons, and finds what else there is with a selector.
+func TestBrowserLooksAtSoMuch(t *testing.T) {
+	s := openSite(t)
+	h := furnished(t, web.Config{})
+	r := h.call("browser", args{"action": "open", "url": s.URL + "/many"})
+	if !strings.Contains(r.Output, "(and 4940 more)\n(55001 further ones were not looked at: give text a selector") || !strings.Contains(r.Output, `button "x" at :root > body:nth-of-type(1) > main:nth-of-type(1) > button:nth-of-type(60)`) {
+		t.Errorf("%.100s … %s", r.Output, r.Output[max(0, len(r.Output)-300):])
+	}
+	if r := h.call("browser", args{"action": "text", "selector": "footer"}); !strings.Contains(r.Output, `link "last" at #last`) {
+		t.Errorf("%.300s", r.Output)
 	}
 }
 

@@ -15,10 +15,12 @@ type sight struct {
 	URL   string `json:"url"`
 	Text  string `json:"text"`
 	Found bool   `json:"found"`
-	// Controls are what can be clicked and typed into, with selectors; More
-	// counts those that are left out.
+	// Controls are what can be clicked and typed into, with selectors and what
+	// fields hold; More counts those that are left out, Unseen those that
+	// nobody has looked at, which may be hidden.
 	Controls []string `json:"controls"`
 	More     int      `json:"more"`
+	Unseen   int      `json:"unseen"`
 }
 
 //go:embed look.js
@@ -47,6 +49,9 @@ func (s sight) String() string {
 	}
 	if s.More > 0 {
 		fmt.Fprintf(&b, "(and %d more)\n", s.More)
+	}
+	if s.Unseen > 0 {
+		fmt.Fprintf(&b, "(%d further ones were not looked at: give text a selector to see a part of the page)\n", s.Unseen)
 	}
 	return b.String()
 }
