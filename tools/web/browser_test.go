@@ -3,7 +3,10 @@
 package web_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"image/png"
 	"io"
@@ -11,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -318,6 +322,91 @@ func TestBrowserIsClosedWhenIdle(t *testing.T) {
 	if r := h.call("browser", args{"action": "text"}); r.Output != "Error: no page is open; open one first" {
 		t.Errorf("%+v", r)
 	}
+}
+
+// TestMain is a bot with one page when it is told which.
+func TestMain(m *testing.M) {
+	page := os.Getenv("KLAWBOT_TEST_PAGE")
+	if page == "" {
+		os.Exit(m.Run())
+	}
+	w := web.New(web.Config{
+		AllowedHosts: func() ([]string, string) { return []string{"127.0.0.1"}, "" },
+		BrowserPath:  func() string { return os.Getenv("KLAWBOT_TEST_BROWSER") },
+	})
+	for _, tool := range w.Tools() {
+		if tool.Spec().Name == "browser" {
+			r := tool.Run(context.Background(), tools.Call{Name: "browser", Arguments: []byte(`{"action":"open","url":"` + page + `"}`)})
+			fmt.Println(tidied(r.Output))
+		}
+	}
+	select {} // until it is killed
+}
+
+// tidied is text on one line.
+func tidied(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// TestBrowserOfABotThatWasKilled: the next bot wipes its profile and ends what
+// still runs of it.
+func TestBrowserOfABotThatWasKilled(t *testing.T) {
+	s := openSite(t)
+	dir, err := os.MkdirTemp("", "kb-") // a short one: it holds sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Setenv("TMPDIR", dir)
+	// Chromium itself dies with its bot; behind a script that waits it does not.
+	script := filepath.Join(dir, "browser.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nfor name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $name >/dev/null && { $name \"$@\"; exit $?; }; done\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	bot := exec.Command(os.Args[0])
+	bot.Env = append(os.Environ(), "KLAWBOT_TEST_PAGE="+s.URL, "KLAWBOT_TEST_BROWSER="+script)
+	out, err := bot.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bot.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err := errors.Join(err, bot.Process.Kill()); err != nil || !strings.HasPrefix(line, "# Tea shop") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := bot.Wait(); err == nil {
+		t.Error("the bot was not killed")
+	}
+	homes, err := filepath.Glob(dir + "/klawbot-browser-*")
+	if err != nil || len(homes) != 1 || running(t, homes[0]) == 0 {
+		t.Fatalf("nothing is left behind that could be swept: %q, %v", homes, err)
+	}
+	furnished(t, web.Config{})
+	for deadline := time.After(20 * time.Second); running(t, homes[0]) > 0; {
+		select {
+		case <-deadline:
+			t.Fatalf("%d processes are left", running(t, homes[0]))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if _, err := os.Stat(homes[0]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the profile is left: %v", err)
+	}
+}
+
+// running counts the processes that work in a folder.
+func running(t *testing.T, dir string) (n int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		if line, err := os.ReadFile(name); err == nil && bytes.Contains(line, []byte(dir)) {
+			n++
+		}
+	}
+	return n
 }
 
 // TestBrowserLeavesAPageThatIsStuck: a script without end costs one answer and

@@ -31,7 +31,8 @@ var (
 )
 
 // browsers keeps a browser for each chat that has opened a page: at most
-// maxBrowsers, each until it is closed or nobody has used it for a while.
+// maxBrowsers, each until it is closed or nobody has used it for a while. What
+// a bot before this one has left behind is wiped first.
 type browsers struct {
 	guard    *httpclient.Guard
 	resolver *net.Resolver
@@ -48,6 +49,7 @@ func newBrowsers(guard *httpclient.Guard, c Config) *browsers {
 	if path == nil {
 		path = func() string { return "" }
 	}
+	sweep(os.TempDir())
 	return &browsers{guard: guard, resolver: c.Resolver, path: path, idle: cmp.Or(c.BrowserIdle, idleAfter), open: map[string]*tab{}}
 }
 
@@ -106,7 +108,6 @@ func (b *browsers) start(ctx context.Context, place string) (*tab, error) {
 	if err != nil {
 		return nil, err
 	}
-	sweep(os.TempDir())
 	t, err := newTab(ctx, program, b.guard, b.resolver)
 	if err != nil {
 		return nil, err

@@ -5,52 +5,88 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 )
 
 // homePrefix begins the names of the folders of browsers; the id of the
-// process that they belong to follows.
+// process that they belong to follows, for people.
 const homePrefix = "klawbot-browser-"
 
-// makeHome makes the private folder that a browser keeps everything in.
-func makeHome() (string, error) {
-	return os.MkdirTemp("", fmt.Sprintf("%s%d-", homePrefix, os.Getpid()))
+// home is the private folder that a browser keeps everything in. Whoever holds
+// the lock on it owns it, and the system takes the lock from the dead: so a
+// folder that can be locked is one that was left behind. An id of a process
+// would not tell, since a container gives the same one to each bot.
+type home struct {
+	dir  string
+	lock *os.File
+}
+
+// makeHome makes a folder and locks it.
+func makeHome() (home, error) {
+	for range 10 {
+		dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", homePrefix, os.Getpid()))
+		if err != nil {
+			return home{}, err
+		}
+		if h, ok := claim(dir); ok {
+			return h, nil
+		}
+	}
+	return home{}, errors.New("another program takes the folder away")
+}
+
+// claim locks the folder of a browser, unless somebody else has or it is none of
+// ours.
+func claim(dir string) (home, bool) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return home{}, false
+	}
+	locked, err := f.Stat()
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err == nil {
+		// A folder that was swept before it was locked is not there any more.
+		now, err := os.Lstat(dir)
+		owner, ok := locked.Sys().(*syscall.Stat_t)
+		if err == nil && os.SameFile(locked, now) && ok && int(owner.Uid) == os.Geteuid() {
+			return home{dir: dir, lock: f}, true
+		}
+	}
+	f.Close()
+	return home{}, false
 }
 
 // environment is all that a browser gets of it.
-func environment(home string) []string {
-	return []string{"HOME=" + home, "TMPDIR=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC"}
+func (h home) environment() []string {
+	return []string{"HOME=" + h.dir, "TMPDIR=" + h.dir, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC"}
 }
 
-// wipe removes the folder of a browser. Its last processes may still write
-// there for a moment.
-func wipe(home string) {
+// wipe ends what still runs in the folder of a browser and removes it. Its last
+// processes may write there for a moment.
+func (h home) wipe() {
+	defer h.lock.Close()
 	for range 20 {
-		if os.RemoveAll(home) == nil {
+		killIn(h.dir)
+		if os.RemoveAll(h.dir) == nil {
 			return
 		}
 		<-time.After(50 * time.Millisecond)
 	}
 }
 
-// sweep removes the folders of browsers whose bot has died without a chance to
-// do it.
+// sweep wipes the folders of browsers whose bot has died without a chance to do
+// it.
 func sweep(dir string) {
 	found, err := filepath.Glob(filepath.Join(dir, homePrefix+"*"))
 	if err != nil { // the pattern is right
 		return
 	}
-	for _, home := range found {
-		var pid int
-		name := strings.TrimPrefix(filepath.Base(home), homePrefix)
-		if _, err := fmt.Sscanf(name, "%d-", &pid); err != nil || pid <= 0 {
-			continue
-		}
-		info, err := os.Lstat(home)
-		if err == nil && info.IsDir() && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			wipe(home)
+	for _, dir := range found {
+		if h, ok := claim(dir); ok {
+			h.wipe()
 		}
 	}
 }

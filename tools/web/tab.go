@@ -44,7 +44,7 @@ type tab struct {
 	ctx   context.Context
 	stop  func()
 	proxy *proxy
-	home  string
+	home  home
 }
 
 // newTab starts a browser whose only network is a proxy of its own, with a
@@ -82,8 +82,8 @@ func newTab(ctx context.Context, program string, guard *httpclient.Guard, resolv
 // launch prepares the browser; the first run starts it.
 func (t *tab) launch(program string) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
-		chromedp.ExecPath(program), chromedp.UserDataDir(t.home+"/profile"), chromedp.ProxyServer(t.proxy.address()),
-		chromedp.NoInheritEnv, chromedp.Env(environment(t.home)...),
+		chromedp.ExecPath(program), chromedp.UserDataDir(t.home.dir+"/profile"), chromedp.ProxyServer(t.proxy.address()),
+		chromedp.NoInheritEnv, chromedp.Env(t.home.environment()...),
 	)
 	for _, f := range confining {
 		options = append(options, chromedp.Flag(f.name, f.value))
@@ -147,7 +147,7 @@ func (t *tab) close() {
 	if t.proxy != nil {
 		t.proxy.close()
 	}
-	wipe(t.home)
+	t.home.wipe()
 }
 
 // answers reports whether the page does anything at all: a script that never ends
