@@ -88,6 +88,7 @@ var home = map[string][]string{
 	"golang.org/x/term":                            {"cmd/klawbot"},
 	"codeberg.org/readeck/go-readability":          {"tools/web"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web"},
+	"github.com/andybalholm/cascadia":              {"tools/web"},
 	"github.com/chromedp":                          {"tools/web"},
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "tools/web", "tools/sandbox"}, // names of hosts; pages and their alphabets; programs of the kernel's filter

@@ -14,6 +14,7 @@ func FuzzReadable(f *testing.F) {
 		"", "<p>text", "<table><tr><td>a<td>b</table>", "<script>alert(1)</script>", "<div hidden>x</div>", strings.Repeat("<div>", 600) + "deep",
 		strings.Repeat("<b><i>", 200), "<a href='javascript:x'>y</a>", "<title>t</title><body><h1>t</h1>", "<svg><script>x</script></svg>", "\x00\xff<p\x00>",
 		"<article><p>" + strings.Repeat("many words, ", 100) + "</p></article>", "<ul><li><ul><li>a", "<pre>```</pre>", "<textarea><script>a", "<noscript><p>x",
+		"<style>.a>.b~i+u:not(.c),#d{display:none!important}@media print{.e{opacity:0}}</style><p class=a><b class=b>x</b><i>y<u>z", "<style>\\</style>", "<style>a{b:\"",
 	} {
 		f.Add(seed)
 	}

@@ -30,6 +30,7 @@ func readable(ctx context.Context, page string, at *url.URL) (string, error) {
 	if err != nil {
 		return flat(page), ctx.Err() // nested too deep
 	}
+	unsightly(doc)
 	nodes := strip(doc)
 	if err := ctx.Err(); err != nil || nodes > maxNodes {
 		return plain(doc), err
@@ -101,10 +102,7 @@ func strip(n *html.Node) int {
 	return count
 }
 
-// hiding is a style that hides its element.
-var hiding = regexp.MustCompile(`(?i)(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|em|%|pt)?\s*(?:;|!|$)|opacity\s*:\s*0(?:\.0*)?\s*(?:;|!|$))`)
-
-// unseen reports whether an element is hidden by itself.
+// unseen reports whether an element is hidden by an attribute.
 func unseen(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
@@ -112,10 +110,6 @@ func unseen(n *html.Node) bool {
 			return true
 		case "aria-hidden":
 			return strings.EqualFold(strings.TrimSpace(a.Val), "true") && n.DataAtom != atom.Body
-		case "style":
-			if hiding.MatchString(a.Val) {
-				return true
-			}
 		case "type":
 			if n.DataAtom == atom.Input && strings.EqualFold(a.Val, "hidden") {
 				return true
