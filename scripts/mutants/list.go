@@ -449,6 +449,10 @@ var mutants = []mutant{
 		"TestCoreMemoryUndo",
 	},
 	{
+		"engine/internal/memory/rank.go", `best = max(best, r.full)`, `best = max(best, 0)`,
+		"TestWordsThatSayLittleGiveWay",
+	},
+	{
 		"engine/internal/embed/wordpiece.go", `room := limit - len(w.after)`, `room := limit`,
 		"TestTokens",
 	},

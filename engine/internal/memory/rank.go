@@ -19,6 +19,9 @@ const steepness = 8
 type ranking struct {
 	fusion  Fusion
 	vectors bool
+	// full is what the words of the query weigh. Where the best text has little of
+	// it, the words say little beside the vectors.
+	full float64
 	// own and around are where the cosines lie.
 	own, around scale
 }
@@ -44,10 +47,10 @@ func (r *ranking) final(all []*candidate, n int) []*candidate {
 // scale is where the numbers of one side lie.
 type scale struct{ low, high float64 }
 
-// of is a number on the scale, 0 to 1.
+// of is a number on the scale, 0 to 1. Where all are alike, each is the best.
 func (s scale) of(x float64) float64 {
 	if s.high <= s.low {
-		return 0
+		return 1
 	}
 	return (x - s.low) / (s.high - s.low)
 }
@@ -75,9 +78,13 @@ func (r *ranking) score(all []*candidate) {
 	most := 1.0
 	if r.vectors {
 		most += weightOwn + weightAround
+		best = max(best, r.full)
 	}
 	for _, c := range all {
-		relevance := scale{0, best}.of(c.keyword)
+		var relevance float64
+		if best > 0 {
+			relevance = c.keyword / best
+		}
 		if c.known {
 			relevance += weightOwn*r.own.of(c.cosine) + weightAround*r.around.of(c.around)
 		} else {

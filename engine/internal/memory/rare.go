@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"klawbot/engine/internal/store"
@@ -17,39 +18,74 @@ const (
 	maxCommon = 10_000
 )
 
+// wanted are the words that a search goes by.
+type wanted struct {
+	terms []string
+	// full is about what BM25 gives a text that has each of them once.
+	full float64
+}
+
+// counted is a term and how many chunks have it.
+type counted struct {
+	term string
+	n    int
+}
+
 // rareTerms are the terms that a search goes by, the rarest first. matches is that
 // of the query.
-func (m *Memory) rareTerms(tx *store.Tx, terms []string, matches int) ([]string, error) {
+func (m *Memory) rareTerms(tx *store.Tx, terms []string, matches int) (w wanted, err error) {
 	most := cmp.Or(matches, maxMatches)
-	type counted struct {
-		term string
-		n    int
-	}
 	all := make([]counted, len(terms))
 	total := 0
 	for i, t := range terms {
 		n, err := m.count(tx, t, most+1)
 		if err != nil {
-			return nil, err
+			return w, err
 		}
 		all[i] = counted{t, n}
 		total += n
 	}
-	if total <= most {
-		return terms, nil
+	if total > most {
+		all = rarest(all, most, matches > 0)
 	}
-	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(a.n, b.n) })
-	var rare []string
-	total = 0
+	chunks, err := tx.LastChunk()
+	if err != nil {
+		return w, err
+	}
 	for _, c := range all {
-		if total += c.n; total > most && (len(rare) > 0 || matches > 0) {
+		w.terms = append(w.terms, c.term)
+		w.full += weightOf(c.n, int(chunks))
+	}
+	return w, nil
+}
+
+// unsaid is how much a word counts that no text has: another word may say it, or
+// nothing does. Measured, see doc/tools/memory.md.
+const unsaid = 0.5
+
+// weightOf is what BM25 gives a text of average length that has a term once, which
+// n of some chunks have.
+func weightOf(n, chunks int) float64 {
+	weight := math.Log((float64(chunks-n) + 0.5) / (float64(n) + 0.5))
+	if n == 0 {
+		weight *= unsaid
+	}
+	return max(0, weight)
+}
+
+// rarest are the terms that few chunks have, the rarest first, as many as have
+// most chunks together. Unless it is strict, one of them stays in any case.
+func rarest(all []counted, most int, strict bool) []counted {
+	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(a.n, b.n) })
+	var rare []counted
+	total, there := 0, false
+	for _, c := range all {
+		if total += c.n; total > most && (there || strict) {
 			break
 		}
-		if c.n > 0 {
-			rare = append(rare, c.term)
-		}
+		rare, there = append(rare, c), there || c.n > 0
 	}
-	return rare, nil
+	return rare
 }
 
 // count is how many chunks have a term, limit for all that have as many or more.

@@ -90,15 +90,15 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 	vector := m.queryVector(ctx, q)
 	found := make([][]Hit, len(scopes))
 	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
-		var terms []string
+		var words wanted
 		if q.Mode != Vector {
-			if terms, err = m.rareTerms(tx, queryTerms(q.Text), q.Matches); err != nil {
+			if words, err = m.rareTerms(tx, queryTerms(q.Text), q.Matches); err != nil {
 				return err
 			}
 		}
 		for i, scope := range scopes {
 			q.Scope = scope
-			if found[i], err = m.search(tx, q, terms, vector); err != nil {
+			if found[i], err = m.search(tx, q, words, vector); err != nil {
 				return err
 			}
 		}
@@ -119,13 +119,13 @@ type candidate struct {
 	score   float64
 }
 
-func (m *Memory) search(tx *store.Tx, q Query, terms []string, vector []float32) ([]Hit, error) {
+func (m *Memory) search(tx *store.Tx, q Query, words wanted, vector []float32) ([]Hit, error) {
 	found := map[store.ChunkID]*candidate{}
 	limit := keywordCandidates
 	if vector != nil && m.manyVectors() {
 		limit = fewCandidates
 	}
-	matches, err := tx.MatchTerms(terms, q.Scope, limit, maxMatches)
+	matches, err := tx.MatchTerms(words.terms, q.Scope, limit, maxMatches)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (m *Memory) search(tx *store.Tx, q Query, terms []string, vector []float32)
 	for _, c := range found {
 		all = append(all, c)
 	}
-	rank := ranking{fusion: m.fusion(), vectors: vector != nil}
+	rank := ranking{fusion: m.fusion(), vectors: vector != nil, full: words.full}
 	all = rank.first(all, max(closely, 2*q.TopK))
 	if vector == nil { // then a closer look shows no more
 		all = all[:min(len(all), q.TopK)]

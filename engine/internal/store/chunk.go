@@ -250,6 +250,14 @@ func (tx *Tx) CountTerm(term string, limit int) (n int, err error) {
 	return n, nil
 }
 
+// LastChunk is the newest chunk, 0 where there is none.
+func (tx *Tx) LastChunk() (id ChunkID, err error) {
+	if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM chunks`).Scan(&id); err != nil {
+		return 0, fmt.Errorf("find the newest chunk: %w", err)
+	}
+	return id, nil
+}
+
 // quotedTerm is a term as a string of FTS5, in which nothing is an operator.
 func quotedTerm(t string) string { return `"` + strings.ReplaceAll(t, `"`, `""`) + `"` }
 
