@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -75,10 +76,71 @@ type sign struct {
 	row   int64
 }
 
-// nearest are the chunks whose signs differ least from those of a query, among
-// those that open and allow let pass: at most limit, of those that differ alike at
-// the border the newest.
-func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []sign {
+// alike are how many of a search's limit are weighed more closely: signs that differ
+// little are quick to find among many, and tell less than the query's own numbers.
+const alike = 6
+
+// nearest are the chunks that lie nearest to a query as far as signs can tell, among
+// those that open and allow let pass: at most limit. Those whose signs differ least
+// from the query's are weighed by its numbers, each added with the sign that it has
+// in the chunk ("asymmetric distance": Gordo, Perronnin et al., Asymmetric Distances
+// for Binary Embeddings, 2011).
+func (s *signs) nearest(query []float32, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []sign {
+	places := s.differLeast(packed(store.Signs(query), s.words), alike*limit, open, allow)
+	if len(places) > limit {
+		w := newWeights(query, s.words)
+		type weighed struct {
+			place  int
+			weight float32
+		}
+		all := make([]weighed, len(places))
+		for i, p := range places {
+			all[i] = weighed{p, w.of(s.vector[p*s.words : (p+1)*s.words])}
+		}
+		slices.SortFunc(all, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
+		places = places[:limit]
+		for i := range places {
+			places[i] = all[i].place
+		}
+	}
+	near := make([]sign, len(places))
+	for i, p := range places {
+		near[i] = sign{s.chunks[p], s.ids[p]}
+	}
+	return near
+}
+
+// weights are what each byte of a vector's signs adds to its weight: the numbers of
+// the query whose bits it has.
+type weights [][256]float32
+
+func newWeights(query []float32, words int) weights {
+	w := make(weights, 8*words)
+	for i, x := range query {
+		bit := 1 << (i % 8)
+		for b := range 256 {
+			if b&bit != 0 {
+				w[i/8][b] += x
+			}
+		}
+	}
+	return w
+}
+
+// of is the sum of the query's numbers where a vector is above zero.
+func (w weights) of(vector []uint64) (sum float32) {
+	for i, word := range vector {
+		for k := range 8 {
+			sum += w[8*i+k][byte(word>>(8*k))]
+		}
+	}
+	return sum
+}
+
+// differLeast are the places of the vectors whose signs differ least from those of a
+// query, among those that open and allow let pass: at most limit, of those that
+// differ alike at the border the newest.
+func (s *signs) differLeast(query []uint64, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []int {
 	readable := make([]bool, len(s.chats))
 	for i, c := range s.chats {
 		readable[i] = open(c)
@@ -92,8 +154,9 @@ func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow f
 			continue
 		}
 		d := 0
-		for k, w := range s.vector[i*s.words : (i+1)*s.words] {
-			d += bits.OnesCount64(w ^ query[k])
+		vector := s.vector[i*s.words:][:len(query)] // without a check of bounds for each word
+		for k, w := range query {
+			d += bits.OnesCount64(w ^ vector[k])
 		}
 		distances[i] = uint16(d)
 		histogram[d]++
@@ -102,16 +165,16 @@ func (s *signs) nearest(query []uint64, limit int, open func(chat) bool, allow f
 	for ; border < len(histogram)-1 && taken+histogram[border] < limit; border++ {
 		taken += histogram[border]
 	}
-	var near []sign
-	alike := limit - taken // how many of the border there is room for
+	room := limit - taken // for those at the border
+	least := make([]int, 0, min(limit, len(s.chunks)))
 	for i, d := range slices.Backward(distances) {
-		if int(d) > border || int(d) == border && alike == 0 {
+		switch {
+		case int(d) > border || int(d) == border && room == 0:
 			continue
+		case int(d) == border:
+			room--
 		}
-		if int(d) == border {
-			alike--
-		}
-		near = append(near, sign{s.chunks[i], s.ids[i]})
+		least = append(least, i)
 	}
-	return near
+	return least
 }

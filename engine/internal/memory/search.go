@@ -64,7 +64,7 @@ type Hit struct {
 // their neighbours.
 const (
 	keywordCandidates = 300
-	vectorCandidates  = 500
+	vectorCandidates  = 150
 	// fewCandidates are those of the words where there are more than manyVectors.
 	fewCandidates = 100
 	manyVectors   = 50_000

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -96,14 +97,14 @@ func (tx *Tx) dropChunks(which string, kind Kind, arg any) error {
 
 // list writes ids as SQL. They are numbers, so there is nothing to quote.
 func list[T ~int64](ids []T) string {
-	var b strings.Builder
+	var b []byte
 	for i, id := range ids {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		fmt.Fprintf(&b, "%d", id)
+		b = strconv.AppendInt(b, int64(id), 10)
 	}
-	return b.String()
+	return string(b)
 }
 
 // neighbourhood is within what time chunks of one place are neighbours.
@@ -138,47 +139,53 @@ type Beside struct {
 	Steps int
 }
 
-// NeighbourIDs is Neighbours of many chunks, by their ids, without their texts.
+// NeighbourIDs is Neighbours of many chunks, by their ids, without their texts: for
+// each chunk first those before it, then those after it, the nearest first.
 func (tx *Tx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Beside, error) {
 	all := make(map[ChunkID][]Beside, len(chunks))
-	for _, statement := range []string{idsBeforeSQL, idsAfterSQL} {
-		if err := tx.neighbourIDs(statement, chunks, reach, all); err != nil {
-			return nil, fmt.Errorf("neighbours of chunks: %w", err)
-		}
-	}
-	return all, nil
-}
-
-func (tx *Tx) neighbourIDs(statement string, chunks []ChunkID, reach int, into map[ChunkID][]Beside) error {
-	rows, err := tx.tx.Query(fmt.Sprintf(statement, list(chunks)), neighbourhood.Milliseconds(), reach)
+	rows, err := tx.tx.Query(fmt.Sprintf(neighbourIDsSQL, list(chunks)), neighbourhood.Milliseconds(), reach)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("neighbours of chunks: %w", err)
 	}
 	defer rows.Close()
-	var last ChunkID
-	for steps := 0; rows.Next(); {
+	for rows.Next() {
 		var of ChunkID
-		var b Beside
-		if err := rows.Scan(&of, &b.ID); err != nil {
-			return err
+		var before, after string
+		if err := rows.Scan(&of, &before, &after); err != nil {
+			return nil, fmt.Errorf("neighbours of chunks: %w", err)
 		}
-		if steps++; of != last {
-			last, steps = of, 1
+		previous, next := ids(before), ids(after)
+		slices.Reverse(previous)
+		for _, side := range [][]ChunkID{previous, next} {
+			for i, id := range side {
+				all[of] = append(all[of], Beside{id, i + 1})
+			}
 		}
-		b.Steps = steps
-		into[of] = append(into[of], b)
 	}
-	return rows.Err()
+	return all, rows.Err()
 }
 
-const (
-	idsBeforeSQL = `SELECT c.id, n.id FROM chunks c CROSS JOIN chunks n WHERE c.id IN (%s) AND n.id IN (SELECT b.id FROM chunks b
+// ids are the ids of a list as group_concat makes it, the smallest first.
+func ids(list string) []ChunkID {
+	var all []ChunkID
+	for id := range strings.SplitSeq(list, ",") {
+		if n, err := strconv.ParseInt(id, 10, 64); err == nil {
+			all = append(all, ChunkID(n))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// One row a chunk costs half of what a row a neighbour does.
+const neighbourIDsSQL = `SELECT c.id,
+	coalesce((SELECT group_concat(id) FROM (SELECT b.id FROM chunks b
 		WHERE b.kind = c.kind AND b.channel = c.channel AND b.chat = c.chat AND b.source = c.source AND b.id < c.id
-		AND b.created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1 ORDER BY b.id DESC LIMIT ?2) ORDER BY c.id, n.id DESC`
-	idsAfterSQL = `SELECT c.id, n.id FROM chunks c CROSS JOIN chunks n WHERE c.id IN (%s) AND n.id IN (SELECT b.id FROM chunks b
+		AND b.created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1 ORDER BY b.id DESC LIMIT ?2)), ''),
+	coalesce((SELECT group_concat(id) FROM (SELECT b.id FROM chunks b
 		WHERE b.kind = c.kind AND b.channel = c.channel AND b.chat = c.chat AND b.source = c.source AND b.id > c.id
-		AND b.created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1 ORDER BY b.id LIMIT ?2) ORDER BY c.id, n.id`
-)
+		AND b.created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1 ORDER BY b.id LIMIT ?2)), '')
+	FROM chunks c WHERE c.id IN (%s)`
 
 // Scope says which chunks a search may find. The zero value is all of them.
 type Scope struct {
