@@ -73,19 +73,14 @@ func newProvider(m Model, client *http.Client, idle time.Duration, log *slog.Log
 	if err != nil {
 		return nil, fmt.Errorf("compat: %w", err)
 	}
+	c := llm.Config{Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: client, Compat: compat, IdleTimeout: idle, Log: log}
 	switch m.Type {
 	case "openai":
-		return openai.New(openai.Config{
-			Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: client, Compat: compat, IdleTimeout: idle, Log: log,
-		})
+		return openai.New(c)
 	case "anthropic":
-		return anthropic.New(anthropic.Config{
-			Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: client, Compat: compat, IdleTimeout: idle, Log: log,
-		})
+		return anthropic.New(c)
 	case "ollama":
-		return ollama.New(ollama.Config{
-			Provider: m.Provider, BaseURL: m.BaseURL, APIKey: m.APIKey, HTTP: client, Compat: compat, IdleTimeout: idle, Log: log,
-		})
+		return ollama.New(c)
 	case "script":
 		return newScript(m.BaseURL)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"os"
 	"slices"
 	"sync"
@@ -216,16 +215,5 @@ func (p Pooling) pool(tokens []float32, size int) []float32 {
 			}
 		}
 	}
-	var sum float64
-	for _, x := range vector {
-		sum += float64(x) * float64(x)
-	}
-	if sum == 0 {
-		return vector
-	}
-	scale := float32(1 / math.Sqrt(sum))
-	for i := range vector {
-		vector[i] *= scale
-	}
-	return vector
+	return normalised(vector)
 }

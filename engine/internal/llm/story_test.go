@@ -28,13 +28,13 @@ import (
 // clients are the real ones, by protocol.
 var clients = map[string]func(base string, client *http.Client) (llm.Provider, error){
 	"openai": func(base string, client *http.Client) (llm.Provider, error) {
-		return openai.New(openai.Config{Provider: "p", BaseURL: base + "/v1", APIKey: llmtest.Key, HTTP: client, Log: slog.New(slog.DiscardHandler)})
+		return openai.New(llm.Config{Provider: "p", BaseURL: base + "/v1", APIKey: llmtest.Key, HTTP: client, Log: slog.New(slog.DiscardHandler)})
 	},
 	"anthropic": func(base string, client *http.Client) (llm.Provider, error) {
-		return anthropic.New(anthropic.Config{Provider: "p", BaseURL: base, APIKey: llmtest.Key, HTTP: client, Log: slog.New(slog.DiscardHandler)})
+		return anthropic.New(llm.Config{Provider: "p", BaseURL: base, APIKey: llmtest.Key, HTTP: client, Log: slog.New(slog.DiscardHandler)})
 	},
 	"ollama": func(base string, client *http.Client) (llm.Provider, error) {
-		return ollama.New(ollama.Config{Provider: "p", BaseURL: base, APIKey: llmtest.Key, HTTP: client, Log: slog.New(slog.DiscardHandler)})
+		return ollama.New(llm.Config{Provider: "p", BaseURL: base, APIKey: llmtest.Key, HTTP: client, Log: slog.New(slog.DiscardHandler)})
 	},
 }
 

@@ -8,35 +8,13 @@ package anthropic
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"slices"
-	"time"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/wire"
 )
-
-// Config is what New needs.
-type Config struct {
-	// Provider is the configured name of the endpoint. Thinking and the ids
-	// of calls go back only to the provider of the same name.
-	Provider string
-	// BaseURL is the address without /v1/messages; empty is Anthropic's own.
-	BaseURL string
-	// APIKey authorises every request; empty sends none.
-	APIKey string
-	// HTTP does the requests. It must not follow redirects. Required.
-	HTTP *http.Client
-	// Compat is a JSON object of fields of Compat that override what is known
-	// of the endpoint; empty overrides nothing.
-	Compat json.RawMessage
-	// IdleTimeout is the longest silence; 0 is two minutes.
-	IdleTimeout time.Duration
-	// Log is required. It gets no message texts.
-	Log *slog.Logger
-}
 
 // Client is one endpoint. It may be used from several goroutines.
 type Client struct {
@@ -58,7 +36,7 @@ const (
 )
 
 // New checks the configuration. It does not connect.
-func New(c Config) (*Client, error) {
+func New(c llm.Config) (*Client, error) {
 	endpoint, err := newEndpoint(c)
 	if err != nil {
 		return nil, err
@@ -72,7 +50,7 @@ func New(c Config) (*Client, error) {
 
 // newEndpoint sends the key to Anthropic as it wants it, and to others both
 // ways that are in use.
-func newEndpoint(c Config) (*wire.Endpoint, error) {
+func newEndpoint(c llm.Config) (*wire.Endpoint, error) {
 	header := http.Header{"Anthropic-Version": {version}}
 	endpoint, err := wire.New(wire.Config{
 		BaseURL: cmp.Or(c.BaseURL, defaultBaseURL), Paths: []string{"/messages", "/v1"},

@@ -34,7 +34,7 @@ func kindOf(err error) llm.ErrorKind {
 }
 
 // fake returns a client of a strict fake on connections in memory.
-func fake(t *testing.T, c anthropic.Config) (*anthropic.Client, *modeltest.Server) {
+func fake(t *testing.T, c llm.Config) (*anthropic.Client, *modeltest.Server) {
 	t.Helper()
 	s, dial := modeltest.StartPipe(llmtest.Key)
 	c.BaseURL, c.HTTP = s.URL, httpclient.New(httpclient.Options{Dial: dial})
@@ -84,7 +84,7 @@ func lines(r request) []string {
 const mark = `,"cache_control":{"type":"ephemeral"}}`
 
 func TestAConversationAsAStrictServerTakesIt(t *testing.T) {
-	client, s := fake(t, anthropic.Config{})
+	client, s := fake(t, llm.Config{})
 	s.Push(modeltest.Reply{Thinking: "hm", Redacted: "b3BhcXVl", Text: "Looking. ", Calls: []modeltest.Call{{ID: "t1", Name: "list", Arguments: `{"a":1}`}, {ID: "t2", Name: "list"}}})
 	r := ask(true)
 	r.System = "Be brief."
@@ -130,7 +130,7 @@ func TestAConversationAsAStrictServerTakesIt(t *testing.T) {
 }
 
 func TestForeignThinkingAndIDsStayAtHome(t *testing.T) {
-	client, s := fake(t, anthropic.Config{})
+	client, s := fake(t, llm.Config{})
 	r := ask(false)
 	r.Messages = append(r.Messages,
 		llm.Message{Role: llm.RoleAssistant, Blocks: []llm.Block{
@@ -158,7 +158,7 @@ func TestForeignThinkingAndIDsStayAtHome(t *testing.T) {
 }
 
 func TestThinkingFitsTheAnswer(t *testing.T) {
-	client, s := fake(t, anthropic.Config{Compat: json.RawMessage(`{"thinkingTokens":8000,"extraBody":{"temperature":0.5}}`)})
+	client, s := fake(t, llm.Config{Compat: json.RawMessage(`{"thinkingTokens":8000,"extraBody":{"temperature":0.5}}`)})
 	foreign := []llm.Message{
 		llm.Text(llm.RoleUser, "hi"),
 		{Role: llm.RoleAssistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "c1", Name: "list", Arguments: "{}"}}}},
@@ -193,7 +193,7 @@ func TestThinkingFitsTheAnswer(t *testing.T) {
 
 func TestStreamsPiecesAndUsage(t *testing.T) {
 	for _, stream := range []bool{true, false} {
-		client, s := fake(t, anthropic.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "good morning", Thinking: "hm", Pieces: 4, Usage: &modeltest.Usage{Prompt: 12, Completion: 3}})
 		events := 0
 		r, err := client.Stream(t.Context(), ask(stream), func(llm.Event) { events++ })
@@ -218,7 +218,7 @@ func TestFaultsOfTheNetwork(t *testing.T) {
 		{modeltest.Truncate, llm.Truncated, true, 12},
 		{modeltest.Malformed, llm.Truncated, true, 12},
 	} {
-		client, s := fake(t, anthropic.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "a longer answer", Fault: c.fault, Usage: &modeltest.Usage{Prompt: 12}})
 		r, err := client.Stream(t.Context(), ask(true), quiet)
 		var e *llm.Error
@@ -237,7 +237,7 @@ func TestStalls(t *testing.T) {
 		{modeltest.Reply{Text: "hello there", Fault: modeltest.StallAfter}, 30 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client, s := fake(t, anthropic.Config{IdleTimeout: 30 * time.Second, Compat: json.RawMessage(`{"firstByteSeconds":7}`)})
+			client, s := fake(t, llm.Config{IdleTimeout: 30 * time.Second, Compat: json.RawMessage(`{"firstByteSeconds":7}`)})
 			s.Push(c.reply)
 			start := time.Now()
 			_, err := client.Stream(t.Context(), ask(true), quiet)
@@ -250,7 +250,7 @@ func TestStalls(t *testing.T) {
 
 func TestEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := fake(t, anthropic.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "hello there", Fault: modeltest.StallAfter})
 		ctx, cancel := context.WithCancel(t.Context())
 		start := time.Now()
@@ -264,7 +264,7 @@ func TestEndsWithItsContext(t *testing.T) {
 // TestGivesUpAnAnswerThatPausesForEver bounds how often an answer is asked for on.
 func TestGivesUpAnAnswerThatPausesForEver(t *testing.T) {
 	asked := 0
-	client := newClient(t, anthropic.Config{HTTP: llmtest.Client(func(*http.Request) (*http.Response, error) {
+	client := newClient(t, llm.Config{HTTP: llmtest.Client(func(*http.Request) (*http.Response, error) {
 		asked++
 		return llmtest.Response(200, strings.NewReader(`{"content":[{"type":"text","text":"x"}],"stop_reason":"pause_turn"}`)), nil
 	})})
@@ -280,7 +280,7 @@ func TestWhereTheKeyGoes(t *testing.T) {
 		"https://x.example/anthropic/": "https://x.example/anthropic/v1/messages " + llmtest.Key + " Bearer " + llmtest.Key,
 	} {
 		var got string
-		client := newClient(t, anthropic.Config{BaseURL: base, HTTP: llmtest.Client(func(r *http.Request) (*http.Response, error) {
+		client := newClient(t, llm.Config{BaseURL: base, HTTP: llmtest.Client(func(r *http.Request) (*http.Response, error) {
 			got = r.URL.String() + " " + r.Header.Get("X-Api-Key") + " " + r.Header.Get("Authorization")
 			return nil, errors.New("enough")
 		})})
@@ -291,7 +291,7 @@ func TestWhereTheKeyGoes(t *testing.T) {
 }
 
 func TestCheckListsModels(t *testing.T) {
-	client, s := fake(t, anthropic.Config{})
+	client, s := fake(t, llm.Config{})
 	s.SetModels("b", "a")
 	if names, err := client.Models(t.Context()); err != nil || !cmp.Equal(names, []string{"a", "b"}) {
 		t.Errorf("%v %v", names, err)
@@ -302,7 +302,7 @@ func TestCheckListsModels(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	for want, c := range map[string]anthropic.Config{
+	for want, c := range map[string]llm.Config{
 		"no http or https address": {BaseURL: "ftp://x"},
 		`unknown field "cach"`:     {Compat: json.RawMessage(`{"cach":true}`)},
 		"thinkingTokens is":        {Compat: json.RawMessage(`{"thinkingTokens":5}`)},

@@ -19,7 +19,7 @@ func newPeer(t *testing.T, url string) llm.Provider {
 	t.Helper()
 	http := httpclient.New(httpclient.Options{})
 	t.Cleanup(http.CloseIdleConnections)
-	client, err := anthropic.New(anthropic.Config{
+	client, err := anthropic.New(llm.Config{
 		Provider: "p", BaseURL: url, HTTP: http, Compat: json.RawMessage(`{"extraBody":{"temperature":0}}`), Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -8,36 +8,14 @@ package ollama
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/wire"
 )
-
-// Config is what New needs.
-type Config struct {
-	// Provider is the configured name of the endpoint. Thinking and the ids
-	// of calls go back only to the provider of the same name.
-	Provider string
-	// BaseURL is the address of the server; empty is 127.0.0.1:11434.
-	BaseURL string
-	// APIKey is the bearer of every request; empty sends none.
-	APIKey string
-	// HTTP does the requests. It must not follow redirects. Required.
-	HTTP *http.Client
-	// Compat is a JSON object of fields of Compat that override what is known;
-	// empty overrides nothing.
-	Compat json.RawMessage
-	// IdleTimeout is the longest silence; 0 is two minutes.
-	IdleTimeout time.Duration
-	// Log is required. It gets no message texts.
-	Log *slog.Logger
-}
 
 // Client is one server. It may be used from several goroutines.
 type Client struct {
@@ -57,7 +35,7 @@ var _ llm.Provider = (*Client)(nil)
 const defaultBaseURL = "http://127.0.0.1:11434"
 
 // New checks the configuration. It does not connect.
-func New(c Config) (*Client, error) {
+func New(c llm.Config) (*Client, error) {
 	header := http.Header{}
 	if c.APIKey != "" {
 		header.Set("Authorization", "Bearer "+c.APIKey)

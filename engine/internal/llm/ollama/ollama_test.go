@@ -33,7 +33,7 @@ func kindOf(err error) llm.ErrorKind {
 }
 
 // fake returns a client of a strict fake on connections in memory.
-func fake(t *testing.T, c ollama.Config) (*ollama.Client, *modeltest.Server) {
+func fake(t *testing.T, c llm.Config) (*ollama.Client, *modeltest.Server) {
 	t.Helper()
 	s, dial := modeltest.StartPipe(llmtest.Key)
 	c.BaseURL, c.HTTP = s.URL+"/v1", httpclient.New(httpclient.Options{Dial: dial})
@@ -45,7 +45,7 @@ func fake(t *testing.T, c ollama.Config) (*ollama.Client, *modeltest.Server) {
 }
 
 func TestAConversationAsAStrictServerTakesIt(t *testing.T) {
-	client, s := fake(t, ollama.Config{Compat: json.RawMessage(`{"think":"low","keepAlive":"30m","options":{"temperature":0.5}}`)})
+	client, s := fake(t, llm.Config{Compat: json.RawMessage(`{"think":"low","keepAlive":"30m","options":{"temperature":0.5}}`)})
 	s.SetCapabilities(8192, "tools", "thinking")
 	r := ask(true)
 	r.System, r.Tools, r.MaxTokens, r.Window = "Be brief.", []llm.Tool{{Name: "list"}}, 100, 32_000
@@ -78,7 +78,7 @@ func TestAConversationAsAStrictServerTakesIt(t *testing.T) {
 }
 
 func TestTheWindowIsTheConfiguredOne(t *testing.T) {
-	client, s := fake(t, ollama.Config{Compat: json.RawMessage(`{"numCtx":2000}`)})
+	client, s := fake(t, llm.Config{Compat: json.RawMessage(`{"numCtx":2000}`)})
 	r := ask(false)
 	r.Window = 9000
 	if _, err := client.Stream(t.Context(), r, quiet); err != nil || *s.Completions()[0].Window != 2000 {
@@ -94,7 +94,7 @@ func TestASilentCutIsNoticed(t *testing.T) {
 	}{
 		{2000, 600, true}, {2000, 1900, false}, {20, 5, false}, {2000, 0, false},
 	} {
-		client, s := fake(t, ollama.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "well", Usage: &modeltest.Usage{Prompt: c.read, Completion: 1}})
 		r := ask(true)
 		r.Messages = []llm.Message{llm.Text(llm.RoleUser, strings.Repeat("word ", c.words))}
@@ -105,7 +105,7 @@ func TestASilentCutIsNoticed(t *testing.T) {
 }
 
 func TestAsksOnceWhatAModelCan(t *testing.T) {
-	client, s := fake(t, ollama.Config{})
+	client, s := fake(t, llm.Config{})
 	s.SetCapabilities(0, "completion")
 	r := ask(true)
 	r.Tools = []llm.Tool{{Name: "list"}}
@@ -131,7 +131,7 @@ func TestAsksOnceWhatAModelCan(t *testing.T) {
 
 func TestStreamsPiecesAndUsage(t *testing.T) {
 	for _, stream := range []bool{true, false} {
-		client, s := fake(t, ollama.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "good morning", Thinking: "hm", Pieces: 4, Usage: &modeltest.Usage{Prompt: 12, Completion: 3},
 			Calls: []modeltest.Call{{Name: "list", Arguments: `{"a":1}`}}})
 		r := ask(stream)
@@ -158,7 +158,7 @@ func TestFaultsOfTheNetwork(t *testing.T) {
 		{modeltest.Truncate, llm.Truncated, true},
 		{modeltest.Malformed, llm.Truncated, true},
 	} {
-		client, s := fake(t, ollama.Config{})
+		client, s := fake(t, llm.Config{})
 		reply := modeltest.Reply{Text: "a longer answer", Fault: c.fault}
 		s.Push(reply, reply) // a connection that was used before is tried twice
 		_, err := client.Stream(t.Context(), ask(true), quiet)
@@ -181,7 +181,7 @@ func TestWaitsForAModelThatLoads(t *testing.T) {
 		{modeltest.Reply{Text: "hello there", Fault: modeltest.StallAfter}, 30 * time.Second, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client, s := fake(t, ollama.Config{IdleTimeout: 30 * time.Second, Compat: json.RawMessage(`{"local":true}`)})
+			client, s := fake(t, llm.Config{IdleTimeout: 30 * time.Second, Compat: json.RawMessage(`{"local":true}`)})
 			s.Push(c.reply)
 			start := time.Now()
 			_, err := client.Stream(t.Context(), ask(true), quiet)
@@ -194,7 +194,7 @@ func TestWaitsForAModelThatLoads(t *testing.T) {
 
 func TestEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := fake(t, ollama.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "hello there", Fault: modeltest.StallAfter})
 		ctx, cancel := context.WithCancel(t.Context())
 		if _, err := client.Stream(ctx, ask(true), func(llm.Event) { cancel() }); !errors.Is(err, context.Canceled) {
@@ -204,7 +204,7 @@ func TestEndsWithItsContext(t *testing.T) {
 }
 
 func TestCheckListsModels(t *testing.T) {
-	client, s := fake(t, ollama.Config{})
+	client, s := fake(t, llm.Config{})
 	s.SetModels("b", "a")
 	if names, err := client.Models(t.Context()); err != nil || !cmp.Equal(names, []string{"a", "b"}) {
 		t.Errorf("%v %v", names, err)
@@ -215,7 +215,7 @@ func TestCheckListsModels(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	for want, c := range map[string]ollama.Config{
+	for want, c := range map[string]llm.Config{
 		"no http or https address": {BaseURL: "ftp://x"},
 		`unknown field "num_ctx"`:  {Compat: json.RawMessage(`{"num_ctx":1}`)},
 		"reasoningReplay is":       {Compat: json.RawMessage(`{"reasoningReplay":"some"}`)},

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write what comes out into the .want files")
 
 // newClient returns a client with the test's key.
-func newClient(t *testing.T, c ollama.Config) *ollama.Client {
+func newClient(t *testing.T, c llm.Config) *ollama.Client {
 	t.Helper()
 	c.Provider, c.APIKey, c.Log = "p", llmtest.Key, slog.New(slog.DiscardHandler)
 	client, err := ollama.New(c)
@@ -28,6 +28,6 @@ func newClient(t *testing.T, c ollama.Config) *ollama.Client {
 // TestQuirks plays every fixture, whole and byte by byte.
 func TestQuirks(t *testing.T) {
 	llmtest.Quirks(t, "testdata/quirks", 34, *update, func(t *testing.T, client *http.Client, compat json.RawMessage) llm.Provider {
-		return newClient(t, ollama.Config{HTTP: client, Compat: compat})
+		return newClient(t, llm.Config{HTTP: client, Compat: compat})
 	})
 }

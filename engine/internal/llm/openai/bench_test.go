@@ -14,7 +14,7 @@ import (
 func BenchmarkStream(b *testing.B) {
 	s := modeltest.Start(canary)
 	defer s.Close()
-	client, err := openai.New(openai.Config{Provider: "p", APIKey: canary, BaseURL: s.URL + "/v1", HTTP: httpclient.New(httpclient.Options{})})
+	client, err := openai.New(llm.Config{Provider: "p", APIKey: canary, BaseURL: s.URL + "/v1", HTTP: httpclient.New(httpclient.Options{})})
 	if err != nil {
 		b.Fatal(err)
 	}

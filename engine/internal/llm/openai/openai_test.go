@@ -41,7 +41,7 @@ func kindOf(err error) llm.ErrorKind {
 }
 
 // fake returns a client of a strict fake on connections in memory.
-func fake(t *testing.T, c openai.Config) (*openai.Client, *modeltest.Server) {
+func fake(t *testing.T, c llm.Config) (*openai.Client, *modeltest.Server) {
 	t.Helper()
 	s, dial := modeltest.StartPipe(canary)
 	c.BaseURL = s.URL + "/v1"
@@ -53,7 +53,7 @@ func fake(t *testing.T, c openai.Config) (*openai.Client, *modeltest.Server) {
 	return withHTTP(t, c, http), s
 }
 
-func withHTTP(t *testing.T, c openai.Config, http *http.Client) *openai.Client {
+func withHTTP(t *testing.T, c llm.Config, http *http.Client) *openai.Client {
 	t.Helper()
 	c.Provider, c.APIKey, c.HTTP, c.Log = "p", canary, http, slog.New(slog.DiscardHandler)
 	client, err := openai.New(c)
@@ -64,7 +64,7 @@ func withHTTP(t *testing.T, c openai.Config, http *http.Client) *openai.Client {
 }
 
 func TestAConversationAsAStrictServerTakesIt(t *testing.T) {
-	client, s := fake(t, openai.Config{})
+	client, s := fake(t, llm.Config{})
 	call := func(id, wire, arguments string) llm.Block {
 		return llm.Block{Call: &llm.ToolCall{ID: id, WireID: wire, Provider: "p", Name: "list", Arguments: arguments}}
 	}
@@ -118,7 +118,7 @@ func TestAConversationAsAStrictServerTakesIt(t *testing.T) {
 
 func TestStreamsPiecesAndUsage(t *testing.T) {
 	for _, stream := range []bool{true, false} {
-		client, s := fake(t, openai.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "good morning", Thinking: "hm", Pieces: 4, Usage: &modeltest.Usage{Prompt: 12, Completion: 3}})
 		events := 0
 		r, err := client.Stream(t.Context(), ask(stream), func(llm.Event) { events++ })
@@ -139,7 +139,7 @@ func TestReusesConnections(t *testing.T) {
 		dials++
 		return (&net.Dialer{}).DialContext(ctx, network, address)
 	}})
-	client := withHTTP(t, openai.Config{BaseURL: s.URL + "/v1"}, http)
+	client := withHTTP(t, llm.Config{BaseURL: s.URL + "/v1"}, http)
 	for i := range 6 {
 		if _, err := client.Stream(t.Context(), ask(i%2 == 0), quiet); err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestFaultsOfTheNetwork(t *testing.T) {
 		{modeltest.Truncate, llm.Truncated, true},
 		{modeltest.Malformed, llm.Truncated, true},
 	} {
-		client, s := fake(t, openai.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "a longer answer", Fault: c.fault})
 		_, err := client.Stream(t.Context(), ask(true), quiet)
 		var e *llm.Error
@@ -183,7 +183,7 @@ func TestStalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client, s := fake(t, openai.Config{IdleTimeout: 30 * time.Second, Compat: json.RawMessage(`{"firstByteSeconds":7}`)})
+				client, s := fake(t, llm.Config{IdleTimeout: 30 * time.Second, Compat: json.RawMessage(`{"firstByteSeconds":7}`)})
 				s.Push(c.reply)
 				start := time.Now()
 				_, err := client.Stream(t.Context(), ask(true), quiet)
@@ -204,7 +204,7 @@ func TestStopsReadingAtDone(t *testing.T) {
 		atMax time.Duration
 	}{{done + "data: [DONE]\n\n", 50 * time.Millisecond}, {done, 5 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
-			client := newClient(t, openai.Config{}, func(r *http.Request) (*http.Response, error) {
+			client := newClient(t, llm.Config{}, func(r *http.Request) (*http.Response, error) {
 				out, in := io.Pipe()
 				go func() {
 					_, _ = io.WriteString(in, c.body) // the reader may be gone
@@ -224,7 +224,7 @@ func TestStopsReadingAtDone(t *testing.T) {
 
 func TestEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := fake(t, openai.Config{})
+		client, s := fake(t, llm.Config{})
 		s.Push(modeltest.Reply{Text: "hello there", Fault: modeltest.StallAfter})
 		ctx, cancel := context.WithCancel(t.Context())
 		start := time.Now()
@@ -237,7 +237,7 @@ func TestEndsWithItsContext(t *testing.T) {
 
 func TestErrorsHideTheKeyAndTheAddress(t *testing.T) {
 	for _, cause := range []error{syscall.ECONNREFUSED, io.ErrUnexpectedEOF, errors.New("http2: server sent GOAWAY and closed the connection")} {
-		client := newClient(t, openai.Config{BaseURL: "https://model.example/v1?key=" + canary}, func(*http.Request) (*http.Response, error) {
+		client := newClient(t, llm.Config{BaseURL: "https://model.example/v1?key=" + canary}, func(*http.Request) (*http.Response, error) {
 			return nil, cause
 		})
 		_, err := client.Stream(t.Context(), ask(true), quiet)
@@ -250,7 +250,7 @@ func TestErrorsHideTheKeyAndTheAddress(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("long ", 100_000)
 	body := fmt.Sprintf("data: {\"choices\":[{\"delta\":{\"content\":%q},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", long)
-	client := newClient(t, openai.Config{}, func(*http.Request) (*http.Response, error) {
+	client := newClient(t, llm.Config{}, func(*http.Request) (*http.Response, error) {
 		return llmtest.Response(200, bufio.NewReaderSize(strings.NewReader(body), 1000)), nil
 	})
 	r, err := client.Stream(t.Context(), ask(true), quiet)
@@ -260,7 +260,7 @@ func TestLongLines(t *testing.T) {
 }
 
 func TestAsksAgainWithPlainerSchemas(t *testing.T) {
-	client, s := fake(t, openai.Config{Compat: json.RawMessage(`{"schemaDialect":""}`)})
+	client, s := fake(t, llm.Config{Compat: json.RawMessage(`{"schemaDialect":""}`)})
 	s.Respond(func(r modeltest.Request) modeltest.Reply {
 		if strings.Contains(string(r.Body), `"minimum"`) {
 			return modeltest.Error(500, "Failed to parse grammar")
@@ -280,7 +280,7 @@ func TestAsksAgainWithPlainerSchemas(t *testing.T) {
 }
 
 func TestLearnsWhatAModelRefuses(t *testing.T) {
-	client, s := fake(t, openai.Config{Compat: json.RawMessage(`{"maxTokensField":"max_tokens"}`)})
+	client, s := fake(t, llm.Config{Compat: json.RawMessage(`{"maxTokensField":"max_tokens"}`)})
 	s.Respond(func(r modeltest.Request) modeltest.Reply {
 		switch {
 		case r.MaxTokens != nil:
@@ -307,18 +307,18 @@ func TestCheckListsModels(t *testing.T) {
 	defer s.Close()
 	s.SetModels("b", "a")
 	http := httpclient.New(httpclient.Options{})
-	names, err := withHTTP(t, openai.Config{BaseURL: s.URL + "/v1/"}, http).Models(t.Context())
+	names, err := withHTTP(t, llm.Config{BaseURL: s.URL + "/v1/"}, http).Models(t.Context())
 	if err != nil || !cmp.Equal(names, []string{"a", "b"}) {
 		t.Errorf("%v %v", names, err)
 	}
-	wrong := withHTTP(t, openai.Config{BaseURL: s.URL + "/v2"}, http)
+	wrong := withHTTP(t, llm.Config{BaseURL: s.URL + "/v2"}, http)
 	if err := wrong.Check(t.Context()); kindOf(err) != llm.NotFound {
 		t.Errorf("a wrong path: %v", err)
 	}
 }
 
 func TestNewRefuses(t *testing.T) {
-	for want, c := range map[string]openai.Config{
+	for want, c := range map[string]llm.Config{
 		"no http or https address":    {BaseURL: "ftp://x"},
 		`unknown field "maxTokenFie"`: {Compat: json.RawMessage(`{"maxTokenFie":""}`)},
 		"maxTokensField is":           {Compat: json.RawMessage(`{"maxTokensField":"tokens"}`)},
@@ -333,7 +333,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestRolesThatMustAlternateAreLearned(t *testing.T) {
-	client, s := fake(t, openai.Config{})
+	client, s := fake(t, llm.Config{})
 	s.Alternate()
 	r := ask(false)
 	r.Messages = []llm.Message{llm.Text(llm.RoleUser, "one"), llm.Text(llm.RoleUser, "two")}

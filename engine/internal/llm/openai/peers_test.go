@@ -48,7 +48,7 @@ func peer(t *testing.T, url, extra string) (*openai.Client, *recorder) {
 	r := &recorder{next: client.Transport}
 	client.Transport = r
 	compat := `{"extraBody":{"temperature":0,"cache_prompt":false` + extra + `}}`
-	return withHTTP(t, openai.Config{BaseURL: url + "/v1", Compat: json.RawMessage(compat)}, client), r
+	return withHTTP(t, llm.Config{BaseURL: url + "/v1", Compat: json.RawMessage(compat)}, client), r
 }
 
 // endless makes the model go on until it may not say any more.

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write what comes out into the .want fil
 const canary = llmtest.Key
 
 // newClient returns a client whose requests f answers.
-func newClient(t *testing.T, c openai.Config, f llmtest.RoundTrip) *openai.Client {
+func newClient(t *testing.T, c llm.Config, f llmtest.RoundTrip) *openai.Client {
 	t.Helper()
 	if c.BaseURL == "" {
 		c.BaseURL = "https://model.example/v1"
@@ -27,6 +27,6 @@ func newClient(t *testing.T, c openai.Config, f llmtest.RoundTrip) *openai.Clien
 // TestQuirks plays every fixture, whole and byte by byte.
 func TestQuirks(t *testing.T) {
 	llmtest.Quirks(t, "testdata/quirks", 100, *update, func(t *testing.T, client *http.Client, compat json.RawMessage) llm.Provider {
-		return withHTTP(t, openai.Config{BaseURL: "https://model.example/v1", Compat: compat}, client)
+		return withHTTP(t, llm.Config{BaseURL: "https://model.example/v1", Compat: compat}, client)
 	})
 }

@@ -44,7 +44,7 @@ func TestAnthropicRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &taker{}
-			ours, err := anthropic.New(anthropic.Config{
+			ours, err := anthropic.New(llm.Config{
 				Provider: provider, HTTP: &http.Client{Transport: k}, Compat: json.RawMessage(compat), Log: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {

@@ -46,7 +46,7 @@ func TestOpenAIRequests(t *testing.T) {
 		}
 		t.Run(host, func(t *testing.T) {
 			s, client := pipe(t)
-			ours, err := openai.New(openai.Config{
+			ours, err := openai.New(llm.Config{
 				Provider: provider, BaseURL: "http://" + host + "/v1", HTTP: client, Log: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {
