@@ -339,6 +339,31 @@ func TestParseHosts(t *testing.T) {
 	}
 }
 
+// TestLookAlikes: a name that is read as another one is refused, one in its own
+// letters is not.
+func TestLookAlikes(t *testing.T) {
+	g := &httpclient.Guard{}
+	for _, host := range []string{"ｅxample.com", "ⓔxample.com", "example。com", "ﬁle.example.com", "①②⑦.⓪.⓪.①"} {
+		if _, err := g.CheckHost(host); !errors.Is(err, httpclient.ErrDenied) || !strings.Contains(err.Error(), "look-alike letters") {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	if host, err := g.CheckHost("BÜCHER.example"); err != nil || host != "xn--bcher-kva.example" {
+		t.Errorf("%s, %v", host, err)
+	}
+}
+
+// TestNumbersInOddSpellings are refused by their text, since resolvers do not
+// agree on what they are.
+func TestNumbersInOddSpellings(t *testing.T) {
+	g := &httpclient.Guard{}
+	for _, host := range []string{"0x7f.1", "127.1", "0177.0.0.1", "example.0x1", "1.2.3.4.5", "8.8.8.08"} {
+		if _, err := g.CheckHost(host); !errors.Is(err, httpclient.ErrDenied) || !strings.Contains(err.Error(), "read in different ways") {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
 // TestSpecialAddresses looks at both ends of every special network.
 func TestSpecialAddresses(t *testing.T) {
 	g := allowing(t, nil)

@@ -36,6 +36,7 @@ func TestStyleSheetsHide(t *testing.T) {
 		"an important rule":        `<style>.x{display:none!important}p.x{display:block}</style><p>shown<p class=x>hid`,
 		"a style of its own":       `<style>.x{display:none}</style><p class=x style="display:block">shown`,
 		"against its own style":    `<style>.x{display:none ! important}</style><p>shown<p class=x style="display:block">hid`,
+		"attributes":               `<p>shown<p hidden>hid<p aria-hidden=true>hid<input type=hidden value=hid>`,
 		"its own style alone":      `<p>shown<p style="color:red; display :none">hid<p style="font-size:0">hid<b style="font-size:12px">shown</b>`,
 		"other sizes again":        `<style>ul{font-size:0}li{font-size:16px}i{font-size:2em}</style><p>shown<ul>hid<i>hid</i><li>shown</ul>`,
 		"a size as around":         `<style>.x{font-size:0}.x.y{font-size:1em}</style><p class="x y">shown`,

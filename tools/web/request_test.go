@@ -414,6 +414,7 @@ func TestContentEncodings(t *testing.T) {
 		"a charset":            {"utf-8", "text/plain", words, "HTTP 200 OK\n" + words},
 		"nothing":              {"br", "text/plain", "", "HTTP 200 OK\n"},
 		"br":                   {"br", "text/plain", "\x0b\x0f\x80some words\x03", fmt.Sprintf(refusal, "br")},
+		"br by a lie":          {"BR", "text/plain", words, fmt.Sprintf(refusal, "br")},
 		"zstd":                 {"zstd", "text/html", "\x28\xb5\x2f\xfd some words", fmt.Sprintf(refusal, "zstd")},
 		"two":                  {"gzip, br", "application/json", "{}", fmt.Sprintf(refusal, "gzip, br")},
 		"unheard of":           {"rot  13", "text/plain", "\xf8\xfe\xfd", fmt.Sprintf(refusal, "rot 13")},
