@@ -40,6 +40,8 @@ func defaultSandbox() Sandbox {
 type box struct {
 	live    *live
 	folders folders
+	// gate is what the tool git keeps commands in the sandbox out by.
+	gate sandbox.Gate
 
 	mu   sync.Mutex
 	made *Sandbox         // what now and err were made of; guarded by mu
@@ -55,19 +57,19 @@ func (b *box) get() (*sandbox.Sandbox, error) {
 	defer b.mu.Unlock()
 	if b.made == nil || !reflect.DeepEqual(*b.made, c) {
 		b.made = &c
-		b.now, b.err = c.make(b.folders, b.live.source.File)
+		b.now, b.err = c.make(b.folders, b.live.source.File, &b.gate)
 	}
 	return b.now, b.err
 }
 
 // make makes a sandbox of the configuration, or nil when it is off.
-func (c Sandbox) make(f folders, file string) (*sandbox.Sandbox, error) {
+func (c Sandbox) make(f folders, file string, gate *sandbox.Gate) (*sandbox.Sandbox, error) {
 	if c.Type == sandbox.TypeOff {
 		return nil, nil
 	}
 	config := sandbox.Config{
 		Type: c.Type, Image: c.Image, Network: c.Network,
-		Workspace: f.workspace, Skills: filepath.Join(f.data, "skills"), Data: f.data, Configuration: file,
+		Workspace: f.workspace, Skills: filepath.Join(f.data, "skills"), Data: f.data, Configuration: file, Gate: gate,
 		Limits: sandbox.Limits{MemoryMB: c.MemoryMB, CPUs: c.CPUs, Pids: c.Pids, Seconds: c.TimeSeconds, DiskMB: c.DiskMB},
 	}
 	for _, text := range c.Mounts {

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"klawbot/tools"
 	"klawbot/tools/sandbox"
@@ -18,6 +19,9 @@ type GitConfig struct {
 	// Workspace is the folder whose repository the tool works on. It may be
 	// missing: every call looks again.
 	Workspace string
+	// Gate is closed while git runs, so that no command in a sandbox changes the
+	// repository after it was looked at; nil: there is no sandbox.
+	Gate *sandbox.Gate
 	// ReadOnly names files of the workspace that a call may not change; nil: none.
 	ReadOnly func(tools.Call) []string
 }
@@ -33,6 +37,9 @@ type gitArgs struct {
 func NewGit(c GitConfig) tools.Tool {
 	if c.ReadOnly == nil {
 		c.ReadOnly = noneReadOnly
+	}
+	if c.Gate == nil {
+		c.Gate = new(sandbox.Gate)
 	}
 	g := &git{config: c, runner: sandbox.Off()}
 	return tools.New(tools.Spec{
@@ -76,9 +83,17 @@ func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result 
 	if err != nil {
 		return *gitFailed(err)
 	}
+	open, err := g.alone(ctx)
+	if err != nil {
+		return *gitFailed(err)
+	}
+	defer open()
 	repo, err := g.open(ctx)
 	if err == nil {
 		err = repo.permits(call)
+	}
+	if err == nil {
+		err = g.gitlinks(ctx, repo, call)
 	}
 	if err != nil {
 		return *gitFailed(err)
@@ -93,4 +108,19 @@ func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result 
 		return *gitFailed(err)
 	}
 	return gitResult(args.Action, out)
+}
+
+// gitPatience is how long git waits for commands in the sandbox to end.
+const gitPatience = 10 * time.Second
+
+// alone waits until no command runs in the sandbox: it could change what git does
+// between the look at the repository and git's own.
+func (g *git) alone(ctx context.Context) (open func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	open, err = g.config.Gate.Close(ctx)
+	if err != nil {
+		return nil, &gitRefusal{tools.Execution, "a command runs in the sandbox and could change the repository meanwhile; wait for its end, or end it with shell_manage"}
+	}
+	return open, nil
 }

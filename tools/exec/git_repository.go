@@ -1,13 +1,16 @@
 package exec
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +82,81 @@ func gitFiles(root *os.Root) error {
 			return gitDenied("the repository takes parts from elsewhere (.git/" + name + "); this tool works only on a whole one")
 		}
 	}
+	return gitLinks(root)
+}
+
+// gitUnwalked are the folders of a repository in whose files git writes through
+// no link, or that it does not look at here.
+var gitUnwalked = regexp.MustCompile(`^(hooks|modules|objects/[^/]+)$`)
+
+// maxGitFiles bounds how many files of a repository are looked at.
+const maxGitFiles = 200_000
+
+// gitLinks refuses links and special files in a repository: git would write a
+// commit's message or its log to where they lead, and wait for a pipe.
+func gitLinks(root *os.Root) error {
+	dir, err := root.OpenRoot(".git")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	count := 0
+	return fs.WalkDir(dir.FS(), ".", func(at string, d fs.DirEntry, err error) error {
+		switch count++; {
+		case err != nil:
+			return err
+		case count > maxGitFiles:
+			return gitDenied("the repository has too many files of its own; an owner can run git gc")
+		case d.IsDir() && gitUnwalked.MatchString(at):
+			return fs.SkipDir
+		case !d.IsDir() && !d.Type().IsRegular():
+			return gitDenied(gitQuote(".git/"+at) + " is a link or no file, and git would write to where it leads; an owner has to take it away")
+		}
+		return nil
+	})
+}
+
+// gitlinks refuses changes when another repository is part of this one, with or
+// without .gitmodules: git starts itself in there, and follows what its
+// configuration says.
+func (g *git) gitlinks(ctx context.Context, repo *gitRepository, c gitCall) error {
+	if !slices.Contains([]string{"add", "commit", "checkout", "pull"}, c.action) {
+		return nil
+	}
+	argv := []string{"git", "--no-pager", "-c", "core.fsmonitor=false", "ls-files", "--stage", "-z"}
+	p, err := g.runner.Start(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: repo.environment(), Timeout: 20 * time.Second, Piped: true})
+	if err != nil {
+		return errors.New("git cannot be run; install git")
+	}
+	p.Stdin.Close()
+	found := gitlink(p.Stdout)
+	p.Stdout.Close()
+	if found != "" {
+		p.Kill()
+	}
+	switch out := p.Outcome(); {
+	case found != "":
+		return gitDenied(gitQuote(found) + " is a repository of its own that is part of this one, and git would follow its configuration; an owner can take it out with git rm --cached")
+	case out.ExitCode != 0:
+		return gitDenied("the index of the repository cannot be read: " + gitQuote(strings.TrimSpace(out.Stderr.String())))
+	}
 	return nil
+}
+
+// gitlink is the path of the first entry of an index that is a repository, "" for
+// none.
+func gitlink(index io.Reader) string {
+	r := bufio.NewReader(index)
+	for {
+		entry, err := r.ReadString(0)
+		if rest, is := strings.CutPrefix(entry, "160000 "); is {
+			_, path, _ := strings.Cut(strings.TrimSuffix(rest, "\x00"), "\t")
+			return path
+		}
+		if err != nil {
+			return ""
+		}
+	}
 }
 
 // read reads the configuration of the repository with git's own parser, which

@@ -50,10 +50,14 @@ var gitAdded = map[string][]string{
 	"fetch":    {"--no-recurse-submodules", "--upload-pack=git-upload-pack"},
 }
 
+// environment is what git sees on this repository.
+func (r *gitRepository) environment() []string {
+	return append(gitEnvironment(r.workspace), "GIT_DIR="+filepath.Join(r.workspace, ".git"), "GIT_WORK_TREE="+r.workspace)
+}
+
 // command runs a call on a repository that permits it.
 func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall) (sandbox.Outcome, error) {
-	env := append(gitEnvironment(repo.workspace),
-		"GIT_DIR="+filepath.Join(repo.workspace, ".git"), "GIT_WORK_TREE="+repo.workspace, "GIT_ALLOW_PROTOCOL="+repo.protocols(c))
+	env := append(repo.environment(), "GIT_ALLOW_PROTOCOL="+repo.protocols(c))
 	if slices.Contains(gitReading, c.action) {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
 	}

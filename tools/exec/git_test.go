@@ -7,12 +7,15 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/exec"
+	"klawbot/tools/sandbox"
 )
 
 // gitTry is a workspace with a repository and the tool on it.
@@ -21,6 +24,7 @@ type gitTry struct {
 	workspace string
 	policy    tools.Policy
 	readOnly  []string
+	gate      sandbox.Gate
 	executor  *tools.Executor
 }
 
@@ -46,7 +50,7 @@ func newGit(t *testing.T) *gitTry {
 func gitTool(t *testing.T) *gitTry {
 	t.Helper()
 	g := &gitTry{t: t, workspace: t.TempDir(), policy: tools.Policy{Autonomy: tools.Full}}
-	registry, err := tools.NewRegistry(exec.NewGit(exec.GitConfig{Workspace: g.workspace, ReadOnly: func(tools.Call) []string { return g.readOnly }}))
+	registry, err := tools.NewRegistry(exec.NewGit(exec.GitConfig{Workspace: g.workspace, Gate: &g.gate, ReadOnly: func(tools.Call) []string { return g.readOnly }}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,6 +514,111 @@ func TestGitSubmodulesAreOnlyLookedAt(t *testing.T) {
 	}
 	if found := g.find("PWNED"); found != "" {
 		t.Error("the configuration of the submodule ran a program")
+	}
+}
+
+// TestGitStartsNothingInARepositoryWithin: git looks into repositories that are
+// part of its own, which needs no .gitmodules, and does what they say.
+func TestGitStartsNothingInARepositoryWithin(t *testing.T) {
+	g := newGit(t)
+	sub := filepath.Join(g.workspace, "sub")
+	g.host("init", "-q", sub)
+	g.write("sub/s", "one")
+	g.write("sub/.gitattributes", "s filter=x\n")
+	g.host("-C", sub, "add", ".")
+	g.host("-C", sub, "-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-q", "-m", "x")
+	g.host("-C", sub, "config", "filter.x.clean", "touch "+g.workspace+"/PWNED; cat")
+	g.host("-C", sub, "config", "core.fsmonitor", "touch "+g.workspace+"/PWNED #")
+	head := strings.TrimSpace(g.host("-C", sub, "rev-parse", "HEAD"))
+	changing := [][2]string{{"add", "-u"}, {"add", "-A"}, {"add", "."}, {"add", "sub"}, {"add", "a.txt"}, {"commit", "-am x"}, {"commit", "-m x"}, {"checkout", "-b y"}, {"checkout", "-- ."}, {"pull", ""}}
+	try := func(what string, calls [][2]string, works bool) {
+		t.Helper()
+		for _, call := range calls {
+			g.write("sub/s", "two") // so that git wants to know what it is now
+			if r := g.run(call[0], call[1]); r.Success != works {
+				t.Errorf("%s: git %s %s: %+v", what, call[0], call[1], r)
+			}
+			if found := g.find("PWNED"); found != "" {
+				t.Fatalf("%s: git %s %s ran a program of the repository within", what, call[0], call[1])
+			}
+		}
+	}
+	looking := [][2]string{{"status", ""}, {"diff", ""}, {"diff", "HEAD"}, {"diff", "--cached"}, {"log", "-p"}}
+	try("beside", append(looking, [2]string{"add", "sub"}), true)
+	g.host("update-index", "--force-remove", "sub")
+	g.host("update-index", "--add", "--cacheinfo", "160000,"+head+",sub")
+	try("in the index", looking, true)
+	try("in the index", changing, false)
+	g.host("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-q", "-m", "with it")
+	g.host("branch", "with")
+	try("committed", looking, true)
+	try("committed", changing, false)
+	g.host("update-index", "--force-remove", "sub")
+	g.host("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-q", "-m", "without it")
+	try("in another branch", append(looking, [2]string{"checkout", "with"}), true)
+}
+
+// TestGitWritesThroughNoLink: git writes a commit's message and its log into
+// files of the repository, wherever these lead.
+func TestGitWritesThroughNoLink(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside")
+	for name, put := range map[string]func(path string) error{
+		"COMMIT_EDITMSG": func(path string) error { return os.Symlink(outside, path) },
+		"logs/HEAD":      func(path string) error { return os.Symlink(outside, path) },
+		"logs":           func(path string) error { return os.Symlink(filepath.Dir(outside), path) },
+		"objects/ab":     func(path string) error { return os.Symlink(filepath.Dir(outside), path) },
+		"index":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGit(t)
+			g.write("a.txt", "two\n")
+			path := filepath.Join(g.workspace, ".git", name)
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := put(path); err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range [][2]string{{"commit", "-am evil"}, {"add", "."}, {"checkout", "-b y"}, {"status", ""}} {
+				if r := g.run(call[0], call[1]); r.Success || r.ErrorKind != tools.Security || !strings.Contains(r.Error, ".git/"+name+" is a link or no file") {
+					t.Errorf("git %s: %+v", call[0], r)
+				}
+			}
+			if all, err := os.ReadDir(filepath.Dir(outside)); err != nil || len(all) > 0 {
+				t.Errorf("git wrote %v outside, %v", all, err)
+			}
+		})
+	}
+	g := newGit(t)
+	if err := os.Symlink("../../a.txt", filepath.Join(g.workspace, ".git/hooks/pre-commit")); err != nil {
+		t.Fatal(err)
+	}
+	g.ok("status", "") // no hook runs, so its link leads nowhere
+}
+
+// TestGitWaitsForTheSandbox: a command there could change the repository between
+// the look at it and what git does.
+func TestGitWaitsForTheSandbox(t *testing.T) {
+	g := newGit(t)
+	box, err := sandbox.New(sandbox.Config{Type: sandbox.TypeLandlock, Workspace: g.workspace, Gate: &g.gate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := box.Start(t.Context(), sandbox.Command{
+		Argv: []string{"sh", "-c", `cp .git/config was; printf '[filter "x"]\n\tclean = touch PWNED\n' >>.git/config; echo ready; sleep 0.5; mv was .git/config; touch ended`}, Dir: g.workspace,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for out, _ := p.Output(); out.Total == 0; out, _ = p.Output() {
+		runtime.Gosched()
+	}
+	g.ok("status", "")
+	if found := g.find("ended"); found == "" {
+		t.Error("git ran beside a command in the sandbox")
+	}
+	if out := p.Outcome(); out.ExitCode != 0 {
+		t.Errorf("%+v %s", out, out.Stderr.String())
 	}
 }
 

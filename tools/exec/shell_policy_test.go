@@ -142,9 +142,9 @@ func TestApprovedCommandRunsAsShown(t *testing.T) {
 	b.file("sub/a.txt", "x")
 	who := &yes{}
 	b.approver = who
-	text := "cd .; for f in *; do echo \"$f\"; done > out.txt; cat out.txt"
+	text := "cd .; for f in *; do echo \"$f\"; done > out.txt; cat out.txt; printf 'a  b\n\tc'"
 	r := b.call("shell", map[string]any{"command": text, "cwd": "sub"})
-	if body(r) != "a.txt\nout.txt" || len(who.asked) != 1 {
+	if body(r) != "a.txt\nout.txt\na  b\n\tc" || len(who.asked) != 1 {
 		t.Fatalf("%+v, asked %d times", r, len(who.asked))
 	}
 	if q := who.asked[0]; string(q.Call.Arguments) != string(must(json.Marshal(map[string]any{"background": false, "command": text, "workdir": "sub"}))) || !q.Dangerous || q.Binds == "" {

@@ -64,6 +64,8 @@ type Config struct {
 	Network bool
 	// Mounts are further folders of the host.
 	Mounts []Bind
+	// Gate keeps commands waiting while it is closed; nil: none does.
+	Gate   *Gate
 	Limits Limits
 }
 
@@ -313,6 +315,19 @@ func (s *Sandbox) Start(ctx context.Context, c Command) (*Process, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	leave, err := s.config.Gate.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.start(ctx, c, leave)
+	if err != nil {
+		leave()
+	}
+	return p, err
+}
+
+// start starts a command that calls leave when it has ended.
+func (s *Sandbox) start(ctx context.Context, c Command, leave func()) (*Process, error) {
 	r, err := s.request(c)
 	if err != nil {
 		return nil, err
@@ -322,7 +337,7 @@ func (s *Sandbox) Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, err
 	}
 	j := job{run: r.run, putBack: func() []string { return restore(s.config.Workspace, kept) }}
-	var undo []func()
+	undo := []func(){leave}
 	j.cleanup = func() {
 		for _, f := range slices.Backward(undo) {
 			f()
