@@ -194,7 +194,7 @@ func (q *questions) at(a store.Address) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, w := range q.waiting {
-		if w.approval.Address == a {
+		if w.approval.Address == a && w.approval.Turn != 0 {
 			return true
 		}
 	}
@@ -213,7 +213,8 @@ func (q *questions) deadline(a store.Approval) time.Time {
 }
 
 // await waits until a pending approval has ended, and ends it itself when nobody
-// answers or the turn is stopped. A turn that is parked leaves it pending.
+// answers or the turn is stopped. A turn that is parked leaves it pending, unless
+// it is a question of a program.
 func (e *Engine) await(ctx context.Context, a store.Approval) (store.Approval, error) {
 	w, done := e.questions.wait(a)
 	defer done()
@@ -230,6 +231,9 @@ func (e *Engine) await(ctx context.Context, a store.Approval) (store.Approval, e
 	case <-timer.C:
 		return e.resolve(ctx, a, verdict{state: store.ApprovalExpired})
 	case <-e.ending():
+		if a.Question { // whoever asks is about to be gone
+			return e.resolve(context.WithoutCancel(ctx), a, verdict{state: store.ApprovalStopped})
+		}
 		return a, errParked
 	case <-ctx.Done():
 	}

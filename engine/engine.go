@@ -237,6 +237,7 @@ type Engine struct {
 	spending  spending
 	unstored  unstored
 	questions questions
+	inquiries inquiries
 	redact    *redact.Set
 	version   string
 	grace     time.Duration
@@ -332,6 +333,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.startLane(l)
 	}
 	e.mu.Unlock()
+	if err := e.closeQuestions(ctx); err != nil {
+		return err
+	}
 	if err := e.delivery.run(sending); err != nil {
 		return err
 	}

@@ -74,7 +74,8 @@ type Approval struct {
 	User      int64  `json:"user"`
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"`
-	// Outcome is pending, once, hour, granted, denied, expired or stopped.
+	// Outcome is pending, once, hour, granted, denied, expired or stopped, and of
+	// a question that a program asked, answered or cancelled.
 	Outcome    string    `json:"outcome"`
 	AnsweredBy int64     `json:"answered_by,omitempty"`
 	AskedAt    time.Time `json:"asked_at"`

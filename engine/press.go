@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"klawbot/engine/internal/store"
@@ -17,19 +18,38 @@ const (
 	choiceOnce = "/once"
 	choiceHour = "/hour"
 	choiceNo   = "/no"
+	// Of questions that programs ask; an option is its number.
+	choiceDecline = "/decline"
+	choiceCancel  = "/cancel"
 )
 
 // choice is the data of a button, well below the 64 bytes that a button has.
 func choice(token, answer string) string { return choiceMark + token + answer }
 
-// readChoice reads what choice wrote.
-func readChoice(data string) (token string, s store.ApprovalState, ok bool) {
+// readChoice reads what choice wrote. question says that it answers a question
+// and allows nothing.
+func readChoice(data string) (token string, a answer, question, ok bool) {
 	rest, ok := strings.CutPrefix(data, choiceMark)
-	token, answer, found := strings.Cut(rest, "/")
-	s = map[string]store.ApprovalState{
-		choiceOnce[1:]: store.ApprovalOnce, choiceHour[1:]: store.ApprovalHour, choiceNo[1:]: store.ApprovalDenied,
-	}[answer]
-	return token, s, ok && found && s != ""
+	token, name, found := strings.Cut(rest, "/")
+	a = answer{option: -1}
+	switch "/" + name {
+	case choiceOnce:
+		a.state = store.ApprovalOnce
+	case choiceHour:
+		a.state = store.ApprovalHour
+	case choiceNo:
+		a.state = store.ApprovalDenied
+	case choiceDecline:
+		a.state, question = store.ApprovalDenied, true
+	case choiceCancel:
+		a.state, question = store.ApprovalCancelled, true
+	default:
+		n, err := strconv.Atoi(name)
+		if ok = ok && err == nil && n >= 0; ok {
+			a, question = answer{state: store.ApprovalAnswered, option: n}, true
+		}
+	}
+	return token, a, question, ok && found
 }
 
 // press acts on a tap, outside the lane. The decision is stored before the
@@ -47,6 +67,9 @@ func (e *Engine) press(ctx context.Context, it item) {
 			t.say = e.say(sayErrInternal)
 		} else if t.approval.ID != 0 {
 			crashPoint("approval.answered")
+			if t.question != nil {
+				e.inquiries.set(t.question, t.answer.reply())
+			}
 			e.resolved(t.approval)
 		}
 		if t.jobs {
@@ -71,6 +94,9 @@ type tap struct {
 	// approval is set when the tap ended it; jobs says that it changed a job.
 	approval store.Approval
 	jobs     bool
+	// question is the one that the tap answered, with answer, nil for none.
+	question *inquiry
+	answer   answer
 }
 
 // tapped decides about a tap. Whoever may not decide leaves the question as it
@@ -79,7 +105,7 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	if id, verb, ok := readJobButton(it.msg.Press.Data); ok {
 		return e.tappedJob(tx, it, id, verb)
 	}
-	token, state, ok := readChoice(it.msg.Press.Data)
+	token, answer, question, ok := readChoice(it.msg.Press.Data)
 	if !ok {
 		return tap{say: e.say(sayExpired)}, nil
 	}
@@ -98,7 +124,16 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 		e.log.Warn("tap refused", "chat", it.msg.Address.String(), "user", it.msg.Sender.ID, "call", a.Call)
 		return tap{say: e.say(sayNotYours)}, nil
 	}
-	v := verdict{state: state, by: it.msg.Sender.ID, name: it.msg.Sender.Name, message: it.msg.Press.Message}
+	v := verdict{state: answer.state, by: it.msg.Sender.ID, name: it.msg.Sender.Name, message: it.msg.Press.Message}
+	var asked *inquiry
+	if a.State == store.ApprovalPending && (question || a.Question) {
+		if asked = e.inquiries.find(token); asked == nil || !question || answer.option >= len(asked.Options) {
+			return tap{say: e.say(sayExpired)}, nil
+		}
+		if answer.option >= 0 {
+			v.chosen = e.optionText(asked.Options[answer.option])
+		}
+	}
 	a, won, err := e.resolveIn(tx, token, v)
 	if err != nil {
 		return tap{}, err
@@ -106,9 +141,10 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	if !won {
 		// The buttons are still there: the edit that takes them away was lost.
 		v.name = ""
-		return tap{say: e.outcomeText(a.State, "")}, addOuts(tx, e.outcome(a, v, "again"))
+		v.chosen = ""
+		return tap{say: e.say(outcomePhrase(a))}, addOuts(tx, e.outcome(a, v, "again"))
 	}
-	return tap{say: e.outcomeText(a.State, ""), approval: a}, nil
+	return tap{say: e.say(outcomePhrase(a)), approval: a, question: asked, answer: answer}, nil
 }
 
 // belongs reports whether a tap comes from the very message that asks.
@@ -144,8 +180,8 @@ func (e *Engine) inWords(ctx context.Context, it item) bool {
 		a, err = tx.PendingApproval(it.row.Address)
 		return err
 	})
-	if err != nil {
-		return false // nothing is asked
+	if err != nil || a.Question {
+		return false // nothing is asked that a yes or no answers
 	}
 	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
 		if a, _, err = e.resolveIn(tx, a.Token, verdict{state: state, by: it.msg.Sender.ID}); err != nil {

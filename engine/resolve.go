@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/store"
@@ -21,6 +22,8 @@ type verdict struct {
 	name string
 	// message is the question's message, 0 when the answer does not come from it.
 	message int64
+	// chosen is the option that was taken of a question, "" for none.
+	chosen string
 }
 
 // resolve ends a pending approval and returns it as it is now, which is as
@@ -91,7 +94,7 @@ func (e *Engine) outcome(a store.Approval, v verdict, key string) []store.Out {
 	if v.message == 0 {
 		return nil
 	}
-	text := e.outcomeText(a.State, v.name) + "\n`" + a.Tool + "`"
+	text := e.outcomeText(a, v) + "\n`" + a.Tool + "`"
 	if a.Shown != "" {
 		text += "\n" + inCode(a.Shown)
 	}
@@ -108,21 +111,42 @@ func (e *Engine) replacement(a store.Address, message int64, text, key string) [
 	return []store.Out{{Key: key, Address: a, Body: encodePart(gateway.Part{Text: parts[0].Text, Entities: parts[0].Entities}), Edit: message}}
 }
 
-// outcomeText says in the bot's language how an approval ended.
-func (e *Engine) outcomeText(s store.ApprovalState, name string) string {
-	p := sayOutcomeStopped
-	switch s {
-	case store.ApprovalOnce, store.ApprovalGranted:
-		p = sayOutcomeOnce
-	case store.ApprovalHour:
-		p = sayOutcomeHour
-	case store.ApprovalDenied:
-		p = sayOutcomeDenied
-	case store.ApprovalExpired:
-		p = sayOutcomeExpired
+// outcomeText says in the bot's language how an approval or a question ended.
+func (e *Engine) outcomeText(a store.Approval, v verdict) string {
+	text := e.say(outcomePhrase(a))
+	if v.chosen != "" && a.State == store.ApprovalAnswered {
+		text += ": " + inTicks(v.chosen)
 	}
-	if name == "" {
-		return e.say(p)
+	if v.name != "" {
+		text += " (" + asName(v.name) + ")"
 	}
-	return e.say(p) + " (" + asName(name) + ")"
+	return text
 }
+
+// outcomePhrase is the sentence for the end of an approval or a question.
+func outcomePhrase(a store.Approval) phrase {
+	switch {
+	case a.State == store.ApprovalOnce || a.State == store.ApprovalGranted:
+		return sayOutcomeOnce
+	case a.State == store.ApprovalHour:
+		return sayOutcomeHour
+	case a.State == store.ApprovalAnswered:
+		return sayOutcomeAnswered
+	case a.State == store.ApprovalCancelled:
+		return sayOutcomeCancelled
+	case a.State == store.ApprovalDenied && a.Question:
+		return sayOutcomeDeclined
+	case a.State == store.ApprovalDenied:
+		return sayOutcomeDenied
+	case a.State == store.ApprovalExpired && a.Question:
+		return sayOutcomeUnanswered
+	case a.State == store.ApprovalExpired:
+		return sayOutcomeExpired
+	case a.Question:
+		return sayOutcomeEnded
+	}
+	return sayOutcomeStopped
+}
+
+// inTicks sets a short text as code.
+func inTicks(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }

@@ -71,6 +71,8 @@ type turn struct {
 	// heard says that the model has read text that a tool brought from outside.
 	heard bool
 	show  *presence
+	// asking is full while the person is asked something for a program.
+	asking chan struct{}
 	// partial is the text of the answer that was streaming when the turn ended.
 	partial string
 	// chosen is the model that the turn began with, sticky the one that
@@ -175,7 +177,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
-	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), log: e.log.With("chat", reachable(row.Address).String())}
+	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), log: e.log.With("chat", reachable(row.Address).String())}
 	for _, it := range items {
 		t.ids = append(t.ids, it.row.ID)
 	}

@@ -205,7 +205,9 @@ type Entity struct {
 type Button struct {
 	Text string `json:"text"`
 	// Data is 1 to 64 bytes and comes back in Press.Data.
-	Data string `json:"data"`
+	Data string `json:"data,omitempty"`
+	// URL, in place of Data, is a page on the web that the button opens.
+	URL string `json:"url,omitempty"`
 }
 
 // Failure is the kind of a SendError.

@@ -179,7 +179,7 @@ func keyboard(p gateway.Part) models.ReplyMarkup {
 	for _, row := range p.Buttons {
 		var keys []models.InlineKeyboardButton
 		for _, b := range row {
-			keys = append(keys, models.InlineKeyboardButton{Text: clean(b.Text), CallbackData: b.Data})
+			keys = append(keys, models.InlineKeyboardButton{Text: clean(b.Text), CallbackData: b.Data, URL: b.URL})
 		}
 		k.InlineKeyboard = append(k.InlineKeyboard, keys)
 	}

@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"net"
+	"net/url"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -12,41 +14,66 @@ import (
 
 // The answers to a server that asks something.
 const (
-	accepted = "accept"
-	declined = "decline"
+	accepted  = "accept"
+	declined  = "decline"
+	cancelled = "cancel"
 )
 
-// questionBinds keeps the answer to a server's question from being one to a
-// call of its tool.
-const questionBinds = "question of the server"
-
 // elicit answers a server that asks the person something in the middle of a
-// call. What can be answered with yes or no is asked, in the chat that the call
-// comes from; everything else is declined.
+// call: in the chat that the call comes from, one field of its form after the
+// other. What was answered goes to the server and nowhere else.
 func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-	no := &sdk.ElicitResult{Action: declined}
-	content, ok := yes(r.Params)
-	c := s.asker()
-	if !ok || c == nil || c.Approver == nil {
-		s.host.log.Info("question of an MCP server declined", "server", s.name, "call", c != nil, "answerable", ok)
-		return no, nil
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	i := s.interview(r.Params, cancel)
+	if i == nil {
+		s.host.log.Info("question of an MCP server declined", "server", s.name, "reason", "nobody can be asked")
+		return &sdk.ElicitResult{Action: declined}, nil
 	}
-	question := map[string]any{"the_server_asks": shown(r.Params.Message, maxAboutChars)}
-	if len(content) > 0 {
-		question["yes_tells_it"] = content
-	}
-	arguments, err := json.Marshal(question)
+	defer s.leave(i)
+	defer i.call.clock.stop()()
+	answer, err := i.hold(ctx, r.Params)
 	if err != nil {
-		return no, err
+		return nil, err
 	}
-	asked := c.Call
-	asked.ID, asked.Arguments = fmt.Sprintf("%s/question/%d", c.ID, s.count(c)), arguments
-	defer c.clock.stop()()
-	answer, err := c.Approver.Approve(ctx, tools.Question{Call: asked, Binds: questionBinds})
-	if err != nil || !answer.Granted {
-		return no, err
+	s.host.log.Info("question of an MCP server", "server", s.name, "call", i.call.ID, "action", answer.Action)
+	return answer, nil
+}
+
+// interview is one question of a server to one person.
+type interview struct {
+	server *server
+	call   *call
+	asker  tools.Asker
+	text   string        // what the server says
+	end    func()        // ends it before the person has answered
+	over   chan struct{} // closed when it has ended
+}
+
+// interview begins the interview with the person for whose sake the server asks.
+// It returns nil when there is nobody.
+func (s *server) interview(p *sdk.ElicitParams, end func()) *interview {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.asker()
+	if c == nil {
+		return nil
 	}
-	return &sdk.ElicitResult{Action: accepted, Content: content}, nil
+	asker, ok := c.Approver.(tools.Asker)
+	if !ok {
+		return nil
+	}
+	i := &interview{s, c, asker, shown(p.Message, maxAboutChars), end, make(chan struct{})}
+	s.interviews[i] = true
+	return i
+}
+
+// leave ends the interview.
+func (s *server) leave(i *interview) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.interviews, i)
+	close(i.over)
 }
 
 // count numbers the questions of a call.
@@ -57,45 +84,130 @@ func (s *server) count(c *call) int {
 	return c.asked
 }
 
-// yes is what a yes to a question tells the server; ok is false for a question
-// that no yes answers. Defaults stand as they are, and of a single thing that
-// has none and is required, a yes can only be true.
-func yes(p *sdk.ElicitParams) (content map[string]any, ok bool) {
+// hold asks everything and returns what the server gets.
+func (i *interview) hold(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	if p.URL != "" {
-		return nil, false
+		return i.page(ctx, p.URL)
 	}
-	var form struct {
-		Properties map[string]struct {
-			Type    string `json:"type"`
-			Default any    `json:"default"`
-		} `json:"properties"`
-		Required []string `json:"required"`
+	f, err := readForm(p.RequestedSchema)
+	if err != nil {
+		i.server.host.log.Warn("question of an MCP server not understood", "server", i.server.name, "err", err)
+		return &sdk.ElicitResult{Action: declined}, nil
 	}
-	text, err := json.Marshal(p.RequestedSchema)
-	if err != nil || json.Unmarshal(text, &form) != nil {
-		return nil, false
+	if secret := f.secret(); secret != "" {
+		i.asker.Refuse(ctx, i.call.Call, i.server.name, secret)
+		return &sdk.ElicitResult{Action: declined}, nil
 	}
-	content = map[string]any{}
-	for name, field := range form.Properties {
-		if field.Default != nil {
-			content[name] = field.Default
+	return i.form(ctx, f)
+}
+
+// ask asks one thing.
+func (i *interview) ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error) {
+	q.Call, q.From, q.Text = i.call.Call, i.server.name, i.text
+	q.Call.ID = fmt.Sprintf("%s/question/%d", i.call.ID, i.server.count(i.call))
+	return i.asker.Ask(ctx, q)
+}
+
+// unanswered is what the server gets when the person does not answer.
+func unanswered(r tools.Reply) *sdk.ElicitResult {
+	if r.Outcome == tools.Declined {
+		return &sdk.ElicitResult{Action: declined}
+	}
+	return &sdk.ElicitResult{Action: cancelled}
+}
+
+// form asks for the fields of a form.
+func (i *interview) form(ctx context.Context, f form) (*sdk.ElicitResult, error) {
+	content := map[string]any{}
+	if len(f) == 0 {
+		r, err := i.ask(ctx, tools.Inquiry{Options: []tools.Option{{Word: tools.WordYes}}})
+		if err != nil || r.Outcome != tools.Answered {
+			return unanswered(r), err
 		}
+		return &sdk.ElicitResult{Action: accepted, Content: content}, nil
 	}
-	for _, name := range form.Required {
-		if content[name] != nil {
-			continue
+	if f.optional() && len(f) > 1 {
+		r, err := i.ask(ctx, tools.Inquiry{Field: f.defaults(), Options: []tools.Option{{Word: tools.WordAsIs}, {Word: tools.WordChange}}})
+		if err != nil || r.Outcome != tools.Answered {
+			return unanswered(r), err
 		}
-		if form.Properties[name].Type != "boolean" || len(form.Required) > 1 {
-			return nil, false
-		}
-		content[name] = true
-	}
-	if len(form.Properties) == 1 && len(content) == 0 {
-		for name, field := range form.Properties {
-			if field.Type == "boolean" {
-				content[name] = true
+		if r.Option == 0 {
+			for _, d := range f {
+				d.keep(content)
 			}
+			return &sdk.ElicitResult{Action: accepted, Content: content}, nil
 		}
 	}
-	return content, true
+	for n, d := range f {
+		q := d.inquiry()
+		if len(f) > 1 {
+			q.Step, q.Steps = n+1, len(f)
+		}
+		r, err := i.field(ctx, d, q, content)
+		if err != nil || r.Outcome != tools.Answered {
+			return unanswered(r), err
+		}
+	}
+	return &sdk.ElicitResult{Action: accepted, Content: content}, nil
+}
+
+// field asks for one field, and once more, with the reason, when the answer is
+// not of its form. It puts the value into content.
+func (i *interview) field(ctx context.Context, d field, q tools.Inquiry, content map[string]any) (tools.Reply, error) {
+	for range 2 {
+		r, err := i.ask(ctx, q)
+		if err != nil || r.Outcome != tools.Answered {
+			return r, err
+		}
+		if q.Flaw, q.Bound = d.take(r, content); q.Flaw == "" {
+			return r, nil
+		}
+	}
+	return tools.Reply{Outcome: tools.Cancelled}, nil
+}
+
+// page has an owner open a page, after a look at where it is.
+func (i *interview) page(ctx context.Context, page string) (*sdk.ElicitResult, error) {
+	if err := openable(page); err != nil {
+		i.server.host.log.Warn("page of an MCP server declined", "server", i.server.name, "reason", err.Error())
+		return &sdk.ElicitResult{Action: declined}, nil
+	}
+	r, err := i.ask(ctx, tools.Inquiry{Page: page, Options: []tools.Option{{Word: tools.WordOpened}}, Usual: -1})
+	if err != nil || r.Outcome != tools.Answered {
+		return unanswered(r), err
+	}
+	return &sdk.ElicitResult{Action: accepted}, nil
+}
+
+// pageError says why a person is not sent to a page.
+type pageError string
+
+func (e pageError) Error() string { return string(e) }
+
+// maxPage bounds the address of a page, which must fit into a message.
+const maxPage = 2000
+
+// openable reports whether a person may be sent to a page: nil, or why not. Its
+// address is one that people can read, it is encrypted or on this machine, and it
+// carries no name of a user, which would look like a host.
+func openable(page string) error {
+	u, err := url.Parse(page)
+	switch {
+	case err != nil || u.Host == "" || u.Opaque != "":
+		return pageError("it is no web address")
+	case len(page) > maxPage || strings.ContainsFunc(page, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return pageError("its address is too long or has characters that do not belong there")
+	case u.User != nil:
+		return pageError("its address holds the name of a user")
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme == "http" && loopback(u.Hostname()):
+		return nil
+	}
+	return pageError("it is not encrypted (https)")
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -158,11 +158,24 @@ func newTestServer() *sdk.Server {
 	add("ask", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
 		return ask(ctx, r, `{"type":"object","properties":{"sure":{"type":"boolean"},"color":{"type":"string","default":"blue"}},"required":["sure"]}`)
 	})
-	add("ask_name", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
-		return ask(ctx, r, `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)
+	sdk.AddTool(s, &sdk.Tool{Name: "ask_form"}, func(ctx context.Context, r *sdk.CallToolRequest, a formArgs) (*sdk.CallToolResult, any, error) {
+		return ask(ctx, r, a.Schema)
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "ask_page"}, func(ctx context.Context, r *sdk.CallToolRequest, a pageArgs) (*sdk.CallToolResult, any, error) {
+		return elicit(ctx, r, &sdk.ElicitParams{Mode: "url", Message: "Connect your account.", URL: a.URL, ElicitationID: "e1"})
 	})
 	return s
 }
+
+// formArgs is a form to ask for, pageArgs a page to have opened.
+type (
+	formArgs struct {
+		Schema string `json:"schema" jsonschema:"the schema of the form"`
+	}
+	pageArgs struct {
+		URL string `json:"url" jsonschema:"the page"`
+	}
+)
 
 // ask has the person asked in the middle of a call, in the way of the protocol
 // that is spoken.
@@ -171,7 +184,10 @@ func ask(ctx context.Context, r *sdk.CallToolRequest, schema string) (*sdk.CallT
 	if err := json.Unmarshal([]byte(schema), &form); err != nil {
 		return nil, nil, err
 	}
-	p := &sdk.ElicitParams{Mode: "form", Message: "Delete all 3 files?", RequestedSchema: form}
+	return elicit(ctx, r, &sdk.ElicitParams{Mode: "form", Message: "Delete all 3 files?", RequestedSchema: form})
+}
+
+func elicit(ctx context.Context, r *sdk.CallToolRequest, p *sdk.ElicitParams) (*sdk.CallToolResult, any, error) {
 	answer, ok := r.Params.InputResponses["sure"].(*sdk.ElicitResult)
 	if !ok {
 		var err error
@@ -344,16 +360,51 @@ func one(t *testing.T, mode string, readOnly ...string) *house {
 
 // person answers questions and remembers them.
 type person struct {
-	mu    sync.Mutex
-	asked []tools.Question
-	no    func(tools.Question) bool
+	mu      sync.Mutex
+	asked   []tools.Question // guarded by mu
+	wanted  []tools.Inquiry  // guarded by mu
+	refused []string         // guarded by mu
+	// reply answers what a server asks; nil declines.
+	reply func(context.Context, tools.Inquiry) tools.Reply
+}
+
+var _ tools.Asker = (*person)(nil)
+
+func (p *person) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error) {
+	p.mu.Lock()
+	p.wanted = append(p.wanted, q)
+	p.mu.Unlock()
+	if p.reply == nil {
+		return tools.Reply{Outcome: tools.Declined}, nil
+	}
+	return p.reply(ctx, q), nil
+}
+
+func (p *person) Refuse(_ context.Context, _ tools.Call, from, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refused = append(p.refused, from+" "+what)
+}
+
+// choose is a reply that takes the option of a word or a text, and write one that
+// is written.
+func choose(q tools.Inquiry, name string) tools.Reply {
+	i := slices.IndexFunc(q.Options, func(o tools.Option) bool { return string(o.Word) == name || o.Word == "" && o.Text == name })
+	if i < 0 {
+		return tools.Reply{Outcome: tools.Cancelled}
+	}
+	return tools.Reply{Outcome: tools.Answered, Option: i}
+}
+
+func write(text string) tools.Reply {
+	return tools.Reply{Outcome: tools.Answered, Option: -1, Text: text}
 }
 
 func (p *person) Approve(_ context.Context, q tools.Question) (tools.Answer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, q)
-	return tools.Answer{Granted: p.no == nil || !p.no(q), Reason: "no"}, nil
+	return tools.Answer{Granted: true}, nil
 }
 
 // alive reports whether a process runs.

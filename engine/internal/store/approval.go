@@ -24,6 +24,10 @@ const (
 	ApprovalDenied  ApprovalState = "denied"
 	ApprovalExpired ApprovalState = "expired"
 	ApprovalStopped ApprovalState = "stopped"
+	// ApprovalAnswered and ApprovalCancelled: a person answered a question, or did
+	// not want to (see Approval.Question).
+	ApprovalAnswered  ApprovalState = "answered"
+	ApprovalCancelled ApprovalState = "cancelled"
 )
 
 // Granted reports whether the call may run.
@@ -52,10 +56,13 @@ type Approval struct {
 	// AnsweredBy is who decided, 0 for nobody.
 	AnsweredBy                     int64
 	AskedAt, ExpiresAt, AnsweredAt time.Time
+	// Question says that a program asks the person something in the middle of the
+	// call. Nothing is granted by the answer, and it does not outlive the process.
+	Question bool
 }
 
 const approvalColumns = `id, token, turn, call, channel, chat, thread, sender, tool, hash, shown, state, grant_id,
-	answered_by, asked_at, expires_at, answered_at`
+	answered_by, asked_at, expires_at, answered_at, question`
 
 const (
 	approvalByTokenSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE token = ?`
@@ -63,6 +70,7 @@ const (
 	pendingApprovalSQL = `SELECT ` + approvalColumns + ` FROM approvals
 		WHERE state = 'pending' AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT 1`
 	stopApprovalsSQL  = `UPDATE approvals SET state = 'stopped', answered_at = ? WHERE state = 'pending' AND turn = ?`
+	openQuestionsSQL  = `SELECT ` + approvalColumns + ` FROM approvals WHERE state = 'pending' AND question = 1`
 	approvalsSQL      = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
 	pruneApprovalsSQL = `DELETE FROM approvals WHERE asked_at < ?`
 )
@@ -70,7 +78,7 @@ const (
 func scanApproval(r row) (a Approval, err error) {
 	err = r.Scan(&a.ID, &a.Token, &a.Turn, &a.Call, &a.Address.Channel, &a.Address.Chat, &a.Address.Thread, &a.Sender,
 		&a.Tool, &a.Hash, &a.Shown, &a.State, &a.Grant, &a.AnsweredBy,
-		millis{&a.AskedAt}, millis{&a.ExpiresAt}, millis{&a.AnsweredAt})
+		millis{&a.AskedAt}, millis{&a.ExpiresAt}, millis{&a.AnsweredAt}, &a.Question)
 	return a, err
 }
 
@@ -81,10 +89,10 @@ func (tx *Tx) AddApproval(a Approval) (ApprovalID, error) {
 		a.State = ApprovalPending
 	}
 	id, err := tx.insert(`INSERT INTO approvals (token, turn, call, channel, chat, thread, sender, tool, hash, shown, state,
-			grant_id, answered_by, asked_at, expires_at, answered_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			grant_id, answered_by, asked_at, expires_at, answered_at, question)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.Token, a.Turn, a.Call, a.Address.Channel, a.Address.Chat, a.Address.Thread, a.Sender, a.Tool, a.Hash, a.Shown,
-		a.State, a.Grant, a.AnsweredBy, tx.orNow(a.AskedAt), toMillis(a.ExpiresAt), toMillis(a.AnsweredAt))
+		a.State, a.Grant, a.AnsweredBy, tx.orNow(a.AskedAt), toMillis(a.ExpiresAt), toMillis(a.AnsweredAt), a.Question)
 	if err != nil {
 		return 0, fmt.Errorf("add approval of call %s: %w", a.Call, err)
 	}
@@ -117,6 +125,15 @@ func (tx *Tx) PendingApproval(at Address) (Approval, error) {
 		return a, fmt.Errorf("pending approval: %w", notFound(err))
 	}
 	return a, nil
+}
+
+// OpenQuestions lists the questions that nobody has answered.
+func (tx *Tx) OpenQuestions() ([]Approval, error) {
+	all, err := query(tx, scanApproval, openQuestionsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("open questions: %w", err)
+	}
+	return all, nil
 }
 
 // stopApprovals ends what is pending of a turn, which waits for nothing any more.

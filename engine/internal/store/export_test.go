@@ -57,6 +57,7 @@ var HotStatements = map[string]string{
 
 	"PendingApproval": pendingApprovalSQL,
 	"stopApprovals":   stopApprovalsSQL,
+	"openQuestions":   openQuestionsSQL,
 }
 
 // Exec runs any statement.

@@ -1,0 +1,118 @@
+package tools
+
+import "context"
+
+// Asker is an Approver that can also ask a person for an answer, in the middle
+// of a call. It may be used from several goroutines; a person is asked one thing
+// at a time.
+type Asker interface {
+	Approver
+	// Ask returns when the person has answered or will not. What nobody answers in
+	// time is cancelled, and so is what was asked before with the same call id:
+	// nobody is asked twice. A run that nobody attends declines. The error ends
+	// the turn.
+	Ask(ctx context.Context, q Inquiry) (Reply, error)
+	// Refuse tells the person that a program asked for something that is never
+	// given to one in this way, and was declined.
+	Refuse(ctx context.Context, c Call, from, what string)
+}
+
+// Inquiry is what a program wants to know of a person. All texts are the
+// program's, fit to be shown; nobody vouches for them.
+type Inquiry struct {
+	// Call is the call for whose sake it asks, with an id of the inquiry's own.
+	Call Call
+	// From is the name of the MCP server that asks.
+	From string
+	// Text is what it says, Field what it wants to know: a name, what it is about
+	// and how an answer must look, a line for each.
+	Text, Field string
+	// Step and Steps say which of several inquiries that belong together this is;
+	// zero for a single one.
+	Step, Steps int
+	// Options are answers to choose from. Typed says that the person may also
+	// write the answer.
+	Options []Option
+	Typed   bool
+	// Begins is how a written answer begins; anything else is no answer. Empty:
+	// every text is one.
+	Begins string
+	// Usual is the option that answers for somebody who has agreed to everything
+	// beforehand, -1 for none.
+	Usual int
+	// Flaw says what was wrong with the answer before, Bound which bound it broke.
+	Flaw  Flaw
+	Bound string
+	// Page is a page that the person shall open. It is shown to an owner, whole
+	// and with its host, and opened by nobody else.
+	Page string
+}
+
+// Option is an answer to choose.
+type Option struct {
+	// Word is one of the usual words; empty: Text is the answer.
+	Word Word
+	Text string
+}
+
+// Word is an option that has a name in every language.
+type Word string
+
+// The usual words. Keep stands before the Text that is kept.
+const (
+	WordYes    Word = "yes"
+	WordNo     Word = "no"
+	WordSkip   Word = "skip"
+	WordKeep   Word = "keep"
+	WordAsIs   Word = "as it is"
+	WordChange Word = "change"
+	WordOpened Word = "opened"
+)
+
+// Flaw is what is wrong with an answer.
+type Flaw string
+
+// The flaws. Those with a bound break Inquiry.Bound.
+const (
+	FlawNumber  Flaw = "number"
+	FlawInteger Flaw = "integer"
+	FlawShort   Flaw = "short"
+	FlawLong    Flaw = "long"
+	FlawSmall   Flaw = "small"
+	FlawLarge   Flaw = "large"
+	FlawFew     Flaw = "few"
+	FlawMany    Flaw = "many"
+	FlawForm    Flaw = "form"
+	FlawOption  Flaw = "option"
+)
+
+// Outcome is how an inquiry ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Answered  Outcome = "answered"
+	Declined  Outcome = "declined"
+	Cancelled Outcome = "cancelled"
+)
+
+// Reply is what a person answered.
+type Reply struct {
+	Outcome Outcome
+	// Option is the index of the chosen option, -1 when Text was written.
+	Option int
+	Text   string
+}
+
+var _ Asker = Always{}
+
+// Ask chooses the usual option. There is nobody to ask for another answer.
+func (Always) Ask(_ context.Context, q Inquiry) (Reply, error) {
+	if q.Usual < 0 {
+		return Reply{Outcome: Declined}, nil
+	}
+	return Reply{Outcome: Answered, Option: q.Usual}, nil
+}
+
+// Refuse tells nobody.
+func (Always) Refuse(context.Context, Call, string, string) {}
