@@ -126,7 +126,7 @@ oracle: header build/oracle/node_modules/.package-lock.json build/tokenizer/node
 	ORACLE=$(ORACLE) ORACLE_DIR=$(CURDIR)/build/oracle \
 	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram
 	ORACLE=$(ORACLE) ASSETS_DIR=$(CURDIR)/build/assets TOKENIZER_DIR=$(CURDIR)/build/tokenizer PYTHON_DIR=$(CURDIR)/build/embed \
-	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./engine/internal/embed
+	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./engine/internal/embed ./engine
 
 interop: header build/interop/node_modules/.package-lock.json ## real MCP servers and the protocol's conformance suite (needs npm)
 	INTEROP_DIR=$(CURDIR)/build/interop \

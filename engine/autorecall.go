@@ -26,6 +26,9 @@ const (
 	recallQuery = 1000
 	// recallMatches bounds how many texts are weighed for it: it costs every turn.
 	recallMatches = 500
+	// recallWide is how many times as many are looked at as are shown: the first ones
+	// may be far, or the question itself, asked before.
+	recallWide = 5
 	// leastOverlap is how many of the question's words a text must have where no
 	// vector says how near it is.
 	leastOverlap = 0.6
@@ -63,7 +66,7 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said, known []memory.Hit, err error) {
 	m := t.e.memory.memory(t.e.store)
 	a := t.row.Address
-	q := memory.Query{Text: question, TopK: s.TopK, Matches: recallMatches, Patience: vectorWithin}
+	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin}
 	if t.e.memory.quiet.turns() >= crowded {
 		q.Mode = memory.Keyword
 	}
@@ -76,13 +79,16 @@ func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said,
 	if err != nil {
 		return nil, nil, err
 	}
-	far := func(h memory.Hit) bool {
+	idle := func(h memory.Hit) bool {
+		if strings.HasSuffix(strings.Join(strings.Fields(h.Content), " "), ": "+question) {
+			return true // asked before; what was answered stands for itself
+		}
 		if h.Cosine == 0 {
 			return memory.Overlap(question, h.Content) < max(s.MinScore, leastOverlap)
 		}
 		return m.Nearness(h.Cosine) < s.MinScore
 	}
-	said, known = slices.DeleteFunc(found[0], far), slices.DeleteFunc(found[1], far)
+	said, known = slices.DeleteFunc(found[0], idle), slices.DeleteFunc(found[1], idle)
 	return said, known, t.hearOf(ctx, known)
 }
 

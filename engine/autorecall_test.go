@@ -195,3 +195,22 @@ func TestCoreMemoryStandsInTheSystemPrompt(t *testing.T) {
 		t.Errorf("the note is missing: %q", r.LastUser())
 	}
 }
+
+// TestRecallGoesPastTheQuestionItself: what was asked before, word for word, says
+// nothing and does not stand in the way of the answer.
+func TestRecallGoesPastTheQuestionItself(t *testing.T) {
+	const question = "Which locker code did I tell you?"
+	h := forgetful(t)
+	h.start()
+	h.exchange("My locker code is 4711-Q and you tell it to nobody", "re: My")
+	for range 3 {
+		h.exchange(question, "re: Which")
+		h.chats(4)
+	}
+	h.exchange(question, "re: Which")
+	_, asked := h.lastAsked()
+	_, block, found := strings.Cut(asked, recallHeading)
+	if !found || !strings.Contains(block, "4711-Q") || strings.Contains(block, question) {
+		t.Errorf("the model was asked %q", asked)
+	}
+}

@@ -133,13 +133,17 @@ func (e *embedder) Passages(ctx context.Context, texts []string) ([][]float32, e
 	return m.Passages(ctx, texts)
 }
 
-// Floor is about the least cosine of the model's vectors.
-func (e *embedder) Floor() float64 {
+// nearing is a model that knows what its cosines say.
+type nearing interface{ Nearness(cosine float64) float64 }
+
+// Nearness is what a cosine of the model's vectors says, of other models the
+// cosine itself.
+func (e *embedder) Nearness(cosine float64) float64 {
 	m, err := e.current()
-	if f, ok := m.(interface{ Floor() float64 }); err == nil && ok {
-		return f.Floor()
+	if n, ok := m.(nearing); err == nil && ok {
+		return n.Nearness(cosine)
 	}
-	return 0
+	return cosine
 }
 
 // Close releases the model.

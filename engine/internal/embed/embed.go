@@ -102,8 +102,8 @@ func (m *Model) Dimensions(ctx context.Context) (int, error) {
 	return len(v), err
 }
 
-// Floor is about the least cosine of the vectors of two texts.
-func (m *Model) Floor() float64 { return m.config.Recipe.Floor }
+// Nearness is what a cosine of two of its vectors says, see Recipe.
+func (m *Model) Nearness(cosine float64) float64 { return m.config.Recipe.Nearness(cosine) }
 
 // Close releases the model for good.
 func (m *Model) Close() error {

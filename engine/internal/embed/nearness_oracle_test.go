@@ -3,55 +3,127 @@
 package embed
 
 import (
+	"encoding/json"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// TestOracleNearness: what answers a question is near enough to be brought up by
-// itself, what only stands beside it is not, with each model and the one default
-// of memory.autoRecall.minScore.
+// least is the default of memory.autoRecall.minScore.
+const least = 0.5
+
+// TestOracleNearness: of what answers a question in other words enough is near for
+// being brought up by itself, and of what has nothing to do with it hardly anything,
+// with each model and one default. The pairs share no telling word; said is empty
+// where nothing answers.
 func TestOracleNearness(t *testing.T) {
-	const least = 0.5
-	said := []string{
-		"Anna: My locker code is 4711-Q", "Anna: the weather is nice today", "assistant: Yes, 20 degrees and sunny.",
-		"Anna: what time is it in Tokyo?", "assistant: It is 03:10 in Tokyo.", "Anna: remind me to call the plumber",
-		"Anna: the boiler was serviced in May by Mr Petrov", "Anna: translate 'good evening' into Portuguese", "assistant: Boa noite.",
-		"Anna: our trip to Lisbon begins on the 3rd of June", "Anna: I am allergic to peanuts",
+	said, asked := readPairs(t)
+	for name, answers := range map[string]float64{"e5-small-v2": 0.15, "all-minilm-l6-v2": 0.45} {
+		m := openModel(t, name)
+		for _, speaker := range []string{"", "Anna: "} {
+			near, other := 0, 0
+			passages := passagesOf(t, m, speaker, said)
+			for k, question := range asked {
+				for i, n := range nearnesses(t, m, question, passages) {
+					switch {
+					case n < least:
+					case i == k:
+						near++
+					default:
+						other++
+					}
+				}
+			}
+			pairs := len(asked)*len(said) - len(said)
+			t.Logf("%s, %q: %d of %d answers near, %d of %d others", name, speaker, near, len(said), other, pairs)
+			if float64(near) < answers*float64(len(said)) || other*100 > pairs {
+				t.Errorf("%s, %q: %d of %d answers are near, and %d of %d others", name, speaker, near, len(said), other, pairs)
+			}
+		}
 	}
+}
+
+// TestOracleNearnessOfPlainQuestions: what answers in the words of the question is
+// always near.
+func TestOracleNearnessOfPlainQuestions(t *testing.T) {
+	said := []string{"My locker code is 4711-Q", "the boiler was serviced in May by Mr Petrov", "our trip to Lisbon begins on the 3rd of June"}
 	for _, name := range []string{"e5-small-v2", "all-minilm-l6-v2"} {
-		library, dir, err := Places{Dirs: []string{os.Getenv("ASSETS_DIR")}}.Find(name)
-		if err != nil {
-			t.Fatalf("make assets brings the files: %v", err)
-		}
-		recipe, err := ReadRecipe(name, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := New(Config{Runtime: library, Dir: dir, Recipe: recipe})
-		passages, err := m.Passages(t.Context(), said)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for question, want := range map[string]int{ // the text that is near enough, -1 for none
-			"Which locker code did I tell you?": 0, "who serviced the boiler?": 6, "when do we go to Portugal?": 9,
-			"what is 17 * 23?": -1, "tell me a joke": -1, "and now in French": -1, "write a poem about mountains": -1,
-		} {
-			q, err := m.Query(t.Context(), question)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, p := range passages {
-				var cosine float64
-				for k := range p {
-					cosine += float64(p[k]) * float64(q[k])
-				}
-				if near := (cosine-m.Floor())/(1-m.Floor()) >= least; near != (i == want) {
-					t.Errorf("%s: %q and %q have the cosine %.3f", name, question, said[i], cosine)
-				}
+		m := openModel(t, name)
+		passages := passagesOf(t, m, "Anna: ", said)
+		for i, question := range []string{"Which locker code did I tell you?", "who serviced the boiler?", "when do we go to Portugal?"} {
+			if n := nearnesses(t, m, question, passages)[i]; n < least {
+				t.Errorf("%s: %q and %q have the nearness %.2f", name, question, said[i], n)
 			}
 		}
+	}
+}
+
+// readPairs reads what was said and what asks for it, then what asks for nothing.
+func readPairs(t *testing.T) (said, asked []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "nearness.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var pair struct{ Said, Asked string }
+		if err := json.Unmarshal([]byte(line), &pair); err != nil {
+			t.Fatal(err)
+		}
+		if asked = append(asked, pair.Asked); pair.Said != "" {
+			said = append(said, pair.Said)
+		}
+	}
+	return said, asked
+}
+
+func openModel(t *testing.T, name string) *Model {
+	t.Helper()
+	library, dir, err := Places{Dirs: []string{os.Getenv("ASSETS_DIR")}}.Find(name)
+	if err != nil {
+		t.Fatalf("make assets brings the files: %v", err)
+	}
+	recipe, err := ReadRecipe(name, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(Config{Runtime: library, Dir: dir, Recipe: recipe})
+	t.Cleanup(func() {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
+	})
+	return m
+}
+
+func passagesOf(t *testing.T, m *Model, speaker string, said []string) [][]float32 {
+	t.Helper()
+	texts := make([]string, len(said))
+	for i, s := range said {
+		texts[i] = speaker + s
 	}
+	passages, err := m.Passages(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return passages
+}
+
+// nearnesses is how near each passage is to a question.
+func nearnesses(t *testing.T, m *Model, question string, passages [][]float32) []float64 {
+	t.Helper()
+	q, err := m.Query(t.Context(), question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]float64, len(passages))
+	for i, p := range passages {
+		var cosine float64
+		for k := range p {
+			cosine += float64(p[k]) * float64(q[k])
+		}
+		all[i] = m.Nearness(cosine)
+	}
+	return all
 }

@@ -26,17 +26,28 @@ type Recipe struct {
 	Pooling                    Pooling
 	// MaxTokens is where a text is cut.
 	MaxTokens int
-	// Floor is about the least cosine of two texts.
-	Floor float64
+	// Far is the cosine of texts that have nothing to do with each other, on average,
+	// and Near the one that only one pair in 200 of them reaches.
+	Far, Near float64
+}
+
+// Nearness is what a cosine says: 0 for texts that have nothing to do with each
+// other, 0.5 for those that may well have, 1 at most.
+func (r Recipe) Nearness(cosine float64) float64 {
+	if r.Near <= r.Far {
+		return cosine
+	}
+	return min(1, 0.5*(cosine-r.Far)/(r.Near-r.Far))
 }
 
 // recipes are those of the models that are known by name. They come from the
-// models' own cards. Those of the e5 family say that their cosines lie between 0.7
-// and 1, because they were trained with a temperature of 0.01.
+// models' own cards; what is far and near was measured, see doc/tools/memory.md. The
+// cosines of the e5 family lie between 0.7 and 1, because they were trained with a
+// temperature of 0.01.
 var recipes = map[string]Recipe{
-	"e5-small-v2":           {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Floor: 0.7},
-	"multilingual-e5-small": {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Floor: 0.7},
-	"all-minilm-l6-v2":      {Pooling: Mean, MaxTokens: 256},
+	"e5-small-v2":      {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Far: 0.73, Near: 0.81},
+	Multilingual:       {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Far: 0.75, Near: 0.81},
+	"all-minilm-l6-v2": {Pooling: Mean, MaxTokens: 256, Far: 0.07, Near: 0.35},
 }
 
 // ReadRecipe returns the recipe of a model: by its name, if that is known, else

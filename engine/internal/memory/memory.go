@@ -95,14 +95,14 @@ func New(c Config) *Memory {
 	return &Memory{store: c.Store, embedder: c.Embedder, rest: c.Rest, fusion: c.Fusion, log: c.Log, common: map[string]int{}}
 }
 
-// Nearness is what a cosine says: 1 for the same text, 0 for one that has nothing to
-// do with it. Some models have large cosines for all texts.
+// Nearness is what a cosine says: 0 for texts that have nothing to do with each
+// other, 0.5 for those that may well have, up to 1. Where the embedder does not know
+// it is the cosine.
 func (m *Memory) Nearness(cosine float64) float64 {
-	floor := 0.0
-	if e, ok := m.embedder.(interface{ Floor() float64 }); ok {
-		floor = e.Floor()
+	if e, ok := m.embedder.(interface{ Nearness(float64) float64 }); ok {
+		return e.Nearness(cosine)
 	}
-	return (cosine - floor) / (1 - floor)
+	return cosine
 }
 
 // Reload forgets what was read of the vectors, after a chat got another id.
