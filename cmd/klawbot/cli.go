@@ -89,7 +89,7 @@ func (a *app) complain(err error) {
 	var faults Faults
 	if errors.As(err, &faults) {
 		for _, f := range faults {
-			fmt.Fprintln(a.stderr, a.redact.Text(f.String()))
+			fmt.Fprintln(a.stderr, visible(a.redact.Text(f.String())))
 		}
 		return
 	}
@@ -97,7 +97,7 @@ func (a *app) complain(err error) {
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	fmt.Fprintln(a.stderr, "klawbot: "+a.redact.Text(text))
+	fmt.Fprintln(a.stderr, "klawbot: "+visible(a.redact.Text(text)))
 }
 
 var negative = regexp.MustCompile(`^-\d+$`)

@@ -57,7 +57,7 @@ func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
 		if !f.OK {
 			mark = "✗"
 		}
-		fmt.Fprintf(a.stdout, "%s %-10s %s\n", mark, f.Name, f.Text)
+		fmt.Fprintf(a.stdout, "%s %-10s %s\n", mark, f.Name, visible(f.Text))
 		if f.Fix != "" {
 			fmt.Fprintf(a.stdout, "  %-10s → %s\n", "", f.Fix)
 		}

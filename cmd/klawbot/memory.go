@@ -288,7 +288,7 @@ func (a *app) memoryShowCommand() *cobra.Command {
 				if text == "" {
 					text = "The core memory is empty: " + file
 				}
-				_, err = fmt.Fprintln(a.stdout, text)
+				_, err = fmt.Fprintln(a.stdout, visible(text))
 				return err
 			})
 		},

@@ -55,7 +55,7 @@ func (a *app) printSkills(list []engine.Skill) error {
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, k := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", k.Name, k.Source, k.Description)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", visible(k.Name), k.Source, visible(k.Description))
 	}
 	return w.Flush()
 }
@@ -66,7 +66,7 @@ func (a *app) printFaults(list []engine.Skill) error {
 		if k.Fault != "" {
 			state = k.Fault
 		}
-		if _, err := fmt.Fprintf(a.stdout, "%s (%s): %s\n", k.Path, k.Source, state); err != nil {
+		if _, err := fmt.Fprintf(a.stdout, "%s (%s): %s\n", visible(k.Path), k.Source, visible(state)); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func (a *app) toolsListCommand() *cobra.Command {
 					return a.printJSON(list)
 				}
 				for _, f := range d.ToolFaults() {
-					fmt.Fprintln(a.stderr, "klawbot: left out: "+f.String())
+					fmt.Fprintln(a.stderr, "klawbot: left out: "+visible(f.String()))
 				}
 				return a.printTools(list)
 			})
@@ -47,7 +47,7 @@ func (a *app) printTools(list []tools.Listing) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, t := range list {
 		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), ". ")
-		fmt.Fprintf(w, "%s\t%s\n", t.Name, about)
+		fmt.Fprintf(w, "%s\t%s\n", t.Name, visible(about))
 	}
 	return w.Flush()
 }
@@ -102,11 +102,17 @@ func (a *app) callTool(ctx context.Context, name, arguments string, asJSON, yes 
 		if asJSON {
 			err = a.printJSON(r)
 		} else {
-			_, err = fmt.Fprintln(a.stdout, strings.TrimSuffix(r.Output, "\n"))
+			_, err = fmt.Fprintln(a.stdout, legible(r.Output))
 		}
 		if err == nil && !r.Success {
 			err = errSilent
 		}
 		return err
 	})
+}
+
+// legible is the output of a tool for people: what it brought from outside does not
+// command the terminal. --json prints it as it is.
+func legible(output string) string {
+	return visible(strings.ReplaceAll(strings.TrimSuffix(output, "\n"), "\r\n", "\n"))
 }

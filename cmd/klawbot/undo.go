@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +66,7 @@ func (a *app) undo(ctx context.Context, arguments string) error {
 		if r.ErrorKind == tools.NotFound {
 			return errors.New("there is no such change to undo; klawbot undo --list shows what there is")
 		}
-		if _, err = fmt.Fprintln(a.stdout, strings.TrimSuffix(r.Output, "\n")); err == nil && !r.Success {
+		if _, err = fmt.Fprintln(a.stdout, legible(r.Output)); err == nil && !r.Success {
 			err = errSilent
 		}
 		return err
