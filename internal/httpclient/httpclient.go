@@ -24,8 +24,10 @@ const (
 	pingAfter   = 15 * time.Second
 	idleConns   = 32
 	idlePerHost = 8
-	maxHeader   = 64 << 10
 )
+
+// MaxHeader is how long the head of a response may be, in bytes.
+const MaxHeader = 64 << 10
 
 // Options say what a client may do. The zero value is right for the APIs that
 // the configuration names.
@@ -64,7 +66,7 @@ func New(o Options) *http.Client {
 		ResponseHeaderTimeout:  o.HeaderTimeout,
 		ExpectContinueTimeout:  time.Second,
 		IdleConnTimeout:        idleTimeout,
-		MaxResponseHeaderBytes: maxHeader,
+		MaxResponseHeaderBytes: MaxHeader,
 		MaxIdleConns:           idleConns,
 		MaxIdleConnsPerHost:    idlePerHost,
 		ForceAttemptHTTP2:      true,

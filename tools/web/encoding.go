@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"klawbot/tools"
 )
 
 // asked is the Content-Encoding that we can undo and ask for. Some servers send
@@ -43,7 +45,7 @@ func unpacked(resp *http.Response) (io.Reader, error) {
 		resp.ContentLength = -1
 		return inflated(body, start)
 	case strings.Contains(encoding, ","), slices.Contains(sealed, encoding), !utf8.Valid(start) && (err != nil || !validStart(start)):
-		return nil, fmt.Errorf("the server answered %.100s, compressed with %.40s, which was not asked for and cannot be read here", resp.Status, encoding)
+		return nil, fmt.Errorf("the server answered %s, compressed with %.40s, which was not asked for and cannot be read here", status(resp), tools.Visible(encoding))
 	}
 	return body, nil
 }

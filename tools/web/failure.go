@@ -1,14 +1,19 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
+	"strings"
 	"syscall"
+
+	"klawbot/internal/httpclient"
 )
 
 // plainly says what went wrong with a connection, without addresses of ours.
@@ -31,6 +36,12 @@ func plainly(err error) string {
 		return "it cannot be reached from here"
 	case errors.Is(err, context.Canceled):
 		return "the call was stopped"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection ended early"
+	case errors.Is(err, io.EOF):
+		return "it closed the connection without an answer"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "it broke the connection off"
 	}
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return "its certificate is not trusted: " + e.Err.Error()
@@ -41,7 +52,25 @@ func plainly(err error) string {
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
 		return "it took too long"
 	}
-	return err.Error()
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = e.Err // the rest of it are addresses
+	}
+	return improper(err.Error())
+}
+
+// improper is an error of the library about what a server has sent, which may be
+// quoted in it.
+func improper(text string) string {
+	const long, broken = "server response headers exceeded ", "transport connection broken: "
+	if strings.Contains(text, long) {
+		return "the head of its answer is longer than " + size(httpclient.MaxHeader)
+	}
+	_, what, found := strings.Cut(text, broken)
+	text = fmt.Sprintf("%.200s", strings.TrimPrefix(cmp.Or(what, text), "net/http: "))
+	if found {
+		return "what it sent is no proper HTTP (" + text + ")"
+	}
+	return text
 }
 
 // size is a number of bytes for people.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -146,4 +147,12 @@ func (w *Web) failure(req *http.Request, err error) tools.Result {
 		return tools.Fail(tools.Timeout, req.URL.Host+" did not answer in time; try a longer timeout, at most 300 seconds")
 	}
 	return tools.Fail(tools.Execution, "no answer from "+req.URL.Host+": "+plainly(err))
+}
+
+// unfinished says why a response has no end, after so many bytes of it.
+func (w *Web) unfinished(req *http.Request, err error, read int) tools.Result {
+	if read == 0 || !errors.Is(req.Context().Err(), context.DeadlineExceeded) {
+		return w.failure(req, err)
+	}
+	return tools.Fail(tools.Timeout, fmt.Sprintf("%s sent %s and did not come to an end in time; try a longer timeout, at most 300 seconds", req.URL.Host, size(int64(read))))
 }

@@ -27,9 +27,9 @@ const (
 
 // response turns a response into a result.
 func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *http.Response, slow *slow) tools.Result {
-	head := "HTTP " + cmp.Or(strings.TrimSpace(resp.Status), fmt.Sprint(resp.StatusCode)) + "\n"
+	head := "HTTP " + status(resp) + "\n"
 	if location := resp.Header.Get("Location"); location != "" {
-		head += "Location: " + fmt.Sprintf("%.2000s", tidy(location)) + "\n"
+		head += "Location: " + fmt.Sprintf("%.2000s", tools.Visible(tidy(location))) + "\n"
 	}
 	if a.Method == http.MethodHead {
 		return w.noted(tools.OK(head + shownHeaders(resp.Header)))
@@ -44,7 +44,7 @@ func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *h
 	}
 	body, err := io.ReadAll(io.TeeReader(io.LimitReader(plain, limit+1), slow))
 	if err != nil && resp.Request.Context().Err() != nil {
-		return w.failure(resp.Request, err)
+		return w.unfinished(resp.Request, err, len(body))
 	}
 	more := int64(len(body)) > limit
 	body = body[:min(int64(len(body)), limit)]
@@ -54,6 +54,11 @@ func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *h
 	r := w.content(ctx, c, a, loaded{resp: resp, body: body, more: more})
 	r.Output = head + r.Output
 	return w.noted(r)
+}
+
+// status is the status of a response, as its server words it.
+func status(resp *http.Response) string {
+	return fmt.Sprintf("%.100s", cmp.Or(tools.Visible(tidy(resp.Status)), fmt.Sprint(resp.StatusCode)))
 }
 
 // noted adds what there is to say about the owner's list.
