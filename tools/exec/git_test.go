@@ -232,6 +232,8 @@ func TestGitScenarios(t *testing.T) {
 		{"commit asks", "commit", "-m x", tools.Supervised, tools.Ask, ""},
 		{"commit when read-only", "commit", "-m x", tools.ReadOnly, tools.Deny, "Read-only mode"},
 		{"status when read-only", "status", "", tools.ReadOnly, tools.Allow, ""},
+		{"signatures are not verified", "log", "--format=%H%G?", tools.Full, tools.Deny, "%G verifies signatures"},
+		{"signatures are not verified, the other way", "log", "--pretty=format:%-GK", tools.Full, tools.Deny, "%G verifies signatures"},
 		{"force push when supervised is not asked about", "push", "-f", tools.Supervised, tools.Deny, "Force push is blocked"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -507,7 +509,7 @@ func TestGitSubmodulesAreOnlyLookedAt(t *testing.T) {
 	g.host("-C", sub, "config", "core.fsmonitor", "touch "+g.workspace+"/PWNED #")
 	g.ok("status", "")
 	g.ok("diff", "")
-	for _, call := range [][2]string{{"add", "."}, {"commit", "-am x"}, {"checkout", "-b y"}, {"pull", ""}} {
+	for _, call := range [][2]string{{"add", "."}, {"commit", "-am x"}, {"checkout", "-b y"}, {"branch", "z"}, {"pull", ""}} {
 		if r := g.run(call[0], call[1]); r.Success {
 			t.Errorf("git %s worked", call[0])
 		}

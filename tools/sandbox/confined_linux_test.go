@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/tools/sandbox"
 )
@@ -117,5 +118,33 @@ func TestSandboxRunsInTheWorkspace(t *testing.T) {
 			t.Errorf("%q, %v", text, err)
 		}
 		t.Log(b.Describe())
+	})
+}
+
+// TestSandboxWaitsAtTheGate: nothing starts while it is closed, and it closes when
+// nothing runs, whatever way a command ended or did not start.
+func TestSandboxWaitsAtTheGate(t *testing.T) {
+	kinds(t, func(t *testing.T, kind string) {
+		gate := new(sandbox.Gate)
+		b := newBox(t, kind, func(c *sandbox.Config) { c.Gate = gate })
+		open, err := gate.Close(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hurried, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		touch := sandbox.Command{Argv: []string{"touch", "ran"}, Dir: b.workspace}
+		if _, err := b.Run(hurried, touch); err == nil {
+			t.Error("a command started at the closed gate")
+		}
+		<-hurried.Done()
+		open()
+		mustRun(t, b, touch)
+		if _, err := b.Run(t.Context(), sandbox.Command{Argv: []string{"true"}, Dir: "/nowhere"}); err == nil {
+			t.Error("a command runs outside the workspace")
+		}
+		if _, err := gate.Close(hurried); err != nil {
+			t.Errorf("a command that has ended, or never started, keeps it open: %v", err)
+		}
 	})
 }
