@@ -32,13 +32,14 @@ func readable(ctx context.Context, page string, at *url.URL) (string, error) {
 	}
 	unsightly(doc)
 	nodes := strip(doc)
+	lead(doc, at)
 	if err := ctx.Err(); err != nil || nodes > maxNodes {
 		return plain(doc), err
 	}
 	title := strings.TrimSpace(textOf(find(doc, atom.Title)))
-	all := markdown(ctx, doc, at)
+	all := markdown(ctx, doc)
 	if article := articleOf(doc, at); article != nil {
-		if text := markdown(ctx, article, at); len(text) > enough && len(text) > len(all)/10 {
+		if text := markdown(ctx, article); len(text) > enough && len(text) > len(all)/10 {
 			all = text
 		}
 	}
@@ -65,14 +66,14 @@ func articleOf(doc *html.Node, at *url.URL) (article *html.Node) {
 
 // markdown is a part of a page as Markdown; what the converter breaks on
 // becomes plain text.
-func markdown(ctx context.Context, n *html.Node, at *url.URL) (text string) {
+func markdown(ctx context.Context, n *html.Node) (text string) {
 	defer func() {
 		if recover() != nil {
 			text = plain(n)
 		}
 	}()
 	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
-	source, err := c.ConvertNode(n, converter.WithContext(ctx), converter.WithDomain(pageOf(at)))
+	source, err := c.ConvertNode(n, converter.WithContext(ctx))
 	if err != nil {
 		return plain(n)
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -238,6 +237,3 @@ func (w *Web) extract(ctx context.Context, c tools.Call, question, text string) 
 	}
 	return w.config.Extract(ctx, c, question, text)
 }
-
-// pageOf is the address of a page for links in it.
-func pageOf(u *url.URL) string { return u.Scheme + "://" + u.Host }

@@ -1,0 +1,80 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// lead turns the links and pictures of a page into whole addresses. What is no
+// address of the web, such as a script or the picture itself, goes; its text
+// stays.
+func lead(doc *html.Node, at *url.URL) {
+	base := baseOf(doc, at)
+	var bare []*html.Node // pictures without an address
+	for n := range doc.Descendants() {
+		switch n.DataAtom {
+		case atom.A, atom.Area:
+			if !whole(n, "href", base) {
+				n.DataAtom, n.Data = atom.Span, "span"
+			}
+		case atom.Img:
+			if !whole(n, "src", base) {
+				bare = append(bare, n)
+			}
+		}
+	}
+	for _, n := range bare {
+		for _, a := range n.Attr {
+			if a.Key == "alt" && n.Parent != nil {
+				n.Parent.InsertBefore(&html.Node{Type: html.TextNode, Data: a.Val}, n)
+			}
+		}
+		if n.Parent != nil {
+			n.Parent.RemoveChild(n)
+		}
+	}
+}
+
+// baseOf is what the links of a page start from.
+func baseOf(doc *html.Node, at *url.URL) *url.URL {
+	b := find(doc, atom.Base)
+	if b == nil {
+		return at
+	}
+	for _, a := range b.Attr {
+		if u, err := at.Parse(address(a.Val)); a.Key == "href" && err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+			return u
+		}
+	}
+	return at
+}
+
+// address is an address as a browser reads it in an attribute.
+func address(value string) string {
+	return strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(strings.TrimFunc(value, func(r rune) bool { return r <= ' ' }))
+}
+
+// whole makes the address in an attribute whole, and reports whether there is
+// one. A place on the page itself stays as it is.
+func whole(n *html.Node, key string, base *url.URL) bool {
+	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
+	if i < 0 {
+		return false
+	}
+	value := address(n.Attr[i].Val)
+	if strings.HasPrefix(value, "#") {
+		n.Attr[i].Val = value
+		return true
+	}
+	u, err := base.Parse(value)
+	if err != nil || !slices.Contains([]string{"http", "https", "mailto", "tel"}, u.Scheme) {
+		n.Attr = slices.Delete(n.Attr, i, i+1)
+		return false
+	}
+	n.Attr[i].Val = u.String()
+	return true
+}
