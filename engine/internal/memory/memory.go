@@ -202,7 +202,7 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 		}
 		return true
 	}
-	return known.nearest(vector, vectorCandidates, open, allow), nil
+	return known.nearest(vector, max(vectorCandidates, len(known.chunks)/manyAlike), open, allow), nil
 }
 
 // manyVectors reports whether the signs of many vectors are loaded.

@@ -64,10 +64,13 @@ type Hit struct {
 // their neighbours.
 const (
 	keywordCandidates = 300
-	vectorCandidates  = 150
+	vectorCandidates  = 150 // or one in manyAlike
 	// fewCandidates are those of the words where there are more than manyVectors.
 	fewCandidates = 100
 	manyVectors   = 50_000
+	// manyAlike: the more vectors there are, the more of them are so alike that only
+	// their numbers tell which are nearer (measured; see doc/tools/memory.md).
+	manyAlike = 1000
 	closely       = 60
 )
 
