@@ -125,19 +125,25 @@ func (l loaded) textual(kind string) bool {
 		text = text || kind == "application/"+k
 	}
 	start := l.body[:min(len(l.body), 64<<10)]
-	if wide(start) {
+	switch zeros := bytes.Count(start, []byte{0}); {
+	case bytes.HasPrefix(start, []byte("%PDF-")):
+		return false
+	case l.wide(start):
 		return text
-	}
-	if bytes.IndexByte(start, 0) >= 0 {
+	case zeros*100 > len(start): // a few are left out
 		return false
 	}
 	media := strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "font/")
 	return text || !media && validStart(start)
 }
 
-// wide reports whether text is in UTF-16 by its mark.
-func wide(b []byte) bool {
-	return bytes.HasPrefix(b, []byte{0xFE, 0xFF}) || bytes.HasPrefix(b, []byte{0xFF, 0xFE})
+// wide reports whether text is in UTF-16, by its mark or by the header.
+func (l loaded) wide(b []byte) bool {
+	_, parameters, err := mime.ParseMediaType(l.resp.Header.Get("Content-Type"))
+	if err == nil && strings.HasPrefix(strings.ToLower(parameters["charset"]), "utf-16") {
+		return true
+	}
+	return bytes.HasPrefix(b, []byte{0xFE, 0xFF}) || bytes.HasPrefix(b, []byte{0xFF, 0xFE}) && !bytes.HasPrefix(b, []byte{0xFF, 0xFE, 0, 0})
 }
 
 // validStart reports whether b is UTF-8, perhaps cut within a character.
@@ -154,16 +160,15 @@ func validStart(b []byte) bool {
 // text is the body in UTF-8, read in the alphabet that the header, the page or
 // its letters name.
 func (l loaded) text(kind string) string {
+	text := string(l.body)
 	declared := l.resp.Header.Get("Content-Type")
 	encoding, _, certain := charset.DetermineEncoding(l.body[:min(len(l.body), 1024)], declared)
-	if !certain && (utf8.Valid(l.body) || l.more && validStart(l.body) || strings.HasSuffix(kind, "json")) {
-		return strings.ToValidUTF8(string(l.body), "\uFFFD")
+	if certain || !utf8.Valid(l.body) && !(l.more && validStart(l.body)) && !strings.HasSuffix(kind, "json") {
+		if decoded, err := encoding.NewDecoder().String(text); err == nil { // a decoder replaces what it cannot read; to be safe
+			text = strings.TrimPrefix(decoded, "\uFEFF")
+		}
 	}
-	decoded, err := encoding.NewDecoder().Bytes(l.body)
-	if err != nil { // a decoder replaces what it cannot read; to be safe
-		decoded = l.body
-	}
-	return strings.ToValidUTF8(strings.TrimPrefix(string(decoded), "\uFEFF"), "\uFFFD")
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }
 
 // fit returns text that is not longer than limit bytes. A longer one is left to
