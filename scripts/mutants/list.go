@@ -628,6 +628,10 @@ var mutants = []mutant{
 		"TestCoreMemoryUndo",
 	},
 	{
+		"engine/internal/memory/rank.go", `best = max(best, r.full)`, `best = max(best, 0)`,
+		"TestWordsThatSayLittleGiveWay",
+	},
+	{
 		"engine/internal/embed/wordpiece.go", `room := limit - len(w.after)`, `room := limit`,
 		"TestTokens",
 	},
@@ -642,5 +646,165 @@ var mutants = []mutant{
 	{
 		"engine/compact.go", `if e.estimates.text(summary) >= e.tokensOf(store.Past{Summary: past.Summary, Messages: old}) {`, `if summary == "" {`,
 		"TestSummaryThatIsOfNoUseChangesNothing",
+	},
+	// From here on the web and the screen.
+	{
+		"tools/web/web.go", `w.guarded = httpclient.New(httpclient.Options{Guard: w.guard(), `, `w.guarded = httpclient.New(httpclient.Options{`,
+		"TestNamesThatLeadInside",
+	},
+	{
+		"tools/web/web.go", `	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
+		hosts, err := httpclient.ParseHosts(first(w.allowed()))`, `	list := first(w.allowed())
+	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
+		hosts, err := httpclient.ParseHosts(list)`,
+		"TestScenarioAllowedHostsAreLive",
+	},
+	{
+		"tools/web/proxy.go", `dial: httpclient.NewDial(o), listener`, `dial: httpclient.NewDial(httpclient.Options{Resolver: resolver}), listener`,
+		"TestProxyTunnels|TestNamesThatLeadInside",
+	},
+	{
+		"tools/web/proxy.go", `Transport: httpclient.New(o).Transport,`, `Transport: httpclient.New(httpclient.Options{Resolver: resolver, Raw: true}).Transport,`,
+		"TestNamesThatLeadInside",
+	},
+	{
+		"tools/web/proxy.go", `if r.URL.Scheme != "http" || r.URL.Host == "" {`, `if r.URL.Scheme == "" {`,
+		"TestProxyRefusesWhatIsNoProxyRequest",
+	},
+	{
+		"tools/web/request.go", `if _, refusal := w.prepare(context.Background(), a); refusal != nil {`, `if _, refusal := w.prepare(context.Background(), a); refusal != nil && a.URL == "" {`,
+		"TestScenarioPreValidate",
+	},
+	{
+		"tools/web/request.go", `return err != nil || a.Method != http.MethodGet && a.Method != http.MethodHead`, `return err != nil || a.Method == http.MethodPost`,
+		"TestScenarioPreValidate",
+	},
+	{
+		"tools/web/response.go", `io.LimitReader(plain, limit+1)`, `io.LimitReader(plain, 20*limit)`,
+		"TestBombs",
+	},
+	{
+		"tools/web/response.go", `kept := strings.ToValidUTF8(text[:min(whole, limit)], "")`, `kept := strings.ToValidUTF8(text, "")`,
+		"TestCaps",
+	},
+	{
+		"tools/web/encoding.go", `slices.Contains(sealed, encoding), `, `slices.Contains(sealed[:0], encoding), `,
+		"TestContentEncodings",
+	},
+	{
+		"tools/web/readable.go", `	unsightly(doc)
+`, ``,
+		"TestStyleSheetsHide",
+	},
+	{
+		"tools/web/readable.go", ` || unseen(child) {`, ` {`,
+		"TestStyleSheetsHide",
+	},
+	{
+		"tools/web/hide.go", `own = [properties]verdict{} // a page is there to be seen`, ``,
+		"TestStyleSheetsHide",
+	},
+	{
+		"tools/web/profile.go", `		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+`, ``,
+		"TestSweep",
+	},
+	{
+		"tools/web/profile.go", `if os.RemoveAll(h.dir) == nil {`, `if h.dir != "" {`,
+		"TestSweep",
+	},
+	{
+		"internal/httpclient/httpclient.go", `	if o.Proxy {`, `	if o.Guard == nil || o.Proxy {`,
+		"TestTakesNoProxyUnlessAsked",
+	},
+	{
+		"internal/httpclient/httpclient.go", `DisableKeepAlives:      o.Guard != nil,`, `DisableKeepAlives:      o.Proxy,`,
+		"TestHostsAreReadForEveryConnection",
+	},
+	{
+		"internal/httpclient/address.go", `	if within(addr, special) {`, `	if addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() {`,
+		"TestURLs|TestSpecialAddresses",
+	},
+	{
+		"internal/httpclient/address.go", `return within(addr, private) && !within(addr, metadata)`, `return within(addr, private)`,
+		"TestURLs|TestHosts.*|TestSpecialAddresses",
+	},
+	{
+		"internal/httpclient/guard.go", `if u.User != nil {`, `if u.User.Username() == "root" {`,
+		"TestURLs",
+	},
+	{
+		"internal/httpclient/host.go", `if numeric(name) {`, `if name == "0" {`,
+		"TestNumbersInOddSpellings",
+	},
+	{
+		"internal/httpclient/host.go", `err != nil || back != name {`, `err != nil || back == "" {`,
+		"TestLookAlikes",
+	},
+	{
+		"tools/screen/fold.go", `f.out = append(f.out, foldTable()[r]...)`, `f.out = utf8.AppendRune(f.out, unicode.ToLower(r))`,
+		"TestDisguises",
+	},
+	{
+		"tools/screen/fold.go", `f.out = append(f.out, foldRune(r)...)`, `f.out = utf8.AppendRune(f.out, unicode.ToLower(r))`,
+		"TestDisguises",
+	},
+	{
+		"tools/screen/fold.go", `if len(f.tagged) >= minUnseen {`, `if len(f.tagged) < 0 {`,
+		"TestDisguises",
+	},
+	{
+		"tools/screen/fold.go", `case c == '&' && f.entity(), c == '\\' && f.escape(), c == '%' && f.percent():`, `case c == '&' && f.entity():`,
+		"TestDisguises",
+	},
+	{
+		"tools/screen/views.go", `	if f.tags {`, `	if f.tags && f.coded {`,
+		"TestDisguises",
+	},
+	{
+		"tools/screen/views.go", `	if f.coded {`, `	if f.coded && f.tags {`,
+		"TestDisguises",
+	},
+	{
+		"tools/screen/reader.go", `t.is = r.disguised(r.text[i:end], ascii, other)`, `t.is = r.disguised(r.text[i:i], ascii, other)`,
+		"TestDisguises",
+	},
+	{
+		"tools/screen/delimiter.go", `		case !knownToken.Match(token):
+			return 3, false`, `		case len(token) > 0:
+			return 3, false`,
+		"TestRoleTokens",
+	},
+	{
+		"tools/screen/delimiter.go", `	weight, hard = 7, true
+	default:`, `	weight, hard = 0, true
+	default:`,
+		"TestRoleTokens",
+	},
+	{
+		"tools/outside.go", `p.ID, origin, strings.TrimSuffix(screen.Defuse(r.Output), "\n"), p.ID)`, `p.ID, origin, strings.TrimSuffix(r.Output, "\n"), p.ID)`,
+		"TestOutsideDataIsWrapped",
+	},
+	{
+		"tools/outside.go", `ID: rand.Text()[:12], Tool`, `ID: ("outside data" + rand.Text())[:12], Tool`,
+		"TestOutsideDataIsWrapped",
+	},
+	{
+		"tools/outside.go", `Tool: spec.Name, Source: p.source(r.Source), Level`, `Tool: spec.Name, Source: r.Source, Level`,
+		"TestOutsideDataIsWrapped",
+	},
+	{
+		"tools/outside.go", `		r.Error = fmt.Sprintf(withheld, rules, "failed")
+		r.Output = "Error: " + r.Error`, `		r.Output = "Error: " + fmt.Sprintf(withheld, rules, "failed")`,
+		"TestInjectionsAreWithheld",
+	},
+	{
+		"tools/outside.go", `		r.Data = nil
+`, ``,
+		"TestInjectionsAreWithheld",
+	},
+	{
+		"tools/outside.go", `!c.Heard && (c.Origin == OriginPerson || c.Origin == "")`, `c.Origin == OriginPerson || c.Origin == ""`,
+		"TestWritesThatMayComeFromOutsideAreScreened",
 	},
 }
