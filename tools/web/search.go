@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"klawbot/tools"
 )
@@ -46,6 +47,7 @@ type hit struct {
 const (
 	maxQuery   = 400
 	maxAnswer  = 2 << 20
+	maxLink    = 2000
 	maxSnippet = 500
 	maxTitle   = 200
 )
@@ -126,12 +128,15 @@ func (w *Web) ask(ctx context.Context, s Search, query string, n int) ([]hit, er
 		return nil, errors.New(plainly(err))
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if resp.StatusCode != http.StatusOK {
+		return nil, refused(resp.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return nil, errors.New(plainly(err))
 	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, refused(resp.StatusCode)
+	if len(body) > maxAnswer {
+		return nil, errors.New("the answer is longer than " + size(maxAnswer))
 	}
 	hits, err := b.read(body)
 	if err != nil {
@@ -148,6 +153,12 @@ func refused(status int) error {
 	case http.StatusTooManyRequests:
 		return errors.New("HTTP 429: too many searches; try again later")
 	}
+	switch {
+	case status >= 300 && status < 400:
+		return fmt.Errorf("HTTP %d: it has moved; check tools.search.url", status)
+	case status == http.StatusNotFound:
+		return errors.New("HTTP 404: there is no search; check tools.search.url")
+	}
 	return fmt.Errorf("HTTP %d", status)
 }
 
@@ -158,11 +169,11 @@ func tidied(hits []hit) []hit {
 	kept := make([]hit, 0, len(hits))
 	for _, h := range hits {
 		u, err := url.Parse(h.URL)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		if err != nil || len(h.URL) > maxLink || u.Scheme != "http" && u.Scheme != "https" {
 			continue
 		}
 		line := func(text string, n int) string {
-			runes := []rune(tidy(html.UnescapeString(markup.ReplaceAllString(text, ""))))
+			runes := []rune(strings.Map(seen, tidy(html.UnescapeString(markup.ReplaceAllString(text, "")))))
 			if len(runes) > n {
 				return string(runes[:n]) + "…"
 			}
@@ -171,6 +182,14 @@ func tidied(hits []hit) []hit {
 		kept = append(kept, hit{line(h.Title, maxTitle), u.String(), line(h.Snippet, maxSnippet)})
 	}
 	return kept
+}
+
+// seen leaves control characters out.
+func seen(r rune) rune {
+	if unicode.IsControl(r) {
+		return -1
+	}
+	return r
 }
 
 // backend is one kind of search server.

@@ -106,11 +106,18 @@ func TestSearchFaults(t *testing.T) {
 		query  string
 		want   string
 	}{
-		"nothing found":  {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"results":[]}`) }, "x", "No results found."},
-		"no JSON":        {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "x", "Error: searxng: the answer is not what its API promises; check tools.search.url"},
-		"forbidden":      {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, "x", "Error: searxng: HTTP 403: check tools.search.apiKey; SearXNG must allow the format json"},
-		"too many":       {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "x", "Error: searxng: HTTP 429: too many searches; try again later"},
-		"a redirect":     {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "x", "Error: searxng: HTTP 302"},
+		"nothing found": {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"results":[]}`) }, "x", "No results found."},
+		"no JSON":       {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "x", "Error: searxng: the answer is not what its API promises; check tools.search.url"},
+		"forbidden":     {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, "x", "Error: searxng: HTTP 403: check tools.search.apiKey; SearXNG must allow the format json"},
+		"too many":      {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "x", "Error: searxng: HTTP 429: too many searches; try again later"},
+		"a redirect":    {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "x", "Error: searxng: HTTP 302: it has moved; check tools.search.url"},
+		"another place": {web.Search{Backend: "searxng"}, http.NotFound, "x", "Error: searxng: HTTP 404: there is no search; check tools.search.url"},
+		"a long answer": {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"results":[]`+strings.Repeat(" ", 3<<20)+`}`)
+		}, "x", "Error: searxng: the answer is longer than 2.0 MiB"},
+		"odd hits": {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"results":[{"title":"a","url":"javascript:x"},{"title":"b","url":"http://x/`+strings.Repeat("y", 3000)+`"},{"title":"c\u001b&#7;[31m","url":"http://x/","content":"<b>d</b>\u202ee"},{"title":"","url":""}]}`)
+		}, "x", "1. c[31m\n   http://x/\n   d\u202ee"},
 		"an empty query": {web.Search{Backend: "searxng"}, hello, " \n", "Error: query is empty; say what to look for"},
 		"a long query":   {web.Search{Backend: "searxng"}, hello, strings.Repeat("x", 500), "Error: query has 500 characters, and 400 are allowed; use a few words"},
 	} {
