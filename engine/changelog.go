@@ -87,7 +87,8 @@ func (d *Data) changelog(ctx context.Context, tool string) (tools.Changelog, err
 	return changelog{d.store}, nil
 }
 
-// begin makes the database and lets go of it again: a bot may start meanwhile.
+// begin makes the database, or brings it up to date, and lets go of it again: a bot
+// may start meanwhile.
 func (d *Data) begin(ctx context.Context) error {
 	made, err := store.Open(ctx, d.config)
 	if err != nil {

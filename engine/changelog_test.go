@@ -19,15 +19,7 @@ import (
 // openData opens the data folder of a house as a command does.
 func openData(t *testing.T, h *house) *engine.Data {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	g, err := gateway.New(gateway.Config{Channels: []gateway.Channel{h.messenger}, Whitelist: func() whitelist.List { return nil }, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := engine.Open(t.Context(), engine.Config{
-		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() engine.Settings { return h.settings },
-		Workspace: h.workspace(), Redact: new(redact.Set), Log: log,
-	})
+	d, err := engine.Open(t.Context(), dataConfig(t, h))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +29,20 @@ func openData(t *testing.T, h *house) *engine.Data {
 		}
 	})
 	return d
+}
+
+// dataConfig is what a command opens the data folder of a house with.
+func dataConfig(t *testing.T, h *house) engine.Config {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	g, err := gateway.New(gateway.Config{Channels: []gateway.Channel{h.messenger}, Whitelist: func() whitelist.List { return nil }, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.Config{
+		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() engine.Settings { return h.settings },
+		Workspace: h.workspace(), Redact: new(redact.Set), Log: log,
+	}
 }
 
 // callTool calls a tool as a command and returns what it says.

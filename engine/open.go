@@ -42,7 +42,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}, skills: skillsOf(c), skillDirs: skillDirs(c)}
 	// No model is asked here: the budget is the running bot's to count.
 	d.web = newWeb(c.Web, nil)
-	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil)
+	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil, nil)
 	c.Sources = append(slices.Clip(c.Sources), d.servers)
 	d.memory = newRemembering(c, d.database)
 	var err error
@@ -50,11 +50,23 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 		return nil, err
 	}
 	d.store, err = store.OpenBeside(ctx, d.config)
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		d.missing = err
 		return d, nil
+	case errors.Is(err, store.ErrOlder):
+		return d, d.update(ctx, err)
 	}
 	return d, err
+}
+
+// update brings the database up to date, unless a bot has it.
+func (d *Data) update(ctx context.Context, older error) error {
+	err := d.begin(ctx)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return older
+	}
+	return err
 }
 
 // Close closes the data folder.

@@ -71,7 +71,7 @@ const (
 	// manyAlike: the more vectors there are, the more of them are so alike that only
 	// their numbers tell which are nearer (measured; see doc/tools/memory.md).
 	manyAlike = 1000
-	closely       = 60
+	closely   = 60
 )
 
 // Search finds what fits a query best, the best first. Without an embedding

@@ -217,14 +217,14 @@ func TestOpenBesideRefuses(t *testing.T) {
 	if entries, _ := os.ReadDir(empty); len(entries) > 0 {
 		t.Errorf("OpenBeside made %v", entries)
 	}
-	for name, statement := range map[string]string{
-		"newer": "INSERT INTO migrations VALUES ('999-future', 0)",
-		"older": "DELETE FROM migrations",
+	for statement, want := range map[string]string{
+		"INSERT INTO migrations VALUES ('999-future', 0)": "was written by a newer klawbot (it has 999-future): use that version",
+		"DELETE FROM migrations":                          store.ErrOlder.Error(),
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(statement, func(t *testing.T) {
 			dir, db := used(t)
 			raw(t, db, statement)
-			if _, err := store.OpenBeside(t.Context(), config(dir)); !errors.Is(err, store.ErrSchema) {
+			if _, err := store.OpenBeside(t.Context(), config(dir)); err == nil || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("OpenBeside: %v", err)
 			}
 		})

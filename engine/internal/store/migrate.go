@@ -52,25 +52,32 @@ func appliedMigrations(ctx context.Context, db *sql.DB) ([]string, error) {
 	return names, rows.Err()
 }
 
-// migrate brings a database to the schema of this program.
-func migrate(ctx context.Context, db *sql.DB, path string) error {
+// missingMigrations lists the steps that a database has before it, in order. A step
+// that this program does not know is an error.
+func missingMigrations(ctx context.Context, db *sql.DB, path string) ([]string, error) {
 	known, err := migrationNames()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	applied, err := appliedMigrations(ctx, db)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range applied {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("%s was written by a newer klawbot (it has %s): use that version", path, name)
+			return nil, fmt.Errorf("%s was written by a newer klawbot (it has %s): use that version", path, name)
 		}
 	}
-	for _, name := range known {
-		if slices.Contains(applied, name) {
-			continue
-		}
+	return slices.DeleteFunc(known, func(name string) bool { return slices.Contains(applied, name) }), nil
+}
+
+// migrate brings a database to the schema of this program.
+func migrate(ctx context.Context, db *sql.DB, path string) error {
+	steps, err := missingMigrations(ctx, db, path)
+	if err != nil {
+		return err
+	}
+	for _, name := range steps {
 		if err := applyMigration(ctx, db, name); err != nil {
 			return fmt.Errorf("migrate %s: %w", name, err)
 		}
@@ -97,19 +104,12 @@ func applyMigration(ctx context.Context, db *sql.DB, name string) error {
 	return tx.Commit()
 }
 
-// sameSchema reports ErrSchema unless the database went through exactly the
-// steps that this program knows.
-func sameSchema(ctx context.Context, db *sql.DB) error {
-	known, err := migrationNames()
-	if err != nil {
-		return err
+// sameSchema reports ErrOlder, or that the database is newer, unless it went through
+// exactly the steps that this program knows.
+func sameSchema(ctx context.Context, db *sql.DB, path string) error {
+	steps, err := missingMigrations(ctx, db, path)
+	if err == nil && len(steps) > 0 {
+		return ErrOlder
 	}
-	applied, err := appliedMigrations(ctx, db)
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(known, applied) {
-		return ErrSchema
-	}
-	return nil
+	return err
 }

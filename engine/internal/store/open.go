@@ -139,7 +139,7 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, path: pair.db, log: c.Log}
-	if err := sameSchema(ctx, db); err != nil {
+	if err := sameSchema(ctx, db, pair.db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := s.start(ctx, db); err != nil {

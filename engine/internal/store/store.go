@@ -27,8 +27,9 @@ var ErrNotFound = errors.New("not found")
 // ErrClosed is returned by a Store after Close.
 var ErrClosed = errors.New("the store is closed")
 
-// ErrSchema is returned by OpenBeside for a database of another klawbot version.
-var ErrSchema = errors.New("the database has another schema: stop the bot first, or use the same klawbot version")
+// ErrOlder is returned by OpenBeside for a database of an older klawbot, which Open
+// brings up to date.
+var ErrOlder = errors.New("the database was written by an older klawbot: stop its bot if it runs, and start this one, which brings the database up to date")
 
 // Config is what Open needs.
 type Config struct {
