@@ -56,13 +56,11 @@ func (e *Executor) unsent(r Result, name string, err error) Result {
 // left out, and the model is told.
 func (e *Executor) artifacts(c Call, r Result) Result {
 	given := r.Artifacts
+	beyond := max(len(given)-maxArtifacts, 0)
 	r.Artifacts = nil
 	var said []string
-	for i, a := range given {
-		kept, err := a, errors.New("a call hands over 10 files at most")
-		if i < maxArtifacts {
-			kept, err = e.keepArtifact(c, a)
-		}
+	for _, a := range given[:len(given)-beyond] {
+		kept, err := e.keepArtifact(c, a)
 		if err != nil {
 			said = append(said, fmt.Sprintf("(%s is not sent: %s)", kept.Name, e.capture.clean(err.Error())))
 			continue
@@ -71,6 +69,9 @@ func (e *Executor) artifacts(c Call, r Result) Result {
 		if c.Chat != "" {
 			said = append(said, fmt.Sprintf("(%s goes to the chat with your answer)", kept.Name))
 		}
+	}
+	if beyond > 0 {
+		said = append(said, fmt.Sprintf("(%d more are not sent: a call hands over %d files at most)", beyond, maxArtifacts))
 	}
 	if len(said) > 0 {
 		r.Output = strings.TrimPrefix(r.Output+"\n"+strings.Join(said, "\n"), "\n")
