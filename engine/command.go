@@ -159,8 +159,8 @@ func (e *Engine) memoryText(m gateway.Message) (string, error) {
 		return e.say(sayPrivately, "memory"), nil
 	}
 	facts, err := e.memory.core.Facts()
-	if err != nil {
-		return "", err
+	if err != nil { // an owner wrote the file, and reads what is wrong with it
+		return inCode(e.redact.Text(err.Error())), nil
 	}
 	text := facts.String()
 	if text == "" {

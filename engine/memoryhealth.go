@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 )
 
@@ -16,10 +17,22 @@ func memoryFinding(ctx context.Context, r *remembering, db *store.Store) Finding
 	started := time.Now()
 	meaning, err := r.memory(db).Probe(ctx)
 	took := time.Since(started).Round(time.Millisecond)
+	switch {
+	case errors.Is(err, memory.ErrEmbed) && r.settings().Memory.Embedding.Type == "openai":
+		return Ill("memory", "see memory.embedding in config.yaml; until then search goes by words", err)
+	case errors.Is(err, memory.ErrEmbed):
+		return Ill("memory", "klawbot assets status, then klawbot assets pull; until then search goes by words", err)
+	case err != nil:
+		return Ill("memory", "klawbot reindex", err)
+	}
+	facts, err := r.core.Facts()
 	if err != nil {
-		return Ill("memory", "klawbot reindex, and klawbot assets status", err)
+		return Ill("memory", "mend that file; until then no answer knows the core memory", err)
 	}
 	text := fmt.Sprintf("stored, found and forgot a memory in %s", took)
+	if others := facts.Others(); len(others) > 0 {
+		text = fmt.Sprintf("nobody reads %q of the core memory, only user and agent; %s", others, text)
+	}
 	m, why := r.embedder.current()
 	switch {
 	case why != nil:

@@ -37,7 +37,12 @@ type Facts map[string]string
 type CoreFacts struct {
 	User  Facts `json:"user"`
 	Agent Facts `json:"agent"`
+	// others are sections that people wrote and nobody reads. They stay in the file.
+	others map[string]json.RawMessage
 }
+
+// Others are the names of sections that nobody reads.
+func (f CoreFacts) Others() []string { return slices.Sorted(maps.Keys(f.others)) }
 
 // Errors of the core memory.
 var (
@@ -121,19 +126,73 @@ func (c *Core) read() (CoreFacts, error) {
 	if len(text) > maxCore {
 		return facts, fmt.Errorf("%s is larger than %d bytes: make it shorter, every request carries it", c.file, maxCore)
 	}
-	if len(bytes.TrimSpace(text)) == 0 {
+	if text = bytes.TrimPrefix(text, []byte(byteOrderMark)); len(bytes.TrimSpace(text)) == 0 {
 		return facts, nil
 	}
-	if err := json.Unmarshal(text, &facts); err != nil {
-		return facts, fmt.Errorf("%s is no core memory (%w): mend it by hand, or put %s in its place", c.file, err, filepath.Base(c.backup()))
-	}
-	if facts.User == nil {
-		facts.User = Facts{}
-	}
-	if facts.Agent == nil {
-		facts.Agent = Facts{}
+	if err := facts.parse(text); err != nil {
+		return CoreFacts{User: Facts{}, Agent: Facts{}},
+			fmt.Errorf("%s is no core memory (%w): mend it by hand; what it was before its last change is in %s", c.file, err, filepath.Base(c.backup()))
 	}
 	return facts, nil
+}
+
+// byteOrderMark is what some editors put before a text.
+const byteOrderMark = "\ufeff"
+
+// errShape is the error of what is JSON and no core memory.
+var errShape = errors.New(`it must be as {"user": {"name": "Anna"}, "agent": {}}`)
+
+// parse reads the text of a file. The error is for the person who wrote it.
+func (f *CoreFacts) parse(text []byte) error {
+	var sections map[string]json.RawMessage
+	if err := json.Unmarshal(text, &sections); err != nil {
+		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return fmt.Errorf("line %d is no JSON", 1+bytes.Count(text[:min(int(e.Offset), len(text))], []byte("\n")))
+		}
+		return errShape
+	}
+	for name, facts := range map[string]*Facts{SectionUser: &f.User, SectionAgent: &f.Agent} {
+		part, ok := sections[name]
+		delete(sections, name)
+		if !ok || string(part) == "null" {
+			continue
+		}
+		if err := json.Unmarshal(part, facts); err != nil {
+			return errShape
+		}
+	}
+	f.others = sections
+	return nil
+}
+
+// encode is the text of the file.
+func (f CoreFacts) encode() ([]byte, error) {
+	if len(f.others) == 0 {
+		return json.MarshalIndent(f, "", "  ")
+	}
+	all := []string{SectionUser, SectionAgent}
+	sections := map[string]any{SectionUser: f.User, SectionAgent: f.Agent}
+	for _, name := range f.Others() {
+		all, sections[name] = append(all, name), f.others[name]
+	}
+	var flat, indented bytes.Buffer
+	for i, name := range all {
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(sections[name])
+		if err != nil {
+			return nil, err
+		}
+		flat.WriteByte("{,"[min(i, 1)])
+		flat.Write(key)
+		flat.WriteByte(':')
+		flat.Write(value)
+	}
+	flat.WriteByte('}')
+	err := json.Indent(&indented, flat.Bytes(), "", "  ")
+	return indented.Bytes(), err
 }
 
 // UnmarshalJSON also takes values that people write without quotes.
@@ -227,7 +286,7 @@ func (c *Core) backup() string { return c.file + ".bak" }
 
 // write puts the file in place in one step and keeps the one before it.
 func (c *Core) write(facts CoreFacts) error {
-	text, err := json.MarshalIndent(facts, "", "  ")
+	text, err := facts.encode()
 	if err != nil {
 		return err
 	}

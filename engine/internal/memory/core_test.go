@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +93,57 @@ func TestCoreMemoryIsEditedByHand(t *testing.T) {
 	}
 	if text, err := os.ReadFile(c.Path()); err != nil || string(text) != "{broken" {
 		t.Errorf("a broken file became %q, %v", text, err)
+	}
+}
+
+// TestCoreMemoryKeepsSectionsThatNobodyReads: a change by a tool takes nothing away
+// that somebody wrote.
+func TestCoreMemoryKeepsSectionsThatNobodyReads(t *testing.T) {
+	c := NewCore(t.TempDir())
+	if err := c.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.Path(), []byte("\ufeff{\r\n\"pets\": {\"cat\": \"Pixel\"}, \"user\": {\"name\": \"Zoe\"}, \"agent\": null}\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Set("agent", "mood", "calm"); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{
+  "user": {
+    "name": "Zoe"
+  },
+  "agent": {
+    "mood": "calm"
+  },
+  "pets": {
+    "cat": "Pixel"
+  }
+}
+`
+	if text, err := os.ReadFile(c.Path()); err != nil || string(text) != want {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+	if facts, err := c.Facts(); err != nil || !slices.Equal(facts.Others(), []string{"pets"}) || strings.Contains(facts.String(), "Pixel") {
+		t.Errorf("read again it is %q with %q, %v", facts, facts.Others(), err)
+	}
+}
+
+func TestCoreMemoryErrorsAreForPeople(t *testing.T) {
+	c := NewCore(t.TempDir())
+	if err := c.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"{\n  \"user\": {\n    \"name\": \"Zoe\"\n": "line 4 is no JSON", "[]": "it must be as {", `{"user": []}`: "it must be as {", `"x"`: "it must be as {",
+	} {
+		if err := os.WriteFile(c.Path(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		facts, err := c.Facts()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "json:") || facts.String() != "" {
+			t.Errorf("%q: %q, %v", text, facts, err)
+		}
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 // canary is a chat that nobody has.
 const canary = "canary"
 
+// ErrEmbed is the kind of error of an embedding model that is there and does not work.
+var ErrEmbed = errors.New("the embedding model does not work")
+
 // Probe stores a memory, finds it, forgets it, and looks that it is not found any
 // more. meaning says whether a vector found it, too; without an embedding model
 // none does. What it stores is in a chat of its own.
@@ -66,7 +69,7 @@ func (m *Memory) probeVector(ctx context.Context, text string) ([]float32, error
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrEmbed, err)
 	}
 	return all[0], nil
 }
