@@ -28,8 +28,8 @@ const Multilingual = "multilingual-e5-small"
 type Asset struct {
 	// Path is relative to the folder, with slashes.
 	Path string
-	// URL is where it is published. Member is the file in the archive there, ""
-	// when it is no archive.
+	// URL is where it is published, "" for a file that only make assets brings.
+	// Member is the file in the archive there, "" when it is no archive.
 	URL, Member string
 	// Size is what is loaded, in bytes, 0 where that is not known.
 	Size int64
@@ -79,6 +79,9 @@ var libraries = map[string]Asset{
 		Member:  "onnxruntime-linux-aarch64-" + RuntimeVersion + "/lib/libonnxruntime.so." + RuntimeVersion,
 		Archive: "34ff1c2d0f12e2cf3d33a0c5f82e39792e1d581fbd6968fd7c30d173654be01a",
 		Hashes:  []string{"115ecb838e703d390262b8b4d07d5248e6693c67658d4c98c48f94905ab27af4"}},
+	// The file of the npm package alone: what the archive of the release holds is
+	// another build, whose hash nobody has looked up yet.
+	"darwin/arm64": {Size: 37_797_768, Hashes: []string{"e51438fb319250db7cba147049ab26fe6fa842f4d6f7c849256cab57ad4cc703"}},
 }
 
 // ModelNames are the models that are known by name.
@@ -92,8 +95,10 @@ func ModelNames() []string {
 }
 
 // LibraryName is the file of the runtime library on this system.
-func LibraryName() string {
-	switch runtime.GOOS {
+func LibraryName() string { return libraryName(runtime.GOOS) }
+
+func libraryName(system string) string {
+	switch system {
 	case "darwin":
 		return "libonnxruntime.dylib"
 	case "windows":
@@ -103,16 +108,18 @@ func LibraryName() string {
 }
 
 // Needed are the files that a model known by name needs on this system.
-func Needed(model string) ([]Asset, error) {
+func Needed(model string) ([]Asset, error) { return neededOn(runtime.GOOS, runtime.GOARCH, model) }
+
+func neededOn(system, processor, model string) ([]Asset, error) {
 	files, ok := models[model]
 	if !ok {
 		return nil, fmt.Errorf("no model %q to bring; the known ones are %v", model, ModelNames())
 	}
-	library, ok := libraries[runtime.GOOS+"/"+runtime.GOARCH]
+	library, ok := libraries[system+"/"+processor]
 	if !ok {
-		return nil, fmt.Errorf("no ONNX Runtime is published for %s/%s: search goes by words alone", runtime.GOOS, runtime.GOARCH)
+		return nil, fmt.Errorf("no ONNX Runtime is published for %s/%s: search goes by words alone", system, processor)
 	}
-	library.Path = LibraryName()
+	library.Path = libraryName(system)
 	return append([]Asset{library}, files...), nil
 }
 

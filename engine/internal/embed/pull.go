@@ -81,8 +81,14 @@ func (p Pull) fetch(ctx context.Context, a Asset, file string) error {
 	case p.From != "":
 		return p.copyFile(a, filepath.Join(p.From, filepath.FromSlash(a.Path)), file)
 	}
+	if a.URL == "" {
+		return errUnpublished
+	}
 	return p.persist(ctx, a, a.URL, file)
 }
+
+// errUnpublished is the error of Bring for a file of package registries.
+var errUnpublished = errors.New("it comes from the npm package onnxruntime-node: run make assets, then klawbot assets pull --from build/assets")
 
 func (p Pull) copyFile(a Asset, from, to string) (err error) {
 	in, err := os.Open(from)

@@ -48,6 +48,32 @@ func archive(t *testing.T, name string, body []byte) []byte {
 	return b.Bytes()
 }
 
+// TestAssetsOfEverySystem: each file has a hash, and a place where it is published or
+// a word on where else it comes from.
+func TestAssetsOfEverySystem(t *testing.T) {
+	for system, name := range map[string]string{"linux/amd64": "libonnxruntime.so", "linux/arm64": "libonnxruntime.so", "darwin/arm64": "libonnxruntime.dylib"} {
+		os, processor, _ := strings.Cut(system, "/")
+		for _, model := range ModelNames() {
+			needed, err := neededOn(os, processor, model)
+			if err != nil || len(needed) != 3 || needed[0].Path != name {
+				t.Fatalf("%s, %s: %+v, %v", system, model, needed, err)
+			}
+			for _, a := range needed {
+				if len(a.Hashes) == 0 || len(a.Hashes[0]) != 64 || (a.Member != "") != (len(a.Archive) == 64) {
+					t.Errorf("%s: %+v", system, a)
+				}
+			}
+		}
+	}
+	if _, err := neededOn("plan9", "386", DefaultModel); err == nil || !strings.Contains(err.Error(), "by words alone") {
+		t.Errorf("a system without a library: %v", err)
+	}
+	err := Pull{Dir: t.TempDir()}.Bring(t.Context(), Asset{Path: "x", Hashes: []string{"0"}})
+	if err == nil || !strings.Contains(err.Error(), "run make assets") {
+		t.Errorf("a file of a registry: %v", err)
+	}
+}
+
 func TestPull(t *testing.T) {
 	body := []byte(strings.Repeat("model ", 1000))
 	packed := archive(t, "lib/library.so", body)
