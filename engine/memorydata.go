@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"strings"
 	"time"
@@ -109,6 +110,8 @@ func (d *Data) EmbedMemory(ctx context.Context, progress func(done int)) error {
 // MemoryImport is what an import of memories did.
 type MemoryImport struct {
 	Added int
+	// Known are lines that an earlier import brought already, as after a kill.
+	Known int
 	// Faults name the lines that were left out, at most ten of them; More is how
 	// many others there were.
 	Faults []string
@@ -135,9 +138,14 @@ const (
 // ImportMemories remembers the lines of a file, each a JSON object with content
 // and perhaps source, created_at, key and category, for all chats. Lines of one
 // source that follow each other are neighbours. Lines that cannot be read are left
-// out. progress is called with how many were added.
+// out, and those that an earlier import brought. progress is called with how many
+// were added.
 func (d *Data) ImportMemories(ctx context.Context, r io.Reader, progress func(done int)) (done MemoryImport, err error) {
 	if err := d.ready(ctx); err != nil {
+		return done, err
+	}
+	known, err := importedBefore(ctx, d.store)
+	if err != nil {
 		return done, err
 	}
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -171,12 +179,55 @@ func (d *Data) ImportMemories(ctx context.Context, r io.Reader, progress func(do
 			done.fault(line, err)
 			continue
 		}
+		if known.take(m) {
+			done.Known++
+			continue
+		}
 		if batch = append(batch, m); len(batch) == memoryBatch {
 			if err := flush(); err != nil {
 				return done, err
 			}
 		}
 	}
+}
+
+// imported counts the memories that earlier imports brought, by what they say: an
+// import that broke off can be run again. A line that stands twice in a file is
+// remembered twice all the same.
+type imported struct {
+	seed  maphash.Seed
+	count map[uint64]int
+}
+
+func importedBefore(ctx context.Context, s *store.Store) (imported, error) {
+	i := imported{maphash.MakeSeed(), map[uint64]int{}}
+	err := s.Read(ctx, func(tx *store.Tx) error {
+		return tx.ImportedMemories(func(m store.Memory) {
+			i.count[i.sum(m)]++
+			m.CreatedAt = time.Time{}
+			i.count[i.sum(m)]++
+		})
+	})
+	return i, err
+}
+
+// take reports whether a memory is there already, and counts it off. One without a
+// time is the same as one with any.
+func (i imported) take(m store.Memory) bool {
+	sum := i.sum(m)
+	if i.count[sum] == 0 {
+		return false
+	}
+	i.count[sum]--
+	return true
+}
+
+func (i imported) sum(m store.Memory) uint64 {
+	var at int64
+	if !m.CreatedAt.IsZero() {
+		at = m.CreatedAt.UnixMilli()
+	}
+	return maphash.Comparable(i.seed, [...]any{m.Content, m.Source, m.Key, m.Category, at})
 }
 
 // nextLine reads a line with its end, nil behind the last one. Of one that is

@@ -52,7 +52,7 @@ func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 			}
 			return memory.AddMessages(tx, []store.Said{m}, size)
 		},
-		Memory: func(tx *store.Tx, m store.Memory) error { return memory.Index(tx, m, size) },
+		Memories: func(tx *store.Tx, some []store.Memory) error { return memory.IndexAll(tx, some, size) },
 		Progress: func(read, all int64) {
 			crashPoint("reindex.read")
 			if progress != nil {

@@ -113,6 +113,17 @@ func protectIDs(args []string) []string {
 	return out
 }
 
+// badValue is what pflag says of a value that it cannot read, with Go's own words.
+var badValue = regexp.MustCompile(`^invalid argument "(.*)" for "(?:-., )?(--[^"]*)" flag: `)
+
+// flagError says in plain words what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
+		return usage("%s cannot be %q; %s --help says more", m[2], strings.TrimSpace(m[1]), cmd.CommandPath())
+	}
+	return err
+}
+
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "klawbot",
@@ -124,6 +135,7 @@ func (a *app) root() *cobra.Command {
 			a.started = true
 		},
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&a.configFlag, "config", "", "`file` of the configuration (default: $KLAWBOT_CONFIG, $KLAWBOT_HOME, $XDG_CONFIG_HOME/klawbot, here)")
 	root.PersistentFlags().StringVar(&a.dataFlag, "data", "", "`folder` of all that is kept (default: dataDir, $KLAWBOT_HOME, $XDG_DATA_HOME/klawbot)")
 	root.AddCommand(

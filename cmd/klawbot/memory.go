@@ -143,7 +143,7 @@ func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, q
 			fmt.Fprintln(a.stdout, "No relevant memories found.")
 		}
 		for _, h := range f.Hits {
-			fmt.Fprintf(a.stdout, "%d [%s] (%s) %.2f\n", h.ID, visible(h.Source), h.At.Format("2006-01-02 15:04"), h.Score)
+			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, visible(h.Source), h.At.Format("2006-01-02 15:04"))
 			for line := range strings.Lines(strings.TrimSpace(h.Content)) {
 				fmt.Fprintln(a.stdout, "    "+visible(strings.TrimSuffix(line, "\n")))
 			}
@@ -347,6 +347,9 @@ func (a *app) importMemories(ctx context.Context, d *engine.Data, f folders, in 
 	shown.end()
 	if err != nil {
 		return err
+	}
+	if done.Known > 0 {
+		fmt.Fprintf(a.stdout, "%d were there already\n", done.Known)
 	}
 	if err := a.embedAlone(ctx, d, f); err != nil {
 		return err

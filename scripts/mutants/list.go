@@ -632,6 +632,14 @@ var mutants = []mutant{
 		"TestWordsThatSayLittleGiveWay",
 	},
 	{
+		"engine/internal/memory/core.go", `f.others = sections`, `f.others = nil`,
+		"TestCoreMemoryKeepsSectionsThatNobodyReads",
+	},
+	{
+		"engine/autorecall.go", `return true // asked before`, `return false // asked before`,
+		"TestRecallGoesPastTheQuestionItself",
+	},
+	{
 		"engine/internal/embed/wordpiece.go", `room := limit - len(w.after)`, `room := limit`,
 		"TestTokens",
 	},

@@ -4,10 +4,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/kljensen/snowball/english"
 	"github.com/kljensen/snowball/russian"
 	"golang.org/x/text/unicode/norm"
+
+	"klawbot/engine/internal/store"
 )
 
 // terms are the words of a text as the index keeps them, in their order: small
@@ -17,6 +20,9 @@ func terms(text string) []string {
 	var all []string
 	for _, word := range words(text) {
 		all = append(all, word.terms()...)
+		if runes := []rune(word.text); word.way == dense && len(runes) > 1 {
+			all = append(all, string(runes[len(runes)-1])) // which no pair begins with
+		}
 	}
 	return all
 }
@@ -37,6 +43,18 @@ func queryTerms(text string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// beginnings are the terms of a query as the index is asked for them: a single
+// character of a script without spaces stands for all pairs that begin with it.
+func beginnings(terms []string) []string {
+	all := slices.Clone(terms)
+	for i, t := range all {
+		if r, size := utf8.DecodeRuneInString(t); size == len(t) && wayOf(r) == dense {
+			all[i] += store.AnyEnd
+		}
+	}
+	return all
 }
 
 // word is a run of letters and digits of one way of writing.
@@ -94,9 +112,13 @@ func words(text string) []word {
 	return all
 }
 
+// letters are Latin letters that are no letter with an accent, as people write them
+// who do not have them.
+var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i")
+
 // fold brings together what is written differently and means the same.
 func fold(text string) string {
-	decomposed := norm.NFKD.String(strings.ToLower(text))
+	decomposed := norm.NFKD.String(letters.Replace(strings.ToLower(text)))
 	var b strings.Builder
 	b.Grow(len(decomposed))
 	var last rune

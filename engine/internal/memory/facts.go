@@ -31,11 +31,6 @@ func Save(tx *store.Tx, m store.Memory, size ChunkSize) (id store.MemoryID, save
 	return id, len(chunks), old, Add(tx, chunks)
 }
 
-// Index makes a memory findable that is stored already.
-func Index(tx *store.Tx, m store.Memory, size ChunkSize) error {
-	return Add(tx, chunksOfMemory(m, size))
-}
-
 func chunksOfMemory(m store.Memory, size ChunkSize) []store.Chunk {
 	pieces := Split(m.Content, size.Size, size.Overlap)
 	chunks := make([]store.Chunk, len(pieces))

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -181,7 +182,8 @@ func sameStamps(a, b map[string]stamp) bool {
 // ErrNoFile is the error of ReadFile for what is no ordinary file, or too large.
 var ErrNoFile = errors.New("no file of at most 1 MiB")
 
-// ReadFile reads a file of a workspace, never one outside and never a pipe.
+// ReadFile reads a file of a workspace, never one outside and never a pipe. Lines end
+// as on Unix, whatever the editor.
 func ReadFile(root *os.Root, name string) ([]byte, error) {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -195,5 +197,7 @@ func ReadFile(root *os.Root, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > MaxFileBytes {
 		return nil, ErrNoFile
 	}
-	return io.ReadAll(io.LimitReader(file, MaxFileBytes))
+	text, err := io.ReadAll(io.LimitReader(file, MaxFileBytes))
+	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), err
 }

@@ -46,6 +46,8 @@ func TestMemoryFilesAreFollowed(t *testing.T) {
 	put("MEMORY.md", "Anna likes roses, and not only them.")
 	finds("orchids")
 	finds("roses", "Anna likes roses, and not only them.")
+	put("notes.md", "\ufeffTea is at five.\r\nCake is at six.\r\n")
+	finds("cake", "Tea is at five.\nCake is at six.")
 	if changed, err := f.Refresh(t.Context(), s); err != nil || changed {
 		t.Errorf("nothing changed, and Refresh says %v, %v", changed, err)
 	}

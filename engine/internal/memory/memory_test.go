@@ -106,6 +106,7 @@ func TestWordsAreFoundInThreeLanguages(t *testing.T) {
 		"Anna's birthday is on the 3rd of May.", "The wifi password hangs on the fridge.", "Running shoes: size 42.",
 		"Ёлку покупаем у Петровых.", "Встречи с врачом по вторникам.", "naïve café in Lisbon",
 		"我的钥匙在门口的盒子里。", "明天下午三点开会", "東京の天気", "안녕하세요 여러분",
+		"我家有一只猫", "狗", "Der Schlüssel liegt in der Hauptstraße", "Smørrebrød i Łódź",
 	} {
 		save(t, s, store.Memory{Content: text, Source: text})
 	}
@@ -114,6 +115,7 @@ func TestWordsAreFoundInThreeLanguages(t *testing.T) {
 		"when is Annas birthday?": "Anna's birthday", "runs": "Running shoes", "елка": "Ёлку", "встреча врача": "Встречи с врачом",
 		"NAIVE CAFE": "naïve café", "钥匙在哪里": "我的钥匙", "什么时候开会": "明天下午三点开会", "天気": "東京の天気", "여러분": "안녕하세요",
 		`"birthday" OR (wifi* NEAR`: "The wifi", "PASSWORD": "The wifi password",
+		"猫": "我家有一只猫", "狗": "狗", "钥": "我的钥匙", "HAUPTSTRASSE": "Der Schlüssel", "smorrebrod": "Smørrebrød", "lodz": "Smørrebrød",
 	} {
 		got := contents(t, m, memory.Query{Text: query})
 		if !anyHas(got, want) {

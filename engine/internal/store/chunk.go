@@ -265,8 +265,15 @@ func (tx *Tx) LastChunk() (id ChunkID, err error) {
 	return id, nil
 }
 
-// quotedTerm is a term as a string of FTS5, in which nothing is an operator.
-func quotedTerm(t string) string { return `"` + strings.ReplaceAll(t, `"`, `""`) + `"` }
+// AnyEnd stands at the end of a term that is only the beginning of a word.
+const AnyEnd = "*"
+
+// quotedTerm is a term as a string of FTS5, in which nothing is an operator but the
+// mark behind it.
+func quotedTerm(t string) string {
+	begun := strings.TrimSuffix(t, AnyEnd)
+	return `"` + strings.ReplaceAll(begun, `"`, `""`) + `"` + t[len(begun):]
+}
 
 // MatchTerms finds the chunks that have any of the terms, by BM25, the best
 // first, at most limit. It weighs no more than most chunks, the newest ones.

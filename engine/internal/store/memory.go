@@ -87,6 +87,23 @@ func (tx *Tx) Memories(limit int) ([]Memory, error) {
 	return all, nil
 }
 
+// ImportedMemories calls seen with every memory that was imported for all chats.
+func (tx *Tx) ImportedMemories(seen func(Memory)) error {
+	rows, err := tx.tx.Query(`SELECT ` + memoryColumns + ` FROM memories WHERE channel = '' AND provenance = 'import' ORDER BY id`)
+	if err != nil {
+		return fmt.Errorf("list memories: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		m, err := scanMemory(rows)
+		if err != nil {
+			return fmt.Errorf("list memories: %w", err)
+		}
+		seen(m)
+	}
+	return rows.Err()
+}
+
 // MemoryCount is how much is remembered: memories, chunks of all kinds, and those
 // that have a vector in the newest set.
 type MemoryCount struct{ Memories, Chunks, Vectors int }

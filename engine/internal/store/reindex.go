@@ -17,9 +17,10 @@ import (
 
 // Reindexing says how Reindex makes things findable.
 type Reindexing struct {
-	// Message stores the chunks of a message, and Memory those of a memory.
-	Message func(*Tx, Said) error
-	Memory  func(*Tx, Memory) error
+	// Message stores the chunks of a message, and Memories those of some memories
+	// that follow each other.
+	Message  func(*Tx, Said) error
+	Memories func(*Tx, []Memory) error
 	// Progress is told how many bytes of the logs are read, of how many; nil is
 	// told nothing.
 	Progress func(done, all int64)
@@ -412,14 +413,11 @@ func (r *reindexer) memories(ctx context.Context) error {
 		n := 0
 		err := r.store.Write(ctx, func(tx *Tx) error {
 			some, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE id > ? ORDER BY id LIMIT ?`, after, reindexBatch)
-			n = len(some)
-			for _, m := range some {
-				if err == nil {
-					err = r.how.Memory(tx.inShadow(), m)
-				}
-				after = m.ID
+			if n = len(some); err != nil || n == 0 {
+				return err
 			}
-			return err
+			after = some[n-1].ID
+			return r.how.Memories(tx.inShadow(), some)
 		})
 		if err != nil || n == 0 {
 			return err

@@ -21,8 +21,8 @@ import (
 func indexing() store.Reindexing {
 	size := memory.ChunkSize{Size: 400, Overlap: 80}
 	return store.Reindexing{
-		Message: func(tx *store.Tx, m store.Said) error { return memory.AddMessages(tx, []store.Said{m}, size) },
-		Memory:  func(tx *store.Tx, m store.Memory) error { return memory.Index(tx, m, size) },
+		Message:  func(tx *store.Tx, m store.Said) error { return memory.AddMessages(tx, []store.Said{m}, size) },
+		Memories: func(tx *store.Tx, some []store.Memory) error { return memory.IndexAll(tx, some, size) },
 	}
 }
 
