@@ -124,9 +124,9 @@ func (g *git) gitlinks(ctx context.Context, repo *gitRepository, c gitCall) erro
 		return nil
 	}
 	argv := []string{"git", "--no-pager", "-c", "core.fsmonitor=false", "ls-files", "--stage", "-z"}
-	p, err := g.runner.Start(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: repo.environment(), Timeout: 20 * time.Second, Piped: true})
+	p, err := g.startGit(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: repo.environment(), Timeout: 20 * time.Second, Piped: true})
 	if err != nil {
-		return errors.New("git cannot be run; install git")
+		return err
 	}
 	p.Stdin.Close()
 	found := gitlink(p.Stdout)
@@ -163,13 +163,13 @@ func gitlink(index io.Reader) string {
 // alone knows what git will see, and refuses all keys that are not known to be
 // harmless.
 func (g *git) read(ctx context.Context, repo *gitRepository) error {
-	out, err := g.runner.Run(ctx, sandbox.Command{
+	out, err := g.runGit(ctx, sandbox.Command{
 		Argv: []string{"git", "config", "--file", filepath.Join(repo.workspace, ".git", "config"), "--no-includes", "--null", "--list"},
 		Dir:  repo.workspace, Timeout: 10 * time.Second, HeadOnly: true,
 		Env: append(gitEnvironment(repo.workspace), "GIT_DIR=/dev/null"),
 	})
 	if err != nil {
-		return errors.New("git cannot be run; install git")
+		return err
 	}
 	list := out.Stdout.String()
 	if out.ExitCode != 0 || out.Stdout.Omitted() > 0 {

@@ -50,6 +50,34 @@ var gitAdded = map[string][]string{
 	"fetch":    {"--no-recurse-submodules", "--upload-pack=git-upload-pack"},
 }
 
+var errNoGit = errors.New("git cannot be run; install git")
+
+// runGit runs git to its end.
+func (g *git) runGit(ctx context.Context, c sandbox.Command) (sandbox.Outcome, error) {
+	p, err := g.startGit(ctx, c)
+	if err != nil {
+		return sandbox.Outcome{}, err
+	}
+	return p.Outcome(), nil
+}
+
+// startGit starts git as the shell finds programs, and lets it find others: in no
+// folder that the commands of models can write into.
+func (g *git) startGit(ctx context.Context, c sandbox.Command) (*sandbox.Process, error) {
+	finder := programs{folders: trustedPath(os.Getenv("PATH"), g.config.Workspace)}
+	found, err := finder.find(c.Argv[0])
+	if err != nil {
+		return nil, errNoGit
+	}
+	c.Argv = append([]string{found}, c.Argv[1:]...)
+	c.Env = append(slices.Clone(c.Env), "PATH="+strings.Join(finder.folders, ":"))
+	p, err := g.runner.Start(ctx, c)
+	if err != nil {
+		return nil, errNoGit
+	}
+	return p, nil
+}
+
 // environment is what git sees on this repository.
 func (r *gitRepository) environment() []string {
 	return append(gitEnvironment(r.workspace), "GIT_DIR="+filepath.Join(r.workspace, ".git"), "GIT_WORK_TREE="+r.workspace)
@@ -65,11 +93,7 @@ func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall) (sand
 		env = append(env, "SSH_AUTH_SOCK="+agent)
 	}
 	run := func(argv []string) (sandbox.Outcome, error) {
-		out, err := g.runner.Run(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env})
-		if err != nil {
-			return out, errors.New("git cannot be run; install git")
-		}
-		return out, nil
+		return g.runGit(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env})
 	}
 	settings := gitHardening
 	if c.action == "commit" || c.action == "pull" {

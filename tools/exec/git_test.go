@@ -499,6 +499,24 @@ func TestGitIgnoresTheEnvironment(t *testing.T) {
 	}
 }
 
+// TestGitIsNoProgramOfTheWorkspace: whatever the bot's PATH says.
+func TestGitIsNoProgramOfTheWorkspace(t *testing.T) {
+	g := newGit(t)
+	for _, name := range []string{"git", "ssh", "git-remote-https"} {
+		g.write("bin/"+name, "#!/bin/sh\ntouch "+g.workspace+"/PWNED\n")
+	}
+	g.host("remote", "add", "origin", "ssh://git.invalid/x.git")
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", filepath.Join(g.workspace, "bin")+":"+path)
+	g.ok("status", "")
+	g.run("fetch", "origin")
+	t.Setenv("PATH", filepath.Join(g.workspace, "bin"))
+	g.run("status", "")
+	if found := g.find("PWNED"); found != "" {
+		t.Error("a program of the workspace ran")
+	}
+}
+
 func TestGitSubmodulesAreOnlyLookedAt(t *testing.T) {
 	g := newGit(t)
 	sub := filepath.Join(g.workspace, "sub")

@@ -25,10 +25,13 @@
 //
 // It is killed when the ctx of Start ends, so that ctx is the one of the bot and
 // not of the call. Whatever way a command ends, every process that it started is
-// killed before Done is closed: nothing outlives it. A command sees the
-// environment variables PATH, HOME, LANG, TERM and TZ, what Env adds, and
-// KLAWBOT_RUN, by which stray processes are found. Output beyond the cap is read
-// and thrown away in the middle, so any amount costs no more memory than the cap.
+// killed before Done is closed: nothing outlives it, but without a sandbox what
+// has hidden on purpose, out of the tree, the group and the marked environment.
+//
+// A command sees the environment variables PATH, HOME, LANG, TERM and TZ, what
+// Env adds, and KLAWBOT_RUN, by which stray processes are found. Output beyond
+// the cap is read and thrown away in the middle, so any amount costs no more
+// memory than the cap.
 package sandbox
 
 import (
