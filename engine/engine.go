@@ -291,7 +291,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.providers.meters = e.meters
 	e.plan()
 	e.web = newWeb(c.Web, e.extract)
-	e.servers = newHost(ctx, c, func() *store.Store { return st }, func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) })
+	e.servers = newHost(ctx, c, func() *store.Store { return st }, func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) }, func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
 	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
 	e.executor, err = toolbox(c, lent{gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web, memory: e.memory})

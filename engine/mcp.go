@@ -18,10 +18,11 @@ import (
 
 // newHost is the host of the configured MCP servers. Its ledger is in the store
 // that open returns, nil when there is none yet.
-// changed is told of accepted tools that are off; nil tells nobody.
-func newHost(ctx context.Context, c Config, open func() *store.Store, changed func(string, []mcp.Definition)) *mcp.Host {
+// changed is told of accepted tools that are off, wanted of servers where somebody
+// has to sign in; nil tells nobody.
+func newHost(ctx context.Context, c Config, open func() *store.Store, changed func(string, []mcp.Definition), wanted func(string)) *mcp.Host {
 	return mcp.New(ctx, mcp.Config{
-		Changed: changed,
+		Changed: changed, SignInWanted: wanted,
 		Servers: func() map[string]mcp.Server { return c.Settings().MCP },
 		Ledger:  ledger{open}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
 	})
@@ -129,7 +130,7 @@ func serverFindings(ctx context.Context, c Config) []Finding {
 	default:
 		st = nil
 	}
-	h := newHost(ctx, c, func() *store.Store { return st }, nil)
+	h := newHost(ctx, c, func() *store.Store { return st }, nil, nil)
 	defer h.Close()
 	var all []Finding
 	for _, s := range h.Probe(ctx) {
@@ -177,6 +178,9 @@ func (e *Engine) serversText(ctx context.Context, it item) (string, error) {
 		return e.say(sayMCPNone), nil
 	case len(words) == 0:
 		return e.serverList(all), nil
+	}
+	if words[0] == "signin" && len(words) == 2 {
+		return e.signInText(it, words[1]), nil
 	}
 	approve := words[0] == "approve"
 	if approve || words[0] == "status" {

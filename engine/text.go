@@ -193,6 +193,11 @@ const (
 	sayScheduleRemoved
 	sayScheduleNoRuns
 	sayMCPChanged
+	sayMCPWantsSignIn
+	sayMCPSigningIn
+	sayMCPSignedIn
+	sayMCPNotSignedIn
+	sayMCPNoSignIn
 	phraseCount
 )
 
@@ -378,6 +383,11 @@ var english = [phraseCount]string{
 	sayMCPOther:          "The server offers something else than was shown. Please look again: /mcp %s",
 	sayMCPNothing:        "There is nothing to accept.",
 	sayMCPChanged:        "The MCP server %s describes tools in another way than you accepted, so I do not use them: %s. Look at them: /mcp %s",
+	sayMCPWantsSignIn:    "The MCP server %s wants you to sign in. To begin: /mcp signin %s",
+	sayMCPSigningIn:      "I ask the server %s where to sign in.",
+	sayMCPSignedIn:       "You are signed in at the MCP server %s.",
+	sayMCPNotSignedIn:    "Signing in at the MCP server %s did not work: %s",
+	sayMCPNoSignIn:       "Nobody signs in at the MCP server %s: it is a program, or has a key of its own.",
 }
 
 var russian = [phraseCount]string{
@@ -562,6 +572,11 @@ var russian = [phraseCount]string{
 	sayMCPOther:          "Сервер предлагает не то, что было показано. Посмотрите ещё раз: /mcp %s",
 	sayMCPNothing:        "Разрешать нечего.",
 	sayMCPChanged:        "Сервер MCP %s описывает инструменты не так, как вы разрешили, поэтому я их не использую: %s. Посмотреть: /mcp %s",
+	sayMCPWantsSignIn:    "Сервер MCP %s просит войти. Начать: /mcp signin %s",
+	sayMCPSigningIn:      "Спрашиваю у сервера %s, где войти.",
+	sayMCPSignedIn:       "Вход на сервер MCP %s выполнен.",
+	sayMCPNotSignedIn:    "Войти на сервер MCP %s не удалось: %s",
+	sayMCPNoSignIn:       "На сервер MCP %s не входят: это программа, или у неё свой ключ.",
 }
 
 // say returns a sentence in the language, with its blanks filled.

@@ -73,14 +73,19 @@ func (e exitError) Error() string {
 	return text
 }
 
+// errSlow: the server does not answer.
+var errSlow = fmt.Errorf("it has not answered within %s", startTime)
+
 // dial makes one connection.
 func (s *server) dial(ctx context.Context, version string) (*conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	patience := newClock(startTime, func() { cancel(errSlow) })
+	defer patience.over()
 	c := &conn{over: make(chan struct{})}
 	var transport sdk.Transport
 	if s.config.Command == "" {
-		http, err := s.http(ctx)
+		http, err := s.http(ctx, patience)
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +103,9 @@ func (s *server) dial(ctx context.Context, version string) (*conn, error) {
 	if err != nil {
 		if c.process != nil {
 			err = c.died(ctx, err)
+		}
+		if context.Cause(ctx) == errSlow {
+			err = fmt.Errorf("%w: %w", errSlow, err)
 		}
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const maxRedirects = 5
 
 // http is the transport to a server over HTTP. The owner wrote its address, so
 // it may be inside the own network.
-func (s *server) http(ctx context.Context) (sdk.Transport, error) {
+func (s *server) http(ctx context.Context, patience *clock) (sdk.Transport, error) {
 	home, err := url.Parse(s.config.URL)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (s *server) http(ctx context.Context) (sdk.Transport, error) {
 	client.Transport = &courier{next: client.Transport, home: home, headers: s.config.Headers}
 	t := &sdk.StreamableClientTransport{Endpoint: s.config.URL, HTTPClient: client, MaxEventSize: maxMessage}
 	if s.config.Headers["Authorization"] == "" {
-		if t.OAuthHandler, err = s.door(ctx, home); err != nil {
+		if t.OAuthHandler, err = s.door(ctx, home, patience); err != nil {
 			return nil, err
 		}
 	}

@@ -92,6 +92,9 @@ type Config struct {
 	// Changed is told which accepted tools of a server are off because they are
 	// not what was accepted, as soon as that is known; nil: nobody is.
 	Changed func(server string, now []Definition)
+	// SignInWanted is told that a server wants somebody to sign in, and nobody can
+	// here; nil: nobody is told. It is called while the connection is made.
+	SignInWanted func(server string)
 	// Version is klawbot's own, which servers are told.
 	Version string
 	// Log is required.

@@ -47,6 +47,8 @@ type server struct {
 	living  context.Context
 	stop    context.CancelFunc
 	relist  chan struct{} // a signal that the list of tools changed
+	again   chan struct{} // a signal that the next try need not wait
+	signIn  SignIn
 	mu      sync.Mutex
 	changed chan struct{} // guarded by mu; closed when the state changes, then replaced
 	state   State         // guarded by mu, as all below
@@ -59,11 +61,12 @@ type server struct {
 	calls   map[*call]bool // those that run
 	// interviews are the questions of the server that people are asked.
 	interviews map[*interview]bool
+	told       bool // that it wants somebody to sign in
 }
 
 func newServer(h *Host, name string, c Server) *server {
 	s := &server{
-		host: h, name: name, config: c, relist: make(chan struct{}, 1), changed: make(chan struct{}),
+		host: h, name: name, config: c, relist: make(chan struct{}, 1), again: make(chan struct{}, 1), signIn: h.config.SignIn, changed: make(chan struct{}),
 		state: Starting, since: time.Now(), calls: map[*call]bool{}, interviews: map[*interview]bool{},
 	}
 	s.living, s.stop = context.WithCancel(h.living)
@@ -86,12 +89,25 @@ func (s *server) keep() {
 		}
 		s.host.log.Warn("MCP server is down", "server", s.name, "err", err, "pause_ms", pause.Milliseconds())
 		s.become(Down, func() { s.fault, s.next = err, time.Now().Add(pause) })
-		if !rest(s.living, pause) {
+		if !s.pause(pause) {
 			break
 		}
 		pause = min(2*pause, lastPause)
 	}
 	s.become(Down, func() { s.fault, s.next = errors.New("it was stopped"), time.Time{} })
+}
+
+// pause waits for the next try and reports whether the server goes on.
+func (s *server) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-s.living.Done():
+		return false
+	case <-s.again:
+	case <-t.C:
+	}
+	return true
 }
 
 // rest waits and reports whether ctx has not ended.
@@ -117,7 +133,7 @@ func (s *server) live() error {
 		return err
 	}
 	s.host.log.Info("MCP server is ready", "server", s.name, "protocol", c.session.InitializeResult().ProtocolVersion)
-	s.become(Ready, func() { s.conn, s.fault = c, nil })
+	s.become(Ready, func() { s.conn, s.fault, s.told = c, nil, false })
 	defer s.become(Starting, func() { s.conn = nil })
 	for {
 		select {

@@ -32,7 +32,7 @@ type SignIn struct {
 
 // door opens a server that wants somebody to sign in: as a machine, with the
 // token of an earlier time, or by asking a person where that is possible.
-func (s *server) door(ctx context.Context, home *url.URL) (auth.OAuthHandler, error) {
+func (s *server) door(ctx context.Context, home *url.URL, patience *clock) (auth.OAuthHandler, error) {
 	k := &key{s: s, client: visitor(home)}
 	if s.config.Client.Machine {
 		return s.newMachine(k.client)
@@ -46,10 +46,14 @@ func (s *server) door(ctx context.Context, home *url.URL) (auth.OAuthHandler, er
 		k.grant = *saved
 		source = k.source()
 	}
-	at := s.host.config.SignIn
+	at := s.signIn
 	if at.Visit == nil {
 		return k, nil
 	}
+	// Who did not sign in is not asked again for the next request of the same
+	// connection, such as with an older protocol.
+	var asking sync.Mutex
+	var refused error // guarded by asking
 	return auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: at.Redirect, PreregisteredClient: s.config.Client.credentials(), ClientIDMetadataDocumentConfig: s.config.Client.document(),
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
@@ -57,7 +61,15 @@ func (s *server) door(ctx context.Context, home *url.URL) (auth.OAuthHandler, er
 		}},
 		RequestRefreshToken: true, InitialTokenSource: source, Client: k.client,
 		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			return s.visit(ctx, a.URL)
+			asking.Lock()
+			defer asking.Unlock()
+			defer patience.stop()() // the time of people is not the server's
+			if refused != nil {
+				return nil, refused
+			}
+			led, err := s.visit(ctx, a.URL)
+			refused = err
+			return led, err
 		},
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			k.renew(grant{*c, t})
@@ -104,6 +116,48 @@ func (c Client) document() *auth.ClientIDMetadataDocumentConfig {
 		return nil
 	}
 	return &auth.ClientIDMetadataDocumentConfig{URL: c.ID}
+}
+
+// SignIn lets a person sign in at a server over HTTP, and has it connected to with
+// what came of it. It returns when that is done.
+func (h *Host) SignIn(ctx context.Context, name string, at SignIn) error {
+	s, err := h.server(name)
+	switch {
+	case err != nil:
+		return err
+	case !s.config.SignsIn():
+		return errors.New("nobody signs in there: it is a program, or has a key of its own")
+	}
+	guest := newServer(h, name, s.config)
+	defer guest.stop()
+	guest.signIn = at
+	c, err := guest.dial(ctx, s.config.ProtocolVersion)
+	if err != nil {
+		return err
+	}
+	c.close()
+	select {
+	case s.again <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// SignsIn reports whether a person can sign in at the server.
+func (s Server) SignsIn() bool {
+	return s.URL != "" && s.Headers["Authorization"] == "" && !s.Client.Machine
+}
+
+// wantSignIn tells, once for each time that the server goes down, that it wants
+// somebody to sign in.
+func (s *server) wantSignIn() {
+	s.mu.Lock()
+	told := s.told
+	s.told = true
+	s.mu.Unlock()
+	if !told && s.host.config.SignInWanted != nil {
+		s.host.config.SignInWanted(s.name)
+	}
 }
 
 // credentials are the client as the SDK wants it, nil for none.
@@ -163,11 +217,10 @@ func visitor(home *url.URL) *http.Client {
 
 // visit lets a person sign in at a page.
 func (s *server) visit(ctx context.Context, page string) (*auth.AuthorizationResult, error) {
-	u, err := url.Parse(page)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("the page to sign in at is no web address")
+	if err := openable(page); err != nil {
+		return nil, fmt.Errorf("the page to sign in at is not shown: %w", err)
 	}
-	led, err := s.host.config.SignIn.Visit(ctx, s.name, u.String())
+	led, err := s.signIn.Visit(ctx, s.name, page)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +265,8 @@ func (k *key) TokenSource(context.Context) (oauth2.TokenSource, error) {
 // Authorize is called when the server refused, and nobody can be asked.
 func (k *key) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
 	_ = resp.Body.Close() // nothing is read of it
-	return fmt.Errorf("it wants somebody to sign in: klawbot mcp approve %s", k.s.name)
+	k.s.wantSignIn()
+	return fmt.Errorf("it wants somebody to sign in: klawbot mcp approve %s, or /mcp signin %s in the chat", k.s.name, k.s.name)
 }
 
 // renew takes what a person has just signed in for in place of what there was.
@@ -240,6 +294,7 @@ func (k *key) Token() (*oauth2.Token, error) {
 	defer k.mu.Unlock()
 	t, err := k.inner.Token()
 	if err != nil {
+		k.s.wantSignIn()
 		return nil, fmt.Errorf("the token of MCP server %s cannot be renewed; sign in with klawbot mcp approve %s: %w", k.s.name, k.s.name, err)
 	}
 	if t.AccessToken != k.last {

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/tools"
+	"klawbot/tools/mcp"
+)
+
+// signInTime is how long somebody may take to sign in at a server.
+const signInTime = 10 * time.Minute
+
+// signInWanted tells the owners, once a day, that an MCP server wants somebody to
+// sign in.
+func (e *Engine) signInWanted(ctx context.Context, server string) {
+	day := time.Now().UTC().Format(time.DateOnly)
+	e.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(sayMCPWantsSignIn, server, server))
+}
+
+// signInText begins to sign an owner in at an MCP server, in the owner's private
+// chat, and says so.
+func (e *Engine) signInText(it item, server string) string {
+	s, ok := e.settings().MCP[server]
+	switch {
+	case !ok:
+		return e.say(sayMCPUnknown, server)
+	case !s.SignsIn():
+		return e.say(sayMCPNoSignIn, server)
+	}
+	e.mu.Lock()
+	ctx := e.running
+	e.mu.Unlock()
+	e.goOn(func() { e.signIn(ctx, it.row.Address, it.msg.Sender.ID, server) })
+	return e.say(sayMCPSigningIn, server)
+}
+
+// errNobodySignedIn: the person did not want to, or took too long.
+var errNobodySignedIn = errors.New("nobody has signed in")
+
+// signIn shows the page of an MCP server and takes back the address that it led
+// to.
+func (e *Engine) signIn(ctx context.Context, at store.Address, owner int64, server string) {
+	visit := func(ctx context.Context, server, page string) (string, error) {
+		r, err := e.inquire(ctx, store.Approval{
+			Call: "signin/" + newID(), Address: at, Sender: owner, Tool: server, ExpiresAt: time.Now().Add(signInTime),
+		}, tools.Inquiry{From: server, Page: page, Typed: true, Begins: mcp.Redirect + "?", Usual: -1})
+		if err == nil && r.Outcome != tools.Answered {
+			err = errNobodySignedIn
+		}
+		return strings.TrimSpace(r.Text), err
+	}
+	err := e.servers.SignIn(ctx, server, mcp.SignIn{Redirect: mcp.Redirect, Visit: visit})
+	text := e.say(sayMCPSignedIn, server)
+	if err != nil {
+		e.log.Warn("not signed in at an MCP server", "server", server, "err", err)
+		text = e.say(sayMCPNotSignedIn, server, inTicks(e.redact.Text(err.Error())))
+	}
+	e.post(context.WithoutCancel(ctx), at, "signin/"+newID(), text)
+}
