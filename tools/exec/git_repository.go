@@ -224,8 +224,8 @@ func (r *gitRepository) take(key, value string) error {
 		return nil
 	case sub != "" && !inside && section != "color" && section != "advice", !gitSafeKeys.MatchString(plain):
 		return gitDenied(fmt.Sprintf("the configuration of the repository sets %s, which can run programs or reach outside; an owner has to take it out of .git/config", gitQuote(key)))
-	case plain == "remote.push" && strings.HasPrefix(value, "+"):
-		return gitDenied("the configuration of the repository forces every push (" + gitQuote(key) + ")")
+	case plain == "remote.push" && (strings.HasPrefix(value, "+") || strings.HasPrefix(value, ":") && value != ":"):
+		return gitDenied("the configuration of the repository forces every push, or has it delete at the remote (" + gitQuote(key) + ")")
 	case plain == "remote.url", plain == "remote.pushurl":
 		r.urls[sub] = append(r.urls[sub], value)
 	default:

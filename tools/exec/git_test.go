@@ -471,6 +471,31 @@ func TestGitRemotesInTheWorkspaceAreRefused(t *testing.T) {
 	}
 }
 
+// TestGitForcesNothingThatTheRepositorySays: a push without a branch does what
+// the configuration says.
+func TestGitForcesNothingThatTheRepositorySays(t *testing.T) {
+	g := newGit(t)
+	remote := filepath.Join(t.TempDir(), "remote.git")
+	g.host("init", "-q", "--bare", remote)
+	g.host("remote", "add", "origin", remote)
+	g.host("push", "-q", "origin", "main", "main:keep")
+	was := g.host("ls-remote", remote)
+	g.host("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-q", "--amend", "-m", "another")
+	for _, refspec := range []string{"+main", "+refs/heads/*:refs/heads/*", ":keep", ":refs/heads/main"} {
+		g.host("config", "remote.origin.push", refspec)
+		for _, extra := range []string{"", "origin"} {
+			if r := g.run("push", extra); r.Success || r.ErrorKind != tools.Security {
+				t.Errorf("push %s with %s: %+v", extra, refspec, r)
+			}
+		}
+	}
+	if now := g.host("ls-remote", remote); now != was {
+		t.Errorf("the remote was\n%s and is\n%s", was, now)
+	}
+	g.host("config", "remote.origin.push", "refs/heads/main:refs/heads/other")
+	g.ok("push", "origin")
+}
+
 func TestGitPrintsNoCredentials(t *testing.T) {
 	g := newGit(t)
 	g.host("remote", "add", "origin", "https://ann:s3cr3t@git.invalid/x.git")
