@@ -108,6 +108,11 @@ c.createOffer().then((offer) => c.setLocalDescription(offer));
 	mux.HandleFunc("/fields", page(`<title>Fields</title><form><input name=plain value=old><input id=pw type=password value=hunter2><input id=card autocomplete="billing cc-number" value=hunter2>
 <input id=code autocomplete=one-time-code value=hunter2><textarea id=long>some words</textarea><select id=size><option>small<option selected>large</select>
 <input type=checkbox id=yes checked><input type=checkbox id=no><input type=submit value=Send></form>`))
+	mux.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
+	mux.HandleFunc("/drawing", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg"><text>drawn words</text></svg>`)
+	})
 	mux.HandleFunc("/alert", page(`<title>Alert</title><script>alert("stop"); document.title = "went on"</script>`))
 	mux.HandleFunc("/stuck", page(`<title>Stuck</title><button id=b onclick="for (;;);">x</button>`))
 	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) {
@@ -188,6 +193,33 @@ func TestBrowserTellsWhatFieldsHold(t *testing.T) {
 		if r := h.call("browser", args{"action": "text", "selector": selector}); !r.Success || strings.Contains(r.Output, "hunter") {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// TestBrowserSaysWhyThereIsNoPage, in one line, and not as if it were a page.
+func TestBrowserSaysWhyThereIsNoPage(t *testing.T) {
+	s := openSite(t)
+	h := furnished(t, web.Config{})
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close() // nobody listens there any more
+	for address, want := range map[string]string{
+		"http://" + closed.Addr().String() + "/a?b=c#d":  "Error: no answer from " + closed.Addr().String() + ": connection refused",
+		"https://" + closed.Addr().String():              "Error: no answer from " + closed.Addr().String() + ": connection refused",
+		raw(t, "", false):                                "it closed the connection without an answer",
+		raw(t, "hello\r\n\r\n", false):                   "what it sent is no proper HTTP",
+		raw(t, "HTTP/1.1 204 No Content\r\n\r\n", false): "Error: the page did not load: there is no page there, but nothing or a file (http_request may read it)",
+		s.URL + "/file.zip":                              "Error: the page did not load: there is no page there, but nothing or a file (http_request may read it)",
+		s.URL + "/loop":                                  "Error: the page did not load: it leads to itself for ever",
+	} {
+		if r := h.call("browser", args{"action": "open", "url": address}); r.Success || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "\n") {
+			t.Errorf("%s: %+v", address, r)
+		}
+	}
+	if r := h.call("browser", args{"action": "open", "url": s.URL + "/drawing"}); !strings.Contains(r.Output, "# (no title)\n") || !strings.Contains(r.Output, "drawn words") {
+		t.Errorf("%+v", r)
 	}
 }
 

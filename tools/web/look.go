@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -40,7 +41,7 @@ func (t *tab) look(ctx context.Context, selector string) (s sight, err error) {
 // String is the page for a model.
 func (s sight) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n%s\n\n%s\n", tidy(s.Title), s.URL, strings.TrimSpace(s.Text))
+	fmt.Fprintf(&b, "# %s\n%s\n\n%s\n", cmp.Or(tidy(s.Title), "(no title)"), s.URL, cmp.Or(strings.TrimSpace(s.Text), "(no text)"))
 	if len(s.Controls) > 0 {
 		b.WriteString("\nTo click and to type into:\n")
 		for _, c := range s.Controls {

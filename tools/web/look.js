@@ -1,7 +1,7 @@
 function (selector, most) {
   // What a person sees of the page: its text, and what can be clicked and typed
   // into, each with a selector that finds it again.
-  let root = document.body;
+  let root = document.body || document.documentElement; // a picture has no body
   let found = !!root;
   if (selector) {
     try { root = document.querySelector(selector); } catch (e) { root = null; }
@@ -24,7 +24,7 @@ function (selector, most) {
   if (typed(root) && root.tagName !== "SELECT") {
     result.text = secret(root) ? value(root) : root.value.slice(0, most);
   } else {
-    result.text = (root.innerText || "").slice(0, most);
+    result.text = (root.innerText ?? root.textContent ?? "").slice(0, most);
   }
   // A large page is not searched again and again for the shortest selector.
   const large = document.getElementsByTagName("*").length > 10000;

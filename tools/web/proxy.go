@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/url"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type proxy struct {
 
 	mu     sync.Mutex
 	denied map[string]error // guarded by mu; by host, what the guard said
+	silent map[string]error // guarded by mu; by address, why a server gave no answer
 }
 
 // maxDenied bounds what a proxy remembers.
@@ -42,7 +44,7 @@ func newProxy(guard *httpclient.Guard, resolver *net.Resolver) (*proxy, error) {
 		return nil, err
 	}
 	o := httpclient.Options{Guard: guard, Resolver: resolver, Raw: true}
-	p := &proxy{guard: guard, dial: httpclient.NewDial(o), listener: listener, denied: map[string]error{}}
+	p := &proxy{guard: guard, dial: httpclient.NewDial(o), listener: listener, denied: map[string]error{}, silent: map[string]error{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.Host = r.In.URL.Host }, Transport: httpclient.New(o).Transport,
@@ -90,7 +92,27 @@ func (p *proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, "Access denied", http.StatusForbidden)
 		return
 	}
+	p.missed(r.URL.String(), err)
 	http.Error(w, "No answer: "+plainly(err), http.StatusBadGateway)
+}
+
+// missed remembers why there is no answer from an address.
+func (p *proxy) missed(address string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.silent) < maxDenied {
+		p.silent[address] = err
+	}
+}
+
+// unanswered is why there was no answer from an address; nil is nothing. All
+// that was remembered is forgotten.
+func (p *proxy) unanswered(address string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.silent[address]
+	clear(p.silent)
+	return err
 }
 
 // note remembers what the guard said about a host.
@@ -116,7 +138,7 @@ func (p *proxy) refused(host string) error {
 func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	there, err := p.dial(r.Context(), "tcp", r.Host)
 	if err != nil {
-		r.URL.Host = r.Host
+		r.URL = &url.URL{Scheme: "https", Host: r.Host}
 		p.fail(w, r, err)
 		return
 	}

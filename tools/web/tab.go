@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,21 +174,58 @@ func (t *tab) within(ctx context.Context, d time.Duration) (context.Context, fun
 func (t *tab) open(ctx context.Context, address string) error {
 	inner, done := t.within(ctx, browserTimeout)
 	defer done()
-	host := ""
-	if u, err := url.Parse(address); err == nil {
-		host = u.Hostname()
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
 	}
-	err := chromedp.Do(inner, chromedp.Navigate(address))
-	if refused := t.proxy.refused(host); refused != nil {
+	_ = t.proxy.unanswered("") // what came before is forgotten
+	err = chromedp.Do(inner, chromedp.Navigate(address))
+	if refused := t.proxy.refused(u.Hostname()); refused != nil {
 		return refused
 	}
-	if load, is := errors.AsType[*chromedp.LoadError](err); is {
-		return fmt.Errorf("the page did not load: %s", strings.TrimPrefix(load.ErrorText, "net::"))
+	load, broken := errors.AsType[*chromedp.LoadError](err)
+	if why := t.proxy.unanswered(proxied(u, broken)); why != nil {
+		return fmt.Errorf("no answer from %s: %s", u.Host, plainly(why))
+	}
+	if broken {
+		return errors.New("the page did not load: " + loadFault(load.ErrorText))
 	}
 	if err != nil {
 		return err
 	}
 	return t.settle(ctx)
+}
+
+// proxied is what the proxy is asked for when a page is opened: the page
+// itself, or the tunnel to its server when that has failed.
+func proxied(u *url.URL, broken bool) string {
+	switch {
+	case u.Scheme == "https" && !broken:
+		return ""
+	case u.Scheme == "https":
+		return "https://" + net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))
+	}
+	asked := *u
+	asked.Fragment, asked.RawFragment = "", ""
+	asked.Path = cmp.Or(asked.Path, "/")
+	return asked.String()
+}
+
+// loadFault is a code of Chromium in words, where it is one of the usual ones.
+func loadFault(code string) string {
+	code = strings.TrimPrefix(code, "net::")
+	switch code {
+	case "ERR_ABORTED":
+		return "there is no page there, but nothing or a file (http_request may read it)"
+	case "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONTENT_LENGTH_MISMATCH":
+		return "the connection ended early"
+	case "ERR_TOO_MANY_REDIRECTS":
+		return "it leads to itself for ever"
+	}
+	if strings.HasPrefix(code, "ERR_CERT_") {
+		return "its certificate is not trusted (" + code + ")"
+	}
+	return code
 }
 
 // element runs actions on an element, which must show up soon.
