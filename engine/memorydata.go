@@ -171,7 +171,7 @@ func (d *Data) ImportMemories(ctx context.Context, r io.Reader, progress func(do
 			done.fault(line, fmt.Errorf("longer than %d bytes", maxMemoryLine))
 			continue
 		}
-		if text = bytes.TrimSpace(text); len(text) == 0 {
+		if text = bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark)); len(text) == 0 {
 			continue
 		}
 		m, err := importedRow(text)
@@ -249,6 +249,9 @@ func nextLine(in *bufio.Reader, most int) (line []byte, whole bool, err error) {
 		}
 	}
 }
+
+// byteOrderMark is what some programs put before a text.
+var byteOrderMark = []byte("\ufeff")
 
 func (i *MemoryImport) fault(line int, err error) {
 	if len(i.Faults) == maxImportFaults {

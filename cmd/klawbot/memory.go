@@ -161,9 +161,9 @@ func (a *app) readQueries(name string) ([]string, error) {
 	defer closeFile()
 	var queries []string
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, maxQueryLine)
 	for n := 1; lines.Scan(); n++ {
-		text := strings.TrimSpace(lines.Text())
+		text := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if text == "" {
 			continue
 		}
@@ -173,8 +173,14 @@ func (a *app) readQueries(name string) ([]string, error) {
 		}
 		queries = append(queries, *q.Query)
 	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("%s, line %d: longer than %d bytes", name, len(queries)+1, maxQueryLine)
+	}
 	return queries, lines.Err()
 }
+
+// maxQueryLine bounds a line of a file of queries.
+const maxQueryLine = 1 << 20
 
 // input is a file, or standard input for "-".
 func (a *app) input(name string) (in io.Reader, closeFile func(), err error) {

@@ -100,6 +100,25 @@ func newMemory(s *store.Store, e memory.Embedder) *memory.Memory {
 	return memory.New(memory.Config{Store: s, Embedder: e, Log: slog.New(slog.DiscardHandler)})
 }
 
+// TestWhatIsSavedTwiceIsFoundOnce: the same text under the same source takes one of
+// the places, and the older one is there when the newer one is forgotten.
+func TestWhatIsSavedTwiceIsFoundOnce(t *testing.T) {
+	s := openStore(t)
+	var last store.MemoryID
+	for range 3 {
+		last = save(t, s, store.Memory{Content: "The boiler was serviced in May", Source: "manual"})
+	}
+	save(t, s, store.Memory{Content: "The boiler was serviced in May", Source: "house"})
+	m := newMemory(s, nil)
+	for range 2 {
+		if got := contents(t, m, memory.Query{Text: "boiler", TopK: 2}); len(got) != 2 {
+			t.Errorf("found %q", got)
+		}
+		write(t, s, func(tx *store.Tx) error { return memory.Forget(tx, last) })
+		last--
+	}
+}
+
 func TestWordsAreFoundInThreeLanguages(t *testing.T) {
 	s := openStore(t)
 	for _, text := range []string{

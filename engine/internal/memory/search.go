@@ -154,7 +154,7 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, vector []float32) (
 	rank := ranking{fusion: m.fusion(), vectors: vector != nil, full: words.full}
 	all = rank.first(all, max(closely, 2*q.TopK))
 	if vector == nil { // then a closer look shows no more
-		all = all[:min(len(all), q.TopK)]
+		all = all[:min(len(all), 2*q.TopK)]
 	}
 	chunks, err := chunksOf(tx, all)
 	if err != nil {
@@ -165,15 +165,27 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, vector []float32) (
 			return nil, err
 		}
 	}
-	all = rank.final(all, q.TopK)
-	hits := make([]Hit, 0, len(all))
+	all = rank.final(all, len(all))
+	hits := make([]Hit, 0, q.TopK)
+	said := map[saying]bool{}
 	for _, c := range all {
-		if chunk, ok := chunks[c.id]; ok {
-			hits = append(hits, Hit{Chunk: chunk, Score: c.score, Cosine: c.cosine})
+		chunk, ok := chunks[c.id]
+		if !ok || len(hits) == q.TopK {
+			continue
 		}
+		if s := (saying{chunk.Source, chunk.Content}); chunk.Kind == store.KindMemory {
+			if said[s] {
+				continue // saved twice; the better one, or the newer one, stands for both
+			}
+			said[s] = true
+		}
+		hits = append(hits, Hit{Chunk: chunk, Score: c.score, Cosine: c.cosine})
 	}
 	return hits, nil
 }
+
+// saying is what a memory says, and where it is from.
+type saying struct{ source, content string }
 
 // vectors adds the candidates of the vector side, and the cosines of all.
 func (m *Memory) vectors(tx *store.Tx, set store.VectorSet, q Query, vector []float32, found map[store.ChunkID]*candidate) error {
