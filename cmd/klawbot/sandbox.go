@@ -86,6 +86,12 @@ func (c Sandbox) make(f folders, file string, gate *sandbox.Gate) (*sandbox.Sand
 	return s, nil
 }
 
+// on says that models run things in a sandbox.
+func (b *box) on() bool {
+	s, err := b.get()
+	return s != nil || err != nil
+}
+
 // code is the sandbox for code_execute, nil when there is none.
 func (b *box) code() *sandbox.Sandbox {
 	s, err := b.get()

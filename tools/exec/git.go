@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"klawbot/tools"
@@ -22,6 +23,10 @@ type GitConfig struct {
 	// Gate is closed while git runs, so that no command in a sandbox changes the
 	// repository after it was looked at; nil: there is no sandbox.
 	Gate *sandbox.Gate
+	// Sandboxed says that what models run is in a sandbox: git then takes no
+	// folder of the machine for a remote unless a person has agreed; nil: it is
+	// not.
+	Sandboxed func() bool
 	// ReadOnly names files of the workspace that a call may not change; nil: none.
 	ReadOnly func(tools.Call) []string
 }
@@ -37,6 +42,9 @@ type gitArgs struct {
 func NewGit(c GitConfig) tools.Tool {
 	if c.ReadOnly == nil {
 		c.ReadOnly = noneReadOnly
+	}
+	if c.Sandboxed == nil {
+		c.Sandboxed = func() bool { return false }
 	}
 	if c.Gate == nil {
 		c.Gate = new(sandbox.Gate)
@@ -93,6 +101,9 @@ func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result 
 		err = repo.permits(call)
 	}
 	if err == nil {
+		err = g.inside(repo, call, c.Decided)
+	}
+	if err == nil {
 		err = g.gitlinks(ctx, repo, call)
 	}
 	if err != nil {
@@ -123,4 +134,13 @@ func (g *git) alone(ctx context.Context) (open func(), err error) {
 		return nil, &gitRefusal{tools.Execution, "a command runs in the sandbox and could change the repository meanwhile; wait for its end, or end it with shell_manage"}
 	}
 	return open, nil
+}
+
+// inside refuses remotes that are folders when models run things in a sandbox,
+// which cannot read them: whoever writes .git/config there can name any.
+func (g *git) inside(repo *gitRepository, c gitCall, d tools.Decision) error {
+	if d.Verdict != tools.Ask && g.config.Sandboxed() && strings.HasSuffix(repo.protocols(c), ":file") {
+		return gitDenied("the remote is a folder of this machine, which lies outside the sandbox; that needs a person's approval (tools.policy.ask: [git] asks for it)")
+	}
+	return nil
 }

@@ -24,8 +24,9 @@ type gitRepository struct {
 	workspace string
 	// urls are the addresses of the remotes by name, fetching and pushing.
 	urls map[string][]string
-	// named are the values of the other keys.
-	named map[string]string
+	// usual are what branches and pushes go to when a call names no remote: names
+	// of remotes, addresses or folders.
+	usual []string
 	// submodules says that it has some.
 	submodules bool
 }
@@ -49,7 +50,7 @@ func (g *git) open(ctx context.Context) (*gitRepository, error) {
 	if err := gitFiles(root); err != nil {
 		return nil, err
 	}
-	repo := &gitRepository{workspace: workspace, urls: map[string][]string{}, named: map[string]string{}}
+	repo := &gitRepository{workspace: workspace, urls: map[string][]string{}}
 	if _, err := root.Lstat(".gitmodules"); err == nil {
 		repo.submodules = true
 	}
@@ -109,6 +110,8 @@ func gitLinks(root *os.Root) error {
 			return gitDenied("the repository has too many files of its own; an owner can run git gc")
 		case d.IsDir() && gitUnwalked.MatchString(at):
 			return fs.SkipDir
+		case strings.HasPrefix(at, "remotes/") || strings.HasPrefix(at, "branches/"):
+			return gitDenied(gitQuote(".git/"+at) + " names a remote in an old way, which git follows unseen; an owner can name it with git remote add")
 		case !d.IsDir() && !d.Type().IsRegular():
 			return gitDenied(gitQuote(".git/"+at) + " is a link or no file, and git would write to where it leads; an owner has to take it away")
 		}
@@ -228,8 +231,8 @@ func (r *gitRepository) take(key, value string) error {
 		return gitDenied("the configuration of the repository forces every push, or has it delete at the remote (" + gitQuote(key) + ")")
 	case plain == "remote.url", plain == "remote.pushurl":
 		r.urls[sub] = append(r.urls[sub], value)
-	default:
-		r.named[section+"."+sub+"."+name] = value
+	case plain == "branch.remote", plain == "branch.pushremote", plain == "remote.pushdefault":
+		r.usual = append(r.usual, value)
 	}
 	return nil
 }
@@ -251,6 +254,11 @@ func (r *gitRepository) permits(c gitCall) error {
 		return nil
 	}
 	remotes := r.urls
+	if c.remote() == "" {
+		if err := r.permitsUsual(c); err != nil {
+			return err
+		}
+	}
 	if name := c.remote(); name != "" {
 		urls, known := r.urls[name]
 		switch {
@@ -265,6 +273,25 @@ func (r *gitRepository) permits(c gitCall) error {
 	for _, urls := range remotes {
 		for _, u := range urls {
 			if err := r.reaches(u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// permitsUsual looks at where git goes by itself: to this repository, whose hooks
+// a push would run, to a remote, or to an address that is none.
+func (r *gitRepository) permitsUsual(c gitCall) error {
+	for _, to := range r.usual {
+		_, known := r.urls[to]
+		switch {
+		case known:
+		case to == "." && c.action == "push":
+			return gitDenied("a branch is set to be pushed to this repository itself; name a remote")
+		case to == ".":
+		default:
+			if err := r.reaches(to); err != nil {
 				return err
 			}
 		}

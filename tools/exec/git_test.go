@@ -25,6 +25,7 @@ type gitTry struct {
 	policy    tools.Policy
 	readOnly  []string
 	gate      sandbox.Gate
+	sandboxed bool
 	executor  *tools.Executor
 }
 
@@ -50,7 +51,7 @@ func newGit(t *testing.T) *gitTry {
 func gitTool(t *testing.T) *gitTry {
 	t.Helper()
 	g := &gitTry{t: t, workspace: t.TempDir(), policy: tools.Policy{Autonomy: tools.Full}}
-	registry, err := tools.NewRegistry(exec.NewGit(exec.GitConfig{Workspace: g.workspace, Gate: &g.gate, ReadOnly: func(tools.Call) []string { return g.readOnly }}))
+	registry, err := tools.NewRegistry(exec.NewGit(exec.GitConfig{Workspace: g.workspace, Gate: &g.gate, Sandboxed: func() bool { return g.sandboxed }, ReadOnly: func(tools.Call) []string { return g.readOnly }}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -494,6 +495,78 @@ func TestGitForcesNothingThatTheRepositorySays(t *testing.T) {
 	}
 	g.host("config", "remote.origin.push", "refs/heads/main:refs/heads/other")
 	g.ok("push", "origin")
+}
+
+// TestGitGoesNowhereUnseen: branches, a setting and old files name remotes, too.
+func TestGitGoesNowhereUnseen(t *testing.T) {
+	g := newGit(t)
+	outside := filepath.Join(t.TempDir(), "remote.git")
+	near := filepath.Join(g.workspace, "near.git")
+	for _, remote := range []string{outside, near} {
+		g.host("init", "-q", "--bare", remote)
+	}
+	for _, hooks := range []string{"near.git/hooks/", ".git/hooks/"} {
+		for _, hook := range []string{"pre-receive", "post-receive", "update"} {
+			g.write(hooks+hook, "#!/bin/sh\ntouch "+g.workspace+"/PWNED\n")
+		}
+	}
+	g.host("remote", "add", "backup", outside) // git may use folders from here on
+	g.host("config", "push.default", "current")
+	refused := func(what string) {
+		t.Helper()
+		for _, action := range []string{"push", "fetch", "pull"} {
+			if r := g.run(action, ""); r.Success || r.ErrorKind != tools.Security {
+				t.Errorf("git %s with %s: %+v", action, what, r)
+			}
+		}
+	}
+	for _, key := range []string{"branch.main.remote", "branch.main.pushRemote", "remote.pushDefault"} {
+		for _, to := range []string{near, "./near.git", "near.git", "file://" + near, "https://127.0.0.1:9/x.git", "ext::sh -c x"} {
+			g.host("config", key, to)
+			refused(key + " " + to)
+		}
+		g.host("config", key, ".")
+		if r := g.run("push", ""); r.Success || r.ErrorKind != tools.Security {
+			t.Errorf("git push with %s .: %+v", key, r)
+		}
+		g.host("config", "--unset", key)
+	}
+	for _, name := range []string{"remotes/origin", "branches/origin"} {
+		g.write(".git/"+name, near+"\n")
+		refused(name)
+		if err := os.Remove(filepath.Join(g.workspace, ".git", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := g.find("PWNED"); found != "" {
+		t.Error("a hook of a repository in the workspace ran")
+	}
+	g.host("config", "branch.main.remote", "backup")
+	g.ok("push", "")
+}
+
+// TestGitLeavesTheSandboxForAPersonOnly: what cannot be read there is not to be
+// fetched from there.
+func TestGitLeavesTheSandboxForAPersonOnly(t *testing.T) {
+	g := newGit(t)
+	remote := filepath.Join(t.TempDir(), "private.git")
+	g.host("clone", "-q", "--bare", ".", remote)
+	g.host("remote", "add", "origin", remote)
+	g.sandboxed = true
+	for _, call := range [][2]string{{"fetch", "origin"}, {"fetch", ""}, {"pull", "origin main"}, {"push", "origin main"}} {
+		if r := g.run(call[0], call[1]); r.Success || r.ErrorKind != tools.Security {
+			t.Errorf("git %s: %+v", call[0], r)
+		}
+	}
+	g.policy.Autonomy = tools.Supervised
+	call := g.call("fetch", "origin")
+	call.Approver = sly{func() {}}
+	r, err := g.executor.Execute(t.Context(), call, nil)
+	if err != nil || !r.Success {
+		t.Errorf("a person agreed: %+v, %v", r, err)
+	}
+	g.policy.Autonomy, g.sandboxed = tools.Full, false
+	g.ok("fetch", "origin")
 }
 
 func TestGitPrintsNoCredentials(t *testing.T) {
