@@ -32,6 +32,7 @@ func readable(ctx context.Context, page string, at *url.URL) (string, error) {
 	}
 	unsightly(doc)
 	nodes := strip(doc)
+	apart(doc)
 	lead(doc, at)
 	if err := ctx.Err(); err != nil || nodes > maxNodes {
 		return plain(doc), err
@@ -101,6 +102,27 @@ func strip(n *html.Node) int {
 		child = next
 	}
 	return count
+}
+
+// apart keeps texts apart that stand apart on a screen, where the converter does
+// not know it.
+func apart(doc *html.Node) {
+	var after []*html.Node
+	for n := range doc.Descendants() {
+		switch n.DataAtom {
+		case atom.Summary, atom.Legend, atom.Center, atom.Marquee:
+			n.DataAtom, n.Data = atom.Div, "div"
+		case atom.Option, atom.Select, atom.Button:
+			after = append(after, n)
+		}
+	}
+	for _, n := range after {
+		gap := " "
+		if n.DataAtom == atom.Option && n.NextSibling != nil {
+			gap = ", "
+		}
+		n.Parent.InsertBefore(&html.Node{Type: html.TextNode, Data: gap}, n.NextSibling)
+	}
 }
 
 // unseen reports whether an element is hidden by an attribute.

@@ -35,3 +35,20 @@ func TestLinks(t *testing.T) {
 		})
 	}
 }
+
+// TestTextsStayApart that stand apart on a screen.
+func TestTextsStayApart(t *testing.T) {
+	for page, want := range map[string]string{
+		"<details><summary>More</summary>closed</details>":           "More\n\nclosed",
+		"<fieldset><legend>Address</legend>street</fieldset>":        "Address\n\nstreet",
+		"<center>middle</center>below":                               "middle\n\nbelow",
+		"<select><option>one</option><option>two</option></select>x": "one, two x",
+		"<p><button>yes</button><button>no</button></p>":             "yes no",
+		"<dl><dt>a<dd>b</dl>":                                        "a\n\nb",
+	} {
+		text, err := readable(t.Context(), page, &url.URL{Scheme: "https", Host: "example.com"})
+		if err != nil || text != want {
+			t.Errorf("%s: %q, %v; want %q", page, text, err, want)
+		}
+	}
+}
