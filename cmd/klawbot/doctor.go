@@ -26,7 +26,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long:  "Tries every part for real, one short model call included, and names one command for each fix.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all := a.examine(cmd.Context())
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			all := a.examine(ctx)
 			healthy := true
 			for i := range all {
 				all[i].Text = a.redact.Text(all[i].Text)

@@ -31,8 +31,10 @@ func (a *app) mcpListCommand() *cobra.Command {
 		Short: "Connect to the servers and list their tools",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
-				ctx, cancel := context.WithTimeout(cmd.Context(), probeTime)
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			return a.withData(ctx, func(_ *live, _ folders, d *engine.Data) error {
+				ctx, cancel := context.WithTimeout(ctx, probeTime)
 				defer cancel()
 				all := d.MCP().Probe(ctx)
 				if asJSON {
@@ -227,6 +229,8 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 	if asJSON && !yes {
 		return usage("--json needs --yes")
 	}
+	ctx, stop := untilSignal(ctx)
+	defer stop()
 	ask := a.prompter()
 	at, done := a.signIn(ask)
 	defer done()

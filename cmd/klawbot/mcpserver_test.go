@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 )
 
 // fromClient is a message of the client: a request, a note or an answer.
@@ -20,12 +21,24 @@ type fromClient struct {
 // serveMCP is an MCP server on standard input and output with one tool, echo,
 // whose description is in the file $ABOUT. With a file $FORM it has the tool
 // survey, too, which asks the person for the form in it and writes what it gets
-// to $FORM.got.
+// to $FORM.got. With $PIDS it starts a program of its own and writes both process
+// ids to that file.
 func serveMCP() {
 	about, err := os.ReadFile(os.Getenv("ABOUT"))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if file := os.Getenv("PIDS"); file != "" {
+		child := exec.Command("sleep", "1000")
+		if err := child.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		if err := os.WriteFile(file, fmt.Appendf(nil, "%d %d\n", os.Getpid(), child.Process.Pid), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 	description, _ := json.Marshal(string(about)) // a string
 	listed := fmt.Sprintf(`{"name":"echo","description":%s,"inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}`, description)
@@ -51,6 +64,7 @@ func serveMCP() {
 				return
 			}
 			answer(m.ID, `{"content":[{"type":"text","text":"thank you"}]}`)
+		case m.Method == "tools/call" && m.Params.Arguments.Text == "nothing": // it does not answer
 		case m.Method == "tools/call":
 			said, _ := json.Marshal("you said: " + m.Params.Arguments.Text) // a string
 			answer(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, said))

@@ -63,7 +63,9 @@ func (a *app) toolsCallCommand() *cobra.Command {
 		Long:  "Calls a tool with a JSON object of arguments (- reads it from standard input) and prints its result.\nThe exit code is 0 when it succeeded and 1 when not.",
 		Args:  takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.callTool(cmd.Context(), args[0], args[1], asJSON, yes)
+			ctx, stop := untilSignal(cmd.Context()) // what it has started ends with it
+			defer stop()
+			return a.callTool(ctx, args[0], args[1], asJSON, yes)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result for programs")
