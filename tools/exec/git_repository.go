@@ -200,7 +200,9 @@ var gitSafeKeys = regexp.MustCompile(`^(` + strings.Join([]string{
 	`merge\.(ff|conflictstyle|renames|renamelimit|stat|autostash|directoryrenames|log)`, `rebase\.(autostash|autosquash|stat|updaterefs)`,
 	`diff\.(algorithm|renames|renamelimit|mnemonicprefix|noprefix|context|colormoved|colormovedws|interhunkcontext|indentheuristic)`,
 	`color\..+`, `log\.(date|decorate|follow|abbrevcommit)`, `status\.(short|branch|showuntrackedfiles|relativepaths|aheadbehind|renames)`,
-	`commit\.(gpgsign|verbose|cleanup|status)`, `tag\.(sort|gpgsign)`, `advice\..+`, `gc\.[a-z]+`, `pack\.(window|depth|threads|windowmemory|writebitmaps)`,
+	`commit\.(gpgsign|verbose|cleanup|status)`, `tag\.(sort|gpgsign)`, `advice\..+`,
+	`gc\.(aggressive(depth|window)|auto|autodetach|autopacklimit|bigpackthreshold|cruftpacks|logexpiry|packrefs|(worktree)?pruneexpire|reflogexpire` +
+		`|reflogexpireunreachable|rerereresolved|rerereunresolved|writecommitgraph)`, `pack\.(window|depth|threads|windowmemory|writebitmaps)`,
 	`index\.(version|threads|sparse)`, `feature\.(manyfiles)`, `extensions\.objectformat`, `rerere\.(enabled|autoupdate)`, `column\.[a-z]+`,
 	`help\.(autocorrect)`, `protocol\.version`, `http\.(postbuffer|version|lowspeedlimit|lowspeedtime)`, `lfs\.repositoryformatversion`,
 	`maintenance\.(auto|strategy)`, `receive\.denycurrentbranch`, `github\.user`, `i18n\.(commitencoding|logoutputencoding)`,

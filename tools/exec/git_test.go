@@ -341,6 +341,7 @@ func TestGitRunsNothingOfTheRepository(t *testing.T) {
 		"protocol":     "[protocol \"ext\"]\n\tallow = always",
 		"ext remote":   "[remote \"origin\"]\n\turl = ext::sh -c touch% PWNED",
 		"broken":       "[core\n",
+		"gc hook":      "[gc]\n\trecentObjectsHook = " + run,
 		"upper case":   "[CORE]\n\tFSMonitor = " + run,
 	}
 	for name, config := range configs {
