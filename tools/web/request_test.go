@@ -178,7 +178,7 @@ func TestContents(t *testing.T) {
 		"utf-16 without a mark":    {"text/plain; charset=UTF-16LE", "h\x00i\x00", "hi"},
 		"utf-16 of the other end":  {"text/plain; charset=utf-16be", "\x00h\x00i", "hi"},
 		"utf-32":                   {"text/plain", "\xff\xfe\x00\x00h\x00\x00\x00", "Binary content (8 bytes, type: text/plain)"},
-		"a few zero bytes":         {"text/plain", strings.Repeat("words ", 40) + "a\x00b", strings.Repeat("words ", 40) + "ab"},
+		"a few zero bytes":         {"text/plain", strings.Repeat("words ", 40) + "a\x00b", strings.Repeat("words ", 40) + "a b"},
 		"a pdf of letters":         {"application/pdf", "%PDF-1.4\n1 0 obj\n", "Binary content (17 bytes, type: application/pdf)"},
 		"a pdf by a lie":           {"text/plain", "%PDF-1.4\n1 0 obj\n", "Binary content (17 bytes, type: text/plain)"},
 		"a page that names it":     {"text/html", "<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2", "Привет"},

@@ -130,7 +130,7 @@ func (l loaded) textual(kind string) bool {
 		return false
 	case l.wide(start):
 		return text
-	case zeros*100 > len(start): // a few are left out
+	case zeros*100 > len(start): // a few become blanks
 		return false
 	}
 	media := strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "font/")
@@ -168,7 +168,7 @@ func (l loaded) text(kind string) string {
 			text = strings.TrimPrefix(decoded, "\uFEFF")
 		}
 	}
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", " ")
 }
 
 // fit returns text that is not longer than limit bytes. A longer one is left to
