@@ -115,13 +115,17 @@ func (e *embedder) Dimensions(ctx context.Context) (int, error) {
 	return m.Dimensions(ctx)
 }
 
-// Query is the vector of what is looked for.
+// Query is the vector of what is looked for, nil for what the model cannot read.
 func (e *embedder) Query(ctx context.Context, text string) ([]float32, error) {
 	m, err := e.current()
 	if err != nil {
 		return nil, err
 	}
-	return m.Query(ctx, text)
+	v, err := m.Query(ctx, text)
+	if errors.Is(err, embed.ErrUnread) {
+		return nil, nil
+	}
+	return v, err
 }
 
 // Passages are the vectors of what is to be found.

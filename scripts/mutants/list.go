@@ -632,6 +632,10 @@ var mutants = []mutant{
 		"TestWordsThatSayLittleGiveWay",
 	},
 	{
+		"engine/internal/embed/embed.go", `return nil, ErrUnread`, `own = 0`,
+		"TestModelSaysWhatItCannotRead",
+	},
+	{
 		"engine/internal/memory/core.go", `f.others = sections`, `f.others = nil`,
 		"TestCoreMemoryKeepsSectionsThatNobodyReads",
 	},

@@ -74,9 +74,22 @@ func New(c Config) *Model {
 // errClosed is what a Model says after Close.
 var errClosed = errors.New("embed: the model is closed")
 
-// Query returns the vector of a text that is looked for.
+// ErrUnread is the error of Query for a text that the model cannot read: its
+// vocabulary lacks at least half of it, as that of an English model does of Chinese.
+// The vector would say nothing.
+var ErrUnread = errors.New("the embedding model cannot read the text")
+
+// Query returns the vector of a text that is looked for, or ErrUnread.
 func (m *Model) Query(ctx context.Context, text string) ([]float32, error) {
-	all, err := m.vectors(ctx, []string{m.config.Recipe.QueryPrefix + text})
+	prefix := m.config.Recipe.QueryPrefix
+	encoded, unread, err := m.encode(ctx, []string{prefix, prefix + text})
+	if err != nil {
+		return nil, err
+	}
+	if own := len(encoded[1]) - len(encoded[0]); own > 0 && 2*(unread[1]-unread[0]) >= own {
+		return nil, ErrUnread
+	}
+	all, err := m.vectors(ctx, encoded[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +106,11 @@ func (m *Model) Passages(ctx context.Context, texts []string) ([][]float32, erro
 	for i, t := range texts {
 		ready[i] = m.config.Recipe.PassagePrefix + t
 	}
-	return m.vectors(ctx, ready)
+	encoded, _, err := m.encode(ctx, ready)
+	if err != nil {
+		return nil, err
+	}
+	return m.vectors(ctx, encoded)
 }
 
 // Dimensions is the length of the vectors. It loads the model.
@@ -115,12 +132,8 @@ func (m *Model) Close() error {
 
 // vectors computes batch by batch, and lets others in between: a question does
 // not wait for all that is to be found.
-func (m *Model) vectors(ctx context.Context, texts []string) ([][]float32, error) {
-	encoded, err := m.encode(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	all := make([][]float32, len(texts))
+func (m *Model) vectors(ctx context.Context, encoded [][]int64) ([][]float32, error) {
+	all := make([][]float32, len(encoded))
 	for batch := range batches(encoded) {
 		if err := m.compute(ctx, encoded, batch, all); err != nil {
 			return nil, err
@@ -141,19 +154,26 @@ func (m *Model) take(ctx context.Context) error {
 
 func (m *Model) leave() { <-m.turn }
 
-func (m *Model) encode(ctx context.Context, texts []string) ([][]int64, error) {
+// encode returns the ids of each text, and how many of them stand for what the
+// vocabulary lacks.
+func (m *Model) encode(ctx context.Context, texts []string) (encoded [][]int64, unread []int, err error) {
 	if err := m.take(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer m.leave()
 	if err := m.load(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	encoded := make([][]int64, len(texts))
+	encoded, unread = make([][]int64, len(texts)), make([]int, len(texts))
 	for i, t := range texts {
 		encoded[i] = m.tokens.encode(t, m.config.Recipe.MaxTokens)
+		for _, id := range encoded[i] {
+			if id == m.tokens.unread() {
+				unread[i]++
+			}
+		}
 	}
-	return encoded, nil
+	return encoded, unread, nil
 }
 
 func (m *Model) compute(ctx context.Context, encoded [][]int64, batch []int, all [][]float32) error {

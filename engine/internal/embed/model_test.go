@@ -36,6 +36,7 @@ func (s *slow) close() error { s.closed.Add(1); return nil }
 type letters struct{}
 
 func (letters) encode(text string, limit int) []int64 { return make([]int64, min(len(text), limit)) }
+func (letters) unread() int64                         { return -1 }
 
 // slowModel is a model whose batches take a second, and how often it was loaded.
 func slowModel(t *testing.T) (m *Model, s *slow, loads *int) {
@@ -48,6 +49,34 @@ func slowModel(t *testing.T) (m *Model, s *slow, loads *int) {
 		}
 	})
 	return m, s, loads
+}
+
+// odd is a tokenizer that can read all letters but x.
+type odd struct{ letters }
+
+func (odd) encode(text string, limit int) []int64 {
+	var ids []int64
+	for _, r := range text {
+		if ids = append(ids, 1); r == 'x' {
+			ids[len(ids)-1] = 7
+		}
+	}
+	return ids[:min(len(ids), limit)]
+}
+
+func (odd) unread() int64 { return 7 }
+
+func TestModelSaysWhatItCannotRead(t *testing.T) {
+	m, _, _ := slowModel(t)
+	m.config.Recipe.QueryPrefix, m.open = "query: x", func() (tokenizer, computer, error) { return odd{}, &slow{}, nil }
+	for text, want := range map[string]bool{"": true, "abc": true, "abx": true, "ax": false, "xxx": false} {
+		if v, err := m.Query(t.Context(), text); errors.Is(err, ErrUnread) == want || (v != nil) != want {
+			t.Errorf("%q: %v, %v", text, v, err)
+		}
+	}
+	if v, err := m.Passages(t.Context(), []string{"xxx"}); err != nil || len(v) != 1 {
+		t.Errorf("what is to be found: %v, %v", v, err)
+	}
 }
 
 func TestModelIsReleasedWhenIdle(t *testing.T) {

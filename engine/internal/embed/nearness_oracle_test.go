@@ -4,6 +4,7 @@ package embed
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,21 @@ func TestOracleNearnessOfPlainQuestions(t *testing.T) {
 		for i, question := range []string{"Which locker code did I tell you?", "who serviced the boiler?", "when do we go to Portugal?"} {
 			if n := nearnesses(t, m, question, passages)[i]; n < least {
 				t.Errorf("%s: %q and %q have the nearness %.2f", name, question, said[i], n)
+			}
+		}
+	}
+}
+
+// TestOracleUnread: the English models know that they cannot read Chinese, and read
+// Russian letter by letter.
+func TestOracleUnread(t *testing.T) {
+	for _, name := range []string{"e5-small-v2", "all-minilm-l6-v2"} {
+		m := openModel(t, name)
+		for text, reads := range map[string]bool{
+			"我的钥匙在哪里？": false, "什么时候开会": false, "🎂": false, "Где мои ключи?": true, "Where are my keys? 🎂": true, "naïve café": true, "?": true,
+		} {
+			if _, err := m.Query(t.Context(), text); errors.Is(err, ErrUnread) == reads || err != nil && reads {
+				t.Errorf("%s: %q: %v", name, text, err)
 			}
 		}
 	}

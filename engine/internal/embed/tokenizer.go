@@ -13,6 +13,8 @@ type tokenizer interface {
 	// encode returns at most limit ids, the special ones included. A longer
 	// text is cut at its end.
 	encode(text string, limit int) []int64
+	// unread is the id that stands for what the vocabulary does not have.
+	unread() int64
 }
 
 // tokenizerFile is the part of a tokenizer.json that matters for encoding. Its

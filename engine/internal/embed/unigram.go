@@ -103,6 +103,8 @@ type step struct {
 	score float64 // of the whole way
 }
 
+func (u *unigram) unread() int64 { return u.unknown }
+
 // spell appends the pieces of a word.
 func (u *unigram) spell(ids []int64, word string) []int64 {
 	ways := make([]step, len(word)+1)

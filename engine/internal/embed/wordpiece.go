@@ -86,6 +86,8 @@ func (w *wordPiece) encode(text string, limit int) []int64 {
 	return append(ids[:min(len(ids), max(room, 0))], w.after...)
 }
 
+func (w *wordPiece) unread() int64 { return w.unknown }
+
 // words are the words of a text, normalised.
 func (w *wordPiece) words(text string) func(yield func([]rune) bool) {
 	return func(yield func([]rune) bool) {
