@@ -14,6 +14,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
 	"klawbot/tools"
+	"klawbot/tools/job"
 )
 
 // survey is a tool whose program asks the person something.
@@ -222,6 +223,24 @@ func TestOthersDoNotAnswer(t *testing.T) {
 	say(bob, "Bob!")
 	h.sees(-100, "so: answered option -1, 4 characters")
 	h.sees(-100, "re: ")
+}
+
+// TestRunsThatNobodyAttendsDecline: a schedule has nobody to ask, whichever chat it
+// works for.
+func TestRunsThatNobodyAttendsDecline(t *testing.T) {
+	h := office(t, nameOf)
+	h.settings.ApprovalTimeout = time.Second
+	h.start()
+	s := h.engine.Schedules()
+	if _, err := s.Add(t.Context(), tools.Call{}, job.New{Name: "poll", At: "in 10m", Message: "/tool survey {}", InjectInto: "telegram_11"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context(), tools.Call{}, "poll"); err != nil {
+		t.Fatal(err)
+	}
+	if !h.messenger.wait(10*time.Second, func() bool { return len(h.messenger.texts(alice)) > 0 }) || !strings.Contains(h.messenger.texts(alice)[0], "declined option -1") {
+		t.Errorf("the chat shows %q", h.messenger.texts(alice))
+	}
 }
 
 // TestPageIsForAnOwner: who calls is not who opens pages for a server.

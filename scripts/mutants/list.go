@@ -182,6 +182,56 @@ var mutants = []mutant{
 		"TestServerSeesNothingOfTheEnvironment",
 	},
 	{
+		"tools/mcp/tool.go", `Changes: !reads, RequiresApproval: !reads, Outside: true,`, `Changes: !reads, Outside: true,`,
+		"TestToolsAskUnlessTheOwnerSaysTheyRead",
+	},
+	{
+		"tools/mcp/tool.go", `if standing := s.verdict(t.Accepted); standing != Usable {`, `if standing := s.verdict(t.Accepted); standing == Gone {`,
+		"TestCallOfAToolThatHasJustChanged",
+	},
+	{
+		"tools/mcp/tool.go", `newClock(timeout, cancel)`, `newClock(time.Hour, cancel)`,
+		"TestTimeoutLeavesTheSessionAlive",
+	},
+	{
+		"tools/mcp/name.go", `legal(tool) != "" && !taken(name) {`, `legal(tool) != "" {`,
+		"TestNames",
+	},
+	{
+		"tools/mcp/result.go", `case len(data) > maxFileBytes:`, `case len(data) > 9*maxFileBytes:`,
+		"TestAnswersBecomeResults",
+	},
+	{
+		"tools/mcp/http.go", `case !isAt(home, r.URL):`, `case home == nil:`,
+		"TestRedirectsStayAtTheOrigin",
+	},
+	{
+		"tools/mcp/elicit.go", `if secret := f.secret(); secret != "" {`, `if secret := f.secret(); secret == "-" {`,
+		"TestNobodyIsAskedForSecrets",
+	},
+	{
+		"tools/mcp/elicit.go", `case u.User != nil:`, `case u.Port() == "0":`,
+		"TestPagesToOpen",
+	},
+	{
+		"tools/mcp/signin.go", `g.Config.ClientSecret = "" // it is where the owner keeps it`, `_ = g`,
+		"TestSigningInAsAKnownClient",
+	},
+	{
+		"engine/inquiry.go", `	if t.job != nil {
+		return declined, nil
+	}`, ``,
+		"TestRunsThatNobodyAttendsDecline",
+	},
+	{
+		"engine/inquiry.go", `tx.ReplaceUpdate(it.row.ID, []byte("{}"))`, `tx.ReplaceUpdate(it.row.ID, it.row.Raw)`,
+		"TestAnswerInWordsGoesToTheProgramOnly",
+	},
+	{
+		"engine/press.go", `asked == nil || !question || answer.option`, `asked == nil || answer.option`,
+		"TestAnswersByButton",
+	},
+	{
 		"tools/source.go", `if other, taken := r.byName[spec.Name]; taken {`, `if other, taken := r.byName[spec.Name]; taken && spec.Name == "" {`,
 		"TestSourcesNeverShadow",
 	},
@@ -613,6 +663,30 @@ var mutants = []mutant{
 `, `	_ = putBack
 `,
 		"TestGitKeepsReadOnlyFiles",
+	},
+	{
+		"tools/exec/git_repository.go", `	if c.remote() == "" {
+		if err := r.permitsUsual(c)`, `	if c.remote() == "it" {
+		if err := r.permitsUsual(c)`,
+		"TestGitGoesNowhereUnseen",
+	},
+	{
+		"tools/exec/git_repository.go", `strings.HasPrefix(at, "remotes/") || strings.HasPrefix(at, "branches/"):`, `at == "it":`,
+		"TestGitGoesNowhereUnseen",
+	},
+	{
+		"tools/exec/git_repository.go", `strings.HasPrefix(value, ":") && value != ":"):`, `value == "it"):`,
+		"TestGitForcesNothingThatTheRepositorySays",
+	},
+	{
+		"tools/exec/git.go", `d.Verdict != tools.Ask && g.config.Sandboxed()`, `d.Verdict == "" && g.config.Sandboxed()`,
+		"TestGitLeavesTheSandboxForAPersonOnly",
+	},
+	{
+		"tools/exec/git_run.go", `	c.Argv = append([]string{found}, c.Argv[1:]...)
+`, `	_ = found
+`,
+		"TestGitIsNoProgramOfTheWorkspace",
 	},
 	// From here on the memory.
 	{

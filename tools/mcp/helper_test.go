@@ -155,6 +155,13 @@ func newTestServer() *sdk.Server {
 		}
 		return say("changed")
 	})
+	add("album", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
+		parts := []sdk.Content{&sdk.ImageContent{Data: make([]byte, 10<<20+1), MIMEType: "image/png"}}
+		for range 10 {
+			parts = append(parts, &sdk.ImageContent{Data: pixel, MIMEType: "image/png"})
+		}
+		return &sdk.CallToolResult{Content: parts}, nil, nil
+	})
 	add("ask", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
 		return ask(ctx, r, `{"type":"object","properties":{"sure":{"type":"boolean"},"color":{"type":"string","default":"blue"}},"required":["sure"]}`)
 	})
@@ -322,7 +329,9 @@ func (h *house) configure(servers map[string]mcp.Server) {
 // call calls a tool; somebody agrees to everything unless who says otherwise.
 func (h *house) call(name, arguments string, who tools.Approver) tools.Result {
 	h.t.Helper()
-	r, err := h.executor.Execute(h.t.Context(), tools.Call{
+	ctx, cancel := context.WithTimeout(h.t.Context(), 30*time.Second)
+	defer cancel()
+	r, err := h.executor.Execute(ctx, tools.Call{
 		ID: "call-" + name, Name: name, Arguments: json.RawMessage(arguments), Chat: "telegram_1", User: 7, Approver: who,
 	}, nil)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestNothingIsUsedBeforeTheOwnerAccepts(t *testing.T) {
 	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); r.Output != "you said: x" {
 		t.Errorf("%+v", r)
 	}
-	if got := h.offered(); len(got) != 13 || !slices.IsSorted(got) {
+	if got := h.offered(); len(got) != 14 || !slices.IsSorted(got) {
 		t.Errorf("offered after: %v", got)
 	}
 }
@@ -139,6 +139,10 @@ func TestAnswersBecomeResults(t *testing.T) {
 	}
 	if r := h.call("mcp_test_big", "{}", tools.Always{}); !r.Truncated || len(r.Output) > 11_000 {
 		t.Errorf("%d characters, %+v", len(r.Output), r.Truncated)
+	}
+	if r := h.call("mcp_test_album", "{}", tools.Always{}); len(r.Artifacts) != 8 ||
+		strings.Count(r.Output, "left out: too large]") != 1 || strings.Count(r.Output, "left out: too many files]") != 2 {
+		t.Errorf("%d files: %s", len(r.Artifacts), r.Output)
 	}
 	if r := h.call("mcp_test_echo", `{"txt":"x"}`, tools.Always{}); r.ErrorKind != tools.Validation {
 		t.Errorf("%+v", r)
