@@ -108,6 +108,15 @@ c.createOffer().then((offer) => c.setLocalDescription(offer));
 	mux.HandleFunc("/fields", page(`<title>Fields</title><form><input name=plain value=old><input id=pw type=password value=hunter2><input id=card autocomplete="billing cc-number" value=hunter2>
 <input id=code autocomplete=one-time-code value=hunter2><textarea id=long>some words</textarea><select id=size><option>small<option selected>large</select>
 <input type=checkbox id=yes checked><input type=checkbox id=no><input type=submit value=Send></form>`))
+	const honest = `<title>Honest</title><form id=f>honest words<button>Go on</button><input name=x></form>`
+	mux.HandleFunc("/liar", page(honest+`<script>
+String.prototype.slice = () => "http://bank.example/"; JSON.stringify = () => { throw new Error("no\n at all"); };
+document.querySelectorAll = Element.prototype.querySelectorAll = () => []; Element.prototype.getClientRects = () => [];
+for (const key of ["title", "body", "readyState"]) { Object.defineProperty(document, key, { get() { return { slice: () => "x".repeat(1e6), innerText: "no" }; } }); }
+</script>`))
+	mux.HandleFunc("/names", page(strings.ReplaceAll(honest, "<input name=x>", strings.Join([]string{
+		"<input name=parentElement>", "<input name=tagName>", "<input name=previousElementSibling>", "<input name=innerText>", "<input name=getAttribute>", "<input name=querySelectorAll>",
+	}, ""))+"<img name=readyState><img name=title><img name=body><img name=documentElement><img name=querySelectorAll><img name=querySelector><img name=getElementsByTagName><img id="+strings.Repeat("i", 100_000)+">"))
 	mux.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
 	mux.HandleFunc("/drawing", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "image/svg+xml")
@@ -220,6 +229,27 @@ func TestBrowserSaysWhyThereIsNoPage(t *testing.T) {
 	}
 	if r := h.call("browser", args{"action": "open", "url": s.URL + "/drawing"}); !strings.Contains(r.Output, "# (no title)\n") || !strings.Contains(r.Output, "drawn words") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestBrowserIsNotLiedTo: a page cannot change what is told of it, neither by
+// its scripts nor by the names of its elements.
+func TestBrowserIsNotLiedTo(t *testing.T) {
+	s := openSite(t)
+	h := furnished(t, web.Config{})
+	for _, name := range []string{"/liar", "/names"} {
+		r := h.call("browser", args{"action": "open", "url": s.URL + name})
+		for _, want := range []string{"# Honest\n" + s.URL + name + "\n", "honest words", `button "Go on" at `, `field text "" at `} {
+			if !r.Success || !strings.Contains(r.Output, want) {
+				t.Errorf("%s: %q is missing in %.500s", name, want, r.Output)
+			}
+		}
+		if len(r.Output) > 2000 {
+			t.Errorf("%s: %d bytes", name, len(r.Output))
+		}
+		if r := h.call("browser", args{"action": "text", "selector": "form"}); !strings.Contains(r.Output, "honest words") {
+			t.Errorf("%s: %.500s", name, r.Output)
+		}
 	}
 }
 

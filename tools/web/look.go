@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -31,11 +34,27 @@ var lookScript string
 func (t *tab) look(ctx context.Context, selector string) (s sight, err error) {
 	inner, done := t.within(ctx, readyWithin)
 	defer done()
-	s, err = chromedp.Run(inner, chromedp.Evaluate[sight](fmt.Sprintf("(%s)(%q, %d)", lookScript, selector, maxPage)))
+	s, err = chromedp.Run(inner, aside[sight](fmt.Sprintf("(%s)(%q, %d)", lookScript, selector, maxPage)))
 	if err == nil && !s.Found {
 		return s, fmt.Errorf("nothing matches %s", selector)
 	}
 	return s, err
+}
+
+// aside evaluates a script in a world of its own: it sees the page, but no
+// function and no property that the page has put in the place of the browser's.
+func aside[T any](script string) chromedp.Action[T] {
+	return func(ctx context.Context, at *chromedp.Target) (v T, err error) {
+		frames, err := cdp.Call(ctx, at, page.GetFrameTree, cdp.Empty{})
+		if err != nil {
+			return v, err
+		}
+		world, err := cdp.Call(ctx, at, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: frames.FrameTree.Frame.ID, WorldName: "klawbot"})
+		if err != nil {
+			return v, err
+		}
+		return chromedp.Evaluate[T](script, func(p *runtime.EvaluateParams) { p.ContextID = world.ExecutionContextID })(ctx, at)
+	}
 }
 
 // String is the page for a model.
