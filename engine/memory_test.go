@@ -3,6 +3,7 @@ package engine_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,30 @@ func TestMemoryStoreRecallForget(t *testing.T) {
 	if got := h.asks(alice, `/tool memory_forget {"key": "anna_birthday"}`); !strings.Contains(got, "Error: memory 'anna_birthday' not found") {
 		t.Errorf("forgetting again says %q", got)
 	}
+}
+
+// TestWhatIsFoundCanBeForgotten: a memory without a name is forgotten by the id that
+// the search shows, and an owner forgets by its name what was saved for all chats.
+func TestWhatIsFoundCanBeForgotten(t *testing.T) {
+	h := build(t)
+	call := h.calls()
+	call("memory_save", `{"content": "Anna likes orchids"}`)
+	if err := os.WriteFile(filepath.Join(h.workspace(), "MEMORY.md"), []byte("Bob likes orchids"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := call("memory_search", `{"query": "orchids"}`)
+	id := regexp.MustCompile(`\[manual\] \(\d{4}-\d\d-\d\d \d\d:\d\d\) id (\d+)\nAnna`).FindStringSubmatch(got)
+	if id == nil || strings.Count(got, " id ") != 1 {
+		t.Fatalf("the search shows %q", got)
+	}
+	wantIn(t, call("memory_forget", `{"id": `+id[1]+`}`), "OK: memory '"+id[1]+"' forgotten")
+	if got := call("memory_search", `{"query": "orchids"}`); strings.Contains(got, "Anna") || !strings.Contains(got, "Bob") {
+		t.Errorf("afterwards the search shows %q", got)
+	}
+	if _, err := openData(t, h).SaveMemory(t.Context(), recall.Entry{Content: "The boiler is old", Key: "boiler", Source: "manual"}); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, call("memory_forget", `{"key": "boiler"}`), "OK: memory 'boiler' forgotten")
 }
 
 func TestHistorySearchFindsWhatWasSaidInThisChatAlone(t *testing.T) {

@@ -163,7 +163,11 @@ func memoryOf(tx *store.Tx, s store.Scope, c tools.Call, key string, id store.Me
 		if err != nil {
 			return store.Memory{}, err
 		}
-		return tx.MemoryByKey(chat.Channel, chat.ID, key)
+		m, err := tx.MemoryByKey(chat.Channel, chat.ID, key)
+		if errors.Is(err, store.ErrNotFound) && s.Channel == "" {
+			return onlyMemory(tx, key) // an owner finds it, too
+		}
+		return m, err
 	}
 	m, err := tx.Memory(id)
 	if err == nil && s.Channel != "" && (m.Channel != s.Channel || m.Chat != s.Chat) {

@@ -123,15 +123,23 @@ type searchArgs struct {
 }
 
 func (f family) search(ctx context.Context, c tools.Call, a searchArgs) tools.Result {
-	return found(f.memory.Search(ctx, c, a.Query, min(a.TopK, maxHits)))
+	hits, err := f.memory.Search(ctx, c, a.Query, min(a.TopK, maxHits))
+	return found(hits, err, func(h Hit) string {
+		if h.ID == 0 { // a file
+			return ""
+		}
+		return fmt.Sprintf(" id %d", h.ID)
+	})
 }
 
 func (f family) history(ctx context.Context, c tools.Call, a searchArgs) tools.Result {
-	return found(f.memory.History(ctx, c, a.Query, min(a.TopK, maxHits)))
+	hits, err := f.memory.History(ctx, c, a.Query, min(a.TopK, maxHits))
+	return found(hits, err, func(Hit) string { return "" })
 }
 
-// found is what was found, for the model and as data.
-func found(hits []Hit, err error) tools.Result {
+// found is what was found, for the model and as data. mark is what stands behind the
+// time of a hit.
+func found(hits []Hit, err error, mark func(Hit) string) tools.Result {
 	if err != nil {
 		return failed(err)
 	}
@@ -140,7 +148,7 @@ func found(hits []Hit, err error) tools.Result {
 	}
 	parts := make([]string, len(hits))
 	for i, h := range hits {
-		parts[i] = fmt.Sprintf("[%s] (%s)\n%s", h.Source, h.At.Format("2006-01-02 15:04"), h.Content)
+		parts[i] = fmt.Sprintf("[%s] (%s)%s\n%s", h.Source, h.At.Format("2006-01-02 15:04"), mark(h), h.Content)
 	}
 	r := tools.OK(strings.Join(parts, "\n\n---\n\n"))
 	if data, err := json.Marshal(hits); err == nil {
