@@ -70,7 +70,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	}
 	p.shell = exec.NewShell(exec.ShellConfig{
 		Workspace: f.workspace, Settings: func() exec.ShellSettings { return l.config().shell() }, AllowHardlinks: files.AllowHardlinks,
-		Runner: p.box.shell, ReadOnly: l.readOnly,
+		Runner: p.box.shell, Gate: &p.box.gate, ReadOnly: l.readOnly,
 	})
 	p.plugins = plugins(l, p.box, log)
 	code := exec.NewCode(exec.CodeConfig{Workspace: f.workspace, Sandbox: p.box.code, ReadOnly: l.readOnly})

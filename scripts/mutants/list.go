@@ -647,7 +647,7 @@ var mutants = []mutant{
 		"TestGitStartsNothingInARepositoryWithin",
 	},
 	{
-		"tools/exec/git.go", `	open, err = g.config.Gate.Close(ctx)`, `	open, err = new(sandbox.Gate).Close(ctx)`,
+		"tools/exec/git.go", `open, err := alone(ctx, g.config.Gate)`, `open, err := alone(ctx, new(sandbox.Gate))`,
 		"TestGitWaitsForTheSandbox",
 	},
 	{
@@ -687,6 +687,14 @@ var mutants = []mutant{
 `, `	_ = found
 `,
 		"TestGitIsNoProgramOfTheWorkspace",
+	},
+	{
+		"tools/exec/shell_run.go", `if v, refusal = s.look(c.Arguments); refusal == nil && !v.listed {`, `if refusal == nil && !v.listed {`,
+		"TestHarmlessCommandsWaitForTheSandbox",
+	},
+	{
+		"tools/exec/shell_run.go", `open, err := alone(ctx, s.config.Gate)`, `open, err := alone(ctx, new(sandbox.Gate))`,
+		"TestHarmlessCommandsWaitForTheSandbox",
 	},
 	// From here on the memory.
 	{

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"klawbot/tools"
 	"klawbot/tools/sandbox"
@@ -91,7 +90,7 @@ func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result 
 	if err != nil {
 		return *gitFailed(err)
 	}
-	open, err := g.alone(ctx)
+	open, err := alone(ctx, g.config.Gate)
 	if err != nil {
 		return *gitFailed(err)
 	}
@@ -119,21 +118,6 @@ func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result 
 		return *gitFailed(err)
 	}
 	return gitResult(args.Action, out)
-}
-
-// gitPatience is how long git waits for commands in the sandbox to end.
-const gitPatience = 10 * time.Second
-
-// alone waits until no command runs in the sandbox: it could change what git does
-// between the look at the repository and git's own.
-func (g *git) alone(ctx context.Context) (open func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, gitPatience)
-	defer cancel()
-	open, err = g.config.Gate.Close(ctx)
-	if err != nil {
-		return nil, &gitRefusal{tools.Execution, "a command runs in the sandbox and could change the repository meanwhile; wait for its end, or end it with shell_manage"}
-	}
-	return open, nil
 }
 
 // inside refuses remotes that are folders when models run things in a sandbox,

@@ -51,6 +51,10 @@ type ShellConfig struct {
 	// Runner is asked at every call for where commands run; nil: outside any
 	// sandbox.
 	Runner func() sandbox.Runner
+	// Gate is closed while a harmless command runs outside the sandbox, so that no
+	// command in it changes the files after they were looked at; nil: there is no
+	// sandbox.
+	Gate *sandbox.Gate
 	// ReadOnly names files of the workspace that a call may not change where its
 	// commands run in a sandbox; nil: none.
 	ReadOnly func(tools.Call) []string
@@ -78,6 +82,9 @@ func NewShell(c ShellConfig) *Shell {
 	}
 	if c.ReadOnly == nil {
 		c.ReadOnly = noneReadOnly
+	}
+	if c.Gate == nil {
+		c.Gate = new(sandbox.Gate)
 	}
 	if c.AllowHardlinks == nil {
 		c.AllowHardlinks = func() bool { return false }

@@ -44,8 +44,9 @@ func (j *job) over() bool {
 	}
 }
 
-// background starts a command that outlives its call.
-func (s *Shell) background(ctx context.Context, c tools.Call, v view, runner sandbox.Runner, steps []step) tools.Result {
+// background starts a command that outlives its call, and calls over when it has
+// ended.
+func (s *Shell) background(ctx context.Context, c tools.Call, v view, runner sandbox.Runner, steps []step, over func()) tools.Result {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxJobAge)
 	j := &job{
 		id: strings.ToLower(rand.Text()[:6]), chat: c.Chat, command: v.args.Command, begun: time.Now(),
@@ -53,11 +54,13 @@ func (s *Shell) background(ctx context.Context, c tools.Call, v view, runner san
 	}
 	if refusal := s.admit(j); refusal != "" {
 		cancel()
+		over()
 		return tools.Fail(tools.Execution, refusal)
 	}
 	go func() {
 		defer s.work.Done()
 		defer cancel()
+		defer over()
 		j.end = j.transcript.follow(ctx, runner, steps)
 		j.ended = time.Now()
 		close(j.done)

@@ -22,6 +22,8 @@ type view struct {
 	dir string
 	// listed says that the list of approved commands has all of it.
 	listed bool
+	// harmless says that it was allowed for the files that it names.
+	harmless bool
 	// unlisted says what the list does not have, and why.
 	unlisted string
 	// binds identifies where it runs and what the scripts are that it runs.
@@ -57,7 +59,7 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 	v.line, v.mode, v.dir = line, settings.Mode, w.dir
 	if v.mode != ModeFull && v.mode != ModeDeny {
 		v.mode = ModeAllowlist
-		v.listed, v.unlisted = listed(line, settings, w)
+		v.listed, v.harmless, v.unlisted = listed(line, settings, w)
 	}
 	if !v.listed {
 		v.binds = w.binds(line)
@@ -65,12 +67,12 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 	return v, nil
 }
 
-// listed reports whether the approved list has all of a line; else it says what
-// it does not have.
-func listed(line command.Line, settings ShellSettings, w where) (ok bool, unlisted string) {
+// listed reports whether the approved list has all of a line, and whether it has
+// some of it for the files that it names; else it says what it does not have.
+func listed(line command.Line, settings ShellSettings, w where) (ok, harmless bool, unlisted string) {
 	shown := oneLine(line.Text)
 	if line.Plain == nil {
-		return false, shown + " (" + line.More + ")"
+		return false, false, shown + " (" + line.More + ")"
 	}
 	for _, p := range line.Plain {
 		for i, prog := range p.Programs {
@@ -78,14 +80,15 @@ func listed(line command.Line, settings ShellSettings, w where) (ok bool, unlist
 				continue
 			}
 			if !settings.Harmless {
-				return false, named(prog.Argv, shown)
+				return false, false, named(prog.Argv, shown)
 			}
+			harmless = true
 			if why := w.harmless(prog.Argv); why != "" {
-				return false, named(prog.Argv, shown) + " (" + why + ")"
+				return false, false, named(prog.Argv, shown) + " (" + why + ")"
 			}
 		}
 	}
-	return true, ""
+	return true, harmless, ""
 }
 
 // named names a part of a line that is not allowed.

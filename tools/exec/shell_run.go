@@ -22,17 +22,46 @@ func (s *Shell) run(ctx context.Context, c tools.Call, _ shellArgs) tools.Result
 		return tools.Fail(tools.PolicyDenied, why)
 	}
 	runner := s.config.Runner()
+	v, open, refusal := s.settle(ctx, c, v, runner)
+	if refusal != nil {
+		return *refusal
+	}
 	steps := s.plan(v, runner.Name())
 	for i := range steps {
 		steps[i].command.ReadOnly = s.config.ReadOnly(c)
 	}
 	if v.args.Background {
-		return s.background(ctx, c, v, runner, steps)
+		return s.background(ctx, c, v, runner, steps, open)
 	}
+	defer open()
 	t := &transcript{limit: maxOutput}
 	begun := time.Now()
 	end := t.follow(ctx, runner, steps)
 	return end.result(t, time.Since(begun), s.timeout(c.Arguments))
+}
+
+// settle keeps the sandbox still while a harmless command runs outside it, and
+// looks at its files again, which a command there could have changed. open ends
+// that.
+func (s *Shell) settle(ctx context.Context, c tools.Call, v view, runner sandbox.Runner) (_ view, open func(), refusal *tools.Result) {
+	if !v.harmless || runner.Name() != sandbox.TypeOff {
+		return v, func() {}, nil
+	}
+	fail := func(kind tools.ErrorKind, why string) *tools.Result {
+		r := tools.Fail(kind, why)
+		return &r
+	}
+	open, err := alone(ctx, s.config.Gate)
+	if err != nil {
+		return v, nil, fail(tools.Execution, err.Error())
+	}
+	if v, refusal = s.look(c.Arguments); refusal == nil && !v.listed {
+		refusal = fail(tools.PolicyDenied, "Command not in approved list: "+v.unlisted)
+	}
+	if refusal != nil {
+		open()
+	}
+	return v, open, refusal
 }
 
 // undecided says why a call may not run although it passed the policy: what it

@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"klawbot/tools"
+	"klawbot/tools/exec"
+	"klawbot/tools/sandbox"
 )
 
 // TestShellWorkdir: the lines of the corpus for shell.cwd, and what is like them.
@@ -215,6 +218,57 @@ func TestEnvironmentOfCommands(t *testing.T) {
 }
 
 // TestFloodOfOutput: 200 MB cost no more memory than what is kept.
+// TestHarmlessCommandsWaitForTheSandbox: a command there could lead the path out
+// of the workspace between the look and the command.
+func TestHarmlessCommandsWaitForTheSandbox(t *testing.T) {
+	gate, ws := new(sandbox.Gate), t.TempDir()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("canary"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(ws, "a"), []byte("harmless"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.New(sandbox.Config{Type: sandbox.TypeLandlock, Workspace: ws, Gate: gate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell := exec.NewShell(exec.ShellConfig{Workspace: ws, Gate: gate, Settings: func() exec.ShellSettings { return exec.ShellSettings{Harmless: true} }})
+	t.Cleanup(shell.Close)
+	run := shell.Tools()[0].Run
+	for _, background := range []bool{false, true} {
+		p, err := box.Start(t.Context(), sandbox.Command{Argv: []string{"sh", "-c", "echo ready; sleep 0.4; rm a; ln -s " + secret + " a"}, Dir: ws})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for out, _ := p.Output(); out.Total == 0; out, _ = p.Output() {
+			runtime.Gosched()
+		}
+		r := run(t.Context(), tools.Call{Arguments: must(json.Marshal(map[string]any{"command": "cat a", "background": background}))})
+		if r.Success || r.ErrorKind != tools.PolicyDenied || strings.Contains(r.Output, "canary") || !strings.Contains(r.Error, "a is outside the workspace") {
+			t.Errorf("background %v: %+v", background, r)
+		}
+		if err := os.Remove(filepath.Join(ws, "a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(ws, "a"), []byte("harmless"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := run(t.Context(), tools.Call{Arguments: must(json.Marshal(map[string]any{"command": "cat a", "background": background}))}); !r.Success {
+			t.Errorf("background %v: %+v", background, r)
+		}
+	}
+	shell.Close()
+	if open, err := gate.Close(t.Context()); err != nil {
+		t.Error(err)
+	} else {
+		open()
+	}
+	if _, err := box.Run(t.Context(), sandbox.Command{Argv: []string{"true"}, Dir: ws, Timeout: 5 * time.Second}); err != nil {
+		t.Errorf("the sandbox stays closed: %v", err)
+	}
+}
+
 func TestFloodOfOutput(t *testing.T) {
 	b := newBench(t).open()
 	peak := watchMemory(t)
