@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/memory"
@@ -33,6 +34,9 @@ func memoryFinding(ctx context.Context, r *remembering, db *store.Store) Finding
 	if others := facts.Others(); len(others) > 0 {
 		text = fmt.Sprintf("nobody reads %q of the core memory, only user and agent; %s", others, text)
 	}
+	if left := r.files.LeftOut(); len(left) > 0 {
+		text = fmt.Sprintf("no search finds %s (larger than 1 MiB, or no ordinary file); %s", some(left), text)
+	}
 	m, why := r.embedder.current()
 	switch {
 	case why != nil:
@@ -41,6 +45,15 @@ func memoryFinding(ctx context.Context, r *remembering, db *store.Store) Finding
 		return Well("memory", "%s by its words; %s has read nothing yet", text, m.Name())
 	}
 	return Well("memory", "%s, by its words and by its meaning (%s)", text, m.Name())
+}
+
+// some names a few of many.
+func some(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
 // memoryFindings are those of a data folder beside a running bot, or without one.

@@ -58,7 +58,7 @@ func (f *Files) Refresh(ctx context.Context, s *store.Store) (changed bool, err 
 		return false, err
 	}
 	defer root.Close()
-	now := look(root)
+	now, _ := look(root)
 	if f.seen != nil && sameStamps(f.seen, now) {
 		return false, nil
 	}
@@ -138,25 +138,41 @@ func hash(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// look finds the memory files.
-func look(root *os.Root) map[string]stamp {
-	found := map[string]stamp{}
+// LeftOut are the memory files that no search finds: too large, too many, or no
+// ordinary files.
+func (f *Files) LeftOut() []string {
+	root, err := os.OpenRoot(f.Workspace)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	_, left := look(root)
+	return left
+}
+
+// look finds the memory files, and names those that are left out.
+func look(root *os.Root) (found map[string]stamp, left []string) {
+	found = map[string]stamp{}
 	add := func(name string) {
 		info, err := root.Lstat(name)
-		if err == nil && info.Mode().IsRegular() && info.Size() <= MaxFileBytes && len(found) < maxFiles {
+		switch {
+		case err != nil: // there is none
+		case info.Mode().IsRegular() && info.Size() <= MaxFileBytes && len(found) < maxFiles:
 			found[name] = stamp{info.Size(), info.ModTime()}
+		default:
+			left = append(left, name)
 		}
 	}
 	add("MEMORY.md")
 	add("notes.md")
 	dir, err := root.Open("memory")
 	if err != nil {
-		return found
+		return found, left
 	}
 	defer dir.Close()
 	entries, err := dir.ReadDir(maxFiles)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return found
+		return found, left
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) }) // the newest first
 	for _, e := range entries {
@@ -164,7 +180,7 @@ func look(root *os.Root) map[string]stamp {
 			add("memory/" + e.Name())
 		}
 	}
-	return found
+	return found, left
 }
 
 func sameStamps(a, b map[string]stamp) bool {

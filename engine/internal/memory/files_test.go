@@ -41,6 +41,9 @@ func TestMemoryFilesAreFollowed(t *testing.T) {
 	if err := os.Symlink("/etc/hostname", filepath.Join(dir, "memory", "link.md")); err != nil {
 		t.Fatal(err)
 	}
+	if left := f.LeftOut(); !slices.Equal(left, []string{"memory/link.md", "memory/large.md"}) {
+		t.Errorf("left out are %q", left)
+	}
 	finds("orchids", "Anna likes orchids.")
 	finds("tulips", "Planted tulips.")
 	put("MEMORY.md", "Anna likes roses, and not only them.")
