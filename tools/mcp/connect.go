@@ -206,14 +206,29 @@ func (c *conn) close() {
 	c.end(nil)
 }
 
+// methodNotFound reports whether a server says that it has no such method.
+func methodNotFound(err error) bool {
+	var said *jsonrpc.Error
+	return errors.As(err, &said) && said.Code == jsonrpc.CodeMethodNotFound
+}
+
+// offered asks for all tools, and adds what else the server has.
+func (c *conn) offered(ctx context.Context, log *slog.Logger) (map[string]Definition, error) {
+	all, err := c.tools(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	c.addMethods(all)
+	return all, nil
+}
+
 // tools asks for all tools. A server that has no such thing has none.
 func (c *conn) tools(ctx context.Context, log *slog.Logger) (map[string]Definition, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	all := map[string]Definition{}
 	for t, err := range c.session.Tools(ctx, nil) {
-		var said *jsonrpc.Error
-		if errors.As(err, &said) && said.Code == jsonrpc.CodeMethodNotFound {
+		if methodNotFound(err) {
 			return all, nil
 		}
 		if err != nil {

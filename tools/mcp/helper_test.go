@@ -49,6 +49,9 @@ func serve(mode string) {
 		in = &fussy{r: os.Stdin}
 	}
 	s := newTestServer()
+	if mode == "library" {
+		addLibrary(s)
+	}
 	t := &sdk.IOTransport{Reader: io.NopCloser(in), Writer: os.Stdout}
 	if err := s.Run(context.Background(), t); err != nil && mode == "stays" {
 		select {} // until it is killed
@@ -172,6 +175,23 @@ func newTestServer() *sdk.Server {
 		return elicit(ctx, r, &sdk.ElicitParams{Mode: "url", Message: "Connect your account.", URL: a.URL, ElicitationID: "e1"})
 	})
 	return s
+}
+
+// addLibrary gives a server resources and a prompt.
+func addLibrary(s *sdk.Server) {
+	read := func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		if r.Params.URI == "book://cover" {
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "image/png", Blob: pixel}}}, nil
+		}
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, Text: "Call me Ishmael."}}}, nil
+	}
+	s.AddResource(&sdk.Resource{URI: "book://1", Name: "Moby Dick", Description: "a whale"}, read)
+	s.AddResource(&sdk.Resource{URI: "book://cover", Name: "Cover"}, read)
+	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: "page://{n}", Name: "A page"}, read)
+	s.AddPrompt(&sdk.Prompt{Name: "summary", Description: "Sums up.", Arguments: []*sdk.PromptArgument{{Name: "title", Required: true}, {Name: "length"}}},
+		func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: "Sum up " + r.Params.Arguments["title"] + "."}}}}, nil
+		})
 }
 
 // formArgs is a form to ask for, pageArgs a page to have opened.

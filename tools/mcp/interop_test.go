@@ -118,10 +118,20 @@ func everything(t *testing.T, c mcp.Server) {
 		}
 	}
 	if name := "mcp_real_trigger_elicitation_request"; slices.Contains(h.offered(), name) {
-		if r := h.call(name, `{}`, tools.Always{}); !r.Success {
-			t.Errorf("%+v", r)
+		who := &person{reply: filledIn}
+		if r := h.call(name, `{}`, who); !strings.Contains(r.Output, "Name: Ada") || !strings.Contains(r.Output, "Favorite Integer: 7") || len(who.wanted) != 13 {
+			t.Errorf("after %d questions: %+v", len(who.wanted), r)
 		}
+		if r := h.call(name, `{}`, &person{}); !r.Success || len(r.Output) == 0 {
+			t.Errorf("declined: %+v", r)
+		}
+	} else {
+		t.Error("it asks for nothing")
 	}
+	h.must("resources_list", `{}`, "demo://resource/static/document/")
+	h.must("resources_read", `{"uri":"demo://resource/dynamic/text/1"}`, "demo://resource/dynamic/text/1")
+	h.must("prompts_list", `{}`, "- simple-prompt(): A prompt with no arguments")
+	h.must("prompts_get", `{"name":"simple-prompt"}`, "This is a simple prompt")
 	short := c
 	short.Timeout = 3 * time.Second
 	h.configure(map[string]mcp.Server{"real": short})
@@ -137,6 +147,24 @@ func everything(t *testing.T, c mcp.Server) {
 	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("it took %s to close", took)
 	}
+}
+
+// filledIn is how somebody fills in the form of server-everything.
+func filledIn(_ context.Context, q tools.Inquiry) tools.Reply {
+	switch title, _, _ := strings.Cut(q.Field, " ("); {
+	case q.Step == 1:
+		return write("Ada")
+	case title == "Integer":
+		return write("7")
+	case strings.HasPrefix(title, "Untitled Multiple"):
+		return write("piano, 3")
+	}
+	for _, name := range []string{"yes", "keep", "skip"} {
+		if r := choose(q, name); r.Outcome == tools.Answered {
+			return r
+		}
+	}
+	return tools.Reply{Outcome: tools.Cancelled}
 }
 
 func TestInteropFilesystem(t *testing.T) {

@@ -158,7 +158,7 @@ func (s *server) live() error {
 
 // list asks for the tools of the server.
 func (s *server) list(c *conn) error {
-	offered, err := c.tools(s.living, s.host.log)
+	offered, err := c.offered(s.living, s.host.log)
 	if err != nil {
 		return fmt.Errorf("list its tools: %w", err)
 	}

@@ -110,11 +110,20 @@ func (t *tool) try(ctx context.Context, s *server, c tools.Call) (tools.Result, 
 	if standing := s.verdict(t.Accepted); standing != Usable {
 		return tools.Fail(tools.Security, fmt.Sprintf("%s is off: %s", t.Name, standing.why())), nil
 	}
-	answer, err := conn.session.CallTool(ctx, &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(c.Arguments)})
+	r, err := t.ask(ctx, c, conn.session)
+	if err != nil && broken(err) && ctx.Err() == nil {
+		conn.end(err)
+	}
+	return r, err
+}
+
+// ask makes the request of the call.
+func (t *tool) ask(ctx context.Context, c tools.Call, s *sdk.ClientSession) (tools.Result, error) {
+	if m := methodOf(t.Accepted); m != nil {
+		return m.run(ctx, c, s)
+	}
+	answer, err := s.CallTool(ctx, &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(c.Arguments)})
 	if err != nil {
-		if broken(err) && ctx.Err() == nil {
-			conn.end(err)
-		}
 		return tools.Result{}, err
 	}
 	return result(c, answer), nil
