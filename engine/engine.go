@@ -110,7 +110,7 @@ type Config struct {
 	// a second or less.
 	LookEvery time.Duration
 	// Grace is how long running turns may take to finish when Run ends; then
-	// they are parked. 0 means 7 s.
+	// they are parked. 0 means 6 s.
 	Grace time.Duration
 	// Log is required.
 	Log *slog.Logger

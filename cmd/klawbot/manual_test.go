@@ -1,0 +1,111 @@
+package main
+
+import (
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/doc"
+)
+
+// page is a page of the manual.
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := fs.ReadFile(doc.FS, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var (
+	commandHeading = regexp.MustCompile(`(?m)^### (.+)$`)
+	flagName       = regexp.MustCompile(`(?:(-[a-z]), )?(--[a-z][a-z-]*)`)
+)
+
+// TestManualHasEveryCommand wants a section of commands.md for each command,
+// which names its subcommands and all their flags.
+func TestManualHasEveryCommand(t *testing.T) {
+	manual := page(t, "commands.md")
+	sections := map[string]string{}
+	heads := commandHeading.FindAllStringSubmatchIndex(manual, -1)
+	for i, h := range heads {
+		end := len(manual)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		for _, name := range strings.FieldsFunc(manual[h[2]:h[3]], func(r rune) bool { return r == ' ' || r == ',' }) {
+			sections[name] = manual[h[0]:end]
+		}
+	}
+	a := newApp(nil, strings.NewReader(""), &strings.Builder{}, &strings.Builder{})
+	for _, cmd := range a.root().Commands() {
+		section := sections[cmd.Name()]
+		if section == "" {
+			t.Errorf("commands.md has no section %s", cmd.Name())
+			continue
+		}
+		describes(t, section, cmd)
+	}
+}
+
+// describes wants the section to tell of the command, what is below it, and
+// their flags. What cobra adds by itself needs no words.
+func describes(t *testing.T, section string, cmd *cobra.Command) {
+	t.Helper()
+	if !strings.Contains(section, cmd.Name()) {
+		t.Errorf("commands.md does not tell of %s", cmd.CommandPath())
+	}
+	if cmd.Name() == "completion" {
+		return
+	}
+	for _, flag := range flagName.FindAllStringSubmatch(cmd.LocalNonPersistentFlags().FlagUsages(), -1) {
+		short, long := flag[1], flag[2]
+		if long != "--help" && !strings.Contains(section, long) && (short == "" || !strings.Contains(section, short+" ") && !strings.Contains(section, short+"`")) {
+			t.Errorf("commands.md does not tell of %s %s", cmd.CommandPath(), long)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		describes(t, section, sub)
+	}
+}
+
+// TestManualNamesACommandOnce looks for rows of a table that tell of the same
+// command of the chat twice.
+func TestManualNamesACommandOnce(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| (`/[^|]+) \\|").FindAllStringSubmatch(page(t, "commands.md"), -1)
+	if len(rows) < 20 {
+		t.Fatalf("only %d rows", len(rows))
+	}
+	seen := map[string]bool{}
+	for _, row := range rows {
+		if seen[row[1]] {
+			t.Errorf("%s is described twice", row[1])
+		}
+		seen[row[1]] = true
+	}
+}
+
+// TestManualNamesWhatNeedsARestart compares the keys that are read at the start
+// only with what the manual says of them.
+func TestManualNamesWhatNeedsARestart(t *testing.T) {
+	var before, after Config
+	after.DataDir, after.Agent.Workspace, after.Log.Format = "x", "x", "x"
+	after.Health.Listen, after.Metrics.Listen = "x", "x"
+	after.Channels.Console.Enabled = true
+	telegram := &after.Channels.Telegram
+	telegram.Token, telegram.APIURL, telegram.Mode, telegram.Webhook.URL = "x", "x", "x", "x"
+	_, sentence, _ := strings.Cut(page(t, "config.md"), "read at the start only")
+	sentence, _, _ = strings.Cut(sentence, "\n")
+	for key := range strings.SplitSeq(fixed(&before, &after), ", ") {
+		if !strings.Contains(sentence, "`"+key+"`") {
+			t.Errorf("config.md does not say that %s needs a restart", key)
+		}
+	}
+	if n, want := strings.Count(fixed(&before, &after), ",")+1, 10; n != want {
+		t.Errorf("%d keys need a restart, the test changes %d", n, want)
+	}
+}
