@@ -60,7 +60,7 @@ func (t tool) Run(ctx context.Context, c tools.Call) tools.Result {
 	command.Env = []string{"OUTPUT_DIR=" + place(runner, output(scratch)), "KLAWBOT_CALL=" + c.ID, "KLAWBOT_CHAT=" + c.Chat}
 	out, err := runner.Run(ctx, command)
 	if err != nil {
-		return tools.Fail(tools.Execution, t.spec.Name+" did not start: "+err.Error())
+		return tools.Fail(tools.Execution, t.spec.Name+" did not start: "+unstarted(err))
 	}
 	r := t.result(out, scratch, place(runner, output(scratch)))
 	for _, name := range out.PutBack {

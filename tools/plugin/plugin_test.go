@@ -147,7 +147,7 @@ func TestSpecsThatCannotBeUsed(t *testing.T) {
 		"prints nothing":   {"true", "--spec: not a specification: EOF"},
 		"prints no JSON":   {"echo hello", "--spec: not a specification: invalid character 'h' looking for beginning of value"},
 		"fails":            {"echo 'no key' >&2; exit 3", "--spec ended with exit code 3: no key"},
-		"prints too much":  {"head -c 70000 /dev/zero", "--spec printed more than 65536 bytes"},
+		"prints too much":  {"head -c 70000 /dev/zero; exit 1", "--spec printed more than 65536 bytes"},
 		"no program":       {"exec /nowhere/at/all", "--spec ended with exit code 127"},
 		"no name":          {`echo '{"description":"X."}'`, `--spec: name "" must be a letter and up to 63 of a-z, 0-9 and _`},
 		"a wrong name":     {`echo '{"name":"X-y","description":"X."}'`, `--spec: name "X-y" must be a letter and up to 63 of a-z, 0-9 and _`},
@@ -169,6 +169,19 @@ func TestSpecsThatCannotBeUsed(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestPluginsThatDoNotStart(t *testing.T) {
+	b := newBench(t)
+	b.put("a", "#!/nowhere/at/all\n", 0o755)
+	b.put("b", "\x7fELF?", 0o755)
+	want := []string{
+		"plugins/a: --spec did not start: the program that its first line names (#!) is not there",
+		"plugins/b: --spec did not start: it is no program for this machine, or lacks the first line that says what runs it (#!)",
+	}
+	if diff := cmp.Diff(want, b.faults()); diff != "" {
+		t.Error(diff)
 	}
 }
 

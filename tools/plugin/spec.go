@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -51,19 +52,31 @@ func (h *Host) spec(ctx context.Context, f file) (tools.Spec, error) {
 	out, err := runner.Run(ctx, h.command(runner, f, specTimeout, specBytes, "--spec"))
 	switch {
 	case err != nil:
-		return tools.Spec{}, fmt.Errorf("--spec did not start: %w", err)
+		return tools.Spec{}, fmt.Errorf("--spec did not start: %s", unstarted(err))
+	case out.Stdout.Omitted() > 0:
+		return tools.Spec{}, fmt.Errorf("--spec printed more than %d bytes", specBytes)
 	case out.TimedOut:
 		return tools.Spec{}, fmt.Errorf("--spec printed nothing for %s", specTimeout)
 	case out.ExitCode != 0:
 		return tools.Spec{}, fmt.Errorf("--spec ended with exit code %d%s", out.ExitCode, complaint(out))
-	case out.Stdout.Omitted() > 0:
-		return tools.Spec{}, fmt.Errorf("--spec printed more than %d bytes", specBytes)
 	}
 	spec, err := parseSpec(out.Stdout.Head)
 	if err != nil {
 		return tools.Spec{}, fmt.Errorf("--spec: %w", err)
 	}
 	return spec, nil
+}
+
+// unstarted says why a program did not start, in other words than the system's
+// where these mislead: what is not there is not the file itself.
+func unstarted(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return "the program that its first line names (#!) is not there"
+	case errors.Is(err, syscall.ENOEXEC):
+		return "it is no program for this machine, or lacks the first line that says what runs it (#!)"
+	}
+	return err.Error()
 }
 
 // complaint is the last line that a program wrote to its standard error.
