@@ -333,7 +333,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.startLane(l)
 	}
 	e.mu.Unlock()
-	if err := e.closeQuestions(ctx); err != nil {
+	if err := e.closeQuestions(sending); err != nil { // a stop that comes already is none of its faults
 		return err
 	}
 	if err := e.delivery.run(sending); err != nil {
