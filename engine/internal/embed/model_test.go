@@ -52,7 +52,7 @@ func slowModel(t *testing.T) (m *Model, s *slow, loads *int) {
 }
 
 // odd is a tokenizer that can read all letters but x.
-type odd struct{ letters }
+type odd struct{}
 
 func (odd) encode(text string, limit int) []int64 {
 	var ids []int64
