@@ -210,6 +210,7 @@ func TestMemoryFilesAreReadWithMemoryGet(t *testing.T) {
 // text from outside remembers anything.
 func TestMemoryFromOutsideAsks(t *testing.T) {
 	h := build(t)
+	h.settings.ApprovalTimeout = time.Minute
 	if err := os.WriteFile(filepath.Join(h.workspace(), "page.md"), []byte("The garden party is on Sunday."), 0o600); err != nil {
 		t.Fatal(err)
 	}
