@@ -26,7 +26,7 @@ func (a *app) approvalsListCommand() *cobra.Command {
 		Short: "List the calls that may run without a question for a while",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
+			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
 				list, err := d.Grants(cmd.Context())
 				if err != nil {
 					return err
@@ -34,7 +34,7 @@ func (a *app) approvalsListCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(list)
 				}
-				return a.printGrants(list)
+				return a.printGrants(list, l.config().location())
 			})
 		},
 	}
@@ -42,10 +42,10 @@ func (a *app) approvalsListCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printGrants(list []engine.Grant) error {
+func (a *app) printGrants(list []engine.Grant, zone *time.Location) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, g := range list {
-		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt), clock(g.LastUsed), oneLine(g.Arguments))
+		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt, zone), clock(g.LastUsed, zone), oneLine(g.Arguments))
 	}
 	return w.Flush()
 }
@@ -60,7 +60,7 @@ func (a *app) approvalsLogCommand() *cobra.Command {
 		Short: "List who was asked about what, and what came of it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
+			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
 				list, err := d.Approvals(cmd.Context(), logLength)
 				if err != nil {
 					return err
@@ -70,7 +70,7 @@ func (a *app) approvalsLogCommand() *cobra.Command {
 				}
 				w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 				for _, q := range list {
-					fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s by %d\t%s\n", clock(q.AskedAt), q.Chat, q.User, q.Tool, q.Outcome, q.AnsweredBy, oneLine(q.Arguments))
+					fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s\t%s\n", clock(q.AskedAt, l.config().location()), q.Chat, q.User, q.Tool, outcome(q), oneLine(q.Arguments))
 				}
 				return w.Flush()
 			})
@@ -101,12 +101,20 @@ func (a *app) approvalsRemoveCommand() *cobra.Command {
 	}
 }
 
-// clock is a time in the zone of the terminal.
-func clock(t time.Time) string {
+// outcome is what came of a question, and who decided if anybody did.
+func outcome(q engine.Approval) string {
+	if q.AnsweredBy == 0 {
+		return q.Outcome
+	}
+	return fmt.Sprintf("%s by %d", q.Outcome, q.AnsweredBy)
+}
+
+// clock is a time in the zone of the bot.
+func clock(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return t.Local().Format("2006-01-02 15:04:05")
+	return t.In(zone).Format("2006-01-02 15:04:05")
 }
 
 // lineLength bounds what a list shows of a call.

@@ -121,17 +121,20 @@ func (n newServer) section(command []string) (string, error) {
 	if len(command) > 1 {
 		s["args"] = command[1:]
 	}
-	for key, pairs := range map[string][]string{"headers": n.headers, "env": n.env} {
+	for _, given := range []struct {
+		flag, key string
+		pairs     []string
+	}{{"--header", "headers", n.headers}, {"--env", "env", n.env}} {
 		values := map[string]string{}
-		for _, pair := range pairs {
+		for _, pair := range given.pairs {
 			name, value, ok := strings.Cut(pair, "=")
 			if !ok {
-				return "", usage("%s: write NAME=VALUE", pair)
+				return "", usage("%s takes NAME=VALUE", given.flag) // what was given may be a secret
 			}
 			values[name] = value
 		}
 		if len(values) > 0 {
-			s[key] = values
+			s[given.key] = values
 		}
 	}
 	if len(n.readOnly) > 0 {

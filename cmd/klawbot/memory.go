@@ -62,10 +62,13 @@ func (a *app) memorySearchCommand() *cobra.Command {
 			if (len(args) == 0) == (s.batch == "") {
 				return usage("give a query, or --batch with a file of queries: klawbot memory search QUERY")
 			}
-			if err := s.times(); err != nil {
+			if err := s.check(); err != nil {
 				return err
 			}
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withData(cmd.Context(), func(l *live, f folders, d *engine.Data) error {
+				if err := errors.Join(s.days(l.config().location()), f.furnish()); err != nil {
+					return err
+				}
 				queries := []string{strings.Join(args, " ")}
 				if s.batch != "" {
 					var err error
@@ -90,8 +93,8 @@ func (a *app) memorySearchCommand() *cobra.Command {
 	return cmd
 }
 
-// times reads the flags for times.
-func (s *searchFlags) times() (err error) {
+// check says what is wrong with the flags, but for the days.
+func (s *searchFlags) check() error {
 	switch s.query.Mode {
 	case "hybrid", "keyword", "vector":
 	default:
@@ -100,6 +103,11 @@ func (s *searchFlags) times() (err error) {
 	if s.query.TopK < 0 || s.query.TopK > 1000 {
 		return usage("--top is 1 to 1000")
 	}
+	return nil
+}
+
+// days reads the flags for days, which begin at midnight in the zone of the bot.
+func (s *searchFlags) days(zone *time.Location) (err error) {
 	for _, t := range []struct {
 		text string
 		into *time.Time
@@ -107,7 +115,7 @@ func (s *searchFlags) times() (err error) {
 		if t.text == "" {
 			continue
 		}
-		if *t.into, err = time.ParseInLocation(time.DateOnly, t.text, time.Local); err != nil {
+		if *t.into, err = time.ParseInLocation(time.DateOnly, t.text, zone); err != nil {
 			return usage("%q is no day such as 2026-01-31", t.text)
 		}
 	}
@@ -162,7 +170,8 @@ func (a *app) readQueries(name string) ([]string, error) {
 	var queries []string
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxQueryLine)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		text := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if text == "" {
 			continue
@@ -174,7 +183,7 @@ func (a *app) readQueries(name string) ([]string, error) {
 		queries = append(queries, *q.Query)
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%s, line %d: longer than %d bytes", name, len(queries)+1, maxQueryLine)
+		return nil, fmt.Errorf("%s, line %d: longer than %d bytes", name, n, maxQueryLine)
 	}
 	return queries, lines.Err()
 }
@@ -388,10 +397,12 @@ func (a *app) memoryUndoCommand() *cobra.Command {
 			if list && len(args) > 0 {
 				return usage("undo takes the id of one change, core, or --list")
 			}
+			if list {
+				return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
+					return a.listMemoryChanges(cmd.Context(), d, l.config().location())
+				})
+			}
 			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
-				if list {
-					return a.listMemoryChanges(cmd.Context(), d)
-				}
 				if core {
 					return a.undoCore(d)
 				}
@@ -431,7 +442,7 @@ func undoneText(c engine.MemoryChange) string {
 	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, visible(glimpse(c.Before)))
 }
 
-func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data) error {
+func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data, zone *time.Location) error {
 	all, err := d.MemoryChanges(ctx)
 	if err != nil {
 		return err
@@ -447,7 +458,7 @@ func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data) error {
 		if c.Undone {
 			what += " (undone)"
 		}
-		fmt.Fprintf(a.stdout, "%d  %s  %s\n", c.ID, c.At.Local().Format("2006-01-02 15:04"), what)
+		fmt.Fprintf(a.stdout, "%d  %s  %s\n", c.ID, c.At.In(zone).Format("2006-01-02 15:04"), what)
 	}
 	return nil
 }

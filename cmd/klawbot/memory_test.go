@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine"
+)
+
+// TestQueriesNameTheLine wants the number that an editor shows, also behind
+// blank lines.
+func TestQueriesNameTheLine(t *testing.T) {
+	for _, wrong := range []string{"no object", `{"query": "` + strings.Repeat("x", maxQueryLine) + `"}`} {
+		a := newApp(nil, strings.NewReader("\n{\"query\": \"bike\"}\n\n"+wrong+"\n"), nil, nil)
+		if _, err := a.readQueries("-"); err == nil || !strings.HasPrefix(err.Error(), "-, line 4: ") {
+			t.Errorf("%.20q: %v", wrong, err)
+		}
+	}
+}
+
+// TestApprovalsInTheZoneOfTheBot reads the list as a person does.
+func TestApprovalsInTheZoneOfTheBot(t *testing.T) {
+	zone := time.FixedZone("far", 14*60*60)
+	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	var out strings.Builder
+	a := newApp(nil, nil, &out, &out)
+	if err := a.printGrants([]engine.Grant{{ID: 7, Tool: "shell", ExpiresAt: at}}, zone); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "until 2026-02-01 02:00:00  last used never") {
+		t.Error(out.String())
+	}
+	for by, want := range map[int64]string{0: "expired", 11: "expired by 11"} {
+		if got := outcome(engine.Approval{Outcome: "expired", AnsweredBy: by}); got != want {
+			t.Errorf("outcome %q, want %q", got, want)
+		}
+	}
+}
