@@ -120,11 +120,22 @@ type MemoryImport struct {
 
 // importedMemory is a line of an import.
 type importedMemory struct {
-	Content   string    `json:"content"`
-	Source    string    `json:"source"`
-	Key       string    `json:"key"`
-	Category  string    `json:"category"`
-	CreatedAt time.Time `json:"created_at"`
+	Content   string `json:"content"`
+	Source    string `json:"source"`
+	Key       string `json:"key"`
+	Category  string `json:"category"`
+	CreatedAt moment `json:"created_at"`
+}
+
+// moment is a time, or a day, which begins at midnight UTC.
+type moment struct{ time.Time }
+
+func (m *moment) UnmarshalJSON(text []byte) error {
+	if day, err := time.Parse(`"`+time.DateOnly+`"`, string(text)); err == nil {
+		m.Time = day
+		return nil
+	}
+	return m.Time.UnmarshalJSON(text)
 }
 
 // The bounds of an import: rows of a transaction, bytes of a line, faults that are
@@ -264,14 +275,14 @@ func (i *MemoryImport) fault(line int, err error) {
 func importedRow(text []byte) (store.Memory, error) {
 	var row importedMemory
 	if err := json.Unmarshal(text, &row); err != nil {
-		return store.Memory{}, errors.New("no JSON object with content, source, created_at (such as 2026-01-31T12:00:00Z) and key")
+		return store.Memory{}, errors.New("no JSON object with content, source, created_at (such as 2026-01-31 or 2026-01-31T12:00:00Z) and key")
 	}
 	if strings.TrimSpace(row.Content) == "" {
 		return store.Memory{}, errors.New("content is missing")
 	}
 	return store.Memory{
 		Content: row.Content, Source: cmp.Or(row.Source, "import"), Key: row.Key, Category: cmp.Or(row.Category, "custom"),
-		CreatedAt: row.CreatedAt, Provenance: "import",
+		CreatedAt: row.CreatedAt.Time, Provenance: "import",
 	}, nil
 }
 

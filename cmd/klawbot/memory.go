@@ -339,8 +339,8 @@ func (a *app) memoryImportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE.jsonl",
 		Short: "Remember the lines of a file for all chats",
-		Long: `Each line is an object: content, and perhaps source, created_at (2026-01-31T12:00:00Z), key and
-category. Lines of one source that follow each other are taken as one conversation or document.
+		Long: `Each line is an object: content, and perhaps source, created_at (2026-01-31 or 2026-01-31T12:00:00Z),
+key and category. Lines of one source that follow each other are taken as one conversation or document.
 "-" reads standard input.`,
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
