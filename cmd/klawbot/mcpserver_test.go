@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 )
 
 // fromClient is a message of the client: a request, a note or an answer.
@@ -20,8 +21,8 @@ type fromClient struct {
 
 // serveMCP is an MCP server on standard input and output with one tool, echo,
 // whose description is in the file $ABOUT. With a file $FORM it has the tool
-// survey, too, which asks the person for the form in it and writes what it gets
-// to $FORM.got. With $PIDS it starts a program of its own and writes both process
+// survey, too, which asks the person for the form in it, or to open the page whose
+// address it is, and writes what it gets to $FORM.got. With $PIDS it starts a program of its own and writes both process
 // ids to that file.
 func serveMCP() {
 	about, err := os.ReadFile(os.Getenv("ABOUT"))
@@ -83,7 +84,11 @@ func askClient(in *json.Decoder) bool {
 		return false
 	}
 	plain, _ := json.Marshal(json.RawMessage(form)) // in one line
-	fmt.Printf(`{"jsonrpc":"2.0","id":"survey","method":"elicitation/create","params":{"message":"Please fill this in.","requestedSchema":%s}}`+"\n", plain)
+	asks := `"requestedSchema":` + string(plain)
+	if strings.HasPrefix(string(plain), `"`) {
+		asks = `"mode":"url","elicitationId":"e1","url":` + string(plain)
+	}
+	fmt.Printf(`{"jsonrpc":"2.0","id":"survey","method":"elicitation/create","params":{"message":"Please fill this in.",%s}}`+"\n", asks)
 	for {
 		var m fromClient
 		if in.Decode(&m) != nil {
