@@ -2,11 +2,15 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"klawbot/tools"
@@ -177,6 +181,42 @@ func (i *interview) page(ctx context.Context, page string) (*sdk.ElicitResult, e
 		return unanswered(r), err
 	}
 	return &sdk.ElicitResult{Action: accepted}, nil
+}
+
+// maxPages is how many pages a server may want opened for one call.
+const maxPages = 3
+
+// wanted are the pages that must be opened before a server does what it was asked,
+// by its error; nil for another error.
+func wanted(err error) []*sdk.ElicitParams {
+	var said *jsonrpc.Error
+	if !errors.As(err, &said) || said.Code != sdk.CodeURLElicitationRequired {
+		return nil
+	}
+	var data struct {
+		Elicitations []*sdk.ElicitParams `json:"elicitations"`
+	}
+	if json.Unmarshal(said.Data, &data) != nil || len(data.Elicitations) > maxPages {
+		return nil
+	}
+	if slices.ContainsFunc(data.Elicitations, func(p *sdk.ElicitParams) bool { return p == nil || p.URL == "" }) {
+		return nil
+	}
+	return data.Elicitations
+}
+
+// opened reports whether somebody has opened the pages.
+func (t *tool) opened(ctx context.Context, pages []*sdk.ElicitParams) bool {
+	s := t.host.running(t.Server)
+	for _, p := range pages {
+		if s == nil {
+			return false
+		}
+		if r, err := s.elicit(ctx, &sdk.ElicitRequest{Params: p}); err != nil || r.Action != accepted {
+			return false
+		}
+	}
+	return true
 }
 
 // pageError says why a person is not sent to a page.

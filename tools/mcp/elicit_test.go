@@ -201,6 +201,20 @@ func TestPagesToOpen(t *testing.T) {
 	}
 }
 
+// TestPageBeforeACall: the server does nothing before a page was opened, and is
+// called again then.
+func TestPageBeforeACall(t *testing.T) {
+	h := one(t, "plain", "connect")
+	h.accept("test")
+	who := &person{reply: func(_ context.Context, q tools.Inquiry) tools.Reply { return choose(q, "opened") }}
+	if r := h.call("mcp_test_connect", "{}", who); r.Output != "connected" || len(who.wanted) != 1 || who.wanted[0].Page != "https://example.com/connect" || who.wanted[0].Text != "Connect first." {
+		t.Errorf("%+v, asked %+v", r, who.wanted)
+	}
+	if r := h.call("mcp_test_connect", "{}", &person{}); r.Success {
+		t.Errorf("nobody opened it: %+v", r)
+	}
+}
+
 // TestQuestionEndsWithItsCall: a call that is stopped takes its question along.
 func TestQuestionEndsWithItsCall(t *testing.T) {
 	h := one(t, "plain", "ask")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,6 +168,13 @@ func newTestServer() *sdk.Server {
 	})
 	add("ask", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
 		return ask(ctx, r, `{"type":"object","properties":{"sure":{"type":"boolean"},"color":{"type":"string","default":"blue"}},"required":["sure"]}`)
+	})
+	var connects atomic.Int64
+	add("connect", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
+		if connects.Add(1)%2 == 1 {
+			return nil, nil, sdk.URLElicitationRequiredError([]*sdk.ElicitParams{{Mode: "url", Message: "Connect first.", URL: "https://example.com/connect", ElicitationID: "e1"}})
+		}
+		return say("connected")
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "ask_form"}, func(ctx context.Context, r *sdk.CallToolRequest, a formArgs) (*sdk.CallToolResult, any, error) {
 		return ask(ctx, r, a.Schema)

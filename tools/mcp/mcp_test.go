@@ -31,7 +31,7 @@ func TestNothingIsUsedBeforeTheOwnerAccepts(t *testing.T) {
 	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); r.Output != "you said: x" {
 		t.Errorf("%+v", r)
 	}
-	if got := h.offered(); len(got) != 14 || !slices.IsSorted(got) {
+	if got := h.offered(); len(got) != 15 || !slices.IsSorted(got) {
 		t.Errorf("offered after: %v", got)
 	}
 }

@@ -122,7 +122,11 @@ func (t *tool) ask(ctx context.Context, c tools.Call, s *sdk.ClientSession) (too
 	if m := methodOf(t.Accepted); m != nil {
 		return m.run(ctx, c, s)
 	}
-	answer, err := s.CallTool(ctx, &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(c.Arguments)})
+	p := &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(c.Arguments)}
+	answer, err := s.CallTool(ctx, p)
+	if pages := wanted(err); len(pages) > 0 && t.opened(ctx, pages) {
+		answer, err = s.CallTool(ctx, p) // the first time, nothing was done
+	}
 	if err != nil {
 		return tools.Result{}, err
 	}
