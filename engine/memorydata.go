@@ -67,6 +67,45 @@ func (d *Data) SearchMemory(ctx context.Context, q MemoryQuery) ([]recall.Hit, e
 	return d.memory.search(ctx, memory.Query{Text: q.Text, TopK: topK, Mode: mode, Scope: s})
 }
 
+// KeptMemory is a memory as its owner sees it. Its JSON form is stable.
+type KeptMemory struct {
+	ID int64 `json:"id"`
+	// Chat is the one that may find it, empty for all.
+	Chat     string `json:"chat,omitempty"`
+	Key      string `json:"key,omitempty"`
+	Category string `json:"category"`
+	Source   string `json:"source"`
+	// Provenance says who had it stored: person, model, tool or import. With tool
+	// the model had read something from outside.
+	Provenance string    `json:"provenance"`
+	CreatedAt  time.Time `json:"created_at"`
+	Content    string    `json:"content"`
+}
+
+// ListMemories lists the memories of all chats that were stored last, the newest
+// first, at most limit.
+func (d *Data) ListMemories(ctx context.Context, limit int) (list []KeptMemory, err error) {
+	if d.missing != nil {
+		return nil, nil
+	}
+	zone := zoneOf(d.memory.settings())
+	err = d.store.Read(ctx, func(tx *store.Tx) error {
+		all, err := tx.Memories(limit)
+		for _, m := range all {
+			k := KeptMemory{
+				ID: int64(m.ID), Key: m.Key, Category: m.Category, Source: m.Source, Provenance: m.Provenance,
+				CreatedAt: m.CreatedAt.In(zone), Content: m.Content,
+			}
+			if m.Channel != "" {
+				k.Chat = gateway.ChatID{Channel: m.Channel, ID: m.Chat}.String()
+			}
+			list = append(list, k)
+		}
+		return err
+	})
+	return list, err
+}
+
 // SaveMemory remembers a text for all chats and returns in how many pieces.
 func (d *Data) SaveMemory(ctx context.Context, e recall.Entry) (chunks int, err error) {
 	if err := d.ready(ctx); err != nil {

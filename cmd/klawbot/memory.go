@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,9 +26,9 @@ func (a *app) memoryCommand() *cobra.Command {
 		Long: "What is saved here every chat may find. All of it works beside a running bot and without one.",
 	}
 	cmd.RunE = func(*cobra.Command, []string) error {
-		return usage("memory needs search, save, forget, show, edit, import or undo")
+		return usage("memory needs search, list, save, forget, show, edit, import or undo")
 	}
-	cmd.AddCommand(a.memorySearchCommand(), a.memorySaveCommand(), a.memoryForgetCommand(), a.memoryShowCommand(),
+	cmd.AddCommand(a.memorySearchCommand(), a.memoryListCommand(), a.memorySaveCommand(), a.memoryForgetCommand(), a.memoryShowCommand(),
 		a.memoryEditCommand(), a.memoryImportCommand(), a.memoryUndoCommand())
 	return cmd
 }
@@ -152,12 +153,53 @@ func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, q
 		}
 		for _, h := range f.Hits {
 			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, visible(h.Source), h.At.Format("2006-01-02 15:04"))
-			for line := range strings.Lines(strings.TrimSpace(h.Content)) {
-				fmt.Fprintln(a.stdout, "    "+visible(strings.TrimSuffix(line, "\n")))
-			}
+			a.printContent(h.Content)
 		}
 	}
 	return nil
+}
+
+// printContent prints the text of a memory below its line.
+func (a *app) printContent(text string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fmt.Fprintln(a.stdout, "    "+visible(strings.TrimSuffix(line, "\n")))
+	}
+}
+
+func (a *app) memoryListCommand() *cobra.Command {
+	var asJSON bool
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the memories of all chats, the newest first", Args: cobra.NoArgs,
+		Long: "Each line has the id, the source, the time, who had it stored (person, model, import, or tool: the model had\n" +
+			"read something from outside), the chat where it is not for all, and the key where it has one.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 {
+				return usage("--top cannot be \"%d\"; %s --help says more", limit, cmd.CommandPath())
+			}
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+				list, err := d.ListMemories(cmd.Context(), limit)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(append([]engine.KeptMemory{}, list...))
+				}
+				for _, m := range list {
+					about := strings.Join(slices.DeleteFunc([]string{m.Provenance, m.Chat, m.Key}, func(s string) bool { return s == "" }), " ")
+					fmt.Fprintf(a.stdout, "%d [%s] (%s) %s\n", m.ID, visible(m.Source), m.CreatedAt.Format("2006-01-02 15:04"), visible(about))
+					a.printContent(m.Content)
+				}
+				if len(list) == 0 {
+					fmt.Fprintln(a.stdout, "Nothing is remembered yet.")
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "top", 20, "at most `K`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
 }
 
 // readQueries reads a file of queries.
