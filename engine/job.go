@@ -239,56 +239,72 @@ type jobRun struct {
 	most, left int
 }
 
+// begun is a run whose turn is in the store, with what the store knows of it:
+// answers and calls when it was interrupted before.
+type begun struct {
+	run     store.Run
+	turn    store.Turn
+	answers []llm.Message
+	calls   map[string]store.Call
+}
+
 // beginRun starts the turn of a run, or resumes the one that the end of the
 // process interrupted.
 func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn, error) {
-	row := store.Turn{
+	fresh := store.Turn{
 		Address: workplace(j), Origin: string(originOf(j)), State: store.TurnRunning, Placeholder: placeholderNone, Model: j.Model, StartedAt: time.Now(),
 	}
-	var answers []llm.Message
-	var calls map[string]store.Call
-	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) error {
-		if err := stillWanted(tx, r.ID); err != nil {
-			return err
-		}
-		if r.State == store.RunRunning && r.Turn != 0 {
-			known, err := tx.Turn(r.Turn)
-			if err == nil && known.State == store.TurnRunning {
-				row = known
-				if row.Placeholder == placeholderSending {
-					row.Placeholder = placeholderForgotten
-				}
-				if answers, err = tx.Answers(row.ID); err == nil {
-					calls, err = tx.Calls(row.ID)
-				}
-				return err
-			}
-		}
-		session, err := tx.Session(store.Address{Channel: jobChannel, Chat: int64(j.ID)})
-		if err != nil {
-			return err
-		}
-		row.Session = session.ID
-		if row.ID, err = tx.AddTurn(row); err != nil {
-			return err
-		}
-		r.State, r.Turn, r.StartedAt = store.RunRunning, row.ID, row.StartedAt
-		r.Attempts++
-		return tx.UpdateRun(r)
+	var b begun
+	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) (err error) {
+		b, err = storeBegin(tx, r, fresh)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	crashPoint("run.started")
-	t := e.newTurn(ctx, row, nil)
-	t.job = &jobRun{job: j, run: r}
+	t := e.newTurn(ctx, b.turn, nil)
+	t.job = &jobRun{job: j, run: b.run}
 	t.user, t.owned = j.Creator, e.ownsJob(j)
-	t.asked = []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: row.StartedAt}}
+	t.asked = []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: b.turn.StartedAt}}
 	t.directed, t.command = e.directJob(j), "tool"
-	t.answers, t.calls = answers, calls
+	t.answers, t.calls = b.answers, b.calls
 	t.log = t.log.With("job", j.ID, "run", r.ID)
-	t.log.Info("run begins", "name", j.Name, "attempt", r.Attempts, "resumed", calls != nil)
+	t.log.Info("run begins", "name", j.Name, "attempt", b.run.Attempts, "resumed", b.calls != nil)
 	return t, nil
+}
+
+// storeBegin gives a run a fresh turn, or the one that it has. It changes nothing
+// but the database, because a disk that is full has it run several times.
+func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (b begun, err error) {
+	if err := stillWanted(tx, r.ID); err != nil {
+		return b, err
+	}
+	b = begun{run: r, turn: fresh}
+	if r.State == store.RunRunning && r.Turn != 0 {
+		known, err := tx.Turn(r.Turn)
+		if err == nil && known.State == store.TurnRunning {
+			b.turn = known
+			if known.Placeholder == placeholderSending {
+				b.turn.Placeholder = placeholderForgotten
+			}
+			if b.answers, err = tx.Answers(known.ID); err == nil {
+				b.calls, err = tx.Calls(known.ID)
+			}
+			return b, err
+		}
+	}
+	session, err := tx.Session(store.Address{Channel: jobChannel, Chat: int64(r.Job)})
+	if err != nil {
+		return b, err
+	}
+	b.turn.Session = session.ID
+	if b.turn.ID, err = tx.AddTurn(b.turn); err != nil {
+		return b, err
+	}
+	b.run.State, b.run.Turn, b.run.StartedAt = store.RunRunning, b.turn.ID, b.turn.StartedAt
+	b.run.Attempts++
+	return b, tx.UpdateRun(b.run)
 }
 
 // stillWanted is errJobGone when a run was stopped, or its job removed, while it

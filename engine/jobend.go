@@ -161,42 +161,10 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	if j.Target.Channel != "" && end.report != "" && len(outs) > len(end.after) {
 		r.Delivered = reachable(j.Target).Chat.String()
 	}
-	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) error {
-		for _, t := range turns {
-			if err := t.storeEnd(tx); err != nil {
-				return err
-			}
-			in, out, cost, err := tx.Spent(t.row.ID)
-			if err != nil {
-				return err
-			}
-			r.InputTokens, r.OutputTokens, r.Cost = r.InputTokens+in, r.OutputTokens+out, r.Cost+cost
-		}
-		if left.ID != 0 {
-			ended := left
-			ended.State, ended.Note, ended.Placeholder, ended.EndedAt = store.TurnStopped, r.Note, placeholderFinal, now
-			if err := tx.EndTurn(ended); err != nil {
-				return err
-			}
-		}
-		if err := tx.UpdateRun(r); err != nil {
+	ended := r
+	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) (err error) {
+		if ended, err = e.storeRunEnd(tx, j, r, end, left, turns); err != nil {
 			return err
-		}
-		if err := noteEnd(tx, j.ID, end); err != nil {
-			return err
-		}
-		if err := e.rearm(tx, j.ID, end, now); err != nil {
-			return err
-		}
-		if r.Delivered != "" {
-			if err := e.noteDelivery(tx, j, r, j.Target, end.report); err != nil {
-				return err
-			}
-		}
-		if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Channel != jobChannel {
-			if err := e.noteDelivery(tx, j, r, told, end.alert); err != nil {
-				return err
-			}
 		}
 		return addOuts(tx, outs)
 	})
@@ -204,6 +172,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		e.log.Error("run not stored", "run", r.ID, "err", err)
 		return r
 	}
+	r = ended
 	crashPoint("run.committed")
 	if j.Kind == store.JobHeartbeat {
 		e.jobs.Changed() // see rearm
@@ -218,6 +187,47 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		e.jobs.Changed()
 	}
 	return r
+}
+
+// storeRunEnd writes down that a run has ended, with what its turns have taken,
+// and returns it so. It changes nothing but the database, because a disk that is
+// full has it run several times.
+func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd, left store.Turn, turns []*turn) (store.Run, error) {
+	now := time.Now()
+	for _, t := range turns {
+		if err := t.storeEnd(tx); err != nil {
+			return r, err
+		}
+		in, out, cost, err := tx.Spent(t.row.ID)
+		if err != nil {
+			return r, err
+		}
+		r.InputTokens, r.OutputTokens, r.Cost = r.InputTokens+in, r.OutputTokens+out, r.Cost+cost
+	}
+	if left.ID != 0 {
+		left.State, left.Note, left.Placeholder, left.EndedAt = store.TurnStopped, r.Note, placeholderFinal, now
+		if err := tx.EndTurn(left); err != nil {
+			return r, err
+		}
+	}
+	if err := tx.UpdateRun(r); err != nil {
+		return r, err
+	}
+	if err := noteEnd(tx, j.ID, end); err != nil {
+		return r, err
+	}
+	if err := e.rearm(tx, j.ID, end, now); err != nil {
+		return r, err
+	}
+	if r.Delivered != "" {
+		if err := e.noteDelivery(tx, j, r, j.Target, end.report); err != nil {
+			return r, err
+		}
+	}
+	if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Channel != jobChannel {
+		return r, e.noteDelivery(tx, j, r, told, end.alert)
+	}
+	return r, nil
 }
 
 // leftTurn is the turn of a run that ends without having gone on with it, zero
