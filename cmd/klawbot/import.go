@@ -122,8 +122,9 @@ func importAny(ctx context.Context, in io.Reader, d *engine.Data, workspace stri
 	}
 }
 
-// addFile writes a file that is not there yet. The root lets nothing out of the
-// workspace, whatever the archive says.
+// addFile writes a file that is not there yet, whole or not at all: half a file
+// would be there for the next try. The root lets nothing out of the workspace,
+// whatever the archive says.
 func addFile(root *os.Root, name string, from io.Reader, mode fs.FileMode) (added bool, err error) {
 	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return false, err
@@ -136,5 +137,8 @@ func addFile(root *os.Root, name string, from io.Reader, mode fs.FileMode) (adde
 		return false, err
 	}
 	_, err = io.Copy(f, from)
-	return true, errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return false, errors.Join(err, root.Remove(name))
+	}
+	return true, nil
 }
