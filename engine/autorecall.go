@@ -28,7 +28,7 @@ const (
 	recallMatches = 500
 	// recallWide is how many times as many are looked at as are shown: the first ones
 	// may be far, or the question itself, asked before.
-	recallWide = 5
+	recallWide = 3
 	// leastOverlap is how many of the question's words a text must have where no
 	// vector says how near it is.
 	leastOverlap = 0.6

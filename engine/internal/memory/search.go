@@ -154,7 +154,11 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, vector []float32) (
 	rank := ranking{fusion: m.fusion(), vectors: vector != nil, full: words.full}
 	all = rank.first(all, max(closely, 2*q.TopK))
 	if vector == nil { // then a closer look shows no more
-		all = all[:min(len(all), 2*q.TopK)]
+		most := q.TopK
+		if len(q.Scope.Kinds) == 0 || slices.Contains(q.Scope.Kinds, store.KindMemory) {
+			most *= 2 // some may say the same
+		}
+		all = all[:min(len(all), most)]
 	}
 	chunks, err := chunksOf(tx, all)
 	if err != nil {
