@@ -82,7 +82,7 @@ func (a *app) assetsPullCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&want.from, "from", "", "`place` to take the files from, a folder or an address (default: where they are published)")
-	cmd.Flags().DurationVar(&want.patience, "patience", 0, "how `long` to wait when nothing comes, such as 5s (default 30s)")
+	cmd.Flags().DurationVar(&want.patience, "patience", 0, "how much `time` to wait when nothing comes, such as 5s (default 30s)")
 	cmd.Flags().StringVar(&model, "model", "", "`name` of the model: "+strings.Join(engine.EmbeddingModels(), ", ")+" (default: the configured one)")
 	return cmd
 }

@@ -40,8 +40,15 @@ func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.
 	waiting, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
 	seen, refused := map[int64]bool{}, map[int64]bool{}
+	last := ""
+	troubled := func(err error) {
+		if text := a.redact.Text(err.Error()); text != last {
+			last = text
+			fmt.Fprintf(a.stdout, "%s; still waiting.\n", text)
+		}
+	}
 	for {
-		w, err := p.nextWriter(waiting, client, s, seen)
+		w, err := p.nextWriter(waiting, client, s, seen, troubled)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -74,8 +81,10 @@ func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.
 var errSkipped = errors.New("skipped")
 
 // nextWriter waits for a private message that was not seen yet. The same
-// updates come again and again, because nobody acknowledges them.
-func (p *prompter) nextWriter(ctx context.Context, client *http.Client, s *setup, seen map[int64]bool) (writer, error) {
+// updates come again and again, because nobody acknowledges them. What goes wrong
+// meanwhile is told to troubled and is no reason to lose the answers that were
+// given before.
+func (p *prompter) nextWriter(ctx context.Context, client *http.Client, s *setup, seen map[int64]bool, troubled func(error)) (writer, error) {
 	tick := time.NewTicker(ownerInterval)
 	defer tick.Stop()
 	var skip <-chan reply
@@ -84,8 +93,8 @@ func (p *prompter) nextWriter(ctx context.Context, client *http.Client, s *setup
 	}
 	for {
 		all, err := peekUpdates(ctx, client, s)
-		if err != nil {
-			return writer{}, err
+		if err != nil && ctx.Err() == nil {
+			troubled(err)
 		}
 		for _, w := range all {
 			if !seen[w.update] {

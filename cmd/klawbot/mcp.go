@@ -103,7 +103,7 @@ func (a *app) mcpAddCommand() *cobra.Command {
 	f.StringVar(&n.client.id, "client-id", "", "the `id` of a client that was registered by hand, for OAuth")
 	f.StringVar(&n.client.secret, "client-secret", "", "its `secret`, best as '${NAME}'")
 	f.StringVar(&n.client.issuer, "issuer", "", "the `address` of the authorization server that alone may see the secret")
-	f.StringVar(&n.client.grant, "grant-type", "", "`"+grantPerson+"` (a person signs in) or "+grantMachine)
+	f.StringVar(&n.client.grant, "grant-type", "", "`how` the bot signs in: "+grantPerson+" (a person does it once) or "+grantMachine)
 	f.StringVar(&n.version, "protocol-version", "", "the `version` of the protocol to begin with")
 	f.IntVar(&n.timeout, "timeout", 0, "how many `seconds` a call may take")
 	return cmd

@@ -123,7 +123,7 @@ or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that beg
 	cmd.Flags().StringVar(&n.Model, "model", "", "the configured `model` that runs it (default: models.default)")
 	cmd.Flags().StringVar(&n.InjectInto, "inject-into", "", "the `chat` that gets the result, such as telegram_123456 (default: only the log)")
 	cmd.Flags().StringVar(&n.TZ, "tz", "", "the time `zone` of CRON and TIME (default: agent.timezone)")
-	cmd.Flags().StringVar(&n.Misfire, "misfire", "", "what becomes of missed times: run_once (default) or skip")
+	cmd.Flags().StringVar(&n.Misfire, "misfire", "", "`what` becomes of missed times: run_once (default) or skip")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
 }
@@ -192,7 +192,7 @@ func (a *app) scheduleLogsCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	cmd.Flags().IntVar(&limit, "limit", 20, "how `many` runs")
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many `runs`")
 	return cmd
 }
 
