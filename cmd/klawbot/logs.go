@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/tools"
 	"klawbot/whitelist"
 )
 
@@ -249,7 +250,7 @@ func (l logLine) text(zone *time.Location) string {
 	case "tool_call":
 		who = "→ tool"
 	case "tool_result":
-		who = "← " + cmp.Or(l.Meta.Tool, "tool")
+		who, l.Content = "← "+cmp.Or(l.Meta.Tool, "tool"), tools.Bare(l.Content)
 	case "session_break":
 		who, l.Content = "—", "new conversation"
 	case "error":
