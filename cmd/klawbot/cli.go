@@ -93,11 +93,27 @@ func (a *app) complain(err error) {
 		}
 		return
 	}
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := noCommand(strings.Join(strings.Fields(err.Error()), " "))
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
 	fmt.Fprintln(a.stderr, "klawbot: "+visible(a.redact.Text(text)))
+}
+
+// unknownCommand is what cobra says of a word that is no command.
+var unknownCommand = regexp.MustCompile(`^unknown command "(.*)" for "(.*?)"(?: Did you mean this\? (\S+))?`)
+
+// noCommand says of a word that is no command what to write instead.
+func noCommand(text string) string {
+	m := unknownCommand.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	meant := ""
+	if m[3] != "" {
+		meant = "did you mean " + m[3] + "? "
+	}
+	return fmt.Sprintf("%s has no command %q; %s%[1]s --help says more", m[2], m[1], meant)
 }
 
 var negative = regexp.MustCompile(`^-\d+$`)
@@ -121,7 +137,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
 		return usage("%s cannot be %q; %s --help says more", m[2], strings.TrimSpace(m[1]), cmd.CommandPath())
 	}
-	return err
+	return usage("%w; %s --help says more", err, cmd.CommandPath())
 }
 
 func (a *app) root() *cobra.Command {

@@ -152,7 +152,7 @@ func (h *Host) Run(ctx context.Context) {
 }
 
 // errNotConfigured: there is no such server.
-var errNotConfigured = errors.New("no such MCP server is configured")
+var errNotConfigured = errors.New("no such MCP server is configured; klawbot mcp list shows those that are")
 
 // server returns a configured server and has it connected to.
 func (h *Host) server(name string) (*server, error) {
