@@ -238,13 +238,14 @@ func (e *Engine) serverText(s mcp.Status) string {
 }
 
 // fingerprint identifies what is shown for acceptance, so that nothing else is
-// accepted.
+// accepted. It has 64 bits: a server that wants other tools to have the same one
+// finds 32 within minutes.
 func fingerprint(shown []mcp.Definition) string {
 	h := sha256.New()
 	for _, d := range shown {
 		fmt.Fprintln(h, d.Hash())
 	}
-	return hex.EncodeToString(h.Sum(nil))[:8]
+	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
 // acceptShown accepts the tools of a server that were shown under a fingerprint.

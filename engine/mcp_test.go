@@ -55,7 +55,7 @@ func (h *house) asks(person int64, text string) string {
 	return h.answer(person, n)
 }
 
-var approveCommand = regexp.MustCompile(`/mcp approve demo [0-9a-f]{8}`)
+var approveCommand = regexp.MustCompile(`/mcp approve demo [0-9a-f]{16}\b`)
 
 func TestOwnerAcceptsWhatWasShown(t *testing.T) {
 	address, describe := echoServer(t)
