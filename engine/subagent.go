@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"klawbot/engine/internal/store"
@@ -188,16 +189,17 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 // stopSubagents cancels the subagents that turns of a chat have started, those
 // that wait and those at work, and returns how many.
 func (e *Engine) stopSubagents(ctx context.Context, a store.Address) int {
-	var stopped int
+	var stopped atomic.Int64 // on a full disk mark runs again beside the return
 	mark := func(tx *store.Tx) error {
 		open, err := tx.OpenSpawns()
-		stopped = 0
+		var n int64
 		for _, one := range open {
 			if err == nil && one.Job.Home == a && one.Job.State != store.JobRemoved {
-				stopped++
+				n++
 				_, err = cancelSpawned(tx, one)
 			}
 		}
+		stopped.Store(n)
 		return err
 	}
 	e.eventually(ctx, store.Address{}, mark, func(err error) {
@@ -208,7 +210,7 @@ func (e *Engine) stopSubagents(ctx context.Context, a store.Address) int {
 		e.jobs.Changed()
 	})
 	e.live.stop(errJobGone, func(j store.Job) bool { return j.Kind == store.JobSpawn && j.Home == a })
-	return stopped
+	return int(stopped.Load())
 }
 
 // lost says why a subagent cannot be resumed, "" when it can: nobody knows how
