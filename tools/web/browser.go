@@ -148,7 +148,7 @@ func pageFailure(err error) tools.Result {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return tools.Fail(tools.Timeout, stuck)
 	}
-	return tools.Fail(tools.Execution, err.Error())
+	return tools.Fail(tools.Execution, fmt.Sprintf("%.300s", tidy(err.Error())))
 }
 
 // shoot takes a picture for the chat.
