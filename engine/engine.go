@@ -327,6 +327,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stopSending()
 	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer park(nil)
+	e.memory.importUser() // before the first turn, which shall know it
 	e.mu.Lock()
 	e.running, e.parking = ctx, parking
 	for _, l := range e.lanes {

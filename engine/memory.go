@@ -140,7 +140,6 @@ func (r *remembering) run(ctx context.Context, db *store.Store) {
 	working.Go(func() { r.embed(ctx, db) })
 	working.Go(func() { r.indexDocs(ctx, db) })
 	working.Go(func() { r.indexMessages(ctx, db) })
-	r.importUser()
 	for {
 		changed, err := r.files.Refresh(ctx, db)
 		if err != nil && ctx.Err() == nil {
