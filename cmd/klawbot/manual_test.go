@@ -2,6 +2,9 @@ package main
 
 import (
 	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -109,3 +112,33 @@ func TestManualNamesWhatNeedsARestart(t *testing.T) {
 		t.Errorf("%d keys need a restart, the test changes %d", n, want)
 	}
 }
+
+// TestManualHasEveryPackageAndTarget compares the page for developers with the
+// table of packages and with what make help lists.
+func TestManualHasEveryPackageAndTarget(t *testing.T) {
+	manual := page(t, "development.md")
+	_, layout, _ := strings.Cut(manual, "```\n")
+	layout, _, _ = strings.Cut(layout, "```\n")
+	for name := range allowed {
+		own := strings.Contains(layout, "\n"+name+"/ ") || strings.HasPrefix(layout, name+"/ ")
+		_, below, _ := strings.Cut(layout, "\n"+path.Dir(name)+"/ ")
+		below = nextPackage.Split(below, 2)[0]
+		if !own && !strings.Contains(strings.ReplaceAll(below, ",", " "), " "+path.Base(name)+"/ ") {
+			t.Errorf("development.md does not say what %s is", name)
+		}
+	}
+	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range makeTarget.FindAllStringSubmatch(string(makefile), -1) {
+		if !regexp.MustCompile("`make " + target[1] + "[` ]").MatchString(manual) {
+			t.Errorf("development.md does not tell of make %s", target[1])
+		}
+	}
+}
+
+var (
+	nextPackage = regexp.MustCompile(`\n\S`)
+	makeTarget  = regexp.MustCompile(`(?m)^([a-z-]+):.* ## `)
+)
