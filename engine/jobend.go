@@ -36,7 +36,7 @@ type runEnd struct {
 // runKey is the key of a run's parts in the outbox.
 func runKey(id store.RunID) string { return fmt.Sprintf("run/%d", id) }
 
-// endTurn ends the turn of a run: it decides what is delivered, and whether a
+// endJob ends the turn of a run: it decides what is delivered, and whether a
 // failure is tried again.
 func (t *turn) endJob(ctx context.Context, state store.TurnState, text, note string, failure error) {
 	j, r := t.job.job, t.job.run
