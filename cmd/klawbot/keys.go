@@ -73,10 +73,17 @@ func comesLater(path []string) bool {
 	})
 }
 
+// maxKeyName is the longest name, in bytes, that is compared with the known
+// ones: it is foreign text, and comparing costs its length times theirs.
+const maxKeyName = 80
+
 // suggest finds the known path that was probably meant by path, or "". A name
 // that exists elsewhere is taken over one that is only similar.
 func (k *key) suggest(path []string) string {
 	name := strings.ToLower(path[len(path)-1])
+	if len(name) > maxKeyName {
+		return ""
+	}
 	best, bestCost := "", max(3, len(name)/3+1)
 	offer := func(candidate []string) {
 		last := strings.ToLower(candidate[len(candidate)-1])
