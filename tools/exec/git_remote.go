@@ -72,7 +72,7 @@ func gitHost(host string) error {
 	return nil
 }
 
-// local reports whether the address of a remote is a folder, and where.
+// gitFolder reports whether the address of a remote is a folder, and where.
 func gitFolder(address string) (folder string, ok bool) {
 	if rest, is := strings.CutPrefix(address, "file://"); is {
 		address = rest
