@@ -232,7 +232,7 @@ func (e *Engine) closeQuestions(ctx context.Context) error {
 // and reports whether it did. The text goes to the program that asked and is not
 // kept.
 func (e *Engine) typed(ctx context.Context, it item) bool {
-	if it.msg.Command != "" || it.msg.Forwarded != "" || it.msg.Album != "" {
+	if it.msg.Command != "" || it.msg.Forwarded != "" || it.msg.Album != "" || it.msg.Described {
 		return false
 	}
 	i, a := e.inquiries.of(it.row.Address, it.msg.Sender.ID, it.msg.Text, e.wordsAt(it.row.Address))

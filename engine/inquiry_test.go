@@ -115,6 +115,17 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 	}
 }
 
+func TestAPhotoIsNoAnswerInWords(t *testing.T) {
+	const written = "Ada of Ockham 4711"
+	h := office(t, nameOf)
+	h.start().says(alice, "ask me")
+	h.question(alice)
+	h.accept(h.next(gateway.Message{Address: private(alice), Sender: gateway.Sender{ID: alice, Name: "Person"}, Text: "[photo]\nlook", Described: true}))
+	h.says(alice, written)
+	h.sees(alice, fmt.Sprintf("so: answered option -1, %d characters", len(written)))
+	h.sees(alice, "re: [photo]\nlook")
+}
+
 func TestAnswersByButton(t *testing.T) {
 	colors := tools.Inquiry{Text: "Which?", Usual: -1, Options: []tools.Option{{Text: "red"}, {Text: "blue"}, {Word: tools.WordKeep, Text: "red"}}}
 	for name, tt := range map[string]struct {

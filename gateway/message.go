@@ -126,6 +126,9 @@ type Message struct {
 	Forwarded string
 	// Album is the same for messages that were sent as one, empty for none.
 	Album string
+	// Described says that Text begins with a description of what is no text, such
+	// as "[photo]".
+	Described bool
 	// Unheard says that the message is speech, which the bot cannot hear.
 	Unheard bool
 	Press   *Press

@@ -80,6 +80,7 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 	if words.empty() && media == "" {
 		return m, nil // a service message, or nothing at all
 	}
+	m.Described = media != ""
 	m.Unheard = words.empty() && (in.Voice != nil || in.VideoNote != nil || in.Audio != nil)
 	kind := gateway.KindText
 	if edited {

@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +82,9 @@ func TestDecodeContent(t *testing.T) {
 			m := read(t, c, in("message", "private", tt.fields))
 			if m.Kind != gateway.KindText || m.Text != tt.text {
 				t.Errorf("kind %q, text %q; want %q", m.Kind, m.Text, tt.text)
+			}
+			if m.Described != strings.HasPrefix(tt.text, "[") {
+				t.Errorf("described: %v", m.Described)
 			}
 		})
 	}
