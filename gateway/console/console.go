@@ -34,10 +34,14 @@ type Channel struct {
 	log     *slog.Logger
 	serving chan struct{} // closed when accept is set
 
+	// saying is held while a message is stored, so that two are stored in the
+	// order of their ids. Nothing that leaves waits for it.
+	saying sync.Mutex
+
 	mu        sync.Mutex
-	accept    gateway.Accept // guarded by mu
-	last      int64          // guarded by mu; the last id given out
-	terminals map[*terminal]bool
+	accept    gateway.Accept     // guarded by mu
+	last      int64              // guarded by mu; the last id given out
+	terminals map[*terminal]bool // guarded by mu
 }
 
 var (
@@ -83,10 +87,12 @@ func (c *Channel) say(ctx context.Context, text string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	c.saying.Lock()
+	defer c.saying.Unlock()
 	c.mu.Lock()
-	defer c.mu.Unlock() // two messages are stored in the order of their ids
-	id := c.nextID()
-	return id, c.accept(ctx, []gateway.Update{{
+	id, accept := c.nextID(), c.accept
+	c.mu.Unlock()
+	return id, accept(ctx, []gateway.Update{{
 		Channel: Name, ID: id, Kind: "message", Address: chat(), Message: id, From: User, Raw: raw,
 	}})
 }

@@ -25,6 +25,7 @@ type desk struct {
 	mu      sync.Mutex
 	updates []gateway.Update
 	refuse  error
+	slow    func() // what happens while a message is stored
 }
 
 func newDesk(t *testing.T) *desk {
@@ -45,6 +46,9 @@ func newDesk(t *testing.T) *desk {
 		_ = d.channel.Serve(ctx, func(_ context.Context, u []gateway.Update) error {
 			d.mu.Lock()
 			defer d.mu.Unlock()
+			if d.slow != nil {
+				d.slow()
+			}
 			if d.refuse == nil {
 				d.updates = append(d.updates, u...)
 			}
@@ -251,4 +255,32 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("kind %q", m.Kind)
 		}
 	})
+}
+
+// TestADiskThatHangsHoldsNoAnswerBack: while a message is stored, for however long,
+// the bot can send.
+func TestADiskThatHangsHoldsNoAnswerBack(t *testing.T) {
+	d := newDesk(t)
+	address := gateway.Address{Chat: gateway.ChatID{Channel: console.Name}}
+	left := false
+	d.slow = func() {
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			_, _ = d.channel.Send(t.Context(), address, gateway.Part{Text: "hello"}) // nobody is attached
+		}()
+		select {
+		case <-sent:
+			left = true
+		case <-time.After(10 * time.Second):
+		}
+	}
+	if _, err := d.client(t).Say(t.Context(), "hi"); err != nil {
+		t.Fatal(err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !left {
+		t.Error("a message that leaves waits for one that is stored")
+	}
 }
