@@ -901,4 +901,12 @@ var mutants = []mutant{
 		"tools/outside.go", `!c.Heard && (c.Origin == OriginPerson || c.Origin == "")`, `c.Origin == OriginPerson || c.Origin == ""`,
 		"TestWritesThatMayComeFromOutsideAreScreened",
 	},
+	{
+		"cmd/klawbot/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
+		"TestLongKeysCostNothing",
+	},
+	{
+		"cmd/klawbot/import.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
+		"TestImportLeavesNoHalfFile",
+	},
 }
