@@ -69,8 +69,11 @@ func (e *embedder) open(s Embedding) (memory.Embedder, error) {
 	case "openai":
 		return embed.NewRemote(embed.RemoteConfig{HTTP: e.http, BaseURL: s.BaseURL, APIKey: s.APIKey, Model: s.Model}), nil
 	}
-	return nil, &memory.NoEmbedderError{Why: errors.New("embeddings are off (memory.embedding.type)")}
+	return nil, &memory.NoEmbedderError{Why: errEmbeddingsOff}
 }
+
+// errEmbeddingsOff: the owner wants none.
+var errEmbeddingsOff = errors.New("embeddings are off (memory.embedding.type)")
 
 func (e *embedder) openHere(s Embedding) (memory.Embedder, error) {
 	name, places := s.Model, embed.Places{Runtime: s.Runtime, Model: s.Path, Dirs: e.assets}

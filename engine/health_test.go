@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +75,20 @@ func TestChatIsToldSparinglyThatNothingCanBeStored(t *testing.T) {
 		}
 		if got := u.due(s.a, s.update, s.since); got != s.want {
 			t.Errorf("%s: told %v, want %v", s.what, got, s.want)
+		}
+	}
+}
+
+// TestWordsAloneProposesWhatHelps: who has switched embeddings off is not told to
+// bring their model.
+func TestWordsAloneProposesWhatHelps(t *testing.T) {
+	for kind, want := range map[string]bool{"off": false, "onnx": true} {
+		c := Config{Settings: func() Settings {
+			return Settings{Memory: MemorySettings{Embedding: Embedding{Type: kind, Model: "none"}}}
+		}}
+		text := EmbeddingText(c)
+		if !strings.HasPrefix(text, "searches by words alone (") || strings.Contains(text, "assets pull") != want {
+			t.Errorf("%s: %s", kind, text)
 		}
 	}
 }

@@ -270,7 +270,7 @@ func (r *remembering) SearchDocs(ctx context.Context, query string, topK int) (f
 func (r *remembering) announce() {
 	m, err := r.embedder.current()
 	if err != nil {
-		r.log.Info("memory searches by words alone; klawbot assets pull brings what it needs to search by meaning", "why", err)
+		r.log.Info("memory searches by words alone", "why", err)
 		return
 	}
 	r.log.Info("memory searches by words and by meaning", "model", m.Name())

@@ -40,7 +40,7 @@ func memoryFinding(ctx context.Context, r *remembering, db *store.Store) Finding
 	m, why := r.embedder.current()
 	switch {
 	case why != nil:
-		return Well("memory", "%s; searches by words alone (%v): klawbot assets pull", text, why)
+		return Well("memory", "%s; %s", text, wordsAlone(why))
 	case !meaning:
 		return Well("memory", "%s by its words; %s has read nothing yet", text, m.Name())
 	}
@@ -82,9 +82,19 @@ func EmbeddingText(c Config) string {
 func (r *remembering) text() string {
 	m, err := r.embedder.current()
 	if err != nil {
-		return fmt.Sprintf("searches by words alone (%v): klawbot assets pull", err)
+		return wordsAlone(err)
 	}
 	return "searches by words and by meaning, with " + m.Name()
+}
+
+// wordsAlone says that there is no model, and what brings one to an owner who
+// wants it.
+func wordsAlone(why error) string {
+	text := fmt.Sprintf("searches by words alone (%v)", why)
+	if !errors.Is(why, errEmbeddingsOff) {
+		text += ": klawbot assets pull"
+	}
+	return text
 }
 
 // stats say what the memory holds.
