@@ -129,7 +129,7 @@ func (e *Engine) question(a store.Approval, dangerous bool) []store.Out {
 	if a.Shown != "" {
 		text += inCode(a.Shown) + "\n"
 	}
-	text += e.say(sayApproveUntil, time.Until(a.ExpiresAt).Round(time.Second))
+	text += e.say(sayApproveUntil, e.span(time.Until(a.ExpiresAt)))
 	if isLocal(a.Address) {
 		text += "\n" + e.say(sayApproveWords)
 	}

@@ -128,7 +128,7 @@ func TestApproveOnce(t *testing.T) {
 	h, l := pad(t)
 	h.start().says(alice, "launch a\u202eb sk-0123456789abcdefghij")
 	q := h.question(alice)
-	for _, want := range []string{"May I run `launch`?", "cannot be undone", `target: "a\u202Eb [redacted]"`, "No answer within 1m0s counts as no."} {
+	for _, want := range []string{"May I run `launch`?", "cannot be undone", `target: "a\u202Eb [redacted]"`, "No answer within 1 min counts as no."} {
 		if !strings.Contains(q.text, want) {
 			t.Errorf("the question lacks %q:\n%s", want, q.text)
 		}

@@ -71,7 +71,7 @@ func (e *Engine) inquiryText(a store.Approval, q tools.Inquiry) string {
 	if isLocal(a.Address) {
 		lines = append(lines, e.localOptions(q)...)
 	}
-	return strings.Join(append(lines, e.say(sayAskUntil, time.Until(a.ExpiresAt).Round(time.Second))), "\n")
+	return strings.Join(append(lines, e.say(sayAskUntil, e.span(time.Until(a.ExpiresAt)))), "\n")
 }
 
 // localOptions are the options where there are no buttons.

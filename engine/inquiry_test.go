@@ -76,7 +76,7 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 	h := office(t, nameOf)
 	h.start().says(alice, "ask me")
 	q := h.question(alice)
-	for _, want := range []string{"The MCP server `library` asks you (1 of 2):", "Please fill this in.\n\nName\nAs on the card", "Write the answer as your next message.", "The answer goes to that server. Never give it passwords", "No answer within 1m0s cancels it."} {
+	for _, want := range []string{"The MCP server `library` asks you (1 of 2):", "Please fill this in.\n\nName\nAs on the card", "Write the answer as your next message.", "The answer goes to that server. Never give it passwords", "No answer within 1 min cancels it."} {
 		if !strings.Contains(q.text, want) {
 			t.Errorf("the question lacks %q:\n%s", want, q.text)
 		}

@@ -68,9 +68,9 @@ func (e *Engine) lane(a store.Address) *lane {
 }
 
 // enqueue puts a message into its lane. When many wait behind a running turn, or
-// that turn waits for a button, the person is told so once.
+// that turn waits for an answer, the person is told so once.
 func (e *Engine) enqueue(ctx context.Context, it item) {
-	asked := !isLocal(it.row.Address) && e.questions.at(it.row.Address)
+	asked := e.questions.at(it.row.Address)
 	e.mu.Lock()
 	l := e.lane(it.row.Address)
 	l.items = append(l.items, it)
@@ -89,7 +89,10 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 		return
 	}
 	text := e.say(sayQueue, waiting)
-	if asked {
+	switch {
+	case asked && isLocal(it.row.Address):
+		text = e.say(sayAnswerFirst)
+	case asked:
 		text = e.say(sayButtonFirst)
 	}
 	e.post(ctx, it.row.Address, "queue/"+newID(), text)

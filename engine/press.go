@@ -175,16 +175,16 @@ func (e *Engine) inWords(ctx context.Context, it item) bool {
 	if state == "" || !isLocal(it.row.Address) {
 		return false
 	}
-	var a store.Approval
+	var asked, ended store.Approval
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		a, err = tx.PendingApproval(it.row.Address)
+		asked, err = tx.PendingApproval(it.row.Address)
 		return err
 	})
-	if err != nil || a.Question {
+	if err != nil || asked.Question {
 		return false // nothing is asked that a yes or no answers
 	}
 	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
-		if a, _, err = e.resolveIn(tx, a.Token, verdict{state: state, by: it.msg.Sender.ID}); err != nil {
+		if ended, _, err = e.resolveIn(tx, asked.Token, verdict{state: state, by: it.msg.Sender.ID}); err != nil {
 			return err
 		}
 		return tx.EndUpdates(store.InboxDone, "", it.row.ID)
@@ -193,7 +193,7 @@ func (e *Engine) inWords(ctx context.Context, it item) bool {
 			e.log.Error("answer not stored", "chat", it.msg.Address.String(), "err", err)
 			return
 		}
-		e.resolved(a)
+		e.resolved(ended)
 	})
 	return true
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/llm"
 )
@@ -37,6 +38,9 @@ const (
 	sayNoModel
 	sayNoModelHere
 	sayButtonFirst
+	sayAnswerFirst
+	saySeconds
+	sayMinutes
 	sayToolUsage
 	sayNoteUsage
 	sayNoteDone
@@ -264,6 +268,9 @@ var english = [phraseCount]string{
 	sayOwnersOnly:        "Only an owner of this bot may use /%s (ownerIds in config.yaml).",
 	sayNoModelLabel:      "[no model]",
 	sayNoModelHere:       "I have no language model yet, so I cannot answer in words. The owner of this bot can set one up.",
+	sayAnswerFirst:       "I wait for an answer to the question above; what you write now comes after that. /stop ends the waiting.",
+	saySeconds:           "%d s",
+	sayMinutes:           "%d min",
 	sayButtonFirst:       "I wait for one of the buttons above; what you write now comes after that. /stop ends the waiting.",
 	sayNoModel:           "I have no language model yet, so I cannot answer in words. What works without one: /remind, /schedule, /files, /note TEXT, /memory search TEXT, /tool NAME JSON, /export, /help. To set up a model: klawbot init.",
 	sayToolUsage:         "Usage: /tool NAME {\"argument\": \"value\"}. Tools: %s",
@@ -453,6 +460,9 @@ var russian = [phraseCount]string{
 	sayOwnersOnly:        "Команда /%s доступна только владельцу бота (ownerIds в config.yaml).",
 	sayNoModelLabel:      "[без модели]",
 	sayNoModelHere:       "Языковой модели пока нет, поэтому словами я ответить не могу. Её может настроить владелец этого бота.",
+	sayAnswerFirst:       "Я жду ответа на вопрос выше; то, что вы пишете сейчас, будет после этого. /stop прекратит ожидание.",
+	saySeconds:           "%d с",
+	sayMinutes:           "%d мин",
 	sayButtonFirst:       "Я жду нажатия одной из кнопок выше; то, что вы пишете сейчас, будет после этого. /stop прекратит ожидание.",
 	sayNoModel:           "Языковой модели пока нет, поэтому словами я ответить не могу. Без неё работает: /remind, /schedule, /files, /note ТЕКСТ, /memory search ТЕКСТ, /tool ИМЯ JSON, /export, /help. Настроить модель: klawbot init.",
 	sayToolUsage:         "Использование: /tool ИМЯ {\"аргумент\": \"значение\"}. Инструменты: %s",
@@ -623,4 +633,13 @@ func inCode(text string) string {
 		fence += "`"
 	}
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// span is how long something lasts, in minutes where they are whole, else in
+// seconds.
+func (e *Engine) span(d time.Duration) string {
+	if d = d.Round(time.Second); d >= time.Minute && d%time.Minute == 0 {
+		return e.say(sayMinutes, int(d.Minutes()))
+	}
+	return e.say(saySeconds, int(d.Seconds()))
 }
