@@ -136,11 +136,11 @@ func TestOracleVectors(t *testing.T) {
 			// that what stands beside a text changes its vector a little.
 			for _, text := range texts {
 				theirs := j.embed(t, []string{text}).Vectors[0]
-				ours, err := m.Query(t.Context(), text)
+				ours, err := m.Passages(t.Context(), []string{text}) // a question may be one that it cannot read
 				if err != nil {
 					t.Fatal(err)
 				}
-				worst = max(worst, apart(t, ours, theirs))
+				worst = max(worst, apart(t, ours[0], theirs))
 			}
 			t.Logf("%d vectors, at most %.2g apart", len(texts), worst)
 			if worst > maxError {
