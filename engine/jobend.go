@@ -166,7 +166,10 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		if ended, err = e.storeRunEnd(tx, j, r, end, left, turns); err != nil {
 			return err
 		}
-		return addOuts(tx, outs)
+		if err := addOuts(tx, outs); err != nil {
+			return err
+		}
+		return e.memory.index(tx)
 	})
 	if err != nil {
 		e.log.Error("run not stored", "run", r.ID, "err", err)
@@ -244,22 +247,6 @@ func (e *Engine) leftTurn(ctx context.Context, r store.Run, turns []*turn) (left
 		return store.Turn{}
 	}
 	return left
-}
-
-// storeEnd stores what the turn of a run leaves behind.
-func (t *turn) storeEnd(tx *store.Tx) error {
-	for _, all := range [][]store.Message{t.asked, t.said} {
-		for _, m := range all {
-			m.Session, m.Turn = t.row.Session, t.row.ID
-			if _, err := tx.AddMessage(m); err != nil {
-				return err
-			}
-		}
-	}
-	if err := t.addSpent(tx); err != nil {
-		return err
-	}
-	return tx.EndTurn(t.row)
 }
 
 // noteEnd notes in a job how its run ended. The job may have changed meanwhile.

@@ -110,7 +110,7 @@ func (r *remembering) memory(db *store.Store) *memory.Memory {
 	return r.built
 }
 
-// said says that messages were stored.
+// said says that messages were stored; their vectors are still to be made.
 func (r *remembering) said() { signal(r.messages) }
 
 // kept says that there is something to embed.
@@ -122,8 +122,8 @@ const (
 	refreshEvery = 10 * time.Second
 	// docsAfter is when the manual is indexed that nobody has searched.
 	docsAfter = time.Minute
-	// indexAfter is how long a message waits for others before it is indexed: the
-	// answer leaves first, and who searches does not wait.
+	// indexAfter is the time between two looks for messages that were stored without
+	// their index.
 	indexAfter = 500 * time.Millisecond
 	// Vectors are made when no turn has run for embedAfter; a bot that is never
 	// quiet makes a batch of them every embedAtLast.
@@ -170,7 +170,17 @@ func (r *remembering) importUser() {
 	}
 }
 
-// indexMessages makes findable what was said, beside the turns. What the end of the process keeps from it is taken up at the start.
+// index makes findable the messages that a transaction has stored, in it: the
+// words are there when the message is. A message is worth more than its index, so
+// that a fault of this one keeps nothing from being stored; indexMessages tries
+// again and says what is wrong.
+func (r *remembering) index(tx *store.Tx) error {
+	_, err := tx.Try(func() error { return memory.Index(tx, findable, r.chunkSize()) })
+	return err
+}
+
+// indexMessages makes findable what was stored without its index: by commands and
+// older versions, or because the index could not be written.
 func (r *remembering) indexMessages(ctx context.Context, db *store.Store) {
 	for {
 		r.catchUp(ctx, db)

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -69,6 +70,59 @@ func TestHistorySearchFindsWhatWasSaidInThisChatAlone(t *testing.T) {
 	if !strings.Contains(got, "Kowalski") || strings.Contains(got, "office") {
 		t.Errorf("history_search finds %q", got)
 	}
+}
+
+// TestAMessageAndItsWordsAreOneTransaction: whoever sees the answer finds what was
+// said, whenever the bot is killed.
+func TestAMessageAndItsWordsAreOneTransaction(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start()
+	db := h.database()
+	for n, text := range []string{"the boiler was serviced", "by Mr Kowalski"} {
+		h.asks(alice, text)
+		var said, found int
+		err := db.QueryRow(`SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM chunks WHERE kind = 'message')`).Scan(&said, &found)
+		if err != nil || said != 2*n+2 || found != said {
+			t.Errorf("%d of %d messages are in the index, %v", found, said, err)
+		}
+	}
+}
+
+// TestABrokenIndexKeepsNoMessage: what cannot be indexed is answered and kept.
+func TestABrokenIndexKeepsNoMessage(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start()
+	db := h.database()
+	h.asks(alice, "hello")
+	if _, err := db.Exec(`ALTER TABLE chunks RENAME TO chunks_away`); err != nil {
+		t.Fatal(err)
+	}
+	h.asks(alice, "the boiler was serviced by Mr Kowalski")
+	h.until("the log says it", func() bool { return strings.Contains(h.logs.String(), "messages not indexed") })
+	if _, err := db.Exec(`ALTER TABLE chunks_away RENAME TO chunks`); err != nil {
+		t.Fatal(err)
+	}
+	h.asks(alice, "/new")
+	if got := h.asks(alice, `/tool history_search {"query": "who serviced the boiler"}`); !strings.Contains(got, "Kowalski") {
+		t.Errorf("when the index works again, history_search finds %q", got)
+	}
+}
+
+// database is a second connection to the database.
+func (h *house) database() *sql.DB {
+	h.t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(h.dir, "klawbot.db")+"?_busy_timeout=10000")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			h.t.Error(err)
+		}
+	})
+	return db
 }
 
 // remembered is what the command line finds beside the bot.

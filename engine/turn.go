@@ -448,11 +448,8 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+note+")")))
 	}
 	err := t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
-		for _, m := range slices.Concat(t.asked, t.said) {
-			m.Session, m.Turn = t.row.Session, t.row.ID
-			if _, err := tx.AddMessage(m); err != nil {
-				return err
-			}
+		if err := t.storeEnd(tx); err != nil {
+			return err
 		}
 		if err := tx.EndUpdates(store.InboxDone, note, t.ids...); err != nil {
 			return err
@@ -460,10 +457,7 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 		if err := addOuts(tx, outs); err != nil {
 			return err
 		}
-		if err := t.addSpent(tx); err != nil {
-			return err
-		}
-		return tx.EndTurn(t.row)
+		return t.e.memory.index(tx)
 	})
 	if err != nil {
 		t.log.Error("turn not stored", "err", err)
@@ -474,6 +468,20 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	t.e.memory.said()
 	t.e.logMessages()
 	t.compactLater()
+}
+
+// storeEnd stores the messages of a turn, what it took and that it has ended.
+func (t *turn) storeEnd(tx *store.Tx) error {
+	for _, m := range slices.Concat(t.asked, t.said) {
+		m.Session, m.Turn = t.row.Session, t.row.ID
+		if _, err := tx.AddMessage(m); err != nil {
+			return err
+		}
+	}
+	if err := t.addSpent(tx); err != nil {
+		return err
+	}
+	return tx.EndTurn(t.row)
 }
 
 // withoutCalls drops the tool calls of a message that is the last word.

@@ -64,42 +64,47 @@ func saidText(m store.Message) string {
 	return ""
 }
 
-// catchUpBatch is how many messages one transaction of CatchUp looks at. The turns
-// write between two of them.
-const catchUpBatch = 20
+// indexAtOnce is how many messages Index looks at in one transaction.
+const indexAtOnce = 20
 
-// CatchUp makes findable what was said since the last time, whoever stored it: a
-// turn stores its messages alone, so that nobody waits for the index.
+// Index makes findable what was said since the last time, as far as it is wanted,
+// when the transaction is committed. Whoever stores messages calls it behind them.
+// What others left without it may be too much for one transaction; CatchUp has the
+// rest.
+func Index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize) error {
+	from, err := indexedThrough(tx)
+	if err != nil {
+		return err
+	}
+	said, last, err := tx.SaidAfter(from, indexAtOnce)
+	if err != nil || last == from {
+		return err
+	}
+	said = slices.DeleteFunc(said, func(s store.Said) bool { return !wanted(s.Address) })
+	if err := AddMessages(tx, said, size); err != nil {
+		return err
+	}
+	return tx.SetIndexed(store.KindMessage, "", strconv.FormatInt(int64(last), 10))
+}
+
+// CatchUp makes findable what was said and is not yet: what was stored by a command
+// or an older version, or could not be indexed. The turns write between two of its
+// transactions.
 func (m *Memory) CatchUp(ctx context.Context, wanted func(store.Address) bool, size ChunkSize) error {
 	for {
 		var waiting int
 		err := m.store.Read(ctx, func(tx *store.Tx) error {
 			from, err := indexedThrough(tx)
 			if err == nil {
-				waiting, err = tx.CountMessagesAfter(from, catchUpBatch)
+				waiting, err = tx.CountMessagesAfter(from, 1)
 			}
 			return err
 		})
 		if err != nil || waiting == 0 {
 			return err
 		}
-		// Read again with the pen in hand: another process may do the same.
-		err = m.store.Write(ctx, func(tx *store.Tx) error {
-			from, err := indexedThrough(tx)
-			if err != nil {
-				return err
-			}
-			said, last, err := tx.SaidAfter(from, catchUpBatch)
-			if err != nil || last == from {
-				return err
-			}
-			said = slices.DeleteFunc(said, func(s store.Said) bool { return !wanted(s.Address) })
-			if err := AddMessages(tx, said, size); err != nil {
-				return err
-			}
-			return tx.SetIndexed(store.KindMessage, "", strconv.FormatInt(int64(last), 10))
-		})
-		if err != nil || waiting < catchUpBatch {
+		err = m.store.Write(ctx, func(tx *store.Tx) error { return Index(tx, wanted, size) })
+		if err != nil {
 			return err
 		}
 	}

@@ -164,21 +164,45 @@ func (w *writer) begin(ctx context.Context) (tx *sql.Tx, err error) {
 	return tx, err
 }
 
-// callInSavepoint runs one of several requests. A savepoint that is not there
-// any more means that SQLite gave up the whole transaction (a full disk); going
-// on would commit each later statement by itself, so it is the end for all.
-func (w *writer) callInSavepoint(tx *sql.Tx, r *request) error {
+// callInSavepoint runs one of several requests.
+func (w *writer) callInSavepoint(tx *sql.Tx, r *request) (err error) {
+	r.err, err = inSavepoint(tx, func() error { return w.call(tx, r) })
+	return err
+}
+
+// inSavepoint runs fn and takes back what it changed when it failed. A savepoint
+// that is not there any more means that SQLite gave up the whole transaction (a
+// full disk); going on would commit each later statement by itself, so that is err,
+// and the end of all.
+func inSavepoint(tx *sql.Tx, fn func() error) (failed, err error) {
 	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
-		return err
+		return nil, err
 	}
-	r.err = w.call(tx, r)
-	if r.err != nil {
+	if failed = fn(); failed != nil {
 		if _, err := tx.Exec("ROLLBACK TO one"); err != nil {
-			return errors.Join(r.err, err)
+			return failed, errors.Join(failed, err)
 		}
 	}
-	_, err := tx.Exec("RELEASE one")
-	return err
+	_, err = tx.Exec("RELEASE one")
+	return failed, err
+}
+
+// Try runs a part of the transaction that may fail without the rest: what it
+// changed is taken back then, and failed says why. An error err of the disk, or of
+// SQLite itself, is for the whole transaction.
+func (tx *Tx) Try(fn func() error) (failed, err error) {
+	failed, err = inSavepoint(tx.tx, func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		return fn()
+	})
+	if err == nil && Unwritable(failed) {
+		err = failed
+	}
+	return failed, err
 }
 
 func (w *writer) call(tx *sql.Tx, r *request) (err error) {
