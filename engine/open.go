@@ -52,7 +52,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 	d.store, err = store.OpenBeside(ctx, d.config)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		d.missing = err
+		d.missing = noData(c.Dir)
 		return d, nil
 	case errors.Is(err, store.ErrOlder):
 		return d, d.update(ctx, err)
@@ -68,6 +68,9 @@ func (d *Data) update(ctx context.Context, older error) error {
 	}
 	return err
 }
+
+// noData says of a folder that no bot has used it.
+func noData(dir string) error { return fmt.Errorf("no klawbot data in %s: run klawbot init", dir) }
 
 // Close closes the data folder.
 func (d *Data) Close() error {

@@ -80,5 +80,5 @@ func hasData(dir string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("no klawbot data in %s: run klawbot init", dir)
+	return noData(dir)
 }

@@ -43,6 +43,10 @@ func (a *app) approvalsListCommand() *cobra.Command {
 }
 
 func (a *app) printGrants(list []engine.Grant, zone *time.Location) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "No approvals.")
+		return err
+	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, g := range list {
 		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt, zone), clock(g.LastUsed, zone), oneLine(g.Arguments))
@@ -68,16 +72,24 @@ func (a *app) approvalsLogCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(list)
 				}
-				w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-				for _, q := range list {
-					fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s\t%s\n", clock(q.AskedAt, l.config().location()), q.Chat, q.User, q.Tool, outcome(q), oneLine(q.Arguments))
-				}
-				return w.Flush()
+				return a.printApprovals(list, l.config().location())
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
+}
+
+func (a *app) printApprovals(list []engine.Approval, zone *time.Location) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "Nobody was asked yet.")
+		return err
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, q := range list {
+		fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s\t%s\n", clock(q.AskedAt, zone), q.Chat, q.User, q.Tool, outcome(q), oneLine(q.Arguments))
+	}
+	return w.Flush()
 }
 
 func (a *app) approvalsRemoveCommand() *cobra.Command {

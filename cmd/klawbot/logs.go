@@ -112,6 +112,10 @@ func (t *tail) show(ctx context.Context, w io.Writer, zone *time.Location, o log
 	if err != nil {
 		return err
 	}
+	if len(lines) == 0 && o.last > 0 && !o.follow && !o.json {
+		_, err := fmt.Fprintln(w, "No messages yet.")
+		return err
+	}
 	tick := time.NewTicker(logsPoll)
 	defer tick.Stop()
 	for {

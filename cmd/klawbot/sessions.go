@@ -34,6 +34,10 @@ func (a *app) sessionsCommand() *cobra.Command {
 }
 
 func (a *app) printSessions(list []engine.Session, c *Config) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "No conversations yet.")
+		return err
+	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CHAT\tMESSAGES\tLAST\tMODEL")
 	for _, s := range list {
