@@ -208,7 +208,8 @@ func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inqu
 }
 
 // closeQuestions ends what programs asked before the last end of the process:
-// whoever asked is gone.
+// whoever asked is gone. Of an answer whose call had not ended nobody knows whether
+// it arrived; it was not kept, and the chat says so.
 func (e *Engine) closeQuestions(ctx context.Context) error {
 	err := e.store.Write(ctx, func(tx *store.Tx) error {
 		open, err := tx.OpenQuestions()
@@ -216,7 +217,7 @@ func (e *Engine) closeQuestions(ctx context.Context) error {
 			return err
 		}
 		for _, a := range open {
-			if _, _, err := e.resolveIn(tx, a.Token, verdict{state: store.ApprovalStopped}); err != nil {
+			if err := e.closeQuestion(tx, a); err != nil {
 				return err
 			}
 		}
@@ -226,6 +227,18 @@ func (e *Engine) closeQuestions(ctx context.Context) error {
 		return fmt.Errorf("close the questions of before: %w", err)
 	}
 	return nil
+}
+
+func (e *Engine) closeQuestion(tx *store.Tx, a store.Approval) error {
+	if a.State == store.ApprovalPending {
+		_, _, err := e.resolveIn(tx, a.Token, verdict{state: store.ApprovalStopped})
+		return err
+	}
+	if err := tx.LoseAnswer(a.ID); err != nil {
+		return err
+	}
+	a.State = store.ApprovalStopped
+	return e.showOutcome(tx, a, verdict{}, "lost")
 }
 
 // typed takes a text for the answer to the question that waits for its sender,

@@ -17,8 +17,12 @@ import (
 	"klawbot/tools/job"
 )
 
-// survey is a tool whose program asks the person something.
-type survey struct{ tools.Inquiry }
+// survey is a tool whose program asks the person something. A deaf one never gets
+// the answer, as when the bot ends before it is passed on.
+type survey struct {
+	tools.Inquiry
+	deaf bool
+}
 
 func (s *survey) Spec() tools.Spec {
 	schema := json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
@@ -34,6 +38,10 @@ func (s *survey) Run(ctx context.Context, c tools.Call) tools.Result {
 	q.Call, q.From = c, "library"
 	q.Call.ID += "/question/1"
 	r, err := asker.Ask(ctx, q)
+	if s.deaf && r.Outcome == tools.Answered {
+		<-ctx.Done()
+		err = ctx.Err()
+	}
 	if err != nil {
 		return tools.Fail(tools.Execution, err.Error())
 	}
@@ -44,7 +52,7 @@ func (s *survey) Run(ctx context.Context, c tools.Call) tools.Result {
 func office(t *testing.T, q tools.Inquiry) *house {
 	t.Helper()
 	h := build(t)
-	h.tools = append(h.tools, &survey{q})
+	h.tools = append(h.tools, &survey{Inquiry: q})
 	h.settings.ApprovalTimeout = time.Minute
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		if last := r.Last(); last.Role == "tool" {
@@ -199,6 +207,45 @@ func TestQuestionIsClosedAfterACrash(t *testing.T) {
 	}
 	h.start()
 	h.sees(alice, "⏹ Stopped: cancelled\n`survey`")
+}
+
+// TestAnswerThatMayNotHaveArrived: the bot ends between an answer and the end of
+// the call. The answer is not kept, so it counts as none, and the chat says so.
+func TestAnswerThatMayNotHaveArrived(t *testing.T) {
+	h := office(t, nameOf)
+	h.tools[len(h.tools)-1] = &survey{nameOf, true}
+	h.start().says(alice, "ask me")
+	q := h.question(alice)
+	h.says(alice, "Ada")
+	h.sees(alice, "✅ Answered")
+	h.restart()
+	h.sees(alice, "⏹ Answered, but I was stopped before the call had ended: the answer may not have arrived.\n`survey`")
+	h.sees(alice, "so: cancelled option -1, 0 characters")
+	h.told(h.tap(alice, q, 0), "⏹ Answered, but I was stopped before the call had ended: the answer may not have arrived.")
+	h.restart()
+	h.says(alice, "hello")
+	h.sees(alice, "re: hello")
+}
+
+// TestAnswerThatArrivedStays: a call that has ended got its answer.
+func TestAnswerThatArrivedStays(t *testing.T) {
+	h := office(t, nameOf)
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if r.Last().Role != "tool" {
+			return modeltest.CallTool("survey", nil)
+		}
+		reply := modeltest.Text("so: " + r.Last().Text())
+		reply.Delay = time.Second // the bot ends in the middle of the turn, behind the call
+		return reply
+	})
+	h.start().says(alice, "ask me")
+	h.question(alice)
+	h.says(alice, "Ada")
+	h.sees(alice, "✅ Answered")
+	h.until("the result is known", func() bool { return len(h.model.Completions()) == 2 })
+	h.restart()
+	h.sees(alice, "so: answered option -1, 3 characters")
+	h.sees(alice, "✅ Answered")
 }
 
 func TestQuestionThatNobodyAnswers(t *testing.T) {

@@ -68,24 +68,25 @@ func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.App
 		return row, won, err
 	}
 	row.State, row.AnsweredBy = v.state, v.by
-	return row, true, e.showOutcome(tx, row, v)
+	return row, true, e.showOutcome(tx, row, v, "outcome")
 }
 
 // showOutcome has the question's message say what came of it, without buttons.
-// A question that has not left yet does not leave any more.
-func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict) error {
+// A question that has not left yet does not leave any more, nor does one of a
+// program that may have left before the last end of the process.
+func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key string) error {
 	asked, err := tx.OutNamed(questionKey(a) + "/0")
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
 		return err
-	case asked.State == store.OutboxNew:
+	case asked.State == store.OutboxNew, asked.State == store.OutboxSending && a.Question && v.message == 0:
 		asked.State, asked.Note = store.OutboxDead, "answered before it was sent"
 		return tx.UpdateOut(asked)
 	case v.message == 0:
 		v.message = asked.MessageID
 	}
-	return addOuts(tx, e.outcome(a, v, "outcome"))
+	return addOuts(tx, e.outcome(a, v, key))
 }
 
 // outcome is the edit of a question's message, nil when nobody knows which one
@@ -142,6 +143,8 @@ func outcomePhrase(a store.Approval) phrase {
 		return sayOutcomeUnanswered
 	case a.State == store.ApprovalExpired:
 		return sayOutcomeExpired
+	case a.Question && a.AnsweredBy != 0:
+		return sayOutcomeLost
 	case a.Question:
 		return sayOutcomeEnded
 	}

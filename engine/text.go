@@ -145,6 +145,7 @@ const (
 	sayOutcomeCancelled
 	sayOutcomeUnanswered
 	sayOutcomeEnded
+	sayOutcomeLost
 	cmdMCP
 	sayMCPNone
 	sayMCPServer
@@ -377,6 +378,7 @@ var english = [phraseCount]string{
 	sayOutcomeCancelled:  "✖️ Cancelled",
 	sayOutcomeUnanswered: "⌛ Nobody answered: cancelled",
 	sayOutcomeEnded:      "⏹ Stopped: cancelled",
+	sayOutcomeLost:       "⏹ Answered, but I was stopped before the call had ended: the answer may not have arrived.",
 	cmdMCP:               "MCP servers and their tools",
 	sayMCPNone:           "No MCP servers are set up. klawbot mcp add sets one up, or tools.mcp in config.yaml.",
 	sayMCPServer:         "%s: %s; tools: %d in use, %d new, %d changed",
@@ -569,6 +571,7 @@ var russian = [phraseCount]string{
 	sayOutcomeCancelled:  "✖️ Отменено",
 	sayOutcomeUnanswered: "⌛ Никто не ответил: отменено",
 	sayOutcomeEnded:      "⏹ Остановлено: отменено",
+	sayOutcomeLost:       "⏹ Отвечено, но меня остановили до конца вызова: ответ мог не дойти.",
 	cmdMCP:               "серверы MCP и их инструменты",
 	sayMCPNone:           "Серверы MCP не настроены. Добавить: klawbot mcp add или tools.mcp в config.yaml.",
 	sayMCPServer:         "%s: %s; инструменты: %d в работе, %d новых, %d изменённых",

@@ -20,7 +20,8 @@ const (
 	ApprovalHour    ApprovalState = "hour"
 	ApprovalGranted ApprovalState = "granted"
 	// ApprovalDenied: a person said no. ApprovalExpired: nobody answered.
-	// ApprovalStopped: the turn ended before anybody did.
+	// ApprovalStopped: the turn ended before anybody did, or, of a question that has
+	// AnsweredBy, before it was certain that the answer had arrived.
 	ApprovalDenied  ApprovalState = "denied"
 	ApprovalExpired ApprovalState = "expired"
 	ApprovalStopped ApprovalState = "stopped"
@@ -69,8 +70,11 @@ const (
 	approvalByCallSQL  = `SELECT ` + approvalColumns + ` FROM approvals WHERE call = ? AND turn = ?`
 	pendingApprovalSQL = `SELECT ` + approvalColumns + ` FROM approvals
 		WHERE state = 'pending' AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT 1`
-	stopApprovalsSQL  = `UPDATE approvals SET state = 'stopped', answered_at = ? WHERE state = 'pending' AND turn = ?`
-	openQuestionsSQL  = `SELECT ` + approvalColumns + ` FROM approvals WHERE state = 'pending' AND question = 1`
+	stopApprovalsSQL = `UPDATE approvals SET state = 'stopped', answered_at = ? WHERE state = 'pending' AND turn = ?`
+	openQuestionsSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE question = 1 AND (state = 'pending' OR state = 'answered'
+		AND turn IN (SELECT id FROM turns WHERE state = 'running')
+		AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.turn = approvals.turn AND c.result IS NOT NULL
+			AND substr(approvals.call, 1, length(c.call) + 1) = c.call || '/'))`
 	approvalsSQL      = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
 	pruneApprovalsSQL = `DELETE FROM approvals WHERE asked_at < ?`
 )
@@ -127,7 +131,8 @@ func (tx *Tx) PendingApproval(at Address) (Approval, error) {
 	return a, nil
 }
 
-// OpenQuestions lists the questions that nobody has answered.
+// OpenQuestions lists the questions that nobody has answered, and those with an
+// answer whose call has not ended.
 func (tx *Tx) OpenQuestions() ([]Approval, error) {
 	all, err := query(tx, scanApproval, openQuestionsSQL)
 	if err != nil {
@@ -151,6 +156,14 @@ func (tx *Tx) Answer(id ApprovalID, s ApprovalState, by int64, g GrantID) (won b
 		return false, fmt.Errorf("answer approval %d: %w", id, err)
 	}
 	return n == 1, nil
+}
+
+// LoseAnswer ends a question whose answer may not have reached who asked.
+func (tx *Tx) LoseAnswer(id ApprovalID) error {
+	if err := tx.change(`UPDATE approvals SET state = 'stopped' WHERE id = ? AND state = 'answered'`, id); err != nil {
+		return fmt.Errorf("lose the answer of approval %d: %w", id, err)
+	}
+	return nil
 }
 
 // Approvals lists what was asked, the newest first.
