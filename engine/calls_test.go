@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -145,5 +147,25 @@ func TestSearchForToolsIsHiddenWhenAllAreShown(t *testing.T) {
 	h.shows(alice, "re: hello")
 	if shown := offeredTools(h.model.Completions()[0]); slices.Contains(shown, "tool_search") || !slices.Contains(shown, "file_read") {
 		t.Errorf("the model is shown %q", shown)
+	}
+}
+
+// TestArgumentsThatAreTooLong are not kept: the model reads why, and can do it in
+// several calls.
+func TestArgumentsThatAreTooLong(t *testing.T) {
+	h := build(t)
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if last := r.Last(); last.Role == "tool" {
+			return modeltest.Text("so: " + last.Text())
+		}
+		return modeltest.CallTool("file_write", map[string]any{"path": "long.txt", "content": strings.Repeat("a", 2<<20)})
+	})
+	h.start().says(alice, "write it")
+	h.sees(alice, "so: Error: the arguments have 2097")
+	if _, err := os.Stat(filepath.Join(h.workspace(), "long.txt")); !os.IsNotExist(err) {
+		t.Errorf("the call has run: %v", err)
+	}
+	if n := len(h.model.Completions()[1].Body); n > 200_000 {
+		t.Errorf("the arguments go back to the model: %d bytes", n)
 	}
 }

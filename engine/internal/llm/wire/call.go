@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,10 @@ import (
 
 // CutFault is what a model reads about a call that the token limit cut.
 const CutFault = "the answer was cut at the token limit, so the call is not complete; send less at once"
+
+// maxArguments bounds the arguments of one call, in bytes: more than a model writes
+// in one answer, twice the file that file_write takes.
+const maxArguments = 2 << 20
 
 // NoParameters is the schema of a tool that takes nothing.
 var NoParameters = json.RawMessage(`{"type":"object","properties":{}}`)
@@ -34,8 +39,11 @@ func declared(name string, tools []llm.Tool) bool {
 }
 
 // Arguments makes an object of arguments that are blank or an object in a
-// string, and says what is wrong with others.
+// string, and says what is wrong with others. It keeps none that are too long.
 func Arguments(raw string) (arguments, fault string) {
+	if len(raw) > maxArguments {
+		return "{}", fmt.Sprintf("the arguments have %d bytes, a call takes %d at most; do it in several calls", len(raw), maxArguments)
+	}
 	trimmed := strings.TrimSpace(raw)
 	if trimmed == "" || trimmed == "null" || trimmed == `""` {
 		return "{}", ""
