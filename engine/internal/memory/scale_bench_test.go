@@ -93,6 +93,16 @@ func (c *crowd) text(kind string, n, words int) string {
 	return b.String()
 }
 
+// memory is the one of a number: a line of a conversation, or one of those that were
+// saved by themselves, hours apart, which all have the same source.
+func (c *crowd) memory(n int) store.Memory {
+	m := store.Memory{Content: c.text("n", n, 16), Source: "s" + strconv.Itoa(n/50), CreatedAt: time.Unix(1.6e9, 0).Add(time.Duration(n) * time.Second)}
+	if n%2 == 0 {
+		m.Source, m.CreatedAt = "manual", m.CreatedAt.Add(time.Duration(n)*time.Hour)
+	}
+	return m
+}
+
 // TestScale measures the search in ROWS memories (100,000).
 func TestScale(t *testing.T) {
 	rows, err := strconv.Atoi(os.Getenv("ROWS"))
@@ -106,7 +116,7 @@ func TestScale(t *testing.T) {
 	for from := 0; from < rows; from += 500 {
 		var batch []store.Memory
 		for i := from; i < min(from+500, rows); i++ {
-			batch = append(batch, store.Memory{Content: c.text("n", i, 16), Source: "s" + strconv.Itoa(i/25)})
+			batch = append(batch, c.memory(i))
 		}
 		write(t, s, func(tx *store.Tx) error { return memory.SaveAll(tx, batch, memory.ChunkSize{Size: 400, Overlap: 80}) })
 	}

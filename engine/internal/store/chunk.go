@@ -111,14 +111,15 @@ func list[T ~int64](ids []T) string {
 const neighbourhood = time.Hour
 
 // Neighbours returns up to reach chunks of the same place on each side of a
-// chunk, in their order, the chunk itself among them.
+// chunk, in their order, the chunk itself among them. What lies right beside it but
+// is of another hour is left out.
 func (tx *Tx) Neighbours(c Chunk, reach int) ([]Chunk, error) {
 	from, to := toMillis(c.CreatedAt.Add(-neighbourhood)), toMillis(c.CreatedAt.Add(neighbourhood))
-	before, err := query(tx, scanChunk, neighboursBeforeSQL, c.Kind, c.Channel, c.Chat, c.Source, c.ID, from, to, reach)
+	before, err := query(tx, scanChunk, neighboursBeforeSQL, c.Kind, c.Channel, c.Chat, c.Source, c.ID, reach, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("neighbours of chunk %d: %w", c.ID, err)
 	}
-	after, err := query(tx, scanChunk, neighboursAfterSQL, c.Kind, c.Channel, c.Chat, c.Source, c.ID, from, to, reach)
+	after, err := query(tx, scanChunk, neighboursAfterSQL, c.Kind, c.Channel, c.Chat, c.Source, c.ID, reach, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("neighbours of chunk %d: %w", c.ID, err)
 	}
@@ -126,11 +127,13 @@ func (tx *Tx) Neighbours(c Chunk, reach int) ([]Chunk, error) {
 	return slices.Concat(before, []Chunk{c}, after), nil
 }
 
+// The rows beside come first, their times are looked at then: to look for the next
+// row of the hour would read all of the place where there is none.
 const (
-	neighboursBeforeSQL = `SELECT ` + chunkColumns + ` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ?
-		AND c.id < ? AND c.created_at BETWEEN ? AND ? ORDER BY c.id DESC LIMIT ?`
-	neighboursAfterSQL = `SELECT ` + chunkColumns + ` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ?
-		AND c.id > ? AND c.created_at BETWEEN ? AND ? ORDER BY c.id LIMIT ?`
+	neighboursBeforeSQL = `SELECT * FROM (SELECT ` + chunkColumns + ` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ?
+		AND c.id < ? ORDER BY c.id DESC LIMIT ?) WHERE created_at BETWEEN ? AND ? ORDER BY id DESC`
+	neighboursAfterSQL = `SELECT * FROM (SELECT ` + chunkColumns + ` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ?
+		AND c.id > ? ORDER BY c.id LIMIT ?) WHERE created_at BETWEEN ? AND ? ORDER BY id`
 )
 
 // Beside is the id of a chunk beside another one, so many steps away.
@@ -179,12 +182,12 @@ func ids(list string) []ChunkID {
 
 // One row a chunk costs half of what a row a neighbour does.
 const neighbourIDsSQL = `SELECT c.id,
-	coalesce((SELECT group_concat(id) FROM (SELECT b.id FROM chunks b
+	coalesce((SELECT group_concat(id) FROM (SELECT b.id, b.created_at FROM chunks b
 		WHERE b.kind = c.kind AND b.channel = c.channel AND b.chat = c.chat AND b.source = c.source AND b.id < c.id
-		AND b.created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1 ORDER BY b.id DESC LIMIT ?2)), ''),
-	coalesce((SELECT group_concat(id) FROM (SELECT b.id FROM chunks b
+		ORDER BY b.id DESC LIMIT ?2) WHERE created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1), ''),
+	coalesce((SELECT group_concat(id) FROM (SELECT b.id, b.created_at FROM chunks b
 		WHERE b.kind = c.kind AND b.channel = c.channel AND b.chat = c.chat AND b.source = c.source AND b.id > c.id
-		AND b.created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1 ORDER BY b.id LIMIT ?2)), '')
+		ORDER BY b.id LIMIT ?2) WHERE created_at BETWEEN c.created_at - ?1 AND c.created_at + ?1), '')
 	FROM chunks c WHERE c.id IN (%s)`
 
 // Scope says which chunks a search may find. The zero value is all of them.

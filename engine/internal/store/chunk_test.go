@@ -9,14 +9,15 @@ import (
 	"klawbot/engine/internal/store"
 )
 
-// Neighbours are of the same place and the same hour, the nearest first.
-func TestNeighbourIDs(t *testing.T) {
+// Neighbours are of the same place and the same hour, the nearest first. Behind
+// those of another hour nobody looks further: that would read the whole place.
+func TestNeighbours(t *testing.T) {
 	s := open(t, t.TempDir())
 	at := time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)
 	write(t, s, func(tx *store.Tx) error {
-		for i, source := range []string{"a", "a", "b", "a", "a", "a", "a", "late"} { // 1 to 8
+		for i, source := range []string{"a", "a", "b", "a", "a", "a", "a", "late", "a", "a"} { // 1 to 10
 			c := store.Chunk{Kind: store.KindMemory, Source: source, Content: "x", CreatedAt: at}
-			if i == 6 {
+			if i == 6 || i == 8 {
 				c.CreatedAt = at.Add(2 * time.Hour)
 			}
 			if _, err := tx.AddChunk(c); err != nil {
@@ -32,6 +33,21 @@ func TestNeighbourIDs(t *testing.T) {
 			6: {{ID: 5, Steps: 1}, {ID: 4, Steps: 2}},
 		}
 		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		if err != nil {
+			return err
+		}
+		six, err := tx.Chunks([]store.ChunkID{6})
+		if err != nil {
+			return err
+		}
+		row, err := tx.Neighbours(six[0], 2)
+		var ids []store.ChunkID
+		for _, c := range row {
+			ids = append(ids, c.ID)
+		}
+		if d := cmp.Diff([]store.ChunkID{4, 5, 6}, ids); d != "" {
 			t.Error(d)
 		}
 		return err
