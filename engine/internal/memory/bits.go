@@ -81,31 +81,26 @@ type sign struct {
 const alike = 6
 
 // nearest are the chunks that lie nearest to a query as far as signs can tell, among
-// those that open and allow let pass: at most limit. Those whose signs differ least
-// from the query's are weighed by its numbers, each added with the sign that it has
-// in the chunk ("asymmetric distance": Gordo, Perronnin et al., Asymmetric Distances
-// for Binary Embeddings, 2011).
+// those that open and allow let pass: at most limit, the nearest first. Those whose
+// signs differ least from the query's are weighed by its numbers, each added with the
+// sign that it has in the chunk ("asymmetric distance": Gordo, Perronnin et al.,
+// Asymmetric Distances for Binary Embeddings, 2011).
 func (s *signs) nearest(query []float32, limit int, open func(chat) bool, allow func(store.ChunkID) bool) []sign {
 	places := s.differLeast(packed(store.Signs(query), s.words), alike*limit, open, allow)
-	if len(places) > limit {
-		w := newWeights(query, s.words)
-		type weighed struct {
-			place  int
-			weight float32
-		}
-		all := make([]weighed, len(places))
-		for i, p := range places {
-			all[i] = weighed{p, w.of(s.vector[p*s.words : (p+1)*s.words])}
-		}
-		slices.SortFunc(all, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
-		places = places[:limit]
-		for i := range places {
-			places[i] = all[i].place
-		}
+	w := newWeights(query, s.words)
+	type weighed struct {
+		place  int
+		weight float32
 	}
-	near := make([]sign, len(places))
+	all := make([]weighed, len(places))
 	for i, p := range places {
-		near[i] = sign{s.chunks[p], s.ids[p]}
+		all[i] = weighed{p, w.of(s.vector[p*s.words : (p+1)*s.words])}
+	}
+	slices.SortFunc(all, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
+	all = all[:min(len(all), limit)]
+	near := make([]sign, len(all))
+	for i, c := range all {
+		near[i] = sign{s.chunks[c.place], s.ids[c.place]}
 	}
 	return near
 }

@@ -176,8 +176,9 @@ func (m *Memory) vectorSet(tx *store.Tx) (set store.VectorSet, found bool, err e
 	return set, found, err
 }
 
-// nearest are the chunks of a kind whose vectors seem nearest.
-func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vector []float32, s store.Scope, allow func(store.ChunkID) bool) ([]sign, error) {
+// nearest are the chunks of a kind whose vectors seem nearest, of the chats of a scope
+// and of those that allow lets pass, if it is there: at most times the limit.
+func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vector []float32, s store.Scope, times int, allow func(store.ChunkID) bool) (near []sign, limit int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.set != set.ID || m.signs == nil {
@@ -189,7 +190,7 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 		m.signs[kind] = known
 	}
 	if err := tx.EachBits(set.ID, kind, known.last, known.add); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	open := func(c chat) bool {
 		mine := c == chat{s.Channel, s.Chat}
@@ -202,7 +203,8 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 		}
 		return true
 	}
-	return known.nearest(vector, max(vectorCandidates, len(known.chunks)/manyAlike), open, allow), nil
+	limit = max(vectorCandidates, len(known.chunks)/manyAlike)
+	return known.nearest(vector, times*limit, open, allow), limit, nil
 }
 
 // manyVectors reports whether the signs of many vectors are loaded.

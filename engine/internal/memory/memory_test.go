@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -277,5 +278,38 @@ func TestAnotherModelTakesOverWhenItsVectorsAreComplete(t *testing.T) {
 	}
 	if got := contents(t, m, memory.Query{Text: "thing42", Mode: memory.Vector, TopK: 1}); len(got) != 1 || !strings.Contains(got[0], "thing42 ") && !strings.HasSuffix(got[0], "thing42") {
 		t.Errorf("the vectors find %q for thing42", got)
+	}
+}
+
+// TestVectorsWithinAScope: of a source that nearly all is from and of one that hardly
+// anything is from, the nearest are found, and nothing of the other.
+func TestVectorsWithinAScope(t *testing.T) {
+	s := openStore(t)
+	var batch []store.Memory
+	for i := range 2000 {
+		source := "many"
+		if i%100 == 0 {
+			source = "few"
+		}
+		batch = append(batch, store.Memory{Content: fmt.Sprintf("%s colour%d animal%d town%d", source, i%7, i%11, i%13), Source: source})
+	}
+	write(t, s, func(tx *store.Tx) error { return memory.SaveAll(tx, batch, memory.ChunkSize{Size: 400, Overlap: 80}) })
+	m := newMemory(s, bag{"one"})
+	if err := m.Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for source, best := range map[string]string{"many": "colour3 animal4 town5", "few": "colour4 animal5 town1"} {
+		found, err := m.Search(t.Context(), memory.Query{Text: "few many " + best, Mode: memory.Vector, Scope: store.Scope{Source: source}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) != 10 || !slices.ContainsFunc(found, func(h memory.Hit) bool { return strings.HasSuffix(h.Content, best) }) {
+			t.Errorf("of %s: %d hits, %+v", source, len(found), found)
+		}
+		for _, h := range found {
+			if h.Source != source {
+				t.Errorf("of %s: %+v", source, h)
+			}
+		}
 	}
 }

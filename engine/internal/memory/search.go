@@ -193,16 +193,12 @@ type saying struct{ source, content string }
 
 // vectors adds the candidates of the vector side, and the cosines of all.
 func (m *Memory) vectors(tx *store.Tx, set store.VectorSet, q Query, vector []float32, found map[store.ChunkID]*candidate) error {
-	allow, err := allowed(tx, q.Scope)
-	if err != nil {
-		return err
-	}
 	kinds := q.Scope.Kinds
 	if len(kinds) == 0 {
 		kinds = store.Kinds()
 	}
 	for _, kind := range kinds {
-		if err := m.vectorsOf(tx, set, kind, q, vector, allow, found); err != nil {
+		if err := m.vectorsOf(tx, set, kind, q, vector, found); err != nil {
 			return err
 		}
 	}
@@ -213,9 +209,9 @@ func (m *Memory) vectors(tx *store.Tx, set store.VectorSet, q Query, vector []fl
 // are gone.
 const triesForDead = 5
 
-func (m *Memory) vectorsOf(tx *store.Tx, set store.VectorSet, kind store.Kind, q Query, vector []float32, allow func(store.ChunkID) bool, found map[store.ChunkID]*candidate) error {
+func (m *Memory) vectorsOf(tx *store.Tx, set store.VectorSet, kind store.Kind, q Query, vector []float32, found map[store.ChunkID]*candidate) error {
 	for range triesForDead {
-		near, err := m.nearest(tx, set, kind, vector, q.Scope, allow)
+		near, err := m.nearestWithin(tx, set, kind, vector, q.Scope)
 		if err != nil {
 			return err
 		}
@@ -327,21 +323,48 @@ func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32
 	return nil
 }
 
-// allowed is the filter for scopes that the signs do not know, nil for the
-// others.
-func allowed(tx *store.Tx, s store.Scope) (func(store.ChunkID) bool, error) {
+// nearestWithin are the nearest chunks of a scope. Signs know the chat of a chunk;
+// where a scope asks for more, twice as many are looked up. A scope that lets few of
+// them pass is read whole instead: it is small as a rule.
+func (m *Memory) nearestWithin(tx *store.Tx, set store.VectorSet, kind store.Kind, vector []float32, s store.Scope) ([]sign, error) {
 	if s.Source == "" && s.Before == 0 && s.Since.IsZero() && s.Until.IsZero() {
-		return nil, nil
+		near, _, err := m.nearest(tx, set, kind, vector, s, 1, nil)
+		return near, err
 	}
-	ids, err := tx.ChunkIDs(s)
+	near, limit, err := m.nearest(tx, set, kind, vector, s, 2, nil)
 	if err != nil {
 		return nil, err
 	}
+	every := len(near) < 2*limit
+	within, err := idSet(tx.ChunkIDsAmong(s, chunksOfSigns(near)))
+	if err != nil {
+		return nil, err
+	}
+	near = slices.DeleteFunc(near, func(n sign) bool { return !within[n.chunk] })
+	if every || len(near) >= limit {
+		return near[:min(len(near), limit)], nil
+	}
+	if within, err = idSet(tx.ChunkIDs(s)); err != nil {
+		return nil, err
+	}
+	near, _, err = m.nearest(tx, set, kind, vector, s, 1, func(id store.ChunkID) bool { return within[id] })
+	return near, err
+}
+
+func chunksOfSigns(all []sign) []store.ChunkID {
+	ids := make([]store.ChunkID, len(all))
+	for i, s := range all {
+		ids[i] = s.chunk
+	}
+	return ids
+}
+
+func idSet(ids []store.ChunkID, err error) (map[store.ChunkID]bool, error) {
 	set := make(map[store.ChunkID]bool, len(ids))
 	for _, id := range ids {
 		set[id] = true
 	}
-	return func(id store.ChunkID) bool { return set[id] }, nil
+	return set, err
 }
 
 func chunksOf(tx *store.Tx, all []*candidate) (map[store.ChunkID]store.Chunk, error) {

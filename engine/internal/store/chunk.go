@@ -336,9 +336,17 @@ func (tx *Tx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {
 }
 
 // ChunkIDs returns the ids of all chunks of a scope.
-func (tx *Tx) ChunkIDs(s Scope) ([]ChunkID, error) {
+func (tx *Tx) ChunkIDs(s Scope) ([]ChunkID, error) { return tx.chunkIDs(s, "WHERE ") }
+
+// ChunkIDsAmong returns which of some chunks are of a scope. It goes from row to row:
+// any index of the scope's columns leads through much more.
+func (tx *Tx) ChunkIDsAmong(s Scope, ids []ChunkID) ([]ChunkID, error) {
+	return tx.chunkIDs(s, `NOT INDEXED WHERE c.id IN (`+list(ids)+`) AND `)
+}
+
+func (tx *Tx) chunkIDs(s Scope, from string) ([]ChunkID, error) {
 	where, args := s.where()
-	all, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, `SELECT c.id FROM chunks c WHERE `+where, args...)
+	all, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, `SELECT c.id FROM chunks c `+from+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read chunks: %w", err)
 	}
