@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -34,11 +35,17 @@ var lookScript string
 func (t *tab) look(ctx context.Context, selector string) (s sight, err error) {
 	inner, done := t.within(ctx, readyWithin)
 	defer done()
-	s, err = chromedp.Run(inner, aside[sight](fmt.Sprintf("(%s)(%q, %d)", lookScript, selector, maxPage)))
+	s, err = chromedp.Run(inner, aside[sight](script(lookScript, selector, maxPage)))
 	if err == nil && !s.Found {
 		return s, fmt.Errorf("nothing matches %s", selector)
 	}
 	return s, err
+}
+
+// script is the call of a function that is written in JavaScript.
+func script(function string, args ...any) string {
+	written, _ := json.Marshal(args) // texts and numbers
+	return "(" + function + ")(..." + string(written) + ")"
 }
 
 // aside evaluates a script in a world of its own: it sees the page, but no

@@ -27,12 +27,17 @@ function (selector, most) {
   const secret = (e) => e.type === "password"
     || /(^|\s)(cc-\S+|one-time-code|current-password|new-password)(\s|$)/i.test(attribute(e, "autocomplete") || "")
     || /passw|passcode|pwd|cvv|cvc/i.test(attribute(e, "name") + " " + idOf(e));
+  const choices = (e) => {
+    if (!(e instanceof HTMLSelectElement)) { return ""; }
+    const labels = Array.from(e.options).slice(0, 30).map((o) => JSON.stringify(o.label.slice(0, 60)));
+    return ", options: " + labels.join(", ") + (e.options.length > 30 ? " and " + (e.options.length - 30) + " more" : "");
+  };
   const value = (e) => {
     if (!typed(e)) { return ""; }
     if (e.type === "checkbox" || e.type === "radio") { return e.checked ? "checked" : ""; }
     if (secret(e)) { return e.value ? "holds something that is not shown" : ""; }
     const text = e instanceof HTMLSelectElement ? Array.from(e.selectedOptions).map((o) => o.label).join(", ") : e.value;
-    return text ? "holds " + JSON.stringify(text.slice(0, 200)) + (text.length > 200 ? " and more" : "") : "";
+    return (text ? "holds " + JSON.stringify(text.slice(0, 200)) + (text.length > 200 ? " and more" : "") : "") + choices(e);
   };
   if (typed(root) && !(root instanceof HTMLSelectElement)) {
     result.text = secret(root) ? value(root) : root.value.slice(0, most);
@@ -56,7 +61,7 @@ function (selector, most) {
     }
     return ":root > " + s;
   };
-  const label = (e) => ((!(e instanceof HTMLTextAreaElement) && textOf(e)) || attribute(e, "aria-label") || attribute(e, "placeholder") || (typed(e) && e.labels[0] && textOf(e.labels[0]))
+  const label = (e) => ((!(e instanceof HTMLTextAreaElement || e instanceof HTMLSelectElement) && textOf(e)) || attribute(e, "aria-label") || attribute(e, "placeholder") || (typed(e) && e.labels[0] && textOf(e.labels[0]).split("\n")[0])
     || (!typed(e) && attribute(e, "value")) || attribute(e, "title") || "").trim().slice(0, 80);
   const all = Element.prototype.querySelectorAll.call(root, "a[href], button, input:not([type=hidden]), select, textarea, [role=button], [contenteditable=true]");
   const looked = Math.min(all.length, 5000);

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"net"
@@ -258,17 +259,34 @@ func (t *tab) click(ctx context.Context, selector string) error {
 	return t.open(ctx, popup)
 }
 
-// write types text into an element, in place of what stands there. It types
-// into what has the focus: the library's own way would take the text for the
-// name of a file when the element sends files.
+//go:embed fill.js
+var fillScript string
+
+// filled is what has come of filling an element in without the keyboard.
+type filled struct {
+	Type  bool   `json:"type"`  // it is to be typed into yet
+	Fault string `json:"fault"` // why it cannot be filled in, "" when it can
+}
+
+// write types text into an element, in place of what stands there, or chooses
+// what has that name. It types into what has the focus: the library's own way
+// would take the text for the name of a file when the element sends files.
 func (t *tab) write(ctx context.Context, selector, text string) error {
-	at := chromedp.CSS(selector)
-	err := t.element(ctx, selector, chromedp.WaitVisible(at), chromedp.Focus(at), chromedp.Clear(at))
-	if err != nil {
+	if err := t.element(ctx, selector, chromedp.WaitVisible(chromedp.CSS(selector))); err != nil {
 		return err
 	}
-	if err := t.element(ctx, selector, chromedp.KeyEvent(text)); err != nil {
+	inner, done := t.within(ctx, findWithin)
+	defer done()
+	f, err := chromedp.Run(inner, aside[filled](script(fillScript, selector, text)))
+	switch {
+	case err != nil:
 		return err
+	case f.Fault != "":
+		return fmt.Errorf("%s %s", selector, f.Fault)
+	case f.Type:
+		if err := t.element(ctx, selector, chromedp.KeyEvent(text)); err != nil {
+			return err
+		}
 	}
 	return t.settle(ctx)
 }
