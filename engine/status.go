@@ -146,9 +146,9 @@ func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
 	}
 	// The row of this very command still waits.
 	waiting := max(s.Inbox.Waiting-1, 0)
-	text := e.say(sayStatus, it.msg.Address, model, since, s.Uptime.Round(time.Second), waiting, s.Outbox.Waiting)
+	text := e.say(sayStatus, it.msg.Address, model, since, e.span(s.Uptime), waiting, s.Outbox.Waiting)
 	if waiting > 0 {
-		text += " (" + e.say(sayOldest, time.Since(s.Inbox.Oldest).Round(time.Second)) + ")"
+		text += " (" + e.say(sayOldest, e.span(time.Since(s.Inbox.Oldest))) + ")"
 	}
 	return text + "\n" + s.Usage.Text(e.settings().Language) + e.channelLines(s.Channels) + e.storageLines(s), nil
 }
@@ -158,7 +158,7 @@ func (e *Engine) channelLines(all []gateway.Health) string {
 	for _, h := range all {
 		fmt.Fprintf(&text, "\n%s: %s", h.Channel, h.State)
 		if !h.LastPoll.IsZero() {
-			text.WriteString(", " + e.say(sayPolled, time.Since(h.LastPoll).Round(time.Second)))
+			text.WriteString(", " + e.say(sayPolled, e.span(time.Since(h.LastPoll))))
 		}
 		if h.Fault != "" {
 			text.WriteString(" (" + h.Fault + ")")

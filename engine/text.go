@@ -41,6 +41,8 @@ const (
 	sayAnswerFirst
 	saySeconds
 	sayMinutes
+	sayHours
+	sayDays
 	sayToolUsage
 	sayNoteUsage
 	sayNoteDone
@@ -272,6 +274,8 @@ var english = [phraseCount]string{
 	sayAnswerFirst:       "I wait for an answer to the question above; what you write now comes after that. /stop ends the waiting.",
 	saySeconds:           "%d s",
 	sayMinutes:           "%d min",
+	sayHours:             "%d h",
+	sayDays:              "%d d",
 	sayButtonFirst:       "I wait for one of the buttons above; what you write now comes after that. /stop ends the waiting.",
 	sayNoModel:           "I have no language model yet, so I cannot answer in words. What works without one: /remind, /schedule, /files, /note TEXT, /memory search TEXT, /tool NAME JSON, /export, /help. To set up a model: klawbot init.",
 	sayToolUsage:         "Usage: /tool NAME {\"argument\": \"value\"}. Tools: %s",
@@ -465,6 +469,8 @@ var russian = [phraseCount]string{
 	sayAnswerFirst:       "Я жду ответа на вопрос выше; то, что вы пишете сейчас, будет после этого. /stop прекратит ожидание.",
 	saySeconds:           "%d с",
 	sayMinutes:           "%d мин",
+	sayHours:             "%d ч",
+	sayDays:              "%d дн",
 	sayButtonFirst:       "Я жду нажатия одной из кнопок выше; то, что вы пишете сейчас, будет после этого. /stop прекратит ожидание.",
 	sayNoModel:           "Языковой модели пока нет, поэтому словами я ответить не могу. Без неё работает: /remind, /schedule, /files, /note ТЕКСТ, /memory search ТЕКСТ, /tool ИМЯ JSON, /export, /help. Настроить модель: klawbot init.",
 	sayToolUsage:         "Использование: /tool ИМЯ {\"аргумент\": \"значение\"}. Инструменты: %s",
@@ -638,11 +644,25 @@ func inCode(text string) string {
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
-// span is how long something lasts, in minutes where they are whole, else in
-// seconds.
-func (e *Engine) span(d time.Duration) string {
-	if d = d.Round(time.Second); d >= time.Minute && d%time.Minute == 0 {
-		return e.say(sayMinutes, int(d.Minutes()))
+// span is how long something lasts, in the language of the bot.
+func (e *Engine) span(d time.Duration) string { return span(e.settings().Language, d) }
+
+// span is a time in words: to the second, from an hour on to the minute, from a
+// day on to the hour.
+func span(language string, d time.Duration) string {
+	d = max(d.Round(time.Second), 0)
+	large, many, small, few := sayMinutes, d/time.Minute, saySeconds, d%time.Minute/time.Second
+	switch {
+	case d >= 24*time.Hour:
+		large, many, small, few = sayDays, d/(24*time.Hour), sayHours, d%(24*time.Hour)/time.Hour
+	case d >= time.Hour:
+		large, many, small, few = sayHours, d/time.Hour, sayMinutes, d%time.Hour/time.Minute
 	}
-	return e.say(saySeconds, int(d.Seconds()))
+	switch {
+	case many <= 0:
+		return say(language, small, few)
+	case few == 0:
+		return say(language, large, many)
+	}
+	return say(language, large, many) + " " + say(language, small, few)
 }
