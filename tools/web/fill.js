@@ -1,18 +1,20 @@
-function (selector, text) {
+function (find, selector, text) {
   // Makes an element ready to be typed into, with what stands there marked, so that
   // typing replaces it. What is chosen and not typed, it fills in itself. It says
   // what is to be done yet: "type", "" for nothing, or what is wrong.
   const refuse = (why) => ({ fault: why });
   let e;
-  try { e = Document.prototype.querySelector.call(document, selector); } catch { e = null; }
+  try { e = find(selector); } catch { e = null; }
   if (!e) { return refuse("is not there any more"); }
+  const window = e.ownerDocument.defaultView; // that of its frame
+  const is = (type) => e instanceof window[type];
   if (e.disabled || e.readOnly) { return refuse("cannot be changed"); }
   const changed = () => {
-    for (const name of ["input", "change"]) { e.dispatchEvent(new Event(name, { bubbles: true })); }
+    for (const name of ["input", "change"]) { e.dispatchEvent(new window.Event(name, { bubbles: true })); }
     return {};
   };
   HTMLElement.prototype.focus.call(e);
-  if (e instanceof HTMLSelectElement) {
+  if (is("HTMLSelectElement")) {
     const wanted = text.trim(), all = Array.from(e.options);
     const same = (a) => a.trim().toLowerCase() === wanted.toLowerCase();
     const option = all.find((o) => o.label.trim() === wanted) || all.find((o) => o.value === wanted) || all.find((o) => same(o.label) || same(o.value));
@@ -21,12 +23,12 @@ function (selector, text) {
     option.selected = true;
     return changed();
   }
-  if (e instanceof HTMLTextAreaElement) {
+  if (is("HTMLTextAreaElement")) {
     e.select();
     return { type: true };
   }
-  if (!(e instanceof HTMLInputElement)) {
-    if (e.isContentEditable) { getSelection().selectAllChildren(e); }
+  if (!is("HTMLInputElement")) {
+    if (e.isContentEditable) { window.getSelection().selectAllChildren(e); }
     return { type: true };
   }
   const such = { date: "2026-11-28", time: "14:30", "datetime-local": "2026-11-28T14:30", month: "2026-11", week: "2026-W48", color: "#20a060", range: "50" }[e.type];

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -28,6 +29,11 @@ type sight struct {
 	Unseen   int      `json:"unseen"`
 }
 
+// findScript finds an element, as the other scripts and the actions do.
+//
+//go:embed find.js
+var findScript string
+
 //go:embed look.js
 var lookScript string
 
@@ -42,26 +48,62 @@ func (t *tab) look(ctx context.Context, selector string) (s sight, err error) {
 	return s, err
 }
 
-// script is the call of a function that is written in JavaScript.
+// script is the call of a function that is written in JavaScript. Its first
+// argument is the one that finds elements.
 func script(function string, args ...any) string {
 	written, _ := json.Marshal(args) // texts and numbers
-	return "(" + function + ")(..." + string(written) + ")"
+	return fmt.Sprintf("(%s)((%s), ...%s)", function, findScript, written)
 }
 
-// aside evaluates a script in a world of its own: it sees the page, but no
-// function and no property that the page has put in the place of the browser's.
+// deeper leads in a selector into the element before it.
+const deeper = " >>> "
+
+// at says how the library finds an element: it knows nothing of those that stand
+// inside others.
+func at(selector string) []chromedp.QueryOption {
+	if !strings.Contains(selector, deeper) {
+		return nil
+	}
+	return []chromedp.QueryOption{chromedp.ByFunc(func(ctx context.Context, t *chromedp.Target, _ *chromedp.Node) ([]cdp.NodeID, error) {
+		world, err := ownWorld(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		found, err := cdp.Call(ctx, t, runtime.Evaluate, runtime.EvaluateParams{Expression: script("function (find, selector) { return find(selector); }", selector), ContextID: world})
+		if err != nil || found.Result.ObjectID == "" || found.ExceptionDetails != nil {
+			return nil, err // not there, or not yet
+		}
+		node, err := cdp.Call(ctx, t, dom.RequestNode, dom.RequestNodeParams{ObjectID: found.Result.ObjectID})
+		if err != nil || node.NodeID == chromedp.EmptyNodeID {
+			return nil, err
+		}
+		return []cdp.NodeID{node.NodeID}, nil
+	})}
+}
+
+// aside evaluates a script apart from those of the page.
 func aside[T any](script string) chromedp.Action[T] {
 	return func(ctx context.Context, at *chromedp.Target) (v T, err error) {
-		frames, err := cdp.Call(ctx, at, page.GetFrameTree, cdp.Empty{})
+		world, err := ownWorld(ctx, at)
 		if err != nil {
 			return v, err
 		}
-		world, err := cdp.Call(ctx, at, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: frames.FrameTree.Frame.ID, WorldName: "klawbot"})
-		if err != nil {
-			return v, err
-		}
-		return chromedp.Evaluate[T](script, func(p *runtime.EvaluateParams) { p.ContextID = world.ExecutionContextID })(ctx, at)
+		return chromedp.Evaluate[T](script, func(p *runtime.EvaluateParams) { p.ContextID = world })(ctx, at)
 	}
+}
+
+// ownWorld is a world of its own for scripts: they see the page, but no function and
+// no property that the page has put in the place of the browser's.
+func ownWorld(ctx context.Context, t *chromedp.Target) (runtime.ExecutionContextID, error) {
+	frames, err := cdp.Call(ctx, t, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		return 0, err
+	}
+	world, err := cdp.Call(ctx, t, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: frames.FrameTree.Frame.ID, WorldName: "klawbot"})
+	if err != nil {
+		return 0, err
+	}
+	return world.ExecutionContextID, nil
 }
 
 // String is the page for a model.

@@ -246,7 +246,7 @@ func (t *tab) element(ctx context.Context, selector string, actions ...chromedp.
 // click clicks on an element and waits for what comes of it. A page in a new
 // window takes the place of this one.
 func (t *tab) click(ctx context.Context, selector string) error {
-	if err := t.element(ctx, selector, chromedp.Click(chromedp.CSS(selector))); err != nil {
+	if err := t.element(ctx, selector, chromedp.Click(chromedp.CSS(selector), at(selector)...)); err != nil {
 		return err
 	}
 	if err := t.settle(ctx); err != nil {
@@ -272,7 +272,7 @@ type filled struct {
 // what has that name. It types into what has the focus: the library's own way
 // would take the text for the name of a file when the element sends files.
 func (t *tab) write(ctx context.Context, selector, text string) error {
-	if err := t.element(ctx, selector, chromedp.WaitVisible(chromedp.CSS(selector))); err != nil {
+	if err := t.element(ctx, selector, chromedp.WaitVisible(chromedp.CSS(selector), at(selector)...)); err != nil {
 		return err
 	}
 	inner, done := t.within(ctx, findWithin)
@@ -298,8 +298,8 @@ func (t *tab) picture(ctx context.Context, selector string) (png []byte, err err
 	if selector == "" {
 		return chromedp.Run(inner, chromedp.CaptureScreenshot())
 	}
-	err = t.element(ctx, selector, func(ctx context.Context, at *chromedp.Target) (v chromedp.Void, err error) {
-		png, err = chromedp.Screenshot(chromedp.CSS(selector))(ctx, at)
+	err = t.element(ctx, selector, func(ctx context.Context, on *chromedp.Target) (v chromedp.Void, err error) {
+		png, err = chromedp.Screenshot(chromedp.CSS(selector), at(selector)...)(ctx, on)
 		return v, err
 	})
 	return png, err
