@@ -60,7 +60,7 @@ IMAGE ?= klawbot
 LOCOMO ?=
 ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults mutants races sandbox oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
+.PHONY: chat build test bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: search goes by words until then; everything else works.'
@@ -94,6 +94,10 @@ bombs: header ## answers, updates, files and a configuration that want to cost t
 
 faults: header ## let FAULTS calls of Telegram and MODEL_FAULTS of a model fail, and MUTATIONS updates be damaged, in fake time
 	FAULTS=$(FAULTS) MODEL_FAULTS=$(MODEL_FAULTS) MUTATIONS=$(MUTATIONS) go test -tags=$(TAGS) -run '^Test(TelegramFaults|ModelFaults|MutatedUpdates)$$' -count=1 -v -timeout 0 ./cmd/klawbot
+
+rehearse: header ## the tests of the engine and stories of turns and jobs, while each write fails twice before it is stored
+	go test -tags=$(TAGS),rehearse -count=1 ./engine
+	go test -tags=$(TAGS),rehearse -run '^TestScripts$$/^(approval|elicit|schedule|subagent|memory|shell|undo|E9-moved-group)$$' -count=1 ./cmd/klawbot
 
 fuzz: fuzz-targets fuzz-tools ## every fuzz target for FUZZTIME, then every tool for TOOLTIME
 
@@ -189,9 +193,9 @@ lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),bench,soak,crash,sandbox,oracle,interop,peers,differential,browser ./...
-	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,sandbox,oracle,interop,peers,differential,browser ./...
-	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,sandbox,oracle,interop,peers,differential,browser ./...
+	go vet -tags=$(TAGS),bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
+	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
+	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
 
 libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo

@@ -212,6 +212,9 @@ func (w *writer) call(tx *sql.Tx, r *request) (err error) {
 			err = fmt.Errorf("write panicked: %v", p)
 		}
 	}()
+	if err := rehearse(tx, r.fn); err != nil {
+		return err
+	}
 	one := &Tx{tx: tx, now: now(), write: true}
 	err = r.fn(one)
 	r.changed = one.changed

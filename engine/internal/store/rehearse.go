@@ -1,0 +1,45 @@
+//go:build rehearse
+
+package store
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"sync"
+)
+
+// errRehearsed ends a rehearsal that went well.
+var errRehearsed = errors.New("rehearsed")
+
+// rehearse runs a write twice in vain, as on a disk that fails at the first
+// statement, then at the commit, and takes the third try. Whatever fn changes
+// besides the database is wrong then, and the tests that run over it notice. Import
+// and Reindex end at the first failure, so what they remember does not matter.
+func rehearse(tx *sql.Tx, fn func(*Tx) error) error {
+	dead, err := deadTx()
+	if err != nil {
+		return err
+	}
+	_ = fn(&Tx{tx: dead, now: now(), write: true}) // it fails, as it shall
+	failed, err := inSavepoint(tx, func() error {
+		return cmp.Or(fn(&Tx{tx: tx, now: now(), write: true}), errRehearsed)
+	})
+	if failed == errRehearsed {
+		return err
+	}
+	return cmp.Or(failed, err)
+}
+
+// deadTx is a transaction in which every statement fails.
+var deadTx = sync.OnceValues(func() (*sql.Tx, error) {
+	db, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return nil, err
+	}
+	return tx, errors.Join(tx.Rollback(), db.Close())
+})
