@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -280,6 +283,12 @@ func (s *Sandbox) Sweep() {
 	if s.cgroup != nil {
 		s.cgroup.sweep()
 	}
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), s.tempPrefix()+"*")) // the pattern is well-formed
+	for _, dir := range left {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Sys().(*syscall.Stat_t).Uid == uint32(os.Geteuid()) {
+			removeAll(dir)
+		}
+	}
 }
 
 // Place is how commands in the sandbox name a bound folder.
@@ -412,10 +421,17 @@ func (s *Sandbox) temporary(r *request) (dir string, err error) {
 		r.env = append(r.env, "HOME=/tmp", "TMPDIR=/tmp")
 		return "", nil
 	}
-	dir, err = os.MkdirTemp("", r.run+"-")
+	dir, err = os.MkdirTemp("", s.tempPrefix())
 	r.binds = append(r.binds, Bind{dir, dir, true})
 	r.env = append(r.env, "HOME="+dir, "TMPDIR="+dir)
 	return dir, err
+}
+
+// tempPrefix begins the names of the folders for temporary files of the commands
+// of one workspace.
+func (s *Sandbox) tempPrefix() string {
+	sum := sha256.Sum256([]byte(s.config.Workspace))
+	return runPrefix + hex.EncodeToString(sum[:8]) + "-"
 }
 
 // within reports whether path is dir or lies below it.

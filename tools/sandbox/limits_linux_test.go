@@ -86,9 +86,11 @@ func TestSandboxLeavesNoProcessBehindWhenStopped(t *testing.T) {
 	})
 }
 
-// TestSandboxDiesWithTheBot kills a bot that runs a command.
+// TestSandboxDiesWithTheBot kills a bot that runs a command. The next one takes
+// away what is left in the folder for temporary files.
 func TestSandboxDiesWithTheBot(t *testing.T) {
 	kinds(t, func(t *testing.T, kind string) {
+		t.Setenv("TMPDIR", t.TempDir())
 		m, b := marker(), newBox(t, kind, nil)
 		c := exec.Command(os.Args[0], "sh", "-c", "(setsid sh -c 'sleep "+m+" & sleep "+m+"' &); echo up >up; sleep "+m)
 		c.Dir, c.Stderr = b.workspace, os.Stderr
@@ -103,6 +105,14 @@ func TestSandboxDiesWithTheBot(t *testing.T) {
 			b.Sweep() // as the next start of the bot does
 		}
 		within(t, 10*time.Second, func() bool { return running(m) == 0 })
+		newBox(t, kind, nil).Sweep() // it is another's
+		if left, err := filepath.Glob(filepath.Join(os.TempDir(), "klawbot-run-*")); err != nil || (len(left) > 0) != (kind == sandbox.TypeLandlock) {
+			t.Errorf("left behind: %q, %v", left, err)
+		}
+		b.Sweep()
+		if left, err := filepath.Glob(filepath.Join(os.TempDir(), "klawbot-run-*")); err != nil || len(left) > 0 {
+			t.Errorf("still there: %q, %v", left, err)
+		}
 	})
 }
 
