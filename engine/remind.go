@@ -166,41 +166,15 @@ const listShown = 10
 func (e *Engine) obeySchedule(ctx context.Context, it item) {
 	who := e.schedules.whoIn(it.msg.Address, it.msg.Sender.ID)
 	verb, name, _ := strings.Cut(strings.TrimSpace(it.msg.Args), " ")
-	name = strings.TrimSpace(name)
-	var parts []gateway.Part
 	to := reachable(it.row.Address)
-	var stopped store.JobID
-	e.eventually(ctx, it.row.Address, func(tx *store.Tx) error {
-		text, buttons := "", [][]gateway.Button(nil)
-		switch verb {
-		case "", "list":
-			var err error
-			if text, buttons, err = e.scheduleList(tx, who); err != nil {
-				return err
-			}
-		case verbRun, verbPause, verbResume, verbSkip, verbDelete, verbLogs:
-			if name == "" {
-				text = e.say(sayScheduleUsage)
-				break
-			}
-			j, err := e.schedules.named(tx, who, name)
-			if verb == verbLogs && err != nil {
-				j, err = tx.JobEver(name)
-			}
-			if err != nil || !who.sees(j) {
-				text = e.say(sayScheduleGone, clipName(name))
-				break
-			}
-			if text, err = e.actOn(tx, j, verb); err != nil {
-				return err
-			}
-			stopped = j.ID
-		default:
-			text = e.say(sayScheduleUsage)
+	var a scheduleAnswer
+	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
+		if a, err = e.onSchedule(tx, who, verb, strings.TrimSpace(name)); err != nil {
+			return err
 		}
-		parts = e.gateway.Render(to.Chat.Channel, label(e.settings(), text))
+		parts := e.gateway.Render(to.Chat.Channel, label(e.settings(), a.text))
 		if len(parts) > 0 {
-			parts[len(parts)-1].Buttons = buttons
+			parts[len(parts)-1].Buttons = a.buttons
 		}
 		if err := tx.ReviveChat(it.row.Address.Channel, it.row.Address.Chat, it.row.ReceivedAt); err != nil {
 			return err
@@ -216,10 +190,50 @@ func (e *Engine) obeySchedule(ctx context.Context, it item) {
 		}
 		e.jobs.Changed()
 		if verb == verbDelete {
-			e.live.stop(errJobGone, func(j store.Job) bool { return j.ID == stopped && e.removed(j) })
+			e.live.stop(errJobGone, func(j store.Job) bool { return j.ID == a.job && e.removed(j) })
 		}
 		e.delivery.notify(it.row.Address)
 	})
+}
+
+// scheduleAnswer is what /schedule says, and the job that it is about, 0 for none.
+type scheduleAnswer struct {
+	text    string
+	buttons [][]gateway.Button
+	job     store.JobID
+}
+
+// onSchedule does what /schedule asks for.
+func (e *Engine) onSchedule(tx *store.Tx, who planner, verb, name string) (a scheduleAnswer, err error) {
+	switch verb {
+	case "", "list":
+		a.text, a.buttons, err = e.scheduleList(tx, who)
+		return a, err
+	case verbRun, verbPause, verbResume, verbSkip, verbDelete, verbLogs:
+		if name != "" {
+			return e.onJobNamed(tx, who, verb, name)
+		}
+	}
+	return scheduleAnswer{text: e.say(sayScheduleUsage)}, nil
+}
+
+// onJobNamed does what a verb says to the job with a name; the runs of one that is
+// gone can still be read.
+func (e *Engine) onJobNamed(tx *store.Tx, who planner, verb, name string) (a scheduleAnswer, err error) {
+	find := tx.JobNamed
+	if verb == verbLogs {
+		find = tx.JobEver
+	}
+	j, err := find(name)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && !who.sees(j):
+		return scheduleAnswer{text: e.say(sayScheduleGone, clipName(name))}, nil
+	case err != nil:
+		return a, err
+	}
+	a.job = j.ID
+	a.text, err = e.actOn(tx, j, verb)
+	return a, err
 }
 
 // actOn does what a verb says to a job, and returns what came of it.
