@@ -66,7 +66,7 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said, known []memory.Hit, err error) {
 	m := t.e.memory.memory(t.e.store)
 	a := t.row.Address
-	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin}
+	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin, Near: true}
 	if t.e.memory.quiet.turns() >= crowded {
 		q.Mode = memory.Keyword
 	}
@@ -86,7 +86,7 @@ func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said,
 		if h.Cosine == 0 {
 			return memory.Overlap(question, h.Content) < max(s.MinScore, leastOverlap)
 		}
-		return m.Nearness(h.Cosine) < s.MinScore
+		return h.Near < s.MinScore
 	}
 	said, known = slices.DeleteFunc(found[0], idle), slices.DeleteFunc(found[1], idle)
 	return said, known, t.hearOf(ctx, known)

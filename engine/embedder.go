@@ -141,10 +141,26 @@ func (e *embedder) Passages(ctx context.Context, texts []string) ([][]float32, e
 }
 
 // nearing is a model that knows what its cosines say.
-type nearing interface{ Nearness(cosine float64) float64 }
+type nearing interface {
+	Centred(ctx context.Context, query []float32) ([]float32, error)
+	Nearness(cosine float64) float64
+}
 
-// Nearness is what a cosine of the model's vectors says, of other models the
-// cosine itself.
+// Centred is the vector of a query without what the model gives all queries, of a
+// model that does not know the vector itself.
+func (e *embedder) Centred(ctx context.Context, query []float32) ([]float32, error) {
+	m, err := e.current()
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := m.(nearing); ok {
+		return n.Centred(ctx, query)
+	}
+	return query, nil
+}
+
+// Nearness is what the cosine with a centred query says, of other models the cosine
+// itself.
 func (e *embedder) Nearness(cosine float64) float64 {
 	m, err := e.current()
 	if n, ok := m.(nearing); err == nil && ok {

@@ -48,6 +48,7 @@ type Model struct {
 	network computer    // nil when it is not loaded
 	release *time.Timer // of a loaded model
 	used    time.Time   // for the last time
+	mean    []float32   // of ordinary queries, nil before it was asked for
 	closed  bool
 }
 
@@ -119,7 +120,7 @@ func (m *Model) Dimensions(ctx context.Context) (int, error) {
 	return len(v), err
 }
 
-// Nearness is what a cosine of two of its vectors says, see Recipe.
+// Nearness is what the cosine of a centred query and a passage says, see Recipe.
 func (m *Model) Nearness(cosine float64) float64 { return m.config.Recipe.Nearness(cosine) }
 
 // Close releases the model for good.

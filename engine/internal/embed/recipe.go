@@ -26,28 +26,30 @@ type Recipe struct {
 	Pooling                    Pooling
 	// MaxTokens is where a text is cut.
 	MaxTokens int
-	// Far is the cosine of texts that have nothing to do with each other, on average,
-	// and Near the one that only one pair in 200 of them reaches.
-	Far, Near float64
+	// Near is the cosine of a centred query with a passage that only one pair in 200
+	// reaches of those that have nothing to do with each other; 0 where nobody
+	// measured it. On average theirs is 0.
+	Near float64
 }
 
-// Nearness is what a cosine says: 0 for texts that have nothing to do with each
-// other, 0.5 for those that may well have, 1 at most.
+// measured reports whether the recipe tells what is near.
+func (r Recipe) measured() bool { return r.Near > 0 }
+
+// Nearness is what the cosine of a centred query with a passage says: 0 for what has
+// nothing to do with it, 0.5 for what may well have, 1 at most.
 func (r Recipe) Nearness(cosine float64) float64 {
-	if r.Near <= r.Far {
+	if !r.measured() {
 		return cosine
 	}
-	return min(1, 0.5*(cosine-r.Far)/(r.Near-r.Far))
+	return min(1, 0.5*cosine/r.Near)
 }
 
 // recipes are those of the models that are known by name. They come from the
-// models' own cards; what is far and near was measured, see doc/tools/memory.md. The
-// cosines of the e5 family lie between 0.7 and 1, because they were trained with a
-// temperature of 0.01.
+// models' own cards; what is near was measured, see doc/tools/memory.md.
 var recipes = map[string]Recipe{
-	"e5-small-v2":      {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Far: 0.73, Near: 0.81},
-	Multilingual:       {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Far: 0.75, Near: 0.81},
-	"all-minilm-l6-v2": {Pooling: Mean, MaxTokens: 256, Far: 0.07, Near: 0.35},
+	"e5-small-v2":      {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Near: 0.135},
+	Multilingual:       {QueryPrefix: "query: ", PassagePrefix: "passage: ", Pooling: Mean, MaxTokens: 512, Near: 0.13},
+	"all-minilm-l6-v2": {Pooling: Mean, MaxTokens: 256, Near: 0.27},
 }
 
 // ReadRecipe returns the recipe of a model: by its name, if that is known, else

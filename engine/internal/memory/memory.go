@@ -14,7 +14,6 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"time"
 
 	"klawbot/engine/internal/store"
 )
@@ -95,73 +94,11 @@ func New(c Config) *Memory {
 	return &Memory{store: c.Store, embedder: c.Embedder, rest: c.Rest, fusion: c.Fusion, log: c.Log, common: map[string]int{}}
 }
 
-// Nearness is what a cosine says: 0 for texts that have nothing to do with each
-// other, 0.5 for those that may well have, up to 1. Where the embedder does not know
-// it is the cosine.
-func (m *Memory) Nearness(cosine float64) float64 {
-	if e, ok := m.embedder.(interface{ Nearness(float64) float64 }); ok {
-		return e.Nearness(cosine)
-	}
-	return cosine
-}
-
 // Reload forgets what was read of the vectors, after a chat got another id.
 func (m *Memory) Reload() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.set, m.signs = 0, nil
-}
-
-// queryVector is the vector of a query, nil when there are none.
-func (m *Memory) queryVector(ctx context.Context, q Query) []float32 {
-	if m.embedder == nil || q.Mode == Keyword {
-		return nil
-	}
-	if q.Patience > 0 {
-		return m.quickVector(ctx, q)
-	}
-	return m.vectorOf(ctx, q.Text)
-}
-
-// quickVector is the vector of a query when it comes in time. What takes longer,
-// as the first one does when the model is loaded, is for those that come after:
-// meanwhile there is none for anybody.
-func (m *Memory) quickVector(ctx context.Context, q Query) []float32 {
-	m.mu.Lock()
-	asking := m.asking
-	m.asking = true
-	m.mu.Unlock()
-	if asking {
-		return nil
-	}
-	made := make(chan []float32, 1)
-	go func() {
-		v := m.vectorOf(context.WithoutCancel(ctx), q.Text)
-		m.mu.Lock()
-		m.asking = false
-		m.mu.Unlock()
-		made <- v
-	}()
-	late := time.NewTimer(q.Patience)
-	defer late.Stop()
-	select {
-	case v := <-made:
-		return v
-	case <-late.C:
-	case <-ctx.Done():
-	}
-	return nil
-}
-
-func (m *Memory) vectorOf(ctx context.Context, text string) []float32 {
-	v, err := m.embedder.Query(ctx, text)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err != nil && !m.quiet && ctx.Err() == nil && !noEmbedder(err) {
-		m.log.Warn("no vectors, search goes by words alone", "error", err)
-	}
-	m.quiet = err != nil
-	return v
 }
 
 // vectorSet is the set of vectors that the embedder made, in use or not; found

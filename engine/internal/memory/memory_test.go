@@ -313,3 +313,42 @@ func TestVectorsWithinAScope(t *testing.T) {
 		}
 	}
 }
+
+// measured is a bag that knows how near a text is: half the cosine with a query that is
+// half as long.
+type measured struct{ bag }
+
+func (measured) Centred(_ context.Context, query []float32) ([]float32, error) {
+	half := slices.Clone(query)
+	for i := range half {
+		half[i] /= 2
+	}
+	return half, nil
+}
+
+func (measured) Nearness(cosine float64) float64 { return cosine / 2 }
+
+// TestHitsSayHowNearTheyAre: by what the embedder knows, by the cosine where it knows
+// nothing, and only where somebody asks.
+func TestHitsSayHowNearTheyAre(t *testing.T) {
+	s := openStore(t)
+	save(t, s, store.Memory{Content: "the boiler is broken"})
+	for name, c := range map[string]struct {
+		embedder memory.Embedder
+		asked    bool
+		want     func(cosine float64) float64
+	}{
+		"measured":     {measured{bag{"test"}}, true, func(c float64) float64 { return c / 4 }},
+		"not measured": {bag{"test"}, true, func(c float64) float64 { return c }},
+		"not asked":    {measured{bag{"test"}}, false, func(float64) float64 { return 0 }},
+	} {
+		m := newMemory(s, c.embedder)
+		if err := m.Embed(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		hits, err := m.Search(t.Context(), memory.Query{Text: "boiler broken", Near: c.asked})
+		if err != nil || len(hits) != 1 || hits[0].Cosine < 0.3 || math.Abs(hits[0].Near-c.want(hits[0].Cosine)) > 0.01 {
+			t.Errorf("%s: %+v, %v", name, hits, err)
+		}
+	}
+}

@@ -47,6 +47,8 @@ type Query struct {
 	// Patience bounds the time for the vector of the text; when it takes longer the
 	// words alone decide. 0 waits.
 	Patience time.Duration
+	// Near asks how near the hits are.
+	Near bool
 }
 
 // Hit is what was found.
@@ -58,6 +60,10 @@ type Hit struct {
 	Score float64
 	// Cosine is that of the vectors, 0 without vectors.
 	Cosine float64
+	// Near is how near the text is to the query, where it was asked for: 0 when it has
+	// nothing to do with it or has no vector, 0.5 when it may well have, up to 1. It
+	// is the cosine where the embedder does not know.
+	Near float64
 }
 
 // How many candidates each side brings, and how many are looked at closely, with
@@ -90,7 +96,7 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 	if q.TopK <= 0 {
 		q.TopK = 10
 	}
-	vector := m.queryVector(ctx, q)
+	asked := m.ask(ctx, q)
 	found := make([][]Hit, len(scopes))
 	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
 		var words wanted
@@ -101,7 +107,7 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 		}
 		for i, scope := range scopes {
 			q.Scope = scope
-			if found[i], err = m.search(tx, q, words, vector); err != nil {
+			if found[i], err = m.search(tx, q, words, asked); err != nil {
 				return err
 			}
 		}
@@ -118,11 +124,12 @@ type candidate struct {
 	around  float64 // the cosine with the neighbours taken in
 	known   bool    // that there is a vector, of this kind
 	kind    store.Kind
-	vector  []float32 // the exact one, where it was worth to be read
+	vector  []float32 // the exact one where it was worth to be read, after a close look any
 	score   float64
 }
 
-func (m *Memory) search(tx *store.Tx, q Query, words wanted, vector []float32) ([]Hit, error) {
+func (m *Memory) search(tx *store.Tx, q Query, words wanted, asked question) ([]Hit, error) {
+	vector := asked.vector
 	found := map[store.ChunkID]*candidate{}
 	limit := keywordCandidates
 	if vector != nil && m.manyVectors() {
@@ -183,7 +190,7 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, vector []float32) (
 			}
 			said[s] = true
 		}
-		hits = append(hits, Hit{Chunk: chunk, Score: c.score, Cosine: c.cosine})
+		hits = append(hits, Hit{Chunk: chunk, Score: c.score, Cosine: c.cosine, Near: asked.near(c.vector)})
 	}
 	return hits, nil
 }
@@ -418,6 +425,7 @@ func lookAround(tx *store.Tx, set store.VectorSet, query []float32, all []*candi
 		if own == nil {
 			continue
 		}
+		c.vector = own
 		sum := slices.Clone(own)
 		for _, b := range beside[c.id] {
 			weight := float32(math.Pow(0.5, float64(b.Steps)))
