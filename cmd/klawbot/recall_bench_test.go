@@ -21,15 +21,18 @@ import (
 var recallGoals = map[string][3]float64{"e5-small-v2": {0.72, 0.965, 0.84}, "all-minilm-l6-v2": {0.70, 0.96, 0.82}}
 
 // TestRecall measures how well klawbot memory finds, through the command line:
-// the conversations of LoCoMo in the folder $LOCOMO (26.json and so on), and a set
-// of notes and facts of our own. $ASSETS holds the models.
+// the conversations of LoCoMo in the folder $LOCOMO (26.json and so on), a set of
+// notes and facts of our own, and one that nothing was ever chosen by: leave it so.
+// $ASSETS holds the models.
 func TestRecall(t *testing.T) {
 	binary := buildBinary(t)
 	assets := os.Getenv("ASSETS")
-	sets := map[string][]dialogue{"notes": {readNotes(t, filepath.Join("testdata", "recall", "notes.jsonl"))}}
-	names := []string{"notes"}
+	sets, names := map[string][]dialogue{}, []string{"notes", "heldout"}
+	for _, name := range names {
+		sets[name] = []dialogue{readNotes(t, filepath.Join("testdata", "recall", name+".jsonl"))}
+	}
 	if dir := os.Getenv("LOCOMO"); dir != "" {
-		sets["LoCoMo"], names = readLoCoMo(t, dir), []string{"LoCoMo", "notes"}
+		sets["LoCoMo"], names = readLoCoMo(t, dir), append([]string{"LoCoMo"}, names...)
 	} else {
 		fmt.Println("no conversations: make bench-memory LOCOMO=FOLDER measures the files of github.com/snap-research/locomo, one conversation a file")
 	}
@@ -102,6 +105,8 @@ type question struct {
 	rows, sessions map[string]bool
 }
 
+// readNotes reads notes and the questions that they answer. What has no content are
+// messages that ask for nothing.
 func readNotes(t *testing.T, name string) dialogue {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -116,6 +121,9 @@ func readNotes(t *testing.T, name string) dialogue {
 		}
 		if err := json.Unmarshal([]byte(line), &n); err != nil {
 			t.Fatal(err)
+		}
+		if n.Content == "" {
+			continue
 		}
 		d.rows = append(d.rows, n.memoryRow)
 		for _, q := range n.Questions {
