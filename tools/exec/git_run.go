@@ -35,7 +35,7 @@ var gitHardening = []string{
 	"protocol.ext.allow=never", "protocol.fd.allow=never", "credential.interactive=false", "submodule.recurse=false",
 	"diff.ignoreSubmodules=all", "status.submoduleSummary=false", "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
 	"gc.auto=0", "maintenance.auto=false", "safe.bareRepository=explicit", "log.showSignature=false", "commit.gpgSign=false",
-	"push.gpgSign=false", "tag.gpgSign=false", "merge.verifySignatures=false", "advice.detachedHead=false",
+	"push.gpgSign=false", "http.followRedirects=false", "tag.gpgSign=false", "merge.verifySignatures=false", "advice.detachedHead=false",
 }
 
 // gitAdded are options that each action gets from us.
