@@ -909,4 +909,8 @@ var mutants = []mutant{
 		"cmd/klawbot/import.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
 		"TestImportLeavesNoHalfFile",
 	},
+	{
+		"tools/exec/git_run.go", `"http.followRedirects=false", `, ``,
+		"TestGitFollowsNoRedirect",
+	},
 }
