@@ -235,13 +235,25 @@ func (e *Engine) take(l *lane) []item {
 }
 
 // putBack returns messages to the head of their lane when the store could not
-// take their turn down, and waits a moment before the next try.
+// take their turn down, and waits a moment before the next try. What /stop comes
+// upon meanwhile is dropped.
 func (e *Engine) putBack(ctx context.Context, items []item) {
 	pause(ctx, time.Second)
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	l := e.lane(items[0].row.Address)
-	l.items = append(items, l.items...)
+	stopped := errors.Is(context.Cause(ctx), errStopped)
+	if !stopped {
+		l := e.lane(items[0].row.Address)
+		l.items = append(items, l.items...)
+	}
+	e.mu.Unlock()
+	if stopped {
+		e.dropStopped(ctx, items)
+	}
+}
+
+// dropStopped ends messages that /stop has taken out of their lane.
+func (e *Engine) dropStopped(ctx context.Context, items []item) {
+	e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "dropped by /stop", rowsOf(items)...)
 }
 
 // admit asks the whitelist once more, now that the messages' turn has come, and
@@ -282,25 +294,24 @@ func (e *Engine) replaceWaiting(edit item) (store.InboxID, bool) {
 func (e *Engine) stopLane(ctx context.Context, it item) {
 	e.mu.Lock()
 	var dropped []item
-	var cancel context.CancelCauseFunc
+	running := false
 	if l := e.lanes[it.row.Address]; l != nil {
 		dropped, l.items = l.items, nil
-		cancel = l.stop
+		if running = l.stop != nil; running {
+			l.stop(errStopped) // under mu: putBack shall not come in between
+		}
 	}
 	e.mu.Unlock()
-	if cancel != nil {
-		cancel(errStopped)
-	}
 	if len(dropped) > 0 {
-		e.endUpdates(ctx, store.InboxDone, "dropped by /stop", rowsOf(dropped)...)
+		e.dropStopped(ctx, dropped)
 	}
 	subagents := e.stopSubagents(ctx, it.row.Address)
-	e.log.Info("stop", "chat", it.msg.Address.String(), "running", cancel != nil, "dropped", len(dropped), "subagents", subagents)
+	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
 	text := e.say(sayNothingRuns)
 	switch {
 	case len(dropped) > 0:
 		text = e.say(sayStoppedDropped, len(dropped))
-	case cancel != nil || subagents > 0:
+	case running || subagents > 0:
 		text = e.say(sayStopped)
 	}
 	if subagents > 0 {
