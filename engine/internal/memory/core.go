@@ -21,7 +21,7 @@ import (
 // is used. It may be used from several goroutines.
 type Core struct {
 	file string
-	mu   sync.Mutex
+	mu   sync.Mutex // held while the file is read or changed, see lock
 }
 
 // The sections of the core memory.
@@ -72,8 +72,11 @@ func (c *Core) Facts() (CoreFacts, error) {
 
 // Ensure makes the file when it is not there.
 func (c *Core) Ensure() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -89,8 +92,11 @@ const unknown = "not known yet"
 // ImportUser takes over the facts of USER.md, once: where there is a core memory,
 // it wins. It returns how many it took.
 func (c *Core) ImportUser(text string) (taken int, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	unlock, err := c.lock()
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
 	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
@@ -248,8 +254,11 @@ func (c *Core) Delete(section, key string) (before string, err error) {
 // it. A second time it brings back the change. Without a change it is
 // ErrNoChange.
 func (c *Core) Undo() (CoreFacts, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	unlock, err := c.lock()
+	if err != nil {
+		return CoreFacts{}, err
+	}
+	defer unlock()
 	if _, err := os.Stat(c.backup()); errors.Is(err, fs.ErrNotExist) {
 		return CoreFacts{}, ErrNoChange
 	}
@@ -261,8 +270,11 @@ func (c *Core) Undo() (CoreFacts, error) {
 }
 
 func (c *Core) change(section string, change func(Facts) error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	facts, err := c.read()
 	if err != nil {
 		return err
@@ -284,7 +296,8 @@ func (c *Core) change(section string, change func(Facts) error) error {
 
 func (c *Core) backup() string { return c.file + ".bak" }
 
-// write puts the file in place in one step and keeps the one before it.
+// write puts the file in place in one step and keeps the one before it. The caller
+// has the lock.
 func (c *Core) write(facts CoreFacts) error {
 	text, err := facts.encode()
 	if err != nil {
@@ -294,9 +307,6 @@ func (c *Core) write(facts CoreFacts) error {
 		return fmt.Errorf("the core memory would be larger than %d bytes: delete something first, or use memory_save", maxCore)
 	}
 	dir := filepath.Dir(c.file)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	old, err := os.ReadFile(c.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		old, err = []byte("{}\n"), nil // which the first change can go back to

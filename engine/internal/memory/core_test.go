@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -32,6 +33,27 @@ func TestCoreMemory(t *testing.T) {
 	}
 	if text, err := os.ReadFile(c.Path() + ".bak"); err != nil || !strings.Contains(string(text), `"Anna"`) {
 		t.Errorf("the backup is %q, %v", text, err)
+	}
+}
+
+// TestTwoProcessesChangeTheCoreMemory: a command beside the running bot takes nothing
+// away that the bot writes, and the other way round.
+func TestTwoProcessesChangeTheCoreMemory(t *testing.T) {
+	dir := t.TempDir()
+	var both sync.WaitGroup
+	for _, section := range []string{"user", "agent"} {
+		c := NewCore(dir)
+		both.Go(func() {
+			for i := range 20 {
+				if _, _, err := c.Set(section, fmt.Sprint("key", i), "value"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	both.Wait()
+	if facts, err := NewCore(dir).Facts(); err != nil || len(facts.User) != 20 || len(facts.Agent) != 20 {
+		t.Errorf("%d and %d of 20 facts are there, %v", len(facts.User), len(facts.Agent), err)
 	}
 }
 
