@@ -95,6 +95,23 @@ func TestAnswerGrowsInATerminal(t *testing.T) {
 	}
 }
 
+// TestLateAnswerOfATalkIsShown: a question stands between a line of a pipe and its
+// answer, which comes while the talk waits for the next line. Only answers to what
+// was said before the talk are dropped.
+func TestLateAnswerOfATalkIsShown(t *testing.T) {
+	var out strings.Builder
+	k := &talk{out: &out}
+	events, lines := make(chan console.Event), make(chan string)
+	go func() {
+		events <- console.Event{Type: console.TypeMessage, ID: 10, Text: "an old answer", ReplyTo: 4, Last: true}
+		events <- console.Event{Type: console.TypeMessage, ID: 11, Text: "the late answer", ReplyTo: 5, Last: true}
+		close(lines)
+	}()
+	if _, more, err := k.next(t.Context(), lines, events, 5); err != nil || more || out.String() != "the late answer\n" {
+		t.Errorf("%q, %v, %v", out.String(), more, err)
+	}
+}
+
 func TestAnswerIsPrintedWhenComplete(t *testing.T) {
 	var out strings.Builder
 	k := &talk{out: &out}

@@ -98,7 +98,7 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 	var first int64 // the id of the first line
 	end := errEnd
 	for {
-		line, more, err := t.next(ctx, lines, events)
+		line, more, err := t.next(ctx, lines, events, first)
 		if err != nil {
 			return err
 		}
@@ -129,15 +129,16 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 	}
 }
 
-// next waits for a line. What the bot says meanwhile by itself, such as a
-// reminder, is shown; it answers no line.
-func (t *talk) next(ctx context.Context, lines <-chan string, events <-chan console.Event) (line string, more bool, err error) {
+// next waits for a line. What the bot says meanwhile, such as a reminder or the
+// answer to a line after which it has asked something, is shown. first is the first
+// line of the talk, 0 before it.
+func (t *talk) next(ctx context.Context, lines <-chan string, events <-chan console.Event, first int64) (line string, more bool, err error) {
 	for {
 		select {
 		case line, more = <-lines:
 			return line, more, nil
 		case e := <-events:
-			if e.Last && e.ReplyTo != 0 {
+			if e.Last && e.ReplyTo != 0 && (first == 0 || e.ReplyTo < first) {
 				t.forget() // the answer to what was said before this talk
 				continue
 			}
