@@ -38,14 +38,14 @@ func runKey(id store.RunID) string { return fmt.Sprintf("run/%d", id) }
 
 // endJob ends the turn of a run: it decides what is delivered, and whether a
 // failure is tried again.
-func (t *turn) endJob(ctx context.Context, state store.TurnState, text, note string, failure error) {
+func (t *turn) endJob(ctx context.Context, how turnEnd) {
 	j, r := t.job.job, t.job.run
 	progress, shown := t.show.settle()
 	end := runEnd{state: store.RunStopped, note: goneNote(j)}
-	switch state {
+	switch how.state {
 	case store.TurnDone:
-		said := reportOf(text, t.said)
-		end = runEnd{state: store.RunDone, report: said.text, result: text}
+		said := reportOf(how.text, t.said)
+		end = runEnd{state: store.RunDone, report: said.text, result: how.text}
 		if said.silent {
 			end.state, end.note = store.RunSilent, said.reason
 			t.log.Info("silent", "name", j.Name, "reason", said.reason)
@@ -57,9 +57,9 @@ func (t *turn) endJob(ctx context.Context, state store.TurnState, text, note str
 			end.report, end.note = "", "it has sent this itself"
 		}
 	case store.TurnFailed:
-		end = t.failed(failure)
+		end = t.failed(how.failure)
 	}
-	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = state, note, time.Now(), placeholderFinal, shown
+	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
 	if progress == placeholderShown {
 		o := deletion(t.show.to, t.row.ID)
 		o.Edit, o.Turn = shown, t.row.ID

@@ -88,17 +88,18 @@ type turn struct {
 
 // startTurn begins a turn for messages that waited.
 func (e *Engine) startTurn(ctx context.Context, items []item) {
+	last := items[len(items)-1]
 	t := e.newTurn(ctx, store.Turn{
-		Address: items[0].row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
+		Address: last.row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
 		Placeholder: placeholderNone, StartedAt: time.Now(),
 	}, items)
 	if t.streaming() == StreamEdit {
 		// Written down with the turn: one commit instead of two.
 		t.row.Placeholder = placeholderSending
 	}
-	t.row.ReplyTo = items[len(items)-1].msg.ID
+	t.row.ReplyTo = last.msg.ID
 	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		if t.row.Address, err = tx.Home(items[0].row.Address); err != nil {
+		if t.row.Address, err = tx.Home(last.row.Address); err != nil {
 			return err
 		}
 		session, err := tx.Session(t.row.Address)
@@ -110,8 +111,8 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		if t.row.ID, err = tx.AddTurn(t.row); err != nil {
 			return err
 		}
-		if first := items[len(items)-1]; first.row.From != 0 {
-			if err := tx.SeeChat(t.row.Address.Channel, t.row.Address.Chat, first.msg.Sender.Name, first.row.ReceivedAt); err != nil {
+		if last.row.From != 0 {
+			if err := tx.SeeChat(t.row.Address.Channel, t.row.Address.Chat, last.msg.Sender.Name, last.row.ReceivedAt); err != nil {
 				return err
 			}
 		}
@@ -170,7 +171,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	t.answers, t.calls = answers, calls
 	e.log.Info("turn resumed", "turn", row.ID, "chat", reachable(row.Address).String(), "answers", len(answers))
 	if len(items) == 0 {
-		t.end(ctx, store.TurnStopped, "", "nobody may be answered any more")
+		t.end(ctx, turnEnd{state: store.TurnStopped, note: "nobody may be answered any more"})
 		return
 	}
 	t.run(ctx)
@@ -212,44 +213,58 @@ func (t *turn) run(ctx context.Context) {
 		t.show.startQuietly(t.job.job.Name)
 	}
 	text, err := t.safely(ctx)
-	state, note := store.TurnDone, ""
-	switch cause := context.Cause(ctx); {
-	case err == nil:
-	case errors.Is(cause, errParked), errors.Is(err, errParked):
+	if err != nil && (errors.Is(context.Cause(ctx), errParked) || errors.Is(err, errParked)) {
 		t.show.settle()
 		t.keepSpent(ctx)
 		t.log.Info("turn parked")
 		return
-	case errors.Is(cause, errGone):
-		state, note, text = store.TurnStopped, errGone.Error(), ""
+	}
+	end := t.endOf(ctx, text, err)
+	if t.job != nil {
+		t.endJob(ctx, end)
+	} else {
+		t.end(ctx, end)
+	}
+	t.e.meters.turn(t.row.Origin, end.state, time.Since(started))
+	t.log.Info("turn ended", "state", string(end.state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
+}
+
+// turnEnd is how a turn ends.
+type turnEnd struct {
+	state store.TurnState
+	// text is what the person reads, "" for nothing; note says why it ended, for
+	// the journal, "" when it was answered.
+	text, note string
+	// failure is set when the state is TurnFailed.
+	failure error
+}
+
+// endOf is the end of the turn that brought a text or an error. Why its context
+// ended counts for more than what that led to.
+func (t *turn) endOf(ctx context.Context, text string, err error) turnEnd {
+	cause := context.Cause(ctx)
+	switch {
+	case err == nil:
+		return turnEnd{state: store.TurnDone, text: text}
+	case errors.Is(cause, errGone), errors.Is(cause, errJobGone):
+		return turnEnd{state: store.TurnStopped, note: cause.Error()}
 	case errors.Is(cause, errDeadline):
-		state, note, err = store.TurnFailed, errDeadline.Error(), errDeadline
-	case errors.Is(cause, errJobGone):
-		state, note, text = store.TurnStopped, errJobGone.Error(), ""
+		return turnEnd{state: store.TurnFailed, note: errDeadline.Error(), failure: errDeadline}
 	case errors.Is(err, errUnlisted) && t.job != nil:
-		state, note = store.TurnFailed, err.Error()
+		return turnEnd{state: store.TurnFailed, note: err.Error(), failure: err}
 	case errors.Is(err, errUnlisted):
-		state, note, text = store.TurnStopped, err.Error(), ""
 		t.log.Info("turn ended for a chat that is not listed any more", "reason", err.Error())
+		return turnEnd{state: store.TurnStopped, note: err.Error()}
 	case errors.Is(cause, errStopped):
-		state, note = store.TurnStopped, "stopped by the user"
-		text = ""
+		end := turnEnd{state: store.TurnStopped, note: "stopped by the user"}
 		if t.partial != "" {
 			t.partial = t.e.redact.Text(t.partial)
-			text = t.partial + "\n\n" + say(t.settings.Language, sayCut)
+			end.text = t.partial + "\n\n" + say(t.settings.Language, sayCut)
 		}
-	default:
-		state, note = store.TurnFailed, err.Error()
-		text = t.sorry(err)
-		t.log.Error("turn failed", "err", err)
+		return end
 	}
-	if t.job != nil {
-		t.endJob(ctx, state, text, note, err)
-	} else {
-		t.end(ctx, state, text, note)
-	}
-	t.e.meters.turn(t.row.Origin, state, time.Since(started))
-	t.log.Info("turn ended", "state", string(state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
+	t.log.Error("turn failed", "err", err)
+	return turnEnd{state: store.TurnFailed, text: t.sorry(err), note: err.Error(), failure: err}
 }
 
 // safely is answer, with a panic as an error: the turn must end visibly.
@@ -412,46 +427,34 @@ func label(s Settings, text string) string {
 
 // end commits everything that the turn leaves behind in one transaction: its
 // messages, the end of its inbox rows and journal, and the parts that leave.
-func (t *turn) end(ctx context.Context, state store.TurnState, text, note string) {
+func (t *turn) end(ctx context.Context, end turnEnd) {
 	ctx = context.WithoutCancel(ctx)
 	placeholder, shown := t.show.settle()
-	t.row.State, t.row.Note, t.row.EndedAt = state, note, time.Now()
-	to := reachable(t.row.Address)
-	parts := t.e.gateway.Render(to.Chat.Channel, text)
-	if len(parts) == 0 && state != store.TurnStopped {
-		// What is not blank for us may show nothing there.
-		parts = t.e.gateway.Render(to.Chat.Channel, say(t.settings.Language, sayNoAnswer))
-	}
-	if state == store.TurnDone {
-		parts = append(parts, t.files()...)
-	}
-	if n := len(parts); n > 0 && state == store.TurnFailed {
-		parts[n-1].Failed = true
-	}
-	outs := outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
+	t.row.State, t.row.Note, t.row.EndedAt = end.state, end.note, time.Now()
+	t.row.Placeholder, t.row.PlaceholderID = placeholderFinal, shown
+	outs := t.leaving(end)
 	if placeholder == placeholderShown {
 		if len(outs) == 0 {
-			outs = append(outs, deletion(to, t.row.ID))
+			outs = append(outs, deletion(reachable(t.row.Address), t.row.ID))
 		}
 		outs[0].Edit = shown
 	}
 	for i := range outs {
 		outs[i].Turn = t.row.ID
 	}
-	t.row.Placeholder, t.row.PlaceholderID = placeholderFinal, shown
-	switch state {
+	switch end.state {
 	case store.TurnFailed:
 		// For people only: the model shall answer the question when it is asked again.
-		t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, text), Type: "error", At: time.Now()})
+		t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, end.text), Type: "error", At: time.Now()})
 	case store.TurnStopped:
 		// For the model too: what was stopped shall not be answered later.
-		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+note+")")))
+		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+end.note+")")))
 	}
 	err := t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
 		if err := t.storeEnd(tx); err != nil {
 			return err
 		}
-		if err := tx.EndUpdates(store.InboxDone, note, t.ids...); err != nil {
+		if err := tx.EndUpdates(store.InboxDone, end.note, t.ids...); err != nil {
 			return err
 		}
 		if err := addOuts(tx, outs); err != nil {
@@ -468,6 +471,23 @@ func (t *turn) end(ctx context.Context, state store.TurnState, text, note string
 	t.e.memory.said()
 	t.e.logMessages()
 	t.compactLater()
+}
+
+// leaving are the parts of what the person gets at the end of the turn.
+func (t *turn) leaving(end turnEnd) []store.Out {
+	to := reachable(t.row.Address)
+	parts := t.e.gateway.Render(to.Chat.Channel, end.text)
+	if len(parts) == 0 && end.state != store.TurnStopped {
+		// What is not blank for us may show nothing there.
+		parts = t.e.gateway.Render(to.Chat.Channel, say(t.settings.Language, sayNoAnswer))
+	}
+	if end.state == store.TurnDone {
+		parts = append(parts, t.files()...)
+	}
+	if n := len(parts); n > 0 && end.state == store.TurnFailed {
+		parts[n-1].Failed = true
+	}
+	return outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
 }
 
 // storeEnd stores the messages of a turn, what it took and that it has ended.
