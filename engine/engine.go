@@ -383,29 +383,7 @@ func (e *Engine) Close() error {
 // keepHouse deletes what is kept long enough, now and then.
 func (e *Engine) keepHouse(ctx context.Context) error {
 	for {
-		err := e.store.Write(ctx, func(tx *store.Tx) error {
-			if _, err := tx.PruneInbox(time.Now().Add(-inboxKept)); err != nil {
-				return err
-			}
-			if _, err := tx.PruneOutbox(time.Now().Add(-outboxKept)); err != nil {
-				return err
-			}
-			if _, err := tx.PruneUsage(time.Now().Add(-usageKept)); err != nil {
-				return err
-			}
-			if _, err := tx.PruneApprovals(time.Now().Add(-approvalsKept)); err != nil {
-				return err
-			}
-			if _, err := tx.PruneMemoryChanges(time.Now().Add(-changesKept)); err != nil {
-				return err
-			}
-			if err := pruneJobs(tx); err != nil {
-				return err
-			}
-			_, err := tx.PruneChanges(time.Now().Add(-changesKept))
-			return err
-		})
-		if err != nil && ctx.Err() == nil {
+		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
 		if err := e.sweepFiles(ctx); err != nil && ctx.Err() == nil {
@@ -415,6 +393,28 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// prune deletes the rows that are kept long enough.
+func prune(tx *store.Tx) error {
+	for _, old := range []struct {
+		prune func(before time.Time) (int64, error)
+		kept  time.Duration
+	}{
+		{tx.PruneInbox, inboxKept},
+		{tx.PruneOutbox, outboxKept},
+		{tx.PruneUsage, usageKept},
+		{tx.PruneApprovals, approvalsKept},
+		{tx.PruneMemoryChanges, changesKept},
+		{tx.PruneRuns, jobsKept},
+		{tx.PruneJobs, jobsKept},
+		{tx.PruneChanges, changesKept},
+	} {
+		if _, err := old.prune(time.Now().Add(-old.kept)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // logMessages says that there are messages for the conversation logs.

@@ -97,16 +97,6 @@ func (e *Engine) Schedules() job.Schedules { return e.schedules }
 // Subagents are the tools' own view of the subagents.
 func (e *Engine) Subagents() job.Subagents { return e.schedules }
 
-// pruneJobs deletes jobs that ended long ago, and runs.
-func pruneJobs(tx *store.Tx) error {
-	before := time.Now().Add(-jobsKept)
-	if _, err := tx.PruneRuns(before); err != nil {
-		return err
-	}
-	_, err := tx.PruneJobs(before)
-	return err
-}
-
 // remind sets a reminder: the answer, and the change that goes with it.
 func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
 	zone, language := zoneOf(e.settings()), e.settings().Language
