@@ -283,6 +283,9 @@ func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (b begun, err error
 	b = begun{run: r, turn: fresh}
 	if r.State == store.RunRunning && r.Turn != 0 {
 		known, err := tx.Turn(r.Turn)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return b, err
+		}
 		if err == nil && known.State == store.TurnRunning {
 			b.turn = known
 			if known.Placeholder == placeholderSending {
