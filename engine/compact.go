@@ -283,18 +283,18 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 		return false, nil
 	}
 	answer := max(min(cmp.Or(m.model.MaxTokens, summaryAnswer), summaryAnswer, c.most, m.model.ContextBudget/4), leastSummary)
-	text, n := e.transcript(past.Summary, old, e.estimates.room(m, answer+summaryFrame))
-	old = old[:n]
-	summary, err := e.sumUp(ctx, s, m, c, summing(m, answer, text))
-	for tries := 1; tries <= maxHarder; tries++ { // less of it at one time, then
+	var summary string
+	room := e.estimates.room(m, answer+summaryFrame)
+	for tries := 0; ; tries++ {
+		text, n := e.transcript(past.Summary, old, room)
+		old = old[:n]
+		summary, err = e.sumUp(ctx, s, m, c, summing(m, answer, text))
 		fail, is := overlong(err)
-		if !is {
+		if !is || tries == maxHarder {
 			break
 		}
 		e.estimates.learnWindow(m.place(), fail.Window)
-		text, n = e.transcript(past.Summary, old, llm.Estimate(text)/2)
-		old = old[:n]
-		summary, err = e.sumUp(ctx, s, m, c, summing(m, answer, text))
+		room = llm.Estimate(text) / 2 // less of it at one time, then
 	}
 	if err != nil {
 		return false, err
@@ -303,7 +303,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 		return false, errNotShorter
 	}
 	next := store.Summary{
-		Session: c.session, First: old[0].ID, Through: old[n-1].ID, Text: summary, Model: m.name,
+		Session: c.session, First: old[0].ID, Through: old[len(old)-1].ID, Text: summary, Model: m.name,
 		Outside: past.Summary.Outside || heard(bodies(old)),
 	}
 	if past.Summary.ID != 0 {
@@ -314,7 +314,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 		return false, err
 	}
 	crashPoint("summary.stored")
-	e.log.Info("conversation summed up", "chat", reachable(c.address).String(), "messages", n, "model", m.name)
+	e.log.Info("conversation summed up", "chat", reachable(c.address).String(), "messages", len(old), "model", m.name)
 	return true, nil
 }
 
