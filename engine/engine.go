@@ -279,10 +279,11 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		config: c, meters: newMeters(),
-		gateway: c.Gateway, settings: c.Settings, store: st, spool: store.NewSpool(c.Dir), redact: c.Redact, version: c.Version, grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), log: c.Log,
-		workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c), providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
-		replayed: map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
+		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
+		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
+		store: st, spool: store.NewSpool(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
+		providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
+		replayed:  map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
 	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
@@ -291,10 +292,15 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.providers.meters = e.meters
 	e.plan()
 	e.web = newWeb(c.Web, e.extract)
-	e.servers = newHost(ctx, c, func() *store.Store { return st }, func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) }, func(server string) { e.signInWanted(ctx, server) })
+	e.servers = newHost(ctx, c, func() *store.Store { return st },
+		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
+		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
 	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
-	e.executor, err = toolbox(c, lent{gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status, servers: e.servers.Statuses, web: e.web, memory: e.memory})
+	e.executor, err = toolbox(c, lent{
+		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
+		servers: e.servers.Statuses, web: e.web, memory: e.memory,
+	})
 	if err != nil {
 		e.servers.Close()
 		return nil, errors.Join(err, st.Close())
