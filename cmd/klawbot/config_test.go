@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,11 +52,25 @@ func TestExampleIsTheDefaultsAndComplete(t *testing.T) {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
-	keysOf(reflect.TypeFor[Config]()).walk(nil, func(path []string, _ *key) {
+	keysOf(reflect.TypeFor[Config]()).walk(nil, func(path []string) {
 		if !has(doc.Content[0], path) {
 			t.Errorf("the example lacks %s", strings.Join(path, "."))
 		}
 	})
+}
+
+// walk calls fn with the path of every leaf; the name in a table is "*".
+func (k *key) walk(path []string, fn func(path []string)) {
+	switch {
+	case k.leaf != nil:
+		fn(path)
+	case k.table != nil:
+		k.table.walk(append(path, "*"), fn)
+	default:
+		for name, child := range k.fields {
+			child.walk(append(slices.Clone(path), name), fn)
+		}
+	}
 }
 
 func has(n *yaml.Node, path []string) bool {
@@ -72,7 +87,7 @@ func has(n *yaml.Node, path []string) bool {
 
 func TestChecksNameKeysThatExist(t *testing.T) {
 	known := map[string]bool{}
-	keysOf(reflect.TypeFor[Config]()).walk(nil, func(path []string, _ *key) { known[strings.Join(path, ".")] = true })
+	keysOf(reflect.TypeFor[Config]()).walk(nil, func(path []string) { known[strings.Join(path, ".")] = true })
 	for name := range checks {
 		if !known[name] {
 			t.Errorf("there is a check for %s, which is no key", name)

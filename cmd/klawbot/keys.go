@@ -43,20 +43,6 @@ func (k *key) child(name string) *key {
 	return k.fields[name]
 }
 
-// walk calls fn for every leaf with its path; the name in a table is "*".
-func (k *key) walk(path []string, fn func(path []string, leaf *key)) {
-	switch {
-	case k.leaf != nil:
-		fn(path, k)
-	case k.table != nil:
-		k.table.walk(append(path, "*"), fn)
-	default:
-		for name, child := range k.fields {
-			child.walk(append(slices.Clone(path), name), fn)
-		}
-	}
-}
-
 // laterKeys are keys whose part is not in this version. A whole section stands
 // for everything in it.
 var laterKeys = []string{
