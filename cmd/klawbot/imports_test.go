@@ -53,6 +53,7 @@ var allowed = map[string]rule{
 	"internal/httpclient":                {nil, "a leaf"},
 	"internal/telegramtest":              {nil, "a fake knows nothing of ours"},
 	"internal/telegramtest/faketelegram": {[]string{"internal/telegramtest"}, "the fake as a program"},
+	"internal/dnstest":                   {nil, "a fake knows nothing of ours"},
 	"internal/llamatest":                 {nil, "a server of others knows nothing of ours"},
 	"internal/modeltest":                 {nil, "a fake knows nothing of ours"},
 	"internal/modeltest/fakemodel":       {[]string{"internal/modeltest"}, "the fake in a process of its own"},
@@ -91,7 +92,7 @@ var home = map[string][]string{
 	"github.com/andybalholm/cascadia":              {"tools/web"},
 	"github.com/chromedp":                          {"tools/web"},
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
-	"golang.org/x/net":                             {"internal/httpclient", "tools/web", "tools/sandbox"}, // names of hosts; pages and their alphabets; programs of the kernel's filter
+	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/sandbox"}, // names of hosts; DNS; pages and their alphabets; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},                                // the way goroutines are waited for
 	"golang.org/x/text":                            {"gateway/telegram", "engine/internal/embed", "engine/internal/memory", "tools/screen"}, // each normalises its texts

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -17,8 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/net/dns/dnsmessage"
-
+	"klawbot/internal/dnstest"
 	"klawbot/internal/httpclient"
 )
 
@@ -38,94 +36,16 @@ type line struct {
 	Env map[string]string
 }
 
-// names answers for DNS: a list of answers by name, one for each lookup; the
-// last one stays.
-type names struct {
-	mu      sync.Mutex
-	answers map[string][][]string
-	asked   map[string]int
-}
-
-func namesOf(l line) *names {
-	n := &names{answers: map[string][][]string{}, asked: map[string]int{}}
+// namesOf are the names of a line, for its resolver.
+func namesOf(l line) dnstest.Names {
+	names := dnstest.Names{}
 	for name, addrs := range l.Resolves {
-		n.answers[strings.ToLower(strings.TrimSuffix(name, "."))] = [][]string{addrs}
+		names[strings.ToLower(strings.TrimSuffix(name, "."))] = [][]string{addrs}
 	}
 	for name, seq := range l.ResolvesSeq {
-		n.answers[strings.ToLower(name)] = seq
+		names[strings.ToLower(name)] = seq
 	}
-	return n
-}
-
-// resolver asks n, over a stream, as the resolver of Go does.
-func (n *names) resolver() *net.Resolver {
-	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		ours, theirs := net.Pipe()
-		go n.serve(theirs)
-		return ours, nil
-	}}
-}
-
-func (n *names) serve(c net.Conn) {
-	defer c.Close()
-	for {
-		var size [2]byte
-		if _, err := io.ReadFull(c, size[:]); err != nil {
-			return
-		}
-		question := make([]byte, int(size[0])<<8|int(size[1]))
-		if _, err := io.ReadFull(c, question); err != nil {
-			return
-		}
-		var m dnsmessage.Message
-		if m.Unpack(question) != nil || len(m.Questions) != 1 {
-			return
-		}
-		answer, err := n.answer(m).Pack()
-		if err != nil {
-			return
-		}
-		if _, err := c.Write(append([]byte{byte(len(answer) >> 8), byte(len(answer))}, answer...)); err != nil {
-			return
-		}
-	}
-}
-
-func (n *names) answer(m dnsmessage.Message) *dnsmessage.Message {
-	q := m.Questions[0]
-	m.Response, m.RecursionAvailable, m.Additionals = true, true, nil
-	for _, a := range n.lookup(strings.ToLower(strings.TrimSuffix(q.Name.String(), ".")), q.Type) {
-		head := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
-		switch {
-		case a.Is4() && q.Type == dnsmessage.TypeA:
-			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AResource{A: a.As4()}})
-		case a.Is6() && q.Type == dnsmessage.TypeAAAA:
-			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
-		}
-	}
-	if len(n.answers[strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))]) == 0 {
-		m.RCode = dnsmessage.RCodeNameError
-	}
-	return &m
-}
-
-// lookup counts a question for A as one lookup.
-func (n *names) lookup(name string, kind dnsmessage.Type) []netip.Addr {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	seq := n.answers[name]
-	if len(seq) == 0 {
-		return nil
-	}
-	at := min(n.asked[name], len(seq)-1)
-	if kind == dnsmessage.TypeA {
-		n.asked[name]++
-	}
-	var all []netip.Addr
-	for _, text := range seq[at] {
-		all = append(all, netip.MustParseAddr(text))
-	}
-	return all
+	return names
 }
 
 // errReached ends a connection that the guard let through.
@@ -199,7 +119,7 @@ func TestURLs(t *testing.T) {
 			}
 			var r trace
 			g := allowing(t, l.AllowedHosts)
-			client := httpclient.New(httpclient.Options{Guard: g, Control: r.control, Resolver: namesOf(l).resolver()})
+			client := httpclient.New(httpclient.Options{Guard: g, Control: r.control, Resolver: dnstest.Resolver(namesOf(l))})
 			resp, err := fetch(t.Context(), g, client, l.URL)
 			if err == nil {
 				resp.Body.Close()
@@ -271,13 +191,13 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // address and now with one inside.
 func TestRebinding(t *testing.T) {
 	const flips = 1000
-	n := &names{answers: map[string][][]string{}, asked: map[string]int{}}
+	var answers [][]string
 	for range flips {
-		n.answers["rebind.example"] = append(n.answers["rebind.example"], []string{"93.184.216.34"}, []string{"127.0.0.1"}, []string{"93.184.216.34", "169.254.169.254"}, []string{"::1"})
+		answers = append(answers, []string{"93.184.216.34"}, []string{"127.0.0.1"}, []string{"93.184.216.34", "169.254.169.254"}, []string{"::1"})
 	}
 	var r trace
 	g := allowing(t, nil)
-	client := httpclient.New(httpclient.Options{Guard: g, Control: r.control, Resolver: n.resolver()})
+	client := httpclient.New(httpclient.Options{Guard: g, Control: r.control, Resolver: dnstest.Resolver(dnstest.Names{"rebind.example": answers})})
 	reached, refused := 0, 0
 	for range flips {
 		resp, err := fetch(t.Context(), g, client, "http://rebind.example/")
@@ -382,8 +302,7 @@ func TestSpecialAddresses(t *testing.T) {
 	for addr, open := range map[string]bool{"192.168.1.20": true, "127.0.0.1": true, "169.254.169.254": false, "fd00:ec2::254": false, "100.100.100.200": false, "224.0.0.1": false} {
 		var r trace
 		g := allowing(t, []string{"nas.lan"})
-		n := namesOf(line{Resolves: map[string][]string{"nas.lan": {addr}}})
-		client := httpclient.New(httpclient.Options{Guard: g, Control: r.control, Resolver: n.resolver()})
+		client := httpclient.New(httpclient.Options{Guard: g, Control: r.control, Resolver: dnstest.Resolver(dnstest.Names{"nas.lan": {{addr}}})})
 		_, err := fetch(t.Context(), g, client, "http://nas.lan/")
 		if errors.Is(err, errReached) != open {
 			t.Errorf("nas.lan at %s: %v", addr, err)
