@@ -28,7 +28,7 @@ func ParseHosts(list []string) (Hosts, error) {
 		default:
 			name, err := canonical(entry)
 			if err != nil || strings.ContainsAny(entry, "*/:") {
-				return Hosts{}, fmt.Errorf("%q is no host: write a name such as nas.lan, an address such as 192.168.1.10 or a network such as 10.1.0.0/16", entry)
+				return Hosts{}, fmt.Errorf("%q is no host: write a name such as nas.lan, an address such as 192.168.1.10 or a network such as 10.1.0.0/16, without a port", entry)
 			}
 			h.names = append(h.names, name)
 		}
