@@ -31,22 +31,35 @@ type counted struct {
 	n    int
 }
 
-// rareTerms are the terms that a search goes by, the rarest first. matches is that
-// of the query.
-func (m *Memory) rareTerms(tx *store.Tx, terms []string, matches int) (w wanted, err error) {
+// rareTerms are the terms that a search goes by, the rarest first. Others are other
+// spellings of some, which count where texts have them. matches is that of the query.
+func (m *Memory) rareTerms(tx *store.Tx, terms []string, others map[string]string, matches int) (w wanted, err error) {
 	most := cmp.Or(matches, maxMatches)
 	all := make([]counted, len(terms))
 	total := 0
+	var also []string
 	for i, t := range terms {
 		n, err := m.count(tx, t, most+1)
 		if err != nil {
 			return w, err
 		}
+		if other := others[t]; other != "" && !slices.Contains(terms, other) {
+			k, err := m.count(tx, other, most+1)
+			if err != nil {
+				return w, err
+			}
+			if n == 0 && k > 0 {
+				t, n = other, k
+			} else if k > 0 {
+				also = append(also, other)
+				total += k
+			}
+		}
 		all[i] = counted{t, n}
 		total += n
 	}
 	if total > most {
-		all = rarest(all, most, matches > 0)
+		all, also = rarest(all, most, matches > 0), nil
 	}
 	chunks, err := tx.LastChunk()
 	if err != nil {
@@ -56,6 +69,7 @@ func (m *Memory) rareTerms(tx *store.Tx, terms []string, matches int) (w wanted,
 		w.terms = append(w.terms, c.term)
 		w.full += weightOf(c.n, int(chunks))
 	}
+	w.terms = append(w.terms, also...) // a text has one of the two spellings
 	return w, nil
 }
 

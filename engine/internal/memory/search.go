@@ -101,7 +101,7 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
 		var words wanted
 		if q.Mode != Vector {
-			if words, err = m.rareTerms(tx, beginnings(queryTerms(q.Text)), q.Matches); err != nil {
+			if words, err = m.rareTerms(tx, beginnings(queryTerms(q.Text)), spellings(q.Text), q.Matches); err != nil {
 				return err
 			}
 		}
