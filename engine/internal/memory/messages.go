@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,8 +42,12 @@ func SessionSource(id store.SessionID) string { return "session " + strconv.Form
 // written to be read.
 const maxSaid = 64 << 10
 
+// inquiry is the beginning of a command that asks a tool.
+var inquiry = regexp.MustCompile(`^/(memory|tool)(@\w+)?(\s|$)`)
+
 // saidText is a message as it is found: who said it, and what. It is empty for
-// what nobody said: results of tools and lines for people alone.
+// what nobody said: results of tools and lines for people alone; and for searches,
+// which would be found by the very words that they look for.
 func saidText(m store.Message) string {
 	text := m.Body.PlainText()
 	if len(text) > maxSaid {
@@ -56,6 +61,9 @@ func saidText(m store.Message) string {
 	case llm.RoleAssistant:
 		return "assistant: " + text
 	case llm.RoleUser:
+		if inquiry.MatchString(strings.TrimPrefix(text, "["+m.SenderName+"] ")) {
+			return ""
+		}
 		if m.SenderName == "" {
 			return text
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,24 @@ func TestOnlyTheBeginningOfAHugeMessageIsFound(t *testing.T) {
 	}
 	if got := contents(t, m, memory.Query{Text: "zebra"}); len(got) != 0 {
 		t.Errorf("its end finds %d pieces", len(got))
+	}
+}
+
+// TestSearchesAreNotFound: who asks the memory says nothing that is worth finding, in
+// the very words of the next question. A note is.
+func TestSearchesAreNotFound(t *testing.T) {
+	s := openStore(t)
+	write(t, s, func(tx *store.Tx) error {
+		var all []store.Said
+		for i, text := range []string{"/memory search boiler", `/tool history_search {"query": "boiler"}`, "/note the boiler is old", "the /memory of a boiler"} {
+			all = append(all, store.Said{Message: store.Message{ID: store.MessageID(i + 1), Session: 1, SenderName: "Anna", Body: llm.Text(llm.RoleUser, text)}})
+		}
+		return memory.AddMessages(tx, all, memory.ChunkSize{Size: 400, Overlap: 80})
+	})
+	got := contents(t, newMemory(s, nil), memory.Query{Text: "boiler"})
+	slices.Sort(got)
+	if want := []string{"Anna: /note the boiler is old", "Anna: the /memory of a boiler"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
 	}
 }
 
