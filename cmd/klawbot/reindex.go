@@ -17,7 +17,7 @@ func (a *app) reindexCommand() *cobra.Command {
 		Long: `Reads the conversation logs of the data folder (conversations/*/*.jsonl), the memories and the memory files, and
 builds the messages and the search index anew. The old ones are in use until the new ones are complete: when the
 command is interrupted, nothing has changed. The bot must not run meanwhile. What only the database knows of the end
-of a conversation is kept. The running bot makes the vectors again, in the background.`,
+of a conversation is kept. Until the bot runs again and has read all of it, search goes by words.`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.engineConfig()
@@ -45,7 +45,7 @@ of a conversation is kept. The running bot makes the vectors again, in the backg
 }
 
 func (a *app) sayReindexed(done engine.Reindexed) error {
-	_, err := fmt.Fprintf(a.stdout, "%s in %s, %s; the running bot makes the vectors in the background\n",
+	_, err := fmt.Fprintf(a.stdout, "%s in %s, %s: found by their words now, by meaning when the bot runs and has read them\n",
 		plural(done.Messages, "message", "messages"), plural(done.Chats, "conversation", "conversations"), plural(done.Memories, "memory", "memories"))
 	if err == nil && done.Kept > 0 {
 		_, err = fmt.Fprintf(a.stdout, "%s kept that no log had\n", plural(done.Kept, "message", "messages"))
