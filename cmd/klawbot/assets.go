@@ -270,14 +270,11 @@ func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
 		}
 	}
 	if !ok {
-		fmt.Fprintln(a.stdout, "→ "+searchByWords)
+		fmt.Fprintln(a.stdout, "→ search goes by words until klawbot assets pull")
 		return errSilent
 	}
 	return nil
 }
-
-// searchByWords is what is said where the files of the embeddings are missing.
-const searchByWords = "search goes by words until klawbot assets pull"
 
 // complete reports whether every file is there and the right one.
 func complete(files []engine.AssetFile) bool {
@@ -299,6 +296,6 @@ func (a *app) setUpAssets(ctx context.Context, c *Config, f folders, from string
 	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	_, err = fmt.Fprintf(a.stdout, "That did not work (%s): %s\n", a.redact.Text(err.Error()), searchByWords)
+	_, err = fmt.Fprintf(a.stdout, "That did not work: %s\nSearch goes by words until then.\n", a.redact.Text(err.Error()))
 	return err
 }

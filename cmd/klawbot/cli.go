@@ -113,7 +113,7 @@ func noCommand(text string) string {
 	if m[3] != "" {
 		meant = "did you mean " + m[3] + "? "
 	}
-	return fmt.Sprintf("%s has no command %q; %s%[1]s --help says more", m[2], m[1], meant)
+	return fmt.Sprintf("there is no command %q; %s%s --help says more", m[2]+" "+m[1], meant, m[2])
 }
 
 var negative = regexp.MustCompile(`^-\d+$`)
