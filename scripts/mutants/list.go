@@ -718,6 +718,18 @@ var mutants = []mutant{
 		"TestModelSaysWhatItCannotRead",
 	},
 	{
+		"engine/internal/memory/corelock.go", `err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)`, `var err error`,
+		"TestTwoProcessesChangeTheCoreMemory",
+	},
+	{
+		"engine/internal/memory/messages.go", `if inquiry.MatchString(`, `if false && inquiry.MatchString(`,
+		"TestSearchesAreNotFound",
+	},
+	{
+		"engine/internal/embed/centre.go", `centred[i] = query[i] - mean[i]`, `centred[i] = query[i] - 0*mean[i]`,
+		"TestCentredQueries",
+	},
+	{
 		"engine/internal/memory/core.go", `f.others = sections`, `f.others = nil`,
 		"TestCoreMemoryKeepsSectionsThatNobodyReads",
 	},

@@ -281,6 +281,49 @@ func TestAnotherModelTakesOverWhenItsVectorsAreComplete(t *testing.T) {
 	}
 }
 
+// narrow is a bag with shorter vectors.
+type narrow struct{ bag }
+
+func (narrow) Dimensions(context.Context) (int, error) { return dimensions / 4, nil }
+
+func (n narrow) Query(ctx context.Context, text string) ([]float32, error) {
+	v, err := n.bag.Query(ctx, text)
+	return v[:dimensions/4], err
+}
+
+func (n narrow) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+	all, err := n.bag.Passages(ctx, texts)
+	for i := range all {
+		all[i] = all[i][:dimensions/4]
+	}
+	return all, err
+}
+
+// TestVectorsOfAnotherWidth: what is there is found while a model with shorter vectors
+// takes over, when it has, and after the way back, by one memory that runs on and
+// by a new one.
+func TestVectorsOfAnotherWidth(t *testing.T) {
+	s := openStore(t)
+	for i := range 70 {
+		save(t, s, store.Memory{Content: fmt.Sprintf("note number %d about thing%d", i, i), Source: "manual"})
+	}
+	for round, e := range []memory.Embedder{bag{"wide"}, narrow{bag{"narrow"}}, bag{"wide"}} {
+		m := newMemory(s, e)
+		finds := func(m *memory.Memory, mode memory.Mode) {
+			t.Helper()
+			if got := contents(t, m, memory.Query{Text: "thing42", Mode: mode}); len(got) == 0 || !anyHas(got, "thing42") {
+				t.Errorf("round %d, %s: thing42 finds %q", round, mode, got)
+			}
+		}
+		finds(m, memory.Hybrid) // by its words, while there are only vectors of another width
+		if err := m.Embed(t.Context(), func(int) { finds(m, memory.Hybrid) }); err != nil {
+			t.Fatal(err)
+		}
+		finds(m, memory.Vector)
+		finds(newMemory(s, e), memory.Vector)
+	}
+}
+
 // TestVectorsWithinAScope: of a source that nearly all is from and of one that hardly
 // anything is from, the nearest are found, and nothing of the other.
 func TestVectorsWithinAScope(t *testing.T) {
