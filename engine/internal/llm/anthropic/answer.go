@@ -3,7 +3,6 @@ package anthropic
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
 
@@ -105,11 +104,6 @@ func (a *answer) verdict() error {
 		return &llm.Error{Kind: llm.ContextOverflow, Message: "the context window is full"}
 	}
 	return nil
-}
-
-func isError(err error) bool {
-	var e *llm.Error
-	return errors.As(err, &e) && e.Kind != llm.Truncated
 }
 
 // message is an answer in one piece, and what a message_start holds of one.

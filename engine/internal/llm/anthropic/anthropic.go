@@ -10,7 +10,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/wire"
@@ -107,7 +106,7 @@ func (c *Client) once(ctx context.Context, compat Compat, body []byte, a *answer
 	defer resp.Close()
 	a.begin(resp.RequestID)
 	err = a.read(resp.Body, resp.Finished)
-	if err == nil || a.stop != "" && !isError(err) { // what is complete counts, however it ends
+	if err == nil || a.stop != "" && !wire.Complains(err) { // what is complete counts, however it ends
 		err = a.verdict()
 	}
 	if err != nil {
@@ -126,18 +125,5 @@ func (c *Client) Check(ctx context.Context) error {
 // Models lists the names that the endpoint gives its models, sorted. An
 // endpoint that lists none is no error.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
-	var list struct {
-		Data []struct {
-			ID wire.Text `json:"id"`
-		} `json:"data"`
-	}
-	if err := c.endpoint.Get(ctx, "/v1/models?limit=1000", &list); err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, m := range list.Data {
-		names = append(names, string(m.ID))
-	}
-	slices.Sort(names)
-	return names, nil
+	return c.endpoint.Models(ctx, "/v1/models?limit=1000")
 }

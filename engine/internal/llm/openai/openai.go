@@ -9,10 +9,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/wire"
@@ -82,16 +80,11 @@ func (c *Client) once(ctx context.Context, compat Compat, r llm.Request, sink fu
 	a := newAnswer(c.provider, compat, r, sink)
 	a.requestID = resp.RequestID
 	err = a.read(resp.Body, resp.Finished)
-	if err == nil || a.finish != "" && !isError(err) {
+	if err == nil || a.finish != "" && !wire.Complains(err) {
 		resp.Drain()
 		return a.result(), nil
 	}
 	return llm.Result{Usage: a.usage}, resp.Fail(err, a.speech.Started())
-}
-
-func isError(err error) bool {
-	var e *llm.Error
-	return errors.As(err, &e) && e.Kind != llm.Truncated
 }
 
 // Check asks for the list of models; see llm.Provider.
@@ -103,18 +96,5 @@ func (c *Client) Check(ctx context.Context) error {
 // Models lists the names that the endpoint gives its models, sorted. An
 // endpoint that lists none is no error.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
-	var list struct {
-		Data []struct {
-			ID wire.Text `json:"id"`
-		} `json:"data"`
-	}
-	if err := c.endpoint.Get(ctx, "/models", &list); err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, m := range list.Data {
-		names = append(names, string(m.ID))
-	}
-	slices.Sort(names)
-	return names, nil
+	return c.endpoint.Models(ctx, "/models")
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,6 +98,32 @@ func (e *Endpoint) Get(ctx context.Context, path string, into any) error {
 	}
 	defer r.Close()
 	return r.Decode(into)
+}
+
+// Models lists the names that an endpoint gives its models, sorted: the form of
+// OpenAI and Anthropic. An endpoint that lists none is no error.
+func (e *Endpoint) Models(ctx context.Context, path string) ([]string, error) {
+	var list struct {
+		Data []struct {
+			ID Text `json:"id"`
+		} `json:"data"`
+	}
+	if err := e.Get(ctx, path, &list); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, m := range list.Data {
+		names = append(names, string(m.ID))
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Complains reports whether an answer ended with what the provider says is wrong,
+// and not only because it broke off.
+func Complains(err error) bool {
+	e, ok := errors.AsType[*llm.Error](err)
+	return ok && e.Kind != llm.Truncated
 }
 
 // open sends a request under a watchdog that starts before it is written.
