@@ -44,6 +44,9 @@ func serve(mode string) {
 	case "bare":
 		bareServer()
 		return
+	case "odd":
+		oddServer()
+		return
 	}
 	var in io.Reader = os.Stdin
 	if mode == "fussy" {
@@ -78,6 +81,40 @@ func bareServer() {
 		default:
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`+"\n", m.ID)
 		}
+	}
+}
+
+// oddServer answers its calls with what no client can read.
+func oddServer() {
+	const schema = `"inputSchema":{"type":"object"}`
+	for dec := json.NewDecoder(os.Stdin); ; {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ Name string }
+		}
+		if dec.Decode(&m) != nil {
+			return
+		}
+		result := ""
+		switch {
+		case m.ID == nil:
+			continue
+		case m.Method == "initialize":
+			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1"}}`
+		case m.Method == "tools/list":
+			result = `{"tools":[{"name":"wrong",` + schema + `},{"name":"huge",` + schema + `},{"name":"quit",` + schema + `}]}`
+		case m.Params.Name == "wrong":
+			result = `{"content":"text"}`
+		case m.Params.Name == "huge":
+			result = `{"content":[{"type":"text","text":"` + strings.Repeat("x", 17<<20) + `"}]}`
+		case m.Params.Name == "quit":
+			os.Exit(0)
+		default:
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`+"\n", m.ID)
+			continue
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
 	}
 }
 

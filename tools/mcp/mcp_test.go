@@ -164,6 +164,21 @@ func TestServerThatCrashesIsStartedAgain(t *testing.T) {
 	}
 }
 
+// TestWhatNobodyCanRead is told in words, not in those of a library.
+func TestWhatNobodyCanRead(t *testing.T) {
+	for tool, want := range map[string]string{
+		"wrong": "MCP server test: it sent something that the protocol does not allow; it is connected to again. Nobody knows whether",
+		"huge":  "MCP server test: it sent a message of more than 16 MiB; it is connected to again. Nobody knows whether",
+		"quit":  "MCP server test: it ended the connection; it is connected to again. Nobody knows whether",
+	} {
+		h := one(t, "odd")
+		h.accept("test")
+		if r := h.call("mcp_test_"+tool, "{}", tools.Always{}); r.Success || !strings.HasPrefix(r.Error, want) {
+			t.Errorf("%s: %+v", tool, r)
+		}
+	}
+}
+
 func TestServerThatCannotStart(t *testing.T) {
 	h := newHouse(t, map[string]mcp.Server{"dies": child(t, "dies"), "nowhere": {Command: "/nonexistent/server"}, "web": {URL: "http://127.0.0.1:1/mcp"}})
 	h.ledger.rows = []mcp.Accepted{{Server: "dies", Definition: mcp.Definition{Tool: "echo", Schema: []byte(`{"type":"object"}`)}, Name: "mcp_dies_echo"}}

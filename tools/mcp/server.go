@@ -160,7 +160,7 @@ func (s *server) live() error {
 func (s *server) list(c *conn) error {
 	offered, err := c.offered(s.living, s.host.log)
 	if err != nil {
-		return fmt.Errorf("list its tools: %w", err)
+		return fmt.Errorf("list its tools: %w", plain(err))
 	}
 	s.mu.Lock()
 	before := s.offered

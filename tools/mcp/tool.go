@@ -144,8 +144,9 @@ func broken(err error) bool {
 
 // fail is the result of a call that got no answer.
 func (t *tool) fail(err error) tools.Result {
-	text := fmt.Sprintf("MCP server %s: %v", t.Server, err)
+	text := fmt.Sprintf("MCP server %s: %v", t.Server, plain(err))
 	if broken(err) {
+		t.host.log.Warn("call of a tool of an MCP server failed", "server", t.Server, "tool", t.Name, "err", err)
 		text += "; it is connected to again"
 		if t.spec.Changes {
 			text += ". Nobody knows whether the call took effect: look before you repeat it"
