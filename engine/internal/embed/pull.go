@@ -140,11 +140,8 @@ var errBroken = errors.New("the download broke off")
 // download appends to a file what an address still has. It ends when nothing
 // comes for a while.
 func (p Pull) download(ctx context.Context, a Asset, address, file string) (err error) {
-	patience := cmp.Or(p.Patience, 30*time.Second)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stalled := time.AfterFunc(patience, func() { cancel(fmt.Errorf("%s does not answer within %s", address, patience)) })
-	defer stalled.Stop()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -154,19 +151,9 @@ func (p Pull) download(ctx context.Context, a Asset, address, file string) (err 
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	response, err := p.ask(ctx, cancel, address, have)
 	if err != nil {
 		return err
-	}
-	if have > 0 {
-		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
-	}
-	response, err := p.Client.Do(request)
-	if err != nil {
-		if e, ok := errors.AsType[*url.Error](err); ok { // the address is long and says little
-			err = fmt.Errorf("%s: %w", request.URL.Host, e.Err)
-		}
-		return cmp.Or(context.Cause(ctx), err)
 	}
 	defer response.Body.Close()
 	switch response.StatusCode {
@@ -183,20 +170,52 @@ func (p Pull) download(ctx context.Context, a Asset, address, file string) (err 
 	default:
 		return fmt.Errorf("%s answered %s", address, response.Status)
 	}
-	if !stalled.Stop() {
-		return context.Cause(ctx)
+	return p.receive(ctx, cancel, a, response, out, have)
+}
+
+// patience is how long to wait when nothing comes.
+func (p Pull) patience() time.Duration { return cmp.Or(p.Patience, 30*time.Second) }
+
+// ask asks an address for what comes behind so many bytes. It cancels ctx when no
+// answer comes.
+func (p Pull) ask(ctx context.Context, cancel context.CancelCauseFunc, address string, have int64) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
 	}
-	stalled = time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w: nothing came for %s", errBroken, patience)) })
+	if have > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+	}
+	stalled := time.AfterFunc(p.patience(), func() { cancel(fmt.Errorf("%s does not answer within %s", address, p.patience())) })
+	response, err := p.Client.Do(request)
+	inTime := stalled.Stop()
+	switch {
+	case err == nil && inTime:
+		return response, nil
+	case err == nil:
+		response.Body.Close() // nothing was read of it
+		return nil, context.Cause(ctx)
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok { // the address is long and says little
+		err = fmt.Errorf("%s: %w", request.URL.Host, e.Err)
+	}
+	return nil, cmp.Or(context.Cause(ctx), err)
+}
+
+// receive appends the answer to a file that has so many bytes of it. It cancels
+// ctx when nothing comes.
+func (p Pull) receive(ctx context.Context, cancel context.CancelCauseFunc, a Asset, response *http.Response, out io.Writer, have int64) error {
+	stalled := time.AfterFunc(p.patience(), func() { cancel(fmt.Errorf("%w: nothing came for %s", errBroken, p.patience())) })
 	defer stalled.Stop()
 	total := max(0, response.ContentLength)
 	if total > 0 {
 		total += have
 	}
 	body := &metered{Reader: response.Body, n: have, tell: func(n int64) {
-		stalled.Reset(patience)
+		stalled.Reset(p.patience())
 		p.progress(a, n, total)
 	}}
-	_, err = io.Copy(out, body)
+	_, err := io.Copy(out, body)
 	switch {
 	case err == nil:
 		return nil
