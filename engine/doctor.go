@@ -127,7 +127,7 @@ func spaceFinding(dir string) Finding {
 	case free < minSpace:
 		return Ill("space", "df "+dir, fmt.Errorf("only %d MiB are left in %s", free>>20, dir))
 	}
-	return Well("space", "%d MiB free in %s", free>>20, dir)
+	return Well("space", "%.1f GiB free in %s", float64(free)/(1<<30), dir)
 }
 
 // modelFinding makes a model call with a tool.
