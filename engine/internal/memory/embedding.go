@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"klawbot/engine/internal/store"
@@ -30,11 +31,12 @@ func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("embed: %w", err)
+		return err
 	}
 	if m.cursor.set != set.ID {
 		m.cursor.set, m.cursor.next = set.ID, 0
 	}
+	renewed := false
 	for done := 0; ; m.rest(ctx) {
 		var waiting []store.Chunk
 		err := m.store.Read(ctx, func(tx *store.Tx) error {
@@ -47,8 +49,16 @@ func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 		if len(waiting) == 0 {
 			return m.complete(ctx, set)
 		}
-		if err := m.embed(ctx, set.ID, waiting); err != nil {
-			return fmt.Errorf("embed: %w", err)
+		err = m.embed(ctx, set, waiting)
+		if width, other := errors.AsType[*widthError](err); other && !renewed {
+			if set, err = m.renew(ctx, set, width.dimensions); err != nil {
+				return err
+			}
+			renewed, m.cursor.set, m.cursor.next = true, set.ID, 0
+			continue
+		}
+		if err != nil {
+			return err
 		}
 		m.cursor.next = waiting[len(waiting)-1].ID
 		if done += len(waiting); progress != nil {
@@ -107,7 +117,29 @@ func (m *Memory) ensureSet(ctx context.Context) (set store.VectorSet, err error)
 	return set, err
 }
 
-func (m *Memory) embed(ctx context.Context, set store.VectorSetID, chunks []store.Chunk) error {
+// widthError is the error of vectors that are not as long as those of their set: a
+// server has another model behind the same name.
+type widthError struct{ dimensions, before int }
+
+func (e *widthError) Error() string {
+	return fmt.Sprintf("the embedding model makes vectors of %d numbers, and of %d before", e.dimensions, e.before)
+}
+
+// renew replaces a set by an empty one for vectors of another length.
+func (m *Memory) renew(ctx context.Context, old store.VectorSet, dimensions int) (store.VectorSet, error) {
+	set := store.VectorSet{Model: old.Model, Dimensions: dimensions, State: store.SetBuilding}
+	err := m.store.Write(ctx, func(tx *store.Tx) (err error) {
+		if err := tx.DropVectorSet(old.ID); err != nil {
+			return err
+		}
+		set.ID, err = tx.AddVectorSet(set)
+		return err
+	})
+	return set, err
+}
+
+// embed gives chunks their vectors. The embedder says itself what it was doing.
+func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.Chunk) error {
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
 		texts[i] = c.Content
@@ -116,9 +148,14 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSetID, chunks []stor
 	if err != nil {
 		return err
 	}
+	for _, v := range vectors {
+		if len(v) != set.Dimensions {
+			return &widthError{len(v), set.Dimensions}
+		}
+	}
 	return m.store.Write(ctx, func(tx *store.Tx) error {
 		for i, c := range chunks {
-			if err := tx.SetVector(set, c.Kind, c.ID, vectors[i]); err != nil {
+			if err := tx.SetVector(set.ID, c.Kind, c.ID, vectors[i]); err != nil {
 				return err
 			}
 		}

@@ -324,6 +324,39 @@ func TestVectorsOfAnotherWidth(t *testing.T) {
 	}
 }
 
+// TestAServerChangesItsModel: a server has another model behind the same name, whose
+// vectors are longer or shorter. Search goes by words until something is to be
+// embedded; then all is, again.
+func TestAServerChangesItsModel(t *testing.T) {
+	for _, models := range [][2]memory.Embedder{{bag{"server"}, narrow{bag{"server"}}}, {narrow{bag{"server"}}, bag{"server"}}} {
+		s := openStore(t)
+		for i := range 70 {
+			save(t, s, store.Memory{Content: fmt.Sprintf("note number %d about thing%d", i, i), Source: "manual"})
+		}
+		if err := newMemory(s, models[0]).Embed(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		m := newMemory(s, models[1])
+		if got, err := m.Search(t.Context(), memory.Query{Text: "thing42"}); err != nil || len(got) == 0 || got[0].Cosine != 0 || !strings.HasSuffix(got[0].Content, "thing42") {
+			t.Errorf("before: %+v, %v", got, err)
+		}
+		if _, err := m.Probe(t.Context()); err != nil {
+			t.Errorf("the doctor: %v", err)
+		}
+		save(t, s, store.Memory{Content: "a new one"})
+		if err := m.Embed(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, m, memory.Query{Text: "number 42 about thing42", Mode: memory.Vector, TopK: 3}); !anyHas(got, "thing42") {
+			t.Errorf("after: %q", got)
+		}
+		var sets []store.VectorSet
+		if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.VectorSets(); return err }); err != nil || len(sets) != 1 {
+			t.Errorf("the sets are %+v, %v", sets, err)
+		}
+	}
+}
+
 // TestVectorsWithinAScope: of a source that nearly all is from and of one that hardly
 // anything is from, the nearest are found, and nothing of the other.
 func TestVectorsWithinAScope(t *testing.T) {

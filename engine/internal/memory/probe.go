@@ -32,7 +32,7 @@ func (m *Memory) Probe(ctx context.Context) (meaning bool, err error) {
 			return err
 		}
 		set, found, err := m.vectorSet(tx)
-		if err != nil || !found || vector == nil {
+		if err != nil || !found || len(vector) != set.Dimensions {
 			return err
 		}
 		chunks, err := tx.ChunksOf(store.KindMemory, int64(id))

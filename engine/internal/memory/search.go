@@ -146,8 +146,8 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, asked question) ([]
 	if err != nil {
 		return nil, err
 	}
-	if !known {
-		vector = nil
+	if !known || len(vector) != set.Dimensions {
+		vector = nil // a server may have another model behind the same name
 	}
 	if vector != nil {
 		if err := m.vectors(tx, set, q, vector, found); err != nil {
