@@ -925,4 +925,8 @@ var mutants = []mutant{
 		"tools/exec/git_run.go", `"http.followRedirects=false", `, ``,
 		"TestGitFollowsNoRedirect",
 	},
+	{
+		"engine/resolve.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
+		"TestAnswerThatMayNotHaveArrived",
+	},
 }
