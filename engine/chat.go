@@ -46,7 +46,7 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 	var paused []string
 	e.cancelChat(a, errGone)
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
-		told = told[:0]
+		told, paused = nil, nil
 		if err := tx.EndUpdates(store.InboxDone, note, ids...); err != nil {
 			return err
 		}
