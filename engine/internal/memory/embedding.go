@@ -154,7 +154,19 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 		}
 	}
 	return m.store.Write(ctx, func(tx *store.Tx) error {
+		// Another process may have done some meanwhile, or forgotten them.
+		waiting, err := tx.WithoutVector(set.ID, chunks[0].ID-1, len(chunks))
+		if err != nil {
+			return err
+		}
+		left := make(map[store.ChunkID]bool, len(waiting))
+		for _, c := range waiting {
+			left[c.ID] = true
+		}
 		for i, c := range chunks {
+			if !left[c.ID] {
+				continue
+			}
 			if err := tx.SetVector(set.ID, c.Kind, c.ID, vectors[i]); err != nil {
 				return err
 			}

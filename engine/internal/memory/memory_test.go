@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -321,6 +322,44 @@ func TestVectorsOfAnotherWidth(t *testing.T) {
 		}
 		finds(m, memory.Vector)
 		finds(newMemory(s, e), memory.Vector)
+	}
+}
+
+// meanwhile is a bag that lets something happen before it makes the first vectors.
+type meanwhile struct {
+	bag
+	once *sync.Once
+	then func()
+}
+
+func (m meanwhile) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+	m.once.Do(m.then)
+	return m.bag.Passages(ctx, texts)
+}
+
+// TestOthersEmbedMeanwhile: another process makes the same vectors, or forgets one of
+// the texts. All that is there has its vector.
+func TestOthersEmbedMeanwhile(t *testing.T) {
+	s := openStore(t)
+	var ids []store.MemoryID
+	for i := range 10 {
+		ids = append(ids, save(t, s, store.Memory{Content: fmt.Sprintf("note number %d about thing%d", i, i), Source: "manual"}))
+	}
+	for name, then := range map[string]func(){
+		"embeds": func() {
+			if err := newMemory(s, bag{"embeds"}).Embed(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+		},
+		"forgets": func() { write(t, s, func(tx *store.Tx) error { return memory.Forget(tx, ids[0]) }) },
+	} {
+		m := newMemory(s, meanwhile{bag{name}, &sync.Once{}, then})
+		if err := m.Embed(t.Context(), nil); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := contents(t, m, memory.Query{Text: "note number 7 about thing7", Mode: memory.Vector}); len(got) < 9 || got[0] != "note number 7 about thing7" {
+			t.Errorf("%s: found %q", name, got)
+		}
 	}
 }
 
