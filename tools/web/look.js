@@ -87,10 +87,14 @@ function (find, selector, most) {
       result.controls.push(line.slice(0, 1500));
     }
   };
-  // inside is the place that an element holds, null for none that anybody sees.
+  // inside is the place that an element holds, null for none that anybody sees. A
+  // component may have no box of its own; a frame has one in which there is room.
   const inside = (e) => {
-    const place = shadowOf(e) || (/^I?FRAME$/.test(tagOf(e)) ? e.contentDocument : null);
-    return place && seen(e) ? place : null;
+    const shadow = shadowOf(e);
+    if (shadow) { return seen(e) || windowOf(ownerOf(e)).getComputedStyle(e).display === "contents" ? shadow : null; }
+    if (!/^I?FRAME$/.test(tagOf(e)) || !seen(e)) { return null; }
+    const box = Element.prototype.getBoundingClientRect.call(e);
+    return box.width > 10 && box.height > 10 ? e.contentDocument : null;
   };
   const words = (place) => {
     if (isPage(place)) { return bodyOf(place) ? textOf(bodyOf(place)) : ""; }

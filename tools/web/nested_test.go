@@ -15,13 +15,15 @@ import (
 // nestedPage has a frame of its own site, with a component in it, a component that is
 // open, and what nobody sees or reaches.
 const nestedPage = `<!doctype html><title>Nested</title><h1>Outside</h1>
-<iframe id=f src=/frame></iframe><iframe src=/hidden style="display:none"></iframe>
+<iframe id=f src=/frame></iframe><iframe src=/hidden style="display:none"></iframe><iframe src=/hidden width=1 height=1 frameborder=0></iframe>
+<my-group style="display:contents"></my-group>
 <my-box><span>slotted words</span></my-box><my-safe></my-safe>
 <script>
 customElements.define("my-box", class extends HTMLElement { connectedCallback() {
 	this.attachShadow({mode: "open"}).innerHTML = "<style>p{color:red}</style><p>words in a box</p><p hidden>hidden words</p><slot></slot><input placeholder=Boxed><button>Box button</button>";
 	this.shadowRoot.querySelector("button").onclick = () => { this.shadowRoot.querySelector("p").textContent = "box clicked"; };
 }});
+customElements.define("my-group", class extends HTMLElement { connectedCallback() { this.attachShadow({mode: "open"}).innerHTML = "<p>words in a group</p>"; } });
 customElements.define("my-safe", class extends HTMLElement { connectedCallback() { this.attachShadow({mode: "closed"}).innerHTML = "closed words"; } });
 </script>`
 
@@ -46,7 +48,7 @@ func TestBrowserLooksInside(t *testing.T) {
 	h := furnished(t, web.Config{})
 	r := h.call("browser", args{"action": "open", "url": s.URL})
 	for _, want := range []string{
-		"Outside", "words in a frame", "words in a box", "slotted words", `button "Frame button" at #f >>> #b`, `at #f >>> #s holds "one"`, "at #f >>> deep-box:nth-of-type(1) >>> #deep",
+		"Outside", "words in a frame", "words in a box", "words in a group", "slotted words", `button "Frame button" at #f >>> #b`, `at #f >>> #s holds "one"`, "at #f >>> deep-box:nth-of-type(1) >>> #deep",
 		`field text "Boxed" at my-box:nth-of-type(1) >>> input:nth-of-type(1)`, `button "Box button" at my-box:nth-of-type(1) >>> button:nth-of-type(1)`,
 	} {
 		if !strings.Contains(r.Output, want) {
