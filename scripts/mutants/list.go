@@ -929,4 +929,8 @@ var mutants = []mutant{
 		"engine/resolve.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
 		"TestAnswerThatMayNotHaveArrived",
 	},
+	{
+		"engine/lane.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,
+		"TestStopDropsWhatCouldNotBegin",
+	},
 }
