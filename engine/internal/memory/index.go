@@ -26,20 +26,15 @@ func Add(tx *store.Tx, chunks []store.Chunk) error {
 	}
 	for i := range chunks {
 		var err error
-		if chunks[i].ID, err = tx.AddChunk(chunks[i]); err != nil {
+		if chunks[i], err = tx.AddChunk(chunks[i]); err != nil {
 			return err
 		}
 	}
 	// The new ones change the words of those just before them, too.
-	stored, err := tx.Chunks([]store.ChunkID{chunks[0].ID})
+	before, err := tx.NeighboursBefore(chunks[0], 2*reach)
 	if err != nil {
 		return err
 	}
-	row, err := tx.Neighbours(stored[0], 2*reach)
-	if err != nil {
-		return err
-	}
-	before := row[:position(row, chunks[0].ID)]
 	return setTerms(tx, append(before, chunks...), max(0, len(before)-reach))
 }
 

@@ -50,14 +50,16 @@ func scanChunk(r row) (c Chunk, err error) {
 	return c, err
 }
 
-// AddChunk stores a chunk without its terms.
-func (tx *Tx) AddChunk(c Chunk) (ChunkID, error) {
+// AddChunk stores a chunk without its terms, and returns it with its id and time.
+func (tx *Tx) AddChunk(c Chunk) (Chunk, error) {
+	at := tx.orNow(c.CreatedAt)
 	id, err := tx.insert(`INSERT INTO chunks (kind, owner, channel, chat, source, content, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		c.Kind, c.Owner, c.Channel, c.Chat, c.Source, c.Content, tx.orNow(c.CreatedAt))
+		c.Kind, c.Owner, c.Channel, c.Chat, c.Source, c.Content, at)
 	if err != nil {
-		return 0, fmt.Errorf("store chunk: %w", err)
+		return c, fmt.Errorf("store chunk: %w", err)
 	}
-	return ChunkID(id), nil
+	c.ID, c.CreatedAt = ChunkID(id), time.UnixMilli(at).UTC()
+	return c, nil
 }
 
 // SetTerms stores the words that a chunk is found by, in place of those before.
@@ -114,17 +116,28 @@ const neighbourhood = time.Hour
 // chunk, in their order, the chunk itself among them. What lies right beside it but
 // is of another hour is left out.
 func (tx *Tx) Neighbours(c Chunk, reach int) ([]Chunk, error) {
-	from, to := toMillis(c.CreatedAt.Add(-neighbourhood)), toMillis(c.CreatedAt.Add(neighbourhood))
-	before, err := query(tx, scanChunk, neighboursBeforeSQL, c.Kind, c.Channel, c.Chat, c.Source, c.ID, reach, from, to)
+	before, err := tx.NeighboursBefore(c, reach)
 	if err != nil {
-		return nil, fmt.Errorf("neighbours of chunk %d: %w", c.ID, err)
+		return nil, err
 	}
-	after, err := query(tx, scanChunk, neighboursAfterSQL, c.Kind, c.Channel, c.Chat, c.Source, c.ID, reach, from, to)
-	if err != nil {
-		return nil, fmt.Errorf("neighbours of chunk %d: %w", c.ID, err)
-	}
+	after, err := tx.neighbours(neighboursAfterSQL, c, reach)
+	return slices.Concat(before, []Chunk{c}, after), err
+}
+
+// NeighboursBefore are the Neighbours before a chunk alone.
+func (tx *Tx) NeighboursBefore(c Chunk, reach int) ([]Chunk, error) {
+	before, err := tx.neighbours(neighboursBeforeSQL, c, reach)
 	slices.Reverse(before)
-	return slices.Concat(before, []Chunk{c}, after), nil
+	return before, err
+}
+
+func (tx *Tx) neighbours(side string, c Chunk, reach int) ([]Chunk, error) {
+	from, to := c.CreatedAt.Add(-neighbourhood), c.CreatedAt.Add(neighbourhood)
+	all, err := query(tx, scanChunk, side, c.Kind, c.Channel, c.Chat, c.Source, c.ID, reach, toMillis(from), toMillis(to))
+	if err != nil {
+		return nil, fmt.Errorf("neighbours of chunk %d: %w", c.ID, err)
+	}
+	return all, nil
 }
 
 // The rows beside come first, their times are looked at then: to look for the next
