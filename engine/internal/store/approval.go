@@ -71,10 +71,11 @@ const (
 	pendingApprovalSQL = `SELECT ` + approvalColumns + ` FROM approvals
 		WHERE state = 'pending' AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT 1`
 	stopApprovalsSQL = `UPDATE approvals SET state = 'stopped', answered_at = ? WHERE state = 'pending' AND turn = ?`
-	openQuestionsSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE question = 1 AND (state = 'pending' OR state = 'answered'
-		AND turn IN (SELECT id FROM turns WHERE state = 'running')
+	openQuestionsSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE question = 1 AND state = 'pending'
+		UNION ALL SELECT ` + approvalColumns + ` FROM approvals WHERE question = 1 AND state = 'answered'
+		AND asked_at >= (SELECT min(started_at) FROM turns WHERE state = 'running') AND turn IN (SELECT id FROM turns WHERE state = 'running')
 		AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.turn = approvals.turn AND c.result IS NOT NULL
-			AND substr(approvals.call, 1, length(c.call) + 1) = c.call || '/'))`
+			AND substr(approvals.call, 1, length(c.call) + 1) = c.call || '/')`
 	approvalsSQL      = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
 	pruneApprovalsSQL = `DELETE FROM approvals WHERE asked_at < ?`
 )
