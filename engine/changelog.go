@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
@@ -87,9 +89,31 @@ func (d *Data) changelog(ctx context.Context, tool string) (tools.Changelog, err
 	return changelog{d.store}, nil
 }
 
+// Another command that begins the data folder is done soon; a bot keeps it.
+const (
+	beginWithin = 10 * time.Second
+	beginAgain  = 20 * time.Millisecond
+)
+
 // begin makes the database, or brings it up to date, and lets go of it again: a bot
-// may start meanwhile.
+// may start meanwhile. Others that do the same are waited for.
 func (d *Data) begin(ctx context.Context) error {
+	for began := time.Now(); ; {
+		err := d.beginNow(ctx)
+		if held := (*store.LockedError)(nil); !errors.As(err, &held) || time.Since(began) > beginWithin {
+			return err
+		}
+		if d.store, err = store.OpenBeside(ctx, d.config); err == nil {
+			d.missing = nil
+			return nil
+		}
+		if !pause(ctx, beginAgain) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (d *Data) beginNow(ctx context.Context) error {
 	made, err := store.Open(ctx, d.config)
 	if err != nil {
 		return err

@@ -6,11 +6,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"klawbot/engine"
 	"klawbot/engine/internal/store"
+	"klawbot/tools/recall"
 )
 
 // older makes the database of a house, as a klawbot before the newest step of the
@@ -59,7 +62,32 @@ func TestCommandsLeaveTheDatabaseOfARunningBot(t *testing.T) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Open(t.Context(), dataConfig(t, h)); !errors.Is(err, store.ErrOlder) {
-		t.Errorf("open: %v, want %v", err, store.ErrOlder)
+	c := dataConfig(t, h)
+	synctest.Test(t, func(t *testing.T) { // it waits whether the other one is done soon
+		if _, err := engine.Open(t.Context(), c); !errors.Is(err, store.ErrOlder) {
+			t.Errorf("open: %v, want %v", err, store.ErrOlder)
+		}
+	})
+}
+
+// TestCommandsBeginTheDataTogether: of several first commands in an empty folder, one
+// makes the database and the others wait for it.
+func TestCommandsBeginTheDataTogether(t *testing.T) {
+	h := build(t)
+	var all sync.WaitGroup
+	for range 4 {
+		c := dataConfig(t, h)
+		all.Go(func() {
+			d, err := engine.Open(t.Context(), c)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, err = d.SaveMemory(t.Context(), recall.Entry{Content: "one of four"})
+			if err := errors.Join(err, d.Close()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
+	all.Wait()
 }
