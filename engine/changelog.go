@@ -91,7 +91,7 @@ func (d *Data) changelog(ctx context.Context, tool string) (tools.Changelog, err
 
 // Another command that begins the data folder is done soon; a bot keeps it.
 const (
-	beginWithin = 10 * time.Second
+	beginWithin = 5 * time.Second
 	beginAgain  = 20 * time.Millisecond
 )
 
