@@ -106,12 +106,28 @@ func ownWorld(ctx context.Context, t *chromedp.Target) (runtime.ExecutionContext
 	return world.ExecutionContextID, nil
 }
 
+// longText is how much text stands before the controls. Behind more, they would be
+// cut from what a model reads.
+const longText = 5000
+
 // String is the page for a model.
 func (s sight) String() string {
+	head := fmt.Sprintf("# %s\n%s\n\n", cmp.Or(tidy(s.Title), "(no title)"), s.URL)
+	text, controls := cmp.Or(strings.TrimSpace(s.Text), "(no text)")+"\n", s.controls()
+	switch {
+	case controls == "":
+		return head + text
+	case len(text) > longText:
+		return head + controls + "\nThe text:\n" + text
+	}
+	return head + text + "\n" + controls
+}
+
+// controls are what can be clicked and typed into.
+func (s sight) controls() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n%s\n\n%s\n", cmp.Or(tidy(s.Title), "(no title)"), s.URL, cmp.Or(strings.TrimSpace(s.Text), "(no text)"))
 	if len(s.Controls) > 0 {
-		b.WriteString("\nTo click and to type into:\n")
+		b.WriteString("To click and to type into:\n")
 		for _, c := range s.Controls {
 			b.WriteString("- " + tidy(c) + "\n")
 		}
