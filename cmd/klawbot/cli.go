@@ -93,21 +93,39 @@ func (a *app) complain(err error) {
 		}
 		return
 	}
-	text := noCommand(strings.Join(strings.Fields(err.Error()), " "))
+	text := noCommand(err.Error())
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
 	fmt.Fprintln(a.stderr, "klawbot: "+visible(a.redact.Text(text)))
 }
 
+// inOneLine is a text in one line, such as that of errors that were joined.
+func inOneLine(text string) string {
+	var line string
+	for part := range strings.Lines(text) {
+		part = strings.Join(strings.Fields(part), " ")
+		switch {
+		case line == "" || part == "":
+			line += part
+		case strings.HasSuffix(line, ":"):
+			line += " " + part
+		default:
+			line += "; " + part
+		}
+	}
+	return line
+}
+
 // unknownCommand is what cobra says of a word that is no command.
 var unknownCommand = regexp.MustCompile(`^unknown command "(.*)" for "(.*?)"(?: Did you mean this\? (\S+))?`)
 
-// noCommand says of a word that is no command what to write instead.
+// noCommand says of a word that is no command what to write instead; other errors
+// are said in one line.
 func noCommand(text string) string {
-	m := unknownCommand.FindStringSubmatch(text)
+	m := unknownCommand.FindStringSubmatch(strings.Join(strings.Fields(text), " "))
 	if m == nil {
-		return text
+		return inOneLine(text)
 	}
 	meant := ""
 	if m[3] != "" {

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +96,39 @@ func TestAnswerGrowsInATerminal(t *testing.T) {
 	}
 	if want := "\rHello the\n\rby the way\n\rHello there.\n"; out.String() != want || !last {
 		t.Errorf("got %q, %v, want %q", out.String(), last, want)
+	}
+}
+
+// TestTalkOutlivesAMessageThatIsNotTaken: while the disk is full a person reads so
+// and can go on.
+func TestTalkOutlivesAMessageThatIsNotTaken(t *testing.T) {
+	said := 0
+	bot := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if said++; said == 1 {
+			http.Error(w, "the message was not stored: the disk is full", http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprintln(w, `{"id": 7}`)
+	}))
+	defer bot.Close()
+	var out strings.Builder
+	k := &talk{client: console.NewClient(bot.Client(), bot.URL), out: &out}
+	events, lines := make(chan console.Event, 1), make(chan string, 2)
+	events <- console.Event{Type: console.TypeReady}
+	lines <- "hello"
+	lines <- "hello again"
+	close(lines)
+	err := k.converse(t.Context(), lines, events)
+	if want := "> ✗ the message was not stored: the disk is full\n> \n"; !errors.Is(err, errEnd) || said != 2 || out.String() != want {
+		t.Errorf("%v after %d messages, shown %q, want %q", err, said, out.String(), want)
+	}
+}
+
+func TestErrorsAreOneLine(t *testing.T) {
+	err := errors.Join(errors.New("say it:  disk full"), errors.Join(errors.New("close store: disk full\n"), errors.New("config:\n  line 1")))
+	if got, want := inOneLine(err.Error()), "say it: disk full; close store: disk full; config: line 1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -78,7 +79,7 @@ func (t *talk) converse(ctx context.Context, lines <-chan string, events <-chan 
 				fmt.Fprintln(t.out)
 				return errEnd
 			}
-			if _, err := t.client.Say(ctx, line); err != nil {
+			if err := t.say(ctx, line); err != nil {
 				return err
 			}
 		case e := <-events:
@@ -87,6 +88,16 @@ func (t *talk) converse(ctx context.Context, lines <-chan string, events <-chan 
 			}
 		}
 	}
+}
+
+// say says a line to the bot. One that it cannot take is said not to have
+// arrived; the talk goes on.
+func (t *talk) say(ctx context.Context, line string) error {
+	_, err := t.client.Say(ctx, line)
+	if refused, ok := errors.AsType[*console.RefusedError](err); ok {
+		_, err = fmt.Fprintf(t.out, "✗ %s\n%s", visible(refused.Why), prompt)
+	}
+	return err
 }
 
 // recite says line after line, each when the one before is answered. It ends

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,8 @@ type Client struct {
 func NewClient(h *http.Client, base string) *Client { return &Client{http: h, base: base} }
 
 // Say hands a message over and returns its id. When it returns nil, the
-// message is stored.
+// message is stored. A message that the bot did not take is a *RefusedError;
+// the next one may find it well again.
 func (c *Client) Say(ctx context.Context, text string) (int64, error) {
 	payload, err := json.Marshal(said{text})
 	if err != nil {
@@ -83,13 +85,15 @@ var ErrGone = errors.New("the bot has stopped")
 // ErrOff is returned when the bot runs without its console.
 var ErrOff = errors.New("the bot's console is off")
 
+// RefusedError says why the bot did not take what it was asked for.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string { return e.Why }
+
 func refusal(resp *http.Response) error {
 	if resp.StatusCode == http.StatusNotFound {
 		return ErrOff
 	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 1000)) // what came is all there is to tell
-	if s := strings.TrimSpace(string(text)); s != "" {
-		return errors.New(s)
-	}
-	return errors.New(resp.Status)
+	return &RefusedError{cmp.Or(strings.TrimSpace(string(text)), resp.Status)}
 }
