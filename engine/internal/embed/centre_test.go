@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"testing"
+	"unicode"
 )
 
 // leaning is a computer whose vectors all lie close together, as those of the e5
@@ -49,6 +50,50 @@ func TestCentredQueries(t *testing.T) {
 		}
 		if network.runs != runs+1 {
 			t.Errorf("near %v: the second query took %d runs of the network", near, network.runs-runs)
+		}
+	}
+}
+
+// cyrillics is a tokenizer that tells Cyrillic letters from others.
+type cyrillics struct{ letters }
+
+func (cyrillics) encode(text string, limit int) (ids []int64) {
+	for _, r := range text {
+		ids = append(ids, 0)
+		if unicode.Is(unicode.Cyrillic, r) {
+			ids[len(ids)-1] = 1
+		}
+	}
+	return ids[:min(len(ids), limit)]
+}
+
+// speaking is a computer whose vectors tell the language in their second number.
+type speaking struct{ leaning }
+
+func (s *speaking) run(ctx context.Context, texts [][]int64, batch []int, p Pooling, all [][]float32) error {
+	err := s.leaning.run(ctx, texts, batch, p, all)
+	for _, i := range batch {
+		language := float32(0)
+		for _, id := range texts[i] {
+			language = max(language, 0.5*float32(id))
+		}
+		all[i] = append(all[i], language)
+	}
+	return err
+}
+
+// TestCentredQueriesOfLanguages: that a query is in Russian says nothing about what it
+// has to do with another Russian text.
+func TestCentredQueriesOfLanguages(t *testing.T) {
+	m, _, _ := slowModel(t)
+	m.config.Recipe.Near, m.open = 0.2, func() (tokenizer, computer, error) { return cyrillics{}, &speaking{}, nil }
+	for _, text := range []string{"where are they", "где они"} {
+		v, err := m.Query(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err = m.Centred(t.Context(), v); err != nil || math.Abs(float64(v[3])) > 0.05 {
+			t.Errorf("%s: %.2f, %v", text, v, err)
 		}
 	}
 }

@@ -48,7 +48,7 @@ type Model struct {
 	network computer    // nil when it is not loaded
 	release *time.Timer // of a loaded model
 	used    time.Time   // for the last time
-	mean    []float32   // of ordinary queries, nil before it was asked for
+	means   [][]float32 // of ordinary queries, nil before they were asked for
 	closed  bool
 }
 
