@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/gateway/console"
+	"klawbot/whitelist"
 )
 
 func TestFaults(t *testing.T) {
@@ -76,6 +79,36 @@ func TestChatIsToldSparinglyThatNothingCanBeStored(t *testing.T) {
 		if got := u.due(s.a, s.update, s.since); got != s.want {
 			t.Errorf("%s: told %v, want %v", s.what, got, s.want)
 		}
+	}
+}
+
+// TestTerminalHearsOnlyThatItsMessageIsNotStored: nobody delivers again what a
+// terminal said, so it must not read that nothing is lost.
+func TestTerminalHearsOnlyThatItsMessageIsNotStored(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	st, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	g, err := gateway.New(gateway.Config{
+		Channels:  []gateway.Channel{console.New(console.Config{Log: log})},
+		Whitelist: func() whitelist.List { return whitelist.List{console.Name: {Local: true}} }, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Engine{gateway: g, store: st, log: log, settings: func() Settings { return Settings{} }}
+	u := gateway.Update{
+		Channel: console.Name, ID: 1, Kind: "message", Address: gateway.Address{Chat: gateway.ChatID{Channel: console.Name}},
+		Message: 1, From: console.User, Raw: []byte(`{"text": "hello"}`),
+	}
+	if m, err := g.Decode(u); err != nil || g.Allowed(u) != nil || !m.Addressed {
+		t.Fatalf("the message does not come in: %+v, %v", m, err)
+	}
+	e.refused(t.Context(), []gateway.Update{u})
+	if len(e.unstored.told) > 0 {
+		t.Errorf("told: %v", e.unstored.told)
 	}
 }
 

@@ -133,10 +133,11 @@ func (e *Engine) logUnstored(ctx context.Context, what string, err error, args .
 }
 
 // refused tells those who asked for something in updates that were not stored.
-// The messenger keeps them and delivers them again.
+// The messenger keeps them and delivers them again; a terminal does not, and hears
+// of it from its channel.
 func (e *Engine) refused(ctx context.Context, updates []gateway.Update) {
 	for _, u := range updates {
-		if u.Fault != "" || e.gateway.Allowed(u) != nil {
+		if u.Fault != "" || isLocal(stored(u.Address)) || e.gateway.Allowed(u) != nil {
 			continue
 		}
 		m, err := e.gateway.Decode(u)
