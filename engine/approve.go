@@ -146,8 +146,11 @@ func (e *Engine) question(a store.Approval, dangerous bool) []store.Out {
 	return outsFor(to, parts, questionKey(a), 0)
 }
 
+// approvalKey begins the keys of questions and of what comes of them.
+const approvalKey = "approval/"
+
 // questionKey is the key of the question's parts in the outbox.
-func questionKey(a store.Approval) string { return fmt.Sprintf("approval/%d", a.ID) }
+func questionKey(a store.Approval) string { return fmt.Sprintf("%s%d", approvalKey, a.ID) }
 
 // isLocal reports whether a chat is on this machine, where people answer in words.
 func isLocal(a store.Address) bool { return a.Chat == 0 }

@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -80,7 +82,21 @@ func (h *house) question(chat int64) shown {
 	}) {
 		h.t.Fatalf("nobody is asked in chat %d: %q", chat, h.messenger.texts(chat))
 	}
+	// Who answers before it is known which message asks has another outcome.
+	h.until("the question has arrived", func() bool { return h.settled(found.id) })
 	return found
+}
+
+// settled reports whether the store knows of a question which message it is.
+func (h *house) settled(message int64) (is bool) {
+	h.t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(h.dir, "klawbot.db"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.QueryRow(`SELECT count(*) > 0 FROM outbox WHERE key LIKE 'approval/%/0' AND state = 'sent' AND message_id = ?`, message).Scan(&is)
+	return err == nil && is // a table that is locked for a moment
 }
 
 // The choices of a question.

@@ -246,6 +246,9 @@ func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) 
 		if err := tx.UpdateOut(o); err != nil {
 			return err
 		}
+		if err := d.e.showLate(tx, o); err != nil {
+			return err
+		}
 		return addOuts(tx, beside)
 	})
 }

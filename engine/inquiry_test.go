@@ -123,6 +123,21 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 	}
 }
 
+// TestAnswerBeforeTheQuestionIsSettled: a person may be faster than the answer of
+// the messenger that tells which message asks.
+func TestAnswerBeforeTheQuestionIsSettled(t *testing.T) {
+	h := office(t, nameOf)
+	h.start()
+	for n := range 5 {
+		h.says(alice, "ask me")
+		h.until("the question", func() bool { return strings.Contains(strings.Join(h.messenger.texts(alice), "\n"), "asks you") })
+		h.says(alice, "Ada")
+		h.until("the outcome", func() bool {
+			return strings.Count(strings.Join(h.messenger.texts(alice), "\n"), "✅ Answered") == n+1
+		})
+	}
+}
+
 func TestAPhotoIsNoAnswerInWords(t *testing.T) {
 	const written = "Ada of Ockham 4711"
 	h := office(t, nameOf)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,6 +88,24 @@ func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key stri
 		v.message = asked.MessageID
 	}
 	return addOuts(tx, e.outcome(a, v, key))
+}
+
+// showLate has a question that ended while it was on its way say so, now that it is
+// known which message it is. One that a tap ended says so already.
+func (e *Engine) showLate(tx *store.Tx, o store.Out) error {
+	name, first := strings.CutSuffix(strings.TrimPrefix(o.Key, approvalKey), "/0")
+	id, err := strconv.ParseInt(name, 10, 64)
+	if o.State != store.OutboxSent || !first || err != nil || !strings.HasPrefix(o.Key, approvalKey) {
+		return nil
+	}
+	a, err := tx.ApprovalByID(store.ApprovalID(id))
+	if errors.Is(err, store.ErrNotFound) || err == nil && a.State == store.ApprovalPending {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return addOuts(tx, e.outcome(a, verdict{message: o.MessageID}, "outcome"))
 }
 
 // outcome is the edit of a question's message, nil when nobody knows which one

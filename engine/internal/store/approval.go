@@ -67,6 +67,7 @@ const approvalColumns = `id, token, turn, call, channel, chat, thread, sender, t
 
 const (
 	approvalByTokenSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE token = ?`
+	approvalByIDSQL    = `SELECT ` + approvalColumns + ` FROM approvals WHERE id = ?`
 	approvalByCallSQL  = `SELECT ` + approvalColumns + ` FROM approvals WHERE call = ? AND turn = ?`
 	pendingApprovalSQL = `SELECT ` + approvalColumns + ` FROM approvals
 		WHERE state = 'pending' AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT 1`
@@ -109,6 +110,15 @@ func (tx *Tx) ApprovalOf(t TurnID, call string) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByCallSQL, call, t))
 	if err != nil {
 		return a, fmt.Errorf("approval of call %s: %w", call, notFound(err))
+	}
+	return a, nil
+}
+
+// ApprovalByID returns an approval, or ErrNotFound.
+func (tx *Tx) ApprovalByID(id ApprovalID) (Approval, error) {
+	a, err := scanApproval(tx.tx.QueryRow(approvalByIDSQL, id))
+	if err != nil {
+		return a, fmt.Errorf("approval %d: %w", id, notFound(err))
 	}
 	return a, nil
 }
