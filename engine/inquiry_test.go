@@ -102,12 +102,12 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 	h.says(alice, "hello")
 	h.sees(alice, "re: hello")
 	for _, r := range h.model.Completions() {
-		if text, err := json.Marshal(r); err != nil || strings.Contains(string(text), "4711") {
+		if text, err := json.Marshal(r); err != nil || strings.Contains(string(text), "Ockham") {
 			t.Errorf("the model reads the answer (%v): %s", err, text)
 		}
 	}
 	h.end()
-	if strings.Contains(h.logs.String(), "4711") {
+	if strings.Contains(h.logs.String(), "Ockham") {
 		t.Error("the log holds the answer")
 	}
 	db, err := sql.Open("sqlite3", filepath.Join(h.dir, "klawbot.db"))
@@ -116,8 +116,8 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 	}
 	defer db.Close()
 	var kept int
-	err = db.QueryRow(`SELECT (SELECT count(*) FROM inbox WHERE instr(raw, '4711')) + (SELECT count(*) FROM messages WHERE instr(body, '4711')) +
-		(SELECT count(*) FROM approvals WHERE instr(shown, '4711')) + (SELECT count(*) FROM outbox WHERE instr(body, '4711'))`).Scan(&kept)
+	err = db.QueryRow(`SELECT (SELECT count(*) FROM inbox WHERE instr(raw, 'Ockham')) + (SELECT count(*) FROM messages WHERE instr(body, 'Ockham')) +
+		(SELECT count(*) FROM approvals WHERE instr(shown, 'Ockham')) + (SELECT count(*) FROM outbox WHERE instr(body, 'Ockham'))`).Scan(&kept)
 	if err != nil || kept != 0 {
 		t.Errorf("%d rows keep the answer, %v", kept, err)
 	}
