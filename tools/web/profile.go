@@ -65,12 +65,12 @@ func (h home) environment() []string {
 }
 
 // wipe ends what still runs in the folder of a browser and removes it. Its last
-// processes may write there for a moment.
+// processes may write there for a moment, and make the folder anew.
 func (h home) wipe() {
 	defer h.lock.Close()
 	for range 20 {
-		killIn(h.dir)
-		if os.RemoveAll(h.dir) == nil {
+		found := killIn(h.dir)
+		if os.RemoveAll(h.dir) == nil && !found {
 			return
 		}
 		<-time.After(50 * time.Millisecond)

@@ -11,10 +11,10 @@ import (
 // killIn kills the processes of the browser that keeps everything in a folder.
 // It is told by what they were started with; those that do not show it are
 // children of others, and end with them.
-func killIn(dir string) {
+func killIn(dir string) (found bool) {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil { // the pattern is right
-		return
+		return false
 	}
 	env, flag := []byte("HOME="+dir+"\x00"), []byte("--user-data-dir="+dir+"/")
 	for _, name := range all {
@@ -24,8 +24,10 @@ func killIn(dir string) {
 		}
 		if startedWith(name+"/environ", env) || startedWith(name+"/cmdline", flag) {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+			found = true
 		}
 	}
+	return found
 }
 
 // startedWith reports whether one of the strings of a process begins so. What
