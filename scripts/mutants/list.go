@@ -816,7 +816,7 @@ var mutants = []mutant{
 		"TestSweep",
 	},
 	{
-		"tools/web/profile.go", `if os.RemoveAll(h.dir) == nil {`, `if h.dir != "" {`,
+		"tools/web/profile.go", `if os.RemoveAll(h.dir) == nil && !found {`, `if h.dir != "" || found {`,
 		"TestSweep",
 	},
 	{
