@@ -81,7 +81,13 @@ func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key stri
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
 		return err
-	case asked.State == store.OutboxNew, asked.State == store.OutboxSending && a.Question && v.message == 0:
+	case v.message != 0 && asked.MessageID == 0:
+		// A tap is faster than the messenger's answer, and tells what that would.
+		asked.State, asked.MessageID, asked.SentAt = store.OutboxSent, v.message, time.Now()
+		if err := tx.UpdateOut(asked); err != nil {
+			return err
+		}
+	case asked.State == store.OutboxNew, asked.State == store.OutboxSending && a.Question:
 		asked.State, asked.Note = store.OutboxDead, "answered before it was sent"
 		return tx.UpdateOut(asked)
 	case v.message == 0:
@@ -108,10 +114,10 @@ func (e *Engine) showLate(tx *store.Tx, o store.Out) error {
 	return addOuts(tx, e.outcome(a, verdict{message: o.MessageID}, "outcome"))
 }
 
-// outcome is the edit of a question's message, nil when nobody knows which one
-// that is.
+// outcome is the edit of a question's message. When nobody knows which one that
+// is, it is nil, but that an answer may be lost is said in a message of its own.
 func (e *Engine) outcome(a store.Approval, v verdict, key string) []store.Out {
-	if v.message == 0 {
+	if v.message == 0 && outcomePhrase(a) != sayOutcomeLost {
 		return nil
 	}
 	text := e.outcomeText(a, v) + "\n`" + a.Tool + "`"
@@ -121,7 +127,8 @@ func (e *Engine) outcome(a store.Approval, v verdict, key string) []store.Out {
 	return e.replacement(a.Address, v.message, text, fmt.Sprintf("%s/%s", questionKey(a), key))
 }
 
-// replacement is an edit that gives a message another text and no buttons.
+// replacement is an edit that gives a message another text and no buttons; for
+// message 0 it is a new message.
 func (e *Engine) replacement(a store.Address, message int64, text, key string) []store.Out {
 	to := reachable(a)
 	parts := e.gateway.Render(to.Chat.Channel, text)

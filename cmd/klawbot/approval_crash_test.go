@@ -11,18 +11,25 @@ import (
 )
 
 // TestKilledBesideAQuestion kills the bot right after it has asked, and right
-// after somebody has answered. The question is asked once, the answer counts,
-// and the call runs once.
+// after somebody has answered, also before the messenger has told which message
+// asks. The question is asked once, the answer counts, and the call runs once.
 func TestKilledBesideAQuestion(t *testing.T) {
-	for _, point := range []string{"approval.asked", "approval.answered"} {
-		t.Run(point, func(t *testing.T) {
+	for name, tt := range map[string]struct {
+		point  string
+		atOnce bool
+	}{
+		"asked":            {"approval.asked", false},
+		"answered":         {"approval.answered", false},
+		"answered at once": {"approval.answered", true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			killBeside(t, point)
+			killBeside(t, tt.point, tt.atOnce)
 		})
 	}
 }
 
-func killBeside(t *testing.T, point string) {
+func killBeside(t *testing.T, point string, atOnce bool) {
 	const chat = 11
 	r := newRig(t, "off", chat)
 	text, err := os.ReadFile(r.config)
@@ -35,11 +42,15 @@ func killBeside(t *testing.T, point string) {
 	}
 	r.model.Respond(worker(0))
 	b := r.start("", "KLAWBOT_CRASH="+point)
+	if atOnce {
+		r.losesReply("file_write")
+	}
 	r.telegram.User(chat).Send("task 0")
 	if point == "approval.answered" {
 		r.agree(b, chat)
 	}
 	<-b.exited
+	r.telegram.Inject(nil)
 	b = r.start("")
 	if point == "approval.asked" {
 		r.agree(b, chat)
