@@ -231,8 +231,8 @@ func (e *Engine) serverText(s mcp.Status) string {
 		lines = append(lines, fmt.Sprintf("\n[%s] %s: %s", t.Standing, t.Tool, about))
 	}
 	text := inCode(e.redact.Text(strings.Join(lines, "\n")))
-	if waiting := e.servers.Waiting(s.Name); len(waiting) > 0 {
-		text += "\n" + e.say(sayMCPAccept, s.Name, fingerprint(waiting))
+	if len(s.Waiting) > 0 {
+		text += "\n" + e.say(sayMCPAccept, s.Name, fingerprint(s.Waiting))
 	}
 	return text
 }

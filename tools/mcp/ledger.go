@@ -146,12 +146,5 @@ func (h *Host) known() []Accepted {
 // Waiting are the tools that a server has and that are not accepted as they
 // are, by name. It waits for nothing.
 func (h *Host) Waiting(server string) []Definition {
-	s := h.running(server)
-	if s == nil {
-		return nil
-	}
-	known := h.known()
-	return slices.DeleteFunc(s.definitions(), func(d Definition) bool {
-		return slices.ContainsFunc(known, func(a Accepted) bool { return a.Server == server && a.Tool == d.Tool && a.Hash == d.Hash() })
-	})
+	return h.status(server, Server{}).Waiting
 }

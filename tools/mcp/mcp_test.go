@@ -80,6 +80,9 @@ func TestToolThatChangesIsOffUntilItIsAccepted(t *testing.T) {
 	if got := st.Tools[i]; got.Standing != mcp.Changed || !strings.Contains(got.Description, "id_rsa") {
 		t.Errorf("status %+v", got)
 	}
+	if len(st.Waiting) != 1 || st.Waiting[0].Tool != "echo" {
+		t.Errorf("waiting %+v", st.Waiting)
+	}
 	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); r.Success {
 		t.Errorf("%+v", r)
 	}

@@ -248,9 +248,14 @@ func (e downError) Unwrap() error { return e.fault }
 func (s *server) definitions() []Definition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return inOrder(s.offered)
+}
+
+// inOrder are tools by name.
+func inOrder(offered map[string]Definition) []Definition {
 	var all []Definition
-	for _, name := range slices.Sorted(maps.Keys(s.offered)) {
-		all = append(all, s.offered[name])
+	for _, name := range slices.Sorted(maps.Keys(offered)) {
+		all = append(all, offered[name])
 	}
 	return all
 }

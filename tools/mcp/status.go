@@ -50,6 +50,8 @@ type Status struct {
 	// Starts is how often it was connected to.
 	Starts int          `json:"starts"`
 	Tools  []ToolStatus `json:"tools"`
+	// Waiting are those of the tools that are not accepted as they are, by name.
+	Waiting []Definition `json:"-"`
 	// Stderr is what the program said last on its standard error.
 	Stderr string `json:"stderr,omitempty"`
 }
@@ -104,11 +106,13 @@ func (h *Host) status(name string, c Server) Status {
 	if s := h.running(name); s != nil {
 		offered = s.report(&st)
 	}
+	known := h.known()
+	st.Waiting = unaccepted(name, offered, known)
 	rows := map[string]ToolStatus{}
 	for _, d := range offered {
 		rows[d.Tool] = ToolStatus{Tool: d.Tool, Standing: Unaccepted, Description: d.Description}
 	}
-	for _, a := range h.known() {
+	for _, a := range known {
 		if a.Server != name {
 			continue
 		}
@@ -127,6 +131,13 @@ func (h *Host) status(name string, c Server) Status {
 		st.Tools = append(st.Tools, row)
 	}
 	return st
+}
+
+// unaccepted are the tools of a server that are not known as they are, by name.
+func unaccepted(server string, offered map[string]Definition, known []Accepted) []Definition {
+	return slices.DeleteFunc(inOrder(offered), func(d Definition) bool {
+		return slices.ContainsFunc(known, func(a Accepted) bool { return a.Server == server && a.Tool == d.Tool && a.Hash == d.Hash() })
+	})
 }
 
 // where is the command or the address, without what may be secret in it.
