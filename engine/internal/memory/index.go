@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -30,12 +31,19 @@ func Add(tx *store.Tx, chunks []store.Chunk) error {
 			return err
 		}
 	}
-	// The new ones change the words of those just before them, too.
-	before, err := tx.NeighboursBefore(chunks[0], 2*reach)
+	before, err := tx.ChunksBefore(chunks[0], 2*reach)
 	if err != nil {
 		return err
 	}
-	return setTerms(tx, append(before, chunks...), max(0, len(before)-reach))
+	// The new ones change the words of those just before them, too.
+	from := max(0, len(before)-reach)
+	for from < len(before) && !nearAny(before[from], chunks[:min(reach, len(chunks))]) {
+		from++
+	}
+	if from == len(before) {
+		before, from = nil, 0
+	}
+	return setTerms(tx, append(before, chunks...), from)
 }
 
 // Drop deletes the chunks of a memory or a message. Its words go from its
@@ -45,29 +53,18 @@ func Drop(tx *store.Tx, kind store.Kind, owner int64) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	first, err := tx.Neighbours(gone[0], 2*reach)
+	before, err := tx.ChunksBefore(gone[0], 2*reach)
 	if err != nil {
 		return err
 	}
-	last, err := tx.Neighbours(gone[len(gone)-1], 2*reach)
+	after, err := tx.ChunksAfter(gone[len(gone)-1], 2*reach)
 	if err != nil {
 		return err
 	}
 	if err := tx.DropChunks(kind, owner); err != nil {
 		return err
 	}
-	before := first[:position(first, gone[0].ID)]
-	after := last[position(last, gone[len(gone)-1].ID)+1:]
 	return setTermsOf(tx, append(before, after...), len(before)-reach, len(before)+reach)
-}
-
-func position(row []store.Chunk, id store.ChunkID) int {
-	for i, c := range row {
-		if c.ID == id {
-			return i
-		}
-	}
-	return len(row)
 }
 
 // setTerms stores the words of the chunks of a row, from one on.
@@ -100,6 +97,10 @@ func setTermsOf(tx *store.Tx, row []store.Chunk, from, to int) error {
 		}
 	}
 	return nil
+}
+
+func nearAny(c store.Chunk, others []store.Chunk) bool {
+	return slices.ContainsFunc(others, func(o store.Chunk) bool { return near(c.CreatedAt, o.CreatedAt) })
 }
 
 // near reports whether two chunks of a place belong to one occasion.

@@ -109,45 +109,28 @@ func list[T ~int64](ids []T) string {
 	return string(b)
 }
 
-// neighbourhood is within what time chunks of one place are neighbours.
-const neighbourhood = time.Hour
-
-// Neighbours returns up to reach chunks of the same place on each side of a
-// chunk, in their order, the chunk itself among them. What lies right beside it but
-// is of another hour is left out.
-func (tx *Tx) Neighbours(c Chunk, reach int) ([]Chunk, error) {
-	before, err := tx.NeighboursBefore(c, reach)
-	if err != nil {
-		return nil, err
-	}
-	after, err := tx.neighbours(neighboursAfterSQL, c, reach)
-	return slices.Concat(before, []Chunk{c}, after), err
-}
-
-// NeighboursBefore are the Neighbours before a chunk alone.
-func (tx *Tx) NeighboursBefore(c Chunk, reach int) ([]Chunk, error) {
-	before, err := tx.neighbours(neighboursBeforeSQL, c, reach)
+// ChunksBefore returns the chunks of the same place before a chunk, in their order, at
+// most limit.
+func (tx *Tx) ChunksBefore(c Chunk, limit int) ([]Chunk, error) {
+	before, err := tx.beside(`c.id < ? ORDER BY c.id DESC`, c, limit)
 	slices.Reverse(before)
 	return before, err
 }
 
-func (tx *Tx) neighbours(side string, c Chunk, reach int) ([]Chunk, error) {
-	from, to := c.CreatedAt.Add(-neighbourhood), c.CreatedAt.Add(neighbourhood)
-	all, err := query(tx, scanChunk, side, c.Kind, c.Channel, c.Chat, c.Source, c.ID, reach, toMillis(from), toMillis(to))
+// ChunksAfter returns the chunks of the same place behind a chunk, in their order, at
+// most limit.
+func (tx *Tx) ChunksAfter(c Chunk, limit int) ([]Chunk, error) {
+	return tx.beside(`c.id > ? ORDER BY c.id`, c, limit)
+}
+
+func (tx *Tx) beside(side string, c Chunk, limit int) ([]Chunk, error) {
+	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ? AND `+side+` LIMIT ?`,
+		c.Kind, c.Channel, c.Chat, c.Source, c.ID, limit)
 	if err != nil {
-		return nil, fmt.Errorf("neighbours of chunk %d: %w", c.ID, err)
+		return nil, fmt.Errorf("chunks beside chunk %d: %w", c.ID, err)
 	}
 	return all, nil
 }
-
-// The rows beside come first, their times are looked at then: to look for the next
-// row of the hour would read all of the place where there is none.
-const (
-	neighboursBeforeSQL = `SELECT * FROM (SELECT ` + chunkColumns + ` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ?
-		AND c.id < ? ORDER BY c.id DESC LIMIT ?) WHERE created_at BETWEEN ? AND ? ORDER BY id DESC`
-	neighboursAfterSQL = `SELECT * FROM (SELECT ` + chunkColumns + ` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ?
-		AND c.id > ? ORDER BY c.id LIMIT ?) WHERE created_at BETWEEN ? AND ? ORDER BY id`
-)
 
 // Beside is the id of a chunk beside another one, so many steps away.
 type Beside struct {
@@ -155,8 +138,12 @@ type Beside struct {
 	Steps int
 }
 
-// NeighbourIDs is Neighbours of many chunks, by their ids, without their texts: for
-// each chunk first those before it, then those after it, the nearest first.
+// neighbourhood is within what time chunks of one place are neighbours.
+const neighbourhood = time.Hour
+
+// NeighbourIDs are the neighbours of chunks: of the up to reach chunks of the same
+// place on each side those of the same hour. For each chunk first come those before
+// it, then those after it, the nearest first.
 func (tx *Tx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Beside, error) {
 	all := make(map[ChunkID][]Beside, len(chunks))
 	rows, err := tx.tx.Query(fmt.Sprintf(neighbourIDsSQL, list(chunks)), neighbourhood.Milliseconds(), reach)
@@ -193,7 +180,9 @@ func ids(list string) []ChunkID {
 	return all
 }
 
-// One row a chunk costs half of what a row a neighbour does.
+// One row a chunk costs half of what a row a neighbour does. The rows beside come
+// first, their times are looked at then: to look for the next row of the hour would
+// read all of the place where there is none.
 const neighbourIDsSQL = `SELECT c.id,
 	coalesce((SELECT group_concat(id) FROM (SELECT b.id, b.created_at FROM chunks b
 		WHERE b.kind = c.kind AND b.channel = c.channel AND b.chat = c.chat AND b.source = c.source AND b.id < c.id
