@@ -710,6 +710,14 @@ var mutants = []mutant{
 		"TestCoreMemoryUndo",
 	},
 	{
+		"engine/internal/memory/index.go", `before, err := tx.ChunksBefore(gone[0], 2*reach)`, `before, err := tx.ChunksBefore(gone[0], reach)`,
+		"TestSearchFindsWhatAPlainLookFinds",
+	},
+	{
+		"engine/internal/memory/bits.go", `seen.chunks = s.chunks[:n]`, `_ = n`,
+		"TestOthersSearchMeanwhile",
+	},
+	{
 		"engine/internal/memory/rank.go", `best = max(best, r.full)`, `best = max(best, 0)`,
 		"TestWordsThatSayLittleGiveWay",
 	},

@@ -45,6 +45,15 @@ func (s *signs) add(b store.Bits) {
 	s.vector = append(s.vector, packed(b.Bits, s.words)...)
 }
 
+// through are the signs up to those of a row, which is the last one that a transaction
+// sees. Another one that began later may have read more.
+func (s *signs) through(last int64) *signs {
+	n, _ := slices.BinarySearch(s.ids, last+1)
+	seen := *s
+	seen.chunks = s.chunks[:n]
+	return &seen
+}
+
 // drop removes chunks.
 func (s *signs) drop(gone map[store.ChunkID]bool) {
 	kept := 0

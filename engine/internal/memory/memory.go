@@ -129,6 +129,10 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 	if err := tx.EachBits(set.ID, kind, known.last, known.add); err != nil {
 		return nil, 0, err
 	}
+	last, err := tx.LastBits()
+	if err != nil {
+		return nil, 0, err
+	}
 	open := func(c chat) bool {
 		mine := c == chat{s.Channel, s.Chat}
 		shared := c.channel == ""
@@ -141,7 +145,7 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 		return true
 	}
 	limit = max(vectorCandidates, len(known.chunks)/manyAlike)
-	return known.nearest(vector, times*limit, open, allow), limit, nil
+	return known.through(last).nearest(vector, times*limit, open, allow), limit, nil
 }
 
 // manyVectors reports whether the signs of many vectors are loaded.

@@ -363,6 +363,46 @@ func TestOthersEmbedMeanwhile(t *testing.T) {
 	}
 }
 
+// looked is a bag that lets something happen while a search has the database open.
+type looked struct {
+	bag
+	then *func()
+}
+
+func (l looked) Name() string {
+	if then := *l.then; then != nil {
+		*l.then = nil
+		then()
+	}
+	return l.bag.Name()
+}
+
+// TestOthersSearchMeanwhile: a search that began before a text was there does not take
+// it away from those that came after.
+func TestOthersSearchMeanwhile(t *testing.T) {
+	s := openStore(t)
+	var then func()
+	m := newMemory(s, looked{bag{"a"}, &then})
+	embed := func(text string) {
+		save(t, s, store.Memory{Content: text})
+		if err := m.Embed(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := func() []string { return contents(t, m, memory.Query{Text: "late bird", Mode: memory.Vector}) }
+	embed("early bird")
+	then = func() {
+		embed("late bird")
+		find()
+	}
+	if got := find(); fmt.Sprint(got) != "[early bird]" {
+		t.Errorf("who began before finds %q", got)
+	}
+	if got := find(); len(got) != 2 || got[0] != "late bird" {
+		t.Errorf("who comes after finds %q", got)
+	}
+}
+
 // TestAServerChangesItsModel: a server has another model behind the same name, whose
 // vectors are longer or shorter. Search goes by words until something is to be
 // embedded; then all is, again.

@@ -305,6 +305,14 @@ func (tx *Tx) EachBits(id VectorSetID, kind Kind, after int64, add func(Bits)) e
 const bitsSQL = `SELECT b.id, b.chunk, c.channel, c.chat, substr(b.bits, 1, (SELECT (dimensions + 7) / 8 FROM vector_sets WHERE id = ?)) FROM vector_bits b JOIN chunks c ON c.id = b.chunk
 	WHERE b.vectors = ? AND b.kind = ? AND b.id > ? ORDER BY b.id`
 
+// LastBits is the ID of the newest Bits of all sets, 0 where there are none.
+func (tx *Tx) LastBits() (id int64, err error) {
+	if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM vector_bits`).Scan(&id); err != nil {
+		return 0, fmt.Errorf("find the newest bits: %w", err)
+	}
+	return id, nil
+}
+
 // Signs are the signs of the numbers of a vector, a bit each, 1 for above zero.
 func Signs(vector []float32) []byte {
 	bits := make([]byte, (len(vector)+7)/8)
