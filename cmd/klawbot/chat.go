@@ -63,14 +63,15 @@ func (a *app) chat(ctx context.Context, message string) error {
 
 // banner says whom one talks to.
 func banner(model, note string) string {
-	text := "klawbot " + version + ", model " + model
+	text, hint := "klawbot "+version+", model "+model, ""
 	if model == "" {
-		text = "klawbot " + version + ", no-model mode: commands only, /help lists them; klawbot init sets up a model"
+		text = "klawbot " + version + ", no model: commands only"
+		hint = "\n/help lists them; klawbot init sets up a model."
 	}
 	if note != "" {
 		text += " (" + note + ")"
 	}
-	return text
+	return text + hint
 }
 
 // chatAlone runs a bot for this terminal, as long as it lasts.

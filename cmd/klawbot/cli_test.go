@@ -80,6 +80,16 @@ func TestNewConfigurationReadsBack(t *testing.T) {
 	}
 }
 
+func TestTheBannerFitsATerminal(t *testing.T) {
+	for _, model := range []string{"", "main"} {
+		for line := range strings.Lines(banner(model, "running")) {
+			if len(line) > 60 { // a version is longer than dev
+				t.Errorf("%d columns: %s", len(line), line)
+			}
+		}
+	}
+}
+
 func TestAnswerGrowsInATerminal(t *testing.T) {
 	var out strings.Builder
 	k := &talk{out: &out, live: true}
