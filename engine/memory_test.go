@@ -72,6 +72,23 @@ func TestHistorySearchFindsWhatWasSaidInThisChatAlone(t *testing.T) {
 	}
 }
 
+// TestHistorySearchFindsNothingThatACommandPrinted: what a tool prints for a command
+// was said by nobody. What people write in a command was.
+func TestHistorySearchFindsNothingThatACommandPrinted(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start()
+	h.asks(alice, "/note the boiler is from 1987")
+	if got := h.asks(alice, `/tool file_read {"path": "notes.md"}`); !strings.Contains(got, "1987") {
+		t.Fatalf("the file holds %q", got)
+	}
+	h.asks(alice, `/files`)
+	got := h.asks(alice, `/tool history_search {"query": "notes boiler 1987"}`)
+	if !strings.Contains(got, "/note the boiler") || strings.Contains(got, "assistant:") {
+		t.Errorf("history_search finds %q", got)
+	}
+}
+
 // TestAMessageAndItsWordsAreOneTransaction: whoever sees the answer finds what was
 // said, whenever the bot is killed.
 func TestAMessageAndItsWordsAreOneTransaction(t *testing.T) {

@@ -396,9 +396,14 @@ func (t *turn) lastWord(round int) (note phrase, last bool) {
 
 // say adds a message to what the history gets of this turn.
 func (t *turn) say(m llm.Message) {
-	if len(m.Blocks) > 0 {
-		t.said = append(t.said, store.Message{Body: m, Model: t.row.Model, At: time.Now()})
+	if len(m.Blocks) == 0 {
+		return
 	}
+	by := t.row.Model
+	if t.directed != nil {
+		by = store.ByCommand
+	}
+	t.said = append(t.said, store.Message{Body: m, Model: by, At: time.Now()})
 }
 
 // label marks every reply of a bot without a model. What a job without one brings

@@ -46,15 +46,15 @@ const maxSaid = 64 << 10
 var inquiry = regexp.MustCompile(`^/(memory|tool)(@\w+)?(\s|$)`)
 
 // saidText is a message as it is found: who said it, and what. It is empty for
-// what nobody said: results of tools and lines for people alone; and for searches,
-// which would be found by the very words that they look for.
+// what nobody said: results of tools, also those of commands, and lines for people
+// alone; and for searches, which would be found by the very words that they look for.
 func saidText(m store.Message) string {
 	text := m.Body.PlainText()
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[:maxSaid], "")
 	}
 	text = strings.TrimSpace(text)
-	if text == "" || m.Type != "" {
+	if text == "" || m.Type != "" || m.Model == store.ByCommand && m.Body.Role == llm.RoleAssistant {
 		return ""
 	}
 	switch m.Body.Role {

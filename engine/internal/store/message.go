@@ -13,6 +13,10 @@ import (
 // roleSystem is the role of lines that nobody said. No model gets them.
 const roleSystem llm.Role = "system"
 
+// ByCommand stands for the model of what no model wrote: the call of a tool for a
+// command, and what the tool printed.
+const ByCommand = "(command)"
+
 // Message is a stored message of a conversation. Messages are never edited.
 type Message struct {
 	ID MessageID
@@ -27,7 +31,7 @@ type Message struct {
 	// Type is empty, or "session_break", "error", "stopped", "delivered": a
 	// line for people that the model does not get as its own words.
 	Type string
-	// Model is the configured name of the model that wrote it.
+	// Model is the configured name of the model that wrote it, or ByCommand.
 	Model                     string
 	InputTokens, OutputTokens int
 	// At is when it was said; zero lets AddMessage take the present.
