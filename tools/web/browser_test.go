@@ -367,7 +367,7 @@ func TestBrowserIsClosedWhenIdle(t *testing.T) {
 	h := furnished(t, web.Config{BrowserIdle: 300 * time.Millisecond})
 	h.call("browser", args{"action": "open", "url": s.URL})
 	pattern := filepath.Join(os.TempDir(), fmt.Sprintf("klawbot-browser-%d-*", os.Getpid()))
-	for deadline := time.After(20 * time.Second); ; {
+	for deadline := time.After(time.Minute); ; {
 		left, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -444,7 +444,7 @@ func TestBrowserOfABotThatWasKilled(t *testing.T) {
 		t.Fatalf("nothing is left behind that could be swept: %q, %v", homes, err)
 	}
 	furnished(t, web.Config{})
-	for deadline := time.After(20 * time.Second); running(t, homes[0]) > 0; {
+	for deadline := time.After(time.Minute); running(t, homes[0]) > 0; {
 		select {
 		case <-deadline:
 			t.Fatalf("%d processes are left", running(t, homes[0]))
