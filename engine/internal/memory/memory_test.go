@@ -121,6 +121,25 @@ func TestWhatIsSavedTwiceIsFoundOnce(t *testing.T) {
 	}
 }
 
+// TestWhatIsSavedOftenLeavesRoom: a text that is there many times takes no other's
+// place, by words and by vectors.
+func TestWhatIsSavedOftenLeavesRoom(t *testing.T) {
+	s := openStore(t)
+	save(t, s, store.Memory{Content: "the old boiler was sold with the house", Source: "manual"})
+	for range 130 {
+		save(t, s, store.Memory{Content: "the boiler runs", Source: "manual"})
+	}
+	for _, e := range []memory.Embedder{nil, bag{"a"}} {
+		m := newMemory(s, e)
+		if err := m.Embed(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, m, memory.Query{Text: "boiler runs"}); len(got) != 2 {
+			t.Errorf("found %q", got)
+		}
+	}
+}
+
 func TestWordsAreFoundInThreeLanguages(t *testing.T) {
 	s := openStore(t)
 	for _, text := range []string{
@@ -143,8 +162,16 @@ func TestWordsAreFoundInThreeLanguages(t *testing.T) {
 			t.Errorf("%q finds %q, want %q", query, got, want)
 		}
 	}
-	if got := contents(t, m, memory.Query{Text: "!!! ??? \x00 \""}); len(got) != 0 {
-		t.Errorf("a query without words finds %q", got)
+	for _, e := range []memory.Embedder{nil, bag{"a"}} {
+		m := newMemory(s, e)
+		if err := m.Embed(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, query := range []string{"!!! ??? \x00 \"", ""} {
+			if got := contents(t, m, memory.Query{Text: query}); len(got) != 0 {
+				t.Errorf("a query without words finds %q", got)
+			}
+		}
 	}
 }
 

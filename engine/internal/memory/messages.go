@@ -49,11 +49,7 @@ var inquiry = regexp.MustCompile(`^/(memory|tool)(@\w+)?(\s|$)`)
 // what nobody said: results of tools, also those of commands, and lines for people
 // alone; and for searches, which would be found by the very words that they look for.
 func saidText(m store.Message) string {
-	text := m.Body.PlainText()
-	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "")
-	}
-	text = strings.TrimSpace(text)
+	text := strings.TrimSpace(beginning(m.Body.PlainText(), maxSaid))
 	if text == "" || m.Type != "" || m.Model == store.ByCommand && m.Body.Role == llm.RoleAssistant {
 		return ""
 	}
@@ -70,6 +66,14 @@ func saidText(m store.Message) string {
 		return m.SenderName + ": " + strings.TrimPrefix(text, "["+m.SenderName+"] ")
 	}
 	return ""
+}
+
+// beginning is as much of a text as has some bytes at most.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
 }
 
 // indexAtOnce is how many messages Index looks at in one transaction.

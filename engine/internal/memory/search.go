@@ -80,6 +80,9 @@ const (
 	closely   = 60
 )
 
+// maxQuery is how much of a query is looked for, in bytes. Each of its words is counted.
+const maxQuery = 16 << 10
+
 // Search finds what fits a query best, the best first. Without an embedding
 // model, or when it fails, the words alone decide.
 func (m *Memory) Search(ctx context.Context, q Query) ([]Hit, error) {
@@ -96,6 +99,7 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 	if q.TopK <= 0 {
 		q.TopK = 10
 	}
+	q.Text = beginning(q.Text, maxQuery)
 	asked := m.ask(ctx, q)
 	found := make([][]Hit, len(scopes))
 	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
@@ -159,15 +163,11 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, asked question) ([]
 		all = append(all, c)
 	}
 	rank := ranking{fusion: m.fusion(), vectors: vector != nil, full: words.full}
-	all = rank.first(all, max(closely, 2*q.TopK))
-	if vector == nil { // then a closer look shows no more
-		most := q.TopK
-		if len(q.Scope.Kinds) == 0 || slices.Contains(q.Scope.Kinds, store.KindMemory) {
-			most *= 2 // some may say the same
-		}
-		all = all[:min(len(all), most)]
+	most := q.TopK
+	if vector != nil { // then a closer look may show more
+		most = max(closely, 2*q.TopK)
 	}
-	chunks, err := chunksOf(tx, all)
+	all, chunks, err := different(tx, rank.first(all, len(all)), most)
 	if err != nil {
 		return nil, err
 	}
@@ -176,27 +176,43 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, asked question) ([]
 			return nil, err
 		}
 	}
-	all = rank.final(all, len(all))
-	hits := make([]Hit, 0, q.TopK)
-	said := map[saying]bool{}
-	for _, c := range all {
-		chunk, ok := chunks[c.id]
-		if !ok || len(hits) == q.TopK {
-			continue
-		}
-		if s := (saying{chunk.Source, chunk.Content}); chunk.Kind == store.KindMemory {
-			if said[s] {
-				continue // saved twice; the better one, or the newer one, stands for both
-			}
-			said[s] = true
-		}
-		hits = append(hits, Hit{Chunk: chunk, Score: c.score, Cosine: c.cosine, Near: asked.near(c.vector)})
+	all = rank.final(all, q.TopK)
+	hits := make([]Hit, len(all))
+	for i, c := range all {
+		hits[i] = Hit{Chunk: chunks[c.id], Score: c.score, Cosine: c.cosine, Near: asked.near(c.vector)}
 	}
 	return hits, nil
 }
 
 // saying is what a memory says, and where it is from.
 type saying struct{ source, content string }
+
+// different are the first of the candidates that are still there, at most n. Of
+// memories that say the same, because it was saved twice, the first one stands for
+// all.
+func different(tx *store.Tx, all []*candidate, n int) ([]*candidate, map[store.ChunkID]store.Chunk, error) {
+	first := make([]*candidate, 0, min(n, len(all)))
+	chunks := make(map[store.ChunkID]store.Chunk, n)
+	said := map[saying]bool{}
+	for len(all) > 0 && len(first) < n {
+		some := all[:min(n, len(all))]
+		all = all[len(some):]
+		there, err := chunksOf(tx, some)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range some {
+			chunk, ok := there[c.id]
+			s := saying{chunk.Source, chunk.Content}
+			if !ok || len(first) == n || said[s] {
+				continue
+			}
+			said[s] = chunk.Kind == store.KindMemory
+			first, chunks[c.id] = append(first, c), chunk
+		}
+	}
+	return first, chunks, nil
+}
 
 // vectors adds the candidates of the vector side, and the cosines of all.
 func (m *Memory) vectors(tx *store.Tx, set store.VectorSet, q Query, vector []float32, found map[store.ChunkID]*candidate) error {
@@ -312,7 +328,7 @@ func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32
 			near = append(near, c)
 		}
 	}
-	slices.SortFunc(near, func(a, b *candidate) int { return cmp.Compare(b.cosine, a.cosine) })
+	slices.SortFunc(near, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(b.id, a.id)) })
 	near = near[:min(len(near), exactly)]
 	ids := make([]store.ChunkID, len(near))
 	for i, c := range near {

@@ -18,11 +18,7 @@ func Split(text string, size, overlap int) []string {
 	var pieces []string
 	var now []block // old of them are in a piece already
 	old, length := 0, 0
-	flush := func() {
-		end := len(now)
-		for end > old+1 && now[end-1].heading {
-			end--
-		}
+	flush := func(end int) {
 		if piece := joined(now[:end]); piece != "" {
 			pieces = append(pieces, piece)
 		}
@@ -35,12 +31,16 @@ func Split(text string, size, overlap int) []string {
 	}
 	for _, b := range blocks(text, size) {
 		if len(now) > old && length+b.tokens > size {
-			flush()
+			end := len(now)
+			for end > old+1 && now[end-1].heading {
+				end-- // it stays with what follows
+			}
+			flush(end)
 		}
 		now, length = append(now, b), length+b.tokens
 	}
-	for len(now) > old { // more than once where a text ends with headings
-		flush()
+	if len(now) > old {
+		flush(len(now))
 	}
 	return pieces
 }

@@ -25,6 +25,7 @@ func TestSplit(t *testing.T) {
 		"a heading stays with its text": {strings.Repeat("word ", 30) + "\n\n# Head\n\nBody of it.\n", 40, 0, func(p []string) bool {
 			return each(p, func(s string) bool { return !strings.HasSuffix(s, "# Head") })
 		}},
+		"headings at the end are no pieces": {"Text.\n\n# A\n## B\n### C\n", 40, 10, func(p []string) bool { return len(p) == 1 }},
 		"a fence is not cut": {"Before.\n\n" + code + "\nAfter.\n", 45, 0, func(p []string) bool {
 			return each(p, func(s string) bool { return strings.Count(s, "```")%2 == 0 })
 		}},
