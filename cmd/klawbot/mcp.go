@@ -24,6 +24,9 @@ func (a *app) mcpCommand() *cobra.Command {
 // probeTime is how long mcp list waits for a server.
 const probeTime = 20 * time.Second
 
+// slowServer is how long one waits for a server before one hears why.
+const slowServer = 2 * time.Second
+
 func (a *app) mcpListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -36,7 +39,11 @@ func (a *app) mcpListCommand() *cobra.Command {
 			return a.withData(ctx, func(_ *live, _ folders, d *engine.Data) error {
 				ctx, cancel := context.WithTimeout(ctx, probeTime)
 				defer cancel()
+				slow := time.AfterFunc(slowServer, func() {
+					fmt.Fprintf(a.stderr, "Waiting for servers that do not answer, %s at most.\n", probeTime)
+				})
 				all := d.MCP().Probe(ctx)
+				slow.Stop()
 				if asJSON {
 					return a.printJSON(struct {
 						Servers []mcp.Status `json:"servers"`
@@ -249,7 +256,10 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 		if err := d.Found(ctx); err != nil {
 			return err
 		}
-		if _, err := d.MCP().Connect(ctx, name); err != nil {
+		slow := time.AfterFunc(slowServer, func() { fmt.Fprintf(a.stderr, "Waiting for %s to answer. Ctrl-C ends it.\n", name) })
+		_, err := d.MCP().Connect(ctx, name)
+		slow.Stop()
+		if err != nil {
 			return err
 		}
 		waiting, err := chosen(d.MCP().Waiting(name), only)

@@ -47,12 +47,11 @@ type conn struct {
 }
 
 // connect connects to the server. A program that ends when it hears of the
-// latest protocol is started again with an older one.
+// latest protocol, or does not answer to it, is started again with an older one.
 func (s *server) connect(ctx context.Context) (*conn, error) {
-	c, err := s.dial(ctx, s.config.ProtocolVersion)
-	var gone exitError
-	if s.config.ProtocolVersion == "" && errors.As(err, &gone) {
-		if older, second := s.dial(ctx, olderVersion); second == nil {
+	c, err := s.dial(ctx, s.config.ProtocolVersion, s.host.startTime())
+	if s.config.ProtocolVersion == "" && s.config.Command != "" && (errors.As(err, new(exitError)) || errors.As(err, new(slowError))) {
+		if older, second := s.dial(ctx, olderVersion, s.host.startTime()/3); second == nil {
 			return older, nil
 		}
 	}
@@ -73,14 +72,26 @@ func (e exitError) Error() string {
 	return text
 }
 
-// errSlow: the server does not answer.
-var errSlow = fmt.Errorf("it has not answered within %s", startTime)
+// slowError says that the server does not answer.
+type slowError struct {
+	waited time.Duration
+	stderr string
+}
+
+func (e slowError) Error() string {
+	text := fmt.Sprintf("it has not answered within %s", e.waited)
+	if e.stderr != "" {
+		text += ": " + e.stderr
+	}
+	return text
+}
 
 // dial makes one connection.
-func (s *server) dial(ctx context.Context, version string) (*conn, error) {
+func (s *server) dial(ctx context.Context, version string, within time.Duration) (*conn, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := newClock(startTime, func() { cancel(errSlow) })
+	slow := slowError{waited: within}
+	patience := newClock(within, func() { cancel(slow) })
 	defer patience.over()
 	c := &conn{over: make(chan struct{})}
 	var transport sdk.Transport
@@ -104,8 +115,9 @@ func (s *server) dial(ctx context.Context, version string) (*conn, error) {
 		if c.process != nil {
 			err = c.died(ctx, err)
 		}
-		if context.Cause(ctx) == errSlow {
-			err = fmt.Errorf("%w: %w", errSlow, err)
+		if context.Cause(ctx) == slow {
+			slow.stderr = c.lastWords()
+			err = slow
 		}
 		return nil, err
 	}
@@ -138,8 +150,7 @@ func (c *conn) died(ctx context.Context, err error) error {
 	}
 	c.process.Kill()
 	<-c.process.Done()
-	_, stderr := c.process.Output()
-	said := lastLine(stderr.String())
+	said := c.lastWords()
 	switch {
 	case exited && ctx.Err() == nil:
 		return exitError{c.process.Outcome().ExitCode, said}
@@ -147,6 +158,15 @@ func (c *conn) died(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %s", err, said)
 	}
 	return err
+}
+
+// lastWords are what a program said last on its standard error.
+func (c *conn) lastWords() string {
+	if c.process == nil {
+		return ""
+	}
+	_, stderr := c.process.Output()
+	return lastLine(stderr.String())
 }
 
 // lastLine is the last line that says something.
@@ -180,8 +200,7 @@ func (c *conn) reason() error {
 	}
 	select {
 	case <-c.process.Done():
-		_, stderr := c.process.Output()
-		return exitError{c.process.Outcome().ExitCode, lastLine(stderr.String())}
+		return exitError{c.process.Outcome().ExitCode, c.lastWords()}
 	case <-time.After(leaveTime):
 		return fault
 	}
@@ -224,12 +243,15 @@ func (c *conn) offered(ctx context.Context, log *slog.Logger) (map[string]Defini
 
 // tools asks for all tools. A server that has no such thing has none.
 func (c *conn) tools(ctx context.Context, log *slog.Logger) (map[string]Definition, error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fmt.Errorf("it did not answer within %s", listTime))
 	defer cancel()
 	all := map[string]Definition{}
 	for t, err := range c.session.Tools(ctx, nil) {
 		if methodNotFound(err) {
 			return all, nil
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, context.Cause(ctx)
 		}
 		if err != nil {
 			return nil, err

@@ -41,8 +41,8 @@ func serve(mode string) {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "no such database")
 		os.Exit(3)
-	case "bare":
-		bareServer()
+	case "bare", "deaf":
+		bareServer(mode == "deaf")
 		return
 	case "odd":
 		oddServer()
@@ -63,8 +63,8 @@ func serve(mode string) {
 }
 
 // bareServer speaks the oldest dialect: it has no tools and knows no method but
-// the first.
-func bareServer() {
+// the first. A deaf one says nothing to the first method of the latest protocol.
+func bareServer(deaf bool) {
 	dec := json.NewDecoder(os.Stdin)
 	for {
 		var m struct {
@@ -75,7 +75,7 @@ func bareServer() {
 			return
 		}
 		switch {
-		case m.ID == nil:
+		case m.ID == nil, deaf && m.Method == "server/discover":
 		case m.Method == "initialize":
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"bare","version":"1"}}}`+"\n", m.ID)
 		default:
@@ -325,6 +325,7 @@ type house struct {
 	ledger   *ledger
 	executor *tools.Executor
 	signIn   mcp.SignIn
+	start    time.Duration     // mcp.Config.StartTime
 	kept     map[string]string // files that go to the chat, by where they wait
 	mu       sync.Mutex
 	servers  map[string]mcp.Server // guarded by mu
@@ -347,6 +348,7 @@ func (h *house) open() {
 	}
 	log := slog.New(slog.DiscardHandler)
 	h.host = mcp.New(h.t.Context(), mcp.Config{
+		StartTime: h.start,
 		Servers: func() map[string]mcp.Server {
 			h.mu.Lock()
 			defer h.mu.Unlock()

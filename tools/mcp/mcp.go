@@ -44,7 +44,8 @@ type Server struct {
 	// Zero: it registers itself when somebody signs in.
 	Client Client
 	// ProtocolVersion is the version of the protocol to begin with; empty: the
-	// latest, and an older one for a program that ends when it hears it.
+	// latest, and an older one for a program that ends when it hears it or says
+	// nothing.
 	ProtocolVersion string
 	// Timeout bounds a call; 0 means 30 s.
 	Timeout time.Duration
@@ -86,6 +87,8 @@ type Config struct {
 	// Dir is the folder that programs run in, made when needed. It must not be
 	// one that a model writes to. Required.
 	Dir string
+	// StartTime is how long a server may take to answer first; 0 means a minute.
+	StartTime time.Duration
 	// SignIn lets a person sign in at servers that want it. Zero: nobody can
 	// sign in here.
 	SignIn SignIn
@@ -129,6 +132,9 @@ func New(ctx context.Context, c Config) *Host {
 	h.living, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	return h
 }
+
+// startTime is how long a server may take to answer first.
+func (h *Host) startTime() time.Duration { return cmp.Or(h.config.StartTime, startTime) }
 
 // watchEvery is how often Run looks at the configured servers.
 const watchEvery = time.Second
@@ -223,13 +229,18 @@ func (h *Host) Changed() uint64 {
 // names are the configured servers in order.
 func (h *Host) names() []string { return slices.Sorted(maps.Keys(h.config.Servers())) }
 
-// Connect connects to a server and returns the tools that it has, by name.
+// Connect connects to a server and returns the tools that it has, by name. Who
+// calls it waits for the answer: a try that fails is not made again.
 func (h *Host) Connect(ctx context.Context, name string) ([]Definition, error) {
 	s, err := h.server(name)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.session(ctx); err != nil {
+	if _, err := s.session(ctx, false); err != nil {
+		var down downError
+		if errors.As(err, &down) {
+			err = down.fault // there may be no next try
+		}
 		return nil, fmt.Errorf("MCP server %s: %w", name, err)
 	}
 	return s.definitions(), nil

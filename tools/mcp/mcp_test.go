@@ -207,6 +207,27 @@ func TestProgramThatEndsOnTheLatestProtocol(t *testing.T) {
 	}
 }
 
+// TestProgramThatSaysNothingToTheLatestProtocol: there are servers that drop what
+// they do not know. A program that is slow, too, is tried again.
+func TestProgramThatSaysNothingToTheLatestProtocol(t *testing.T) {
+	h := newHouse(t, nil)
+	h.start = 3 * time.Second
+	h.open()
+	h.configure(map[string]mcp.Server{"test": child(t, "deaf")})
+	for range time.Tick(50 * time.Millisecond) {
+		_, err := h.host.Connect(t.Context(), "test")
+		if err == nil {
+			break
+		}
+		if !strings.Contains(err.Error(), "it has not answered within 3s") {
+			t.Fatal(err)
+		}
+	}
+	if st := h.host.Statuses()[0]; st.Protocol != "2024-11-05" {
+		t.Errorf("%+v", st)
+	}
+}
+
 func TestProtocolVersionOfTheOwner(t *testing.T) {
 	c := child(t, "fussy")
 	c.ProtocolVersion = "2025-06-18"
@@ -264,6 +285,16 @@ func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
 	}}
 	if r := h.call("mcp_test_ask", "{}", slow); !r.Success {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestWhoConnectsHearsAtOnceThatItFailed: a person at a terminal does not wait for
+// a second try, nor hears of one that never comes.
+func TestWhoConnectsHearsAtOnceThatItFailed(t *testing.T) {
+	h := newHouse(t, map[string]mcp.Server{"test": child(t, "dies")})
+	_, err := h.host.Connect(t.Context(), "test")
+	if err == nil || err.Error() != "MCP server test: the program ended with exit code 3: no such database" {
+		t.Errorf("%v", err)
 	}
 }
 

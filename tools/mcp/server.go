@@ -195,8 +195,9 @@ func (s *server) become(state State, also func()) {
 }
 
 // session returns the connection, and waits for one that is about to be there:
-// while the server starts as long as ctx lasts, and a moment when it failed.
-func (s *server) session(ctx context.Context) (*conn, error) {
+// while the server starts as long as ctx lasts, and with again a moment when it
+// failed.
+func (s *server) session(ctx context.Context, again bool) (*conn, error) {
 	for {
 		s.mu.Lock()
 		c, state, fault, next, changed := s.conn, s.state, s.fault, s.next, s.changed
@@ -206,7 +207,7 @@ func (s *server) session(ctx context.Context) (*conn, error) {
 			return c, nil
 		case state == Down && (next.IsZero() || time.Until(next) > callPatience):
 			return nil, downError{fault, next}
-		case state == Down && s.hopeless():
+		case state == Down && (!again || s.hopeless()):
 			return nil, downError{fault, next}
 		}
 		select {

@@ -131,7 +131,7 @@ func (h *Host) SignIn(ctx context.Context, name string, at SignIn) error {
 	guest := newServer(h, name, s.config)
 	defer guest.stop()
 	guest.signIn = at
-	c, err := guest.dial(ctx, s.config.ProtocolVersion)
+	c, err := guest.dial(ctx, s.config.ProtocolVersion, s.host.startTime())
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (t *tool) Run(ctx context.Context, c tools.Call) tools.Result {
 
 // try makes the call once.
 func (t *tool) try(ctx context.Context, s *server, c tools.Call) (tools.Result, error) {
-	conn, err := s.session(ctx)
+	conn, err := s.session(ctx, true)
 	if err != nil {
 		return tools.Result{}, err
 	}
