@@ -67,7 +67,7 @@ func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 	}
 }
 
-// nothingToEmbed reports whether every chunk has its vector.
+// nothingToEmbed reports whether every chunk has its vector, and there are no others.
 func (m *Memory) nothingToEmbed(ctx context.Context) (idle bool, err error) {
 	name := m.embedder.Name()
 	if name == "" {
@@ -83,7 +83,11 @@ func (m *Memory) nothingToEmbed(ctx context.Context) (idle bool, err error) {
 			after = m.cursor.next
 		}
 		waiting, err := tx.WithoutVector(set.ID, after, 1)
-		idle = len(waiting) == 0 && (!found || set.State == store.SetUsed)
+		if err != nil || len(waiting) > 0 {
+			return err
+		}
+		sets, err := tx.VectorSets()
+		idle = !found || set.State == store.SetUsed && len(sets) == 1
 		return err
 	})
 	if err != nil {
@@ -144,12 +148,12 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 	for i, c := range chunks {
 		texts[i] = c.Content
 	}
-	vectors, err := m.embedder.Passages(ctx, texts)
+	vectors, err := m.passages(ctx, texts)
 	if err != nil {
 		return err
 	}
 	for _, v := range vectors {
-		if len(v) != set.Dimensions {
+		if v != nil && len(v) != set.Dimensions {
 			return &widthError{len(v), set.Dimensions}
 		}
 	}
@@ -164,7 +168,7 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 			left[c.ID] = true
 		}
 		for i, c := range chunks {
-			if !left[c.ID] {
+			if !left[c.ID] || vectors[i] == nil {
 				continue
 			}
 			if err := tx.SetVector(set.ID, c.Kind, c.ID, vectors[i]); err != nil {
@@ -175,12 +179,43 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 	})
 }
 
-// complete puts a set to use that has all its vectors.
-func (m *Memory) complete(ctx context.Context, set store.VectorSet) error {
-	if set.State == store.SetUsed {
-		return nil
+// hopeless is how many texts an embedder refuses, one after another, before it is
+// taken for one that refuses everything.
+const hopeless = 4
+
+// passages are the vectors of texts. A server may refuse one that is too long for it;
+// the others get theirs all the same, and that one has none.
+func (m *Memory) passages(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, err := m.embedder.Passages(ctx, texts)
+	if err == nil || len(texts) == 1 || noEmbedder(err) || ctx.Err() != nil {
+		return vectors, err
 	}
-	err := m.store.Write(ctx, func(tx *store.Tx) error { return tx.UseVectorSet(set.ID) })
+	vectors = make([][]float32, len(texts))
+	refused := 0
+	for i, text := range texts {
+		one, refusal := m.embedder.Passages(ctx, []string{text})
+		if refusal == nil {
+			vectors[i] = one[0]
+			continue
+		}
+		if refused++; refused == min(hopeless, len(texts)) && refused == i+1 || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	m.log.Warn("texts without a vector, they are found by words", "texts", refused, "error", err)
+	return vectors, nil
+}
+
+// complete puts a set to use that has all its vectors. The others go: that of the
+// model before, or of one that the owner has thought better of.
+func (m *Memory) complete(ctx context.Context, set store.VectorSet) error {
+	err := m.store.Write(ctx, func(tx *store.Tx) error {
+		sets, err := tx.VectorSets()
+		if err != nil || len(sets) == 1 && sets[0].State == store.SetUsed {
+			return err
+		}
+		return tx.UseVectorSet(set.ID)
+	})
 	if err != nil {
 		return fmt.Errorf("embed: %w", err)
 	}

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -387,6 +388,64 @@ func TestOthersEmbedMeanwhile(t *testing.T) {
 		if got := contents(t, m, memory.Query{Text: "note number 7 about thing7", Mode: memory.Vector}); len(got) < 9 || got[0] != "note number 7 about thing7" {
 			t.Errorf("%s: found %q", name, got)
 		}
+	}
+}
+
+// TestAnAbandonedModelLeavesNothing: who goes back to the model before, half way, has
+// its vectors alone.
+func TestAnAbandonedModelLeavesNothing(t *testing.T) {
+	s := openStore(t)
+	for i := range 100 {
+		save(t, s, store.Memory{Content: fmt.Sprintf("note number %d about thing%d", i, i)})
+	}
+	if err := newMemory(s, bag{"old"}).Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	half, cancel := context.WithCancel(t.Context())
+	if err := newMemory(s, bag{"new"}).Embed(half, func(int) { cancel() }); err == nil {
+		t.Fatal("a cancelled run says that it is complete")
+	}
+	if err := newMemory(s, bag{"old"}).Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	var sets []store.VectorSet
+	if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.VectorSets(); return err }); err != nil || len(sets) != 1 || sets[0].Model != "old" {
+		t.Errorf("the sets are %+v, %v", sets, err)
+	}
+}
+
+// choosy is a bag that refuses all texts with a word, and whatever comes with them.
+type choosy struct {
+	bag
+	word string
+}
+
+func (c choosy) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+	if anyHas(texts, c.word) {
+		return nil, errors.New("input is too large to process")
+	}
+	return c.bag.Passages(ctx, texts)
+}
+
+// TestARefusedTextKeepsNoOtherFromItsVector: what a server refuses is found by words,
+// and all others by meaning. One that refuses everything is said to.
+func TestARefusedTextKeepsNoOtherFromItsVector(t *testing.T) {
+	s := openStore(t)
+	for _, text := range []string{"huge one", "huge two", "a small bird", "huge three", "a small cat"} {
+		save(t, s, store.Memory{Content: text, Source: text})
+	}
+	m := newMemory(s, choosy{bag{"a"}, "huge"})
+	if err := m.Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, m, memory.Query{Text: "small", Mode: memory.Vector}); len(got) != 2 {
+		t.Errorf("by vectors: %q", got)
+	}
+	if got := contents(t, m, memory.Query{Text: "huge"}); len(got) != 5 {
+		t.Errorf("by both: %q", got)
+	}
+	if err := newMemory(s, choosy{bag{"b"}, ""}).Embed(t.Context(), nil); err == nil {
+		t.Error("one that refuses everything is not noticed")
 	}
 }
 
