@@ -22,9 +22,14 @@ func TestMain(m *testing.M) {
 
 // bot is a program that runs the command of its arguments in a sandbox.
 func bot(kind string) int {
+	command := sandbox.Command{Argv: os.Args[1:], Dir: os.Getenv("PWD")}
+	if kind == "off" {
+		_, _ = sandbox.Off().Run(context.Background(), command) // it is killed
+		return 1
+	}
 	s, err := sandbox.New(sandbox.Config{Type: kind, Workspace: os.Getenv("PWD"), Image: image})
 	if err == nil {
-		_, err = s.Run(context.Background(), sandbox.Command{Argv: os.Args[1:], Dir: os.Getenv("PWD")})
+		_, err = s.Run(context.Background(), command)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -12,7 +12,7 @@ var passed = []string{"PATH", "HOME", "LANG", "TERM", "TZ"}
 const insidePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // runVariable marks every process of one command. It is how processes are found
-// that left the process group.
+// that left the process group, together with the mark of Linux.
 const runVariable = "KLAWBOT_RUN"
 
 // environ is the environment of a command outside a sandbox.

@@ -48,15 +48,18 @@ func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // it may be
 // killed.
 const maxRounds = 100
 
-// killMarked kills every process whose environment names the run, wherever it
-// went, until there is none.
+// killMarked kills every process that bears a mark of the run, wherever it went,
+// until there is none.
 func killMarked(run string) {
-	mark := []byte(runVariable + "=" + run)
+	name, number := []byte(runVariable+"="+run), newMark(run)
 	for range maxRounds {
 		found := false
-		for _, name := range procFolders() {
-			pid, err := strconv.Atoi(filepath.Base(name))
-			if err == nil && pid != os.Getpid() && marked(pid, mark) && !errors.Is(syscall.Kill(pid, syscall.SIGKILL), syscall.ESRCH) {
+		for _, folder := range procFolders() {
+			pid, err := strconv.Atoi(filepath.Base(folder))
+			if err != nil || pid == os.Getpid() || !named(pid, name) && !(markOf(pid) == number && lives(pid)) {
+				continue
+			}
+			if !errors.Is(syscall.Kill(pid, syscall.SIGKILL), syscall.ESRCH) {
 				found = true
 			}
 		}
@@ -66,9 +69,9 @@ func killMarked(run string) {
 	}
 }
 
-// marked reports whether a process was started with the mark. A process that
-// has exited has no environment.
-func marked(pid int, mark []byte) bool {
+// named reports whether a process was started with the name of a run in its
+// environment. A process that has exited has none.
+func named(pid int, name []byte) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(env, mark)
+	return err == nil && bytes.Contains(env, name)
 }

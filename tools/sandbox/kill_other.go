@@ -18,3 +18,9 @@ func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // it may be
 
 // killMarked finds nobody: only Linux shows the environment of processes.
 func killMarked(string) {}
+
+// startMarked starts a program.
+func startMarked(c *exec.Cmd, _ string) error { return c.Start() }
+
+// EndOrphans finds nobody.
+func EndOrphans() int { return 0 }

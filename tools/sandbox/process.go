@@ -21,7 +21,7 @@ const drainTime = time.Second
 
 // job is a Command made ready to start.
 type job struct {
-	// run is in the environment of each process (runVariable).
+	// run is in the environment of each process (runVariable), and in its mark.
 	run string
 	// stages are the programs of the pipeline.
 	stages []*exec.Cmd
@@ -177,7 +177,7 @@ func (p *Process) connect(c Command) (childEnds []*os.File, err error) {
 func (p *Process) startStages() error {
 	for i, s := range p.job.stages {
 		own(s)
-		if err := s.Start(); err != nil {
+		if err := startMarked(s, p.job.run); err != nil {
 			for _, before := range p.job.stages[:i] {
 				killGroup(before.Process.Pid)
 				_ = before.Wait() // it was killed

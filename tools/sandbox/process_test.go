@@ -70,12 +70,13 @@ func TestOffLeavesNoProcessBehindAtTheDeadline(t *testing.T) {
 		"deaf":         "trap '' TERM INT HUP; echo $$ >pid; while :; do sleep 1; done",
 		"left behind":  "(setsid sh -c 'echo $$ >pid; exec sleep 1000' &) ; while ! [ -s pid ]; do sleep 0.05; done",
 		"holds stdout": "sleep 1000 & echo $! >pid",
+		"no name":      "env -i setsid -f sh -c 'echo $$ >pid; exec sleep 1000' >/dev/null 2>&1; while ! [ -s pid ]; do sleep 0.05; done",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := command(t, "sh", "-c", script)
 			c.Timeout = 2 * time.Second
-			quits := name == "left behind" || name == "holds stdout"
+			quits := name == "left behind" || name == "holds stdout" || name == "no name"
 			if quits {
 				c.Timeout = time.Minute // it ends by itself
 			}
