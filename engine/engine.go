@@ -92,6 +92,9 @@ type Config struct {
 	// OpenFile opens a file of the workspace for send_file; without it there is
 	// no such tool.
 	OpenFile func(path string) (file fs.File, refused *tools.Result)
+	// Background are the jobs of the tool shell that run in a chat, by their ids, and
+	// the command of each, for /stop; nil: there are none.
+	Background func(chat string) (ids, commands []string)
 	// Redact holds the known secrets. Required.
 	Redact *redact.Set
 	// Version is klawbot's own, for /status.

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -307,17 +309,39 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	}
 	subagents := e.stopSubagents(ctx, it.row.Address)
 	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
+	behind := e.background(it.msg.Address.Chat)
 	text := e.say(sayNothingRuns)
 	switch {
 	case len(dropped) > 0:
 		text = e.say(sayStoppedDropped, len(dropped))
 	case running || subagents > 0:
 		text = e.say(sayStopped)
+	case behind != "":
+		text = ""
 	}
 	if subagents > 0 {
 		text += " " + e.say(sayStoppedSubagents, subagents)
 	}
-	e.reply(ctx, it.row, text, nil)
+	e.reply(ctx, it.row, strings.TrimSpace(text+"\n"+behind), nil)
+}
+
+// background says which commands go on in the background of a chat and how to end
+// the first, nothing when there are none. They are left alone: who started one in
+// the background wants it to outlive the turn.
+func (e *Engine) background(chat gateway.ChatID) string {
+	if e.config.Background == nil {
+		return ""
+	}
+	ids, commands := e.config.Background(chat.String())
+	if len(ids) == 0 {
+		return ""
+	}
+	var lines []string
+	for i, id := range ids {
+		lines = append(lines, id+": "+commands[i])
+	}
+	end := fmt.Sprintf(`/tool shell_manage {"action": "kill", "id": %q}`, ids[0])
+	return e.say(sayBackground, inCode(e.redact.Text(strings.Join(lines, "\n"))), inCode(end))
 }
 
 // continues reports whether a message is the next part of a text that a client

@@ -26,6 +26,7 @@ const (
 	sayStopped
 	sayStoppedDropped
 	sayNothingRuns
+	sayBackground
 	sayCut
 	sayNoAnswer
 	sayUndeliverable
@@ -261,6 +262,7 @@ var english = [phraseCount]string{
 	sayStopped:           "Stopped.",
 	sayStoppedDropped:    "Stopped. Waiting messages dropped: %d.",
 	sayNothingRuns:       "Nothing is running.",
+	sayBackground:        "In the background this goes on:\n%s\nTo end one:\n%s",
 	sayCut:               "⏹ stopped here",
 	sayNoAnswer:          "(no answer)",
 	sayFileNotSent:       "📄 %s could not be sent. The owner finds details in the log.",
@@ -456,6 +458,7 @@ var russian = [phraseCount]string{
 	sayStopped:           "Остановлено.",
 	sayStoppedDropped:    "Остановлено. Сброшено ожидавших сообщений: %d.",
 	sayNothingRuns:       "Ничего не выполняется.",
+	sayBackground:        "В фоне продолжается:\n%s\nЗавершить:\n%s",
 	sayCut:               "⏹ остановлено здесь",
 	sayNoAnswer:          "(нет ответа)",
 	sayFileNotSent:       "📄 %s не удалось отправить. Подробности — у владельца в журнале.",

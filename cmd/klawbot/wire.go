@@ -83,7 +83,8 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: l.readOnly})}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.data),
 		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log), Sources: []tools.Source{p.plugins},
-		Paths: func() []self.Entry { return f.paths(l.source.File) }, Sandbox: p.box.entries,
+		Background: p.shell.InBackground,
+		Paths:      func() []self.Entry { return f.paths(l.source.File) }, Sandbox: p.box.entries,
 	}
 	return p, nil
 }

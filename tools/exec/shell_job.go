@@ -144,6 +144,17 @@ func (s *Shell) manage(ctx context.Context, c tools.Call, args manageArgs) tools
 	return tools.OK(j.line())
 }
 
+// InBackground are the jobs of a chat that run, the first begun first, and their
+// commands.
+func (s *Shell) InBackground(chat string) (ids, commands []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.list(func(j *job) bool { return j.chat == chat && !j.over() }) {
+		ids, commands = append(ids, j.id), append(commands, oneLine(j.command))
+	}
+	return ids, commands
+}
+
 // overview lists jobs.
 func overview(jobs []*job) string {
 	if len(jobs) == 0 {
