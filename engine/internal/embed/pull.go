@@ -34,6 +34,8 @@ type Pull struct {
 	Progress func(a Asset, done, total int64)
 	// Patience is how long nothing may come of a download; 0 means 30 seconds.
 	Patience time.Duration
+	// Most is how many bytes of a file are taken; 0 means 1 GiB.
+	Most int64
 }
 
 // attempts is how often in a row a download may break off without a new byte.
@@ -52,6 +54,9 @@ func (p Pull) Bring(ctx context.Context, a Asset) error {
 	}
 	part := target + ".part"
 	if err := p.fetch(ctx, a, part); err != nil {
+		if errors.Is(err, errTooMuch) {
+			err = errors.Join(err, os.Remove(part))
+		}
 		return fmt.Errorf("bring %s: %w", a.Path, err)
 	}
 	if p.From == "" && a.Member != "" {
@@ -137,6 +142,12 @@ func sizeOf(file string) int64 {
 // errBroken is the kind of error of a download that broke off.
 var errBroken = errors.New("the download broke off")
 
+// errTooMuch is the kind of error of an address that goes on and on.
+var errTooMuch = errors.New("that is no such file")
+
+// most is how much to take of a file.
+func (p Pull) most() int64 { return cmp.Or(p.Most, 1<<30) }
+
 // download appends to a file what an address still has. It ends when nothing
 // comes for a while.
 func (p Pull) download(ctx context.Context, a Asset, address, file string) (err error) {
@@ -215,8 +226,10 @@ func (p Pull) receive(ctx context.Context, cancel context.CancelCauseFunc, a Ass
 		stalled.Reset(p.patience())
 		p.progress(a, n, total)
 	}}
-	_, err := io.Copy(out, body)
+	_, err := io.Copy(out, io.LimitReader(body, p.most()+1-have))
 	switch {
+	case body.n > p.most():
+		return fmt.Errorf("more than %d bytes came: %w", p.most(), errTooMuch)
 	case err == nil:
 		return nil
 	case context.Cause(ctx) != nil:

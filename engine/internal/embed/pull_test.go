@@ -7,17 +7,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -125,40 +125,6 @@ func TestPull(t *testing.T) {
 			t.Errorf("asked for %q, want what was missing", asked)
 		}
 	})
-	t.Run("a connection that breaks off or stalls is made anew", func(t *testing.T) {
-		var mu sync.Mutex
-		var ranges []string
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			defer mu.Unlock()
-			ranges = append(ranges, r.Header.Get("Range"))
-			switch len(ranges) {
-			case 1: // breaks off
-				w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-				_, _ = w.Write(body[:1000])
-			case 2: // stalls
-				w.Header().Set("Content-Length", strconv.Itoa(len(body)-1000))
-				w.WriteHeader(http.StatusPartialContent)
-				_, _ = w.Write(body[1000:2000])
-				_ = http.NewResponseController(w).Flush()
-				<-r.Context().Done()
-			default:
-				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-			}
-		}))
-		defer server.Close()
-		broken := model
-		broken.URL = server.URL
-		dir := t.TempDir()
-		if err := (Pull{Client: server.Client(), Dir: dir, Patience: 100 * time.Millisecond}).Bring(t.Context(), broken); err != nil {
-			t.Fatal(err)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if want := []string{"", "bytes=1000-", "bytes=2000-"}; !slices.Equal(ranges, want) {
-			t.Errorf("asked for %q, want %q", ranges, want)
-		}
-	})
 	t.Run("one that never brings a byte is given up", func(t *testing.T) {
 		var tries atomic.Int32
 		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -174,6 +140,17 @@ func TestPull(t *testing.T) {
 		}
 		if n := tries.Load(); n > attempts*2 { // the transport tries once more by itself
 			t.Errorf("%d tries", n)
+		}
+	})
+	t.Run("more than there can be is refused and leaves nothing", func(t *testing.T) {
+		dir := t.TempDir()
+		err := Pull{Client: server.Client(), Dir: dir, Most: int64(len(body)) - 1}.Bring(t.Context(), model)
+		if err == nil || !strings.Contains(err.Error(), "more than 5999 bytes came") {
+			t.Errorf("the error is %v", err)
+		}
+		left, err := os.ReadDir(filepath.Join(dir, "m"))
+		if err != nil || len(left) != 0 {
+			t.Errorf("%v is left, %v", left, err)
 		}
 	})
 	t.Run("another file than expected is refused and leaves nothing", func(t *testing.T) {
@@ -207,4 +184,57 @@ func TestPull(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	})
+}
+
+// answers is a server without a network.
+type answers func(*http.Request) *http.Response
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r), nil }
+
+// TestPullGoesOn: a connection that breaks off or stalls is made anew, and asked for
+// what is missing.
+func TestPullGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := []byte(strings.Repeat("model ", 1000))
+		var ranges []string
+		server := answers(func(r *http.Request) *http.Response {
+			ranges = append(ranges, r.Header.Get("Range"))
+			in, out := io.Pipe()
+			answer := &http.Response{StatusCode: http.StatusPartialContent, Body: in, ContentLength: -1}
+			switch len(ranges) {
+			case 1:
+				answer.StatusCode = http.StatusOK
+				go send(out, body[:1000], io.ErrUnexpectedEOF)
+			case 2:
+				go func() {
+					_, _ = out.Write(body[1000:2000]) // an error would be seen in what was asked for
+					<-r.Context().Done()
+					out.CloseWithError(r.Context().Err())
+				}()
+			default:
+				go send(out, body[2000:], nil)
+			}
+			return answer
+		})
+		began, dir := time.Now(), t.TempDir()
+		model := Asset{Path: "model.onnx", URL: "http://hub.example/model", Hashes: []string{hash(body)}}
+		if err := (Pull{Client: &http.Client{Transport: server}, Dir: dir}).Bring(t.Context(), model); err != nil {
+			t.Fatal(err)
+		}
+		if err := model.Check(dir); err != nil {
+			t.Error(err)
+		}
+		if want := []string{"", "bytes=1000-", "bytes=2000-"}; !slices.Equal(ranges, want) {
+			t.Errorf("asked for %q, want %q", ranges, want)
+		}
+		if took := time.Since(began); took != 30*time.Second {
+			t.Errorf("it waited %v for the one that stalled", took)
+		}
+	})
+}
+
+// send writes a body, which ends with an error or as it should.
+func send(out *io.PipeWriter, body []byte, end error) {
+	_, _ = out.Write(body) // an error would be seen in what was asked for
+	out.CloseWithError(end)
 }
