@@ -113,6 +113,7 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 	case "new":
 		return e.say(sayNewSession), func(tx *store.Tx) error {
 			_, err := tx.StartSession(it.row.Address)
+			crashPoint("session.starting")
 			return err
 		}, nil
 	case "model":
