@@ -83,17 +83,23 @@ func (r *gitRepository) environment() []string {
 	return append(gitEnvironment(r.workspace), "GIT_DIR="+filepath.Join(r.workspace, ".git"), "GIT_WORK_TREE="+r.workspace)
 }
 
+// readingMemory is how much git may take where nobody is asked, in bytes: a regular
+// expression for its log can want all that there is.
+const readingMemory = 512 << 20
+
 // command runs a call on a repository that permits it.
 func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall) (sandbox.Outcome, error) {
 	env := append(repo.environment(), "GIT_ALLOW_PROTOCOL="+repo.protocols(c))
+	var memory uint64
 	if slices.Contains(gitReading, c.action) {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
+		memory = readingMemory
 	}
 	if agent := os.Getenv("SSH_AUTH_SOCK"); c.network() && agent != "" {
 		env = append(env, "SSH_AUTH_SOCK="+agent)
 	}
 	run := func(argv []string) (sandbox.Outcome, error) {
-		return g.runGit(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env})
+		return g.runGit(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env, MaxMemory: memory})
 	}
 	settings := gitHardening
 	if c.action == "commit" || c.action == "pull" {

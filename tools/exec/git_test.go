@@ -294,6 +294,17 @@ func TestGitWork(t *testing.T) {
 	}
 }
 
+// TestGitReadsWithLittleMemory: nobody is asked about a log, so no regular expression
+// may fill the memory of the machine. Without a bound these take more than 8 GB.
+func TestGitReadsWithLittleMemory(t *testing.T) {
+	g := newGit(t)
+	for _, extra := range []string{"-Ga{1,30000}{1,30000}", "-E --grep=a{1,30000}{1,30000}"} {
+		if r := g.run("log", extra); r.ErrorKind != tools.Execution || r.ExitCode == nil || *r.ExitCode != 128 {
+			t.Errorf("%s: %+v", extra, r)
+		}
+	}
+}
+
 func TestGitTakesTheIdentityThatIsThere(t *testing.T) {
 	g := newGit(t)
 	g.host("config", "user.name", "Ann")

@@ -29,6 +29,9 @@ func (s *Shell) run(ctx context.Context, c tools.Call, _ shellArgs) tools.Result
 	steps := s.plan(v, runner.Name())
 	for i := range steps {
 		steps[i].command.ReadOnly = s.config.ReadOnly(c)
+		if v.harmless {
+			steps[i].command.MaxMemory = harmlessMemory
+		}
 	}
 	if v.args.Background {
 		return s.background(ctx, c, v, runner, steps, open)
@@ -79,6 +82,10 @@ func (v view) undecided(d tools.Decision) string {
 	}
 	return ""
 }
+
+// harmlessMemory is how much a program may take that nobody is asked about, in bytes:
+// a regular expression for grep can want all that there is.
+const harmlessMemory = 256 << 20
 
 // maxOutput is how much is kept of what one call writes, in bytes, of each
 // stream.

@@ -57,6 +57,21 @@ func TestShellWorkdir(t *testing.T) {
 	}
 }
 
+// TestAHarmlessCommandTakesLittleMemory: nobody is asked about a grep, so no regular
+// expression may fill the memory of the machine. Without a bound this one takes more
+// than 8 GB.
+func TestAHarmlessCommandTakesLittleMemory(t *testing.T) {
+	b := newBench(t)
+	b.file("notes", "text\n")
+	r := b.call("shell", map[string]any{"command": "grep -E 'a{1,30000}{1,30000}' notes", "timeout": 20})
+	if r.ExitCode == nil || *r.ExitCode != 2 || !strings.Contains(r.Output, "xhausted") {
+		t.Errorf("%+v", r)
+	}
+	if r := b.call("shell", map[string]any{"command": "sort notes | grep -c t"}); !r.Success {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestNoWorkspace(t *testing.T) {
 	b := newBench(t).open()
 	if err := os.Remove(b.ws); err != nil {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // own gives a program a process group of its own and lets it die with the bot.
@@ -39,6 +41,12 @@ func awaitExit(c *exec.Cmd) {
 			return
 		}
 	}
+}
+
+// boundMemory bounds how much memory a program may take from now on. It may have
+// ended already.
+func boundMemory(pid int, bytes uint64) {
+	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: bytes, Max: bytes}, nil)
 }
 
 // killGroup kills a process group.

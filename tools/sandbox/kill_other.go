@@ -13,6 +13,9 @@ func own(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 // awaitExit waits until a program has exited.
 func awaitExit(c *exec.Cmd) { _ = c.Wait() } // the exit code is in ProcessState
 
+// boundMemory bounds nothing: only Linux sets the limits of another process.
+func boundMemory(int, uint64) {}
+
 // killGroup kills a process group.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // it may be gone
 

@@ -21,7 +21,7 @@ func (off) Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, err
 	}
 	id := newRun()
-	j := job{run: id}
+	j := job{run: id, memory: c.MaxMemory}
 	for _, argv := range c.argvs() {
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Dir, cmd.Env = c.Dir, environ(id, c.Env)

@@ -25,6 +25,8 @@ type job struct {
 	run string
 	// stages are the programs of the pipeline.
 	stages []*exec.Cmd
+	// memory bounds what each stage may take, in bytes; 0 does not.
+	memory uint64
 	// kill, if not nil, ends what signals do not reach.
 	kill func()
 	// watch, if not nil, looks at the command while it runs.
@@ -183,6 +185,9 @@ func (p *Process) startStages() error {
 				_ = before.Wait() // it was killed
 			}
 			return err
+		}
+		if p.job.memory > 0 {
+			boundMemory(s.Process.Pid, p.job.memory)
 		}
 	}
 	return nil
