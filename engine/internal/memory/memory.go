@@ -73,6 +73,11 @@ type Memory struct {
 	signs map[store.Kind]*signs
 	// common are terms that many chunks have, and how many at least. Guarded by mu.
 	common map[string]int
+	// counted is how many chunks there were when last was the newest. Guarded by mu.
+	counted struct {
+		chunks int
+		last   store.ChunkID
+	}
 	quiet  bool // that the embedder fails was said
 	asking bool // a question's vector is being made that nobody waits for. Guarded by mu.
 

@@ -346,3 +346,41 @@ func TestSearchFindsWhatAPlainLookFinds(t *testing.T) {
 		}
 	}
 }
+
+// TestAFileThatChangesOftenMakesNoWordRarer: how much the words of a query weigh hangs
+// on how many texts there are, not on how many there were.
+func TestAFileThatChangesOftenMakesNoWordRarer(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	m := New(Config{Store: s, Log: slog.New(slog.DiscardHandler)})
+	weight := func(edits int) (full float64) {
+		t.Helper()
+		err := s.Write(t.Context(), func(tx *store.Tx) error {
+			for range edits {
+				if err := tx.DropSource(store.KindFile, "notes.md"); err != nil {
+					return err
+				}
+				chunks := make([]store.Chunk, 20)
+				for i := range chunks {
+					chunks[i] = store.Chunk{Kind: store.KindFile, Source: "notes.md", Content: fmt.Sprintf("note number%d", i)}
+				}
+				if err := Add(tx, chunks); err != nil {
+					return err
+				}
+			}
+			w, err := m.rareTerms(tx, queryTerms("number7"), nil, 0)
+			full = w.full
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return full
+	}
+	if before, after := weight(1), weight(30); before != after || before <= 0 {
+		t.Errorf("the word weighs %v, and %v after the file was edited", before, after)
+	}
+}

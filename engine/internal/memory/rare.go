@@ -61,16 +61,39 @@ func (m *Memory) rareTerms(tx *store.Tx, terms []string, others map[string]strin
 	if total > most {
 		all, also = rarest(all, most, matches > 0), nil
 	}
-	chunks, err := tx.LastChunk()
+	chunks, err := m.chunks(tx)
 	if err != nil {
 		return w, err
 	}
 	for _, c := range all {
 		w.terms = append(w.terms, c.term)
-		w.full += weightOf(c.n, int(chunks))
+		w.full += weightOf(c.n, chunks)
 	}
 	w.terms = append(w.terms, also...) // a text has one of the two spellings
 	return w, nil
+}
+
+// chunks is about how many chunks there are. To count them takes as long as the rest of
+// a search, so that is done again when a tenth as many were added. Their ids alone tell
+// nothing: a file that changes often gets new ones each time.
+func (m *Memory) chunks(tx *store.Tx) (int, error) {
+	last, err := tx.LastChunk()
+	if err != nil {
+		return 0, err
+	}
+	m.mu.Lock()
+	n, at := m.counted.chunks, m.counted.last
+	m.mu.Unlock()
+	if last >= at && last <= at+store.ChunkID(n/10) && n > 0 {
+		return n, nil
+	}
+	if n, err = tx.CountChunks(); err != nil {
+		return 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counted.chunks, m.counted.last = n, last
+	return n, nil
 }
 
 // unsaid is how much a word counts that no text has: another word may say it, or

@@ -270,6 +270,14 @@ func (tx *Tx) LastChunk() (id ChunkID, err error) {
 	return id, nil
 }
 
+// CountChunks returns how many chunks there are.
+func (tx *Tx) CountChunks() (n int, err error) {
+	if err := tx.tx.QueryRow(`SELECT count(*) FROM chunks`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count chunks: %w", err)
+	}
+	return n, nil
+}
+
 // AnyEnd stands at the end of a term that is only the beginning of a word.
 const AnyEnd = "*"
 
