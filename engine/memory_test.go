@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -103,6 +104,28 @@ func TestAMessageAndItsWordsAreOneTransaction(t *testing.T) {
 		if err != nil || said != 2*n+2 || found != said {
 			t.Errorf("%d of %d messages are in the index, %v", found, said, err)
 		}
+	}
+}
+
+// TestTheWordsOfALongTurnAreInItsTransaction: also those of an answer that many calls
+// stand before.
+func TestTheWordsOfALongTurnAreInItsTransaction(t *testing.T) {
+	h := build(t)
+	const calls = 15
+	h.settings.MaxToolCallRounds = 2 * calls
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if n := len(r.Messages); n < 2*calls {
+			return modeltest.CallTool("memory_search", map[string]any{"query": fmt.Sprint("boiler ", n)})
+		}
+		return modeltest.Text("Mr Kowalski did it")
+	})
+	h.start()
+	db := h.database()
+	h.asks(alice, "who serviced the boiler?")
+	var said, found int
+	err := db.QueryRow(`SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM chunks WHERE content LIKE '%Kowalski%')`).Scan(&said, &found)
+	if err != nil || said < 2*calls || found != 1 {
+		t.Errorf("of %d messages the last one is in the index %d times, %v", said, found, err)
 	}
 }
 

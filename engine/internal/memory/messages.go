@@ -76,19 +76,27 @@ func beginning(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
-// indexAtOnce is how many messages Index looks at in one transaction.
-const indexAtOnce = 20
+// How many messages Index looks at in one transaction: where they were stored, more
+// than a turn has; else few, so that turns can write between two transactions.
+const (
+	indexInTurn = 500
+	indexBeside = 20
+)
 
 // Index makes findable what was said since the last time, as far as it is wanted,
 // when the transaction is committed. Whoever stores messages calls it behind them.
 // What others left without it may be too much for one transaction; CatchUp has the
 // rest.
 func Index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize) error {
+	return index(tx, wanted, size, indexInTurn)
+}
+
+func index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize, limit int) error {
 	from, err := indexedThrough(tx)
 	if err != nil {
 		return err
 	}
-	said, last, err := tx.SaidAfter(from, indexAtOnce)
+	said, last, err := tx.SaidAfter(from, limit)
 	if err != nil || last == from {
 		return err
 	}
@@ -115,7 +123,7 @@ func (m *Memory) CatchUp(ctx context.Context, wanted func(store.Address) bool, s
 		if err != nil || waiting == 0 {
 			return err
 		}
-		err = m.store.Write(ctx, func(tx *store.Tx) error { return Index(tx, wanted, size) })
+		err = m.store.Write(ctx, func(tx *store.Tx) error { return index(tx, wanted, size, indexBeside) })
 		if err != nil {
 			return err
 		}
