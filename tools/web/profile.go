@@ -68,7 +68,7 @@ func (h home) environment() []string {
 // processes may write there for a moment, and make the folder anew.
 func (h home) wipe() {
 	defer h.lock.Close()
-	for range 20 {
+	for range 100 { // five seconds, on a machine that has other work
 		found := killIn(h.dir)
 		if os.RemoveAll(h.dir) == nil && !found {
 			return
