@@ -5,8 +5,8 @@
 // model in sqlite-vec, with the signs of their numbers in memory for a quick
 // first pass. A chunk can be found by its words as soon as its transaction is
 // committed; its vector follows in the background. Messages become chunks in the
-// background too, see CatchUp. Without an embedding model everything works by
-// words alone.
+// transaction of their turn, see Index. Without an embedding model everything works
+// by words alone.
 package memory
 
 import (
