@@ -106,7 +106,10 @@ func (s *server) dial(ctx context.Context, version string, within time.Duration)
 		if c.process, err = s.start(); err != nil {
 			return nil, err
 		}
-		transport = &sdk.IOTransport{Reader: c.process.Stdout, Writer: c.process.Stdin, MaxLineLength: maxMessage}
+		out := newLines(c.process.Stdout, func() {
+			s.host.log.Warn("MCP server writes to its standard output what is no message; it is left out", "server", s.name)
+		})
+		transport = &sdk.IOTransport{Reader: out, Writer: c.process.Stdin, MaxLineLength: maxMessage}
 		stop := context.AfterFunc(ctx, c.process.Kill) // it may hang in any state
 		defer stop()
 	}
@@ -152,6 +155,8 @@ func (c *conn) died(ctx context.Context, err error) error {
 	<-c.process.Done()
 	said := c.lastWords()
 	switch {
+	case strings.HasPrefix(err.Error(), "unsupported protocol version"):
+		return err // it ended because the connection was given up
 	case exited && ctx.Err() == nil:
 		return exitError{c.process.Outcome().ExitCode, said}
 	case said != "":

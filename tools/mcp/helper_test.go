@@ -42,7 +42,10 @@ func serve(mode string) {
 		fmt.Fprintln(os.Stderr, "no such database")
 		os.Exit(3)
 	case "bare", "deaf":
-		bareServer(mode == "deaf")
+		bareServer(mode == "deaf", "2024-11-05")
+		return
+	case "stranger":
+		bareServer(false, "1999-01-01")
 		return
 	case "odd":
 		oddServer()
@@ -51,6 +54,9 @@ func serve(mode string) {
 	var in io.Reader = os.Stdin
 	if mode == "fussy" {
 		in = &fussy{r: os.Stdin}
+	}
+	if mode == "chatty" {
+		fmt.Println("[info] Test server runs on stdio\nListening…")
 	}
 	s := newTestServer()
 	if mode == "library" {
@@ -64,7 +70,7 @@ func serve(mode string) {
 
 // bareServer speaks the oldest dialect: it has no tools and knows no method but
 // the first. A deaf one says nothing to the first method of the latest protocol.
-func bareServer(deaf bool) {
+func bareServer(deaf bool, version string) {
 	dec := json.NewDecoder(os.Stdin)
 	for {
 		var m struct {
@@ -77,7 +83,7 @@ func bareServer(deaf bool) {
 		switch {
 		case m.ID == nil, deaf && m.Method == "server/discover":
 		case m.Method == "initialize":
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"bare","version":"1"}}}`+"\n", m.ID)
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{},"serverInfo":{"name":"bare","version":"1"}}}`+"\n", m.ID, version)
 		default:
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`+"\n", m.ID)
 		}

@@ -296,6 +296,21 @@ func TestWhoConnectsHearsAtOnceThatItFailed(t *testing.T) {
 	if err == nil || err.Error() != "MCP server test: the program ended with exit code 3: no such database" {
 		t.Errorf("%v", err)
 	}
+	h = newHouse(t, map[string]mcp.Server{"test": child(t, "stranger")})
+	_, err = h.host.Connect(t.Context(), "test")
+	if err == nil || err.Error() != `MCP server test: unsupported protocol version: "1999-01-01"` {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestProgramThatGreets: there are programs that write more than messages to their
+// standard output.
+func TestProgramThatGreets(t *testing.T) {
+	h := one(t, "chatty")
+	h.accept("test")
+	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); r.Output != "you said: x" {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestConfigurationIsFollowed(t *testing.T) {

@@ -16,8 +16,11 @@ const (
 	maxDepth       = 12
 	maxSchemas     = 2000
 	maxSchemaBytes = 128 << 10
-	maxPartChars   = 500
-	maxAboutChars  = 2000
+	// maxWritten is how long a schema may be with its references written out, when it
+	// grows by that to more than twice its length: every model reads it in every turn.
+	maxWritten    = 16 << 10
+	maxPartChars  = 500
+	maxAboutChars = 2000
 )
 
 // noParameters is the schema of a tool that takes nothing.
@@ -25,8 +28,9 @@ const noParameters = `{"properties":{},"type":"object"}`
 
 // parameters makes a server's schema one of ours: an object at the root,
 // references written out, every property with a type and a description, and no
-// character that people cannot see. Of a schema that is none, or too large, is
-// left that the arguments are an object.
+// character that people cannot see. Of one that refers to itself, or to the same
+// things many times, the inner parts accept anything. Of a schema that is none, or
+// too large, is left that the arguments are an object.
 func parameters(schema json.RawMessage) json.RawMessage {
 	root, ok := decode(schema)
 	if !ok || len(schema) > maxSchemaBytes {
@@ -35,17 +39,20 @@ func parameters(schema json.RawMessage) json.RawMessage {
 	if kind := root["type"]; kind != nil && kind != "object" {
 		return json.RawMessage(noParameters)
 	}
-	c := cleaner{root: root}
-	clean := c.schema(root, 0)
-	clean["type"] = "object"
-	if _, ok := clean["properties"].(map[string]any); !ok {
-		clean["properties"] = map[string]any{}
-	}
-	for _, form := range []map[string]any{clean, loose(clean)} {
-		text, err := json.Marshal(form)
-		if err == nil && len(text) <= 4*maxSchemaBytes && tools.CheckSchema(text) == nil {
+	var clean map[string]any
+	for depth := maxDepth; depth > 0; depth /= 2 {
+		clean = (&cleaner{root: root, depth: depth}).whole()
+		text, err := json.Marshal(clean)
+		if err != nil || len(text) > max(maxWritten, 2*len(schema)) {
+			continue
+		}
+		if tools.CheckSchema(text) == nil {
 			return text
 		}
+		break
+	}
+	if text, err := json.Marshal(loose(clean)); err == nil && tools.CheckSchema(text) == nil {
+		return text
 	}
 	return json.RawMessage(noParameters)
 }
@@ -73,13 +80,24 @@ func decode(schema json.RawMessage) (map[string]any, bool) {
 // cleaner brings one schema into shape.
 type cleaner struct {
 	root    map[string]any
-	schemas int
+	depth   int // how deep it looks
+	schemas int // how many it has seen
+}
+
+// whole cleans the schema of a tool's arguments.
+func (c *cleaner) whole() map[string]any {
+	clean := c.schema(c.root, 0)
+	clean["type"] = "object"
+	if _, ok := clean["properties"].(map[string]any); !ok {
+		clean["properties"] = map[string]any{}
+	}
+	return clean
 }
 
 // schema cleans a schema and what is inside it. What lies too deep accepts
 // anything.
 func (c *cleaner) schema(n map[string]any, depth int) map[string]any {
-	if c.schemas++; depth > maxDepth || c.schemas > maxSchemas {
+	if c.schemas++; depth > c.depth || c.schemas > maxSchemas {
 		return map[string]any{}
 	}
 	n = c.resolve(n)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,9 +38,13 @@ func TestParameters(t *testing.T) {
 func TestParametersThatGrow(t *testing.T) {
 	tree := `{"properties":{"root":{"$ref":"#/$defs/N"}},"$defs":{"N":{"type":"object","properties":{"l":{"$ref":"#/$defs/N"},"m":{"$ref":"#/$defs/N"},"r":{"$ref":"#/$defs/N"}}}}}`
 	loop := `{"properties":{"a":{"$ref":"#/properties/a"}}}`
-	for _, schema := range []string{tree, loop} {
+	twice := `{"properties":{"r":{"$ref":"#/$defs/a0"}},"$defs":{"a30":{"type":"string"}`
+	for i := range 30 {
+		twice += fmt.Sprintf(`,"a%d":{"type":"object","properties":{"x":{"$ref":"#/$defs/a%[2]d"},"y":{"$ref":"#/$defs/a%[2]d"}}}`, i, i+1)
+	}
+	for _, schema := range []string{tree, loop, twice + "}}"} {
 		got := parameters(json.RawMessage(schema))
-		if len(got) > 4*maxSchemaBytes || tools.CheckSchema(got) != nil || !strings.Contains(string(got), `"properties":{"`) {
+		if len(got) > maxWritten || tools.CheckSchema(got) != nil || !strings.Contains(string(got), `"properties":{"`) {
 			t.Errorf("%d bytes: %.200s", len(got), got)
 		}
 	}
