@@ -204,10 +204,13 @@ func different(tx *store.Tx, all []*candidate, n int) ([]*candidate, map[store.C
 		for _, c := range some {
 			chunk, ok := there[c.id]
 			s := saying{chunk.Source, chunk.Content}
-			if !ok || len(first) == n || said[s] {
+			kept := chunk.Kind == store.KindMemory
+			if !ok || len(first) == n || kept && said[s] {
 				continue
 			}
-			said[s] = chunk.Kind == store.KindMemory
+			if kept {
+				said[s] = true
+			}
 			first, chunks[c.id] = append(first, c), chunk
 		}
 	}
