@@ -111,9 +111,13 @@ func (m *Memory) ensureSet(ctx context.Context) (set store.VectorSet, err error)
 		return set, err
 	}
 	err = m.store.Write(ctx, func(tx *store.Tx) error {
-		if other, found, err := m.vectorSet(tx); err != nil || found {
-			set = other
+		other, found, err := m.vectorSet(tx)
+		if err != nil {
 			return err
+		}
+		if found {
+			set = other
+			return nil
 		}
 		set.ID, err = tx.AddVectorSet(set)
 		return err
