@@ -123,6 +123,7 @@ for (const key of ["title", "body", "readyState"]) { Object.defineProperty(docum
 		_, _ = io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg"><text>drawn words</text></svg>`)
 	})
 	mux.HandleFunc("/alert", page(`<title>Alert</title><script>alert("stop"); document.title = "went on"</script>`))
+	mux.HandleFunc("/draft", page(`<title>Draft</title><button id=b>edit</button><script>onbeforeunload = e => e.preventDefault()</script>`))
 	mux.HandleFunc("/stuck", page(`<title>Stuck</title><button id=b onclick="for (;;);">x</button>`))
 	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://"+s.trap()+"/secret", http.StatusFound)
@@ -357,6 +358,20 @@ func TestBrowserFollowsNewWindows(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := h.call("browser", args{"action": "click", "selector": "#none"}); r.ErrorKind != tools.Execution || !strings.HasPrefix(r.Output, "Error: nothing visible matches #none") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestBrowserLeavesAPageThatAsksToStay: a page that holds something unsaved asks
+// whether one wants to leave, as soon as it was clicked on.
+func TestBrowserLeavesAPageThatAsksToStay(t *testing.T) {
+	s := openSite(t)
+	h := furnished(t, web.Config{})
+	h.call("browser", args{"action": "open", "url": s.URL + "/draft"})
+	if r := h.call("browser", args{"action": "click", "selector": "#b"}); !r.Success {
+		t.Fatalf("%+v", r)
+	}
+	if r := h.call("browser", args{"action": "open", "url": s.URL}); !strings.Contains(r.Output, "Order some tea") {
 		t.Errorf("%+v", r)
 	}
 }

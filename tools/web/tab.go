@@ -127,13 +127,15 @@ var closed = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 	return err
 })
 
-// hear closes dialogs, which would stop the page for ever.
+// hear closes dialogs, which would stop the page for ever: with no, but to the
+// question whether the page may be left, which it must.
 func (t *tab) hear(event any) {
-	if _, is := event.(*page.EventJavascriptDialogOpening); is {
+	if dialog, is := event.(*page.EventJavascriptDialogOpening); is {
+		answer := page.HandleJavaScriptDialogParams{Accept: dialog.Type == page.DialogTypeBeforeunload}
 		go func() {
 			// When it fails, the page has gone.
 			_ = chromedp.Do(t.ctx, chromedp.Func(func(ctx context.Context, at *chromedp.Target) error {
-				_, err := cdp.Call(ctx, at, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
+				_, err := cdp.Call(ctx, at, page.HandleJavaScriptDialog, answer)
 				return err
 			}))
 		}()
