@@ -279,6 +279,9 @@ func (h *house) scope() (s store.Scope) {
 		s.Kinds = []store.Kind{store.Kinds()[h.IntN(2)], store.KindFile}
 	}
 	if h.IntN(4) == 0 {
+		s.Before = 1 + h.Int64N(h.said+1)
+	}
+	if h.IntN(4) == 0 {
 		s.Since = h.now.Add(-30 * time.Hour)
 	}
 	if h.IntN(4) == 0 {
@@ -296,7 +299,7 @@ func TestSearchFindsWhatAPlainLookFinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	h := &house{rand.New(rand.NewPCG(1, 2)), s, time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), 0, 0}
+	h := &house{rand.New(rand.NewPCG(6, 2)), s, time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), 0, 0}
 	words := New(Config{Store: s, Log: slog.New(slog.DiscardHandler)})
 	vectors := New(Config{Store: s, Embedder: hashed{}, Log: slog.New(slog.DiscardHandler)})
 	for round := range 10 {
@@ -322,6 +325,7 @@ func TestSearchFindsWhatAPlainLookFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, got := p.byWords(q.Text, q.Scope), make([]store.ChunkID, len(hits))
+			want = want[:min(len(want), keywordCandidates)]
 			for i, hit := range hits {
 				got[i] = hit.ID
 			}
