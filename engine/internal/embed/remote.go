@@ -124,6 +124,24 @@ func (r *Remote) persist(ctx context.Context, texts []string) ([][]float32, erro
 	}
 }
 
+// statusError is the error of an answer that is none.
+type statusError struct {
+	code int
+	text string
+}
+
+func (e *statusError) Error() string { return e.text }
+
+// Refusal reports whether one of the texts may be what the server does not take, such
+// as one that is too long for its model; the server of llama.cpp answers 500 then.
+func (e *statusError) Refusal() bool {
+	switch e.code {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+		return true
+	}
+	return false
+}
+
 // refusal is the error of an answer that is none.
 func refusal(response *http.Response) error {
 	var body struct {
@@ -132,9 +150,9 @@ func refusal(response *http.Response) error {
 		} `json:"error"`
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, maxRemoteError)) // the status says enough
-	err := fmt.Errorf("the server answers %s", response.Status)
+	err := &statusError{response.StatusCode, "the server answers " + response.Status}
 	if json.Unmarshal(text, &body) == nil && body.Error.Message != "" {
-		err = fmt.Errorf("%w: %s", err, body.Error.Message)
+		err.text += ": " + body.Error.Message
 	}
 	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode < http.StatusInternalServerError {
 		return err

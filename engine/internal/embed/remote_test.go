@@ -114,6 +114,27 @@ func TestRemoteGivesUp(t *testing.T) {
 	}
 }
 
+// refusing is an error that knows whether it may be about one text.
+type refusing interface {
+	error
+	Refusal() bool
+}
+
+// TestRefusals: what a server says of one text is told apart from what it says of
+// itself.
+func TestRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, r := remote(t, "sk-right")
+		for code, want := range map[int]bool{400: true, 413: true, 422: true, 500: true, 401: false, 404: false, 429: false, 502: false, 503: false} {
+			server.PushEmbeddings(modeltest.Error(code, "no"))
+			_, err := r.Query(t.Context(), "a")
+			if e, ok := errors.AsType[refusing](err); !ok || e.Refusal() != want {
+				t.Errorf("%d: %v", code, err)
+			}
+		}
+	})
+}
+
 func TestRemoteEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, r := remote(t, "sk-right")

@@ -183,6 +183,12 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 	})
 }
 
+// refusing is an error of an embedder that may be about one text alone.
+type refusing interface {
+	error
+	Refusal() bool
+}
+
 // hopeless is how many texts an embedder refuses, one after another, before it is
 // taken for one that refuses everything.
 const hopeless = 4
@@ -191,7 +197,7 @@ const hopeless = 4
 // the others get theirs all the same, and that one has none.
 func (m *Memory) passages(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := m.embedder.Passages(ctx, texts)
-	if err == nil || len(texts) == 1 || noEmbedder(err) || ctx.Err() != nil {
+	if r, refuses := errors.AsType[refusing](err); !refuses || !r.Refusal() || len(texts) == 1 {
 		return vectors, err
 	}
 	vectors = make([][]float32, len(texts))

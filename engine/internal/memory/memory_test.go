@@ -2,7 +2,6 @@ package memory_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -414,6 +413,12 @@ func TestAnAbandonedModelLeavesNothing(t *testing.T) {
 	}
 }
 
+// refusal is the error of a server, about one text or about none.
+type refusal bool
+
+func (r refusal) Error() string { return "the server answers 500" }
+func (r refusal) Refusal() bool { return bool(r) }
+
 // choosy is a bag that refuses all texts with a word, and whatever comes with them.
 type choosy struct {
 	bag
@@ -422,7 +427,7 @@ type choosy struct {
 
 func (c choosy) Passages(ctx context.Context, texts []string) ([][]float32, error) {
 	if anyHas(texts, c.word) {
-		return nil, errors.New("input is too large to process")
+		return nil, refusal(true)
 	}
 	return c.bag.Passages(ctx, texts)
 }
