@@ -189,6 +189,11 @@ type refusing interface {
 	Refusal() bool
 }
 
+func refused(err error) bool {
+	r, ok := errors.AsType[refusing](err)
+	return ok && r.Refusal()
+}
+
 // hopeless is how many texts an embedder refuses, one after another, before it is
 // taken for one that refuses everything.
 const hopeless = 4
@@ -197,22 +202,22 @@ const hopeless = 4
 // the others get theirs all the same, and that one has none.
 func (m *Memory) passages(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := m.embedder.Passages(ctx, texts)
-	if r, refuses := errors.AsType[refusing](err); !refuses || !r.Refusal() || len(texts) == 1 {
+	if !refused(err) || len(texts) == 1 {
 		return vectors, err
 	}
 	vectors = make([][]float32, len(texts))
-	refused := 0
+	without := 0
 	for i, text := range texts {
-		one, refusal := m.embedder.Passages(ctx, []string{text})
-		if refusal == nil {
+		one, why := m.embedder.Passages(ctx, []string{text})
+		if why == nil {
 			vectors[i] = one[0]
 			continue
 		}
-		if refused++; refused == min(hopeless, len(texts)) && refused == i+1 || ctx.Err() != nil {
-			return nil, err
+		if without++; !refused(why) || without == i+1 && without == min(hopeless, len(texts)) {
+			return nil, why
 		}
 	}
-	m.log.Warn("texts without a vector, they are found by words", "texts", refused, "error", err)
+	m.log.Warn("texts without a vector, they are found by words", "texts", without, "err", err)
 	return vectors, nil
 }
 

@@ -419,15 +419,19 @@ type refusal bool
 func (r refusal) Error() string { return "the server answers 500" }
 func (r refusal) Refusal() bool { return bool(r) }
 
-// choosy is a bag that refuses all texts with a word, and whatever comes with them.
+// choosy is a bag that refuses all texts with a word, and whatever comes with them, and
+// is gone when it is asked for one with another word.
 type choosy struct {
 	bag
-	word string
+	word, end string
 }
 
 func (c choosy) Passages(ctx context.Context, texts []string) ([][]float32, error) {
-	if anyHas(texts, c.word) {
+	switch {
+	case anyHas(texts, c.word):
 		return nil, refusal(true)
+	case c.end != "" && anyHas(texts, c.end):
+		return nil, refusal(false)
 	}
 	return c.bag.Passages(ctx, texts)
 }
@@ -439,7 +443,7 @@ func TestARefusedTextKeepsNoOtherFromItsVector(t *testing.T) {
 	for _, text := range []string{"huge one", "huge two", "a small bird", "huge three", "a small cat"} {
 		save(t, s, store.Memory{Content: text, Source: text})
 	}
-	m := newMemory(s, choosy{bag{"a"}, "huge"})
+	m := newMemory(s, choosy{bag{"a"}, "huge", ""})
 	if err := m.Embed(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -449,8 +453,10 @@ func TestARefusedTextKeepsNoOtherFromItsVector(t *testing.T) {
 	if got := contents(t, m, memory.Query{Text: "huge"}); len(got) != 5 {
 		t.Errorf("by both: %q", got)
 	}
-	if err := newMemory(s, choosy{bag{"b"}, ""}).Embed(t.Context(), nil); err == nil {
-		t.Error("one that refuses everything is not noticed")
+	for name, c := range map[string]choosy{"refuses everything": {bag{"b"}, "", ""}, "is gone meanwhile": {bag{"b"}, "huge", "cat"}} {
+		if err := newMemory(s, c).Embed(t.Context(), nil); err == nil {
+			t.Errorf("one that %s is not noticed", name)
+		}
 	}
 }
 
