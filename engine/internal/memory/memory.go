@@ -68,6 +68,9 @@ type Memory struct {
 	fusion   func() Fusion
 	log      *slog.Logger
 
+	// searching is held for reading by each search, while it has the database open.
+	searching sync.RWMutex
+
 	mu    sync.Mutex
 	set   store.VectorSetID // whose signs are loaded
 	signs map[store.Kind]*signs
@@ -99,8 +102,11 @@ func New(c Config) *Memory {
 	return &Memory{store: c.Store, embedder: c.Embedder, rest: c.Rest, fusion: c.Fusion, log: c.Log, common: map[string]int{}}
 }
 
-// Reload forgets what was read of the vectors, after a chat got another id.
+// Reload forgets what was read of the vectors, after a chat got another id. It waits
+// for the searches that began before: they would read it again as it was.
 func (m *Memory) Reload() {
+	m.searching.Lock()
+	defer m.searching.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.set, m.signs = 0, nil

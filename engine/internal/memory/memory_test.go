@@ -500,6 +500,34 @@ func TestOthersSearchMeanwhile(t *testing.T) {
 	}
 }
 
+// TestAChatMovesWhileItIsSearched: it finds what it knows under its new id, and nobody
+// does under the old one.
+func TestAChatMovesWhileItIsSearched(t *testing.T) {
+	s := openStore(t)
+	var then func()
+	m := newMemory(s, looked{bag{"a"}, &then})
+	save(t, s, store.Memory{Channel: "telegram", Chat: -1, Content: "early bird"})
+	if err := m.Embed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	find := func(chat int64) []string {
+		return contents(t, m, memory.Query{Text: "bird", Mode: memory.Vector, Scope: store.Scope{Channel: "telegram", Chat: chat}})
+	}
+	reloaded := make(chan struct{})
+	then = func() {
+		write(t, s, func(tx *store.Tx) error { return tx.MoveChat("telegram", -1, -100) })
+		go func() {
+			m.Reload()
+			close(reloaded)
+		}()
+	}
+	find(-1)
+	<-reloaded
+	if before, after := find(-1), find(-100); len(before) != 0 || len(after) != 1 {
+		t.Errorf("the old id finds %q, the new one %q", before, after)
+	}
+}
+
 // TestAServerChangesItsModel: a server has another model behind the same name, whose
 // vectors are longer or shorter. Search goes by words until something is to be
 // embedded; then all is, again.

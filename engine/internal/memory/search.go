@@ -102,6 +102,8 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 	q.Text = beginning(q.Text, maxQuery)
 	asked := m.ask(ctx, q)
 	found := make([][]Hit, len(scopes))
+	m.searching.RLock()
+	defer m.searching.RUnlock()
 	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
 		var words wanted
 		if q.Mode != Vector {
