@@ -124,6 +124,7 @@ for (const key of ["title", "body", "readyState"]) { Object.defineProperty(docum
 	})
 	mux.HandleFunc("/alert", page(`<title>Alert</title><script>alert("stop"); document.title = "went on"</script>`))
 	mux.HandleFunc("/draft", page(`<title>Draft</title><button id=b>edit</button><script>onbeforeunload = e => e.preventDefault()</script>`))
+	mux.HandleFunc("/opens", page(`<title>Opens</title>Shop <button id=one onclick="window.open('/more')">about</button><button id=none onclick="window.open()">nothing</button>`))
 	mux.HandleFunc("/stuck", page(`<title>Stuck</title><button id=b onclick="for (;;);">x</button>`))
 	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://"+s.trap()+"/secret", http.StatusFound)
@@ -355,6 +356,14 @@ func TestBrowserFollowsNewWindows(t *testing.T) {
 	h.call("browser", args{"action": "open", "url": s.URL})
 	r := h.call("browser", args{"action": "click", "selector": "a[target=_blank]"})
 	if !strings.Contains(r.Output, "We love tea") {
+		t.Errorf("%+v", r)
+	}
+	// A script opens a window first, and then says where it leads to.
+	h.call("browser", args{"action": "open", "url": s.URL + "/opens"})
+	if r := h.call("browser", args{"action": "click", "selector": "#none"}); !strings.Contains(r.Output, "Shop") {
+		t.Errorf("%+v", r)
+	}
+	if r := h.call("browser", args{"action": "click", "selector": "#one"}); !strings.Contains(r.Output, "We love tea") {
 		t.Errorf("%+v", r)
 	}
 	if r := h.call("browser", args{"action": "click", "selector": "#none"}); r.ErrorKind != tools.Execution || !strings.HasPrefix(r.Output, "Error: nothing visible matches #none") {
