@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -520,6 +521,9 @@ func TestAChatMovesWhileItIsSearched(t *testing.T) {
 			m.Reload()
 			close(reloaded)
 		}()
+		for range 1000 {
+			runtime.Gosched() // it would have reloaded by now, if it did not wait
+		}
 	}
 	find(-1)
 	<-reloaded
