@@ -90,10 +90,10 @@ const readingMemory = 512 << 20
 // command runs a call on a repository that permits it.
 func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall) (sandbox.Outcome, error) {
 	env := append(repo.environment(), "GIT_ALLOW_PROTOCOL="+repo.protocols(c))
-	var memory uint64
+	var memory []uint64
 	if slices.Contains(gitReading, c.action) {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
-		memory = readingMemory
+		memory = []uint64{readingMemory}
 	}
 	if agent := os.Getenv("SSH_AUTH_SOCK"); c.network() && agent != "" {
 		env = append(env, "SSH_AUTH_SOCK="+agent)

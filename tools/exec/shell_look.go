@@ -22,8 +22,10 @@ type view struct {
 	dir string
 	// listed says that the list of approved commands has all of it.
 	listed bool
-	// harmless says that it was allowed for the files that it names.
+	// harmless says that it was allowed for the files that it names, or some of it.
 	harmless bool
+	// allow is what the owner has put on the list.
+	allow []command.Pattern
 	// unlisted says what the list does not have, and why.
 	unlisted string
 	// binds identifies where it runs and what the scripts are that it runs.
@@ -56,7 +58,7 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 	}
 	defer w.root.Close()
 	settings := s.config.Settings()
-	v.line, v.mode, v.dir = line, settings.Mode, w.dir
+	v.line, v.mode, v.dir, v.allow = line, settings.Mode, w.dir, settings.Allow
 	if v.mode != ModeFull && v.mode != ModeDeny {
 		v.mode = ModeAllowlist
 		v.listed, v.harmless, v.unlisted = listed(line, settings, w)
@@ -76,7 +78,7 @@ func listed(line command.Line, settings ShellSettings, w where) (ok, harmless bo
 	}
 	for _, p := range line.Plain {
 		for i, prog := range p.Programs {
-			if slices.ContainsFunc(settings.Allow, func(a command.Pattern) bool { return a.Allows(prog.Argv, i > 0) }) {
+			if allowed(settings.Allow, p, i) {
 				continue
 			}
 			if !settings.Harmless {
@@ -89,6 +91,11 @@ func listed(line command.Line, settings ShellSettings, w where) (ok, harmless bo
 		}
 	}
 	return true, harmless, ""
+}
+
+// allowed reports whether a pattern has a program of a pipeline.
+func allowed(patterns []command.Pattern, p command.Pipeline, i int) bool {
+	return slices.ContainsFunc(patterns, func(a command.Pattern) bool { return a.Allows(p.Programs[i].Argv, i > 0) })
 }
 
 // named names a part of a line that is not allowed.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"klawbot/tools"
+	"klawbot/tools/exec/command"
 	"klawbot/tools/sandbox"
 )
 
@@ -30,7 +31,7 @@ func (s *Shell) run(ctx context.Context, c tools.Call, _ shellArgs) tools.Result
 	for i := range steps {
 		steps[i].command.ReadOnly = s.config.ReadOnly(c)
 		if v.harmless {
-			steps[i].command.MaxMemory = harmlessMemory
+			steps[i].command.MaxMemory = v.memory(v.line.Plain[i])
 		}
 	}
 	if v.args.Background {
@@ -86,6 +87,18 @@ func (v view) undecided(d tools.Decision) string {
 // harmlessMemory is how much a program may take that nobody is asked about, in bytes:
 // a regular expression for grep can want all that there is.
 const harmlessMemory = 256 << 20
+
+// memory bounds the harmless programs of a pipeline. What the owner has put on the
+// list is not bounded.
+func (v view) memory(p command.Pipeline) []uint64 {
+	bounds := make([]uint64, len(p.Programs))
+	for i := range p.Programs {
+		if !allowed(v.allow, p, i) {
+			bounds[i] = harmlessMemory
+		}
+	}
+	return bounds
+}
 
 // maxOutput is how much is kept of what one call writes, in bytes, of each
 // stream.

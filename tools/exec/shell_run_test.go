@@ -70,6 +70,12 @@ func TestAHarmlessCommandTakesLittleMemory(t *testing.T) {
 	if r := b.call("shell", map[string]any{"command": "sort notes | grep -c t"}); !r.Success {
 		t.Errorf("%+v", r)
 	}
+	// What the owner has put on the list takes what it needs, also beside a grep.
+	b.allow("sh limit.sh").settings.Harmless = true
+	b.file("limit.sh", "ulimit -d\n")
+	if r := b.call("shell", map[string]any{"command": "sh limit.sh | grep -vx 262144"}); !r.Success {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestNoWorkspace(t *testing.T) {

@@ -25,8 +25,8 @@ type job struct {
 	run string
 	// stages are the programs of the pipeline.
 	stages []*exec.Cmd
-	// memory bounds what each stage may take, in bytes; 0 does not.
-	memory uint64
+	// memory bounds what each stage may take, in bytes; 0, or none, does not.
+	memory []uint64
 	// kill, if not nil, ends what signals do not reach.
 	kill func()
 	// watch, if not nil, looks at the command while it runs.
@@ -186,8 +186,8 @@ func (p *Process) startStages() error {
 			}
 			return err
 		}
-		if p.job.memory > 0 {
-			boundMemory(s.Process.Pid, p.job.memory)
+		if i < len(p.job.memory) && p.job.memory[i] > 0 {
+			boundMemory(s.Process.Pid, p.job.memory[i])
 		}
 	}
 	return nil

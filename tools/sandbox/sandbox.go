@@ -84,9 +84,10 @@ type Command struct {
 	MaxOutput int
 	// HeadOnly keeps only the begin of a longer output.
 	HeadOnly bool
-	// MaxMemory is how much memory of its own each program may take with Off, in
-	// bytes; 0: as much as there is. A sandbox has limits of its own.
-	MaxMemory uint64
+	// MaxMemory is how much memory of its own each program of the pipeline may take
+	// with Off, in bytes; 0, or none: as much as there is. A sandbox has limits of its
+	// own.
+	MaxMemory []uint64
 }
 
 // argvs are the commands of the pipeline in order.
