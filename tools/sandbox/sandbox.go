@@ -26,7 +26,8 @@
 // It is killed when the ctx of Start ends, so that ctx is the one of the bot and
 // not of the call. Whatever way a command ends, every process that it started is
 // killed before Done is closed: nothing outlives it, but without a sandbox what
-// has hidden on purpose, out of the tree, the group and the marked environment.
+// has hidden on purpose: out of the tree and the group, without the name in its
+// environment and without the mark in its limits.
 //
 // A command sees the environment variables PATH, HOME, LANG, TERM and TZ, what
 // Env adds, and KLAWBOT_RUN, by which stray processes are found. Output beyond
