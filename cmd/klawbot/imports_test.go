@@ -33,7 +33,7 @@ var allowed = map[string]rule{
 	"tools/exec/command":                 {nil, "pure rules"},
 	"tools/mcp":                          {[]string{"tools", "tools/sandbox", "internal/httpclient"}, "one family"},
 	"tools/plugin":                       {[]string{"tools", "tools/sandbox"}, "one family"},
-	"tools/web":                          {[]string{"tools", "internal/httpclient"}, "one family"},
+	"tools/web":                          {[]string{"tools", "tools/sandbox", "internal/httpclient"}, "one family"},
 	"tools/sandbox":                      {[]string{"tools"}, "runs a process, confined"},
 	"skills":                             {nil, "embedded files"},
 	"engine":                             {[]string{"gateway", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},

@@ -135,7 +135,7 @@ const maxKills = 5
 
 func (d docker) output(ctx context.Context, args ...string) []string {
 	c := exec.CommandContext(ctx, d.program, args...)
-	c.Env = pick(dockerVariables)
+	c.Env = append(pick(dockerVariables), Apart())
 	out, _ := c.Output() // what is not gone is looked for again
 	return strings.Fields(string(out))
 }

@@ -15,6 +15,10 @@ const insidePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 // that left the process group, together with the mark of Linux.
 const runVariable = "KLAWBOT_RUN"
 
+// Apart is the variable of a program that the bot starts for itself while commands
+// run. It may have got the mark of one, and is not ended with it.
+func Apart() string { return runVariable + "=apart" }
+
 // environ is the environment of a command outside a sandbox.
 func environ(run string, extra []string) []string {
 	return append(append(pick(passed), runVariable+"="+run), extra...)

@@ -59,12 +59,12 @@ const maxRounds = 100
 // killMarked kills every process that bears a mark of the run, wherever it went,
 // until there is none.
 func killMarked(run string) {
-	name, number := []byte(runVariable+"="+run), newMark(run)
+	number := newMark(run)
 	for range maxRounds {
 		found := false
 		for _, folder := range procFolders() {
 			pid, err := strconv.Atoi(filepath.Base(folder))
-			if err != nil || pid == os.Getpid() || !named(pid, name) && !(markOf(pid) == number && lives(pid)) {
+			if err != nil || pid == os.Getpid() || !belongs(pid, run, number) {
 				continue
 			}
 			if !errors.Is(syscall.Kill(pid, syscall.SIGKILL), syscall.ESRCH) {
@@ -77,9 +77,12 @@ func killMarked(run string) {
 	}
 }
 
-// named reports whether a process was started with the name of a run in its
-// environment. A process that has exited has none.
-func named(pid int, name []byte) bool {
+// belongs reports whether a process is of a run: its environment has the name, or
+// has none and the process bears the mark. A process that has exited is of no run.
+func belongs(pid int, run string, number mark) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(env, name)
+	if err == nil && bytes.Contains(env, []byte(runVariable+"=")) {
+		return bytes.Contains(env, []byte(runVariable+"="+run))
+	}
+	return markOf(pid) == number && lives(pid)
 }

@@ -50,7 +50,8 @@ func markOf(pid int) mark {
 }
 
 // marking is held while the bot itself bears a mark, which is the only way to give
-// a program one before it runs.
+// a program one before it runs. Programs that are started otherwise meanwhile get it,
+// too; see Apart.
 var marking sync.Mutex
 
 // startMarked starts a program of a run. Where the limit cannot be set, the name in

@@ -1,8 +1,13 @@
 package sandbox_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,4 +41,23 @@ func TestTheNextBotEndsWhatAKilledOneLeft(t *testing.T) {
 	if out := p.Outcome(); !out.Stopped || running(mine) != 0 {
 		t.Errorf("%+v", out)
 	}
+}
+
+// TestWhatStandsApartIsNotEnded: a browser that the bot starts at the same moment as a
+// command may have got the mark of this one.
+func TestWhatStandsApartIsNotEnded(t *testing.T) {
+	c := command(t, "sh", "-c", "env -i "+sandbox.Apart()+` "PATH=$PATH" setsid -f sh -c 'echo $$ >pid; exec sleep 1000' >/dev/null 2>&1; while ! [ -s pid ]; do sleep 0.05; done`)
+	mustRun(t, sandbox.Off(), c)
+	text, err := os.ReadFile(filepath.Join(c.Dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(status), ") Z ") {
+		t.Errorf("it was ended: %s, %v", status, err)
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL) // it is there, or the test has failed
 }
