@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"hash/fnv"
 	"os"
 	"os/exec"
@@ -92,7 +93,14 @@ func EndOrphans() (n int) {
 // another space of process ids nobody can tell.
 func orphaned(pid int) bool {
 	bot := markOf(pid).bot()
-	return bot != 0 && !lives(bot) && lives(pid) && space(pid) != "" && space(pid) == space(os.Getpid())
+	return bot != 0 && gone(bot) && lives(pid) && space(pid) != "" && space(pid) == space(os.Getpid())
+}
+
+// gone reports whether there is no such process, or only its exit code. One that /proc
+// hides is there: another bot of the same user may be.
+func gone(pid int) bool {
+	p, ok := readProc("/proc/" + strconv.Itoa(pid))
+	return ok && p.exited || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
 // space is the name of a process's space of process ids, empty when it is not shown.

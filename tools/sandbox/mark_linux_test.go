@@ -44,9 +44,10 @@ func TestTheNextBotEndsWhatAKilledOneLeft(t *testing.T) {
 }
 
 // TestWhatStandsApartIsNotEnded: a browser that the bot starts at the same moment as a
-// command may have got the mark of this one.
+// command may have got the mark of this one. The shell stays a shell: while a program
+// is exchanged for another one it has no environment for a moment.
 func TestWhatStandsApartIsNotEnded(t *testing.T) {
-	c := command(t, "sh", "-c", "env -i "+sandbox.Apart()+` "PATH=$PATH" setsid -f sh -c 'echo $$ >pid; exec sleep 1000' >/dev/null 2>&1; while ! [ -s pid ]; do sleep 0.05; done`)
+	c := command(t, "sh", "-c", "env -i "+sandbox.Apart()+` "PATH=$PATH" setsid -f sh -c 'echo $$ >pid; sleep 1000; :' >/dev/null 2>&1; while ! [ -s pid ]; do sleep 0.05; done`)
 	mustRun(t, sandbox.Off(), c)
 	text, err := os.ReadFile(filepath.Join(c.Dir, "pid"))
 	if err != nil {
@@ -59,5 +60,5 @@ func TestWhatStandsApartIsNotEnded(t *testing.T) {
 	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(status), ") Z ") {
 		t.Errorf("it was ended: %s, %v", status, err)
 	}
-	_ = syscall.Kill(pid, syscall.SIGKILL) // it is there, or the test has failed
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // it is there, or the test has failed
 }
