@@ -170,6 +170,29 @@ func TestApproveOnce(t *testing.T) {
 	}
 }
 
+// TestATapOutlivesALostReply: a person taps before the messenger's reply, which never
+// comes. The tap has told that the question arrived, so it is not asked again.
+func TestATapOutlivesALostReply(t *testing.T) {
+	h, _ := pad(t)
+	lost := false
+	h.messenger.lose = func(call string) bool {
+		if lost || !strings.Contains(call, "May I run") {
+			return false
+		}
+		lost = true
+		q := h.messenger.shown[len(h.messenger.shown)-1]
+		h.messenger.mu.Unlock() // the bot says more meanwhile
+		defer h.messenger.mu.Lock()
+		h.tap(alice, q, tapOnce)
+		for tick := time.Tick(time.Millisecond); !h.settled(q.id); {
+			<-tick
+		}
+		return true
+	}
+	h.start().says(alice, "launch it")
+	h.shows(alice, "so: launched", "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```")
+}
+
 // buttonFirst is what people read who write while a button is waited for.
 const buttonFirst = "I wait for one of the buttons above; what you write now comes after that. /stop ends the waiting."
 

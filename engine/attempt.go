@@ -28,13 +28,13 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	var part gateway.Part
 	if err := json.Unmarshal(o.Body, &part); err != nil {
 		o.State, o.Note = store.OutboxDead, err.Error()
-		return o, d.write(ctx, o)
+		return d.write(ctx, o)
 	}
 	if o.State == store.OutboxSending && o.Edit == 0 {
 		// The last process died between the request and its answer.
 		o, beside := d.inDoubt(o, part, "the process ended while it was sent", false)
 		o.NotBefore = time.Now() // without a time, deliverAll would take the channel for broken
-		return o, d.settle(ctx, o, beside)
+		return d.settle(ctx, o, beside)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
@@ -58,7 +58,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 			break
 		}
 		o.State = store.OutboxSending
-		if err := d.write(ctx, o); err != nil {
+		if o, err = d.write(ctx, o); err != nil || o.State != store.OutboxSending {
 			return o, err
 		}
 		crashPoint("outbox.sending")
@@ -79,7 +79,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
 	}
 	d.e.meters.delivery(o)
-	err = d.settle(ctx, o, beside)
+	o, err = d.settle(ctx, o, beside)
 	crashPoint("outbox.settled")
 	return o, err
 }
@@ -233,22 +233,41 @@ func backoff(n int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// write stores what delivery changed of a row.
-func (d *delivery) write(ctx context.Context, o store.Out) error {
-	return d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.UpdateOut(o) })
+// write stores what delivery changed of a row, and returns what the row is then.
+func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err error) {
+	err = d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		now, err = change(tx, o)
+		return err
+	})
+	return now, err
 }
 
 // settle is write for what has happened already, so it outlives a full disk:
 // otherwise what arrived would be sent again.
-func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) error {
+func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) (now store.Out, err error) {
 	nobody := store.Address{} // the answer is there, nobody waits
-	return d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) error {
-		if err := tx.UpdateOut(o); err != nil {
+	err = d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
+		if now, err = change(tx, o); err != nil {
 			return err
 		}
-		if err := d.e.showLate(tx, o); err != nil {
+		if err := d.e.showLate(tx, now); err != nil {
 			return err
 		}
 		return addOuts(tx, beside)
 	})
+	return now, err
+}
+
+// change stores a row, and returns what it is then. What was settled meanwhile does
+// not leave once more: who answers a question before the messenger's reply tells that
+// it has arrived.
+func change(tx *store.Tx, o store.Out) (store.Out, error) {
+	now, err := tx.OutNamed(o.Key)
+	if err != nil {
+		return o, err
+	}
+	if o.State != store.OutboxSent && now.State != store.OutboxNew && now.State != store.OutboxSending {
+		return now, nil
+	}
+	return o, tx.UpdateOut(o)
 }
