@@ -131,10 +131,10 @@ func TestStopCancelsTheTurnAndDropsWhatWaits(t *testing.T) {
 	if d := time.Since(began); d > 8*time.Second {
 		t.Errorf("stopping took %v, want it at once", d)
 	}
-	h.says(alice, "/stop")
-	h.shows(alice, "Stopped. Waiting messages dropped: 2.", "Nothing is running.")
-	h.says(alice, "after")
-	h.shows(alice, "Stopped. Waiting messages dropped: 2.", "Nothing is running.", "re: after")
+	h.until("nothing runs any more", func() bool { return h.asks(alice, "/stop") == "Nothing is running." })
+	if got := h.asks(alice, "after"); got != "re: after" {
+		t.Errorf("the next answer is %q", got)
+	}
 }
 
 func TestTurnOfToolsAndTheirEffects(t *testing.T) {
