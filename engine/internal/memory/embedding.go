@@ -194,26 +194,29 @@ func refused(err error) bool {
 	return ok && r.Refusal()
 }
 
-// hopeless is how many texts an embedder refuses, one after another, before it is
-// taken for one that refuses everything.
-const hopeless = 4
+// aWord is a text that no embedder refuses but one that refuses everything.
+const aWord = "word"
 
 // passages are the vectors of texts. A server may refuse one that is too long for it;
 // the others get theirs all the same, and that one has none.
 func (m *Memory) passages(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := m.embedder.Passages(ctx, texts)
-	if !refused(err) || len(texts) == 1 {
+	if !refused(err) {
 		return vectors, err
+	}
+	if _, err := m.embedder.Passages(ctx, []string{aWord}); err != nil {
+		return nil, err
 	}
 	vectors = make([][]float32, len(texts))
 	without := 0
 	for i, text := range texts {
 		one, why := m.embedder.Passages(ctx, []string{text})
-		if why == nil {
+		switch {
+		case why == nil:
 			vectors[i] = one[0]
-			continue
-		}
-		if without++; !refused(why) || without == i+1 && without == min(hopeless, len(texts)) {
+		case refused(why):
+			without++
+		default:
 			return nil, why
 		}
 	}

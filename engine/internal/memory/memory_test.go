@@ -461,6 +461,27 @@ func TestARefusedTextKeepsNoOtherFromItsVector(t *testing.T) {
 	}
 }
 
+// TestManyRefusedTextsKeepNoLaterOneFromItsVector: a bot that starts again looks once
+// more at what was refused, and goes on.
+func TestManyRefusedTextsKeepNoLaterOneFromItsVector(t *testing.T) {
+	s := openStore(t)
+	for i := range 10 {
+		save(t, s, store.Memory{Content: fmt.Sprintf("huge thing%d", i)})
+	}
+	for i := range 2 {
+		m := newMemory(s, choosy{bag{"a"}, "huge", ""})
+		if i > 0 {
+			save(t, s, store.Memory{Content: "a small bird"})
+		}
+		if err := m.Embed(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, m, memory.Query{Text: "small", Mode: memory.Vector}); len(got) != i {
+			t.Errorf("by vectors: %q", got)
+		}
+	}
+}
+
 // looked is a bag that lets something happen while a search has the database open.
 type looked struct {
 	bag
