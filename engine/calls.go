@@ -111,7 +111,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		Chat: reachable(home).Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
 		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress, Heard: t.heard,
-		Within: t.within(),
+		Within: t.within(), Owner: t.owned,
 	}
 }
 

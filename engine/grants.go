@@ -105,7 +105,7 @@ func (d *Data) Approvals(ctx context.Context, limit int) ([]Approval, error) {
 // CheckPolicy says what would happen to a call from a chat, in its text form, or
 // at the command line. Nothing runs.
 func (d *Data) CheckPolicy(tool string, arguments json.RawMessage, chat string) tools.Decision {
-	return d.executor.Check(tools.Call{Name: tool, Arguments: arguments, Chat: chat, Origin: tools.OriginPerson})
+	return d.executor.Check(tools.Call{Name: tool, Arguments: arguments, Chat: chat, Origin: tools.OriginPerson, Owner: chat == ""})
 }
 
 // CallApproved is CallTool by an owner who has agreed beforehand to what would
@@ -121,6 +121,6 @@ func (d *Data) call(ctx context.Context, name string, arguments json.RawMessage,
 		return tools.Result{}, fmt.Errorf("open the changelog: %w", err)
 	}
 	return d.executor.Execute(ctx, tools.Call{
-		ID: newID(), Name: name, Arguments: arguments, Origin: tools.OriginPerson, Changelog: log, Approver: who,
+		ID: newID(), Name: name, Arguments: arguments, Origin: tools.OriginPerson, Changelog: log, Approver: who, Owner: true,
 	}, posting{d})
 }

@@ -22,6 +22,9 @@ type Question struct {
 	Dangerous bool
 	// Binds is as in Decision: an answer about other things is none.
 	Binds string
+	// OwnerOnly and OnceOnly are as in Decision.
+	OwnerOnly bool
+	OnceOnly  string
 }
 
 // Answer is what came of a question.
@@ -45,7 +48,9 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	answer := Answer{Reason: "nobody can be asked here"}
 	if p.call.Approver != nil {
 		var err error
-		answer, err = p.call.Approver.Approve(ctx, Question{p.call, p.spec.Dangerous, asked.Binds})
+		answer, err = p.call.Approver.Approve(ctx, Question{
+			Call: p.call, Dangerous: p.spec.Dangerous, Binds: asked.Binds, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("ask about %s: %w", p.spec.Name, err)
 		}

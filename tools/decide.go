@@ -23,6 +23,12 @@ type Decision struct {
 	// Binds identifies what the call depends on besides its arguments, such as
 	// the content of a script: an approval holds for that alone. Empty: nothing.
 	Binds string `json:"-"`
+	// OwnerOnly says that only an owner of the bot may agree to a call with the
+	// verdict Ask, not the person who caused it.
+	OwnerOnly bool `json:"owner_only,omitempty"`
+	// OnceOnly says why an approval holds for this call alone and is never
+	// remembered, in a few words for the person who decides. Empty: it may be.
+	OnceOnly string `json:"once_only,omitempty"`
 }
 
 // strictness orders the verdicts.
@@ -51,11 +57,11 @@ func (s Spec) permit(d Decision, c Call, a Autonomy) (strictest Decision) {
 	if own.Verdict != Allow && own.Verdict != Ask {
 		own.Verdict = Deny
 	}
-	if own.Verdict.strictness() >= d.Verdict.strictness() {
-		return own
+	if own.Verdict.strictness() < d.Verdict.strictness() {
+		own.Verdict, own.Layer, own.Reason = d.Verdict, d.Layer, d.Reason
 	}
-	d.Binds = own.Binds
-	return d
+	own.OwnerOnly = own.OwnerOnly || d.OwnerOnly
+	return own
 }
 
 // Decide says whether a call may run. The arguments are validated and have

@@ -177,6 +177,9 @@ type Call struct {
 	// User is the id of the person who asks, 0 for none.
 	User   int64
 	Origin Origin
+	// Owner says that an owner of the bot causes the call: a person who is one,
+	// a job that one made, or the command line.
+	Owner bool
 	// Session and Turn are the engine's row ids, 0 at the command line.
 	Session, Turn int64
 	// Heard says that the turn has read text from outside before this call, so
