@@ -70,7 +70,6 @@ var home = map[string][]string{
 	"github.com/mattn/go-sqlite3":                  {"engine/internal/store"},
 	"github.com/asg017/sqlite-vec-go-bindings":     {"engine/internal/store"},
 	"github.com/go-co-op/gocron":                   {"engine/internal/jobs"},
-	"github.com/reugn/go-quartz":                   {"engine/internal/jobs"},
 	"github.com/gofrs/flock":                       {"engine/internal/store"},
 	"github.com/tmaxmax/go-sse":                    {"engine/internal/llm/wire"},
 	"github.com/google/go-cmp":                     {"engine/internal/llm/llmtest"},
@@ -84,7 +83,6 @@ var home = map[string][]string{
 	"github.com/goccy/go-yaml":                     {"cmd/klawbot"},
 	"go.yaml.in/yaml":                              {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot"},
-	"github.com/mattn/go-runewidth":                {"gateway/telegram"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram", "engine/internal/embed"}, // lengths of texts; characters of several code points
 	"golang.org/x/term":                            {"cmd/klawbot"},
 	"codeberg.org/readeck/go-readability":          {"tools/web"},

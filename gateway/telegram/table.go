@@ -3,7 +3,7 @@ package telegram
 import (
 	"strings"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/rivo/uniseg"
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 )
@@ -80,11 +80,10 @@ type textGrid struct {
 	rows   [][]string
 	widths []int
 	align  []extast.Alignment
-	screen *runewidth.Condition
 }
 
 func (r mdRenderer) grid(t *extast.Table) textGrid {
-	g := textGrid{align: t.Alignments, screen: &runewidth.Condition{StrictEmojiNeutral: true}}
+	g := textGrid{align: t.Alignments}
 	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []string
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
@@ -92,7 +91,7 @@ func (r mdRenderer) grid(t *extast.Table) textGrid {
 			if len(cells) == len(g.widths) {
 				g.widths = append(g.widths, 0)
 			}
-			g.widths[len(cells)] = max(g.widths[len(cells)], g.screen.StringWidth(text))
+			g.widths[len(cells)] = max(g.widths[len(cells)], uniseg.StringWidth(text))
 			cells = append(cells, text)
 		}
 		g.rows = append(g.rows, cells)
@@ -145,7 +144,7 @@ func (g textGrid) rule() string {
 }
 
 func (g textGrid) pad(text string, column int) string {
-	free := g.widths[column] - g.screen.StringWidth(text)
+	free := g.widths[column] - uniseg.StringWidth(text)
 	left := 0
 	if column < len(g.align) {
 		switch g.align[column] {

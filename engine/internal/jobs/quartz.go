@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/reugn/go-quartz/quartz"
 )
 
 var (
@@ -17,9 +15,8 @@ var (
 	nthWeekday  = regexp.MustCompile(`^([A-Z]{3}|[1-7])#([1-5])$`)
 )
 
-// parseQuartz reads the six or seven fields of Quartz. The grammar is that of
-// go-quartz. The times are not: its hours run past 23 into days that do not
-// match, and a date that never comes makes it recurse for ever.
+// parseQuartz reads the six or seven fields of Quartz: seconds first, an optional
+// year last, one of the two days "?". The grammar is that of Quartz's CronExpression.
 func (c *Cron) parseQuartz(fields []string) error {
 	c.quartz = true
 	for i := range fields {
@@ -41,9 +38,6 @@ func (c *Cron) parseQuartz(fields []string) error {
 	}
 	if !free(fields[3]) && !free(fields[5]) {
 		return fmt.Errorf("day of month %q and day of week %q: one of the two must be ?", clip(fields[3]), clip(fields[5]))
-	}
-	if err := quartz.ValidateCronExpression(strings.Join(fields, " ")); err != nil {
-		return fmt.Errorf("not understood: %s", strings.TrimPrefix(err.Error(), "cron: "))
 	}
 	return nil
 }
