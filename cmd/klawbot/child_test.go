@@ -34,7 +34,7 @@ const canaryKey = "sk-canary-0123456789abcdef"
 // paced and nothing is debounced.
 func newRig(t testing.TB, streaming string, chats ...int64) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), telegram: telegramtest.New(telegramtest.Config{}), model: modeltest.Start(canaryKey)}
+	r := &rig{t: t, dir: t.TempDir(), telegram: telegramtest.New(telegramtest.Config{Network: telegramtest.UsualNetwork}), model: modeltest.Start(canaryKey)}
 	t.Cleanup(r.telegram.Close)
 	t.Cleanup(r.model.Close)
 	r.config = filepath.Join(r.dir, "config.yaml")

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine"
+	"klawbot/internal/modeltest"
+	"klawbot/internal/telegramtest"
+)
+
+// inParts is an answer about a task that comes as so many messages. Each says whose
+// part it is.
+func inParts(task string, parts int) string {
+	var all []string
+	for i := range parts {
+		all = append(all, fmt.Sprintf("%s part %d %s", task, i+1, strings.Repeat("x", 3000)))
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// partName finds the last task that a message is about, and which part it is.
+var partName = regexp.MustCompile(`^(?:↻ )?(?:done \d+\.? )*?(?:done|side) (\d+)\.?(?: part (\d+))?`)
+
+// disorder names the messages of a chat that stand behind one of a later turn, or
+// behind a later part of their own.
+func disorder(all []telegramtest.Message) (late []string) {
+	last, name := [2]int{-1, 0}, ""
+	for _, m := range all {
+		found := partName.FindStringSubmatch(m.Text)
+		if !m.Bot || m.Deleted || found == nil {
+			continue
+		}
+		task, _ := strconv.Atoi(found[1])
+		part, _ := strconv.Atoi(found[2]) // 0 when there is only one
+		at := [2]int{task, part}
+		if slices.Compare(at[:], last[:]) < 0 {
+			late = append(late, fmt.Sprintf("%q behind %q", found[0], name))
+			continue
+		}
+		last, name = at, found[0]
+	}
+	return late
+}
+
+// TestPartsOfTwoAnswers: long answers, and a message while each is worked on. Whatever
+// delays a part of one answer, nothing of the next stands before it.
+func TestPartsOfTwoAnswers(t *testing.T) {
+	for name, hit := range map[string]telegramtest.Fault{
+		"nothing fails":        {},
+		"a part has to wait":   {Method: "sendMessage", Times: 1, Kind: telegramtest.FaultError, RetryAfter: 3},
+		"a part is in doubt":   {Method: "sendMessage", Times: 1, Kind: telegramtest.FaultReset},
+		"the server fails":     {Method: "sendMessage", Times: 3, Kind: telegramtest.FaultHTML},
+		"the edits are slow":   {Method: "editMessageText", Times: 9, Kind: telegramtest.FaultDelay, Delay: 2 * time.Second},
+		"the edits are lost":   {Method: "editMessageText", Times: 3, Kind: telegramtest.FaultReset},
+		"the edit is refused":  {Method: "editMessageText", Times: 9, Kind: telegramtest.FaultError, Status: 400, Description: "Bad Request: MESSAGE_TOO_LONG"},
+		"the message has gone": {Method: "editMessageText", Times: 9, Kind: telegramtest.FaultError, Status: 400, Description: "Bad Request: message to edit not found"},
+	} {
+		for _, streaming := range []string{engine.StreamEdit, engine.StreamDraft, engine.StreamOff} {
+			t.Run(name+"/"+streaming, func(t *testing.T) {
+				inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
+					b.settings.Streaming["telegram"] = streaming
+					partsOfAnswers(t, b, hit)
+				})
+			})
+		}
+	}
+}
+
+func partsOfAnswers(t *testing.T, b *bubble, hit telegramtest.Fault) {
+	const answers, parts = 4, 3
+	b.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		reply := modeltest.Text(inParts(saidLast(r), parts))
+		reply.Delay, reply.PieceDelay = time.Second, time.Second
+		return reply
+	})
+	b.telegram.Inject(func(c telegramtest.Call) *telegramtest.Fault {
+		if hit.Times == 0 || c.Method != hit.Method || !strings.Contains(c.Params["text"], "done 1 part") {
+			return nil
+		}
+		hit.Times--
+		return &hit
+	})
+	b.start()
+	for n := range answers {
+		b.telegram.User(anna).Send(fmt.Sprintf("done %d", n))
+		b.until("it is worked on", func() bool { return len(b.model.Completions()) > n })
+	}
+	b.until("everything is answered", func() bool { return b.idle() && len(b.shows(anna)) >= answers*parts })
+	all := b.telegram.Messages(anna)
+	if late := disorder(all); len(late) > 0 {
+		t.Errorf("out of order: %q", late)
+	}
+	for n := range answers * parts {
+		if want := fmt.Sprintf("done %d part %d ", n/parts, n%parts+1); !strings.Contains(strings.Join(b.shows(anna), "\n"), want) {
+			t.Errorf("the chat misses %q", want)
+		}
+	}
+	if slices.Contains(b.shows(anna), "…") {
+		t.Error("a placeholder is left")
+	}
+}
