@@ -31,11 +31,11 @@ type growth struct {
 	show  put
 }
 
-// grow shows the answer so far, or which tool takes so long, now and then until
-// ctx ends. What finds no room falls; the next one says more anyway. It returns
+// grow shows the answer so far, or which tool takes so long, at once and then now and
+// then until ctx ends. What finds no room falls; the next one says more anyway. It returns
 // early, with the error, when the chat cannot show it at all.
 func (p *presence) grow(ctx context.Context, g growth) error {
-	for {
+	for wait := time.Duration(0); ; wait = previewEvery {
 		var fading <-chan time.Time
 		if g.renew > 0 {
 			fading = time.After(g.renew - previewEvery)
@@ -43,7 +43,7 @@ func (p *presence) grow(ctx context.Context, g growth) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(previewEvery):
+		case <-time.After(wait):
 		}
 		select {
 		case <-ctx.Done():
@@ -124,6 +124,11 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	show := func(ctx context.Context, part gateway.Part) error {
 		return p.e.gateway.Draft(ctx, p.to, int64(p.t.row.ID), part)
 	}
+	release := p.e.delivery.alone(ctx, p.t.row.Address)
+	if release == nil {
+		return false
+	}
+	release()
 	if failed(showNow(ctx, show, gateway.Part{}), gateway.Rejected) {
 		return true
 	}
