@@ -24,8 +24,8 @@ func inParts(task string, parts int) string {
 	return strings.Join(all, "\n\n")
 }
 
-// partName finds the last task that a message is about, and which part it is.
-var partName = regexp.MustCompile(`^(?:↻ )?(?:done \d+\.? )*?(?:done|side) (\d+)\.?(?: part (\d+))?`)
+// partName finds the last task that a message names, and which part it is.
+var partName = regexp.MustCompile(`^(?:↻ )?(?:done \d+\. )*(?:done|side) (\d+)\.?(?: part (\d+))?`)
 
 // disorder names the messages of a chat that stand behind one of a later turn, or
 // behind a later part of their own.
