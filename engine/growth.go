@@ -32,10 +32,14 @@ type growth struct {
 }
 
 // grow shows the answer so far, or which tool takes so long, at once and then now and
-// then until ctx ends. What finds no room falls; the next one says more anyway. It returns
+// then until ctx ends; what begins later is gathered for a while first. What finds no room falls; the next one says more anyway. It returns
 // early, with the error, when the chat cannot show it at all.
 func (p *presence) grow(ctx context.Context, g growth) error {
-	for wait := time.Duration(0); ; wait = previewEvery {
+	wait := previewEvery
+	if part, ok := p.current(g.streaming); ok && part.Text != g.shown {
+		wait = 0
+	}
+	for ; ; wait = previewEvery {
 		var fading <-chan time.Time
 		if g.renew > 0 {
 			fading = time.After(g.renew - previewEvery)

@@ -227,6 +227,14 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 		case <-p.needed:
 		}
 	}
+	for p.waiting() { // nothing below the question until it is answered
+		select {
+		case <-ctx.Done():
+			return false
+		case <-p.grown:
+		}
+	}
+	signal(p.grown) // which may have been for a preview
 	release := p.e.delivery.alone(ctx, p.t.row.Address)
 	if release == nil {
 		return false

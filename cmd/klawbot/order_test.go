@@ -105,3 +105,76 @@ func partsOfAnswers(t *testing.T, b *bubble, hit telegramtest.Fault) {
 		t.Error("a placeholder is left")
 	}
 }
+
+// TestWhatBecomesOfAFileKeepsItsPlace: a file that Telegram does not take comes as
+// messages, before the answer that waits behind it already.
+func TestWhatBecomesOfAFileKeepsItsPlace(t *testing.T) {
+	long := strings.Repeat("A sentence of the report that goes on and on.\n", 600)
+	inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
+		b.model.Push(modeltest.Text(long), modeltest.Text("the next answer"))
+		b.telegram.Fault(telegramtest.Fault{Method: "sendDocument", Kind: telegramtest.FaultError, RetryAfter: 5})
+		b.telegram.Fault(telegramtest.Fault{Method: "sendDocument", Kind: telegramtest.FaultError, Status: 400, Description: "Bad Request: PHOTO_EXT_INVALID"})
+		b.start()
+		b.telegram.User(anna).Send("report")
+		b.until("the beginning", func() bool { return len(b.shows(anna)) == 1 })
+		b.telegram.User(anna).Send("and now?")
+		b.until("everything is answered", func() bool { return b.idle() && len(b.shows(anna)) > 2 })
+		all := b.shows(anna)
+		if last := all[len(all)-1]; last != "the next answer" || len(all) < 5 {
+			t.Errorf("the last of %d messages is %q", len(all), last)
+		}
+	})
+}
+
+// TestNothingStandsBetweenTheParts: what is said while a turn is at work stands above
+// its answer when that comes in several messages, and below it else.
+func TestNothingStandsBetweenTheParts(t *testing.T) {
+	for parts, want := range map[int][]string{1: {"done 0 part 1", "Nothing"}, 3: {"Nothing", "done 0 part 1", "done 0 part 2", "done 0 part 3"}} {
+		inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
+			b.model.Push(modeltest.Reply{Text: inParts("done 0", parts), Delay: 4 * time.Second})
+			b.start()
+			b.telegram.User(anna).Send("go")
+			b.until("a placeholder", b.says(anna, "…"))
+			b.telegram.User(anna).Send("/status")
+			b.until("it is answered", func() bool { return len(b.shows(anna)) == len(want) && b.idle() })
+			for i, text := range b.shows(anna) {
+				if strings.HasPrefix(text, "done") != strings.HasPrefix(want[i], "done") || strings.HasPrefix(text, "done") && !strings.HasPrefix(text, want[i]) {
+					t.Errorf("message %d of %d is %.40q, want %q", i, len(want), text, want[i])
+				}
+			}
+		})
+	}
+}
+
+// TestWhenThePlaceholderComes: not before 0.7 s, and with what is there of the answer.
+func TestWhenThePlaceholderComes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reply modeltest.Reply
+		sent  time.Duration // the first message
+		edits int           // so many within a second from there on
+	}{
+		"a quick answer":           {modeltest.Reply{Text: "ready", Delay: 600 * time.Millisecond}, 600 * time.Millisecond, 0},
+		"a slow answer":            {modeltest.Reply{Text: "ready", Delay: 1500 * time.Millisecond}, 700 * time.Millisecond, 1},
+		"one that begins early":    {modeltest.Reply{Text: "one two three four", Pieces: 4, Delay: 300 * time.Millisecond, PieceDelay: 1500 * time.Millisecond}, 700 * time.Millisecond, 1},
+		"one that begins too late": {modeltest.Reply{Text: "one two three four", Pieces: 4, Delay: 3 * time.Second, PieceDelay: time.Second}, 700 * time.Millisecond, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+				b.model.Push(tc.reply)
+				b.start()
+				b.telegram.User(anna).Send("go")
+				began := time.Now()
+				b.until("it is answered", func() bool { return b.idle() && b.says(anna, tc.reply.Text)() })
+				first, edits := b.telegram.Calls("sendMessage")[0], 0
+				for _, c := range b.telegram.Calls("editMessageText") {
+					if c.Time.Sub(first.Time) < time.Second {
+						edits++
+					}
+				}
+				if at := first.Time.Sub(began).Round(10 * time.Millisecond); at != tc.sent || edits != tc.edits {
+					t.Errorf("the first message came after %v with %d edits soon, want %v and %d", at, edits, tc.sent, tc.edits)
+				}
+			})
+		})
+	}
+}
