@@ -106,6 +106,30 @@ func partsOfAnswers(t *testing.T, b *bubble, hit telegramtest.Fault) {
 	}
 }
 
+// TestPartsOfTwoAnswersOfAProcess is the same with the real program on real sockets.
+func TestPartsOfTwoAnswersOfAProcess(t *testing.T) {
+	const answers, parts, chat = 5, 3, 11
+	r := newRig(t, engine.StreamEdit, chat)
+	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
+		return modeltest.Reply{Text: inParts(saidLast(q), parts), Delay: time.Second}
+	})
+	b := r.start("")
+	for n := range answers {
+		r.telegram.User(chat).Send(fmt.Sprintf("done %d", n))
+		r.wait(b, "it is worked on", func(telegramtest.State) bool { return len(r.model.Completions()) > n })
+	}
+	r.wait(b, "everything is answered", func(v telegramtest.State) bool {
+		return strings.Contains(v.Transcript(chat), fmt.Sprintf("done %d part %d ", answers-1, parts))
+	})
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
+	all := r.telegram.Messages(chat)
+	if late := disorder(all); len(late) > 0 || len(all) != answers*(parts+1) {
+		t.Errorf("%d messages, out of order: %q", len(all), late)
+	}
+}
+
 // TestWhatBecomesOfAFileKeepsItsPlace: a file that Telegram does not take comes as
 // messages, before the answer that waits behind it already.
 func TestWhatBecomesOfAFileKeepsItsPlace(t *testing.T) {
