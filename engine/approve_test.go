@@ -47,12 +47,13 @@ func (l *launch) Run(context.Context, tools.Call) tools.Result {
 }
 
 // pad is a house with the tool launch, whose model launches what it is asked to
-// and then repeats the result.
+// and then repeats the result. It does not stream: no placeholder stands above the
+// question, however slow the machine is.
 func pad(t *testing.T) (*house, *launch) {
 	t.Helper()
 	h, l := build(t), &launch{}
 	h.tools = append(h.tools, l)
-	h.settings.ApprovalTimeout = time.Minute
+	h.settings.ApprovalTimeout, h.settings.Streaming = time.Minute, nil
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		if last := r.Last(); last.Role == "tool" {
 			return modeltest.Text("so: " + last.Text())
@@ -158,7 +159,7 @@ func TestApproveOnce(t *testing.T) {
 		t.Fatal("it ran before anybody agreed")
 	}
 	query := h.tap(alice, q, tapOnce)
-	h.shows(alice, "so: launched", "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"a\\u202Eb [redacted]\"\n```")
+	h.shows(alice, "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"a\\u202Eb [redacted]\"\n```", "so: launched")
 	h.told(query, "✅ Allowed once")
 	if n := l.ran.Load(); n != 1 {
 		t.Errorf("it ran %d times", n)
@@ -190,7 +191,7 @@ func TestATapOutlivesALostReply(t *testing.T) {
 		return true
 	}
 	h.start().says(alice, "launch it")
-	h.shows(alice, "so: launched", "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```")
+	h.shows(alice, "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```", "so: launched")
 }
 
 // buttonFirst is what people read who write while a button is waited for.
@@ -211,8 +212,8 @@ func TestApproveNo(t *testing.T) {
 	h, l := pad(t)
 	h.start().says(alice, "launch it")
 	h.told(h.tap(alice, h.question(alice), tapNo), "❌ Denied")
-	h.shows(alice, `so: Error: Tool "launch" was not approved: denied by the user; do not try it in another way, ask what to do instead`,
-		"❌ Denied (Person)\n`launch`\n```\ntarget: \"it\"\n```")
+	h.shows(alice, "❌ Denied (Person)\n`launch`\n```\ntarget: \"it\"\n```",
+		`so: Error: Tool "launch" was not approved: denied by the user; do not try it in another way, ask what to do instead`)
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
 	}
@@ -231,9 +232,9 @@ func TestApproveExactCallForAnHour(t *testing.T) {
 	h.start().says(alice, "launch it")
 	h.told(h.tap(alice, h.question(alice), tapHour), "🕐 Allowed for 1 hour")
 	granted := "🕐 Allowed for 1 hour (Person)\n`launch`\n```\ntarget: \"it\"\n```"
-	h.shows(alice, "so: launched", granted)
+	h.shows(alice, granted, "so: launched")
 	h.says(alice, "launch it")
-	h.shows(alice, "so: launched", granted, "so: launched")
+	h.shows(alice, granted, "so: launched", "so: launched")
 	h.says(alice, "launch another")
 	h.tap(alice, h.question(alice), tapNo)
 	if !h.messenger.wait(10*time.Second, func() bool { return len(h.messenger.texts(alice)) == 5 && l.ran.Load() == 2 }) {
@@ -271,7 +272,7 @@ func TestApprovalTimesOutToNo(t *testing.T) {
 	h.settings.ApprovalTimeout = 2 * time.Second
 	h.start().says(alice, "launch it")
 	q := h.question(alice)
-	h.shows(alice, `so: Error: Tool "launch" was not approved: nobody answered in time`, "⌛ Nobody answered: denied\n`launch`\n```\ntarget: \"it\"\n```")
+	h.shows(alice, "⌛ Nobody answered: denied\n`launch`\n```\ntarget: \"it\"\n```", `so: Error: Tool "launch" was not approved: nobody answered in time`)
 	h.told(h.tap(alice, q, tapOnce), "⌛ Nobody answered: denied")
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
@@ -365,7 +366,7 @@ func TestForeignTapIsRefusedAndLeavesItPending(t *testing.T) {
 		t.Fatalf("it ran %d times, the group shows %q", l.ran.Load(), h.messenger.texts(-100))
 	}
 	h.told(h.tap(alice, q, tapOnce), "✅ Allowed once") // an owner may answer for others
-	h.shows(-100, "so: launched", "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```")
+	h.shows(-100, "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```", "so: launched")
 }
 
 func TestManyTapsDecideOnce(t *testing.T) {
@@ -384,11 +385,12 @@ func TestManyTapsDecideOnce(t *testing.T) {
 				answers++
 			}
 		}
-		return answers == 200 && strings.HasPrefix(h.messenger.texts(alice)[0], "so: ")
+		texts := h.messenger.texts(alice)
+		return answers == 200 && strings.HasPrefix(texts[len(texts)-1], "so: ")
 	}) {
 		t.Fatalf("the chat shows %q", h.messenger.texts(alice))
 	}
-	outcome := h.messenger.texts(alice)[1]
+	outcome := h.messenger.texts(alice)[0]
 	if allowed := strings.HasPrefix(outcome, "✅"); l.ran.Load() > 1 || allowed != (l.ran.Load() == 1) {
 		t.Errorf("it ran %d times, the outcome is %q", l.ran.Load(), outcome)
 	}
@@ -444,7 +446,7 @@ func TestWaitingTurnGivesItsModelSlotBack(t *testing.T) {
 	h.says(alice, "and then") // waits for its turn
 	h.tap(alice, q, tapOnce)
 	outcome := "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```"
-	h.shows(alice, "so: launched", outcome, buttonFirst, "re: and then")
+	h.shows(alice, outcome, buttonFirst, "so: launched", "re: and then")
 }
 
 func TestReadonlyRefusesAndHides(t *testing.T) {

@@ -33,7 +33,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	if o.State == store.OutboxSending && o.Edit == 0 {
 		// The last process died between the request and its answer.
 		o, beside := d.inDoubt(o, part, "the process ended while it was sent", false)
-		o.NotBefore = time.Now() // without a time, deliverAll would take the channel for broken
+		o.NotBefore = time.Now() // without a time, deliver would take the channel for broken
 		return d.settle(ctx, o, beside)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
@@ -134,7 +134,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 		o.NotBefore = time.Now().Add(wait)
 	}
 	if fail.Kind == gateway.Stopped {
-		o.NotBefore = time.Time{} // deliverAll waits; a new process need not
+		o.NotBefore = time.Time{} // deliver waits; a new process need not
 	}
 	level := slog.LevelWarn
 	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {
@@ -253,7 +253,7 @@ func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) 
 		if err := d.e.showLate(tx, now); err != nil {
 			return err
 		}
-		return addOuts(tx, beside)
+		return tx.AddOutsBehind(now, beside)
 	})
 	return now, err
 }

@@ -22,13 +22,12 @@ const (
 	believeAfter = 10 * time.Second
 	recoverMax   = 2 * time.Minute
 	recoverPoll  = 100 * time.Millisecond
-	// deliverBatch is how many rows of an address are read at once.
-	deliverBatch = 16
 )
 
 // delivery takes parts from the outbox to the gateway: one worker per address,
 // in order, so that a part that fails holds back the ones after it in its chat
-// and nobody else.
+// and nobody else. Whatever else shows something at an address asks for its turn
+// with alone.
 type delivery struct {
 	e *Engine
 
@@ -40,8 +39,11 @@ type delivery struct {
 	wait    sync.WaitGroup
 }
 
-// courier is the worker of one address.
-type courier struct{ again bool }
+// courier is the worker of one address, or what keeps one away from it.
+type courier struct {
+	again bool
+	gone  chan struct{} // closed when it leaves the address
+}
 
 // run starts the delivery of everything that waits. Workers end with ctx.
 func (d *delivery) run(ctx context.Context) error {
@@ -79,9 +81,7 @@ func (d *delivery) close() {
 func (d *delivery) notify(a store.Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if to := d.moves[reachable(a).Chat]; to != 0 {
-		a.Chat = to
-	}
+	a = d.home(a)
 	if c := d.workers[a]; c != nil {
 		c.again = true
 		return
@@ -89,10 +89,68 @@ func (d *delivery) notify(a store.Address) {
 	if d.ctx == nil || d.closed {
 		return
 	}
-	c := &courier{again: true}
+	d.startAt(a)
+}
+
+// startAt starts the worker of an address. d.mu is held.
+func (d *delivery) startAt(a store.Address) {
+	c := &courier{again: true, gone: make(chan struct{})}
 	d.workers[a] = c
 	ctx := d.ctx
 	d.wait.Go(func() { d.serve(ctx, a, c) })
+}
+
+// alone waits until everything has left that waits at an address, and keeps what
+// comes behind it back until release. It returns nil when ctx ends first, or when
+// nothing is delivered any more.
+func (d *delivery) alone(ctx context.Context, a store.Address) (release func()) {
+	for ctx.Err() == nil {
+		d.mu.Lock()
+		a = d.home(a)
+		c := d.workers[a]
+		if c == nil {
+			c = &courier{gone: make(chan struct{})}
+			d.workers[a] = c
+			d.mu.Unlock()
+			_, waits, err := d.first(ctx, a)
+			if err == nil && !waits {
+				return func() { d.leave(a, c, false) }
+			}
+			if !d.leave(a, c, true) {
+				return nil
+			}
+			continue
+		}
+		d.mu.Unlock()
+		select {
+		case <-c.gone:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// leave gives an address back that alone has taken. It reports whether a worker
+// delivers there now, which it does when something has been announced, or is known
+// to wait.
+func (d *delivery) leave(a store.Address, c *courier, waits bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.workers, a)
+	close(c.gone)
+	if !waits && !c.again || d.ctx == nil || d.closed {
+		return false
+	}
+	d.startAt(a)
+	return true
+}
+
+// home is the address to which a chat has moved, if it has. d.mu is held.
+func (d *delivery) home(a store.Address) store.Address {
+	if to := d.moves[reachable(a).Chat]; to != 0 {
+		a.Chat = to
+	}
+	return a
 }
 
 // moved says that a chat has a new id, under which its parts wait from now on.
@@ -106,23 +164,29 @@ func (d *delivery) moved(chat gateway.ChatID, to int64) {
 func (d *delivery) serve(ctx context.Context, a store.Address, c *courier) {
 	for d.more(a, c, ctx.Err() != nil) {
 		for {
-			var pending []store.Out
-			err := d.e.store.Read(ctx, func(tx *store.Tx) (err error) {
-				pending, err = tx.PendingOut(&a, deliverBatch)
-				return err
-			})
-			if err != nil {
-				if ctx.Err() == nil {
-					d.e.log.Error("outbox not read", "chat", reachable(a).String(), "err", err)
-					pause(ctx, time.Second)
-				}
-				break
+			o, waits, err := d.first(ctx, a)
+			if err != nil && ctx.Err() == nil {
+				d.e.log.Error("outbox not read", "chat", reachable(a).String(), "err", err)
+				pause(ctx, time.Second)
+				continue
 			}
-			if len(pending) == 0 || !d.deliverAll(ctx, pending) {
+			if err != nil || !waits || !d.deliver(ctx, o) {
 				break
 			}
 		}
 	}
+}
+
+// first is the part that has to leave next for an address.
+func (d *delivery) first(ctx context.Context, a store.Address) (o store.Out, waits bool, err error) {
+	err = d.e.store.Read(ctx, func(tx *store.Tx) error {
+		all, err := tx.PendingOut(&a, 1)
+		if waits = len(all) > 0; waits {
+			o = all[0]
+		}
+		return err
+	})
+	return o, waits, err
 }
 
 // more reports whether the worker has to look again, and lets it go if not.
@@ -131,38 +195,37 @@ func (d *delivery) more(a store.Address, c *courier, ended bool) bool {
 	defer d.mu.Unlock()
 	if !c.again || ended {
 		delete(d.workers, a)
+		close(c.gone)
 		return false
 	}
 	c.again = false
 	return true
 }
 
-// deliverAll delivers rows in order, each until it is settled. It returns false
-// when ctx ended.
-func (d *delivery) deliverAll(ctx context.Context, rows []store.Out) bool {
-	for _, o := range rows {
-		doubt := time.Now()
-		for o.State == store.OutboxNew || o.State == store.OutboxSending {
-			if !pause(ctx, untilDue(o, time.Now())) || o.Resent > 0 && !d.recovered(ctx, o.Address.Channel, doubt) {
-				return false
-			}
-			doubt = time.Now()
-			next, err := d.attempt(ctx, o)
-			if err != nil {
-				d.e.logUnstored(ctx, "outbox row not written", err, "key", o.Key)
-				pause(ctx, time.Second)
-				return ctx.Err() == nil
-			}
-			// Only a channel that does not work names no time. A row in doubt does
-			// not either, but that was no attempt.
-			stopped := next.State == store.OutboxNew && next.NotBefore.IsZero() && next.Attempts > o.Attempts
-			if o = next; o.Address != rows[0].Address {
-				d.notify(o.Address)
-				break
-			}
-			if stopped {
-				pause(ctx, retryMax)
-			}
+// deliver delivers a part until it is settled, or belongs to another address. It
+// returns false when ctx ended.
+func (d *delivery) deliver(ctx context.Context, o store.Out) bool {
+	at, doubt := o.Address, time.Now()
+	for o.State == store.OutboxNew || o.State == store.OutboxSending {
+		if !pause(ctx, untilDue(o, time.Now())) || o.Resent > 0 && !d.recovered(ctx, o.Address.Channel, doubt) {
+			return false
+		}
+		doubt = time.Now()
+		next, err := d.attempt(ctx, o)
+		if err != nil {
+			d.e.logUnstored(ctx, "outbox row not written", err, "key", o.Key)
+			pause(ctx, time.Second)
+			return ctx.Err() == nil
+		}
+		// Only a channel that does not work names no time. A row in doubt does
+		// not either, but that was no attempt.
+		stopped := next.State == store.OutboxNew && next.NotBefore.IsZero() && next.Attempts > o.Attempts
+		if o = next; o.Address != at {
+			d.notify(o.Address)
+			break
+		}
+		if stopped {
+			pause(ctx, retryMax)
 		}
 	}
 	return true

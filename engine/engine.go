@@ -10,12 +10,14 @@
 //
 // # The placeholder
 //
-// While a turn runs its chat shows a placeholder, the fixed text "…", whose
+// While a turn lasts its chat shows a placeholder, the fixed text "…", whose
 // message becomes the answer by an edit. Edits may be repeated, so the answer
-// of a person's turn cannot come twice. The state is stored with the turn:
+// of such a turn cannot come twice. A turn that answers within 0.7 s has none. A
+// placeholder is sent when everything has left that waits at its address, and what
+// comes behind it waits for it: see delivery.alone. The state is stored with the turn:
 //
 //	state      event                                  next       who acts
-//	none       the chat's pace has room               sending    committed, then sent beside the model call
+//	none       0.7 s have passed, nothing waits       sending    committed, then sent beside the model call
 //	none       the turn ends                          final      the answer is a plain send
 //	sending    the channel returned the message id    shown
 //	sending    refused or not sent, for certain       forgotten  never tried again
@@ -23,6 +25,8 @@
 //	sending    the process died                       forgotten  at the next start
 //	shown      the turn ends with an answer           final      part 0 edits the message
 //	shown      the turn ends without one              final      the message is deleted
+//	shown      ... of several parts, and something    final      the message is deleted, the parts are sent
+//	           has left behind the message since
 //	shown      the process died                       shown      the resumed turn goes on with it
 //	final      "message to edit not found"            final      part 0 is sent as a new message
 //	forgotten  the turn ends                          final      the answer is a plain send

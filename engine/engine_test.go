@@ -17,7 +17,7 @@ import (
 
 func TestAnswerReplacesThePlaceholder(t *testing.T) {
 	h := build(t)
-	h.echo()
+	h.slowEcho()
 	h.start().says(alice, "hello")
 	h.shows(alice, "re: hello")
 	calls := h.messenger.log()
@@ -359,7 +359,7 @@ func TestDeliveryOutcomes(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := build(t)
-			h.echo()
+			h.slowEcho()
 			h.settings.Streaming = map[string]string{"telegram": tc.streaming}
 			h.settings.HoldAmbiguous = tc.hold
 			h.messenger.fail, h.messenger.lose = tc.fail, tc.lose
@@ -592,7 +592,7 @@ func TestStatusCounts(t *testing.T) {
 
 func TestPlaceholderThatHangsDoesNotHoldTheAnswer(t *testing.T) {
 	h := build(t)
-	h.echo()
+	h.slowEcho()
 	h.messenger.hang = "…"
 	began := time.Now()
 	h.start().says(alice, "hello")

@@ -31,11 +31,15 @@ type growth struct {
 	show  put
 }
 
-// grow shows the answer so far, or which tool takes so long, now and then until
-// ctx ends. What finds no room falls; the next one says more anyway. It returns
+// grow shows the answer so far, or which tool takes so long, at once and then now and
+// then until ctx ends; what begins later is gathered for a while first. What finds no room falls; the next one says more anyway. It returns
 // early, with the error, when the chat cannot show it at all.
 func (p *presence) grow(ctx context.Context, g growth) error {
-	for {
+	wait := previewEvery
+	if part, ok := p.current(g.streaming); ok && part.Text != g.shown {
+		wait = 0
+	}
+	for ; ; wait = previewEvery {
 		var fading <-chan time.Time
 		if g.renew > 0 {
 			fading = time.After(g.renew - previewEvery)
@@ -43,7 +47,7 @@ func (p *presence) grow(ctx context.Context, g growth) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(previewEvery):
+		case <-time.After(wait):
 		}
 		select {
 		case <-ctx.Done():
@@ -124,6 +128,11 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	show := func(ctx context.Context, part gateway.Part) error {
 		return p.e.gateway.Draft(ctx, p.to, int64(p.t.row.ID), part)
 	}
+	release := p.e.delivery.alone(ctx, p.t.row.Address)
+	if release == nil {
+		return false
+	}
+	release()
 	if failed(showNow(ctx, show, gateway.Part{}), gateway.Rejected) {
 		return true
 	}

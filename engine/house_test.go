@@ -218,6 +218,13 @@ func said(r modeltest.Request) string {
 	return strings.TrimSpace(text)
 }
 
+// slowEcho is echo of a model that takes so long that a placeholder stands there.
+func (h *house) slowEcho() {
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		return modeltest.Reply{Text: "re: " + said(r), Delay: time.Second}
+	})
+}
+
 func clipped(s string) string {
 	if len(s) > 3000 {
 		return s[:1500] + "\n…\n" + s[len(s)-1500:]

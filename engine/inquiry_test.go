@@ -53,7 +53,7 @@ func office(t *testing.T, q tools.Inquiry) *house {
 	t.Helper()
 	h := build(t)
 	h.tools = append(h.tools, &survey{Inquiry: q})
-	h.settings.ApprovalTimeout = time.Minute
+	h.settings.ApprovalTimeout, h.settings.Streaming = time.Minute, nil
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		if last := r.Last(); last.Role == "tool" {
 			return modeltest.Text("so: " + last.Text())
@@ -97,8 +97,8 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 		t.Errorf("the buttons are %q, want %q", buttons, want)
 	}
 	h.says(alice, written)
-	h.shows(alice, fmt.Sprintf("so: answered option -1, %d characters", len(written)),
-		"✅ Answered (Person)\n`survey`\n```\nPlease fill this in.\n\nName\nAs on the card\n```")
+	h.shows(alice, "✅ Answered (Person)\n`survey`\n```\nPlease fill this in.\n\nName\nAs on the card\n```",
+		fmt.Sprintf("so: answered option -1, %d characters", len(written)))
 	h.says(alice, "hello")
 	h.sees(alice, "re: hello")
 	for _, r := range h.model.Completions() {
@@ -170,7 +170,7 @@ func TestAnswersByButton(t *testing.T) {
 			}
 			h.says(alice, "green") // it is not to be written: it waits for its turn
 			h.told(h.tap(alice, q, tt.button), strings.Split(tt.outcome, " (")[0][:len("✅")])
-			h.shows(alice, "so: "+tt.want, tt.outcome+"\n`survey`\n```\nWhich?\n```", buttonFirst, "re: green")
+			h.shows(alice, tt.outcome+"\n`survey`\n```\nWhich?\n```", buttonFirst, "so: "+tt.want, "re: green")
 		})
 	}
 }

@@ -28,9 +28,11 @@ const (
 	typingEvery = 4500 * time.Millisecond
 	// typingMax is how long it is renewed at most.
 	typingMax = 10 * time.Minute
-	// placeholderAfter is how long a turn that does not stream may last
-	// without a placeholder.
-	placeholderAfter = 2 * time.Second
+	// placeholderAfter is how long a turn may last without a placeholder: until
+	// then the typing sign is enough. quietPlaceholderAfter is the same for one
+	// that does not stream and is not about to change something.
+	placeholderAfter      = 700 * time.Millisecond
+	quietPlaceholderAfter = 2 * time.Second
 	// previewEvery is the time between two previews of a growing answer.
 	previewEvery = 1500 * time.Millisecond
 	// settleWithin bounds the wait for a placeholder when the turn has ended.
@@ -55,6 +57,7 @@ type presence struct {
 	// types, for a subagent.
 	sign  string
 	quiet bool
+	began time.Time
 
 	mu    sync.Mutex
 	state string    // guarded by mu
@@ -81,11 +84,11 @@ func (p *presence) startQuietly(name string) {
 	p.start(StreamOff)
 }
 
-// start begins to show the turn. With streaming "edit" the placeholder comes at
-// once, else only when the turn lasts or is about to change something.
+// start begins to show the turn. The placeholder comes only when the turn lasts; one
+// that does not stream has to last longer, unless it is about to change something.
 func (p *presence) start(streaming string) {
 	p.to = reachable(p.t.row.Address) // the chat may have moved before the turn began
-	p.state, p.id = p.t.row.Placeholder, p.t.row.PlaceholderID
+	p.state, p.id, p.began = p.t.row.Placeholder, p.t.row.PlaceholderID, time.Now()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(p.e.parking))
 	p.stop = cancel
 	if !p.quiet {
@@ -207,31 +210,41 @@ func (p *presence) typing(ctx context.Context) {
 	}
 }
 
-// place sends the placeholder when its time has come, and reports whether it
-// is shown.
+// place sends the placeholder when its time has come and everything has left that
+// waited before it, and reports whether it is shown.
 func (p *presence) place(ctx context.Context, streaming string) bool {
-	switch p.state {
-	case placeholderShown:
-		return true
-	case placeholderForgotten:
+	if p.state != placeholderNone {
+		return p.state == placeholderShown
+	}
+	if !pause(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
-	case placeholderNone:
-		after := placeholderAfter
-		if streaming == StreamEdit {
-			after = 0
-		}
-		timer := time.NewTimer(after)
-		defer timer.Stop()
+	}
+	if streaming != StreamEdit {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-timer.C:
+		case <-time.After(quietPlaceholderAfter - time.Since(p.began)):
 		case <-p.needed:
 		}
-		if !p.write(placeholderSending, 0) {
+	}
+	for p.waiting() { // nothing below the question until it is answered
+		select {
+		case <-ctx.Done():
 			return false
+		case <-p.grown:
 		}
 	}
+	signal(p.grown) // which may have been for a preview
+	release := p.e.delivery.alone(ctx, p.t.row.Address)
+	if release == nil {
+		return false
+	}
+	defer release()
+	return ctx.Err() == nil && p.write(placeholderSending, 0) && p.send(ctx)
+}
+
+// send sends the placeholder.
+func (p *presence) send(ctx context.Context) bool {
 	crashPoint("placeholder.sending")
 	part := gateway.Part{Text: p.sign, ReplyTo: p.t.row.ReplyTo, Yield: true, Silent: p.quiet}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)

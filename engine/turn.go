@@ -93,10 +93,6 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		Address: last.row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
 		Placeholder: placeholderNone, StartedAt: time.Now(),
 	}, items)
-	if t.streaming() == StreamEdit {
-		// Written down with the turn: one commit instead of two.
-		t.row.Placeholder = placeholderSending
-	}
 	t.row.ReplyTo = last.msg.ID
 	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		if t.row.Address, err = tx.Home(last.row.Address); err != nil {
@@ -438,12 +434,6 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 	t.row.State, t.row.Note, t.row.EndedAt = end.state, end.note, time.Now()
 	t.row.Placeholder, t.row.PlaceholderID = placeholderFinal, shown
 	outs := t.leaving(end)
-	if placeholder == placeholderShown {
-		if len(outs) == 0 {
-			outs = append(outs, deletion(reachable(t.row.Address), t.row.ID))
-		}
-		outs[0].Edit = shown
-	}
 	for i := range outs {
 		outs[i].Turn = t.row.ID
 	}
@@ -462,7 +452,14 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 		if err := tx.EndUpdates(store.InboxDone, end.note, t.ids...); err != nil {
 			return err
 		}
-		if err := addOuts(tx, outs); err != nil {
+		leaving := outs
+		if placeholder == placeholderShown {
+			var err error
+			if leaving, err = t.replacing(tx, shown, outs); err != nil {
+				return err
+			}
+		}
+		if err := addOuts(tx, leaving); err != nil {
 			return err
 		}
 		return t.e.memory.index(tx)
@@ -493,6 +490,27 @@ func (t *turn) leaving(end turnEnd) []store.Out {
 		parts[n-1].Failed = true
 	}
 	return outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
+}
+
+// replacing are the parts of an answer that takes the place of a placeholder. The
+// parts stand together: when there are several, and something has left behind the
+// placeholder since, they leave as messages of their own and it is taken away.
+func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]store.Out, error) {
+	apart := false
+	if len(outs) > 1 {
+		var err error
+		if apart, err = tx.OutsSince(t.row.Address, placeholder, t.row.StartedAt); err != nil {
+			return nil, err
+		}
+	}
+	all := slices.Clone(outs)
+	if apart || len(all) == 0 {
+		gone := deletion(reachable(t.row.Address), t.row.ID)
+		gone.Turn = t.row.ID
+		all = slices.Insert(all, 0, gone)
+	}
+	all[0].Edit = placeholder
+	return all, nil
 }
 
 // storeEnd stores the messages of a turn, what it took and that it has ended.

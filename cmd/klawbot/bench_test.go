@@ -92,7 +92,7 @@ func buildBinary(t *testing.T) string {
 // benchRig is a rig that sees each call of the bot as it ends.
 // Its memory goes by words alone, whatever lies in build/assets.
 func benchRig(t *testing.T, streaming string, observe func(telegramtest.Call), chats ...int64) *rig {
-	r := newRig(t, streaming, chats...)
+	r := newRigAt(t, 0, streaming, chats...)
 	r.edit("agent:", wordsAlone+"agent:")
 	r.telegram.Observe(observe)
 	return r
@@ -103,7 +103,7 @@ func benchRig(t *testing.T, streaming string, observe func(telegramtest.Call), c
 func (b *figures) start(binary string) {
 	var times []time.Duration
 	var idle float64
-	r := newRig(b.t, "edit", 11)
+	r := newRigAt(b.t, 0, "edit", 11)
 	for range scale(20) {
 		before := r.telegram.Count("getUpdates")
 		began := time.Now()
@@ -243,7 +243,7 @@ func (b *figures) burst(binary string) {
 	for i := range int64(people) {
 		chats = append(chats, 2000+i)
 	}
-	r := newRig(b.t, "edit", chats...)
+	r := newRigAt(b.t, 0, "edit", chats...)
 	var mu sync.Mutex
 	got, inOrder, all := map[string]int{}, true, make(chan struct{})
 	seen := 0

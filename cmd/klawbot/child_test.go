@@ -31,10 +31,16 @@ type rig struct {
 const canaryKey = "sk-canary-0123456789abcdef"
 
 // newRig makes a rig whose bot serves the chats and streams as told. Nothing is
-// paced and nothing is debounced.
+// paced and nothing is debounced. Calls to Telegram take their usual time.
 func newRig(t testing.TB, streaming string, chats ...int64) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), telegram: telegramtest.New(telegramtest.Config{}), model: modeltest.Start(canaryKey)}
+	return newRigAt(t, telegramtest.UsualNetwork, streaming, chats...)
+}
+
+// newRigAt is newRig whose calls to Telegram take that long at most.
+func newRigAt(t testing.TB, network time.Duration, streaming string, chats ...int64) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir(), telegram: telegramtest.New(telegramtest.Config{Network: network}), model: modeltest.Start(canaryKey)}
 	t.Cleanup(r.telegram.Close)
 	t.Cleanup(r.model.Close)
 	r.config = filepath.Join(r.dir, "config.yaml")

@@ -22,7 +22,7 @@ import (
 )
 
 // loadChats is how many people write at once.
-const loadChats = 20
+const loadChats = 50
 
 // shortLoad is how long TestLoad takes when MINUTES is 0; from longLoad on it
 // looks for growth.
@@ -62,6 +62,9 @@ func TestLoad(t *testing.T) {
 	if l.doubles() > 0 {
 		t.Errorf("%d answers came twice without the mark", l.doubles())
 	}
+	if late, chats := l.late(); chats > 0 {
+		t.Errorf("%d messages out of order in %d chats: %q", len(late), chats, late[:min(len(late), 20)])
+	}
 }
 
 // load is the people, and what goes wrong meanwhile.
@@ -99,10 +102,15 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// say lets the next person write.
+// say lets the next person write. Each writes twice in a row, so that the second
+// message comes while the first is worked on or its answer leaves.
 func (l *load) say() {
 	i := 0
 	for j, n := range l.said {
+		if n%2 == 1 {
+			i = j
+			break
+		}
 		if n < l.said[i] {
 			i = j
 		}
@@ -127,6 +135,9 @@ func (l *load) answer(r modeltest.Request) modeltest.Reply {
 		}
 	}
 	reply := modeltest.Text(strings.Join(tasks, " "))
+	if rand.IntN(3) == 0 && reply.Text != "" {
+		reply = modeltest.Text(inParts(reply.Text, 3))
+	}
 	reply.Delay, reply.PieceDelay = rand.N(200*time.Millisecond), rand.N(200*time.Millisecond)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,16 +219,28 @@ func (l *load) doubles() int {
 	return doubles
 }
 
+// late are the messages that stand out of order, and in how many chats they are.
+func (l *load) late() (all []string, chats int) {
+	for i := range l.said {
+		late := disorder(l.rig.telegram.Messages(int64(100 + i)))
+		if all = append(all, late...); len(late) > 0 {
+			chats++
+		}
+	}
+	return all, chats
+}
+
 func (l *load) String() string {
 	missing, all := 0, 0
 	l.rig.telegram.View(func(v telegramtest.State) { missing = l.missing(v) })
 	for _, n := range l.said {
 		all += n
 	}
+	late, chats := l.late()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return fmt.Sprintf("%d messages, %d lost, %d double; %d calls of Telegram failed, %d of %d of the model",
-		all, missing, l.doubles(), l.telegramFails, l.failed, l.calls)
+	return fmt.Sprintf("%d messages in %d chats, %d lost, %d double, %d out of order in %d chats; %d calls of Telegram failed, %d of %d of the model",
+		all, len(l.said), missing, l.doubles(), len(late), chats, l.telegramFails, l.failed, l.calls)
 }
 
 // needs follows what a process needs.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 )
 
@@ -32,7 +33,7 @@ func soak(t *testing.T, streaming string) {
 	end := time.Now().Add(time.Duration(envNumber("MINUTES", 0)) * time.Minute)
 	const chat = 11
 	r := newRig(t, streaming, chat)
-	r.model.Respond(worker(20 * time.Millisecond))
+	r.model.Respond(inThree(worker(20 * time.Millisecond)))
 	var faults atomic.Int64
 	allowed := int64(envNumber("FAULTS", 0))
 	life, slow := 200*time.Millisecond, time.Duration(0) // slow is what a start takes here
@@ -64,7 +65,11 @@ func soak(t *testing.T, streaming string) {
 			r.wait(b, "the bot polls", func(v telegramtest.State) bool { return v.Count("getUpdates") > before })
 			slow = time.Since(began)
 		}
-		<-time.After(rand.N(max(life, slow)))
+		after := max(life, slow)
+		if done%5 == 0 {
+			after += 2 * slowReply // or no slow answer would ever be ready
+		}
+		<-time.After(rand.N(after))
 		b.kill()
 	}
 	r.telegram.Inject(nil)
@@ -76,13 +81,38 @@ func soak(t *testing.T, streaming string) {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
 	}
 	result := r.count(chat, tasks)
-	t.Logf("streaming %s, %d kills, %d faults: %s", streaming, done, faults.Load(), result)
+	t.Logf("streaming %s, %d kills, %d faults: %s; a lone placeholder in %.1f %% of the kills",
+		streaming, done, faults.Load(), result, 100*float64(result.Placeholders)/float64(done))
 	result.check(t)
+	shown := r.telegram.Transcript(chat)
+	for n := range 3 * tasks {
+		if want := fmt.Sprintf("done %d part %d ", n/3, n%3+1); !strings.Contains(shown, want) {
+			t.Errorf("%q is lost", want)
+		}
+	}
+	if 20*result.Placeholders > done {
+		t.Errorf("%d lone placeholders in %d kills, at most 5 %%", result.Placeholders, done)
+	}
 	if tasks < done/10 {
 		t.Errorf("only %d tasks in %d kills: the kills fell beside the work", tasks, done)
 	}
-	if streaming == "edit" && result.MarkedFinals > 0 {
-		t.Logf("%d answers had lost their placeholder and left as sends", result.MarkedFinals)
+}
+
+// slowReply is what the model takes now and then, so that there is a placeholder.
+const slowReply = 1200 * time.Millisecond
+
+// inThree is a worker whose answers come as three messages. The person gives the next
+// task at the first, while the others are on their way. One call in six is slow.
+func inThree(work func(modeltest.Request) modeltest.Reply) func(modeltest.Request) modeltest.Reply {
+	return func(r modeltest.Request) modeltest.Reply {
+		reply := work(r)
+		if strings.HasPrefix(reply.Text, "done ") {
+			reply.Text = inParts(reply.Text, 3)
+		}
+		if rand.IntN(6) == 0 {
+			reply.Delay = slowReply
+		}
+		return reply
 	}
 }
 

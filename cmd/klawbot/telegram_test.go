@@ -379,7 +379,7 @@ func (c changing) Spec() tools.Spec {
 func TestF14LongAnswerIsAFile(t *testing.T) {
 	long := "# Report\n\n" + strings.Repeat("A sentence of the report that goes on and on. ", 600)
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-		b.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text(long) })
+		b.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Text: long, Delay: time.Second} })
 		b.start()
 		b.telegram.User(anna).Send("report")
 		b.until("the answer", func() bool { return len(b.shows(anna)) == 2 && b.idle() })
@@ -417,6 +417,7 @@ func TestG4LostAnswerOfASend(t *testing.T) {
 func TestG4EditsAreRepeatedFreely(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		b.telegram.Fault(telegramtest.Fault{Method: "editMessageText", Kind: telegramtest.FaultReset, Effect: true, Times: 7})
+		b.model.Push(modeltest.Reply{Text: "re: hi", Delay: time.Second})
 		b.start()
 		b.telegram.User(anna).Send("hi")
 		b.until("it is settled", func() bool { return b.telegram.Count("editMessageText") == 8 && b.idle() })

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the transcript of the manual anew
 // presses the buttons. The page shows what the person sees, to the letter.
 func TestTranscriptOfTheManual(t *testing.T) {
 	const chat = 11
-	r := newRig(t, "edit", chat)
+	r := newRig(t, "off", chat)
 	config, err := os.OpenFile(r.config, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,8 @@ func TestTranscriptOfTheManual(t *testing.T) {
 	if list, err := os.ReadFile(r.workspace() + "/shopping.md"); err != nil || string(list) != "- milk\n- rolls\n" {
 		t.Errorf("the list holds %q (%v)", list, err)
 	}
-	checkTranscript(t, r.telegram.Transcript(chat))
+	// How often a message was edited until it said so depends on the machine.
+	checkTranscript(t, strings.ReplaceAll(r.telegram.Transcript(chat), " (edited)", ""))
 }
 
 func checkTranscript(t *testing.T, got string) {

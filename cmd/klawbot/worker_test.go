@@ -55,25 +55,27 @@ func callsBehind(r modeltest.Request) int {
 
 // tally counts what came of the tasks.
 type tally struct {
-	Tasks, Lost, DoubleFinals, MarkedFinals, RepeatedEffects, DoubleSides, Placeholders int
+	Tasks, Lost, DoubleFinals, MarkedFinals, RepeatedEffects, DoubleSides, Placeholders, OutOfOrder int
 }
 
 func (t tally) String() string {
-	return fmt.Sprintf("%d tasks: %d lost, %d double finals (%d repeats marked ↻), %d repeated effects, %d double messages, %d placeholders left",
-		t.Tasks, t.Lost, t.DoubleFinals, t.MarkedFinals, t.RepeatedEffects, t.DoubleSides, t.Placeholders)
+	return fmt.Sprintf("%d tasks: %d lost, %d double finals (%d repeats marked ↻), %d repeated effects, %d double messages, %d placeholders left, %d out of order",
+		t.Tasks, t.Lost, t.DoubleFinals, t.MarkedFinals, t.RepeatedEffects, t.DoubleSides, t.Placeholders, t.OutOfOrder)
 }
 
 // count reads the chat as the person sees it, and the file as it is.
 func (r *rig) count(chat int64, tasks int) tally {
 	t := tally{Tasks: tasks}
 	shown := map[string]int{}
-	for _, m := range r.telegram.Messages(chat) {
+	all := r.telegram.Messages(chat)
+	t.OutOfOrder = len(disorder(all))
+	for _, m := range all {
 		switch {
 		case !m.Bot || m.Deleted:
 		case m.Text == "…":
 			t.Placeholders++
 		default:
-			shown[m.Text]++
+			shown[beginning(m.Text)]++
 		}
 	}
 	lines := map[string]int{}
@@ -103,11 +105,17 @@ func (r *rig) count(chat int64, tasks int) tally {
 	return t
 }
 
+// beginning is what a message is counted as: an answer of several parts as its first.
+func beginning(text string) string {
+	first, _, _ := strings.Cut(text, " part 1 ")
+	return first
+}
+
 // answered reports whether task n has its final answer.
 func answered(v telegramtest.State, chat int64, n int) bool {
 	final := fmt.Sprintf("done %d", n)
 	for _, m := range v.Messages(chat) {
-		if m.Bot && !m.Deleted && strings.TrimPrefix(m.Text, "↻ ") == final {
+		if m.Bot && !m.Deleted && strings.TrimPrefix(beginning(m.Text), "↻ ") == final {
 			return true
 		}
 	}
@@ -122,7 +130,7 @@ func (r *rig) isAnswered(chat int64, n int) (is bool) {
 // check fails the test when a promise is broken.
 func (t tally) check(tb testing.TB) {
 	tb.Helper()
-	if t.Lost+t.DoubleFinals+t.RepeatedEffects+t.DoubleSides > 0 {
-		tb.Errorf("%s; want no loss, no double without the mark, no repeated effect", t)
+	if t.Lost+t.DoubleFinals+t.RepeatedEffects+t.DoubleSides+t.OutOfOrder > 0 {
+		tb.Errorf("%s; want no loss, no double without the mark, no repeated effect, nothing out of order", t)
 	}
 }

@@ -153,12 +153,28 @@ func (f *Fault) page(w http.ResponseWriter, r *http.Request) (int, bool) {
 
 // pause waits for a time, whether or not the client still does.
 func (s *Server) pause(d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 	case <-s.closing:
 	}
+}
+
+// way is how long the next call takes on its way here and back. What a client has
+// written arrives, even when it has ended since.
+func (s *Server) way() (there, back time.Duration) {
+	if s.config.Network <= 0 {
+		return 0, 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := time.Millisecond + time.Duration(s.ways.Int64N(int64(max(s.config.Network-time.Millisecond, 1))))
+	there = time.Duration(s.ways.Int64N(int64(all)))
+	return there, all - there
 }
 
 // hang waits until the client gives up.

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -148,4 +151,35 @@ func TestJournalIsBounded(t *testing.T) {
 	if len(calls) < 5 || len(calls) > 10 || calls[len(calls)-1].N != 23 || s.Count("getMe") != 23 {
 		t.Errorf("%d calls kept of %d", len(calls), s.Count("getMe"))
 	}
+}
+
+// TestCallsTakeTheirTime: with a network a call takes 1 to 12 ms, and calls that are
+// under way at once are carried out in an order of their own.
+func TestCallsTakeTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := startPipe(t, telegramtest.Config{Network: telegramtest.UsualNetwork, Seed: 1})
+		s.User(alice).Send("hello")
+		var all sync.WaitGroup
+		var asked []string
+		for i := range 20 {
+			asked = append(asked, strconv.Itoa(i))
+			all.Go(func() {
+				began := time.Now()
+				c.send(obj{"text": strconv.Itoa(i)})
+				if d := time.Since(began); d < time.Millisecond || d > telegramtest.UsualNetwork {
+					t.Errorf("a call took %v", d)
+				}
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		got := texts(s)
+		if slices.Equal(got, asked) {
+			t.Error("the messages stand in the order of the calls")
+		}
+		slices.SortFunc(got, func(a, b string) int { return slices.Index(asked, a) - slices.Index(asked, b) })
+		if !slices.Equal(got, asked) {
+			t.Errorf("the chat shows %q", got)
+		}
+	})
 }

@@ -38,12 +38,15 @@ func (s *Server) serveBot(w http.ResponseWriter, r *http.Request, token, method 
 	if refused == nil {
 		refused = s.checkToken(token)
 	}
+	there, back := s.way()
+	s.pause(there)
 	c, f := s.begin(method, p)
 	if f != nil && !f.Effect && s.hit(f, c, w, r) {
 		return
 	}
 	result, refused := s.carryOut(r, method, p, refused)
 	s.note(c, result, refused)
+	s.pause(back)
 	if f != nil && f.Effect && s.hit(f, c, w, r) {
 		return
 	}

@@ -24,6 +24,7 @@
 package telegramtest
 
 import (
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -31,6 +32,10 @@ import (
 	"sync"
 	"time"
 )
+
+// UsualNetwork is a Config.Network as to Telegram from a machine nearby: a call
+// takes 1 to 12 ms.
+const UsualNetwork = 12 * time.Millisecond
 
 // DefaultToken is the bot's token when Config names none.
 const DefaultToken = "1000001:fake-token-for-tests"
@@ -57,6 +62,12 @@ type Config struct {
 	NoDrafts bool
 	// Journal is how many calls are kept, at least; 0 means 10,000.
 	Journal int
+	// Network is how long a call takes at most on its way here and back; 0 is no
+	// time at all. Each takes a time of its own, so calls that are under way at
+	// once may be carried out in any order, as they may be at Telegram.
+	Network time.Duration
+	// Seed makes the times of Network the same in each run; 0 takes a new one.
+	Seed uint64
 }
 
 // Server is the fake. Its methods may be called from several goroutines.
@@ -85,6 +96,7 @@ type Server struct {
 	inject      func(Call) *Fault
 	journal     journal
 	observe     func(Call)
+	ways        *rand.Rand
 }
 
 // New starts a server. It panics when it cannot listen.
@@ -102,6 +114,7 @@ func New(c Config) *Server {
 	}
 	s.users[s.config.Bot.ID] = s.config.Bot
 	s.journal.keep = s.config.Journal
+	s.ways = rand.New(rand.NewPCG(s.config.Seed, 0))
 	s.url = "http://" + s.config.Listener.Addr().String()
 	s.http = &http.Server{Handler: s}
 	go func() {
@@ -130,6 +143,9 @@ func (c Config) withDefaults() Config {
 	c.Bot.IsBot = true
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64()
 	}
 	if c.Journal == 0 {
 		c.Journal = 10_000

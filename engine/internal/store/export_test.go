@@ -29,6 +29,8 @@ var HotStatements = map[string]string{
 	"endOutOfChat": endOutOfChatSQL,
 
 	"OutNamed":       outNamedSQL,
+	"OutsSince":      outsSinceSQL,
+	"putOutBehind":   putOutBehindSQL,
 	"Approval":       approvalByTokenSQL,
 	"ApprovalOf":     approvalByCallSQL,
 	"PruneApprovals": pruneApprovalsSQL,

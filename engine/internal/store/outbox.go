@@ -59,6 +59,17 @@ const (
 
 	outNamedSQL = `SELECT ` + outColumns + ` FROM outbox WHERE key = ?`
 
+	outsSinceSQL = `SELECT EXISTS (SELECT 1 FROM outbox
+			WHERE state IN ('new', 'sending') AND channel = ?1 AND chat = ?2 AND thread = ?3 AND edit = 0)
+		OR EXISTS (SELECT 1 FROM outbox
+			WHERE state IN ('sent', 'unknown', 'dead') AND created_at >= ?4 AND channel = ?1 AND chat = ?2 AND thread = ?3
+				AND edit = 0 AND (state = 'unknown' OR state = 'sent' AND message_id > ?5))`
+
+	lastOutSQL = `SELECT coalesce(max(id), 0) FROM outbox`
+
+	putOutBehindSQL = `UPDATE outbox SET id = id + ?
+		WHERE state IN ('new', 'sending') AND channel = ? AND chat = ? AND thread = ? AND id > ? AND id <= ?`
+
 	outboxDepthSQL = `SELECT count(*), coalesce(min(created_at), 0) FROM outbox WHERE state IN ('new', 'sending')`
 
 	pruneOutboxSQL = `DELETE FROM outbox WHERE state IN ('sent', 'unknown', 'dead') AND created_at < ?`
@@ -98,6 +109,41 @@ func (tx *Tx) AddOut(o Out) error {
 		return fmt.Errorf("add out %s: %w", o.Key, err)
 	}
 	return nil
+}
+
+// AddOutsBehind stores parts that leave directly behind another one: what waited
+// behind it at its address leaves after them.
+func (tx *Tx) AddOutsBehind(o Out, outs []Out) error {
+	if len(outs) == 0 {
+		return nil
+	}
+	var before, last OutboxID
+	if err := tx.tx.QueryRow(lastOutSQL).Scan(&before); err != nil {
+		return fmt.Errorf("last out: %w", err)
+	}
+	for _, out := range outs {
+		if err := tx.AddOut(out); err != nil {
+			return err
+		}
+	}
+	if err := tx.tx.QueryRow(lastOutSQL).Scan(&last); err != nil {
+		return fmt.Errorf("last out: %w", err)
+	}
+	_, err := tx.exec(putOutBehindSQL, last-o.ID, o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID, before)
+	if err != nil {
+		return fmt.Errorf("put out behind %s: %w", o.Key, err)
+	}
+	return nil
+}
+
+// OutsSince reports whether a message has left for an address behind another one of
+// the bot, or may have, or will. They were stored after a time.
+func (tx *Tx) OutsSince(a Address, message int64, after time.Time) (is bool, err error) {
+	err = tx.tx.QueryRow(outsSinceSQL, a.Channel, a.Chat, a.Thread, toMillis(after), message).Scan(&is)
+	if err != nil {
+		return false, fmt.Errorf("messages since %d: %w", message, err)
+	}
+	return is, nil
 }
 
 // PendingOut lists what is new or sending, oldest first, also what must not be

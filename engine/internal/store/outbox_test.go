@@ -74,3 +74,72 @@ func TestOutbox(t *testing.T) {
 		t.Errorf("update of a missing row: %v", err)
 	}
 }
+
+// TestPartsThatLeaveBehindAnother keep their place before what waited already.
+func TestPartsThatLeaveBehindAnother(t *testing.T) {
+	s := open(t, t.TempDir())
+	other := store.Address{Channel: "telegram", Chat: 123, Thread: 9}
+	write(t, s, func(tx *store.Tx) error {
+		for _, o := range []store.Out{
+			{Key: "a", Address: anna}, {Key: "b", Address: anna}, {Key: "x", Address: other}, {Key: "c", Address: anna}, {Key: "d", Address: anna},
+		} {
+			if err := tx.AddOut(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for range 2 { // the second time changes nothing
+		write(t, s, func(tx *store.Tx) error {
+			b, err := tx.OutNamed("b")
+			if err != nil {
+				return err
+			}
+			return tx.AddOutsBehind(b, []store.Out{{Key: "b1", Address: anna}, {Key: "b2", Address: anna}})
+		})
+	}
+	keys := ""
+	for _, o := range pending(t, s, &anna, 10) {
+		keys += o.Key + " "
+	}
+	if keys != "a b b1 b2 c d " {
+		t.Errorf("they leave in the order %s", keys)
+	}
+}
+
+// TestMessagesSinceAnother counts what was sent behind it at the same address.
+func TestMessagesSinceAnother(t *testing.T) {
+	s := open(t, t.TempDir())
+	began := time.Now()
+	other := store.Address{Channel: "telegram", Chat: 123, Thread: 9}
+	for _, tc := range []struct {
+		name string
+		out  store.Out
+		want bool
+	}{
+		{"before it", store.Out{Address: anna, State: store.OutboxSent, MessageID: 49}, false},
+		{"an edit", store.Out{Address: anna, State: store.OutboxSent, MessageID: 51, Edit: 51}, false},
+		{"in another topic", store.Out{Address: other, State: store.OutboxSent, MessageID: 51}, false},
+		{"long ago", store.Out{Address: anna, State: store.OutboxSent, MessageID: 51, CreatedAt: began.Add(-time.Hour)}, false},
+		{"given up", store.Out{Address: anna, State: store.OutboxDead}, false},
+		{"behind it", store.Out{Address: anna, State: store.OutboxSent, MessageID: 51}, true},
+		{"in doubt", store.Out{Address: anna, State: store.OutboxUnknown}, true},
+		{"on its way", store.Out{Address: anna, State: store.OutboxNew}, true},
+	} {
+		var is bool
+		errRollback := errors.New("only a try")
+		err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
+			tc.out.Key = "one"
+			if err := tx.AddOut(tc.out); err != nil {
+				return err
+			}
+			if is, err = tx.OutsSince(anna, 50, began.Add(-time.Minute)); err != nil {
+				return err
+			}
+			return errRollback
+		})
+		if !errors.Is(err, errRollback) || is != tc.want {
+			t.Errorf("%s: %v (%v)", tc.name, is, err)
+		}
+	}
+}

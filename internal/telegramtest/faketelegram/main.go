@@ -31,6 +31,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	token := flags.String("token", telegramtest.DefaultToken, "the bot's token")
 	bot := flags.String("bot", "", "the bot's user name, without @")
 	limits := flags.Bool("limits", false, "refuse messages that come too fast")
+	network := flags.Duration("network", telegramtest.UsualNetwork, "how long a call takes at most on its way here and back; 0 is no time")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	s := telegramtest.New(telegramtest.Config{
-		Token: *token, Bot: telegramtest.User{Username: *bot}, Limits: *limits, Listener: l,
+		Token: *token, Bot: telegramtest.User{Username: *bot}, Limits: *limits, Listener: l, Network: *network,
 	})
 	defer s.Close()
 	if _, err := fmt.Fprintln(stdout, s.URL()); err != nil {
