@@ -226,17 +226,16 @@ func killOnceOrphaned() {
 	}()
 }
 
-// apply confines this thread, and what it becomes.
-func (c *confinement) apply() error {
+// ruleset makes the rules of Landlock.
+func (c *confinement) ruleset() (fd int, err error) {
 	read, err := rules(c.Read, landlock.RODirs, landlock.ROFiles)
 	if err != nil {
-		return err
+		return -1, err
 	}
 	write, err := rules(c.Write, func(p ...string) landlock.FSRule { return landlock.RWDirs(p...).WithRefer() }, landlock.RWFiles)
 	if err != nil {
-		return err
+		return -1, err
 	}
-	all := append(read, write...)
 	config := landlock.V6
 	if c.Network {
 		config.HandledAccessNet = 0
@@ -244,15 +243,27 @@ func (c *confinement) apply() error {
 	if c.BestEffort {
 		config = config.BestEffort()
 	}
+	fd, _, err = config.NewRulesetFD(append(read, write...)...) // V6 has no flags
+	if err != nil {
+		return -1, fmt.Errorf("landlock: %w", err)
+	}
+	if fd < 0 {
+		return -1, errors.New("landlock: this kernel has none")
+	}
+	return fd, nil
+}
+
+// apply confines this thread, and what it becomes.
+func (c *confinement) apply() error {
 	if err := seccomp.SetNoNewPrivs(); err != nil {
 		return err
 	}
-	ruleset, flags, err := config.NewRulesetFD(all...)
+	ruleset, err := c.ruleset()
 	if err != nil {
-		return fmt.Errorf("landlock: %w", err)
+		return err
 	}
 	defer func() { _ = unix.Close(ruleset) }() // nothing was written
-	if err := ll.LandlockRestrictSelf(ruleset, flags); err != nil {
+	if err := ll.LandlockRestrictSelf(ruleset, 0); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
 	dropCapabilities()

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 )
@@ -45,13 +44,24 @@ func startWithin(ctx context.Context, c Command, id string) (*Process, error) {
 		if i < len(c.Reach.Programs) {
 			g = c.Reach.Programs[i]
 		}
-		j.stages = append(j.stages, g.stage(c, i, tmp, env, argv))
+		r := g.request(c, i, tmp, env)
+		stage := reexec(r, c.Dir, argv)
+		if swift() {
+			stage, err = swiftly(r, c.Dir, argv)
+		}
+		j.handed = append(j.handed, r.handed...)
+		if err != nil {
+			(&request{handed: j.handed}).abandon()
+			removeAll(tmp)
+			return nil, err
+		}
+		j.stages = append(j.stages, stage)
 	}
 	return start(ctx, c, j)
 }
 
-// stage makes the program that confines itself and then becomes argv.
-func (g Grant) stage(c Command, i int, tmp string, env, argv []string) *exec.Cmd {
+// request says what bounds a program of a command.
+func (g Grant) request(c Command, i int, tmp string, env []string) *request {
 	within := systemConfinement(g.Network)
 	within.BestEffort = true
 	within.Read = append(within.Read, existing(overviews)...)
@@ -61,7 +71,7 @@ func (g Grant) stage(c Command, i int, tmp string, env, argv []string) *exec.Cmd
 	if i < len(c.MaxMemory) {
 		r.limit.DataBytes = c.MaxMemory[i]
 	}
-	return reexec(r, c.Dir, argv)
+	return r
 }
 
 // overviews are files about the machine as a whole, which programs read to say how
