@@ -327,3 +327,48 @@ func TestGreatSortHasRoomConfined(t *testing.T) {
 		}
 	})
 }
+
+// TestOwnersTailDoesNotWait: the old forms of following are no choice of the model's.
+func TestOwnersTailDoesNotWait(t *testing.T) {
+	b := newBench(t).allow("tail *", "tail -F log.txt")
+	for text, want := range map[string]tools.Verdict{
+		"tail -cf a": tools.Ask, "tail -5f a": tools.Ask, "tail +5f a": tools.Ask, "tail +f a": tools.Ask, "tail --fol a": tools.Ask, "tail -qf a": tools.Ask,
+		"tail -n +5 a": tools.Allow, "tail -c 5 a": tools.Allow, "tail ref": tools.Allow, "tail -F log.txt": tools.Allow,
+	} {
+		if d := b.check(text); d.Verdict != want {
+			t.Errorf("%q: %+v", text, d)
+		}
+	}
+}
+
+// TestConfinedProgramsAreBoundAndEnd: memory, exit codes and the deadline are what
+// they are outside.
+func TestConfinedProgramsAreBoundAndEnd(t *testing.T) {
+	bothWays(t, func(t *testing.T, b *bench) {
+		b.fifo("pipe")
+		b.file("bad.sh", "#!/no/such/interpreter\n")
+		b.file("greedy", strings.Repeat("x", 64)+"\n")
+		if err := os.Chmod(filepath.Join(b.ws, "bad.sh"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		b.also("cat pipe", "sh -c 'exit 7'", "./bad.sh", "sh -c 'kill -9 $$'")
+		for text, want := range map[string]string{
+			"sh -c 'exit 7'": "[exit code 7,", "sh -c 'kill -9 $$'": "[exit code 137,", "cat missing": "[exit code 1,", "grep -c x greedy && grep -c y greedy": "[exit code 1,",
+			`grep -E '(x{0,1000}){1000}y' greedy`: "[exit code 2,", "nosuch || cat missing": "was not approved",
+		} {
+			if r := b.sh(text); !strings.Contains(r.Output, want) {
+				t.Errorf("%q: %+v", text, r)
+			}
+		}
+		if r := b.sh("./bad.sh"); r.Success {
+			t.Errorf("%+v", r)
+		}
+		if r := b.call("shell", map[string]any{"command": "cat pipe", "timeout": 1}); r.ErrorKind != tools.Timeout {
+			t.Errorf("%+v", r)
+		}
+		id := b.job("cat pipe | wc -l")
+		if r := b.call("shell_manage", map[string]any{"action": "kill", "id": id}); !r.Success {
+			t.Errorf("%+v", r)
+		}
+	})
+}
