@@ -341,7 +341,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/command/grant.go", `if c.free[i] && oldFollow.MatchString(a) {`, `if a == "" && oldFollow.MatchString(a) {`,
-		"TestOwnersTailDoesNotWait",
+		"TestAStarGrantsNoOtherProgram",
 	},
 	{
 		"tools/exec/shell_run.go", `			if why := s.refusal(); why != "" {`, `			if why := s.refusal(); why == "-" {`,
@@ -363,7 +363,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/sandbox/swift_linux.c", `if (syscall(RESTRICT_SELF, RULESET, 0) != 0)`, `if (0)`,
-		"TestUnaskedProgramsAreConfined",
+		"TestReachConfines",
 	},
 	{
 		"tools/exec/shell_harmless.go", `if h.most < 0 || h.most > 0 && len(operands) > h.most {`, `if h.most < 0 {`,
