@@ -62,6 +62,7 @@ func TestBench(t *testing.T) {
 	b.large(binary)
 	b.embedding(binary)
 	b.meaning(binary)
+	b.confined()
 	b.size(binary)
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 4, 3, ' ', 0)

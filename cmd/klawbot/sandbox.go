@@ -139,6 +139,7 @@ func (b *box) check(ctx context.Context) error {
 
 // sweep takes away what a bot that was killed has left.
 func (b *box) sweep() {
+	sandbox.SweepTemporary(b.folders.workspace)
 	if s, err := b.get(); err == nil && s != nil {
 		s.Sweep()
 	}

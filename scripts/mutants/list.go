@@ -332,6 +332,40 @@ var mutants = []mutant{
 		"TestOtherThingsOfHarmlessCommandsAsk",
 	},
 	{
+		"tools/exec/shell_harmless.go", `if err := w.straight(seen); err != nil {`, `if err := w.straight(seen); err != nil && seen == "" {`,
+		"TestMissingFolderThenMade",
+	},
+	{
+		"tools/exec/shell_harmless.go", `!strings.HasPrefix(a, "--") && tailFollows.MatchString(a)`, `strings.HasPrefix(a, "+") && tailFollows.MatchString(a)`,
+		"TestOtherThingsOfHarmlessCommandsAsk",
+	},
+	{
+		"tools/exec/command/grant.go", `if c.free[i] && oldFollow.MatchString(a) {`, `if a == "" && oldFollow.MatchString(a) {`,
+		"TestAStarGrantsNoOtherProgram",
+	},
+	{
+		"tools/exec/shell_run.go", `			if why := s.refusal(); why != "" {`, `			if why := s.refusal(); why == "-" {`,
+		"TestStepsAreJudgedAgain",
+	},
+	{
+		"tools/exec/shell_run.go", `if unasked && runner.Name() == sandbox.TypeOff && s.config.Confines() {`, `if unasked && runner.Name() == "" && s.config.Confines() {`,
+		"TestSwapWhileAPipelineRuns",
+	},
+	{
+		"tools/exec/shell_reach.go", `			if w.outside(name) {
+				return name`, `			if w.outside(name) && word == "" {
+				return name`,
+		"TestOwnersPatternsStayInTheWorkspace",
+	},
+	{
+		"tools/exec/git_run.go", `	if !g.config.Confines() {`, `	if g.config.Confines() {`,
+		"TestReadingGitIsConfined",
+	},
+	{
+		"tools/sandbox/swift_linux.c", `if (syscall(RESTRICT_SELF, RULESET, 0) != 0)`, `if (0)`,
+		"TestReachConfines",
+	},
+	{
 		"tools/exec/shell_harmless.go", `if h.most < 0 || h.most > 0 && len(operands) > h.most {`, `if h.most < 0 {`,
 		"TestOtherThingsOfHarmlessCommandsAsk",
 	},

@@ -28,6 +28,9 @@ type GitConfig struct {
 	Sandboxed func() bool
 	// ReadOnly names files of the workspace that a call may not change; nil: none.
 	ReadOnly func(tools.Call) []string
+	// Confines says that the system can confine git where nobody is asked; nil:
+	// sandbox.Confines.
+	Confines func() bool
 }
 
 // gitArgs are the parameters of git.
@@ -47,6 +50,9 @@ func NewGit(c GitConfig) tools.Tool {
 	}
 	if c.Gate == nil {
 		c.Gate = new(sandbox.Gate)
+	}
+	if c.Confines == nil {
+		c.Confines = sandbox.Confines
 	}
 	g := &git{config: c, runner: sandbox.Off()}
 	return tools.New(tools.Spec{
@@ -112,7 +118,7 @@ func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result 
 	if err != nil {
 		return *gitFailed(err)
 	}
-	out, err := g.command(ctx, repo, call)
+	out, err := g.command(ctx, repo, call, c.Decided)
 	out.PutBack = putBack()
 	if err != nil {
 		return *gitFailed(err)

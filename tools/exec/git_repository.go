@@ -168,7 +168,7 @@ func gitlink(index io.Reader) string {
 func (g *git) read(ctx context.Context, repo *gitRepository) error {
 	out, err := g.runGit(ctx, sandbox.Command{
 		Argv: []string{"git", "config", "--file", filepath.Join(repo.workspace, ".git", "config"), "--no-includes", "--null", "--list"},
-		Dir:  repo.workspace, Timeout: 10 * time.Second, HeadOnly: true,
+		Dir:  repo.workspace, Timeout: 10 * time.Second, HeadOnly: true, Reach: g.reach(repo.workspace),
 		Env: append(gitEnvironment(repo.workspace), "GIT_DIR=/dev/null"),
 	})
 	if err != nil {

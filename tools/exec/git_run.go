@@ -70,6 +70,9 @@ func (g *git) startGit(ctx context.Context, c sandbox.Command) (*sandbox.Process
 		return nil, errNoGit
 	}
 	c.Argv = append([]string{found}, c.Argv[1:]...)
+	if c.Reach != nil {
+		c.Reach.Programs[0].Read = append(c.Reach.Programs[0].Read, found)
+	}
 	c.Env = append(slices.Clone(c.Env), "PATH="+strings.Join(finder.folders, ":"))
 	p, err := g.runner.Start(ctx, c)
 	if err != nil {
@@ -87,19 +90,32 @@ func (r *gitRepository) environment() []string {
 // expression for its log can want all that there is.
 const readingMemory = 512 << 20
 
+// reach is what git reaches where nobody is asked: the workspace, and no settings of
+// the owner's, whose folder is closed to it. It is nil where that cannot be had.
+func (g *git) reach(workspace string) *sandbox.Reach {
+	if !g.config.Confines() {
+		return nil
+	}
+	return &sandbox.Reach{Workspace: workspace, Programs: []sandbox.Grant{{Read: slices.Concat(userFiles, software)}}}
+}
+
 // command runs a call on a repository that permits it.
-func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall) (sandbox.Outcome, error) {
+func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall, d tools.Decision) (sandbox.Outcome, error) {
 	env := append(repo.environment(), "GIT_ALLOW_PROTOCOL="+repo.protocols(c))
 	var memory []uint64
+	var reach *sandbox.Reach
 	if slices.Contains(gitReading, c.action) {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
 		memory = []uint64{readingMemory}
+		if d.Verdict != tools.Ask {
+			reach = g.reach(repo.workspace)
+		}
 	}
 	if agent := os.Getenv("SSH_AUTH_SOCK"); c.network() && agent != "" {
 		env = append(env, "SSH_AUTH_SOCK="+agent)
 	}
 	run := func(argv []string) (sandbox.Outcome, error) {
-		return g.runGit(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env, MaxMemory: memory})
+		return g.runGit(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env, MaxMemory: memory, Reach: reach})
 	}
 	settings := gitHardening
 	if c.action == "commit" || c.action == "pull" {

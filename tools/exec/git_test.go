@@ -26,6 +26,7 @@ type gitTry struct {
 	readOnly  []string
 	gate      sandbox.Gate
 	sandboxed bool
+	approver  tools.Approver
 	executor  *tools.Executor
 }
 
@@ -90,7 +91,7 @@ func (g *gitTry) call(action, extra string) tools.Call {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	return tools.Call{ID: "c1", Name: "git", Arguments: args}
+	return tools.Call{ID: "c1", Name: "git", Arguments: args, Approver: g.approver}
 }
 
 func (g *gitTry) run(action, extra string) tools.Result {
@@ -813,4 +814,40 @@ func TestGitKeepsReadOnlyFiles(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(g.workspace, "HEARTBEAT.md")); string(text) != "planned" {
 		t.Errorf("it was taken away: %q, %v", text, err)
 	}
+}
+
+// TestReadingGitIsConfined: nobody is asked about it, so it reads no object that lies
+// outside, wherever a link leads, and no settings of the owner's.
+func TestReadingGitIsConfined(t *testing.T) {
+	g := newGit(t)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.ok("status", "")
+	g.ok("log", "-p -n 1")
+	loose, err := filepath.Glob(filepath.Join(g.workspace, ".git/objects/??/*"))
+	if err != nil || len(loose) == 0 {
+		t.Fatalf("no objects: %v", err)
+	}
+	away := t.TempDir()
+	for _, object := range loose {
+		there := filepath.Join(away, filepath.Base(object))
+		if err := os.Rename(object, there); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(there, object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := g.run("log", "-p -n 1"); r.Success {
+		t.Errorf("%+v", r)
+	}
+	g.policy.Everyone.Ask = []string{"git"}
+	g.approver = &yes{}
+	if err := os.Remove(filepath.Join(home, ".gitconfig")); err != nil {
+		t.Fatal(err)
+	}
+	g.ok("log", "-p -n 1") // a person has agreed
 }

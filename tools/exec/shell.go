@@ -61,6 +61,10 @@ type ShellConfig struct {
 	// AllowHardlinks says that files with several names may be read unasked;
 	// nil means that they may not.
 	AllowHardlinks func() bool
+	// Confines says that the system can confine what runs unasked outside a sandbox;
+	// nil: sandbox.Confines. Where it cannot, each step is judged again as it starts,
+	// as it is everywhere, and that is all.
+	Confines func() bool
 }
 
 // Shell is the tools shell and shell_manage, with the commands that run in the
@@ -88,6 +92,9 @@ func NewShell(c ShellConfig) *Shell {
 	}
 	if c.AllowHardlinks == nil {
 		c.AllowHardlinks = func() bool { return false }
+	}
+	if c.Confines == nil {
+		c.Confines = sandbox.Confines
 	}
 	return &Shell{config: c, jobs: map[string]*job{}}
 }

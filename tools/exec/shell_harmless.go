@@ -165,6 +165,8 @@ func (w where) readable(name string, fileOnly bool) string {
 	switch {
 	case os.IsNotExist(err):
 		return ""
+	case errors.Is(err, errDetour):
+		return oneLine(name) + " leads back (..) out of what is no folder, or a link"
 	case err != nil:
 		return oneLine(name) + " is outside the workspace"
 	case !info.Mode().IsRegular() && !info.IsDir(), fileOnly && info.IsDir():
@@ -190,7 +192,41 @@ func (w where) stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := w.straight(seen); err != nil {
+		return nil, err
+	}
 	return w.root.Stat(seen)
+}
+
+// errDetour says that a path leads back out of something that is no folder now: it
+// names another place once there is a folder, or a link to one.
+var errDetour = errors.New("path leads back out of what is no folder")
+
+// straight refuses paths with .. after anything but folders of the workspace.
+func (w where) straight(seen string) error {
+	var at []string // the folders that the path has led into
+	known := 0      // how many of them were looked at
+	for part := range strings.SplitSeq(seen, "/") {
+		switch part {
+		case "", ".":
+			continue
+		default:
+			at = append(at, part)
+			continue
+		case "..":
+		}
+		for ; known < len(at); known++ {
+			if info, err := w.root.Lstat(strings.Join(at[:known+1], "/")); err != nil || !info.IsDir() {
+				return errDetour
+			}
+		}
+		if len(at) == 0 {
+			return errOutside
+		}
+		at = at[:len(at)-1]
+		known = min(known, len(at))
+	}
+	return nil
 }
 
 // seen is an operand as it is seen from the workspace.
@@ -269,10 +305,13 @@ func harmlessFind(w where, args []string) string {
 	return ""
 }
 
+// tailFollows is the old form of tail's options that waits for more: -5f, +1f, -cf.
+var tailFollows = regexp.MustCompile(`^[-+].*[fF]$`)
+
 // harmlessTail judges a tail: it does not wait for more, not with the old form
-// of its options (+1f) either.
+// of its options either.
 func harmlessTail(w where, args []string) string {
-	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "+") && strings.HasSuffix(a, "f") }) {
+	if slices.ContainsFunc(args, func(a string) bool { return !strings.HasPrefix(a, "--") && tailFollows.MatchString(a) }) {
 		return "it may wait for more"
 	}
 	h := harmless{flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="}

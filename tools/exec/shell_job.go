@@ -180,6 +180,8 @@ func (j *job) state() string {
 	switch {
 	case j.end.fault != nil:
 		return "did not start: " + j.end.fault.Error()
+	case j.end.refused != "":
+		return fmt.Sprintf("stopped after %s: %s", took, j.end.refused)
 	case j.end.timedOut:
 		return fmt.Sprintf("stopped after %s, which is as long as one may run", took)
 	case j.end.stopped:

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"klawbot/tools"
@@ -72,30 +71,62 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 // listed reports whether the approved list has all of a line, and whether it has
 // some of it for the files that it names; else it says what it does not have.
 func listed(line command.Line, settings ShellSettings, w where) (ok, harmless bool, unlisted string) {
-	shown := oneLine(line.Text)
 	if line.Plain == nil {
-		return false, false, shown + " (" + line.More + ")"
+		return false, false, oneLine(line.Text) + " (" + line.More + ")"
 	}
 	for _, p := range line.Plain {
-		for i, prog := range p.Programs {
-			if allowed(settings.Allow, p, i) {
-				continue
-			}
-			if !settings.Harmless {
-				return false, false, named(prog.Argv, shown)
-			}
-			harmless = true
-			if why := w.harmless(prog.Argv); why != "" {
-				return false, false, named(prog.Argv, shown) + " (" + why + ")"
-			}
+		some, unlisted := w.listed(p, settings, oneLine(line.Text))
+		if unlisted != "" {
+			return false, false, unlisted
 		}
+		harmless = harmless || some
 	}
 	return true, harmless, ""
 }
 
-// allowed reports whether a pattern has a program of a pipeline.
-func allowed(patterns []command.Pattern, p command.Pipeline, i int) bool {
-	return slices.ContainsFunc(patterns, func(a command.Pattern) bool { return a.Allows(p.Programs[i].Argv, i > 0) })
+// listed says what of a pipeline the approved list does not have, "" when it has
+// all, and whether it has some of it for the files that it names. shown is the line.
+func (w where) listed(p command.Pipeline, settings ShellSettings, shown string) (harmless bool, unlisted string) {
+	for i, prog := range p.Programs {
+		_, away, is := w.owners(settings.Allow, p, i)
+		if is && away == "" {
+			continue
+		}
+		why := ""
+		if settings.Harmless {
+			if why = w.harmless(prog.Argv); why == "" {
+				harmless = true
+				continue
+			}
+		}
+		if is {
+			why = oneLine(away) + " is outside the workspace"
+		}
+		if unlisted = named(prog.Argv, shown); why != "" {
+			unlisted += " (" + why + ")"
+		}
+		return false, unlisted
+	}
+	return harmless, ""
+}
+
+// owners reports whether a pattern of the owner's has a program of a pipeline, with
+// the arguments that the owner has spelled, and which of the others names something
+// outside the workspace: the model chose it, so a person is asked.
+func (w where) owners(patterns []command.Pattern, p command.Pipeline, i int) (spelled []string, away string, is bool) {
+	argv := p.Programs[i].Argv
+	for _, a := range patterns {
+		if !a.Allows(argv, i > 0) {
+			continue
+		}
+		var free []string
+		spelled, free = a.Split(argv)
+		is = true
+		if away = w.away(free); away == "" {
+			break
+		}
+	}
+	return spelled, away, is
 }
 
 // named names a part of a line that is not allowed.
@@ -164,7 +195,10 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 		return w, failedDir(err, workdir)
 	}
 	defer sub.Close()
-	w.dir, err = pinned(sub, real, w.below)
+	if w.dir, err = pinned(sub, real, w.below); err != nil {
+		return w, err
+	}
+	w.below, err = filepath.Rel(real, w.dir) // without links
 	return w, err
 }
 

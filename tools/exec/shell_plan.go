@@ -17,6 +17,8 @@ type step struct {
 	command sandbox.Command
 	// missing, if not empty, says that a program of it is not there.
 	missing string
+	// refusal, if not nil, says why the step may not start, right before it does.
+	refusal func() string
 }
 
 // skipped reports whether the step does not run after such an exit code.

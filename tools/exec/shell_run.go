@@ -27,12 +27,10 @@ func (s *Shell) run(ctx context.Context, c tools.Call, _ shellArgs) tools.Result
 	if refusal != nil {
 		return *refusal
 	}
-	steps := s.plan(v, runner.Name())
-	for i := range steps {
-		steps[i].command.ReadOnly = s.config.ReadOnly(c)
-		if v.harmless {
-			steps[i].command.MaxMemory = v.memory(v.line.Plain[i])
-		}
+	steps, err := s.steps(c, v, runner)
+	if err != nil {
+		open()
+		return tools.Fail(tools.Execution, err.Error())
 	}
 	if v.args.Background {
 		return s.background(ctx, c, v, runner, steps, open)
@@ -42,6 +40,50 @@ func (s *Shell) run(ctx context.Context, c tools.Call, _ shellArgs) tools.Result
 	begun := time.Now()
 	end := t.follow(ctx, runner, steps)
 	return end.result(t, time.Since(begun), s.timeout(c.Arguments))
+}
+
+// steps is the plan of a call, with what bounds each of its steps.
+func (s *Shell) steps(c tools.Call, v view, runner sandbox.Runner) ([]step, error) {
+	steps := s.plan(v, runner.Name())
+	w, err := s.enter(v.args.Workdir)
+	if err != nil {
+		return nil, err
+	}
+	defer w.root.Close()
+	unasked := v.listed && c.Decided.Verdict != tools.Ask
+	for i := range steps {
+		cmd := &steps[i].command
+		cmd.ReadOnly = s.config.ReadOnly(c)
+		if !v.listed {
+			continue
+		}
+		p := v.line.Plain[i]
+		steps[i].refusal = func() string { return s.refusal(v, p) }
+		if v.harmless {
+			cmd.MaxMemory = w.memory(v, p)
+		}
+		if unasked && runner.Name() == sandbox.TypeOff && s.config.Confines() {
+			cmd.Reach = w.reach(v, p)
+		}
+	}
+	return steps, nil
+}
+
+// refusal says why a pipeline of the approved list may not start any more, "" when it
+// may: what it names, its folder or the list may have changed since it was looked at.
+func (s *Shell) refusal(v view, p command.Pipeline) string {
+	w, err := s.enter(v.args.Workdir)
+	if err != nil {
+		return err.Error()
+	}
+	defer w.root.Close()
+	if w.dir != v.dir {
+		return "the folder of the command has changed; call it again"
+	}
+	if _, unlisted := w.listed(p, s.config.Settings(), oneLine(v.line.Text)); unlisted != "" {
+		return "Command not in approved list: " + unlisted
+	}
+	return ""
 }
 
 // settle keeps the sandbox still while a harmless command runs outside it, and
@@ -90,10 +132,10 @@ const harmlessMemory = 256 << 20
 
 // memory bounds the harmless programs of a pipeline. What the owner has put on the
 // list is not bounded.
-func (v view) memory(p command.Pipeline) []uint64 {
+func (w where) memory(v view, p command.Pipeline) []uint64 {
 	bounds := make([]uint64, len(p.Programs))
 	for i := range p.Programs {
-		if !allowed(v.allow, p, i) {
+		if _, away, is := w.owners(v.allow, p, i); !is || away != "" {
 			bounds[i] = harmlessMemory
 		}
 	}
@@ -120,7 +162,8 @@ type transcript struct {
 type ending struct {
 	code              int
 	timedOut, stopped bool
-	fault             error // a program could not be started at all
+	fault             error  // a program could not be started at all
+	refused           string // why a step may not start any more
 }
 
 // follow runs the steps one after the other.
@@ -133,6 +176,11 @@ func (t *transcript) follow(ctx context.Context, runner sandbox.Runner, steps []
 			t.say(s.missing)
 			e.code = 127
 			continue
+		}
+		if s.refusal != nil {
+			if why := s.refusal(); why != "" {
+				return ending{refused: why}
+			}
 		}
 		cmd := s.command
 		cmd.MaxOutput = t.room()
@@ -224,6 +272,10 @@ func (e ending) result(t *transcript, took, timeout time.Duration) tools.Result 
 	switch {
 	case e.fault != nil:
 		return tools.Fail(tools.Execution, "the command did not start: "+e.fault.Error())
+	case e.refused != "":
+		r := tools.Fail(tools.PolicyDenied, e.refused)
+		r.Output += "\n" + t.text()
+		return r
 	case e.timedOut:
 		timeout = min(timeout, max(took.Truncate(time.Second), time.Second)) // a sandbox has a limit of its own
 		r := tools.Fail(tools.Timeout, fmt.Sprintf("the command did not end within %s and was stopped with all its processes; timeout takes up to %.0f seconds, background=true runs it without one",

@@ -15,6 +15,7 @@ import (
 	"klawbot/tools"
 	"klawbot/tools/exec"
 	"klawbot/tools/exec/command"
+	"klawbot/tools/sandbox"
 )
 
 // bench is a shell in a workspace of its own, with the pipeline around it.
@@ -27,6 +28,8 @@ type bench struct {
 	executor *tools.Executor
 	approver tools.Approver
 	chat     string
+	// bare says that the kernel has no Landlock, as far as the shell knows.
+	bare bool
 }
 
 func newBench(t testing.TB) *bench {
@@ -35,7 +38,14 @@ func newBench(t testing.TB) *bench {
 	if err := os.Mkdir(b.ws, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: func() exec.ShellSettings { return b.settings }})
+	return b.connect()
+}
+
+// connect puts the shell of the workspace into a pipeline.
+func (b *bench) connect() *bench {
+	t := b.t
+	t.Helper()
+	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: func() exec.ShellSettings { return b.settings }, Confines: func() bool { return !b.bare && sandbox.Confines() }})
 	t.Cleanup(b.shell.Close)
 	registry, err := tools.NewRegistry(b.shell.Tools()...)
 	if err != nil {

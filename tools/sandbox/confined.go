@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -283,12 +282,7 @@ func (s *Sandbox) Sweep() {
 	if s.cgroup != nil {
 		s.cgroup.sweep()
 	}
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), s.tempPrefix()+"*")) // the pattern is well-formed
-	for _, dir := range left {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Sys().(*syscall.Stat_t).Uid == uint32(os.Geteuid()) {
-			removeAll(dir)
-		}
-	}
+	SweepTemporary(s.config.Workspace)
 }
 
 // Place is how commands in the sandbox name a bound folder.
@@ -421,7 +415,7 @@ func (s *Sandbox) temporary(r *request) (dir string, err error) {
 		r.env = append(r.env, "HOME=/tmp", "TMPDIR=/tmp")
 		return "", nil
 	}
-	dir, err = os.MkdirTemp("", s.tempPrefix())
+	dir, err = os.MkdirTemp("", tempPrefix(s.config.Workspace))
 	r.binds = append(r.binds, Bind{dir, dir, true})
 	r.env = append(r.env, "HOME="+dir, "TMPDIR="+dir)
 	return dir, err
@@ -429,8 +423,8 @@ func (s *Sandbox) temporary(r *request) (dir string, err error) {
 
 // tempPrefix begins the names of the folders for temporary files of the commands
 // of one workspace.
-func (s *Sandbox) tempPrefix() string {
-	sum := sha256.Sum256([]byte(s.config.Workspace))
+func tempPrefix(workspace string) string {
+	sum := sha256.Sum256([]byte(workspace))
 	return runPrefix + hex.EncodeToString(sum[:8]) + "-"
 }
 

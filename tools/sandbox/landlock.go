@@ -22,11 +22,7 @@ func (landlocked) kill(string) {}
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
 func (landlocked) stage(r *request, argv []string) (*exec.Cmd, error) {
-	g := confinement{Read: existing(systemFolders), Write: existing(devices), Network: r.config.Network}
-	g.Read = append(g.Read, existing(systemFiles)...)
-	if g.Network {
-		g.Read = append(g.Read, existing(networkFiles)...)
-	}
+	g := systemConfinement(r.config.Network)
 	for _, b := range r.binds {
 		if b.Writable {
 			g.Write = append(g.Write, b.Host)
@@ -36,6 +32,16 @@ func (landlocked) stage(r *request, argv []string) (*exec.Cmd, error) {
 	}
 	r.limit.Confine = &g
 	return reexec(r, r.dir, argv), nil
+}
+
+// systemConfinement grants what every program needs of the system.
+func systemConfinement(network bool) confinement {
+	g := confinement{Read: existing(systemFolders), Write: existing(devices), Network: network}
+	g.Read = append(g.Read, existing(systemFiles)...)
+	if network {
+		g.Read = append(g.Read, existing(networkFiles)...)
+	}
+	return g
 }
 
 // existing are the paths that exist.

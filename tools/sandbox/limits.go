@@ -10,12 +10,14 @@ type spec struct {
 	// AddressBytes, FileBytes, CPUSeconds and Processes are limits of the
 	// process; 0 is none.
 	AddressBytes, FileBytes, CPUSeconds, Processes uint64 `json:",omitempty"`
+	// DataBytes is how much memory of its own the command may take; 0 is all.
+	DataBytes uint64 `json:",omitempty"`
 	// Cores is how many processors the process may use; 0 is all.
 	Cores int `json:",omitempty"`
 	// Seccomp leaves the descriptor of a filter to bwrap.
 	Seccomp bool `json:",omitempty"`
 	// Confine, if not nil, is what landlock grants. The command is then the
-	// child of a guard; Guarded says that it has one.
+	// child of a guard; Guarded says that it has one, or needs none.
 	Confine *confinement `json:",omitempty"`
 	Guarded bool         `json:",omitempty"`
 }
@@ -24,6 +26,8 @@ type spec struct {
 type confinement struct {
 	Read, Write []string
 	Network     bool
+	// BestEffort takes what there is of a Landlock older than minLandlock.
+	BestEffort bool `json:",omitempty"`
 }
 
 // bound makes the limits of a command: by cgroups where they are to be had, else

@@ -58,7 +58,7 @@ func reexec(r *request, dir string, argv []string) *exec.Cmd {
 	if dir == "" {
 		c.Dir = "/"
 	}
-	if r.limit.Confine != nil {
+	if r.limit.Confine != nil && !r.limit.Guarded {
 		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // for the guard
 	}
 	return c
@@ -118,12 +118,18 @@ func (s spec) exec(program string, argv []string) error {
 	if err != nil {
 		return err
 	}
+	data := syscall.Rlimit{Cur: s.DataBytes, Max: s.DataBytes}
 	memory, processes := syscall.Rlimit{Cur: s.AddressBytes, Max: s.AddressBytes}, syscall.Rlimit{Cur: s.Processes, Max: s.Processes}
 	if s.AddressBytes > 0 {
 		if _, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, unix.RLIMIT_NPROC, uintptr(unsafe.Pointer(&processes)), 0, 0, 0); e != 0 {
 			return e
 		}
 		if _, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, unix.RLIMIT_AS, uintptr(unsafe.Pointer(&memory)), 0, 0, 0); e != 0 {
+			return e
+		}
+	}
+	if s.DataBytes > 0 {
+		if _, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, unix.RLIMIT_DATA, uintptr(unsafe.Pointer(&data)), 0, 0, 0); e != 0 {
 			return e
 		}
 	}
@@ -220,30 +226,44 @@ func killOnceOrphaned() {
 	}()
 }
 
-// apply confines this thread, and what it becomes.
-func (c *confinement) apply() error {
+// ruleset makes the rules of Landlock.
+func (c *confinement) ruleset() (fd int, err error) {
 	read, err := rules(c.Read, landlock.RODirs, landlock.ROFiles)
 	if err != nil {
-		return err
+		return -1, err
 	}
 	write, err := rules(c.Write, func(p ...string) landlock.FSRule { return landlock.RWDirs(p...).WithRefer() }, landlock.RWFiles)
 	if err != nil {
-		return err
+		return -1, err
 	}
-	all := append(read, write...)
 	config := landlock.V6
 	if c.Network {
 		config.HandledAccessNet = 0
 	}
+	if c.BestEffort {
+		config = config.BestEffort()
+	}
+	fd, _, err = config.NewRulesetFD(append(read, write...)...) // V6 has no flags
+	if err != nil {
+		return -1, fmt.Errorf("landlock: %w", err)
+	}
+	if fd < 0 {
+		return -1, errors.New("landlock: this kernel has none")
+	}
+	return fd, nil
+}
+
+// apply confines this thread, and what it becomes.
+func (c *confinement) apply() error {
 	if err := seccomp.SetNoNewPrivs(); err != nil {
 		return err
 	}
-	ruleset, flags, err := config.NewRulesetFD(all...)
+	ruleset, err := c.ruleset()
 	if err != nil {
-		return fmt.Errorf("landlock: %w", err)
+		return err
 	}
 	defer func() { _ = unix.Close(ruleset) }() // nothing was written
-	if err := ll.LandlockRestrictSelf(ruleset, flags); err != nil {
+	if err := ll.LandlockRestrictSelf(ruleset, 0); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
 	dropCapabilities()
@@ -286,6 +306,18 @@ func landlockSupport() error {
 	}
 	if v < minLandlock {
 		return fmt.Errorf("this kernel's Landlock is too old (version %d, %d is needed, Linux 6.12); use bwrap or docker", v, minLandlock)
+	}
+	return nil
+}
+
+// minReading is the version of Landlock that keeps a program from files. Below it a
+// rule that lets files be moved would be no rule.
+const minReading = 2
+
+// readingSupport says what is missing for a Reach.
+func readingSupport() error {
+	if v, err := ll.LandlockGetABIVersion(); err != nil || v < minReading {
+		return errors.New("this kernel has no Landlock, or too old a one (Linux 5.19 is needed)")
 	}
 	return nil
 }

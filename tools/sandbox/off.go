@@ -21,6 +21,9 @@ func (off) Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, err
 	}
 	id := newRun()
+	if c.Reach != nil {
+		return startWithin(ctx, c, id)
+	}
 	j := job{run: id, memory: c.MaxMemory}
 	for _, argv := range c.argvs() {
 		cmd := exec.Command(argv[0], argv[1:]...)

@@ -89,6 +89,9 @@ type Command struct {
 	// with Off, in bytes; 0, or none: as much as there is. A sandbox has limits of its
 	// own.
 	MaxMemory []uint64
+	// Reach, if not nil, confines the programs with Off; see Confines. A sandbox has
+	// bounds of its own.
+	Reach *Reach
 }
 
 // argvs are the commands of the pipeline in order.

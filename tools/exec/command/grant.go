@@ -144,7 +144,7 @@ var dangers = map[string]danger{
 	"sort": {short: "oT", long: []string{"--output", "--compress-program", "--temporary-directory", "--files0-from"}},
 	"uniq": {look: func(c call) bool { return c.operands() > 1 }},
 	"date": {short: "sf", long: []string{"--set", "--file"}},
-	"tail": {short: "fF", long: []string{"--follow", "--retry"}},
+	"tail": {short: "fF", long: []string{"--follow", "--retry"}, look: followsOld},
 	"tar": {short: "IF", clusters: true, long: []string{"--to-command", "--checkpoint-action", "--use-compress-program", "--rmt-command", "--rsh-command",
 		"--info-script", "--new-volume-script", "--checkpoint"}},
 	"zip":    {short: "T", long: []string{"--unzip-command", "--test"}},
@@ -221,6 +221,19 @@ func holds(texts ...string) func(call) bool {
 		}
 		return false
 	}
+}
+
+// oldFollow is the old form of tail's options that waits for more: +5f.
+var oldFollow = regexp.MustCompile(`^\+\d*[bcl]?f$`)
+
+// followsOld reports whether tail waits for more as it is told in the old way.
+func followsOld(c call) bool {
+	for i, a := range c.args {
+		if c.free[i] && oldFollow.MatchString(a) {
+			return true
+		}
+	}
+	return false
 }
 
 // readsFiles reports whether curl is told to read a file of this machine.

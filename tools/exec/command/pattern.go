@@ -174,8 +174,27 @@ func (p Pattern) Allows(argv []string, piped bool) bool {
 		}
 	}
 	c := call{name: argv[0], args: argv[1:], open: p.rest, piped: piped}
-	for i := range argv[1:] {
-		c.free = append(c.free, i+1 >= len(p.tokens) || !p.tokens[i+1].spelled())
-	}
+	c.free = p.free(argv)
 	return !c.mayRun()
+}
+
+// free says which arguments of a program that fits the pattern it does not spell.
+func (p Pattern) free(argv []string) (free []bool) {
+	for i := range argv[1:] {
+		free = append(free, i+1 >= len(p.tokens) || !p.tokens[i+1].spelled())
+	}
+	return free
+}
+
+// Split parts the arguments of a program that the pattern allows into those that
+// it spells, which are the owner's words, and the others.
+func (p Pattern) Split(argv []string) (spelled, free []string) {
+	for i, is := range p.free(argv) {
+		if is {
+			free = append(free, argv[i+1])
+		} else {
+			spelled = append(spelled, argv[i+1])
+		}
+	}
+	return spelled, free
 }

@@ -57,6 +57,7 @@ func TestAStarGrantsNoOtherProgram(t *testing.T) {
 		"awk *":              {"awk 'BEGIN{system(\"x\")}'", "awk '{print > \"x\"}' f", "awk '{print | \"sh\"}' f", "awk -f x f", "gawk '@load \"x\"'", "awk '{\"x\" | getline}' f"},
 		"sed *":              {"sed e x", "sed '1e rm x' f", "sed 's/a/b/e' f", "sed 's/a/b/w x' f", "sed 'w x' f", "sed -i s/a/b/ f", "sed -f x f", "sed -n '/x/w o' f", "sed 'r x' f", "sed -e 's/a/b/;e' f"},
 		"find *":             {"find . -exec x ;", "find . -execdir x ;", "find . -ok x ;", "find . -fprintf x y", "find . -fls x"},
+		"tail *":             {"tail -f x", "tail -cf x", "tail -5f x", "tail +5f x", "tail +cf x", "tail --fol x", "tail --retry x"},
 		"sort *":             {"sort -o x f", "sort -ox f", "sort -ro x f", "sort --output=x f", "sort --outp=x f", "sort --compress-prog=x f", "sort -T x f"},
 		"tar *":              {"tar xf x --to-command=y", "tar --to-c=y -xf x", "tar -I x -xf y", "tar -xIf x y", "tar xIf x y", "tar cf x --checkpoint-action=exec=y y"},
 		"git *":              {"git -c a=b status", "git --exec-path=x status", "git st", "git log --output=x", "git log --outp=x", "git diff --no-index a b", "git grep -O x", "git rebase -x y", "git clone ext::x y", "git fetch -u x", "git fetch --upload-pac=x", "git bisect run x", "git config a b", "git submodule foreach x", "git remote add x ext::y", "git -C x status", "git difftool", "git commit --file=/x", "git worktree add /x"},

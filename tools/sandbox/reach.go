@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Reach is what the programs of a command reach that run outside any sandbox but
+// that no person was asked about. Beside what stands here they read the programs and
+// libraries of the system and write into a folder of their own, which is HOME and
+// TMPDIR and is gone afterwards.
+type Reach struct {
+	// Workspace is a folder that all of them read.
+	Workspace string
+	// Programs are what each program of the pipeline reaches beside that.
+	Programs []Grant
+}
+
+// Grant is what one program reaches: absolute paths of files and of folders with all
+// that is in them. What does not exist is left out.
+type Grant struct {
+	Read, Write []string
+	// Network lets it use the network.
+	Network bool
+}
+
+// Confines reports whether this system can confine programs with Off. Where it
+// cannot, a command with a Reach does not start.
+func Confines() bool { return readingSupport() == nil }
+
+// startWithin starts a command that Off confines, by the means of landlock but
+// without its guard: what is left behind is killed as Off does it.
+func startWithin(ctx context.Context, c Command, id string) (*Process, error) {
+	tmp, err := os.MkdirTemp("", tempPrefix(c.Reach.Workspace))
+	if err != nil {
+		return nil, err
+	}
+	j := job{run: id, cleanup: func() { removeAll(tmp) }}
+	env := append(environ(id, c.Env), "HOME="+tmp, "TMPDIR="+tmp)
+	for i, argv := range c.argvs() {
+		var g Grant
+		if i < len(c.Reach.Programs) {
+			g = c.Reach.Programs[i]
+		}
+		r := g.request(c, i, tmp, env)
+		stage := reexec(r, c.Dir, argv)
+		if swift() {
+			stage, err = swiftly(r, c.Dir, argv)
+		}
+		j.handed = append(j.handed, r.handed...)
+		if err != nil {
+			(&request{handed: j.handed}).abandon()
+			removeAll(tmp)
+			return nil, err
+		}
+		j.stages = append(j.stages, stage)
+	}
+	return start(ctx, c, j)
+}
+
+// request says what bounds a program of a command.
+func (g Grant) request(c Command, i int, tmp string, env []string) *request {
+	within := systemConfinement(g.Network)
+	within.BestEffort = true
+	within.Read = append(within.Read, existing(overviews)...)
+	within.Read = append(append(within.Read, c.Reach.Workspace), existing(g.Read)...)
+	within.Write = append(append(within.Write, tmp), existing(g.Write)...)
+	r := &request{env: env, limit: spec{Confine: &within, Guarded: true}}
+	if i < len(c.MaxMemory) {
+		r.limit.DataBytes = c.MaxMemory[i]
+	}
+	return r
+}
+
+// overviews are files about the machine as a whole, which programs read to say how
+// it fares or how many processors it has, and the folder of Nix's programs.
+var overviews = []string{
+	"/proc/meminfo", "/proc/uptime", "/proc/loadavg", "/proc/stat", "/proc/cpuinfo", "/proc/version", "/proc/filesystems",
+	"/sys/devices/system/cpu", "/etc/magic", "/nix/store",
+}
+
+// SweepTemporary takes away the folders for temporary files that the commands of a
+// bot with this workspace have left that was killed. No other such bot may run.
+func SweepTemporary(workspace string) {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix(workspace)+"*")) // the pattern is well-formed
+	for _, dir := range left {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Sys().(*syscall.Stat_t).Uid == uint32(os.Geteuid()) {
+			removeAll(dir)
+		}
+	}
+}
