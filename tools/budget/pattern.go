@@ -1,0 +1,73 @@
+package budget
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+// maxProgram is how large the program of a regular expression may be, in
+// instructions. The time of a comparison grows with it.
+const maxProgram = 3000
+
+// instructions is how many instructions compare one byte in a step.
+const instructions = 32
+
+// Pattern is a regular expression that was found small enough.
+type Pattern struct {
+	*regexp.Regexp
+	size int
+}
+
+// Compile compiles a regular expression in RE2's syntax. It fails with
+// ErrTooComplex, before it takes the memory, when the program would be too large:
+// (x{1000}|y{1000}) is short to write.
+func Compile(expression string) (*Pattern, error) {
+	if len(expression) > maxProgram {
+		return nil, fmt.Errorf("the pattern is %w: it has more than %d bytes", ErrTooComplex, maxProgram)
+	}
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	size := program(tree)
+	if size > maxProgram {
+		return nil, fmt.Errorf("the pattern is %w: use fewer or smaller repetitions", ErrTooComplex)
+	}
+	compiled, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, err
+	}
+	return &Pattern{compiled, size}, nil
+}
+
+// program is about how many instructions a tree becomes, at most a little more
+// than maxProgram.
+func program(tree *syntax.Regexp) int {
+	size := 1 + len(tree.Rune)
+	if tree.Op == syntax.OpCharClass {
+		size = 1
+	}
+	for _, sub := range tree.Sub {
+		if size += program(sub); size > maxProgram {
+			return maxProgram + 1
+		}
+	}
+	if tree.Op == syntax.OpRepeat {
+		size *= max(1, tree.Min, tree.Max)
+	}
+	return min(size, maxProgram+1)
+}
+
+// Match reports whether the pattern is found in a text, and whether the budget
+// was enough to look.
+func (p *Pattern) Match(b *Budget, text string) (found, looked bool) {
+	if !b.Spend(p.Cost(len(text))) {
+		return false, false
+	}
+	return p.MatchString(text), true
+}
+
+// Cost is how many steps it takes at most to look for the pattern in so many
+// bytes.
+func (p *Pattern) Cost(bytes int) int { return 1 + bytes*(1+p.size/instructions) }
