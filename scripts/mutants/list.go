@@ -248,11 +248,11 @@ var mutants = []mutant{
 		"TestPluginThatChangedSinceItWasOffered",
 	},
 	{
-		"tools/exec/command/block.go", `case name == "rm" && recursive(args, 'r', 'R') && f.anyRoot(args),`, `case name == "rm" && recursive(args, 'r', 'R') && depth > maxDepth,`,
+		"tools/exec/command/block.go", `case name == "rm" && recursive(args, 'r', 'R') && f.anyRoot(args),`, `case name == "rm" && recursive(args, 'r', 'R') && name == "",`,
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `recursive(args, 'R') && f.anyRoot(args):`, `recursive(args, 'R') && depth > maxDepth:`,
+		"tools/exec/command/block.go", `recursive(args, 'R') && f.anyRoot(args):`, `recursive(args, 'R') && name == "":`,
 		"TestDangerousCommands",
 	},
 	{
@@ -264,7 +264,7 @@ var mutants = []mutant{
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `r.Hdoc == nil && r.Word != nil && device(word(r.Word)) {`, `r.Hdoc == nil && r.Word != nil && depth > maxDepth {`,
+		"tools/exec/command/block.go", `r.Hdoc == nil && r.Word != nil && device(word(r.Word)) {`, `r.Hdoc == nil && r.Word != nil && r.N != nil {`,
 		"TestDangerousCommands",
 	},
 	{
@@ -272,17 +272,17 @@ var mutants = []mutant{
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `if i == 0 || runsOthers(argv[0]) && !strings.HasPrefix(argv[i], "-") {`, `if i == 0 {`,
+		"tools/exec/command/block.go", `if i == 0 || ran || wraps && !strings.HasPrefix(w, "-") {`, `if i == 0 || ran {`,
 		"TestDangerousCommands",
 	},
 	{
 		"tools/exec/command/block.go", `	for _, code := range codes(argv) {
-		f.text(code, depth+1)`, `	for _, code := range codes(argv) {
-		f.text(code, maxDepth+1)`,
+		f.text(code)`, `	for _, code := range codes(argv) {
+		f.text(code[:0])`,
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `what != "" && !onlyText(tree, n) {`, `what != "" && depth > maxDepth {`,
+		"tools/exec/command/block.go", `what != "" && !onlyText(tree, n) {`, `what != "" && text == "" {`,
 		"TestSensitiveFiles",
 	},
 	{
