@@ -8,7 +8,7 @@ import (
 
 // maxProgram is how large the program of a regular expression may be, in
 // instructions. The time of a comparison grows with it.
-const maxProgram = 3000
+const maxProgram = 2500
 
 // instructions is how many instructions compare one byte in a step.
 const instructions = 32
@@ -21,7 +21,7 @@ type Pattern struct {
 
 // Compile compiles a regular expression in RE2's syntax. It fails with
 // ErrTooComplex, before it takes the memory, when the program would be too large:
-// (x{1000}|y{1000}) is short to write.
+// (x{1000}|y{1000}) is short to write. A literal of 1,000 bytes and .{0,1000} are within it.
 func Compile(expression string) (*Pattern, error) {
 	if len(expression) > maxProgram {
 		return nil, fmt.Errorf("the pattern is %w: it has more than %d bytes", ErrTooComplex, maxProgram)
@@ -58,6 +58,9 @@ func program(tree *syntax.Regexp) int {
 	}
 	return min(size, maxProgram+1)
 }
+
+// Size is about how many instructions the program of the pattern has.
+func (p *Pattern) Size() int { return p.size }
 
 // Match reports whether the pattern is found in a text, and whether the budget
 // was enough to look.
