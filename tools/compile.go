@@ -49,8 +49,8 @@ func compile(source json.RawMessage) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
 	}
-	if referring(doc) {
-		return nil, fmt.Errorf("parameters: %w", errReference)
+	if err := sound(doc, 0); err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
 	}
 	const url = "arguments.json"
 	c := validator.NewCompiler()

@@ -15,27 +15,34 @@ type weighed struct {
 	patterns map[string]*budget.Pattern
 }
 
-var errReference = errors.New("references ($ref) are not understood; write them out")
+// maxSchemaDepth is how deep a schema may be, in values in values. The validator
+// takes time that grows with the square of it.
+const maxSchemaDepth = 100
 
-// referring reports whether a schema refers to others. A few of them can stand
-// for as many schemas as there are atoms.
-func referring(node any) bool {
-	switch n := node.(type) {
-	case map[string]any:
-		for name, inner := range n {
-			_, text := inner.(string)
-			if text && (name == "$ref" || name == "$dynamicRef" || name == "$recursiveRef") || referring(inner) {
-				return true
-			}
-		}
-	case []any:
-		for _, inner := range n {
-			if referring(inner) {
-				return true
+var (
+	errReference = errors.New("references ($ref) are not understood; write them out")
+	errDeep      = fmt.Errorf("the schema is %w: it has more than %d values in each other", budget.ErrTooComplex, maxSchemaDepth)
+)
+
+// sound refuses a schema that refers to others, because a few references can
+// stand for as many schemas as there are atoms, and one that is too deep.
+func sound(node any, depth int) error {
+	if depth > maxSchemaDepth {
+		return errDeep
+	}
+	if n, is := node.(map[string]any); is {
+		for _, name := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
+			if _, text := n[name].(string); text {
+				return errReference
 			}
 		}
 	}
-	return false
+	for _, inner := range members(node) {
+		if err := sound(inner, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // affords reports whether arguments of so many bytes can be validated within a

@@ -133,28 +133,25 @@ func (r Rule) hit(argument string, value any, steps *budget.Budget) *forbidden {
 // texts are the texts of a value. A list of words is a command, too, and so is
 // one with lists in it.
 func texts(value any, steps *budget.Budget) []string {
-	single, lists := words(value, steps)
-	return append(single, lists...)
-}
-
-// words are the texts of a value that stand in it as they are, and its lists of
-// them as commands.
-func words(value any, steps *budget.Budget) (single, lists []string) {
-	switch v := value.(type) {
-	case string:
-		return []string{v}, nil
-	case []any:
-		length := 1
-		for _, item := range v {
-			s, l := words(item, steps)
-			single, lists = append(single, s...), append(lists, l...)
-		}
-		for _, s := range single {
-			length += 1 + len(s)
-		}
-		if steps.Spend(length) {
-			lists = append(lists, strings.Join(single, " "))
+	var single, lists []string
+	var read func(any)
+	read = func(value any) {
+		switch v := value.(type) {
+		case string:
+			single = append(single, v)
+		case []any:
+			first, length := len(single), 1
+			for _, item := range v {
+				read(item)
+			}
+			for _, s := range single[first:] {
+				length += 1 + len(s)
+			}
+			if steps.Spend(length) {
+				lists = append(lists, strings.Join(single[first:], " "))
+			}
 		}
 	}
-	return single, lists
+	read(value)
+	return append(single, lists...)
 }

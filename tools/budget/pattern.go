@@ -41,20 +41,28 @@ func Compile(expression string) (*Pattern, error) {
 	return &Pattern{compiled, size}, nil
 }
 
-// program is about how many instructions a tree becomes, at most a little more
-// than maxProgram.
+// program is about how many instructions a tree becomes; more than maxProgram
+// says only that there are too many.
 func program(tree *syntax.Regexp) int {
-	size := 1 + len(tree.Rune)
-	if tree.Op == syntax.OpCharClass {
-		size = 1
-	}
+	size := 0
 	for _, sub := range tree.Sub {
 		if size += program(sub); size > maxProgram {
 			return maxProgram + 1
 		}
 	}
-	if tree.Op == syntax.OpRepeat {
-		size *= max(1, tree.Min, tree.Max)
+	switch tree.Op {
+	case syntax.OpConcat:
+	case syntax.OpLiteral:
+		size = len(tree.Rune)
+	case syntax.OpCapture:
+		size += 2
+	case syntax.OpAlternate:
+		size += len(tree.Sub)
+	case syntax.OpRepeat:
+		most := max(1, tree.Min, tree.Max)
+		size = size*most + most - tree.Min + 1
+	default:
+		size++
 	}
 	return min(size, maxProgram+1)
 }
