@@ -860,7 +860,7 @@ var mutants = []mutant{
 		"TestDisguises",
 	},
 	{
-		"tools/screen/fold.go", `f.out = append(f.out, foldRune(r)...)`, `f.out = utf8.AppendRune(f.out, unicode.ToLower(r))`,
+		"tools/screen/fold.go", `if p = foldRune(r); f.others == nil {`, `if p = string(unicode.ToLower(r)); f.others == nil {`,
 		"TestDisguises",
 	},
 	{
