@@ -1,7 +1,9 @@
 package tools_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -59,6 +61,48 @@ func TestListsInListsAreNoTrap(t *testing.T) {
 	if d.Verdict != tools.Ask || !strings.Contains(d.Reason, budget.ErrTooComplex.Error()) || d.OnceOnly == "" {
 		t.Errorf("a long text in many lists: %+v", d)
 	}
+}
+
+// TestWhatIsKeptHasABudget: what a schedule wants to keep is screened to its end,
+// or a person looks at it.
+func TestWhatIsKeptHasABudget(t *testing.T) {
+	keeps := fakeTool("keep", nil)
+	keeps.spec.Keeps = []string{"text"}
+	e := executor(t, tools.ExecutorConfig{}, keeps)
+	for depth, want := range map[int]tools.Verdict{0: tools.Allow, 10: tools.Allow, 5000: tools.Ask} {
+		arguments := `{"text":` + nested(depth, `"`+strings.Repeat("a harmless text ", 5000)+`"`) + `}`
+		soon(t, func() {
+			d := e.Check(tools.Call{Name: "keep", Origin: tools.OriginSchedule, Arguments: json.RawMessage(arguments)})
+			if d.Verdict != want || (d.OnceOnly != "") != (want == tools.Ask) {
+				t.Errorf("depth %d: %+v", depth, d)
+			}
+		})
+	}
+}
+
+// TestStopIsSeenBeforeAPersonIsAsked: a turn that was stopped while a call was
+// checked asks nobody.
+func TestStopIsSeenBeforeAPersonIsAsked(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	slow := fakeTool("slow", nil)
+	slow.spec.Permit = func(tools.Call, tools.Autonomy) tools.Decision {
+		stop()
+		return tools.Decision{Verdict: tools.Ask, Layer: "test", Reason: "it says so"}
+	}
+	e := executor(t, tools.ExecutorConfig{}, slow)
+	asked := &witness{}
+	_, err := e.Execute(ctx, tools.Call{ID: "c1", Name: "slow", Arguments: json.RawMessage(`{}`), Approver: asked}, nil)
+	if !errors.Is(err, context.Canceled) || asked.times > 0 {
+		t.Errorf("asked %d times: %v", asked.times, err)
+	}
+}
+
+// witness is an Approver that agrees and counts.
+type witness struct{ times int }
+
+func (w *witness) Approve(context.Context, tools.Question) (tools.Answer, error) {
+	w.times++
+	return tools.Answer{Granted: true}, nil
 }
 
 // TestRulesWithLargePatternsHaveABudget: a pattern that is small enough looks at
@@ -133,7 +177,7 @@ func TestValidationHasABudget(t *testing.T) {
 		"branches":              {`{"a":{"items":{"anyOf":` + branches(500) + `}}}`, `{"a":` + list(20_000, `{}`) + `}`, tooComplex},
 		"branches of branches":  {`{"a":{"allOf":[` + strings.Repeat(`{"anyOf":[`, 40) + `{}` + strings.Repeat(`]}`, 40) + `]}}`, `{"a":1}`, fine},
 		"a pattern":             {`{"a":{"type":"string","pattern":"^[a-z0-9 ]{1,200}$|^x"}}`, `{"a":"` + strings.Repeat("x", 100_000) + `"}`, fine},
-		"a large pattern":       {`{"a":{"type":"string","pattern":"(a.{0,500}){2}b"}}`, `{"a":"` + strings.Repeat("a", 2_000_000) + `"}`, tooComplex},
+		"a large pattern":       {`{"a":{"type":"string","pattern":"(a.{0,500}){2}b"}}`, `{"a":"` + strings.Repeat("a", 300_000) + `"}`, tooComplex},
 		"patterns for names":    {`{"a":{"patternProperties":{"(a.{0,500}){2}b":{}}}}`, `{"a":{` + properties(20_000) + `}}`, tooComplex},
 		"unknown names":         {`{}`, `{` + properties(20_000) + `}`, "unknown parameter 'w0'"},
 		"numbers out of range":  {`{"a":{}}`, `{"a":` + list(100_000, `1e999`) + `}`, "out of range"},

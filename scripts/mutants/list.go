@@ -290,6 +290,56 @@ var mutants = []mutant{
 		"TestSensitiveFiles",
 	},
 	{
+		"tools/exec/command/block.go", `if dir, seen := f.led[text]; seen {`, `if dir, seen := f.led[text]; seen && dir == "?" {`,
+		"TestWhatIsNestedIsFound",
+	},
+	{
+		"tools/exec/command/command.go", `l.TooComplex = steps.Spent(); l.TooComplex {`, `l.TooComplex = steps.Spent(); l.TooComplex && text == "" {`,
+		"TestStepsGrowWithTheLine",
+	},
+	{
+		"tools/exec/shell.go", `case v.line.TooComplex && (v.mode == ModeFull || a != tools.Full):`, `case v.line.TooComplex && v.mode == ModeDeny:`,
+		"TestCommandsTooComplexToCheck",
+	},
+	{
+		"tools/exec/shell_harmless.go", `if !w.files.Spend(1) {`, `if !w.files.Spend(0) {`,
+		"TestForMuchToReadAPersonIsAsked",
+	},
+	{
+		"tools/exec/shell_binds.go", `if info.Size() > n {`, `if info.Size() < n {`,
+		"TestForMuchToReadAPersonIsAsked",
+	},
+	{
+		"tools/budget/pattern.go", `	if size > maxProgram {
+		return nil,`, `	if size > 100*maxProgram {
+		return nil,`,
+		"TestPatternsThatAreTooLarge",
+	},
+	{
+		"tools/decide.go", `	if !looked {`, `	if !looked && reason != "" {`,
+		"TestRulesWithLargePatternsHaveABudget",
+	},
+	{
+		"tools/outside.go", `case steps.Spent() && d.Verdict == Allow:`, `case steps.Spent() && d.Verdict == Deny:`,
+		"TestWhatIsKeptHasABudget",
+	},
+	{
+		"tools/measure.go", `if _, text := n[name].(string); text {`, `if _, text := n[name].(string); text && depth < 0 {`,
+		"TestSchemasThatAreRefused",
+	},
+	{
+		"tools/measure.go", `	if depth > maxSchemaDepth {`, `	if depth > 1000*maxSchemaDepth {`,
+		"TestSchemasThatAreRefused",
+	},
+	{
+		"tools/measure.go", `	return !m.steps.Spent()`, `	return !m.steps.Spent() || len(args) == 1`,
+		"TestValidationHasABudget/a_large_pattern",
+	},
+	{
+		"tools/screen/screen.go", `	if steps.Spent() {`, `	if steps.Spent() && write {`,
+		"TestTooComplexIsSuspicious",
+	},
+	{
 		"tools/exec/command/command.go", `case len(text) > MaxBytes:`, `case len(text) > 1000*MaxBytes:`,
 		"TestWhatIsNoCommand",
 	},
