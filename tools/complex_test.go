@@ -18,7 +18,7 @@ func soon(t *testing.T, check func()) {
 	t.Helper()
 	begun := time.Now()
 	check()
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("the check took %s", took)
 	}
 }
@@ -26,6 +26,11 @@ func soon(t *testing.T, check func()) {
 // nested is a list in a list in a list …
 func nested(depth int, inner string) string {
 	return strings.Repeat("[", depth) + inner + strings.Repeat("]", depth)
+}
+
+// pairs is a list of a word and a list of a word and a list …
+func pairs(depth int, inner string) string {
+	return strings.Repeat(`["w",`, depth) + "[" + inner + "]" + strings.Repeat("]", depth)
 }
 
 // TestListsInListsAreNoTrap: what rules and the screen look at grows with the
@@ -44,9 +49,12 @@ func TestListsInListsAreNoTrap(t *testing.T) {
 		})
 		return d
 	}
-	for depth, want := range map[int]tools.Verdict{1: tools.Allow, 30: tools.Allow, 300: tools.Allow, 9000: tools.Allow} {
-		if d := check(`{"args":` + nested(depth, `"ls"`) + `}`); d.Verdict != want {
+	for depth, want := range map[int]tools.Verdict{1: tools.Allow, 30: tools.Allow, 300: tools.Allow, 9000: tools.Ask} {
+		if d := check(`{"args":` + pairs(depth, `"ls"`) + `}`); d.Verdict != want {
 			t.Errorf("depth %d: %+v", depth, d)
+		}
+		if d := check(`{"args":` + nested(depth, `"ls"`) + `}`); d.Verdict != tools.Allow {
+			t.Errorf("depth %d, one in each: %+v", depth, d)
 		}
 	}
 	for _, depth := range []int{1, 30, 300} {
@@ -57,7 +65,7 @@ func TestListsInListsAreNoTrap(t *testing.T) {
 	if d := check(`{"args":["'",["drop","table"],"rm"]}`); d.Verdict != tools.Deny {
 		t.Errorf("a list in a list is a command of its own: %+v", d)
 	}
-	d := check(`{"args":` + nested(5000, `"`+strings.Repeat("x ", 50_000)+`"`) + `}`)
+	d := check(`{"args":` + pairs(5000, `"`+strings.Repeat("x ", 50_000)+`"`) + `}`)
 	if d.Verdict != tools.Ask || !strings.Contains(d.Reason, budget.ErrTooComplex.Error()) || d.OnceOnly == "" {
 		t.Errorf("a long text in many lists: %+v", d)
 	}
@@ -70,7 +78,7 @@ func TestWhatIsKeptHasABudget(t *testing.T) {
 	keeps.spec.Keeps = []string{"text"}
 	e := executor(t, tools.ExecutorConfig{}, keeps)
 	for depth, want := range map[int]tools.Verdict{0: tools.Allow, 10: tools.Allow, 5000: tools.Ask} {
-		arguments := `{"text":` + nested(depth, `"`+strings.Repeat("a harmless text ", 5000)+`"`) + `}`
+		arguments := `{"text":` + pairs(depth, `"`+strings.Repeat("a harmless text ", 1000)+`"`) + `}`
 		soon(t, func() {
 			d := e.Check(tools.Call{Name: "keep", Origin: tools.OriginSchedule, Arguments: json.RawMessage(arguments)})
 			if d.Verdict != want || (d.OnceOnly != "") != (want == tools.Ask) {

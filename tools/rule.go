@@ -144,6 +144,9 @@ func texts(value any, steps *budget.Budget) []string {
 			for _, item := range v {
 				read(item)
 			}
+			if len(v) == 1 {
+				return // the same as what is in it
+			}
 			for _, s := range single[first:] {
 				length += 1 + len(s)
 			}

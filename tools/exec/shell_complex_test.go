@@ -38,7 +38,7 @@ func TestCommandsTooComplexToCheck(t *testing.T) {
 			b.settings.Mode, b.policy.Autonomy = c.mode, c.autonomy
 			begun := time.Now()
 			d := b.check(text)
-			if took := time.Since(begun); took > 5*time.Second {
+			if took := time.Since(begun); took > 30*time.Second {
 				t.Errorf("%.20s: it took %s", text, took)
 			}
 			if d.Verdict != c.want || !strings.Contains(d.Reason, c.reason) || (d.OnceOnly != "") != (c.want == tools.Ask) {
@@ -80,7 +80,7 @@ func TestForMuchToReadAPersonIsAsked(t *testing.T) {
 	}
 	begun := time.Now()
 	before := b.check(line)
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("200 scripts of 16 MB took %s", took)
 	}
 	if err := os.Truncate(filepath.Join(b.ws, "s150"), 1<<20); err != nil {

@@ -86,7 +86,7 @@ func TestParametersThatCostALot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()
 			got := parameters(json.RawMessage(schema))
-			if took := time.Since(begun); took > 10*time.Second {
+			if took := time.Since(begun); took > 30*time.Second {
 				t.Errorf("%d bytes took %s", len(schema), took)
 			}
 			if err := tools.CheckSchema(got); err != nil || len(got) > 2*maxSchemaBytes {

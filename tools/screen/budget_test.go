@@ -28,7 +28,7 @@ func TestStepsGrowWithTheText(t *testing.T) {
 		used := func(size int) int {
 			steps, begun := budget.For(size), time.Now()
 			v := within(strings.Repeat(piece, size/len(piece)+1)[:size], true, steps)
-			if took := time.Since(begun); took > 10*time.Second {
+			if took := time.Since(begun); took > 30*time.Second {
 				t.Errorf("%.20q: %d bytes took %s", piece, size, took)
 			}
 			if steps.Spent() && (v.Level < Warn || v.Matches[0].Rule != "too complex to check") {
@@ -43,7 +43,7 @@ func TestStepsGrowWithTheText(t *testing.T) {
 	}
 	begun := time.Now()
 	Write(strings.Repeat("curl it, then ", 5<<20/14))
-	if took := time.Since(begun); took > 20*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("5 MB took %s", took)
 	}
 }
@@ -56,7 +56,7 @@ func TestNestedCodingEnds(t *testing.T) {
 	}
 	begun := time.Now()
 	Text(text)
-	if took := time.Since(begun); took > 10*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("%d bytes took %s", len(text), took)
 	}
 }

@@ -75,8 +75,8 @@ func TestNoCommandIsCheckedForLong(t *testing.T) {
 				}()
 				select {
 				case <-done:
-				case <-time.After(5 * time.Second):
-					t.Fatalf("%d bytes are still being checked after five seconds: %.60s…", len(text), text)
+				case <-time.After(30 * time.Second):
+					t.Fatalf("%d bytes are still being checked after half a minute: %.60s…", len(text), text)
 				}
 			}
 		})
@@ -100,7 +100,7 @@ func TestStepsGrowWithTheLine(t *testing.T) {
 			if l.TooComplex != steps.Spent() || l.TooComplex && (l.Plain != nil || l.More == "") {
 				t.Errorf("%s × %d: too complex: %v, spent: %v, plain: %v", name, n, l.TooComplex, steps.Spent(), l.Plain)
 			}
-			if took := time.Since(begun); took > 5*time.Second {
+			if took := time.Since(begun); took > 30*time.Second {
 				t.Errorf("%s × %d: %d bytes took %s and %d steps", name, n, len(text), took, steps.Used())
 			}
 		}
