@@ -633,7 +633,7 @@ var mutants = []mutant{
 		"TestEnvironmentOfCommands",
 	},
 	{
-		"tools/exec/shell_binds.go", `		if text := w.fingerprint(name); text != "" {`, `		if text := w.fingerprint(name); text == "it" {`,
+		"tools/exec/shell_binds.go", `		if text := w.fingerprint(name, &left); text != "" {`, `		if text := w.fingerprint(name, &left); text == "it" {`,
 		"TestApprovalIsForTheScriptAsItWas|TestApprovalIsForTheFolderAsItWas",
 	},
 	{
