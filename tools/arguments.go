@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"klawbot/tools/budget"
 )
 
 // arguments turns what the model wrote into what the tool gets: canonical
@@ -27,6 +29,9 @@ func (e entry) arguments(written json.RawMessage) (json.RawMessage, error) {
 	}
 	e.schema.coerce(args)
 	e.schema.fill(args)
+	if !e.schema.weighed.affords(args, len(written)) {
+		return nil, fmt.Errorf("the arguments are %w; send fewer or smaller values", budget.ErrTooComplex)
+	}
 	if faults := e.schema.faults(args); len(faults) > 0 {
 		return nil, errors.New(strings.Join(faults, "; "))
 	}
@@ -69,9 +74,8 @@ func parseJSON(text string) (any, error) {
 	return v, checkNumbers(v)
 }
 
-// checkNumbers refuses numbers that nobody can mean.
+// checkNumbers refuses the first number that nobody can mean.
 func checkNumbers(v any) error {
-	var err error
 	switch v := v.(type) {
 	case json.Number:
 		if !readable(v) {
@@ -79,14 +83,18 @@ func checkNumbers(v any) error {
 		}
 	case []any:
 		for _, item := range v {
-			err = errors.Join(err, checkNumbers(item))
+			if err := checkNumbers(item); err != nil {
+				return err
+			}
 		}
 	case map[string]any:
 		for _, item := range v {
-			err = errors.Join(err, checkNumbers(item))
+			if err := checkNumbers(item); err != nil {
+				return err
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 // malformed quotes the place where the JSON breaks.

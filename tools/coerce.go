@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -92,8 +93,9 @@ func toNumber(v any) any {
 // readable reports whether arithmetic can take a number. 1e999999999 is short
 // to write and fills the memory.
 func readable(n json.Number) bool {
-	_, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
-	return len(n) <= 40 && len(exponent) <= 4
+	_, exponent, given := strings.Cut(strings.ToLower(n.String()), "e")
+	e, err := strconv.Atoi(exponent)
+	return len(n) <= 40 && (!given || err == nil && e > -400 && e < 400)
 }
 
 func toBoolean(v any) any {

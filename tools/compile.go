@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"klawbot/tools/budget"
 )
 
 // schema is a compiled schema of arguments, with what coercion and defaults
@@ -15,6 +16,7 @@ import (
 type schema struct {
 	compiled   *validator.Schema
 	properties map[string]property
+	weighed    weighed
 }
 
 // property is a parameter as far as coercion needs to know it.
@@ -47,18 +49,27 @@ func compile(source json.RawMessage) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
 	}
+	if err := sound(doc, 0); err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
+	}
 	const url = "arguments.json"
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
+	s := &schema{properties: root.Properties, weighed: weighed{doc, len(source), map[string]*budget.Pattern{}}}
+	steps := budget.For(len(source))
+	c.UseRegexpEngine(func(text string) (validator.Regexp, error) { return s.weighed.pattern(text, steps) }) // only while it compiles
 	if err := c.AddResource(url, doc); err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
 	}
-	s := &schema{properties: root.Properties}
 	if s.compiled, err = c.Compile(url); err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
 	}
+	must := map[string]bool{}
+	for _, name := range root.Required {
+		must[name] = true
+	}
 	for name, p := range s.properties {
-		p.must = slices.Contains(root.Required, name)
+		p.must = must[name]
 		if p.Default != nil {
 			if p.value, err = parseJSON(string(p.Default)); err != nil {
 				return nil, fmt.Errorf("default of %s: %w", name, err)

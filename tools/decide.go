@@ -1,6 +1,10 @@
 package tools
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"klawbot/tools/budget"
+)
 
 // Verdict is what a policy says about a call.
 type Verdict string
@@ -72,12 +76,16 @@ func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 			return Decision{Verdict: Deny, Layer: l.name, Reason: reason}
 		}
 	}
-	if name, reason := forbidding(s.rules, spec, arguments); reason != "" {
+	name, reason, looked := forbidding(s.rules, spec, arguments)
+	if reason != "" {
 		return Decision{Verdict: Deny, Layer: layerRules + "." + name, Reason: reason}
 	}
 	alters := spec.Alters(arguments)
 	if s.autonomy == ReadOnly && alters {
 		return Decision{Verdict: Deny, Layer: layerAutonomy, Reason: "Read-only mode: " + spec.Name + " may not change anything"}
+	}
+	if !looked {
+		return tooComplex(layerRules)
 	}
 	for _, l := range s.layers {
 		if spec.in(l.Ask) {
@@ -88,6 +96,13 @@ func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 		return Decision{Verdict: Ask, Layer: layerAutonomy, Reason: "Tool requires approval"}
 	}
 	return Decision{Verdict: Allow, Layer: layerEveryone, Reason: "Nothing forbids it"}
+}
+
+// tooComplex is the decision about a call that a layer could not look at to the
+// end: a person has to.
+func tooComplex(layer string) Decision {
+	reason := "The call is " + budget.ErrTooComplex.Error()
+	return Decision{Verdict: Ask, Layer: layer, Reason: reason, OnceOnly: reason}
 }
 
 // Shows reports whether a model is shown the tool: not when every call of it

@@ -83,6 +83,9 @@ func (e *Executor) Snapshot() *Executor {
 func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, error) {
 	begun := time.Now()
 	p, refusal := e.judge(c)
+	if ctx.Err() != nil {
+		return Result{}, fmt.Errorf("tool %s: %w", clip(c.Name, maxName), context.Cause(ctx))
+	}
 	if refusal == nil && p.decision.Verdict == Ask {
 		var err error
 		if refusal, err = e.approve(ctx, p); err != nil {

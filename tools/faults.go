@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,8 +13,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// faults validates arguments and says everything that is wrong with them, in
-// the words of a model, always in the same order.
+// maxFaults is how many faults of a kind are named: after so many a model has to
+// look again anyway.
+const maxFaults = 20
+
+// maxChoices is how many values of an enum a fault names.
+const maxChoices = 100
+
+// faults validates arguments and says what is wrong with them, in the words of a
+// model, always in the same order.
 func (s *schema) faults(args map[string]any) []string {
 	err := s.compiled.Validate(args)
 	if err == nil {
@@ -24,14 +32,19 @@ func (s *schema) faults(args map[string]any) []string {
 		return []string{err.Error()}
 	}
 	var missing, others []string
-	for _, unit := range leaves(invalid.BasicOutput().Errors) {
+	units := leaves(invalid.BasicOutput().Errors)
+	slices.SortStableFunc(units, func(a, b validator.OutputUnit) int {
+		return cmp.Or(cmp.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.KeywordLocation, b.KeywordLocation))
+	})
+	for _, unit := range units[:min(len(units), maxFaults)] {
 		switch k := unit.Error.Kind.(type) {
 		case *kind.Required:
-			for _, name := range k.Missing {
+			for _, name := range k.Missing[:min(len(k.Missing), maxFaults)] {
 				missing = append(missing, "Missing required parameter: "+strings.TrimPrefix(at(unit, name), "."))
 			}
 		case *kind.AdditionalProperties:
-			for _, name := range k.Properties {
+			slices.Sort(k.Properties)
+			for _, name := range k.Properties[:min(len(k.Properties), maxFaults)] {
 				others = append(others, s.unknown(at(unit, name)))
 			}
 		default:
@@ -82,9 +95,12 @@ func fault(u validator.OutputUnit) string {
 	case *kind.Type:
 		return fmt.Sprintf("parameter '%s' must be of type %s, not %s", name, strings.Join(k.Want, " or "), k.Got)
 	case *kind.Enum:
-		words := make([]string, len(k.Want))
-		for i, w := range k.Want {
-			words[i] = fmt.Sprint(w)
+		words := make([]string, 0, min(len(k.Want), maxChoices))
+		for _, w := range k.Want[:cap(words)] {
+			words = append(words, clip(fmt.Sprint(w), maxName))
+		}
+		if len(k.Want) > maxChoices {
+			words = append(words, "…")
 		}
 		return fmt.Sprintf("parameter '%s' must be one of %s", name, strings.Join(words, ", "))
 	case *kind.Minimum:

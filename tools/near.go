@@ -22,6 +22,7 @@ func nearest(name string, names []string, limit int) []string {
 	}
 	var close []candidate
 	for _, n := range names {
+		n = clip(n, maxName)
 		d := distance(name, strings.ToLower(n))
 		if len(name) >= 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
 			d = min(d, 2)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"klawbot/tools/budget"
 	"klawbot/tools/screen"
 )
 
@@ -130,8 +131,9 @@ func (s Spec) kept(d Decision, c Call) Decision {
 		return Decision{Verdict: Deny, Layer: layerScreen, Reason: "the arguments cannot be read"}
 	}
 	var v screen.Verdict
+	steps := budget.For(len(c.Arguments))
 	for _, name := range s.Keeps {
-		for _, text := range texts(args[name]) {
+		for _, text := range texts(args[name], steps) {
 			if w := screen.Write(text); w.Level > v.Level {
 				v = w
 			}
@@ -141,6 +143,8 @@ func (s Spec) kept(d Decision, c Call) Decision {
 	switch {
 	case v.Level == screen.Block:
 		return Decision{Verdict: Deny, Layer: layerScreen, Reason: "what shall be kept holds orders that may come from outside (" + found + ")"}
+	case steps.Spent() && d.Verdict == Allow:
+		return tooComplex(layerScreen)
 	case v.Level == screen.Warn && d.Verdict == Allow:
 		return Decision{Verdict: Ask, Layer: layerScreen, Reason: "What shall be kept may be an order from outside (" + found + ")"}
 	}

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"klawbot/tools/budget"
 )
 
 // Rule forbids what commands and paths may not hold. It is made by NewRule.
@@ -22,7 +23,7 @@ type Rule struct {
 type forbidden struct {
 	written string
 	words   []string
-	pattern *regexp.Regexp
+	pattern *budget.Pattern
 }
 
 // patternMark begins an entry that is a regular expression.
@@ -82,42 +83,46 @@ func newForbidden(text string) (forbidden, error) {
 		return f, fmt.Errorf("a pattern must have 1 to %d bytes, this has %d", maxPattern, len(source))
 	}
 	var err error
-	f.pattern, err = regexp.Compile(source)
+	f.pattern, err = budget.Compile(source)
 	return f, err
 }
 
 // forbidding finds the first rule that forbids the call: its name, and the
-// reason in words; both are empty when none does.
-func forbidding(rules []Rule, spec Spec, arguments json.RawMessage) (name, reason string) {
+// reason in words; both are empty when none does. looked says that every rule was
+// compared to its end.
+func forbidding(rules []Rule, spec Spec, arguments json.RawMessage) (name, reason string, looked bool) {
 	if len(rules) == 0 {
-		return "", ""
+		return "", "", true
 	}
 	var args map[string]any
 	if err := json.Unmarshal(arguments, &args); err != nil {
-		return rules[0].name, "the arguments cannot be read"
+		return rules[0].name, "the arguments cannot be read", true
 	}
+	looked = true
 	for _, r := range rules {
 		if len(r.tools) > 0 && !spec.in(r.tools) {
 			continue
 		}
+		steps := budget.For(len(arguments) * len(r.forbidden))
 		for _, a := range RuleArguments() {
 			if len(r.arguments) > 0 && !slices.Contains(r.arguments, a) {
 				continue
 			}
-			if f := r.hit(a, args[a]); f != nil {
-				return r.name, fmt.Sprintf("rule %q forbids %q in %s", r.name, f.written, a)
+			if f := r.hit(a, args[a], steps); f != nil {
+				return r.name, fmt.Sprintf("rule %q forbids %q in %s", r.name, f.written, a), true
 			}
 		}
+		looked = looked && !steps.Spent()
 	}
-	return "", ""
+	return "", "", looked
 }
 
 // hit finds the entry that forbids a value of an argument, nil when none does.
-func (r Rule) hit(argument string, value any) *forbidden {
+func (r Rule) hit(argument string, value any, steps *budget.Budget) *forbidden {
 	isPath := slices.Contains(pathArguments, argument)
-	for _, text := range texts(value) {
+	for _, text := range texts(value, steps) {
 		for i := range r.forbidden {
-			if f := &r.forbidden[i]; isPath && f.inPath(text) || !isPath && f.inCommand(text) {
+			if f := &r.forbidden[i]; isPath && f.inPath(text, steps) || !isPath && f.inCommand(text, steps) {
 				return f
 			}
 		}
@@ -125,17 +130,31 @@ func (r Rule) hit(argument string, value any) *forbidden {
 	return nil
 }
 
-// texts are the texts of a value. A list of words is a command, too.
-func texts(value any) []string {
-	switch v := value.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		var all []string
-		for _, item := range v {
-			all = append(all, texts(item)...)
+// texts are the texts of a value. A list of words is a command, too, and so is
+// one with lists in it.
+func texts(value any, steps *budget.Budget) []string {
+	var single, lists []string
+	var read func(any)
+	read = func(value any) {
+		switch v := value.(type) {
+		case string:
+			single = append(single, v)
+		case []any:
+			first, length := len(single), 1
+			for _, item := range v {
+				read(item)
+			}
+			if len(v) == 1 {
+				return // the same as what is in it
+			}
+			for _, s := range single[first:] {
+				length += 1 + len(s)
+			}
+			if steps.Spend(length) {
+				lists = append(lists, strings.Join(single[first:], " "))
+			}
 		}
-		return append(all, strings.Join(all, " "))
 	}
-	return nil
+	read(value)
+	return append(single, lists...)
 }

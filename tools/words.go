@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"klawbot/tools/budget"
 )
 
 // shellWords splits a command line into its words, without their quotes, and
@@ -60,9 +62,13 @@ func separates(word string) bool { return len(word) == 1 && strings.Contains(sep
 
 // inCommand reports whether a command holds the forbidden words in their order.
 // Other words may stand between them, but not another command.
-func (f *forbidden) inCommand(line string) bool {
+func (f *forbidden) inCommand(line string, steps *budget.Budget) bool {
 	if f.pattern != nil {
-		return f.pattern.MatchString(line)
+		found, _ := f.pattern.Match(steps, line)
+		return found
+	}
+	if !steps.Spend(1 + len(line)) {
+		return false
 	}
 	words := shellWords(line)
 	for i := 0; i < len(words); i++ {
@@ -112,11 +118,13 @@ func isPath(word string) bool {
 }
 
 // inPath reports whether a path is forbidden, or lies below one that is.
-func (f *forbidden) inPath(name string) bool {
+func (f *forbidden) inPath(name string, steps *budget.Budget) bool {
 	if f.pattern != nil {
-		return f.pattern.MatchString(name) || f.pattern.MatchString(cleaned(name))
+		written, _ := f.pattern.Match(steps, name)
+		clean, _ := f.pattern.Match(steps, cleaned(name))
+		return written || clean
 	}
-	return len(f.words) == 1 && holdsPath(name, f.words[0])
+	return steps.Spend(1+len(name)) && len(f.words) == 1 && holdsPath(name, f.words[0])
 }
 
 // holdsPath reports whether the elements of a forbidden path stand together in

@@ -248,11 +248,11 @@ var mutants = []mutant{
 		"TestPluginThatChangedSinceItWasOffered",
 	},
 	{
-		"tools/exec/command/block.go", `case name == "rm" && recursive(args, 'r', 'R') && f.anyRoot(args),`, `case name == "rm" && recursive(args, 'r', 'R') && depth > maxDepth,`,
+		"tools/exec/command/block.go", `case name == "rm" && recursive(args, 'r', 'R') && f.anyRoot(args),`, `case name == "rm" && recursive(args, 'r', 'R') && name == "",`,
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `recursive(args, 'R') && f.anyRoot(args):`, `recursive(args, 'R') && depth > maxDepth:`,
+		"tools/exec/command/block.go", `recursive(args, 'R') && f.anyRoot(args):`, `recursive(args, 'R') && name == "":`,
 		"TestDangerousCommands",
 	},
 	{
@@ -264,7 +264,7 @@ var mutants = []mutant{
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `r.Hdoc == nil && r.Word != nil && device(word(r.Word)) {`, `r.Hdoc == nil && r.Word != nil && depth > maxDepth {`,
+		"tools/exec/command/block.go", `r.Hdoc == nil && r.Word != nil && device(word(r.Word)) {`, `r.Hdoc == nil && r.Word != nil && r.N != nil {`,
 		"TestDangerousCommands",
 	},
 	{
@@ -272,22 +272,72 @@ var mutants = []mutant{
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `if i == 0 || runsOthers(argv[0]) && !strings.HasPrefix(argv[i], "-") {`, `if i == 0 {`,
+		"tools/exec/command/block.go", `if i == 0 || ran || wraps && !strings.HasPrefix(w, "-") {`, `if i == 0 || ran {`,
 		"TestDangerousCommands",
 	},
 	{
 		"tools/exec/command/block.go", `	for _, code := range codes(argv) {
-		f.text(code, depth+1)`, `	for _, code := range codes(argv) {
-		f.text(code, maxDepth+1)`,
+		f.text(code)`, `	for _, code := range codes(argv) {
+		f.text(code[:0])`,
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `what != "" && !onlyText(tree, n) {`, `what != "" && depth > maxDepth {`,
+		"tools/exec/command/block.go", `what != "" && !onlyText(tree, n) {`, `what != "" && text == "" {`,
 		"TestSensitiveFiles",
 	},
 	{
 		"tools/exec/command/sensitive.go", `for _, t := range []string{text, cleaned(text)} {`, `for _, t := range []string{text} {`,
 		"TestSensitiveFiles",
+	},
+	{
+		"tools/exec/command/block.go", `if dir, seen := f.led[text]; seen {`, `if dir, seen := f.led[text]; seen && dir == "?" {`,
+		"TestWhatIsNestedIsFound",
+	},
+	{
+		"tools/exec/command/command.go", `l.TooComplex = steps.Spent(); l.TooComplex {`, `l.TooComplex = steps.Spent(); l.TooComplex && text == "" {`,
+		"TestStepsGrowWithTheLine",
+	},
+	{
+		"tools/exec/shell.go", `case v.line.TooComplex && (v.mode == ModeFull || a != tools.Full):`, `case v.line.TooComplex && v.mode == ModeDeny:`,
+		"TestCommandsTooComplexToCheck",
+	},
+	{
+		"tools/exec/shell_harmless.go", `if !w.files.Spend(1) {`, `if !w.files.Spend(0) {`,
+		"TestForMuchToReadAPersonIsAsked",
+	},
+	{
+		"tools/exec/shell_binds.go", `if info.Size() > n {`, `if info.Size() < n {`,
+		"TestForMuchToReadAPersonIsAsked",
+	},
+	{
+		"tools/budget/pattern.go", `	if size > maxProgram {
+		return nil,`, `	if size > 100*maxProgram {
+		return nil,`,
+		"TestPatternsThatAreTooLarge",
+	},
+	{
+		"tools/decide.go", `	if !looked {`, `	if !looked && reason != "" {`,
+		"TestRulesWithLargePatternsHaveABudget",
+	},
+	{
+		"tools/outside.go", `case steps.Spent() && d.Verdict == Allow:`, `case steps.Spent() && d.Verdict == Deny:`,
+		"TestWhatIsKeptHasABudget",
+	},
+	{
+		"tools/measure.go", `if _, text := n[name].(string); text {`, `if _, text := n[name].(string); text && depth < 0 {`,
+		"TestSchemasThatAreRefused",
+	},
+	{
+		"tools/measure.go", `	if depth > maxSchemaDepth {`, `	if depth > 1000*maxSchemaDepth {`,
+		"TestSchemasThatAreRefused",
+	},
+	{
+		"tools/measure.go", `	return !m.steps.Spent()`, `	return !m.steps.Spent() || len(args) == 1`,
+		"TestValidationHasABudget/a_large_pattern",
+	},
+	{
+		"tools/screen/screen.go", `	if steps.Spent() {`, `	if steps.Spent() && write {`,
+		"TestTooComplexIsSuspicious",
 	},
 	{
 		"tools/exec/command/command.go", `case len(text) > MaxBytes:`, `case len(text) > 1000*MaxBytes:`,
@@ -617,7 +667,7 @@ var mutants = []mutant{
 		"TestEnvironmentOfCommands",
 	},
 	{
-		"tools/exec/shell_binds.go", `		if text := w.fingerprint(name); text != "" {`, `		if text := w.fingerprint(name); text == "it" {`,
+		"tools/exec/shell_binds.go", `		if text := w.fingerprint(name, &left); text != "" {`, `		if text := w.fingerprint(name, &left); text == "it" {`,
 		"TestApprovalIsForTheScriptAsItWas|TestApprovalIsForTheFolderAsItWas",
 	},
 	{
@@ -894,7 +944,7 @@ var mutants = []mutant{
 		"TestDisguises",
 	},
 	{
-		"tools/screen/fold.go", `f.out = append(f.out, foldRune(r)...)`, `f.out = utf8.AppendRune(f.out, unicode.ToLower(r))`,
+		"tools/screen/fold.go", `if p = foldRune(r); f.others == nil {`, `if p = string(unicode.ToLower(r)); f.others == nil {`,
 		"TestDisguises",
 	},
 	{

@@ -179,6 +179,7 @@ func (g *git) check(c *gitCall) error {
 	if c.action == "commit" && !c.message {
 		return gitInvalid(`git commit needs a message: -m "what changed"`)
 	}
+	lists := slices.Contains(c.options, "-l") || slices.Contains(c.options, "--list")
 	for i, o := range c.operands {
 		var err error
 		switch {
@@ -187,7 +188,7 @@ func (g *git) check(c *gitCall) error {
 		case c.network():
 			err = c.refspec(o)
 		case c.action == "branch":
-			if !gitName.MatchString(o) && !slices.Contains(c.options, "-l") && !slices.Contains(c.options, "--list") {
+			if !gitName.MatchString(o) && !lists {
 				err = gitInvalid("not a name of a branch: " + gitQuote(o))
 			}
 		case o == "-" && c.action == "checkout":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"klawbot/tools"
+	"klawbot/tools/budget"
 	"klawbot/tools/exec/command"
 	"klawbot/tools/sandbox"
 )
@@ -159,7 +160,12 @@ func (s *Shell) preValidate(c tools.Call, _ tools.Autonomy) *tools.Result {
 const (
 	layerMode  = "tools.exec.mode"
 	layerAllow = "tools.exec.allow"
+	// layerPreCheck is the step that takes the command apart.
+	layerPreCheck = "pre-check"
 )
+
+// tooComplex is the reason to ask about a command that was not checked to its end.
+var tooComplex = "The command is " + budget.ErrTooComplex.Error()
 
 // permit is the shell's word in the policy.
 func (s *Shell) permit(c tools.Call, a tools.Autonomy) tools.Decision {
@@ -171,6 +177,8 @@ func (s *Shell) permit(c tools.Call, a tools.Autonomy) tools.Decision {
 	switch {
 	case v.mode == ModeDeny:
 		return tools.Decision{Verdict: tools.Deny, Layer: layerMode, Reason: "All exec calls are blocked"}
+	case v.line.TooComplex && (v.mode == ModeFull || a != tools.Full):
+		return tools.Decision{Verdict: tools.Ask, Layer: layerPreCheck, Reason: tooComplex, Binds: v.binds, OnceOnly: tooComplex}
 	case v.listed:
 		return tools.Decision{Verdict: tools.Allow, Layer: layerAllow, Reason: "Command is in approved list"}
 	case v.mode == ModeFull && a == tools.Full:

@@ -12,8 +12,8 @@ import (
 	"klawbot/tools/exec/command"
 )
 
-// maxScript is how much of a script is looked at, in bytes. Of a longer one the
-// size and the time of its last change count, too.
+// maxScript is how much of the scripts of a line is looked at, in bytes. Of what
+// is longer the size and the time of its last change count, too.
 const maxScript = 16 << 20
 
 // binds identifies what an approval of a line is about besides its text: the
@@ -21,8 +21,9 @@ const maxScript = 16 << 20
 func (w where) binds(line command.Line) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q\n", w.dir)
-	for _, name := range line.Scripts() {
-		if text := w.fingerprint(name); text != "" {
+	left := int64(maxScript)
+	for _, name := range line.Scripts {
+		if text := w.fingerprint(name, &left); text != "" {
 			fmt.Fprintf(sum, "%q %s\n", name, text)
 		}
 	}
@@ -30,8 +31,8 @@ func (w where) binds(line command.Line) string {
 }
 
 // fingerprint identifies the content of a file as the command would find it, or
-// is "" when there is none to read.
-func (w where) fingerprint(name string) string {
+// is "" when there is none to read. It reads as much as is left, and takes that off.
+func (w where) fingerprint(name string, left *int64) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(w.dir, name)
 	}
@@ -45,11 +46,13 @@ func (w where) fingerprint(name string) string {
 		return ""
 	}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(file, maxScript)); err != nil {
+	n, err := io.Copy(sum, io.LimitReader(file, *left))
+	if err != nil {
 		return "unreadable"
 	}
+	*left -= n
 	text := hex.EncodeToString(sum.Sum(nil))
-	if info.Size() > maxScript {
+	if info.Size() > n {
 		text += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
 	}
 	return text

@@ -237,7 +237,8 @@ func (w where) seen(name string) (string, error) {
 	return w.below + "/" + name, nil
 }
 
-// maxBelow is in how many files and folders second names are looked for.
+// maxBelow is in how many files and folders second names are looked for, for all
+// operands of a line together.
 const maxBelow = 50_000
 
 var errEnough = errors.New("too many files")
@@ -257,9 +258,8 @@ func (w where) readableBelow(name string) (why string) {
 		return "" // no folder
 	}
 	defer dir.Close()
-	count := 0
 	err = fs.WalkDir(dir.FS(), ".", func(at string, d fs.DirEntry, err error) error {
-		if count++; count > maxBelow {
+		if !w.files.Spend(1) {
 			return errEnough
 		}
 		if err != nil || !d.Type().IsRegular() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"klawbot/tools"
+	"klawbot/tools/budget"
 	"klawbot/tools/exec/command"
 )
 
@@ -160,6 +161,8 @@ type where struct {
 	// links.
 	below, dir string
 	hardlinks  bool
+	// files is how many files may still be looked at.
+	files *budget.Budget
 }
 
 // enter resolves the folder that a command is to run in. The caller closes root.
@@ -177,7 +180,7 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 	if err != nil {
 		return w, errNoWorkspace
 	}
-	w = where{root: root, names: []string{filepath.Clean(s.config.Workspace), real}, hardlinks: s.config.AllowHardlinks()}
+	w = where{root: root, names: []string{filepath.Clean(s.config.Workspace), real}, hardlinks: s.config.AllowHardlinks(), files: budget.Of(maxBelow)}
 	if workdir == "" {
 		workdir = "."
 	}

@@ -4,21 +4,23 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"klawbot/tools/budget"
 )
 
 // glob makes a regular expression of a pattern for paths: * and ? stay inside a
 // folder, ** as a whole step is any number of folders, [a-z] and [!a-z] are
 // characters, {a,b} are alternatives, a backslash takes the next character as
 // it is. Whatever the pattern, matching costs time that grows with the length
-// of the path only.
-func glob(pattern string) (*regexp.Regexp, error) {
+// of the path only; one that costs too much of it is refused.
+func glob(pattern string) (*budget.Pattern, error) {
 	g := globber{rest: pattern, start: true}
 	g.out.WriteString(`(?s)\A(?:`)
 	for g.rest != "" {
 		g.next()
 	}
 	g.out.WriteString(`)\z`)
-	return regexp.Compile(g.out.String())
+	return budget.Compile(g.out.String())
 }
 
 // globber translates a pattern piece by piece. What is not closed is left to

@@ -2,12 +2,13 @@ package file
 
 import (
 	"bytes"
-	"regexp"
 	"regexp/syntax"
 	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"klawbot/tools/budget"
 )
 
 // matchBudget is how long a search may compare lines with its pattern, all
@@ -18,7 +19,7 @@ const matchBudget = 2 * time.Second
 // matcher compares lines, or names, with a regular expression. It may be used from several
 // goroutines.
 type matcher struct {
-	expression *regexp.Regexp
+	expression *budget.Pattern
 	// needed is a text that every match has; with fold, in any case and in
 	// lower case here. Looking for it is so much cheaper than comparing that
 	// most lines cost nearly nothing.
@@ -27,7 +28,7 @@ type matcher struct {
 	used   atomic.Int64 // nanoseconds
 }
 
-func newMatcher(expression *regexp.Regexp) *matcher {
+func newMatcher(expression *budget.Pattern) *matcher {
 	m := &matcher{expression: expression}
 	if tree, err := syntax.Parse(expression.String(), syntax.Perl); err == nil {
 		text, fold := needed(tree)
@@ -67,12 +68,15 @@ func lower(c byte) byte {
 
 // find returns where a line matches first.
 func (m *matcher) find(line []byte) (at int, ok bool) {
-	if !m.mayMatch(line) {
+	if !m.fold && !m.mayMatch(line) {
 		return 0, false
 	}
 	begun := time.Now()
+	defer func() { m.used.Add(int64(time.Since(begun))) }()
+	if m.fold && !m.mayMatch(line) {
+		return 0, false
+	}
 	found := m.expression.FindIndex(line)
-	m.used.Add(int64(time.Since(begun)))
 	if found == nil {
 		return 0, false
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
 
 	"klawbot/tools"
+	"klawbot/tools/budget"
 )
 
 type searchArgs struct {
@@ -73,7 +73,7 @@ func (f *files) newSearch(a searchArgs) (*search, error) {
 	}
 	names := a.FilePattern
 	if a.Type == "grep" {
-		expression, err := regexp.Compile(a.Pattern)
+		expression, err := budget.Compile(a.Pattern)
 		if err != nil {
 			return nil, invalid("regex", err)
 		}

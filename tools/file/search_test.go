@@ -164,6 +164,25 @@ func TestCostlyPattern(t *testing.T) {
 	}
 }
 
+// TestPatternsThatAreTooComplex are refused before anything is read.
+func TestPatternsThatAreTooComplex(t *testing.T) {
+	b := newBench(t, nil)
+	b.put("a.txt", "a")
+	for _, args := range [][]any{
+		{"pattern", "(a{1000}|b{1000})c{1000}", "type", "grep"},
+		{"pattern", strings.Repeat("x{1000}", 100), "type", "grep"},
+		{"pattern", "a", "type", "grep", "file_pattern", strings.Repeat("**/", 333)},
+		{"pattern", strings.Repeat("{a*,b*}", 142)},
+	} {
+		if r := b.call("file_search", args...); r.Success && !strings.HasPrefix(fmt.Sprint(args[1]), "{") || !r.Success && !strings.Contains(r.Error, "the pattern is too complex to check") {
+			t.Errorf("%.40v: %+v", args, r)
+		}
+	}
+	if r := b.call("file_search", "pattern", strings.Repeat("**/", 20)+"*.txt"); !r.Success {
+		t.Errorf("folders in folders: %+v", r)
+	}
+}
+
 // TestCostlyGlob compares long names with a pattern that a matcher which tries
 // one way after the other would never come to an end with.
 func TestCostlyGlob(t *testing.T) {

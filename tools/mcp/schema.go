@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/tools"
+	"klawbot/tools/budget"
 )
 
 // The bounds of a schema with its references written out, and of its texts.
@@ -41,7 +42,10 @@ func parameters(schema json.RawMessage) json.RawMessage {
 	}
 	var clean map[string]any
 	for depth := maxDepth; depth > 0; depth /= 2 {
-		clean = (&cleaner{root: root, depth: depth}).whole()
+		steps := budget.For(len(schema))
+		if clean = (&cleaner{root: root, depth: depth, steps: steps}).whole(); steps.Spent() {
+			continue // its parts stand in it many times
+		}
 		text, err := json.Marshal(clean)
 		if err != nil || len(text) > max(maxWritten, 2*len(schema)) {
 			continue
@@ -82,6 +86,8 @@ type cleaner struct {
 	root    map[string]any
 	depth   int // how deep it looks
 	schemas int // how many it has seen
+	// steps are for all that is written out: what is spent accepts anything.
+	steps *budget.Budget
 }
 
 // whole cleans the schema of a tool's arguments.
@@ -97,27 +103,62 @@ func (c *cleaner) whole() map[string]any {
 // schema cleans a schema and what is inside it. What lies too deep accepts
 // anything.
 func (c *cleaner) schema(n map[string]any, depth int) map[string]any {
-	if c.schemas++; depth > c.depth || c.schemas > maxSchemas {
+	if c.schemas++; depth > c.depth || c.schemas > maxSchemas || !c.steps.Spend(1) {
 		return map[string]any{}
 	}
 	n = c.resolve(n)
 	for name, v := range n {
+		if !c.steps.Spend(8 + len(name)) {
+			return map[string]any{}
+		}
 		switch {
-		case strings.HasPrefix(name, "$"), name == "definitions", misspelt(name):
+		case strings.HasPrefix(name, "$"), name == "definitions", name == "dependencies", misspelt(name):
 			delete(n, name)
 		case name == "description" || name == "title":
-			n[name] = shown(v, maxPartChars)
-		case name == "properties" || name == "patternProperties":
+			n[name] = c.shown(v)
+		case name == "properties" || name == "patternProperties" || name == "dependentSchemas":
 			n[name] = c.members(v, depth, name == "properties")
 		case slices.Contains([]string{"anyOf", "oneOf", "allOf", "prefixItems"}, name):
 			n[name] = c.list(v, depth)
 		default:
 			if inner, ok := v.(map[string]any); ok && holdsSchema(name) {
 				n[name] = c.schema(inner, depth+1)
+			} else if !c.copied(v) {
+				return map[string]any{}
 			}
 		}
 	}
 	return n
+}
+
+// shown is a text of the schema for people and models.
+func (c *cleaner) shown(v any) string {
+	text, _ := v.(string)
+	if !c.steps.Spend(len(text)) {
+		return ""
+	}
+	return shown(text, maxPartChars)
+}
+
+// copied takes up a value as it is, and reports whether that was within the budget.
+func (c *cleaner) copied(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return c.steps.Spend(1 + len(v))
+	case []any:
+		for _, inner := range v {
+			if !c.copied(inner) {
+				return false
+			}
+		}
+	case map[string]any:
+		for name, inner := range v {
+			if !c.steps.Spend(len(name)) || !c.copied(inner) {
+				return false
+			}
+		}
+	}
+	return c.steps.Spend(1)
 }
 
 // misspelt reports whether a keyword is one but for its case: some readers of
@@ -132,7 +173,7 @@ func misspelt(keyword string) bool {
 func holdsSchema(keyword string) bool {
 	return slices.Contains([]string{
 		"items", "additionalProperties", "not", "contains", "if", "then", "else", "propertyNames", "additionalItems",
-		"unevaluatedProperties", "unevaluatedItems",
+		"unevaluatedProperties", "unevaluatedItems", "contentSchema",
 	}, keyword)
 }
 
@@ -174,7 +215,11 @@ func (c *cleaner) resolve(n map[string]any) map[string]any {
 			break
 		}
 		delete(n, "$ref")
-		for name, v := range c.find(ref) {
+		target := c.find(ref)
+		if !c.steps.Spend(len(target)) {
+			break
+		}
+		for name, v := range target {
 			if _, own := n[name]; !own {
 				n[name] = v
 			}
@@ -190,6 +235,9 @@ func (c *cleaner) find(ref string) map[string]any {
 	}
 	path, ok := strings.CutPrefix(ref, "#/")
 	at := c.root
+	if !c.steps.Spend(8 * len(ref)) {
+		return nil
+	}
 	for name := range strings.SplitSeq(path, "/") {
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 		if !ok {
@@ -253,7 +301,7 @@ func typeOf(p map[string]any) any {
 func common(things []any, kind func(any) any) any {
 	var kinds []any
 	add := func(k any) {
-		if !slices.Contains(kinds, k) {
+		if (k == "integer" || slices.Contains(anyType, k)) && !slices.Contains(kinds, k) {
 			kinds = append(kinds, k)
 		}
 	}
@@ -264,9 +312,7 @@ func common(things []any, kind func(any) any) any {
 			list = []any{k}
 		}
 		for _, k := range list {
-			if name, ok := k.(string); ok {
-				add(name)
-			}
+			add(k)
 		}
 	}
 	switch len(kinds) {

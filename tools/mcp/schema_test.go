@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/tools"
 )
@@ -50,6 +51,48 @@ func TestParametersThatGrow(t *testing.T) {
 	}
 	if got := parameters(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","description":"` + strings.Repeat("x", maxSchemaBytes) + `"}}}`)); string(got) != noParameters {
 		t.Errorf("%.200s", got)
+	}
+}
+
+// TestParametersThatCostALot: what is long and stands in a schema many times by
+// reference is written out within a budget.
+func TestParametersThatCostALot(t *testing.T) {
+	const half = maxSchemaBytes / 2
+	refs := func(ref string) string {
+		var b strings.Builder
+		for i := range min(2000, half/(len(ref)+16)) {
+			fmt.Fprintf(&b, `"p%d":{"$ref":"%s"},`, i, ref)
+		}
+		return strings.TrimSuffix(b.String(), ",")
+	}
+	deep := strings.Repeat("/a", half/2)
+	keys := strings.Builder{}
+	for i := range half / 9 {
+		fmt.Fprintf(&keys, `"k%d":1,`, i)
+	}
+	for name, schema := range map[string]string{
+		"a long text":       `{"properties":{` + refs("#/x") + `},"x":{"description":"` + strings.Repeat("x", half) + `"}}`,
+		"a long enum":       `{"properties":{` + refs("#/x") + `},"x":{"enum":[` + strings.Repeat("1,", half/2) + `1]}}`,
+		"a long value":      `{"properties":{` + refs("#/x") + `},"x":{"default":"` + strings.Repeat("x", half) + `"}}`,
+		"many keywords":     `{"properties":{` + refs("#/x") + `},"x":{` + keys.String() + `"k":1}}`,
+		"a long reference":  `{"properties":{` + refs("#/x") + `},"x":{"properties":{` + strings.Repeat(`"a":{"$ref":"#`+deep[:200]+`"},`, 200) + `"b":{"$ref":"#` + deep[:half/2] + `"}}}}`,
+		"each other":        `{"properties":{"a":{"$ref":"#/a"}},"a":{"allOf":[{"$ref":"#/b"},{"$ref":"#/b"}]},"b":{"anyOf":[{"$ref":"#/a"},{"$ref":"#/a"}]}}`,
+		"patterns":          `{"properties":{` + refs("#/x") + `},"x":{"type":"string","pattern":"(a{500}b{500})|c{900}"}}`,
+		"where few look":    `{"dependentSchemas":{"a":{"$ref":"#"}},"properties":{"a":{"type":"string"}}}`,
+		"unions of unions":  `{"properties":{"a":` + strings.Repeat(`{"anyOf":[`, 5000) + `{}` + strings.Repeat(`]}`, 5000) + `}}`,
+		"many odd types":    `{"properties":{"a":{"anyOf":[` + strings.Repeat(`{"type":"x1"},{"type":"x2"},`, 2000) + `{}]}}}`,
+		"itself everywhere": `{"properties":{` + refs("#") + `}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Now()
+			got := parameters(json.RawMessage(schema))
+			if took := time.Since(begun); took > 30*time.Second {
+				t.Errorf("%d bytes took %s", len(schema), took)
+			}
+			if err := tools.CheckSchema(got); err != nil || len(got) > 2*maxSchemaBytes {
+				t.Errorf("%d bytes: %v", len(got), err)
+			}
+		})
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/mail"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/tools"
+	"klawbot/tools/budget"
 )
 
 // take puts what a person answered into content, or says what is wrong with it.
@@ -119,7 +119,7 @@ func (d field) check(text string) (flaw tools.Flaw, bound string) {
 	case !inFormat(d.Format, text):
 		return tools.FlawForm, shown(d.Format, maxLabel)
 	}
-	if form, err := regexp.Compile(d.Pattern); err == nil && !form.MatchString(text) {
+	if form, err := budget.Compile(d.Pattern); err == nil && !form.MatchString(text) {
 		return tools.FlawForm, shown(d.Pattern, maxLabel)
 	}
 	return "", ""

@@ -63,6 +63,8 @@ type folder struct {
 	tagged, selected []byte
 	// flag is where the tag letters of a flag may begin.
 	flag int
+	// others are the plain forms of characters that no table has.
+	others map[rune]string
 }
 
 // ascii reads a character of ASCII and what it may begin.
@@ -210,7 +212,14 @@ func (f *folder) put(r rune) {
 	case r == 0x202d, r == 0x202e:
 		f.turned = true
 	default:
-		f.out = append(f.out, foldRune(r)...)
+		p, known := f.others[r]
+		if !known {
+			if p = foldRune(r); f.others == nil {
+				f.others = map[rune]string{}
+			}
+			f.others[r] = p
+		}
+		f.out = append(f.out, p...)
 	}
 }
 

@@ -166,10 +166,10 @@ func separates(text []byte, i int) bool {
 // English word.
 func suffix(text []byte) bool {
 	n := 0
-	for n < len(text) && 'a' <= text[n] && text[n] <= 'z' {
+	for n < min(3, len(text)) && 'a' <= text[n] && text[n] <= 'z' {
 		n++
 	}
-	switch string(text[:min(n, 3)]) {
+	switch string(text[:n]) {
 	case "t", "s", "re", "ve", "ll", "d", "m":
 		return n < 3
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"unicode"
 	"unicode/utf8"
+
+	"klawbot/tools/budget"
 )
 
 // token is a word with what it means, or a mark between words. The meaning of a
@@ -31,10 +33,15 @@ type reader struct {
 	found []signal
 	// human says that a paragraph begins with "Human:".
 	human bool
+	steps *budget.Budget
 }
 
-func newReader(text []byte, write bool) *reader {
-	r := &reader{text: text, write: write, words: words()}
+// newReader reads a text, one step for each byte, as far as the budget goes.
+func newReader(text []byte, write bool, steps *budget.Budget) *reader {
+	if !steps.Spend(len(text)) {
+		text = nil
+	}
+	r := &reader{text: text, write: write, words: words(), steps: steps}
 	r.tokens = make([]token, 0, len(text)/5+8)
 	r.human = bytes.Contains(text, []byte("\n\nhuman:"))
 	for i := 0; i < len(text); {
@@ -95,9 +102,9 @@ func (r *reader) put(c concept, start, end int) {
 	r.tokens = append(r.tokens, token{is: c, span: 1, start: int32(start), end: int32(end)})
 }
 
-// wordEnd is where the word that begins at i ends.
-func (r *reader) wordEnd(i int) (end int, ascii, other bool) {
-	for i < len(r.text) {
+// wordEnd is where the word that begins at i ends, or that it goes beyond most.
+func (r *reader) wordEnd(i, most int) (end int, ascii, other bool) {
+	for i < min(most, len(r.text)) {
 		c := r.text[i]
 		switch {
 		case c < utf8.RuneSelf && plain[c] != 0:
@@ -125,7 +132,7 @@ const maxWord = 60
 
 // word reads the word that begins at i.
 func (r *reader) word(i int) int {
-	end, ascii, other := r.wordEnd(i)
+	end, ascii, other := r.wordEnd(i, len(r.text))
 	if _, size := utf8.DecodeRune(r.text[i:]); end == i+size {
 		if after := r.spaced(i, size); after > 0 {
 			return after
@@ -161,7 +168,7 @@ func (r *reader) phrases(i, end int) concept {
 		case inWord && at+1 == end:
 			r.note(&here, r.words.word[n], 0)
 		case !inWord:
-			if stop, _, _ := r.wordEnd(at + 1); stop == at+1 {
+			if stop, _, _ := r.wordEnd(at+1, at+2); stop == at+1 {
 				r.note(&here, r.words.word[n], more)
 			}
 		}
@@ -219,7 +226,7 @@ func (r *reader) spaced(i, size int) int {
 		if !unicode.IsLetter(letter) && !unicode.IsDigit(letter) {
 			break
 		}
-		if end, _, _ := r.wordEnd(at); end != at+size {
+		if end, _, _ := r.wordEnd(at, at+size+1); end != at+size {
 			break
 		}
 		glued = append(glued, r.text[at:at+size]...)

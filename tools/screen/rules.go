@@ -42,6 +42,9 @@ func (r *reader) verdict() Verdict {
 	slices.SortStableFunc(r.found, func(a, b signal) int { return a.at - b.at })
 	var v Verdict
 	for i, s := range r.found {
+		if !r.steps.Spend(5) {
+			break
+		}
 		if level := r.level(i); level > None {
 			v.Level = max(v.Level, level)
 			if len(v.Matches) < maxMatches {
@@ -491,12 +494,48 @@ func (r *reader) beside(i, n int, c concept) int {
 	return at
 }
 
-// piped is a download that is run.
-var piped = regexp.MustCompile(`(curl|wget|fetch|iwr)[^\n|]{0,300}\|\s*(sudo\s+)?((ba|z|da|k)?sh|python3?|perl|node|iex)\b|base64 (-d|--decode)[^\n|]{0,100}\|\s*(ba)?sh|(\brm -rf? [/~]|/dev/tcp/)`)
+// What must not run again and again: what reads a pipe and runs it, and what is
+// destructive by itself.
+var (
+	pipedInto = regexp.MustCompile(`\|\s*(?:((?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl|node|iex)\b)|(?:ba)?sh)`)
+	ruins     = regexp.MustCompile(`\brm -rf? [/~]|/dev/tcp/`)
+)
+
+// pipers are what a pipe must not come from, and how far before it they may
+// stand, in bytes of its line; beginnings says that what reads the pipe may be a
+// word that only begins so.
+var pipers = []struct {
+	name       string
+	near       int
+	beginnings bool
+}{{"curl", 300, false}, {"wget", 300, false}, {"fetch", 300, false}, {"iwr", 300, false}, {"base64 -d", 100, true}, {"base64 --decode", 100, true}}
 
 // looped looks for what must not run again and again.
 func (r *reader) looped() {
-	if at := piped.FindIndex(r.text); at != nil {
+	at := ruins.FindIndex(r.text)
+	for from := 0; at == nil && from < len(r.text); {
+		pipe := pipedInto.FindSubmatchIndex(r.text[from:])
+		if pipe == nil {
+			return
+		}
+		if start := pipedFrom(r.text[:from+pipe[0]], pipe[2] < 0); start >= 0 {
+			at = []int{start, from + pipe[1]}
+		}
+		from += pipe[0] + 1
+	}
+	if at != nil {
 		r.found = append(r.found, signal{"runs a download", sumBlock, true, 0, at[0], at[1]})
 	}
+}
+
+// pipedFrom is where the download begins that ends with text, or -1.
+func pipedFrom(text []byte, beginning bool) int {
+	line := max(0, len(text)-400)
+	line += bytes.LastIndexAny(text[line:], "\n|") + 1
+	for _, p := range pipers {
+		if at := bytes.LastIndex(text[line:], []byte(p.name)); at >= 0 && len(text)-line-at-len(p.name) <= p.near && (p.beginnings || !beginning) {
+			return line + at
+		}
+	}
+	return -1
 }

@@ -3,13 +3,17 @@
 // phrases in many languages and the usual disguises, and a clever text passes
 // it. What keeps harm away are the policy and the sandbox.
 //
-// It reads a text once, in a time that grows with its length and nothing else.
+// It reads a text once, in a time that grows with its length and nothing else: what
+// unfolds to much more than it seems to be is suspicious for that.
 // It does not change texts; see Defuse for the one exception.
 package screen
 
 import (
 	"encoding/json"
 	"slices"
+	"strings"
+
+	"klawbot/tools/budget"
 )
 
 // Level is how much a text looks like an injection.
@@ -83,13 +87,22 @@ func Text(text string) Verdict { return screen(text, false) }
 func Write(text string) Verdict { return screen(text, true) }
 
 func screen(text string, write bool) Verdict {
+	return within(text, write, budget.For(len(text)))
+}
+
+// within screens a text within a budget. What is more than that, once it is
+// unfolded, is itself a reason to warn.
+func within(text string, write bool, steps *budget.Budget) Verdict {
 	f := fold(text)
-	v := newReader(f.text, write).verdict()
+	v := newReader(f.text, write, steps).verdict()
 	for _, h := range f.hidden {
-		v = v.and(hidden(h, write))
+		v = v.and(hidden(h, write, steps))
 	}
 	for _, view := range views(text, f) {
-		v = v.and(newReader(view, write).verdict())
+		v = v.and(newReader(view, write, steps).verdict())
+	}
+	if steps.Spent() {
+		v = Verdict{Warn, []Match{{budget.ErrTooComplex.Error(), excerpt(strings.ToValidUTF8(text[:min(len(text), 1000)], ""))}}}.and(v)
 	}
 	return v
 }
@@ -102,8 +115,8 @@ func (v Verdict) and(w Verdict) Verdict {
 
 // hidden is the verdict on text that no reader sees. That it is hidden is
 // itself a reason to warn.
-func hidden(h concealed, write bool) Verdict {
-	v := newReader(fold(h.text).text, write).verdict()
+func hidden(h concealed, write bool, steps *budget.Budget) Verdict {
+	v := newReader(fold(h.text).text, write, steps).verdict()
 	level := h.level
 	if v.Level >= Review {
 		level = max(level, Warn)
@@ -117,8 +130,9 @@ func hidden(h concealed, write bool) Verdict {
 // excerpt is the beginning of a text, for a Match.
 func excerpt(text string) string {
 	const most = 120
-	if runes := []rune(text[:min(len(text), 4*most)]); len(runes) > most {
-		return string(runes[:most]) + "…"
+	runes := []rune(text[:min(len(text), 4*most)])
+	if len(runes) > most || len(text) > 4*most {
+		return string(runes[:min(len(runes), most)]) + "…"
 	}
 	return text
 }

@@ -75,20 +75,17 @@ func rotated(text []byte) []byte {
 	return out
 }
 
-// maxDecoded bounds what is decoded of one text, in bytes.
-const maxDecoded = 1 << 20
-
 // decoded are the words of a text that are Base64 or hexadecimal for other
 // text, read.
 func decoded(text string) [][]byte {
 	var all []byte
-	for i := 0; i < len(text) && len(all) < maxDecoded; i++ {
+	for i := 0; i < len(text); i++ {
 		end := i
 		for end < len(text) && coded(text[end]) {
 			end++
 		}
 		if end-i >= minCoded {
-			if read := decode(text[i:min(end, i+maxDecoded)]); read != nil {
+			if read := decode(text[i:end]); read != nil {
 				all = append(append(all, fold(string(read)).text...), "\n\n"...)
 			}
 		}

@@ -7,14 +7,13 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"klawbot/tools/budget"
 )
 
 // The hard block list: what is never run, whoever agrees. It is advice against
 // mistakes, not a wall: a name that is built at run time passes it. The wall is
 // the sandbox.
-
-// maxDepth bounds shell text inside shell text.
-const maxDepth = 4
 
 // findings gathers what the whole line would run, nested text included.
 type findings struct {
@@ -23,6 +22,11 @@ type findings struct {
 	inputs   []string
 	// dir is where a cd before has led, as far as that is written out.
 	dir string
+	// led says of each text that was looked at where its last cd led: what a line
+	// runs in many ways is looked at once.
+	led map[string]string
+	// budget is for the whole line. When it is spent, the findings are not all.
+	budget *budget.Budget
 }
 
 // block notes the first reason to refuse.
@@ -32,67 +36,96 @@ func (f *findings) block(why string) {
 	}
 }
 
-// text looks at shell text. What is no shell text holds nothing to run.
-func (f *findings) text(text string, depth int) {
-	if depth > maxDepth || len(text) > MaxBytes {
+// text looks at shell text, once. What is no shell text holds nothing to run.
+func (f *findings) text(text string) {
+	if dir, seen := f.led[text]; seen {
+		f.dir = dir
 		return
 	}
+	if !f.budget.Spend(len(text)) {
+		return
+	}
+	f.led[text] = ""
 	file, err := parse(text)
 	if err != nil {
 		return
 	}
 	f.dir = ""
-	f.node(file, depth)
-	if continued := strings.ReplaceAll(text, "\\\n", "\n"); depth == 0 && strings.Contains(text, "#") && continued != text {
-		f.text(continued, depth+1) // the parser joins the line after such a comment to it, the shells do not
+	f.node(file)
+	if continued := strings.ReplaceAll(text, "\\\n", "\n"); strings.Contains(text, "#") && continued != text {
+		f.text(continued) // the parser joins the line after such a comment to it, the shells do not
 	}
+	f.led[text] = f.dir
 }
 
-// node looks at everything in a tree.
-func (f *findings) node(tree syntax.Node, depth int) {
+// walk visits a tree until the budget is spent.
+func (f *findings) walk(tree syntax.Node, visit func(syntax.Node)) {
 	syntax.Walk(tree, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Stmt:
-			for _, r := range n.Redirs {
-				f.redirect(n, r, depth)
-			}
-		case *syntax.CallExpr:
-			f.call(n, depth)
-		case *syntax.BinaryCmd:
-			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				f.pipe(n, depth)
-			}
-		case *syntax.FuncDecl:
-			if callsItself(n) {
-				f.block("a function that starts itself without end")
-			}
-		case *syntax.Word:
-			if what := sensitive(word(n), globbed(n)); what != "" && !onlyText(tree, n) {
-				f.block("it touches " + what)
-			}
+		if !f.budget.Spend(1) {
+			return false
 		}
+		visit(n)
 		return true
 	})
 }
 
+// node looks at everything in a tree.
+func (f *findings) node(tree syntax.Node) {
+	f.walk(tree, func(n syntax.Node) {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			for _, r := range n.Redirs {
+				f.redirect(n, r)
+			}
+		case *syntax.CallExpr:
+			f.call(n)
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				f.pipe(n)
+			}
+		case *syntax.FuncDecl:
+			if f.callsItself(n) {
+				f.block("a function that starts itself without end")
+			}
+		case *syntax.Word:
+			text := word(n)
+			if !f.budget.Spend(2 * len(text)) {
+				return
+			}
+			if what := sensitive(text, globbed(n)); what != "" && !onlyText(tree, n) {
+				f.block("it touches " + what)
+			}
+		}
+	})
+}
+
 // call looks at a simple command.
-func (f *findings) call(c *syntax.CallExpr, depth int) {
+func (f *findings) call(c *syntax.CallExpr) {
 	argv := words(c.Args)
-	if len(argv) == 0 {
+	if len(argv) == 0 || !f.budget.Spend(work(argv)) {
 		return
 	}
 	f.programs = append(f.programs, argv)
-	f.argv(argv, depth)
+	f.argv(argv)
 	if argv[0] == "cd" {
 		f.cd(argv[1:])
 	}
 	if strings.HasPrefix(argv[0], unknown) || slices.ContainsFunc(argv, runsText) {
 		for _, w := range c.Args {
-			if downloads(w) {
+			if f.downloads(w) {
 				f.block("it runs what it downloads")
 			}
 		}
 	}
+}
+
+// work is how many steps it takes to look at words.
+func work(words []string) int {
+	n := 0
+	for _, w := range words {
+		n += 4 + len(w)
+	}
+	return n
 }
 
 // cd notes where a cd leads.
@@ -108,21 +141,37 @@ func (f *findings) cd(args []string) {
 	}
 }
 
-// argv looks at a command and, if it runs another one, at that.
-func (f *findings) argv(argv []string, depth int) {
-	for i := range argv {
-		if i == 0 || runsOthers(argv[0]) && !strings.HasPrefix(argv[i], "-") {
-			f.single(argv[i:], depth)
+// argv looks at a command and, if it runs others, at those.
+func (f *findings) argv(argv []string) {
+	wraps, find := false, -1 // whether any word may begin a command; where a find is
+	for i, w := range argv {
+		ran := find >= 0 && slices.Contains(findRuns, argv[i-1])
+		if i == 0 || ran || wraps && !strings.HasPrefix(w, "-") {
+			f.single(argv[i:])
+			wraps = wraps || runsOthers(w)
+			if find < 0 && base(w) == "find" {
+				find = i
+			}
 		}
-		if i > 0 && base(argv[0]) == "find" && slices.Contains(findRuns, argv[i]) && i+1 < len(argv) {
-			f.findRun(argv, i, depth)
+		if ran && base(w) == "rm" && f.anyRoot(argv[find+1:i-1]) {
+			f.block("it deletes everything")
 		}
 	}
 }
 
+// scanned are the programs whose arguments are looked at, besides the shells.
+var scanned = strings.Fields("rm find chmod chown chgrp dd tee systemctl kill eval su script runuser sg flock env watch ssh parallel tmux screen")
+
 // single looks at one command.
-func (f *findings) single(argv []string, depth int) {
+func (f *findings) single(argv []string) {
 	name, args := base(argv[0]), argv[1:]
+	steps := work(argv[:1])
+	if slices.Contains(scanned, name) || isShell(name) {
+		steps = work(argv)
+	}
+	if !f.budget.Spend(steps) {
+		return
+	}
 	switch {
 	case name == "rm" && recursive(args, 'r', 'R') && f.anyRoot(args),
 		name == "find" && slices.Contains(args, "-delete") && f.anyRoot(args):
@@ -142,15 +191,7 @@ func (f *findings) single(argv []string, depth int) {
 		f.block("it ends every process")
 	}
 	for _, code := range codes(argv) {
-		f.text(code, depth+1)
-	}
-}
-
-// findRun looks at what a find runs for each file.
-func (f *findings) findRun(argv []string, at, depth int) {
-	f.argv(argv[at+1:], depth)
-	if name := base(argv[at+1]); name == "rm" && f.anyRoot(argv[1:at]) {
-		f.block("it deletes everything")
+		f.text(code)
 	}
 }
 
@@ -179,7 +220,7 @@ func recursive(args []string, letters ...rune) bool {
 // anyRoot reports whether an argument is the root of the file system, a home
 // folder, or everything in one of them.
 func (f *findings) anyRoot(args []string) bool {
-	return slices.ContainsFunc(args, func(a string) bool {
+	return f.budget.Spend(work(args)+len(args)*len(f.dir)) && slices.ContainsFunc(args, func(a string) bool {
 		if f.dir != "" && !strings.HasPrefix(a, "/") && !strings.HasPrefix(a, home) && !strings.HasPrefix(a, "-") {
 			a = f.dir + "/" + a
 		}
@@ -225,7 +266,7 @@ func killsAll(args []string) bool {
 }
 
 // redirect looks at a redirection.
-func (f *findings) redirect(s *syntax.Stmt, r *syntax.Redirect, depth int) {
+func (f *findings) redirect(s *syntax.Stmt, r *syntax.Redirect) {
 	if r.Op != syntax.RdrIn && r.Hdoc == nil && r.Word != nil && device(word(r.Word)) {
 		f.block("it writes to a device")
 	}
@@ -237,46 +278,47 @@ func (f *findings) redirect(s *syntax.Stmt, r *syntax.Redirect, depth int) {
 		return
 	}
 	if r.Hdoc != nil {
-		f.text(word(r.Hdoc), depth+1)
+		f.text(word(r.Hdoc))
 	}
 	if r.Op == syntax.WordHdoc {
-		f.text(word(r.Word), depth+1)
+		f.text(word(r.Word))
 	}
-	if r.Word != nil && downloads(r.Word) {
+	if r.Word != nil && f.downloads(r.Word) {
 		f.block("it runs what it downloads")
 	}
 }
 
 // pipe looks at two sides of a pipe.
-func (f *findings) pipe(b *syntax.BinaryCmd, depth int) {
-	if !slices.ContainsFunc(calls(b.Y), readsProgram) {
+func (f *findings) pipe(b *syntax.BinaryCmd) {
+	if !slices.ContainsFunc(f.calls(b.Y), readsProgram) {
 		return
 	}
-	for _, argv := range calls(b.X) {
+	for _, argv := range f.calls(b.X) {
 		if runsAny(argv, downloaders) {
 			f.block("it runs what it downloads")
 		}
 		if name := base(argv[0]); name == "echo" || name == "printf" {
-			f.text(strings.Join(argv[1:], " "), depth+1)
+			f.text(strings.Join(argv[1:], " "))
 		}
 	}
 }
 
 // calls are the simple commands in a tree.
-func calls(tree syntax.Node) [][]string {
+func (f *findings) calls(tree syntax.Node) [][]string {
 	var all [][]string
-	syntax.Walk(tree, func(n syntax.Node) bool {
+	f.walk(tree, func(n syntax.Node) {
 		if c, is := n.(*syntax.CallExpr); is && len(c.Args) > 0 {
-			all = append(all, words(c.Args))
+			if argv := words(c.Args); f.budget.Spend(work(argv)) {
+				all = append(all, argv)
+			}
 		}
-		return true
 	})
 	return all
 }
 
 // downloads reports whether a word runs a program that downloads.
-func downloads(w *syntax.Word) bool {
-	return slices.ContainsFunc(calls(w), func(argv []string) bool { return runsAny(argv, downloaders) })
+func (f *findings) downloads(w *syntax.Word) bool {
+	return slices.ContainsFunc(f.calls(w), func(argv []string) bool { return runsAny(argv, downloaders) })
 }
 
 // runsAny reports whether a command is one of these programs, or runs one.
@@ -294,9 +336,9 @@ func runsAny(argv, names []string) bool {
 
 // callsItself reports whether a function starts itself in a pipe or in the
 // background.
-func callsItself(f *syntax.FuncDecl) bool {
+func (f *findings) callsItself(d *syntax.FuncDecl) bool {
 	found := false
-	syntax.Walk(f.Body, func(n syntax.Node) bool {
+	f.walk(d.Body, func(n syntax.Node) {
 		var inner syntax.Node
 		switch n := n.(type) {
 		case *syntax.BinaryCmd:
@@ -308,10 +350,9 @@ func callsItself(f *syntax.FuncDecl) bool {
 				inner = n.Cmd
 			}
 		}
-		if inner != nil && f.Name != nil && slices.ContainsFunc(calls(inner), func(argv []string) bool { return argv[0] == f.Name.Value }) {
-			found = true
+		if inner != nil && d.Name != nil && !found {
+			found = slices.ContainsFunc(f.calls(inner), func(argv []string) bool { return argv[0] == d.Name.Value })
 		}
-		return !found
 	})
 	return found
 }

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"klawbot/tools/budget"
 )
 
 // MaxBytes is the longest command line. A parser can be brought to the end of
@@ -35,8 +37,13 @@ type Line struct {
 	// Programs are the programs of the line as far as they are written out,
 	// with their arguments.
 	Programs [][]string
-	// inputs are the files that programs of the line read by a redirection.
-	inputs []string
+	// Scripts are the names of files that the line may run, or that say what it
+	// runs: its programs, and what stands in the arguments of those that run
+	// others. Each is named as it stands and as the cd before it would have it.
+	Scripts []string
+	// TooComplex says that the check was given up: what is found is not all, and
+	// the line is not plain.
+	TooComplex bool
 }
 
 // Pipeline is a part of a plain line: programs joined by pipes.
@@ -82,7 +89,9 @@ var (
 )
 
 // Parse takes a command line apart. An error says why it cannot be one.
-func Parse(text string) (Line, error) {
+func Parse(text string) (Line, error) { return parseWithin(text, budget.For(len(text))) }
+
+func parseWithin(text string, steps *budget.Budget) (Line, error) {
 	if err := check(text); err != nil {
 		return Line{}, err
 	}
@@ -95,9 +104,12 @@ func Parse(text string) (Line, error) {
 	}
 	l := Line{Text: text}
 	l.Plain, l.More = plain(text, file)
-	f := findings{}
-	f.text(text, 0)
-	l.Blocked, l.Programs, l.inputs = f.blocked, f.programs, f.inputs
+	f := findings{led: map[string]string{}, budget: steps}
+	f.text(text)
+	l.Blocked, l.Programs, l.Scripts = f.blocked, f.programs, f.scripts()
+	if l.TooComplex = steps.Spent(); l.TooComplex {
+		l.Plain, l.More = nil, "it is "+budget.ErrTooComplex.Error()
+	}
 	return l, nil
 }
 

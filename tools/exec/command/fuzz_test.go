@@ -3,6 +3,7 @@ package command_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/tools/exec/command"
 )
@@ -16,9 +17,16 @@ func FuzzParse(f *testing.F) {
 			f.Add(c.Command)
 		}
 	}
+	f.Add(strings.Repeat("eval ", 40) + "ls")
+	f.Add(strings.Repeat("find -exec ", 20) + "ls")
+	f.Add(strings.Repeat(`"$(`, 100) + "ls" + strings.Repeat(`)"`, 100))
 	all := patterns(f, "*", "ls *", "git *", "sed *", "python3 *", "tar *", "curl *")
 	f.Fuzz(func(t *testing.T, text string) {
+		begun := time.Now()
 		line, err := command.Parse(text)
+		if took := time.Since(begun); took > 30*time.Second {
+			t.Fatalf("%q: checked for %s", text, took)
+		}
 		if err != nil {
 			return
 		}

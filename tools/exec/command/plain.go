@@ -267,6 +267,7 @@ func unquoted(b *strings.Builder, value string, first bool, w *syntax.Word) stri
 	if !first {
 		before = 'q' // a quoted part
 	}
+	address := strings.Contains(value, "://")
 	escaped := false
 	for _, r := range value {
 		switch {
@@ -280,7 +281,7 @@ func unquoted(b *strings.Builder, value string, first bool, w *syntax.Word) stri
 		case r == '\\':
 			escaped = true
 			continue
-		case r == '?' && strings.Contains(value, "://"): // the query of an address
+		case r == '?' && address: // the query of an address
 		case strings.ContainsRune("*?[]", r):
 			return "it has a pattern of file names"
 		case r == '{' || r == '}':

@@ -109,29 +109,35 @@ func codeOption(option string) (inline string, next bool) {
 	return "", strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") && strings.Contains(option, "c")
 }
 
-// Scripts are the names of files that the line may run, or that say what it
-// runs: its programs, and what stands in the arguments of those that run others.
-// Each is named as it stands and as the cd before it would have it.
-func (l Line) Scripts() []string {
+// maxPath is the longest path that a file can be opened by.
+const maxPath = 4096
+
+// scripts are the names of files that the line may run, or that say what it runs.
+func (f *findings) scripts() []string {
 	var names []string
 	var here, last string // where all cd, and the last alone, have led
 	add := func(list ...string) {
 		for _, name := range list {
-			names = append(names, name, path.Join(here, name), path.Join(last, name))
+			// Each is looked for on the disk.
+			if f.budget.Spend(60 + (3*len(name)+len(here)+len(last))/8) {
+				names = append(names, name, path.Join(here, name), path.Join(last, name))
+			}
 		}
 	}
-	reads := slices.ContainsFunc(l.Programs, readsProgram)
+	reads := slices.ContainsFunc(f.programs, readsProgram)
 	if reads {
-		add(l.inputs...)
+		add(f.inputs...)
 	}
-	for _, argv := range l.Programs {
+	for _, argv := range f.programs {
 		if strings.Contains(argv[0], "/") {
 			add(argv[0])
 		}
 		switch name := base(argv[0]); {
 		case name == "cd" || name == "pushd":
 			last = argv[len(argv)-1]
-			here = path.Join(here, last)
+			if here = path.Join(here, last); len(here) > maxPath {
+				here = ""
+			}
 		case name == "make":
 			add(argv[1:]...)
 			add(inFolders(argv[1:], "GNUmakefile", "makefile", "Makefile")...)
