@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
 )
 
 // ErrNotFound is returned when a row does not exist.
@@ -44,7 +43,7 @@ type Store struct {
 	dir     string
 	path    string
 	log     *slog.Logger
-	lock    *flock.Flock // nil beside a running bot
+	lock    *dirLock // nil beside a running bot
 	readers *sql.DB
 	writer  *writer
 	logs    logs
