@@ -94,7 +94,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		return errors.Join(err, db.Close())
 	}
 	if !clean && !fresh {
-		s.checkInBackground(ctx)
+		s.checkInBackground()
 	}
 	return nil
 }
@@ -156,18 +156,19 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	readers.SetMaxOpenConns(readConnections)
 	readers.SetMaxIdleConns(readConnections)
 	s.readers = readers
+	s.checking, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
+	s.condition.confirm = s.confirm
 	s.writer = startWriter(ctx, db, s.path, &s.condition, s.log)
 	return nil
 }
 
 // checkInBackground looks for damage after a stop that was none: SQLite brings
 // its own log in order by itself, a dying disk it does not notice.
-func (s *Store) checkInBackground(ctx context.Context) {
-	ctx, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
+func (s *Store) checkInBackground() {
 	s.background.Go(func() {
-		err := s.Check(ctx)
+		err := s.Check(s.checking)
 		switch {
-		case ctx.Err() != nil:
+		case s.checking.Err() != nil:
 		case Damaged(err):
 			s.distrust()
 			s.log.Error("database is damaged: restart the bot, it restores the newest backup", "path", s.path, "err", err)
@@ -177,6 +178,22 @@ func (s *Store) checkInBackground(ctx context.Context) {
 			s.log.Info("database checked after an unclean stop", "path", s.path)
 		}
 	})
+}
+
+// confirm checks the database after an error that tells of damage. When the check
+// cannot end because the store is closed, the damage is believed: the next start
+// checks again.
+func (s *Store) confirm() (is, known bool) {
+	err := s.Check(s.checking)
+	switch {
+	case Damaged(err):
+		return true, true
+	case s.checking.Err() != nil:
+		return true, false
+	case err == nil:
+		s.log.Warn("a statement failed as if the database were damaged, but a check of all of it finds nothing", "path", s.path)
+	}
+	return false, err == nil
 }
 
 // createFile makes the empty database, because SQLite would make it readable

@@ -17,7 +17,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
 )
 
 // ErrNotFound is returned when a row does not exist.
@@ -50,7 +49,8 @@ type Store struct {
 	// recovery is what Open had to restore, nil when nothing.
 	recovery  *Recovery
 	condition condition
-	// stopCheck ends the check that runs in the background.
+	// checking is the context of checks that nobody waits for; stopCheck ends it.
+	checking   context.Context
 	stopCheck  context.CancelFunc
 	background sync.WaitGroup
 	close      sync.Once
@@ -119,10 +119,8 @@ func (s *Store) Close() error {
 
 func (s *Store) shut() error {
 	var faults []error
+	s.stopCheck()
 	s.writer.stop()
-	if s.stopCheck != nil {
-		s.stopCheck()
-	}
 	s.background.Wait()
 	if s.lock != nil && s.Condition().State == StateDamaged {
 		s.distrust()
