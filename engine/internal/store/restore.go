@@ -41,6 +41,42 @@ type Recovery struct {
 	// Dropped is how many messages waited when the backup was made. They were
 	// answered since, or not: nobody knows, so they are not answered again.
 	Dropped int
+	// Unanswered are the messages that were stored and not answered, as far as
+	// the damaged file can be read; Readable says that it could be to the end.
+	Unanswered []Unanswered
+	Readable   bool
+}
+
+// Unanswered is a message that a damaged database held without its answer.
+type Unanswered struct {
+	Address Address
+	// Placeholder is the message that was to become the answer, 0 for none.
+	Placeholder int64
+}
+
+// readUnanswered reads a damaged database without changing it. The indexes are left
+// alone: one more that can be damaged.
+func readUnanswered(ctx context.Context, path string) (all []Unanswered, readable bool) {
+	db, err := openDB(path, url.Values{"mode": {"ro"}})
+	if err != nil {
+		return nil, false
+	}
+	defer db.Close() // nothing is written
+	rows, err := db.QueryContext(ctx, `SELECT i.channel, i.chat, i.thread, coalesce(t.placeholder_id, 0)
+		FROM inbox i NOT INDEXED LEFT JOIN turns t ON t.id = i.turn AND t.state = 'running' AND t.placeholder = 'shown'
+		WHERE i.state IN ('new', 'running') ORDER BY i.id`)
+	if err != nil {
+		return nil, false
+	}
+	defer rows.Close() // they were only read
+	for rows.Next() {
+		var u Unanswered
+		if err := rows.Scan(&u.Address.Channel, &u.Address.Chat, &u.Address.Thread, &u.Placeholder); err != nil {
+			return all, false
+		}
+		all = append(all, u)
+	}
+	return all, rows.Err() == nil
 }
 
 // Recovered tells what Open had to restore, nil when nothing.
@@ -103,8 +139,12 @@ func (s *Store) recover(ctx context.Context, cause error) (*Recovery, error) {
 			return nil, errors.Join(cause, err)
 		}
 		r := &Recovery{Reason: cause.Error(), Backup: b, Aside: aside, Dropped: dropped}
+		if aside != "" {
+			r.Unanswered, r.Readable = readUnanswered(ctx, aside)
+		}
 		s.log.Error("database was damaged, the newest good backup is in use now",
-			"reason", r.Reason, "backup", b.Path, "damaged_file", aside, "dropped_messages", dropped)
+			"reason", r.Reason, "backup", b.Path, "damaged_file", aside, "dropped_messages", dropped,
+			"unanswered_messages", len(r.Unanswered), "unanswered_all_known", r.Readable)
 		return r, nil
 	}
 	return nil, fmt.Errorf("%w; %s holds no good backup, klawbot restore FILE puts another one into a new data folder", cause, filepath.Join(s.dir, backupFolder))
