@@ -19,11 +19,15 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	who := "another process"
-	if e.PID != 0 {
-		who = "process " + strconv.Itoa(e.PID)
+	return fmt.Sprintf("%s already runs klawbot with the data folder %s: stop it first, or choose another data folder", e.Who(), e.Dir)
+}
+
+// Who names the process for people.
+func (e *LockedError) Who() string {
+	if e.PID == 0 {
+		return "another process"
 	}
-	return fmt.Sprintf("%s already runs klawbot with the data folder %s: stop it first, or choose another data folder", who, e.Dir)
+	return "process " + strconv.Itoa(e.PID)
 }
 
 // dirLock keeps other processes from a data folder. It goes with the process,

@@ -34,7 +34,7 @@ func open(ctx context.Context, c Config) (*Store, error) {
 	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, lock: lock}
 	err = s.prepare(ctx)
 	if Damaged(err) {
-		if s.recovery, err = s.recover(ctx, err); err == nil {
+		if s.recovery, err = s.recover(ctx, err, c.Rebuild); err == nil {
 			err = s.prepare(ctx)
 		}
 	}

@@ -34,7 +34,8 @@ func asDamage(path string, err error) error {
 type Recovery struct {
 	// Reason is what was wrong.
 	Reason string
-	// Backup is what stands in its place.
+	// Backup is what stands in its place, zero for an empty database; see
+	// Config.Rebuild.
 	Backup BackupFile
 	// Aside is where the damaged file is now, empty when there was none.
 	Aside string
@@ -111,9 +112,9 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 	return dropped, errors.Join(os.Rename(copied, pair.db), syncDir(dir))
 }
 
-// recover replaces the damaged database by the newest good backup. When there
-// is none nothing is changed.
-func (s *Store) recover(ctx context.Context, cause error) (*Recovery, error) {
+// recover replaces the damaged database by the newest good backup, or by an empty
+// one if it may. When it cannot, nothing is changed.
+func (s *Store) recover(ctx context.Context, cause error, rebuild bool) (*Recovery, error) {
 	id, err := newInstance(s.dir).id()
 	if err != nil {
 		return nil, errors.Join(cause, err)
@@ -131,23 +132,71 @@ func (s *Store) recover(ctx context.Context, cause error) (*Recovery, error) {
 		if err != nil {
 			return nil, errors.Join(cause, fmt.Errorf("restore %s: %w", b.Path, err))
 		}
-		aside, err := setAside(s.path, now())
+		r, err := s.replace(ctx, cause, copied)
 		if err != nil {
-			return nil, errors.Join(cause, err)
+			return nil, err
 		}
-		if err := errors.Join(os.Rename(copied, s.path), syncDir(s.dir)); err != nil {
-			return nil, errors.Join(cause, err)
-		}
-		r := &Recovery{Reason: cause.Error(), Backup: b, Aside: aside, Dropped: dropped}
-		if aside != "" {
-			r.Unanswered, r.Readable = readUnanswered(ctx, aside)
-		}
+		r.Backup, r.Dropped = b, dropped
 		s.log.Error("database was damaged, the newest good backup is in use now",
-			"reason", r.Reason, "backup", b.Path, "damaged_file", aside, "dropped_messages", dropped,
+			"reason", r.Reason, "backup", b.Path, "damaged_file", r.Aside, "dropped_messages", dropped,
 			"unanswered_messages", len(r.Unanswered), "unanswered_all_known", r.Readable)
 		return r, nil
 	}
-	return nil, fmt.Errorf("%w; %s holds no good backup, klawbot restore FILE puts another one into a new data folder", cause, filepath.Join(s.dir, backupFolder))
+	if !rebuild {
+		return nil, fmt.Errorf("%w; %s holds no good backup: klawbot reindex builds a new database from the conversation logs, klawbot restore FILE puts a backup of yours into a new data folder",
+			cause, filepath.Join(s.dir, backupFolder))
+	}
+	empty, err := s.prepareEmpty(ctx, id)
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	r, err := s.replace(ctx, cause, empty)
+	if err == nil {
+		s.log.Error("database was damaged and there is no good backup, an empty database is in use now", "reason", r.Reason, "damaged_file", r.Aside)
+	}
+	return r, err
+}
+
+// replace puts a prepared database into the place of the damaged one.
+func (s *Store) replace(ctx context.Context, cause error, prepared string) (*Recovery, error) {
+	aside, err := setAside(s.path, now())
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	if err := errors.Join(os.Rename(prepared, s.path), syncDir(s.dir)); err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	r := &Recovery{Reason: cause.Error(), Aside: aside}
+	if aside != "" {
+		r.Unanswered, r.Readable = readUnanswered(ctx, aside)
+	}
+	return r, nil
+}
+
+// prepareEmpty makes an empty database that belongs to the folder. It only has to
+// be renamed then.
+func (s *Store) prepareEmpty(ctx context.Context, instance string) (path string, err error) {
+	path = filepath.Join(s.dir, "klawbot.db.restoring")
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	if err := createFile(path); err != nil {
+		return "", err
+	}
+	db, err := openWriter(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	err = migrate(ctx, db, path)
+	if err == nil && instance != "" {
+		err = setMeta(db, "instance", instance)
+	}
+	if err == nil {
+		err = setMeta(db, "clean", "1")
+	}
+	return path, errors.Join(err, db.Close()) // closing it takes its write-ahead log in
 }
 
 // setAside renames the database and its other files, as evidence.

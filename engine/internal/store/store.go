@@ -33,6 +33,9 @@ var ErrOlder = errors.New("the database was written by an older klawbot: stop it
 type Config struct {
 	// Dir is the data folder; the database is Dir/klawbot.db. Required.
 	Dir string
+	// Rebuild has Open make an empty database in the place of a damaged one that
+	// no good backup can replace, for Reindex to fill.
+	Rebuild bool
 	// Log is required.
 	Log *slog.Logger
 }
