@@ -279,7 +279,7 @@ func settleCopy(ctx context.Context, db *sql.DB) (dropped int, err error) {
 			// What was due since has most probably run: jobs go on from now.
 			`UPDATE runs SET state = 'running', turn = -1 WHERE state IN ('claimed', 'running', 'retry') AND job IN (SELECT id FROM jobs WHERE kind = 'spawn')`, // they are told as lost
 			`UPDATE runs SET state = 'missed', note = 'a backup was restored', ended_at = scheduled_at WHERE state IN ('claimed', 'running', 'retry') AND turn <> -1`,
-			`UPDATE jobs SET next_run = 0 WHERE state = 'on'`,
+			`UPDATE jobs SET next_run = 0, settled = 0 WHERE state = 'on'`,
 		} {
 			if _, err := tx.Exec(statement); err != nil {
 				return 0, err
