@@ -69,6 +69,7 @@ func (s *Store) clear(ctx context.Context, db *sql.DB) error {
 // prepare makes the database ready and starts what runs beside it.
 func (s *Store) prepare(ctx context.Context) error {
 	pair := newInstance(s.dir)
+	wal := lookAtWAL(s.path)
 	fresh, err := pair.inspect(ctx)
 	if err != nil {
 		return err
@@ -93,6 +94,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.start(ctx, db); err != nil {
 		return errors.Join(err, db.Close())
 	}
+	s.warnOfWAL(wal, clean || fresh)
 	if !clean && !fresh {
 		s.checkInBackground()
 	}
@@ -115,7 +117,12 @@ func (s *Store) settle(ctx context.Context, db *sql.DB, pair instance) (clean bo
 	if err != nil {
 		return false, err
 	}
-	return was == "1", setMeta(db, "clean", "0")
+	if err := setMeta(db, "clean", "0"); err != nil {
+		return false, err
+	}
+	// The mark must not be in the write-ahead log alone, which may get lost.
+	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+	return was == "1", err
 }
 
 func openBeside(ctx context.Context, c Config) (*Store, error) {
@@ -139,6 +146,9 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, path: pair.db, log: c.Log}
+	if err := keepWAL(ctx, db); err != nil {
+		return nil, errors.Join(explain(pair.db, err), db.Close())
+	}
 	if err := sameSchema(ctx, db, pair.db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -101,7 +101,11 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	pair := newInstance(dir)
 	for _, name := range []string{pair.db, pair.db + "-wal", pair.file} {
-		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Lstat(name)
+		if err == nil && name == pair.db+"-wal" && info.Size() == 0 {
+			continue // an empty write-ahead log, which a command leaves
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
 			return 0, fmt.Errorf("%s is there already: restore into another data folder (--data), or move it away first", name)
 		}
 	}
