@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"sync"
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 const (
@@ -32,11 +35,31 @@ type backups struct {
 
 	mu   sync.Mutex
 	last Backup // guarded by mu
+
+	// begin is held while the first backup is made; begun says that it was tried.
+	begin sync.Mutex
+	begun bool // guarded by begin
+}
+
+// first makes the first backup of a data folder that has none. No message is
+// acknowledged before: without a backup, damage would take all of them. When it
+// fails, the bot works without, and run tries again.
+func (b *backups) first(ctx context.Context) {
+	b.begin.Lock()
+	defer b.begin.Unlock()
+	if b.begun || b.e.settings().BackupEvery <= 0 {
+		return
+	}
+	if b.report().At.IsZero() {
+		b.make(ctx)
+	}
+	b.begun = ctx.Err() == nil
 }
 
 // run makes a backup whenever one is due, until ctx ends. Nothing that goes
 // wrong here stops the bot.
 func (b *backups) run(ctx context.Context) error {
+	b.first(ctx)
 	next := time.Now()
 	for pause(ctx, backupTick) {
 		every := b.e.settings().BackupEvery
@@ -131,30 +154,122 @@ func (e *Engine) databaseChanged(ctx context.Context, c store.Condition) {
 		e.log.Info("database takes writes again")
 		e.logMessages()
 	case store.StateDamaged:
-		e.log.Error("database is damaged: restart the bot, it restores the newest backup", "fault", c.Fault)
-		e.tellOwners(ctx, "damaged/"+newID(), e.say(sayDamaged))
+		unanswered, known := e.unanswered(ctx)
+		e.log.Error("database is damaged, no more messages are taken: restart the bot, it restores the newest good backup",
+			"fault", c.Fault, "unanswered_messages", unanswered, "unanswered_known", known)
+		e.tellDamage(ctx, unanswered, known)
 	default:
 		e.log.Error("database cannot be written, trying on", "state", string(c.State), "fault", c.Fault)
 	}
 }
 
-// tellRecovery tells the owners that a backup is in use.
+// unanswered is how many messages were taken and have no answer yet. known is false
+// when the database does not say it any more; then it is how many are at work.
+func (e *Engine) unanswered(ctx context.Context) (n int, known bool) {
+	in, _, err := queues(ctx, e.store)
+	if err == nil {
+		return in.Waiting, true
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range e.lanes {
+		n += len(l.items)
+		if l.stop != nil {
+			n++
+		}
+	}
+	return n, false
+}
+
+// count is a number of messages in words.
+func (e *Engine) count(n int, known bool) string {
+	if known {
+		return strconv.Itoa(n)
+	}
+	return e.say(sayAtLeast, n)
+}
+
+// tellDamage tells the owners that the database is damaged. What they read does not
+// come from the outbox, which is in that database.
+func (e *Engine) tellDamage(ctx context.Context, unanswered int, known bool) {
+	text := e.say(sayDamaged, e.count(unanswered, known)) + "\n\n"
+	if last := e.backups.report(); last.At.IsZero() {
+		text += e.say(sayDamagedAlone)
+	} else {
+		text += e.say(sayDamagedBackup, last.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST"))
+	}
+	e.eachOwner(func(to gateway.Address) { e.goOn(func() { e.insist(ctx, to, text) }) })
+}
+
+// insist sends a text beside the outbox until the messenger takes it or ctx ends.
+func (e *Engine) insist(ctx context.Context, to gateway.Address, text string) {
+	for _, part := range e.gateway.Render(to.Chat.Channel, text) {
+		for {
+			sending, cancel := context.WithTimeout(ctx, sendWithin)
+			_, err := e.gateway.Send(sending, to, part)
+			cancel()
+			if err == nil {
+				break
+			}
+			e.log.Warn("owner not told that the database is damaged", "chat", to.String(), "err", err)
+			fail, ok := errors.AsType[*gateway.SendError](err)
+			if !ok || fail.Kind != gateway.Retry && fail.Kind != gateway.Busy || !pause(ctx, max(fail.RetryAfter, persistMax)) {
+				return
+			}
+		}
+	}
+}
+
+// tellRecovery tells the owners that a backup is in use, and those whose messages
+// are lost.
 func (e *Engine) tellRecovery(ctx context.Context) {
 	r := e.store.Recovered()
 	if r == nil {
 		return
 	}
 	at := r.Backup.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST")
-	e.tellOwners(ctx, "recovery/"+newID(), e.say(sayRecovered, at, r.Dropped))
+	e.tellOwners(ctx, "recovery/"+newID(), e.say(sayRecovered, at, e.count(len(r.Unanswered), r.Readable)))
+	lost := map[store.Address]int{}
+	for _, u := range r.Unanswered {
+		lost[u.Address]++
+	}
+	for a, n := range lost {
+		if e.gateway.Reachable(reachable(a).Chat) != nil {
+			continue
+		}
+		e.tellLost(ctx, a, n, r.Unanswered)
+	}
+}
+
+// tellLost tells a chat that messages are lost, in the placeholder of one of them
+// if there is one.
+func (e *Engine) tellLost(ctx context.Context, a store.Address, n int, all []store.Unanswered) {
+	to := reachable(a)
+	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(sayLost, n)), "lost/"+newID(), 0)
+	for _, u := range all {
+		if u.Address == a && u.Placeholder != 0 && len(outs) > 0 {
+			outs[0].Edit = u.Placeholder
+		}
+	}
+	if err := e.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
+		e.log.Error("chat not told that messages are lost", "chat", to.String(), "messages", n, "err", err)
+		return
+	}
+	e.delivery.notify(a)
 }
 
 // tellOwners writes to the private chat of every owner that may be written to.
 func (e *Engine) tellOwners(ctx context.Context, key, text string) {
+	e.eachOwner(func(to gateway.Address) { e.post(ctx, stored(to), key+"/"+to.String(), text) })
+}
+
+// eachOwner calls do for the private chat of every owner that may be written to.
+func (e *Engine) eachOwner(do func(to gateway.Address)) {
 	for channel, ids := range e.settings().Owners {
 		for _, id := range ids {
-			a := store.Address{Channel: channel, Chat: id}
-			if e.gateway.Reachable(reachable(a).Chat) == nil {
-				e.post(ctx, a, key+"/"+reachable(a).String(), text)
+			to := gateway.Address{Chat: gateway.ChatID{Channel: channel, ID: id}}
+			if e.gateway.Reachable(to.Chat) == nil {
+				do(to)
 			}
 		}
 	}

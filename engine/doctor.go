@@ -86,7 +86,7 @@ func databaseFindings(ctx context.Context, c Config) []Finding {
 	case errors.Is(err, store.ErrNotFound):
 		return []Finding{Well("database", "new: the first klawbot run or klawbot chat makes it"), space}
 	case err != nil:
-		return []Finding{Ill("database", "klawbot run restores the newest backup of a damaged database, or says what to do", err), space}
+		return []Finding{Ill("database", "klawbot run restores the newest backup of a damaged database, klawbot reindex builds one from the conversation logs", err), space}
 	}
 	defer func() { _ = st.Close() }() // it was only read
 	return []Finding{databaseFinding(ctx, st), space}
@@ -116,7 +116,7 @@ func remedy(s store.State) string {
 	case store.StateReadOnly, store.StateFailing:
 		return "look at the disk and its mount (dmesg, mount); the bot goes on by itself"
 	}
-	return "restart the bot: it restores the newest good backup"
+	return "restart the bot: it restores the newest good backup; klawbot reindex, before the start, brings back what was said since, also without a backup"
 }
 
 func spaceFinding(dir string) Finding {

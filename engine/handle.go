@@ -18,12 +18,21 @@ type item struct {
 	msg gateway.Message
 }
 
+// errDamaged refuses updates while the database is damaged.
+var errDamaged = errors.New("the database is damaged: restart the bot, it restores the newest good backup")
+
 // Accept stores updates and returns when they are on the disk; see
 // gateway.Handler. What is new is dispatched to its lane.
 func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	if len(updates) == 0 {
 		return nil
 	}
+	if e.store.Condition().State == store.StateDamaged {
+		// The next start goes on with a backup, which would not have them.
+		e.refused(ctx, updates)
+		return fmt.Errorf("store %d updates: %w", len(updates), errDamaged)
+	}
+	e.backups.first(ctx)
 	var added []store.Update
 	err := e.store.Write(ctx, func(tx *store.Tx) error {
 		added = added[:0]
@@ -40,7 +49,7 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 		return nil
 	})
 	if err != nil {
-		if store.Unwritable(err) {
+		if store.Unwritable(err) || store.Damaged(err) {
 			e.refused(ctx, updates)
 		}
 		return fmt.Errorf("store %d updates: %w", len(updates), err)

@@ -60,7 +60,7 @@ func TestBackupsAreMadeHourlyAndRotated(t *testing.T) {
 		for _, c := range []struct {
 			after time.Duration
 			want  int
-		}{{30 * time.Second, 0}, {time.Minute, 1}, {30 * time.Minute, 1}, {31 * time.Minute, 2}, {5 * time.Hour, 3}} {
+		}{{30 * time.Second, 1}, {time.Minute, 1}, {30 * time.Minute, 1}, {31 * time.Minute, 2}, {5 * time.Hour, 3}} {
 			time.Sleep(c.after)
 			synctest.Wait()
 			if n := count(); n != c.want {

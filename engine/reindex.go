@@ -26,19 +26,35 @@ type Reindexed struct {
 	// Skipped counts the lines that are no records; Faults names some of them.
 	Skipped int      `json:"skipped"`
 	Faults  []string `json:"faults,omitempty"`
+	// Damaged is what was wrong with the database, empty when nothing was. Then
+	// Backup is the backup that was taken in its place, empty for a new database.
+	Damaged string `json:"damaged,omitempty"`
+	Backup  string `json:"backup,omitempty"`
 }
 
 // Reindex builds the messages, and all that search finds, anew from the
 // conversation logs, the memories and the memory files. Nothing else may run with
 // the data folder. A kill leaves everything as it was. progress is told how many
 // bytes of the logs are read; nil is not. Vectors are the running bot's to make.
-func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (done Reindexed, err error) {
+//
+// A database that cannot be read is replaced by the newest good backup, or by a new
+// one, before the logs are read.
+func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (Reindexed, error) {
+	done, err := reindex(ctx, c, progress)
+	if store.Damaged(err) {
+		// It is found damaged on the way; the next start checks all of it.
+		done, err = reindex(ctx, c, progress)
+	}
+	return done, err
+}
+
+func reindex(ctx context.Context, c Config, progress func(done, all int64)) (done Reindexed, err error) {
 	if err := hasData(c.Dir); err != nil {
 		return done, err
 	}
-	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Rebuild: true, Log: c.Log})
 	if locked, ok := errors.AsType[*store.LockedError](err); ok {
-		return done, fmt.Errorf("process %d runs klawbot with the data folder %s: stop the bot first", locked.PID, locked.Dir)
+		return done, fmt.Errorf("%s runs klawbot with the data folder %s: stop the bot first", locked.Who(), locked.Dir)
 	}
 	if err != nil {
 		return done, err
@@ -61,7 +77,10 @@ func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 		},
 		Ready: func() { crashPoint("reindex.ready") },
 	})
-	done = Reindexed{r.Messages, r.Chats, r.Kept, r.Breaks, r.Memories, r.Skipped, r.Faults}
+	done = Reindexed{Messages: r.Messages, Chats: r.Chats, Kept: r.Kept, Resets: r.Breaks, Memories: r.Memories, Skipped: r.Skipped, Faults: r.Faults}
+	if was := st.Recovered(); was != nil {
+		done.Damaged, done.Backup = was.Reason, was.Backup.Path
+	}
 	if err != nil {
 		return done, err
 	}

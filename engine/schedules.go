@@ -302,7 +302,7 @@ func switchJob(tx *store.Tx, j *store.Job, on bool) error {
 	if err != nil {
 		return err
 	}
-	j.State, j.Note, j.Failures, j.NextRun = store.JobOn, "", 0, next
+	j.State, j.Note, j.Failures, j.NextRun, j.Settled = store.JobOn, "", 0, next, time.Time{}
 	if j.Cron == "" {
 		j.At = next
 	}
@@ -418,7 +418,7 @@ func (s *schedules) Edit(ctx context.Context, c tools.Call, name string, ch job.
 		if j.ID != changed.ID {
 			return refuse(tools.Execution, "schedule '%s' was replaced meanwhile; look again", name)
 		}
-		j.Cron, j.At, j.Zone, j.NextRun = changed.Cron, changed.At, changed.Zone, changed.NextRun
+		j.Cron, j.At, j.Zone, j.NextRun, j.Settled = changed.Cron, changed.At, changed.Zone, changed.NextRun, time.Time{}
 		j.Message, j.Model, j.Misfire, j.Target = changed.Message, changed.Model, changed.Misfire, changed.Target
 		return nil
 	})

@@ -67,7 +67,7 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	var err error
-	if s.Usage, err = e.usageToday(ctx); err != nil {
+	if s.Usage, err = e.usageToday(ctx); err != nil && s.Database.State == string(store.StateOK) {
 		return s, err
 	}
 	s.Faults = s.faults(time.Now())

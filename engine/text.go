@@ -97,6 +97,10 @@ const (
 	sayUnstored
 	sayRecovered
 	sayDamaged
+	sayDamagedBackup
+	sayDamagedAlone
+	sayAtLeast
+	sayLost
 	sayLoopHint
 	sayLoopNote
 	sayApprove
@@ -331,8 +335,12 @@ var english = [phraseCount]string{
 	sayOldest:            "the oldest waits for %s",
 	sayStorage:           "Database: %s\nLast backup: %s",
 	sayUnstored:          "I cannot store messages right now, so I cannot answer yet. Nothing is lost: I answer as soon as I can.",
-	sayRecovered:         "My database was damaged. I use the backup of %s now: what came later is missing. Messages that waited then and are not answered: %d. The log says where the damaged file is.",
-	sayDamaged:           "My database is damaged. Please restart me: I then go on with the newest backup.",
+	sayRecovered:         "My database was damaged. I use the backup of %s now: what came later is missing. Messages that I took and have not answered: %s. I tell those who wrote them. `klawbot reindex`, while I am stopped, brings back what was said since, from the conversation logs. The log says where the damaged file is.",
+	sayDamaged:           "My database is damaged, so I take no new messages. Telegram keeps them for 24 hours, and I answer them after a restart. Messages that I took and have not answered: %s.",
+	sayDamagedBackup:     "Please restart me: stop `klawbot run`, start it again. I then go on with the newest good backup, of %s. To have what was said since too, run `klawbot reindex` before you start me.",
+	sayDamagedAlone:      "There is no backup. Please stop me, run `klawbot reindex`, which builds a new database from the conversation logs, and start me again.",
+	sayAtLeast:           "at least %d",
+	sayLost:              "My database was damaged, and I lost what you wrote before I could answer it (messages: %d). Please send again what is still open.",
 	sayLoopHint:          "(You have made this very call %d times and always got this result. Do something else, or answer.)",
 	sayLoopNote:          "You repeat the same call without anything new. No more calls for this answer: say what was done so far and what is left to do.",
 	sayApprove:           "🔐 May I run `%s`?",
@@ -527,8 +535,12 @@ var russian = [phraseCount]string{
 	sayOldest:            "самое старое ждёт %s",
 	sayStorage:           "База данных: %s\nПоследняя копия: %s",
 	sayUnstored:          "Сейчас я не могу сохранять сообщения и потому пока не отвечаю. Ничего не потеряно: отвечу, как только смогу.",
-	sayRecovered:         "Моя база данных была повреждена. Теперь работает резервная копия от %s: более новое утрачено. Сообщений, которые тогда ждали и остались без ответа: %d. Где повреждённый файл — сказано в журнале.",
-	sayDamaged:           "Моя база данных повреждена. Перезапустите меня: я продолжу с новейшей резервной копией.",
+	sayRecovered:         "Моя база данных была повреждена. Теперь работает резервная копия от %s: более новое утрачено. Принятых сообщений без ответа: %s. Тем, кто их написал, я об этом скажу. `klawbot reindex`, пока я остановлен, вернёт из журналов разговоров то, что было сказано с тех пор. Где повреждённый файл — сказано в журнале.",
+	sayDamaged:           "Моя база данных повреждена, поэтому новых сообщений я не принимаю. Telegram хранит их 24 часа, я отвечу на них после перезапуска. Принятых сообщений без ответа: %s.",
+	sayDamagedBackup:     "Перезапустите меня: остановите `klawbot run` и запустите снова. Я продолжу с новейшей исправной резервной копией, от %s. Чтобы вернуть и то, что было сказано с тех пор, перед запуском выполните `klawbot reindex`.",
+	sayDamagedAlone:      "Резервной копии нет. Остановите меня, выполните `klawbot reindex` — он построит новую базу из журналов разговоров — и запустите снова.",
+	sayAtLeast:           "не меньше %d",
+	sayLost:              "Моя база данных была повреждена, и написанное вами пропало раньше, чем я ответил (сообщений: %d). Пришлите, пожалуйста, ещё раз то, что осталось без ответа.",
 	sayLoopHint:          "(Ты сделал этот же вызов уже %d раз и всегда получал этот результат. Сделай что-то другое или ответь.)",
 	sayLoopNote:          "Ты повторяешь один и тот же вызов, и ничего нового нет. Больше никаких вызовов для этого ответа: скажи, что уже сделано и что осталось.",
 	sayApprove:           "🔐 Можно выполнить `%s`?",

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -96,11 +95,11 @@ func (a *app) editAllowed(add, remove []string) error {
 	if err := l.editable(); err != nil {
 		return err
 	}
-	unlock, err := lockFolder(filepath.Dir(l.source.File))
+	unlock, err := lockConfig(l.source.File)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unlock() }()    // the folder was only read
+	defer func() { _ = unlock() }()    // the file was only read
 	if l, err = a.open(); err != nil { // it may have changed meanwhile
 		return err
 	}

@@ -2,7 +2,7 @@
 
 package main
 
-// lockFolder does nothing here: folders cannot be locked.
-func lockFolder(string) (unlock func() error, err error) {
+// lockConfig does nothing here: files cannot be locked like this.
+func lockConfig(string) (unlock func() error, err error) {
 	return func() error { return nil }, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 
@@ -109,11 +108,11 @@ func (a *app) editServers(name string, there bool, edit func([]byte) ([]byte, er
 	if l.source.File == "" {
 		return usage("there is no config.yaml yet; klawbot init writes one")
 	}
-	unlock, err := lockFolder(filepath.Dir(l.source.File))
+	unlock, err := lockConfig(l.source.File)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unlock() }() // the folder was only read
+	defer func() { _ = unlock() }() // the file was only read
 	text, err := os.ReadFile(l.source.File)
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func writtenValue(name, value string, leaf *key) (string, error) {
 // written is how the value stands in the file, value what comes of it.
 func (k *keeper) edit(path []string, written, value string) (err error) {
 	file := k.live.source.File
-	unlock, err := lockFolder(filepath.Dir(file))
+	unlock, err := lockConfig(file)
 	if err != nil {
 		return fmt.Errorf("lock the configuration: %w", err)
 	}

@@ -17,7 +17,10 @@ func (a *app) reindexCommand() *cobra.Command {
 		Long: `Reads the conversation logs of the data folder (conversations/*/*.jsonl), the memories and the memory files, and
 builds the messages and the search index anew. The old ones are in use until the new ones are complete: when the
 command is interrupted, nothing has changed. The bot must not run meanwhile. What only the database knows of the end
-of a conversation is kept. Until the bot runs again and has read all of it, search goes by words.`,
+of a conversation is kept. Until the bot runs again and has read all of it, search goes by words.
+
+A database that cannot be read is replaced first: by the newest good backup, or, when there is none, by a new one. A
+new one has the conversations and nothing else: schedules, reminders, memories and allowances are gone.`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.engineConfig()
@@ -45,6 +48,13 @@ of a conversation is kept. Until the bot runs again and has read all of it, sear
 }
 
 func (a *app) sayReindexed(done engine.Reindexed) error {
+	switch {
+	case done.Damaged == "":
+	case done.Backup != "":
+		fmt.Fprintf(a.stdout, "the database was damaged; the backup %s is in its place\n", done.Backup)
+	default:
+		fmt.Fprintln(a.stdout, "the database was damaged and there is no good backup: it is a new one now, without the schedules, reminders, memories and allowances of the old one")
+	}
 	_, err := fmt.Fprintf(a.stdout, "%s in %s, %s: found by their words now, by meaning when the bot runs and has read them\n",
 		plural(done.Messages, "message", "messages"), plural(done.Chats, "conversation", "conversations"), plural(done.Memories, "memory", "memories"))
 	if err == nil && done.Kept > 0 {

@@ -35,6 +35,8 @@ type Config struct {
 	// LookEvery is how often the clock is looked at, whether it was set; 0 means
 	// each second.
 	LookEvery time.Duration
+	// Wall is the clock; nil is time.Now. What passes is measured with the latter.
+	Wall func() time.Time
 	// Log is required.
 	Log *slog.Logger
 }
@@ -57,6 +59,7 @@ type Scheduler struct {
 	// fired are the runs that were fired and have not ended.
 	fired map[store.RunID]bool // guarded by mu
 	cron  gocron.Scheduler     // guarded by mu; nil unless Run runs
+	watch watch                // guarded by mu
 }
 
 // timer is what gocron watches for a job.
@@ -73,7 +76,10 @@ type plan struct {
 
 // New returns a Scheduler that does nothing until Run.
 func New(c Config) *Scheduler {
-	return &Scheduler{config: c, changed: make(chan struct{}, 1), armed: map[store.JobID]timer{}, fired: map[store.RunID]bool{}}
+	if c.Wall == nil {
+		c.Wall = time.Now
+	}
+	return &Scheduler{watch: watch{wall: c.Wall}, config: c, changed: make(chan struct{}, 1), armed: map[store.JobID]timer{}, fired: map[store.RunID]bool{}}
 }
 
 // Changed says that jobs were added or changed.
@@ -85,10 +91,6 @@ func (s *Scheduler) Changed() {
 }
 
 const (
-	// watchEvery is how often the clock is compared with the time that passed.
-	watchEvery = time.Second
-	// driftMax is how far the clock may go astray until timers are set anew.
-	driftMax = 500 * time.Millisecond
 	// stopWithin bounds the wait for what gocron has under way.
 	stopWithin = 2 * time.Second
 	// retrySync is the wait after jobs could not be read or written.
@@ -104,37 +106,76 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	s.cron = cron
+	s.watch.begin()
 	s.mu.Unlock()
 	cron.Start()
 	defer s.stop()
 	ticker := time.NewTicker(cmp.Or(s.config.LookEvery, watchEvery))
 	defer ticker.Stop()
-	set, tried := s.sync(ctx, true), time.Now()
+	ok, tried := s.sync(ctx, true), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.changed:
-			if !s.sync(ctx, false).IsZero() {
-				continue
+			ok = s.sync(ctx, false) && ok
+		case <-ticker.C:
+			if s.look() || !ok && time.Since(tried) >= retrySync {
+				ok, tried = s.sync(ctx, true), time.Now()
 			}
-			set = time.Time{}
-		case now := <-ticker.C:
-			if !set.IsZero() && drift(set, now) <= driftMax || set.IsZero() && now.Sub(tried) < retrySync {
-				continue
-			}
-			if !set.IsZero() {
-				s.config.Log.Warn("the clock was set", "by", now.Round(0).Sub(set.Round(0))-now.Sub(set))
-			}
-			set, tried = s.sync(ctx, true), now
+			s.sweep(ctx)
 		}
 	}
 }
 
-// drift is how far the clock went astray from the time that really passed.
-func drift(since, now time.Time) time.Duration {
-	return (now.Round(0).Sub(since.Round(0)) - now.Sub(since)).Abs()
+// look looks whether the clock was set, and reports whether all jobs have to be
+// looked through.
+func (s *Scheduler) look() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	by, all := s.watch.look()
+	if by != 0 {
+		wait := time.Duration(0)
+		if s.watch.held() {
+			wait = calm
+		}
+		s.config.Log.Warn("the clock was set: next times are looked up again", "by", by.Round(time.Millisecond), "in", wait)
+	}
+	return all
 }
+
+// held reports whether the clock was just set on, so that what is due must wait.
+func (s *Scheduler) held() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watch.held()
+}
+
+// sweep deletes what a clock that was ahead has marked as missed, once the clock has
+// been left alone for a while.
+func (s *Scheduler) sweep(ctx context.Context) {
+	s.mu.Lock()
+	due := s.watch.sweep()
+	s.mu.Unlock()
+	if !due {
+		return
+	}
+	var n int64
+	err := s.config.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		defer tx.At(s.now())()
+		n, err = tx.DropVoidRuns()
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		s.config.Log.Error("wrong marks of missed runs not deleted", "err", err)
+	}
+	if n > 0 {
+		s.config.Log.Info("marks of runs that a wrong clock had missed are deleted", "runs", n)
+	}
+}
+
+// now is the time by the clock.
+func (s *Scheduler) now() time.Time { return s.config.Wall() }
 
 func (s *Scheduler) stop() {
 	s.mu.Lock()
@@ -150,23 +191,32 @@ func (s *Scheduler) stop() {
 const settleBatch = 100
 
 // sync settles the jobs that are new or changed, or all, and sets their timers.
-// It returns when, zero when that failed.
-func (s *Scheduler) sync(ctx context.Context, all bool) time.Time {
-	now := time.Now()
+// While the clock is not believed it leaves them. It reports whether that worked.
+func (s *Scheduler) sync(ctx context.Context, all bool) bool {
 	var on []store.Job
 	var open []store.Run
 	known := s.known()
-	err := s.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		if on, err = tx.Jobs(true); err != nil {
+	held := s.held()
+	var err error
+	if all && !held {
+		err = s.revive(ctx)
+	}
+	if err == nil {
+		err = s.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
+			if on, err = tx.Jobs(true); err != nil {
+				return err
+			}
+			open, err = tx.OpenRuns()
 			return err
-		}
-		open, err = tx.OpenRuns()
-		return err
-	})
+		})
+	}
 	var fresh []store.JobID
 	if err == nil {
 		s.fireOpen(open, known)
 		fresh = s.forget(on, all)
+	}
+	if held {
+		fresh = nil // as soon as the clock is believed, all are looked through
 	}
 	for len(fresh) > 0 && err == nil {
 		n := min(len(fresh), settleBatch)
@@ -177,9 +227,19 @@ func (s *Scheduler) sync(ctx context.Context, all bool) time.Time {
 		if ctx.Err() == nil {
 			s.config.Log.Error("jobs not looked through", "err", err)
 		}
-		return time.Time{}
+		return false
 	}
-	return now
+	return true
+}
+
+// revive turns on what has only one time, which a clock that was ahead has marked as
+// missed.
+func (s *Scheduler) revive(ctx context.Context) error {
+	return s.config.Store.Write(ctx, func(tx *store.Tx) error {
+		defer tx.At(s.now())()
+		_, err := tx.ReviveJobs()
+		return err
+	})
 }
 
 // fireOpen fires the runs that have not ended and were not fired yet: those that
@@ -264,12 +324,15 @@ func (s *Scheduler) disarm(id store.JobID) {
 // settle claims what is due of some jobs, fires it, and sets their timers. When
 // nothing was due, next is the time of the last of the jobs, else it is zero.
 func (s *Scheduler) settle(ctx context.Context, ids ...store.JobID) (next time.Time, err error) {
+	if s.held() {
+		return next, nil
+	}
 	var due []store.Run
 	var settled []store.Job
 	err = s.config.Store.Write(ctx, func(tx *store.Tx) error {
 		due, settled = due[:0], settled[:0]
 		for _, id := range ids {
-			j, runs, err := Settle(tx, id, time.Now(), s.config.Rules())
+			j, runs, err := Settle(tx, id, s.now(), s.config.Rules())
 			if err != nil {
 				return err
 			}
@@ -327,7 +390,7 @@ const nearly = 2 * time.Second
 func (s *Scheduler) wake(ctx context.Context, id store.JobID) {
 	for ctx.Err() == nil {
 		next, err := s.settle(ctx, id)
-		wait := time.Until(next)
+		wait := next.Sub(s.now())
 		switch {
 		case err != nil && ctx.Err() == nil:
 			s.config.Log.Error("job not claimed", "job", id, "err", err)

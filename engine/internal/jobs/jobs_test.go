@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -28,6 +30,8 @@ type clockwork struct {
 	store *store.Store
 	sched *jobs.Scheduler
 	stop  func()
+	look  time.Duration // how often the clock is looked at, 0 for once a minute
+	ahead atomic.Int64  // how far the clock is ahead of the bubble's
 
 	mu    sync.Mutex
 	fired []store.Run // guarded by mu
@@ -53,15 +57,16 @@ func (c *clockwork) start() {
 	}
 	st := c.store
 	var ends sync.WaitGroup
-	c.sched = jobs.New(jobs.Config{Store: st, Rules: func() jobs.Rules { return c.rules }, LookEvery: time.Minute, Log: log, Fire: func(r store.Run) {
-		c.mu.Lock()
-		c.fired = append(c.fired, r)
-		c.mu.Unlock()
-		ends.Go(func() {
-			r.State = store.RunDone
-			_ = st.Write(context.Background(), func(tx *store.Tx) error { return tx.UpdateRun(r) }) // the store may be closed by now
-		})
-	}})
+	c.sched = jobs.New(jobs.Config{Store: st, Rules: func() jobs.Rules { return c.rules }, LookEvery: cmp.Or(c.look, time.Minute), Log: log,
+		Wall: func() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }, Fire: func(r store.Run) {
+			c.mu.Lock()
+			c.fired = append(c.fired, r)
+			c.mu.Unlock()
+			ends.Go(func() {
+				r.State = store.RunDone
+				_ = st.Write(context.Background(), func(tx *store.Tx) error { return tx.UpdateRun(r) }) // the store may be closed by now
+			})
+		}})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- c.sched.Run(ctx) }()

@@ -28,6 +28,7 @@ const (
 // second one, and a burst of times gets one run. The runs that it returns are to
 // be started.
 func Settle(tx *store.Tx, id store.JobID, now time.Time, r Rules) (store.Job, []store.Run, error) {
+	defer tx.At(now)()
 	j, err := tx.Job(id)
 	if err != nil || j.State != store.JobOn {
 		return j, nil, err
@@ -67,7 +68,7 @@ func (s *settlement) once() error {
 	late := s.now.Sub(s.job.At)
 	switch {
 	case restored:
-		return s.miss(s.job.At, 1, "a backup was restored")
+		return s.miss(s.job.At, 1, store.NoteRestored)
 	case late <= s.rules.Threshold:
 		return s.claim(s.job.At, store.CauseDue)
 	case s.makesUp(late):
@@ -91,8 +92,10 @@ func (s *settlement) again() error {
 	if err != nil {
 		return err
 	}
-	from := s.job.NextRun
-	// A next time beyond the first free one shows that the clock was set back.
+	from, err := s.from(t, next)
+	if err != nil {
+		return err
+	}
 	s.job.NextRun = next
 	if !ok {
 		s.job.State = store.JobDone
@@ -114,6 +117,35 @@ func (s *settlement) again() error {
 		return err
 	}
 	return s.missAll(missed, more)
+}
+
+// from is the first time that may be due: the next one, or an earlier one that
+// a clock that was ahead has marked as missed. next is the first free time after
+// now: one before the next time shows that the clock was set back. Until it is where
+// it was, times that come late are none that were missed.
+func (s *settlement) from(t *timetable, next time.Time) (time.Time, error) {
+	from := s.job.NextRun
+	void, err := s.tx.FirstVoid(s.job.ID)
+	if err != nil || from.IsZero() {
+		return from, err
+	}
+	if !void.IsZero() && void.Before(from) {
+		from = void
+	}
+	settled := s.job.Settled
+	switch {
+	case from.After(s.now):
+		if !next.IsZero() && next.Before(s.job.NextRun) && settled.Before(s.job.NextRun) {
+			s.job.Settled = s.job.NextRun
+		}
+		return from, nil
+	case !settled.After(s.now):
+		s.job.Settled = time.Time{}
+	}
+	if s.now.Sub(from) > s.rules.Threshold && from.Before(settled) {
+		from, _ = t.cron.Next(settled.Add(-time.Millisecond), t.zone)
+	}
+	return from, nil
 }
 
 // free is the first time after now that has no run.

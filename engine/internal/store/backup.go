@@ -187,9 +187,14 @@ func rotate(dir string, keep int) error {
 	return errors.Join(faults...)
 }
 
-// Check reads the whole database and reports damage as a *DamagedError.
+// Check reads the whole database and reports damage as a *DamagedError. It asks a
+// new connection: an older one may remember a full-text index that has changed
+// since, which looks like damage.
 func (s *Store) Check(ctx context.Context) error {
-	err := checkPages(ctx, s.readers, s.path, "quick_check")
+	err := checkAgain(ctx, s.path, "quick_check")
+	if Damaged(err) {
+		err = checkAgain(ctx, s.path, "quick_check")
+	}
 	if Damaged(err) {
 		s.condition.damaged(err)
 	}
@@ -235,8 +240,27 @@ func verify(ctx context.Context, db *sql.DB, path, instance string) error {
 	return nil
 }
 
-// checkPages runs one of SQLite's two checks.
+// checkPages runs one of SQLite's two checks. What it finds counts when a new
+// connection finds it too.
 func checkPages(ctx context.Context, db *sql.DB, path, check string) error {
+	err := checkOnce(ctx, db, path, check)
+	if Damaged(err) {
+		err = checkAgain(ctx, path, check)
+	}
+	return err
+}
+
+// checkAgain runs a check on a connection of its own.
+func checkAgain(ctx context.Context, path, check string) error {
+	db, err := openDB(path, url.Values{"mode": {"ro"}})
+	if err != nil {
+		return err
+	}
+	defer db.Close() // nothing is written
+	return checkOnce(ctx, db, path, check)
+}
+
+func checkOnce(ctx context.Context, db *sql.DB, path, check string) error {
 	var result string
 	err := db.QueryRowContext(ctx, "PRAGMA "+check+"(1)").Scan(&result)
 	switch {

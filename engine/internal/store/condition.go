@@ -39,7 +39,19 @@ type Condition struct {
 type condition struct {
 	mu  sync.Mutex
 	now Condition // guarded by mu
+
+	// confirm checks the whole database and says whether it is damaged, and
+	// whether that is known; nil before it is open.
+	confirm func() (is, known bool)
+	// confirming is held meanwhile, so that what finds damage at the same time
+	// waits for one check.
+	confirming sync.Mutex
+	// sound is when the last such check found nothing. Guarded by confirming.
+	sound time.Time
 }
+
+// soundFor is how long a check of the whole database is believed.
+const soundFor = time.Minute
 
 // Condition reports how the database fares: what the last write that changed
 // something, a read or a check found. It does no I/O.
@@ -99,10 +111,12 @@ func stateOf(err error) State {
 	return StateOK
 }
 
-// note takes an error into account that tells of the disk.
+// note takes an error into account that tells of the disk. One that tells of
+// damage counts when a check of the whole database finds damage too; until it is
+// done, note does not return, and what failed is not reported.
 func (c *condition) note(err error) {
 	state := stateOf(err)
-	if state == StateOK {
+	if state == StateOK || state == StateDamaged && !c.confirmed() {
 		return
 	}
 	c.mu.Lock()
@@ -114,6 +128,26 @@ func (c *condition) note(err error) {
 		c.now.Since = now()
 	}
 	c.now.State, c.now.Fault = state, err.Error()
+}
+
+// confirmed reports whether a check finds damage.
+func (c *condition) confirmed() bool {
+	if c.confirm == nil {
+		return true
+	}
+	c.confirming.Lock()
+	defer c.confirming.Unlock()
+	c.mu.Lock()
+	is := c.now.State == StateDamaged
+	c.mu.Unlock()
+	if is || !c.sound.IsZero() && time.Since(c.sound) < soundFor {
+		return is
+	}
+	is, known := c.confirm()
+	if known && !is {
+		c.sound = time.Now()
+	}
+	return is
 }
 
 // damaged takes into account that a check found damage.

@@ -71,6 +71,9 @@ func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
 		return false, err
 	}
 	defer db.Close() // nothing was written
+	if err := keepWAL(ctx, db); err != nil {
+		return false, explain(i.db, err)
+	}
 	return i.identify(ctx, db, id)
 }
 

@@ -75,13 +75,16 @@ type Job struct {
 	// Failures counts the failed runs since the last good one.
 	Failures int
 	// NextRun is when the job is due, zero for never again.
-	NextRun              time.Time
+	NextRun time.Time
+	// Settled is what NextRun was before the clock was set back, zero when that is
+	// over: times before it are not missed when the clock is set on again.
+	Settled              time.Time
 	CreatedAt, ChangedAt time.Time
 }
 
 const jobColumns = `j.id, j.kind, j.name, j.cron, j.at, j.zone, j.misfire, j.model, j.message, j.home_channel, j.home_chat,
 	j.home_thread, j.creator, j.channel, j.chat, j.thread, j.policy, j.budget, j.origin, j.parent, j.state, j.note, j.failures,
-	j.next_run, j.created_at, j.changed_at`
+	j.next_run, j.settled, j.created_at, j.changed_at`
 
 const (
 	jobSQL      = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.id = ?`
@@ -97,7 +100,7 @@ const (
 func (j *Job) fields() []any {
 	return []any{&j.ID, &j.Kind, &j.Name, &j.Cron, millis{&j.At}, &j.Zone, &j.Misfire, &j.Model, &j.Message,
 		&j.Home.Channel, &j.Home.Chat, &j.Home.Thread, &j.Creator, &j.Target.Channel, &j.Target.Chat, &j.Target.Thread,
-		&j.Policy, &j.Budget, &j.Origin, &j.Parent, &j.State, &j.Note, &j.Failures, millis{&j.NextRun},
+		&j.Policy, &j.Budget, &j.Origin, &j.Parent, &j.State, &j.Note, &j.Failures, millis{&j.NextRun}, millis{&j.Settled},
 		millis{&j.CreatedAt}, millis{&j.ChangedAt}}
 }
 
@@ -178,9 +181,9 @@ func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
 // UpdateJob writes back everything of a job but its kind and where it comes from.
 func (tx *Tx) UpdateJob(j Job) error {
 	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, channel = ?, chat = ?,
-			thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, changed_at = ? WHERE id = ?`,
+			thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
 		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Target.Channel, j.Target.Chat,
-		j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(tx.now), j.ID)
+		j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
 	if err != nil {
 		return fmt.Errorf("update job %d: %w", j.ID, err)
 	}

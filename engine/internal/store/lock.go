@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,31 +19,50 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	who := "another process"
-	if e.PID != 0 {
-		who = "process " + strconv.Itoa(e.PID)
-	}
-	return fmt.Sprintf("%s already runs klawbot with the data folder %s: stop it first, or choose another data folder", who, e.Dir)
+	return fmt.Sprintf("%s already runs klawbot with the data folder %s: stop it first, or choose another data folder", e.Who(), e.Dir)
 }
 
-// takeLock keeps a second bot from the folder. The lock goes with the process,
-// however it ends; the number in the file is for people only.
-func takeLock(dir string) (*flock.Flock, error) {
-	path := filepath.Join(dir, "klawbot.lock")
-	lock := flock.New(path, flock.SetPermissions(0o600))
-	got, err := lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+// Who names the process for people.
+func (e *LockedError) Who() string {
+	if e.PID == 0 {
+		return "another process"
 	}
-	if !got {
+	return "process " + strconv.Itoa(e.PID)
+}
+
+// dirLock keeps other processes from a data folder. It goes with the process,
+// however it ends.
+type dirLock struct {
+	// folder is the lock that counts: nobody deletes the folder by accident.
+	folder *flock.Flock
+	// file has the number of the process, for people. An older klawbot locks
+	// only this file, and so does a file system that cannot lock folders.
+	file *flock.Flock
+}
+
+// takeLock locks a data folder, or returns a *LockedError.
+func takeLock(dir string) (*dirLock, error) {
+	path := filepath.Join(dir, "klawbot.lock")
+	l := &dirLock{flock.New(dir, flock.SetFlag(os.O_RDONLY)), flock.New(path, flock.SetPermissions(0o600))}
+	got, err := l.folder.TryLock()
+	if err == nil && !got {
 		return nil, &LockedError{PID: lockHolder(path), Dir: dir}
 	}
-	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
-		_ = lock.Unlock() // the first error tells more
-		return nil, err
+	got, err = l.file.TryLock()
+	switch {
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), l.Unlock())
+	case !got:
+		return nil, errors.Join(&LockedError{PID: lockHolder(path), Dir: dir}, l.Unlock())
 	}
-	return lock, nil
+	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
+		return nil, errors.Join(err, l.Unlock())
+	}
+	return l, nil
 }
+
+// Unlock lets other processes in.
+func (l *dirLock) Unlock() error { return errors.Join(l.file.Unlock(), l.folder.Unlock()) }
 
 func lockHolder(path string) int {
 	text, err := os.ReadFile(path)

@@ -34,7 +34,7 @@ func open(ctx context.Context, c Config) (*Store, error) {
 	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, lock: lock}
 	err = s.prepare(ctx)
 	if Damaged(err) {
-		if s.recovery, err = s.recover(ctx, err); err == nil {
+		if s.recovery, err = s.recover(ctx, err, c.Rebuild); err == nil {
 			err = s.prepare(ctx)
 		}
 	}
@@ -69,6 +69,7 @@ func (s *Store) clear(ctx context.Context, db *sql.DB) error {
 // prepare makes the database ready and starts what runs beside it.
 func (s *Store) prepare(ctx context.Context) error {
 	pair := newInstance(s.dir)
+	wal := lookAtWAL(s.path)
 	fresh, err := pair.inspect(ctx)
 	if err != nil {
 		return err
@@ -93,8 +94,9 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.start(ctx, db); err != nil {
 		return errors.Join(err, db.Close())
 	}
+	s.warnOfWAL(wal, clean || fresh)
 	if !clean && !fresh {
-		s.checkInBackground(ctx)
+		s.checkInBackground()
 	}
 	return nil
 }
@@ -115,7 +117,12 @@ func (s *Store) settle(ctx context.Context, db *sql.DB, pair instance) (clean bo
 	if err != nil {
 		return false, err
 	}
-	return was == "1", setMeta(db, "clean", "0")
+	if err := setMeta(db, "clean", "0"); err != nil {
+		return false, err
+	}
+	// The mark must not be in the write-ahead log alone, which may get lost.
+	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+	return was == "1", err
 }
 
 func openBeside(ctx context.Context, c Config) (*Store, error) {
@@ -139,6 +146,9 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, path: pair.db, log: c.Log}
+	if err := keepWAL(ctx, db); err != nil {
+		return nil, errors.Join(explain(pair.db, err), db.Close())
+	}
 	if err := sameSchema(ctx, db, pair.db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -156,18 +166,19 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	readers.SetMaxOpenConns(readConnections)
 	readers.SetMaxIdleConns(readConnections)
 	s.readers = readers
+	s.checking, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
+	s.condition.confirm = s.confirm
 	s.writer = startWriter(ctx, db, s.path, &s.condition, s.log)
 	return nil
 }
 
 // checkInBackground looks for damage after a stop that was none: SQLite brings
 // its own log in order by itself, a dying disk it does not notice.
-func (s *Store) checkInBackground(ctx context.Context) {
-	ctx, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
+func (s *Store) checkInBackground() {
 	s.background.Go(func() {
-		err := s.Check(ctx)
+		err := s.Check(s.checking)
 		switch {
-		case ctx.Err() != nil:
+		case s.checking.Err() != nil:
 		case Damaged(err):
 			s.distrust()
 			s.log.Error("database is damaged: restart the bot, it restores the newest backup", "path", s.path, "err", err)
@@ -177,6 +188,22 @@ func (s *Store) checkInBackground(ctx context.Context) {
 			s.log.Info("database checked after an unclean stop", "path", s.path)
 		}
 	})
+}
+
+// confirm checks the database after an error that tells of damage. When the check
+// cannot end because the store is closed, the damage is believed: the next start
+// checks again.
+func (s *Store) confirm() (is, known bool) {
+	err := s.Check(s.checking)
+	switch {
+	case Damaged(err):
+		return true, true
+	case s.checking.Err() != nil:
+		return true, false
+	case err == nil:
+		s.log.Warn("a statement failed as if the database were damaged, but a check of all of it finds nothing", "path", s.path)
+	}
+	return false, err == nil
 }
 
 // createFile makes the empty database, because SQLite would make it readable

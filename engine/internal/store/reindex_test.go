@@ -282,3 +282,36 @@ func TestReindexKeepsSummariesOfTheirMessages(t *testing.T) {
 		return err
 	})
 }
+
+// TestReindexOfADamagedDatabase damages page after page of a database without a
+// backup. What the logs have comes back; when a page is read only on the way, at the
+// second try, as engine.Reindex does it.
+func TestReindexOfADamagedDatabase(t *testing.T) {
+	for page := range 12 {
+		t.Run(fmt.Sprint("page ", page*3), func(t *testing.T) {
+			dir := t.TempDir()
+			s := open(t, dir)
+			fill(t, s)
+			text := exported(t, s, "json")
+			must(t, errors.Join(s.WriteLog(t.Context()), s.Close()))
+			overwrite(t, filepath.Join(dir, "klawbot.db"), int64(page)*3*4096, noise(uint64(page), 4096))
+			c := config(dir)
+			c.Rebuild = true
+			for try := range 2 {
+				s, err := store.Open(t.Context(), c)
+				must(t, err)
+				_, err = s.Reindex(t.Context(), indexing())
+				if try == 0 && store.Damaged(err) {
+					must(t, s.Close())
+					continue
+				}
+				must(t, err)
+				if diff := cmp.Diff(text, exported(t, s, "json")); diff != "" {
+					t.Error(diff)
+				}
+				must(t, s.Close())
+				break
+			}
+		})
+	}
+}

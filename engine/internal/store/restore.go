@@ -34,13 +34,50 @@ func asDamage(path string, err error) error {
 type Recovery struct {
 	// Reason is what was wrong.
 	Reason string
-	// Backup is what stands in its place.
+	// Backup is what stands in its place, zero for an empty database; see
+	// Config.Rebuild.
 	Backup BackupFile
 	// Aside is where the damaged file is now, empty when there was none.
 	Aside string
 	// Dropped is how many messages waited when the backup was made. They were
 	// answered since, or not: nobody knows, so they are not answered again.
 	Dropped int
+	// Unanswered are the messages that were stored and not answered, as far as
+	// the damaged file can be read; Readable says that it could be to the end.
+	Unanswered []Unanswered
+	Readable   bool
+}
+
+// Unanswered is a message that a damaged database held without its answer.
+type Unanswered struct {
+	Address Address
+	// Placeholder is the message that was to become the answer, 0 for none.
+	Placeholder int64
+}
+
+// readUnanswered reads a damaged database without changing it. The indexes are left
+// alone: one more that can be damaged.
+func readUnanswered(ctx context.Context, path string) (all []Unanswered, readable bool) {
+	db, err := openDB(path, url.Values{"mode": {"ro"}})
+	if err != nil {
+		return nil, false
+	}
+	defer db.Close() // nothing is written
+	rows, err := db.QueryContext(ctx, `SELECT i.channel, i.chat, i.thread, coalesce(t.placeholder_id, 0)
+		FROM inbox i NOT INDEXED LEFT JOIN turns t ON t.id = i.turn AND t.state = 'running' AND t.placeholder = 'shown'
+		WHERE i.state IN ('new', 'running') ORDER BY i.id`)
+	if err != nil {
+		return nil, false
+	}
+	defer rows.Close() // they were only read
+	for rows.Next() {
+		var u Unanswered
+		if err := rows.Scan(&u.Address.Channel, &u.Address.Chat, &u.Address.Thread, &u.Placeholder); err != nil {
+			return all, false
+		}
+		all = append(all, u)
+	}
+	return all, rows.Err() == nil
 }
 
 // Recovered tells what Open had to restore, nil when nothing.
@@ -64,7 +101,11 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	pair := newInstance(dir)
 	for _, name := range []string{pair.db, pair.db + "-wal", pair.file} {
-		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Lstat(name)
+		if err == nil && name == pair.db+"-wal" && info.Size() == 0 {
+			continue // an empty write-ahead log, which a command leaves
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
 			return 0, fmt.Errorf("%s is there already: restore into another data folder (--data), or move it away first", name)
 		}
 	}
@@ -75,9 +116,9 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 	return dropped, errors.Join(os.Rename(copied, pair.db), syncDir(dir))
 }
 
-// recover replaces the damaged database by the newest good backup. When there
-// is none nothing is changed.
-func (s *Store) recover(ctx context.Context, cause error) (*Recovery, error) {
+// recover replaces the damaged database by the newest good backup, or by an empty
+// one if it may. When it cannot, nothing is changed.
+func (s *Store) recover(ctx context.Context, cause error, rebuild bool) (*Recovery, error) {
 	id, err := newInstance(s.dir).id()
 	if err != nil {
 		return nil, errors.Join(cause, err)
@@ -95,19 +136,71 @@ func (s *Store) recover(ctx context.Context, cause error) (*Recovery, error) {
 		if err != nil {
 			return nil, errors.Join(cause, fmt.Errorf("restore %s: %w", b.Path, err))
 		}
-		aside, err := setAside(s.path, now())
+		r, err := s.replace(ctx, cause, copied)
 		if err != nil {
-			return nil, errors.Join(cause, err)
+			return nil, err
 		}
-		if err := errors.Join(os.Rename(copied, s.path), syncDir(s.dir)); err != nil {
-			return nil, errors.Join(cause, err)
-		}
-		r := &Recovery{Reason: cause.Error(), Backup: b, Aside: aside, Dropped: dropped}
+		r.Backup, r.Dropped = b, dropped
 		s.log.Error("database was damaged, the newest good backup is in use now",
-			"reason", r.Reason, "backup", b.Path, "damaged_file", aside, "dropped_messages", dropped)
+			"reason", r.Reason, "backup", b.Path, "damaged_file", r.Aside, "dropped_messages", dropped,
+			"unanswered_messages", len(r.Unanswered), "unanswered_all_known", r.Readable)
 		return r, nil
 	}
-	return nil, fmt.Errorf("%w; %s holds no good backup, klawbot restore FILE puts another one into a new data folder", cause, filepath.Join(s.dir, backupFolder))
+	if !rebuild {
+		return nil, fmt.Errorf("%w; %s holds no good backup: klawbot reindex builds a new database from the conversation logs, klawbot restore FILE puts a backup of yours into a new data folder",
+			cause, filepath.Join(s.dir, backupFolder))
+	}
+	empty, err := s.prepareEmpty(ctx, id)
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	r, err := s.replace(ctx, cause, empty)
+	if err == nil {
+		s.log.Error("database was damaged and there is no good backup, an empty database is in use now", "reason", r.Reason, "damaged_file", r.Aside)
+	}
+	return r, err
+}
+
+// replace puts a prepared database into the place of the damaged one.
+func (s *Store) replace(ctx context.Context, cause error, prepared string) (*Recovery, error) {
+	aside, err := setAside(s.path, now())
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	if err := errors.Join(os.Rename(prepared, s.path), syncDir(s.dir)); err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	r := &Recovery{Reason: cause.Error(), Aside: aside}
+	if aside != "" {
+		r.Unanswered, r.Readable = readUnanswered(ctx, aside)
+	}
+	return r, nil
+}
+
+// prepareEmpty makes an empty database that belongs to the folder. It only has to
+// be renamed then.
+func (s *Store) prepareEmpty(ctx context.Context, instance string) (path string, err error) {
+	path = filepath.Join(s.dir, "klawbot.db.restoring")
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	if err := createFile(path); err != nil {
+		return "", err
+	}
+	db, err := openWriter(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	err = migrate(ctx, db, path)
+	if err == nil && instance != "" {
+		err = setMeta(db, "instance", instance)
+	}
+	if err == nil {
+		err = setMeta(db, "clean", "1")
+	}
+	return path, errors.Join(err, db.Close()) // closing it takes its write-ahead log in
 }
 
 // setAside renames the database and its other files, as evidence.
@@ -190,7 +283,7 @@ func settleCopy(ctx context.Context, db *sql.DB) (dropped int, err error) {
 			// What was due since has most probably run: jobs go on from now.
 			`UPDATE runs SET state = 'running', turn = -1 WHERE state IN ('claimed', 'running', 'retry') AND job IN (SELECT id FROM jobs WHERE kind = 'spawn')`, // they are told as lost
 			`UPDATE runs SET state = 'missed', note = 'a backup was restored', ended_at = scheduled_at WHERE state IN ('claimed', 'running', 'retry') AND turn <> -1`,
-			`UPDATE jobs SET next_run = 0 WHERE state = 'on'`,
+			`UPDATE jobs SET next_run = 0, settled = 0 WHERE state = 'on'`,
 		} {
 			if _, err := tx.Exec(statement); err != nil {
 				return 0, err

@@ -79,8 +79,12 @@ const (
 		ORDER BY r.id DESC LIMIT ?`
 	latestRunsSQL = `SELECT ` + runColumns + ` FROM jobs j JOIN runs r ON r.id = (SELECT l.id FROM runs l WHERE l.job = j.id ORDER BY l.scheduled_at DESC LIMIT 1)
 		WHERE j.state IN ('on', 'paused') ORDER BY j.id`
-	openRunOfSQL     = `SELECT count(*) FROM runs WHERE job = ? AND state IN ('claimed', 'running', 'retry')`
-	runAtSQL         = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ?`
+	openRunOfSQL = `SELECT count(*) FROM runs WHERE job = ? AND state IN ('claimed', 'running', 'retry')`
+	// A mark of a run that did not happen, made at a time that has not come: the
+	// clock was wrong. A person who skips a run leaves no cause.
+	voidSQL          = `(state = 'missed' OR state = 'skipped' AND cause <> '') AND ended_at > ?`
+	runAtSQL         = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ? AND NOT (` + voidSQL + `)`
+	firstVoidSQL     = `SELECT coalesce(min(scheduled_at), 0) FROM runs WHERE job = ? AND ` + voidSQL
 	spawnedTokensSQL = `SELECT coalesce(sum(r.input_tokens + r.output_tokens), 0) FROM jobs j JOIN runs r ON r.job = j.id
 		WHERE j.parent <> 0 AND j.parent = ?`
 
@@ -107,7 +111,8 @@ func (r Run) Open() bool {
 }
 
 // ClaimRun stores a run, claimed unless State says otherwise. It returns 0 when
-// the job has a run for that time already, which stays as it is.
+// the job has a run for that time already, which stays as it is; a void mark is
+// replaced.
 func (tx *Tx) ClaimRun(r Run) (RunID, error) {
 	if r.State == "" {
 		r.State = RunClaimed
@@ -115,6 +120,9 @@ func (tx *Tx) ClaimRun(r Run) (RunID, error) {
 	taken, err := tx.RunAt(r.Job, r.ScheduledAt)
 	if err != nil || taken {
 		return 0, err
+	}
+	if _, err := tx.exec(`DELETE FROM runs WHERE job = ? AND scheduled_at = ?`, r.Job, toMillis(r.ScheduledAt)); err != nil {
+		return 0, fmt.Errorf("claim run of job %d: %w", r.Job, err)
 	}
 	id, err := tx.insert(`INSERT INTO runs (job, scheduled_at, state, cause, attempts, missed, turn, input_tokens, output_tokens, cost,
 			delivered, result, note, retry_at, started_at, ended_at)
@@ -126,14 +134,53 @@ func (tx *Tx) ClaimRun(r Run) (RunID, error) {
 	return RunID(id), nil
 }
 
-// RunAt reports whether a job has a run for a time.
+// At has the transaction take another time for the present, until the function that
+// it returns is called.
+func (tx *Tx) At(now time.Time) (back func()) {
+	was := tx.now
+	tx.now = now
+	return func() { tx.now = was }
+}
+
+// RunAt reports whether a job has a run for a time. Void marks do not count: they
+// say that a run did not happen, and were made by a clock that was ahead.
 func (tx *Tx) RunAt(job JobID, at time.Time) (bool, error) {
 	var n int
-	if err := tx.tx.QueryRow(runAtSQL, job, toMillis(at)).Scan(&n); err != nil {
+	if err := tx.tx.QueryRow(runAtSQL, job, toMillis(at), toMillis(tx.now)).Scan(&n); err != nil {
 		return false, fmt.Errorf("run of job %d: %w", job, err)
 	}
 	return n > 0, nil
 }
+
+// FirstVoid is the earliest time of a job that has a void mark, zero for none.
+func (tx *Tx) FirstVoid(job JobID) (at time.Time, err error) {
+	if err = tx.tx.QueryRow(firstVoidSQL, job, toMillis(tx.now)).Scan(millis{&at}); err != nil {
+		err = fmt.Errorf("void marks of job %d: %w", job, err)
+	}
+	return at, err
+}
+
+// ReviveJobs turns on the jobs whose only time has a void mark.
+func (tx *Tx) ReviveJobs() (int64, error) {
+	n, err := tx.exec(`UPDATE OR IGNORE jobs SET state = 'on', next_run = at WHERE state = 'done' AND cron = '' AND kind <> 'spawn'
+		AND EXISTS (SELECT 1 FROM runs WHERE job = jobs.id AND scheduled_at = jobs.at AND note <> '`+NoteRestored+`' AND `+voidSQL+`)`, toMillis(tx.now))
+	if err != nil {
+		return 0, fmt.Errorf("revive jobs: %w", err)
+	}
+	return n, nil
+}
+
+// DropVoidRuns deletes the void marks and returns how many.
+func (tx *Tx) DropVoidRuns() (int64, error) {
+	n, err := tx.exec(`DELETE FROM runs WHERE `+voidSQL, toMillis(tx.now))
+	if err != nil {
+		return 0, fmt.Errorf("drop void runs: %w", err)
+	}
+	return n, nil
+}
+
+// NoteRestored is the note of what ended because a backup was restored.
+const NoteRestored = "a backup was restored"
 
 // OpenRunOf reports whether a run of a job has not ended.
 func (tx *Tx) OpenRunOf(job JobID) (bool, error) {

@@ -17,8 +17,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 // ErrNotFound is returned when a row does not exist.
@@ -35,6 +33,9 @@ var ErrOlder = errors.New("the database was written by an older klawbot: stop it
 type Config struct {
 	// Dir is the data folder; the database is Dir/klawbot.db. Required.
 	Dir string
+	// Rebuild has Open make an empty database in the place of a damaged one that
+	// no good backup can replace, for Reindex to fill.
+	Rebuild bool
 	// Log is required.
 	Log *slog.Logger
 }
@@ -44,14 +45,15 @@ type Store struct {
 	dir     string
 	path    string
 	log     *slog.Logger
-	lock    *flock.Flock // nil beside a running bot
+	lock    *dirLock // nil beside a running bot
 	readers *sql.DB
 	writer  *writer
 	logs    logs
 	// recovery is what Open had to restore, nil when nothing.
 	recovery  *Recovery
 	condition condition
-	// stopCheck ends the check that runs in the background.
+	// checking is the context of checks that nobody waits for; stopCheck ends it.
+	checking   context.Context
 	stopCheck  context.CancelFunc
 	background sync.WaitGroup
 	close      sync.Once
@@ -120,10 +122,8 @@ func (s *Store) Close() error {
 
 func (s *Store) shut() error {
 	var faults []error
+	s.stopCheck()
 	s.writer.stop()
-	if s.stopCheck != nil {
-		s.stopCheck()
-	}
 	s.background.Wait()
 	if s.lock != nil && s.Condition().State == StateDamaged {
 		s.distrust()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -153,6 +154,37 @@ func TestExtensions(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestOneProcessForOneFolder lets no second one in, also when somebody deletes the
+// lock file, or when the first one is an older klawbot, which locks only that.
+func TestOneProcessForOneFolder(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "klawbot.lock")
+	s := open(t, dir)
+	second := func(want string) {
+		t.Helper()
+		_, err := store.Open(t.Context(), config(dir))
+		if !errors.As(err, new(*store.LockedError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("a second process: %v, want %q", err, want)
+		}
+		if _, err := store.Restore(t.Context(), dir, "none.db"); !errors.As(err, new(*store.LockedError)) {
+			t.Errorf("restore: %v", err)
+		}
+	}
+	second(fmt.Sprintf("process %d already runs", os.Getpid()))
+	must(t, os.Remove(file))
+	second("another process already runs")
+	must(t, os.WriteFile(file, nil, 0o600))
+	second("another process already runs")
+	must(t, s.Close())
+
+	older, err := os.OpenFile(file, os.O_RDWR, 0)
+	must(t, err)
+	must(t, syscall.Flock(int(older.Fd()), syscall.LOCK_EX))
+	second("already runs")
+	must(t, older.Close())
+	open(t, dir)
 }
 
 func TestPragmas(t *testing.T) {

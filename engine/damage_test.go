@@ -1,0 +1,118 @@
+package engine_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/internal/modeltest"
+)
+
+// spoil writes noise over a page of the database that the bot seldom reads, while
+// the bot runs.
+func (h *house) spoil() {
+	h.t.Helper()
+	name := filepath.Join(h.dir, "klawbot.db")
+	db, err := sql.Open("sqlite3", name)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer db.Close()
+	var busy, in, out, page int
+	if err := db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &in, &out); err != nil || busy != 0 {
+		h.t.Fatalf("checkpoint: busy %d, %v", busy, err)
+	}
+	if err := db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'mcp_tools' OR name = 'changes' LIMIT 1").Scan(&page); err != nil {
+		h.t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte(strings.Repeat("noise", 819)), int64(page-1)*4096); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// reads waits until a chat shows a text that begins so, and returns it.
+func (h *house) reads(chat int64, begin string) (text string) {
+	h.t.Helper()
+	if !h.messenger.wait(10*time.Second, func() bool {
+		all := h.messenger.texts(chat)
+		i := slices.IndexFunc(all, func(s string) bool { return strings.HasPrefix(s, begin) })
+		if i >= 0 {
+			text = all[i]
+		}
+		return i >= 0
+	}) {
+		h.t.Fatalf("chat %d shows %q, want %q", chat, h.messenger.texts(chat), begin)
+	}
+	return text
+}
+
+// TestADamagedDatabaseTakesNoMessages damages the database of a bot that runs and
+// has one message without an answer.
+func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
+	h := build(t)
+	h.settings.BackupEvery, h.settings.BackupKeep = time.Hour, 3
+	release := make(chan struct{})
+	defer func() { close(release) }()
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		if said(r) == "stuck" {
+			<-release
+		}
+		return modeltest.Text("re: " + said(r))
+	})
+	h.start()
+	h.says(alice, "hello")
+	if all, err := store.Backups(h.dir); err != nil || len(all) != 1 {
+		t.Fatalf("with the first message acknowledged there are the backups %v, %v", all, err)
+	}
+	h.shows(alice, "re: hello")
+	h.says(bob, "stuck")
+	h.shows(bob, "…")
+	h.spoil()
+	h.says(alice, "/doctor")
+	h.reads(alice, "```\n✗ database: ")
+	late := h.next(gateway.Message{Address: private(bob), Sender: gateway.Sender{ID: bob}, Text: "late"})
+	for range 2 {
+		if err := h.engine.Accept(context.Background(), []gateway.Update{late}); err == nil {
+			t.Fatal("a message was acknowledged")
+		}
+	}
+	if text := h.reads(alice, "My database is damaged"); !strings.Contains(text, "not answered: 1.") || !strings.Contains(text, "`klawbot run`") {
+		t.Errorf("the owner reads %q", text)
+	}
+	if s, err := h.engine.Status(t.Context()); err != nil || s.Healthy || !slices.Contains(s.Faults, "database: damaged") {
+		t.Errorf("the status is %+v, %v", s, err)
+	}
+	h.reads(bob, "I cannot store messages right now")
+
+	h.restart()
+	if text := h.reads(alice, "My database was damaged"); !strings.Contains(text, "not answered: 1.") {
+		t.Errorf("the owner reads %q", text)
+	}
+	h.reads(bob, "My database was damaged, and I lost what you wrote before I could answer it (messages: 1).")
+	if slices.Contains(h.messenger.texts(bob), "…") {
+		t.Errorf("the placeholder stays: %q", h.messenger.texts(bob))
+	}
+	h.accept(late)
+	h.reads(bob, "re: late")
+	told := 0
+	for _, text := range h.messenger.texts(alice) {
+		if strings.HasPrefix(text, "My database is damaged") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the owner was told %d times: %q", told, h.messenger.texts(alice))
+	}
+}
