@@ -103,7 +103,7 @@ func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
 	asked := question(1)
 	use := func(a store.Approval) (g store.Grant, err error) {
 		write(t, s, func(tx *store.Tx) error {
-			g, err = tx.UseGrant(a)
+			g, err = tx.UseGrant(a, nil)
 			return nil
 		})
 		return g, err
