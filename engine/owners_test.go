@@ -9,14 +9,12 @@ import (
 
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
-	"klawbot/tools"
-	"klawbot/tools/job"
 )
 
 const carol = int64(33)
 
-// guarded is a pad whose launches only owners may approve. Alice owns the bot.
-func guarded(t *testing.T) (*house, *launch) {
+// ownersPad is a pad whose launches only owners may approve. Alice owns the bot.
+func ownersPad(t *testing.T) (*house, *launch) {
 	t.Helper()
 	h, l := pad(t)
 	l.owners.Store(true)
@@ -57,7 +55,7 @@ const (
 // TestOwnersApproveInTheirPrivateChat: a person who is no owner wants what touches
 // the machine. The owner reads who, and where, and decides.
 func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
-	h, l := guarded(t)
+	h, l := ownersPad(t)
 	h.start().accept(h.next(gateway.Message{Address: private(bob), Sender: gateway.Sender{ID: bob, Name: "B`ob\n"}, Text: "launch it"}))
 	q := h.question(alice)
 	for _, want := range []string{"May I run `launch`?", "Requested by `B'ob` (22) in their private chat.", `target: "it"`} {
@@ -70,7 +68,6 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	h.see(bob, "I'm waiting for my owner's answer.")
 	data := q.part.Buttons[0][0].Data
 	h.told(h.press(bob, private(bob), q.id, data), onlyAnOwner)
-	h.told(h.press(bob, q.to, q.id, data), onlyAnOwner)
 	if l.ran.Load() != 0 {
 		t.Fatal("it ran before the owner agreed")
 	}
@@ -94,7 +91,7 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 
 // TestOwnersAloneDecideInAGroup: what an owner asks in a group is asked there.
 func TestOwnersAloneDecideInAGroup(t *testing.T) {
-	h, l := guarded(t)
+	h, l := ownersPad(t)
 	h.start().inGroup(map[int64]string{alice: "launch it"}, alice)
 	q := h.question(-100)
 	h.told(h.tap(bob, q, tapOnce), onlyAnOwner)
@@ -118,7 +115,7 @@ func TestOwnersAloneDecideInAGroup(t *testing.T) {
 func TestJoinedMessagesAreNoOwners(t *testing.T) {
 	for name, order := range map[string][]int64{"owner last": {bob, alice}, "owner first": {alice, bob}} {
 		t.Run(name, func(t *testing.T) {
-			h, l := guarded(t)
+			h, l := ownersPad(t)
 			h.settings.Debounce = 100 * time.Millisecond
 			h.model.Respond(func(r modeltest.Request) modeltest.Reply {
 				if last := r.Last(); last.Role == "tool" {
@@ -147,7 +144,7 @@ func TestRefusedWithoutAnOwner(t *testing.T) {
 		"not allowed": func(h *house) { h.list.Store(&[]int64{bob}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, l := guarded(t)
+			h, l := ownersPad(t)
 			prepare(h)
 			h.start().says(bob, "launch it")
 			h.see(bob, unreachable)
@@ -161,7 +158,7 @@ func TestRefusedWithoutAnOwner(t *testing.T) {
 // TestNextOwnerIsAsked: the first owner has blocked the bot, before or while the
 // request waits there.
 func TestNextOwnerIsAsked(t *testing.T) {
-	h, l := guarded(t)
+	h, l := ownersPad(t)
 	h.settings.Owners = map[string][]int64{"telegram": {alice, carol}}
 	var blocked []int64
 	h.messenger.fail = func(call string) *gateway.SendError {
@@ -193,7 +190,7 @@ func TestNextOwnerIsAsked(t *testing.T) {
 // TestOwnersRequestSurvivesARestart: it is asked once, and the answer of the one
 // who was an owner counts only as long as that is so.
 func TestOwnersRequestSurvivesARestart(t *testing.T) {
-	h, l := guarded(t)
+	h, l := ownersPad(t)
 	h.start().says(bob, "launch it")
 	q := h.question(alice)
 	h.end()
@@ -219,7 +216,7 @@ func TestOwnersRequestSurvivesARestart(t *testing.T) {
 
 // TestStopCancelsAnOwnersRequest: who asked takes it back.
 func TestStopCancelsAnOwnersRequest(t *testing.T) {
-	h, l := guarded(t)
+	h, l := ownersPad(t)
 	h.start().says(bob, "launch it")
 	q := h.question(alice)
 	h.says(bob, "/stop")
@@ -233,7 +230,7 @@ func TestStopCancelsAnOwnersRequest(t *testing.T) {
 // TestOwnGrantIsNoneForOwners: what a person allowed themselves while they might
 // does not hold when only owners may.
 func TestOwnGrantIsNoneForOwners(t *testing.T) {
-	h, l := guarded(t)
+	h, l := ownersPad(t)
 	l.owners.Store(false)
 	h.start().says(bob, "launch it")
 	h.tap(bob, h.question(bob), tapHour)
@@ -257,11 +254,18 @@ func TestOwnGrantIsNoneForOwners(t *testing.T) {
 func TestJobSaysWhoWantsIt(t *testing.T) {
 	for _, owners := range []bool{true, false} {
 		t.Run(fmt.Sprint("owners only: ", owners), func(t *testing.T) {
-			h, l := guarded(t)
+			h, l := ownersPad(t)
 			l.owners.Store(owners)
-			h.start().says(bob, "hello")
-			h.see(bob, "re: hello")
-			plan(t, h, bob, alice, "launch it")
+			h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+				switch last := r.Last(); {
+				case last.Role == "tool":
+					return modeltest.Text("so: " + last.Text())
+				case strings.Contains(said(r), "plan it"):
+					return modeltest.CallTool("schedule_add", map[string]any{"name": "nightly", "at": "in 2s", "message": "do it", "injectInto": "telegram_11"})
+				}
+				return modeltest.CallTool("launch", map[string]any{"target": "it"})
+			})
+			h.start().says(bob, "plan it")
 			q := h.question(alice)
 			for _, want := range []string{"Requested by", "(22) in their private chat.", "Schedule: `nightly`"} {
 				if !strings.Contains(q.text, want) {
@@ -316,6 +320,3 @@ func TestOnceOnlyIsNeverRemembered(t *testing.T) {
 		t.Errorf("grants are %+v (%v)", grants, err)
 	}
 }
-
-var _ = tools.UnknownFiles
-var _ = job.DeliverName

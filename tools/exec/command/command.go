@@ -35,6 +35,10 @@ type Line struct {
 	// Programs are the programs of the line as far as they are written out,
 	// with their arguments.
 	Programs [][]string
+	// RunsOthers says that the line may run files that it does not name, such as
+	// what a script runs or imports; Vague, that only a shell knows what some of
+	// its words are.
+	RunsOthers, Vague bool
 	// inputs are the files that programs of the line read by a redirection.
 	inputs []string
 }
@@ -95,6 +99,7 @@ func Parse(text string) (Line, error) {
 	}
 	l := Line{Text: text}
 	l.Plain, l.More = plain(text, file)
+	l.runs(file)
 	f := findings{}
 	f.text(text, 0)
 	l.Blocked, l.Programs, l.inputs = f.blocked, f.programs, f.inputs
