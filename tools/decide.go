@@ -66,7 +66,7 @@ func (s Spec) permit(d Decision, c Call, a Autonomy) (strictest Decision) {
 	if own.Verdict != Allow && own.Verdict != Ask {
 		own.Verdict = Deny
 	}
-	if own.Verdict.strictness() < d.Verdict.strictness() {
+	if own.Verdict.strictness() < d.Verdict.strictness() || own.Verdict == d.Verdict && own.Reason == "" {
 		own.Verdict, own.Layer, own.Reason = d.Verdict, d.Layer, d.Reason
 	}
 	own.OwnerOnly = own.OwnerOnly || d.OwnerOnly
@@ -115,7 +115,10 @@ func (e *Executor) policy(p *pass) *Result {
 	scope := e.Scope(p.call)
 	p.decision = p.spec.permit(scope.Decide(p.spec, p.call.Arguments), p.call, scope.autonomy)
 	p.decision = p.spec.kept(p.decision, p.call)
-	if p.decision.Verdict == Ask && p.spec.Unconfined != nil && p.spec.Unconfined() && !e.rules().AnyoneApproves {
+	switch {
+	case p.decision.Verdict != Ask:
+		p.decision.OwnerOnly, p.decision.OnceOnly = false, ""
+	case p.spec.Unconfined != nil && p.spec.Unconfined() && !e.rules().AnyoneApproves:
 		p.decision.OwnerOnly = true
 	}
 	if p.decision.Verdict != Deny {

@@ -142,7 +142,7 @@ func (s Spec) kept(d Decision, c Call) Decision {
 	case v.Level == screen.Block:
 		return Decision{Verdict: Deny, Layer: layerScreen, Reason: "what shall be kept holds orders that may come from outside (" + found + ")"}
 	case v.Level == screen.Warn && d.Verdict == Allow:
-		return Decision{Verdict: Ask, Layer: layerScreen, Reason: "What shall be kept may be an order from outside (" + found + ")"}
+		d.Verdict, d.Layer, d.Reason = Ask, layerScreen, "What shall be kept may be an order from outside ("+found+")"
 	}
 	return d
 }

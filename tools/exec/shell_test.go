@@ -15,6 +15,7 @@ import (
 	"klawbot/tools"
 	"klawbot/tools/exec"
 	"klawbot/tools/exec/command"
+	"klawbot/tools/sandbox"
 )
 
 // bench is a shell in a workspace of its own, with the pipeline around it.
@@ -27,15 +28,16 @@ type bench struct {
 	executor *tools.Executor
 	approver tools.Approver
 	chat     string
+	runner   sandbox.Runner
 }
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{t: t, ws: filepath.Join(t.TempDir(), "ws"), chat: "telegram_1", settings: exec.ShellSettings{Harmless: true}}
+	b := &bench{t: t, ws: filepath.Join(t.TempDir(), "ws"), chat: "telegram_1", settings: exec.ShellSettings{Harmless: true}, runner: sandbox.Off()}
 	if err := os.Mkdir(b.ws, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: func() exec.ShellSettings { return b.settings }})
+	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: func() exec.ShellSettings { return b.settings }, Runner: func() sandbox.Runner { return b.runner }})
 	t.Cleanup(b.shell.Close)
 	registry, err := tools.NewRegistry(b.shell.Tools()...)
 	if err != nil {

@@ -36,8 +36,8 @@ type Line struct {
 	// with their arguments.
 	Programs [][]string
 	// RunsOthers says that the line may run files that it does not name, such as
-	// what a script runs or imports; Vague, that only a shell knows what some of
-	// its words are.
+	// what a script runs or imports; Vague, that only a shell knows what these are
+	// called, so that they may have any name.
 	RunsOthers, Vague bool
 	// inputs are the files that programs of the line read by a redirection.
 	inputs []string

@@ -19,26 +19,35 @@ var alone = strings.Fields(`[ base32 base64 basename cat cd chgrp chmod chown ck
 var launches = map[string][]string{"nc": {"-e", "-c", "--exec", "--sh-exec", "--lua-exec"}, "wget": {"--use-askpass", "--config", "-e", "--execute"}}
 
 // runs looks at which files a line runs: whether it may run some that it does not
-// name, and whether what it names is not known before a shell has read it.
+// name, and whether only a shell knows what those are called.
 func (l *Line) runs(file *syntax.File) {
+	vague, runner := false, false
 	var literals []*syntax.Word // texts of several lines, in which * is no pattern
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Redirect:
 			literals = append(literals, n.Hdoc)
 		case *syntax.Word:
-			l.Vague = l.Vague || globbed(n) && !slices.Contains(literals, n)
+			vague = vague || globbed(n) && !slices.Contains(literals, n)
 		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause,
 			*syntax.ExtGlob, *syntax.BraceExp:
-			l.Vague = true
+			vague = true
 		case *syntax.Assign, *syntax.DeclClause, *syntax.FuncDecl: // PATH=. has rm be another program
 			l.RunsOthers = true
 		case *syntax.CallExpr:
-			l.RunsOthers = l.RunsOthers || !runsAlone(words(n.Args))
+			argv := words(n.Args)
+			l.RunsOthers = l.RunsOthers || !runsAlone(argv)
+			runner = runner || slices.ContainsFunc(argv, runsFiles) || len(argv) > 0 && strings.HasPrefix(argv[0], unknown)
 		}
 		return true
 	})
-	l.RunsOthers = l.RunsOthers || l.Vague
+	l.RunsOthers, l.Vague = l.RunsOthers || vague, vague && runner
+}
+
+// runsFiles reports whether a word may be a program that runs the files that it is
+// given, or one of them.
+func runsFiles(word string) bool {
+	return runsText(word) || isLanguage(word) || runsOthers(word) || word == "make" || strings.HasPrefix(word, "./")
 }
 
 // runsAlone reports whether a simple command runs no file but its own program.
