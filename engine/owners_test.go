@@ -214,6 +214,21 @@ func TestOwnersRequestSurvivesARestart(t *testing.T) {
 	}
 }
 
+// TestDemotedOwnerDoesNotDecide: who asked as an owner, in a group, is none at the
+// time of the tap.
+func TestDemotedOwnerDoesNotDecide(t *testing.T) {
+	h, l := ownersPad(t)
+	h.start().inGroup(map[int64]string{alice: "launch it"}, alice)
+	q := h.question(-100)
+	h.end()
+	h.settings.Owners = map[string][]int64{"telegram": {carol}}
+	h.start()
+	h.told(h.tap(alice, q, tapOnce), onlyAnOwner)
+	if n := l.ran.Load(); n != 0 {
+		t.Errorf("it ran %d times", n)
+	}
+}
+
 // TestStopCancelsAnOwnersRequest: who asked takes it back.
 func TestStopCancelsAnOwnersRequest(t *testing.T) {
 	h, l := ownersPad(t)

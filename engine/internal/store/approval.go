@@ -90,7 +90,7 @@ const (
 	pendingApprovalSQL = `SELECT ` + approvalColumns + ` FROM approvals
 		WHERE state = 'pending' AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT 1`
 	awayApprovalsSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE state = 'pending' AND channel = ? AND chat = ?
-		AND (home_channel <> channel OR home_chat <> chat) ORDER BY id`
+		AND (home_channel <> channel OR home_chat <> chat)`
 	stopApprovalsSQL = `UPDATE approvals SET state = 'stopped', answered_at = ? WHERE state = 'pending' AND turn = ?`
 	openQuestionsSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE question = 1 AND state = 'pending'
 		UNION ALL SELECT ` + approvalColumns + ` FROM approvals WHERE question = 1 AND state = 'answered'
