@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,27 +30,54 @@ func (t *turn) approver() tools.Approver {
 	return approver{t}
 }
 
-// otherCall is why a call may not run that is not what was asked about before
-// the bot's last start.
-const otherCall = "a file that it runs has changed since the question; call it again"
+// Why a call may not run although nobody has said no, in words for the model.
+const (
+	// otherCall: it is not what was asked about before the bot's last start.
+	otherCall = "a file that it runs has changed since the question; call it again"
+	// tooLong: a person could not read all of it.
+	tooLong = "it is too long to be shown whole to the person who decides; make it shorter, split it into several calls, or write the long part into a file first and use that"
+	// noOwner: only an owner may decide, and none can be asked.
+	noOwner = "only an owner of this bot may approve it, and no owner can be reached; tell the person so, and do not try it in another way"
+)
 
 // Approve asks and waits, without a slot for model calls. The lane stays closed
 // but for buttons and /stop.
 func (a approver) Approve(ctx context.Context, q tools.Question) (tools.Answer, error) {
 	t := a.t
 	asked := store.Approval{
-		Token: newID(), Turn: t.row.ID, Call: q.Call.ID, Address: t.row.Address, Sender: t.user, Tool: q.Call.Name,
+		Turn: t.row.ID, Call: q.Call.ID, Address: t.row.Address, Home: t.row.Address, Sender: t.user, Tool: q.Call.Name,
 		Hash: hashOf(q), Shown: tools.Show(q.Call.Arguments, t.e.redact), ExpiresAt: time.Now().Add(t.settings.ApprovalTimeout),
+		Owners: q.OwnerOnly, Once: q.OnceOnly != "",
 	}
-	row, err := t.e.ask(ctx, asked, q.Dangerous)
-	if err != nil {
-		return tools.Answer{}, err
+	if q.OwnerOnly && !t.ownerHere() {
+		return t.approveByOwner(ctx, asked, q)
 	}
-	if row.Hash != asked.Hash {
-		if row.State == store.ApprovalPending {
-			_, err = t.e.resolve(ctx, row, verdict{state: store.ApprovalStopped})
-		}
-		return tools.Answer{Reason: otherCall}, err
+	row, refusal, err := t.decide(ctx, asked, q)
+	return t.answered(row, refusal), err
+}
+
+// answered is the answer to a question: how it ended, or why it was not asked.
+func (t *turn) answered(row store.Approval, refusal string) tools.Answer {
+	if refusal != "" {
+		return tools.Answer{Reason: refusal}
+	}
+	t.log.Info("approval", "tool", row.Tool, "call", row.Call, "state", string(row.State), "by", row.AnsweredBy)
+	return tools.Answer{Granted: row.State.Granted(), Reason: whyNot(row, t.directed != nil)}
+}
+
+// decide asks and returns how that ended, or in words for the model why nobody is
+// asked.
+func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Question) (row store.Approval, refusal string, err error) {
+	asked.Token = newID()
+	parts := t.e.question(asked, q, t.origin(ctx, asked))
+	if parts == nil {
+		return row, tooLong, t.e.withdraw(ctx, asked)
+	}
+	if row, err = t.e.ask(ctx, asked, parts); err != nil {
+		return row, "", err
+	}
+	if row.Hash != asked.Hash || asked.Owners && !row.Owners {
+		return row, otherCall, t.e.withdraw(ctx, asked)
 	}
 	crashPoint("approval.asked")
 	if row.State == store.ApprovalPending {
@@ -58,21 +86,42 @@ func (a approver) Approve(ctx context.Context, q tools.Question) (tools.Answer, 
 			t.job.deadline.stop()
 			defer t.job.deadline.goOn()
 		}
-		if row, err = t.e.await(ctx, row); err != nil {
-			return tools.Answer{}, err
-		}
+		row, err = t.e.await(ctx, row)
 	}
-	t.log.Info("approval", "tool", row.Tool, "call", row.Call, "state", string(row.State), "by", row.AnsweredBy)
-	return tools.Answer{Granted: row.State.Granted(), Reason: whyNot(row.State, t.directed != nil)}, nil
+	return row, "", err
+}
+
+// withdraw ends the question about a call that may not run any more as it was
+// asked about before the last end of the process, if there is one.
+func (e *Engine) withdraw(ctx context.Context, asked store.Approval) error {
+	var ended store.Approval
+	err := e.persist(ctx, asked.Address, func(tx *store.Tx) error {
+		row, err := tx.ApprovalOf(asked.Turn, asked.Call)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ended, _, err = e.resolveIn(tx, row.Token, verdict{state: store.ApprovalStopped})
+		return err
+	})
+	if err == nil && ended.ID != 0 {
+		e.resolved(ended)
+	}
+	return err
 }
 
 // whyNot is why a call may not run, in words for the model, or for the person
 // who made the call.
-func whyNot(s store.ApprovalState, person bool) string {
-	switch s {
+func whyNot(a store.Approval, person bool) string {
+	switch a.State {
 	case store.ApprovalDenied:
-		if person {
+		switch {
+		case person && a.Sender == a.AnsweredBy:
 			return "you said no"
+		case a.Owners:
+			return "denied by an owner; do not try it in another way, ask what to do instead"
 		}
 		return "denied by the user; do not try it in another way, ask what to do instead"
 	case store.ApprovalExpired:
@@ -94,56 +143,78 @@ func hashOf(q tools.Question) string {
 
 // ask returns the approval of a call: the one that is stored, one that a grant
 // has just given, or a pending one whose question is on its way.
-func (e *Engine) ask(ctx context.Context, asked store.Approval, dangerous bool) (row store.Approval, err error) {
+func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.Part) (row store.Approval, err error) {
 	err = e.persist(ctx, asked.Address, func(tx *store.Tx) error {
 		if row, err = tx.ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		row = asked
-		grant, err := tx.UseGrant(asked)
-		switch {
-		case err == nil:
-			row.State, row.Grant, row.AnsweredBy, row.AnsweredAt = store.ApprovalGranted, grant.ID, grant.AddedBy, time.Now()
-		case !errors.Is(err, store.ErrNotFound):
-			return err
-		default:
-			row.State = store.ApprovalPending
+		row.State = store.ApprovalPending
+		if !asked.Once {
+			grant, err := tx.UseGrant(asked, e.settings().Owners[asked.Address.Channel])
+			if err == nil {
+				row.State, row.Grant, row.AnsweredBy, row.AnsweredAt = store.ApprovalGranted, grant.ID, grant.AddedBy, time.Now()
+			} else if !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
 		}
 		if row.ID, err = tx.AddApproval(row); err != nil || row.State != store.ApprovalPending {
 			return err
 		}
-		return addOuts(tx, e.question(row, dangerous))
+		if err := addOuts(tx, outsFor(reachable(row.Address), parts, questionKey(row), 0)); err != nil || !row.Away() {
+			return err
+		}
+		return addOuts(tx, e.notice(row))
 	})
 	if err == nil && row.State == store.ApprovalPending {
 		e.delivery.notify(asked.Address)
+		e.delivery.notify(asked.Home)
 	}
 	return row, err
 }
 
-// question is the message that asks, with its buttons.
-func (e *Engine) question(a store.Approval, dangerous bool) []store.Out {
-	text := e.say(sayApprove, a.Tool) + "\n"
-	if dangerous {
-		text += e.say(sayDangerous) + "\n"
-	}
-	if a.Shown != "" {
-		text += inCode(a.Shown) + "\n"
-	}
-	text += e.say(sayApproveUntil, e.span(time.Until(a.ExpiresAt)))
-	if isLocal(a.Address) {
-		text += "\n" + e.say(sayApproveWords)
-	}
-	to := reachable(a.Address)
-	parts := e.gateway.Render(to.Chat.Channel, text)
-	if len(parts) == 0 {
+// question is the message that asks, with its buttons: nil when the call does not
+// fit into one, and nobody could read all of what would run. origin says who wants
+// it, "" when that is plain.
+func (e *Engine) question(a store.Approval, q tools.Question, origin string) []gateway.Part {
+	if utf16Len(a.Shown) > partUnits {
 		return nil
 	}
-	parts = parts[:1] // what is shown of a call is short enough for one
-	parts[0].Buttons = [][]gateway.Button{
-		{{Text: e.say(sayButtonOnce), Data: choice(a.Token, choiceOnce)}, {Text: e.say(sayButtonHour), Data: choice(a.Token, choiceHour)}},
-		{{Text: e.say(sayButtonNo), Data: choice(a.Token, choiceNo)}},
+	lines := []string{e.say(sayApprove, a.Tool)}
+	if origin != "" {
+		lines = append(lines, origin)
 	}
-	return outsFor(to, parts, questionKey(a), 0)
+	if q.Dangerous {
+		lines = append(lines, e.say(sayDangerous))
+	}
+	if a.Shown != "" {
+		lines = append(lines, inCode(a.Shown))
+	}
+	switch q.OnceOnly {
+	case "":
+	case tools.TooManyFiles:
+		lines = append(lines, e.say(sayManyFiles))
+	default:
+		lines = append(lines, e.say(sayOtherFiles))
+	}
+	lines = append(lines, e.say(sayApproveUntil, e.span(time.Until(a.ExpiresAt))))
+	if isLocal(a.Address) {
+		words := sayApproveWords
+		if a.Once {
+			words = sayApproveOnceWords
+		}
+		lines = append(lines, e.say(words))
+	}
+	parts := e.gateway.Render(a.Address.Channel, strings.Join(lines, "\n"))
+	if len(parts) != 1 || parts[0].Document != nil {
+		return nil
+	}
+	allow := []gateway.Button{{Text: e.say(sayButtonOnce), Data: choice(a.Token, choiceOnce)}}
+	if !a.Once {
+		allow = append(allow, gateway.Button{Text: e.say(sayButtonHour), Data: choice(a.Token, choiceHour)})
+	}
+	parts[0].Buttons = [][]gateway.Button{allow, {{Text: e.say(sayButtonNo), Data: choice(a.Token, choiceNo)}}}
+	return parts
 }
 
 // approvalKey begins the keys of questions and of what comes of them.
@@ -192,16 +263,17 @@ func (q *questions) wake(id store.ApprovalID) {
 	}
 }
 
-// at reports whether a turn of an address waits for a person.
-func (q *questions) at(a store.Address) bool {
+// at reports whether a turn of an address waits for a person, and whether that
+// person is asked elsewhere.
+func (q *questions) at(a store.Address) (waits, away bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, w := range q.waiting {
-		if w.approval.Address == a && w.approval.Turn != 0 {
-			return true
+		if w.approval.Home == a && w.approval.Turn != 0 {
+			return true, w.approval.Away()
 		}
 	}
-	return false
+	return false, false
 }
 
 // deadline is until when an approval may be answered: by the clock that nobody

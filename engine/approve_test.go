@@ -28,6 +28,9 @@ type launch struct {
 	ran atomic.Int64
 	// rocket is what a launch depends on besides its arguments.
 	rocket atomic.Int64
+	// owners says that only owners may approve it; once, that it is asked about
+	// every time.
+	owners, once atomic.Bool
 }
 
 func (l *launch) Spec() tools.Spec {
@@ -35,7 +38,11 @@ func (l *launch) Spec() tools.Spec {
 	return tools.Spec{
 		Name: "launch", Group: tools.GroupRuntime, Changes: true, RequiresApproval: true, Dangerous: true,
 		Permit: func(tools.Call, tools.Autonomy) tools.Decision {
-			return tools.Decision{Verdict: tools.Allow, Binds: fmt.Sprint("rocket ", l.rocket.Load())}
+			d := tools.Decision{Verdict: tools.Allow, Binds: fmt.Sprint("rocket ", l.rocket.Load()), OwnerOnly: l.owners.Load()}
+			if l.once.Load() {
+				d.OnceOnly = tools.UnknownFiles
+			}
+			return d
 		},
 		Texts: map[string]tools.Text{"en": {Description: "Launches.", Parameters: schema}},
 	}

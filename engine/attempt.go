@@ -246,12 +246,19 @@ func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err e
 // otherwise what arrived would be sent again.
 func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) (now store.Out, err error) {
 	nobody := store.Address{} // the answer is there, nobody waits
+	wake := func() {}
+	defer func() { wake() }()
 	err = d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
 		if now, err = change(tx, o); err != nil {
 			return err
 		}
 		if err := d.e.showLate(tx, now); err != nil {
 			return err
+		}
+		if now.State == store.OutboxDead && strings.HasPrefix(now.Key, approvalKey) {
+			if wake, err = d.e.unreach(tx, now.Address); err != nil {
+				return err
+			}
 		}
 		return tx.AddOutsBehind(now, beside)
 	})

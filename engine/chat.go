@@ -44,10 +44,15 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 	chat, id := reachable(a).Chat, newID()
 	var told []store.Address
 	var paused []string
+	wake := func() {}
 	e.cancelChat(a, errGone)
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
 		told, paused = nil, nil
 		if err := tx.EndUpdates(store.InboxDone, note, ids...); err != nil {
+			return err
+		}
+		var err error
+		if wake, err = e.unreach(tx, a); err != nil {
 			return err
 		}
 		was, err := tx.KillChat(a.Channel, a.Chat, note)
@@ -77,6 +82,7 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 			e.log.Error("dead chat not marked", "chat", chat.String(), "err", err)
 			return
 		}
+		wake()
 		e.log.Info("chat lost", "chat", chat.String(), "reason", note, "owners_told", len(told), "jobs_paused", len(paused))
 		if len(paused) > 0 {
 			e.jobs.Changed()

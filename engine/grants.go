@@ -75,7 +75,8 @@ type Approval struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"`
 	// Outcome is pending, once, hour, granted, denied, expired or stopped, and of
-	// a question that a program asked, answered or cancelled.
+	// a question that a program asked, answered or cancelled. unreached is a request
+	// that did not reach the owner it was for.
 	Outcome    string    `json:"outcome"`
 	AnsweredBy int64     `json:"answered_by,omitempty"`
 	AskedAt    time.Time `json:"asked_at"`
@@ -95,7 +96,7 @@ func (d *Data) Approvals(ctx context.Context, limit int) ([]Approval, error) {
 	all := make([]Approval, len(rows))
 	for i, r := range rows {
 		all[i] = Approval{
-			ID: int64(r.ID), Chat: reachable(r.Address).String(), User: r.Sender, Tool: r.Tool, Arguments: r.Shown,
+			ID: int64(r.ID), Chat: reachable(r.Home).String(), User: r.Sender, Tool: r.Tool, Arguments: r.Shown,
 			Outcome: string(r.State), AnsweredBy: r.AnsweredBy, AskedAt: r.AskedAt, AnsweredAt: r.AnsweredAt,
 		}
 	}

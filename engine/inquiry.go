@@ -59,14 +59,8 @@ func (t *turn) opener() (at store.Address, owner int64) {
 	if t.owned && !isGroup(t.row) {
 		return t.row.Address, t.user
 	}
-	owners := t.e.settings().Owners
-	for _, channel := range slices.Compact([]string{t.row.Address.Channel, "telegram"}) {
-		for _, id := range owners[channel] {
-			at := store.Address{Channel: channel, Chat: id}
-			if t.e.gateway.Reachable(reachable(at).Chat) == nil {
-				return at, id
-			}
-		}
+	for _, at := range t.ownerChats() {
+		return at, at.Chat
 	}
 	return store.Address{}, 0
 }
@@ -182,7 +176,7 @@ func (i *inquiry) read(text string, words answerWords) (answer, bool) {
 // inquire asks a person and returns when that has ended. It does not ask a second
 // time about the same call.
 func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inquiry) (tools.Reply, error) {
-	asked.Token, asked.Question, asked.Shown = newID(), true, e.asked(q)
+	asked.Token, asked.Question, asked.Shown, asked.Home = newID(), true, e.asked(q), asked.Address
 	i, done := e.inquiries.begin(asked, q)
 	defer done()
 	fresh := false

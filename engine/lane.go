@@ -72,7 +72,7 @@ func (e *Engine) lane(a store.Address) *lane {
 // enqueue puts a message into its lane. When many wait behind a running turn, or
 // that turn waits for an answer, the person is told so once.
 func (e *Engine) enqueue(ctx context.Context, it item) {
-	asked := e.questions.at(it.row.Address)
+	asked, away := e.questions.at(it.row.Address)
 	e.mu.Lock()
 	l := e.lane(it.row.Address)
 	l.items = append(l.items, it)
@@ -92,6 +92,8 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	}
 	text := e.say(sayQueue, waiting)
 	switch {
+	case away:
+		text = e.say(sayOwnerFirst)
 	case asked && isLocal(it.row.Address):
 		text = e.say(sayAnswerFirst)
 	case asked:

@@ -27,6 +27,8 @@ type messenger struct {
 	ill     bool                                 // what Health says
 	// document is a text that renders as a file.
 	document string
+	// limit is how long a part may be, 0 for no limit.
+	limit int
 	// invisible is a text that renders as nothing.
 	invisible string
 }
@@ -64,6 +66,9 @@ func (m *messenger) Render(markdown string) []gateway.Part {
 	}
 	var parts []gateway.Part
 	for _, text := range strings.Split(markdown, "\n\n\n") {
+		for m.limit > 0 && len(text) > m.limit {
+			parts, text = append(parts, gateway.Part{Text: text[:m.limit]}), text[m.limit:]
+		}
 		if strings.TrimSpace(text) != "" && text != m.invisible {
 			parts = append(parts, gateway.Part{Text: text})
 		}

@@ -122,6 +122,9 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 		return tap{}, err
 	case !mine || !e.mayDecide(a, it.msg):
 		e.log.Warn("tap refused", "chat", it.msg.Address.String(), "user", it.msg.Sender.ID, "call", a.Call)
+		if a.Owners {
+			return tap{say: e.say(sayOwnersDecide)}, nil
+		}
 		return tap{say: e.say(sayNotYours)}, nil
 	}
 	v := verdict{state: answer.state, by: it.msg.Sender.ID, name: it.msg.Sender.Name, message: it.msg.Press.Message}
@@ -162,10 +165,10 @@ func (e *Engine) belongs(tx *store.Tx, a store.Approval, it item) (bool, error) 
 	return err == nil && (!known || asked.MessageID == it.msg.Press.Message), err
 }
 
-// mayDecide reports whether the sender may answer: who caused the call, or an
-// owner.
+// mayDecide reports whether the sender may answer: an owner, as of now, or who
+// caused the call when it is not for owners alone.
 func (e *Engine) mayDecide(a store.Approval, m gateway.Message) bool {
-	return m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)
+	return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)
 }
 
 // inWords answers the oldest question of a local chat when the message is an

@@ -44,6 +44,9 @@ func (e *Engine) resolve(ctx context.Context, a store.Approval, v verdict) (row 
 func (e *Engine) resolved(a store.Approval) {
 	e.questions.wake(a.ID)
 	e.delivery.notify(a.Address)
+	if a.Away() {
+		e.delivery.notify(a.Home)
+	}
 }
 
 // resolveIn is the one place where an approval ends. It also writes the grant
@@ -56,9 +59,12 @@ func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.App
 	if v.by != 0 && !time.Now().Before(e.questions.deadline(row)) {
 		v = verdict{state: store.ApprovalExpired, message: v.message} // too late
 	}
+	if v.state == store.ApprovalHour && row.Once {
+		v.state = store.ApprovalOnce
+	}
 	if v.state == store.ApprovalHour {
 		row.Grant, err = tx.AddGrant(store.Grant{
-			Channel: row.Address.Channel, Chat: row.Address.Chat, Sender: row.Sender, Tool: row.Tool, Hash: row.Hash, Shown: row.Shown,
+			Channel: row.Home.Channel, Chat: row.Home.Chat, Sender: row.Sender, Tool: row.Tool, Hash: row.Hash, Shown: row.Shown,
 			AddedBy: v.by, ExpiresAt: time.Now().Add(grantFor),
 		})
 		if err != nil {
@@ -69,7 +75,10 @@ func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.App
 		return row, won, err
 	}
 	row.State, row.AnsweredBy = v.state, v.by
-	return row, true, e.showOutcome(tx, row, v, "outcome")
+	if err := e.showOutcome(tx, row, v, "outcome"); err != nil || !row.Away() {
+		return row, true, err
+	}
+	return row, true, e.tellHome(tx, row, e.outcomeText(row, v)+"\n`"+row.Tool+"`")
 }
 
 // showOutcome has the question's message say what came of it, without buttons.

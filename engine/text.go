@@ -110,6 +110,17 @@ const (
 	sayButtonOnce
 	sayButtonHour
 	sayButtonNo
+	sayApproveOnceWords
+	sayOtherFiles
+	sayManyFiles
+	sayAskedPrivately
+	sayAskedIn
+	sayAskedByNobody
+	sayAskedBySchedule
+	sayOwnerAsked
+	sayOwnerUnreached
+	sayOwnerFirst
+	sayOwnersDecide
 	sayNotYours
 	sayOutcomeOnce
 	sayOutcomeHour
@@ -350,6 +361,17 @@ var english = [phraseCount]string{
 	sayButtonOnce:        "✅ Once",
 	sayButtonHour:        "🕐 Exactly this for 1 h",
 	sayButtonNo:          "❌ No",
+	sayApproveOnceWords:  "Answer y (once) or n (no).",
+	sayOtherFiles:        "It may run other files that I can't check. I'll ask every time.",
+	sayManyFiles:         "It may run other files, too many for me to watch for changes. I'll ask every time.",
+	sayAskedPrivately:    "Requested by %s in their private chat.",
+	sayAskedIn:           "Requested by %s in %s.",
+	sayAskedByNobody:     "Requested by the command line.",
+	sayAskedBySchedule:   "Schedule: %s",
+	sayOwnerAsked:        "🔐 I've asked my owner. `%s` waits for the answer. /stop cancels.",
+	sayOwnerUnreached:    "❌ I couldn't reach an owner: denied",
+	sayOwnerFirst:        "I'm waiting for my owner's answer. Your message comes next. /stop cancels.",
+	sayOwnersDecide:      "Only an owner can decide.",
 	sayNotYours:          "Only the person who asked for it, or an owner, can decide this.",
 	sayOutcomeOnce:       "✅ Allowed once",
 	sayOutcomeHour:       "🕐 Allowed for 1 hour",
@@ -550,6 +572,17 @@ var russian = [phraseCount]string{
 	sayButtonOnce:        "✅ Один раз",
 	sayButtonHour:        "🕐 Именно это, 1 ч",
 	sayButtonNo:          "❌ Нет",
+	sayApproveOnceWords:  "Ответьте y (один раз) или n (нет).",
+	sayOtherFiles:        "Команда может запустить другие файлы, которые я не могу проверить. Я буду спрашивать каждый раз.",
+	sayManyFiles:         "Команда может запустить другие файлы. Их слишком много, и я не могу следить за изменениями. Я буду спрашивать каждый раз.",
+	sayAskedPrivately:    "Просит %s в личном чате.",
+	sayAskedIn:           "Просит %s в %s.",
+	sayAskedByNobody:     "Запрошено из командной строки.",
+	sayAskedBySchedule:   "Расписание: %s",
+	sayOwnerAsked:        "🔐 Я спросил владельца. `%s` ждёт ответа. /stop отменяет.",
+	sayOwnerUnreached:    "❌ Не удалось связаться с владельцем: отклонено",
+	sayOwnerFirst:        "Я жду ответа владельца. Ваше сообщение будет следующим. /stop отменяет.",
+	sayOwnersDecide:      "Решить может только владелец.",
 	sayNotYours:          "Это может решить только тот, кто просил, или владелец.",
 	sayOutcomeOnce:       "✅ Разрешено один раз",
 	sayOutcomeHour:       "🕐 Разрешено на 1 час",

@@ -34,7 +34,7 @@ type turn struct {
 	ids   []store.InboxID
 	asked []store.Message
 	user  int64
-	// owned says that an owner asks.
+	// owned says that owners alone cause the turn. Else user is none of them.
 	owned bool
 	// from is the last of its updates, for the whitelist.
 	from gateway.Update
@@ -160,6 +160,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		row.Placeholder = placeholderForgotten
 	}
 	t := e.newTurn(ctx, row, items)
+	t.cause(updates) // what somebody wrote who may not any more counts, too
 	t.ids = t.ids[:0]
 	for _, u := range updates {
 		t.ids = append(t.ids, u.ID)
@@ -179,9 +180,10 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 		t.ids = append(t.ids, it.row.ID)
 	}
 	t.asked = askedMessages(items)
+	t.cause(rowsOfItems(items))
 	if len(items) > 0 {
 		last := items[len(items)-1]
-		t.user, t.owned, t.from = last.msg.Sender.ID, e.owns(last.msg), receivedUpdate(last.row)
+		t.from = receivedUpdate(last.row)
 		t.directed, t.command = e.direct(ctx, last), last.msg.Command
 	}
 	t.show = newPresence(e, t)

@@ -64,6 +64,10 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	if r := e.policy(p); r != nil {
 		return r, nil
 	}
+	if p.decision.OwnerOnly && !asked.OwnerOnly {
+		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: since the question, only an owner may approve it; call it again", p.spec.Name))
+		return &r, nil
+	}
 	if p.decision.Binds != asked.Binds {
 		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
 		return &r, nil

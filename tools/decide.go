@@ -31,9 +31,18 @@ type Decision struct {
 	// verdict Ask, not the person who caused it.
 	OwnerOnly bool `json:"owner_only,omitempty"`
 	// OnceOnly says why an approval holds for this call alone and is never
-	// remembered, in a few words for the person who decides. Empty: it may be.
+	// remembered: UnknownFiles or TooManyFiles. Empty: it may be.
 	OnceOnly string `json:"once_only,omitempty"`
 }
+
+// The reasons for OnceOnly.
+const (
+	// UnknownFiles: the call may run files that nobody can tell beforehand. As
+	// far as they lie in the workspace, Binds covers them.
+	UnknownFiles = "it may run other files"
+	// TooManyFiles is the same, but there are too many files for Binds.
+	TooManyFiles = "it may run other files, and there are too many to watch"
+)
 
 // strictness orders the verdicts.
 func (v Verdict) strictness() int {
@@ -61,7 +70,7 @@ func (s Spec) permit(d Decision, c Call, a Autonomy) (strictest Decision) {
 	if own.Verdict != Allow && own.Verdict != Ask {
 		own.Verdict = Deny
 	}
-	if own.Verdict.strictness() < d.Verdict.strictness() {
+	if own.Verdict.strictness() < d.Verdict.strictness() || own.Verdict == d.Verdict && own.Reason == "" {
 		own.Verdict, own.Layer, own.Reason = d.Verdict, d.Layer, d.Reason
 	}
 	own.OwnerOnly = own.OwnerOnly || d.OwnerOnly
@@ -121,6 +130,12 @@ func (e *Executor) policy(p *pass) *Result {
 	scope := e.Scope(p.call)
 	p.decision = p.spec.permit(scope.Decide(p.spec, p.call.Arguments), p.call, scope.autonomy)
 	p.decision = p.spec.kept(p.decision, p.call)
+	switch {
+	case p.decision.Verdict != Ask:
+		p.decision.OwnerOnly, p.decision.OnceOnly = false, ""
+	case p.spec.Unconfined != nil && p.spec.Unconfined() && !e.rules().AnyoneApproves:
+		p.decision.OwnerOnly = true
+	}
 	if p.decision.Verdict != Deny {
 		return nil
 	}

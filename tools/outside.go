@@ -146,7 +146,7 @@ func (s Spec) kept(d Decision, c Call) Decision {
 	case steps.Spent() && d.Verdict == Allow:
 		return tooComplex(layerScreen)
 	case v.Level == screen.Warn && d.Verdict == Allow:
-		return Decision{Verdict: Ask, Layer: layerScreen, Reason: "What shall be kept may be an order from outside (" + found + ")"}
+		d.Verdict, d.Layer, d.Reason = Ask, layerScreen, "What shall be kept may be an order from outside ("+found+")"
 	}
 	return d
 }

@@ -90,6 +90,31 @@ func TestApprovalHoldsForWhatTheCallDependsOnAlone(t *testing.T) {
 	}
 }
 
+// TestOnlyOwnersApproveWhatIsUnconfined: the word is that of now, also when the
+// sandbox goes while the question stands.
+func TestOnlyOwnersApproveWhatIsUnconfined(t *testing.T) {
+	unconfined, anyone := false, false
+	var ran int
+	tool := fakeTool("act", func(context.Context, tools.Call) tools.Result { ran++; return tools.OK("done") })
+	tool.spec.RequiresApproval, tool.spec.Changes = true, true
+	tool.spec.Unconfined = func() bool { return unconfined }
+	e := executor(t, tools.ExecutorConfig{Policy: func() tools.Policy { return tools.Policy{AnyoneApproves: anyone} }}, tool)
+	for _, c := range []struct{ unconfined, anyone, want bool }{{true, false, true}, {true, true, false}, {false, false, false}} {
+		unconfined, anyone = c.unconfined, c.anyone
+		if d := e.Check(tools.Call{Name: "act"}); d.Verdict != tools.Ask || d.OwnerOnly != c.want {
+			t.Errorf("unconfined %v, anyone %v: %+v", c.unconfined, c.anyone, d)
+		}
+	}
+	who := &person{answer: tools.Answer{Granted: true}, then: func() { unconfined = true }}
+	r, err := e.Execute(t.Context(), tools.Call{Name: "act", Approver: who}, nil)
+	if err != nil || r.ErrorKind != tools.ApprovalDenied || ran != 0 {
+		t.Errorf("result %+v, error %v, ran %d times", r, err, ran)
+	}
+	if r, err := e.Execute(t.Context(), tools.Call{Name: "act", Approver: who}, nil); err != nil || !r.Success {
+		t.Errorf("result %+v, error %v", r, err)
+	}
+}
+
 func TestWordThatIsNoneNeverRuns(t *testing.T) {
 	for _, v := range []tools.Verdict{"", "perhaps"} {
 		e, ran := worded(t, tools.Policy{Autonomy: tools.Full}, func(tools.Call, tools.Autonomy) tools.Decision { return tools.Decision{Verdict: v} })

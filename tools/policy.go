@@ -41,6 +41,9 @@ type Policy struct {
 	Chats               map[string]Limits
 	// Rules forbid single commands and paths.
 	Rules []Rule
+	// AnyoneApproves lets people approve their own calls of tools that are
+	// Unconfined. Without it only owners do.
+	AnyoneApproves bool
 }
 
 // Names are the tools that the policy names, as they are written, each once.

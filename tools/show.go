@@ -8,26 +8,18 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 
 	"klawbot/internal/redact"
 )
 
-// maxShownCall bounds what a person is shown of a call, in UTF-16 code units: a
-// message of Telegram has 4096, and the question around it needs some.
-const maxShownCall = 3300
-
-// shownValues are the bounds of one value, in characters. The first with which
-// the call can be shown is taken.
-var shownValues = []int{maxShownCall, 3000, 2000, 1000, 500, 200, 50}
-
 // Show is a call's arguments for a person who has to decide about them: a line
-// for each, as JSON, but texts of several lines as such, without secrets, and with every character written out that
-// is invisible or changes the order of what is read.
+// for each, as JSON, but texts of several lines as such, without secrets, and
+// with every character written out that is invisible or changes the order of what
+// is read. It leaves nothing out, however long that is.
 func Show(arguments json.RawMessage, secrets *redact.Set) string {
 	args, err := parseArguments(arguments)
 	if err != nil {
-		return clip(Visible(secrets.Text(string(arguments))), maxShownCall/2-1)
+		return Visible(secrets.Text(string(arguments)))
 	}
 	// Once as it runs and once as it is written: escapes must hide nothing.
 	texts := map[string]string{}
@@ -37,25 +29,9 @@ func Show(arguments json.RawMessage, secrets *redact.Set) string {
 			texts[name] = lines(secrets.Text(text), secrets)
 		}
 	}
-	text := ""
-	for _, most := range shownValues {
-		if text = shownLines(texts, most); units(text) <= maxShownCall {
-			return text
-		}
-	}
-	return clip(text, maxShownCall/2-1)
-}
-
-// shownLines are the values, a line for each. Of a long one both ends are shown,
-// as what matters may stand at either.
-func shownLines(texts map[string]string, most int) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		text := texts[name]
-		if all := []rune(text); len(all) > most {
-			front, back := most-most/3, most/3
-			text = fmt.Sprintf("%s … (%d of %d characters are not shown) … %s", string(all[:front]), len(all)-most, len(all), string(all[len(all)-back:]))
-		}
 		if !strings.HasPrefix(text, "\n") {
 			text = " " + text
 		}
@@ -74,15 +50,6 @@ func lines(text string, secrets *redact.Set) string {
 		b.WriteString("\n│ " + Visible(secrets.Text(inner)))
 	}
 	return b.String()
-}
-
-// units is the length of a text as Telegram counts it.
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-	return n
 }
 
 // scrubbed takes secrets out of the texts of a value.

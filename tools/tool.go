@@ -80,6 +80,10 @@ type Spec struct {
 	// it and of what the owner wrote wins. It gets validated arguments and only
 	// looks; it may read live settings. One that breaks denies.
 	Permit func(c Call, a Autonomy) Decision
+	// Unconfined, if not nil, says that calls act on the machine now with the
+	// rights of the bot, outside any sandbox: only owners approve them, unless
+	// Policy.AnyoneApproves. It reads live settings and must be quick.
+	Unconfined func() bool
 	// Atomic says that the call's effects are carried by its Result (Outgoing)
 	// and happen in the transaction that stores it: without a stored result
 	// nothing has happened, and the call may be repeated.

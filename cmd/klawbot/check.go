@@ -54,6 +54,7 @@ var checks = map[string]func(any) error{
 	"tools.maxOutputChars":                      between(200, 1_000_000),
 	"tools.approvalTimeoutSeconds":              between(1, 86400),
 	"tools.exec.mode":                           oneOf("deny", "allowlist", "full"),
+	"tools.exec.approvers":                      oneOf("owner", "anyone"),
 	"tools.exec.allow":                          commandPatterns,
 	"tools.exec.timeoutSeconds":                 between(1, 300),
 	"tools.sandbox.type":                        oneOf(sandbox.Types()...),

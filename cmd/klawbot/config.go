@@ -227,9 +227,11 @@ type ToolRule struct {
 }
 
 // Exec says which commands the tool shell runs: "deny", "allowlist" or "full".
-// The entries of the list are taken whole: commands hold commas.
+// The entries of the list are taken whole: commands hold commas. Approvers says
+// who approves calls that act outside a sandbox: "owner" or "anyone".
 type Exec struct {
 	Mode           string   `koanf:"mode"`
+	Approvers      string   `koanf:"approvers"`
 	Allow          []string `koanf:"allow" whole:"true"`
 	TimeoutSeconds int      `koanf:"timeoutSeconds"`
 }
@@ -285,7 +287,7 @@ func defaults() Config {
 		Scheduler: Scheduler{MisfireThresholdSeconds: 60, RunTimeoutSeconds: 300, MinIntervalSeconds: 10, MaxSubagents: 5, RunTokens: 200_000},
 		Files:     Files{MaxFileSizeBytes: 1 << 20},
 		Security:  Security{Autonomy: "supervised"},
-		Tools:     Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox(), HTTP: WebRequests{MaxBodyBytes: 1 << 20}},
+		Tools:     Tools{MaxShown: 40, MaxOutputChars: 10000, ApprovalTimeoutSeconds: 600, Exec: Exec{Mode: "allowlist", Approvers: "owner", Allow: []string{harmless}, TimeoutSeconds: 30}, Sandbox: defaultSandbox(), HTTP: WebRequests{MaxBodyBytes: 1 << 20}},
 		Delivery:  Delivery{Ambiguous: "resend"},
 		Backup:    Backup{EveryHours: 1, Keep: 24},
 		Health:    Health{Listen: "127.0.0.1:8991"},

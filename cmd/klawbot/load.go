@@ -108,6 +108,9 @@ func (s source) parse(text []byte) (*loaded, error) {
 	}
 	l.prepare()
 	l.Notices = d.unknown
+	if l.Tools.Exec.Approvers == "anyone" {
+		l.Notices = append(l.Notices, "tools.exec.approvers is anyone: everyone you allow can control this machine; set it to owner to stop that")
+	}
 	if len(d.later) > 0 {
 		l.Notices = append(l.Notices, "known keys whose part comes with a later version, ignored here: "+strings.Join(d.later, ", "))
 	}

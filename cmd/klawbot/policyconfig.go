@@ -73,6 +73,8 @@ func (c *Config) policy() tools.Policy {
 		Everyone:  ToolLimits{p.Allow, p.Deny, p.Ask, p.Groups}.limits(),
 		Scheduled: p.Scheduled.limits(),
 		Chats:     map[string]tools.Limits{},
+
+		AnyoneApproves: c.Tools.Exec.Approvers == "anyone",
 	}
 	for name, l := range p.Chats {
 		if chat, err := policyChat(name); err == nil {

@@ -82,8 +82,42 @@ var mutants = []mutant{
 		"TestMaskShortAndLongKeys",
 	},
 	{
-		"engine/press.go", `return m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)`, `return m.Sender.ID != 0`,
+		"engine/press.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)`, `return m.Sender.ID != 0`,
 		"TestForeignTapIsRefusedAndLeavesItPending",
+	},
+	{
+		"engine/press.go", `return !a.Owners && m.Sender.ID != 0`, `return m.Sender.ID != 0`,
+		"TestOwnersRequestSurvivesARestart|TestDemotedOwnerDoesNotDecide",
+	},
+	{
+		"engine/approve.go", `if q.OwnerOnly && !t.ownerHere() {`, `if q.OwnerOnly && t.user == 0 {`,
+		"TestOwnersApproveInTheirPrivateChat",
+	},
+	{
+		"engine/approve.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
+		"TestCallThatDoesNotFitIsRefused",
+	},
+	{
+		"engine/approve.go", `		if !asked.Once {
+`, `		if asked.Tool != "" {
+`,
+		"TestOnceOnlyIsNeverRemembered",
+	},
+	{
+		"engine/resolve.go", `if v.state == store.ApprovalHour && row.Once {`, `if v.state == store.ApprovalHour && row.Tool == "" {`,
+		"TestOnceOnlyIsNeverRemembered",
+	},
+	{
+		"engine/owners.go", `if owns && !t.owned {`, `if owns && r.From == 0 {`,
+		"TestJoinedMessagesAreNoOwners",
+	},
+	{
+		"engine/owners.go", `if !a.Away() && t.job == nil {`, `if !a.Away() {`,
+		"TestJobSaysWhoWantsIt",
+	},
+	{
+		"engine/internal/store/grant.go", `if err == nil && a.Owners && !slices.Contains(owners, g.AddedBy) {`, `if err == nil && a.Owners && len(owners) > 9 {`,
+		"TestOwnersGrantIsByAnOwner",
 	},
 	{
 		"engine/press.go", `return err == nil && (!known || asked.MessageID == it.msg.Press.Message), err`, `return err == nil && (known || !known), err`,
@@ -110,8 +144,16 @@ var mutants = []mutant{
 		"TestShownArgumentsHideNothing",
 	},
 	{
-		"tools/decide.go", `if own.Verdict.strictness() >= d.Verdict.strictness() {`, `if own.Verdict == Allow {`,
+		"tools/decide.go", `if own.Verdict.strictness() < d.Verdict.strictness() ||`, `if own.Verdict != Allow ||`,
 		"TestStrictestOfTheToolsWordAndThePolicyWins",
+	},
+	{
+		"tools/approve.go", `if p.decision.OwnerOnly && !asked.OwnerOnly {`, `if p.decision.OwnerOnly && p.spec.Name == "" {`,
+		"TestOnlyOwnersApproveWhatIsUnconfined",
+	},
+	{
+		"tools/decide.go", `case p.spec.Unconfined != nil && p.spec.Unconfined() && !e.rules().AnyoneApproves:`, `case p.spec.Unconfined != nil && p.spec.Name == "":`,
+		"TestOnlyOwnersApproveWhatIsUnconfined",
 	},
 	{
 		"tools/approve.go", `if p.decision.Binds != asked.Binds {`, `if p.decision.Binds == "" && asked.Binds != "" {`,
@@ -665,6 +707,26 @@ var mutants = []mutant{
 	{
 		"tools/exec/shell_plan.go", `if slices.ContainsFunc(inside, func(w string) bool { return real == w || strings.HasPrefix(real, w+"/") }) {`, `if slices.ContainsFunc(inside, func(w string) bool { return w == "" }) {`,
 		"TestEnvironmentOfCommands",
+	},
+	{
+		"tools/exec/shell_binds.go", `		binds += ":" + files
+`, `		binds += ":"
+`,
+		"TestApprovalIsForWhatAProgramLoads",
+	},
+	{
+		"tools/exec/watched.go", `case d.IsDir(), !all && slices`, `case d.IsDir(), slices`,
+		"TestApprovalIsForWhatAProgramLoads",
+	},
+	{
+		"tools/exec/command/once.go", `return slices.Contains(alone, argv[0]) &&`, `return argv[0] != "" &&`,
+		"TestRunsOthers",
+	},
+	{
+		"tools/exec/command/once.go", `l.RunsOthers = true
+`, `l.RunsOthers = l.RunsOthers || vague
+`,
+		"TestRunsOthers",
 	},
 	{
 		"tools/exec/shell_binds.go", `		if text := w.fingerprint(name, &left); text != "" {`, `		if text := w.fingerprint(name, &left); text == "it" {`,

@@ -60,8 +60,8 @@ func NewCode(c CodeConfig) tools.Tool {
 	return tools.New(tools.Spec{
 		Name: "code_execute", Group: tools.GroupRuntime, Changes: true, RequiresApproval: true, Outside: true,
 		Aliases:     []tools.Alias{{Name: "sandbox_exec", Preset: map[string]any{"language": "bash"}}},
-		Unavailable: c.unavailable,
-		TimeoutOf:   func(arguments json.RawMessage) time.Duration { return codeTimeout(arguments) + grace },
+		Unavailable: c.unavailable, Permit: c.permit,
+		TimeoutOf: func(arguments json.RawMessage) time.Duration { return codeTimeout(arguments) + grace },
 	}, codeTexts, c.run)
 }
 
@@ -85,6 +85,16 @@ func (c CodeConfig) unavailable() string {
 		return "code_execute needs a sandbox, and tools.sandbox.type is off or does not work here; klawbot doctor says why"
 	}
 	return ""
+}
+
+// permit says that what code runs besides is not known.
+func (c CodeConfig) permit(tools.Call, tools.Autonomy) tools.Decision {
+	d := tools.Decision{Verdict: tools.Allow, Layer: "tools.sandbox", Reason: "Code runs in the sandbox", OnceOnly: tools.UnknownFiles}
+	if root, err := os.OpenRoot(c.Workspace); err == nil {
+		defer root.Close()
+		d.Binds, d.OnceOnly = watched(root.FS(), false)
+	}
+	return d
 }
 
 // run runs the code of a call.

@@ -59,7 +59,7 @@ func NewGit(c GitConfig) tools.Tool {
 		Name: "git", Group: tools.GroupRuntime, Outside: true,
 		Arguments: map[string]string{"args": "extra"},
 		Changes:   true, ChangesWhen: gitChanges, RequiresApproval: true,
-		PreValidate: g.preValidate,
+		PreValidate: g.preValidate, Unconfined: func() bool { return true },
 	}, gitTexts, g.run)
 }
 

@@ -127,7 +127,7 @@ func (s *Shell) Tools() []tools.Tool {
 				{Name: "run_command"},
 			},
 			Arguments:   map[string]string{"cwd": "workdir"},
-			PreValidate: s.preValidate, Permit: s.permit, TimeoutOf: s.timeout,
+			PreValidate: s.preValidate, Permit: s.permit, TimeoutOf: s.timeout, Unconfined: s.unconfined,
 		}, shellTexts, s.run),
 		tools.New(tools.Spec{
 			Name: "shell_manage", Group: tools.GroupRuntime, Outside: true,
@@ -167,6 +167,9 @@ const (
 // tooComplex is the reason to ask about a command that was not checked to its end.
 var tooComplex = "The command is " + budget.ErrTooComplex.Error()
 
+// unconfined reports whether commands run outside any sandbox now.
+func (s *Shell) unconfined() bool { return s.config.Runner().Name() == sandbox.TypeOff }
+
 // permit is the shell's word in the policy.
 func (s *Shell) permit(c tools.Call, a tools.Autonomy) tools.Decision {
 	v, refusal := s.look(c.Arguments)
@@ -182,13 +185,13 @@ func (s *Shell) permit(c tools.Call, a tools.Autonomy) tools.Decision {
 	case v.listed:
 		return tools.Decision{Verdict: tools.Allow, Layer: layerAllow, Reason: "Command is in approved list"}
 	case v.mode == ModeFull && a == tools.Full:
-		return tools.Decision{Verdict: tools.Allow, Layer: layerMode, Reason: "All commands are allowed", Binds: v.binds}
+		return tools.Decision{Verdict: tools.Allow, Layer: layerMode, Reason: "All commands are allowed", Binds: v.binds, OnceOnly: v.once}
 	case v.mode == ModeFull:
-		return tools.Decision{Verdict: tools.Ask, Layer: "security.autonomy", Reason: "Tool requires approval", Binds: v.binds}
+		return tools.Decision{Verdict: tools.Ask, Layer: "security.autonomy", Reason: "Tool requires approval", Binds: v.binds, OnceOnly: v.once}
 	case a == tools.Full:
 		return tools.Decision{Verdict: tools.Deny, Layer: layerAllow, Reason: unlisted}
 	}
-	return tools.Decision{Verdict: tools.Ask, Layer: layerAllow, Reason: unlisted, Binds: v.binds}
+	return tools.Decision{Verdict: tools.Ask, Layer: layerAllow, Reason: unlisted, Binds: v.binds, OnceOnly: v.once}
 }
 
 // oneLine is a command in one line of bounded length, for a reason.

@@ -28,8 +28,10 @@ type view struct {
 	allow []command.Pattern
 	// unlisted says what the list does not have, and why.
 	unlisted string
-	// binds identifies where it runs and what the scripts are that it runs.
+	// binds identifies where it runs and what the files are that it may run.
 	binds string
+	// once says why an approval of it is never remembered; empty: it may be.
+	once string
 }
 
 // look takes a call apart. A refusal is for what may not run, whoever agrees.
@@ -64,7 +66,7 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 		v.listed, v.harmless, v.unlisted = listed(line, settings, w)
 	}
 	if !v.listed {
-		v.binds = w.binds(line)
+		v.binds, v.once = w.binds(line)
 	}
 	return v, nil
 }

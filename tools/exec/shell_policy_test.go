@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"klawbot/tools"
 	"klawbot/tools/exec"
+	"klawbot/tools/sandbox"
 )
 
 // TestPreValidateShellByAutonomy: what the shell says before anybody is asked,
@@ -208,6 +211,73 @@ func TestApprovalIsForTheScriptAsItWas(t *testing.T) {
 				t.Errorf("a change of another file: %+v", r)
 			}
 		})
+	}
+}
+
+// TestApprovalIsForWhatAProgramLoads: main.py is as it was, what it imports is
+// not, nor is a second script or what a pattern finds.
+func TestApprovalIsForWhatAProgramLoads(t *testing.T) {
+	for text, swapped := range map[string]string{
+		"python3 main.py": "lib1.py", "python3 -c 'import lib1'": "lib1.py", "python3 sub/main.py": "sub/lib1.py", "cd sub && python3 main.py": "sub/lib1.py",
+		"sh run.sh": "second.sh", "make -f my.mk": "other.mk", "sh *.txt": "steps.txt", "for f in *.md; do sh $f; done": "steps.md",
+		"sh -c 'cat second.* | sh'": "second.sh",
+	} {
+		t.Run(text, func(t *testing.T) {
+			b := newBench(t)
+			for _, dir := range []string{"", "sub/"} {
+				b.file(dir+"main.py", "import lib1\n")
+				b.file(dir+"lib1.py", "print('good')\n")
+			}
+			b.file("run.sh", "sh ./second.sh\n")
+			b.file("my.mk", "include other.mk\n")
+			for _, name := range []string{"second.sh", "other.mk", "steps.txt", "steps.md"} {
+				b.file(name, "")
+			}
+			b.approver = sly{func() { b.file(swapped, "evil") }}
+			if r := b.sh(text); r.ErrorKind != tools.ApprovalDenied || !strings.Contains(r.Error, "has changed since the question") {
+				t.Errorf("%+v", r)
+			}
+			b.approver = sly{func() { b.file("notes.log", "x") }}
+			if strings.Contains(text, "*") {
+				return // it may run that, too
+			}
+			if r := b.sh(text); r.ErrorKind == tools.ApprovalDenied {
+				t.Errorf("a change of another file: %+v", r)
+			}
+		})
+	}
+}
+
+// TestWhoApprovesAndForHowLong: outside a sandbox only owners, and every time
+// when the command may run files that nobody can tell.
+func TestWhoApprovesAndForHowLong(t *testing.T) {
+	b := newBench(t)
+	for text, once := range map[string]string{
+		"touch made": "", "python3 main.py": tools.UnknownFiles, "make": tools.UnknownFiles, "rm $X": tools.UnknownFiles, "sh a.sh": tools.UnknownFiles,
+	} {
+		if d := b.check(text); d.Verdict != tools.Ask || !d.OwnerOnly || d.OnceOnly != once {
+			t.Errorf("%s: %+v", text, d)
+		}
+	}
+	b.policy.AnyoneApproves = true
+	if d := b.check("touch made"); d.Verdict != tools.Ask || d.OwnerOnly {
+		t.Errorf("with approvers anyone: %+v", d)
+	}
+	b.policy.AnyoneApproves = false
+	if d := b.check("ls"); d.Verdict != tools.Allow || d.OwnerOnly || d.OnceOnly != "" {
+		t.Errorf("ls: %+v", d)
+	}
+	b.runner = sandbox.Refusing(errors.New("none here")) // a sandbox, though a broken one
+	if d := b.check("touch made"); d.Verdict != tools.Ask || d.OwnerOnly {
+		t.Errorf("in a sandbox: %+v", d)
+	}
+	for i := range 101 {
+		for j := range 100 {
+			b.file(fmt.Sprintf("many/%d/%d", i, j), "")
+		}
+	}
+	if d := b.check("python3 main.py"); d.OnceOnly != tools.TooManyFiles {
+		t.Errorf("in a large workspace: %+v", d)
 	}
 }
 

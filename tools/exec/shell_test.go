@@ -29,12 +29,13 @@ type bench struct {
 	approver tools.Approver
 	chat     string
 	// bare says that the kernel has no Landlock, as far as the shell knows.
-	bare bool
+	bare   bool
+	runner sandbox.Runner
 }
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{t: t, ws: filepath.Join(t.TempDir(), "ws"), chat: "telegram_1", settings: exec.ShellSettings{Harmless: true}}
+	b := &bench{t: t, ws: filepath.Join(t.TempDir(), "ws"), chat: "telegram_1", settings: exec.ShellSettings{Harmless: true}, runner: sandbox.Off()}
 	if err := os.Mkdir(b.ws, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func newBench(t testing.TB) *bench {
 func (b *bench) connect() *bench {
 	t := b.t
 	t.Helper()
-	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: func() exec.ShellSettings { return b.settings }, Confines: func() bool { return !b.bare && sandbox.Confines() }})
+	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: func() exec.ShellSettings { return b.settings }, Runner: func() sandbox.Runner { return b.runner }, Confines: func() bool { return !b.bare && sandbox.Confines() }})
 	t.Cleanup(b.shell.Close)
 	registry, err := tools.NewRegistry(b.shell.Tools()...)
 	if err != nil {

@@ -208,6 +208,7 @@ func (h *Host) offered(p plugin, reads []string) plugin {
 	spec.Changes = !slices.Contains(reads, spec.Name)
 	spec.RequiresApproval = spec.Changes
 	spec.Outside = true
+	spec.Unconfined = func() bool { return h.config.Runner().Name() == sandbox.TypeOff }
 	p.tool = tool{host: h, file: p.file, spec: spec}
 	return p
 }

@@ -82,6 +82,9 @@ func New(c Config) []tools.Tool {
 		tools.New(tools.Spec{
 			Name: "config", Group: tools.GroupSystem,
 			Changes: true, ChangesWhen: writes, RequiresApproval: true, PreValidate: k.precheck,
+			Permit: func(tools.Call, tools.Autonomy) tools.Decision {
+				return tools.Decision{Verdict: tools.Allow, OwnerOnly: true}
+			},
 		}, texts, k.run),
 		tools.New(tools.Spec{
 			Name: "self_info", Group: tools.GroupSystem, Aliases: []tools.Alias{{Name: "engine_health"}},

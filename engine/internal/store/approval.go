@@ -29,6 +29,8 @@ const (
 	// not want to (see Approval.Question).
 	ApprovalAnswered  ApprovalState = "answered"
 	ApprovalCancelled ApprovalState = "cancelled"
+	// ApprovalUnreached: the request did not reach the owner whose chat it was for.
+	ApprovalUnreached ApprovalState = "unreached"
 )
 
 // Granted reports whether the call may run.
@@ -43,9 +45,11 @@ type Approval struct {
 	// Token is what a button carries. It is unique and cannot be guessed.
 	Token string
 	// Turn and Call say what waits for it. A call is asked about once.
-	Turn    TurnID
-	Call    string
-	Address Address
+	Turn TurnID
+	Call string
+	// Address is where the question stands, Home where the call comes from: the
+	// zero Home is Address.
+	Address, Home Address
 	// Sender is who caused the call.
 	Sender int64
 	Tool   string
@@ -60,10 +64,24 @@ type Approval struct {
 	// Question says that a program asks the person something in the middle of the
 	// call. Nothing is granted by the answer, and it does not outlive the process.
 	Question bool
+	// Owners says that only owners may decide, Once that the answer holds for this
+	// call alone.
+	Owners, Once bool
 }
 
+// home is where the call comes from.
+func (a Approval) home() Address {
+	if a.Home == (Address{}) {
+		return a.Address
+	}
+	return a.Home
+}
+
+// Away reports whether the question stands in another chat than the call's.
+func (a Approval) Away() bool { return !a.Question && a.Address != a.Home }
+
 const approvalColumns = `id, token, turn, call, channel, chat, thread, sender, tool, hash, shown, state, grant_id,
-	answered_by, asked_at, expires_at, answered_at, question`
+	answered_by, asked_at, expires_at, answered_at, question, home_channel, home_chat, home_thread, owners, once`
 
 const (
 	approvalByTokenSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE token = ?`
@@ -71,6 +89,8 @@ const (
 	approvalByCallSQL  = `SELECT ` + approvalColumns + ` FROM approvals WHERE call = ? AND turn = ?`
 	pendingApprovalSQL = `SELECT ` + approvalColumns + ` FROM approvals
 		WHERE state = 'pending' AND channel = ? AND chat = ? AND thread = ? ORDER BY id LIMIT 1`
+	awayApprovalsSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE state = 'pending' AND channel = ? AND chat = ?
+		AND (home_channel <> channel OR home_chat <> chat)`
 	stopApprovalsSQL = `UPDATE approvals SET state = 'stopped', answered_at = ? WHERE state = 'pending' AND turn = ?`
 	openQuestionsSQL = `SELECT ` + approvalColumns + ` FROM approvals WHERE question = 1 AND state = 'pending'
 		UNION ALL SELECT ` + approvalColumns + ` FROM approvals WHERE question = 1 AND state = 'answered'
@@ -84,7 +104,8 @@ const (
 func scanApproval(r row) (a Approval, err error) {
 	err = r.Scan(&a.ID, &a.Token, &a.Turn, &a.Call, &a.Address.Channel, &a.Address.Chat, &a.Address.Thread, &a.Sender,
 		&a.Tool, &a.Hash, &a.Shown, &a.State, &a.Grant, &a.AnsweredBy,
-		millis{&a.AskedAt}, millis{&a.ExpiresAt}, millis{&a.AnsweredAt}, &a.Question)
+		millis{&a.AskedAt}, millis{&a.ExpiresAt}, millis{&a.AnsweredAt}, &a.Question,
+		&a.Home.Channel, &a.Home.Chat, &a.Home.Thread, &a.Owners, &a.Once)
 	return a, err
 }
 
@@ -94,11 +115,13 @@ func (tx *Tx) AddApproval(a Approval) (ApprovalID, error) {
 	if a.State == "" {
 		a.State = ApprovalPending
 	}
+	a.Home = a.home()
 	id, err := tx.insert(`INSERT INTO approvals (token, turn, call, channel, chat, thread, sender, tool, hash, shown, state,
-			grant_id, answered_by, asked_at, expires_at, answered_at, question)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			grant_id, answered_by, asked_at, expires_at, answered_at, question, home_channel, home_chat, home_thread, owners, once)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.Token, a.Turn, a.Call, a.Address.Channel, a.Address.Chat, a.Address.Thread, a.Sender, a.Tool, a.Hash, a.Shown,
-		a.State, a.Grant, a.AnsweredBy, tx.orNow(a.AskedAt), toMillis(a.ExpiresAt), toMillis(a.AnsweredAt), a.Question)
+		a.State, a.Grant, a.AnsweredBy, tx.orNow(a.AskedAt), toMillis(a.ExpiresAt), toMillis(a.AnsweredAt), a.Question,
+		a.Home.Channel, a.Home.Chat, a.Home.Thread, a.Owners, a.Once)
 	if err != nil {
 		return 0, fmt.Errorf("add approval of call %s: %w", a.Call, err)
 	}
@@ -167,6 +190,20 @@ func (tx *Tx) Answer(id ApprovalID, s ApprovalState, by int64, g GrantID) (won b
 		return false, fmt.Errorf("answer approval %d: %w", id, err)
 	}
 	return n == 1, nil
+}
+
+// UnreachApprovals ends what is pending in a chat that cannot be reached and comes
+// from another one, and returns what that was.
+func (tx *Tx) UnreachApprovals(channel string, chat int64) ([]Approval, error) {
+	lost, err := query(tx, scanApproval, awayApprovalsSQL, channel, chat)
+	if err == nil && len(lost) > 0 {
+		_, err = tx.exec(`UPDATE approvals SET state = 'unreached', answered_at = ?1 WHERE state = 'pending' AND channel = ?2 AND chat = ?3
+			AND (home_channel <> channel OR home_chat <> chat)`, toMillis(tx.now), channel, chat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("end what is asked in %s %d: %w", channel, chat, err)
+	}
+	return lost, nil
 }
 
 // LoseAnswer ends a question whose answer may not have reached who asked.

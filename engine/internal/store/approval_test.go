@@ -43,6 +43,7 @@ func TestApprovalIsKept(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	want := question(1)
+	want.Home, want.Owners, want.Once = store.Address{Channel: "telegram", Chat: -100, Thread: 3}, true, true
 	want.ID, want.State = ask(t, s, want), store.ApprovalPending
 	must(t, s.Close())
 	s = open(t, dir)
@@ -59,6 +60,57 @@ func TestApprovalIsKept(t *testing.T) {
 	err = s.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.AddApproval(again); return err })
 	if err == nil {
 		t.Error("a call is asked about twice")
+	}
+}
+
+// TestOwnersGrantIsByAnOwner: what only owners may decide takes no grant of others.
+func TestOwnersGrantIsByAnOwner(t *testing.T) {
+	s := open(t, t.TempDir())
+	asked := question(1)
+	asked.Owners = true
+	write(t, s, func(tx *store.Tx) error {
+		_, err := tx.AddGrant(store.Grant{
+			Channel: anna.Channel, Chat: anna.Chat, Sender: 123, Tool: "shell", Hash: "hash", AddedBy: 123, ExpiresAt: time.Now().Add(time.Hour),
+		})
+		return err
+	})
+	for _, c := range []struct {
+		owners []int64
+		found  bool
+	}{{nil, false}, {[]int64{5}, false}, {[]int64{5, 123}, true}} {
+		write(t, s, func(tx *store.Tx) error {
+			if _, err := tx.UseGrant(asked, c.owners); errors.Is(err, store.ErrNotFound) == c.found {
+				t.Errorf("owners %v: %v", c.owners, err)
+			}
+			return nil
+		})
+	}
+}
+
+// TestUnreachedApprovals: what comes from another chat ends with the chat in which
+// it is asked, and nothing else does.
+func TestUnreachedApprovals(t *testing.T) {
+	s := open(t, t.TempDir())
+	own, away, moved := question(1), question(2), question(3)
+	away.Home = store.Address{Channel: "telegram", Chat: -100}
+	moved.Home = store.Address{Channel: "telegram", Chat: -100, Thread: 3}
+	for _, a := range []store.Approval{own, away, moved} {
+		ask(t, s, a)
+	}
+	write(t, s, func(tx *store.Tx) error {
+		if err := tx.MoveChat("telegram", -100, -1000); err != nil {
+			return err
+		}
+		lost, err := tx.UnreachApprovals(anna.Channel, anna.Chat)
+		if len(lost) != 2 || lost[0].Call != away.Call || lost[1].Home != (store.Address{Channel: "telegram", Chat: -1000, Thread: 3}) {
+			t.Errorf("lost are %+v", lost)
+		}
+		return err
+	})
+	for call, want := range map[string]store.ApprovalState{own.Call: store.ApprovalPending, away.Call: store.ApprovalUnreached, moved.Call: store.ApprovalUnreached} {
+		if a, err := approvalOf(t, s, 7, call); err != nil || a.State != want {
+			t.Errorf("%s is %s (%v), want %s", call, a.State, err, want)
+		}
 	}
 }
 
@@ -103,7 +155,7 @@ func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
 	asked := question(1)
 	use := func(a store.Approval) (g store.Grant, err error) {
 		write(t, s, func(tx *store.Tx) error {
-			g, err = tx.UseGrant(a)
+			g, err = tx.UseGrant(a, nil)
 			return nil
 		})
 		return g, err

@@ -91,6 +91,7 @@ func (tx *Tx) MoveChat(channel string, from, to int64) error {
 		`UPDATE turns SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE inbox SET chat = ?3 WHERE state IN ('new', 'running') AND channel = ?1 AND chat = ?2`,
 		`UPDATE approvals SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
+		`UPDATE approvals SET home_chat = ?3 WHERE home_channel = ?1 AND home_chat = ?2`,
 		`UPDATE memories SET key = '' WHERE channel = ?1 AND chat = ?2 AND key IN (SELECT key FROM memories WHERE channel = ?1 AND chat = ?3)`,
 		`UPDATE memories SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE chunks SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,

@@ -57,9 +57,10 @@ var HotStatements = map[string]string{
 
 	"HeartbeatTokens": heartbeatTokensSQL,
 
-	"PendingApproval": pendingApprovalSQL,
-	"stopApprovals":   stopApprovalsSQL,
-	"openQuestions":   openQuestionsSQL,
+	"PendingApproval":  pendingApprovalSQL,
+	"UnreachApprovals": awayApprovalsSQL,
+	"stopApprovals":    stopApprovalsSQL,
+	"openQuestions":    openQuestionsSQL,
 }
 
 // Exec runs any statement.

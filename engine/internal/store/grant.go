@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -55,9 +56,13 @@ func (tx *Tx) AddGrant(g Grant) (GrantID, error) {
 }
 
 // UseGrant finds the grant that allows the call of an approval and notes its
-// use. Without one the error is ErrNotFound.
-func (tx *Tx) UseGrant(a Approval) (Grant, error) {
-	g, err := scanGrant(tx.tx.QueryRow(grantSQL, a.Hash, a.Address.Channel, a.Address.Chat, a.Sender, a.Tool, toMillis(tx.now)))
+// use. What only owners may decide takes a grant by one of the owners. Without a
+// grant the error is ErrNotFound.
+func (tx *Tx) UseGrant(a Approval, owners []int64) (Grant, error) {
+	g, err := scanGrant(tx.tx.QueryRow(grantSQL, a.Hash, a.home().Channel, a.home().Chat, a.Sender, a.Tool, toMillis(tx.now)))
+	if err == nil && a.Owners && !slices.Contains(owners, g.AddedBy) {
+		err = ErrNotFound
+	}
 	if err == nil {
 		err = tx.change(`UPDATE grants SET last_used = ? WHERE id = ?`, toMillis(tx.now), g.ID)
 	}

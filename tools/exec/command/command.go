@@ -41,6 +41,10 @@ type Line struct {
 	// runs: its programs, and what stands in the arguments of those that run
 	// others. Each is named as it stands and as the cd before it would have it.
 	Scripts []string
+	// RunsOthers says that the line may run files that it does not name, such as
+	// what a script runs or imports; Vague, that only a shell knows what these are
+	// called, so that they may have any name.
+	RunsOthers, Vague bool
 	// TooComplex says that the check was given up: what is found is not all, and
 	// the line is not plain.
 	TooComplex bool
@@ -104,6 +108,7 @@ func parseWithin(text string, steps *budget.Budget) (Line, error) {
 	}
 	l := Line{Text: text}
 	l.Plain, l.More = plain(text, file)
+	l.runs(file)
 	f := findings{led: map[string]string{}, budget: steps}
 	f.text(text)
 	l.Blocked, l.Programs, l.Scripts = f.blocked, f.programs, f.scripts()

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools"
+)
+
+// cause notes who caused the turn: the person of the last message. Messages of
+// several people are an owner's only when owners wrote all of them; else they are
+// those of the last one who is no owner.
+func (t *turn) cause(rows []store.Update) {
+	t.user, t.owned = 0, len(rows) > 0
+	for _, r := range rows {
+		owns := t.e.owns(gateway.Message{Address: reachable(r.Address), Sender: gateway.Sender{ID: r.From}})
+		if owns && !t.owned {
+			continue
+		}
+		t.user, t.owned = r.From, owns
+	}
+}
+
+// rowsOfItems are the updates of messages.
+func rowsOfItems(items []item) []store.Update {
+	rows := make([]store.Update, len(items))
+	for i, it := range items {
+		rows[i] = it.row
+	}
+	return rows
+}
+
+// ownerHere reports whether an owner can be asked in the chat of the turn: it is
+// an owner's own, or that of a group in which an owner asks.
+func (t *turn) ownerHere() bool {
+	at := t.row.Address
+	return isLocal(at) || slices.Contains(t.e.settings().Owners[at.Channel], at.Chat) || t.owned && isGroup(t.row)
+}
+
+// ownerChats are the private chats of owners that the bot may write to, those of
+// the turn's channel first.
+func (t *turn) ownerChats() []store.Address {
+	var all []store.Address
+	owners := t.e.settings().Owners
+	for _, channel := range slices.Compact([]string{t.row.Address.Channel, "telegram"}) {
+		for _, id := range owners[channel] {
+			at := store.Address{Channel: channel, Chat: id}
+			if t.e.gateway.Reachable(reachable(at).Chat) == nil {
+				all = append(all, at)
+			}
+		}
+	}
+	return all
+}
+
+// approveByOwner asks the first owner who can be reached, in their private chat,
+// and the next one when the request does not arrive. Each is asked under an id of
+// its own.
+func (t *turn) approveByOwner(ctx context.Context, asked store.Approval, q tools.Question) (tools.Answer, error) {
+	var tried []store.Address
+	for {
+		at, err := t.ownerToAsk(ctx, asked, tried)
+		if err != nil {
+			return tools.Answer{}, err
+		}
+		if at == (store.Address{}) {
+			return tools.Answer{Reason: noOwner}, t.e.tellNoOwner(ctx, asked, len(tried))
+		}
+		asked.Address = at
+		row, refusal, err := t.decide(ctx, asked, q)
+		if err != nil || refusal != "" || row.State != store.ApprovalUnreached {
+			return t.answered(row, refusal), err
+		}
+		tried = append(tried, row.Address)
+		asked.Call = fmt.Sprintf("%s/owner%d", q.Call.ID, len(tried))
+	}
+}
+
+// ownerToAsk is the chat in which the call was asked about already, or the next
+// one of an owner; the zero Address when there is none.
+func (t *turn) ownerToAsk(ctx context.Context, asked store.Approval, tried []store.Address) (at store.Address, err error) {
+	err = t.e.store.Read(ctx, func(tx *store.Tx) error {
+		known, err := tx.ApprovalOf(asked.Turn, asked.Call)
+		if err == nil {
+			at = known.Address
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		for _, owner := range t.ownerChats() {
+			gone, err := tx.ChatGone(owner.Channel, owner.Chat)
+			if err != nil {
+				return err
+			}
+			if gone == "" && !slices.Contains(tried, owner) {
+				at = owner
+				return nil
+			}
+		}
+		return nil
+	})
+	return at, err
+}
+
+// origin says who wants a call, where and by which schedule, for an owner who is
+// asked elsewhere and for whoever reads the question of a job: "" when it is plain.
+func (t *turn) origin(ctx context.Context, a store.Approval) string {
+	if !a.Away() && t.job == nil {
+		return ""
+	}
+	home := t.home()
+	name := ""
+	for _, m := range t.asked {
+		if m.Sender == t.user {
+			name = m.SenderName
+		}
+	}
+	if name == "" {
+		_ = t.e.store.Read(ctx, func(tx *store.Tx) (err error) { // an id will do
+			name, err = tx.ChatName(home.Channel, t.user)
+			return err
+		})
+	}
+	who := fmt.Sprint(t.user)
+	if name != "" {
+		who = inTicks(asName(name)) + " (" + who + ")"
+	}
+	var lines []string
+	switch {
+	case t.user == 0:
+		lines = append(lines, t.e.say(sayAskedByNobody))
+	case home.Chat == t.user || isLocal(home):
+		lines = append(lines, t.e.say(sayAskedPrivately, who))
+	default:
+		lines = append(lines, t.e.say(sayAskedIn, who, reachable(home)))
+	}
+	if t.job != nil {
+		lines = append(lines, t.e.say(sayAskedBySchedule, inTicks(asName(t.job.job.Name))))
+	}
+	return t.e.redact.Text(strings.Join(lines, "\n"))
+}
+
+// ownerKey is the key of the message that tells a chat that an owner was asked.
+func ownerKey(a store.Approval) string {
+	call, _, _ := strings.Cut(a.Call, "/")
+	return "owner/" + call
+}
+
+// notice tells the chat of a call that an owner was asked, once.
+func (e *Engine) notice(a store.Approval) []store.Out {
+	to := reachable(a.Home)
+	return outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(sayOwnerAsked, a.Tool)), ownerKey(a), 0)
+}
+
+// tellHome has the notice say what came of the request.
+func (e *Engine) tellHome(tx *store.Tx, a store.Approval, text string) error {
+	told, err := tx.OutNamed(ownerKey(a) + "/0")
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return addOuts(tx, e.replacement(a.Home, told.MessageID, text, ownerKey(a)+"/outcome"))
+}
+
+// tellNoOwner has the notice say that no owner could be reached, after some were
+// tried.
+func (e *Engine) tellNoOwner(ctx context.Context, a store.Approval, tried int) error {
+	if tried == 0 {
+		return nil
+	}
+	err := e.persist(ctx, a.Home, func(tx *store.Tx) error { return e.tellHome(tx, a, e.say(sayOwnerUnreached)) })
+	e.delivery.notify(a.Home)
+	return err
+}
+
+// unreach ends the requests that an owner's chat does not get, so that the next
+// owner is asked; the function wakes those who wait.
+func (e *Engine) unreach(tx *store.Tx, chat store.Address) (wake func(), err error) {
+	lost, err := tx.UnreachApprovals(chat.Channel, chat.Chat)
+	return func() {
+		for _, a := range lost {
+			e.questions.wake(a.ID)
+		}
+	}, err
+}

@@ -1,0 +1,59 @@
+package exec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"klawbot/tools"
+)
+
+// maxWatched is how many files and folders of a workspace are watched for changes
+// between a question and the start of what was asked about.
+const maxWatched = 10_000
+
+// noCode are the endings of files that hold notes, data or pictures: they change
+// often, and programs do not load them as code.
+var noCode = strings.Fields(`.md .txt .log .csv .tsv .pdf .jpg .jpeg .png .gif .webp .heic .mp3 .ogg .oga .wav .mp4 .mov .webm .doc .docx .xls .xlsx
+	.ppt .pptx .odt .ods .db .db-wal .db-shm .db-journal .sqlite .sqlite3 .jsonl .pid .lock .tmp`)
+
+// watched identifies the files of a workspace that a program may run or import: by
+// name, size and the time of the last change, which no tool can set. all takes
+// those in that are no code. once says why an approval must not be remembered.
+func watched(workspace fs.FS, all bool) (binds, once string) {
+	sum, entries := sha256.New(), 0
+	err := fs.WalkDir(workspace, ".", func(name string, d fs.DirEntry, err error) error {
+		if entries++; entries > maxWatched {
+			return fs.SkipAll
+		}
+		switch {
+		case err != nil && d != nil && d.IsDir():
+			return fs.SkipDir // nobody can run what cannot be read
+		case err != nil:
+			return nil
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.IsDir(), !all && slices.Contains(noCode, strings.ToLower(path.Ext(name))):
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		fmt.Fprintf(sum, "%q %v %d %d", name, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		if s, is := info.Sys().(*syscall.Stat_t); is {
+			fmt.Fprintf(sum, " %d %v", s.Ino, ctime(s))
+		}
+		fmt.Fprintln(sum)
+		return nil
+	})
+	if err != nil || entries > maxWatched {
+		return "", tools.TooManyFiles
+	}
+	return hex.EncodeToString(sum.Sum(nil)), tools.UnknownFiles
+}
