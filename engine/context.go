@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -139,19 +140,19 @@ func (t *turn) fixed() int {
 // system is the system prompt, the same in the whole turn.
 func (t *turn) system() string {
 	if t.prompt == "" {
-		t.prompt = t.e.prompt(t.row.Address.Channel)
+		t.prompt = t.e.prompt(t.row.Address.Channel, t.corePlaces())
 	}
 	return t.prompt
 }
 
 // prompt is the system prompt for a channel, which knows the bot's name there,
-// with the skills that there are and the core memory.
-func (e *Engine) prompt(channel string) string {
+// with the skills that there are and some parts of the core memory.
+func (e *Engine) prompt(channel string, places []memory.Place) string {
 	prompt := e.workspace.Prompt(e.health(channel).Name)
 	if index := e.skills.Index(); index != "" {
 		prompt += "\n\n" + index
 	}
-	facts, err := e.memory.core.Facts()
+	facts, err := e.memory.coreFor(places)
 	if err != nil {
 		e.log.Warn("core memory not read", "err", err)
 	}

@@ -50,6 +50,7 @@ type remembering struct {
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
 	quiet    *quiet
+	verdicts screenedParts
 	log      *slog.Logger
 	// messages wakes the goroutine that indexes what was said, waiting the one
 	// that embeds.
