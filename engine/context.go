@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -86,8 +87,16 @@ func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
 	t.past, t.first = append(t.past, window...), nothingShown
 	if n := len(window); n > 0 {
 		t.first = messages[len(messages)-n].ID
+		t.others = t.others || slices.ContainsFunc(messages[len(messages)-n:], t.fromOthers)
 	}
+	t.others = t.others || t.summed && isGroup(t.row) || slices.ContainsFunc(t.asked, t.fromOthers)
 	return fits
+}
+
+// fromOthers reports whether somebody else than an owner has a part in a message:
+// another person, or a run that has put its result into the chat.
+func (t *turn) fromOthers(m store.Message) bool {
+	return m.Body.Role == llm.RoleUser && !isLocal(t.row.Address) && !t.settings.owns(t.row.Address.Channel, m.Sender)
 }
 
 // steps is how many of the oldest messages that were read are left out, so that

@@ -48,7 +48,7 @@ var allowed = map[string]rule{
 	"engine/internal/store":              {[]string{"engine/internal/llm"}, "everything kept"},
 	"engine/internal/embed":              {nil, "text to vector"},
 	"engine/internal/memory":             {[]string{"engine/internal/store", "engine/internal/llm"}, "remember and recall"},
-	"engine/internal/workspace":          {nil, "reads a folder"},
+	"engine/internal/workspace":          {[]string{"tools/screen"}, "reads a folder; what enters prompts is screened"},
 	"internal/redact":                    {nil, "a leaf"},
 	"internal/httpclient":                {nil, "a leaf"},
 	"internal/telegramtest":              {nil, "a fake knows nothing of ours"},
