@@ -175,12 +175,12 @@ func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
 	return all, own, nil
 }
 
-// UpdateJob writes back everything of a job but its kind and where it comes from.
+// UpdateJob writes back everything of a job but its kind and what caused it.
 func (tx *Tx) UpdateJob(j Job) error {
-	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, channel = ?, chat = ?,
-			thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, changed_at = ? WHERE id = ?`,
-		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Target.Channel, j.Target.Chat,
-		j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(tx.now), j.ID)
+	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, home_channel = ?, home_chat = ?,
+			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, changed_at = ? WHERE id = ?`,
+		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Home.Channel, j.Home.Chat,
+		j.Home.Thread, j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(tx.now), j.ID)
 	if err != nil {
 		return fmt.Errorf("update job %d: %w", j.ID, err)
 	}
