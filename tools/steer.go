@@ -19,3 +19,10 @@ func (c Call) Steering(a Autonomy, layer, what string) Decision {
 func (c Call) Steers() bool {
 	return c.Owner || c.Decided.Verdict == Ask && c.Decided.OwnerOnly
 }
+
+// SteersByCommand reports whether a command or a program that runs may change such
+// a thing. Nobody sees before what it writes, so that an owner who has heard others
+// has to agree to the command.
+func (c Call) SteersByCommand() bool {
+	return c.Owner && !c.Others && !c.Heard || c.Steers() && c.Decided.Verdict == Ask
+}

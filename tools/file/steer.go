@@ -93,10 +93,8 @@ func steers(p place) bool {
 	if named(p.name) || named(p.shown) {
 		return true
 	}
-	if slices.ContainsFunc(Steering(), func(name string) bool { return leadsTo(p.root, name, p.name) }) {
-		return true
-	}
-	return linkedSkill(p)
+	leads := func(name string) bool { return leadsTo(p.root, name, p.name) }
+	return slices.ContainsFunc(Steering(), leads) || slices.ContainsFunc(skillPaths(p.root), leads)
 }
 
 // named reports whether a path is at or below a name that steers, however a file
@@ -115,17 +113,33 @@ func leadsTo(root *os.Root, name, to string) bool {
 	return err == nil && real != name && (to == real || strings.HasPrefix(to, real+"/"))
 }
 
-// linkedSkill reports whether a skill is a link to the place.
-func linkedSkill(p place) bool {
-	entries, err := fs.ReadDir(p.root.FS(), skills)
+// skillPaths are what may be links among the skills: their folders and the files
+// that a model is to follow.
+func skillPaths(root *os.Root) (all []string) {
+	entries, err := fs.ReadDir(root.FS(), skills)
 	if err != nil {
-		return false
+		return nil
 	}
 	for _, e := range entries[:min(len(entries), maxSkills)] {
 		folder := path.Join(skills, e.Name())
-		if leadsTo(p.root, folder, p.name) || leadsTo(p.root, path.Join(folder, "SKILL.md"), p.name) {
-			return true
+		all = append(all, folder, path.Join(folder, "SKILL.md"))
+	}
+	return all
+}
+
+// SteeringPaths are the names of Steering in a workspace and what links of these
+// names lead to, for those who keep commands from writing there.
+func SteeringPaths(workspace string) []string {
+	all := Steering()
+	root, err := openWorkspace(workspace)
+	if err != nil {
+		return all
+	}
+	defer root.Close()
+	for _, name := range append(Steering(), skillPaths(root)...) {
+		if real, err := resolve(root, name); err == nil && real != name && real != "." && !slices.Contains(all, real) {
+			all = append(all, real)
 		}
 	}
-	return false
+	return all
 }
