@@ -14,11 +14,11 @@ import (
 
 // corePlaces are the parts of the core memory that a chat sees, the nearest first.
 // Only in a private chat that is also what the person said there. "" is the
-// command line.
+// command line, and so is the place of a job that belongs to no chat.
 func corePlaces(chat string) []memory.Place {
 	id, err := gateway.ParseChatID(chat)
 	switch {
-	case chat == "" || err != nil:
+	case chat == "" || err != nil || id.Channel == jobChannel:
 		return []memory.Place{{}}
 	case id.ID < 0:
 		return []memory.Place{{Kind: memory.KindChats, ID: id.String()}, {}}
