@@ -125,7 +125,11 @@ func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faul
 		for _, j := range all {
 			there[j.Name] = j
 		}
-		e.attribute(wanted, by, all)
+		known, err := tx.Heartbeats(time.Now().Add(-authorKept))
+		if err != nil {
+			return err
+		}
+		e.attribute(wanted, by, known)
 		for _, w := range wanted {
 			was, found := there[w.Name]
 			if found && was.Kind != store.JobHeartbeat {

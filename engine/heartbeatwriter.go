@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -18,6 +19,10 @@ import (
 
 // maxHeartbeatFile bounds what is read to know who wrote the file, in bytes.
 const maxHeartbeatFile = 4 << 20
+
+// authorKept is how long the author of a task that was removed is known: an editor
+// may empty the file before it writes it.
+const authorKept = time.Hour
 
 // author is who wrote a task of the heartbeat: a chat and a person in it. The
 // zero value is a person at the machine, who may do what the owner may.
@@ -102,7 +107,7 @@ func (e *Engine) isOwner(a author) bool {
 }
 
 // attribute says for each wanted task who wrote it, given the one who wrote the
-// file as it is and the tasks that there were. A task that is as it was keeps its
+// file as it is and the tasks that there were lately. A task that is as it was keeps its
 // author, and so does what an owner only touches: a line of somebody who may do
 // less lends a task no more rights than that one has.
 func (e *Engine) attribute(wanted []store.Job, by author, there []store.Job) {
@@ -110,15 +115,13 @@ func (e *Engine) attribute(wanted []store.Job, by author, there []store.Job) {
 		w := &wanted[i]
 		from := by
 		for _, was := range there {
-			if was.Kind != store.JobHeartbeat {
-				continue
-			}
 			wrote := author{was.Home, was.Creator}
-			if sameBeat(was, *w) || e.isOwner(from) && !e.isOwner(wrote) && sharesLine(was.Message, w.Message) {
+			if was.State != store.JobRemoved && sameBeat(was, *w) {
 				from = wrote
-			}
-			if sameBeat(was, *w) {
 				break
+			}
+			if e.isOwner(from) && !e.isOwner(wrote) && sharesLine(was.Message, w.Message) {
+				from = wrote
 			}
 		}
 		w.Home, w.Creator = from.home, from.person

@@ -90,6 +90,8 @@ const (
 	jobsOnSQL   = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.state = 'on' ORDER BY j.id`
 	jobsSQL     = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.state IN ('on', 'paused') ORDER BY j.id`
 
+	heartbeatsSQL = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.kind = 'heartbeat' AND (j.state <> 'removed' OR j.changed_at >= ?) ORDER BY j.id DESC`
+
 	countJobsSQL = `SELECT count(*), coalesce(sum(home_channel = ? AND home_chat = ?), 0) FROM jobs WHERE state IN ('on', 'paused')`
 	pruneJobsSQL = `DELETE FROM jobs WHERE state IN ('done', 'removed') AND changed_at < ?`
 )
@@ -163,6 +165,16 @@ func (tx *Tx) Jobs(onlyOn bool) ([]Job, error) {
 	all, err := query(tx, scanJob, statement)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return all, nil
+}
+
+// Heartbeats lists the tasks of the heartbeat, also those that were removed since a
+// time, the newest first.
+func (tx *Tx) Heartbeats(since time.Time) ([]Job, error) {
+	all, err := query(tx, scanJob, heartbeatsSQL, toMillis(since))
+	if err != nil {
+		return nil, fmt.Errorf("list heartbeats: %w", err)
 	}
 	return all, nil
 }
