@@ -103,14 +103,15 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 	return t.executor.Execute(ctx, t.toolCall(c), journal{t})
 }
 
-// toolCall is a model's call with everything that a tool may know.
+// toolCall is a model's call with everything that a tool may know. What a person
+// wrote as a command comes from nobody else.
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
-	home := t.home()
+	home, model := t.home(), t.directed == nil
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: reachable(home).Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress, Heard: t.heard,
+		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress, Heard: t.heard && model, Others: t.others && model,
 		Within: t.within(), Owner: t.owned,
 	}
 }

@@ -159,7 +159,7 @@ func (e *Engine) memoryText(m gateway.Message) (string, error) {
 	case m.Group:
 		return e.say(sayPrivately, "memory"), nil
 	}
-	facts, err := e.memory.core.Facts()
+	facts, err := e.memory.coreFor(corePlaces(m.Address.Chat.String()))
 	if err != nil { // an owner wrote the file, and reads what is wrong with it
 		return inCode(e.redact.Text(err.Error())), nil
 	}

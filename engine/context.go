@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -85,8 +87,16 @@ func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
 	t.past, t.first = append(t.past, window...), nothingShown
 	if n := len(window); n > 0 {
 		t.first = messages[len(messages)-n].ID
+		t.others = t.others || slices.ContainsFunc(messages[len(messages)-n:], t.fromOthers)
 	}
+	t.others = t.others || t.summed && isGroup(t.row) || slices.ContainsFunc(t.asked, t.fromOthers)
 	return fits
+}
+
+// fromOthers reports whether somebody else than an owner has a part in a message:
+// another person, or a run that has put its result into the chat.
+func (t *turn) fromOthers(m store.Message) bool {
+	return m.Body.Role == llm.RoleUser && !isLocal(t.row.Address) && !t.settings.owns(t.row.Address.Channel, m.Sender)
 }
 
 // steps is how many of the oldest messages that were read are left out, so that
@@ -139,19 +149,19 @@ func (t *turn) fixed() int {
 // system is the system prompt, the same in the whole turn.
 func (t *turn) system() string {
 	if t.prompt == "" {
-		t.prompt = t.e.prompt(t.row.Address.Channel)
+		t.prompt = t.e.prompt(t.row.Address.Channel, t.corePlaces())
 	}
 	return t.prompt
 }
 
 // prompt is the system prompt for a channel, which knows the bot's name there,
-// with the skills that there are and the core memory.
-func (e *Engine) prompt(channel string) string {
+// with the skills that there are and some parts of the core memory.
+func (e *Engine) prompt(channel string, places []memory.Place) string {
 	prompt := e.workspace.Prompt(e.health(channel).Name)
 	if index := e.skills.Index(); index != "" {
 		prompt += "\n\n" + index
 	}
-	facts, err := e.memory.core.Facts()
+	facts, err := e.memory.coreFor(places)
 	if err != nil {
 		e.log.Warn("core memory not read", "err", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/workspace"
 )
 
 const (
@@ -48,6 +49,7 @@ func FreeSpace(dir string) (uint64, error) { return store.FreeSpace(dir) }
 // with a tool. Beside a running bot it changes nothing else.
 func Doctor(ctx context.Context, c Config) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
+	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), skillsOf(c))...)
 	all = append(all, serverFindings(ctx, c)...)
 	return append(all, modelFinding(ctx, c))
 }
@@ -58,6 +60,7 @@ func (e *Engine) examine(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store)}
+	all = append(all, promptFindings(e.workspace, e.skills)...)
 	if e.config.Examine != nil {
 		all = append(all, e.config.Examine(ctx)...)
 	}
@@ -77,6 +80,22 @@ func (e *Engine) examine(ctx context.Context) string {
 		}
 	}
 	return inCode(e.redact.Text(strings.Join(lines, "\n")))
+}
+
+// promptFindings say what is kept out of the prompt, none when nothing is.
+func promptFindings(w *workspace.Workspace, s *workspace.Skills) []Finding {
+	left := w.LeftOut()
+	skills, err := s.Check()
+	for _, k := range skills {
+		if err == nil && k.Refused {
+			left = append(left, fmt.Sprintf("skills/%s (%s)", k.Folder, k.Fault))
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return []Finding{Ill("prompt", "klawbot screen < FILE says what is found; write it in other words",
+		fmt.Errorf("left out of the prompt: %s", strings.Join(left, "; ")))}
 }
 
 func databaseFindings(ctx context.Context, c Config) []Finding {

@@ -109,6 +109,10 @@ func (e *Engine) tellHeartbeat(ctx context.Context, faults string, atStart bool)
 // planHeartbeat makes the jobs of the heartbeat the same as the file, and returns
 // what is wrong with it.
 func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faults []string, err error) {
+	by, err := e.heartbeatAuthor(ctx)
+	if err != nil {
+		return nil, err
+	}
 	wanted, faults := e.beats(ctx, h)
 	changed := false
 	err = e.store.Write(ctx, func(tx *store.Tx) error {
@@ -121,6 +125,11 @@ func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faul
 		for _, j := range all {
 			there[j.Name] = j
 		}
+		known, err := tx.Heartbeats(time.Now().Add(-authorKept))
+		if err != nil {
+			return err
+		}
+		e.attribute(wanted, by, known)
 		for _, w := range wanted {
 			was, found := there[w.Name]
 			if found && was.Kind != store.JobHeartbeat {
@@ -221,7 +230,7 @@ func putBeat(tx *store.Tx, was, w store.Job) (changed bool, err error) {
 		_, err := tx.AddJob(w)
 		return true, err
 	}
-	same := was.Cron == w.Cron && was.Zone == w.Zone && was.Message == w.Message && was.Model == w.Model && was.Target == w.Target
+	same := sameBeat(was, w) && was.Zone == w.Zone && was.Home == w.Home && was.Creator == w.Creator
 	if w.Cron == "" && was.At.After(w.At) {
 		same = false // heartbeat.every is shorter now
 	}
@@ -229,6 +238,7 @@ func putBeat(tx *store.Tx, was, w store.Job) (changed bool, err error) {
 		return false, nil
 	}
 	was.Cron, was.Zone, was.Message, was.Model, was.Target = w.Cron, w.Zone, w.Message, w.Model, w.Target
+	was.Home, was.Creator = w.Home, w.Creator
 	was.At, was.NextRun, was.State, was.Note, was.Failures = w.At, w.NextRun, store.JobOn, "", 0
 	return true, tx.UpdateJob(was)
 }

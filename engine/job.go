@@ -359,8 +359,12 @@ func kindName(j store.Job) string {
 	return string(j.Kind)
 }
 
-// ownsJob reports whether an owner made a job.
+// ownsJob reports whether an owner made a job. A task of the heartbeat is nobody's:
+// its text may be of several hands.
 func (e *Engine) ownsJob(j store.Job) bool {
+	if j.Kind == store.JobHeartbeat {
+		return false
+	}
 	if j.Home.Channel == "" {
 		return j.Origin == "command"
 	}

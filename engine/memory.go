@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/tools/guide"
 	"klawbot/tools/recall"
+	"klawbot/tools/screen"
 )
 
 // MemorySettings say how things are kept and found.
@@ -50,6 +52,7 @@ type remembering struct {
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
 	quiet    *quiet
+	verdicts screenedParts
 	log      *slog.Logger
 	// messages wakes the goroutine that indexes what was said, waiting the one
 	// that embeds.
@@ -160,6 +163,10 @@ func (r *remembering) importUser() {
 	text, err := r.File("USER.md", "")
 	if err != nil {
 		return // there is none
+	}
+	if v := screen.Text(text); v.Level == screen.Block {
+		r.log.Warn("USER.md not taken over into the core memory: it looks like an injection", "found", strings.Join(v.Rules(), ", "))
+		return
 	}
 	taken, err := r.core.ImportUser(text)
 	switch {

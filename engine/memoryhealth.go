@@ -30,9 +30,13 @@ func memoryFinding(ctx context.Context, r *remembering, db *store.Store) Finding
 	if err != nil {
 		return Ill("memory", "mend that file; until then no answer knows the core memory", err)
 	}
+	if left := r.leftOut(facts); len(left) > 0 {
+		return Ill("memory", "klawbot memory edit: write it in other words, or delete it",
+			fmt.Errorf("no prompt gets %s of the core memory: it looks like an injection", some(left)))
+	}
 	text := fmt.Sprintf("stored, found and forgot a memory in %s", took)
 	if others := facts.Others(); len(others) > 0 {
-		text = fmt.Sprintf("nobody reads %q of the core memory, only user and agent; %s", others, text)
+		text = fmt.Sprintf("nobody reads %q of the core memory, only user, agent, chats and people; %s", others, text)
 	}
 	if left := r.files.LeftOut(); len(left) > 0 {
 		text = fmt.Sprintf("no search finds %s (larger than 1 MiB, or no ordinary file); %s", some(left), text)

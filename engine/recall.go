@@ -198,38 +198,6 @@ func onlyMemory(tx *store.Tx, key string) (store.Memory, error) {
 	return store.Memory{}, fmt.Errorf("several chats have a memory '%s'; give its id: %s", key, strings.Join(places, ", "))
 }
 
-// Core returns the core memory as JSON.
-func (r *remembering) Core() (string, error) {
-	facts, err := r.core.Facts()
-	if err != nil {
-		return "", err
-	}
-	return facts.JSON()
-}
-
-// SetCore stores a fact in the core memory.
-func (r *remembering) SetCore(section, key, value string) error {
-	_, _, err := r.core.Set(section, key, value)
-	return coreError(err)
-}
-
-// DeleteCore removes a fact from the core memory.
-func (r *remembering) DeleteCore(section, key string) error {
-	_, err := r.core.Delete(section, key)
-	return coreError(err)
-}
-
-// coreError says it in the words of the tools.
-func coreError(err error) error {
-	switch {
-	case errors.Is(err, memory.ErrSection):
-		return recall.ErrSection
-	case errors.Is(err, memory.ErrNoKey):
-		return recall.ErrNotFound
-	}
-	return err
-}
-
 // File reads a memory file of the workspace, or the journal of a day.
 func (r *remembering) File(name, day string) (string, error) {
 	if day != "" {

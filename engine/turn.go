@@ -70,7 +70,9 @@ type turn struct {
 	said []store.Message
 	// heard says that the model has read text that a tool brought from outside.
 	heard bool
-	show  *presence
+	// others says that it has read what people said who are no owners.
+	others bool
+	show   *presence
 	// asking is full while the person is asked something for a program.
 	asking chan struct{}
 	// partial is the text of the answer that was streaming when the turn ended.

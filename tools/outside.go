@@ -119,11 +119,13 @@ func (p capture) source(text string) string {
 	return clip(text, maxSource)
 }
 
-// kept screens what a call wants to keep for a model to read later, when it may
-// come from outside: orders of others must not outlive the turn. A person has
-// to agree to what looks like one, and what is one is not kept.
+// kept screens what a call wants to keep for a model to read later, unless an
+// owner alone is its source: orders of others must not outlive the turn. What is
+// one is not kept. Where the text may come from outside, a person has to agree to
+// what looks like one.
 func (s Spec) kept(d Decision, c Call) Decision {
-	if len(s.Keeps) == 0 || d.Verdict == Deny || !c.Heard && (c.Origin == OriginPerson || c.Origin == "") {
+	outside := c.Heard || c.Origin != OriginPerson && c.Origin != ""
+	if len(s.Keeps) == 0 || d.Verdict == Deny || !outside && c.Owner && !c.Others {
 		return d
 	}
 	var args map[string]any
@@ -145,7 +147,7 @@ func (s Spec) kept(d Decision, c Call) Decision {
 		return Decision{Verdict: Deny, Layer: layerScreen, Reason: "what shall be kept holds orders that may come from outside (" + found + ")"}
 	case steps.Spent() && d.Verdict == Allow:
 		return tooComplex(layerScreen)
-	case v.Level == screen.Warn && d.Verdict == Allow:
+	case v.Level == screen.Warn && d.Verdict == Allow && outside:
 		d.Verdict, d.Layer, d.Reason = Ask, layerScreen, "What shall be kept may be an order from outside ("+found+")"
 	}
 	return d

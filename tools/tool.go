@@ -189,6 +189,8 @@ type Call struct {
 	// Heard says that the turn has read text from outside before this call, so
 	// that what the call keeps may come from there.
 	Heard bool
+	// Others says that the conversation holds what people said who are no owners.
+	Others bool
 	// Within is what the run that caused this one may do, nil for a run that
 	// nobody caused: a call may never do more.
 	Within *Scope

@@ -15,7 +15,7 @@ import (
 func plugins(l *live, b *box, log *slog.Logger) *plugin.Host {
 	return plugin.New(plugin.Config{
 		Dir: filepath.Join(b.folders.data, "plugins"), Workspace: b.folders.workspace, Log: log,
-		Keep:     l.readOnly,
+		Keep:     b.readOnly,
 		Slow:     filepath.Join(b.folders.data, "plugins.json"),
 		Runner:   b.plugins,
 		ReadOnly: func() []string { return l.config().Tools.Plugins.ReadOnly },

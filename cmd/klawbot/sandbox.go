@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine"
 	"klawbot/tools"
+	"klawbot/tools/file"
 	"klawbot/tools/sandbox"
 	"klawbot/tools/self"
 )
@@ -63,13 +64,13 @@ func (b *box) get() (*sandbox.Sandbox, error) {
 }
 
 // make makes a sandbox of the configuration, or nil when it is off.
-func (c Sandbox) make(f folders, file string, gate *sandbox.Gate) (*sandbox.Sandbox, error) {
+func (c Sandbox) make(f folders, configuration string, gate *sandbox.Gate) (*sandbox.Sandbox, error) {
 	if c.Type == sandbox.TypeOff {
 		return nil, nil
 	}
 	config := sandbox.Config{
 		Type: c.Type, Image: c.Image, Network: c.Network,
-		Workspace: f.workspace, Skills: filepath.Join(f.data, "skills"), Data: f.data, Configuration: file, Gate: gate,
+		Workspace: f.workspace, Skills: filepath.Join(f.data, "skills"), Data: f.data, Configuration: configuration, Gate: gate,
 		Limits: sandbox.Limits{MemoryMB: c.MemoryMB, CPUs: c.CPUs, Pids: c.Pids, Seconds: c.TimeSeconds, DiskMB: c.DiskMB},
 	}
 	for _, text := range c.Mounts {
@@ -117,11 +118,15 @@ func (b *box) shell() sandbox.Runner {
 	return s
 }
 
-// readOnly names the files of the workspace that commands in a sandbox may not
-// change. A run that nobody is at does not plan others by way of the heartbeat's
-// file, unless the owner's policy lets it plan.
-func (l *live) readOnly(c tools.Call) []string {
-	if c.Origin == tools.OriginPerson || c.Origin == "" || slices.Contains(l.config().Tools.Policy.Scheduled.Allow, "schedule_add") {
+// readOnly names the files of the workspace that commands in a sandbox, and git,
+// may not change: what steers the bot, unless an owner wants it. A run that nobody
+// is at does not plan others by way of the heartbeat's file, unless the owner's
+// policy lets it plan.
+func (b *box) readOnly(c tools.Call) []string {
+	if !c.SteersByCommand() {
+		return file.SteeringPaths(b.folders.workspace)
+	}
+	if c.Origin == tools.OriginPerson || c.Origin == "" || slices.Contains(b.live.config().Tools.Policy.Scheduled.Allow, "schedule_add") {
 		return nil
 	}
 	return []string{engine.HeartbeatFile}

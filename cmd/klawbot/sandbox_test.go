@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,17 +105,41 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestRunsDoNotPlanByCommands: only a person's commands may write the heartbeat's
-// file, unless the owner lets runs plan.
+// TestRunsDoNotPlanByCommands: of an owner's commands only a person's may write the
+// heartbeat's file, unless the owner lets runs plan.
 func TestRunsDoNotPlanByCommands(t *testing.T) {
 	b := testBox(t, "")
 	for origin, want := range map[tools.Origin]int{tools.OriginPerson: 0, tools.OriginSchedule: 1, tools.OriginSubagent: 1} {
-		if got := b.live.readOnly(tools.Call{Origin: origin}); len(got) != want || want == 1 && got[0] != "HEARTBEAT.md" {
+		if got := b.readOnly(tools.Call{Origin: origin, Owner: true}); len(got) != want || want == 1 && got[0] != "HEARTBEAT.md" {
 			t.Errorf("%s: %v", origin, got)
 		}
 	}
 	b.live.current.Store(mustParse(t, "tools: {policy: {scheduled: {allow: [schedule_add, shell]}}}\n"))
-	if got := b.live.readOnly(tools.Call{Origin: tools.OriginSchedule}); got != nil {
+	if got := b.readOnly(tools.Call{Origin: tools.OriginSchedule, Owner: true}); got != nil {
 		t.Errorf("although runs may plan: %v", got)
+	}
+}
+
+// TestCommandsDoNotSteerTheBot: commands of others, and of an owner's model that has
+// read something, leave what enters prompts alone, unless an owner agreed to them.
+func TestCommandsDoNotSteerTheBot(t *testing.T) {
+	b := testBox(t, "")
+	asked := tools.Decision{Verdict: tools.Ask}
+	for _, c := range []struct {
+		call tools.Call
+		free bool
+	}{
+		{tools.Call{Owner: true}, true},
+		{tools.Call{Owner: true, Heard: true}, false},
+		{tools.Call{Owner: true, Others: true}, false},
+		{tools.Call{Owner: true, Heard: true, Decided: asked}, true},
+		{tools.Call{Chat: "telegram_222"}, false},
+		{tools.Call{Chat: "telegram_222", Decided: asked}, false},
+		{tools.Call{Chat: "telegram_222", Decided: tools.Decision{Verdict: tools.Ask, OwnerOnly: true}}, true},
+	} {
+		got := b.readOnly(c.call)
+		if c.free != (got == nil) || !c.free && (!slices.Contains(got, "AGENTS.md") || !slices.Contains(got, "skills")) {
+			t.Errorf("%+v: %v", c.call, got)
+		}
 	}
 }

@@ -70,17 +70,17 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	}
 	p.shell = exec.NewShell(exec.ShellConfig{
 		Workspace: f.workspace, Settings: func() exec.ShellSettings { return l.config().shell() }, AllowHardlinks: files.AllowHardlinks,
-		Runner: p.box.shell, Gate: &p.box.gate, ReadOnly: l.readOnly,
+		Runner: p.box.shell, Gate: &p.box.gate, ReadOnly: p.box.readOnly,
 	})
 	p.plugins = plugins(l, p.box, log)
-	code := exec.NewCode(exec.CodeConfig{Workspace: f.workspace, Sandbox: p.box.code, ReadOnly: l.readOnly})
+	code := exec.NewCode(exec.CodeConfig{Workspace: f.workspace, Sandbox: p.box.code, ReadOnly: p.box.readOnly})
 	p.config = engine.Config{
 		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
 		Settings: func() engine.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
-		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: l.readOnly})}), OpenFile: file.Opener(files),
+		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.data),
 		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log), Sources: []tools.Source{p.plugins},
 		Background: p.shell.InBackground,

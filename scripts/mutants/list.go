@@ -884,7 +884,7 @@ var mutants = []mutant{
 		"TestCentredQueries",
 	},
 	{
-		"engine/internal/memory/core.go", `f.others = sections`, `f.others = nil`,
+		"engine/internal/memory/corepart.go", `p.others = sections`, `p.others = nil`,
 		"TestCoreMemoryKeepsSectionsThatNobodyReads",
 	},
 	{
@@ -1064,8 +1064,110 @@ var mutants = []mutant{
 		"TestInjectionsAreWithheld",
 	},
 	{
-		"tools/outside.go", `!c.Heard && (c.Origin == OriginPerson || c.Origin == "")`, `c.Origin == OriginPerson || c.Origin == ""`,
+		"tools/outside.go", `outside := c.Heard || c.Origin`, `outside := c.Origin`,
 		"TestWritesThatMayComeFromOutsideAreScreened",
+	},
+	{
+		"tools/steer.go", `if c.Owner && !c.Others && (!c.Heard || a == Full) {`, `if c.Owner || c.Chat != "" {`,
+		"TestSteering",
+	},
+	{
+		"tools/steer.go", `return c.Owner && !c.Others && !c.Heard || c.Steers() && c.Decided.Verdict == Ask`, `return c.Owner || c.Decided.Verdict == Ask`,
+		"TestSteering",
+	},
+	{
+		"tools/outside.go", `!outside && c.Owner && !c.Others {`, `!outside {`,
+		"TestWritesThatMayComeFromOutsideAreScreened",
+	},
+	{
+		"tools/file/steer.go", `if named(p.name) || named(p.shown) {`, `if named(p.shown) {`,
+		"TestWhatSteersTheBotNeedsAnOwner",
+	},
+	{
+		"tools/file/steer.go", `slices.ContainsFunc(Steering(), leads) ||`, `false &&`,
+		"TestWhatSteersTheBotNeedsAnOwner",
+	},
+	{
+		"tools/file/steer.go", `slices.ContainsFunc(skillPaths(p.root), leads)`, `false`,
+		"TestWhatSteersTheBotNeedsAnOwner",
+	},
+	{
+		"tools/file/steer.go", `strings.EqualFold(first, s) &&`, `first == s &&`,
+		"TestWhatSteersTheBotNeedsAnOwner",
+	},
+	{
+		"tools/file/steer.go", `v.Level == screen.Block {`, `v.Level > screen.Block {`,
+		"TestOrdersAreNotWrittenIntoPrompts",
+	},
+	{
+		"tools/file/steer.go", `guarded := steers(p)`, `guarded := p.name == ""`,
+		"TestUndoOfWhatSteersTheBotNeedsAnOwner",
+	},
+	{
+		"tools/file/alter.go", `if !a.call.Steers() && steers(p) {`, `if !a.call.Steers() && p.name == "" {`,
+		"TestALinkThatComesLaterOpensNothing",
+	},
+	{
+		"tools/sandbox/readonly.go", `slices.EqualFunc(k.below, now.below,`, `len(k.below) == len(now.below) || slices.EqualFunc(k.below, now.below,`,
+		"TestSandboxKeepsReadOnlyFolders",
+	},
+	{
+		"tools/sandbox/readonly.go", `filepath.Base(name) != name ||`, ``,
+		"TestSandboxKeepsReadOnlyFolders",
+	},
+	{
+		"cmd/klawbot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
+		"TestCommandsDoNotSteerTheBot",
+	},
+	{
+		"engine/internal/workspace/workspace.go", `v.Level == screen.Block && name != HeartbeatFile`, `v.Level > screen.Block && name != HeartbeatFile`,
+		"TestInjectionsStayOutOfThePrompt",
+	},
+	{
+		"engine/internal/workspace/shelf.go", `v.Level == screen.Block {`, `v.Level > screen.Block {`,
+		"TestSkillsThatLookLikeInjectionsAreNotUsed",
+	},
+	{
+		"engine/internal/memory/corepart.go", `if refused(factLine(key, s.from[key])) {`, `if refused("") {`,
+		"TestScreenedPart",
+	},
+	{
+		"engine/internal/memory/corepart.go", `text != "" && refused(text)`, `text != "" && refused("")`,
+		"TestScreenedPart",
+	},
+	{
+		"engine/internal/memory/corepart.go", `maps.Copy(all.Agent, farther.Agent)`, `maps.Copy(all.User, farther.Agent)`,
+		"TestNearerPartOfTheCoreMemory",
+	},
+	{
+		"engine/internal/memory/corepart.go", `if part.size() > maxPart {`, `if part.size() > maxCore {`,
+		"TestPartsOfTheCoreMemoryAreBounded",
+	},
+	{
+		"engine/internal/memory/corepart.go", `return oneLine(key) + ": " + oneLine(value)`, `return key + ": " + value`,
+		"TestFactsStayInTheirLine",
+	},
+	{
+		"engine/corememory.go", `case id.ID < 0:
+		return []memory.Place{{Kind: memory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
+		return []memory.Place{{Kind: memory.KindChats, ID: id.String()}, {Kind: memory.KindPeople, ID: "telegram_11"}, {}}`,
+		"TestCoreMemoryOfAChat",
+	},
+	{
+		"engine/corememory.go", `if t.job != nil && !sameChat(home, workplace(t.job.job)) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"TestCoreMemoryOfARun",
+	},
+	{
+		"engine/corememory.go", `known.kept, known.left = part.Screened(refusedInPrompt)`, `known.kept, known.left = part.Screened(func(string) bool { return false })`,
+		"TestDoctorNamesWhatIsLeftOutOfPrompts",
+	},
+	{
+		"engine/corememory.go", `section == memory.SectionAgent && facts.At(memory.Place{}).Holds(section, key)`, `section == "" && facts.At(memory.Place{}).Holds(section, key)`,
+		"TestChangesOfTheCoreMemory",
+	},
+	{
+		"engine/heartbeatwriter.go", `e.isOwner(from) && !e.isOwner(wrote) && sharesLine`, `e.isOwner(wrote) && !e.isOwner(from) && sharesLine`,
+		"TestTasksKeepTheirAuthors",
 	},
 	{
 		"cmd/klawbot/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,

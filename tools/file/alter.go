@@ -60,6 +60,9 @@ func (f *files) alter(ctx context.Context, a alteration) (shown string, err erro
 	if err := writable(a.written, p); err != nil {
 		return "", err
 	}
+	if !a.call.Steers() && steers(p) { // since its policy was asked
+		return "", refuse(tools.Security, "Access denied: %s steers the bot in every chat; an owner has to agree", quote(p.shown))
+	}
 	unlock, err := lockRoot(ctx, p.root)
 	if err != nil {
 		return "", err

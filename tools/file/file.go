@@ -57,7 +57,7 @@ func New(c Config) []tools.Tool {
 		}, texts, f.read),
 		tools.New(tools.Spec{
 			Name: "file_write", Group: tools.GroupFiles, Timeout: timeout, Changes: true, Outside: true,
-			Aliases: []tools.Alias{{Name: "write_file"}},
+			Permit: f.permitWrite, Aliases: []tools.Alias{{Name: "write_file"}},
 		}, texts, f.write),
 		tools.New(tools.Spec{
 			Name: "file_list", Group: tools.GroupFiles, Timeout: timeout,
@@ -65,7 +65,7 @@ func New(c Config) []tools.Tool {
 		}, texts, f.list),
 		tools.New(tools.Spec{
 			Name: "file_edit", Group: tools.GroupFiles, Timeout: timeout, Changes: true, Outside: true,
-			Aliases:   []tools.Alias{{Name: "edit_file"}, {Name: "file_patch"}},
+			Permit: f.permitWrite, Aliases: []tools.Alias{{Name: "edit_file"}, {Name: "file_patch"}},
 			Arguments: map[string]string{"old_string": "old_str", "new_string": "new_str"},
 		}, texts, f.edit),
 		tools.New(tools.Spec{
@@ -74,6 +74,7 @@ func New(c Config) []tools.Tool {
 		}, texts, f.search),
 		tools.New(tools.Spec{
 			Name: "file_undo", Group: tools.GroupFiles, Timeout: timeout, Changes: true, ChangesWhen: reverts,
+			Permit: f.permitUndo,
 		}, texts, f.undo),
 	}
 }

@@ -51,7 +51,7 @@ func (b bench) call(name string, pairs ...any) tools.Result {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return b.execute(tools.Call{ID: "c1", Name: name, Arguments: source})
+	return b.execute(tools.Call{ID: "c1", Name: name, Arguments: source, Owner: true}) // the command line
 }
 
 // execute executes a call that records its changes in the bench.

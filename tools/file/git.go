@@ -12,11 +12,15 @@ import (
 func protected(name string) bool {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' })
 	return slices.ContainsFunc(parts, func(part string) bool {
-		part = strings.Map(visible, part)
-		part, _, _ = strings.Cut(part, ":")
-		part = strings.TrimRight(part, " .")
+		part = plainName(part)
 		return strings.EqualFold(part, ".git") || strings.EqualFold(part, "git~1")
 	})
+}
+
+// plainName is a name without what some file systems leave out of it.
+func plainName(name string) string {
+	name, _, _ = strings.Cut(strings.Map(visible, name), ":")
+	return strings.TrimRight(name, " .")
 }
 
 // visible drops what HFS+ ignores in names.

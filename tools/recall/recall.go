@@ -29,6 +29,18 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrSection means that the core memory has no such section.
 	ErrSection = errors.New("no such section")
+	// ErrOwners means that the bot's part has the fact, and a chat cannot change it.
+	ErrOwners = errors.New("the bot's part has it")
+)
+
+// Scope says who sees a fact of the core memory.
+type Scope string
+
+// The scopes: the chat of the call, in a private chat the person, and the whole
+// bot.
+const (
+	ScopeChat Scope = "chat"
+	ScopeBot  Scope = "bot"
 )
 
 // Hit is a text that was found.
@@ -58,11 +70,14 @@ type Memory interface {
 	// Forget deletes a memory of the chat by its key, or by its id when the key is
 	// empty.
 	Forget(ctx context.Context, c tools.Call, key string, id int64) error
-	// Core returns the core memory as JSON.
-	Core() (string, error)
+	// Core returns what the call's chat sees of the core memory, as JSON.
+	Core(c tools.Call) (string, error)
+	// CoreScope is the scope that a change of a fact has when the call asks for
+	// asked, which may be empty. Removing means the place where the fact is.
+	CoreScope(c tools.Call, asked Scope, section, key string, removing bool) Scope
 	// SetCore stores a fact, DeleteCore removes one.
-	SetCore(section, key, value string) error
-	DeleteCore(section, key string) error
+	SetCore(c tools.Call, to Scope, section, key, value string) error
+	DeleteCore(c tools.Call, from Scope, section, key string) error
 	// File returns a memory file of the workspace by its name, and the journal of a
 	// day (2006-01-02) by an empty one.
 	File(name, day string) (text string, err error)
@@ -93,14 +108,16 @@ func New(m Memory) []tools.Tool {
 	history.Aliases = []tools.Alias{{Name: "conversation_recall"}}
 	update := changes("memory_core_update")
 	update.Keeps = []string{"key", "value"}
-	update.Permit = confirmed
+	update.Permit = f.permitUpdate
+	remove := changes("memory_core_delete")
+	remove.Permit = f.permitRemove
 	return []tools.Tool{
 		tools.New(search, texts, f.search),
 		tools.New(save, texts, f.save),
 		tools.New(changes("memory_forget"), texts, f.forget),
 		tools.New(reads("memory_core_get"), texts, f.core),
 		tools.New(update, texts, f.update),
-		tools.New(changes("memory_core_delete"), texts, f.remove),
+		tools.New(remove, texts, f.remove),
 		tools.New(reads("memory_get"), texts, f.file),
 		tools.New(history, texts, f.history),
 	}
@@ -201,8 +218,32 @@ func (f family) forget(ctx context.Context, c tools.Call, a forgetArgs) tools.Re
 	return tools.OK("OK: memory '" + name + "' forgotten")
 }
 
-func (f family) core(context.Context, tools.Call, struct{}) tools.Result {
-	text, err := f.memory.Core()
+// permitUpdate has an owner agree to a fact that every chat would know, when the
+// owner is not the one who wants it.
+func (f family) permitUpdate(c tools.Call, a tools.Autonomy) tools.Decision {
+	var args updateArgs
+	if err := json.Unmarshal(c.Arguments, &args); err != nil {
+		return tools.Decision{Verdict: tools.Deny, Layer: "memory", Reason: "the arguments cannot be read"}
+	}
+	if f.memory.CoreScope(c, args.Scope, args.Section, args.Key, false) == ScopeBot {
+		return c.Steering(a, "memory", "The core memory of the bot")
+	}
+	return confirmed(c, a)
+}
+
+func (f family) permitRemove(c tools.Call, a tools.Autonomy) tools.Decision {
+	var args removeArgs
+	if err := json.Unmarshal(c.Arguments, &args); err != nil {
+		return tools.Decision{Verdict: tools.Deny, Layer: "memory", Reason: "the arguments cannot be read"}
+	}
+	if f.memory.CoreScope(c, args.Scope, args.Section, args.Key, true) == ScopeBot {
+		return c.Steering(a, "memory", "The core memory of the bot")
+	}
+	return tools.Decision{Verdict: tools.Allow}
+}
+
+func (f family) core(_ context.Context, c tools.Call, _ struct{}) tools.Result {
+	text, err := f.memory.Core(c)
 	if err != nil {
 		return failed(err)
 	}
@@ -213,22 +254,29 @@ type updateArgs struct {
 	Section string `json:"section"`
 	Key     string `json:"key"`
 	Value   string `json:"value"`
+	Scope   Scope  `json:"scope,omitempty" enum:"chat,bot"`
 }
 
-func (f family) update(_ context.Context, _ tools.Call, a updateArgs) tools.Result {
+func (f family) update(_ context.Context, c tools.Call, a updateArgs) tools.Result {
 	if a.Key == "" {
 		return tools.Fail(tools.Validation, "key must not be empty")
 	}
-	return coreResult(f.memory.SetCore(a.Section, a.Key, a.Value), a.Section, a.Key, "updated")
+	scope := f.memory.CoreScope(c, a.Scope, a.Section, a.Key, false)
+	return coreResult(f.memory.SetCore(c, scope, a.Section, a.Key, a.Value), a.Section, a.Key, "updated")
 }
 
 type removeArgs struct {
 	Section string `json:"section"`
 	Key     string `json:"key"`
+	Scope   Scope  `json:"scope,omitempty" enum:"chat,bot"`
 }
 
-func (f family) remove(_ context.Context, _ tools.Call, a removeArgs) tools.Result {
-	return coreResult(f.memory.DeleteCore(a.Section, a.Key), a.Section, a.Key, "deleted")
+func (f family) remove(_ context.Context, c tools.Call, a removeArgs) tools.Result {
+	scope := f.memory.CoreScope(c, a.Scope, a.Section, a.Key, true)
+	if scope == ScopeBot && !c.Steers() {
+		return coreResult(ErrNotFound, a.Section, a.Key, "") // it was in the chat's part until now
+	}
+	return coreResult(f.memory.DeleteCore(c, scope, a.Section, a.Key), a.Section, a.Key, "deleted")
 }
 
 func coreResult(err error, section, key, done string) tools.Result {
@@ -237,6 +285,8 @@ func coreResult(err error, section, key, done string) tools.Result {
 		return tools.Fail(tools.Validation, "section must be 'user' or 'agent'")
 	case errors.Is(err, ErrNotFound):
 		return tools.Fail(tools.NotFound, fmt.Sprintf("key '%s' not found in '%s'", key, section))
+	case errors.Is(err, ErrOwners):
+		return tools.Fail(tools.PolicyDenied, fmt.Sprintf("%s.%s is set for the whole bot and holds here too; use another key, or scope bot, which an owner has to agree to", section, key))
 	case err != nil:
 		return failed(err)
 	}

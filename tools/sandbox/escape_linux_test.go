@@ -427,3 +427,40 @@ func TestSandboxKeepsReadOnlyFiles(t *testing.T) {
 		}
 	})
 }
+
+// TestSandboxKeepsReadOnlyFolders: what is in them, what is not yet, and links.
+func TestSandboxKeepsReadOnlyFolders(t *testing.T) {
+	kinds(t, func(t *testing.T, kind string) {
+		b := newBox(t, kind, nil)
+		inside := func(name string) string { return filepath.Join(b.workspace, name) }
+		for name, text := range map[string]string{"skills/tea/SKILL.md": "as it was", "notes/style.md": "as it was", "style.md": "as it was"} {
+			if err := os.MkdirAll(filepath.Dir(inside(name)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(inside(name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, target := range map[string]string{"SOUL.md": "style.md", "TOOLS.md": "notes/style.md"} {
+			if err := os.Symlink(target, inside(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustRun(t, b, sandbox.Command{
+			Argv: []string{"sh", "-c", "cat skills/tea/SKILL.md; echo new >skills/tea/SKILL.md; mkdir skills/soup && echo new >skills/soup/SKILL.md; mv skills away; mkdir skills; " +
+				"echo new >style.md; rm SOUL.md; echo new >SOUL.md; mv notes elsewhere; mkdir notes; echo new >notes/style.md; echo new >other.md"}, Dir: b.workspace,
+			ReadOnly: []string{"skills", "SOUL.md", "TOOLS.md", "style.md", "notes/style.md"},
+		})
+		for _, name := range []string{"skills/tea/SKILL.md", "SOUL.md", "TOOLS.md", "style.md"} {
+			if text, err := os.ReadFile(inside(name)); string(text) != "as it was" {
+				t.Errorf("%s holds %q, %v", name, text, err)
+			}
+		}
+		if _, err := os.Stat(inside("skills/soup")); !os.IsNotExist(err) {
+			t.Errorf("a skill was made: %v", err)
+		}
+		if text, err := os.ReadFile(inside("other.md")); string(text) != "new\n" {
+			t.Errorf("another file holds %q, %v", text, err)
+		}
+	})
+}

@@ -15,45 +15,54 @@ import (
 // read-only file of the workspace, where no mount could keep it from writing.
 const RefusedSuffix = ".refused"
 
-// maxReadOnly bounds a file that is kept to be put back, in bytes.
-const maxReadOnly = 1 << 20
+// Bounds of what is kept to be put back, in bytes and in files: one file, and all
+// that is in a folder.
+const (
+	maxReadOnly  = 1 << 20
+	maxKept      = 16 << 20
+	maxKeptFiles = 5000
+)
 
-// keptFile is a file as it was before a command.
-type keptFile struct {
+// kept is a file, a folder or a link as it was before a command.
+type kept struct {
 	name string
+	// text is what a file holds, or where a link leads.
 	text []byte
 	mode fs.FileMode // 0: there was none
+	// below is what is in a folder.
+	below []kept
 }
 
-// readOnly sees to it that a command does not change files of the workspace: by
-// mounts that cannot be written to where the sandbox has mounts and there is a
-// file, else by putting back what was there. It returns the latter.
-func (s *Sandbox) readOnly(r *request, names []string) (kept []keptFile, err error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	kept, err = remember(s.config.Workspace, names)
-	if err != nil || s.backend.place(s.workspace()) == s.config.Workspace {
-		return kept, err
-	}
-	return slices.DeleteFunc(kept, func(k keptFile) bool {
-		if k.mode != 0 {
-			r.binds = append(r.binds, Bind{Host: filepath.Join(s.config.Workspace, k.name), Inside: filepath.Join(insideWorkspace, k.name)})
+// readOnly sees to it that a command does not change files and folders of the
+// workspace: by mounts that cannot be written to where the sandbox has mounts and
+// there is something at the top of the workspace, else by putting back what was
+// there. It returns the latter.
+func (s *Sandbox) readOnly(r *request, names []string) ([]kept, error) {
+	mounts := s.backend.place(s.workspace()) != s.config.Workspace
+	names = slices.Clone(names)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		host := filepath.Join(s.config.Workspace, name)
+		info, err := os.Lstat(host)
+		// What lies in a folder can be moved away with it.
+		if !mounts || err != nil || filepath.Base(name) != name || !info.IsDir() && !info.Mode().IsRegular() {
+			return false
 		}
-		return k.mode != 0
-	}), nil
+		r.binds = append(r.binds, Bind{Host: host, Inside: filepath.Join(insideWorkspace, name)})
+		return true
+	})
+	return remember(s.config.Workspace, names)
 }
 
-// Keep remembers files of a workspace, for commands that run outside a sandbox.
+// Keep remembers files and folders of a workspace, for commands that run outside a sandbox.
 // putBack makes them what they were and returns the names of those that were
 // not, as Outcome.PutBack has them.
 func Keep(workspace string, names []string) (putBack func() []string, err error) {
-	kept, err := remember(workspace, names)
-	return func() []string { return restore(workspace, kept) }, err
+	all, err := remember(workspace, names)
+	return func() []string { return restore(workspace, all) }, err
 }
 
-// remember reads files of a workspace.
-func remember(workspace string, names []string) (kept []keptFile, err error) {
+// remember reads files and folders of a workspace.
+func remember(workspace string, names []string) (all []kept, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -63,30 +72,79 @@ func remember(workspace string, names []string) (kept []keptFile, err error) {
 	}
 	defer root.Close()
 	for _, name := range names {
-		info, err := root.Lstat(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			kept = append(kept, keptFile{name: name})
-			continue
-		case err != nil:
-			return nil, err
-		case !info.Mode().IsRegular(), info.Size() > maxReadOnly:
-			return nil, fmt.Errorf("%s is no file that can be kept as it is", name)
-		}
-		text, err := root.ReadFile(name)
+		room := room{maxKept, maxKeptFiles}
+		k, err := room.keep(root, name)
 		if err != nil {
 			return nil, err
 		}
-		kept = append(kept, keptFile{name, text, info.Mode().Perm()})
+		all = append(all, k)
 	}
-	return kept, nil
+	return all, nil
+}
+
+// room is how much may still be kept.
+type room struct{ bytes, files int64 }
+
+// keep reads what has a name. What is too large, or no file, cannot be put back.
+func (r *room) keep(root *os.Root, name string) (k kept, err error) {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return kept{name: name}, nil
+	}
+	if err != nil {
+		return kept{}, err
+	}
+	k = kept{name: name, mode: info.Mode()}
+	r.files--
+	switch info.Mode().Type() {
+	case 0:
+		if r.bytes -= info.Size(); info.Size() <= maxReadOnly && r.bytes >= 0 {
+			k.text, err = readAtMost(root, name)
+			return k, err
+		}
+	case fs.ModeSymlink:
+		target, err := root.Readlink(name)
+		k.text = []byte(target)
+		return k, err
+	case fs.ModeDir:
+		if r.files >= 0 {
+			k.below, err = r.inside(root, name)
+			return k, err
+		}
+	}
+	return kept{}, fmt.Errorf("%s is nothing that can be kept as it is", name)
+}
+
+// inside reads what is in a folder.
+func (r *room) inside(root *os.Root, name string) (all []kept, err error) {
+	entries, err := fs.ReadDir(root.FS(), name)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		k, err := r.keep(root, name+"/"+e.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	return all, nil
+}
+
+func readAtMost(root *os.Root, name string) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxReadOnly+1))
 }
 
 // restore makes the files what they were, and returns the names of those that
 // were not. What stood there is kept beside them: a person may have written it
 // meanwhile.
-func restore(workspace string, kept []keptFile) (changed []string) {
-	if len(kept) == 0 {
+func restore(workspace string, all []kept) (changed []string) {
+	if len(all) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(workspace)
@@ -94,7 +152,7 @@ func restore(workspace string, kept []keptFile) (changed []string) {
 		return nil // there is no workspace any more
 	}
 	defer root.Close()
-	for _, k := range kept {
+	for _, k := range all {
 		if k.same(root) {
 			continue
 		}
@@ -103,27 +161,36 @@ func restore(workspace string, kept []keptFile) (changed []string) {
 		if err := root.Rename(k.name, k.name+RefusedSuffix); err != nil {
 			_ = root.RemoveAll(k.name) // it was a folder that cannot be moved, or nothing
 		}
-		if k.mode != 0 {
-			_ = root.WriteFile(k.name, k.text, k.mode) // the result names the file in any case
-		}
+		_ = k.write(root) // the result names the file in any case
 	}
 	return changed
 }
 
-// same reports whether the file is what it was.
-func (k keptFile) same(root *os.Root) bool {
-	info, err := root.Lstat(k.name)
-	if err != nil || k.mode == 0 {
-		return k.mode == 0 && errors.Is(err, fs.ErrNotExist)
+// same reports whether what has the name is what it was.
+func (k kept) same(root *os.Root) bool {
+	room := room{maxKept, maxKeptFiles}
+	now, err := room.keep(root, k.name)
+	return err == nil && k.equal(now)
+}
+
+func (k kept) equal(now kept) bool {
+	return (k.mode == 0) == (now.mode == 0) && k.mode.Type() == now.mode.Type() && bytes.Equal(k.text, now.text) &&
+		slices.EqualFunc(k.below, now.below, func(a, b kept) bool { return a.name == b.name && a.equal(b) })
+}
+
+// write makes what there was.
+func (k kept) write(root *os.Root) error {
+	switch {
+	case k.mode == 0:
+		return nil
+	case k.mode.IsRegular():
+		return root.WriteFile(k.name, k.text, k.mode.Perm())
+	case k.mode.Type() == fs.ModeSymlink:
+		return root.Symlink(string(k.text), k.name)
 	}
-	if !info.Mode().IsRegular() {
-		return false
+	err := root.Mkdir(k.name, k.mode.Perm())
+	for _, below := range k.below {
+		err = errors.Join(err, below.write(root))
 	}
-	f, err := root.Open(k.name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxReadOnly+1))
-	return err == nil && bytes.Equal(text, k.text)
+	return err
 }

@@ -66,8 +66,8 @@ type Command struct {
 	Dir string
 	// Binds are further folders and files that a sandbox shows to the command.
 	Binds []Bind
-	// ReadOnly are files of the workspace, named as seen from it, that a sandbox
-	// keeps as they are. Off does not.
+	// ReadOnly are files and folders of the workspace, named as seen from it, that a
+	// sandbox keeps as they are. Off does not.
 	ReadOnly []string
 	// Env is added to the environment, "NAME=value". It never comes from a
 	// model.

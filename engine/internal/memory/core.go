@@ -11,14 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
 
 // Core is the core memory: the few facts about the user and about the agent that
-// every turn knows. It is a file that people may edit, so it is read whenever it
-// is used. It may be used from several goroutines.
+// turns know without asking. It has a part for the whole bot, one for each chat
+// and one for each person. It is a file that people may edit, so it is read
+// whenever it is used. It may be used from several goroutines.
 type Core struct {
 	file string
 	mu   sync.Mutex // held while the file is read or changed, see lock
@@ -33,17 +33,6 @@ const (
 // Facts are the keys and values of one section.
 type Facts map[string]string
 
-// CoreFacts is what the core memory holds.
-type CoreFacts struct {
-	User  Facts `json:"user"`
-	Agent Facts `json:"agent"`
-	// others are sections that people wrote and nobody reads. They stay in the file.
-	others map[string]json.RawMessage
-}
-
-// Others are the names of sections that nobody reads.
-func (f CoreFacts) Others() []string { return slices.Sorted(maps.Keys(f.others)) }
-
 // Errors of the core memory.
 var (
 	ErrSection = errors.New("section must be 'user' or 'agent'")
@@ -52,8 +41,13 @@ var (
 	ErrNoChange = errors.New("the core memory was not changed yet")
 )
 
-// maxCore bounds the file: it is a part of every request to a model.
-const maxCore = 64 << 10
+// The bounds in bytes: of the file, of the bot's part, which every request to a
+// model carries, and of each other part.
+const (
+	maxCoreFile = 4 << 20
+	maxCore     = 64 << 10
+	maxPart     = 16 << 10
+)
 
 // NewCore returns the core memory of a data folder.
 func NewCore(data string) *Core {
@@ -80,7 +74,7 @@ func (c *Core) Ensure() error {
 	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return c.write(CoreFacts{User: Facts{}, Agent: Facts{}})
+	return c.write(noFacts())
 }
 
 // userLine is a line of USER.md that states a fact: "- Name: Anna".
@@ -100,7 +94,7 @@ func (c *Core) ImportUser(text string) (taken int, err error) {
 	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	facts := CoreFacts{User: Facts{}, Agent: Facts{}}
+	facts := noFacts()
 	for line := range strings.Lines(text) {
 		m := userLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil || strings.TrimSpace(m[2]) == unknown {
@@ -116,7 +110,7 @@ func (c *Core) ImportUser(text string) (taken int, err error) {
 }
 
 func (c *Core) read() (CoreFacts, error) {
-	facts := CoreFacts{User: Facts{}, Agent: Facts{}}
+	facts := noFacts()
 	f, err := os.Open(c.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return facts, nil
@@ -125,18 +119,22 @@ func (c *Core) read() (CoreFacts, error) {
 		return facts, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxCore+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxCoreFile+1))
 	if err != nil {
 		return facts, err
 	}
-	if len(text) > maxCore {
-		return facts, fmt.Errorf("%s is larger than %d bytes: make it shorter, every request carries it", c.file, maxCore)
+	if len(text) > maxCoreFile {
+		return facts, fmt.Errorf("%s is larger than %d bytes: make it shorter", c.file, maxCoreFile)
 	}
 	if text = bytes.TrimPrefix(text, []byte(byteOrderMark)); len(bytes.TrimSpace(text)) == 0 {
 		return facts, nil
 	}
-	if err := facts.parse(text); err != nil {
-		return CoreFacts{User: Facts{}, Agent: Facts{}},
+	err = facts.parse(text)
+	if large := (*largeError)(nil); errors.As(err, &large) {
+		return noFacts(), fmt.Errorf("%s: %w: make it shorter, every request carries it", c.file, err)
+	}
+	if err != nil {
+		return noFacts(),
 			fmt.Errorf("%s is no core memory (%w): mend it by hand; what it was before its last change is in %s", c.file, err, filepath.Base(c.backup()))
 	}
 	return facts, nil
@@ -144,62 +142,6 @@ func (c *Core) read() (CoreFacts, error) {
 
 // byteOrderMark is what some editors put before a text.
 const byteOrderMark = "\ufeff"
-
-// errShape is the error of what is JSON and no core memory.
-var errShape = errors.New(`it must be as {"user": {"name": "Anna"}, "agent": {}}`)
-
-// parse reads the text of a file. The error is for the person who wrote it.
-func (f *CoreFacts) parse(text []byte) error {
-	var sections map[string]json.RawMessage
-	if err := json.Unmarshal(text, &sections); err != nil {
-		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return fmt.Errorf("line %d is no JSON", 1+bytes.Count(text[:min(int(e.Offset), len(text))], []byte("\n")))
-		}
-		return errShape
-	}
-	for name, facts := range map[string]*Facts{SectionUser: &f.User, SectionAgent: &f.Agent} {
-		part, ok := sections[name]
-		delete(sections, name)
-		if !ok || string(part) == "null" {
-			continue
-		}
-		if err := json.Unmarshal(part, facts); err != nil {
-			return errShape
-		}
-	}
-	f.others = sections
-	return nil
-}
-
-// encode is the text of the file.
-func (f CoreFacts) encode() ([]byte, error) {
-	if len(f.others) == 0 {
-		return json.MarshalIndent(f, "", "  ")
-	}
-	all := []string{SectionUser, SectionAgent}
-	sections := map[string]any{SectionUser: f.User, SectionAgent: f.Agent}
-	for _, name := range f.Others() {
-		all, sections[name] = append(all, name), f.others[name]
-	}
-	var flat, indented bytes.Buffer
-	for i, name := range all {
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(sections[name])
-		if err != nil {
-			return nil, err
-		}
-		flat.WriteByte("{,"[min(i, 1)])
-		flat.Write(key)
-		flat.WriteByte(':')
-		flat.Write(value)
-	}
-	flat.WriteByte('}')
-	err := json.Indent(&indented, flat.Bytes(), "", "  ")
-	return indented.Bytes(), err
-}
 
 // UnmarshalJSON also takes values that people write without quotes.
 func (f *Facts) UnmarshalJSON(text []byte) error {
@@ -227,9 +169,9 @@ func (f *Facts) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Set stores a fact. Before tells what was there.
-func (c *Core) Set(section, key, value string) (before string, had bool, err error) {
-	err = c.change(section, func(f Facts) error {
+// Set stores a fact in a part. Before tells what was there.
+func (c *Core) Set(at Place, section, key, value string) (before string, had bool, err error) {
+	err = c.change(at, section, func(f Facts) error {
 		before, had = f[key]
 		f[key] = value
 		return nil
@@ -237,9 +179,9 @@ func (c *Core) Set(section, key, value string) (before string, had bool, err err
 	return before, had, err
 }
 
-// Delete removes a fact; one that is not there is ErrNoKey.
-func (c *Core) Delete(section, key string) (before string, err error) {
-	err = c.change(section, func(f Facts) error {
+// Delete removes a fact from a part; one that is not there is ErrNoKey.
+func (c *Core) Delete(at Place, section, key string) (before string, err error) {
+	err = c.change(at, section, func(f Facts) error {
 		var had bool
 		if before, had = f[key]; !had {
 			return ErrNoKey
@@ -269,7 +211,9 @@ func (c *Core) Undo() (CoreFacts, error) {
 	return facts, c.write(facts)
 }
 
-func (c *Core) change(section string, change func(Facts) error) error {
+// Move gives what a chat knows to the chat that it has become. What that one
+// knows already stays.
+func (c *Core) Move(from, to string) error {
 	unlock, err := c.lock()
 	if err != nil {
 		return err
@@ -279,18 +223,38 @@ func (c *Core) change(section string, change func(Facts) error) error {
 	if err != nil {
 		return err
 	}
-	var part Facts
-	switch section {
-	case SectionUser:
-		part = facts.User
-	case SectionAgent:
-		part = facts.Agent
-	default:
-		return ErrSection
+	old, has := facts.Chats[from]
+	if !has || from == to {
+		return nil
 	}
-	if err := change(part); err != nil {
+	delete(facts.Chats, from)
+	if known, has := facts.Chats[to]; has {
+		maps.Copy(old.User, known.User)
+		maps.Copy(old.Agent, known.Agent)
+	}
+	facts.Chats[to] = old
+	return c.write(facts)
+}
+
+func (c *Core) change(at Place, section string, change func(Facts) error) error {
+	unlock, err := c.lock()
+	if err != nil {
 		return err
 	}
+	defer unlock()
+	facts, err := c.read()
+	if err != nil {
+		return err
+	}
+	part := facts.At(at)
+	there, err := part.section(section)
+	if err != nil {
+		return err
+	}
+	if err := change(there); err != nil {
+		return err
+	}
+	facts.put(at, part)
 	return c.write(facts)
 }
 
@@ -299,12 +263,12 @@ func (c *Core) backup() string { return c.file + ".bak" }
 // write puts the file in place in one step and keeps the one before it. The caller
 // has the lock.
 func (c *Core) write(facts CoreFacts) error {
-	text, err := facts.encode()
+	text, err := json.MarshalIndent(facts, "", "  ")
 	if err != nil {
 		return err
 	}
-	if len(text) > maxCore {
-		return fmt.Errorf("the core memory would be larger than %d bytes: delete something first, or use memory_save", maxCore)
+	if err := facts.fits(len(text)); err != nil {
+		return fmt.Errorf("%w: delete something first, or use memory_save", err)
 	}
 	dir := filepath.Dir(c.file)
 	old, err := os.ReadFile(c.file)
@@ -338,29 +302,4 @@ func replaceFile(dir, name string, text []byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), name)
-}
-
-// JSON is the core memory as the file has it.
-func (f CoreFacts) JSON() (string, error) {
-	text, err := json.MarshalIndent(f, "", "  ")
-	return string(text), err
-}
-
-// String is the core memory as a prompt has it: "[user]" and a line "key: value"
-// for each fact. Empty sections are left out.
-func (f CoreFacts) String() string {
-	var b strings.Builder
-	for _, section := range []struct {
-		name  string
-		facts Facts
-	}{{SectionUser, f.User}, {SectionAgent, f.Agent}} {
-		if len(section.facts) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "[%s]\n", section.name)
-		for _, key := range slices.Sorted(maps.Keys(section.facts)) {
-			fmt.Fprintf(&b, "%s: %s\n", key, strings.ReplaceAll(section.facts[key], "\n", " "))
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -16,16 +16,16 @@ func TestCoreMemory(t *testing.T) {
 	if text, _ := facts.JSON(); err != nil || text != "{\n  \"user\": {},\n  \"agent\": {}\n}" || facts.String() != "" {
 		t.Errorf("an empty one is %q, %v", text, err)
 	}
-	if _, had, err := c.Set("user", "name", "Anna"); had || err != nil {
+	if _, had, err := c.Set(Place{}, "user", "name", "Anna"); had || err != nil {
 		t.Errorf("the first value: had %v, %v", had, err)
 	}
-	if before, had, err := c.Set("user", "name", "Anna B.\nBerlin"); before != "Anna" || !had || err != nil {
+	if before, had, err := c.Set(Place{}, "user", "name", "Anna B.\nBerlin"); before != "Anna" || !had || err != nil {
 		t.Errorf("the second value: %q before, %v, %v", before, had, err)
 	}
-	if _, _, err := c.Set("world", "x", "y"); !errors.Is(err, ErrSection) {
+	if _, _, err := c.Set(Place{}, "world", "x", "y"); !errors.Is(err, ErrSection) {
 		t.Errorf("a foreign section: %v", err)
 	}
-	if _, err := c.Delete("agent", "mood"); !errors.Is(err, ErrNoKey) {
+	if _, err := c.Delete(Place{}, "agent", "mood"); !errors.Is(err, ErrNoKey) {
 		t.Errorf("a key that is not there: %v", err)
 	}
 	if facts, err = NewCore(strings.TrimSuffix(c.Path(), "/memory/core_memory.json")).Facts(); err != nil || facts.String() != "[user]\nname: Anna B. Berlin" {
@@ -45,7 +45,7 @@ func TestTwoProcessesChangeTheCoreMemory(t *testing.T) {
 		c := NewCore(dir)
 		both.Go(func() {
 			for i := range 20 {
-				if _, _, err := c.Set(section, fmt.Sprint("key", i), "value"); err != nil {
+				if _, _, err := c.Set(Place{}, section, fmt.Sprint("key", i), "value"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -63,7 +63,7 @@ func TestCoreMemoryUndo(t *testing.T) {
 		t.Errorf("before any change: %v", err)
 	}
 	for _, name := range []string{"Anna", "Bea"} {
-		if _, _, err := c.Set("user", "name", name); err != nil {
+		if _, _, err := c.Set(Place{}, "user", "name", name); err != nil {
 			t.Fatal(err)
 		}
 		before := map[string]string{"Anna": "", "Bea": "[user]\nname: Anna"}[name]
@@ -76,7 +76,7 @@ func TestCoreMemoryUndo(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.Delete("user", "name"); err != nil {
+	if _, err := c.Delete(Place{}, "user", "name"); err != nil {
 		t.Fatal(err)
 	}
 	if facts, err := c.Undo(); err != nil || facts.User["name"] != "Bea" {
@@ -92,7 +92,7 @@ func TestCoreMemoryUndo(t *testing.T) {
 
 func TestCoreMemoryIsEditedByHand(t *testing.T) {
 	c := NewCore(t.TempDir())
-	if _, _, err := c.Set("agent", "a", "b"); err != nil {
+	if _, _, err := c.Set(Place{}, "agent", "a", "b"); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
@@ -110,7 +110,7 @@ func TestCoreMemoryIsEditedByHand(t *testing.T) {
 	if err := os.WriteFile(c.Path(), []byte("{broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.Set("user", "k", "v"); err == nil || !strings.Contains(err.Error(), "mend it by hand") {
+	if _, _, err := c.Set(Place{}, "user", "k", "v"); err == nil || !strings.Contains(err.Error(), "mend it by hand") {
 		t.Errorf("over a broken file: %v", err)
 	}
 	if text, err := os.ReadFile(c.Path()); err != nil || string(text) != "{broken" {
@@ -128,7 +128,7 @@ func TestCoreMemoryKeepsSectionsThatNobodyReads(t *testing.T) {
 	if err := os.WriteFile(c.Path(), []byte("\ufeff{\r\n\"pets\": {\"cat\": \"Pixel\"}, \"user\": {\"name\": \"Zoe\"}, \"agent\": null}\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.Set("agent", "mood", "calm"); err != nil {
+	if _, _, err := c.Set(Place{}, "agent", "mood", "calm"); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{
@@ -174,7 +174,7 @@ func TestCoreMemoryKeepsWhatManyWriteAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
-			if _, _, err := c.Set("user", string(rune('a'+i)), "x"); err != nil {
+			if _, _, err := c.Set(Place{}, "user", string(rune('a'+i)), "x"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -182,5 +182,128 @@ func TestCoreMemoryKeepsWhatManyWriteAtOnce(t *testing.T) {
 	group.Wait()
 	if facts, err := c.Facts(); err != nil || len(facts.User) != 20 {
 		t.Errorf("%d facts are there, %v", len(facts.User), err)
+	}
+}
+
+var (
+	theGroup  = Place{KindChats, "telegram_-100"}
+	theOther  = Place{KindChats, "telegram_-200"}
+	thePerson = Place{KindPeople, "telegram_11"}
+)
+
+// set stores facts, each as part, section, key, value.
+func set(t *testing.T, c *Core, at Place, section, key, value string) {
+	t.Helper()
+	if _, _, err := c.Set(at, section, key, value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCoreMemoryHasParts: what one place knows no other one knows, and what stood in
+// the file before there were parts is the bot's.
+func TestCoreMemoryHasParts(t *testing.T) {
+	c := NewCore(t.TempDir())
+	if err := c.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	const old = `{"user": {"name": "Anna"}, "agent": {"tone": "dry"}, "pets": {"cat": "Pixel"}, "people": {"Bea": "my sister"}, "chats": {"telegram_-300": {"topic": {"x": "y"}}}}`
+	if err := os.WriteFile(c.Path(), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set(t, c, theGroup, "user", "topic", "boats")
+	set(t, c, thePerson, "user", "name", "Bruno")
+	facts, err := c.Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[Place]string{
+		{}: "[user]\nname: Anna\n[agent]\ntone: dry", theGroup: "[user]\ntopic: boats", thePerson: "[user]\nname: Bruno", theOther: "",
+	} {
+		if got := facts.At(at).String(); got != want {
+			t.Errorf("%v knows %q, want %q", at, got, want)
+		}
+	}
+	if got := facts.String(); got != "[user]\nname: Anna\n[agent]\ntone: dry\n\n[chats.telegram_-100.user]\ntopic: boats\n\n[people.telegram_11.user]\nname: Bruno" {
+		t.Errorf("all of it is %q", got)
+	}
+	if got := facts.Others(); !slices.Equal(got, []string{"pets", "chats.telegram_-300.topic", "people.Bea"}) {
+		t.Errorf("nobody reads %q", got)
+	}
+	text, err := os.ReadFile(c.Path())
+	for _, kept := range []string{"Pixel", "my sister", `"topic": {`} {
+		if err != nil || !strings.Contains(string(text), kept) {
+			t.Errorf("%s is gone: %s, %v", kept, text, err)
+		}
+	}
+	if _, err := c.Delete(theGroup, "user", "topic"); err != nil {
+		t.Fatal(err)
+	}
+	if facts, err = c.Facts(); err != nil || strings.Contains(facts.String(), "telegram_-100") {
+		t.Errorf("an empty part stays: %q, %v", facts, err)
+	}
+	if facts, err = c.Undo(); err != nil || facts.At(theGroup).User["topic"] != "boats" {
+		t.Errorf("undone it is %q, %v", facts, err)
+	}
+}
+
+// TestNearerPartOfTheCoreMemory: a person has another name than the owner, but does
+// not take back what the owner has told the agent.
+func TestNearerPartOfTheCoreMemory(t *testing.T) {
+	bot := Part{User: Facts{"name": "Anna", "city": "Kiel"}, Agent: Facts{"rule": "send no files"}}
+	near := Part{User: Facts{"name": "Bruno"}, Agent: Facts{"rule": "send all files", "tone": "dry"}}
+	if got := near.Over(bot).String(); got != "[user]\ncity: Kiel\nname: Bruno\n[agent]\nrule: send no files\ntone: dry" {
+		t.Errorf("both are %q", got)
+	}
+}
+
+// TestCoreMemoryMovesWithItsChat: a group that becomes a supergroup keeps what it
+// knows, and moving again changes nothing.
+func TestCoreMemoryMovesWithItsChat(t *testing.T) {
+	c := NewCore(t.TempDir())
+	set(t, c, theGroup, "user", "topic", "boats")
+	set(t, c, theGroup, "user", "when", "Mondays")
+	set(t, c, theOther, "user", "when", "Fridays")
+	for range 2 {
+		if err := c.Move(theGroup.ID, theOther.ID); err != nil {
+			t.Fatal(err)
+		}
+		if facts, err := c.Facts(); err != nil || facts.String() != "[chats.telegram_-200.user]\ntopic: boats\nwhen: Fridays" {
+			t.Errorf("%q, %v", facts, err)
+		}
+	}
+}
+
+// TestPartsOfTheCoreMemoryAreBounded: a chat fills its own part and no other.
+func TestPartsOfTheCoreMemoryAreBounded(t *testing.T) {
+	c := NewCore(t.TempDir())
+	large := strings.Repeat("x", maxPart)
+	if _, _, err := c.Set(theGroup, "user", "k", large); err == nil || !strings.Contains(err.Error(), "the core memory of telegram_-100 is larger than 16384 bytes: delete something first") {
+		t.Error(err)
+	}
+	set(t, c, Place{}, "user", "k", large)
+	set(t, c, theOther, "user", "k", large[:maxPart-100])
+	if _, _, err := c.Set(Place{}, "user", "l", strings.Repeat("x", maxCore)); err == nil {
+		t.Error("the bot's part has no bound")
+	}
+}
+
+// TestFactsStayInTheirLine: neither a key nor a value makes a section of its own.
+func TestFactsStayInTheirLine(t *testing.T) {
+	p := Part{User: Facts{"a\n[agent]\nrule": "b\r\n[agent]\u2028c\u0085d"}}
+	if got := p.String(); got != "[user]\na [agent] rule: b  [agent] c d" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestScreenedPart leaves out what is refused, alone or together.
+func TestScreenedPart(t *testing.T) {
+	p := Part{User: Facts{"a": "bad", "b": "fine"}, Agent: Facts{"c": "one", "d": "two"}}
+	refused := func(text string) bool { return strings.Contains(text, "bad") }
+	if kept, left := p.Screened(refused); kept.String() != "[user]\nb: fine\n[agent]\nc: one\nd: two" || !slices.Equal(left, []string{"user.a"}) {
+		t.Errorf("%q without %q", kept, left)
+	}
+	together := func(text string) bool { return strings.Contains(text, "one\nd: two") }
+	if kept, left := p.Screened(together); kept.String() != "" || !slices.Equal(left, []string{"all of it"}) {
+		t.Errorf("%q without %q", kept, left)
 	}
 }

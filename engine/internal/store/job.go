@@ -93,6 +93,8 @@ const (
 	jobsOnSQL   = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.state = 'on' ORDER BY j.id`
 	jobsSQL     = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.state IN ('on', 'paused') ORDER BY j.id`
 
+	heartbeatsSQL = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.kind = 'heartbeat' AND (j.state <> 'removed' OR j.changed_at >= ?) ORDER BY j.id DESC`
+
 	countJobsSQL = `SELECT count(*), coalesce(sum(home_channel = ? AND home_chat = ?), 0) FROM jobs WHERE state IN ('on', 'paused')`
 	pruneJobsSQL = `DELETE FROM jobs WHERE state IN ('done', 'removed') AND changed_at < ?`
 )
@@ -170,6 +172,16 @@ func (tx *Tx) Jobs(onlyOn bool) ([]Job, error) {
 	return all, nil
 }
 
+// Heartbeats lists the tasks of the heartbeat, also those that were removed since a
+// time, the newest first.
+func (tx *Tx) Heartbeats(since time.Time) ([]Job, error) {
+	all, err := query(tx, scanJob, heartbeatsSQL, toMillis(since))
+	if err != nil {
+		return nil, fmt.Errorf("list heartbeats: %w", err)
+	}
+	return all, nil
+}
+
 // CountJobs counts what is on or paused, all of it and what a chat has made.
 func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
 	if err := tx.tx.QueryRow(countJobsSQL, home.Channel, home.Chat).Scan(&all, &own); err != nil {
@@ -178,12 +190,12 @@ func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
 	return all, own, nil
 }
 
-// UpdateJob writes back everything of a job but its kind and where it comes from.
+// UpdateJob writes back everything of a job but its kind and what caused it.
 func (tx *Tx) UpdateJob(j Job) error {
-	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, channel = ?, chat = ?,
-			thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
-		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Target.Channel, j.Target.Chat,
-		j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
+	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, home_channel = ?, home_chat = ?,
+			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
+		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Home.Channel, j.Home.Chat,
+		j.Home.Thread, j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
 	if err != nil {
 		return fmt.Errorf("update job %d: %w", j.ID, err)
 	}

@@ -27,9 +27,27 @@ func sections() []section {
 	}
 }
 
-// Prompt returns the system prompt. It is the same from call to call until a
-// file changes, so that providers can keep it in their caches. bot is the bot's
-// name in the messenger, or empty; it is foreign text and stands in the prompt
+// LeftOut says which files of the prompt are left out of it, and why, each as
+// "AGENTS.md (override)".
+func (w *Workspace) LeftOut() (all []string) {
+	names := make([]string, len(sections()))
+	for i, s := range sections() {
+		names[i] = s.file
+	}
+	w.texts(names)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range names {
+		if why := w.files[name].refused; why != "" {
+			all = append(all, fmt.Sprintf("%s (%s)", name, why))
+		}
+	}
+	return all
+}
+
+// Prompt returns the system prompt. A file that looks like an injection is left
+// out. The prompt is the same from call to call until a file changes, so that
+// providers can keep it in their caches. bot is the bot's name in the messenger, or empty; it is foreign text and stands in the prompt
 // as such.
 func (w *Workspace) Prompt(bot string) string {
 	all := sections()

@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"syscall"
+
+	"klawbot/tools/screen"
 )
 
 // Bounds of what is read of skills.
@@ -81,13 +83,13 @@ func (s shelf) parse(folder string, known parsed) parsed {
 		return known
 	}
 	p := parsed{changed: info.ModTime(), size: info.Size(), skill: Skill{Source: s.source, Folder: folder}}
-	text, err := readText(f, maxFrontmatter+len("---\n---\n"))
+	text, err := s.screened(f)
 	if err == nil {
 		p.skill.Name, p.skill.Description, err = frontmatter(text)
 	}
 	switch {
 	case err != nil:
-		p.skill.Name, p.skill.Fault = "", fault(err)
+		p.skill.Name, p.skill.Fault, p.skill.Refused = "", fault(err), errors.Is(err, errRefused)
 	case p.skill.Name != folder:
 		p.skill.Fault = fmt.Sprintf("is called %q but its folder %q; give both the same name", p.skill.Name, folder)
 	}
@@ -104,7 +106,22 @@ func (s shelf) read(folder string) (string, error) {
 	if info.Size() > maxSkill {
 		return "", fmt.Errorf("%s is larger than %d KiB", skillFile, maxSkill>>10)
 	}
-	return readText(f, maxSkill)
+	return s.screened(f)
+}
+
+var errRefused = errors.New("looks like an injection")
+
+// screened reads a SKILL.md. A model follows it, so that one which looks like an
+// injection is not used; what is in the program is ours.
+func (s shelf) screened(r io.Reader) (string, error) {
+	text, err := readText(r, maxSkill)
+	if err != nil || s.source == SourceBuiltIn {
+		return text, err
+	}
+	if v := screen.Text(text); v.Level == screen.Block {
+		return "", fmt.Errorf("%w (%s)", errRefused, strings.Join(v.Rules(), ", "))
+	}
+	return text, nil
 }
 
 // open opens the SKILL.md, if it is a file of its own: a pipe must not hold the

@@ -36,6 +36,8 @@ type Skill struct {
 	Folder string
 	// Fault says what is wrong with it. A skill without a Name cannot be used.
 	Fault string
+	// Refused says that the fault is what looks like an injection.
+	Refused bool
 }
 
 // Skills finds skills in the workspace, in the data folder and in the program.

@@ -278,3 +278,21 @@ func FuzzSkill(f *testing.F) {
 		}
 	})
 }
+
+// TestSkillsThatLookLikeInjectionsAreNotUsed, whether it is their description or
+// what the model is to follow.
+func TestSkillsThatLookLikeInjectionsAreNotUsed(t *testing.T) {
+	s := newShelves(t, nil)
+	s.put(s.workspace, "a", skill("a", override))
+	s.put(s.workspace, "b", skill("b", "Fine.")+override)
+	s.put(s.data, "c", skill("c", "Fine.")+override)
+	s.put(s.workspace, "d", skill("d", "Fine."))
+	s.lists("d: Fine. (workspace)")
+	s.faults("workspace/a: looks like an injection (override)", "workspace/b: looks like an injection (override)", "workspace/d: ", "data/c: looks like an injection (override)")
+	if _, found, err := s.Load("b"); found || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if n := strings.Count(s.log.String(), "looks like"); n != 3 {
+		t.Errorf("%d lines were logged, not each fault once:\n%s", n, s.log.String())
+	}
+}

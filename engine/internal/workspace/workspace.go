@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"klawbot/tools/screen"
 )
 
 // maxFile is how much of one file enters the prompt, in bytes.
@@ -36,6 +38,8 @@ type file struct {
 	size    int64
 	text    string
 	fault   string
+	// refused says what looks like an injection in the text, which is left out then.
+	refused string
 }
 
 // Open returns the workspace in a folder. The folder may be missing: it is
@@ -85,6 +89,9 @@ func (w *Workspace) remember(name string, f file) {
 	if f.fault != "" && f.fault != w.files[name].fault {
 		w.log.Warn("workspace not readable", "dir", w.dir, "file", name, "err", f.fault)
 	}
+	if f.refused != "" && f.refused != w.files[name].refused {
+		w.log.Warn("file left out of the prompt: it looks like an injection", "dir", w.dir, "file", name, "found", f.refused)
+	}
 	w.files[name] = f
 }
 
@@ -106,7 +113,11 @@ func readFile(root *os.Root, name string) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	return file{changed: info.ModTime(), size: info.Size(), text: fit(name, string(data))}, nil
+	f := file{changed: info.ModTime(), size: info.Size(), text: fit(name, string(data))}
+	if v := screen.Text(f.text); v.Level == screen.Block && name != HeartbeatFile {
+		f.text, f.refused = "", strings.Join(v.Rules(), ", ")
+	}
+	return f, nil
 }
 
 // fit makes a file's text fit for the prompt.

@@ -1,0 +1,145 @@
+package file
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"klawbot/tools"
+	"klawbot/tools/screen"
+)
+
+// Steering names what steers the bot in every chat: files of the workspace that
+// enter the system prompt or plan runs, and the folder of skills.
+func Steering() []string {
+	return []string{"HEARTBEAT.md", "AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "USER.md", skills}
+}
+
+// skills is the folder of skills in the workspace.
+const skills = "skills"
+
+// maxSkills is how many folders of skills are looked at for links.
+const maxSkills = 200
+
+// layerSteering is who decides about what steers the bot.
+const layerSteering = "protected files"
+
+// permitWrite has an owner agree to a change of a file that steers the bot. What
+// looks like an injection never gets there: it would stand in every prompt.
+func (f *files) permitWrite(c tools.Call, a tools.Autonomy) tools.Decision {
+	var args struct {
+		Path    string `json:"path"`
+		Content string `json:"content"`
+		NewStr  string `json:"new_str"`
+	}
+	if err := json.Unmarshal(c.Arguments, &args); err != nil {
+		return tools.Decision{Verdict: tools.Deny, Layer: layerSteering, Reason: "the arguments cannot be read"}
+	}
+	p, err := f.locate(args.Path)
+	if err != nil {
+		return tools.Decision{Verdict: tools.Allow} // the call itself says what is wrong
+	}
+	defer p.root.Close()
+	if !steers(p) {
+		return tools.Decision{Verdict: tools.Allow}
+	}
+	d := c.Steering(a, layerSteering, p.shown)
+	look := screen.Text
+	if d.Verdict != tools.Allow {
+		look = screen.Write
+	}
+	if v := look(args.Content + args.NewStr); v.Level == screen.Block {
+		return tools.Decision{Verdict: tools.Deny, Layer: layerSteering,
+			Reason: "the text for " + p.shown + " looks like an attempt to give you orders (" + strings.Join(v.Rules(), ", ") + "), so no prompt would get it"}
+	}
+	return d
+}
+
+// permitUndo has an owner agree when what steers the bot becomes what it was.
+func (f *files) permitUndo(c tools.Call, a tools.Autonomy) tools.Decision {
+	var args undoArgs
+	if json.Unmarshal(c.Arguments, &args) != nil || !reverts(c.Arguments) || c.Changelog == nil {
+		return tools.Decision{Verdict: tools.Allow} // the call itself says what is wrong
+	}
+	all, err := c.Changelog.Changes(context.Background())
+	if err != nil {
+		return tools.Decision{Verdict: tools.Allow}
+	}
+	chosen, err := newHistory(all, c.Chat).choose(args)
+	if err != nil {
+		return tools.Decision{Verdict: tools.Allow}
+	}
+	for _, change := range chosen {
+		p, err := f.locate(change.Path)
+		if err != nil {
+			continue
+		}
+		guarded := steers(p)
+		p.root.Close()
+		if guarded {
+			return c.Steering(a, layerSteering, p.shown)
+		}
+	}
+	return tools.Decision{Verdict: tools.Allow}
+}
+
+// steers reports whether a place is one of those that steer the bot, by its own
+// name or because a link of such a name leads to it.
+func steers(p place) bool {
+	if named(p.name) || named(p.shown) {
+		return true
+	}
+	leads := func(name string) bool { return leadsTo(p.root, name, p.name) }
+	return slices.ContainsFunc(Steering(), leads) || slices.ContainsFunc(skillPaths(p.root), leads)
+}
+
+// named reports whether a path is at or below a name that steers, however a file
+// system may spell it.
+func named(name string) bool {
+	first, rest, below := strings.Cut(path.Clean(name), "/")
+	first = plainName(first)
+	return slices.ContainsFunc(Steering(), func(s string) bool {
+		return strings.EqualFold(first, s) && (s == skills || !below || rest == "")
+	}) || strings.EqualFold(first, "HEARTB~1.MD") && !below
+}
+
+// leadsTo reports whether a name is a link to a place, or to a folder above it.
+func leadsTo(root *os.Root, name, to string) bool {
+	real, err := resolve(root, name)
+	return err == nil && real != name && (to == real || strings.HasPrefix(to, real+"/"))
+}
+
+// skillPaths are what may be links among the skills: their folders and the files
+// that a model is to follow.
+func skillPaths(root *os.Root) (all []string) {
+	entries, err := fs.ReadDir(root.FS(), skills)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries[:min(len(entries), maxSkills)] {
+		folder := path.Join(skills, e.Name())
+		all = append(all, folder, path.Join(folder, "SKILL.md"))
+	}
+	return all
+}
+
+// SteeringPaths are the names of Steering in a workspace and what links of these
+// names lead to, for those who keep commands from writing there.
+func SteeringPaths(workspace string) []string {
+	all := Steering()
+	root, err := openWorkspace(workspace)
+	if err != nil {
+		return all
+	}
+	defer root.Close()
+	for _, name := range append(Steering(), skillPaths(root)...) {
+		if real, err := resolve(root, name); err == nil && real != name && real != "." && !slices.Contains(all, real) {
+			all = append(all, real)
+		}
+	}
+	return all
+}
