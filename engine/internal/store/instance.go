@@ -71,9 +71,7 @@ func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
 		return false, err
 	}
 	defer db.Close() // nothing was written
-	if err := keepWAL(ctx, db); err != nil {
-		return false, explain(i.db, err)
-	}
+	_ = keepWAL(ctx, db) // what is wrong with the file is said next
 	return i.identify(ctx, db, id)
 }
 
