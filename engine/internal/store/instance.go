@@ -70,7 +70,7 @@ func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer db.Close() // nothing was written
+	defer db.Close()     // nothing was written
 	_ = keepWAL(ctx, db) // what is wrong with the file is said next
 	return i.identify(ctx, db, id)
 }
