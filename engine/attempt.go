@@ -236,7 +236,7 @@ func backoff(n int) time.Duration {
 // write stores what delivery changed of a row, and returns what the row is then.
 func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err error) {
 	err = d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		now, err = change(tx, o)
+		now, _, err = change(tx, o)
 		return err
 	})
 	return now, err
@@ -249,11 +249,12 @@ func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) 
 	wake := func() {}
 	defer func() { wake() }()
 	err = d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
-		if now, err = change(tx, o); err != nil {
+		var took bool
+		if now, took, err = change(tx, o); err != nil {
 			return err
 		}
-		if err := d.e.showLate(tx, now); err != nil {
-			return err
+		if err := d.e.showLate(tx, now); err != nil || !took {
+			return err // what was settled meanwhile has nothing beside it
 		}
 		if now.State == store.OutboxDead && strings.HasPrefix(now.Key, approvalKey) {
 			if wake, err = d.e.unreach(tx, now.Address); err != nil {
@@ -266,15 +267,15 @@ func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) 
 }
 
 // change stores a row, and returns what it is then. What was settled meanwhile does
-// not leave once more: who answers a question before the messenger's reply tells that
-// it has arrived.
-func change(tx *store.Tx, o store.Out) (store.Out, error) {
-	now, err := tx.OutNamed(o.Key)
+// not leave once more, and then took is false: who answers a question before the
+// messenger's reply tells that it has arrived.
+func change(tx *store.Tx, o store.Out) (now store.Out, took bool, err error) {
+	now, err = tx.OutNamed(o.Key)
 	if err != nil {
-		return o, err
+		return o, false, err
 	}
 	if o.State != store.OutboxSent && now.State != store.OutboxNew && now.State != store.OutboxSending {
-		return now, nil
+		return now, false, nil
 	}
-	return o, tx.UpdateOut(o)
+	return o, true, tx.UpdateOut(o)
 }

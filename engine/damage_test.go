@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,4 +117,35 @@ func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
 	if told != 1 {
 		t.Errorf("the owner was told %d times: %q", told, h.messenger.texts(alice))
 	}
+}
+
+// TestWhatWasSettledMeanwhileHasNothingBesideIt ends a row of the outbox while the
+// messenger refuses it. The refusal would take the placeholder away.
+func TestWhatWasSettledMeanwhileHasNothingBesideIt(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.messenger.fail = func(call string) *gateway.SendError {
+		if !strings.HasPrefix(call, "edit telegram_11 1 re: hello") {
+			return nil
+		}
+		st, err := store.OpenBeside(t.Context(), store.Config{Dir: h.dir, Log: slog.New(slog.DiscardHandler)})
+		if err == nil {
+			err = st.Write(t.Context(), func(tx *store.Tx) error {
+				o, err := tx.OutNamed("turn/1/0")
+				o.State = store.OutboxDead
+				return errors.Join(err, tx.UpdateOut(o))
+			})
+			err = errors.Join(err, st.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return &gateway.SendError{Kind: gateway.Rejected, Err: errors.New("can't parse entities")}
+	}
+	h.start().says(alice, "hello")
+	h.until("the edit was refused", func() bool { return strings.Contains(h.logs.String(), "reply not out") })
+	h.says(bob, "hello")
+	h.shows(bob, "re: hello")
+	h.until("nothing waits", func() bool { s, err := h.engine.Status(t.Context()); return err == nil && s.Outbox.Waiting == 0 })
+	h.shows(alice, "…")
 }

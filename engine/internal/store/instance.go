@@ -70,10 +70,8 @@ func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer db.Close() // nothing was written
-	if err := keepWAL(ctx, db); err != nil {
-		return false, explain(i.db, err)
-	}
+	defer db.Close()     // nothing was written
+	_ = keepWAL(ctx, db) // what is wrong with the file is said next
 	return i.identify(ctx, db, id)
 }
 
