@@ -374,8 +374,8 @@ var mutants = []mutant{
 		"TestSchemasThatAreRefused",
 	},
 	{
-		"tools/measure.go", `	return !m.steps.Spent()`, `	return !m.steps.Spent() || len(args) == 1`,
-		"TestValidationHasABudget/a_large_pattern",
+		"tools/measure.go", `	return !m.steps.Spent()`, `	return !m.steps.Spent() || bytes > 200_000`,
+		"TestValidationHasABudget",
 	},
 	{
 		"tools/screen/screen.go", `	if steps.Spent() {`, `	if steps.Spent() && write {`,
