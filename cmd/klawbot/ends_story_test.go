@@ -99,6 +99,9 @@ func TestAnswersOutlastAnOutage(t *testing.T) {
 			t.Run(string(kind)+"/effect="+strconv.FormatBool(effect), func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t, "edit", owner)
+				r.model.Respond(func(modeltest.Request) modeltest.Reply {
+					return modeltest.Reply{Text: "OK", Delay: time.Second} // there is a placeholder to edit
+				})
 				r.telegram.Fault(telegramtest.Fault{Method: "editMessageText", Kind: kind, Effect: effect, Times: 3})
 				b := r.start("")
 				r.telegram.User(owner).Send("hello")
