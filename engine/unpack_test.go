@@ -14,7 +14,10 @@ import (
 func archiveOf(t *testing.T, n int, claims int64) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	packed := gzip.NewWriter(&b)
+	packed, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := tar.NewWriter(packed)
 	for range n {
 		if err := w.WriteHeader(&tar.Header{Name: "workspace/same", Typeflag: tar.TypeReg}); err != nil {
