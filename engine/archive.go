@@ -156,12 +156,16 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 		}
 		return done, writeLog(ctx, c)
 	}
-	unpacked, err := gzip.NewReader(in)
+	info, err := f.Stat()
 	if err != nil {
-		return done, fmt.Errorf("read %s: %w", file, err)
+		return done, err
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return done, err
+	}
+	archive, err := Unpack(in, info.Size(), c.Dir)
+	if err != nil {
+		return done, fmt.Errorf("read %s: %w", file, err)
 	}
 	if entries, err := os.ReadDir(c.Workspace); err == nil && len(entries) > 0 {
 		return done, fmt.Errorf("the workspace %s is not empty: restore into another data folder (--data), or move it away first", c.Workspace)
@@ -172,7 +176,7 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 		return done, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if done, err = unpack(ctx, tar.NewReader(unpacked), work); err != nil {
+	if done, err = unpack(ctx, archive, work); err != nil {
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
 	if done.Dropped, err = store.Restore(ctx, c.Dir, filepath.Join(work, archiveDatabase)); err != nil {
@@ -213,7 +217,7 @@ func placeWorkspace(from, to string) error {
 }
 
 // unpack writes the entries of an archive below a folder, and nothing outside.
-func unpack(ctx context.Context, archive *tar.Reader, dir string) (done Archived, err error) {
+func unpack(ctx context.Context, archive *Unpacker, dir string) (done Archived, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return done, err
@@ -229,6 +233,9 @@ func unpack(ctx context.Context, archive *tar.Reader, dir string) (done Archived
 		}
 		if entry.Name != archiveDatabase && !strings.HasPrefix(entry.Name, archiveWorkspace) {
 			return done, fmt.Errorf("it holds %q and is no backup of klawbot", entry.Name)
+		}
+		if err := archive.Take(entry.Size); err != nil {
+			return done, err
 		}
 		switch entry.Typeflag {
 		case tar.TypeDir:

@@ -4,9 +4,14 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,7 +58,43 @@ func TestBombs(t *testing.T) {
 	} {
 		x.meet("1 GB through "+tool, func() { x.sparse(tool, arguments) })
 	}
+	pages, served := bombServer(t)
+	r.edit("agent: {", "tools: {http: {allowed_hosts: [127.0.0.1]}}\nagent: {")
+	for name := range bombPages {
+		x.meet("a page of "+name, func() {
+			x.reply(modeltest.CallTool("http_request", map[string]any{"method": "GET", "url": pages.URL + "/" + url.PathEscape(name)}))
+		})
+		if served.Swap(0) == 0 {
+			t.Errorf("the page of %s was not fetched", name)
+		}
+	}
 	x.meet("a configuration of brackets", x.brackets)
+}
+
+// bombPages are pages of 3.9 MB that are more for the one who reads them; each is a
+// beginning and what follows it again and again.
+var bombPages = map[string][2]string{
+	"links that end each other": {"", "<p><a href=x>"},
+	"elements opened again":     {"<p>" + strings.Repeat("<b a><i b><u c>", 100), "</p><p>x"},
+	"misnested elements":        {"", "<a><b><p>"},
+	"attributes":                {"<p ", "a='>'b "},
+	"texts that grow":           {"", "word</b>"},
+	"deep paragraphs":           {strings.Repeat("<div>", 480), "x</p>"},
+	"one wide row":              {"<table>" + strings.Repeat("<tr><td>x", 1000), "<td>x"},
+	"links":                     {"", "<a href=/x>y</a> "},
+}
+
+// bombServer serves them and counts how often.
+func bombServer(t *testing.T) (s *httptest.Server, served *atomic.Int64) {
+	served = new(atomic.Int64)
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		served.Add(1)
+		page := bombPages[strings.TrimPrefix(r.URL.Path, "/")]
+		w.Header().Set("Content-Type", "text/html; charset=windows-1252")
+		_, _ = io.WriteString(w, page[0]+strings.Repeat(page[1], 3_900_000/len(page[1]))) // it may be cut off
+	}))
+	t.Cleanup(s.Close)
+	return s, served
 }
 
 // hostileAnswers are texts of a size that cost a careless Markdown parser or

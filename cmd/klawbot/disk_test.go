@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"klawbot/internal/modeltest"
+	"klawbot/internal/needs"
 	"klawbot/internal/telegramtest"
 )
 
@@ -39,11 +40,26 @@ func (r *rig) onTmpfs(size string) (data string) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		r.t.Fatal(err)
 	}
+	needsMounts(r.t)
 	if err := syscall.Mount("tmpfs", data, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
-		r.t.Fatalf("mount a tmpfs (needs root): %v", err)
+		r.t.Fatalf("mount a tmpfs: %v", err)
 	}
 	r.t.Cleanup(func() { _ = syscall.Unmount(data, syscall.MNT_DETACH) }) // the folder goes anyway
 	return data
+}
+
+// needsMounts wants that file systems can be mounted: root in most containers may
+// not.
+func needsMounts(t testing.TB) {
+	t.Helper()
+	needs.Root(t)
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
+		needs.Missing(t, "the right to mount", "run it outside of a container")
+	}
+	if err := syscall.Unmount(dir, 0); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // filler takes the space of a file system.
@@ -274,6 +290,11 @@ func TestDiskBecomesReadOnly(t *testing.T) {
 // loopDisk mounts a small ext4 in a file on a folder and returns its device.
 func loopDisk(t *testing.T, dir string) (device string) {
 	t.Helper()
+	needsMounts(t)
+	needs.Program(t, "e2fsprogs", "mkfs.ext4")
+	if _, err := os.Stat("/dev/loop-control"); err != nil {
+		needs.Missing(t, "the kernel's loop device", "modprobe loop, outside of a container")
+	}
 	image := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(image, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package main
 import (
 	"archive/tar"
 	"bufio"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -31,20 +30,20 @@ func (a *app) importCommand() *cobra.Command {
 }
 
 func (a *app) importFile(ctx context.Context, name string) error {
-	in := io.NopCloser(a.stdin)
+	in := a.stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
 			return err
 		}
+		defer func() { _ = f.Close() }() // it was only read
 		in = f
 	}
-	defer func() { _ = in.Close() }() // it was only read
 	if err := a.found(ctx); err != nil {
 		return err
 	}
 	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
-		messages, files, err := importAny(ctx, in, d, f.workspace)
+		messages, files, err := importAny(ctx, in, d, f)
 		if err != nil {
 			err = fmt.Errorf("import %s: %w", name, err)
 		}
@@ -80,22 +79,98 @@ func (a *app) found(ctx context.Context) error {
 }
 
 // importAny tells an archive from plain lines by its first bytes.
-func importAny(ctx context.Context, in io.Reader, d *engine.Data, workspace string) (messages, files int, err error) {
+func importAny(ctx context.Context, in io.Reader, d *engine.Data, f folders) (messages, files int, err error) {
 	r := bufio.NewReader(in)
 	if head, _ := r.Peek(2); string(head) != "\x1f\x8b" { // a short file is no archive either
 		messages, err = d.Import(ctx, r)
 		return messages, 0, err
 	}
-	zipped, err := gzip.NewReader(r)
+	// It is read twice: nothing of an archive that is refused may stay.
+	file, err := spooled(in, r, f.data)
 	if err != nil {
 		return 0, 0, err
 	}
-	root, err := os.OpenRoot(workspace)
+	defer func() {
+		if file != in {
+			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
+		}
+	}()
+	root, err := os.OpenRoot(f.workspace)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	for archive := tar.NewReader(zipped); ; {
+	if err := checkArchive(ctx, file, root); err != nil {
+		return 0, 0, err
+	}
+	return importArchive(ctx, file, d, root)
+}
+
+// spooled is in when it is a file, or a file in dir with all that r reads of it.
+func spooled(in, r io.Reader, dir string) (*os.File, error) {
+	if f, ok := in.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return f, nil
+		}
+	}
+	f, err := os.CreateTemp(dir, ".import-*")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(f, r); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// checkArchive reads an archive to its end and returns why it is refused. What is
+// whole of a broken one is imported.
+func checkArchive(ctx context.Context, file *os.File, root *os.Root) error {
+	archive, err := reread(file, root)
+	for err == nil && ctx.Err() == nil {
+		var h *tar.Header
+		if h, err = archive.Next(); err != nil {
+			break
+		}
+		name, ours := workspaceName(h)
+		if _, lacks := root.Lstat(name); h.Name == archiveMessages || ours && errors.Is(lacks, fs.ErrNotExist) {
+			err = archive.Take(h.Size)
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, archive)
+		}
+	}
+	if errors.Is(err, engine.ErrSwells) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// workspaceName is the name of a file of the workspace in an archive; ours is
+// false for anything else.
+func workspaceName(h *tar.Header) (name string, ours bool) {
+	name, ours = strings.CutPrefix(path.Clean(h.Name), archiveWorkspace+"/")
+	return filepath.FromSlash(name), ours && h.Typeflag == tar.TypeReg
+}
+
+func reread(file *os.File, root *os.Root) (*engine.Unpacker, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return engine.Unpack(bufio.NewReader(file), info.Size(), root.Name())
+}
+
+// importArchive adds what the workspace and the database lack.
+func importArchive(ctx context.Context, file *os.File, d *engine.Data, root *os.Root) (messages, files int, err error) {
+	archive, err := reread(file, root)
+	if err != nil {
+		return 0, 0, err
+	}
+	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return messages, files, nil
@@ -103,13 +178,13 @@ func importAny(ctx context.Context, in io.Reader, d *engine.Data, workspace stri
 		if err != nil {
 			return messages, files, err
 		}
-		name, ours := strings.CutPrefix(path.Clean(header.Name), archiveWorkspace+"/")
+		name, ours := workspaceName(header)
 		switch {
 		case header.Name == archiveMessages:
 			messages, err = d.Import(ctx, archive)
-		case ours && header.Typeflag == tar.TypeReg:
+		case ours:
 			var added bool
-			if added, err = addFile(root, filepath.FromSlash(name), archive, header.FileInfo().Mode().Perm()); added {
+			if added, err = addFile(root, name, archive, header.FileInfo().Mode().Perm()); added {
 				files++
 			}
 		}

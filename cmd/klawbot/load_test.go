@@ -243,8 +243,8 @@ func (l *load) String() string {
 		all, len(l.said), missing, l.doubles(), len(late), chats, l.telegramFails, l.failed, l.calls)
 }
 
-// needs follows what a process needs.
-type needs struct {
+// footprint follows what a process needs.
+type footprint struct {
 	t                         *testing.T
 	pid                       int
 	metrics, wal              string
@@ -252,11 +252,11 @@ type needs struct {
 	largestWAL                int64
 }
 
-func newNeeds(t *testing.T, b *bot, metrics, wal string) *needs {
-	return &needs{t: t, pid: b.cmd.Process.Pid, metrics: metrics, wal: wal}
+func newNeeds(t *testing.T, b *bot, metrics, wal string) *footprint {
+	return &footprint{t: t, pid: b.cmd.Process.Pid, metrics: metrics, wal: wal}
 }
 
-func (w *needs) sample() {
+func (w *footprint) sample() {
 	w.t.Helper()
 	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", w.pid))
 	if err != nil {
@@ -271,7 +271,7 @@ func (w *needs) sample() {
 }
 
 // metric reads a number from the bot's metrics page.
-func (w *needs) metric(name string) float64 {
+func (w *footprint) metric(name string) float64 {
 	w.t.Helper()
 	answer, err := http.Get("http://" + w.metrics + "/metrics")
 	if err != nil {
@@ -297,7 +297,7 @@ func (w *needs) metric(name string) float64 {
 
 // report holds the figures against their bounds. What grows shows only after
 // minutes.
-func (w *needs) report(long bool) {
+func (w *footprint) report(long bool) {
 	w.t.Helper()
 	if len(w.memory) < 10 {
 		w.t.Fatalf("only %d samples", len(w.memory))

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"klawbot/internal/modeltest"
+	"klawbot/internal/needs"
 	"klawbot/internal/telegramtest"
 	"klawbot/tools/sandbox"
 )
@@ -43,6 +44,7 @@ func TestMain(m *testing.M) {
 //	asked N                the model was asked N times
 //	lookfor REGEXP FILE    wait until the file matches
 //	waitstatus REGEXP      wait until klawbot status matches
+//	needs WHAT...          it does not run where a program or a sandbox is missing
 //	untilheard CHAT TEXT REGEXP   say the text until the bot answers
 //
 // The bot's folder is $KLAWBOT_HOME; $TELEGRAM_URL, $TOKEN, $MODEL_URL and
@@ -55,7 +57,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"say": say, "expect": expect, "silent": silent, "reply": modelReply, "call": modelCall,
 			"asked": asked, "lookfor": lookFor, "waitstatus": waitStatus, "untilheard": untilHeard, "migrate": migrate,
-			"press": press,
+			"press": press, "needs": needsProgram,
 		},
 	})
 }
@@ -93,6 +95,7 @@ func setFakes(env *testscript.Env) error {
 	env.Defer(f.telegram.Close)
 	env.Defer(f.model.Close)
 	env.Values["fakes"] = f
+	env.Values["test"] = env.T()
 	env.Setenv(raceOptions, os.Getenv(raceOptions))
 	env.Setenv("KLAWBOT_HOME", env.WorkDir+"/home")
 	env.Setenv("KLAWBOT_HEALTH__LISTEN", "") // stories run beside each other
@@ -125,6 +128,21 @@ func number(ts *testscript.TestScript, text string) int64 {
 func plainly(ts *testscript.TestScript, neg bool, args []string, want int) {
 	if neg || len(args) < want {
 		ts.Fatalf("wrong use; see TestScripts")
+	}
+}
+
+func needsProgram(ts *testscript.TestScript, neg bool, args []string) {
+	plainly(ts, neg, args, 1)
+	t := ts.Value("test").(testscript.T)
+	for _, what := range args {
+		switch what {
+		case sandbox.TypeLandlock, sandbox.TypeBwrap:
+			needs.Sandbox(t, what)
+		case "python":
+			needs.Python(t)
+		default:
+			needs.Program(t, what, what)
+		}
 	}
 }
 

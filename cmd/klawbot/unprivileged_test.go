@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"klawbot/internal/modeltest"
+	"klawbot/internal/needs"
 	"klawbot/internal/telegramtest"
 )
 
@@ -29,6 +30,7 @@ type unprivileged struct {
 
 func newUnprivileged(t *testing.T) unprivileged {
 	t.Helper()
+	needs.Root(t)
 	r := newRig(t, "edit", 11)
 	u := unprivileged{rig: r, data: filepath.Join(r.dir, "data"), binary: filepath.Join(r.dir, "as-nobody")}
 	// What the testing package makes is the user's own.
@@ -53,7 +55,7 @@ func newUnprivileged(t *testing.T) unprivileged {
 func (u unprivileged) set(name string, owner int, mode fs.FileMode) {
 	u.t.Helper()
 	if err := os.Chown(name, owner, owner); err != nil {
-		u.t.Fatalf("%v (this test needs root)", err)
+		u.t.Fatal(err)
 	}
 	if err := os.Chmod(name, mode); err != nil {
 		u.t.Fatal(err)

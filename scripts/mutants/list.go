@@ -957,6 +957,18 @@ var mutants = []mutant{
 		"TestStyleSheetsHide",
 	},
 	{
+		"tools/web/tame.go", `		text = "<" + ownPrefix + text[1:]`, ``,
+		"TestPagesThatSwell",
+	},
+	{
+		"tools/web/flatten.go", `cells+more <= maxCells`, `cells+more <= 1<<40`,
+		"TestPagesThatSwell",
+	},
+	{
+		"engine/unpack.go", `h.Size > u.most-u.claimed`, `h.Size < 0`,
+		"TestUnpackRefusesWhatSwells",
+	},
+	{
 		"tools/web/readable.go", ` || unseen(child) {`, ` {`,
 		"TestStyleSheetsHide",
 	},

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/internal/needs"
 	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/exec"
@@ -50,6 +51,7 @@ func newCoder(t *testing.T, kind string) *coder {
 		t.Fatal(err)
 	}
 	if kind != sandbox.TypeOff {
+		needs.Sandbox(t, kind)
 		box, err := sandbox.New(sandbox.Config{Type: kind, Workspace: c.ws, Skills: skills})
 		if err != nil {
 			t.Fatal(err)
@@ -90,6 +92,9 @@ func (c *coder) call(name string, arguments map[string]any) tools.Result {
 
 func (c *coder) python(code string) tools.Result {
 	c.t.Helper()
+	if c.box != nil {
+		needs.Python(c.t)
+	}
 	return c.call("code_execute", map[string]any{"language": "python", "code": code})
 }
 
@@ -218,6 +223,7 @@ os.mkfifo(o+'/pipe')
 func TestCodeSaysThatItTimedOut(t *testing.T) {
 	boxes(t, func(t *testing.T, kind string) {
 		c := newCoder(t, kind)
+		needs.Python(t)
 		r := c.call("code_execute", map[string]any{"language": "python", "code": "import time\nprint('begun')\ntime.sleep(100)", "timeout": 1})
 		if r.Success || r.ErrorKind != tools.Timeout || !strings.Contains(r.Output, "begun") || r.DurationMS > 20_000 {
 			t.Errorf("%+v", r)
@@ -288,6 +294,7 @@ func TestCodeSaysWhatItCannotRun(t *testing.T) {
 // says which limit ended it.
 func TestShellInASandbox(t *testing.T) {
 	ws := t.TempDir()
+	needs.Sandbox(t, sandbox.TypeLandlock)
 	box, err := sandbox.New(sandbox.Config{Type: sandbox.TypeLandlock, Workspace: ws, Limits: sandbox.Limits{DiskMB: 1, Seconds: 1}})
 	if err != nil {
 		t.Fatal(err)

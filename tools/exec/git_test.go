@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"klawbot/internal/needs"
 	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/exec"
@@ -730,6 +731,7 @@ func TestGitWritesThroughNoLink(t *testing.T) {
 // TestGitWaitsForTheSandbox: a command there could change the repository between
 // the look at it and what git does.
 func TestGitWaitsForTheSandbox(t *testing.T) {
+	needs.Sandbox(t, sandbox.TypeLandlock)
 	g := newGit(t)
 	box, err := sandbox.New(sandbox.Config{Type: sandbox.TypeLandlock, Workspace: g.workspace, Gate: &g.gate})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/internal/needs"
 	"klawbot/tools"
 	"klawbot/tools/exec"
 	"klawbot/tools/sandbox"
@@ -242,6 +243,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 // TestHarmlessCommandsWaitForTheSandbox: a command there could lead the path out
 // of the workspace between the look and the command.
 func TestHarmlessCommandsWaitForTheSandbox(t *testing.T) {
+	needs.Sandbox(t, sandbox.TypeLandlock)
 	gate, ws := new(sandbox.Gate), t.TempDir()
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("canary"), 0o600); err != nil {

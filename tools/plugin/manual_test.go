@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/internal/needs"
 	"klawbot/tools"
 )
 
@@ -27,6 +28,7 @@ func example(t *testing.T, language string) string {
 }
 
 func TestPluginsOfTheManual(t *testing.T) {
+	needs.Program(t, "python3", "python3")
 	b := newBench(t)
 	b.put("disk_free", example(t, "sh"), 0o755)
 	b.put("word_count", example(t, "python"), 0o755)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"klawbot/internal/needs"
 	"klawbot/tools"
 	"klawbot/tools/sandbox"
 )
@@ -22,6 +23,7 @@ func TestMain(m *testing.M) {
 func TestPluginInASandbox(t *testing.T) {
 	for _, kind := range []string{sandbox.TypeLandlock, sandbox.TypeBwrap} {
 		t.Run(kind, func(t *testing.T) {
+			needs.Sandbox(t, kind)
 			b := newBench(t)
 			box, err := sandbox.New(sandbox.Config{Type: kind, Workspace: filepath.Join(b.data, "workspace")})
 			if err != nil {
@@ -58,6 +60,7 @@ printf '{"output":"%s","artifacts":[{"path":"t.csv"},{"path":"%s/stolen"}]}' "$(
 func TestPluginInASandboxKeepsFiles(t *testing.T) {
 	for _, kind := range []string{sandbox.TypeLandlock, sandbox.TypeBwrap} {
 		t.Run(kind, func(t *testing.T) {
+			needs.Sandbox(t, kind)
 			b := newBench(t)
 			workspace := filepath.Join(b.data, "workspace")
 			box, err := sandbox.New(sandbox.Config{Type: kind, Workspace: workspace})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/internal/needs"
 	"klawbot/tools/sandbox"
 )
 
@@ -47,6 +48,7 @@ type box struct {
 
 func newBox(t *testing.T, kind string, change func(*sandbox.Config)) box {
 	t.Helper()
+	needs.Sandbox(t, kind)
 	workspace := t.TempDir()
 	c := sandbox.Config{Type: kind, Workspace: workspace}
 	if kind == sandbox.TypeDocker {
@@ -71,6 +73,9 @@ func (b box) sh(script string) sandbox.Outcome {
 // python runs a program in Python.
 func (b box) python(code string) sandbox.Outcome {
 	b.t.Helper()
+	if b.kind != sandbox.TypeDocker { // it has its own
+		needs.Python(b.t)
+	}
 	return b.run("python3", "-c", code)
 }
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"klawbot/internal/needs"
 	"klawbot/tools/sandbox"
 )
 
@@ -352,6 +353,7 @@ func TestSandboxRefusesWhatWouldOpenIt(t *testing.T) {
 			t.Errorf("%s: there is a sandbox", name)
 		}
 	}
+	needs.Sandbox(t, sandbox.TypeLandlock)
 	s, err := sandbox.New(sandbox.Config{Type: sandbox.TypeLandlock, Workspace: workspace})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -9,20 +10,26 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
+// maxAddresses is how many bytes all addresses of a page may have, made whole. The
+// links beyond lose theirs: each may be much longer than what the page says.
+const maxAddresses = 2_000_000
+
+var errLong = errors.New("there are too many addresses")
+
 // lead turns the links and pictures of a page into whole addresses. What is no
 // address of the web, such as a script or the picture itself, goes; its text
 // stays.
 func lead(doc *html.Node, at *url.URL) {
-	base := baseOf(doc, at)
+	base, left := baseOf(doc, at), maxAddresses
 	var bare []*html.Node // pictures without an address
-	for n := range doc.Descendants() {
+	for n := range below(doc) {
 		switch n.DataAtom {
 		case atom.A, atom.Area:
-			if !whole(n, "href", base) {
+			if !whole(n, "href", base, &left) {
 				n.DataAtom, n.Data = atom.Span, "span"
 			}
 		case atom.Img:
-			if !whole(n, "src", base) {
+			if !whole(n, "src", base, &left) {
 				bare = append(bare, n)
 			}
 		}
@@ -46,6 +53,9 @@ func baseOf(doc *html.Node, at *url.URL) *url.URL {
 		return at
 	}
 	for _, a := range b.Attr {
+		if len(a.Val) > maxLink {
+			continue
+		}
 		if u, err := at.Parse(address(a.Val)); a.Key == "href" && err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			return u
 		}
@@ -59,8 +69,9 @@ func address(value string) string {
 }
 
 // whole makes the address in an attribute whole, and reports whether there is
-// one. A place on the page itself stays as it is.
-func whole(n *html.Node, key string, base *url.URL) bool {
+// one. A place on the page itself stays as it is. left is how long all further
+// addresses may be.
+func whole(n *html.Node, key string, base *url.URL, left *int) bool {
 	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
 	if i < 0 {
 		return false
@@ -70,11 +81,16 @@ func whole(n *html.Node, key string, base *url.URL) bool {
 		n.Attr[i].Val = value
 		return true
 	}
-	u, err := base.Parse(value)
+	var u *url.URL
+	err := errLong
+	if *left > 0 {
+		u, err = base.Parse(value)
+	}
 	if err != nil || !slices.Contains([]string{"http", "https", "mailto", "tel"}, u.Scheme) {
 		n.Attr = slices.Delete(n.Attr, i, i+1)
 		return false
 	}
 	n.Attr[i].Val = u.String()
+	*left -= len(n.Attr[i].Val)
 	return true
 }

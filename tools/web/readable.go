@@ -19,6 +19,10 @@ const (
 	// maxNodes is how large a page may be for readability and Markdown, whose
 	// work can grow faster than the page; a larger one becomes plain text.
 	maxNodes = 60_000
+	// maxText is how much text they may have, in bytes; maxDepths is the sum of how
+	// deep each of its pieces lies.
+	maxText   = 2_000_000
+	maxDepths = 2_000_000
 	// enough is how much text an article must have to stand for its page.
 	enough = 250
 )
@@ -26,17 +30,29 @@ const (
 // readable turns a page into Markdown: its article when it has one, else all
 // that a person would see of it. Scripts, styles and what is hidden are left out.
 func readable(ctx context.Context, page string, at *url.URL) (string, error) {
-	doc, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		return flat(page), ctx.Err() // nested too deep
+	doc, cut, err := parse(ctx, page)
+	var text string
+	if err == nil {
+		text, err = written(ctx, doc, at)
+	} else {
+		text, err = flat(page), ctx.Err() // nested too deep
 	}
+	if cut {
+		text = strings.TrimSpace(text + "\n\n(page cut: too many elements)")
+	}
+	return text, err
+}
+
+// written is a page that is parsed as text.
+func written(ctx context.Context, doc *html.Node, at *url.URL) (string, error) {
 	unsightly(doc)
 	nodes := strip(doc)
 	apart(doc)
 	lead(doc, at)
-	if err := ctx.Err(); err != nil || nodes > maxNodes {
+	if err := ctx.Err(); err != nil || nodes > maxNodes || dear(doc) {
 		return plain(doc), err
 	}
+	flatten(doc)
 	title := strings.TrimSpace(textOf(find(doc, atom.Title)))
 	all := markdown(ctx, doc)
 	if article := articleOf(doc, at); article != nil {
@@ -48,6 +64,21 @@ func readable(ctx context.Context, page string, at *url.URL) (string, error) {
 		all = "# " + tidy(title) + "\n\n" + all
 	}
 	return strings.TrimSpace(all), ctx.Err()
+}
+
+// dear reports whether a page has more text, or lies deeper, than readability and
+// Markdown can take: their work grows with both.
+func dear(doc *html.Node) bool {
+	depths, text := 0, 0
+	for n := range below(doc) {
+		if n.Type == html.TextNode {
+			text += len(n.Data)
+			for p := n.Parent; p != nil; p = p.Parent {
+				depths++
+			}
+		}
+	}
+	return text > maxText || depths > maxDepths
 }
 
 // articleOf is what readability takes for the article; nil is none. It works on
@@ -73,7 +104,7 @@ func markdown(ctx context.Context, n *html.Node) (text string) {
 			text = plain(n)
 		}
 	}()
-	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
+	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
 	source, err := c.ConvertNode(n, converter.WithContext(ctx))
 	if err != nil {
 		return plain(n)
@@ -108,7 +139,7 @@ func strip(n *html.Node) int {
 // not know it.
 func apart(doc *html.Node) {
 	var after []*html.Node
-	for n := range doc.Descendants() {
+	for n := range below(doc) {
 		switch n.DataAtom {
 		case atom.Summary, atom.Legend, atom.Center, atom.Marquee:
 			n.DataAtom, n.Data = atom.Div, "div"
@@ -143,7 +174,7 @@ func unseen(n *html.Node) bool {
 }
 
 func find(n *html.Node, what atom.Atom) *html.Node {
-	for d := range n.Descendants() {
+	for d := range below(n) {
 		if d.DataAtom == what && d.Type == html.ElementNode {
 			return d
 		}
@@ -157,7 +188,7 @@ func textOf(n *html.Node) string {
 		return ""
 	}
 	var b strings.Builder
-	for d := range n.Descendants() {
+	for d := range below(n) {
 		if d.Type == html.TextNode {
 			b.WriteString(d.Data)
 		}
@@ -168,7 +199,7 @@ func textOf(n *html.Node) string {
 // plain is the text of a part of a page, one line for each piece.
 func plain(n *html.Node) string {
 	var b strings.Builder
-	for d := range n.Descendants() {
+	for d := range below(n) {
 		if d.Type == html.TextNode {
 			if text := tidy(d.Data); text != "" {
 				b.WriteString(text + "\n")
