@@ -46,7 +46,7 @@ func findAll(text string, values []string) (all []Span) {
 	return all
 }
 
-// merged puts spans in order and joins those that overlap or touch.
+// merged puts spans in order and joins those that overlap.
 func merged(spans []Span) []Span {
 	if len(spans) < 2 {
 		return spans
@@ -54,7 +54,7 @@ func merged(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	kept := spans[:1]
 	for _, s := range spans[1:] {
-		if last := &kept[len(kept)-1]; s.Start <= last.End {
+		if last := &kept[len(kept)-1]; s.Start < last.End {
 			last.End = max(last.End, s.End)
 		} else {
 			kept = append(kept, s)

@@ -71,7 +71,7 @@ func TestJSONStaysJSON(t *testing.T) {
 		}
 	}
 	aligned := s.AlignedJSON([]byte(`{"text":"a 1234567 b sk-canary-123_456.789 @bot"}`))
-	if string(aligned) != `{"text":"a ******* b [redacted***********] @bot"}` {
+	if string(aligned) != `{"text":"a █░█░█░█ b █░█░█░█░█░█░█░█░█░█░█ @bot"}` {
 		t.Errorf("aligned %s", aligned)
 	}
 }

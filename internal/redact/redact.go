@@ -17,6 +17,10 @@ import (
 // Mask stands where a secret stood.
 const Mask = "[redacted]"
 
+// Bars stand where AlignedJSON and AlignedKnownJSON took a secret away, as many characters as it had. They
+// are not what a person would write.
+const Bars = "█░█░█░"
+
 const (
 	// minLength keeps short values from being masked all over the text.
 	minLength = 6
@@ -96,15 +100,17 @@ func (s *Set) KnownJSON(raw []byte) []byte { return eachString(raw, s.Known) }
 // AlignedJSON is JSON that keeps every string as long as it was, in UTF-16 code
 // units, so that offsets into it stay right.
 func (s *Set) AlignedJSON(raw []byte) []byte {
-	return eachString(raw, func(text string) string {
-		return Replace(text, s.Find(text), func(secret string) string {
-			n := len(utf16.Encode([]rune(secret)))
-			if n < len(Mask) {
-				return strings.Repeat("*", n)
-			}
-			return Mask[:len(Mask)-1] + strings.Repeat("*", n-len(Mask)) + "]"
-		})
-	})
+	return eachString(raw, func(text string) string { return Replace(text, s.Find(text), bars) })
+}
+
+// AlignedKnownJSON is AlignedJSON for known values only.
+func (s *Set) AlignedKnownJSON(raw []byte) []byte {
+	return eachString(raw, func(text string) string { return Replace(text, s.findKnown(text), bars) })
+}
+
+func bars(secret string) string {
+	n := len(utf16.Encode([]rune(secret)))
+	return string([]rune(strings.Repeat(Bars, n/6+1))[:n])
 }
 
 // Address reports whether an address leads a secret away, also percent-encoded.
