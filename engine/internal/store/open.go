@@ -31,7 +31,7 @@ func open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, lock: lock}
+	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, secrets: c.secrets(), lock: lock}
 	err = s.prepare(ctx)
 	if Damaged(err) {
 		if s.recovery, err = s.recover(ctx, err); err == nil {
@@ -138,7 +138,7 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: pair.db, log: c.Log}
+	s := &Store{dir: dir, path: pair.db, log: c.Log, secrets: c.secrets()}
 	if err := sameSchema(ctx, db, pair.db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -156,7 +156,7 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	readers.SetMaxOpenConns(readConnections)
 	readers.SetMaxIdleConns(readConnections)
 	s.readers = readers
-	s.writer = startWriter(ctx, db, s.path, &s.condition, s.log)
+	s.writer = startWriter(ctx, db, s.path, &s.condition, s.secrets, s.log)
 	return nil
 }
 

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"klawbot/internal/redact"
 )
 
 // ErrNotFound is returned when a row does not exist.
@@ -35,6 +37,9 @@ var ErrOlder = errors.New("the database was written by an older klawbot: stop it
 type Config struct {
 	// Dir is the data folder; the database is Dir/klawbot.db. Required.
 	Dir string
+	// Redact holds the known secrets, of which nothing is stored. Nil: only what has
+	// the shape of one is masked.
+	Redact *redact.Set
 	// Log is required.
 	Log *slog.Logger
 }
@@ -44,6 +49,7 @@ type Store struct {
 	dir     string
 	path    string
 	log     *slog.Logger
+	secrets *redact.Set
 	lock    *flock.Flock // nil beside a running bot
 	readers *sql.DB
 	writer  *writer
@@ -59,9 +65,10 @@ type Store struct {
 
 // Tx is a transaction. It is valid only inside the function that got it.
 type Tx struct {
-	tx    *sql.Tx
-	now   time.Time
-	write bool
+	tx      *sql.Tx
+	secrets *redact.Set
+	now     time.Time
+	write   bool
 	// changed says that a statement changed something.
 	changed bool
 	// shadow says that statements are about the shadow tables.
@@ -158,7 +165,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 		return fmt.Errorf("read %s: %w", s.path, err)
 	}
 	defer tx.Rollback() // a read has nothing to lose
-	err = fn(&Tx{tx: tx, now: now()})
+	err = fn(&Tx{tx: tx, secrets: s.secrets, now: now()})
 	if Damaged(err) {
 		s.condition.note(err)
 	}
