@@ -36,7 +36,7 @@ func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 	if err := hasData(c.Dir); err != nil {
 		return done, err
 	}
-	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	st, err := store.Open(ctx, c.store())
 	if locked, ok := errors.AsType[*store.LockedError](err); ok {
 		return done, fmt.Errorf("process %d runs klawbot with the data folder %s: stop the bot first", locked.PID, locked.Dir)
 	}
