@@ -40,7 +40,7 @@ func BackUp(ctx context.Context, c Config, file string) (done Archived, err erro
 	if file, err = filepath.Abs(file); err != nil {
 		return done, err
 	}
-	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	st, err := store.OpenBeside(ctx, c.store())
 	if err != nil {
 		return done, err
 	}
@@ -191,7 +191,7 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 // writeLog writes the conversation logs of a restored database, which a backup
 // does not hold.
 func writeLog(ctx context.Context, c Config) error {
-	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	st, err := store.Open(ctx, c.store())
 	if err != nil {
 		return err
 	}

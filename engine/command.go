@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/redact"
 	"klawbot/tools"
 )
 
@@ -260,6 +261,15 @@ func (e *Engine) session(ctx context.Context, a store.Address) (s store.Session,
 // command, an owner's from somebody else, or a misuse. Such a command is a turn
 // like any other, so that a crash repeats no effect; only no model is asked.
 func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
+	c := e.directCall(ctx, it)
+	if c != nil && c.Fault == "" && strings.Contains(it.msg.Args, redact.Bars) {
+		c.Fault = e.say(saySecretLost)
+	}
+	return c
+}
+
+// directCall is direct for a command of which nothing was lost.
+func (e *Engine) directCall(ctx context.Context, it item) *llm.ToolCall {
 	if c, ok := commandNamed(it.msg.Command); !ok || c.owner && !e.owns(it.msg) {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/engine/internal/embed"
 	"klawbot/engine/internal/memory"
+	"klawbot/internal/redact"
 )
 
 // Embedding says which sentence model makes the vectors of the memory.
@@ -38,6 +39,7 @@ type embedder struct {
 	settings func() Embedding
 	assets   []string
 	http     *http.Client
+	secrets  *redact.Set
 
 	mu     sync.Mutex
 	now    Embedding       // guarded by mu
@@ -67,7 +69,8 @@ func (e *embedder) open(s Embedding) (memory.Embedder, error) {
 	case "onnx":
 		return e.openHere(s)
 	case "openai":
-		return embed.NewRemote(embed.RemoteConfig{HTTP: e.http, BaseURL: s.BaseURL, APIKey: s.APIKey, Model: s.Model}), nil
+		remote := embed.NewRemote(embed.RemoteConfig{HTTP: e.http, BaseURL: s.BaseURL, APIKey: s.APIKey, Model: s.Model})
+		return discreetEmbedder{remote, e.secrets}, nil
 	}
 	return nil, &memory.NoEmbedderError{Why: errEmbeddingsOff}
 }

@@ -123,6 +123,11 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// store is what the database needs.
+func (c Config) store() store.Config {
+	return store.Config{Dir: c.Dir, Redact: c.Redact, Log: c.Log}
+}
+
 // Settings are what may change while the bot runs.
 type Settings struct {
 	// Language of the bot's own texts and the tool descriptions: "en" or "ru".
@@ -281,7 +286,7 @@ var _ gateway.Handler = (*Engine)(nil)
 // New opens the data folder and returns an Engine that accepts messages. They
 // are answered while Run runs. Close it after Run returned.
 func New(ctx context.Context, c Config) (*Engine, error) {
-	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	st, err := store.Open(ctx, c.store())
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +294,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
 		store: st, spool: store.NewSpool(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
-		providers: &providers{http: c.HTTP, log: c.Log, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
+		providers: &providers{http: c.HTTP, log: c.Log, secrets: c.Redact, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed:  map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }

@@ -113,11 +113,7 @@ func (p *presence) current(streaming bool) (gateway.Part, bool) {
 	if !streaming {
 		return gateway.Part{}, false
 	}
-	parts := p.e.gateway.Render(p.to.Chat.Channel, p.e.redact.Text(text))
-	if len(parts) == 0 {
-		return gateway.Part{}, false
-	}
-	return parts[0], true
+	return p.e.gateway.Growing(p.to.Chat.Channel, p.e.redact.Text(text))
 }
 
 // drafts shows the turn in a draft, which is no message and leaves nothing behind,

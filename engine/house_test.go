@@ -99,6 +99,7 @@ func (h *house) start() *house {
 	g, err := gateway.New(gateway.Config{
 		Channels:  []gateway.Channel{h.messenger},
 		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: *h.list.Load()}} },
+		Redact:    h.redact,
 		Log:       log,
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/engine/internal/store"
+	"klawbot/internal/redact"
 	"klawbot/tools/mcp"
 )
 
@@ -24,12 +25,15 @@ func newHost(ctx context.Context, c Config, open func() *store.Store, changed fu
 	return mcp.New(ctx, mcp.Config{
 		Changed: changed, SignInWanted: wanted,
 		Servers: func() map[string]mcp.Server { return c.Settings().MCP },
-		Ledger:  ledger{open}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
+		Ledger:  ledger{open, c.Redact}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
 	})
 }
 
 // ledger keeps in the store what the owner has accepted of MCP servers.
-type ledger struct{ open func() *store.Store }
+type ledger struct {
+	open    func() *store.Store
+	secrets *redact.Set
+}
 
 var _ mcp.Ledger = ledger{}
 
@@ -73,6 +77,7 @@ func (l ledger) Token(ctx context.Context, server string) (token []byte, err err
 		text, err := tx.ServerToken(server)
 		if text != "" {
 			token = []byte(text)
+			learn(l.secrets, token)
 		}
 		return err
 	})
@@ -81,6 +86,7 @@ func (l ledger) Token(ctx context.Context, server string) (token []byte, err err
 
 // SetToken keeps the token of a server.
 func (l ledger) SetToken(ctx context.Context, server string, token []byte) error {
+	learn(l.secrets, token)
 	return l.write(ctx, func(tx *store.Tx) error { return tx.SetServerToken(server, string(token)) })
 }
 
@@ -121,7 +127,7 @@ func serverFindings(ctx context.Context, c Config) []Finding {
 	if len(c.Settings().MCP) == 0 {
 		return nil
 	}
-	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: c.Log})
+	st, err := store.OpenBeside(ctx, c.store())
 	switch {
 	case err == nil:
 		defer func() { _ = st.Close() }() // it was only read

@@ -71,7 +71,7 @@ var _ recall.Memory = (*remembering)(nil)
 func newRemembering(c Config, open func() (*store.Store, error)) *remembering {
 	r := &remembering{
 		open: open, settings: c.Settings, quiet: new(quiet), log: c.Log, core: memory.NewCore(c.Dir),
-		embedder: &embedder{settings: func() Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP},
+		embedder: &embedder{settings: func() Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP, secrets: c.Redact},
 		messages: make(chan struct{}, 1), waiting: make(chan struct{}, 1), docs: make(chan struct{}, 1),
 		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c) }),
 	}

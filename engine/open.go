@@ -39,7 +39,7 @@ type Data struct {
 // Open opens the data folder for a command. It takes the Config of New, whose
 // gateway is only asked who may be written to and how a text is rendered.
 func Open(ctx context.Context, c Config) (*Data, error) {
-	d := &Data{gateway: c.Gateway, config: store.Config{Dir: c.Dir, Log: c.Log}, skills: skillsOf(c), skillDirs: skillDirs(c)}
+	d := &Data{gateway: c.Gateway, config: c.store(), skills: skillsOf(c), skillDirs: skillDirs(c)}
 	// No model is asked here: the budget is the running bot's to count.
 	d.web = newWeb(c.Web, nil)
 	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil, nil)

@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/llm/ollama"
 	"klawbot/engine/internal/llm/openai"
 	"klawbot/engine/internal/llm/script"
+	"klawbot/internal/redact"
 )
 
 // providers builds the provider of a model and keeps it while what it was built
@@ -23,6 +24,8 @@ type providers struct {
 	http *http.Client
 	log  *slog.Logger
 	idle func() time.Duration
+	// secrets are what no model is told.
+	secrets *redact.Set
 	// meters count the calls; nil does not.
 	meters *meters
 
@@ -60,6 +63,7 @@ func (p *providers) get(m Model) (llm.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	provider = discreet{provider, p.secrets}
 	if p.meters != nil {
 		provider = measured{provider, p.meters, m.Provider}
 	}

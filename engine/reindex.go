@@ -52,7 +52,9 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 	if err := hasData(c.Dir); err != nil {
 		return done, err
 	}
-	st, err := store.Open(ctx, store.Config{Dir: c.Dir, Rebuild: true, Log: c.Log})
+	rebuilt := c.store()
+	rebuilt.Rebuild = true
+	st, err := store.Open(ctx, rebuilt)
 	if locked, ok := errors.AsType[*store.LockedError](err); ok {
 		return done, fmt.Errorf("%s runs klawbot with the data folder %s: stop the bot first", locked.Who(), locked.Dir)
 	}

@@ -70,6 +70,10 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	if s.Usage, err = e.usageToday(ctx); err != nil && s.Database.State == string(store.StateOK) {
 		return s, err
 	}
+	s.Database.Fault, s.Backup.Fault = e.redact.Text(s.Database.Fault), e.redact.Text(s.Backup.Fault)
+	for i := range s.Channels {
+		s.Channels[i].Fault = e.redact.Text(s.Channels[i].Fault)
+	}
 	s.Faults = s.faults(time.Now())
 	s.Healthy = len(s.Faults) == 0
 	return s, nil

@@ -52,6 +52,7 @@ const (
 	sayExported
 	sayLimitNote
 	sayInterrupted
+	saySecretLost
 	sayUnreadable
 	sayUnheard
 	sayChatLost
@@ -302,6 +303,7 @@ var english = [phraseCount]string{
 	sayMemoryEmpty:       "The core memory is empty: I know nothing yet that I would keep in mind always.",
 	sayExported:          "This conversation is in the workspace as %s.",
 	sayLimitNote:         "The limit of tool calls for this answer is reached. Answer now with what you have, and say what is left to do.",
+	saySecretLost:        "the bot was restarted before this command ran, and the command held a secret, which is not stored: send it again if you still need it",
 	sayInterrupted:       "interrupted by a restart, state unknown: check before you repeat it",
 	sayUnreadable:        "I could not read that message.",
 	sayUnheard:           "I cannot listen to voice messages yet; please write it to me.",
@@ -513,6 +515,7 @@ var russian = [phraseCount]string{
 	sayMemoryEmpty:       "Основная память пуста: пока нет ничего, что нужно помнить всегда.",
 	sayExported:          "Этот разговор сохранён в рабочей папке: %s.",
 	sayLimitNote:         "Предел вызовов инструментов для этого ответа достигнут. Ответь сейчас тем, что есть, и скажи, что осталось сделать.",
+	saySecretLost:        "бот был перезапущен до этой команды, а в ней был секрет, который не хранится: отправь её ещё раз, если она ещё нужна",
 	sayInterrupted:       "прервано перезапуском, состояние неизвестно: проверь, прежде чем повторять",
 	sayUnreadable:        "Не удалось прочитать это сообщение.",
 	sayUnheard:           "Голосовые сообщения я пока не умею слушать; напишите, пожалуйста, текстом.",

@@ -366,6 +366,9 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 	for i := range m.Blocks {
 		if c := m.Blocks[i].Call; c != nil {
 			c.ID = newID()
+			// No call has a use for the bot's own keys; what only has the shape of one may
+			// be meant for a server of the person's.
+			c.Arguments = string(t.e.redact.KnownJSON([]byte(c.Arguments)))
 		}
 	}
 	err = t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
@@ -396,6 +399,7 @@ func (t *turn) lastWord(round int) (note phrase, last bool) {
 
 // say adds a message to what the history gets of this turn.
 func (t *turn) say(m llm.Message) {
+	m = withoutThoughts(t.e.redact, m)
 	if len(m.Blocks) == 0 {
 		return
 	}

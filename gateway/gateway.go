@@ -10,6 +10,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/internal/redact"
 	"klawbot/whitelist"
 )
 
@@ -109,6 +111,9 @@ type Config struct {
 	// for a chat that was moved before, which changes nothing. Nil: the new id
 	// has to be listed by hand after the next start.
 	Migrated func(chat ChatID, to int64)
+	// Redact holds the known secrets, which no message shows. Nil: only what has
+	// the shape of one is kept back.
+	Redact *redact.Set
 	// Log is required.
 	Log *slog.Logger
 }
@@ -121,12 +126,13 @@ type Gateway struct {
 	migrated  func(ChatID, int64)
 	moves     moves
 	strangers strangers
+	secrets   *redact.Set
 	log       *slog.Logger
 }
 
 // New checks the configuration and returns a Gateway that is ready.
 func New(c Config) (*Gateway, error) {
-	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, migrated: c.Migrated, log: c.Log}
+	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, migrated: c.Migrated, secrets: cmp.Or(c.Redact, new(redact.Set)), log: c.Log}
 	g.strangers = strangers{log: c.Log, last: map[string]time.Time{}, counts: map[string]*atomic.Int64{}}
 	for _, ch := range c.Channels {
 		if g.byName[ch.Name()] != nil {
@@ -260,11 +266,11 @@ var always = func() chan struct{} {
 	return c
 }()
 
-// Render turns Markdown into parts for the channel. For a channel that is not
-// on it returns none.
+// Render turns Markdown into parts for the channel, without the secrets that the
+// rendered text would show. For a channel that is not on it returns none.
 func (g *Gateway) Render(channel, markdown string) []Part {
 	if ch := g.byName[channel]; ch != nil {
-		return ch.Render(markdown)
+		return masked(g.secrets, ch.Render(markdown))
 	}
 	return nil
 }
@@ -288,7 +294,7 @@ func (g *Gateway) Send(ctx context.Context, to Address, p Part) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return ch.Send(ctx, to, p)
+	return ch.Send(ctx, to, g.masked(p))
 }
 
 // Edit replaces a message in a listed chat.
@@ -297,7 +303,7 @@ func (g *Gateway) Edit(ctx context.Context, to Address, id int64, p Part) error 
 	if err != nil {
 		return err
 	}
-	return ch.Edit(ctx, to, id, p)
+	return ch.Edit(ctx, to, id, g.masked(p))
 }
 
 // Delete removes a message of the bot in a listed chat.
@@ -329,7 +335,7 @@ func (g *Gateway) Draft(ctx context.Context, to Address, id int64, p Part) error
 		return err
 	}
 	if d, ok := ch.(Drafter); ok {
-		return d.Draft(ctx, to, id, p)
+		return d.Draft(ctx, to, id, g.masked(p))
 	}
 	return &SendError{Kind: Rejected, Err: fmt.Errorf("channel %q has no drafts", ch.Name())}
 }
@@ -341,10 +347,14 @@ func (g *Gateway) Answer(ctx context.Context, to Address, query, text string) er
 		return err
 	}
 	if a, ok := ch.(Answerer); ok {
-		return a.Answer(ctx, query, text)
+		return a.Answer(ctx, query, g.secrets.Text(text))
 	}
 	return nil
 }
+
+// masked is a part as it may leave. Most have been rendered without secrets; this is
+// for those that were put together otherwise, or stored when less was known.
+func (g *Gateway) masked(p Part) Part { return masked(g.secrets, []Part{p})[0] }
 
 // Health reports every channel, in order.
 func (g *Gateway) Health() []Health {

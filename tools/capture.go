@@ -51,7 +51,7 @@ func (p capture) clean(text string) string {
 // data takes secrets out of JSON. A secret that is a number leaves no JSON
 // behind; then there is no data.
 func (p capture) data(d json.RawMessage) json.RawMessage {
-	clean := json.RawMessage(p.redact.Text(string(d)))
+	clean := json.RawMessage(p.redact.Text(string(p.redact.JSON(d))))
 	if !json.Valid(clean) {
 		return nil
 	}

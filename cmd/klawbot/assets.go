@@ -204,7 +204,7 @@ func localLanguage(getenv func(string) string) string {
 
 // width is how many columns a terminal has.
 func width(out io.Writer) int {
-	if f, ok := out.(*os.File); ok {
+	if f, ok := unwrapped(out).(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return columns
 		}

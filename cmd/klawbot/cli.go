@@ -53,7 +53,8 @@ var errNotRunning = errors.New("klawbot is not running on this data folder; star
 var errSilent = errors.New("failed")
 
 func newApp(environ []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	return &app{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, redact: &redact.Set{}}
+	secrets := &redact.Set{}
+	return &app{environ: environ, stdin: stdin, stdout: secrets.Writer(stdout), stderr: secrets.Writer(stderr), redact: secrets}
 }
 
 func (a *app) getenv(name string) string { return source{Environ: a.environ}.getenv(name) }
@@ -249,12 +250,24 @@ func (a *app) folders(c *Config) (folders, error) {
 	return f, f.apart(config)
 }
 
+// unwrapped is a stream as the process has it, for what is no text of ours: an archive, a
+// program that takes the terminal over.
+func unwrapped(w io.Writer) io.Writer {
+	if masked, ok := w.(*redact.Writer); ok {
+		return masked.Unwrap()
+	}
+	return w
+}
+
 // interactive says that a person sits at both ends.
 func (a *app) interactive() bool {
 	return isTerminal(a.stdin) && isTerminal(a.stdout)
 }
 
 func isTerminal(stream any) bool {
+	if w, ok := stream.(io.Writer); ok {
+		stream = unwrapped(w)
+	}
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -56,7 +56,7 @@ func (a *app) export(ctx context.Context, name, format string) error {
 // toFile writes a file, whole or not at all, or standard output.
 func (a *app) toFile(name string, write func(io.Writer) error) (err error) {
 	if name == "-" {
-		return write(a.stdout)
+		return write(unwrapped(a.stdout))
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".klawbot-*")
 	if err != nil {

@@ -366,7 +366,7 @@ func (a *app) memoryEditCommand() *cobra.Command {
 					return fmt.Errorf("$EDITOR is not set; edit %s with any editor, it is read with every use", file)
 				}
 				run := exec.CommandContext(cmd.Context(), editor[0], append(editor[1:], file)...)
-				run.Stdin, run.Stdout, run.Stderr = a.stdin, a.stdout, a.stderr
+				run.Stdin, run.Stdout, run.Stderr = a.stdin, unwrapped(a.stdout), unwrapped(a.stderr)
 				if err := run.Run(); err != nil {
 					return fmt.Errorf("%s: %w", editor[0], err)
 				}

@@ -8,8 +8,14 @@ import (
 	"klawbot/internal/redact"
 )
 
-// maxSecretBytes bounds the file of a secret.
-const maxSecretBytes = 64 << 10
+const (
+	// maxSecretBytes bounds the file of a secret.
+	maxSecretBytes = 64 << 10
+	// minKey is the length from which an API key is a secret. A shorter one is a word
+	// for a server that wants none, such as "ollama", which must not be masked in
+	// everything that people and models read.
+	minKey = 8
+)
 
 // dropTwins makes a later layer's value win over an earlier layer's file of
 // the same secret, and the other way round: of token and tokenFile only the
@@ -46,7 +52,11 @@ func descend(earlier, later tree, name string, k *key) {
 // all secrets to known. It returns the files that it read.
 func readSecrets(c *Config, places map[string]string, known *redact.Set) (files []string, faults []Fault) {
 	read := func(key string, value *string, file string) {
-		defer func() { known.Add(*value) }()
+		defer func() {
+			if !strings.HasSuffix(key, ".apiKey") || len(*value) >= minKey {
+				known.Add(*value)
+			}
+		}()
 		if file == "" {
 			return
 		}

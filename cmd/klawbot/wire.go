@@ -56,7 +56,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		return nil, errNoChannel
 	}
 	door, err := gateway.New(gateway.Config{
-		Channels: channels, Log: log,
+		Channels: channels, Redact: a.redact, Log: log,
 		Whitelist: func() whitelist.List { return l.current.Load().whitelist },
 		Migrated:  func(chat gateway.ChatID, to int64) { l.migrate(chat, to, log) },
 	})

@@ -30,7 +30,7 @@ func TestText(t *testing.T) {
 		"https://api.telegram.org/bot" + token + "/x":  "https://api.telegram.org/bot[redacted]/x",
 		"Authorization: Bearer sk-proj-0123456789abcd": "Authorization: Bearer [redacted]",
 		"key=sk-live_0123456789abcdefg!":               "key=[redacted]!",
-		"Bearer 0123456789abcdefghij":                  "[redacted]",
+		"Bearer 0123456789abcdefghij":                  "Bearer [redacted]",
 		"https://user:pa55word@host/path":              "https://[redacted]@host/path",
 		"abc and 12:34 and sk-short stay":              "abc and 12:34 and sk-short stay",
 	} {

@@ -30,6 +30,42 @@ var mutants = []mutant{
 		"TestSecretsAreTakenOut",
 	},
 	{
+		"gateway/gateway.go", `return masked(g.secrets, ch.Render(markdown))`, `return ch.Render(markdown)`,
+		"TestSecretOverSeveralParts",
+	},
+	{
+		"gateway/gateway.go", `return masked(g.secrets, []Part{p})[0]`, `return p`,
+		"TestNothingThatLeavesShowsSecret",
+	},
+	{
+		"gateway/mask.go", `if e.URL != "" && secrets.Address(e.URL) {`, `if e.URL == "/" {`,
+		"TestNothingThatLeavesShowsSecret",
+	},
+	{
+		"gateway/mask.go", `if from := g.secrets.Begun(all); from < len(p.Text) {`, `if from := g.secrets.Begun(all); from < 0 {`,
+		"TestSecretOverSeveralParts",
+	},
+	{
+		"internal/redact/find.go", `if len(letters) > 0 {`, `if len(letters) > 999 {`,
+		"TestSecretIsFoundInPieces",
+	},
+	{
+		"engine/internal/store/mask.go", `if text := string(tx.secrets.JSON([]byte(v))); text != v {`, `if text := string(tx.secrets.JSON([]byte(v))); text == "" {`,
+		"TestNoRowHoldsSecret",
+	},
+	{
+		"engine/provider.go", `provider = discreet{provider, p.secrets}`, `provider = discreet{provider, new(redact.Set)}`,
+		"TestModelsAreToldNoSecret",
+	},
+	{
+		"engine/turn.go", `c.Arguments = string(t.e.redact.KnownJSON([]byte(c.Arguments)))`, `_ = t.e.redact`,
+		"TestModelsAreToldNoSecret",
+	},
+	{
+		"engine/command.go", `if c != nil && c.Fault == "" && strings.Contains(it.msg.Args, redact.Bars) {`, `if c != nil && c.Fault != "" && strings.Contains(it.msg.Args, redact.Bars) {`,
+		"TestCommandWhoseSecretIsLost",
+	},
+	{
 		"engine/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
 		"TestDeliveryOutcomes",
 	},

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/internal/redact"
 )
 
 const exportSQL = `SELECT ` + entryColumns + ` FROM messages m JOIN sessions s ON s.id = m.session
@@ -21,9 +22,9 @@ func (s *Store) Export(ctx context.Context, w io.Writer, format string) error {
 	var put func(io.Writer, entry) error
 	switch format {
 	case "json":
-		put = putLine
+		put = s.putLine
 	case "md":
-		put = new(markdown).put
+		put = (&markdown{secrets: s.secrets}).put
 	default:
 		return fmt.Errorf("export: format %q is unknown: json or md", format)
 	}
@@ -53,8 +54,8 @@ func exportTo(w io.Writer, tx *Tx, put func(io.Writer, entry) error) error {
 	return rows.Err()
 }
 
-func putLine(w io.Writer, e entry) error {
-	line, err := e.record().line()
+func (s *Store) putLine(w io.Writer, e entry) error {
+	line, err := e.record().maskedLine(s.secrets)
 	if err != nil {
 		return err
 	}
@@ -64,6 +65,7 @@ func putLine(w io.Writer, e entry) error {
 
 // markdown writes entries under headings by conversation and day.
 type markdown struct {
+	secrets *redact.Set
 	address Address
 	day     string
 }
@@ -71,7 +73,7 @@ type markdown struct {
 func (m *markdown) put(w io.Writer, e entry) error {
 	var b bytes.Buffer
 	if e.Address != m.address {
-		*m = markdown{address: e.Address}
+		m.address, m.day = e.Address, ""
 		fmt.Fprintf(&b, "# %s\n\n", e.Address)
 	}
 	if day := e.At.Format("2006-01-02"); day != m.day {
@@ -85,7 +87,7 @@ func (m *markdown) put(w io.Writer, e entry) error {
 		fmt.Fprintf(&b, "**%s**, %s UTC\n\n", speaker(r), e.At.Format("15:04"))
 		b.WriteString(r.Content + "\n\n")
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, m.secrets.Text(b.String()))
 	return err
 }
 

@@ -51,10 +51,10 @@ func (tx *Tx) AddChange(c Change, image []byte) (ChangeID, error) {
 		return 0, err
 	}
 	id, err := tx.insert(`INSERT INTO changes (call, turn, chat, tool, path, before, after, size, mode, kept, undoes, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.Call, c.Turn, c.Chat, c.Tool, c.Path, c.Before, c.After,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.Call, c.Turn, c.Chat, c.Tool, exact(c.Path), c.Before, c.After,
 		c.Size, c.Mode, c.Kept, string(undoes), tx.orNow(c.At))
 	if err == nil && c.Kept {
-		_, err = tx.exec(`INSERT INTO images (change, body) VALUES (?, ?)`, id, blob(image))
+		_, err = tx.exec(`INSERT INTO images (change, body) VALUES (?, ?)`, id, exactBytes(blob(image)))
 	}
 	if err == nil {
 		err = tx.forgetChanges()

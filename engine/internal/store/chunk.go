@@ -54,7 +54,7 @@ func scanChunk(r row) (c Chunk, err error) {
 func (tx *Tx) AddChunk(c Chunk) (Chunk, error) {
 	at := tx.orNow(c.CreatedAt)
 	id, err := tx.insert(`INSERT INTO chunks (kind, owner, channel, chat, source, content, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		c.Kind, c.Owner, c.Channel, c.Chat, c.Source, c.Content, at)
+		c.Kind, c.Owner, c.Channel, c.Chat, exact(c.Source), c.Content, at)
 	if err != nil {
 		return c, fmt.Errorf("store chunk: %w", err)
 	}

@@ -89,7 +89,7 @@ func query[T any](tx *Tx, scan func(row) (T, error), statement string, args ...a
 
 // exec runs a statement and returns how many rows it changed.
 func (tx *Tx) exec(statement string, args ...any) (int64, error) {
-	r, err := tx.tx.Exec(tx.on(statement), args...)
+	r, err := tx.tx.Exec(tx.on(statement), tx.masked(args)...)
 	if err != nil {
 		return 0, err
 	}
@@ -109,7 +109,7 @@ func (tx *Tx) change(statement string, args ...any) error {
 
 // insert runs a statement that adds one row and returns its id.
 func (tx *Tx) insert(statement string, args ...any) (int64, error) {
-	r, err := tx.tx.Exec(tx.on(statement), args...)
+	r, err := tx.tx.Exec(tx.on(statement), tx.masked(args)...)
 	if err != nil {
 		return 0, err
 	}

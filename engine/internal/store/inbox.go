@@ -78,7 +78,7 @@ func (tx *Tx) AddUpdate(u Update) (id InboxID, added bool, err error) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?)
 		ON CONFLICT (channel, bot, update_id) DO NOTHING`,
 		u.Channel, u.Bot, u.Update, u.Kind, u.Address.Chat, u.Address.Thread, u.Message, u.From,
-		u.Group, u.FromBot, u.Anonymous, blob(u.Raw), u.State, u.Turn, u.Note, tx.orNow(u.ReceivedAt))
+		u.Group, u.FromBot, u.Anonymous, tx.rawOf(u), u.State, u.Turn, u.Note, tx.orNow(u.ReceivedAt))
 	if err == nil {
 		err = tx.tx.QueryRow(`SELECT id FROM inbox WHERE channel = ? AND bot = ? AND update_id = ?`,
 			u.Channel, u.Bot, u.Update).Scan(&id)
@@ -87,6 +87,20 @@ func (tx *Tx) AddUpdate(u Update) (id InboxID, added bool, err error) {
 		return 0, false, fmt.Errorf("add update %d: %w", u.Update, err)
 	}
 	return id, n == 1, nil
+}
+
+// rawOf is the raw form of an update as it is stored. The offsets in it stay right.
+func (tx *Tx) rawOf(u Update) exactBytes {
+	if u.State == InboxNew || u.State == InboxRunning {
+		return tx.waiting(u.Raw)
+	}
+	return exactBytes(tx.secrets.AlignedJSON(blob(u.Raw)))
+}
+
+// waiting is the raw form of an update that has to be answered yet. What somebody
+// writes that only has the shape of a key may be meant for that.
+func (tx *Tx) waiting(raw []byte) exactBytes {
+	return exactBytes(tx.secrets.AlignedKnownJSON(blob(raw)))
 }
 
 // NewUpdates lists what waits, oldest first.
@@ -122,10 +136,20 @@ func (tx *Tx) StartUpdates(t TurnID, ids ...InboxID) error {
 	return nil
 }
 
-// EndUpdates sets the final state of updates.
+// EndUpdates sets the final state of updates, and takes out of them what has the
+// shape of a secret.
 func (tx *Tx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
-	_, err := tx.exec(`UPDATE inbox SET state = ?, note = ? WHERE id IN (SELECT value FROM json_each(?))`,
-		s, note, idList(ids))
+	rows, err := query(tx, scanUpdate, `SELECT `+updateColumns+` FROM inbox WHERE id IN (SELECT value FROM json_each(?))`, idList(ids))
+	if err == nil {
+		_, err = tx.exec(`UPDATE inbox SET state = ?, note = ? WHERE id IN (SELECT value FROM json_each(?))`,
+			s, note, idList(ids))
+	}
+	for _, u := range rows {
+		u.State = s
+		if raw := tx.rawOf(u); err == nil && string(raw) != string(u.Raw) {
+			_, err = tx.exec(`UPDATE inbox SET raw = ? WHERE id = ?`, raw, u.ID)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("end updates: %w", err)
 	}
@@ -135,7 +159,7 @@ func (tx *Tx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
 // ReplaceUpdate gives an update that still waits the raw form of its edit. It
 // returns ErrNotFound when the update does not wait any more.
 func (tx *Tx) ReplaceUpdate(id InboxID, raw []byte) error {
-	if err := tx.change(`UPDATE inbox SET raw = ? WHERE id = ? AND state = 'new'`, blob(raw), id); err != nil {
+	if err := tx.change(`UPDATE inbox SET raw = ? WHERE id = ? AND state = 'new'`, tx.waiting(raw), id); err != nil {
 		return fmt.Errorf("replace update %d: %w", id, err)
 	}
 	return nil

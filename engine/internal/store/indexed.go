@@ -19,9 +19,9 @@ func (tx *Tx) Indexed(kind Kind, source string) (state string, err error) {
 func (tx *Tx) SetIndexed(kind Kind, source, state string) error {
 	var err error
 	if state == "" {
-		_, err = tx.exec(`DELETE FROM indexed WHERE kind = ? AND source = ?`, kind, source)
+		_, err = tx.exec(`DELETE FROM indexed WHERE kind = ? AND source = ?`, kind, exact(source))
 	} else {
-		_, err = tx.exec(`INSERT OR REPLACE INTO indexed (kind, source, state) VALUES (?, ?, ?)`, kind, source, state)
+		_, err = tx.exec(`INSERT OR REPLACE INTO indexed (kind, source, state) VALUES (?, ?, ?)`, kind, exact(source), state)
 	}
 	if err != nil {
 		return fmt.Errorf("store the state of the index of %s: %w", kind, err)

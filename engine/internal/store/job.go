@@ -119,7 +119,7 @@ func (tx *Tx) AddJob(j Job) (JobID, error) {
 	id, err := tx.insert(`INSERT INTO jobs (kind, name, cron, at, zone, misfire, model, message, home_channel, home_chat, home_thread,
 			creator, channel, chat, thread, policy, budget, origin, parent, state, note, failures, next_run, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
-		j.Kind, j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Home.Channel, j.Home.Chat, j.Home.Thread,
+		j.Kind, j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Channel, j.Home.Chat, j.Home.Thread,
 		j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.Parent, j.State, j.Note,
 		toMillis(j.NextRun), tx.orNow(j.CreatedAt), toMillis(tx.now))
 	if err != nil {
@@ -127,6 +127,10 @@ func (tx *Tx) AddJob(j Job) (JobID, error) {
 	}
 	return JobID(id), nil
 }
+
+// order is what a job does. It has to be done as it was given, so only known secrets
+// are taken out of it and not what has the shape of one.
+func (tx *Tx) order(j Job) exact { return exact(tx.secrets.KnownJSON([]byte(j.Message))) }
 
 // Job returns a job, or ErrNotFound.
 func (tx *Tx) Job(id JobID) (Job, error) {
@@ -194,7 +198,7 @@ func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
 func (tx *Tx) UpdateJob(j Job) error {
 	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, home_channel = ?, home_chat = ?,
 			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
-		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, j.Message, j.Home.Channel, j.Home.Chat,
+		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Channel, j.Home.Chat,
 		j.Home.Thread, j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
 	if err != nil {
 		return fmt.Errorf("update job %d: %w", j.ID, err)
@@ -206,7 +210,7 @@ func (tx *Tx) UpdateJob(j Job) error {
 func (tx *Tx) PauseJobsFor(channel string, chat int64, note string) ([]string, error) {
 	names, err := query(tx, func(r row) (name string, err error) { err = r.Scan(&name); return name, err },
 		`UPDATE jobs SET state = 'paused', note = ?, changed_at = ? WHERE state = 'on' AND kind <> 'spawn' AND channel = ? AND chat = ? RETURNING name`,
-		note, toMillis(tx.now), channel, chat)
+		tx.secrets.Text(note), toMillis(tx.now), channel, chat)
 	if err != nil {
 		return nil, fmt.Errorf("pause the jobs for %s %d: %w", channel, chat, err)
 	}

@@ -26,12 +26,13 @@ const (
 )
 
 // AddAnswer journals a model's answer before anybody acts on it. Rounds count
-// from 0; a round that is journaled already is an error.
+// from 0; a round that is journaled already is an error. Its calls may have to run
+// after a crash, so only known secrets are taken out of it until the turn ends.
 func (tx *Tx) AddAnswer(t TurnID, round int, m llm.Message, u llm.Usage) error {
 	body, err := json.Marshal(m)
 	if err == nil {
 		_, err = tx.exec(`INSERT INTO answers (turn, round, body, input_tokens, output_tokens, cached_tokens, at)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`, t, round, string(body), u.Input, u.Output, u.Cached, toMillis(tx.now))
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, t, round, exact(tx.secrets.KnownJSON(body)), u.Input, u.Output, u.Cached, toMillis(tx.now))
 	}
 	if err != nil {
 		return fmt.Errorf("journal answer %d of turn %d: %w", round, t, err)

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"klawbot/internal/redact"
 )
 
 const (
@@ -72,7 +74,7 @@ func (s *Store) writeLogBatch(ctx context.Context) (int, error) {
 		ids[i] = e.ID
 	}
 	for path, records := range files {
-		if err := s.logs.append(path, records); err != nil {
+		if err := s.logs.append(path, records, s.secrets); err != nil {
 			return 0, err
 		}
 	}
@@ -82,7 +84,7 @@ func (s *Store) writeLogBatch(ctx context.Context) (int, error) {
 	})
 }
 
-func (l *logs) append(path string, records []record) error {
+func (l *logs) append(path string, records []record, secrets *redact.Set) error {
 	var there map[string]bool
 	if !l.known[path] {
 		var err error
@@ -95,7 +97,7 @@ func (l *logs) append(path string, records []record) error {
 		if there[r.ID] {
 			continue
 		}
-		line, err := r.line()
+		line, err := r.maskedLine(secrets)
 		if err != nil {
 			return err
 		}

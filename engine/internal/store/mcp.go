@@ -70,7 +70,7 @@ func (tx *Tx) ServerToken(server string) (token string, err error) {
 
 // SetServerToken keeps the token of an MCP server.
 func (tx *Tx) SetServerToken(server, token string) error {
-	_, err := tx.exec(`INSERT INTO mcp_tokens (server, token) VALUES (?, ?) ON CONFLICT (server) DO UPDATE SET token = excluded.token`, server, token)
+	_, err := tx.exec(`INSERT INTO mcp_tokens (server, token) VALUES (?, ?) ON CONFLICT (server) DO UPDATE SET token = excluded.token`, server, exact(token))
 	if err != nil {
 		return fmt.Errorf("keep the token of MCP server %s: %w", server, err)
 	}

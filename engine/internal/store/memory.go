@@ -42,7 +42,7 @@ func scanMemory(r row) (m Memory, err error) {
 // transaction.
 func (tx *Tx) AddMemory(m Memory) (MemoryID, error) {
 	id, err := tx.insert(`INSERT INTO memories (channel, chat, key, category, source, provenance, turn, content, created_at, changed_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Channel, m.Chat, m.Key, m.Category, m.Source, m.Provenance, m.Turn, m.Content,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Channel, m.Chat, tx.secrets.Text(m.Key), m.Category, m.Source, m.Provenance, m.Turn, m.Content,
 		tx.orNow(m.CreatedAt), tx.orNow(m.ChangedAt))
 	if err != nil {
 		return 0, fmt.Errorf("store memory: %w", err)
@@ -62,7 +62,7 @@ func (tx *Tx) Memory(id MemoryID) (Memory, error) {
 // MemoryByKey returns the memory of a chat that has a key, or ErrNotFound.
 func (tx *Tx) MemoryByKey(channel string, chat int64, key string) (Memory, error) {
 	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories
-		WHERE channel = ? AND chat = ? AND key = ? AND key <> ''`, channel, chat, key))
+		WHERE channel = ? AND chat = ? AND key = ? AND key <> ''`, channel, chat, tx.secrets.Text(key)))
 	if err != nil {
 		return m, fmt.Errorf("memory %q: %w", key, notFound(err))
 	}
@@ -71,7 +71,7 @@ func (tx *Tx) MemoryByKey(channel string, chat int64, key string) (Memory, error
 
 // MemoriesByKey returns the memories of all chats that have a key.
 func (tx *Tx) MemoriesByKey(key string) ([]Memory, error) {
-	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE key = ? AND key <> '' ORDER BY id`, key)
+	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE key = ? AND key <> '' ORDER BY id`, tx.secrets.Text(key))
 	if err != nil {
 		return nil, fmt.Errorf("memories %q: %w", key, err)
 	}

@@ -31,7 +31,7 @@ func open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, lock: lock}
+	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, secrets: c.secrets(), lock: lock}
 	err = s.prepare(ctx)
 	if Damaged(err) {
 		if s.recovery, err = s.recover(ctx, err, c.Rebuild); err == nil {
@@ -145,7 +145,7 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: pair.db, log: c.Log}
+	s := &Store{dir: dir, path: pair.db, log: c.Log, secrets: c.secrets()}
 	if err := keepWAL(ctx, db); err != nil {
 		return nil, errors.Join(explain(pair.db, err), db.Close())
 	}
@@ -168,7 +168,7 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	s.readers = readers
 	s.checking, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
 	s.condition.confirm = s.confirm
-	s.writer = startWriter(ctx, db, s.path, &s.condition, s.log)
+	s.writer = startWriter(ctx, db, s.path, &s.condition, s.secrets, s.log)
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+
+	"klawbot/internal/redact"
 )
 
 // errRehearsed ends a rehearsal that went well.
@@ -16,14 +18,14 @@ var errRehearsed = errors.New("rehearsed")
 // statement, then at the commit, and takes the third try. Whatever fn changes
 // besides the database is wrong then, and the tests that run over it notice. Import
 // and Reindex end at the first failure, so what they remember does not matter.
-func rehearse(tx *sql.Tx, fn func(*Tx) error) error {
+func rehearse(tx *sql.Tx, secrets *redact.Set, fn func(*Tx) error) error {
 	dead, err := deadTx()
 	if err != nil {
 		return err
 	}
-	_ = fn(&Tx{tx: dead, now: now(), write: true}) // it fails, as it shall
+	_ = fn(&Tx{tx: dead, secrets: secrets, now: now(), write: true}) // it fails, as it shall
 	failed, err := inSavepoint(tx, func() error {
-		return cmp.Or(fn(&Tx{tx: tx, now: now(), write: true}), errRehearsed)
+		return cmp.Or(fn(&Tx{tx: tx, secrets: secrets, now: now(), write: true}), errRehearsed)
 	})
 	if failed == errRehearsed {
 		return err

@@ -2,8 +2,12 @@
 
 package store
 
-import "database/sql"
+import (
+	"database/sql"
+
+	"klawbot/internal/redact"
+)
 
 // rehearse runs a write in vain before it is run, for make rehearse. In a normal
 // build it is nothing.
-func rehearse(*sql.Tx, func(*Tx) error) error { return nil }
+func rehearse(*sql.Tx, *redact.Set, func(*Tx) error) error { return nil }

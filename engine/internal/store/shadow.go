@@ -28,7 +28,7 @@ func (tx *Tx) on(statement string) string {
 
 // inShadow is the transaction with its statements on the shadow tables.
 func (tx *Tx) inShadow() *Tx {
-	return &Tx{tx: tx.tx, now: tx.now, write: tx.write, changed: true, shadow: true}
+	return &Tx{tx: tx.tx, secrets: tx.secrets, now: tx.now, write: tx.write, changed: true, shadow: true}
 }
 
 // indexHead is the beginning of the definition of an index: its name and its

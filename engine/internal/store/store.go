@@ -17,6 +17,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"klawbot/internal/redact"
 )
 
 // ErrNotFound is returned when a row does not exist.
@@ -36,6 +38,9 @@ type Config struct {
 	// Rebuild has Open make an empty database in the place of a damaged one that
 	// no good backup can replace, for Reindex to fill.
 	Rebuild bool
+	// Redact holds the known secrets, of which nothing is stored. Nil: only what has
+	// the shape of one is masked.
+	Redact *redact.Set
 	// Log is required.
 	Log *slog.Logger
 }
@@ -46,6 +51,7 @@ type Store struct {
 	path    string
 	log     *slog.Logger
 	lock    *dirLock // nil beside a running bot
+	secrets *redact.Set
 	readers *sql.DB
 	writer  *writer
 	logs    logs
@@ -61,9 +67,10 @@ type Store struct {
 
 // Tx is a transaction. It is valid only inside the function that got it.
 type Tx struct {
-	tx    *sql.Tx
-	now   time.Time
-	write bool
+	tx      *sql.Tx
+	secrets *redact.Set
+	now     time.Time
+	write   bool
 	// changed says that a statement changed something.
 	changed bool
 	// shadow says that statements are about the shadow tables.
@@ -158,7 +165,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 		return fmt.Errorf("read %s: %w", s.path, err)
 	}
 	defer tx.Rollback() // a read has nothing to lose
-	err = fn(&Tx{tx: tx, now: now()})
+	err = fn(&Tx{tx: tx, secrets: s.secrets, now: now()})
 	if Damaged(err) {
 		s.condition.note(err)
 	}

@@ -99,9 +99,9 @@ func vectorTable(id VectorSetID, kind Kind) string {
 
 // SetVector stores the vector of a chunk in a set.
 func (tx *Tx) SetVector(id VectorSetID, kind Kind, chunk ChunkID, vector []float32) error {
-	_, err := tx.exec(`INSERT INTO `+vectorTable(id, kind)+` (rowid, embedding) VALUES (?, ?)`, chunk, floats(vector))
+	_, err := tx.exec(`INSERT INTO `+vectorTable(id, kind)+` (rowid, embedding) VALUES (?, ?)`, chunk, exactBytes(floats(vector)))
 	if err == nil {
-		_, err = tx.exec(`INSERT INTO vector_bits (vectors, kind, chunk, bits) VALUES (?, ?, ?, ?)`, id, kind, chunk, append(Signs(vector), coarse(vector)...))
+		_, err = tx.exec(`INSERT INTO vector_bits (vectors, kind, chunk, bits) VALUES (?, ?, ?, ?)`, id, kind, chunk, exactBytes(append(Signs(vector), coarse(vector)...)))
 	}
 	if err != nil {
 		return fmt.Errorf("store vector of chunk %d: %w", chunk, err)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/mattn/go-sqlite3"
+
+	"klawbot/internal/redact"
 )
 
 const (
@@ -25,11 +27,13 @@ const (
 
 // writer is the one goroutine that writes.
 type writer struct {
-	db    *sql.DB // one connection
-	path  string
-	log   *slog.Logger
-	queue chan *request
-	done  chan struct{}
+	db   *sql.DB // one connection
+	path string
+	// secrets are what no statement stores.
+	secrets *redact.Set
+	log     *slog.Logger
+	queue   chan *request
+	done    chan struct{}
 	// condition is told how the writes fare.
 	condition *condition
 
@@ -48,8 +52,8 @@ type request struct {
 	done      chan struct{}
 }
 
-func startWriter(ctx context.Context, db *sql.DB, path string, c *condition, log *slog.Logger) *writer {
-	w := &writer{db: db, path: path, log: log, queue: make(chan *request, queueBound), done: make(chan struct{}), condition: c}
+func startWriter(ctx context.Context, db *sql.DB, path string, c *condition, secrets *redact.Set, log *slog.Logger) *writer {
+	w := &writer{db: db, path: path, secrets: secrets, log: log, queue: make(chan *request, queueBound), done: make(chan struct{}), condition: c}
 	go w.run(context.WithoutCancel(ctx))
 	return w
 }
@@ -212,10 +216,10 @@ func (w *writer) call(tx *sql.Tx, r *request) (err error) {
 			err = fmt.Errorf("write panicked: %v", p)
 		}
 	}()
-	if err := rehearse(tx, r.fn); err != nil {
+	if err := rehearse(tx, w.secrets, r.fn); err != nil {
 		return err
 	}
-	one := &Tx{tx: tx, now: now(), write: true}
+	one := &Tx{tx: tx, secrets: w.secrets, now: now(), write: true}
 	err = r.fn(one)
 	r.changed = one.changed
 	return err

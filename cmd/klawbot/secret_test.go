@@ -1,0 +1,40 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"klawbot/internal/redact"
+)
+
+func TestWordForServerWithoutKeyIsNoSecret(t *testing.T) {
+	known := &redact.Set{}
+	text := "models: {providers: {here: {type: openai, apiKey: ollama}, there: {type: openai, apiKey: k-12345678}}}"
+	if _, err := (source{File: "config.yaml", Redact: known}).parse([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if got := known.Text("ollama run x with k-12345678"); got != "ollama run x with [redacted]" {
+		t.Errorf("masked: %q", got)
+	}
+}
+
+func TestCommandsPrintNoSecret(t *testing.T) {
+	var out, errs bytes.Buffer
+	a := newApp(nil, nil, &out, &errs)
+	a.redact.Add("key-of-the-roof")
+	for text, want := range map[string]string{
+		"a line with key-of-the-roof\n":               "a line with [redacted]\n",
+		"{\"a\": \"key-of\", \"b\": \"-the-roof\"}\n": "{\"a\": \"key-of\", \"b\": \"-the-roof\"}\n",
+	} {
+		out.Reset()
+		if n, err := a.stdout.Write([]byte(text)); n != len(text) || err != nil || out.String() != want {
+			t.Errorf("wrote %q: %d, %v", out.String(), n, err)
+		}
+	}
+	if _, err := a.stderr.Write([]byte("key-of-the-roof")); err != nil || errs.String() != redact.Mask {
+		t.Errorf("complained %q, %v", errs.String(), err)
+	}
+	if unwrapped(a.stdout) != &out {
+		t.Error("an archive would be changed on its way out")
+	}
+}
