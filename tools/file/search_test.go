@@ -225,7 +225,7 @@ func TestFoldersThatCannotBeReadArePassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(closed, 0o700) }) // only root may remove it as it is
-	if os.Geteuid() == 0 { // root reads everything
+	if os.Geteuid() == 0 {                            // root reads everything
 		b.says(b.call("file_search", "pattern", "x", "type", "grep"), "a.md:1: x\nclosed/b.md:1: x")
 		return
 	}
