@@ -123,7 +123,7 @@ func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
 // messenger refuses it. The refusal would take the placeholder away.
 func TestWhatWasSettledMeanwhileHasNothingBesideIt(t *testing.T) {
 	h := build(t)
-	h.echo()
+	h.slowEcho()
 	h.messenger.fail = func(call string) *gateway.SendError {
 		if !strings.HasPrefix(call, "edit telegram_11 1 re: hello") {
 			return nil

@@ -113,10 +113,10 @@ func TestImportRefusesWhatSwells(t *testing.T) {
 					t.Fatal(err)
 				}
 				if args[0] == "import" { // it makes the data folder
-					runIn(t, home, "", "import", os.DevNull)
+					commandIn(t, home, "", "import", os.DevNull)
 				}
 				before := below(t, home)
-				code, out := runIn(t, home, string(archive), args...)
+				code, out := commandIn(t, home, string(archive), args...)
 				refused := strings.Contains(out, "times its size") || args[0] == "restore" && strings.Contains(out, "no backup")
 				if code == 0 || !refused || strings.Count(out, "\n") != 1 {
 					t.Errorf("%s: exit code %d, %.200q; want one line that it swells", args, code, out)
@@ -136,13 +136,13 @@ func TestImportTakesALargeHonestArchive(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := runIn(t, home, string(archive), "import", "-"); code != 0 || out != "added 0 messages and 2 files\n" {
+	if code, out := commandIn(t, home, string(archive), "import", "-"); code != 0 || out != "added 0 messages and 2 files\n" {
 		t.Errorf("exit code %d, %q", code, out)
 	}
 }
 
-// runIn runs a command of klawbot on a home of its own.
-func runIn(t *testing.T, home, stdin string, args ...string) (code int, out string) {
+// commandIn runs a command of klawbot on a home of its own.
+func commandIn(t *testing.T, home, stdin string, args ...string) (code int, out string) {
 	t.Helper()
 	var b bytes.Buffer
 	a := newApp([]string{"HOME=" + home, "KLAWBOT_HOME=" + home}, strings.NewReader(stdin), &b, &b)
