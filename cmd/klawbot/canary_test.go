@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
@@ -22,14 +23,17 @@ func TestSecretsAppearNowhere(t *testing.T) {
 		r.telegram.Fault(telegramtest.Fault{Method: method, Kind: telegramtest.FaultHTML})
 		r.telegram.Fault(telegramtest.Fault{Method: method, Kind: telegramtest.FaultReset})
 	}
-	r.model.Push(
+	for _, reply := range []modeltest.Reply{
 		modeltest.Error(401, "Incorrect API key provided: "+canaryKey),
 		modeltest.Error(400, "bad header Authorization: Bearer "+canaryKey),
 		modeltest.CallTool("file_write", map[string]any{"path": "a.txt", "content": "x"}),
 		modeltest.Text("the key is "+canaryKey+" and the token "+r.telegram.Token()),
 		modeltest.CallTool("file_read", map[string]any{"path": "../../config.yaml"}),
 		modeltest.Text("ready"),
-	)
+	} {
+		reply.Delay = time.Second // in which the placeholder comes, which meets the first fault
+		r.model.Push(reply)
+	}
 	b := r.start("")
 	person := r.telegram.User(chat)
 	for i, text := range []string{"one", "two", "three", "four"} {
