@@ -27,7 +27,7 @@ func TestSecretsAppearNowhere(t *testing.T) {
 		modeltest.Error(401, "Incorrect API key provided: "+canaryKey),
 		modeltest.Error(400, "bad header Authorization: Bearer "+canaryKey),
 		modeltest.CallTool("file_write", map[string]any{"path": "a.txt", "content": "x"}),
-		modeltest.Text("the key is "+canaryKey+" and the token "+r.telegram.Token()),
+		modeltest.Text("the key is " + canaryKey + " and the token " + r.telegram.Token()),
 		modeltest.CallTool("file_read", map[string]any{"path": "../../config.yaml"}),
 		modeltest.Text("ready"),
 	} {
