@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
@@ -113,16 +114,19 @@ func TestSecretsAppearNowhere(t *testing.T) {
 		r.telegram.Fault(telegramtest.Fault{Method: method, Kind: telegramtest.FaultHTML})
 		r.telegram.Fault(telegramtest.Fault{Method: method, Kind: telegramtest.FaultReset})
 	}
-	r.model.Push(
+	for _, reply := range []modeltest.Reply{
 		modeltest.Error(401, "Incorrect API key provided: "+canaryKey),
 		modeltest.Error(401, "the bot "+token+" is not known, nor its address https://api.telegram.org/bot"+token),
 		modeltest.Error(400, "bad header Authorization: Bearer "+canaryKey),
 		modeltest.CallTool("file_write", map[string]any{"path": "a.txt", "content": "a copy of " + canaryKey + " and " + token}),
-		modeltest.Text("the key is "+canaryKey+" and the token "+token),
+		modeltest.Text("the key is " + canaryKey + " and the token " + token),
 		modeltest.CallTool("file_read", map[string]any{"path": "../../config.yaml"}),
 		modeltest.CallTool("no_such_tool", map[string]any{"key " + canaryKey: []string{token}}),
 		modeltest.Text("ready"),
-	)
+	} {
+		reply.Delay = time.Second // in which the placeholder comes, which meets the first fault
+		r.model.Push(reply)
+	}
 	asked := []string{"one", "two", "three", "my own key is " + canaryKey + ", keep it", "five " + token}
 	r.model.Push(modeltest.Text("noted"))
 	for _, secret := range []string{canaryKey, token} {

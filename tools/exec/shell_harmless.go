@@ -207,13 +207,12 @@ func (w where) straight(seen string) error {
 	var at []string // the folders that the path has led into
 	known := 0      // how many of them were looked at
 	for part := range strings.SplitSeq(seen, "/") {
-		switch part {
-		case "", ".":
+		if part == "" || part == "." {
 			continue
-		default:
+		}
+		if part != ".." {
 			at = append(at, part)
 			continue
-		case "..":
 		}
 		for ; known < len(at); known++ {
 			if info, err := w.root.Lstat(strings.Join(at[:known+1], "/")); err != nil || !info.IsDir() {
