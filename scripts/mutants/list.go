@@ -506,7 +506,7 @@ var mutants = []mutant{
 		"TestApprovedListRunsProgramByProgram",
 	},
 	{
-		"tools/exec/shell_run.go", `case d.Binds != v.binds:`, `case v.binds == "":`,
+		"tools/exec/shell_run.go", `case !v.bound(d):`, `case v.binds == "":`,
 		"TestWhatIsDecidedIsWhatRuns",
 	},
 	{
