@@ -163,7 +163,11 @@ func TestRevokedPatternStartsNoFurtherStep(t *testing.T) {
 		b.allow("cat pipe", "touch *")
 		b.fifo("pipe")
 		id := b.job("cat pipe; touch made")
-		b.feed("pipe", func() { b.settings.Allow = b.settings.Allow[:1] })
+		b.feed("pipe", func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.settings.Allow = b.settings.Allow[:1]
+		})
 		if out := b.ended(id); !strings.Contains(out, "Command not in approved list: touch made") {
 			t.Error(out)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 type bench struct {
 	t        testing.TB
 	ws       string
+	mu       sync.Mutex // held where settings change while a command runs
 	settings exec.ShellSettings
 	policy   tools.Policy
 	shell    *exec.Shell
@@ -46,7 +48,12 @@ func newBench(t testing.TB) *bench {
 func (b *bench) connect() *bench {
 	t := b.t
 	t.Helper()
-	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: func() exec.ShellSettings { return b.settings }, Runner: func() sandbox.Runner { return b.runner }, Confines: func() bool { return !b.bare && sandbox.Confines() }})
+	settings := func() exec.ShellSettings {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.settings
+	}
+	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: settings, Runner: func() sandbox.Runner { return b.runner }, Confines: func() bool { return !b.bare && sandbox.Confines() }})
 	t.Cleanup(b.shell.Close)
 	registry, err := tools.NewRegistry(b.shell.Tools()...)
 	if err != nil {
