@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
+	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 	"klawbot/tools/job"
 )
@@ -33,7 +35,14 @@ func TestSubagentKilledAtEveryEdge(t *testing.T) {
 			const chat = 11
 			r := newRig(t, "off", chat)
 			r.telegram.AddChat(telegramtest.Chat{ID: chat}, telegramtest.Open)
-			r.model.Respond(runWorker(0))
+			work := runWorker(0)
+			r.model.Respond(func(q modeltest.Request) modeltest.Reply {
+				reply := work(q)
+				if callsBehind(q) == 0 {
+					reply.Delay = time.Second // in which the sign of work comes
+				}
+				return reply
+			})
 			r.spawn("task 0")
 			b := r.start("", "KLAWBOT_CRASH="+point)
 			<-b.exited
