@@ -37,7 +37,7 @@ func readable(ctx context.Context, page string, at *url.URL) (string, error) {
 	} else {
 		text, err = flat(page), ctx.Err() // nested too deep
 	}
-	if cut {
+	if cut && text != "" {
 		text = strings.TrimSpace(text + "\n\n(page cut: too many elements)")
 	}
 	return text, err
