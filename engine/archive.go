@@ -234,7 +234,7 @@ func unpack(ctx context.Context, archive *Unpacker, dir string) (done Archived, 
 		if entry.Name != archiveDatabase && !strings.HasPrefix(entry.Name, archiveWorkspace) {
 			return done, fmt.Errorf("it holds %q and is no backup of klawbot", entry.Name)
 		}
-		if err := archive.Take(entry.Size); err != nil {
+		if err := archive.Keep(entry.Name, entry.Size); err != nil {
 			return done, err
 		}
 		switch entry.Typeflag {

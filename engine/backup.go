@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -227,8 +228,14 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 	if r == nil {
 		return
 	}
-	at := r.Backup.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST")
-	e.tellOwners(ctx, "recovery/"+newID(), e.say(sayRecovered, at, e.count(len(r.Unanswered), r.Readable)))
+	text := e.say(sayRebuilt)
+	if !r.Backup.At.IsZero() {
+		at := r.Backup.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST")
+		text = e.say(sayRecovered, at, e.count(len(r.Unanswered), r.Readable))
+	}
+	// The key is the same after a restart: who was told already is not told again.
+	key := fmt.Sprintf("recovery/%d", r.At.UnixMilli())
+	e.tellOwners(ctx, key, text)
 	lost := map[store.Address]int{}
 	for _, u := range r.Unanswered {
 		lost[u.Address]++
@@ -237,15 +244,18 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 		if e.gateway.Reachable(reachable(a).Chat) != nil {
 			continue
 		}
-		e.tellLost(ctx, a, n, r.Unanswered)
+		e.tellLost(ctx, key, a, n, r.Unanswered)
+	}
+	if err := e.store.RecoveryTold(); err != nil {
+		e.log.Warn("what was restored is told again at the next start", "err", err)
 	}
 }
 
 // tellLost tells a chat that messages are lost, in the placeholder of one of them
 // if there is one.
-func (e *Engine) tellLost(ctx context.Context, a store.Address, n int, all []store.Unanswered) {
+func (e *Engine) tellLost(ctx context.Context, key string, a store.Address, n int, all []store.Unanswered) {
 	to := reachable(a)
-	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(sayLost, n)), "lost/"+newID(), 0)
+	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(sayLost, n)), key+"/lost/"+a.String(), 0)
 	for _, u := range all {
 		if u.Address == a && u.Placeholder != 0 && len(outs) > 0 {
 			outs[0].Edit = u.Placeholder

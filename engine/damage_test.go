@@ -149,3 +149,45 @@ func TestWhatWasSettledMeanwhileHasNothingBesideIt(t *testing.T) {
 	h.until("nothing waits", func() bool { s, err := h.engine.Status(t.Context()); return err == nil && s.Outbox.Waiting == 0 })
 	h.shows(alice, "…")
 }
+
+// TestTheOwnerHearsOfARestoreThatEndedTooEarly: the process ends after a backup has
+// taken the place of the damaged database and before anybody was told.
+func TestTheOwnerHearsOfARestoreThatEndedTooEarly(t *testing.T) {
+	h := build(t)
+	h.echo()
+	h.start().says(alice, "one")
+	h.shows(alice, "re: one")
+	h.end()
+	alone := func(do func(*store.Store) error) {
+		s, err := store.Open(t.Context(), store.Config{Dir: h.dir, Log: slog.New(slog.DiscardHandler)})
+		if err == nil {
+			err = errors.Join(do(s), s.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone(func(s *store.Store) error { _, err := s.BackupNow(t.Context(), 1); return err })
+	if err := os.Truncate(filepath.Join(h.dir, "klawbot.db"), 0); err != nil {
+		t.Fatal(err)
+	}
+	alone(func(s *store.Store) error {
+		if s.Recovered() == nil {
+			return errors.New("nothing was restored")
+		}
+		return nil
+	})
+	h.start().reads(alice, "My database was damaged. I use the backup of 20")
+	h.restart()
+	h.says(alice, "two")
+	h.reads(alice, "re: two")
+	told := 0
+	for _, text := range h.messenger.texts(alice) {
+		if strings.HasPrefix(text, "My database was damaged") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the owner was told %d times: %q", told, h.messenger.texts(alice))
+	}
+}

@@ -335,3 +335,48 @@ func TestOnceOnlyIsNeverRemembered(t *testing.T) {
 		t.Errorf("grants are %+v (%v)", grants, err)
 	}
 }
+
+// TestForgedTapsChangeNoMessageOfAGroup: a program of one's own sends any data for
+// any message. What the bot has said in a group stays, and so do the buttons of an
+// owner.
+func TestForgedTapsChangeNoMessageOfAGroup(t *testing.T) {
+	h, _ := ownersPad(t)
+	h.start().inGroup(map[int64]string{alice: "launch it"}, alice)
+	q := h.question(-100)
+	for _, data := range []string{"ask/AAAAAAAAAAAAAAAAAAAAAAAAAA/once", "ask/x/no", "ask/x/1", "job/999/delete", "job/999/run"} {
+		h.told(h.press(bob, q.to, q.id, data), "This button has expired.")
+	}
+	h.told(h.tap(alice, q, tapOnce), "✅ Allowed once")
+	h.see(-100, "so: launched")
+	log := strings.Join(h.messenger.log(), "\n")
+	if n := strings.Count(log, fmt.Sprintf("edit telegram_-100 %d ", q.id)); n != 1 {
+		t.Errorf("the question was edited %d times, want only to say how it ended:\n%s", n, log)
+	}
+}
+
+// TestAMemberTapsAListOfTheGroup: a button that is there changes its list.
+func TestAMemberTapsAListOfTheGroup(t *testing.T) {
+	h, _ := ownersPad(t)
+	h.start().inGroup(map[int64]string{bob: "/remind in 2 hours tea"}, bob)
+	h.see(-100, "⏰")
+	h.inGroup(map[int64]string{bob: "/schedule"}, bob)
+	var list shown
+	h.until("the list is there", func() bool {
+		h.messenger.mu.Lock()
+		defer h.messenger.mu.Unlock()
+		for _, m := range h.messenger.shown {
+			if len(m.part.Buttons) > 0 {
+				list = m
+			}
+		}
+		return list.id != 0
+	})
+	data := ""
+	for _, b := range slices.Concat(list.part.Buttons...) {
+		if strings.HasSuffix(b.Data, "/delete") {
+			data = b.Data
+		}
+	}
+	h.press(carol, group(), list.id, data)
+	h.see(-100, "No scheduled tasks.")
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,7 +112,11 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	}
 	a, err := tx.Approval(token)
 	if errors.Is(err, store.ErrNotFound) {
-		return tap{say: e.say(sayExpired)}, addOuts(tx, e.replacement(it.row.Address, it.msg.Press.Message, e.say(sayExpired), fmt.Sprintf("press/%d", it.row.ID)))
+		may, err := e.mayReplace(tx, it)
+		if may {
+			err = addOuts(tx, e.replacement(it.row.Address, it.msg.Press.Message, e.say(sayExpired), fmt.Sprintf("press/%d", it.row.ID)))
+		}
+		return tap{say: e.say(sayExpired)}, err
 	}
 	if err != nil {
 		return tap{}, err
@@ -163,6 +168,28 @@ func (e *Engine) belongs(tx *store.Tx, a store.Approval, it item) (bool, error) 
 	// question that went out twice has two messages.
 	known := asked.MessageID != 0 && asked.Resent == 0
 	return err == nil && (!known || asked.MessageID == it.msg.Press.Message), err
+}
+
+// mayReplace reports whether a tap may change the message below which it is said to
+// be. The program of a person can send any data for any message: in a group only an
+// owner is believed without a look at whether the message has such a button.
+func (e *Engine) mayReplace(tx *store.Tx, it item) (bool, error) {
+	if !it.row.Group || e.owns(it.msg) {
+		return true, nil
+	}
+	bodies, err := tx.BodiesOf(it.row.Address, it.msg.Press.Message)
+	for _, body := range bodies {
+		var p gateway.Part
+		if err := json.Unmarshal(body, &p); err != nil {
+			return false, err
+		}
+		for _, b := range slices.Concat(p.Buttons...) {
+			if b.Data == it.msg.Press.Data {
+				return true, nil
+			}
+		}
+	}
+	return false, err
 }
 
 // mayDecide reports whether the sender may answer: an owner, as of now, or who

@@ -34,7 +34,9 @@ type Reindexed struct {
 
 // Reindex builds the messages, and all that search finds, anew from the
 // conversation logs, the memories and the memory files. Nothing else may run with
-// the data folder. A kill leaves everything as it was. progress is told how many
+// the data folder. A kill leaves everything as it was; after a damaged database was
+// replaced it leaves the backup, or a new database, until Reindex runs again, and the
+// bot tells the owner so at its next start. progress is told how many
 // bytes of the logs are read; nil is not. Vectors are the running bot's to make.
 //
 // A database that cannot be read is replaced by the newest good backup, or by a new
@@ -87,6 +89,9 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 		return done, err
 	}
 	crashPoint("reindex.done")
+	if err := st.RecoveryTold(); err != nil {
+		return done, err
+	}
 	files := memory.Files{Workspace: c.Workspace, Size: func() memory.ChunkSize { return size }}
 	if _, err := files.Refresh(ctx, st); err != nil {
 		return done, fmt.Errorf("read the memory files: %w", err)

@@ -383,6 +383,9 @@ func (e *Engine) tappedJob(tx *store.Tx, it item, id store.JobID, verb string) (
 
 // refreshList gives the message of the list its new text and buttons.
 func (e *Engine) refreshList(tx *store.Tx, it item, who planner) error {
+	if may, err := e.mayReplace(tx, it); !may {
+		return err
+	}
 	text, buttons, err := e.scheduleList(tx, who)
 	if err != nil {
 		return err

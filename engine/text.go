@@ -97,6 +97,7 @@ const (
 	sayStorage
 	sayUnstored
 	sayRecovered
+	sayRebuilt
 	sayDamaged
 	sayDamagedBackup
 	sayDamagedAlone
@@ -349,6 +350,7 @@ var english = [phraseCount]string{
 	sayStorage:           "Database: %s\nLast backup: %s",
 	sayUnstored:          "I cannot store messages right now, so I cannot answer yet. Nothing is lost: I answer as soon as I can.",
 	sayRecovered:         "My database was damaged. I use the backup of %s now: what came later is missing. Messages that I took and have not answered: %s. I tell those who wrote them. `klawbot reindex`, while I am stopped, brings back what was said since, from the conversation logs. The log says where the damaged file is.",
+	sayRebuilt:           "My database was damaged and there was no good backup, so I have a new one. What it lacks of our conversations, `klawbot reindex` brings back from the conversation logs, while I am stopped. Schedules, reminders, memories and allowances are gone.",
 	sayDamaged:           "My database is damaged, so I take no new messages. Telegram keeps them for 24 hours, and I answer them after a restart. Messages that I took and have not answered: %s.",
 	sayDamagedBackup:     "Please restart me: stop `klawbot run`, start it again. I then go on with the newest good backup, of %s. To have what was said since too, run `klawbot reindex` before you start me.",
 	sayDamagedAlone:      "There is no backup. Please stop me, run `klawbot reindex`, which builds a new database from the conversation logs, and start me again.",
@@ -561,6 +563,7 @@ var russian = [phraseCount]string{
 	sayStorage:           "База данных: %s\nПоследняя копия: %s",
 	sayUnstored:          "Сейчас я не могу сохранять сообщения и потому пока не отвечаю. Ничего не потеряно: отвечу, как только смогу.",
 	sayRecovered:         "Моя база данных была повреждена. Теперь работает резервная копия от %s: более новое утрачено. Принятых сообщений без ответа: %s. Тем, кто их написал, я об этом скажу. `klawbot reindex`, пока я остановлен, вернёт из журналов разговоров то, что было сказано с тех пор. Где повреждённый файл — сказано в журнале.",
+	sayRebuilt:           "Моя база данных была повреждена, а пригодной резервной копии не было: теперь у меня новая база. Чего в ней нет из наших разговоров, `klawbot reindex`, пока я остановлен, вернёт из журналов разговоров. Расписания, напоминания, воспоминания и разрешения пропали.",
 	sayDamaged:           "Моя база данных повреждена, поэтому новых сообщений я не принимаю. Telegram хранит их 24 часа, я отвечу на них после перезапуска. Принятых сообщений без ответа: %s.",
 	sayDamagedBackup:     "Перезапустите меня: остановите `klawbot run` и запустите снова. Я продолжу с новейшей исправной резервной копией, от %s. Чтобы вернуть и то, что было сказано с тех пор, перед запуском выполните `klawbot reindex`.",
 	sayDamagedAlone:      "Резервной копии нет. Остановите меня, выполните `klawbot reindex` — он построит новую базу из журналов разговоров — и запустите снова.",

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"klawbot/engine/internal/store"
 )
@@ -18,6 +20,8 @@ const (
 	plainSize = 64 << 20
 	// maxEntries is how many files and folders it may hold.
 	maxEntries = 1_000_000
+	// block is what a folder takes of the disk, in bytes.
+	block = 4 << 10
 	// roomKept is what it must leave of the disk, in bytes.
 	roomKept = 64 << 20
 )
@@ -33,6 +37,7 @@ type Unpacker struct {
 	room    int64 // bytes that the disk still takes
 	entries int
 	claimed int64
+	kept    string // the last path that folders has counted
 }
 
 // Unpack reads an archive of a size in bytes, whose content is for a folder.
@@ -65,6 +70,31 @@ func (u *Unpacker) Next() (*tar.Header, error) {
 	}
 	u.claimed += h.Size
 	return h, nil
+}
+
+// Keep is Take for a file, or a folder, which ends with a slash, and for the folders in
+// its path.
+func (u *Unpacker) Keep(name string, bytes int64) error {
+	if err := u.folders(name); err != nil {
+		return err
+	}
+	return u.Take(bytes)
+}
+
+// folders counts the folders in a path as what the archive becomes, but for those that
+// the path before it has.
+func (u *Unpacker) folders(name string) error {
+	had, has := strings.Split(u.kept, "/"), strings.Split(filepath.ToSlash(name), "/")
+	same := 0
+	for same < min(len(had), len(has))-1 && had[same] == has[same] {
+		same++
+	}
+	made := int64(len(has)-1-same) * block
+	if u.kept = filepath.ToSlash(name); made > u.most-u.claimed {
+		return u.swells()
+	}
+	u.claimed += made
+	return u.Take(made)
 }
 
 // Take is for the bytes of an entry that is going to be kept. They must find room

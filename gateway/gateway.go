@@ -133,7 +133,7 @@ type Gateway struct {
 // New checks the configuration and returns a Gateway that is ready.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, migrated: c.Migrated, secrets: cmp.Or(c.Redact, new(redact.Set)), log: c.Log}
-	g.strangers = strangers{log: c.Log, last: map[string]time.Time{}, counts: map[string]*atomic.Int64{}}
+	g.strangers = strangers{log: c.Log, last: map[ChatID]time.Time{}, counts: map[string]*atomic.Int64{}}
 	for _, ch := range c.Channels {
 		if g.byName[ch.Name()] != nil {
 			return nil, fmt.Errorf("channel %q is there twice", ch.Name())
@@ -173,22 +173,34 @@ func (g *Gateway) Serve(ctx context.Context, h Handler) error {
 	return group.Wait()
 }
 
-// admit keeps what the whitelist lets in. An update that could not be read at
-// all has no sender to ask about; it is stored, dead, so that nothing is lost.
+// admit keeps what the whitelist lets in.
 func (g *Gateway) admit(updates []Update) []Update {
 	kept := make([]Update, 0, len(updates))
 	for _, u := range updates {
+		if err := g.admissible(u); err != nil {
+			g.strangers.turnAway(u, g.nameOf, err)
+			continue
+		}
 		if u.Fault == "" {
-			if err := g.Allowed(u); err != nil {
-				g.strangers.turnAway(u, g.nameOf(u), err)
-				continue
-			}
 			// What follows may come from the new id already.
 			g.moves.note(u.Address.Chat, u.MovedTo)
 		}
 		kept = append(kept, u)
 	}
 	return kept
+}
+
+// admissible asks about an update that has just come. One that could not be read is
+// stored, dead, so that nothing is lost, unless it is known to be from a chat that is
+// not listed.
+func (g *Gateway) admissible(u Update) error {
+	switch {
+	case u.Fault == "":
+		return g.Allowed(u)
+	case u.Address.Chat.ID != 0:
+		return g.listed(u.Address.Chat)
+	}
+	return nil
 }
 
 // Allowed asks the whitelist again, with the list as it is now, about an update

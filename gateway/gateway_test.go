@@ -308,3 +308,54 @@ func TestDraftOfAChannelWithoutThem(t *testing.T) {
 		}
 	}
 }
+
+// TestAFloodOfStrangersInOneChatIsOneLine: a group that is not allowed has many
+// people, and each of them may write.
+func TestAFloodOfStrangersInOneChatIsOneLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := whitelist.List{"telegram": {Chats: []int64{11}}}
+		var log bytes.Buffer
+		l := &line{name: "telegram"}
+		for person := range int64(100) {
+			u := update(-500, "let me in")
+			u.From, u.Group = person+1, true
+			l.updates = append(l.updates, u)
+		}
+		g := door(t, &list, &log, l)
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+		defer cancel()
+		if err := g.Serve(ctx, &sink{}); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(log.String(), "stranger turned away"); n != 1 {
+			t.Errorf("%d log lines about the group, want 1", n)
+		}
+		if h := g.Health()[0]; h.Strangers != 100 {
+			t.Errorf("%d strangers counted, want 100", h.Strangers)
+		}
+	})
+}
+
+// TestWhatCannotBeReadOfAStrangerIsNotStored: it is known where it comes from.
+func TestWhatCannotBeReadOfAStrangerIsNotStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := whitelist.List{"telegram": {Chats: []int64{11}}}
+		var log bytes.Buffer
+		l := &line{name: "telegram"}
+		for _, chat := range []int64{66, -500, 11, 0} {
+			u := update(chat, "x")
+			u.From, u.Fault = 0, "not understood"
+			l.updates = append(l.updates, u)
+		}
+		g := door(t, &list, &log, l)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var s sink
+		if err := g.Serve(ctx, &s); err != nil {
+			t.Error(err)
+		}
+		if len(s.got) != 2 || s.got[0].Address.Chat.ID != 11 || s.got[1].Address.Chat.ID != 0 {
+			t.Errorf("accepted %+v, want what is of the listed chat, and of no known one", s.got)
+		}
+	})
+}

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -10,14 +9,14 @@ import (
 	"unicode"
 )
 
-// strangers counts who was turned away and logs each of them at most once a
-// minute, so that a flood of strangers cannot fill the log either.
+// strangers counts who was turned away and logs one line a minute for each chat at
+// most, so that a flood of strangers, or a large group, cannot fill the log either.
 type strangers struct {
 	log    *slog.Logger
 	counts map[string]*atomic.Int64
 
 	mu   sync.Mutex
-	last map[string]time.Time // guarded by mu; the last line about a sender
+	last map[ChatID]time.Time // guarded by mu; the last line about a chat
 }
 
 // maxStrangerName is how many characters of a stranger's name are logged.
@@ -41,12 +40,11 @@ func harmless(name string) string {
 // strangersKept bounds the memory that strangers can take.
 const strangersKept = 1000
 
-func (s *strangers) turnAway(u Update, name string, why error) {
+func (s *strangers) turnAway(u Update, name func(Update) string, why error) {
 	if c := s.counts[u.Channel]; c != nil {
 		c.Add(1)
 	}
-	key := fmt.Sprintf("%s/%d", u.Address.Chat, u.From)
-	now := time.Now()
+	key, now := u.Address.Chat, time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now.Sub(s.last[key]) < time.Minute {
@@ -63,5 +61,5 @@ func (s *strangers) turnAway(u Update, name string, why error) {
 		}
 	}
 	s.last[key] = now
-	s.log.Info("stranger turned away", "chat", u.Address.Chat.String(), "user", u.From, "name", harmless(name), "kind", u.Kind, "reason", why.Error())
+	s.log.Info("stranger turned away", "chat", u.Address.Chat.String(), "user", u.From, "name", harmless(name(u)), "kind", u.Kind, "reason", why.Error())
 }

@@ -133,8 +133,10 @@ func checkArchive(ctx context.Context, file *os.File, root *os.Root) error {
 			break
 		}
 		name, ours := workspaceName(h)
-		if _, lacks := root.Lstat(name); h.Name == archiveMessages || ours && errors.Is(lacks, fs.ErrNotExist) {
+		if _, lacks := root.Lstat(name); h.Name == archiveMessages {
 			err = archive.Take(h.Size)
+		} else if ours && errors.Is(lacks, fs.ErrNotExist) {
+			err = archive.Keep(name, h.Size)
 		}
 		if err == nil {
 			_, err = io.Copy(io.Discard, archive)

@@ -94,7 +94,12 @@ func TestImportRefusesWhatSwells(t *testing.T) {
 	for i := range many {
 		many[i] = tar.Header{Name: fmt.Sprintf("workspace/%d", i), Size: large / 49}
 	}
+	deep := []tar.Header{{Name: "klawbot.db"}}
+	for i := range 200 {
+		deep = append(deep, tar.Header{Name: fmt.Sprintf("workspace/%d/%sx", i, strings.Repeat("f/", 100))})
+	}
 	for name, archive := range map[string][]byte{
+		"folders in folders":  bomb(t, deep...),
 		"one file":            bomb(t, tar.Header{Name: "workspace/small", Size: 5}, tar.Header{Name: "workspace/big", Size: large}),
 		"many files":          bomb(t, many...),
 		"conversations":       bomb(t, tar.Header{Name: "conversations.jsonl", Size: large}),

@@ -20,7 +20,8 @@ command is interrupted, nothing has changed. The bot must not run meanwhile. Wha
 of a conversation is kept. Until the bot runs again and has read all of it, search goes by words.
 
 A database that cannot be read is replaced first: by the newest good backup, or, when there is none, by a new one. A
-new one has the conversations and nothing else: schedules, reminders, memories and allowances are gone.`,
+new one has the conversations and nothing else: schedules, reminders, memories and allowances are gone. When that is
+interrupted, run it again.`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.engineConfig()

@@ -73,6 +73,7 @@ func peek(bot, guess int64, raw json.RawMessage) (u gateway.Update) {
 	var g glimpse
 	if err := json.Unmarshal(body, &g); err != nil {
 		u.Fault = kind + ": " + err.Error()
+		g.place(&u) // the rest of it was read all the same
 		return u
 	}
 	g.fill(&u)
@@ -98,21 +99,27 @@ func payload(raw json.RawMessage) (kind string, body json.RawMessage, err error)
 
 // fill tells whom the update is from and what it is about.
 func (g *glimpse) fill(u *gateway.Update) {
-	about := g
-	if g.Message != nil {
-		about = g.Message
-	}
+	about := g.place(u)
 	u.Message, u.MovedTo = about.MessageID, g.MigrateTo
-	u.Address.Chat.Channel = channelName
-	if about.Chat != nil {
-		u.Address.Chat.ID = about.Chat.ID
-		u.Group = about.Chat.Type != "private"
-	}
 	// Outside topics a thread is only a chain of replies and no address.
 	if about.IsTopicMessage || u.Kind == kindStopped {
 		u.Address.Thread = about.MessageThreadID
 	}
 	g.sender(u)
+}
+
+// place tells the chat, and returns the part of the update that names it.
+func (g *glimpse) place(u *gateway.Update) (about *glimpse) {
+	about = g
+	if g.Message != nil {
+		about = g.Message
+	}
+	u.Address.Chat.Channel = channelName
+	if about.Chat != nil {
+		u.Address.Chat.ID = about.Chat.ID
+		u.Group = about.Chat.Type != "private"
+	}
+	return about
 }
 
 // sender tells who speaks. Whoever speaks in the name of a chat is that chat.

@@ -59,6 +59,23 @@ func TestPeekFault(t *testing.T) {
 	}
 }
 
+// TestPeekFaultTellsTheChat: what cannot be read of an update does not hide which
+// chat it is from.
+func TestPeekFaultTellsTheChat(t *testing.T) {
+	for _, raw := range []string{
+		`{"update_id":4,"message":{"message_id":"x","chat":{"id":66,"type":"private"}}}`,
+		`{"update_id":4,"edited_message":{"message_thread_id":"7","chat":{"id":66,"type":"private"},"from":{"id":66}}}`,
+		`{"update_id":4,"message":{"chat":{"id":66,"type":"private"},"from":{"id":66.5}}}`,
+		`{"update_id":4,"callback_query":{"from":{"id":"x"},"message":{"chat":{"id":66,"type":"private"}}}}`,
+		`{"update_id":4,"my_chat_member":{"from":[],"chat":{"id":66,"type":7}}}`,
+	} {
+		u := telegram.Peek(botID, 4, json.RawMessage(raw))
+		if u.Fault == "" || u.Address.Chat.ID != 66 || u.From != 0 {
+			t.Errorf("%s: got %+v", raw, u)
+		}
+	}
+}
+
 // FuzzUpdate throws anything at the way in. Nothing panics, and whoever speaks in
 // the name of a chat never passes for the listed person.
 func FuzzUpdate(f *testing.F) {

@@ -22,7 +22,7 @@ var mutants = []mutant{
 		"TestAChangeThatIsNotRecordedIsNotMade",
 	},
 	{
-		"gateway/gateway.go", `if err := g.Allowed(u); err != nil {`, `if err := g.Allowed(u); err != nil && u.Bot < 0 {`,
+		"gateway/gateway.go", `if err := g.admissible(u); err != nil {`, `if err := g.admissible(u); err != nil && u.Bot < 0 {`,
 		"TestStrangersStayOutAndAreLoggedOnceAMinute",
 	},
 	{
@@ -120,6 +120,10 @@ var mutants = []mutant{
 	{
 		"engine/press.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)`, `return m.Sender.ID != 0`,
 		"TestForeignTapIsRefusedAndLeavesItPending",
+	},
+	{
+		"engine/press.go", `if !it.row.Group || e.owns(it.msg) {`, `if it.row.ID != 0 {`,
+		"TestForgedTapsChangeNoMessageOfAGroup",
 	},
 	{
 		"engine/press.go", `return !a.Owners && m.Sender.ID != 0`, `return m.Sender.ID != 0`,

@@ -55,6 +55,8 @@ type settlement struct {
 	now   time.Time
 	rules Rules
 	due   []store.Run
+	// made says that a clock that was ahead has made up for what was missed.
+	made bool
 }
 
 // once settles a job that has one time.
@@ -79,7 +81,7 @@ func (s *settlement) once() error {
 
 // makesUp reports whether a run that is so late is worth it.
 func (s *settlement) makesUp(late time.Duration) bool {
-	return s.job.Misfire != Skip && (s.rules.Grace <= 0 || late <= s.rules.Grace)
+	return s.job.Misfire != Skip && !s.made && (s.rules.Grace <= 0 || late <= s.rules.Grace)
 }
 
 // again settles a job with a cron.
@@ -131,6 +133,9 @@ func (s *settlement) from(t *timetable, next time.Time) (time.Time, error) {
 	}
 	if !void.IsZero() && void.Before(from) {
 		from = void
+		if s.made, err = s.tx.MadeUpAfter(s.job.ID, s.now); err != nil {
+			return from, err
+		}
 	}
 	settled := s.job.Settled
 	switch {

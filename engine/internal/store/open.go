@@ -37,6 +37,8 @@ func open(ctx context.Context, c Config) (*Store, error) {
 		if s.recovery, err = s.recover(ctx, err, c.Rebuild); err == nil {
 			err = s.prepare(ctx)
 		}
+	} else if err == nil {
+		s.recovery = s.recall(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())

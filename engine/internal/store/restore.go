@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,10 +43,12 @@ type Recovery struct {
 	// Dropped is how many messages waited when the backup was made. They were
 	// answered since, or not: nobody knows, so they are not answered again.
 	Dropped int
+	// At is when that was.
+	At time.Time
 	// Unanswered are the messages that were stored and not answered, as far as
 	// the damaged file can be read; Readable says that it could be to the end.
-	Unanswered []Unanswered
-	Readable   bool
+	Unanswered []Unanswered `json:"-"`
+	Readable   bool         `json:"-"`
 }
 
 // Unanswered is a message that a damaged database held without its answer.
@@ -80,8 +83,38 @@ func readUnanswered(ctx context.Context, path string) (all []Unanswered, readabl
 	return all, rows.Err() == nil
 }
 
-// Recovered tells what Open had to restore, nil when nothing.
+// Recovered tells what Open had to restore, nil when nothing: this time, or before,
+// when nobody has called RecoveryTold since.
 func (s *Store) Recovered() *Recovery { return s.recovery }
+
+// RecoveryTold says that people know of what Recovered tells.
+func (s *Store) RecoveryTold() error {
+	if err := os.Remove(s.untold()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// untold is the file that keeps a Recovery until people know of it: the process may
+// end in between.
+func (s *Store) untold() string { return s.path + ".recovered" }
+
+// recall reads the Recovery of an earlier start that nobody was told of.
+func (s *Store) recall(ctx context.Context) *Recovery {
+	text, err := os.ReadFile(s.untold())
+	if err != nil {
+		return nil
+	}
+	var r Recovery
+	if err := json.Unmarshal(text, &r); err != nil {
+		s.log.Warn("what was restored before is not known", "path", s.untold(), "err", err)
+		return nil
+	}
+	if r.Aside != "" {
+		r.Unanswered, r.Readable = readUnanswered(ctx, r.Aside)
+	}
+	return &r
+}
 
 // Restore puts a backup into a data folder that has no database, and returns
 // how many messages waited in it that are dropped; see settleCopy. The folder's
@@ -136,11 +169,10 @@ func (s *Store) recover(ctx context.Context, cause error, rebuild bool) (*Recove
 		if err != nil {
 			return nil, errors.Join(cause, fmt.Errorf("restore %s: %w", b.Path, err))
 		}
-		r, err := s.replace(ctx, cause, copied)
-		if err != nil {
-			return nil, err
+		r := &Recovery{Reason: cause.Error(), Backup: b, Dropped: dropped}
+		if err := s.replace(ctx, r, copied); err != nil {
+			return nil, errors.Join(cause, err)
 		}
-		r.Backup, r.Dropped = b, dropped
 		s.log.Error("database was damaged, the newest good backup is in use now",
 			"reason", r.Reason, "backup", b.Path, "damaged_file", r.Aside, "dropped_messages", dropped,
 			"unanswered_messages", len(r.Unanswered), "unanswered_all_known", r.Readable)
@@ -154,27 +186,32 @@ func (s *Store) recover(ctx context.Context, cause error, rebuild bool) (*Recove
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
-	r, err := s.replace(ctx, cause, empty)
-	if err == nil {
-		s.log.Error("database was damaged and there is no good backup, an empty database is in use now", "reason", r.Reason, "damaged_file", r.Aside)
+	r := &Recovery{Reason: cause.Error()}
+	if err := s.replace(ctx, r, empty); err != nil {
+		return nil, errors.Join(cause, err)
 	}
-	return r, err
+	s.log.Error("database was damaged and there is no good backup, an empty database is in use now", "reason", r.Reason, "damaged_file", r.Aside)
+	return r, nil
 }
 
-// replace puts a prepared database into the place of the damaged one.
-func (s *Store) replace(ctx context.Context, cause error, prepared string) (*Recovery, error) {
-	aside, err := setAside(s.path, now())
+// replace puts a prepared database into the place of the damaged one, and completes
+// the record of that.
+func (s *Store) replace(ctx context.Context, r *Recovery, prepared string) (err error) {
+	r.At = now()
+	if r.Aside, err = setAside(s.path, r.At); err != nil {
+		return err
+	}
+	text, err := json.Marshal(r)
 	if err != nil {
-		return nil, errors.Join(cause, err)
+		return err
 	}
-	if err := errors.Join(os.Rename(prepared, s.path), syncDir(s.dir)); err != nil {
-		return nil, errors.Join(cause, err)
+	if err := errors.Join(writeFile(s.untold(), string(text)), os.Rename(prepared, s.path), syncDir(s.dir)); err != nil {
+		return err
 	}
-	r := &Recovery{Reason: cause.Error(), Aside: aside}
-	if aside != "" {
-		r.Unanswered, r.Readable = readUnanswered(ctx, aside)
+	if r.Aside != "" {
+		r.Unanswered, r.Readable = readUnanswered(ctx, r.Aside)
 	}
-	return r, nil
+	return nil
 }
 
 // prepareEmpty makes an empty database that belongs to the folder. It only has to

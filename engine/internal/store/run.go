@@ -85,6 +85,7 @@ const (
 	voidSQL          = `(state = 'missed' OR state = 'skipped' AND cause <> '') AND ended_at > ?`
 	runAtSQL         = `SELECT count(*) FROM runs WHERE job = ? AND scheduled_at = ? AND NOT (` + voidSQL + `)`
 	firstVoidSQL     = `SELECT coalesce(min(scheduled_at), 0) FROM runs WHERE job = ? AND ` + voidSQL
+	madeUpSQL        = `SELECT EXISTS (SELECT 1 FROM runs WHERE job = ? AND scheduled_at > ? AND cause = ? AND state NOT IN ('missed', 'skipped'))`
 	spawnedTokensSQL = `SELECT coalesce(sum(r.input_tokens + r.output_tokens), 0) FROM jobs j JOIN runs r ON r.job = j.id
 		WHERE j.parent <> 0 AND j.parent = ?`
 
@@ -158,6 +159,14 @@ func (tx *Tx) FirstVoid(job JobID) (at time.Time, err error) {
 		err = fmt.Errorf("void marks of job %d: %w", job, err)
 	}
 	return at, err
+}
+
+// MadeUpAfter reports whether a job has a late run for a time after another one.
+func (tx *Tx) MadeUpAfter(job JobID, at time.Time) (is bool, err error) {
+	if err = tx.tx.QueryRow(madeUpSQL, job, toMillis(at), CauseLate).Scan(&is); err != nil {
+		err = fmt.Errorf("late runs of job %d: %w", job, err)
+	}
+	return is, err
 }
 
 // ReviveJobs turns on the jobs whose only time has a void mark.
