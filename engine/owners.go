@@ -151,10 +151,15 @@ func ownerKey(a store.Approval) string {
 	return "owner/" + call
 }
 
-// notice tells the chat of a call that an owner was asked, once.
-func (e *Engine) notice(a store.Approval) []store.Out {
-	to := reachable(a.Home)
-	return outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(sayOwnerAsked, a.Tool)), ownerKey(a), 0)
+// notice tells the chat of a call that an owner was asked, once. The run of a
+// schedule says which one, because nobody there has just asked for anything; /stop
+// does not reach it.
+func (t *turn) notice(a store.Approval) []store.Out {
+	to, text := reachable(a.Home), t.e.say(sayOwnerAsked, a.Tool)
+	if t.job != nil && t.job.job.Kind != store.JobSpawn {
+		text = t.e.redact.Text(t.e.say(sayOwnerAskedByRun, inTicks(asName(t.job.job.Name)), a.Tool))
+	}
+	return outsFor(to, t.e.gateway.Render(to.Chat.Channel, text), ownerKey(a), 0)
 }
 
 // tellHome has the notice say what came of the request.

@@ -119,6 +119,7 @@ const (
 	sayAskedByNobody
 	sayAskedBySchedule
 	sayOwnerAsked
+	sayOwnerAskedByRun
 	sayOwnerUnreached
 	sayOwnerFirst
 	sayOwnersDecide
@@ -371,6 +372,7 @@ var english = [phraseCount]string{
 	sayAskedByNobody:     "Requested by the command line.",
 	sayAskedBySchedule:   "Schedule: %s",
 	sayOwnerAsked:        "🔐 I've asked my owner. `%s` waits for the answer. /stop cancels.",
+	sayOwnerAskedByRun:   "🔐 Schedule %s: I've asked my owner. `%s` waits for the answer.",
 	sayOwnerUnreached:    "❌ I couldn't reach an owner: denied",
 	sayOwnerFirst:        "I'm waiting for my owner's answer. Your message comes next. /stop cancels.",
 	sayOwnersDecide:      "Only an owner can decide.",
@@ -583,6 +585,7 @@ var russian = [phraseCount]string{
 	sayAskedByNobody:     "Запрошено из командной строки.",
 	sayAskedBySchedule:   "Расписание: %s",
 	sayOwnerAsked:        "🔐 Я спросил владельца. `%s` ждёт ответа. /stop отменяет.",
+	sayOwnerAskedByRun:   "🔐 Расписание %s: я спросил владельца. `%s` ждёт ответа.",
 	sayOwnerUnreached:    "❌ Не удалось связаться с владельцем: отклонено",
 	sayOwnerFirst:        "Я жду ответа владельца. Ваше сообщение будет следующим. /stop отменяет.",
 	sayOwnersDecide:      "Решить может только владелец.",
