@@ -73,7 +73,7 @@ func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Questio
 	if parts == nil {
 		return row, tooLong, t.e.withdraw(ctx, asked)
 	}
-	if row, err = t.e.ask(ctx, asked, parts); err != nil {
+	if row, err = t.e.ask(ctx, asked, parts, t.notice(asked)); err != nil {
 		return row, "", err
 	}
 	if row.Hash != asked.Hash || asked.Owners && !row.Owners {
@@ -142,8 +142,9 @@ func hashOf(q tools.Question) string {
 }
 
 // ask returns the approval of a call: the one that is stored, one that a grant
-// has just given, or a pending one whose question is on its way.
-func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.Part) (row store.Approval, err error) {
+// has just given, or a pending one whose question is on its way. The chat of the call
+// gets the notice when the question stands in another one.
+func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.Part, notice []store.Out) (row store.Approval, err error) {
 	err = e.persist(ctx, asked.Address, func(tx *store.Tx) error {
 		if row, err = tx.ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -164,7 +165,7 @@ func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.
 		if err := addOuts(tx, outsFor(reachable(row.Address), parts, questionKey(row), 0)); err != nil || !row.Away() {
 			return err
 		}
-		return addOuts(tx, e.notice(row))
+		return addOuts(tx, notice)
 	})
 	if err == nil && row.State == store.ApprovalPending {
 		e.delivery.notify(asked.Address)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 )
 
@@ -20,6 +21,7 @@ import (
 const (
 	archiveDatabase  = "klawbot.db"
 	archiveWorkspace = "workspace/"
+	archiveCore      = "memory/core_memory.json"
 )
 
 // Archived is what BackUp or Restore dealt with.
@@ -33,8 +35,8 @@ type Archived struct {
 }
 
 // BackUp writes all that cannot be made again into a new file, a .tar.gz of a
-// verified copy of the database and the workspace. It works beside a running
-// bot. The configuration is not in it, because it holds secrets, and neither
+// verified copy of the database, the core memory and the workspace. It works
+// beside a running bot. The configuration is not in it, because it holds secrets, and neither
 // are the conversation logs, which the database can write again.
 func BackUp(ctx context.Context, c Config, file string) (done Archived, err error) {
 	if file, err = filepath.Abs(file); err != nil {
@@ -75,6 +77,10 @@ func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Config, 
 	packed := gzip.NewWriter(out)
 	archive := tar.NewWriter(packed)
 	if err := addFile(archive, archiveDatabase, func() (*os.File, error) { return os.Open(copied) }); err != nil {
+		return done, err
+	}
+	core := func() (*os.File, error) { return os.Open(memory.NewCore(c.Dir).Path()) }
+	if err := addFile(archive, archiveCore, core); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
 	}
 	if done, err = addWorkspace(ctx, archive, c.Workspace, out.Name()); err != nil {
@@ -142,7 +148,8 @@ func addFile(archive *tar.Writer, name string, open func() (*os.File, error)) er
 
 // Restore makes a data folder from what BackUp wrote, or from an automatic
 // backup, which holds the database only. The folder must not have a database
-// yet, and no workspace when there is one in the backup.
+// yet, and no workspace when there is one in the backup. A core memory that is
+// there already stays.
 func Restore(ctx context.Context, c Config, file string) (done Archived, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -185,6 +192,9 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), c.Workspace); err != nil {
 		return done, err
 	}
+	if err := placeCore(filepath.Join(work, archiveCore), memory.NewCore(c.Dir).Path()); err != nil {
+		return done, err
+	}
 	return done, writeLog(ctx, c)
 }
 
@@ -216,6 +226,20 @@ func placeWorkspace(from, to string) error {
 	return os.CopyFS(to, os.DirFS(from))
 }
 
+// placeCore moves an unpacked core memory to its place, unless there is one.
+func placeCore(from, to string) error {
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
 // unpack writes the entries of an archive below a folder, and nothing outside.
 func unpack(ctx context.Context, archive *Unpacker, dir string) (done Archived, err error) {
 	root, err := os.OpenRoot(dir)
@@ -231,7 +255,8 @@ func unpack(ctx context.Context, archive *Unpacker, dir string) (done Archived, 
 		if err != nil {
 			return done, err
 		}
-		if entry.Name != archiveDatabase && !strings.HasPrefix(entry.Name, archiveWorkspace) {
+		inWorkspace := strings.HasPrefix(entry.Name, archiveWorkspace)
+		if !inWorkspace && entry.Name != archiveDatabase && entry.Name != archiveCore {
 			return done, fmt.Errorf("it holds %q and is no backup of klawbot", entry.Name)
 		}
 		if err := archive.Keep(entry.Name, entry.Size); err != nil {
@@ -241,7 +266,7 @@ func unpack(ctx context.Context, archive *Unpacker, dir string) (done Archived, 
 		case tar.TypeDir:
 			err = root.MkdirAll(strings.TrimSuffix(entry.Name, "/"), 0o755)
 		case tar.TypeReg:
-			if entry.Name != archiveDatabase {
+			if inWorkspace {
 				done.Files++
 			}
 			err = unpackFile(root, entry, archive)

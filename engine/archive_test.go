@@ -100,6 +100,42 @@ func TestBackUpAndRestore(t *testing.T) {
 	}
 }
 
+// TestBackUpKeepsTheCoreMemory: it is a file of the data folder, beside the database.
+func TestBackUpKeepsTheCoreMemory(t *testing.T) {
+	from := folder(t)
+	core := filepath.Join("memory", "core_memory.json")
+	write := func(dir, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(dir, "memory"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, core), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const facts, newer = `{"user":{"name":"Anna"},"agent":{}}`, `{"user":{"name":"Bob"},"agent":{}}`
+	write(from.Dir, facts)
+	file := filepath.Join(t.TempDir(), "bot.tar.gz")
+	if _, err := BackUp(t.Context(), from, file); err != nil {
+		t.Fatal(err)
+	}
+	for name, there := range map[string]string{"a new folder": "", "a folder that has one": newer} {
+		to := Config{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
+		to.Workspace = filepath.Join(to.Dir, "workspace")
+		want := facts
+		if there != "" {
+			write(to.Dir, there)
+			want = there
+		}
+		if done, err := Restore(t.Context(), to, file); err != nil || done.Files != 3 {
+			t.Fatalf("%s: restored %+v, %v", name, done, err)
+		}
+		if got, err := os.ReadFile(filepath.Join(to.Dir, core)); err != nil || string(got) != want {
+			t.Errorf("%s: the core memory is %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
 // packed is an archive of entries, each a name and a type.
 func packed(t testing.TB, entries ...tar.Header) []byte {
 	t.Helper()
@@ -135,6 +171,8 @@ func hostile(t testing.TB) map[string][]byte {
 		"absolute":     packed(t, file("/evil")),
 		"other name":   packed(t, file("evil")),
 		"link":         packed(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "workspace/out", Linkname: ".."}, file("workspace/out/../evil")),
+		"core parent":  packed(t, file("memory/core_memory.json/../../../evil")),
+		"core link":    packed(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "memory/core_memory.json", Linkname: "/etc/passwd"}, file("klawbot.db")),
 		"twice":        packed(t, file("workspace/a"), file("workspace/a")),
 		"no database":  packed(t, file("workspace/a")),
 		"bad database": packed(t, file("klawbot.db")),

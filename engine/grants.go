@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"klawbot/engine/internal/store"
@@ -104,9 +105,14 @@ func (d *Data) Approvals(ctx context.Context, limit int) ([]Approval, error) {
 }
 
 // CheckPolicy says what would happen to a call from a chat, in its text form, or
-// at the command line. Nothing runs.
+// at the command line. Who speaks in an owner's private chat is an owner; in a
+// group it may be anybody. Nothing runs.
 func (d *Data) CheckPolicy(tool string, arguments json.RawMessage, chat string) tools.Decision {
-	return d.executor.Check(tools.Call{Name: tool, Arguments: arguments, Chat: chat, Origin: tools.OriginPerson, Owner: chat == ""})
+	owner := chat == ""
+	if id, err := gateway.ParseChatID(chat); err == nil {
+		owner = id.ID == 0 || slices.Contains(d.settings().Owners[id.Channel], id.ID)
+	}
+	return d.executor.Check(tools.Call{Name: tool, Arguments: arguments, Chat: chat, Origin: tools.OriginPerson, Owner: owner})
 }
 
 // CallApproved is CallTool by an owner who has agreed beforehand to what would

@@ -25,6 +25,7 @@ type Data struct {
 	store    *store.Store
 	missing  error
 	config   store.Config
+	settings func() Settings
 	gateway  *gateway.Gateway
 	executor *tools.Executor
 	web      *web.Web
@@ -39,7 +40,7 @@ type Data struct {
 // Open opens the data folder for a command. It takes the Config of New, whose
 // gateway is only asked who may be written to and how a text is rendered.
 func Open(ctx context.Context, c Config) (*Data, error) {
-	d := &Data{gateway: c.Gateway, config: c.store(), skills: skillsOf(c), skillDirs: skillDirs(c)}
+	d := &Data{gateway: c.Gateway, config: c.store(), settings: c.Settings, skills: skillsOf(c), skillDirs: skillDirs(c)}
 	// No model is asked here: the budget is the running bot's to count.
 	d.web = newWeb(c.Web, nil)
 	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil, nil)

@@ -126,23 +126,28 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 			return err
 		})
 	}
-	who := fmt.Sprint(t.user)
-	if name != "" {
-		who = inTicks(asName(name)) + " (" + who + ")"
-	}
+	person := who(name, t.user)
 	var lines []string
 	switch {
 	case t.user == 0:
 		lines = append(lines, t.e.say(sayAskedByNobody))
 	case home.Chat == t.user || isLocal(home):
-		lines = append(lines, t.e.say(sayAskedPrivately, who))
+		lines = append(lines, t.e.say(sayAskedPrivately, person))
 	default:
-		lines = append(lines, t.e.say(sayAskedIn, who, reachable(home)))
+		lines = append(lines, t.e.say(sayAskedIn, person, reachable(home)))
 	}
 	if t.job != nil {
 		lines = append(lines, t.e.say(sayAskedBySchedule, inTicks(asName(t.job.job.Name))))
 	}
 	return t.e.redact.Text(strings.Join(lines, "\n"))
+}
+
+// who is a person by name and id.
+func who(name string, id int64) string {
+	if name == "" {
+		return fmt.Sprint(id)
+	}
+	return fmt.Sprintf("%s (%d)", inTicks(asName(name)), id)
 }
 
 // ownerKey is the key of the message that tells a chat that an owner was asked.
@@ -151,10 +156,15 @@ func ownerKey(a store.Approval) string {
 	return "owner/" + call
 }
 
-// notice tells the chat of a call that an owner was asked, once.
-func (e *Engine) notice(a store.Approval) []store.Out {
-	to := reachable(a.Home)
-	return outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(sayOwnerAsked, a.Tool)), ownerKey(a), 0)
+// notice tells the chat of a call that an owner was asked, once. The run of a
+// schedule says which one, because nobody there has just asked for anything; /stop
+// does not reach it.
+func (t *turn) notice(a store.Approval) []store.Out {
+	to, text := reachable(a.Home), t.e.say(sayOwnerAsked, a.Tool)
+	if t.job != nil && t.job.job.Kind != store.JobSpawn {
+		text = t.e.redact.Text(t.e.say(sayOwnerAskedByRun, inTicks(asName(t.job.job.Name)), a.Tool))
+	}
+	return outsFor(to, t.e.gateway.Render(to.Chat.Channel, text), ownerKey(a), 0)
 }
 
 // tellHome has the notice say what came of the request.

@@ -74,7 +74,7 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	h.told(h.tap(alice, q, tapHour), "🕐 Allowed for 1 hour")
 	h.see(bob, "so: launched")
 	h.see(bob, "🕐 Allowed for 1 hour (Person)\n`launch`")
-	h.see(alice, "🕐 Allowed for 1 hour (Person)\n`launch`")
+	h.see(alice, "🕐 Allowed for 1 hour (Person)\n`launch`\nRequested by `B'ob` (22).\n") // who got it stays to be seen
 	if slices.Contains(h.messenger.texts(bob), ownerAsked) {
 		t.Errorf("the notice does not say what came of it: %q", h.messenger.texts(bob))
 	}
@@ -291,6 +291,31 @@ func TestJobSaysWhoWantsIt(t *testing.T) {
 			h.until("it ran", func() bool { return l.ran.Load() == 1 })
 		})
 	}
+}
+
+// TestNoticeOfARunNamesTheSchedule: nobody in the chat has just asked for anything,
+// and /stop does not reach the run.
+func TestNoticeOfARunNamesTheSchedule(t *testing.T) {
+	h, l := ownersPad(t)
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		switch last := r.Last(); {
+		case last.Role == "tool":
+			return modeltest.Text("so: " + last.Text())
+		case strings.Contains(said(r), "plan it"):
+			return modeltest.CallTool("schedule_add", map[string]any{"name": "nightly", "at": "in 2s", "message": "do it", "injectInto": "telegram_22"})
+		}
+		return modeltest.CallTool("launch", map[string]any{"target": "it"})
+	})
+	h.start().says(bob, "plan it")
+	q := h.question(alice)
+	h.see(bob, "🔐 Schedule `nightly`: I've asked my owner. `launch` waits for the answer.")
+	for _, text := range h.messenger.texts(bob) {
+		if strings.Contains(text, "/stop") {
+			t.Errorf("/stop is offered, which does not stop a run: %q", text)
+		}
+	}
+	h.told(h.tap(alice, q, tapOnce), "✅ Allowed once")
+	h.until("it ran", func() bool { return l.ran.Load() == 1 })
 }
 
 // TestCallThatDoesNotFitIsRefused: nobody is asked about what they cannot read.

@@ -115,11 +115,13 @@ const (
 	sayApproveOnceWords
 	sayOtherFiles
 	sayManyFiles
+	sayAskedBy
 	sayAskedPrivately
 	sayAskedIn
 	sayAskedByNobody
 	sayAskedBySchedule
 	sayOwnerAsked
+	sayOwnerAskedByRun
 	sayOwnerUnreached
 	sayOwnerFirst
 	sayOwnersDecide
@@ -368,11 +370,13 @@ var english = [phraseCount]string{
 	sayApproveOnceWords:  "Answer y (once) or n (no).",
 	sayOtherFiles:        "It may run other files that I can't check. I'll ask every time.",
 	sayManyFiles:         "It may run other files, too many for me to watch for changes. I'll ask every time.",
+	sayAskedBy:           "Requested by %s.",
 	sayAskedPrivately:    "Requested by %s in their private chat.",
 	sayAskedIn:           "Requested by %s in %s.",
 	sayAskedByNobody:     "Requested by the command line.",
 	sayAskedBySchedule:   "Schedule: %s",
 	sayOwnerAsked:        "🔐 I've asked my owner. `%s` waits for the answer. /stop cancels.",
+	sayOwnerAskedByRun:   "🔐 Schedule %s: I've asked my owner. `%s` waits for the answer.",
 	sayOwnerUnreached:    "❌ I couldn't reach an owner: denied",
 	sayOwnerFirst:        "I'm waiting for my owner's answer. Your message comes next. /stop cancels.",
 	sayOwnersDecide:      "Only an owner can decide.",
@@ -581,11 +585,13 @@ var russian = [phraseCount]string{
 	sayApproveOnceWords:  "Ответьте y (один раз) или n (нет).",
 	sayOtherFiles:        "Команда может запустить другие файлы, которые я не могу проверить. Я буду спрашивать каждый раз.",
 	sayManyFiles:         "Команда может запустить другие файлы. Их слишком много, и я не могу следить за изменениями. Я буду спрашивать каждый раз.",
+	sayAskedBy:           "Просит %s.",
 	sayAskedPrivately:    "Просит %s в личном чате.",
 	sayAskedIn:           "Просит %s в %s.",
 	sayAskedByNobody:     "Запрошено из командной строки.",
 	sayAskedBySchedule:   "Расписание: %s",
 	sayOwnerAsked:        "🔐 Я спросил владельца. `%s` ждёт ответа. /stop отменяет.",
+	sayOwnerAskedByRun:   "🔐 Расписание %s: я спросил владельца. `%s` ждёт ответа.",
 	sayOwnerUnreached:    "❌ Не удалось связаться с владельцем: отклонено",
 	sayOwnerFirst:        "Я жду ответа владельца. Ваше сообщение будет следующим. /stop отменяет.",
 	sayOwnersDecide:      "Решить может только владелец.",

@@ -73,6 +73,10 @@ func (p capture) outside(spec Spec, r Result) Result {
 		return r
 	}
 	v := worst(r.Output, r.Error, r.Raw, string(r.Data), r.Source)
+	if r.Own && v.Level == screen.None && screen.Defuse(r.Output) == r.Output {
+		r.Source, r.Raw, r.Outside = "", "", nil
+		return r
+	}
 	origin := &Provenance{ID: rand.Text()[:12], Tool: spec.Name, Source: p.source(r.Source), Level: v.Level, Rules: v.Rules()}
 	r.Outside, r.Source, r.Raw = origin, origin.Source, ""
 	rules := strings.Join(origin.Rules, ", ")

@@ -117,6 +117,23 @@ func TestOwnTextIsNotScreened(t *testing.T) {
 	}
 }
 
+// TestOwnWordsAreNoTextFromOutside: a note that is written makes no conversation one
+// that has read something, but a name may speak, too.
+func TestOwnWordsAreNoTextFromOutside(t *testing.T) {
+	for text, own := range map[string]bool{
+		"OK: file written to notes.md (12 bytes)": true,
+		"OK: file written to <|im_start|>.md":     false,
+		"OK: " + attack:                           false,
+	} {
+		r := tools.OK(text)
+		r.Own = true
+		got := bring(t, tools.ExecutorConfig{}, r)
+		if (got.Outside == nil) != own || tools.FromOutside(got.Text()) == own {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
 func TestWritesThatMayComeFromOutsideAreScreened(t *testing.T) {
 	save := fakeTool("save", func(context.Context, tools.Call) tools.Result { return tools.OK("saved") })
 	save.spec.Changes, save.spec.Keeps = true, []string{"content"}

@@ -252,6 +252,9 @@ type Result struct {
 	// Raw is what Output was made of, for a tool that left things out of it (a
 	// page of which the text was taken). It is screened too, and goes nowhere.
 	Raw string `json:"-"`
+	// Own says that all of Output are the tool's own words, although other calls of
+	// it bring text from outside. It is screened all the same.
+	Own bool `json:"-"`
 }
 
 // Artifact is a file that goes to the chat with the turn's answer: a picture, a

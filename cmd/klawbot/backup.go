@@ -13,7 +13,7 @@ import (
 func (a *app) backupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Write a verified backup of the database and the workspace, also while the bot runs",
+		Short: "Write a verified backup of the database, the core memory and the workspace, also while the bot runs",
 		Long:  "Writes a .tar.gz that klawbot restore makes a data folder from. The configuration is not in it, because it holds secrets.",
 		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/engine"
+	"klawbot/tools"
 )
 
 func (a *app) policyCommand() *cobra.Command {
@@ -53,7 +54,14 @@ func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSO
 		if asJSON {
 			return a.printJSON(decision)
 		}
-		_, err := fmt.Fprintf(a.stdout, "%s: %s (%s)\n", decision.Verdict, visible(decision.Reason), decision.Layer)
+		text := fmt.Sprintf("%s: %s (%s)\n", decision.Verdict, visible(decision.Reason), decision.Layer)
+		if decision.OwnerOnly && decision.Verdict == tools.Ask {
+			text += "Only an owner can approve it.\n"
+		}
+		if decision.OnceOnly != "" && decision.Verdict == tools.Ask {
+			text += "klawbot asks every time: " + decision.OnceOnly + ".\n"
+		}
+		_, err := io.WriteString(a.stdout, text)
 		return err
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine"
 	"klawbot/tools"
+	"klawbot/tools/exec"
 	"klawbot/tools/file"
 	"klawbot/tools/sandbox"
 	"klawbot/tools/self"
@@ -157,13 +158,24 @@ func (b *box) describe() (text string, err error) {
 		return "", err
 	}
 	if s == nil {
-		return "off: code_execute is hidden, commands run as the bot does; " + order(), nil
+		return "off: code_execute is hidden; " + outside(b.live.config(), sandbox.Confines()) + "; " + order(), nil
 	}
 	text = s.Describe()
 	if b.live.config().Tools.Sandbox.Shell {
 		return text + "; shell and code_execute in it; " + order(), nil
 	}
-	return text + "; code_execute in it, shell outside; " + order(), nil
+	return text + "; code_execute in it, shell outside; " + outside(b.live.config(), sandbox.Confines()) + "; " + order(), nil
+}
+
+// outside says what holds commands that run outside the sandbox.
+func outside(c *Config, confines bool) string {
+	switch {
+	case c.Tools.Exec.Mode == string(exec.ModeFull) && c.Security.Autonomy == string(tools.Full):
+		return "commands run as the bot does"
+	case !confines:
+		return "commands without approval are checked but not confined (no Landlock)"
+	}
+	return "commands without approval are confined by Landlock, approved ones run as the bot does"
 }
 
 // order names the sandboxes, the best first, and those that this machine lacks
@@ -211,7 +223,8 @@ func sandboxMounts(v any) error {
 func (b *box) entries() []self.Entry {
 	c := b.live.config().Tools.Sandbox
 	s, err := b.get()
-	inUse, code, shell := sandbox.TypeOff, "hidden, because it needs a sandbox", "outside, as the bot does"
+	inUse, code := sandbox.TypeOff, "hidden, because it needs a sandbox"
+	shell := "outside: " + outside(b.live.config(), sandbox.Confines())
 	switch {
 	case err != nil:
 		inUse = "none although " + c.Type + " is set: " + err.Error()

@@ -82,7 +82,7 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 		t.Errorf("row %+v", b.row())
 	}
 	b.live.current.Store(mustParse(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n"))
-	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().text, "landlock: no network, 100 MB memory") || !strings.Contains(b.row().text, "shell outside; order: docker") {
+	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().text, "landlock: no network, 100 MB memory") || !strings.Contains(b.row().text, "shell outside; commands without approval are ") {
 		t.Errorf("row %+v", b.row())
 	}
 	told := fmt.Sprint(b.entries())
@@ -102,6 +102,35 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	b.live.current.Store(mustParse(t, ""))
 	if b.code() != nil {
 		t.Error("the sandbox stays")
+	}
+}
+
+// TestSandboxRowSaysWhatIsConfined: the row, the doctor and self_info tell an owner
+// whether the kernel holds what nobody approves.
+func TestSandboxRowSaysWhatIsConfined(t *testing.T) {
+	const full = "tools: {exec: {mode: full}}\nsecurity: {autonomy: full}\n"
+	for _, c := range []struct {
+		config   string
+		confines bool
+		want     string
+	}{
+		{"", true, "commands without approval are confined by Landlock, approved ones run as the bot does"},
+		{"", false, "commands without approval are checked but not confined (no Landlock)"},
+		{"tools: {exec: {mode: full}}\n", true, "commands without approval are confined by Landlock, approved ones run as the bot does"},
+		{full, true, "commands run as the bot does"},
+		{full, false, "commands run as the bot does"},
+	} {
+		if got := outside(&mustParse(t, c.config).Config, c.confines); got != c.want {
+			t.Errorf("%q, %v: %q", c.config, c.confines, got)
+		}
+	}
+	b := testBox(t, "")
+	want := outside(b.live.config(), sandbox.Confines())
+	if got := b.row().text; !strings.Contains(got, want) {
+		t.Errorf("the row is %q", got)
+	}
+	if got := fmt.Sprint(b.entries()); !strings.Contains(got, want) {
+		t.Errorf("self_info says %s", got)
 	}
 }
 

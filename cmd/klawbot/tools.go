@@ -99,7 +99,7 @@ func (a *app) callTool(ctx context.Context, name, arguments string, asJSON, yes 
 			return err
 		}
 		if r.ErrorKind == tools.ApprovalDenied {
-			fmt.Fprintln(a.stderr, "klawbot: this call is to be asked about; --yes allows it")
+			fmt.Fprintln(a.stderr, "klawbot: this call needs approval; run it again with --yes")
 		}
 		if asJSON {
 			err = a.printJSON(r)

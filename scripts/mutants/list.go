@@ -1094,6 +1094,10 @@ var mutants = []mutant{
 		"TestRoleTokens",
 	},
 	{
+		"tools/outside.go", `if r.Own && v.Level == screen.None && screen.Defuse(r.Output) == r.Output {`, `if r.Own {`,
+		"TestOwnWordsAreNoTextFromOutside",
+	},
+	{
 		"tools/outside.go", `p.ID, origin, strings.TrimSuffix(screen.Defuse(r.Output), "\n"), p.ID)`, `p.ID, origin, strings.TrimSuffix(r.Output, "\n"), p.ID)`,
 		"TestOutsideDataIsWrapped",
 	},

@@ -29,7 +29,9 @@ func (f *files) write(ctx context.Context, c tools.Call, a writeArgs) tools.Resu
 	if err != nil {
 		return failed(err, "file", a.Path)
 	}
-	return changed(fmt.Sprintf("OK: file written to %s (%d bytes)", shown, size), shown)
+	r := changed(fmt.Sprintf("OK: file written to %s (%d bytes)", shown, size), shown)
+	r.Own = true // nothing of what was in the file
+	return r
 }
 
 // fits refuses a content that is too large for a file.

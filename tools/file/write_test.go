@@ -17,6 +17,9 @@ func TestWrite(t *testing.T) {
 	b := newBench(t, nil)
 	r := b.call("write_file", "path", "new/folder/a.txt", "content", "one\n")
 	b.says(r, "OK: file written to new/folder/a.txt (4 bytes)")
+	if r.Outside != nil {
+		t.Errorf("what was written counts as text from outside: %+v", r.Outside)
+	}
 	if !slices.Equal(r.FilesChanged, []string{"new/folder/a.txt"}) {
 		t.Errorf("files changed: %v", r.FilesChanged)
 	}
