@@ -745,9 +745,7 @@ var mutants = []mutant{
 		"TestEnvironmentOfCommands",
 	},
 	{
-		"tools/exec/shell_binds.go", `		binds += ":" + files
-`, `		binds += ":"
-`,
+		"tools/run.go", `if p.watched != (watched{}) && p.spec`, `if p.watched == (watched{}) && p.spec`,
 		"TestApprovalIsForWhatAProgramLoads",
 	},
 	{
