@@ -310,6 +310,17 @@ func TestCallThatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
+// TestMaskedCommandIsRefused: nobody is asked about what the mask hides of a call.
+func TestMaskedCommandIsRefused(t *testing.T) {
+	h, l := pad(t)
+	h.start().says(alice, "launch https://a:b;touch${IFS}marker;true@c")
+	h.see(alice, `so: Error: Tool "launch" was not approved: a part of it looks like a password or a key`)
+	h.says(alice, "launch https://ann:hunter2@example.org")
+	if q := h.question(alice); !strings.Contains(q.text, `target: "https://[redacted]@example.org"`) || l.ran.Load() != 0 {
+		t.Errorf("the question is %q", q.text)
+	}
+}
+
 // TestOnceOnlyIsNeverRemembered: no button, no forged tap and no grant of before
 // spares the question.
 func TestOnceOnlyIsNeverRemembered(t *testing.T) {

@@ -184,6 +184,10 @@ var mutants = []mutant{
 		"TestStrictestOfTheToolsWordAndThePolicyWins",
 	},
 	{
+		"engine/approve.go", `if tools.Obscures(`, `if q.Call.Name == "" && tools.Obscures(`,
+		"TestMaskedCommandIsRefused",
+	},
+	{
 		"tools/approve.go", `if p.decision.OwnerOnly && !asked.OwnerOnly {`, `if p.decision.OwnerOnly && p.spec.Name == "" {`,
 		"TestOnlyOwnersApproveWhatIsUnconfined",
 	},
