@@ -753,7 +753,7 @@ var mutants = []mutant{
 		"TestApprovalIsForWhatAProgramLoads",
 	},
 	{
-		"tools/exec/watched.go", `case d.IsDir(), !all && slices`, `case d.IsDir(), slices`,
+		"tools/exec/watched.go", `case d.IsDir(), !all && !may`, `case d.IsDir(), !may`,
 		"TestApprovalIsForWhatAProgramLoads",
 	},
 	{

@@ -19,7 +19,18 @@ const maxWatched = 10_000
 // noCode are the endings of files that hold notes, data or pictures: they change
 // often, and programs do not load them as code.
 var noCode = strings.Fields(`.md .txt .log .csv .tsv .pdf .jpg .jpeg .png .gif .webp .heic .mp3 .ogg .oga .wav .mp4 .mov .webm .doc .docx .xls .xlsx
-	.ppt .pptx .odt .ods .db .db-wal .db-shm .db-journal .sqlite .sqlite3 .jsonl .pid .lock .tmp`)
+	.ppt .pptx .odt .ods .db .db-wal .db-shm .db-journal .sqlite .sqlite3 .jsonl .pid .tmp`)
+
+// loaders are the beginnings of the names of text files that say which code is
+// loaded, without being named in a command.
+var loaders = strings.Fields("CMakeLists.txt requirements constraints")
+
+// mayBeCode reports whether a program may load a file as code by its name.
+func mayBeCode(name string) bool {
+	name = path.Base(name)
+	return !slices.Contains(noCode, strings.ToLower(path.Ext(name))) ||
+		slices.ContainsFunc(loaders, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}
 
 // watchedIn is watched for the workspace with a path.
 func watchedIn(workspace string, all bool) (state string, tooMany bool) {
@@ -47,7 +58,7 @@ func watched(workspace fs.FS, all bool) (state string, tooMany bool) {
 			return nil
 		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
-		case d.IsDir(), !all && slices.Contains(noCode, strings.ToLower(path.Ext(name))):
+		case d.IsDir(), !all && !mayBeCode(name):
 			return nil
 		}
 		info, err := d.Info()
