@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -62,6 +63,9 @@ func (t *turn) ownerChats() []store.Address {
 // and the next one when the request does not arrive. Each is asked under an id of
 // its own.
 func (t *turn) approveByOwner(ctx context.Context, asked store.Approval, q tools.Question) (tools.Answer, error) {
+	if refusal, err := t.tooMany(ctx, asked); refusal != "" || err != nil {
+		return tools.Answer{Reason: refusal}, err
+	}
 	var tried []store.Address
 	for {
 		at, err := t.ownerToAsk(ctx, asked, tried)
@@ -79,6 +83,36 @@ func (t *turn) approveByOwner(ctx context.Context, asked store.Approval, q tools
 		tried = append(tried, row.Address)
 		asked.Call = fmt.Sprintf("%s/owner%d", q.Call.ID, len(tried))
 	}
+}
+
+// How many requests owners get because of one person, so that they can read them:
+// at one time, and in an hour without having agreed.
+const (
+	maxOpenRequests = 3
+	maxVainRequests = 10
+)
+
+// tooMany says in words for the model why an owner is not asked now, "" when one is.
+// A request that was sent already counts no more.
+func (t *turn) tooMany(ctx context.Context, asked store.Approval) (refusal string, err error) {
+	var open, vain int
+	err = t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		if _, err = tx.ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		open, vain, err = tx.Requests(asked.Sender, time.Now().Add(-max(time.Hour, t.settings.ApprovalTimeout)))
+		return err
+	})
+	switch {
+	case open >= maxOpenRequests:
+		refusal = fmt.Sprintf("%d requests of this person wait for an owner already; tell the person to wait for the answers first", open)
+	case vain >= maxVainRequests:
+		refusal = fmt.Sprintf("owners have not agreed to %d requests of this person within the last hour; tell the person to speak with an owner, and do not try it in another way", vain)
+	}
+	if refusal != "" {
+		t.log.Warn("owner not asked", "tool", asked.Tool, "user", asked.Sender, "open", open, "vain", vain)
+	}
+	return refusal, err
 }
 
 // ownerToAsk is the chat in which the call was asked about already, or the next

@@ -346,3 +346,55 @@ func TestOnceOnlyIsNeverRemembered(t *testing.T) {
 		t.Errorf("grants are %+v (%v)", grants, err)
 	}
 }
+
+// TestOwnersAreNotFlooded: one person has three requests open at one time, and not
+// more than ten in an hour that owners have not agreed to.
+func TestOwnersAreNotFlooded(t *testing.T) {
+	h, l := ownersPad(t)
+	h.settings.ApprovalTimeout = time.Hour
+	for id := int64(-104); id < -100; id++ {
+		h.list.Store(new(append(*h.list.Load(), id)))
+	}
+	h.start()
+	bobIn := func(chat int64, text string) {
+		h.accept(h.next(gateway.Message{
+			Address: gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: chat}}, Group: chat < 0, Sender: gateway.Sender{ID: bob, Name: "Bob"}, Text: text,
+		}))
+	}
+	requests := func() (n int) {
+		for _, c := range h.messenger.log() {
+			if strings.HasPrefix(c, "send telegram_11 ") && strings.Contains(c, "May I run") {
+				n++
+			}
+		}
+		return n
+	}
+	for n, chat := range []int64{bob, -104, -103} {
+		bobIn(chat, "launch it")
+		h.until("an owner is asked", func() bool { return requests() == n+1 })
+	}
+	bobIn(-102, "launch it")
+	h.see(-102, `so: Error: Tool "launch" was not approved: 3 requests of this person wait for an owner already`)
+	for _, chat := range []int64{-104, -103} {
+		bobIn(chat, "/stop")
+		h.see(chat, "⏹ Stopped: denied")
+	}
+	h.tap(alice, h.question(alice), tapOnce)
+	h.see(bob, "so: launched")
+	for n := range 8 {
+		bobIn(bob, fmt.Sprint("launch ", n))
+		h.until("an owner is asked", func() bool { return requests() == n+4 })
+		h.tap(alice, h.question(alice), tapNo)
+		h.until("it ended", func() bool {
+			return strings.Count(strings.Join(h.messenger.texts(bob), "\n"), "denied by an owner") == n+1
+		})
+	}
+	bobIn(bob, "launch again")
+	h.see(bob, `so: Error: Tool "launch" was not approved: owners have not agreed to 10 requests of this person within the last hour`)
+	h.accept(h.next(gateway.Message{Address: private(carol), Sender: gateway.Sender{ID: carol, Name: "Carol"}, Text: "launch hers"}))
+	h.tap(alice, h.question(alice), tapOnce)
+	h.see(carol, "so: launched")
+	if l.ran.Load() != 2 || requests() != 12 {
+		t.Errorf("it ran %d times, owners were asked %d times", l.ran.Load(), requests())
+	}
+}

@@ -184,6 +184,14 @@ var mutants = []mutant{
 		"TestStrictestOfTheToolsWordAndThePolicyWins",
 	},
 	{
+		"engine/owners.go", `case open >= maxOpenRequests:`, `case open > 10*maxOpenRequests:`,
+		"TestOwnersAreNotFlooded",
+	},
+	{
+		"engine/owners.go", `case vain >= maxVainRequests:`, `case vain > 10*maxVainRequests:`,
+		"TestOwnersAreNotFlooded",
+	},
+	{
 		"engine/approve.go", `if tools.Obscures(`, `if q.Call.Name == "" && tools.Obscures(`,
 		"TestMaskedCommandIsRefused",
 	},
