@@ -156,7 +156,9 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 	}
 	if name == "" {
 		_ = t.e.store.Read(ctx, func(tx *store.Tx) (err error) { // an id will do
-			name, err = tx.ChatName(home.Channel, t.user)
+			if name, err = tx.ChatName(home.Channel, t.user); name == "" && err == nil {
+				name, err = tx.PersonName(t.user)
+			}
 			return err
 		})
 	}

@@ -428,7 +428,7 @@ func TestChangedScheduleHasTheRightsOfWhoChangedIt(t *testing.T) {
 		h.until("it is done", func() bool { return len(h.messenger.texts(-100)) >= n+1 })
 	}
 	q := h.question(alice)
-	for _, want := range []string{"22 in telegram_-100", "Schedule: `daily`"} {
+	for _, want := range []string{"Requested by `Person 22` (22) in telegram_-100", "Schedule: `daily`"} {
 		if !strings.Contains(q.text, want) {
 			t.Errorf("the request lacks %q:\n%s", want, q.text)
 		}
