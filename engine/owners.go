@@ -155,30 +155,37 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 		}
 	}
 	if name == "" {
-		_ = t.e.store.Read(ctx, func(tx *store.Tx) (err error) { // an id will do
-			if name, err = tx.ChatName(home.Channel, t.user); name == "" && err == nil {
-				name, err = tx.PersonName(t.user)
-			}
-			return err
-		})
+		_ = t.e.store.Read(ctx, func(tx *store.Tx) error { name = personName(tx, home.Channel, t.user); return nil }) // an id will do
 	}
-	who := fmt.Sprint(t.user)
-	if name != "" {
-		who = inTicks(asName(name)) + " (" + who + ")"
-	}
-	var lines []string
-	switch {
-	case t.user == 0:
-		lines = append(lines, t.e.say(sayAskedByNobody))
-	case home.Chat == t.user || isLocal(home):
-		lines = append(lines, t.e.say(sayAskedPrivately, who))
-	default:
-		lines = append(lines, t.e.say(sayAskedIn, who, reachable(home)))
-	}
+	lines := []string{t.e.requester(home, t.user, name)}
 	if t.job != nil {
 		lines = append(lines, t.e.say(sayAskedBySchedule, inTicks(asName(t.job.job.Name))))
 	}
 	return t.e.redact.Text(strings.Join(lines, "\n"))
+}
+
+// personName is what a person is called, empty when that is not known.
+func personName(tx *store.Tx, channel string, user int64) string {
+	name, _ := tx.ChatName(channel, user)
+	if name == "" {
+		name, _ = tx.PersonName(user)
+	}
+	return name
+}
+
+// requester says who wants a call, and in which chat.
+func (e *Engine) requester(home store.Address, user int64, name string) string {
+	who := fmt.Sprint(user)
+	if name != "" {
+		who = inTicks(asName(name)) + " (" + who + ")"
+	}
+	switch {
+	case user == 0:
+		return e.say(sayAskedByNobody)
+	case home.Chat == user || isLocal(home):
+		return e.say(sayAskedPrivately, who)
+	}
+	return e.say(sayAskedIn, who, reachable(home))
 }
 
 // ownerKey is the key of the message that tells a chat that an owner was asked.

@@ -76,7 +76,7 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	h.told(h.tap(alice, q, tapHour), "🕐 Allowed for 1 hour")
 	h.see(bob, "so: launched")
 	h.see(bob, "🕐 Allowed for 1 hour (Person)\n`launch`")
-	h.see(alice, "🕐 Allowed for 1 hour (Person)\n`launch`")
+	h.see(alice, "🕐 Allowed for 1 hour (Person)\n`launch`\nRequested by `B'ob` (22) in their private chat.")
 	if slices.Contains(h.messenger.texts(bob), ownerAsked) {
 		t.Errorf("the notice does not say what came of it: %q", h.messenger.texts(bob))
 	}

@@ -145,7 +145,7 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 		// The buttons are still there: the edit that takes them away was lost.
 		v.name = ""
 		v.chosen = ""
-		return tap{say: e.say(outcomePhrase(a))}, addOuts(tx, e.outcome(a, v, "again"))
+		return tap{say: e.say(outcomePhrase(a))}, addOuts(tx, e.outcome(tx, a, v, "again"))
 	}
 	return tap{say: e.say(outcomePhrase(a)), approval: a, question: asked, answer: answer}, nil
 }

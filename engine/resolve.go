@@ -102,7 +102,7 @@ func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key stri
 	case v.message == 0:
 		v.message = asked.MessageID
 	}
-	return addOuts(tx, e.outcome(a, v, key))
+	return addOuts(tx, e.outcome(tx, a, v, key))
 }
 
 // showLate has a question that ended while it was on its way say so, now that it is
@@ -120,16 +120,19 @@ func (e *Engine) showLate(tx *store.Tx, o store.Out) error {
 	if err != nil {
 		return err
 	}
-	return addOuts(tx, e.outcome(a, verdict{message: o.MessageID}, "outcome"))
+	return addOuts(tx, e.outcome(tx, a, verdict{message: o.MessageID}, "outcome"))
 }
 
 // outcome is the edit of a question's message. When nobody knows which one that
 // is, it is nil, but that an answer may be lost is said in a message of its own.
-func (e *Engine) outcome(a store.Approval, v verdict, key string) []store.Out {
+func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) []store.Out {
 	if v.message == 0 && outcomePhrase(a) != sayOutcomeLost {
 		return nil
 	}
 	text := e.outcomeText(a, v) + "\n`" + a.Tool + "`"
+	if a.Away() {
+		text += "\n" + e.redact.Text(e.requester(a.Home, a.Sender, personName(tx, a.Home.Channel, a.Sender)))
+	}
 	if a.Shown != "" {
 		text += "\n" + inCode(a.Shown)
 	}
