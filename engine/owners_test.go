@@ -58,7 +58,7 @@ const (
 // the machine. The owner reads who, and where, and decides.
 func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	h, l := ownersPad(t)
-	h.start().accept(h.next(gateway.Message{Address: private(bob), Sender: gateway.Sender{ID: bob, Name: "B`ob\n"}, Text: "launch it"}))
+	h.start().accept(h.next(gateway.Message{Address: private(bob), Sender: gateway.Sender{ID: bob, Name: "B`ob\n\u2028\u3164"}, Text: "launch it"}))
 	q := h.question(alice)
 	for _, want := range []string{"May I run `launch`?", "Requested by `B'ob` (22) in their private chat.", `target: "it"`} {
 		if !strings.Contains(q.text, want) {
