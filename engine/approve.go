@@ -36,6 +36,8 @@ const (
 	otherCall = "a file that it runs has changed since the question; call it again"
 	// tooLong: a person could not read all of it.
 	tooLong = "it is too long to be shown whole to the person who decides; make it shorter, split it into several calls, or write the long part into a file first and use that"
+	// hidden: the person would read [redacted] where a command or a path stands.
+	hidden = "a part of it looks like a password or a key, would be masked for the person who decides, and could still run or name a file; put the secret into a file, or write special characters of an address as %24 and the like"
 	// noOwner: only an owner may decide, and none can be asked.
 	noOwner = "only an owner of this bot may approve it, and no owner can be reached; tell the person so, and do not try it in another way"
 )
@@ -69,6 +71,9 @@ func (t *turn) answered(row store.Approval, refusal string) tools.Answer {
 // asked.
 func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Question) (row store.Approval, refusal string, err error) {
 	asked.Token = newID()
+	if tools.Obscures(q.Call.Arguments, t.e.redact) {
+		return row, hidden, t.e.withdraw(ctx, asked)
+	}
 	parts := t.e.question(asked, q, t.origin(ctx, asked))
 	if parts == nil {
 		return row, tooLong, t.e.withdraw(ctx, asked)

@@ -245,7 +245,7 @@ func asModelReads(m gateway.Message) string {
 // characters, no brackets, not too long.
 func asName(name string) string {
 	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '[' || r == ']' {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) || r == '[' || r == ']' {
 			return -1
 		}
 		return r

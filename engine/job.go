@@ -266,6 +266,7 @@ func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn,
 	t := e.newTurn(ctx, b.turn, nil)
 	t.job = &jobRun{job: j, run: b.run}
 	t.user, t.owned = j.Creator, e.ownsJob(j)
+	t.others, t.heard = j.Origin == originOthers, j.Origin == originOutside
 	t.asked = []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: b.turn.StartedAt}}
 	t.directed, t.command = e.directJob(j), "tool"
 	t.answers, t.calls = b.answers, b.calls

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -62,6 +63,9 @@ func (t *turn) ownerChats() []store.Address {
 // and the next one when the request does not arrive. Each is asked under an id of
 // its own.
 func (t *turn) approveByOwner(ctx context.Context, asked store.Approval, q tools.Question) (tools.Answer, error) {
+	if refusal, err := t.tooMany(ctx, asked); refusal != "" || err != nil {
+		return tools.Answer{Reason: refusal}, err
+	}
 	var tried []store.Address
 	for {
 		at, err := t.ownerToAsk(ctx, asked, tried)
@@ -79,6 +83,36 @@ func (t *turn) approveByOwner(ctx context.Context, asked store.Approval, q tools
 		tried = append(tried, row.Address)
 		asked.Call = fmt.Sprintf("%s/owner%d", q.Call.ID, len(tried))
 	}
+}
+
+// How many requests owners get because of one person, so that they can read them:
+// at one time, and in an hour without having agreed.
+const (
+	maxOpenRequests = 3
+	maxVainRequests = 10
+)
+
+// tooMany says in words for the model why an owner is not asked now, "" when one is.
+// A request that was sent already counts no more.
+func (t *turn) tooMany(ctx context.Context, asked store.Approval) (refusal string, err error) {
+	var open, vain int
+	err = t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		if _, err = tx.ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		open, vain, err = tx.Requests(asked.Sender, time.Now().Add(-max(time.Hour, t.settings.ApprovalTimeout)))
+		return err
+	})
+	switch {
+	case open >= maxOpenRequests:
+		refusal = fmt.Sprintf("%d requests of this person wait for an owner already; tell the person to wait for the answers first", open)
+	case vain >= maxVainRequests:
+		refusal = fmt.Sprintf("owners have not agreed to %d requests of this person within the last hour; tell the person to speak with an owner, and do not try it in another way", vain)
+	}
+	if refusal != "" {
+		t.log.Warn("owner not asked", "tool", asked.Tool, "user", asked.Sender, "open", open, "vain", vain)
+	}
+	return refusal, err
 }
 
 // ownerToAsk is the chat in which the call was asked about already, or the next
@@ -121,33 +155,37 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 		}
 	}
 	if name == "" {
-		_ = t.e.store.Read(ctx, func(tx *store.Tx) (err error) { // an id will do
-			name, err = tx.ChatName(home.Channel, t.user)
-			return err
-		})
+		_ = t.e.store.Read(ctx, func(tx *store.Tx) error { name = personName(tx, home.Channel, t.user); return nil }) // an id will do
 	}
-	person := who(name, t.user)
-	var lines []string
-	switch {
-	case t.user == 0:
-		lines = append(lines, t.e.say(sayAskedByNobody))
-	case home.Chat == t.user || isLocal(home):
-		lines = append(lines, t.e.say(sayAskedPrivately, person))
-	default:
-		lines = append(lines, t.e.say(sayAskedIn, person, reachable(home)))
-	}
+	lines := []string{t.e.requester(home, t.user, name)}
 	if t.job != nil {
 		lines = append(lines, t.e.say(sayAskedBySchedule, inTicks(asName(t.job.job.Name))))
 	}
 	return t.e.redact.Text(strings.Join(lines, "\n"))
 }
 
-// who is a person by name and id.
-func who(name string, id int64) string {
+// personName is what a person is called, empty when that is not known.
+func personName(tx *store.Tx, channel string, user int64) string {
+	name, _ := tx.ChatName(channel, user)
 	if name == "" {
-		return fmt.Sprint(id)
+		name, _ = tx.PersonName(user)
 	}
-	return fmt.Sprintf("%s (%d)", inTicks(asName(name)), id)
+	return name
+}
+
+// requester says who wants a call, and in which chat.
+func (e *Engine) requester(home store.Address, user int64, name string) string {
+	who := fmt.Sprint(user)
+	if name != "" {
+		who = inTicks(asName(name)) + " (" + who + ")"
+	}
+	switch {
+	case user == 0:
+		return e.say(sayAskedByNobody)
+	case home.Chat == user || isLocal(home):
+		return e.say(sayAskedPrivately, who)
+	}
+	return e.say(sayAskedIn, who, reachable(home))
 }
 
 // ownerKey is the key of the message that tells a chat that an owner was asked.

@@ -130,9 +130,8 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 		return nil
 	}
 	text := e.outcomeText(a, v) + "\n`" + a.Tool + "`"
-	if a.Away() && a.Sender != 0 {
-		name, _ := tx.ChatName(a.Home.Channel, a.Sender) // an id will do
-		text += "\n" + e.redact.Text(e.say(sayAskedBy, who(name, a.Sender)))
+	if a.Away() {
+		text += "\n" + e.redact.Text(e.requester(a.Home, a.Sender, personName(tx, a.Home.Channel, a.Sender)))
 	}
 	if a.Shown != "" {
 		text += "\n" + inCode(a.Shown)

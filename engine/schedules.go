@@ -179,6 +179,7 @@ func (s *schedules) Add(ctx context.Context, c tools.Call, n job.New) (job.Sched
 	if strings.TrimSpace(n.Message) == "" {
 		return job.Schedule{}, refuse(tools.Validation, "the message is empty; say what shall be done")
 	}
+	wrote(&j, c, who)
 	n.Misfire = cmp.Or(n.Misfire, jobs.RunOnce)
 	if err := s.change(ctx, &j, n, c, who); err != nil {
 		return job.Schedule{}, err
@@ -191,6 +192,29 @@ func (s *schedules) Add(ctx context.Context, c tools.Call, n job.New) (job.Sched
 		return err
 	})
 	return s.shown(j, store.Run{}), err
+}
+
+// Origins of jobs beside those of calls.
+const (
+	// originOthers and originOutside: an owner's turn made or changed the job in a
+	// conversation that held what others said, or text from outside.
+	originOthers  = "others"
+	originOutside = "outside"
+)
+
+// wrote notes whose words a job may follow from now on, so that its runs have no more
+// rights: those of a person who changes it and is no owner, and of an owner who did not
+// speak alone.
+func wrote(j *store.Job, c tools.Call, who planner) {
+	switch {
+	case who.line:
+	case !c.Owner:
+		j.Creator = who.user
+	case c.Others:
+		j.Origin = originOthers
+	case c.Heard && j.Origin != originOthers:
+		j.Origin = originOutside
+	}
 }
 
 // free reports why no job of a name can be added.
@@ -419,6 +443,7 @@ func (s *schedules) Edit(ctx context.Context, c tools.Call, name string, ch job.
 			return refuse(tools.Execution, "schedule '%s' was replaced meanwhile; look again", name)
 		}
 		j.Cron, j.At, j.Zone, j.NextRun, j.Settled = changed.Cron, changed.At, changed.Zone, changed.NextRun, time.Time{}
+		wrote(j, c, who)
 		j.Message, j.Model, j.Misfire, j.Target = changed.Message, changed.Model, changed.Misfire, changed.Target
 		return nil
 	})

@@ -115,7 +115,6 @@ const (
 	sayApproveOnceWords
 	sayOtherFiles
 	sayManyFiles
-	sayAskedBy
 	sayAskedPrivately
 	sayAskedIn
 	sayAskedByNobody
@@ -370,7 +369,6 @@ var english = [phraseCount]string{
 	sayApproveOnceWords:  "Answer y (once) or n (no).",
 	sayOtherFiles:        "It may run other files that I can't check. I'll ask every time.",
 	sayManyFiles:         "It may run other files, too many for me to watch for changes. I'll ask every time.",
-	sayAskedBy:           "Requested by %s.",
 	sayAskedPrivately:    "Requested by %s in their private chat.",
 	sayAskedIn:           "Requested by %s in %s.",
 	sayAskedByNobody:     "Requested by the command line.",
@@ -585,7 +583,6 @@ var russian = [phraseCount]string{
 	sayApproveOnceWords:  "Ответьте y (один раз) или n (нет).",
 	sayOtherFiles:        "Команда может запустить другие файлы, которые я не могу проверить. Я буду спрашивать каждый раз.",
 	sayManyFiles:         "Команда может запустить другие файлы. Их слишком много, и я не могу следить за изменениями. Я буду спрашивать каждый раз.",
-	sayAskedBy:           "Просит %s.",
 	sayAskedPrivately:    "Просит %s в личном чате.",
 	sayAskedIn:           "Просит %s в %s.",
 	sayAskedByNobody:     "Запрошено из командной строки.",

@@ -45,11 +45,14 @@ func (Always) Approve(context.Context, Question) (Answer, error) { return Answer
 // about.
 func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	asked := p.decision
+	if p.watched = p.spec.watch(p.call); p.watched.tooMany {
+		asked.OnceOnly = TooManyFiles
+	}
 	answer := Answer{Reason: "nobody can be asked here"}
 	if p.call.Approver != nil {
 		var err error
 		answer, err = p.call.Approver.Approve(ctx, Question{
-			Call: p.call, Dangerous: p.spec.Dangerous, Binds: asked.Binds, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
+			Call: p.call, Dangerous: p.spec.Dangerous, Binds: asked.Binds + p.watched.state, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("ask about %s: %w", p.spec.Name, err)
@@ -69,9 +72,28 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 		return &r, nil
 	}
 	if p.decision.Binds != asked.Binds {
-		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
-		return &r, nil
+		return p.changed(), nil
 	}
 	p.decision.Verdict = Ask // which says that a person has agreed
 	return nil, nil
+}
+
+// watched is what Spec.Watch says.
+type watched struct {
+	state   string
+	tooMany bool
+}
+
+// watch looks at what a call may depend on.
+func (s Spec) watch(c Call) (w watched) {
+	if s.Watch != nil {
+		w.state, w.tooMany = s.Watch(c)
+	}
+	return w
+}
+
+// changed is the refusal of a call that is not what a person was asked about.
+func (p *pass) changed() *Result {
+	r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
+	return &r
 }

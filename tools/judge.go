@@ -11,6 +11,8 @@ type pass struct {
 	// step is the step that looked last.
 	step     string
 	decision Decision
+	// watched is as it was at the question.
+	watched watched
 }
 
 // judge takes a call through the steps that have no effect: it may run, it may

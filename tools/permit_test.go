@@ -148,3 +148,40 @@ func TestDeadlineOfOneCall(t *testing.T) {
 		})
 	}
 }
+
+// TestWatchedOnlyForAQuestion: what takes long to look at is looked at when a person
+// is asked and right before the call runs, and what changed in between runs not.
+func TestWatchedOnlyForAQuestion(t *testing.T) {
+	looks, ran, state, tooMany := 0, 0, "a", false
+	tool := fakeTool("act", func(context.Context, tools.Call) tools.Result { ran++; return tools.OK("done") })
+	tool.spec.RequiresApproval, tool.spec.Changes = true, true
+	tool.spec.Watch = func(tools.Call) (string, bool) { looks++; return state, tooMany }
+	autonomy := tools.Full
+	e := executor(t, tools.ExecutorConfig{Policy: func() tools.Policy { return tools.Policy{Autonomy: autonomy} }}, tool)
+	act := func(who *person) tools.Result {
+		looks, ran = 0, 0
+		e.Concurrent(tools.Call{Name: "act"})
+		e.Check(tools.Call{Name: "act"})
+		r, err := e.Execute(t.Context(), tools.Call{Name: "act", Approver: who}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := act(nil); !r.Success || looks != 0 {
+		t.Errorf("unasked: %+v, looked %d times", r, looks)
+	}
+	autonomy = tools.Supervised
+	who := &person{answer: tools.Answer{Granted: true}}
+	if r := act(who); !r.Success || looks != 2 || who.asked[0].Binds != "a" {
+		t.Errorf("asked: %+v, looked %d times, %+v", r, looks, who.asked)
+	}
+	who = &person{answer: tools.Answer{Granted: true}, then: func() { state = "b" }}
+	if r := act(who); r.ErrorKind != tools.ApprovalDenied || !strings.Contains(r.Error, "has changed since the question") || ran != 0 {
+		t.Errorf("changed: %+v, ran %d times", r, ran)
+	}
+	who, tooMany, state = &person{answer: tools.Answer{Granted: true}}, true, ""
+	if r := act(who); !r.Success || who.asked[0].OnceOnly != tools.TooManyFiles {
+		t.Errorf("too many: %+v, %+v", r, who.asked)
+	}
+}

@@ -38,6 +38,9 @@ func (e *Executor) run(ctx context.Context, p *pass) (r Result) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	p.call.Decided = p.decision
+	if p.watched != (watched{}) && p.spec.watch(p.call) != p.watched {
+		return *p.changed()
+	}
 	r = p.tool.Run(ctx, p.call)
 	// A tool that says itself that its time was up may tell what it has so far.
 	if !r.Success && r.ErrorKind != Timeout && errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -111,3 +111,44 @@ func hidden(r rune) bool {
 	}
 	return !unicode.IsPrint(r) || r == brailleBlank || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
+
+// commandSigns are what means something to a shell and stands in no key or token.
+const commandSigns = "$`;&|()<>{}*?[]!#'\\\n"
+
+// Obscures reports whether Show would mask what may be more than a secret: the
+// "password" in https://a:b;rm${IFS}x;@c runs when a shell reads it, and a "token"
+// may be a path that leads somewhere. Nobody can agree to what they cannot read.
+func Obscures(arguments json.RawMessage, secrets *redact.Set) bool {
+	args, err := parseArguments(arguments)
+	if err != nil {
+		return obscures(string(arguments), secrets)
+	}
+	for _, value := range args {
+		if obscures(value, secrets) {
+			return true
+		}
+	}
+	return false
+}
+
+func obscures(v any, secrets *redact.Set) bool {
+	switch v := v.(type) {
+	case string:
+		// Show masks it as it runs and as it is written, where a blank may be \t.
+		return slices.ContainsFunc([]string{v, written(v)}, func(text string) bool {
+			return slices.ContainsFunc(secrets.Find(text), func(s redact.Span) bool {
+				masked := text[s.Start:s.End]
+				return strings.ContainsAny(masked, commandSigns) || strings.Contains(masked, "..") || strings.ContainsAny(masked[:1], "/~")
+			})
+		})
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return obscures(one, secrets) })
+	case map[string]any:
+		for name, one := range v {
+			if obscures(name, secrets) || obscures(one, secrets) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -45,6 +45,38 @@ func TestShownArgumentsAreWhole(t *testing.T) {
 	}
 }
 
+// TestMaskHidesNoCommand: what has the shape of a secret may run or lead somewhere.
+func TestMaskHidesNoCommand(t *testing.T) {
+	key := "sk-abcdefghijklmnopqrst"
+	for text, want := range map[string]bool{
+		"true https://a:b;touch${IFS}marker;true@c":   true,
+		"true https://a:$(id)@c":                      true,
+		"true x://a:b\t;\ttouch\tmarker\t;\t@c":       true,
+		"true x://a:b\ntouch marker\ntrue x@c":        false, // each line stands for itself
+		"true https://a:`id`@c":                       true,
+		"true https://a;id;:b@c":                      true,
+		"true x://a:b&touch${IFS}marker&@c":           true,
+		"true x://a:b\\c@d":                           true,
+		"cat Bearer ../../../../home/bot/config.yaml": true,
+		"cat bearer /home/bot/klawbot/config.yaml":    true,
+		"cat bearer ~/klawbot/data/config.yaml":       true,
+		"curl -H 'Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc/d+e==' https://x": false,
+		"curl -u x https://ann:p%24ss-w.rd_1@example.org/a":                                        false,
+		"export KEY=" + key + "; curl https://x":                                                   false,
+		"rm -rf $(pwd)/x; echo https://example.org/?a=b&c":                                         false,
+	} {
+		for _, value := range []any{text, []any{map[string]any{"a": text}}} {
+			arguments, err := json.Marshal(map[string]any{"command": value})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := tools.Obscures(arguments, new(redact.Set)); got != want {
+				t.Errorf("%s: %v; it is shown as %s", arguments, got, tools.Show(arguments, new(redact.Set)))
+			}
+		}
+	}
+}
+
 func FuzzShow(f *testing.F) {
 	f.Add(`{"path":"a\u202e"}`)
 	f.Add(`{"a":[{"b":1e5}],"c":null}`)

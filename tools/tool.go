@@ -80,6 +80,12 @@ type Spec struct {
 	// it and of what the owner wrote wins. It gets validated arguments and only
 	// looks; it may read live settings. One that breaks denies.
 	Permit func(c Call, a Autonomy) Decision
+	// Watch, if not nil, identifies what a call may depend on besides Decision.Binds
+	// and takes long to look at, such as all files that it could run. It is looked at
+	// when a person is asked, and right before the call runs: an answer about
+	// something else is none. Empty: nothing is watched; tooMany says that this is
+	// because there is too much.
+	Watch func(c Call) (state string, tooMany bool)
 	// Unconfined, if not nil, says that calls act on the machine now with the
 	// rights of the bot, outside any sandbox: only owners approve them, unless
 	// Policy.AnyoneApproves. It reads live settings and must be quick.

@@ -188,6 +188,18 @@ var mutants = []mutant{
 		"TestStrictestOfTheToolsWordAndThePolicyWins",
 	},
 	{
+		"engine/owners.go", `case open >= maxOpenRequests:`, `case open > 10*maxOpenRequests:`,
+		"TestOwnersAreNotFlooded",
+	},
+	{
+		"engine/owners.go", `case vain >= maxVainRequests:`, `case vain > 10*maxVainRequests:`,
+		"TestOwnersAreNotFlooded",
+	},
+	{
+		"engine/approve.go", `if tools.Obscures(`, `if q.Call.Name == "" && tools.Obscures(`,
+		"TestMaskedCommandIsRefused",
+	},
+	{
 		"tools/approve.go", `if p.decision.OwnerOnly && !asked.OwnerOnly {`, `if p.decision.OwnerOnly && p.spec.Name == "" {`,
 		"TestOnlyOwnersApproveWhatIsUnconfined",
 	},
@@ -749,13 +761,11 @@ var mutants = []mutant{
 		"TestEnvironmentOfCommands",
 	},
 	{
-		"tools/exec/shell_binds.go", `		binds += ":" + files
-`, `		binds += ":"
-`,
+		"tools/run.go", `if p.watched != (watched{}) && p.spec`, `if p.watched == (watched{}) && p.spec`,
 		"TestApprovalIsForWhatAProgramLoads",
 	},
 	{
-		"tools/exec/watched.go", `case d.IsDir(), !all && slices`, `case d.IsDir(), slices`,
+		"tools/exec/watched.go", `case d.IsDir(), !all && !may`, `case d.IsDir(), !may`,
 		"TestApprovalIsForWhatAProgramLoads",
 	},
 	{

@@ -60,7 +60,7 @@ func NewCode(c CodeConfig) tools.Tool {
 	return tools.New(tools.Spec{
 		Name: "code_execute", Group: tools.GroupRuntime, Changes: true, RequiresApproval: true, Outside: true,
 		Aliases:     []tools.Alias{{Name: "sandbox_exec", Preset: map[string]any{"language": "bash"}}},
-		Unavailable: c.unavailable, Permit: c.permit,
+		Unavailable: c.unavailable, Permit: c.permit, Watch: c.watch,
 		TimeoutOf: func(arguments json.RawMessage) time.Duration { return codeTimeout(arguments) + grace },
 	}, codeTexts, c.run)
 }
@@ -89,12 +89,11 @@ func (c CodeConfig) unavailable() string {
 
 // permit says that what code runs besides is not known.
 func (c CodeConfig) permit(tools.Call, tools.Autonomy) tools.Decision {
-	d := tools.Decision{Verdict: tools.Allow, Layer: "tools.sandbox", Reason: "Code runs in the sandbox", OnceOnly: tools.UnknownFiles}
-	if root, err := os.OpenRoot(c.Workspace); err == nil {
-		defer root.Close()
-		d.Binds, d.OnceOnly = watched(root.FS(), false)
-	}
-	return d
+	return tools.Decision{Verdict: tools.Allow, Layer: "tools.sandbox", Reason: "Code runs in the sandbox", OnceOnly: tools.UnknownFiles}
+}
+
+func (c CodeConfig) watch(tools.Call) (state string, tooMany bool) {
+	return watchedIn(c.Workspace, false)
 }
 
 // run runs the code of a call.

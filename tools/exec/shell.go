@@ -127,7 +127,7 @@ func (s *Shell) Tools() []tools.Tool {
 				{Name: "run_command"},
 			},
 			Arguments:   map[string]string{"cwd": "workdir"},
-			PreValidate: s.preValidate, Permit: s.permit, TimeoutOf: s.timeout, Unconfined: s.unconfined,
+			PreValidate: s.preValidate, Permit: s.permit, Watch: s.watch, TimeoutOf: s.timeout, Unconfined: s.unconfined,
 		}, shellTexts, s.run),
 		tools.New(tools.Spec{
 			Name: "shell_manage", Group: tools.GroupRuntime, Outside: true,

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"klawbot/tools"
@@ -19,9 +18,8 @@ import (
 const maxScript = 16 << 20
 
 // binds identifies what an approval of a line is about besides its text: the
-// folder, and what the files hold that the line may run. once says why the
-// approval must not be remembered, "" when it may be.
-func (w where) binds(line command.Line) (binds, once string) {
+// folder, and what the files hold that the line names and may run.
+func (w where) binds(line command.Line) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q\n", w.dir)
 	left := int64(maxScript)
@@ -30,24 +28,16 @@ func (w where) binds(line command.Line) (binds, once string) {
 			fmt.Fprintf(sum, "%q %s\n", name, text)
 		}
 	}
-	binds = hex.EncodeToString(sum.Sum(nil))
-	if line.RunsOthers {
-		var files string
-		files, once = watched(w.root.FS(), line.Vague)
-		binds += ":" + files
-	}
-	return binds, once
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// bound reports whether what the call depends on is as it was when it was decided
-// about. Where nobody was asked, that is what the line names.
-func (v view) bound(d tools.Decision) bool {
-	before, now := d.Binds, v.binds
-	if d.Verdict != tools.Ask {
-		before, _, _ = strings.Cut(before, ":")
-		now, _, _ = strings.Cut(now, ":")
+// watch identifies the files that a call may run without naming them.
+func (s *Shell) watch(c tools.Call) (state string, tooMany bool) {
+	v, refusal := s.look(c.Arguments)
+	if refusal != nil || v.listed || !v.line.RunsOthers {
+		return "", false
 	}
-	return before == now
+	return watchedIn(s.config.Workspace, v.line.Vague)
 }
 
 // fingerprint identifies the content of a file as the command would find it, or

@@ -66,7 +66,10 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 		v.listed, v.harmless, v.unlisted = listed(line, settings, w)
 	}
 	if !v.listed {
-		v.binds, v.once = w.binds(line)
+		v.binds = w.binds(line)
+		if line.RunsOthers {
+			v.once = tools.UnknownFiles
+		}
 	}
 	return v, nil
 }

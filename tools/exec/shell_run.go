@@ -120,7 +120,7 @@ func (v view) undecided(d tools.Decision) string {
 		return ""
 	case v.mode != ModeFull && d.Verdict != tools.Ask:
 		return "Command not in approved list: " + v.unlisted
-	case !v.bound(d):
+	case d.Binds != v.binds:
 		return "the folder or a script of the command has changed since it was approved; call it again"
 	}
 	return ""

@@ -97,6 +97,9 @@ const (
 		AND asked_at >= (SELECT min(started_at) FROM turns WHERE state = 'running') AND turn IN (SELECT id FROM turns WHERE state = 'running')
 		AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.turn = approvals.turn AND c.result IS NOT NULL
 			AND substr(approvals.call, 1, length(c.call) + 1) = c.call || '/')`
+	requestsSQL = `SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FROM approvals
+		WHERE asked_at >= ? AND sender = ? AND question = 0 AND state IN ('pending', 'denied', 'expired', 'stopped')
+		AND (home_channel <> channel OR home_chat <> chat)`
 	approvalsSQL      = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
 	pruneApprovalsSQL = `DELETE FROM approvals WHERE asked_at < ?`
 )
@@ -163,6 +166,15 @@ func (tx *Tx) PendingApproval(at Address) (Approval, error) {
 		return a, fmt.Errorf("pending approval: %w", notFound(err))
 	}
 	return a, nil
+}
+
+// Requests counts what owners were asked since then because of a person, in their
+// own chats: what waits for an answer, and that with what nobody allowed.
+func (tx *Tx) Requests(sender int64, since time.Time) (open, vain int, err error) {
+	if err = tx.tx.QueryRow(requestsSQL, toMillis(since), sender).Scan(&open, &vain); err != nil {
+		return 0, 0, fmt.Errorf("count the requests of %d: %w", sender, err)
+	}
+	return open, vain, nil
 }
 
 // OpenQuestions lists the questions that nobody has answered, and those with an

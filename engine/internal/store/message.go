@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -81,4 +82,21 @@ func (tx *Tx) History(s SessionID, limit int) ([]Message, error) {
 	}
 	slices.Reverse(all)
 	return all, nil
+}
+
+// recentMessages is how many of the latest messages PersonName looks through.
+const recentMessages = 20_000
+
+const personNameSQL = `SELECT sender_name FROM messages
+	WHERE sender = ? AND sender_name <> '' AND id > (SELECT max(id) FROM messages) - ? ORDER BY id DESC LIMIT 1`
+
+// PersonName is what a person was called when they last wrote, in whatever chat; empty
+// for one who has not written lately.
+func (tx *Tx) PersonName(id int64) (string, error) {
+	var name string
+	err := notFound(tx.tx.QueryRow(personNameSQL, id, recentMessages).Scan(&name))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", fmt.Errorf("name of %d: %w", id, err)
+	}
+	return name, nil
 }

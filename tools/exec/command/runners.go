@@ -125,8 +125,12 @@ func (f *findings) scripts() []string {
 		}
 	}
 	reads := slices.ContainsFunc(f.programs, readsProgram)
-	if reads {
+	others := slices.ContainsFunc(f.programs, func(argv []string) bool { return !runsAlone(argv) })
+	switch {
+	case reads:
 		add(f.inputs...)
+	case others:
+		add(orders(f.inputs)...)
 	}
 	for _, argv := range f.programs {
 		if strings.Contains(argv[0], "/") {
@@ -148,10 +152,29 @@ func (f *findings) scripts() []string {
 			add(modules(argv[1:])...)
 		case reads, runsText(name), runsOthers(name), name == "find", name == "go", name == "awk", name == "sed":
 			add(argv[1:]...)
+		case others:
+			add(orders(argv[1:])...)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// grows are the endings of files that are written to all the time.
+var grows = strings.Fields(".log .jsonl .csv .tsv .db .sqlite .sqlite3 .pid .tmp")
+
+// orders are the names in the arguments of a program whose files may say what it
+// does, whatever their ending: pip install -r requirements.txt.
+func orders(args []string) (names []string) {
+	for _, a := range args {
+		if _, value, is := strings.Cut(a, "="); is {
+			a = value
+		} else if len(a) > 2 && a[0] == '-' && a[1] != '-' {
+			names = append(names, a[2:]) // -rrequirements.txt
+		}
+		names = append(names, a)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(grows, strings.ToLower(path.Ext(name))) })
 }
 
 // inFolders are the names of files here and in every folder that an argument may
