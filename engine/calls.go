@@ -44,12 +44,13 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 			return message, err
 		}
 		t.heard = t.heard || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Outside != nil })
+		t.others = t.others || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Others })
 		from = to
 	}
 	for i, c := range calls {
 		t.keepArtifacts(results[i])
 		message.Blocks = append(message.Blocks, llm.Block{Result: &llm.ToolResult{
-			CallID: c.ID, Name: c.Name, Text: results[i].Text() + t.noteCall(c, results[i]), Failed: !results[i].Success,
+			CallID: c.ID, Name: c.Name, Text: results[i].Text() + t.noteCall(c, results[i]), Failed: !results[i].Success, Others: results[i].Others,
 		}})
 	}
 	return message, nil
