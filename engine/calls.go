@@ -108,11 +108,12 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 // wrote as a command comes from nobody else.
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	home, model := t.home(), t.directed == nil
+	others := t.others && model || t.job != nil && t.job.job.Origin == byOthers // who has it call what it calls
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: reachable(home).Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress, Heard: t.heard && model, Others: t.others && model,
+		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress, Heard: t.heard && model, Others: others,
 		Within: t.within(), Owner: t.owned,
 	}
 }

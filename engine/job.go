@@ -265,7 +265,7 @@ func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn,
 	crashPoint("run.started")
 	t := e.newTurn(ctx, b.turn, nil)
 	t.job = &jobRun{job: j, run: b.run}
-	t.user, t.owned = j.Creator, e.ownsJob(j)
+	t.user, t.owned, t.others = j.Creator, e.ownsJob(j), j.Origin == byOthers
 	t.asked = []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: b.turn.StartedAt}}
 	t.directed, t.command = e.directJob(j), "tool"
 	t.answers, t.calls = b.answers, b.calls
@@ -366,7 +366,7 @@ func (e *Engine) ownsJob(j store.Job) bool {
 		return false
 	}
 	if j.Home.Channel == "" {
-		return j.Origin == "command"
+		return j.Origin == "command" || j.Origin == byOthers
 	}
 	return e.owns(gateway.Message{Address: reachable(j.Home), Sender: gateway.Sender{ID: j.Creator}})
 }

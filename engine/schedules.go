@@ -173,6 +173,7 @@ func (s *schedules) Add(ctx context.Context, c tools.Call, n job.New) (job.Sched
 	if (n.Cron == "") == (n.At == "") {
 		return job.Schedule{}, refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
 	}
+	s.lend(&j, c)
 	if err := checkJobName(j.Name); err != nil {
 		return job.Schedule{}, err
 	}
@@ -191,6 +192,23 @@ func (s *schedules) Add(ctx context.Context, c tools.Call, n job.New) (job.Sched
 		return err
 	})
 	return s.shown(j, store.Run{}), err
+}
+
+// byOthers is the origin of a job that an owner has planned, perhaps in words of
+// somebody else.
+const byOthers = "others"
+
+// lend gives a job no more rights than the call has that plans or changes it. The
+// one who changed it last counts when that is no owner; what others may have put
+// into an owner's words stays with the job.
+func (s *schedules) lend(j *store.Job, c tools.Call) {
+	switch {
+	case c.Chat == "":
+	case !c.Owner:
+		j.Creator = c.User
+	case c.Others || c.Heard && s.settings().Policy.Autonomy != tools.Full:
+		j.Origin = byOthers
+	}
 }
 
 // free reports why no job of a name can be added.
@@ -420,6 +438,7 @@ func (s *schedules) Edit(ctx context.Context, c tools.Call, name string, ch job.
 		}
 		j.Cron, j.At, j.Zone, j.NextRun, j.Settled = changed.Cron, changed.At, changed.Zone, changed.NextRun, time.Time{}
 		j.Message, j.Model, j.Misfire, j.Target = changed.Message, changed.Model, changed.Misfire, changed.Target
+		s.lend(j, c)
 		return nil
 	})
 	return s.shown(j, store.Run{}), err

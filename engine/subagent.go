@@ -41,6 +41,7 @@ func (s *schedules) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Su
 	if who.line {
 		j.Origin = "command"
 	}
+	s.lend(&j, c)
 	if err := checkJobName(j.Name); err != nil {
 		return job.Subagent{}, err
 	}
