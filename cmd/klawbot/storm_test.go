@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ func storm(t *testing.T, b *bubble, random *rand.Rand) {
 	const messages = 30
 	sizes := map[string]int{"short": 1, "long": 3}
 	want := map[string]int{} // the answers that the model gave, and in how many parts
+	var mu sync.Mutex        // guards want, which the model writes
 	b.model.Respond(func(r modeltest.Request) modeltest.Reply {
 		said := saidLast(r)
 		_, said, _ = strings.Cut(said, "done ")
@@ -49,7 +51,9 @@ func storm(t *testing.T, b *bubble, random *rand.Rand) {
 		}
 		n := sizes[words[2]]
 		name := "done " + words[0]
+		mu.Lock()
 		want[words[1]+" "+name] = n
+		mu.Unlock()
 		delay, _ := time.ParseDuration(words[3])
 		text := inParts(name, n)
 		if n == 1 {
@@ -58,19 +62,20 @@ func storm(t *testing.T, b *bubble, random *rand.Rand) {
 		return modeltest.Reply{Text: text, Pieces: 5, Delay: delay, PieceDelay: delay / 3}
 	})
 	hurt := map[string]bool{}
+	fate := rand.New(rand.NewPCG(random.Uint64(), 9)) // the server's alone
 	b.telegram.Inject(func(c telegramtest.Call) *telegramtest.Fault {
-		if c.Method == "getUpdates" || c.Method == "getMe" || random.IntN(100) >= 15 {
+		if c.Method == "getUpdates" || c.Method == "getMe" || fate.IntN(100) >= 15 {
 			return nil
 		}
-		switch random.IntN(7) {
+		switch fate.IntN(7) {
 		case 0:
-			return &telegramtest.Fault{Kind: telegramtest.FaultError, RetryAfter: 1 + random.IntN(60)}
+			return &telegramtest.Fault{Kind: telegramtest.FaultError, RetryAfter: 1 + fate.IntN(60)}
 		case 1:
-			return &telegramtest.Fault{Kind: telegramtest.FaultDelay, Delay: time.Duration(random.IntN(4000)) * time.Millisecond, Effect: random.IntN(2) == 0}
+			return &telegramtest.Fault{Kind: telegramtest.FaultDelay, Delay: time.Duration(fate.IntN(4000)) * time.Millisecond, Effect: fate.IntN(2) == 0}
 		case 2:
 			if name := partName.FindString(strings.TrimPrefix(c.Params["text"], "↻ ")); !hurt[name] {
 				hurt[name] = true
-				return &telegramtest.Fault{Kind: telegramtest.FaultReset, Effect: random.IntN(2) == 0}
+				return &telegramtest.Fault{Kind: telegramtest.FaultReset, Effect: fate.IntN(2) == 0}
 			}
 		case 3:
 			if c.Method == "editMessageText" {
@@ -110,6 +115,8 @@ func storm(t *testing.T, b *bubble, random *rand.Rand) {
 	b.until("everything is answered", b.idle)
 	<-time.After(5 * time.Minute)
 	b.until("everything is answered", b.idle)
+	mu.Lock()
+	defer mu.Unlock()
 	for _, chat := range []int64{anna, family} {
 		all := b.telegram.Messages(chat)
 		if late := disorder(all); len(late) > 0 {
