@@ -123,10 +123,13 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 // goes.
 func (t *turn) home() store.Address {
 	if t.job != nil && t.job.job.Home.Channel != "" {
-		return t.job.job.Home
+		return t.e.delivery.now(t.job.job.Home)
 	}
-	return t.row.Address
+	return t.address()
 }
+
+// address is where the turn answers today: its chat may have moved since it began.
+func (t *turn) address() store.Address { return t.e.delivery.now(t.row.Address) }
 
 // heard reports whether a conversation holds text that tools brought from
 // outside.

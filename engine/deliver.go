@@ -100,13 +100,21 @@ func (d *delivery) startAt(a store.Address) {
 	d.wait.Go(func() { d.serve(ctx, a, c) })
 }
 
+// now is an address as it is today.
+func (d *delivery) now(a store.Address) store.Address {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.home(a)
+}
+
 // alone waits until everything has left that waits at an address, and keeps what
 // comes behind it back until release. It returns nil when ctx ends first, or when
 // nothing is delivered any more.
 func (d *delivery) alone(ctx context.Context, a store.Address) (release func()) {
 	for ctx.Err() == nil {
+		a = d.now(a)
+		d.follow(ctx, a)
 		d.mu.Lock()
-		a = d.home(a)
 		c := d.workers[a]
 		if c == nil {
 			c = &courier{gone: make(chan struct{})}

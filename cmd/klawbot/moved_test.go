@@ -91,6 +91,49 @@ func brief(texts []string) string {
 	return strings.Join(all, " ")
 }
 
+// TestTurnGoesOnAfterAMove: what a turn plans, keeps and asks after its group has
+// become a supergroup belongs there.
+func TestTurnGoesOnAfterAMove(t *testing.T) {
+	const moved = int64(-1000000000100)
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		scheduled(b)
+		b.settings.ApprovalTimeout = time.Hour
+		b.obedient()
+		b.tools = append(b.tools, slowTool(5*time.Second))
+		b.start()
+		b.tells(anna, family, "hi")
+		b.model.Push(
+			modeltest.CallTool("slow", map[string]any{}),
+			modeltest.CallTool("schedule_add", map[string]any{"name": "look", "at": "in 2h", "message": "look", "injectInto": "telegram_-1000000000100"}),
+			modeltest.CallTool("memory_save", map[string]any{"content": "boats are red"}),
+			modeltest.CallTool("memory_core_update", map[string]any{"section": "user", "key": "topic", "value": "ships"}),
+			modeltest.CallTool("file_write", map[string]any{"path": "SOUL.md", "content": "wild"}),
+			modeltest.Text("ready"),
+		)
+		b.telegram.User(bruno).In(family).Send("@klaw_test_bot go")
+		<-time.After(2 * time.Second)
+		b.telegram.Migrate(family, moved)
+		b.until("the owner is asked", func() bool { return strings.Contains(strings.Join(b.shows(moved), ""), "SOUL.md") })
+		if _, err := b.telegram.User(bruno).In(moved).Press(0, "✅ Once"); err != nil {
+			t.Fatal(err)
+		}
+		b.until("an answer", b.says(moved, "ready"))
+		if got := b.workspaceFile("SOUL.md"); got != "wild" {
+			t.Errorf("the file is %q", got)
+		}
+		b.telegram.User(anna).In(moved).Send(`@klaw_test_bot call memory_search {"query": "boats"}`)
+		b.until("an answer", b.says(moved, "done"))
+		last := b.model.Completions()[len(b.model.Completions())-1]
+		if got := last.Last().Text(); !strings.Contains(got, "boats are red") || !strings.Contains(last.System(), "ships") {
+			t.Errorf("the supergroup finds %q and knows %s", got, last.System())
+		}
+		<-time.After(3 * time.Hour)
+		if got := strings.Join(b.shows(moved), "|"); !strings.Contains(got, "re: look") {
+			t.Errorf("the supergroup shows %q", got)
+		}
+	})
+}
+
 // TestApprovalsMoveAlong: a group becomes a supergroup while somebody is asked. The
 // answer counts, what came of it comes to the supergroup, and no message of it is
 // taken for one of the group.
