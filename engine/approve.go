@@ -45,9 +45,9 @@ const (
 // Approve asks and waits, without a slot for model calls. The lane stays closed
 // but for buttons and /stop.
 func (a approver) Approve(ctx context.Context, q tools.Question) (tools.Answer, error) {
-	t := a.t
+	t, at := a.t, a.t.address()
 	asked := store.Approval{
-		Turn: t.row.ID, Call: q.Call.ID, Address: t.row.Address, Home: t.row.Address, Sender: t.user, Tool: q.Call.Name,
+		Turn: t.row.ID, Call: q.Call.ID, Address: at, Home: at, Sender: t.user, Tool: q.Call.Name,
 		Hash: hashOf(q), Shown: tools.Show(q.Call.Arguments, t.e.redact), ExpiresAt: time.Now().Add(t.settings.ApprovalTimeout),
 		Owners: q.OwnerOnly, Once: q.OnceOnly != "",
 	}

@@ -34,7 +34,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 		// The last process died between the request and its answer.
 		o, beside := d.inDoubt(o, part, "the process ended while it was sent", false)
 		o.NotBefore = time.Now() // without a time, deliver would take the channel for broken
-		return d.settle(ctx, o, beside)
+		return d.settle(ctx, o, o.Address, beside)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
@@ -58,8 +58,12 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 			break
 		}
 		o.State = store.OutboxSending
+		from := o.Address
 		if o, err = d.write(ctx, o); err != nil || o.State != store.OutboxSending {
 			return o, err
+		}
+		if o.Address != from { // it has moved, and so has the message that this one answers
+			to, part.ReplyTo = reachable(o.Address), 0
 		}
 		crashPoint("outbox.sending")
 		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
@@ -79,7 +83,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
 	}
 	d.e.meters.delivery(o)
-	o, err = d.settle(ctx, o, beside)
+	o, err = d.settle(ctx, o, from, beside)
 	crashPoint("outbox.settled")
 	return o, err
 }
@@ -236,21 +240,21 @@ func backoff(n int) time.Duration {
 // write stores what delivery changed of a row, and returns what the row is then.
 func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err error) {
 	err = d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		now, _, err = change(tx, o)
+		now, _, err = change(tx, o, o.Address)
 		return err
 	})
 	return now, err
 }
 
-// settle is write for what has happened already, so it outlives a full disk:
-// otherwise what arrived would be sent again.
-func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) (now store.Out, err error) {
+// settle is write for what has happened already at an address, so it outlives a full
+// disk: otherwise what arrived would be sent again.
+func (d *delivery) settle(ctx context.Context, o store.Out, from store.Address, beside []store.Out) (now store.Out, err error) {
 	nobody := store.Address{} // the answer is there, nobody waits
 	wake := func() {}
 	defer func() { wake() }()
 	err = d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
 		var took bool
-		if now, took, err = change(tx, o); err != nil {
+		if now, took, err = change(tx, o, from); err != nil {
 			return err
 		}
 		if err := d.e.showLate(tx, now); err != nil || !took {
@@ -268,14 +272,18 @@ func (d *delivery) settle(ctx context.Context, o store.Out, beside []store.Out) 
 
 // change stores a row, and returns what it is then. What was settled meanwhile does
 // not leave once more, and then took is false: who answers a question before the
-// messenger's reply tells that it has arrived.
-func change(tx *store.Tx, o store.Out) (now store.Out, took bool, err error) {
+// messenger's reply tells that it has arrived. What was at an address and has moved
+// from there meanwhile leaves at the new one, where no message of before is.
+func change(tx *store.Tx, o store.Out, at store.Address) (now store.Out, took bool, err error) {
 	now, err = tx.OutNamed(o.Key)
 	if err != nil {
 		return o, false, err
 	}
 	if o.State != store.OutboxSent && now.State != store.OutboxNew && now.State != store.OutboxSending {
 		return now, false, nil
+	}
+	if now.Address != at && o.Address == at && o.State != store.OutboxSent {
+		o.Address, o.Edit = now.Address, 0
 	}
 	return o, true, tx.UpdateOut(o)
 }

@@ -58,7 +58,10 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 		t.log.Debug("nothing recalled", "err", err)
 		return ""
 	}
-	return t.reminder(said, known, s)
+	text := t.reminder(said, known, s)
+	chat := reachable(t.row.Address).Chat.String()
+	t.others = t.others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return ofOthers(h, chat) })
+	return text
 }
 
 // search finds what was said in the session and is not shown, and what is known

@@ -44,12 +44,13 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 			return message, err
 		}
 		t.heard = t.heard || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Outside != nil })
+		t.others = t.others || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Others })
 		from = to
 	}
 	for i, c := range calls {
 		t.keepArtifacts(results[i])
 		message.Blocks = append(message.Blocks, llm.Block{Result: &llm.ToolResult{
-			CallID: c.ID, Name: c.Name, Text: results[i].Text() + t.noteCall(c, results[i]), Failed: !results[i].Success,
+			CallID: c.ID, Name: c.Name, Text: results[i].Text() + t.noteCall(c, results[i]), Failed: !results[i].Success, Others: results[i].Others,
 		}})
 	}
 	return message, nil
@@ -107,11 +108,16 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 // wrote as a command comes from nobody else.
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	home, model := t.home(), t.directed == nil
+	var planned string // in what conversation the job was, also when its message is a call
+	if t.job != nil {
+		planned = t.job.job.Origin
+	}
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: reachable(home).Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress, Heard: t.heard && model, Others: t.others && model,
+		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress,
+		Heard: t.heard && model || planned == originOutside, Others: t.others && model || planned == originOthers,
 		Within: t.within(), Owner: t.owned,
 	}
 }
@@ -121,10 +127,13 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 // goes.
 func (t *turn) home() store.Address {
 	if t.job != nil && t.job.job.Home.Channel != "" {
-		return t.job.job.Home
+		return t.e.delivery.now(t.job.job.Home)
 	}
-	return t.row.Address
+	return t.address()
 }
+
+// address is where the turn answers today: its chat may have moved since it began.
+func (t *turn) address() store.Address { return t.e.delivery.now(t.row.Address) }
 
 // heard reports whether a conversation holds text that tools brought from
 // outside.

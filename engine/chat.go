@@ -130,6 +130,24 @@ func (e *Engine) dropChat(a store.Address) []store.InboxID {
 	return ids
 }
 
+// moveLanes gives the lanes of a chat its new id, so that what is written there waits
+// behind what was written before, and can stop it.
+func (e *Engine) moveLanes(chat gateway.ChatID, to int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for a, l := range e.lanes {
+		now := store.Address{Channel: chat.Channel, Chat: to, Thread: a.Thread}
+		if reachable(a).Chat != chat || e.lanes[now] != nil {
+			continue
+		}
+		delete(e.lanes, a)
+		e.lanes[now], l.address = l, now
+		for i := range l.items {
+			l.items[i].row.Address = now
+		}
+	}
+}
+
 func sameChat(a, b store.Address) bool { return a.Channel == b.Channel && a.Chat == b.Chat }
 
 func rowsOf(items []item) []store.InboxID {
@@ -145,6 +163,8 @@ func rowsOf(items []item) []store.InboxID {
 // Doing it again changes nothing.
 func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID) {
 	e.gateway.Migrate(chat, to)
+	e.delivery.moved(chat, to)
+	e.moveLanes(chat, to)
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
 		if err := tx.EndUpdates(store.InboxDone, "", ids...); err != nil {
 			return err
@@ -158,7 +178,6 @@ func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, id
 		e.log.Info("chat moved", "chat", chat.String(), "to", to)
 		e.memory.memory(e.store).Reload()
 		e.memory.moveCore(chat, to)
-		e.delivery.moved(chat, to)
 		if err := e.delivery.rescan(ctx); err != nil {
 			e.log.Error("outbox not read", "err", err)
 		}

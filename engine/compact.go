@@ -304,7 +304,8 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 	}
 	next := store.Summary{
 		Session: c.session, First: old[0].ID, Through: old[len(old)-1].ID, Text: summary, Model: m.name,
-		Outside: past.Summary.Outside || heard(bodies(old)),
+		// In a group others speak anyway.
+		Outside: past.Summary.Outside || heard(bodies(old)) || c.address.Chat >= 0 && slices.ContainsFunc(bodies(old), passesOn),
 	}
 	if past.Summary.ID != 0 {
 		next.First = past.Summary.First

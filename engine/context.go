@@ -27,6 +27,7 @@ const (
 // conversation is everything that was asked, which is never cut. What the model
 // gets of the past before it stands in t.past then.
 func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
+	t.others = t.others || t.groupKnows()
 	if t.job != nil {
 		return t.runConversation(ctx)
 	}
@@ -94,9 +95,38 @@ func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
 }
 
 // fromOthers reports whether somebody else than an owner has a part in a message:
-// another person, or a run that has put its result into the chat.
+// another person, a run that has put its result into the chat, or somebody whose
+// words are passed on in it.
 func (t *turn) fromOthers(m store.Message) bool {
-	return m.Body.Role == llm.RoleUser && !isLocal(t.row.Address) && !t.settings.owns(t.row.Address.Channel, m.Sender)
+	own := isLocal(t.row.Address) || t.settings.owns(t.row.Address.Channel, m.Sender)
+	return m.Body.Role == llm.RoleUser && !own || passesOn(m.Body)
+}
+
+// passesOn reports whether a message holds words of somebody else than its sender:
+// what it answers or forwards, or what a tool has found.
+func passesOn(m llm.Message) bool {
+	if m.Role == llm.RoleUser {
+		for line := range strings.Lines(m.PlainText()) {
+			if !strings.HasPrefix(line, replyMark+itself+": ") {
+				return strings.HasPrefix(line, replyMark) || strings.HasPrefix(line, forwardMark)
+			}
+		}
+	}
+	return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && b.Result.Others })
+}
+
+// groupKnows reports whether the prompt holds facts that people of a group have
+// had stored.
+func (t *turn) groupKnows() bool {
+	if t.home().Chat >= 0 {
+		return false
+	}
+	for _, at := range t.corePlaces() {
+		if facts, err := t.e.memory.coreFor([]memory.Place{at}); at.Kind != "" && (err != nil || facts.String() != "") {
+			return true
+		}
+	}
+	return false
 }
 
 // steps is how many of the oldest messages that were read are left out, so that
@@ -219,6 +249,14 @@ func askedMessages(items []item) []store.Message {
 	return asked
 }
 
+// What asModelReads sets before the words of somebody else, and what it calls the
+// bot there.
+const (
+	replyMark   = "[in reply to "
+	forwardMark = "[forwarded from "
+	itself      = "you"
+)
+
 // asModelReads is a message with what stands around it: who wrote it, where a
 // group leaves that open, what it answers, where it was forwarded from. Names
 // and quotes are foreign text and are set as data.
@@ -226,13 +264,16 @@ func asModelReads(m gateway.Message) string {
 	var b strings.Builder
 	if m.Reply != nil {
 		author := asName(m.Reply.Author)
-		if m.Reply.Own {
-			author = "you"
+		switch {
+		case m.Reply.Own:
+			author = itself
+		case author == itself || strings.HasPrefix(author, itself+":"):
+			author = nobody // whatever they call themselves
 		}
-		fmt.Fprintf(&b, "[in reply to %s: %q]\n", author, m.Reply.Text)
+		fmt.Fprintf(&b, replyMark+"%s: %q]\n", author, m.Reply.Text)
 	}
 	if m.Forwarded != "" {
-		fmt.Fprintf(&b, "[forwarded from %s]\n", asName(m.Forwarded))
+		fmt.Fprintf(&b, forwardMark+"%s]\n", asName(m.Forwarded))
 	}
 	if m.Group {
 		fmt.Fprintf(&b, "[%s] ", asName(m.Sender.Name))
@@ -240,6 +281,9 @@ func asModelReads(m gateway.Message) string {
 	b.WriteString(m.Text)
 	return b.String()
 }
+
+// nobody is the name of those who have none.
+const nobody = "somebody"
 
 // asName makes a foreign name fit for one line: no control or format
 // characters, no brackets, not too long.
@@ -254,7 +298,7 @@ func asName(name string) string {
 		clean = string(runes[:nameLength]) + "…"
 	}
 	if strings.TrimSpace(clean) == "" {
-		return "somebody"
+		return nobody
 	}
 	return clean
 }

@@ -30,7 +30,7 @@ func corePlaces(chat string) []memory.Place {
 // goes to another one.
 func (t *turn) corePlaces() []memory.Place {
 	home := t.home()
-	if t.job != nil && !sameChat(home, workplace(t.job.job)) {
+	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
 		return corePlaces("")
 	}
 	return corePlaces(reachable(home).Chat.String())

@@ -54,7 +54,7 @@ func TestCoreMemoryOfARun(t *testing.T) {
 		want         int
 	}{{home, store.Address{}, 3}, {home, home, 3}, {home, other, 1}, {other, other, 2}, {store.Address{}, other, 2}, {store.Address{}, store.Address{}, 1}} {
 		j := store.Job{ID: 7, Home: c.home, Target: c.target}
-		if got := (&turn{job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
+		if got := (&turn{e: &Engine{delivery: &delivery{}}, job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
 			t.Errorf("%v for %v sees %v", c.home, c.target, got)
 		}
 	}

@@ -100,13 +100,21 @@ func (d *delivery) startAt(a store.Address) {
 	d.wait.Go(func() { d.serve(ctx, a, c) })
 }
 
+// now is an address as it is today.
+func (d *delivery) now(a store.Address) store.Address {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.home(a)
+}
+
 // alone waits until everything has left that waits at an address, and keeps what
 // comes behind it back until release. It returns nil when ctx ends first, or when
 // nothing is delivered any more.
 func (d *delivery) alone(ctx context.Context, a store.Address) (release func()) {
 	for ctx.Err() == nil {
+		a = d.now(a)
+		d.follow(ctx, a)
 		d.mu.Lock()
-		a = d.home(a)
 		c := d.workers[a]
 		if c == nil {
 			c = &courier{gone: make(chan struct{})}
@@ -153,17 +161,49 @@ func (d *delivery) home(a store.Address) store.Address {
 	return a
 }
 
-// moved says that a chat has a new id, under which its parts wait from now on.
+// moved says that a chat has a new id, under which its parts wait from now on. The
+// newest word counts where chats name each other.
 func (d *delivery) moved(chat gateway.ChatID, to int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	delete(d.moves, gateway.ChatID{Channel: chat.Channel, ID: to})
 	d.moves[chat] = to
+}
+
+// follow waits until nobody is at work any more at an address that has become a:
+// what is on its way there must not be taken for something that nobody sends.
+func (d *delivery) follow(ctx context.Context, a store.Address) {
+	for ctx.Err() == nil {
+		before := d.before(a)
+		if before == nil {
+			return
+		}
+		select {
+		case <-before.gone:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// before is the worker of an address that has become a, nil for none.
+func (d *delivery) before(a store.Address) *courier {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for chat, to := range d.moves {
+		if chat.Channel == a.Channel && to == a.Chat {
+			if c := d.workers[store.Address{Channel: a.Channel, Chat: chat.ID, Thread: a.Thread}]; c != nil {
+				return c
+			}
+		}
+	}
+	return nil
 }
 
 // serve delivers until nothing is left for the address.
 func (d *delivery) serve(ctx context.Context, a store.Address, c *courier) {
 	for d.more(a, c, ctx.Err() != nil) {
 		for {
+			d.follow(ctx, a)
 			o, waits, err := d.first(ctx, a)
 			if err != nil && ctx.Err() == nil {
 				d.e.log.Error("outbox not read", "chat", reachable(a).String(), "err", err)

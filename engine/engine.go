@@ -174,7 +174,7 @@ type Settings struct {
 }
 
 // The ways an answer shows while it grows. Where a channel or a chat has no
-// drafts, StreamDraft is StreamEdit with a later placeholder.
+// drafts, StreamDraft is StreamEdit.
 const (
 	StreamOff   = "off"
 	StreamEdit  = "edit"

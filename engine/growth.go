@@ -124,18 +124,27 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	show := func(ctx context.Context, part gateway.Part) error {
 		return p.e.gateway.Draft(ctx, p.to, int64(p.t.row.ID), part)
 	}
+	if !pause(ctx, placeholderAfter-time.Since(p.began)) {
+		return false
+	}
 	release := p.e.delivery.alone(ctx, p.t.row.Address)
 	if release == nil {
 		return false
 	}
 	release()
-	if failed(showNow(ctx, show, gateway.Part{}), gateway.Rejected) {
+	first, ok := p.current(true)
+	if !ok {
+		first = gateway.Part{} // it thinks
+	}
+	if failed(showNow(ctx, show, first), gateway.Rejected) {
 		return true
 	}
 	drafting, stop := context.WithCancel(ctx)
 	defer stop()
 	refused := make(chan error, 1)
-	p.working.Go(func() { refused <- p.grow(drafting, growth{streaming: true, renew: draftEvery, show: show}) })
+	p.working.Go(func() {
+		refused <- p.grow(drafting, growth{streaming: true, shown: first.Text, renew: draftEvery, show: show})
+	})
 	select {
 	case <-ctx.Done():
 		return false

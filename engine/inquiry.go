@@ -31,13 +31,14 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 	case <-ctx.Done():
 		return declined, context.Cause(ctx)
 	}
-	at, who := t.row.Address, t.user
+	here := t.address()
+	at, who := here, t.user
 	if q.Page != "" {
 		if at, who = t.opener(); who == 0 {
 			return declined, nil
 		}
-		if at != t.row.Address {
-			t.e.post(ctx, t.row.Address, "question/"+q.Call.ID, t.e.say(sayAskOwner, q.From))
+		if at != here {
+			t.e.post(ctx, here, "question/"+q.Call.ID, t.e.say(sayAskOwner, q.From))
 		}
 	}
 	defer t.show.wait(q.Call.Name)()
@@ -57,7 +58,7 @@ func (a approver) Refuse(ctx context.Context, c tools.Call, from, what string) {
 // their own chat, else the first that can be written to; 0 for none.
 func (t *turn) opener() (at store.Address, owner int64) {
 	if t.owned && !isGroup(t.row) {
-		return t.row.Address, t.user
+		return t.address(), t.user
 	}
 	for _, at := range t.ownerChats() {
 		return at, at.Chat

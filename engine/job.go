@@ -367,7 +367,7 @@ func (e *Engine) ownsJob(j store.Job) bool {
 		return false
 	}
 	if j.Home.Channel == "" {
-		return j.Origin == "command"
+		return j.Origin == "command" || j.Origin == originOthers || j.Origin == originOutside
 	}
 	return e.owns(gateway.Message{Address: reachable(j.Home), Sender: gateway.Sender{ID: j.Creator}})
 }

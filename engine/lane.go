@@ -145,7 +145,7 @@ func (e *Engine) guard(l *lane, run func(context.Context)) {
 	e.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
-			e.log.Error("turn panicked", "chat", reachable(l.address).String(), "panic", p, "stack", string(debug.Stack()))
+			e.log.Error("turn panicked", "panic", p, "stack", string(debug.Stack()))
 		}
 		e.mu.Lock()
 		l.stop, l.told = nil, false

@@ -64,7 +64,7 @@ func (d *Data) SearchMemory(ctx context.Context, q MemoryQuery) ([]recall.Hit, e
 		}
 	}
 	topK := cmp.Or(q.TopK, d.memory.settings().Memory.TopK)
-	return d.memory.search(ctx, memory.Query{Text: q.Text, TopK: topK, Mode: mode, Scope: s})
+	return d.memory.search(ctx, tools.Call{}, memory.Query{Text: q.Text, TopK: topK, Mode: mode, Scope: s})
 }
 
 // KeptMemory is a memory as its owner sees it. Its JSON form is stable.

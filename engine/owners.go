@@ -211,6 +211,9 @@ func (e *Engine) tellHome(tx *store.Tx, a store.Approval, text string) error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
+	if !sameChat(told.Address, a.Home) {
+		told.MessageID = 0 // it is in the group that has become this one
+	}
 	return addOuts(tx, e.replacement(a.Home, told.MessageID, text, ownerKey(a)+"/outcome"))
 }
 

@@ -99,8 +99,11 @@ func (p *presence) start(streaming string) {
 
 // show shows what there is to show until ctx ends.
 func (p *presence) show(ctx context.Context, streaming string) {
-	if streaming == StreamDraft && p.state == placeholderNone && !p.drafts(ctx) {
-		return
+	if streaming == StreamDraft && p.state == placeholderNone {
+		if !p.drafts(ctx) {
+			return
+		}
+		streaming = StreamEdit
 	}
 	if !p.place(ctx, streaming) {
 		return

@@ -148,7 +148,9 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	}
 	if !won {
 		// The buttons are still there: the edit that takes them away was lost.
-		v.name = ""
+		if v.name = ""; !sameChat(it.row.Address, a.Address) {
+			v.message = 0
+		}
 		v.chosen = ""
 		return tap{say: e.say(outcomePhrase(a))}, addOuts(tx, e.outcome(tx, a, v, "again"))
 	}
@@ -157,8 +159,9 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 
 // belongs reports whether a tap comes from the very message that asks.
 func (e *Engine) belongs(tx *store.Tx, a store.Approval, it item) (bool, error) {
-	if it.row.Address.Channel != a.Address.Channel || it.row.Address.Chat != a.Address.Chat {
-		return false, nil
+	at, err := tx.Home(it.row.Address) // the message stays where it is when the chat moves
+	if err != nil || !sameChat(at, a.Address) {
+		return false, err
 	}
 	asked, err := tx.OutNamed(questionKey(a) + "/0")
 	if errors.Is(err, store.ErrNotFound) {

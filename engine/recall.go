@@ -41,7 +41,7 @@ func (r *remembering) Search(ctx context.Context, c tools.Call, query string, to
 	if err != nil {
 		return nil, err
 	}
-	return r.search(ctx, memory.Query{Text: query, TopK: topK, Scope: s})
+	return r.search(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
 }
 
 // History finds messages of the call's chat.
@@ -57,10 +57,10 @@ func (r *remembering) History(ctx context.Context, c tools.Call, query string, t
 	if db, err := r.open(); err == nil {
 		r.catchUp(ctx, db)
 	}
-	return r.search(ctx, memory.Query{Text: query, TopK: topK, Scope: s})
+	return r.search(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
 }
 
-func (r *remembering) search(ctx context.Context, q memory.Query) ([]recall.Hit, error) {
+func (r *remembering) search(ctx context.Context, c tools.Call, q memory.Query) ([]recall.Hit, error) {
 	db, err := r.open()
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -78,9 +78,19 @@ func (r *remembering) search(ctx context.Context, q memory.Query) ([]recall.Hit,
 	zone := zoneOf(r.settings())
 	hits := make([]recall.Hit, len(found))
 	for i, h := range found {
-		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content}
+		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: ofOthers(h, c.Chat)}
 	}
 	return hits, nil
+}
+
+// ofOthers reports whether somebody may have said what was found who is not the
+// person of a private chat: it is of a group, of another chat, or of a file, which
+// everybody may write.
+func ofOthers(h memory.Hit, chat string) bool {
+	if h.Kind == store.KindFile || h.Chat < 0 {
+		return true
+	}
+	return h.Channel != "" && gateway.ChatID{Channel: h.Channel, ID: h.Chat}.String() != chat
 }
 
 // Save remembers a text for the call's chat.

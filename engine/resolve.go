@@ -102,6 +102,9 @@ func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key stri
 	case v.message == 0:
 		v.message = asked.MessageID
 	}
+	if err == nil && asked.MessageID != 0 && !sameChat(asked.Address, a.Address) {
+		v.message = 0 // it is in the group that has become this one, where ids are others
+	}
 	return addOuts(tx, e.outcome(tx, a, v, key))
 }
 

@@ -206,7 +206,7 @@ func (g *Gateway) admissible(u Update) error {
 // Allowed asks the whitelist again, with the list as it is now, about an update
 // that was stored: nil, or why it may not come in any more. That a chat moved is
 // the word of the messenger, whoever it names as the sender; it counts when the
-// old or the new id is listed.
+// old or the new id is listed. What came from the old id is let in by the new one.
 func (g *Gateway) Allowed(u Update) error {
 	if u.MovedTo != 0 {
 		if err := g.listed(u.Address.Chat); err == nil {
@@ -216,8 +216,15 @@ func (g *Gateway) Allowed(u Update) error {
 	}
 	list, source := g.whitelist(), u.source()
 	err := list.In(source)
-	if old, moved := g.moves.from(u.Address.Chat); err != nil && moved {
+	if err == nil {
+		return nil
+	}
+	if old, moved := g.moves.from(u.Address.Chat); moved {
 		source.Chat = old
+		return list.In(source)
+	}
+	if to, moved := g.moves.to(u.Address.Chat); moved {
+		source.Chat = to
 		return list.In(source)
 	}
 	return err

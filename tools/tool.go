@@ -255,6 +255,8 @@ type Result struct {
 	// Outside says where the text comes from when it comes from outside. The
 	// Executor sets it, whatever stood there.
 	Outside *Provenance `json:"outside,omitempty"`
+	// Others says that the text may hold what people said who are no owners.
+	Others bool `json:"others,omitempty"`
 	// Raw is what Output was made of, for a tool that left things out of it (a
 	// page of which the text was taken). It is screened too, and goes nowhere.
 	Raw string `json:"-"`

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +41,7 @@ type bubble struct {
 	more     []gateway.Channel        // beside Telegram
 	look     time.Duration            // see engine.Config.LookEvery
 
-	mu       sync.Mutex // guards settings behind start, see change
+	mu       sync.Mutex // guards chats and settings behind start, see change
 	pipe     *telegramtest.PipeListener
 	dial     modeltest.Dial
 	engine   *engine.Engine
@@ -135,9 +136,19 @@ func (b *bubble) start() {
 	}
 	door, err := gateway.New(gateway.Config{
 		Channels: append([]gateway.Channel{ch}, b.more...), Log: log,
-		Whitelist: func() whitelist.List { return whitelist.List{"telegram": {Chats: b.chats}, "console": {Local: true}} },
+		Whitelist: func() whitelist.List {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return whitelist.List{"telegram": {Chats: b.chats}, "console": {Local: true}}
+		},
 		Migrated: func(chat gateway.ChatID, to int64) {
-			b.migrated = append(b.migrated, chat.ID, to)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.chats = slices.Clone(b.chats)
+			if i := slices.Index(b.chats, chat.ID); i >= 0 {
+				b.chats[i] = to
+				b.migrated = append(b.migrated, chat.ID, to)
+			}
 		},
 	})
 	if err != nil {

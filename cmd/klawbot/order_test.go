@@ -170,6 +170,37 @@ func TestNothingStandsBetweenTheParts(t *testing.T) {
 	}
 }
 
+// TestTextComesSoon: of an answer that has begun at 0.3 s the first words stand there
+// at 0.7 s, wherever it grows.
+func TestTextComesSoon(t *testing.T) {
+	for _, streaming := range []string{engine.StreamEdit, engine.StreamDraft} {
+		for _, chat := range []int64{anna, family} {
+			t.Run(fmt.Sprint(streaming, " ", chat), func(t *testing.T) {
+				inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
+					b.settings.Streaming["telegram"] = streaming
+					b.model.Push(modeltest.Reply{Text: strings.Repeat("one two ", 50), Pieces: 50, Delay: 300 * time.Millisecond, PieceDelay: 100 * time.Millisecond})
+					b.start()
+					<-time.After(time.Second)
+					b.telegram.User(anna).In(chat).Send("@klaw_test_bot go")
+					began, first := time.Now(), time.Duration(0)
+					b.until("it is answered", func() bool { return b.idle() && strings.HasSuffix(strings.Join(b.shows(chat), ""), "two") })
+					for _, c := range b.telegram.Calls("") {
+						if strings.HasPrefix(c.Params["text"], "one") && first == 0 {
+							first = c.Time.Sub(began)
+						}
+					}
+					if first < placeholderTime || first > placeholderTime+100*time.Millisecond {
+						t.Errorf("the first words came after %v", first)
+					}
+				})
+			})
+		}
+	}
+}
+
+// placeholderTime is when a turn that lasts shows more than the typing sign.
+const placeholderTime = 700 * time.Millisecond
+
 // TestWhenThePlaceholderComes: not before 0.7 s, and with what is there of the answer.
 func TestWhenThePlaceholderComes(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"klawbot/tools"
@@ -26,7 +27,9 @@ func (s schedules) list(ctx context.Context, c tools.Call, _ noArgs) tools.Resul
 	for i, one := range all {
 		blocks[i] = one.block()
 	}
-	return with(tools.OK(strings.Join(blocks, "\n")), all)
+	r := with(tools.OK(strings.Join(blocks, "\n")), all)
+	r.Others = slices.ContainsFunc(all, func(one Schedule) bool { return one.Chat != c.Chat || strings.Contains(c.Chat, "_-") })
+	return r
 }
 
 type addArgs struct {
@@ -112,7 +115,9 @@ func (s schedules) logs(ctx context.Context, c tools.Call, a manageArgs) tools.R
 	for i, r := range runs {
 		lines[i] = r.line()
 	}
-	return with(tools.OK(strings.Join(lines, "\n")), runs)
+	r := with(tools.OK(strings.Join(lines, "\n")), runs)
+	r.Others = true // as what a run puts into a chat
+	return r
 }
 
 // failed is an error as a result.

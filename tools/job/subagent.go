@@ -110,7 +110,9 @@ func (s subagents) manage(ctx context.Context, c tools.Call, a subagentArgs) too
 	if err != nil {
 		return failed(err)
 	}
-	return with(tools.OK(text(one)), one)
+	r := with(tools.OK(text(one)), one)
+	r.Others = true // as what a subagent reports
+	return r
 }
 
 func (s subagents) list(ctx context.Context, c tools.Call) tools.Result {
@@ -125,7 +127,9 @@ func (s subagents) list(ctx context.Context, c tools.Call) tools.Result {
 	for i, one := range all {
 		lines[i] = one.line()
 	}
-	return with(tools.OK(strings.Join(lines, "\n")), all)
+	r := with(tools.OK(strings.Join(lines, "\n")), all)
+	r.Others = true
+	return r
 }
 
 // cancels reports whether a call of subagent_manage changes something.

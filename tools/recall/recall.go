@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +52,8 @@ type Hit struct {
 	// Score is between 0 and 1, comparable within one search.
 	Score   float64 `json:"score"`
 	Content string  `json:"content"`
+	// Others says that it may be of people who are no owners.
+	Others bool `json:"-"`
 }
 
 // Entry is something to be remembered.
@@ -168,6 +171,7 @@ func found(hits []Hit, err error, mark func(Hit) string) tools.Result {
 		parts[i] = fmt.Sprintf("[%s] (%s)%s\n%s", h.Source, h.At.Format("2006-01-02 15:04"), mark(h), h.Content)
 	}
 	r := tools.OK(strings.Join(parts, "\n\n---\n\n"))
+	r.Others = slices.ContainsFunc(hits, func(h Hit) bool { return h.Others })
 	if data, err := json.Marshal(hits); err == nil {
 		r.Data = data
 	}
@@ -321,7 +325,9 @@ func (f family) file(_ context.Context, _ tools.Call, a fileArgs) tools.Result {
 	if err != nil {
 		return failed(err)
 	}
-	return tools.OK(lines(text, a.StartLine, a.EndLine))
+	r := tools.OK(lines(text, a.StartLine, a.EndLine))
+	r.Others = true // the workspace is everybody's
+	return r
 }
 
 // lines are the lines from one to another, counted from 1; 0 is no bound.

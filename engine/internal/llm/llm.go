@@ -93,6 +93,8 @@ type ToolResult struct {
 	Name   string `json:"name"`
 	Text   string `json:"text"`
 	Failed bool   `json:"failed,omitempty"`
+	// Others says that the text may hold words of people who are no owners.
+	Others bool `json:"others,omitempty"`
 }
 
 // PlainText joins the text blocks.

@@ -66,7 +66,8 @@ type Job struct {
 	Policy string
 	// Budget is how many tokens a run may take, 0 for no bound of its own.
 	Budget int
-	// Origin is who caused the job: "person", "command", "workspace", "subagent".
+	// Origin is who caused the job: "person", "command", "workspace", "subagent", or
+	// "others" for an owner who may have used words of somebody else.
 	Origin string
 	// Parent is the turn that spawned the job, 0 for none.
 	Parent TurnID
@@ -194,12 +195,12 @@ func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
 	return all, own, nil
 }
 
-// UpdateJob writes back everything of a job but its kind and what caused it.
+// UpdateJob writes back everything of a job but its kind and the turn that spawned it.
 func (tx *Tx) UpdateJob(j Job) error {
 	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, home_channel = ?, home_chat = ?,
-			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
+			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, origin = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
 		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Channel, j.Home.Chat,
-		j.Home.Thread, j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
+		j.Home.Thread, j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
 	if err != nil {
 		return fmt.Errorf("update job %d: %w", j.ID, err)
 	}
