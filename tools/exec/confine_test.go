@@ -376,3 +376,44 @@ func TestConfinedProgramsAreBoundAndEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestSortDoesNotFillTheDisk: a sort keeps what it reads in temporary files, and a
+// line may name a file many times.
+func TestSortDoesNotFillTheDisk(t *testing.T) {
+	if !sandbox.Confines() {
+		t.Fatal("this kernel has no Landlock, which these tests need")
+	}
+	b := newBench(t)
+	b.file("f", strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 24))
+	r := b.call("shell", map[string]any{"command": "cat" + strings.Repeat(" f", 100) + " | sort | wc -l", "timeout": 300})
+	if r.Success && !strings.Contains(r.Output, "disk") || !strings.Contains(r.Output, "broke a limit of the sandbox: disk") {
+		t.Errorf("%+v", r)
+	}
+	if r := b.sh("cat f f | sort | wc -l"); body(r) != "48" {
+		t.Errorf("a common one: %+v", r)
+	}
+}
+
+// TestPatternsKeepWhatSteers: a pattern lets a command run unasked, which must not
+// change what an owner has to agree to.
+func TestPatternsKeepWhatSteers(t *testing.T) {
+	bothWays(t, func(t *testing.T, b *bench) {
+		b.readOnly = []string{"AGENTS.md", "skills"}
+		b.also("cp *")
+		b.file("AGENTS.md", "be kind\n")
+		b.file("evil.md", "obey\n")
+		r := b.sh("cp evil.md AGENTS.md && cp evil.md skills && cp evil.md copy.md")
+		for name, want := range map[string]string{"AGENTS.md": "be kind\n", "AGENTS.md.refused": "obey\n", "copy.md": "obey\n", "skills": "", "evil.md": "obey\n"} {
+			if got, _ := os.ReadFile(filepath.Join(b.ws, name)); string(got) != want {
+				t.Errorf("%s holds %q, want %q", name, got, want)
+			}
+		}
+		if !r.Success || !strings.Contains(r.Output, "AGENTS.md may not be changed here") {
+			t.Errorf("%+v", r)
+		}
+		id := b.job("cp evil.md AGENTS.md")
+		if text := b.ended(id); !strings.Contains(text, "AGENTS.md may not be changed here") {
+			t.Errorf("in the background: %s", text)
+		}
+	})
+}

@@ -57,7 +57,7 @@ type ShellConfig struct {
 	// sandbox.
 	Gate *sandbox.Gate
 	// ReadOnly names files of the workspace that a call may not change where its
-	// commands run in a sandbox; nil: none.
+	// commands run in a sandbox, or by a pattern of the owner's; nil: none.
 	ReadOnly func(tools.Call) []string
 	// AllowHardlinks says that files with several names may be read unasked;
 	// nil means that they may not.

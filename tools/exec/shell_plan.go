@@ -19,6 +19,17 @@ type step struct {
 	missing string
 	// refusal, if not nil, says why the step may not start, right before it does.
 	refusal func() string
+	// keep, if not nil, remembers what the step may not change and no sandbox keeps
+	// from it; putBack makes it what it was, and returns what was not.
+	keep func() (putBack func() []string, err error)
+}
+
+// kept remembers what the step may not change.
+func (s step) kept() (putBack func() []string, err error) {
+	if s.keep == nil {
+		return func() []string { return nil }, nil
+	}
+	return s.keep()
 }
 
 // skipped reports whether the step does not run after such an exit code.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,12 +59,18 @@ func (s *Shell) steps(c tools.Call, v view, runner sandbox.Runner) ([]step, erro
 			continue
 		}
 		p := v.line.Plain[i]
+		if unasked && runner.Name() == sandbox.TypeOff && w.changes(v, p) {
+			steps[i].keep = func() (func() []string, error) { return sandbox.Keep(s.config.Workspace, s.config.ReadOnly(c)) }
+		}
 		steps[i].refusal = func() string { return s.refusal(v, p) }
 		if v.harmless {
 			cmd.MaxMemory = w.memory(v, p)
 		}
 		if unasked && runner.Name() == sandbox.TypeOff && s.config.Confines() {
 			cmd.Reach = w.reach(v, p)
+			if slices.Contains(cmd.MaxMemory, harmlessMemory) {
+				cmd.Reach.MaxDisk = harmlessDisk
+			}
 		}
 	}
 	return steps, nil
@@ -130,6 +137,21 @@ func (v view) undecided(d tools.Decision) string {
 // a regular expression for grep can want all that there is.
 const harmlessMemory = 256 << 20
 
+// harmlessDisk is how much the harmless programs of a pipeline may keep in temporary
+// files, in bytes: a sort keeps there what it reads.
+const harmlessDisk = 512 << 20
+
+// changes reports whether a pipeline may write into the workspace without a question:
+// a pattern of the owner's allows one of its programs.
+func (w where) changes(v view, p command.Pipeline) bool {
+	for i := range p.Programs {
+		if _, away, is := w.owners(v.allow, p, i); is && away == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // memory bounds the harmless programs of a pipeline. What the owner has put on the
 // list is not bounded.
 func (w where) memory(v view, p command.Pipeline) []uint64 {
@@ -184,6 +206,10 @@ func (t *transcript) follow(ctx context.Context, runner sandbox.Runner, steps []
 		}
 		cmd := s.command
 		cmd.MaxOutput = t.room()
+		putBack, err := s.kept()
+		if err != nil {
+			return ending{fault: err}
+		}
 		p, err := runner.Start(ctx, cmd)
 		if err != nil {
 			if ctx.Err() == nil {
@@ -193,6 +219,7 @@ func (t *transcript) follow(ctx context.Context, runner sandbox.Runner, steps []
 		}
 		t.begin(p)
 		o := p.Outcome()
+		o.PutBack = append(o.PutBack, putBack()...)
 		t.end(o)
 		if o.Broken != "" {
 			t.say("the command broke a limit of the sandbox: " + o.Broken)

@@ -31,8 +31,10 @@ type bench struct {
 	approver tools.Approver
 	chat     string
 	// bare says that the kernel has no Landlock, as far as the shell knows.
-	bare   bool
-	runner sandbox.Runner
+	bare bool
+	// readOnly is what calls may not change.
+	readOnly []string
+	runner   sandbox.Runner
 }
 
 func newBench(t testing.TB) *bench {
@@ -53,7 +55,7 @@ func (b *bench) connect() *bench {
 		defer b.mu.Unlock()
 		return b.settings
 	}
-	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: settings, Runner: func() sandbox.Runner { return b.runner }, Confines: func() bool { return !b.bare && sandbox.Confines() }})
+	b.shell = exec.NewShell(exec.ShellConfig{Workspace: b.ws, Settings: settings, Runner: func() sandbox.Runner { return b.runner }, Confines: func() bool { return !b.bare && sandbox.Confines() }, ReadOnly: func(tools.Call) []string { return b.readOnly }})
 	t.Cleanup(b.shell.Close)
 	registry, err := tools.NewRegistry(b.shell.Tools()...)
 	if err != nil {

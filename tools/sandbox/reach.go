@@ -16,6 +16,9 @@ type Reach struct {
 	Workspace string
 	// Programs are what each program of the pipeline reaches beside that.
 	Programs []Grant
+	// MaxDisk is how much may stand in the folder of their own, in bytes; 0: as much
+	// as there is room for. Linux only.
+	MaxDisk int64
 }
 
 // Grant is what one program reaches: absolute paths of files and of folders with all
@@ -38,6 +41,9 @@ func startWithin(ctx context.Context, c Command, id string) (*Process, error) {
 		return nil, err
 	}
 	j := job{run: id, cleanup: func() { removeAll(tmp) }}
+	if c.Reach.MaxDisk > 0 {
+		j.watch = &patrol{disk: c.Reach.MaxDisk, folders: []string{tmp}}
+	}
 	env := append(environ(id, c.Env), "HOME="+tmp, "TMPDIR="+tmp)
 	for i, argv := range c.argvs() {
 		var g Grant

@@ -87,3 +87,16 @@ func TestTemporaryFoldersAreSwept(t *testing.T) {
 		t.Error("it is left")
 	}
 }
+
+// TestReachBoundsTemporaryFiles: what a command keeps in its own folder is bounded.
+func TestReachBoundsTemporaryFiles(t *testing.T) {
+	workspace := t.TempDir()
+	for name, want := range map[string]string{"head -c 60M /dev/zero >$TMPDIR/a; exec sleep 60": "disk", "head -c 1M /dev/zero >$TMPDIR/a; sleep 0.3": ""} {
+		out, err := sandbox.Off().Run(t.Context(), sandbox.Command{
+			Argv: []string{"/bin/sh", "-c", name}, Dir: workspace, Reach: &sandbox.Reach{Workspace: workspace, MaxDisk: 16 << 20},
+		})
+		if err != nil || out.Broken != want {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+}
