@@ -100,7 +100,7 @@ func findPatterns(text string) (all []Span) {
 		from := max(0, at-12)
 		start := from + len(strings.TrimRight(text[from:at], digits))
 		end := after(text, at+1, keyChars)
-		return Span{start, end}, at-start >= 6 && end-at > 30
+		return Span{start, end}, at-start >= 6 && end-at > 30 && !hexadecimal(text[at+1:end])
 	})
 	all = each(all, text, "sk-", func(at int) (Span, bool) {
 		end := after(text, at+3, keyChars)
@@ -120,12 +120,27 @@ func findPatterns(text string) (all []Span) {
 			continue
 		}
 		start := after(text, at+6, blanks)
-		if end := after(text, start, headerChars); start > at+6 && end-start >= 16 {
+		if end := after(text, start, headerChars); start > at+6 && end-start >= 16 && !words(text[start:end]) {
 			all = append(all, Span{start, after(text, end, "=")})
 			at = end - 1
 		}
 	}
 	return all
+}
+
+// hexadecimal reports whether a text is a hash or a UUID, which no bot token is:
+// 1700000000:550e8400-e29b-… is a time and an id.
+func hexadecimal(text string) bool {
+	return strings.Trim(text, digits+"abcdef-") == "" || strings.Trim(text, digits+"ABCDEF-") == ""
+}
+
+// words reports whether what follows the word bearer is no key: a name in capitals
+// for one (YOUR_ACCESS_TOKEN), a line, a path or a long word of prose.
+func words(text string) bool {
+	has := func(from, to rune) bool {
+		return strings.ContainsFunc(text, func(r rune) bool { return r >= from && r <= to })
+	}
+	return !has('0', '9') && (!has('a', 'z') || !has('A', 'Z') && len(text) < 24)
 }
 
 // each adds to all what look makes of each place of the mark.

@@ -114,7 +114,7 @@ func Tools(c Config) []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{Name: "schedule_list", Group: tools.GroupSystem, Aliases: routine}, texts, s.list),
 		tools.New(tools.Spec{
-			Name: "schedule_add", Group: tools.GroupSystem, Changes: true, Aliases: routine, Arguments: renamed, Keeps: []string{"message"}, Timeout: time.Minute,
+			Name: "schedule_add", Group: tools.GroupSystem, Changes: true, Aliases: routine, Arguments: renamed, Keeps: []string{"message", "name"}, Timeout: time.Minute,
 		}, texts, s.add),
 		tools.New(tools.Spec{Name: "schedule_remove", Group: tools.GroupSystem, Changes: true, Aliases: routine}, texts, s.remove),
 		tools.New(tools.Spec{
@@ -124,7 +124,7 @@ func Tools(c Config) []tools.Tool {
 		tools.New(tools.Spec{Name: DeliverName, Group: tools.GroupMessage, PreValidate: onlyInRuns}, texts, deliver),
 		tools.New(tools.Spec{
 			Name: "subagent_spawn", Group: tools.GroupSystem, Changes: true, Aliases: []tools.Alias{{Name: "delegate_task"}},
-			Arguments: map[string]string{"task": "message"}, Keeps: []string{"message"}, PreValidate: notInside,
+			Arguments: map[string]string{"task": "message"}, Keeps: []string{"message", "name"}, PreValidate: notInside,
 		}, texts, sub.spawn),
 		tools.New(tools.Spec{Name: "subagent_manage", Group: tools.GroupSystem, Changes: true, ChangesWhen: cancels}, texts, sub.manage),
 	}

@@ -105,7 +105,7 @@ func New(m Memory) []tools.Tool {
 	search.Arguments = map[string]string{"limit": "topK"}
 	save := changes("memory_save")
 	save.Aliases = []tools.Alias{{Name: "memory_store"}}
-	save.Keeps = []string{"content", "key"}
+	save.Keeps = []string{"content", "key", "source"}
 	save.Permit = confirmed
 	history := reads("history_search")
 	history.Aliases = []tools.Alias{{Name: "conversation_recall"}}
