@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/tools/screen"
 )
 
 // The bounds of automatic recall.
@@ -92,6 +93,9 @@ func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said,
 		return h.Near < s.MinScore
 	}
 	said, known = slices.DeleteFunc(found[0], idle), slices.DeleteFunc(found[1], idle)
+	known = slices.DeleteFunc(known, func(h memory.Hit) bool {
+		return screen.Text(h.Content).Level == screen.Block // any chat may have written it into a file
+	})
 	return said, known, t.hearOf(ctx, known)
 }
 
