@@ -83,7 +83,7 @@ func Replace(text string, spans []Span, mask func(secret string) string) string 
 // The shapes of keys that are secret wherever they stand are bot tokens of
 // Telegram, keys of model providers, bearer headers, and names with passwords in
 // addresses. begun are their beginnings at the end of a text.
-var begun = regexp.MustCompile(`(?:\b\d{6,12}:[A-Za-z0-9_-]{1,29}|\bsk-[A-Za-z0-9_-]{1,15}|(?i:\bbearer)\s+[A-Za-z0-9._~+/-]{1,15}|://[^\s/:@"]+:[^\s/@"]+)$`)
+var begun = regexp.MustCompile(`(?:\b\d{6,12}:[A-Za-z0-9_-]{1,29}|\bsk-[A-Za-z0-9_-]{1,15}|(?i:\bbearer)[ \t]+[A-Za-z0-9._~+/-]{1,15}|://[^\s/:@"]+:[^\s/@"]+)$`)
 
 const (
 	digits      = "0123456789"
@@ -119,7 +119,7 @@ func findPatterns(text string) (all []Span) {
 		if text[at]|' ' != 'b' || !strings.EqualFold(text[at:at+6], "bearer") || !wordAt(text, at) {
 			continue
 		}
-		start := after(text, at+6, blanks)
+		start := after(text, at+6, " \t") // a key stands in the same line
 		if end := after(text, start, headerChars); start > at+6 && end-start >= 16 && !words(text[start:end]) {
 			all = append(all, Span{start, after(text, end, "=")})
 			at = end - 1

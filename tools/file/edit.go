@@ -57,7 +57,11 @@ func (a editArgs) check(shown string, before snapshot) error {
 	case 0:
 		return refuse(tools.Execution, "old_str stands 0 times in %s; %s", quote(shown), advice(string(before.content), a.OldStr))
 	}
-	return refuse(tools.Execution, "old_str stands %d times in %s (%s); give more of the text around the one that is meant", len(lines), quote(shown), inLines(lines))
+	many := fmt.Sprint(len(lines))
+	if len(lines) > maxOccurrences {
+		many = fmt.Sprint("more than ", maxOccurrences)
+	}
+	return refuse(tools.Execution, "old_str stands %s times in %s (%s); give more of the text around the one that is meant", many, quote(shown), inLines(lines))
 }
 
 // advice says why a text may not have been found.
@@ -74,13 +78,18 @@ func advice(content, old string) string {
 
 func blankless(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// occurrences lists the lines in which old begins, also where it overlaps.
+// maxOccurrences is how many places of a text are counted: a long one that overlaps
+// itself takes its whole length at each.
+const maxOccurrences = 1000
+
+// occurrences lists the lines in which old begins, also where it overlaps, and no
+// more than one beyond maxOccurrences.
 func occurrences(content, old string) []int {
 	var lines []int
 	line := 1
 	for {
 		at := strings.Index(content, old)
-		if at < 0 {
+		if at < 0 || len(lines) > maxOccurrences {
 			return lines
 		}
 		line += strings.Count(content[:at], "\n")

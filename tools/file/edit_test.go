@@ -45,3 +45,12 @@ func TestEditNamesTenLines(t *testing.T) {
 	b.says(b.call("file_edit", "path", "f.md", "old_str", "x", "new_str", "y"),
 		"Error: old_str stands 12 times in f.md (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …); give more of the text around the one that is meant")
 }
+
+// TestEditCountsNoFurtherThanItHasTo: a long text that overlaps itself is compared
+// at each of its places, which took ten seconds.
+func TestEditCountsNoFurtherThanItHasTo(t *testing.T) {
+	b := newBench(t, nil)
+	b.put("f.md", strings.Repeat("a", 1_000_000))
+	b.says(b.call("file_edit", "path", "f.md", "old_str", strings.Repeat("a", 500_000), "new_str", "y"),
+		"Error: old_str stands more than 1000 times in f.md (lines 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, …); give more of the text around the one that is meant")
+}
