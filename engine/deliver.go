@@ -245,12 +245,16 @@ func (d *delivery) more(a store.Address, c *courier, ended bool) bool {
 // deliver delivers a part until it is settled, or belongs to another address. It
 // returns false when ctx ended.
 func (d *delivery) deliver(ctx context.Context, o store.Out) bool {
-	at, doubt := o.Address, time.Now()
+	// What an earlier process left in doubt is no sign of an outage: it is repeated as
+	// soon as the channel works.
+	at, doubt := o.Address, time.Time{}
 	for o.State == store.OutboxNew || o.State == store.OutboxSending {
 		if !pause(ctx, untilDue(o, time.Now())) || o.Resent > 0 && !d.recovered(ctx, o.Address.Channel, doubt) {
 			return false
 		}
-		doubt = time.Now()
+		if o.State == store.OutboxNew {
+			doubt = time.Now()
+		}
 		next, err := d.attempt(ctx, o)
 		if err != nil {
 			d.e.logUnstored(ctx, "outbox row not written", err, "key", o.Key)

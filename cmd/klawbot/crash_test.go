@@ -57,7 +57,11 @@ func killAt(t *testing.T, streaming, point string) {
 		t.Fatalf("the bot was not killed at %s, exit code %d\n%s", point, code, tailOf(b.log.String()))
 	}
 	b = r.start("")
+	began := time.Now()
 	r.wait(b, "the task is answered", func(v telegramtest.State) bool { return answered(v, chat, 0) && v.Pending() == 0 })
+	if took := time.Since(began); took > 9*time.Second {
+		t.Errorf("the answer came %v after the start: a repeat after a crash need not wait as in an outage", took)
+	}
 	r.telegram.User(chat).Send("task 1")
 	r.wait(b, "the next task is answered", func(v telegramtest.State) bool { return answered(v, chat, 1) })
 	if code := b.stop(); code != 0 {

@@ -522,7 +522,7 @@ var mutants = []mutant{
 		"TestApprovedListRunsProgramByProgram",
 	},
 	{
-		"tools/exec/shell_run.go", `case !v.bound(d):`, `case v.binds == "":`,
+		"tools/exec/shell_run.go", `case d.Binds != v.binds:`, `case v.binds == "":`,
 		"TestWhatIsDecidedIsWhatRuns",
 	},
 	{
@@ -1220,7 +1220,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/corememory.go", `if t.job != nil && !sameChat(home, workplace(t.job.job)) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/corememory.go", `if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{

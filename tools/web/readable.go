@@ -30,14 +30,14 @@ const (
 // readable turns a page into Markdown: its article when it has one, else all
 // that a person would see of it. Scripts, styles and what is hidden are left out.
 func readable(ctx context.Context, page string, at *url.URL) (string, error) {
-	doc, cut, err := parse(ctx, page)
+	doc, cut, late, err := parse(ctx, page)
 	var text string
 	if err == nil {
 		text, err = written(ctx, doc, at)
 	} else {
 		text, err = flat(page), ctx.Err() // nested too deep
 	}
-	if cut && text != "" {
+	if cut || late && text != "" {
 		text = strings.TrimSpace(text + "\n\n(page cut: too many elements)")
 	}
 	return text, err

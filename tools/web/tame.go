@@ -45,21 +45,22 @@ var leaveForeign = map[atom.Atom]bool{
 	atom.Ol: true, atom.P: true, atom.Pre: true, atom.Span: true, atom.Table: true, atom.Ul: true,
 }
 
-// parse returns the elements of a page, and whether it was cut. The error is that
-// of the parser, or of the context.
-func parse(ctx context.Context, page string) (doc *html.Node, cut bool, err error) {
+// parse returns the elements of a page, whether it was cut because it has too many,
+// and whether because parsing took too long. The error is that of the parser, or of
+// the context.
+func parse(ctx context.Context, page string) (doc *html.Node, cut, late bool, err error) {
 	t := &tamer{page: page}
 	t.run()
 	w := &watched{in: strings.NewReader(t.out.String()), until: time.Now().Add(maxParse), ctx: ctx}
 	if doc, err = html.Parse(w); err != nil {
-		return nil, t.cut, err
+		return nil, t.cut, w.late, err
 	}
 	for n := range below(doc) {
 		if name, ok := strings.CutPrefix(n.Data, ownPrefix); ok && n.Type == html.ElementNode {
 			n.Data, n.DataAtom = name, atom.Lookup([]byte(name))
 		}
 	}
-	return doc, t.cut || w.late, ctx.Err()
+	return doc, t.cut, w.late, ctx.Err()
 }
 
 // tamer writes a page for the parser so that each of its tags makes a few elements
