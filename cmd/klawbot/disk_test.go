@@ -145,7 +145,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		heard := r.saidAfter(chat, seen, limit, func(text string) bool { return strings.HasSuffix(text, final) || isSorry(text) })
 		if !heard && limit == toldWithin {
-			t.Errorf("with %d bytes free the person heard nothing:\n%s", leave, r.telegram.Transcript(chat))
+			t.Errorf("with %d bytes free the person heard nothing:\n%s\n%s", leave, r.telegram.Transcript(chat), tailOf(b.log.String()))
 		}
 		if !r.isAnswered(chat, n) {
 			held++
