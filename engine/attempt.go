@@ -14,7 +14,8 @@ import (
 )
 
 // serverRepeats is how often a send is repeated that the messenger's server
-// answered with an error of its own.
+// answered with an error of its own, or in which the process ended: two crashes in a
+// row in the same send must not lose an answer.
 const serverRepeats = 3
 
 // uploadWithin bounds an attempt to deliver a file.
@@ -32,7 +33,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	}
 	if o.State == store.OutboxSending && o.Edit == 0 {
 		// The last process died between the request and its answer.
-		o, beside := d.inDoubt(o, part, "the process ended while it was sent", false)
+		o, beside := d.inDoubt(o, part, "the process ended while it was sent", true)
 		o.NotBefore = time.Now() // without a time, deliver would take the channel for broken
 		return d.settle(ctx, o, o.Address, beside)
 	}
@@ -210,12 +211,13 @@ func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []st
 }
 
 // inDoubt decides about a send that may have arrived: it goes out once more and
-// is marked, or stays unknown. A server that says itself that it failed gets a
-// few more chances. Of a file that stays unknown the chat is told.
-func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, server bool) (store.Out, []store.Out) {
+// is marked, or stays unknown. Where its like is not to be feared at once again, it
+// gets a few more chances: after a server that says itself that it failed, and after
+// a process that ended. Of a file that stays unknown the chat is told.
+func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
 	o.Note = note
 	limit := 1
-	if server {
+	if patient {
 		limit = serverRepeats
 	}
 	if o.Resent >= limit || d.e.settings().HoldAmbiguous {
