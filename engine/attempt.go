@@ -211,9 +211,8 @@ func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []st
 }
 
 // inDoubt decides about a send that may have arrived: it goes out once more and
-// is marked, or stays unknown. Where its like is not to be feared at once again, it
-// gets a few more chances: after a server that says itself that it failed, and after
-// a process that ended. Of a file that stays unknown the chat is told.
+// is marked, or stays unknown. A crash, or a server that reports its own failure,
+// allows a few more repeats (patient). Of a file that stays unknown the chat is told.
 func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
 	o.Note = note
 	limit := 1
