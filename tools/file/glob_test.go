@@ -15,7 +15,8 @@ func FuzzGlob(f *testing.F) {
 		if expression, err := glob(pattern); err == nil {
 			expression.MatchString(name)
 		}
-		name = strings.ToValidUTF8(name, "")
+		// A longer name may make a pattern that is too complex to check.
+		name = strings.ToValidUTF8(name[:min(len(name), 300)], "")
 		var literal strings.Builder
 		for _, r := range name {
 			literal.WriteByte('\\')
