@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -186,28 +187,28 @@ func (e *Engine) question(a store.Approval, q tools.Question, origin string) []g
 	if utf16Len(a.Shown) > partUnits {
 		return nil
 	}
-	lines := []string{e.say(sayApprove, a.Tool)}
+	lines := []string{e.say(locale.Approve, a.Tool)}
 	if origin != "" {
 		lines = append(lines, origin)
 	}
 	if q.Dangerous {
-		lines = append(lines, e.say(sayDangerous))
+		lines = append(lines, e.say(locale.Dangerous))
 	}
 	if a.Shown != "" {
-		lines = append(lines, inCode(a.Shown))
+		lines = append(lines, locale.CodeBlock(a.Shown))
 	}
 	switch q.OnceOnly {
 	case "":
 	case tools.TooManyFiles:
-		lines = append(lines, e.say(sayManyFiles))
+		lines = append(lines, e.say(locale.ManyFiles))
 	default:
-		lines = append(lines, e.say(sayOtherFiles))
+		lines = append(lines, e.say(locale.OtherFiles))
 	}
-	lines = append(lines, e.say(sayApproveUntil, e.span(time.Until(a.ExpiresAt))))
+	lines = append(lines, e.say(locale.ApproveUntil, e.span(time.Until(a.ExpiresAt))))
 	if isLocal(a.Address) {
-		words := sayApproveWords
+		words := locale.ApproveWords
 		if a.Once {
-			words = sayApproveOnceWords
+			words = locale.ApproveOnceWords
 		}
 		lines = append(lines, e.say(words))
 	}
@@ -215,11 +216,11 @@ func (e *Engine) question(a store.Approval, q tools.Question, origin string) []g
 	if len(parts) != 1 || parts[0].Document != nil {
 		return nil
 	}
-	allow := []gateway.Button{{Text: e.say(sayButtonOnce), Data: choice(a.Token, choiceOnce)}}
+	allow := []gateway.Button{{Text: e.say(locale.ButtonOnce), Data: choice(a.Token, choiceOnce)}}
 	if !a.Once {
-		allow = append(allow, gateway.Button{Text: e.say(sayButtonHour), Data: choice(a.Token, choiceHour)})
+		allow = append(allow, gateway.Button{Text: e.say(locale.ButtonHour), Data: choice(a.Token, choiceHour)})
 	}
-	parts[0].Buttons = [][]gateway.Button{allow, {{Text: e.say(sayButtonNo), Data: choice(a.Token, choiceNo)}}}
+	parts[0].Buttons = [][]gateway.Button{allow, {{Text: e.say(locale.ButtonNo), Data: choice(a.Token, choiceNo)}}}
 	return parts
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/tools"
 )
 
@@ -113,7 +114,7 @@ func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, ro
 	}
 	if note, last := t.lastWord(round); last {
 		request.NoTools = true
-		request.Messages = with(conv, llm.Text(llm.RoleUser, say(t.settings.Language, note)))
+		request.Messages = with(conv, llm.Text(llm.RoleUser, locale.Say(t.settings.Language, note)))
 	}
 	result, err := t.callAble(ctx, c, provider, request)
 	if err == nil && len(result.Message.Calls()) == 0 && strings.TrimSpace(result.Message.PlainText()) == "" && result.Stop != llm.StopRefusal {
@@ -126,7 +127,7 @@ func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, ro
 		err = &llm.Error{Kind: llm.Refused}
 	}
 	if result.InputCut {
-		t.tell(noticeCut, c.name, say(t.settings.Language, sayInputCut, c.name))
+		t.tell(noticeCut, c.name, locale.Say(t.settings.Language, locale.InputCut, c.name))
 	}
 	return result, err
 }
@@ -144,7 +145,7 @@ func (t *turn) callAble(ctx context.Context, c candidate, p llm.Provider, r llm.
 	}
 	result, err := t.call(ctx, c, p, llm.WithoutTools(r))
 	if err == nil {
-		t.tell(noticeTools, c.name, say(t.settings.Language, sayNoTools, c.name))
+		t.tell(noticeTools, c.name, locale.Say(t.settings.Language, locale.NoTools, c.name))
 	}
 	return result, err
 }
@@ -158,7 +159,7 @@ func (t *turn) call(ctx context.Context, c candidate, p llm.Provider, r llm.Requ
 		Notice: func(attempt int, err *llm.Error, wait time.Duration) {
 			t.log.Warn("model call repeated", "attempt", attempt, "wait_ms", wait.Milliseconds(), "err", err)
 			if err.Loading {
-				t.show.preview(say(t.settings.Language, sayLoading))
+				t.show.preview(locale.Say(t.settings.Language, locale.Loading))
 			}
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
 )
@@ -44,34 +45,34 @@ func (e *Engine) inquiryParts(a store.Approval, q tools.Inquiry) []store.Out {
 
 // inquiryText is the text around the words of the program.
 func (e *Engine) inquiryText(a store.Approval, q tools.Inquiry) string {
-	head := e.say(sayAsks, q.From)
+	head := e.say(locale.Asks, q.From)
 	switch {
 	case q.Page != "":
-		head = e.say(sayAskPage, q.From, hostOf(q.Page))
+		head = e.say(locale.AskPage, q.From, hostOf(q.Page))
 	case q.Steps > 1:
-		head = e.say(sayAsksStep, q.From, q.Step, q.Steps)
+		head = e.say(locale.AsksStep, q.From, q.Step, q.Steps)
 	}
 	lines := []string{head}
 	if q.Flaw != "" {
 		lines = append(lines, "⚠️ "+e.flawText(q))
 	}
 	if a.Shown != "" {
-		lines = append(lines, inCode(a.Shown))
+		lines = append(lines, locale.CodeBlock(a.Shown))
 	}
 	switch {
 	case q.Begins != "":
-		lines = append(lines, e.say(sayAskPaste, q.Begins))
+		lines = append(lines, e.say(locale.AskPaste, q.Begins))
 	case q.Page != "":
-		lines = append(lines, e.say(sayAskCare))
+		lines = append(lines, e.say(locale.AskCare))
 	case q.Typed:
-		lines = append(lines, e.say(sayAskWrite), e.say(sayAskGoes))
+		lines = append(lines, e.say(locale.AskWrite), e.say(locale.AskGoes))
 	default:
-		lines = append(lines, e.say(sayAskGoes))
+		lines = append(lines, e.say(locale.AskGoes))
 	}
 	if isLocal(a.Address) {
 		lines = append(lines, e.localOptions(q)...)
 	}
-	return strings.Join(append(lines, e.say(sayAskUntil, e.span(time.Until(a.ExpiresAt)))), "\n")
+	return strings.Join(append(lines, e.say(locale.AskUntil, e.span(time.Until(a.ExpiresAt)))), "\n")
 }
 
 // localOptions are the options where there are no buttons.
@@ -80,7 +81,7 @@ func (e *Engine) localOptions(q tools.Inquiry) []string {
 	for n, o := range q.Options {
 		lines = append(lines, fmt.Sprintf("(%d) %s", n+1, e.optionText(o)))
 	}
-	return append(lines, e.say(sayAskWords))
+	return append(lines, e.say(locale.AskWords))
 }
 
 // wordsAt are the words that stand for buttons at an address: none where there
@@ -101,25 +102,25 @@ const maxLocalOptions = 60
 
 // optionText is what an option is called.
 func (e *Engine) optionText(o tools.Option) string {
-	p, ok := map[tools.Word]phrase{
-		tools.WordYes: sayWordYes, tools.WordNo: sayWordNo, tools.WordSkip: sayWordSkip, tools.WordAsIs: sayWordAsIs,
-		tools.WordChange: sayWordChange, tools.WordOpened: sayWordOpened,
+	p, ok := map[tools.Word]locale.Phrase{
+		tools.WordYes: locale.WordYes, tools.WordNo: locale.WordNo, tools.WordSkip: locale.WordSkip, tools.WordAsIs: locale.WordAsIs,
+		tools.WordChange: locale.WordChange, tools.WordOpened: locale.WordOpened,
 	}[o.Word]
 	switch {
 	case ok:
 		return e.say(p)
 	case o.Word == tools.WordKeep:
-		return e.say(sayWordKeep, e.redact.Text(o.Text))
+		return e.say(locale.WordKeep, e.redact.Text(o.Text))
 	}
 	return e.redact.Text(o.Text)
 }
 
 // flawText says what was wrong with an answer.
 func (e *Engine) flawText(q tools.Inquiry) string {
-	p := map[tools.Flaw]phrase{
-		tools.FlawNumber: sayFlawNumber, tools.FlawInteger: sayFlawInteger, tools.FlawOption: sayFlawOption,
-		tools.FlawShort: sayFlawShort, tools.FlawLong: sayFlawLong, tools.FlawSmall: sayFlawSmall, tools.FlawLarge: sayFlawLarge,
-		tools.FlawFew: sayFlawFew, tools.FlawMany: sayFlawMany, tools.FlawForm: sayFlawForm,
+	p := map[tools.Flaw]locale.Phrase{
+		tools.FlawNumber: locale.FlawNumber, tools.FlawInteger: locale.FlawInteger, tools.FlawOption: locale.FlawOption,
+		tools.FlawShort: locale.FlawShort, tools.FlawLong: locale.FlawLong, tools.FlawSmall: locale.FlawSmall, tools.FlawLarge: locale.FlawLarge,
+		tools.FlawFew: locale.FlawFew, tools.FlawMany: locale.FlawMany, tools.FlawForm: locale.FlawForm,
 	}[q.Flaw]
 	if q.Bound == "" {
 		return e.say(p)

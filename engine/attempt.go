@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -156,12 +157,12 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
-	switch sorry := d.e.say(sayUndeliverable); {
+	switch sorry := d.e.say(locale.Undeliverable); {
 	case part.Text == "" && part.Document == nil, part.Text == sorry:
 		o.State = store.OutboxDead
 		return o, nil
 	case carriesFile(part):
-		beside = d.sayOfFile(o, part, sayFileNotSent)
+		beside = d.sayOfFile(o, part, locale.FileNotSent)
 		o.State = store.OutboxDead
 	case part.Document != nil:
 		return d.undocumented(o, part)
@@ -185,7 +186,7 @@ func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.S
 
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.
-func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about phrase) []store.Out {
+func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
 	to := reachable(o.Address)
 	text := strings.TrimSpace(p.Text + "\n\n" + d.e.say(about, p.Document.Name))
 	rows := outsFor(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
@@ -222,7 +223,7 @@ func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, patient 
 	if o.Resent >= limit || d.e.settings().HoldAmbiguous {
 		o.State = store.OutboxUnknown
 		if carriesFile(part) {
-			return o, d.sayOfFile(o, part, sayFileInDoubt)
+			return o, d.sayOfFile(o, part, locale.FileInDoubt)
 		}
 		return o, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -187,17 +188,17 @@ func (e *Engine) count(n int, known bool) string {
 	if known {
 		return strconv.Itoa(n)
 	}
-	return e.say(sayAtLeast, n)
+	return e.say(locale.AtLeast, n)
 }
 
 // tellDamage tells the owners that the database is damaged. What they read does not
 // come from the outbox, which is in that database.
 func (e *Engine) tellDamage(ctx context.Context, unanswered int, known bool) {
-	text := e.say(sayDamaged, e.count(unanswered, known)) + "\n\n"
+	text := e.say(locale.Damaged, e.count(unanswered, known)) + "\n\n"
 	if last := e.backups.report(); last.At.IsZero() {
-		text += e.say(sayDamagedAlone)
+		text += e.say(locale.DamagedAlone)
 	} else {
-		text += e.say(sayDamagedBackup, last.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST"))
+		text += e.say(locale.DamagedBackup, last.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST"))
 	}
 	e.eachOwner(func(to gateway.Address) { e.goOn(func() { e.insist(ctx, to, text) }) })
 }
@@ -228,10 +229,10 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 	if r == nil {
 		return
 	}
-	text := e.say(sayRebuilt)
+	text := e.say(locale.Rebuilt)
 	if !r.Backup.At.IsZero() {
 		at := r.Backup.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST")
-		text = e.say(sayRecovered, at, e.count(len(r.Unanswered), r.Readable))
+		text = e.say(locale.Recovered, at, e.count(len(r.Unanswered), r.Readable))
 	}
 	// The key is the same after a restart: who was told already is not told again.
 	key := fmt.Sprintf("recovery/%d", r.At.UnixMilli())
@@ -255,7 +256,7 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 // if there is one.
 func (e *Engine) tellLost(ctx context.Context, key string, a store.Address, n int, all []store.Unanswered) {
 	to := reachable(a)
-	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(sayLost, n)), key+"/lost/"+a.String(), 0)
+	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(locale.Lost, n)), key+"/lost/"+a.String(), 0)
 	for _, u := range all {
 		if u.Address == a && u.Placeholder != 0 && len(outs) > 0 {
 			outs[0].Edit = u.Placeholder

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 )
 
@@ -100,9 +101,9 @@ func (e *Engine) withinBudget(ctx context.Context, s Settings) error {
 	zone := zoneOf(s).String()
 	switch {
 	case b.PerDayTokens > 0 && sum.Tokens() >= b.PerDayTokens:
-		return &budgetError{say(s.Language, sayBudgetTokens, sum.Tokens(), b.PerDayTokens, zone)}
+		return &budgetError{locale.Say(s.Language, locale.BudgetTokens, sum.Tokens(), b.PerDayTokens, zone)}
 	case b.PerDayUSD > 0 && float64(sum.Cost) >= b.PerDayUSD*usdUnits:
-		return &budgetError{say(s.Language, sayBudgetUSD, dollars(float64(sum.Cost)/usdUnits), dollars(b.PerDayUSD), zone)}
+		return &budgetError{locale.Say(s.Language, locale.BudgetUSD, dollars(float64(sum.Cost)/usdUnits), dollars(b.PerDayUSD), zone)}
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func (t *turn) withinRun(ctx context.Context) error {
 	}
 	spent := t.row.InputTokens + t.row.OutputTokens
 	if t.job.left > 0 && spent >= t.job.left {
-		return &budgetError{say(t.settings.Language, sayHeartbeatSpent)}
+		return &budgetError{locale.Say(t.settings.Language, locale.HeartbeatSpent)}
 	}
 	if t.job.most <= 0 {
 		return nil
@@ -129,7 +130,7 @@ func (t *turn) withinRun(ctx context.Context) error {
 		return err
 	}
 	if spent >= t.job.most {
-		return &budgetError{say(t.settings.Language, sayRunSpent, spent, t.job.most)}
+		return &budgetError{locale.Say(t.settings.Language, locale.RunSpent, spent, t.job.most)}
 	}
 	return nil
 }
@@ -214,16 +215,16 @@ func dollars(usd float64) string {
 
 // Text is the usage as a line for people.
 func (u UsageToday) Text(language string) string {
-	text := say(language, sayUsage, u.Calls, u.InputTokens, u.OutputTokens)
+	text := locale.Say(language, locale.Usage, u.Calls, u.InputTokens, u.OutputTokens)
 	if u.EstimatedTokens > 0 {
-		text += say(language, sayUsageEstimated, u.EstimatedTokens)
+		text += locale.Say(language, locale.UsageEstimated, u.EstimatedTokens)
 	}
 	switch {
 	case u.Calls == 0:
 	case u.UnpricedCalls == 0:
 		text += ", " + dollars(u.CostUSD)
 	case u.UnpricedCalls < u.Calls:
-		text += say(language, sayUsagePartly, dollars(u.CostUSD))
+		text += locale.Say(language, locale.UsagePartly, dollars(u.CostUSD))
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
 )
@@ -75,7 +76,7 @@ func (t *turn) noteCall(c llm.ToolCall, r tools.Result) string {
 	case n >= tools.LoopEnd:
 		t.looping = true
 	case n >= tools.LoopHint:
-		return "\n\n" + say(t.settings.Language, sayLoopHint, n)
+		return "\n\n" + locale.Say(t.settings.Language, locale.LoopHint, n)
 	}
 	return ""
 }
@@ -90,7 +91,7 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 		}
 		return r, nil
 	} else if ok {
-		r := tools.Fail(tools.Execution, say(t.settings.Language, sayInterrupted))
+		r := tools.Fail(tools.Execution, locale.Say(t.settings.Language, locale.Interrupted))
 		r.CallID = c.ID
 		return r, nil
 	}

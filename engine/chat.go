@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -68,9 +69,9 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 		}
 		for _, owner := range e.ownersBeside(chat) {
 			told = append(told, stored(owner))
-			text := e.say(sayChatLost, chat, asName(name), note)
+			text := e.say(locale.ChatLost, chat, asName(name), note)
 			for _, name := range paused {
-				text += "\n" + e.say(sayJobPaused, name, note)
+				text += "\n" + e.say(locale.JobPaused, name, note)
 			}
 			if err := addOuts(tx, outsFor(owner, e.gateway.Render(a.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
 				return err

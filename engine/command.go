@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
@@ -20,7 +21,7 @@ import (
 // A command is what people write with a slash. It needs no model.
 type command struct {
 	name  string
-	about phrase
+	about locale.Phrase
 	// lane commands wait for their turn in the chat; the others are answered
 	// at once, also while a turn runs.
 	lane bool
@@ -29,24 +30,24 @@ type command struct {
 }
 
 var commands = []command{
-	{"new", cmdNew, true, false},
-	{"model", cmdModel, true, false},
-	{"models", cmdModels, false, false},
-	{"status", cmdStatus, false, false},
-	{"stop", cmdStop, false, false},
-	{"help", cmdHelp, false, false},
-	{"remind", cmdRemind, true, false},
-	{"schedule", cmdSchedule, true, false},
-	{"skills", cmdSkills, true, false},
-	{"docs", cmdDocs, true, false},
-	{"files", cmdFiles, true, true},
-	{"memory", cmdMemory, true, false},
-	{"note", cmdNote, true, true},
-	{"tool", cmdTool, true, true},
-	{"export", cmdExport, true, true},
-	{"heartbeat", cmdHeartbeat, true, true},
-	{"doctor", cmdDoctor, true, true},
-	{"mcp", cmdMCP, false, true},
+	{"new", locale.CommandNew, true, false},
+	{"model", locale.CommandModel, true, false},
+	{"models", locale.CommandModels, false, false},
+	{"status", locale.CommandStatus, false, false},
+	{"stop", locale.CommandStop, false, false},
+	{"help", locale.CommandHelp, false, false},
+	{"remind", locale.CommandRemind, true, false},
+	{"schedule", locale.CommandSchedule, true, false},
+	{"skills", locale.CommandSkills, true, false},
+	{"docs", locale.CommandDocs, true, false},
+	{"files", locale.CommandFiles, true, true},
+	{"memory", locale.CommandMemory, true, false},
+	{"note", locale.CommandNote, true, true},
+	{"tool", locale.CommandTool, true, true},
+	{"export", locale.CommandExport, true, true},
+	{"heartbeat", locale.CommandHeartbeat, true, true},
+	{"doctor", locale.CommandDoctor, true, true},
+	{"mcp", locale.CommandMCP, false, true},
 }
 
 // CommandInfo describes a command for a messenger's menu.
@@ -59,7 +60,7 @@ func Commands(language string) []CommandInfo {
 	var list []CommandInfo
 	for _, c := range commands {
 		if !c.owner {
-			list = append(list, CommandInfo{c.name, say(language, c.about)})
+			list = append(list, CommandInfo{c.name, locale.Say(language, c.about)})
 		}
 	}
 	return list
@@ -95,7 +96,7 @@ func (e *Engine) obey(ctx context.Context, it item) {
 	text, change, err := e.command(ctx, it)
 	if err != nil {
 		e.log.Error("command failed", "command", it.msg.Command, "err", err)
-		text, change = e.say(sayErrInternal), nil
+		text, change = e.say(locale.Internal), nil
 	}
 	e.reply(ctx, it.row, label(e.settings(), text), change)
 }
@@ -104,15 +105,15 @@ func (e *Engine) obey(ctx context.Context, it item) {
 func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) error, error) {
 	c, known := commandNamed(it.msg.Command)
 	if known && c.owner && !e.owns(it.msg) {
-		return e.say(sayOwnersOnly, c.name), nil, nil
+		return e.say(locale.OwnersOnly, c.name), nil, nil
 	}
 	switch it.msg.Command {
 	case "start":
-		return e.say(sayGreeting), nil, nil
+		return e.say(locale.Greeting), nil, nil
 	case "help":
 		return e.help(it.msg), nil, nil
 	case "new":
-		return e.say(sayNewSession), func(tx *store.Tx) error {
+		return e.say(locale.NewSession), func(tx *store.Tx) error {
 			_, err := tx.StartSession(it.row.Address)
 			crashPoint("session.starting")
 			return err
@@ -126,12 +127,12 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 		return text, nil, err
 	case "doctor":
 		if it.msg.Group {
-			return e.say(sayPrivately, c.name), nil, nil
+			return e.say(locale.Privately, c.name), nil, nil
 		}
 		return e.examine(ctx), nil, nil
 	case "mcp":
 		if it.msg.Group {
-			return e.say(sayPrivately, c.name), nil, nil
+			return e.say(locale.Privately, c.name), nil, nil
 		}
 		text, err := e.serversText(ctx, it)
 		return text, nil, err
@@ -145,30 +146,30 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 		text, err := e.memoryText(it.msg)
 		return text, nil, err
 	case "note":
-		return e.say(sayNoteUsage), nil, nil
+		return e.say(locale.NoteUsage), nil, nil
 	case "tool":
-		return e.say(sayToolUsage, strings.Join(e.toolNames(), ", ")), nil, nil
+		return e.say(locale.ToolUsage, strings.Join(e.toolNames(), ", ")), nil, nil
 	}
-	return e.say(sayUnknownCommand, it.msg.Command), nil, nil
+	return e.say(locale.UnknownCommand, it.msg.Command), nil, nil
 }
 
 // memoryText is the core memory, which is the owners'.
 func (e *Engine) memoryText(m gateway.Message) (string, error) {
 	switch {
 	case strings.TrimSpace(m.Args) != "" || !e.owns(m):
-		return e.say(sayMemoryUsage), nil
+		return e.say(locale.MemoryUsage), nil
 	case m.Group:
-		return e.say(sayPrivately, "memory"), nil
+		return e.say(locale.Privately, "memory"), nil
 	}
 	facts, err := e.memory.coreFor(corePlaces(m.Address.Chat.String()))
 	if err != nil { // an owner wrote the file, and reads what is wrong with it
-		return inCode(e.redact.Text(err.Error())), nil
+		return locale.CodeBlock(e.redact.Text(err.Error())), nil
 	}
 	text := facts.String()
 	if text == "" {
-		return e.say(sayMemoryEmpty), nil
+		return e.say(locale.MemoryEmpty), nil
 	}
-	return inCode(e.redact.Text(text)), nil
+	return locale.CodeBlock(e.redact.Text(text)), nil
 }
 
 // owns reports whether the sender is an owner. Who sits at the terminal is one.
@@ -178,7 +179,7 @@ func (e *Engine) owns(m gateway.Message) bool {
 
 func (e *Engine) help(m gateway.Message) string {
 	var b strings.Builder
-	b.WriteString(e.say(sayHelpHead) + "\n")
+	b.WriteString(e.say(locale.HelpHead) + "\n")
 	for _, c := range commands {
 		if !c.owner || e.owns(m) {
 			fmt.Fprintf(&b, "\n/%s — %s", c.name, e.say(c.about))
@@ -197,19 +198,19 @@ func (e *Engine) chooseModel(ctx context.Context, it item) (string, func(*store.
 		}
 		name, _ := e.modelFor(chosen)
 		if name == "" {
-			return e.say(sayModelsNone), nil, nil
+			return e.say(locale.ModelsNone), nil, nil
 		}
-		return e.say(sayModelIs, name), nil, nil
+		return e.say(locale.ModelIs, name), nil, nil
 	}
 	names := modelNames(models)
 	if len(names) == 0 {
-		return e.say(sayModelsNone), nil, nil
+		return e.say(locale.ModelsNone), nil, nil
 	}
 	i := slices.IndexFunc(names, func(n string) bool { return n == wanted || models.Entries[n].Name == wanted })
 	if i < 0 {
-		return e.say(sayModelUnknown, wanted, strings.Join(names, ", ")), nil, nil
+		return e.say(locale.ModelUnknown, wanted, strings.Join(names, ", ")), nil, nil
 	}
-	return e.say(sayModelSet, names[i]), func(tx *store.Tx) error {
+	return e.say(locale.ModelSet, names[i]), func(tx *store.Tx) error {
 		s, err := tx.Session(it.row.Address)
 		if err != nil {
 			return err
@@ -221,10 +222,10 @@ func (e *Engine) chooseModel(ctx context.Context, it item) (string, func(*store.
 func (e *Engine) listModels() string {
 	models := e.settings().Models
 	if len(models.Entries) == 0 || models.Default == "" {
-		return e.say(sayModelsNone)
+		return e.say(locale.ModelsNone)
 	}
 	var b strings.Builder
-	b.WriteString(e.say(sayModelsHead))
+	b.WriteString(e.say(locale.ModelsHead))
 	for _, name := range modelNames(models) {
 		fmt.Fprintf(&b, "\n  %s (context budget: %d)", name, models.Entries[name].ContextBudget)
 	}
@@ -263,7 +264,7 @@ func (e *Engine) session(ctx context.Context, a store.Address) (s store.Session,
 func (e *Engine) direct(ctx context.Context, it item) *llm.ToolCall {
 	c := e.directCall(ctx, it)
 	if c != nil && c.Fault == "" && strings.Contains(it.msg.Args, redact.Bars) {
-		c.Fault = e.say(saySecretLost)
+		c.Fault = e.say(locale.SecretLost)
 	}
 	return c
 }
@@ -346,15 +347,15 @@ func (t *turn) directedAnswer(conv []llm.Message, round int) llm.Message {
 	}
 	last := conv[len(conv)-1]
 	result := last.Blocks[len(last.Blocks)-1].Result
-	text := inCode(cmp.Or(tools.Bare(result.Text), "(no output)"))
+	text := locale.CodeBlock(cmp.Or(tools.Bare(result.Text), "(no output)"))
 	if t.command == "docs" || t.command == "skills" {
 		text = tools.Bare(result.Text) // Markdown
 	}
 	if !result.Failed && t.command == "note" {
-		text = say(t.settings.Language, sayNoteDone)
+		text = locale.Say(t.settings.Language, locale.NoteDone)
 	}
 	if !result.Failed && t.command == "export" {
-		text = say(t.settings.Language, sayExported, writtenPath(t.directed.Arguments))
+		text = locale.Say(t.settings.Language, locale.Exported, writtenPath(t.directed.Arguments))
 	}
 	return llm.Text(llm.RoleAssistant, text)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 )
@@ -79,7 +80,7 @@ func (e *Engine) examine(ctx context.Context) string {
 			lines = append(lines, "→ "+f.Fix)
 		}
 	}
-	return inCode(e.redact.Text(strings.Join(lines, "\n")))
+	return locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n")))
 }
 
 // promptFindings say what is kept out of the prompt, none when nothing is.

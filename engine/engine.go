@@ -53,6 +53,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
@@ -492,4 +493,9 @@ func within(limit time.Duration, done func()) bool {
 func newID() string { return rand.Text() }
 
 // say returns one of the bot's own sentences in its language.
-func (e *Engine) say(p phrase, args ...any) string { return say(e.settings().Language, p, args...) }
+func (e *Engine) say(p locale.Phrase, args ...any) string {
+	return locale.Say(e.settings().Language, p, args...)
+}
+
+// span is how long something lasts, in the language of the bot.
+func (e *Engine) span(d time.Duration) string { return locale.Span(e.settings().Language, d) }

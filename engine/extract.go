@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
 )
@@ -93,7 +94,7 @@ func (e *Engine) askOnce(ctx context.Context, s Settings, c tools.Call, m candid
 		return "", errors.New(over.text)
 	}
 	if fail, is := errors.AsType[*llm.Error](err); is {
-		return "", errors.New(sayError(s.Language, fail.Kind, m.name))
+		return "", errors.New(locale.ModelError(s.Language, fail.Kind, m.name))
 	}
 	return e.redact.Text(result.Message.PlainText()), err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 )
 
@@ -191,7 +192,7 @@ func (t *turn) answeredBy(c candidate) {
 		t.e.fallbacks.news(noticeKey{t.row.Session, noticeModel}, "") // the next switch is news again
 		return
 	}
-	t.tell(noticeModel, c.name, say(t.settings.Language, sayAnsweredBy, c.name, t.chosen))
+	t.tell(noticeModel, c.name, locale.Say(t.settings.Language, locale.AnsweredBy, c.name, t.chosen))
 }
 
 // tell puts a line below the answer, unless the session has been told already.

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -138,7 +139,7 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 		if p := recover(); p != nil {
 			e.log.Error("update handling panicked", "update", row.Update, "panic", p, "stack", string(debug.Stack()))
 			e.endUpdates(ctx, store.InboxDead, fmt.Sprint("panic: ", p), row.ID)
-			e.reply(ctx, row, e.say(sayUnreadable), nil)
+			e.reply(ctx, row, e.say(locale.Unreadable), nil)
 		}
 	}()
 	u := receivedUpdate(row)
@@ -177,7 +178,7 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	case !it.msg.Addressed:
 		e.endUpdates(ctx, store.InboxDone, "not addressed to the bot", it.row.ID)
 	case it.msg.Unheard:
-		e.reply(ctx, it.row, label(e.settings(), e.say(sayUnheard)), nil)
+		e.reply(ctx, it.row, label(e.settings(), e.say(locale.Unheard)), nil)
 	case it.msg.Command == "stop":
 		e.stopLane(ctx, it)
 	case e.typed(ctx, it):

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/tools"
@@ -102,7 +103,7 @@ func (e *Engine) tellHeartbeat(ctx context.Context, faults string, atStart bool)
 		return
 	}
 	for _, to := range e.alertees(store.Job{}, true) {
-		e.post(ctx, stored(to), "heartbeat/"+newID(), e.say(sayHeartbeatFaults, inCode(faults)))
+		e.post(ctx, stored(to), "heartbeat/"+newID(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 	}
 }
 
@@ -309,33 +310,33 @@ func (e *Engine) heartbeatText(ctx context.Context) (string, error) {
 		return "", err
 	}
 	all = slices.DeleteFunc(all, func(j store.Job) bool { return j.Kind != store.JobHeartbeat })
-	lines := []string{e.say(sayHeartbeatOff)}
+	lines := []string{e.say(locale.HeartbeatOff)}
 	if len(all) > 0 {
-		lines[0] = e.say(sayHeartbeatOn)
+		lines[0] = e.say(locale.HeartbeatOn)
 	} else if h.Text != "" && s.Heartbeat.Every <= 0 {
-		lines[0] = e.say(sayHeartbeatNoEvery)
+		lines[0] = e.say(locale.HeartbeatNoEvery)
 	}
 	for i, j := range all {
 		line := e.listLine(i+1, j)
 		if j.Target.Channel == "" {
-			line += "; " + e.say(sayHeartbeatLogged)
+			line += "; " + e.say(locale.HeartbeatLogged)
 		} else {
 			line += " → " + reachable(j.Target).Chat.String()
 		}
 		lines = append(lines, line)
 	}
 	if q := s.Heartbeat.Quiet; q.From != q.To {
-		lines = append(lines, e.say(sayHeartbeatQuiet, clock(q.From), clock(q.To)))
+		lines = append(lines, e.say(locale.HeartbeatQuiet, clock(q.From), clock(q.To)))
 	}
 	if most := s.Heartbeat.PerDayTokens; most > 0 {
 		spent, err := e.heartbeatTokens(ctx, s)
 		if err != nil {
 			return "", err
 		}
-		lines = append(lines, e.say(sayHeartbeatBudget, spent, most))
+		lines = append(lines, e.say(locale.HeartbeatBudget, spent, most))
 	}
 	if len(faults) > 0 {
-		lines = append(lines, e.say(sayHeartbeatFaults, inCode(strings.Join(faults, "\n"))))
+		lines = append(lines, e.say(locale.HeartbeatFaults, locale.CodeBlock(strings.Join(faults, "\n"))))
 	}
 	return strings.Join(lines, "\n"), nil
 }

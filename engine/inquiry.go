@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -38,7 +39,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 			return declined, nil
 		}
 		if at != here {
-			t.e.post(ctx, here, "question/"+q.Call.ID, t.e.say(sayAskOwner, q.From))
+			t.e.post(ctx, here, "question/"+q.Call.ID, t.e.say(locale.AskOwner, q.From))
 		}
 	}
 	defer t.show.wait(q.Call.Name)()
@@ -50,7 +51,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 // Refuse tells the chat what a program asked for in vain.
 func (a approver) Refuse(ctx context.Context, c tools.Call, from, what string) {
 	if a.t.job == nil {
-		a.t.e.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+newID(), a.t.e.say(sayAskRefused, from, what))
+		a.t.e.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+newID(), a.t.e.say(locale.AskRefused, from, what))
 	}
 }
 
@@ -284,7 +285,7 @@ func (e *Engine) typed(ctx context.Context, it item) bool {
 func (e *Engine) inquiryButtons(token string, q tools.Inquiry) [][]gateway.Button {
 	var rows [][]gateway.Button
 	if u := linkable(q.Page); u != "" {
-		rows = append(rows, []gateway.Button{{Text: e.say(sayWordOpen), URL: u}})
+		rows = append(rows, []gateway.Button{{Text: e.say(locale.WordOpen), URL: u}})
 	}
 	for n, o := range q.Options {
 		b := gateway.Button{Text: e.optionText(o), Data: choice(token, optionChoice(n))}
@@ -295,7 +296,7 @@ func (e *Engine) inquiryButtons(token string, q tools.Inquiry) [][]gateway.Butto
 		rows = append(rows, []gateway.Button{b})
 	}
 	return append(rows, []gateway.Button{
-		{Text: e.say(sayWordDecline), Data: choice(token, choiceDecline)}, {Text: e.say(sayWordCancel), Data: choice(token, choiceCancel)},
+		{Text: e.say(locale.WordDecline), Data: choice(token, choiceDecline)}, {Text: e.say(locale.WordCancel), Data: choice(token, choiceCancel)},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -92,9 +93,9 @@ func (t *turn) failed(failure error) runEnd {
 	why := t.sorry(failure)
 	switch {
 	case errors.Is(failure, errDeadline):
-		why = say(t.settings.Language, sayRunTooLong)
+		why = locale.Say(t.settings.Language, locale.RunTooLong)
 	case errors.Is(failure, errNoModel):
-		why = say(t.settings.Language, sayRunNoModel)
+		why = locale.Say(t.settings.Language, locale.RunNoModel)
 	case errors.Is(failure, errUnlisted):
 		return t.e.troubled(j, store.RunFailed, failure.Error())
 	}
@@ -111,7 +112,7 @@ func (t *turn) failed(failure error) runEnd {
 		return end
 	}
 	if j.Failures == 0 {
-		end.alert = say(t.settings.Language, sayJobFailed, j.Name, why)
+		end.alert = locale.Say(t.settings.Language, locale.JobFailed, j.Name, why)
 	}
 	return end
 }
@@ -280,7 +281,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 		outs = append(outs, outsFor(to, e.gateway.Render(to.Chat.Channel, end.report), runKey(r.ID), 0)...)
 	}
 	if end.pause != "" {
-		end.alert = e.say(sayJobPaused, j.Name, end.pause)
+		end.alert = e.say(locale.JobPaused, j.Name, end.pause)
 	}
 	if end.alert == "" {
 		return outs

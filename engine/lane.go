@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -90,14 +91,14 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	if !tell {
 		return
 	}
-	text := e.say(sayQueue, waiting)
+	text := e.say(locale.Queue, waiting)
 	switch {
 	case away:
-		text = e.say(sayOwnerFirst)
+		text = e.say(locale.OwnerFirst)
 	case asked && isLocal(it.row.Address):
-		text = e.say(sayAnswerFirst)
+		text = e.say(locale.AnswerFirst)
 	case asked:
-		text = e.say(sayButtonFirst)
+		text = e.say(locale.ButtonFirst)
 	}
 	e.post(ctx, it.row.Address, "queue/"+newID(), text)
 }
@@ -312,17 +313,17 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	subagents := e.stopSubagents(ctx, it.row.Address)
 	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
 	behind := e.background(it.msg.Address.Chat)
-	text := e.say(sayNothingRuns)
+	text := e.say(locale.NothingRuns)
 	switch {
 	case len(dropped) > 0:
-		text = e.say(sayStoppedDropped, len(dropped))
+		text = e.say(locale.StoppedDropped, len(dropped))
 	case running || subagents > 0:
-		text = e.say(sayStopped)
+		text = e.say(locale.Stopped)
 	case behind != "":
 		text = ""
 	}
 	if subagents > 0 {
-		text += " " + e.say(sayStoppedSubagents, subagents)
+		text += " " + e.say(locale.StoppedSubagents, subagents)
 	}
 	e.reply(ctx, it.row, strings.TrimSpace(text+"\n"+behind), nil)
 }
@@ -343,7 +344,7 @@ func (e *Engine) background(chat gateway.ChatID) string {
 		lines = append(lines, id+": "+commands[i])
 	}
 	end := fmt.Sprintf(`/tool shell_manage {"action": "kill", "id": %q}`, ids[0])
-	return e.say(sayBackground, inCode(e.redact.Text(strings.Join(lines, "\n"))), inCode(end))
+	return e.say(locale.Background, locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n"))), locale.CodeBlock(end))
 }
 
 // continues reports whether a message is the next part of a text that a client

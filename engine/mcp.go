@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/internal/redact"
 	"klawbot/tools/mcp"
@@ -168,7 +169,7 @@ func (e *Engine) toolsChanged(ctx context.Context, server string, now []mcp.Defi
 	for i, d := range now {
 		names[i] = d.Tool
 	}
-	e.tellOwners(ctx, "mcp/"+server+"/"+fingerprint(now), e.say(sayMCPChanged, server, strings.Join(names, ", "), server))
+	e.tellOwners(ctx, "mcp/"+server+"/"+fingerprint(now), e.say(locale.MCPChanged, server, strings.Join(names, ", "), server))
 }
 
 // maxShownTool is how many characters of a description /mcp shows.
@@ -181,7 +182,7 @@ func (e *Engine) serversText(ctx context.Context, it item) (string, error) {
 	all := e.servers.Statuses()
 	switch {
 	case len(all) == 0:
-		return e.say(sayMCPNone), nil
+		return e.say(locale.MCPNone), nil
 	case len(words) == 0:
 		return e.serverList(all), nil
 	}
@@ -193,12 +194,12 @@ func (e *Engine) serversText(ctx context.Context, it item) (string, error) {
 		words = words[1:]
 	}
 	if len(words) == 0 || len(words) > 2 || len(words) == 2 && !approve {
-		return e.say(sayMCPUsage), nil
+		return e.say(locale.MCPUsage), nil
 	}
 	i := slices.IndexFunc(all, func(s mcp.Status) bool { return s.Name == words[0] })
 	switch {
 	case i < 0:
-		return e.say(sayMCPUnknown, words[0]), nil
+		return e.say(locale.MCPUnknown, words[0]), nil
 	case len(words) == 2:
 		return e.acceptShown(ctx, it, words[0], words[1])
 	}
@@ -210,13 +211,13 @@ func (e *Engine) serverList(all []mcp.Status) string {
 	for i, s := range all {
 		lines[i] = e.serverLine(s)
 	}
-	return inCode(e.redact.Text(strings.Join(lines, "\n"))) + "\n" + e.say(sayMCPUsage)
+	return locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n"))) + "\n" + e.say(locale.MCPUsage)
 }
 
 // serverLine says in a line how a server does.
 func (e *Engine) serverLine(s mcp.Status) string {
-	state := e.say(map[mcp.State]phrase{mcp.Ready: sayMCPReady, mcp.Starting: sayMCPStarting, mcp.Down: sayMCPDown}[s.State])
-	line := e.say(sayMCPServer, s.Name, state, s.Count(mcp.Usable), s.Count(mcp.Unaccepted), s.Count(mcp.Changed))
+	state := e.say(map[mcp.State]locale.Phrase{mcp.Ready: locale.MCPReady, mcp.Starting: locale.MCPStarting, mcp.Down: locale.MCPDown}[s.State])
+	line := e.say(locale.MCPServer, s.Name, state, s.Count(mcp.Usable), s.Count(mcp.Unaccepted), s.Count(mcp.Changed))
 	if s.Error != "" {
 		line += ": " + s.Error
 	}
@@ -236,9 +237,9 @@ func (e *Engine) serverText(s mcp.Status) string {
 		}
 		lines = append(lines, fmt.Sprintf("\n[%s] %s: %s", t.Standing, t.Tool, about))
 	}
-	text := inCode(e.redact.Text(strings.Join(lines, "\n")))
+	text := locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n")))
 	if len(s.Waiting) > 0 {
-		text += "\n" + e.say(sayMCPAccept, s.Name, fingerprint(s.Waiting))
+		text += "\n" + e.say(locale.MCPAccept, s.Name, fingerprint(s.Waiting))
 	}
 	return text
 }
@@ -259,14 +260,14 @@ func (e *Engine) acceptShown(ctx context.Context, it item, server, shown string)
 	waiting := e.servers.Waiting(server)
 	switch {
 	case len(waiting) == 0:
-		return e.say(sayMCPNothing), nil
+		return e.say(locale.MCPNothing), nil
 	case fingerprint(waiting) != shown:
-		return e.say(sayMCPOther, server), nil
+		return e.say(locale.MCPOther, server), nil
 	}
 	accepted, err := e.servers.Accept(ctx, server, waiting, it.msg.Sender.ID)
 	names := make([]string, len(accepted))
 	for i, a := range accepted {
 		names[i] = a.Name
 	}
-	return e.say(sayMCPAccepted, len(names), strings.Join(names, ", ")), err
+	return e.say(locale.MCPAccepted, len(names), strings.Join(names, ", ")), err
 }

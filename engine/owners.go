@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -159,7 +160,7 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 	}
 	lines := []string{t.e.requester(home, t.user, name)}
 	if t.job != nil {
-		lines = append(lines, t.e.say(sayAskedBySchedule, inTicks(asName(t.job.job.Name))))
+		lines = append(lines, t.e.say(locale.AskedBySchedule, inTicks(asName(t.job.job.Name))))
 	}
 	return t.e.redact.Text(strings.Join(lines, "\n"))
 }
@@ -181,11 +182,11 @@ func (e *Engine) requester(home store.Address, user int64, name string) string {
 	}
 	switch {
 	case user == 0:
-		return e.say(sayAskedByNobody)
+		return e.say(locale.AskedByNobody)
 	case home.Chat == user || isLocal(home):
-		return e.say(sayAskedPrivately, who)
+		return e.say(locale.AskedPrivately, who)
 	}
-	return e.say(sayAskedIn, who, reachable(home))
+	return e.say(locale.AskedIn, who, reachable(home))
 }
 
 // ownerKey is the key of the message that tells a chat that an owner was asked.
@@ -198,9 +199,9 @@ func ownerKey(a store.Approval) string {
 // schedule says which one, because nobody there has just asked for anything; /stop
 // does not reach it.
 func (t *turn) notice(a store.Approval) []store.Out {
-	to, text := reachable(a.Home), t.e.say(sayOwnerAsked, a.Tool)
+	to, text := reachable(a.Home), t.e.say(locale.OwnerAsked, a.Tool)
 	if t.job != nil && t.job.job.Kind != store.JobSpawn {
-		text = t.e.redact.Text(t.e.say(sayOwnerAskedByRun, inTicks(asName(t.job.job.Name)), a.Tool))
+		text = t.e.redact.Text(t.e.say(locale.OwnerAskedByRun, inTicks(asName(t.job.job.Name)), a.Tool))
 	}
 	return outsFor(to, t.e.gateway.Render(to.Chat.Channel, text), ownerKey(a), 0)
 }
@@ -223,7 +224,7 @@ func (e *Engine) tellNoOwner(ctx context.Context, a store.Approval, tried int) e
 	if tried == 0 {
 		return nil
 	}
-	err := e.persist(ctx, a.Home, func(tx *store.Tx) error { return e.tellHome(tx, a, e.say(sayOwnerUnreached)) })
+	err := e.persist(ctx, a.Home, func(tx *store.Tx) error { return e.tellHome(tx, a, e.say(locale.OwnerUnreached)) })
 	e.delivery.notify(a.Home)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -114,7 +115,7 @@ func (e *Engine) tellUnstored(ctx context.Context, a store.Address, update int64
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
 		defer cancel()
 		to := reachable(a)
-		for _, part := range e.gateway.Render(to.Chat.Channel, e.say(sayUnstored)) {
+		for _, part := range e.gateway.Render(to.Chat.Channel, e.say(locale.Unstored)) {
 			if _, err := e.gateway.Send(ctx, to, part); err != nil {
 				e.log.Warn("chat not told that nothing can be stored", "chat", to.String(), "err", err)
 			}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -65,7 +66,7 @@ func (e *Engine) press(ctx context.Context, it item) {
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("tap not stored", "chat", it.msg.Address.String(), "err", err)
-			t.say = e.say(sayErrInternal)
+			t.say = e.say(locale.Internal)
 		} else if t.approval.ID != 0 {
 			crashPoint("approval.answered")
 			if t.question != nil {
@@ -108,15 +109,15 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	}
 	token, answer, question, ok := readChoice(it.msg.Press.Data)
 	if !ok {
-		return tap{say: e.say(sayExpired)}, nil
+		return tap{say: e.say(locale.Expired)}, nil
 	}
 	a, err := tx.Approval(token)
 	if errors.Is(err, store.ErrNotFound) {
 		may, err := e.mayReplace(tx, it)
 		if may {
-			err = addOuts(tx, e.replacement(it.row.Address, it.msg.Press.Message, e.say(sayExpired), fmt.Sprintf("press/%d", it.row.ID)))
+			err = addOuts(tx, e.replacement(it.row.Address, it.msg.Press.Message, e.say(locale.Expired), fmt.Sprintf("press/%d", it.row.ID)))
 		}
-		return tap{say: e.say(sayExpired)}, err
+		return tap{say: e.say(locale.Expired)}, err
 	}
 	if err != nil {
 		return tap{}, err
@@ -128,15 +129,15 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	case !mine || !e.mayDecide(a, it.msg):
 		e.log.Warn("tap refused", "chat", it.msg.Address.String(), "user", it.msg.Sender.ID, "call", a.Call)
 		if a.Owners {
-			return tap{say: e.say(sayOwnersDecide)}, nil
+			return tap{say: e.say(locale.OwnersDecide)}, nil
 		}
-		return tap{say: e.say(sayNotYours)}, nil
+		return tap{say: e.say(locale.NotYours)}, nil
 	}
 	v := verdict{state: answer.state, by: it.msg.Sender.ID, name: it.msg.Sender.Name, message: it.msg.Press.Message}
 	var asked *inquiry
 	if a.State == store.ApprovalPending && (question || a.Question) {
 		if asked = e.inquiries.find(token); asked == nil || !question || answer.option >= len(asked.Options) {
-			return tap{say: e.say(sayExpired)}, nil
+			return tap{say: e.say(locale.Expired)}, nil
 		}
 		if answer.option >= 0 {
 			v.chosen = e.optionText(asked.Options[answer.option])

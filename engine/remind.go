@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -103,19 +104,19 @@ func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
 	at, what, err := jobs.ParseReminder(it.msg.Args, it.msg.Time, zone)
 	switch {
 	case jobs.Recurs(it.msg.Args):
-		return e.say(sayRemindOnce, reachable(it.row.Address).Chat), nil
+		return e.say(locale.RemindOnce, reachable(it.row.Address).Chat), nil
 	case errors.Is(err, jobs.ErrNoTime), err == nil && what == "":
-		return e.say(sayRemindUsage), nil
+		return e.say(locale.RemindUsage), nil
 	case err != nil:
-		return e.say(sayRemindBad, err), nil
+		return e.say(locale.RemindBad, err), nil
 	case !at.After(time.Now()):
-		return e.say(sayRemindPast, jobs.DescribeTime(at, zone, language)), nil
+		return e.say(locale.RemindPast, jobs.DescribeTime(at, zone, language)), nil
 	}
 	j := store.Job{
 		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", it.row.ID), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
 		Message: cut(what, maxJobText), Home: it.row.Address, Creator: it.msg.Sender.ID, Target: it.row.Address, Origin: "person",
 	}
-	text := e.say(sayRemindSet, jobs.DescribeTime(at, zone, language), zone, what)
+	text := e.say(locale.RemindSet, jobs.DescribeTime(at, zone, language), zone, what)
 	return text, func(tx *store.Tx) error {
 		home, err := tx.Home(it.row.Address)
 		if err != nil {
@@ -204,7 +205,7 @@ func (e *Engine) onSchedule(tx *store.Tx, who planner, verb, name string) (a sch
 			return e.onJobNamed(tx, who, verb, name)
 		}
 	}
-	return scheduleAnswer{text: e.say(sayScheduleUsage)}, nil
+	return scheduleAnswer{text: e.say(locale.ScheduleUsage)}, nil
 }
 
 // onJobNamed does what a verb says to the job with a name; the runs of one that is
@@ -217,7 +218,7 @@ func (e *Engine) onJobNamed(tx *store.Tx, who planner, verb, name string) (a sch
 	j, err := find(name)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && !who.sees(j):
-		return scheduleAnswer{text: e.say(sayScheduleGone, clipName(name))}, nil
+		return scheduleAnswer{text: e.say(locale.ScheduleGone, clipName(name))}, nil
 	case err != nil:
 		return a, err
 	}
@@ -233,28 +234,28 @@ func (e *Engine) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
 	var err error
 	switch verb {
 	case verbRun:
-		text, err = e.say(sayScheduleRuns, j.Name), runByHand(tx, j)
+		text, err = e.say(locale.ScheduleRuns, j.Name), runByHand(tx, j)
 	case verbPause:
 		err = switchJob(tx, &j, false)
-		text = fmt.Sprintf("⏸ %q: %s.", j.Name, e.say(sayScheduleOff))
+		text = fmt.Sprintf("⏸ %q: %s.", j.Name, e.say(locale.ScheduleOff))
 	case verbResume:
 		if err = switchJob(tx, &j, true); err == nil {
-			text = e.say(sayScheduleOn, j.Name, e.nextText(j))
+			text = e.say(locale.ScheduleOn, j.Name, e.nextText(j))
 		}
 	case verbSkip:
 		if err = skipNext(tx, &j); err == nil {
-			text = e.say(sayScheduleSkipped, j.Name, e.nextText(j))
+			text = e.say(locale.ScheduleSkipped, j.Name, e.nextText(j))
 		}
 	case verbDelete:
 		if err = inFile(j); err != nil {
 			break
 		}
 		removeJob(&j)
-		text = e.say(sayScheduleRemoved, j.Name)
+		text = e.say(locale.ScheduleRemoved, j.Name)
 	case verbLogs:
 		return e.logText(tx, j)
 	default:
-		return e.say(sayExpired), nil
+		return e.say(locale.Expired), nil
 	}
 	if refused, ok := errors.AsType[*job.Refusal](err); ok {
 		return refused.Text, nil
@@ -286,7 +287,7 @@ func (e *Engine) logText(tx *store.Tx, j store.Job) (string, error) {
 		return "", err
 	}
 	if len(runs) == 0 {
-		return e.say(sayScheduleNoRuns, j.Name), nil
+		return e.say(locale.ScheduleNoRuns, j.Name), nil
 	}
 	zone := zoneOf(e.settings())
 	var lines []string
@@ -297,7 +298,7 @@ func (e *Engine) logText(tx *store.Tx, j store.Job) (string, error) {
 		}
 		lines = append(lines, line)
 	}
-	return inCode(strings.Join(lines, "\n")), nil
+	return locale.CodeBlock(strings.Join(lines, "\n")), nil
 }
 
 // scheduleList is the list of schedules that somebody may see, with its buttons.
@@ -320,20 +321,20 @@ func (e *Engine) scheduleList(tx *store.Tx, who planner) (string, [][]gateway.Bu
 		buttons = append(buttons, listButtons(count, j))
 	}
 	if count == 0 {
-		return e.say(sayScheduleNone), nil, nil
+		return e.say(locale.ScheduleNone), nil, nil
 	}
-	text := e.say(sayScheduleHead) + "\n\n" + strings.Join(lines, "\n")
+	text := e.say(locale.ScheduleHead) + "\n\n" + strings.Join(lines, "\n")
 	if count > listShown {
-		text += "\n" + e.say(sayScheduleMore, count-listShown)
+		text += "\n" + e.say(locale.ScheduleMore, count-listShown)
 	}
 	return text, buttons, nil
 }
 
 func (e *Engine) listLine(n int, j store.Job) string {
 	language := e.settings().Language
-	state := e.say(sayScheduleNext, e.nextText(j))
+	state := e.say(locale.ScheduleNext, e.nextText(j))
 	if j.State == store.JobPaused {
-		state = e.say(sayScheduleOff)
+		state = e.say(locale.ScheduleOff)
 		if j.Note != "" {
 			state += ": " + j.Note
 		}
@@ -365,11 +366,11 @@ func (e *Engine) tappedJob(tx *store.Tx, it item, id store.JobID, verb string) (
 	j, err := tx.Job(id)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && (j.State == store.JobDone || j.State == store.JobRemoved):
-		return tap{say: e.say(sayExpired)}, e.refreshList(tx, it, who)
+		return tap{say: e.say(locale.Expired)}, e.refreshList(tx, it, who)
 	case err != nil:
 		return tap{}, err
 	case !who.sees(j):
-		return tap{say: e.say(sayNotYours)}, nil
+		return tap{say: e.say(locale.NotYours)}, nil
 	}
 	text, err := e.actOn(tx, j, verb)
 	if err != nil {

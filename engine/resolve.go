@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -129,7 +130,7 @@ func (e *Engine) showLate(tx *store.Tx, o store.Out) error {
 // outcome is the edit of a question's message. When nobody knows which one that
 // is, it is nil, but that an answer may be lost is said in a message of its own.
 func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) []store.Out {
-	if v.message == 0 && outcomePhrase(a) != sayOutcomeLost {
+	if v.message == 0 && outcomePhrase(a) != locale.OutcomeLost {
 		return nil
 	}
 	text := e.outcomeText(a, v) + "\n`" + a.Tool + "`"
@@ -137,7 +138,7 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 		text += "\n" + e.redact.Text(e.requester(a.Home, a.Sender, personName(tx, a.Home.Channel, a.Sender)))
 	}
 	if a.Shown != "" {
-		text += "\n" + inCode(a.Shown)
+		text += "\n" + locale.CodeBlock(a.Shown)
 	}
 	return e.replacement(a.Address, v.message, text, fmt.Sprintf("%s/%s", questionKey(a), key))
 }
@@ -166,30 +167,30 @@ func (e *Engine) outcomeText(a store.Approval, v verdict) string {
 }
 
 // outcomePhrase is the sentence for the end of an approval or a question.
-func outcomePhrase(a store.Approval) phrase {
+func outcomePhrase(a store.Approval) locale.Phrase {
 	switch {
 	case a.State == store.ApprovalOnce || a.State == store.ApprovalGranted:
-		return sayOutcomeOnce
+		return locale.OutcomeOnce
 	case a.State == store.ApprovalHour:
-		return sayOutcomeHour
+		return locale.OutcomeHour
 	case a.State == store.ApprovalAnswered:
-		return sayOutcomeAnswered
+		return locale.OutcomeAnswered
 	case a.State == store.ApprovalCancelled:
-		return sayOutcomeCancelled
+		return locale.OutcomeCancelled
 	case a.State == store.ApprovalDenied && a.Question:
-		return sayOutcomeDeclined
+		return locale.OutcomeDeclined
 	case a.State == store.ApprovalDenied:
-		return sayOutcomeDenied
+		return locale.OutcomeDenied
 	case a.State == store.ApprovalExpired && a.Question:
-		return sayOutcomeUnanswered
+		return locale.OutcomeUnanswered
 	case a.State == store.ApprovalExpired:
-		return sayOutcomeExpired
+		return locale.OutcomeExpired
 	case a.Question && a.AnsweredBy != 0:
-		return sayOutcomeLost
+		return locale.OutcomeLost
 	case a.Question:
-		return sayOutcomeEnded
+		return locale.OutcomeEnded
 	}
-	return sayOutcomeStopped
+	return locale.OutcomeStopped
 }
 
 // inTicks sets a short text as code.

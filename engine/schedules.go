@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -510,7 +511,7 @@ func whenInWords(j store.Job, language string) string {
 		zone = time.UTC
 	}
 	if j.Cron == "" {
-		return say(language, sayOnce, jobs.DescribeTime(j.At, zone, language))
+		return locale.Say(language, locale.Once, jobs.DescribeTime(j.At, zone, language))
 	}
 	cron, err := jobs.ParseCron(j.Cron)
 	if err != nil {

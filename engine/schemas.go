@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/tools"
 )
 
@@ -73,7 +74,7 @@ func (t *turn) callReadable(ctx context.Context, c candidate, p llm.Provider, r 
 	t.e.fallbacks.noteUnreadable(c.place(), found)
 	r.Tools = t.e.fallbacks.readable(c.place(), r.Tools)
 	if result, err = t.call(ctx, c, p, r); err == nil {
-		t.tell(noticeSchema, c.name+": "+list, say(t.settings.Language, sayNoSchema, c.name, list))
+		t.tell(noticeSchema, c.name+": "+list, locale.Say(t.settings.Language, locale.NoSchema, c.name, list))
 	}
 	return result, err
 }

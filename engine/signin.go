@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
@@ -18,7 +19,7 @@ const signInTime = 10 * time.Minute
 // sign in.
 func (e *Engine) signInWanted(ctx context.Context, server string) {
 	day := time.Now().UTC().Format(time.DateOnly)
-	e.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(sayMCPWantsSignIn, server, server))
+	e.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(locale.MCPWantsSignIn, server, server))
 }
 
 // signInText begins to sign an owner in at an MCP server, in the owner's private
@@ -27,15 +28,15 @@ func (e *Engine) signInText(it item, server string) string {
 	s, ok := e.settings().MCP[server]
 	switch {
 	case !ok:
-		return e.say(sayMCPUnknown, server)
+		return e.say(locale.MCPUnknown, server)
 	case !s.SignsIn():
-		return e.say(sayMCPNoSignIn, server)
+		return e.say(locale.MCPNoSignIn, server)
 	}
 	e.mu.Lock()
 	ctx := e.running
 	e.mu.Unlock()
 	e.goOn(func() { e.signIn(ctx, it.row.Address, it.msg.Sender.ID, server) })
-	return e.say(sayMCPSigningIn, server)
+	return e.say(locale.MCPSigningIn, server)
 }
 
 // errNobodySignedIn: the person did not want to, or took too long.
@@ -54,10 +55,10 @@ func (e *Engine) signIn(ctx context.Context, at store.Address, owner int64, serv
 		return strings.TrimSpace(r.Text), err
 	}
 	err := e.servers.SignIn(ctx, server, mcp.SignIn{Redirect: mcp.Redirect, Visit: visit})
-	text := e.say(sayMCPSignedIn, server)
+	text := e.say(locale.MCPSignedIn, server)
 	if err != nil {
 		e.log.Warn("not signed in at an MCP server", "server", server, "err", err)
-		text = e.say(sayMCPNotSignedIn, server, inTicks(e.redact.Text(err.Error())))
+		text = e.say(locale.MCPNotSignedIn, server, inTicks(e.redact.Text(err.Error())))
 	}
 	e.post(context.WithoutCancel(ctx), at, "signin/"+newID(), text)
 }

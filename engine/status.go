@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -150,9 +151,9 @@ func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
 	}
 	// The row of this very command still waits.
 	waiting := max(s.Inbox.Waiting-1, 0)
-	text := e.say(sayStatus, it.msg.Address, model, since, e.span(s.Uptime), waiting, s.Outbox.Waiting)
+	text := e.say(locale.Status, it.msg.Address, model, since, e.span(s.Uptime), waiting, s.Outbox.Waiting)
 	if waiting > 0 {
-		text += " (" + e.say(sayOldest, e.span(time.Since(s.Inbox.Oldest))) + ")"
+		text += " (" + e.say(locale.Oldest, e.span(time.Since(s.Inbox.Oldest))) + ")"
 	}
 	return text + "\n" + s.Usage.Text(e.settings().Language) + e.channelLines(s.Channels) + e.storageLines(s), nil
 }
@@ -162,7 +163,7 @@ func (e *Engine) channelLines(all []gateway.Health) string {
 	for _, h := range all {
 		fmt.Fprintf(&text, "\n%s: %s", h.Channel, h.State)
 		if !h.LastPoll.IsZero() {
-			text.WriteString(", " + e.say(sayPolled, e.span(time.Since(h.LastPoll))))
+			text.WriteString(", " + e.say(locale.Polled, e.span(time.Since(h.LastPoll))))
 		}
 		if h.Fault != "" {
 			text.WriteString(" (" + h.Fault + ")")
@@ -178,5 +179,5 @@ func (e *Engine) storageLines(s Status) string {
 	if !s.Backup.At.IsZero() {
 		backup = s.Backup.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04")
 	}
-	return "\n" + e.say(sayStorage, s.Database.State, backup)
+	return "\n" + e.say(locale.Storage, s.Database.State, backup)
 }

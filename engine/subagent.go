@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
 	"klawbot/tools/job"
@@ -221,7 +222,7 @@ func (e *Engine) lost(ctx context.Context, j store.Job, r store.Run) string {
 		return ""
 	}
 	if time.Since(r.ScheduledAt) > lostAfter {
-		return e.say(sayLostOld)
+		return e.say(locale.LostOld)
 	}
 	if r.State != store.RunRunning {
 		return ""
@@ -232,7 +233,7 @@ func (e *Engine) lost(ctx context.Context, j store.Job, r store.Run) string {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) || err == nil && t.State != store.TurnRunning {
-		return e.say(sayLostTurn)
+		return e.say(locale.LostTurn)
 	}
 	return ""
 }
@@ -243,9 +244,9 @@ func (e *Engine) troubled(j store.Job, state store.RunState, why string) runEnd 
 	if j.Kind != store.JobSpawn {
 		return runEnd{state: state, note: why, pause: why, owners: true}
 	}
-	text := saySpawnFailed
+	text := locale.SpawnFailed
 	if state == store.RunLost {
-		text = saySpawnLost
+		text = locale.SpawnLost
 	}
 	return runEnd{state: state, note: why, alert: e.say(text, asName(j.Name), why)}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -259,7 +260,7 @@ func (t *turn) endOf(ctx context.Context, text string, err error) turnEnd {
 		end := turnEnd{state: store.TurnStopped, note: "stopped by the user"}
 		if t.partial != "" {
 			t.partial = t.e.redact.Text(t.partial)
-			end.text = t.partial + "\n\n" + say(t.settings.Language, sayCut)
+			end.text = t.partial + "\n\n" + locale.Say(t.settings.Language, locale.Cut)
 		}
 		return end
 	}
@@ -284,9 +285,9 @@ func (t *turn) sorry(err error) string {
 		return over.text
 	}
 	if fail, ok := errors.AsType[*llm.Error](err); ok {
-		return sayError(t.settings.Language, fail.Kind, t.row.Model)
+		return locale.ModelError(t.settings.Language, fail.Kind, t.row.Model)
 	}
-	return say(t.settings.Language, sayErrInternal)
+	return locale.Say(t.settings.Language, locale.Internal)
 }
 
 // answer runs the model loop: ask, journal, call tools, ask again, until the
@@ -296,11 +297,11 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		if t.job != nil {
 			return "", errNoModel
 		}
-		p := sayNoModelHere
+		p := locale.NoModelHere
 		if t.owned {
-			p = sayNoModel
+			p = locale.NoModel
 		}
-		return t.label(say(t.settings.Language, p)), nil
+		return t.label(locale.Say(t.settings.Language, p)), nil
 	}
 	conv, err := t.conversation(ctx)
 	if err != nil {
@@ -318,7 +319,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		if final {
 			text := strings.TrimSpace(message.PlainText())
 			if text == "" {
-				text = say(t.settings.Language, sayNoAnswer)
+				text = locale.Say(t.settings.Language, locale.NoAnswer)
 			}
 			t.say(message)
 			return t.label(t.noted(text)), nil
@@ -387,12 +388,12 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 
 // lastWord reports whether the turn has to end with the answer of a round, and
 // what the model is told then.
-func (t *turn) lastWord(round int) (note phrase, last bool) {
+func (t *turn) lastWord(round int) (note locale.Phrase, last bool) {
 	switch {
 	case t.looping:
-		return sayLoopNote, true
+		return locale.LoopNote, true
 	case round >= t.settings.MaxToolCallRounds:
-		return sayLimitNote, true
+		return locale.LimitNote, true
 	}
 	return 0, false
 }
@@ -431,7 +432,7 @@ func label(s Settings, text string) string {
 	if blockStart.MatchString(text) {
 		between = "\n"
 	}
-	return say(s.Language, sayNoModelLabel) + between + text
+	return locale.Say(s.Language, locale.NoModelLabel) + between + text
 }
 
 // end commits everything that the turn leaves behind in one transaction: its
@@ -489,7 +490,7 @@ func (t *turn) leaving(end turnEnd) []store.Out {
 	parts := t.e.gateway.Render(to.Chat.Channel, end.text)
 	if len(parts) == 0 && end.state != store.TurnStopped {
 		// What is not blank for us may show nothing there.
-		parts = t.e.gateway.Render(to.Chat.Channel, say(t.settings.Language, sayNoAnswer))
+		parts = t.e.gateway.Render(to.Chat.Channel, locale.Say(t.settings.Language, locale.NoAnswer))
 	}
 	if end.state == store.TurnDone {
 		parts = append(parts, t.files()...)

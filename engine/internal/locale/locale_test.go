@@ -1,6 +1,8 @@
-package engine
+package locale
 
 import (
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 )
@@ -20,9 +22,22 @@ func TestSpan(t *testing.T) {
 		7 * day:                           {"7 d", "7 дн"},
 	} {
 		for i, language := range []string{"en", "ru"} {
-			if got := span(language, d); got != want[i] {
+			if got := Span(language, d); got != want[i] {
 				t.Errorf("%s in %s: %q, want %q", d, language, got, want[i])
 			}
+		}
+	}
+}
+
+var verb = regexp.MustCompile(`%[+#-]*[\d.]*[a-zA-Z]`)
+
+func TestCataloguesAreComplete(t *testing.T) {
+	for p := range phraseCount {
+		if english[p] == "" || russian[p] == "" {
+			t.Errorf("phrase %d: %q in English, %q in Russian", p, english[p], russian[p])
+		}
+		if en, ru := verb.FindAllString(english[p], -1), verb.FindAllString(russian[p], -1); !slices.Equal(en, ru) {
+			t.Errorf("%q takes %v, %q takes %v", english[p], en, russian[p], ru)
 		}
 	}
 }

@@ -1,0 +1,77 @@
+// Package locale holds the bot's own sentences in English and Russian. It knows
+// texts only: who reads them and when is up to its callers.
+package locale
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/llm"
+)
+
+// Say returns a sentence in the language, with its blanks filled.
+func Say(language string, p Phrase, args ...any) string {
+	text := english[p]
+	if language == "ru" {
+		text = russian[p]
+	}
+	if len(args) == 0 {
+		return text
+	}
+	return fmt.Sprintf(text, args...)
+}
+
+// sayError is the one plain sentence that a person reads when a model call failed.
+func ModelError(language string, kind llm.ErrorKind, model string) string {
+	switch kind {
+	case llm.RateLimit, llm.Overloaded:
+		return Say(language, ModelBusy)
+	case llm.Network:
+		return Say(language, ModelUnreachable)
+	case llm.Stall, llm.Truncated:
+		return Say(language, ModelStalled)
+	case llm.Quota:
+		return Say(language, ModelQuota)
+	case llm.Auth:
+		return Say(language, ModelAuth)
+	case llm.ContextOverflow:
+		return Say(language, ModelTooLong)
+	case llm.Refused:
+		return Say(language, ModelRefused)
+	case llm.NotFound:
+		return Say(language, ModelNotFound, model)
+	case llm.BadRequest, llm.Unsupported:
+		return Say(language, ModelBadRequest)
+	}
+	return Say(language, Internal)
+}
+
+// inCode sets text as a block of code that holds whatever it is.
+func CodeBlock(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// Span is a time in words: to the second, from an hour on to the minute, from a
+// day on to the hour.
+func Span(language string, d time.Duration) string {
+	d = max(d.Round(time.Second), 0)
+	large, many, small, few := Minutes, d/time.Minute, Seconds, d%time.Minute/time.Second
+	switch {
+	case d >= 24*time.Hour:
+		large, many, small, few = Days, d/(24*time.Hour), Hours, d%(24*time.Hour)/time.Hour
+	case d >= time.Hour:
+		large, many, small, few = Hours, d/time.Hour, Minutes, d%time.Hour/time.Minute
+	}
+	switch {
+	case many <= 0:
+		return Say(language, small, few)
+	case few == 0:
+		return Say(language, large, many)
+	}
+	return Say(language, large, many) + " " + Say(language, small, few)
+}
