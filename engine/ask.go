@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/settings"
 	"klawbot/tools"
 )
 
@@ -24,7 +25,7 @@ func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Mess
 		return t.directedAnswer(conv, round), llm.Usage{}, nil
 	}
 	if t.chosen == "" {
-		t.chosen, _ = t.e.modelFor(t.row.Model)
+		t.chosen, _ = t.e.settings().Models.For(t.row.Model)
 	}
 	var failed error
 	for _, c := range t.candidates() {
@@ -110,7 +111,7 @@ func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, ro
 	}
 	request := llm.Request{
 		Model: c.model.Name, System: t.system(), Messages: conv, Tools: t.offered(),
-		MaxTokens: c.model.MaxTokens, Window: c.model.ContextBudget, Stream: t.streaming() != StreamOff,
+		MaxTokens: c.model.MaxTokens, Window: c.model.ContextBudget, Stream: t.streaming() != settings.StreamOff,
 	}
 	if note, last := t.lastWord(round); last {
 		request.NoTools = true
@@ -190,14 +191,4 @@ func (t *turn) call(ctx context.Context, c candidate, p llm.Provider, r llm.Requ
 // with is a conversation and one more message, without touching the original.
 func with(conv []llm.Message, m llm.Message) []llm.Message {
 	return append(conv[:len(conv):len(conv)], m)
-}
-
-// modelFor returns the name and the entry of the model that a chat chose, or
-// the default's when the chosen one is not configured any more.
-func (e *Engine) modelFor(chosen string) (string, Model) {
-	models := e.settings().Models
-	if m, ok := models.Entries[chosen]; ok {
-		return chosen, m
-	}
-	return models.Default, models.Entries[models.Default]
 }

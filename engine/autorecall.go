@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/tools/screen"
 )
 
@@ -67,7 +68,7 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 
 // search finds what was said in the session and is not shown, and what is known
 // of the chat, as far as it fits the question.
-func (t *turn) search(ctx context.Context, question string, s AutoRecall) (said, known []memory.Hit, err error) {
+func (t *turn) search(ctx context.Context, question string, s settings.AutoRecall) (said, known []memory.Hit, err error) {
 	m := t.e.memory.memory(t.e.store)
 	a := t.row.Address
 	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin, Near: true}
@@ -121,7 +122,7 @@ func (t *turn) hearOf(ctx context.Context, known []memory.Hit) error {
 
 // reminder writes down what was found, as data: the best first, topK of it at
 // most, within the tokens.
-func (t *turn) reminder(said, known []memory.Hit, s AutoRecall) string {
+func (t *turn) reminder(said, known []memory.Hit, s settings.AutoRecall) string {
 	var b strings.Builder
 	left, lines := s.MaxTokens, 0
 	seen := map[string]bool{}
@@ -131,7 +132,7 @@ func (t *turn) reminder(said, known []memory.Hit, s AutoRecall) string {
 			if lines == s.TopK || seen[text] {
 				continue
 			}
-			line := fmt.Sprintf("- %s %q\n", h.CreatedAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04"), text)
+			line := fmt.Sprintf("- %s %q\n", h.CreatedAt.In(t.settings.Zone()).Format("2006-01-02 15:04"), text)
 			if heading != "" {
 				line = heading + "\n" + line
 			}

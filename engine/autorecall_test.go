@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"klawbot/engine"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 )
 
@@ -19,11 +19,11 @@ const recallHeading = "From earlier in this conversation:\n"
 // Nothing is summed up and there are no vectors.
 func forgetful(t *testing.T) *house {
 	h := build(t)
-	h.settings.Streaming = map[string]string{"telegram": engine.StreamOff}
+	h.settings.Streaming = map[string]string{"telegram": settings.StreamOff}
 	h.settings.ContextWindow = 4
 	h.settings.Owners = map[string][]int64{"telegram": {alice, bob}}
 	h.settings.Memory.ChunkSize, h.settings.Memory.ChunkOverlap = 400, 80
-	h.settings.Memory.AutoRecall = engine.AutoRecall{Enabled: true, TopK: 3, MaxTokens: 400, MinScore: 0.5}
+	h.settings.Memory.AutoRecall = settings.AutoRecall{Enabled: true, TopK: 3, MaxTokens: 400, MinScore: 0.5}
 	h.answers(func(r modeltest.Request) modeltest.Reply { return modeltest.Text("re: " + strings.Fields(said(r))[0]) })
 	return h
 }

@@ -49,7 +49,7 @@ type backups struct {
 func (b *backups) first(ctx context.Context) {
 	b.begin.Lock()
 	defer b.begin.Unlock()
-	if b.begun || b.e.settings().BackupEvery <= 0 {
+	if b.begun || b.e.settings().Backup.Every <= 0 {
 		return
 	}
 	if b.report().At.IsZero() {
@@ -64,7 +64,7 @@ func (b *backups) run(ctx context.Context) error {
 	b.first(ctx)
 	next := time.Now()
 	for pause(ctx, backupTick) {
-		every := b.e.settings().BackupEvery
+		every := b.e.settings().Backup.Every
 		if every <= 0 || time.Now().Before(next) || !b.due(every) {
 			continue
 		}
@@ -107,7 +107,7 @@ func (b *backups) due(every time.Duration) bool {
 // make makes a backup and reports whether it did.
 func (b *backups) make(ctx context.Context) bool {
 	started := time.Now()
-	made, err := b.e.store.BackupNow(ctx, b.e.settings().BackupKeep)
+	made, err := b.e.store.BackupNow(ctx, b.e.settings().Backup.Keep)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -198,7 +198,7 @@ func (e *Engine) tellDamage(ctx context.Context, unanswered int, known bool) {
 	if last := e.backups.report(); last.At.IsZero() {
 		text += e.say(locale.DamagedAlone)
 	} else {
-		text += e.say(locale.DamagedBackup, last.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST"))
+		text += e.say(locale.DamagedBackup, last.At.In(e.settings().Zone()).Format("2006-01-02 15:04 MST"))
 	}
 	e.eachOwner(func(to gateway.Address) { e.goOn(func() { e.insist(ctx, to, text) }) })
 }
@@ -231,7 +231,7 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 	}
 	text := e.say(locale.Rebuilt)
 	if !r.Backup.At.IsZero() {
-		at := r.Backup.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04 MST")
+		at := r.Backup.At.In(e.settings().Zone()).Format("2006-01-02 15:04 MST")
 		text = e.say(locale.Recovered, at, e.count(len(r.Unanswered), r.Readable))
 	}
 	// The key is the same after a restart: who was told already is not told again.

@@ -11,21 +11,8 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 )
-
-// Budget bounds what the models may take in a day, over all chats; 0 is no
-// bound. A call that is running when a bound is reached is not cut off.
-type Budget struct {
-	PerDayUSD    float64
-	PerDayTokens int
-}
-
-// Prices are in dollars for a million tokens.
-type Prices struct {
-	Input, Output float64
-	// Cached is the price of input that the provider knew already.
-	Cached float64
-}
 
 // UsageToday is what the models took today. The names of its fields follow the
 // attributes gen_ai.usage.* of OpenTelemetry.
@@ -65,12 +52,9 @@ type budgetError struct{ text string }
 
 func (e *budgetError) Error() string { return e.text }
 
-// today is the day in the bot's time zone.
-func today(s Settings) string { return time.Now().In(zoneOf(s)).Format(time.DateOnly) }
-
 // spentToday sums up the calls of today.
-func (e *Engine) spentToday(ctx context.Context, s Settings) (store.DayUsage, error) {
-	day := today(s)
+func (e *Engine) spentToday(ctx context.Context, s settings.Settings) (store.DayUsage, error) {
+	day := s.Today()
 	e.spending.mu.Lock()
 	defer e.spending.mu.Unlock()
 	if e.spending.day == day {
@@ -89,7 +73,7 @@ func (e *Engine) spentToday(ctx context.Context, s Settings) (store.DayUsage, er
 }
 
 // withinBudget refuses a call when the budget of today is used up.
-func (e *Engine) withinBudget(ctx context.Context, s Settings) error {
+func (e *Engine) withinBudget(ctx context.Context, s settings.Settings) error {
 	b := s.Models.Budget
 	if b.PerDayTokens <= 0 && b.PerDayUSD <= 0 {
 		return nil
@@ -98,7 +82,7 @@ func (e *Engine) withinBudget(ctx context.Context, s Settings) error {
 	if err != nil {
 		return fmt.Errorf("read today's usage: %w", err)
 	}
-	zone := zoneOf(s).String()
+	zone := s.Zone().String()
 	switch {
 	case b.PerDayTokens > 0 && sum.Tokens() >= b.PerDayTokens:
 		return &budgetError{locale.Say(s.Language, locale.BudgetTokens, sum.Tokens(), b.PerDayTokens, zone)}
@@ -159,7 +143,7 @@ func (s *spending) add(u store.Usage) {
 }
 
 // cost is what a call costs in stored units, -1 without prices.
-func cost(p *Prices, u store.Usage) int64 {
+func cost(p *settings.Prices, u store.Usage) int64 {
 	if p == nil {
 		return -1
 	}
@@ -200,7 +184,7 @@ func (e *Engine) usageToday(ctx context.Context) (UsageToday, error) {
 		return UsageToday{}, errors.Join(err, ctx.Err())
 	}
 	return UsageToday{
-		Day: today(s), Calls: sum.Calls, InputTokens: sum.Input, OutputTokens: sum.Output, CacheReadInputTokens: sum.Cached,
+		Day: s.Today(), Calls: sum.Calls, InputTokens: sum.Input, OutputTokens: sum.Output, CacheReadInputTokens: sum.Cached,
 		EstimatedTokens: sum.Estimated, CostUSD: float64(sum.Cost) / usdUnits, UnpricedCalls: sum.Unpriced,
 	}, nil
 }

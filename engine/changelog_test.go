@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/redact"
@@ -40,7 +41,7 @@ func dataConfig(t *testing.T, h *house) engine.Config {
 		t.Fatal(err)
 	}
 	return engine.Config{
-		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() engine.Settings { return h.settings },
+		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() settings.Settings { return h.settings },
 		Workspace: h.workspace(), Redact: new(redact.Set), Log: log,
 	}
 }

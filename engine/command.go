@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 	"klawbot/tools"
@@ -196,7 +197,7 @@ func (e *Engine) chooseModel(ctx context.Context, it item) (string, func(*store.
 		if s, err := e.session(ctx, it.row.Address); err == nil {
 			chosen = s.Model
 		}
-		name, _ := e.modelFor(chosen)
+		name, _ := e.settings().Models.For(chosen)
 		if name == "" {
 			return e.say(locale.ModelsNone), nil, nil
 		}
@@ -232,7 +233,7 @@ func (e *Engine) listModels() string {
 	return b.String()
 }
 
-func modelNames(m Models) []string {
+func modelNames(m settings.Models) []string {
 	var names []string
 	for name := range m.Entries {
 		names = append(names, name)
@@ -295,7 +296,7 @@ func (e *Engine) directCall(ctx context.Context, it item) *llm.ToolCall {
 		if args == "" {
 			return nil
 		}
-		line := fmt.Sprintf("- %s %s\n", it.msg.Time.In(zoneOf(e.settings())).Format("2006-01-02 15:04"), args)
+		line := fmt.Sprintf("- %s %s\n", it.msg.Time.In(e.settings().Zone()).Format("2006-01-02 15:04"), args)
 		return directedCall("file_write", map[string]any{"path": "notes.md", "content": line, "mode": "append"})
 	case "export":
 		text, err := e.conversationText(ctx, it.row.Address)

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/tools"
 )
 
@@ -435,7 +436,7 @@ func summing(m candidate, answer int, text string) llm.Request {
 }
 
 // sumUp asks for a summary.
-func (e *Engine) sumUp(ctx context.Context, s Settings, m candidate, c compaction, r llm.Request) (string, error) {
+func (e *Engine) sumUp(ctx context.Context, s settings.Settings, m candidate, c compaction, r llm.Request) (string, error) {
 	origin := tools.OriginSubagent
 	if c.person {
 		origin = tools.OriginPerson

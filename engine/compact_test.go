@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 )
 
@@ -20,10 +20,10 @@ import (
 // notes keep every line with the word FACT.
 func talkative(t *testing.T, budget int) *house {
 	h := build(t)
-	h.settings.Streaming = map[string]string{"telegram": engine.StreamOff}
+	h.settings.Streaming = map[string]string{"telegram": settings.StreamOff}
 	h.settings.CompactAt = 0.75
-	h.settings.Models.Entries["main"] = engine.Model{Provider: "test", Type: "openai", BaseURL: h.model.URL + "/v1", APIKey: "model-key", Name: "test-model", MaxTokens: 500, ContextBudget: budget}
-	h.settings.Models.Entries["small"] = engine.Model{Provider: "test", Type: "openai", BaseURL: h.model.URL + "/v1", APIKey: "model-key", Name: "small-model", MaxTokens: 2000, ContextBudget: 8000}
+	h.settings.Models.Entries["main"] = settings.Model{Provider: "test", Type: "openai", BaseURL: h.model.URL + "/v1", APIKey: "model-key", Name: "test-model", MaxTokens: 500, ContextBudget: budget}
+	h.settings.Models.Entries["small"] = settings.Model{Provider: "test", Type: "openai", BaseURL: h.model.URL + "/v1", APIKey: "model-key", Name: "small-model", MaxTokens: 2000, ContextBudget: 8000}
 	h.settings.Models.Small = "small"
 	h.tools = nil
 	return h
@@ -424,7 +424,7 @@ func cached(t *testing.T, r modeltest.Request) string {
 // TestWindowMovesInSteps looks at where a long conversation begins for the model.
 func TestWindowMovesInSteps(t *testing.T) {
 	h := build(t)
-	h.settings.Streaming = map[string]string{"telegram": engine.StreamOff}
+	h.settings.Streaming = map[string]string{"telegram": settings.StreamOff}
 	h.echo()
 	h.start()
 	var begins []string

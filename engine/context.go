@@ -98,7 +98,7 @@ func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
 // another person, a run that has put its result into the chat, or somebody whose
 // words are passed on in it.
 func (t *turn) fromOthers(m store.Message) bool {
-	own := isLocal(t.row.Address) || t.settings.owns(t.row.Address.Channel, m.Sender)
+	own := isLocal(t.row.Address) || t.settings.Owns(t.row.Address.Channel, m.Sender)
 	return m.Body.Role == llm.RoleUser && !own || passesOn(m.Body)
 }
 
@@ -164,7 +164,7 @@ func (t *turn) window(history []store.Message, left int) (window []llm.Message, 
 
 // room is how many tokens the messages of a request to the turn's model may take.
 func (t *turn) room() int {
-	name, model := t.e.modelFor(t.row.Model)
+	name, model := t.e.settings().Models.For(t.row.Model)
 	return t.e.estimates.room(candidate{name, model}, t.fixed())
 }
 

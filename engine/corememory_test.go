@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/settings"
 	"klawbot/tools"
 	"klawbot/tools/recall"
 )
@@ -140,8 +141,8 @@ func TestDoctorNamesWhatIsLeftOutOfPrompts(t *testing.T) {
 // TestTasksKeepTheirAuthors: a task belongs to who wrote it; an owner who touches it
 // gives it no more rights.
 func TestTasksKeepTheirAuthors(t *testing.T) {
-	settings := Settings{Owners: map[string][]int64{"telegram": {111}}}
-	e := &Engine{settings: func() Settings { return settings }}
+	owned := settings.Settings{Owners: map[string][]int64{"telegram": {111}}}
+	e := &Engine{settings: func() settings.Settings { return owned }}
 	group, owner := author{store.Address{Channel: "telegram", Chat: -100}, 222}, author{store.Address{Channel: "telegram", Chat: 111}, 111}
 	task := func(name, cron, message string, by author) store.Job {
 		return store.Job{Kind: store.JobHeartbeat, Name: name, Cron: cron, Message: message, Home: by.home, Creator: by.person}

@@ -64,7 +64,7 @@ func (h *house) reads(chat int64, begin string) (text string) {
 // has one message without an answer.
 func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
 	h := build(t)
-	h.settings.BackupEvery, h.settings.BackupKeep = time.Hour, 3
+	h.settings.Backup.Every, h.settings.Backup.Keep = time.Hour, 3
 	release := make(chan struct{})
 	defer func() { close(release) }()
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {

@@ -12,11 +12,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"klawbot/engine/settings"
 )
 
 // Detected is a model that Detect found.
 type Detected struct {
-	Model Model
+	Model settings.Model
 	// Title is a line for people: "Ollama at 127.0.0.1:11434, qwen3:8b".
 	Title string
 	// Local says that it runs on this machine: nothing said to it leaves.
@@ -49,8 +51,8 @@ type server struct {
 }
 
 // model is the model of a name there.
-func (s server) model(name string, window int) Model {
-	m := Model{Provider: s.provider, Type: "openai", BaseURL: "http://" + s.address + "/v1", Name: name, ContextBudget: window}
+func (s server) model(name string, window int) settings.Model {
+	m := settings.Model{Provider: s.provider, Type: "openai", BaseURL: "http://" + s.address + "/v1", Name: name, ContextBudget: window}
 	if s.provider == "ollama" { // its own protocol says how large the window must be
 		m.Type, m.BaseURL = "ollama", "http://"+s.address
 	}
@@ -218,7 +220,7 @@ func fromKeys(getenv func(string) string) []Detected {
 			continue
 		}
 		found = append(found, Detected{
-			Model: Model{Provider: h.provider, Type: h.kind, BaseURL: h.baseURL, APIKey: key, Name: h.model},
+			Model: settings.Model{Provider: h.provider, Type: h.kind, BaseURL: h.baseURL, APIKey: key, Name: h.model},
 			Title: fmt.Sprintf("%s, %s, with the key in %s", h.title, h.model, h.env),
 		})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"klawbot/engine/settings"
 	"klawbot/internal/httpclient"
 )
 
@@ -48,8 +49,8 @@ func TestDetectLocal(t *testing.T) {
 		{"ollama", "Ollama", ollama, findOllama}, {"lmstudio", "LM Studio", studio, findLMStudio},
 		{"llamacpp", "llama.cpp", llama, findLlamaCPP}, {"vllm", "vLLM", vllm, findVLLM},
 	}}
-	model := func(provider, address, name string, window int) Model {
-		return Model{Provider: provider, Type: "openai", BaseURL: "http://" + address + "/v1", Name: name, ContextBudget: window}
+	model := func(provider, address, name string, window int) settings.Model {
+		return settings.Model{Provider: provider, Type: "openai", BaseURL: "http://" + address + "/v1", Name: name, ContextBudget: window}
 	}
 	native := model("ollama", ollama, "qwen3:8b", 0)
 	native.Type, native.BaseURL = "ollama", "http://"+ollama

@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/settings"
 )
 
 const (
@@ -183,7 +184,7 @@ const probeTokens = 1024
 // ProbeTools asks a model a question for which it needs a tool, gives it the
 // tool's result and reads its answer. calls reports whether it called; a model
 // that only answers did not. Errors are as of Probe.
-func ProbeTools(ctx context.Context, client *http.Client, m Model) (calls bool, err error) {
+func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (calls bool, err error) {
 	provider, err := newProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return false, err

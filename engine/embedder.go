@@ -13,22 +13,9 @@ import (
 
 	"klawbot/engine/internal/embed"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/settings"
 	"klawbot/internal/redact"
 )
-
-// Embedding says which sentence model makes the vectors of the memory.
-type Embedding struct {
-	// Type is "onnx" for a model on this machine, "openai" for one of a server
-	// with that interface, "off" for none.
-	Type string
-	// Model is the name of a model, or its folder.
-	Model string
-	// Runtime is the file of the ONNX Runtime library and Path the folder of the
-	// model; empty looks for them in the folders of assets.
-	Runtime, Path string
-	// BaseURL and APIKey are those of the server for "openai".
-	BaseURL, APIKey string
-}
 
 // lookAgain is how often missing files of a model are looked for.
 const lookAgain = 15 * time.Second
@@ -36,16 +23,16 @@ const lookAgain = 15 * time.Second
 // embedder is the sentence model that the settings name. It follows them, and
 // loads a model only when it is used.
 type embedder struct {
-	settings func() Embedding
+	settings func() settings.Embedding
 	assets   []string
 	http     *http.Client
 	secrets  *redact.Set
 
 	mu     sync.Mutex
-	now    Embedding       // guarded by mu
-	model  memory.Embedder // guarded by mu; nil when there is none
-	why    error           // guarded by mu; why there is none
-	looked time.Time       // guarded by mu; when it was looked for last, zero for never
+	now    settings.Embedding // guarded by mu
+	model  memory.Embedder    // guarded by mu; nil when there is none
+	why    error              // guarded by mu; why there is none
+	looked time.Time          // guarded by mu; when it was looked for last, zero for never
 }
 
 var _ memory.Embedder = (*embedder)(nil)
@@ -64,7 +51,7 @@ func (e *embedder) current() (memory.Embedder, error) {
 }
 
 // open makes a model of the settings; it does not load it.
-func (e *embedder) open(s Embedding) (memory.Embedder, error) {
+func (e *embedder) open(s settings.Embedding) (memory.Embedder, error) {
 	switch s.Type {
 	case "onnx":
 		return e.openHere(s)
@@ -78,7 +65,7 @@ func (e *embedder) open(s Embedding) (memory.Embedder, error) {
 // errEmbeddingsOff: the owner wants none.
 var errEmbeddingsOff = errors.New("embeddings are off (memory.embedding.type)")
 
-func (e *embedder) openHere(s Embedding) (memory.Embedder, error) {
+func (e *embedder) openHere(s settings.Embedding) (memory.Embedder, error) {
 	name, places := s.Model, embed.Places{Runtime: s.Runtime, Model: s.Path, Dirs: e.assets}
 	if strings.ContainsAny(name, `/\`) {
 		places.Model, name = name, filepath.Base(name)

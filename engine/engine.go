@@ -56,6 +56,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 	"klawbot/tools"
@@ -78,7 +79,7 @@ type Config struct {
 	// HTTP is the client for model providers. Required.
 	HTTP *http.Client
 	// Settings is asked for the settings as they are now. Required.
-	Settings func() Settings
+	Settings func() settings.Settings
 	// Workspace is the folder of the persona, the skills and the files. Required.
 	Workspace string
 	// Manual holds the pages that the tools docs_* read; without it there are
@@ -129,108 +130,11 @@ func (c Config) store() store.Config {
 	return store.Config{Dir: c.Dir, Redact: c.Redact, Log: c.Log}
 }
 
-// Settings are what may change while the bot runs.
-type Settings struct {
-	// Language of the bot's own texts and the tool descriptions: "en" or "ru".
-	Language string
-	// Location is the zone of times that people and models see; nil is UTC.
-	Location *time.Location
-	// Debounce is how long a lane waits for more messages; 0 does not wait.
-	Debounce time.Duration
-	// MaxToolCallRounds bounds the model calls of a turn that may call tools;
-	// one last call without tools follows.
-	MaxToolCallRounds int
-	// MaxShownTools is how many tools a model is shown at most, 0 for all.
-	MaxShownTools int
-	// Policy is what the owner lets the tools do.
-	Policy tools.Policy
-	// MCP are the MCP servers, by name.
-	MCP map[string]mcp.Server
-	// ApprovalTimeout is how long a person may think about a call; then it
-	// counts as a no.
-	ApprovalTimeout time.Duration
-	// MaxConcurrentModelCalls bounds the model calls at one time.
-	MaxConcurrentModelCalls int
-	// ContextWindow is how many messages of history a model gets at most.
-	ContextWindow int
-	// CompactAt is the share of the room for messages from which a conversation
-	// is summed up, 0 for never.
-	CompactAt float64
-	// MaxOutputChars caps what a model reads of one tool result.
-	MaxOutputChars int
-	// Streaming is, by channel, how an answer grows: StreamOff, StreamEdit or StreamDraft.
-	Streaming map[string]string
-	// Owners are, by channel, the user ids of the owners.
-	Owners map[string][]int64
-	// HoldAmbiguous keeps a send whose fate is unknown from being repeated.
-	HoldAmbiguous bool
-	// BackupEvery is the time between two automatic backups, 0 for none;
-	// BackupKeep is how many are kept.
-	BackupEvery time.Duration
-	BackupKeep  int
-	Models      Models
-	Memory      MemorySettings
-	Scheduler   Scheduler
-	Heartbeat   Heartbeat
-}
-
-// The ways an answer shows while it grows. Where a channel or a chat has no
-// drafts, StreamDraft is StreamEdit.
-const (
-	StreamOff   = "off"
-	StreamEdit  = "edit"
-	StreamDraft = "draft"
-)
-
-// Models is what is known of the models.
-type Models struct {
-	// Default is the name of the entry that answers when a chat chose none.
-	// Empty means that there is no model: the bot says so in every reply and
-	// does what needs none.
-	Default string
-	// Small is the name of the entry for small tasks, such as taking something
-	// out of a long text. Empty, or none of Entries: the default.
-	Small string
-	// Entries by name.
-	Entries map[string]Model
-	// Timeout is the longest silence of a model before its call is given up.
-	Timeout time.Duration
-	// Retries is how often a call that failed for a passing reason is repeated.
-	Retries int
-	// Fallback are the entries to ask, in order, when the chosen one fails for
-	// a reason that another model can help with.
-	Fallback []string
-	Budget   Budget
-}
-
-// Model is one configured model.
-type Model struct {
-	// Provider is the name of the provider, for people.
-	Provider string
-	// Type is the wire protocol: "openai", "anthropic", "ollama" or "script".
-	Type string
-	// BaseURL is the address, with its /v1 for "openai"; for "script" it is
-	// the file of the script, or empty for the demo.
-	BaseURL string
-	APIKey  string
-	// Name is the provider's name for the model.
-	Name string
-	// MaxTokens bounds an answer, 0 leaves it to the provider. ContextBudget is
-	// how many tokens a request may have, answer included.
-	MaxTokens     int
-	ContextBudget int
-	// Prices are what its tokens cost, nil when nobody knows.
-	Prices *Prices
-	// Compat overrides what is known of the provider's dialect, by the field
-	// names of the configuration.
-	Compat map[string]any
-}
-
 // Engine answers messages.
 type Engine struct {
 	config    Config
 	gateway   *gateway.Gateway
-	settings  func() Settings
+	settings  func() settings.Settings
 	store     *store.Store
 	spool     *store.Spool
 	workspace *workspace.Workspace

@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/tools"
 )
 
@@ -67,7 +68,7 @@ func (e *Engine) extract(ctx context.Context, c tools.Call, question, text strin
 
 // small is the model for small tasks: the one that is set for them, else the
 // default.
-func (e *Engine) small(s Settings) (candidate, bool) {
+func (e *Engine) small(s settings.Settings) (candidate, bool) {
 	name := s.Models.Small
 	if _, ok := s.Models.Entries[name]; !ok {
 		name = s.Models.Default
@@ -88,7 +89,7 @@ func extraction(m candidate, answer int, question, piece string) llm.Request {
 
 // askOnce makes one model call that belongs to a tool call. Its errors are for
 // people.
-func (e *Engine) askOnce(ctx context.Context, s Settings, c tools.Call, m candidate, r llm.Request) (string, error) {
+func (e *Engine) askOnce(ctx context.Context, s settings.Settings, c tools.Call, m candidate, r llm.Request) (string, error) {
 	result, err := e.askSmall(ctx, s, c, m, r)
 	if over, is := errors.AsType[*budgetError](err); is {
 		return "", errors.New(over.text)
@@ -101,7 +102,7 @@ func (e *Engine) askOnce(ctx context.Context, s Settings, c tools.Call, m candid
 
 // askSmall makes one model call beside the turns, within the budget, and stores
 // what it took.
-func (e *Engine) askSmall(ctx context.Context, s Settings, c tools.Call, m candidate, r llm.Request) (llm.Result, error) {
+func (e *Engine) askSmall(ctx context.Context, s settings.Settings, c tools.Call, m candidate, r llm.Request) (llm.Result, error) {
 	provider, err := e.providers.get(m.model)
 	if err != nil {
 		return llm.Result{}, err
@@ -152,9 +153,9 @@ func cutPieces(text string, tokens, n int) (pieces []string, rest int) {
 
 // usageOf is what a call took; a call that failed before the model did anything
 // does not count.
-func usageOf(s Settings, turn store.TurnID, c candidate, r llm.Request, result llm.Result, heard llm.Event, err error) (u store.Usage, counts bool) {
+func usageOf(s settings.Settings, turn store.TurnID, c candidate, r llm.Request, result llm.Result, heard llm.Event, err error) (u store.Usage, counts bool) {
 	u = store.Usage{
-		Day: today(s), Turn: turn, Entry: c.name, Provider: c.model.Provider, Model: c.model.Name,
+		Day: s.Today(), Turn: turn, Entry: c.name, Provider: c.model.Provider, Model: c.model.Name,
 		Tokens: result.Usage, At: time.Now(),
 	}
 	if err != nil {

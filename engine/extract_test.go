@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/tools/web"
 )
@@ -82,7 +82,7 @@ func TestExtractKeepsTheBudget(t *testing.T) {
 	h := build(t)
 	onTheWeb(h)
 	h.settings.Models.Small = "other"
-	h.settings.Models.Budget = engine.Budget{PerDayTokens: 1}
+	h.settings.Models.Budget = settings.Budget{PerDayTokens: 1}
 	address := longText(t)
 	h.model.Push(modeltest.CallTool("http_request", map[string]any{"method": "GET", "url": address, "extract": "the price"}))
 	h.start()

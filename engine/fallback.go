@@ -9,12 +9,13 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 )
 
 // candidate is a model that may answer, by its configured name.
 type candidate struct {
 	name  string
-	model Model
+	model settings.Model
 }
 
 func (c candidate) place() place { return place{c.model.BaseURL, c.model.APIKey, c.model.Name} }
@@ -177,7 +178,7 @@ func (t *turn) candidates() []candidate {
 		}
 	}
 	if len(ready) == 0 {
-		name, m := t.e.modelFor(t.chosen)
+		name, m := t.e.settings().Models.For(t.chosen)
 		return []candidate{{name, m}}
 	}
 	return ready

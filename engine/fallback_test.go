@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/tools"
 )
@@ -17,8 +18,8 @@ import (
 func chain(t *testing.T) *house {
 	t.Helper()
 	h := build(t)
-	h.settings.Models.Entries["claude"] = engine.Model{Provider: "anthropic", Type: "anthropic", BaseURL: h.model.URL, APIKey: "model-key", Name: "claude-x", ContextBudget: 32_000}
-	h.settings.Models.Entries["local"] = engine.Model{Provider: "ollama", Type: "ollama", BaseURL: h.model.URL, APIKey: "model-key", Name: "llama", ContextBudget: 32_000}
+	h.settings.Models.Entries["claude"] = settings.Model{Provider: "anthropic", Type: "anthropic", BaseURL: h.model.URL, APIKey: "model-key", Name: "claude-x", ContextBudget: 32_000}
+	h.settings.Models.Entries["local"] = settings.Model{Provider: "ollama", Type: "ollama", BaseURL: h.model.URL, APIKey: "model-key", Name: "llama", ContextBudget: 32_000}
 	h.settings.Models.Fallback = []string{"claude", "local"}
 	return h
 }
@@ -259,7 +260,7 @@ func usage(t *testing.T, h *house) engine.UsageToday {
 func TestUsageAndCostOfToday(t *testing.T) {
 	h := chain(t)
 	priced := h.settings.Models.Entries["main"]
-	priced.Prices = &engine.Prices{Input: 1, Output: 10, Cached: 0.1}
+	priced.Prices = &settings.Prices{Input: 1, Output: 10, Cached: 0.1}
 	h.settings.Models.Entries["main"] = priced
 	h.settings.Models.Fallback = nil
 	h.model.Push(
@@ -302,15 +303,15 @@ func TestUsageAndCostOfToday(t *testing.T) {
 
 func TestABudgetRefusesClearly(t *testing.T) {
 	for _, c := range []struct {
-		budget engine.Budget
+		budget settings.Budget
 		want   string
 	}{
-		{engine.Budget{PerDayTokens: 1000}, "Today's budget for the model is used up (1050 of 1000 tokens). I can answer again after midnight (UTC), or when the owner raises models.budget.perDayTokens."},
-		{engine.Budget{PerDayUSD: 0.001}, "Today's budget for the model is used up ($0.0015 of $0.0010). I can answer again after midnight (UTC), or when the owner raises models.budget.perDayUSD."},
+		{settings.Budget{PerDayTokens: 1000}, "Today's budget for the model is used up (1050 of 1000 tokens). I can answer again after midnight (UTC), or when the owner raises models.budget.perDayTokens."},
+		{settings.Budget{PerDayUSD: 0.001}, "Today's budget for the model is used up ($0.0015 of $0.0010). I can answer again after midnight (UTC), or when the owner raises models.budget.perDayUSD."},
 	} {
 		h := chain(t)
 		priced := h.settings.Models.Entries["main"]
-		priced.Prices = &engine.Prices{Input: 1, Output: 10}
+		priced.Prices = &settings.Prices{Input: 1, Output: 10}
 		h.settings.Models.Entries["main"] = priced
 		h.settings.Models.Budget, h.settings.Location = c.budget, time.UTC
 		h.model.Push(modeltest.Reply{Text: "one", Usage: &modeltest.Usage{Prompt: 1000, Completion: 50}})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/whitelist"
@@ -98,7 +99,7 @@ func TestTerminalHearsOnlyThatItsMessageIsNotStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Engine{gateway: g, store: st, log: log, settings: func() Settings { return Settings{} }}
+	e := &Engine{gateway: g, store: st, log: log, settings: func() settings.Settings { return settings.Settings{} }}
 	u := gateway.Update{
 		Channel: console.Name, ID: 1, Kind: "message", Address: gateway.Address{Chat: gateway.ChatID{Channel: console.Name}},
 		Message: 1, From: console.User, Raw: []byte(`{"text": "hello"}`),
@@ -116,8 +117,8 @@ func TestTerminalHearsOnlyThatItsMessageIsNotStored(t *testing.T) {
 // bring their model.
 func TestWordsAloneProposesWhatHelps(t *testing.T) {
 	for kind, want := range map[string]bool{"off": false, "onnx": true} {
-		c := Config{Settings: func() Settings {
-			return Settings{Memory: MemorySettings{Embedding: Embedding{Type: kind, Model: "none"}}}
+		c := Config{Settings: func() settings.Settings {
+			return settings.Settings{Memory: settings.Memory{Embedding: settings.Embedding{Type: kind, Model: "none"}}}
 		}}
 		text := EmbeddingText(c)
 		if !strings.HasPrefix(text, "searches by words alone (") || strings.Contains(text, "assets pull") != want {

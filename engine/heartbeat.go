@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/settings"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -20,33 +21,6 @@ import (
 // HeartbeatFile is the file of the workspace that says what the bot looks after
 // by itself.
 const HeartbeatFile = workspace.HeartbeatFile
-
-// Heartbeat is what the bot looks after by itself, as HEARTBEAT.md says.
-type Heartbeat struct {
-	// Every is the time between two runs for a file that holds a text without
-	// tasks, from the end of one to the beginning of the next; 0 is none.
-	Every time.Duration
-	// InjectInto is the chat that gets the results of tasks that name none, in
-	// its text form; empty: they are only logged.
-	InjectInto string
-	// Quiet are the hours in which nothing runs.
-	Quiet QuietHours
-	// PerDayTokens bounds what all runs of a day may take, 0 is no bound.
-	PerDayTokens int
-}
-
-// QuietHours are a part of each day, by the time since midnight. The zero value,
-// and any other whose ends are the same, is none.
-type QuietHours struct{ From, To time.Duration }
-
-// Hold reports whether a time of the wall clock is quiet.
-func (q QuietHours) Hold(wall time.Time) bool {
-	at := time.Duration(wall.Hour())*time.Hour + time.Duration(wall.Minute())*time.Minute + time.Duration(wall.Second())*time.Second
-	if q.From <= q.To {
-		return q.From <= at && at < q.To
-	}
-	return q.From <= at || at < q.To
-}
 
 const (
 	// heartbeatEvery is how often the file is looked at.
@@ -59,7 +33,7 @@ const (
 // planned is what the plan was made of.
 type planned struct {
 	file      workspace.Stamp
-	heartbeat Heartbeat
+	heartbeat settings.Heartbeat
 	zone      string
 }
 
@@ -71,7 +45,7 @@ func (e *Engine) watchHeartbeat(ctx context.Context) error {
 	var on bool
 	for first := true; ; first = false {
 		s := e.settings()
-		now := planned{e.workspace.HeartbeatStamp(), s.Heartbeat, zoneOf(s).String()}
+		now := planned{e.workspace.HeartbeatStamp(), s.Heartbeat, s.Zone().String()}
 		if now != last || on && time.Since(at).Abs() >= heartbeatAnew {
 			h := e.workspace.Heartbeat()
 			on = len(h.Tasks) > 0 || h.Text != ""
@@ -185,7 +159,7 @@ func (e *Engine) beats(ctx context.Context, h workspace.Heartbeat) (all []store.
 // after heartbeat.every.
 func (e *Engine) beat(ctx context.Context, b workspace.Beat, now time.Time) (store.Job, error) {
 	s := e.settings()
-	zone := zoneOf(s)
+	zone := s.Zone()
 	j := store.Job{
 		Kind: store.JobHeartbeat, Name: b.Name, Zone: zone.String(), Misfire: jobs.RunOnce, Origin: "workspace", State: store.JobOn,
 	}
@@ -270,7 +244,7 @@ func (e *Engine) resting(ctx context.Context, j store.Job, r store.Run) (why str
 	if j.Kind != store.JobHeartbeat {
 		return "", 0, nil
 	}
-	if r.Cause != store.CauseHand && s.Heartbeat.Quiet.Hold(time.Now().In(zoneOf(s))) {
+	if r.Cause != store.CauseHand && s.Heartbeat.Quiet.Hold(time.Now().In(s.Zone())) {
 		return "quiet hours", 0, nil
 	}
 	most := s.Heartbeat.PerDayTokens
@@ -288,10 +262,10 @@ func (e *Engine) resting(ctx context.Context, j store.Job, r store.Run) (why str
 }
 
 // heartbeatTokens is what the heartbeat has taken today.
-func (e *Engine) heartbeatTokens(ctx context.Context, s Settings) (spent int, err error) {
-	y, m, d := time.Now().In(zoneOf(s)).Date()
+func (e *Engine) heartbeatTokens(ctx context.Context, s settings.Settings) (spent int, err error) {
+	y, m, d := time.Now().In(s.Zone()).Date()
 	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		spent, err = tx.HeartbeatTokens(time.Date(y, m, d, 0, 0, 0, 0, zoneOf(s)))
+		spent, err = tx.HeartbeatTokens(time.Date(y, m, d, 0, 0, 0, 0, s.Zone()))
 		return err
 	})
 	return spent, err

@@ -91,7 +91,7 @@ func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
 		return author{}, err
 	}
 	for _, u := range updates {
-		if by.person == 0 || !e.settings().owns(chat.Channel, u.From) {
+		if by.person == 0 || !e.settings().Owns(chat.Channel, u.From) {
 			by.person = u.From
 		}
 	}
@@ -103,7 +103,7 @@ func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
 
 // isOwner reports whether an owner, or a person at the machine, wrote a task.
 func (e *Engine) isOwner(a author) bool {
-	return a.home.Channel == "" || isLocal(a.home) || e.settings().owns(a.home.Channel, a.person)
+	return a.home.Channel == "" || isLocal(a.home) || e.settings().Owns(a.home.Channel, a.person)
 }
 
 // attribute says for each wanted task who wrote it, given the one who wrote the

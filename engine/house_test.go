@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/redact"
@@ -31,7 +32,7 @@ type house struct {
 	messenger *messenger
 	model     *modeltest.Server
 	engine    *engine.Engine
-	settings  engine.Settings
+	settings  settings.Settings
 	list      atomic.Pointer[[]int64] // allowedChatIds
 	tools     []tools.Tool
 	// web is what the tools of the web need; nil has none of them.
@@ -72,12 +73,12 @@ func build(t *testing.T) *house {
 	h := &house{t: t, dir: t.TempDir(), messenger: newMessenger(), model: modeltest.Start("model-key"), redact: new(redact.Set), logs: &lockedBuffer{}}
 	h.list.Store(&[]int64{alice, bob, -100})
 	t.Cleanup(h.model.Close)
-	h.settings = engine.Settings{
+	h.settings = settings.Settings{
 		Language: "en", MaxToolCallRounds: 10, MaxConcurrentModelCalls: 4, ContextWindow: 20, MaxOutputChars: 10_000,
-		Streaming: map[string]string{"telegram": engine.StreamEdit}, Owners: map[string][]int64{"telegram": {alice}},
-		Models: engine.Models{
+		Streaming: map[string]string{"telegram": settings.StreamEdit}, Owners: map[string][]int64{"telegram": {alice}},
+		Models: settings.Models{
 			Default: "main", Timeout: 10 * time.Second, Retries: 0,
-			Entries: map[string]engine.Model{
+			Entries: map[string]settings.Model{
 				"main":  {Provider: "test", Type: "openai", BaseURL: h.model.URL + "/v1", APIKey: "model-key", Name: "test-model", ContextBudget: 32_000},
 				"other": {Provider: "test", Type: "openai", BaseURL: h.model.URL + "/v1", APIKey: "model-key", Name: "other-model", ContextBudget: 8_000},
 			},
@@ -107,7 +108,7 @@ func (h *house) start() *house {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.engine, err = engine.New(ctx, engine.Config{
-		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() engine.Settings { return h.settings },
+		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() settings.Settings { return h.settings },
 		OpenFile: file.Opener(file.Config{Workspace: h.workspace()}), Web: h.web,
 		Workspace: h.workspace(), Redact: h.redact, Examine: h.examine, Version: "test", Grace: 200 * time.Millisecond, Log: log,
 	})

@@ -449,7 +449,7 @@ func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 	}
 	var history []store.Message
 	for i := len(before) - 1; i >= 0; i-- {
-		when := before[i].ScheduledAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04")
+		when := before[i].ScheduledAt.In(t.settings.Zone()).Format("2006-01-02 15:04")
 		history = append(history,
 			store.Message{Body: llm.Text(llm.RoleUser, fmt.Sprintf("(the run of %s)\n%s", when, before[i].Message))},
 			store.Message{Body: llm.Text(llm.RoleAssistant, orText(before[i].Result, before[i].Note, "(nothing to report)"))})
@@ -458,7 +458,7 @@ func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 	if j.Target.Channel != "" {
 		delivery = "What you answer is delivered to the chat " + reachable(j.Target).Chat.String() + "."
 	}
-	note := strings.NewReplacer("{kind}", kindName(j), "{name}", j.Name, "{due}", r.ScheduledAt.In(zoneOf(t.settings)).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runNote))
+	note := strings.NewReplacer("{kind}", kindName(j), "{name}", j.Name, "{due}", r.ScheduledAt.In(t.settings.Zone()).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runNote))
 	task := t.withNow(llm.Text(llm.RoleUser, j.Message))
 	task.Blocks = append(task.Blocks, llm.Block{Text: note})
 	t.past, _ = t.window(history, t.room()-t.e.estimates.message(task))

@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 )
 
 // TestRunIsStoredOnceByManyTries begins and ends a run on a disk that takes the
@@ -62,7 +63,7 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 		b, err = storeBegin(tx, r, store.Turn{Address: workplace(j), Origin: "scheduled"})
 		return err
 	})
-	e := &Engine{settings: func() Settings { return Settings{} }}
+	e := &Engine{settings: func() settings.Settings { return settings.Settings{} }}
 	done := &turn{row: b.turn, spent: []store.Usage{{Day: "2026-01-31", Turn: b.turn.ID, Tokens: llm.Usage{Input: 100, Output: 10}, Cost: 5}}}
 	third(func(tx *store.Tx) error {
 		ended := b.run

@@ -218,7 +218,7 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 // take removes what makes up the next turn: one command, or the messages up to
 // the next command, as many as half of the model's budget holds.
 func (e *Engine) take(l *lane) []item {
-	_, model := e.modelFor("")
+	_, model := e.settings().Models.For("")
 	budget := max(model.ContextBudget, minBudget) / 2
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/guide"
@@ -25,7 +26,7 @@ import (
 type lent struct {
 	skills *workspace.Skills
 	// model is the model that answers in a chat.
-	model func(ctx context.Context, chat string) (name string, m Model)
+	model func(ctx context.Context, chat string) (name string, m settings.Model)
 	// servers are how the MCP servers do.
 	servers func() []mcp.Status
 	// gone says why a chat cannot be reached any more, empty while it can.
@@ -45,7 +46,7 @@ func ownTools(c Config, l lent) []tools.Tool {
 	all := slices.Concat(
 		message.New(message.Config{
 			Door:     door{c.Gateway, l.gone},
-			Location: func() *time.Location { return zoneOf(c.Settings()) },
+			Location: func() *time.Location { return c.Settings().Zone() },
 			OpenFile: c.OpenFile,
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}, Search: l.memory.SearchDocs}),
@@ -184,7 +185,7 @@ func (b body) Stats(ctx context.Context) ([]self.Entry, error) {
 	}
 	backup := "none"
 	if !s.Backup.At.IsZero() {
-		backup = s.Backup.At.In(zoneOf(b.config.Settings())).Format("2006-01-02 15:04")
+		backup = s.Backup.At.In(b.config.Settings().Zone()).Format("2006-01-02 15:04")
 	}
 	remembered, err := b.lent.memory.stats(ctx)
 	if err != nil {

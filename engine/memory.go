@@ -4,49 +4,23 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/tools/guide"
 	"klawbot/tools/recall"
 	"klawbot/tools/screen"
 )
 
-// MemorySettings say how things are kept and found.
-type MemorySettings struct {
-	Embedding Embedding
-	// ChunkSize and ChunkOverlap say how texts are cut, in tokens; 0 means 400
-	// and 80.
-	ChunkSize, ChunkOverlap int
-	// TopK is how much a search of a person finds.
-	TopK int
-	// Fusion is how the two sides of the search come together: score or rrf.
-	Fusion     string
-	AutoRecall AutoRecall
-}
-
-// AutoRecall says what the model is reminded of without asking.
-type AutoRecall struct {
-	Enabled bool
-	// TopK and MaxTokens bound it; MinScore is how near a text must be, 0 to 1.
-	TopK, MaxTokens int
-	MinScore        float64
-}
-
-// owns reports whether a person is an owner on a channel.
-func (s Settings) owns(channel string, user int64) bool {
-	return slices.Contains(s.Owners[channel], user)
-}
-
 // remembering lends the memory to the tools, the chats and the command line.
 type remembering struct {
 	// open returns the database, or why there is none.
 	open     func() (*store.Store, error)
-	settings func() Settings
+	settings func() settings.Settings
 	embedder *embedder
 	core     *memory.Core
 	files    *memory.Files
@@ -71,7 +45,7 @@ var _ recall.Memory = (*remembering)(nil)
 func newRemembering(c Config, open func() (*store.Store, error)) *remembering {
 	r := &remembering{
 		open: open, settings: c.Settings, quiet: new(quiet), log: c.Log, core: memory.NewCore(c.Dir),
-		embedder: &embedder{settings: func() Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP, secrets: c.Redact},
+		embedder: &embedder{settings: func() settings.Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP, secrets: c.Redact},
 		messages: make(chan struct{}, 1), waiting: make(chan struct{}, 1), docs: make(chan struct{}, 1),
 		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c) }),
 	}

@@ -88,7 +88,7 @@ func (d *Data) ListMemories(ctx context.Context, limit int) (list []KeptMemory, 
 	if d.missing != nil {
 		return nil, nil
 	}
-	zone := zoneOf(d.memory.settings())
+	zone := d.memory.settings().Zone()
 	err = d.store.Read(ctx, func(tx *store.Tx) error {
 		all, err := tx.Memories(limit)
 		for _, m := range all {

@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
@@ -25,7 +26,7 @@ type Data struct {
 	store    *store.Store
 	missing  error
 	config   store.Config
-	settings func() Settings
+	settings func() settings.Settings
 	gateway  *gateway.Gateway
 	executor *tools.Executor
 	web      *web.Web

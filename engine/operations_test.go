@@ -14,6 +14,7 @@ import (
 
 	"klawbot/engine"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/redact"
@@ -22,7 +23,7 @@ import (
 
 // bare is an engine without a model, for tests in a bubble: nothing in it uses
 // the network.
-func bare(t *testing.T, dir string, s engine.Settings) *engine.Engine {
+func bare(t *testing.T, dir string, s settings.Settings) *engine.Engine {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	g, err := gateway.New(gateway.Config{
@@ -34,7 +35,7 @@ func bare(t *testing.T, dir string, s engine.Settings) *engine.Engine {
 		t.Fatal(err)
 	}
 	e, err := engine.New(t.Context(), engine.Config{
-		Dir: dir, Gateway: g, HTTP: http.DefaultClient, Settings: func() engine.Settings { return s },
+		Dir: dir, Gateway: g, HTTP: http.DefaultClient, Settings: func() settings.Settings { return s },
 		Workspace: filepath.Join(dir, "workspace"), Redact: new(redact.Set), Version: "test", Log: log,
 	})
 	if err != nil {
@@ -46,7 +47,7 @@ func bare(t *testing.T, dir string, s engine.Settings) *engine.Engine {
 func TestBackupsAreMadeHourlyAndRotated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		e := bare(t, dir, engine.Settings{BackupEvery: time.Hour, BackupKeep: 3})
+		e := bare(t, dir, settings.Settings{Backup: settings.Backups{Every: time.Hour, Keep: 3}})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- e.Run(ctx) }()
@@ -81,7 +82,7 @@ func TestBackupsAreMadeHourlyAndRotated(t *testing.T) {
 func TestNoBackupsWhenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		e := bare(t, dir, engine.Settings{})
+		e := bare(t, dir, settings.Settings{})
 		ctx, stop := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer stop()
 		if err := errors.Join(e.Run(ctx), e.Close()); err != nil {
@@ -170,7 +171,7 @@ func TestProbeTools(t *testing.T) {
 			server := modeltest.Start("k")
 			defer server.Close()
 			server.Push(c.replies...)
-			m := engine.Model{Provider: "test", Type: "openai", BaseURL: server.URL + "/v1", APIKey: "k", Name: "test-model"}
+			m := settings.Model{Provider: "test", Type: "openai", BaseURL: server.URL + "/v1", APIKey: "k", Name: "test-model"}
 			calls, err := engine.ProbeTools(t.Context(), http.DefaultClient, m)
 			if calls != c.calls || (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 				t.Errorf("got %v, %v, want %v, %q", calls, err, c.calls, c.fault)

@@ -90,7 +90,7 @@ func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, c tools.C
 	if n.Cron != "" && n.At != "" {
 		return refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
 	}
-	usual := zoneOf(s.settings())
+	usual := s.settings().Zone()
 	zone, err := jobs.ParseZone(cmp.Or(n.TZ, j.Zone), usual)
 	if err != nil {
 		return refuse(tools.Validation, "%v", err)

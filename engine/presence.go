@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 )
 
@@ -81,7 +82,7 @@ func newPresence(e *Engine, t *turn) *presence {
 // own that goes when the result comes.
 func (p *presence) startQuietly(name string) {
 	p.sign, p.quiet = "⏳ "+asName(name)+placeholderText, true
-	p.start(StreamOff)
+	p.start(settings.StreamOff)
 }
 
 // start begins to show the turn. The placeholder comes only when the turn lasts; one
@@ -99,16 +100,16 @@ func (p *presence) start(streaming string) {
 
 // show shows what there is to show until ctx ends.
 func (p *presence) show(ctx context.Context, streaming string) {
-	if streaming == StreamDraft && p.state == placeholderNone {
+	if streaming == settings.StreamDraft && p.state == placeholderNone {
 		if !p.drafts(ctx) {
 			return
 		}
-		streaming = StreamEdit
+		streaming = settings.StreamEdit
 	}
 	if !p.place(ctx, streaming) {
 		return
 	}
-	err := p.grow(ctx, growth{streaming: streaming != StreamOff, shown: p.sign, show: func(ctx context.Context, part gateway.Part) error {
+	err := p.grow(ctx, growth{streaming: streaming != settings.StreamOff, shown: p.sign, show: func(ctx context.Context, part gateway.Part) error {
 		return p.e.gateway.Edit(ctx, p.to, p.id, part)
 	}})
 	if err != nil {
@@ -222,7 +223,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 	if !pause(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
 	}
-	if streaming != StreamEdit {
+	if streaming != settings.StreamEdit {
 		select {
 		case <-ctx.Done():
 			return false

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/settings"
 )
 
 // modelNamesShown bounds the names in an error about an unknown model.
@@ -19,7 +20,7 @@ const modelNamesShown = 5
 
 // Probe asks a model for one real answer and returns it. An error is one line
 // for the owner that says what to do; errors.Is finds ctx's.
-func Probe(ctx context.Context, client *http.Client, m Model) (string, error) {
+func Probe(ctx context.Context, client *http.Client, m settings.Model) (string, error) {
 	provider, err := newProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", err
@@ -38,7 +39,7 @@ func Probe(ctx context.Context, client *http.Client, m Model) (string, error) {
 
 // CheckModel asks the endpoint of a model, without a completion, whether it is
 // there, takes the key and lists the model. Errors are as of Probe.
-func CheckModel(ctx context.Context, client *http.Client, m Model) error {
+func CheckModel(ctx context.Context, client *http.Client, m settings.Model) error {
 	provider, err := newProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func (e *modelError) Error() string { return e.text }
 func (e *modelError) Unwrap() error { return e.err }
 
 // explain turns the error of a model call into a line for the owner.
-func explain(m Model, err error) error {
+func explain(m settings.Model, err error) error {
 	var e *llm.Error
 	if err == nil || !errors.As(err, &e) {
 		return err
@@ -101,7 +102,7 @@ func explain(m Model, err error) error {
 }
 
 // advice says what an error means and what to do, by its kind.
-func advice(kind llm.ErrorKind, m Model) string {
+func advice(kind llm.ErrorKind, m settings.Model) string {
 	switch kind {
 	case llm.Auth:
 		return fmt.Sprintf("the key is refused; check models.providers.%s.apiKey", m.Provider)
@@ -124,7 +125,7 @@ func advice(kind llm.ErrorKind, m Model) string {
 }
 
 // ending reminds of what is often missing at the end of an address.
-func ending(m Model) string {
+func ending(m settings.Model) string {
 	if m.Type == "openai" {
 		return ", and that baseURL ends in /v1"
 	}
@@ -132,7 +133,7 @@ func ending(m Model) string {
 }
 
 // address is where a model is, without what may be secret in a URL.
-func address(m Model) string {
+func address(m settings.Model) string {
 	u, err := url.Parse(m.BaseURL)
 	if err != nil || u.Host == "" {
 		return m.Provider

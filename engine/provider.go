@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/llm/ollama"
 	"klawbot/engine/internal/llm/openai"
 	"klawbot/engine/internal/llm/script"
+	"klawbot/engine/settings"
 	"klawbot/internal/redact"
 )
 
@@ -47,7 +48,7 @@ type endpoint struct {
 	Idle                                  time.Duration
 }
 
-func (p *providers) get(m Model) (llm.Provider, error) {
+func (p *providers) get(m settings.Model) (llm.Provider, error) {
 	idle := p.idle()
 	from, err := json.Marshal(endpoint{m.Provider, m.Type, m.BaseURL, m.APIKey, m.Name, m.Compat, idle})
 	if err != nil {
@@ -72,7 +73,7 @@ func (p *providers) get(m Model) (llm.Provider, error) {
 }
 
 // newProvider builds the provider of a model. It does not connect.
-func newProvider(m Model, client *http.Client, idle time.Duration, log *slog.Logger) (llm.Provider, error) {
+func newProvider(m settings.Model, client *http.Client, idle time.Duration, log *slog.Logger) (llm.Provider, error) {
 	compat, err := json.Marshal(m.Compat)
 	if err != nil {
 		return nil, fmt.Errorf("compat: %w", err)

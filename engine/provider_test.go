@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/settings"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/modeltest"
 )
@@ -25,7 +26,7 @@ func newProviders() *providers {
 
 func TestProvidersAreKeptWhileTheirConfigurationIs(t *testing.T) {
 	p := newProviders()
-	m := Model{Provider: "p", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "m", MaxTokens: 5, Compat: map[string]any{"streamUsage": false}}
+	m := settings.Model{Provider: "p", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "m", MaxTokens: 5, Compat: map[string]any{"streamUsage": false}}
 	first, err := p.get(m)
 	if err != nil {
 		t.Fatal(err)
@@ -34,10 +35,10 @@ func TestProvidersAreKeptWhileTheirConfigurationIs(t *testing.T) {
 	if again, err := p.get(m); err != nil || again != first {
 		t.Errorf("the same endpoint was built again: %v", err)
 	}
-	for name, change := range map[string]func(*Model){
-		"key":     func(m *Model) { m.APIKey = "k" },
-		"address": func(m *Model) { m.BaseURL = "http://127.0.0.1:2/v1" },
-		"compat":  func(m *Model) { m.Compat = nil },
+	for name, change := range map[string]func(*settings.Model){
+		"key":     func(m *settings.Model) { m.APIKey = "k" },
+		"address": func(m *settings.Model) { m.BaseURL = "http://127.0.0.1:2/v1" },
+		"compat":  func(m *settings.Model) { m.Compat = nil },
 	} {
 		changed := m
 		change(&changed)
@@ -52,7 +53,7 @@ func TestProvidersSayWhatIsWrong(t *testing.T) {
 	if err := os.WriteFile(file, []byte("user\n\tshout x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for want, m := range map[string]Model{
+	for want, m := range map[string]settings.Model{
 		`type "telepathy"`:      {Type: "telepathy"},
 		"no http or https":      {Type: "openai", BaseURL: "nowhere"},
 		"compat: ":              {Type: "openai", Compat: map[string]any{"streamUsag": true}},
@@ -75,7 +76,7 @@ func TestProbe(t *testing.T) {
 	s := modeltest.Start("right")
 	defer s.Close()
 	client := httpclient.New(httpclient.Options{})
-	m := Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", APIKey: "right", Name: "test-model"}
+	m := settings.Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", APIKey: "right", Name: "test-model"}
 	if answer, err := Probe(t.Context(), client, m); err != nil || answer != "OK" {
 		t.Errorf("%q %v", answer, err)
 	}
@@ -83,7 +84,7 @@ func TestProbe(t *testing.T) {
 	if _, err := Probe(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "without a word") {
 		t.Errorf("an empty answer: %v", err)
 	}
-	if answer, err := Probe(t.Context(), client, Model{Type: "script"}); err != nil || !strings.Contains(answer, "script") {
+	if answer, err := Probe(t.Context(), client, settings.Model{Type: "script"}); err != nil || !strings.Contains(answer, "script") {
 		t.Errorf("the demo: %q %v", answer, err)
 	}
 }
@@ -92,7 +93,7 @@ func TestCheckModel(t *testing.T) {
 	s := modeltest.Start("")
 	defer s.Close()
 	client := httpclient.New(httpclient.Options{})
-	m := Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", Name: "qwen3"}
+	m := settings.Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", Name: "qwen3"}
 	s.SetModels("qwen3:latest", "b", "c", "d", "e", "f")
 	if err := CheckModel(t.Context(), client, m); err != nil {
 		t.Error(err)
@@ -105,7 +106,7 @@ func TestCheckModel(t *testing.T) {
 	if err := CheckModel(t.Context(), client, m); err != nil {
 		t.Errorf("a server that lists nothing: %v", err)
 	}
-	if err := CheckModel(t.Context(), client, Model{Type: "script"}); err != nil {
+	if err := CheckModel(t.Context(), client, settings.Model{Type: "script"}); err != nil {
 		t.Error(err)
 	}
 	if s.Completions() != nil {
@@ -117,12 +118,12 @@ func TestModelErrorsAreForPeople(t *testing.T) {
 	s := modeltest.Start("right")
 	defer s.Close()
 	client := httpclient.New(httpclient.Options{})
-	m := Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", APIKey: "right", Name: "m"}
+	m := settings.Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", APIKey: "right", Name: "m"}
 	wrong, gone := m, m
 	wrong.APIKey = "canary-key"
 	gone.BaseURL = "http://127.0.0.1:1/v1"
 	for _, c := range []struct {
-		model Model
+		model settings.Model
 		reply modeltest.Reply
 		want  string
 	}{

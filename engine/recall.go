@@ -28,7 +28,7 @@ func (r *remembering) scope(c tools.Call, kinds ...store.Kind) (store.Scope, err
 	if err != nil {
 		return s, err
 	}
-	if c.Origin == tools.OriginPerson && (chat.ID == 0 || chat.ID == c.User && r.settings().owns(chat.Channel, c.User)) {
+	if c.Origin == tools.OriginPerson && (chat.ID == 0 || chat.ID == c.User && r.settings().Owns(chat.Channel, c.User)) {
 		return s, nil // in a private chat: what an owner finds elsewhere, others read
 	}
 	s.Channel, s.Chat, s.Shared = chat.Channel, chat.ID, true
@@ -75,7 +75,7 @@ func (r *remembering) search(ctx context.Context, c tools.Call, q memory.Query) 
 	if err != nil {
 		return nil, err
 	}
-	zone := zoneOf(r.settings())
+	zone := r.settings().Zone()
 	hits := make([]recall.Hit, len(found))
 	for i, h := range found {
 		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: ofOthers(h, c.Chat)}
@@ -232,4 +232,4 @@ func (r *remembering) File(name, day string) (string, error) {
 }
 
 // Today is the present day where the user lives.
-func (r *remembering) Today() time.Time { return time.Now().In(zoneOf(r.settings())) }
+func (r *remembering) Today() time.Time { return time.Now().In(r.settings().Zone()) }

@@ -100,7 +100,7 @@ func (e *Engine) Subagents() job.Subagents { return e.schedules }
 
 // remind sets a reminder: the answer, and the change that goes with it.
 func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
-	zone, language := zoneOf(e.settings()), e.settings().Language
+	zone, language := e.settings().Zone(), e.settings().Language
 	at, what, err := jobs.ParseReminder(it.msg.Args, it.msg.Time, zone)
 	switch {
 	case jobs.Recurs(it.msg.Args):
@@ -272,7 +272,7 @@ func (e *Engine) nextText(j store.Job) string {
 	if len(next) == 0 {
 		return "–"
 	}
-	zone, err := jobs.ParseZone(j.Zone, zoneOf(e.settings()))
+	zone, err := jobs.ParseZone(j.Zone, e.settings().Zone())
 	if err != nil {
 		zone = time.UTC
 	}
@@ -289,7 +289,7 @@ func (e *Engine) logText(tx *store.Tx, j store.Job) (string, error) {
 	if len(runs) == 0 {
 		return e.say(locale.ScheduleNoRuns, j.Name), nil
 	}
-	zone := zoneOf(e.settings())
+	zone := e.settings().Zone()
 	var lines []string
 	for _, r := range runs {
 		line := r.ScheduledAt.In(zone).Format("2006-01-02 15:04") + "  " + string(r.State)

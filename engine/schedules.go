@@ -13,30 +13,11 @@ import (
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
-
-// Scheduler bounds what runs by itself.
-type Scheduler struct {
-	// MisfireThreshold is how late a run may begin and still be in time;
-	// MisfireGrace how late it may be made up for, 0 for however late.
-	MisfireThreshold, MisfireGrace time.Duration
-	// RunTimeout is how long a run may take; the time of people does not count.
-	// 0 is 5 minutes.
-	RunTimeout time.Duration
-	// MinInterval is the shortest time between two runs of a job that a chat may
-	// ask for.
-	MinInterval time.Duration
-	// MaxSubagents is how many subagents there may be at one time; 0 is 5.
-	MaxSubagents int
-	// RunTokens is how many tokens a run may take with its subagents, a subagent
-	// too; 0 is no bound.
-	RunTokens int
-	// History is how many completed runs of the same name a run knows.
-	History int
-}
 
 const (
 	// maxJobs is how many jobs there may be, maxChatJobs how many of one chat
@@ -54,7 +35,7 @@ type schedules struct {
 	// open returns the database, or why there is none.
 	open     func() (*store.Store, error)
 	gateway  *gateway.Gateway
-	settings func() Settings
+	settings func() settings.Settings
 	// changed tells the scheduler of this process.
 	changed func()
 	// toCron asks a model for the cron expression that words mean; nil or

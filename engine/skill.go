@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools/guide"
 	"klawbot/tools/mcp"
@@ -29,14 +30,14 @@ func skillDirs(c Config) map[workspace.Source]string {
 }
 
 // modelIn is the model that answers in a chat, named in its text form.
-func (e *Engine) modelIn(ctx context.Context, chat string) (string, Model) {
+func (e *Engine) modelIn(ctx context.Context, chat string) (string, settings.Model) {
 	var chosen string
 	if id, err := gateway.ParseChatID(chat); err == nil {
 		if s, err := e.session(ctx, stored(gateway.Address{Chat: id})); err == nil {
 			chosen = s.Model
 		}
 	}
-	return e.modelFor(chosen)
+	return e.settings().Models.For(chosen)
 }
 
 // withoutSkills takes the texts of skills out of the history: a skill counts in
@@ -136,7 +137,7 @@ func (d *Data) lent(c Config) lent {
 			return goneIn(ctx, d.store, id)
 		},
 		skills: d.skills, schedules: d.planned(c), memory: d.memory,
-		model: func(context.Context, string) (string, Model) {
+		model: func(context.Context, string) (string, settings.Model) {
 			m := c.Settings().Models
 			return m.Default, m.Entries[m.Default]
 		},

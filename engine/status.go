@@ -52,7 +52,7 @@ type Database struct {
 
 // Status reports how the bot is doing.
 func (e *Engine) Status(ctx context.Context) (Status, error) {
-	name, _ := e.modelFor("")
+	name, _ := e.settings().Models.For("")
 	s := Status{
 		Version: e.version, Uptime: time.Since(e.started), Channels: e.gateway.Health(), Model: name,
 		Backup: e.backups.report(),
@@ -143,8 +143,8 @@ func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
 	}
 	model, since := s.Model, "-"
 	if session, err := e.session(ctx, it.row.Address); err == nil {
-		model, _ = e.modelFor(session.Model)
-		since = session.StartedAt.In(zoneOf(e.settings())).Format("2006-01-02 15:04")
+		model, _ = e.settings().Models.For(session.Model)
+		since = session.StartedAt.In(e.settings().Zone()).Format("2006-01-02 15:04")
 	}
 	if model == "" {
 		model = "-"
@@ -177,7 +177,7 @@ func (e *Engine) channelLines(all []gateway.Health) string {
 func (e *Engine) storageLines(s Status) string {
 	backup := "-"
 	if !s.Backup.At.IsZero() {
-		backup = s.Backup.At.In(zoneOf(e.settings())).Format("2006-01-02 15:04")
+		backup = s.Backup.At.In(e.settings().Zone()).Format("2006-01-02 15:04")
 	}
 	return "\n" + e.say(locale.Storage, s.Database.State, backup)
 }

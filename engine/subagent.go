@@ -35,7 +35,7 @@ func (s *schedules) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Su
 	}
 	now := time.Now().Truncate(time.Millisecond)
 	j := store.Job{
-		Kind: store.JobSpawn, Name: strings.TrimSpace(t.Name), Home: who.home, Creator: who.user, At: now, Zone: zoneOf(s.settings()).String(),
+		Kind: store.JobSpawn, Name: strings.TrimSpace(t.Name), Home: who.home, Creator: who.user, At: now, Zone: s.settings().Zone().String(),
 		// Its one time has come, so that nothing but its run is left to do.
 		State: store.JobDone, Origin: cmp.Or(string(c.Origin), "command"), Parent: store.TurnID(c.Turn),
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
@@ -42,11 +41,4 @@ func toolbox(c Config, l lent) (*tools.Executor, error) {
 func (t *turn) inDoubt(c tools.Call) bool {
 	found, _, ok := t.executor.Registry().Find(c.Name)
 	return ok && found.Spec().Alters(c.Arguments) && !found.Spec().Atomic
-}
-
-func zoneOf(s Settings) *time.Location {
-	if s.Location == nil {
-		return time.UTC
-	}
-	return s.Location
 }

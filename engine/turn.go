@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -24,7 +25,7 @@ import (
 type turn struct {
 	e        *Engine
 	row      store.Turn
-	settings Settings
+	settings settings.Settings
 	// executor has the tools as they were when the turn began.
 	executor *tools.Executor
 	log      *slog.Logger
@@ -195,7 +196,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 
 func (t *turn) streaming() string {
 	if t.directed != nil || t.settings.Models.Default == "" || t.job != nil {
-		return StreamOff
+		return settings.StreamOff
 	}
 	return t.settings.Streaming[t.row.Address.Channel]
 }
@@ -424,7 +425,7 @@ func (t *turn) label(text string) string {
 // line: code, headings, lists, quotes and tables.
 var blockStart = regexp.MustCompile("^(```|~~~|#{1,6} |[-*+] |\\d+[.)] |>|\\|)")
 
-func label(s Settings, text string) string {
+func label(s settings.Settings, text string) string {
 	if s.Models.Default != "" {
 		return text
 	}

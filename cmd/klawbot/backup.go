@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/httpclient"
 )
 
@@ -81,6 +82,6 @@ func (a *app) engineConfig() (engine.Config, error) {
 func bare(l *live, f folders, log *slog.Logger) engine.Config {
 	return engine.Config{
 		Dir: f.data, Workspace: f.workspace, Version: version, Log: log, HTTP: httpclient.New(httpclient.Options{Proxy: true}),
-		Settings: func() engine.Settings { return l.current.Load().engine }, Assets: assetDirs(f.data),
+		Settings: func() settings.Settings { return l.current.Load().engine }, Assets: assetDirs(f.data),
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/modeltest"
@@ -32,7 +33,7 @@ type bubble struct {
 	model    *modeltest.Server
 	dir      string
 	// Before start the test may change these.
-	settings engine.Settings
+	settings settings.Settings
 	chats    []int64
 	tools    []tools.Tool
 	limits   telegram.Limits
@@ -78,10 +79,10 @@ func inBubbleWith(t *testing.T, dir string, fake telegramtest.Config, test func(
 		b.telegram.AddChat(telegramtest.Chat{ID: anna}, telegramtest.Open)
 		b.telegram.AddChat(telegramtest.Chat{ID: bruno}, telegramtest.Open)
 		b.telegram.AddChat(telegramtest.Chat{ID: family, Type: "group", Title: "Family"}, telegramtest.Open)
-		b.settings = engine.Settings{
+		b.settings = settings.Settings{
 			Language: "en", MaxToolCallRounds: 10, MaxConcurrentModelCalls: 8, ContextWindow: 4, MaxOutputChars: 10_000,
-			Streaming: map[string]string{"telegram": engine.StreamEdit}, Owners: map[string][]int64{"telegram": {bruno}},
-			Models: engine.Models{Default: "main", Timeout: 20 * time.Second, Retries: 3, Entries: map[string]engine.Model{
+			Streaming: map[string]string{"telegram": settings.StreamEdit}, Owners: map[string][]int64{"telegram": {bruno}},
+			Models: settings.Models{Default: "main", Timeout: 20 * time.Second, Retries: 3, Entries: map[string]settings.Model{
 				"main": {Provider: "test", Type: "openai", BaseURL: "http://model.test/v1", APIKey: canaryKey, Name: "test-model", ContextBudget: 32_000},
 			}},
 		}
@@ -94,14 +95,14 @@ func inBubbleWith(t *testing.T, dir string, fake telegramtest.Config, test func(
 }
 
 // now are the settings of this moment.
-func (b *bubble) now() engine.Settings {
+func (b *bubble) now() settings.Settings {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.settings
 }
 
 // change changes the settings of a bot that runs.
-func (b *bubble) change(f func(*engine.Settings)) {
+func (b *bubble) change(f func(*settings.Settings)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f(&b.settings)

@@ -26,7 +26,6 @@ var largeTypes = map[string]typeSize{
 	"cmd/klawbot.app":            {139, 8},
 	"engine.Config":              {1, 23},
 	"engine.Engine":              {194, 41},
-	"engine.Settings":            {1, 21},
 	"engine.turn":                {84, 36},
 	"engine/internal/jobs.words": {5, 30},
 	"engine/internal/store.Job":  {1, 23}, // a row of a table

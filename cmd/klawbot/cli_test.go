@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway/console"
 )
 
@@ -34,8 +34,8 @@ func TestGuessTimezone(t *testing.T) {
 func TestSettingsLeaveOutModelsThatCannotBeCalled(t *testing.T) {
 	l := mustParse(t, "models: {default: main, providers: {home: {baseURL: 'http://127.0.0.1:1/v1'}}, entries: {main: {provider: openai, model: a}, b: {provider: home, model: b}}}")
 	got := l.models()
-	want := engine.Models{
-		Entries: map[string]engine.Model{
+	want := settings.Models{
+		Entries: map[string]settings.Model{
 			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000},
 		},
 		Timeout: 2 * time.Minute, Retries: 3,
@@ -60,7 +60,7 @@ func TestWhitelistStaysClosed(t *testing.T) {
 }
 
 func TestNewConfigurationReadsBack(t *testing.T) {
-	m := newModel(engine.Model{Provider: "my: server", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: `k"e'y #1`, Name: "qwen3:8b"})
+	m := newModel(settings.Model{Provider: "my: server", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: `k"e'y #1`, Name: "qwen3:8b"})
 	s := &setup{chosen: &m, token: "1:abc", apiURL: "http://127.0.0.1:2", timezone: "UTC", allowed: []int64{-5, 6}, owners: []int64{6}}
 	environ := []string{"TELEGRAM_BOT_TOKEN=1:abc"}
 	text := s.yaml("", environ)

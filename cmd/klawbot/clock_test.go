@@ -48,7 +48,7 @@ func (j *clockJump) clock(ahead time.Duration) telegramtest.Config {
 }
 
 func (j *clockJump) settings(b *bubble) {
-	b.settings.BackupEvery, b.settings.BackupKeep = time.Hour, 2
+	b.settings.Backup.Every, b.settings.Backup.Keep = time.Hour, 2
 	b.settings.Models.Budget.PerDayTokens = 1_000_000
 	<-time.After(j.ahead + j.passed)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v3"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/redact"
 )
 
@@ -169,12 +169,12 @@ func TestModelsOfAllKinds(t *testing.T) {
   budget: {perDayUSD: 2.5, perDayTokens: 1000}
 `, "ANTHROPIC_API_KEY=key-of-the-test")
 	m := l.Config.models()
-	want := engine.Models{
-		Default: "claude", Fallback: []string{"local"}, Budget: engine.Budget{PerDayUSD: 2.5, PerDayTokens: 1000}, Timeout: 2 * time.Minute, Retries: 3,
-		Entries: map[string]engine.Model{
+	want := settings.Models{
+		Default: "claude", Fallback: []string{"local"}, Budget: settings.Budget{PerDayUSD: 2.5, PerDayTokens: 1000}, Timeout: 2 * time.Minute, Retries: 3,
+		Entries: map[string]settings.Model{
 			"claude": {
 				Provider: "anthropic", Type: "anthropic", BaseURL: "https://api.anthropic.com", APIKey: "key-of-the-test", Name: "x",
-				MaxTokens: 4096, ContextBudget: 32000, Prices: &engine.Prices{Input: 3, Output: 15, Cached: 3},
+				MaxTokens: 4096, ContextBudget: 32000, Prices: &settings.Prices{Input: 3, Output: 15, Cached: 3},
 			},
 			"local": {Provider: "home", Type: "ollama", BaseURL: "http://127.0.0.1:11434", Name: "z", MaxTokens: 4096, ContextBudget: 32000},
 		},
@@ -182,7 +182,7 @@ func TestModelsOfAllKinds(t *testing.T) {
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Error(diff)
 	}
-	if p := l.Config.Models.Entries["gpt"].prices(); *p != (engine.Prices{Input: 0.25, Output: 2}) {
+	if p := l.Config.Models.Entries["gpt"].prices(); *p != (settings.Prices{Input: 0.25, Output: 2}) {
 		t.Errorf("a price of 0 is a price: %+v", *p)
 	}
 	for _, wrong := range []string{"{inputPerM: -1}", "{input: 1}", "{inputPerM: dear}"} {

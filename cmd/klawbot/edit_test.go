@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"io"
 	"strconv"
 	"sync"
+
+	"github.com/google/go-cmp/cmp"
 
 	"klawbot/internal/redact"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
@@ -89,7 +89,7 @@ func (x *trouble) hit(c telegramtest.Call) *telegramtest.Fault {
 // time, while people write. No answer is lost, none comes twice without the mark,
 // and the bot waits as long as it is told to.
 func TestTelegramFaults(t *testing.T) {
-	for i, streaming := range []string{engine.StreamEdit, engine.StreamOff, engine.StreamDraft} {
+	for i, streaming := range []string{settings.StreamEdit, settings.StreamOff, settings.StreamDraft} {
 		t.Run(streaming, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, telegramtest.Config{Journal: 1_000_000}, func(t *testing.T, b *bubble) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 	"klawbot/tools"
@@ -107,7 +107,7 @@ func TestHeartbeatNoticesAChange(t *testing.T) {
 func TestHeartbeatOfText(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		scheduled(b)
-		b.settings.Heartbeat = engine.Heartbeat{Every: time.Hour, InjectInto: "telegram_11"}
+		b.settings.Heartbeat = settings.Heartbeat{Every: time.Hour, InjectInto: "telegram_11"}
 		var times []string
 		b.model.Respond(func(r modeltest.Request) modeltest.Reply {
 			times = append(times, time.Now().UTC().Format("15:04"))
@@ -126,7 +126,7 @@ func TestHeartbeatOfText(t *testing.T) {
 		if got := strings.Join(times, " "); got != "01:00 02:02 03:04 09:30" {
 			t.Errorf("it ran at %s", got)
 		}
-		b.change(func(s *engine.Settings) { s.Heartbeat.Every = 0 })
+		b.change(func(s *settings.Settings) { s.Heartbeat.Every = 0 })
 		<-time.After(5 * time.Hour)
 		if len(times) != 4 {
 			t.Errorf("after it was turned off it ran at %q", times)
@@ -138,7 +138,7 @@ func TestHeartbeatRests(t *testing.T) {
 	t.Run("in quiet hours", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 			scheduled(b)
-			b.settings.Heartbeat = engine.Heartbeat{Quiet: engine.QuietHours{From: 22 * time.Hour, To: 7 * time.Hour}}
+			b.settings.Heartbeat = settings.Heartbeat{Quiet: settings.QuietHours{From: 22 * time.Hour, To: 7 * time.Hour}}
 			times := b.looks()
 			b.heartbeat(strings.Replace(look, "0 9 *", "0 6,7,21,22 *", 1))
 			b.start()
@@ -159,7 +159,7 @@ func TestHeartbeatRests(t *testing.T) {
 	t.Run("when its tokens are used up", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 			scheduled(b)
-			b.settings.Heartbeat = engine.Heartbeat{PerDayTokens: 1}
+			b.settings.Heartbeat = settings.Heartbeat{PerDayTokens: 1}
 			times := b.looks()
 			b.heartbeat(strings.Replace(look, "0 9 *", "0 * *", 1))
 			b.start()

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 )
 
 // heartbeat is what the engine looks after by itself.
-func (c *Config) heartbeat() engine.Heartbeat {
-	h := engine.Heartbeat{InjectInto: c.Heartbeat.InjectInto, PerDayTokens: c.Heartbeat.PerDayTokens}
+func (c *Config) heartbeat() settings.Heartbeat {
+	h := settings.Heartbeat{InjectInto: c.Heartbeat.InjectInto, PerDayTokens: c.Heartbeat.PerDayTokens}
 	// Both were checked when they were read.
 	h.Every, _ = parseInterval(c.Heartbeat.Every)
 	h.Quiet, _ = parseQuietHours(c.Heartbeat.QuietHours)
@@ -55,7 +55,7 @@ func chatWithChannel(v any) error {
 var quietForm = regexp.MustCompile(`^\s*([01]?\d|2[0-4]):([0-5]\d)\s*[-–]\s*([01]?\d|2[0-4]):([0-5]\d)\s*$`)
 
 // parseQuietHours reads "22:00-07:00"; "" is none.
-func parseQuietHours(text string) (q engine.QuietHours, err error) {
+func parseQuietHours(text string) (q settings.QuietHours, err error) {
 	if text == "" {
 		return q, nil
 	}
@@ -67,9 +67,9 @@ func parseQuietHours(text string) (q engine.QuietHours, err error) {
 		d, _ := time.ParseDuration(hours + "h" + minutes + "m") // the pattern has only digits there
 		return d
 	}
-	q = engine.QuietHours{From: at(m[1], m[2]), To: at(m[3], m[4])}
+	q = settings.QuietHours{From: at(m[1], m[2]), To: at(m[3], m[4])}
 	if q.From > 24*time.Hour || q.To > 24*time.Hour || q.From == q.To {
-		return engine.QuietHours{}, errors.New("must be two different times of the day such as 22:00-07:00")
+		return settings.QuietHours{}, errors.New("must be two different times of the day such as 22:00-07:00")
 	}
 	return q, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
 )
@@ -29,7 +30,7 @@ type setup struct {
 	allow, owner                     []string
 
 	// What comes of them.
-	chosen          *engine.Model // nil: no model
+	chosen          *settings.Model // nil: no model
 	allowed, owners []int64
 }
 
@@ -155,8 +156,8 @@ func (a *app) initByFlags(ctx context.Context, s *setup, client *http.Client) er
 }
 
 // flagModel is the model that the flags name.
-func (s *setup) flagModel(getenv func(string) string) engine.Model {
-	m := engine.Model{Provider: s.provider, Type: "openai", BaseURL: s.baseURL, APIKey: s.apiKey, Name: s.model}
+func (s *setup) flagModel(getenv func(string) string) settings.Model {
+	m := settings.Model{Provider: s.provider, Type: "openai", BaseURL: s.baseURL, APIKey: s.apiKey, Name: s.model}
 	if m.BaseURL == "" {
 		m.BaseURL = openAI
 	}
@@ -167,7 +168,7 @@ func (s *setup) flagModel(getenv func(string) string) engine.Model {
 }
 
 // newModel gives a model the bounds that a new entry has.
-func newModel(m engine.Model) engine.Model {
+func newModel(m settings.Model) settings.Model {
 	if m.MaxTokens == 0 {
 		m.MaxTokens = newEntryMaxTokens
 	}

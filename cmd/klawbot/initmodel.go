@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/httpclient"
 )
 
@@ -18,7 +19,7 @@ const (
 
 // askModel offers what was found on this machine, then any other server, until
 // one answers or the person wants none.
-func (a *app) askModel(ctx context.Context, p *prompter, client *http.Client) (*engine.Model, error) {
+func (a *app) askModel(ctx context.Context, p *prompter, client *http.Client) (*settings.Model, error) {
 	found := engine.Detect(ctx, client, a.getenv)
 	for {
 		fmt.Fprintln(a.stdout, "Which model shall answer?")
@@ -31,7 +32,7 @@ func (a *app) askModel(ctx context.Context, p *prompter, client *http.Client) (*
 		if err != nil {
 			return nil, err
 		}
-		var m engine.Model
+		var m settings.Model
 		switch n, err := strconv.Atoi(text); {
 		case err != nil || n < 1 || n > none:
 			continue
@@ -55,8 +56,8 @@ func (a *app) askModel(ctx context.Context, p *prompter, client *http.Client) (*
 	}
 }
 
-func (a *app) askServer(ctx context.Context, p *prompter) (engine.Model, error) {
-	m := engine.Model{Provider: "openai", Type: "openai"}
+func (a *app) askServer(ctx context.Context, p *prompter) (settings.Model, error) {
+	m := settings.Model{Provider: "openai", Type: "openai"}
 	var err error
 	for {
 		if m.BaseURL, err = p.ask(ctx, "Address, with its /v1", openAI); err != nil {
@@ -80,7 +81,7 @@ func (a *app) askServer(ctx context.Context, p *prompter) (engine.Model, error) 
 }
 
 // tryModel makes one real call and shows what comes of it.
-func (a *app) tryModel(ctx context.Context, client *http.Client, m engine.Model) error {
+func (a *app) tryModel(ctx context.Context, client *http.Client, m settings.Model) error {
 	fmt.Fprintf(a.stdout, "Asking %s at %s ...\n", m.Name, m.Provider)
 	answer, err := engine.Probe(ctx, client, m)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 	"klawbot/tools"
@@ -17,7 +17,7 @@ import (
 
 // scheduled makes a bubble whose settings for jobs are the usual ones.
 func scheduled(b *bubble) {
-	b.settings.Scheduler = engine.Scheduler{MisfireThreshold: time.Minute, RunTimeout: 5 * time.Minute, MinInterval: 10 * time.Second, History: 5}
+	b.settings.Scheduler = settings.Scheduler{MisfireThreshold: time.Minute, RunTimeout: 5 * time.Minute, MinInterval: 10 * time.Second, History: 5}
 	b.settings.Location = time.UTC
 }
 
@@ -311,7 +311,7 @@ func TestRunsMayNotDoMore(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.change(func(s *engine.Settings) { s.Policy = c.policy })
+				b.change(func(s *settings.Settings) { s.Policy = c.policy })
 				<-time.After(time.Hour)
 				if !strings.Contains(told, c.want) {
 					t.Errorf("the run was told %q", told)

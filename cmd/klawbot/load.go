@@ -14,7 +14,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"go.yaml.in/yaml/v3"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/redact"
 	"klawbot/whitelist"
 )
@@ -44,7 +44,7 @@ type loaded struct {
 
 	// What the configuration means to the engine and to the gateway, made once
 	// because they are asked for with every message.
-	engine    engine.Settings
+	engine    settings.Settings
 	whitelist whitelist.List
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"klawbot/engine"
+	"klawbot/engine/settings"
 )
 
 // Memory is how things are kept and found.
@@ -56,19 +57,19 @@ func defaultMemory() Memory {
 }
 
 // memory are the settings of the memory as the engine wants them.
-func (c *Config) memory() engine.MemorySettings {
+func (c *Config) memory() settings.Memory {
 	m := c.Memory
 	p := c.Models.Providers[m.Embedding.Provider]
-	e := engine.Embedding{
+	e := settings.Embedding{
 		Type: m.Embedding.Type, Model: expandHome(m.Embedding.Model, os.Getenv),
 		Runtime: expandHome(m.Embedding.Runtime, os.Getenv), Path: expandHome(m.Embedding.Path, os.Getenv),
 	}
 	if e.Type == "openai" {
 		e.BaseURL, e.APIKey = cmp.Or(p.BaseURL, usualAddress[p.Type]), p.APIKey
 	}
-	return engine.MemorySettings{
+	return settings.Memory{
 		Embedding: e, ChunkSize: m.Chunk.Size, ChunkOverlap: m.Chunk.Overlap,
-		TopK: m.Search.TopK, Fusion: m.Search.Fusion, AutoRecall: engine.AutoRecall(m.AutoRecall),
+		TopK: m.Search.TopK, Fusion: m.Search.Fusion, AutoRecall: settings.AutoRecall(m.AutoRecall),
 	}
 }
 

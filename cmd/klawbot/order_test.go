@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 )
@@ -61,7 +61,7 @@ func TestPartsOfTwoAnswers(t *testing.T) {
 		"the edit is refused":  {Method: "editMessageText", Times: 9, Kind: telegramtest.FaultError, Status: 400, Description: "Bad Request: MESSAGE_TOO_LONG"},
 		"the message has gone": {Method: "editMessageText", Times: 9, Kind: telegramtest.FaultError, Status: 400, Description: "Bad Request: message to edit not found"},
 	} {
-		for _, streaming := range []string{engine.StreamEdit, engine.StreamDraft, engine.StreamOff} {
+		for _, streaming := range []string{settings.StreamEdit, settings.StreamDraft, settings.StreamOff} {
 			t.Run(name+"/"+streaming, func(t *testing.T) {
 				inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
 					b.settings.Streaming["telegram"] = streaming
@@ -109,7 +109,7 @@ func partsOfAnswers(t *testing.T, b *bubble, hit telegramtest.Fault) {
 // TestPartsOfTwoAnswersOfAProcess is the same with the real program on real sockets.
 func TestPartsOfTwoAnswersOfAProcess(t *testing.T) {
 	const answers, parts, chat = 5, 3, 11
-	r := newRig(t, engine.StreamEdit, chat)
+	r := newRig(t, settings.StreamEdit, chat)
 	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
 		return modeltest.Reply{Text: inParts(saidLast(q), parts), Delay: time.Second}
 	})
@@ -173,7 +173,7 @@ func TestNothingStandsBetweenTheParts(t *testing.T) {
 // TestTextComesSoon: of an answer that has begun at 0.3 s the first words stand there
 // at 0.7 s, wherever it grows.
 func TestTextComesSoon(t *testing.T) {
-	for _, streaming := range []string{engine.StreamEdit, engine.StreamDraft} {
+	for _, streaming := range []string{settings.StreamEdit, settings.StreamDraft} {
 		for _, chat := range []int64{anna, family} {
 			t.Run(fmt.Sprint(streaming, " ", chat), func(t *testing.T) {
 				inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/telegramtest"
 )
 
@@ -97,7 +97,7 @@ func TestOwnersTurnHoldsWordsOfOthers(t *testing.T) {
 			inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 				b.settings.ApprovalTimeout = time.Hour
 				if name == "recalled" {
-					b.settings.Memory.AutoRecall = engine.AutoRecall{Enabled: true, TopK: 5, MaxTokens: 1000, MinScore: 0.1}
+					b.settings.Memory.AutoRecall = settings.AutoRecall{Enabled: true, TopK: 5, MaxTokens: 1000, MinScore: 0.1}
 				}
 				said := b.obedient()
 				b.start()

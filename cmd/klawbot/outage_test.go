@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 )
@@ -27,7 +27,7 @@ const (
 // write: half of the time nobody listens, half of the time connections are
 // reset. The bot asks patiently, says little, and then answers everything.
 func TestOutage(t *testing.T) {
-	for _, streaming := range []string{engine.StreamEdit, engine.StreamOff} {
+	for _, streaming := range []string{settings.StreamEdit, settings.StreamOff} {
 		t.Run(streaming, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {

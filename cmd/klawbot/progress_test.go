@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 	"klawbot/tools"
@@ -27,7 +27,7 @@ func (l loading) Run(ctx context.Context, c tools.Call) tools.Result {
 // TestToolsSayHowFarTheyAre shows the note of a tool in the place where the
 // answer will stand, and nothing of it stays.
 func TestToolsSayHowFarTheyAre(t *testing.T) {
-	for _, streaming := range []string{engine.StreamEdit, engine.StreamOff, engine.StreamDraft} {
+	for _, streaming := range []string{settings.StreamEdit, settings.StreamOff, settings.StreamDraft} {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 			b.settings.Streaming["telegram"] = streaming
 			b.tools = []tools.Tool{loading{slowTool(3 * time.Second)}}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
 	"klawbot/whitelist"
@@ -28,8 +28,8 @@ func (t *Telegram) webhook() telegram.Webhook {
 }
 
 // settings are what the engine asks for while it runs.
-func (c *Config) settings() engine.Settings {
-	return engine.Settings{
+func (c *Config) settings() settings.Settings {
+	return settings.Settings{
 		Language:                c.Agent.Language,
 		Location:                c.location(),
 		Debounce:                time.Duration(c.Agent.DebounceMS) * time.Millisecond,
@@ -42,14 +42,13 @@ func (c *Config) settings() engine.Settings {
 		Policy:                  c.policy(),
 		MCP:                     c.servers(),
 		ApprovalTimeout:         time.Duration(c.Tools.ApprovalTimeoutSeconds) * time.Second,
-		Streaming:               map[string]string{"telegram": c.Channels.Telegram.Streaming, "console": engine.StreamEdit},
+		Streaming:               map[string]string{"telegram": c.Channels.Telegram.Streaming, "console": settings.StreamEdit},
 		Owners:                  map[string][]int64{"telegram": c.Channels.Telegram.OwnerIDs, "console": {console.User}},
 		HoldAmbiguous:           c.Delivery.Ambiguous == "hold",
-		BackupEvery:             time.Duration(c.Backup.EveryHours * float64(time.Hour)),
-		BackupKeep:              c.Backup.Keep,
+		Backup:                  settings.Backups{Every: time.Duration(c.Backup.EveryHours * float64(time.Hour)), Keep: c.Backup.Keep},
 		Models:                  c.models(),
 		Memory:                  c.memory(),
-		Scheduler: engine.Scheduler{
+		Scheduler: settings.Scheduler{
 			MisfireThreshold: time.Duration(c.Scheduler.MisfireThresholdSeconds * float64(time.Second)),
 			MisfireGrace:     time.Duration(c.Scheduler.MisfireGraceSeconds * float64(time.Second)),
 			RunTimeout:       time.Duration(c.Scheduler.RunTimeoutSeconds) * time.Second,
@@ -86,20 +85,20 @@ var usualAddress = map[string]string{
 
 // models are the entries that can be called. Without the default among them the
 // bot is in no-model mode.
-func (c *Config) models() engine.Models {
-	m := engine.Models{
+func (c *Config) models() settings.Models {
+	m := settings.Models{
 		Small:   c.Models.Small,
-		Entries: map[string]engine.Model{},
+		Entries: map[string]settings.Model{},
 		Timeout: time.Duration(c.Models.TimeoutSeconds) * time.Second,
 		Retries: c.Models.Retries,
-		Budget:  engine.Budget(c.Models.Budget),
+		Budget:  settings.Budget(c.Models.Budget),
 	}
 	for name, e := range c.Models.Entries {
 		p := c.Models.Providers[e.Provider]
 		if !p.usable() {
 			continue
 		}
-		m.Entries[name] = engine.Model{
+		m.Entries[name] = settings.Model{
 			Provider: e.Provider, Type: p.Type, BaseURL: cmp.Or(p.BaseURL, usualAddress[p.Type]), APIKey: p.APIKey,
 			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Prices: e.prices(), Compat: e.Compat,
 		}
@@ -122,11 +121,11 @@ func (p Provider) usable() bool {
 
 // prices are nil when nobody knows what the model costs. What the provider knew
 // already costs as much as other input, unless the configuration says otherwise.
-func (e Entry) prices() *engine.Prices {
+func (e Entry) prices() *settings.Prices {
 	if len(e.Prices) == 0 {
 		return nil
 	}
-	p := engine.Prices{Input: e.Prices["inputPerM"], Output: e.Prices["outputPerM"], Cached: e.Prices["inputPerM"]}
+	p := settings.Prices{Input: e.Prices["inputPerM"], Output: e.Prices["outputPerM"], Cached: e.Prices["inputPerM"]}
 	if cached, ok := e.Prices["cachedPerM"]; ok {
 		p.Cached = cached
 	}

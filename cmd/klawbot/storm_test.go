@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 )
@@ -20,7 +20,7 @@ import (
 // nothing is lost.
 func TestOrderInAStorm(t *testing.T) {
 	for seed := range uint64(stormSeeds) {
-		for _, streaming := range []string{engine.StreamEdit, engine.StreamDraft, engine.StreamOff} {
+		for _, streaming := range []string{settings.StreamEdit, settings.StreamDraft, settings.StreamOff} {
 			t.Run(fmt.Sprint(streaming, " ", seed), func(t *testing.T) {
 				inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
 					b.settings.Streaming["telegram"] = streaming

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 	"klawbot/tools"
@@ -52,7 +52,7 @@ func (b *bubble) draft(chat int64) (d telegramtest.Preview) {
 
 func TestC3StopButtonOfADraft(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-		b.settings.Streaming["telegram"] = engine.StreamDraft
+		b.settings.Streaming["telegram"] = settings.StreamDraft
 		b.model.Respond(func(modeltest.Request) modeltest.Reply { return slowAnswer(60) })
 		b.start()
 		b.telegram.User(anna).Send("tell me")
@@ -73,7 +73,7 @@ func TestC3StopButtonOfADraft(t *testing.T) {
 }
 
 func TestC7LongToolIsNamed(t *testing.T) {
-	for _, streaming := range []string{engine.StreamEdit, engine.StreamOff, engine.StreamDraft} {
+	for _, streaming := range []string{settings.StreamEdit, settings.StreamOff, settings.StreamDraft} {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 			b.settings.Streaming["telegram"] = streaming
 			b.tools = []tools.Tool{slowTool(35 * time.Second)}
@@ -261,7 +261,7 @@ func TestE10LostChat(t *testing.T) {
 
 func TestE11TriggerIsDeleted(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-		b.settings.Streaming["telegram"] = engine.StreamOff
+		b.settings.Streaming["telegram"] = settings.StreamOff
 		b.model.Respond(func(modeltest.Request) modeltest.Reply {
 			r := modeltest.Text("late")
 			r.Delay = 5 * time.Second
@@ -298,7 +298,7 @@ func TestE12ChannelPostIsIgnored(t *testing.T) {
 func TestF13Drafts(t *testing.T) {
 	t.Run("F13 in a private chat: a draft, then a message", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-			b.settings.Streaming["telegram"] = engine.StreamDraft
+			b.settings.Streaming["telegram"] = settings.StreamDraft
 			b.model.Respond(func(modeltest.Request) modeltest.Reply { return slowAnswer(12) })
 			b.start()
 			b.telegram.User(anna).Send("tell me")
@@ -314,7 +314,7 @@ func TestF13Drafts(t *testing.T) {
 	})
 	t.Run("F13 in a group, and on a server without: edits", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{NoDrafts: true}, func(t *testing.T, b *bubble) {
-			b.settings.Streaming["telegram"] = engine.StreamDraft
+			b.settings.Streaming["telegram"] = settings.StreamDraft
 			b.model.Respond(func(modeltest.Request) modeltest.Reply { return slowAnswer(12) })
 			b.start()
 			b.telegram.User(anna).Send("one")
@@ -331,7 +331,7 @@ func TestF13Drafts(t *testing.T) {
 	})
 	t.Run("F13 a draft does not fade while the model thinks", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-			b.settings.Streaming["telegram"], b.settings.Models.Timeout = engine.StreamDraft, 5*time.Minute
+			b.settings.Streaming["telegram"], b.settings.Models.Timeout = settings.StreamDraft, 5*time.Minute
 			b.model.Respond(func(modeltest.Request) modeltest.Reply {
 				r := modeltest.Text("at last")
 				r.Delay = 100 * time.Second
@@ -353,7 +353,7 @@ func TestF13Drafts(t *testing.T) {
 	})
 	t.Run("F13 before something is changed: a message that stays", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-			b.settings.Streaming["telegram"] = engine.StreamDraft
+			b.settings.Streaming["telegram"] = settings.StreamDraft
 			b.tools = []tools.Tool{changing{slowTool(4 * time.Second)}}
 			b.model.Push(modeltest.CallTool("slow", map[string]any{}), modeltest.Text("ready"))
 			b.start()
@@ -401,7 +401,7 @@ func TestF14LongAnswerIsAFile(t *testing.T) {
 func TestG4LostAnswerOfASend(t *testing.T) {
 	for hold, want := range map[bool]string{false: "re: hi|↻ re: hi", true: "re: hi"} {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-			b.settings.Streaming["telegram"], b.settings.HoldAmbiguous = engine.StreamOff, hold
+			b.settings.Streaming["telegram"], b.settings.HoldAmbiguous = settings.StreamOff, hold
 			b.telegram.Fault(telegramtest.Fault{Method: "sendMessage", Kind: telegramtest.FaultReset, Effect: true, Times: 9})
 			b.start()
 			b.telegram.User(anna).Send("hi")
@@ -431,7 +431,7 @@ func TestG5ServerErrors(t *testing.T) {
 	for _, kind := range []telegramtest.FaultKind{telegramtest.FaultError, telegramtest.FaultHTML} {
 		for failures, want := range map[int]string{1: "↻ re: hi", 3: "↻ re: hi", 4: ""} {
 			inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
-				b.settings.Streaming["telegram"] = engine.StreamOff
+				b.settings.Streaming["telegram"] = settings.StreamOff
 				b.telegram.Fault(telegramtest.Fault{Method: "sendMessage", Kind: kind, Status: 502, Times: failures})
 				b.start()
 				b.telegram.User(anna).Send("hi")

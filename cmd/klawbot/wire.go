@@ -11,6 +11,7 @@ import (
 
 	"klawbot/doc"
 	"klawbot/engine"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
@@ -77,7 +78,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	p.config = engine.Config{
 		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
-		Settings: func() engine.Settings { return l.current.Load().engine },
+		Settings: func() settings.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
 		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
