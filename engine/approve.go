@@ -102,7 +102,7 @@ func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Questio
 func (e *Engine) withdraw(ctx context.Context, asked store.Approval) error {
 	var ended store.Approval
 	err := e.persist(ctx, asked.Address, func(tx *store.Tx) error {
-		row, err := tx.ApprovalOf(asked.Turn, asked.Call)
+		row, err := tx.Approvals().ApprovalOf(asked.Turn, asked.Call)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -152,20 +152,20 @@ func hashOf(q tools.Question) string {
 // gets the notice when the question stands in another one.
 func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.Part, notice []store.Out) (row store.Approval, err error) {
 	err = e.persist(ctx, asked.Address, func(tx *store.Tx) error {
-		if row, err = tx.ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
+		if row, err = tx.Approvals().ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		row = asked
 		row.State = store.ApprovalPending
 		if !asked.Once {
-			grant, err := tx.UseGrant(asked, e.settings().Owners[asked.Address.Channel])
+			grant, err := tx.Approvals().UseGrant(asked, e.settings().Owners[asked.Address.Channel])
 			if err == nil {
 				row.State, row.Grant, row.AnsweredBy, row.AnsweredAt = store.ApprovalGranted, grant.ID, grant.AddedBy, time.Now()
 			} else if !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 		}
-		if row.ID, err = tx.AddApproval(row); err != nil || row.State != store.ApprovalPending {
+		if row.ID, err = tx.Approvals().AddApproval(row); err != nil || row.State != store.ApprovalPending {
 			return err
 		}
 		if err := addOuts(tx, outsFor(reachable(row.Address), parts, questionKey(row), 0)); err != nil || !row.Away() {
@@ -340,7 +340,7 @@ func (e *Engine) ending() <-chan struct{} {
 // approval reads an approval by its token.
 func (e *Engine) approval(ctx context.Context, token string) (a store.Approval, err error) {
 	err = e.store.Read(ctx, func(tx *store.Tx) error {
-		a, err = tx.Approval(token)
+		a, err = tx.Approvals().Approval(token)
 		return err
 	})
 	return a, err

@@ -267,7 +267,7 @@ func (d *delivery) settle(ctx context.Context, o store.Out, from store.Address, 
 				return err
 			}
 		}
-		return tx.AddOutsBehind(now, beside)
+		return tx.Outbox().AddOutsBehind(now, beside)
 	})
 	return now, err
 }
@@ -277,7 +277,7 @@ func (d *delivery) settle(ctx context.Context, o store.Out, from store.Address, 
 // messenger's reply tells that it has arrived. What was at an address and has moved
 // from there meanwhile leaves at the new one, where no message of before is.
 func change(tx *store.Tx, o store.Out, at store.Address) (now store.Out, took bool, err error) {
-	now, err = tx.OutNamed(o.Key)
+	now, err = tx.Outbox().OutNamed(o.Key)
 	if err != nil {
 		return o, false, err
 	}
@@ -287,5 +287,5 @@ func change(tx *store.Tx, o store.Out, at store.Address) (now store.Out, took bo
 	if now.Address != at && o.Address == at && o.State != store.OutboxSent {
 		o.Address, o.Edit = now.Address, 0
 	}
-	return o, true, tx.UpdateOut(o)
+	return o, true, tx.Outbox().UpdateOut(o)
 }

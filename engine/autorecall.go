@@ -110,7 +110,7 @@ func (t *turn) hearOf(ctx context.Context, known []memory.Hit) error {
 			if h.Kind != store.KindMemory {
 				continue
 			}
-			m, err := tx.Memory(store.MemoryID(h.Owner))
+			m, err := tx.Memories().Memory(store.MemoryID(h.Owner))
 			if err != nil {
 				return err
 			}

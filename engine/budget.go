@@ -62,7 +62,7 @@ func (e *Engine) spentToday(ctx context.Context, s settings.Settings) (store.Day
 	}
 	var sum store.DayUsage
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		sum, err = tx.UsageOn(day)
+		sum, err = tx.Usage().UsageOn(day)
 		return err
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func (t *turn) withinRun(ctx context.Context) error {
 		return nil
 	}
 	err := t.e.store.Read(ctx, func(tx *store.Tx) error {
-		n, err := tx.SpawnedTokens(t.row.ID)
+		n, err := tx.Runs().SpawnedTokens(t.row.ID)
 		spent += n
 		return err
 	})
@@ -157,7 +157,7 @@ func cost(p *settings.Prices, u store.Usage) int64 {
 // addSpent stores what was counted since the last time.
 func (t *turn) addSpent(tx *store.Tx) error {
 	for _, u := range t.spent {
-		if err := tx.AddUsage(u); err != nil {
+		if err := tx.Usage().AddUsage(u); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func (l changelog) Record(ctx context.Context, c tools.Change, image []byte) (in
 	}
 	var id store.ChangeID
 	err := l.store.Write(ctx, func(tx *store.Tx) (err error) {
-		id, err = tx.AddChange(row, image)
+		id, err = tx.Changes().AddChange(row, image)
 		return err
 	})
 	if err == nil {
@@ -35,14 +35,14 @@ func (l changelog) Record(ctx context.Context, c tools.Change, image []byte) (in
 
 // Discard takes back the record of a change that was not made.
 func (l changelog) Discard(ctx context.Context, id int64) error {
-	return l.store.Write(ctx, func(tx *store.Tx) error { return tx.DropChange(store.ChangeID(id)) })
+	return l.store.Write(ctx, func(tx *store.Tx) error { return tx.Changes().DropChange(store.ChangeID(id)) })
 }
 
 // Changes lists what is recorded, the newest first.
 func (l changelog) Changes(ctx context.Context) ([]tools.Change, error) {
 	var rows []store.Change
 	err := l.store.Read(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.Changes()
+		rows, err = tx.Changes().Changes()
 		return err
 	})
 	all := make([]tools.Change, len(rows))
@@ -58,7 +58,7 @@ func (l changelog) Changes(ctx context.Context) ([]tools.Change, error) {
 // Image returns what a file held before a change.
 func (l changelog) Image(ctx context.Context, id int64) (image []byte, err error) {
 	err = l.store.Read(ctx, func(tx *store.Tx) error {
-		image, err = tx.ChangeImage(store.ChangeID(id))
+		image, err = tx.Changes().ChangeImage(store.ChangeID(id))
 		return err
 	})
 	return image, err

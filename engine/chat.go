@@ -22,10 +22,10 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 		return
 	}
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
-		if err := tx.SeeChat(a.Channel, a.Chat, it.msg.Sender.Name, it.row.ReceivedAt); err != nil {
+		if err := tx.Chats().SeeChat(a.Channel, a.Chat, it.msg.Sender.Name, it.row.ReceivedAt); err != nil {
 			return err
 		}
-		return tx.EndUpdates(store.InboxDone, "", end...)
+		return tx.Inbox().EndUpdates(store.InboxDone, "", end...)
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("membership not stored", "chat", it.msg.Address.String(), "err", err)
@@ -49,21 +49,21 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 	e.cancelChat(a, errGone)
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
 		told, paused = nil, nil
-		if err := tx.EndUpdates(store.InboxDone, note, ids...); err != nil {
+		if err := tx.Inbox().EndUpdates(store.InboxDone, note, ids...); err != nil {
 			return err
 		}
 		var err error
 		if wake, err = e.unreach(tx, a); err != nil {
 			return err
 		}
-		was, err := tx.KillChat(a.Channel, a.Chat, note)
+		was, err := tx.Chats().KillChat(a.Channel, a.Chat, note)
 		if err != nil || !was {
 			return err
 		}
-		if paused, err = tx.PauseJobsFor(a.Channel, a.Chat, note); err != nil {
+		if paused, err = tx.Jobs().PauseJobsFor(a.Channel, a.Chat, note); err != nil {
 			return err
 		}
-		name, err := tx.ChatName(a.Channel, a.Chat)
+		name, err := tx.Chats().ChatName(a.Channel, a.Chat)
 		if err != nil {
 			return err
 		}
@@ -167,10 +167,10 @@ func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, id
 	e.delivery.moved(chat, to)
 	e.moveLanes(chat, to)
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
-		if err := tx.EndUpdates(store.InboxDone, "", ids...); err != nil {
+		if err := tx.Inbox().EndUpdates(store.InboxDone, "", ids...); err != nil {
 			return err
 		}
-		return tx.MoveChat(chat.Channel, chat.ID, to)
+		return tx.Chats().MoveChat(chat.Channel, chat.ID, to)
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("chat not moved", "chat", chat.String(), "to", to, "err", err)

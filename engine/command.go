@@ -115,7 +115,7 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 		return e.help(it.msg), nil, nil
 	case "new":
 		return e.say(locale.NewSession), func(tx *store.Tx) error {
-			_, err := tx.StartSession(it.row.Address)
+			_, err := tx.Sessions().StartSession(it.row.Address)
 			crashPoint("session.starting")
 			return err
 		}, nil
@@ -212,11 +212,11 @@ func (e *Engine) chooseModel(ctx context.Context, it item) (string, func(*store.
 		return e.say(locale.ModelUnknown, wanted, strings.Join(names, ", ")), nil, nil
 	}
 	return e.say(locale.ModelSet, names[i]), func(tx *store.Tx) error {
-		s, err := tx.Session(it.row.Address)
+		s, err := tx.Sessions().Session(it.row.Address)
 		if err != nil {
 			return err
 		}
-		return tx.SetModel(s.ID, names[i])
+		return tx.Sessions().SetModel(s.ID, names[i])
 	}, nil
 }
 
@@ -253,7 +253,7 @@ func (e *Engine) toolNames() []string {
 // session returns the current session of an address.
 func (e *Engine) session(ctx context.Context, a store.Address) (s store.Session, err error) {
 	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		s, err = tx.Session(a)
+		s, err = tx.Sessions().Session(a)
 		return err
 	})
 	return s, err
@@ -376,11 +376,11 @@ func (e *Engine) conversationText(ctx context.Context, a store.Address) (string,
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Conversation %s\n", reachable(a))
 	err := e.store.Read(ctx, func(tx *store.Tx) error {
-		s, err := tx.Session(a)
+		s, err := tx.Sessions().Session(a)
 		if err != nil {
 			return err
 		}
-		messages, err := tx.History(s.ID, everything)
+		messages, err := tx.Sessions().History(s.ID, everything)
 		for _, m := range messages {
 			if text := strings.TrimSpace(m.Body.PlainText()); text != "" {
 				who := cmp.Or(m.SenderName, string(m.Body.Role))

@@ -205,14 +205,14 @@ func (e *Engine) whileRunning() context.Context {
 func (e *Engine) isDue(ctx context.Context, id store.SessionID, limit int) (due bool, err error) {
 	size, known := e.compactor.size(id)
 	err = e.store.Read(ctx, func(tx *store.Tx) error {
-		summary, err := tx.LastSummary(id)
+		summary, err := tx.Sessions().LastSummary(id)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		if !known || size.summary != summary.ID {
 			size = sessionSize{summary: summary.ID, through: summary.Through, tokens: e.estimates.text(summary.Text)}
 		}
-		messages, err := tx.MessagesAfter(id, size.through, compactBatch)
+		messages, err := tx.Sessions().MessagesAfter(id, size.through, compactBatch)
 		for _, m := range messages {
 			size.through, size.messages, size.tokens = m.ID, size.messages+1, size.tokens+e.estimates.message(m.Body)
 		}
@@ -273,7 +273,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 	}
 	var past store.Past
 	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		past, err = tx.Unsummed(c.session, compactBatch)
+		past, err = tx.Sessions().Unsummed(c.session, compactBatch)
 		return err
 	})
 	if err != nil {
@@ -312,7 +312,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 		next.First = past.Summary.First
 	}
 	crashPoint("summary.made")
-	if err := e.store.Write(ctx, func(tx *store.Tx) error { return tx.AddSummary(next) }); err != nil {
+	if err := e.store.Write(ctx, func(tx *store.Tx) error { return tx.Sessions().AddSummary(next) }); err != nil {
 		return false, err
 	}
 	crashPoint("summary.stored")

@@ -60,7 +60,7 @@ func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
 // readPast reads what the session holds for a model.
 func (t *turn) readPast(ctx context.Context) (past store.Past, err error) {
 	err = t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		past, err = tx.Past(t.row.Session, t.settings.ContextWindow)
+		past, err = tx.Sessions().Past(t.row.Session, t.settings.ContextWindow)
 		return err
 	})
 	if err != nil {

@@ -131,9 +131,9 @@ func TestWhatWasSettledMeanwhileHasNothingBesideIt(t *testing.T) {
 		st, err := store.OpenBeside(t.Context(), store.Config{Dir: h.dir, Log: slog.New(slog.DiscardHandler)})
 		if err == nil {
 			err = st.Write(t.Context(), func(tx *store.Tx) error {
-				o, err := tx.OutNamed("turn/1/0")
+				o, err := tx.Outbox().OutNamed("turn/1/0")
 				o.State = store.OutboxDead
-				return errors.Join(err, tx.UpdateOut(o))
+				return errors.Join(err, tx.Outbox().UpdateOut(o))
 			})
 			err = errors.Join(err, st.Close())
 		}

@@ -58,7 +58,7 @@ func (d *delivery) run(ctx context.Context) error {
 func (d *delivery) rescan(ctx context.Context) error {
 	var pending []store.Out
 	err := d.e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		pending, err = tx.PendingOut(nil, -1)
+		pending, err = tx.Outbox().PendingOut(nil, -1)
 		return err
 	})
 	if err != nil {
@@ -220,7 +220,7 @@ func (d *delivery) serve(ctx context.Context, a store.Address, c *courier) {
 // first is the part that has to leave next for an address.
 func (d *delivery) first(ctx context.Context, a store.Address) (o store.Out, waits bool, err error) {
 	err = d.e.store.Read(ctx, func(tx *store.Tx) error {
-		all, err := tx.PendingOut(&a, 1)
+		all, err := tx.Outbox().PendingOut(&a, 1)
 		if waits = len(all) > 0; waits {
 			o = all[0]
 		}

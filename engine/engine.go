@@ -324,14 +324,14 @@ func prune(tx *store.Tx) error {
 		prune func(before time.Time) (int64, error)
 		kept  time.Duration
 	}{
-		{tx.PruneInbox, inboxKept},
-		{tx.PruneOutbox, outboxKept},
-		{tx.PruneUsage, usageKept},
-		{tx.PruneApprovals, approvalsKept},
-		{tx.PruneMemoryChanges, changesKept},
-		{tx.PruneRuns, jobsKept},
-		{tx.PruneJobs, jobsKept},
-		{tx.PruneChanges, changesKept},
+		{tx.Inbox().PruneInbox, inboxKept},
+		{tx.Outbox().PruneOutbox, outboxKept},
+		{tx.Usage().PruneUsage, usageKept},
+		{tx.Approvals().PruneApprovals, approvalsKept},
+		{tx.Memories().PruneMemoryChanges, changesKept},
+		{tx.Runs().PruneRuns, jobsKept},
+		{tx.Jobs().PruneJobs, jobsKept},
+		{tx.Changes().PruneChanges, changesKept},
 	} {
 		if _, err := old.prune(time.Now().Add(-old.kept)); err != nil {
 			return err

@@ -122,7 +122,7 @@ func (e *Engine) askSmall(ctx context.Context, s settings.Settings, c tools.Call
 		})
 		if u, counts := usageOf(s, store.TurnID(c.Turn), m, r, result, heard, err); counts {
 			e.spending.add(u)
-			if stored := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.AddUsage(u) }); stored != nil {
+			if stored := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.Usage().AddUsage(u) }); stored != nil {
 				e.log.Error("usage not stored", "turn", c.Turn, "err", stored)
 			}
 		}

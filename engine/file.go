@@ -101,7 +101,7 @@ func (e *Engine) sweepScratch() error {
 func (e *Engine) sweepFiles(ctx context.Context) error {
 	named := map[string]bool{}
 	err := e.store.Read(ctx, func(tx *store.Tx) error {
-		waiting, err := tx.PendingOut(nil, -1)
+		waiting, err := tx.Outbox().PendingOut(nil, -1)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (e *Engine) sweepFiles(ctx context.Context) error {
 				named[p.Document.Sum] = true
 			}
 		}
-		results, err := tx.CallResults()
+		results, err := tx.Turns().CallResults()
 		if err != nil {
 			return err
 		}

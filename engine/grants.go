@@ -38,7 +38,7 @@ func (d *Data) Grants(ctx context.Context) ([]Grant, error) {
 	}
 	var rows []store.Grant
 	err := d.store.Read(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.Grants()
+		rows, err = tx.Approvals().Grants()
 		return err
 	})
 	all := make([]Grant, len(rows))
@@ -60,7 +60,7 @@ func (d *Data) RemoveGrant(ctx context.Context, id int64) error {
 	if d.store == nil {
 		return ErrNoGrant
 	}
-	err := d.store.Write(ctx, func(tx *store.Tx) error { return tx.RemoveGrant(store.GrantID(id)) })
+	err := d.store.Write(ctx, func(tx *store.Tx) error { return tx.Approvals().RemoveGrant(store.GrantID(id)) })
 	if errors.Is(err, store.ErrNotFound) {
 		return ErrNoGrant
 	}
@@ -91,7 +91,7 @@ func (d *Data) Approvals(ctx context.Context, limit int) ([]Approval, error) {
 	}
 	var rows []store.Approval
 	err := d.store.Read(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.Approvals(limit)
+		rows, err = tx.Approvals().Approvals(limit)
 		return err
 	})
 	all := make([]Approval, len(rows))

@@ -39,7 +39,7 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 		added = added[:0]
 		for _, u := range updates {
 			row := storedUpdate(u)
-			id, isNew, err := tx.AddUpdate(row)
+			id, isNew, err := tx.Inbox().AddUpdate(row)
 			if err != nil {
 				return err
 			}
@@ -92,10 +92,10 @@ func (e *Engine) replay(ctx context.Context, g gate) error {
 	var waiting []store.Update
 	var turns []store.Turn
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		if turns, err = tx.RunningTurns(); err != nil {
+		if turns, err = tx.Turns().RunningTurns(); err != nil {
 			return err
 		}
-		waiting, err = tx.NewUpdates()
+		waiting, err = tx.Inbox().NewUpdates()
 		return err
 	})
 	if ctx.Err() != nil {
@@ -207,11 +207,11 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 		note := "the message was answered already"
 		if found {
 			note = "replaced the message"
-			if err := tx.ReplaceUpdate(id, it.row.Raw); err != nil && !errors.Is(err, store.ErrNotFound) {
+			if err := tx.Inbox().ReplaceUpdate(id, it.row.Raw); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 		}
-		return tx.EndUpdates(store.InboxDone, note, it.row.ID)
+		return tx.Inbox().EndUpdates(store.InboxDone, note, it.row.ID)
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("edit not stored", "chat", it.msg.Address.String(), "err", err)
@@ -221,7 +221,7 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 
 // endUpdates ends rows of the inbox that need no turn.
 func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string, ids ...store.InboxID) {
-	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error { return tx.EndUpdates(s, note, ids...) }, func(err error) {
+	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error { return tx.Inbox().EndUpdates(s, note, ids...) }, func(err error) {
 		if err != nil {
 			e.log.Error("inbox row not ended", "rows", len(ids), "err", err)
 		}
@@ -239,10 +239,10 @@ func (e *Engine) reply(ctx context.Context, row store.Update, text string, chang
 				return err
 			}
 		}
-		if err := tx.ReviveChat(row.Address.Channel, row.Address.Chat, row.ReceivedAt); err != nil {
+		if err := tx.Chats().ReviveChat(row.Address.Channel, row.Address.Chat, row.ReceivedAt); err != nil {
 			return err
 		}
-		if err := tx.EndUpdates(store.InboxDone, "", row.ID); err != nil {
+		if err := tx.Inbox().EndUpdates(store.InboxDone, "", row.ID); err != nil {
 			return err
 		}
 		return addOuts(tx, outs)

@@ -92,7 +92,7 @@ func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faul
 	changed := false
 	err = e.store.Write(ctx, func(tx *store.Tx) error {
 		changed = false
-		all, err := tx.Jobs(false)
+		all, err := tx.Jobs().Jobs(false)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faul
 		for _, j := range all {
 			there[j.Name] = j
 		}
-		known, err := tx.Heartbeats(time.Now().Add(-authorKept))
+		known, err := tx.Jobs().Heartbeats(time.Now().Add(-authorKept))
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faul
 			}
 			changed = true
 			removeJob(&j)
-			if err := tx.UpdateJob(j); err != nil {
+			if err := tx.Jobs().UpdateJob(j); err != nil {
 				return err
 			}
 		}
@@ -194,15 +194,15 @@ func (e *Engine) beat(ctx context.Context, b workspace.Beat, now time.Time) (sto
 // is as it was stays so, with the time that it waits for.
 func putBeat(tx *store.Tx, was, w store.Job) (changed bool, err error) {
 	if was.ID == 0 {
-		if ever, err := tx.JobEver(w.Name); err == nil && ever.Kind == store.JobHeartbeat {
+		if ever, err := tx.Jobs().JobEver(w.Name); err == nil && ever.Kind == store.JobHeartbeat {
 			// Its time has come, and the run sets the next one when it ends.
-			if busy, err := tx.OpenRunOf(ever.ID); err != nil || busy {
+			if busy, err := tx.Runs().OpenRunOf(ever.ID); err != nil || busy {
 				return false, err
 			}
 		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return false, err
 		}
-		_, err := tx.AddJob(w)
+		_, err := tx.Jobs().AddJob(w)
 		return true, err
 	}
 	same := sameBeat(was, w) && was.Zone == w.Zone && was.Home == w.Home && was.Creator == w.Creator
@@ -215,7 +215,7 @@ func putBeat(tx *store.Tx, was, w store.Job) (changed bool, err error) {
 	was.Cron, was.Zone, was.Message, was.Model, was.Target = w.Cron, w.Zone, w.Message, w.Model, w.Target
 	was.Home, was.Creator = w.Home, w.Creator
 	was.At, was.NextRun, was.State, was.Note, was.Failures = w.At, w.NextRun, store.JobOn, "", 0
-	return true, tx.UpdateJob(was)
+	return true, tx.Jobs().UpdateJob(was)
 }
 
 // rearm sets the next time of a heartbeat without a cron, when its run has ended:
@@ -225,7 +225,7 @@ func (e *Engine) rearm(tx *store.Tx, id store.JobID, end runEnd, now time.Time) 
 	if end.state == store.RunRetry || every <= 0 {
 		return nil
 	}
-	j, err := tx.Job(id)
+	j, err := tx.Jobs().Job(id)
 	if err != nil || j.Kind != store.JobHeartbeat || j.Cron != "" || j.State != store.JobDone {
 		return err
 	}
@@ -234,7 +234,7 @@ func (e *Engine) rearm(tx *store.Tx, id store.JobID, end runEnd, now time.Time) 
 	if end.pause != "" {
 		j.State, j.Note = store.JobPaused, cut(end.pause, resultKept)
 	}
-	return tx.UpdateJob(j)
+	return tx.Jobs().UpdateJob(j)
 }
 
 // resting says why a heartbeat that is due does not run, "" when it does. What a
@@ -265,7 +265,7 @@ func (e *Engine) resting(ctx context.Context, j store.Job, r store.Run) (why str
 func (e *Engine) heartbeatTokens(ctx context.Context, s settings.Settings) (spent int, err error) {
 	y, m, d := time.Now().In(s.Zone()).Date()
 	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		spent, err = tx.HeartbeatTokens(time.Date(y, m, d, 0, 0, 0, 0, s.Zone()))
+		spent, err = tx.Runs().HeartbeatTokens(time.Date(y, m, d, 0, 0, 0, 0, s.Zone()))
 		return err
 	})
 	return spent, err
@@ -277,7 +277,7 @@ func (e *Engine) heartbeatText(ctx context.Context) (string, error) {
 	_, faults := e.beats(ctx, h)
 	var all []store.Job
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		all, err = tx.Jobs(false)
+		all, err = tx.Jobs().Jobs(false)
 		return err
 	})
 	if err != nil {

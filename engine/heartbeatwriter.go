@@ -40,7 +40,7 @@ func (e *Engine) heartbeatAuthor(ctx context.Context) (by author, err error) {
 		return author{}, err
 	}
 	err = e.store.Read(ctx, func(tx *store.Tx) error {
-		changes, err := tx.Changes()
+		changes, err := tx.Changes().Changes()
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
 		return author{}, err
 	}
 	by := author{home: stored(gateway.Address{Chat: chat})}
-	updates, err := tx.TurnUpdates(c.Turn)
+	updates, err := tx.Inbox().TurnUpdates(c.Turn)
 	if err != nil {
 		return author{}, err
 	}

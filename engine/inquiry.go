@@ -183,11 +183,11 @@ func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inqu
 	defer done()
 	fresh := false
 	err := e.persist(ctx, asked.Address, func(tx *store.Tx) error {
-		_, err := tx.ApprovalOf(asked.Turn, asked.Call)
+		_, err := tx.Approvals().ApprovalOf(asked.Turn, asked.Call)
 		if fresh = errors.Is(err, store.ErrNotFound); !fresh {
 			return err
 		}
-		if asked.ID, err = tx.AddApproval(asked); err != nil {
+		if asked.ID, err = tx.Approvals().AddApproval(asked); err != nil {
 			return err
 		}
 		return addOuts(tx, e.inquiryParts(asked, q))
@@ -208,7 +208,7 @@ func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inqu
 // it arrived; it was not kept, and the chat says so.
 func (e *Engine) closeQuestions(ctx context.Context) error {
 	err := e.store.Write(ctx, func(tx *store.Tx) error {
-		open, err := tx.OpenQuestions()
+		open, err := tx.Approvals().OpenQuestions()
 		if err != nil {
 			return err
 		}
@@ -230,7 +230,7 @@ func (e *Engine) closeQuestion(tx *store.Tx, a store.Approval) error {
 		_, _, err := e.resolveIn(tx, a.Token, verdict{state: store.ApprovalStopped})
 		return err
 	}
-	if err := tx.LoseAnswer(a.ID); err != nil {
+	if err := tx.Approvals().LoseAnswer(a.ID); err != nil {
 		return err
 	}
 	a.State = store.ApprovalStopped
@@ -258,10 +258,10 @@ func (e *Engine) typed(ctx context.Context, it item) bool {
 		if taken = taken && row.State == a.state; err != nil || !taken {
 			return err
 		}
-		if err := tx.ReplaceUpdate(it.row.ID, []byte("{}")); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := tx.Inbox().ReplaceUpdate(it.row.ID, []byte("{}")); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		return tx.EndUpdates(store.InboxDone, "the answer to a question", it.row.ID)
+		return tx.Inbox().EndUpdates(store.InboxDone, "the answer to a question", it.row.ID)
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("answer not stored", "chat", it.msg.Address.String(), "err", err)

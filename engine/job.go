@@ -135,10 +135,10 @@ func (e *Engine) runJob(ctx context.Context, id store.RunID) {
 		var j store.Job
 		var r store.Run
 		err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-			if r, err = tx.Run(id); err != nil {
+			if r, err = tx.Runs().Run(id); err != nil {
 				return err
 			}
-			j, err = tx.Job(r.Job)
+			j, err = tx.Jobs().Job(r.Job)
 			return err
 		})
 		if err != nil {
@@ -283,7 +283,7 @@ func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (b begun, err error
 	}
 	b = begun{run: r, turn: fresh}
 	if r.State == store.RunRunning && r.Turn != 0 {
-		known, err := tx.Turn(r.Turn)
+		known, err := tx.Turns().Turn(r.Turn)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return b, err
 		}
@@ -292,33 +292,33 @@ func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (b begun, err error
 			if known.Placeholder == placeholderSending {
 				b.turn.Placeholder = placeholderForgotten
 			}
-			if b.answers, err = tx.Answers(known.ID); err == nil {
-				b.calls, err = tx.Calls(known.ID)
+			if b.answers, err = tx.Turns().Answers(known.ID); err == nil {
+				b.calls, err = tx.Turns().Calls(known.ID)
 			}
 			return b, err
 		}
 	}
-	session, err := tx.Session(store.Address{Channel: jobChannel, Chat: int64(r.Job)})
+	session, err := tx.Sessions().Session(store.Address{Channel: jobChannel, Chat: int64(r.Job)})
 	if err != nil {
 		return b, err
 	}
 	b.turn.Session = session.ID
-	if b.turn.ID, err = tx.AddTurn(b.turn); err != nil {
+	if b.turn.ID, err = tx.Turns().AddTurn(b.turn); err != nil {
 		return b, err
 	}
 	b.run.State, b.run.Turn, b.run.StartedAt = store.RunRunning, b.turn.ID, b.turn.StartedAt
 	b.run.Attempts++
-	return b, tx.UpdateRun(b.run)
+	return b, tx.Runs().UpdateRun(b.run)
 }
 
 // stillWanted is errJobGone when a run was stopped, or its job removed, while it
 // waited for its place.
 func stillWanted(tx *store.Tx, id store.RunID) error {
-	r, err := tx.Run(id)
+	r, err := tx.Runs().Run(id)
 	if err != nil {
 		return err
 	}
-	j, err := tx.Job(r.Job)
+	j, err := tx.Jobs().Job(r.Job)
 	if err == nil && (!r.Open() || j.State == store.JobRemoved) {
 		err = errJobGone
 	}
@@ -441,7 +441,7 @@ func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 	j, r := t.job.job, t.job.run
 	var before []store.PastRun
 	err := t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		before, err = tx.RunsOf(j, r.ID, t.settings.Scheduler.History)
+		before, err = tx.Runs().RunsOf(j, r.ID, t.settings.Scheduler.History)
 		return err
 	})
 	if err != nil {

@@ -202,7 +202,7 @@ func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd,
 		if err := t.storeEnd(tx); err != nil {
 			return r, err
 		}
-		in, out, cost, err := tx.Spent(t.row.ID)
+		in, out, cost, err := tx.Runs().Spent(t.row.ID)
 		if err != nil {
 			return r, err
 		}
@@ -210,11 +210,11 @@ func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd,
 	}
 	if left.ID != 0 {
 		left.State, left.Note, left.Placeholder, left.EndedAt = store.TurnStopped, r.Note, placeholderFinal, now
-		if err := tx.EndTurn(left); err != nil {
+		if err := tx.Turns().EndTurn(left); err != nil {
 			return r, err
 		}
 	}
-	if err := tx.UpdateRun(r); err != nil {
+	if err := tx.Runs().UpdateRun(r); err != nil {
 		return r, err
 	}
 	if err := noteEnd(tx, j.ID, end); err != nil {
@@ -241,7 +241,7 @@ func (e *Engine) leftTurn(ctx context.Context, r store.Run, turns []*turn) (left
 		return left
 	}
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		left, err = tx.Turn(r.Turn)
+		left, err = tx.Turns().Turn(r.Turn)
 		return err
 	})
 	if err != nil || left.State != store.TurnRunning {
@@ -252,7 +252,7 @@ func (e *Engine) leftTurn(ctx context.Context, r store.Run, turns []*turn) (left
 
 // noteEnd notes in a job how its run ended. The job may have changed meanwhile.
 func noteEnd(tx *store.Tx, id store.JobID, end runEnd) error {
-	j, err := tx.Job(id)
+	j, err := tx.Jobs().Job(id)
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func noteEnd(tx *store.Tx, id store.JobID, end runEnd) error {
 	if j == before {
 		return nil
 	}
-	return tx.UpdateJob(j)
+	return tx.Jobs().UpdateJob(j)
 }
 
 // reportOuts are the rows of what leaves at the end of a run: the report for the
@@ -317,15 +317,15 @@ func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
 // that gets it, so that the model knows what people there answer to. It is marked
 // as what it is: nobody said it.
 func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, to store.Address, text string) error {
-	home, err := tx.Home(to)
+	home, err := tx.Chats().Home(to)
 	if err != nil {
 		return err
 	}
-	session, err := tx.Session(home)
+	session, err := tx.Sessions().Session(home)
 	if err != nil {
 		return err
 	}
-	_, err = tx.AddMessage(store.Message{
+	_, err = tx.Sessions().AddMessage(store.Message{
 		Session: session.ID, Turn: r.Turn, SenderName: kindName(j) + " " + j.Name, At: r.EndedAt,
 		Body: llm.Text(llm.RoleUser, fmt.Sprintf("[note, not written by anybody: the %s %q delivered this here]\n%s", kindName(j), j.Name, text)),
 	})

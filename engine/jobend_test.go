@@ -39,9 +39,9 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 			// Somebody else takes the number of the turn that was not stored.
 			write(func(tx *store.Tx) error {
 				a := store.Address{Channel: "telegram", Chat: 7}
-				s, err := tx.Session(a)
+				s, err := tx.Sessions().Session(a)
 				if err == nil {
-					_, err = tx.AddTurn(store.Turn{Session: s.ID, Address: a, Origin: "person"})
+					_, err = tx.Turns().AddTurn(store.Turn{Session: s.ID, Address: a, Origin: "person"})
 				}
 				return err
 			})
@@ -52,9 +52,9 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 	j := store.Job{Kind: store.JobSchedule, Name: "report", Origin: "command"}
 	r := store.Run{ScheduledAt: time.Now().Add(-time.Minute)}
 	write(func(tx *store.Tx) (err error) {
-		if j.ID, err = tx.AddJob(j); err == nil {
+		if j.ID, err = tx.Jobs().AddJob(j); err == nil {
 			r.Job, r.State = j.ID, store.RunClaimed
-			r.ID, err = tx.ClaimRun(r)
+			r.ID, err = tx.Runs().ClaimRun(r)
 		}
 		return err
 	})
@@ -75,8 +75,8 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 	var got store.Run
 	var kept store.Turn
 	write(func(tx *store.Tx) (err error) {
-		if got, err = tx.Run(r.ID); err == nil {
-			kept, err = tx.Turn(got.Turn)
+		if got, err = tx.Runs().Run(r.ID); err == nil {
+			kept, err = tx.Turns().Turn(got.Turn)
 		}
 		return err
 	})

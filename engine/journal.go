@@ -22,7 +22,7 @@ func (j journal) Started(ctx context.Context, c tools.Call) error {
 		return nil
 	}
 	j.t.show.need()
-	err := j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error { return tx.StartCall(j.row(c)) })
+	err := j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error { return tx.Turns().StartCall(j.row(c)) })
 	if err != nil {
 		return fmt.Errorf("journal the start of %s: %w", c.Name, err)
 	}
@@ -45,11 +45,11 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	}
 	err = j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error {
 		if !j.t.inDoubt(c) {
-			if err := tx.StartCall(j.row(c)); err != nil {
+			if err := tx.Turns().StartCall(j.row(c)); err != nil {
 				return err
 			}
 		}
-		if err := tx.FinishCall(c.ID, result); err != nil {
+		if err := tx.Turns().FinishCall(c.ID, result); err != nil {
 			return err
 		}
 		return addOuts(tx, outs)

@@ -102,7 +102,7 @@ func (d door) Check(ctx context.Context, chat string) error {
 // goneIn tells why a chat cannot be reached, from the database.
 func goneIn(ctx context.Context, s *store.Store, id gateway.ChatID) (why string, err error) {
 	err = s.Read(ctx, func(tx *store.Tx) (err error) {
-		why, err = tx.ChatGone(id.Channel, id.ID)
+		why, err = tx.Chats().ChatGone(id.Channel, id.ID)
 		return err
 	})
 	return why, err

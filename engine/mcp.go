@@ -41,7 +41,7 @@ var _ mcp.Ledger = ledger{}
 // Accepted lists what was accepted.
 func (l ledger) Accepted(ctx context.Context) (all []mcp.Accepted, err error) {
 	err = l.read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.AcceptedTools()
+		rows, err := tx.Servers().AcceptedTools()
 		for _, r := range rows {
 			all = append(all, mcp.Accepted{
 				Server: r.Server, Name: r.Name, Hash: r.Hash, By: r.By, At: r.At,
@@ -57,7 +57,7 @@ func (l ledger) Accepted(ctx context.Context) (all []mcp.Accepted, err error) {
 func (l ledger) Accept(ctx context.Context, server string, accepted []mcp.Accepted) error {
 	return l.write(ctx, func(tx *store.Tx) error {
 		for _, a := range accepted {
-			if err := tx.AcceptTool(store.AcceptedTool{
+			if err := tx.Servers().AcceptTool(store.AcceptedTool{
 				Server: server, Tool: a.Tool, Name: a.Name, Description: a.Description, Schema: string(a.Schema), Hash: a.Hash, By: a.By, At: a.At,
 			}); err != nil {
 				return err
@@ -69,13 +69,13 @@ func (l ledger) Accept(ctx context.Context, server string, accepted []mcp.Accept
 
 // Forget takes back what was accepted of a server, and its token.
 func (l ledger) Forget(ctx context.Context, server string) error {
-	return l.write(ctx, func(tx *store.Tx) error { return tx.ForgetServer(server) })
+	return l.write(ctx, func(tx *store.Tx) error { return tx.Servers().ForgetServer(server) })
 }
 
 // Token returns the token of a server, nil for none.
 func (l ledger) Token(ctx context.Context, server string) (token []byte, err error) {
 	err = l.read(ctx, func(tx *store.Tx) error {
-		text, err := tx.ServerToken(server)
+		text, err := tx.Servers().ServerToken(server)
 		if text != "" {
 			token = []byte(text)
 			learn(l.secrets, token)
@@ -88,7 +88,7 @@ func (l ledger) Token(ctx context.Context, server string) (token []byte, err err
 // SetToken keeps the token of a server.
 func (l ledger) SetToken(ctx context.Context, server string, token []byte) error {
 	learn(l.secrets, token)
-	return l.write(ctx, func(tx *store.Tx) error { return tx.SetServerToken(server, string(token)) })
+	return l.write(ctx, func(tx *store.Tx) error { return tx.Servers().SetServerToken(server, string(token)) })
 }
 
 // read reads from the store; where there is none there is nothing.

@@ -90,7 +90,7 @@ func (d *Data) ListMemories(ctx context.Context, limit int) (list []KeptMemory, 
 	}
 	zone := d.memory.settings().Zone()
 	err = d.store.Read(ctx, func(tx *store.Tx) error {
-		all, err := tx.Memories(limit)
+		all, err := tx.Memories().Memories(limit)
 		for _, m := range all {
 			k := KeptMemory{
 				ID: int64(m.ID), Key: m.Key, Category: m.Category, Source: m.Source, Provenance: m.Provenance,
@@ -252,7 +252,7 @@ type imported struct {
 func importedBefore(ctx context.Context, s *store.Store) (imported, error) {
 	i := imported{maphash.MakeSeed(), map[uint64]int{}}
 	err := s.Read(ctx, func(tx *store.Tx) error {
-		return tx.ImportedMemories(func(m store.Memory) {
+		return tx.Memories().ImportedMemories(func(m store.Memory) {
 			i.count[i.sum(m)]++
 			m.CreatedAt = time.Time{}
 			i.count[i.sum(m)]++
@@ -343,7 +343,7 @@ func (d *Data) MemoryChanges(ctx context.Context) ([]MemoryChange, error) {
 	}
 	var rows []store.MemoryChange
 	err := d.store.Read(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.MemoryChanges(changesListed)
+		rows, err = tx.Memories().MemoryChanges(changesListed)
 		return err
 	})
 	all := make([]MemoryChange, len(rows))
@@ -365,7 +365,7 @@ func (d *Data) UndoMemory(ctx context.Context, id int64) (undone MemoryChange, e
 		return undone, recall.ErrNotFound
 	}
 	err = d.store.Write(ctx, func(tx *store.Tx) error {
-		c, err := tx.MemoryChange(store.MemoryChangeID(id))
+		c, err := tx.Memories().MemoryChange(store.MemoryChangeID(id))
 		if err != nil || c.Undone {
 			return cmp.Or(err, store.ErrNotFound)
 		}
@@ -382,12 +382,12 @@ func (d *Data) UndoMemory(ctx context.Context, id int64) (undone MemoryChange, e
 				return err
 			}
 			if newer != nil { // saved since under the same key: it can come back, too
-				if err := tx.AddMemoryChange(id, newer); err != nil {
+				if err := tx.Memories().AddMemoryChange(id, newer); err != nil {
 					return err
 				}
 			}
 		}
-		return tx.EndMemoryChange(c.ID)
+		return tx.Memories().EndMemoryChange(c.ID)
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = recall.ErrNotFound

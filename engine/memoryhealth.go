@@ -112,7 +112,7 @@ func (r *remembering) stats(ctx context.Context) (string, error) {
 	}
 	var n store.MemoryCount
 	err = db.Read(ctx, func(tx *store.Tx) error {
-		n, err = tx.CountMemory()
+		n, err = tx.Memories().CountMemory()
 		return err
 	})
 	return fmt.Sprintf("%d memories, %d pieces of texts to be found, %d of them with a vector; %s", n.Memories, n.Chunks, n.Vectors, r.text()), err

@@ -109,7 +109,7 @@ func (d *Data) Sessions(ctx context.Context) ([]Session, error) {
 	}
 	var rows []store.SessionInfo
 	err := d.store.Read(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.Sessions()
+		rows, err = tx.Sessions().Sessions()
 		return err
 	})
 	list := make([]Session, len(rows))

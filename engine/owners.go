@@ -98,10 +98,10 @@ const (
 func (t *turn) tooMany(ctx context.Context, asked store.Approval) (refusal string, err error) {
 	var open, vain int
 	err = t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		if _, err = tx.ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
+		if _, err = tx.Approvals().ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		open, vain, err = tx.Requests(asked.Sender, time.Now().Add(-max(time.Hour, t.settings.ApprovalTimeout)))
+		open, vain, err = tx.Approvals().Requests(asked.Sender, time.Now().Add(-max(time.Hour, t.settings.ApprovalTimeout)))
 		return err
 	})
 	switch {
@@ -120,7 +120,7 @@ func (t *turn) tooMany(ctx context.Context, asked store.Approval) (refusal strin
 // one of an owner; the zero Address when there is none.
 func (t *turn) ownerToAsk(ctx context.Context, asked store.Approval, tried []store.Address) (at store.Address, err error) {
 	err = t.e.store.Read(ctx, func(tx *store.Tx) error {
-		known, err := tx.ApprovalOf(asked.Turn, asked.Call)
+		known, err := tx.Approvals().ApprovalOf(asked.Turn, asked.Call)
 		if err == nil {
 			at = known.Address
 		}
@@ -128,7 +128,7 @@ func (t *turn) ownerToAsk(ctx context.Context, asked store.Approval, tried []sto
 			return err
 		}
 		for _, owner := range t.ownerChats() {
-			gone, err := tx.ChatGone(owner.Channel, owner.Chat)
+			gone, err := tx.Chats().ChatGone(owner.Channel, owner.Chat)
 			if err != nil {
 				return err
 			}
@@ -167,9 +167,9 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 
 // personName is what a person is called, empty when that is not known.
 func personName(tx *store.Tx, channel string, user int64) string {
-	name, _ := tx.ChatName(channel, user)
+	name, _ := tx.Chats().ChatName(channel, user)
 	if name == "" {
-		name, _ = tx.PersonName(user)
+		name, _ = tx.Sessions().PersonName(user)
 	}
 	return name
 }
@@ -208,7 +208,7 @@ func (t *turn) notice(a store.Approval) []store.Out {
 
 // tellHome has the notice say what came of the request.
 func (e *Engine) tellHome(tx *store.Tx, a store.Approval, text string) error {
-	told, err := tx.OutNamed(ownerKey(a) + "/0")
+	told, err := tx.Outbox().OutNamed(ownerKey(a) + "/0")
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
@@ -232,7 +232,7 @@ func (e *Engine) tellNoOwner(ctx context.Context, a store.Approval, tried int) e
 // unreach ends the requests that an owner's chat does not get, so that the next
 // owner is asked; the function wakes those who wait.
 func (e *Engine) unreach(tx *store.Tx, chat store.Address) (wake func(), err error) {
-	lost, err := tx.UnreachApprovals(chat.Channel, chat.Chat)
+	lost, err := tx.Approvals().UnreachApprovals(chat.Channel, chat.Chat)
 	return func() {
 		for _, a := range lost {
 			e.questions.wake(a.ID)

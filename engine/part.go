@@ -46,7 +46,7 @@ var deleteBody = encodePart(gateway.Part{})
 
 func addOuts(tx *store.Tx, outs []store.Out) error {
 	for _, o := range outs {
-		if err := tx.AddOut(o); err != nil {
+		if err := tx.Outbox().AddOut(o); err != nil {
 			return err
 		}
 	}

@@ -277,7 +277,7 @@ func (p *presence) send(ctx context.Context) bool {
 // stored did not happen.
 func (p *presence) write(state string, id int64) bool {
 	err := p.e.store.Write(context.WithoutCancel(p.e.parking), func(tx *store.Tx) error {
-		return tx.SetPlaceholder(p.t.row.ID, state, id)
+		return tx.Turns().SetPlaceholder(p.t.row.ID, state, id)
 	})
 	if err != nil {
 		p.t.log.Error("placeholder not stored", "state", state, "err", err)

@@ -62,7 +62,7 @@ func (e *Engine) press(ctx context.Context, it item) {
 		if t, err = e.tapped(tx, it); err != nil {
 			return err
 		}
-		return tx.EndUpdates(store.InboxDone, "", it.row.ID)
+		return tx.Inbox().EndUpdates(store.InboxDone, "", it.row.ID)
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("tap not stored", "chat", it.msg.Address.String(), "err", err)
@@ -111,7 +111,7 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	if !ok {
 		return tap{say: e.say(locale.Expired)}, nil
 	}
-	a, err := tx.Approval(token)
+	a, err := tx.Approvals().Approval(token)
 	if errors.Is(err, store.ErrNotFound) {
 		may, err := e.mayReplace(tx, it)
 		if may {
@@ -160,11 +160,11 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 
 // belongs reports whether a tap comes from the very message that asks.
 func (e *Engine) belongs(tx *store.Tx, a store.Approval, it item) (bool, error) {
-	at, err := tx.Home(it.row.Address) // the message stays where it is when the chat moves
+	at, err := tx.Chats().Home(it.row.Address) // the message stays where it is when the chat moves
 	if err != nil || !sameChat(at, a.Address) {
 		return false, err
 	}
-	asked, err := tx.OutNamed(questionKey(a) + "/0")
+	asked, err := tx.Outbox().OutNamed(questionKey(a) + "/0")
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil // long ago
 	}
@@ -181,7 +181,7 @@ func (e *Engine) mayReplace(tx *store.Tx, it item) (bool, error) {
 	if !it.row.Group || e.owns(it.msg) {
 		return true, nil
 	}
-	bodies, err := tx.BodiesOf(it.row.Address, it.msg.Press.Message)
+	bodies, err := tx.Outbox().BodiesOf(it.row.Address, it.msg.Press.Message)
 	for _, body := range bodies {
 		var p gateway.Part
 		if err := json.Unmarshal(body, &p); err != nil {
@@ -211,7 +211,7 @@ func (e *Engine) inWords(ctx context.Context, it item) bool {
 	}
 	var asked, ended store.Approval
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		asked, err = tx.PendingApproval(it.row.Address)
+		asked, err = tx.Approvals().PendingApproval(it.row.Address)
 		return err
 	})
 	if err != nil || asked.Question {
@@ -221,7 +221,7 @@ func (e *Engine) inWords(ctx context.Context, it item) bool {
 		if ended, _, err = e.resolveIn(tx, asked.Token, verdict{state: state, by: it.msg.Sender.ID}); err != nil {
 			return err
 		}
-		return tx.EndUpdates(store.InboxDone, "", it.row.ID)
+		return tx.Inbox().EndUpdates(store.InboxDone, "", it.row.ID)
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("answer not stored", "chat", it.msg.Address.String(), "err", err)

@@ -113,7 +113,7 @@ func (r *remembering) Save(ctx context.Context, c tools.Call, e recall.Entry) (c
 			return err
 		}
 		crashPoint("memory.saving")
-		return tx.AddMemoryChange(id, old)
+		return tx.Memories().AddMemoryChange(id, old)
 	})
 	if err == nil && chunks > 0 {
 		crashPoint("memory.saved")
@@ -154,7 +154,7 @@ func (r *remembering) Forget(ctx context.Context, c tools.Call, key string, id i
 		if err := memory.Forget(tx, m.ID); err != nil {
 			return err
 		}
-		return tx.AddMemoryChange(0, &m)
+		return tx.Memories().AddMemoryChange(0, &m)
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return recall.ErrNotFound
@@ -173,13 +173,13 @@ func memoryOf(tx *store.Tx, s store.Scope, c tools.Call, key string, id store.Me
 		if err != nil {
 			return store.Memory{}, err
 		}
-		m, err := tx.MemoryByKey(chat.Channel, chat.ID, key)
+		m, err := tx.Memories().MemoryByKey(chat.Channel, chat.ID, key)
 		if errors.Is(err, store.ErrNotFound) && s.Channel == "" {
 			return onlyMemory(tx, key) // an owner finds it, too
 		}
 		return m, err
 	}
-	m, err := tx.Memory(id)
+	m, err := tx.Memories().Memory(id)
 	if err == nil && s.Channel != "" && (m.Channel != s.Channel || m.Chat != s.Chat) {
 		err = store.ErrNotFound // somebody else's
 	}
@@ -188,7 +188,7 @@ func memoryOf(tx *store.Tx, s store.Scope, c tools.Call, key string, id store.Me
 
 // onlyMemory finds a memory by its key wherever it is.
 func onlyMemory(tx *store.Tx, key string) (store.Memory, error) {
-	all, err := tx.MemoriesByKey(key)
+	all, err := tx.Memories().MemoriesByKey(key)
 	if err != nil {
 		return store.Memory{}, err
 	}

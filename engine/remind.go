@@ -66,7 +66,7 @@ const maxCronWords = 300
 // removed reports whether a job that runs was removed meanwhile.
 func (e *Engine) removed(j store.Job) bool {
 	err := e.store.Read(context.Background(), func(tx *store.Tx) (err error) {
-		j, err = tx.Job(j.ID)
+		j, err = tx.Jobs().Job(j.ID)
 		return err
 	})
 	return err == nil && j.State == store.JobRemoved
@@ -118,12 +118,12 @@ func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
 	}
 	text := e.say(locale.RemindSet, jobs.DescribeTime(at, zone, language), zone, what)
 	return text, func(tx *store.Tx) error {
-		home, err := tx.Home(it.row.Address)
+		home, err := tx.Chats().Home(it.row.Address)
 		if err != nil {
 			return err
 		}
 		j.Home, j.Target = home, home
-		_, err = tx.AddJob(j)
+		_, err = tx.Jobs().AddJob(j)
 		return err
 	}
 }
@@ -167,10 +167,10 @@ func (e *Engine) obeySchedule(ctx context.Context, it item) {
 		if len(parts) > 0 {
 			parts[len(parts)-1].Buttons = a.buttons
 		}
-		if err := tx.ReviveChat(it.row.Address.Channel, it.row.Address.Chat, it.row.ReceivedAt); err != nil {
+		if err := tx.Chats().ReviveChat(it.row.Address.Channel, it.row.Address.Chat, it.row.ReceivedAt); err != nil {
 			return err
 		}
-		if err := tx.EndUpdates(store.InboxDone, "", it.row.ID); err != nil {
+		if err := tx.Inbox().EndUpdates(store.InboxDone, "", it.row.ID); err != nil {
 			return err
 		}
 		return addOuts(tx, outsFor(to, parts, fmt.Sprintf("inbox/%d", it.row.ID), it.row.Message))
@@ -211,9 +211,9 @@ func (e *Engine) onSchedule(tx *store.Tx, who planner, verb, name string) (a sch
 // onJobNamed does what a verb says to the job with a name; the runs of one that is
 // gone can still be read.
 func (e *Engine) onJobNamed(tx *store.Tx, who planner, verb, name string) (a scheduleAnswer, err error) {
-	find := tx.JobNamed
+	find := tx.Jobs().JobNamed
 	if verb == verbLogs {
-		find = tx.JobEver
+		find = tx.Jobs().JobEver
 	}
 	j, err := find(name)
 	switch {
@@ -261,7 +261,7 @@ func (e *Engine) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
 		return refused.Text, nil
 	}
 	if err == nil && j != before {
-		err = tx.UpdateJob(j)
+		err = tx.Jobs().UpdateJob(j)
 	}
 	return text, err
 }
@@ -282,7 +282,7 @@ func (e *Engine) nextText(j store.Job) string {
 // logText are the latest runs of a job.
 func (e *Engine) logText(tx *store.Tx, j store.Job) (string, error) {
 	const latest = 5
-	runs, err := tx.Runs(j.ID, latest)
+	runs, err := tx.Runs().Runs(j.ID, latest)
 	if err != nil {
 		return "", err
 	}
@@ -303,7 +303,7 @@ func (e *Engine) logText(tx *store.Tx, j store.Job) (string, error) {
 
 // scheduleList is the list of schedules that somebody may see, with its buttons.
 func (e *Engine) scheduleList(tx *store.Tx, who planner) (string, [][]gateway.Button, error) {
-	all, err := tx.Jobs(false)
+	all, err := tx.Jobs().Jobs(false)
 	if err != nil {
 		return "", nil, err
 	}
@@ -363,7 +363,7 @@ func listButtons(n int, j store.Job) []gateway.Button {
 // tappedJob acts on a tap below the list and shows the list as it is then.
 func (e *Engine) tappedJob(tx *store.Tx, it item, id store.JobID, verb string) (tap, error) {
 	who := e.schedules.whoIn(it.msg.Address, it.msg.Sender.ID)
-	j, err := tx.Job(id)
+	j, err := tx.Jobs().Job(id)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && (j.State == store.JobDone || j.State == store.JobRemoved):
 		return tap{say: e.say(locale.Expired)}, e.refreshList(tx, it, who)

@@ -54,7 +54,7 @@ func (e *Engine) resolved(a store.Approval) {
 // and the message that shows the outcome. An answer that comes too late is none.
 // won is false when it had ended before.
 func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.Approval, won bool, err error) {
-	if row, err = tx.Approval(token); err != nil || row.State != store.ApprovalPending {
+	if row, err = tx.Approvals().Approval(token); err != nil || row.State != store.ApprovalPending {
 		return row, false, err
 	}
 	if v.by != 0 && !time.Now().Before(e.questions.deadline(row)) {
@@ -64,7 +64,7 @@ func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.App
 		v.state = store.ApprovalOnce
 	}
 	if v.state == store.ApprovalHour {
-		row.Grant, err = tx.AddGrant(store.Grant{
+		row.Grant, err = tx.Approvals().AddGrant(store.Grant{
 			Channel: row.Home.Channel, Chat: row.Home.Chat, Sender: row.Sender, Tool: row.Tool, Hash: row.Hash, Shown: row.Shown,
 			AddedBy: v.by, ExpiresAt: time.Now().Add(grantFor),
 		})
@@ -72,7 +72,7 @@ func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.App
 			return row, false, err
 		}
 	}
-	if won, err = tx.Answer(row.ID, v.state, v.by, row.Grant); err != nil || !won {
+	if won, err = tx.Approvals().Answer(row.ID, v.state, v.by, row.Grant); err != nil || !won {
 		return row, won, err
 	}
 	row.State, row.AnsweredBy = v.state, v.by
@@ -86,7 +86,7 @@ func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.App
 // A question that has not left yet does not leave any more, nor does one of a
 // program that may have left before the last end of the process.
 func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key string) error {
-	asked, err := tx.OutNamed(questionKey(a) + "/0")
+	asked, err := tx.Outbox().OutNamed(questionKey(a) + "/0")
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
@@ -94,12 +94,12 @@ func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key stri
 	case v.message != 0 && asked.MessageID == 0:
 		// A tap is faster than the messenger's answer, and tells what that would.
 		asked.State, asked.MessageID, asked.SentAt = store.OutboxSent, v.message, time.Now()
-		if err := tx.UpdateOut(asked); err != nil {
+		if err := tx.Outbox().UpdateOut(asked); err != nil {
 			return err
 		}
 	case asked.State == store.OutboxNew, asked.State == store.OutboxSending && a.Question:
 		asked.State, asked.Note = store.OutboxDead, "answered before it was sent"
-		return tx.UpdateOut(asked)
+		return tx.Outbox().UpdateOut(asked)
 	case v.message == 0:
 		v.message = asked.MessageID
 	}
@@ -117,7 +117,7 @@ func (e *Engine) showLate(tx *store.Tx, o store.Out) error {
 	if o.State != store.OutboxSent || !first || err != nil || !strings.HasPrefix(o.Key, approvalKey) {
 		return nil
 	}
-	a, err := tx.ApprovalByID(store.ApprovalID(id))
+	a, err := tx.Approvals().ApprovalByID(store.ApprovalID(id))
 	if errors.Is(err, store.ErrNotFound) || err == nil && a.State == store.ApprovalPending {
 		return nil
 	}

@@ -115,7 +115,7 @@ func (s *schedules) List(ctx context.Context, c tools.Call) ([]job.Schedule, err
 	all := make([]job.Schedule, len(mine))
 	err = s.read(ctx, func(tx *store.Tx) error {
 		for i, j := range mine {
-			cost, err := tx.CostOf(j.ID)
+			cost, err := tx.Runs().CostOf(j.ID)
 			if err != nil {
 				return err
 			}
@@ -130,12 +130,12 @@ func (s *schedules) List(ctx context.Context, c tools.Call) ([]job.Schedule, err
 // list are the jobs that somebody may see, by name, with their latest runs.
 func (s *schedules) list(ctx context.Context, who planner) (mine []store.Job, latest map[store.JobID]store.Run, err error) {
 	err = s.read(ctx, func(tx *store.Tx) error {
-		all, err := tx.Jobs(false)
+		all, err := tx.Jobs().Jobs(false)
 		if err != nil {
 			return err
 		}
 		mine = slices.DeleteFunc(all, func(j store.Job) bool { return !who.sees(j) })
-		latest, err = tx.LatestRuns()
+		latest, err = tx.Runs().LatestRuns()
 		return err
 	})
 	slices.SortFunc(mine, func(a, b store.Job) int { return cmp.Compare(a.Name, b.Name) })
@@ -170,7 +170,7 @@ func (s *schedules) Add(ctx context.Context, c tools.Call, n job.New) (job.Sched
 		if err := free(tx, who, j.Name); err != nil {
 			return err
 		}
-		j.ID, err = tx.AddJob(j)
+		j.ID, err = tx.Jobs().AddJob(j)
 		return err
 	})
 	return s.shown(j, store.Run{}), err
@@ -201,13 +201,13 @@ func wrote(j *store.Job, c tools.Call, who planner) {
 
 // free reports why no job of a name can be added.
 func free(tx *store.Tx, who planner, name string) error {
-	if _, err := tx.JobNamed(name); !errors.Is(err, store.ErrNotFound) {
+	if _, err := tx.Jobs().JobNamed(name); !errors.Is(err, store.ErrNotFound) {
 		if err == nil {
 			err = refuse(tools.Validation, "schedule '%s' already exists", name)
 		}
 		return err
 	}
-	all, own, err := tx.CountJobs(who.home)
+	all, own, err := tx.Jobs().CountJobs(who.home)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func clipName(name string) string {
 // named finds a job by its name for somebody who may see it.
 func (s *schedules) named(tx *store.Tx, who planner, name string) (store.Job, error) {
 	name = strings.TrimSpace(name)
-	j, err := tx.JobNamed(name)
+	j, err := tx.Jobs().JobNamed(name)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
 		return j, refuse(tools.NotFound, "schedule '%s' not found", clipName(name))
 	}
@@ -259,7 +259,7 @@ func (s *schedules) alter(ctx context.Context, c tools.Call, name string, fn fun
 		if err := fn(tx, &j, who); err != nil || j == before {
 			return err
 		}
-		return tx.UpdateJob(j)
+		return tx.Jobs().UpdateJob(j)
 	})
 	return j, err
 }
@@ -334,7 +334,7 @@ func nextOf(tx *store.Tx, j store.Job, now time.Time) (time.Time, error) {
 		if len(times) == 0 {
 			return time.Time{}, errNever
 		}
-		taken, err := tx.RunAt(j.ID, times[0])
+		taken, err := tx.Runs().RunAt(j.ID, times[0])
 		if err != nil || !taken {
 			return times[0], err
 		}
@@ -361,7 +361,7 @@ func (s *schedules) Run(ctx context.Context, c tools.Call, name string) error {
 
 // runByHand claims a run of a job for now.
 func runByHand(tx *store.Tx, j store.Job) error {
-	busy, err := tx.OpenRunOf(j.ID)
+	busy, err := tx.Runs().OpenRunOf(j.ID)
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,7 @@ func runByHand(tx *store.Tx, j store.Job) error {
 	if now.Nanosecond() == 0 {
 		now = now.Add(time.Millisecond) // whole seconds are those of its plan
 	}
-	_, err = tx.ClaimRun(store.Run{Job: j.ID, ScheduledAt: now, Cause: store.CauseHand})
+	_, err = tx.Runs().ClaimRun(store.Run{Job: j.ID, ScheduledAt: now, Cause: store.CauseHand})
 	return err
 }
 
@@ -387,7 +387,7 @@ func skipNext(tx *store.Tx, j *store.Job) error {
 	if once(*j) {
 		return refuse(tools.Validation, "'%s' is due only once; pause or delete it", j.Name)
 	}
-	_, err := tx.ClaimRun(store.Run{Job: j.ID, ScheduledAt: j.NextRun, State: store.RunSkipped, Note: "skipped by hand", EndedAt: time.Now()})
+	_, err := tx.Runs().ClaimRun(store.Run{Job: j.ID, ScheduledAt: j.NextRun, State: store.RunSkipped, Note: "skipped by hand", EndedAt: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -441,14 +441,14 @@ func (s *schedules) Logs(ctx context.Context, c tools.Call, name string, limit i
 	}
 	var all []job.Run
 	err = s.read(ctx, func(tx *store.Tx) error {
-		j, err := tx.JobEver(strings.TrimSpace(name))
+		j, err := tx.Jobs().JobEver(strings.TrimSpace(name))
 		if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
 			return refuse(tools.NotFound, "schedule '%s' not found", clipName(strings.TrimSpace(name)))
 		}
 		if err != nil {
 			return err
 		}
-		runs, err := tx.Runs(j.ID, limit)
+		runs, err := tx.Runs().Runs(j.ID, limit)
 		for _, r := range runs {
 			all = append(all, shownRun(tx, r))
 		}
@@ -508,7 +508,7 @@ func shownRun(tx *store.Tx, r store.Run) job.Run {
 		Result: r.Result, Note: r.Note, Missed: r.Missed,
 	}
 	if r.Delivered != "" {
-		if o, err := tx.OutNamed(runKey(r.ID) + "/0"); err == nil {
+		if o, err := tx.Outbox().OutNamed(runKey(r.ID) + "/0"); err == nil {
 			one.Delivery = string(o.State)
 		}
 	}

@@ -124,11 +124,11 @@ func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 
 func queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
 	err = st.Read(ctx, func(tx *store.Tx) error {
-		inbox, err := tx.InboxDepth()
+		inbox, err := tx.Inbox().InboxDepth()
 		if err != nil {
 			return err
 		}
-		outbox, err := tx.OutboxDepth()
+		outbox, err := tx.Outbox().OutboxDepth()
 		in, out = Queue(inbox), Queue(outbox)
 		return err
 	})

@@ -54,17 +54,17 @@ func (s *schedules) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Su
 	}
 	run := store.Run{ScheduledAt: now, State: store.RunClaimed, Cause: store.CauseSpawned}
 	err = s.write(ctx, func(tx *store.Tx) error {
-		open, err := tx.OpenSpawns()
+		open, err := tx.Jobs().OpenSpawns()
 		if err != nil {
 			return err
 		}
 		if most := cmp.Or(s.settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
 			return refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
 		}
-		if run.Job, err = tx.AddJob(j); err != nil {
+		if run.Job, err = tx.Jobs().AddJob(j); err != nil {
 			return err
 		}
-		run.ID, err = tx.ClaimRun(run)
+		run.ID, err = tx.Runs().ClaimRun(run)
 		return err
 	})
 	return shownSpawned(nil, store.Spawned{Job: j, Run: run}), err
@@ -86,11 +86,11 @@ func (s *schedules) Spawned(ctx context.Context, c tools.Call) ([]job.Subagent, 
 	var list []job.Subagent
 	err = s.read(ctx, func(tx *store.Tx) error {
 		list = nil
-		open, err := tx.OpenSpawns()
+		open, err := tx.Jobs().OpenSpawns()
 		if err != nil {
 			return err
 		}
-		ended, err := tx.EndedSpawns(home, spawnedShown)
+		ended, err := tx.Jobs().EndedSpawns(home, spawnedShown)
 		for _, one := range append(open, ended...) {
 			if who.runsSubagent(one.Job) {
 				list = append(list, shownSpawned(tx, one))
@@ -141,7 +141,7 @@ func (s *schedules) Cancel(ctx context.Context, c tools.Call, id int64) (one job
 
 // spawnedFor finds a subagent for somebody who may see it.
 func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
-	one, err := tx.Spawned(store.RunID(id))
+	one, err := tx.Jobs().Spawned(store.RunID(id))
 	if errors.Is(err, store.ErrNotFound) || err == nil && !who.runsSubagent(one.Job) {
 		return one, refuse(tools.NotFound, "subagent %d not found; list shows the ids", id)
 	}
@@ -153,12 +153,12 @@ func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
 func cancelSpawned(tx *store.Tx, one store.Spawned) (store.Spawned, error) {
 	if one.Run.State != store.RunRunning {
 		one.Run.State, one.Run.Note, one.Run.EndedAt = store.RunStopped, noteCancelled, time.Now()
-		if err := tx.UpdateRun(one.Run); err != nil {
+		if err := tx.Runs().UpdateRun(one.Run); err != nil {
 			return one, err
 		}
 	}
 	removeJob(&one.Job)
-	return one, tx.UpdateJob(one.Job)
+	return one, tx.Jobs().UpdateJob(one.Job)
 }
 
 // noteCancelled is what the ledger says of a subagent that was cancelled.
@@ -181,7 +181,7 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 		one.InjectInto = reachable(s.Job.Target).Chat.String()
 	}
 	if tx != nil && s.Run.Delivered != "" {
-		if o, err := tx.OutNamed(runKey(s.Run.ID) + "/0"); err == nil {
+		if o, err := tx.Outbox().OutNamed(runKey(s.Run.ID) + "/0"); err == nil {
 			one.Delivery = string(o.State)
 		}
 	}
@@ -193,7 +193,7 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 func (e *Engine) stopSubagents(ctx context.Context, a store.Address) int {
 	var stopped atomic.Int64 // on a full disk mark runs again beside the return
 	mark := func(tx *store.Tx) error {
-		open, err := tx.OpenSpawns()
+		open, err := tx.Jobs().OpenSpawns()
 		var n int64
 		for _, one := range open {
 			if err == nil && one.Job.Home == a && one.Job.State != store.JobRemoved {
@@ -229,7 +229,7 @@ func (e *Engine) lost(ctx context.Context, j store.Job, r store.Run) string {
 	}
 	var t store.Turn
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		t, err = tx.Turn(r.Turn)
+		t, err = tx.Turns().Turn(r.Turn)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) || err == nil && t.State != store.TurnRunning {

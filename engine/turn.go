@@ -99,24 +99,24 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	}, items)
 	t.row.ReplyTo = last.msg.ID
 	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		if t.row.Address, err = tx.Home(last.row.Address); err != nil {
+		if t.row.Address, err = tx.Chats().Home(last.row.Address); err != nil {
 			return err
 		}
-		session, err := tx.Session(t.row.Address)
+		session, err := tx.Sessions().Session(t.row.Address)
 		if err != nil {
 			return err
 		}
 		t.row.Session = session.ID
 		t.row.Model = session.Model
-		if t.row.ID, err = tx.AddTurn(t.row); err != nil {
+		if t.row.ID, err = tx.Turns().AddTurn(t.row); err != nil {
 			return err
 		}
 		if last.row.From != 0 {
-			if err := tx.SeeChat(t.row.Address.Channel, t.row.Address.Chat, last.msg.Sender.Name, last.row.ReceivedAt); err != nil {
+			if err := tx.Chats().SeeChat(t.row.Address.Channel, t.row.Address.Chat, last.msg.Sender.Name, last.row.ReceivedAt); err != nil {
 				return err
 			}
 		}
-		return tx.StartUpdates(t.row.ID, t.ids...)
+		return tx.Inbox().StartUpdates(t.row.ID, t.ids...)
 	})
 	if err != nil {
 		e.logUnstored(ctx, "turn not started", err, "chat", reachable(t.row.Address).String())
@@ -138,13 +138,13 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	var answers []llm.Message
 	var calls map[string]store.Call
 	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		if updates, err = tx.TurnUpdates(row.ID); err != nil {
+		if updates, err = tx.Inbox().TurnUpdates(row.ID); err != nil {
 			return err
 		}
-		if answers, err = tx.Answers(row.ID); err != nil {
+		if answers, err = tx.Turns().Answers(row.ID); err != nil {
 			return err
 		}
-		calls, err = tx.Calls(row.ID)
+		calls, err = tx.Turns().Calls(row.ID)
 		return err
 	})
 	if err != nil {
@@ -374,7 +374,7 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 		}
 	}
 	err = t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
-		if err := tx.AddAnswer(t.row.ID, round, m, usage); err != nil {
+		if err := tx.Turns().AddAnswer(t.row.ID, round, m, usage); err != nil {
 			return err
 		}
 		return t.addSpent(tx)
@@ -459,7 +459,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 		if err := t.storeEnd(tx); err != nil {
 			return err
 		}
-		if err := tx.EndUpdates(store.InboxDone, end.note, t.ids...); err != nil {
+		if err := tx.Inbox().EndUpdates(store.InboxDone, end.note, t.ids...); err != nil {
 			return err
 		}
 		leaving := outs
@@ -509,7 +509,7 @@ func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]s
 	apart := false
 	if len(outs) > 1 {
 		var err error
-		if apart, err = tx.OutsSince(t.row.Address, placeholder, t.row.StartedAt); err != nil {
+		if apart, err = tx.Outbox().OutsSince(t.row.Address, placeholder, t.row.StartedAt); err != nil {
 			return nil, err
 		}
 	}
@@ -527,14 +527,14 @@ func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]s
 func (t *turn) storeEnd(tx *store.Tx) error {
 	for _, m := range slices.Concat(t.asked, t.said) {
 		m.Session, m.Turn = t.row.Session, t.row.ID
-		if _, err := tx.AddMessage(m); err != nil {
+		if _, err := tx.Sessions().AddMessage(m); err != nil {
 			return err
 		}
 	}
 	if err := t.addSpent(tx); err != nil {
 		return err
 	}
-	return tx.EndTurn(t.row)
+	return tx.Turns().EndTurn(t.row)
 }
 
 // withoutCalls drops the tool calls of a message that is the last word.

@@ -318,7 +318,7 @@ var mutants = []mutant{
 		"TestRunsThatNobodyAttendsDecline",
 	},
 	{
-		"engine/inquiry.go", `tx.ReplaceUpdate(it.row.ID, []byte("{}"))`, `tx.ReplaceUpdate(it.row.ID, it.row.Raw)`,
+		"engine/inquiry.go", `tx.Inbox().ReplaceUpdate(it.row.ID, []byte("{}"))`, `tx.Inbox().ReplaceUpdate(it.row.ID, it.row.Raw)`,
 		"TestAnswerInWordsGoesToTheProgramOnly",
 	},
 	{
@@ -906,7 +906,7 @@ var mutants = []mutant{
 		"TestCoreMemoryUndo",
 	},
 	{
-		"engine/internal/memory/index.go", `before, err := tx.ChunksBefore(gone[0], 2*reach)`, `before, err := tx.ChunksBefore(gone[0], reach)`,
+		"engine/internal/memory/index.go", `before, err := tx.Index().ChunksBefore(gone[0], 2*reach)`, `before, err := tx.Index().ChunksBefore(gone[0], reach)`,
 		"TestSearchFindsWhatAPlainLookFinds",
 	},
 	{

@@ -163,7 +163,7 @@ func (s *Scheduler) sweep(ctx context.Context) {
 	var n int64
 	err := s.config.Store.Write(ctx, func(tx *store.Tx) (err error) {
 		defer tx.At(s.now())()
-		n, err = tx.DropVoidRuns()
+		n, err = tx.Runs().DropVoidRuns()
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
@@ -203,10 +203,10 @@ func (s *Scheduler) sync(ctx context.Context, all bool) bool {
 	}
 	if err == nil {
 		err = s.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
-			if on, err = tx.Jobs(true); err != nil {
+			if on, err = tx.Jobs().Jobs(true); err != nil {
 				return err
 			}
-			open, err = tx.OpenRuns()
+			open, err = tx.Runs().OpenRuns()
 			return err
 		})
 	}
@@ -237,7 +237,7 @@ func (s *Scheduler) sync(ctx context.Context, all bool) bool {
 func (s *Scheduler) revive(ctx context.Context) error {
 	return s.config.Store.Write(ctx, func(tx *store.Tx) error {
 		defer tx.At(s.now())()
-		_, err := tx.ReviveJobs()
+		_, err := tx.Runs().ReviveJobs()
 		return err
 	})
 }

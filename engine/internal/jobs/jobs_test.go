@@ -64,7 +64,7 @@ func (c *clockwork) start() {
 			c.mu.Unlock()
 			ends.Go(func() {
 				r.State = store.RunDone
-				_ = st.Write(context.Background(), func(tx *store.Tx) error { return tx.UpdateRun(r) }) // the store may be closed by now
+				_ = st.Write(context.Background(), func(tx *store.Tx) error { return tx.Runs().UpdateRun(r) }) // the store may be closed by now
 			})
 		}})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -92,7 +92,7 @@ func (c *clockwork) add(j store.Job) (id store.JobID) {
 		if j.Name == "" {
 			j.Name = "job"
 		}
-		id, err = tx.AddJob(j)
+		id, err = tx.Jobs().AddJob(j)
 		return err
 	})
 	c.sched.Changed()
@@ -118,7 +118,7 @@ func (c *clockwork) ledger(id store.JobID) []string {
 	c.t.Helper()
 	var all []string
 	err := c.store.Read(c.t.Context(), func(tx *store.Tx) error {
-		runs, err := tx.Runs(id, -1)
+		runs, err := tx.Runs().Runs(id, -1)
 		for _, r := range slices.Backward(runs) {
 			line := r.ScheduledAt.UTC().Format("01-02 15:04:05 ") + string(r.State)
 			if r.Cause != "" {
@@ -171,7 +171,7 @@ func TestDueOnce(t *testing.T) {
 		c.after(time.Hour)
 		c.wants(id, "01-01 00:01:30 done due")
 		c.write(func(tx *store.Tx) error {
-			if j, err := tx.Job(id); err != nil || j.State != store.JobDone || !j.NextRun.IsZero() {
+			if j, err := tx.Jobs().Job(id); err != nil || j.State != store.JobDone || !j.NextRun.IsZero() {
 				t.Errorf("the job is %+v, %v", j, err)
 			}
 			return nil
@@ -188,12 +188,12 @@ func TestChangesCountAtOnce(t *testing.T) {
 		c.after(time.Hour)
 		change := func(fn func(*store.Job)) {
 			c.write(func(tx *store.Tx) error {
-				j, err := tx.Job(id)
+				j, err := tx.Jobs().Job(id)
 				if err != nil {
 					return err
 				}
 				fn(&j)
-				return tx.UpdateJob(j)
+				return tx.Jobs().UpdateJob(j)
 			})
 			c.sched.Changed()
 			synctest.Wait()
@@ -320,12 +320,12 @@ func TestRestored(t *testing.T) {
 		}
 		err = restored.Write(t.Context(), func(tx *store.Tx) error {
 			for _, id := range []store.JobID{hourly, once} {
-				j, err := tx.Job(id)
+				j, err := tx.Jobs().Job(id)
 				if err != nil {
 					return err
 				}
 				j.NextRun = time.Time{} // as Restore leaves it
-				if err := tx.UpdateJob(j); err != nil {
+				if err := tx.Jobs().UpdateJob(j); err != nil {
 					return err
 				}
 			}
@@ -346,7 +346,7 @@ func TestRunThatHasNotEndedTakesThePlace(t *testing.T) {
 		c.start()
 		id := c.add(store.Job{Cron: "0 * * * *"})
 		c.write(func(tx *store.Tx) error {
-			_, err := tx.ClaimRun(store.Run{Job: id, ScheduledAt: time.Now(), State: store.RunRunning, Cause: store.CauseHand})
+			_, err := tx.Runs().ClaimRun(store.Run{Job: id, ScheduledAt: time.Now(), State: store.RunRunning, Cause: store.CauseHand})
 			return err
 		})
 		c.after(time.Hour)
@@ -359,7 +359,7 @@ func TestManyInTheSameSecond(t *testing.T) {
 		c.start()
 		c.write(func(tx *store.Tx) error {
 			for i := range 1000 {
-				if _, err := tx.AddJob(store.Job{Kind: store.JobSchedule, Name: fmt.Sprint("job", i), Cron: "0 9 * * *", Zone: "UTC"}); err != nil {
+				if _, err := tx.Jobs().AddJob(store.Job{Kind: store.JobSchedule, Name: fmt.Sprint("job", i), Cron: "0 9 * * *", Zone: "UTC"}); err != nil {
 					return err
 				}
 			}
@@ -442,7 +442,7 @@ func checkThirtyDays(t *testing.T, c *clockwork, at map[store.JobID]time.Time, e
 	total, missed := 0, 0
 	err := c.store.Read(t.Context(), func(tx *store.Tx) error {
 		for id, first := range at {
-			runs, err := tx.Runs(id, -1)
+			runs, err := tx.Runs().Runs(id, -1)
 			if err != nil {
 				return err
 			}

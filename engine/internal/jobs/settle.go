@@ -29,7 +29,7 @@ const (
 // be started.
 func Settle(tx *store.Tx, id store.JobID, now time.Time, r Rules) (store.Job, []store.Run, error) {
 	defer tx.At(now)()
-	j, err := tx.Job(id)
+	j, err := tx.Jobs().Job(id)
 	if err != nil || j.State != store.JobOn {
 		return j, nil, err
 	}
@@ -40,7 +40,7 @@ func Settle(tx *store.Tx, id store.JobID, now time.Time, r Rules) (store.Job, []
 		err = s.again()
 	}
 	if err == nil && s.job != j {
-		err = tx.UpdateJob(s.job)
+		err = tx.Jobs().UpdateJob(s.job)
 	}
 	if err != nil {
 		return j, nil, fmt.Errorf("settle job %d: %w", id, err)
@@ -127,13 +127,13 @@ func (s *settlement) again() error {
 // it was, times that come late are none that were missed.
 func (s *settlement) from(t *timetable, next time.Time) (time.Time, error) {
 	from := s.job.NextRun
-	void, err := s.tx.FirstVoid(s.job.ID)
+	void, err := s.tx.Runs().FirstVoid(s.job.ID)
 	if err != nil || from.IsZero() {
 		return from, err
 	}
 	if !void.IsZero() && void.Before(from) {
 		from = void
-		if s.made, err = s.tx.MadeUpAfter(s.job.ID, s.now); err != nil {
+		if s.made, err = s.tx.Runs().MadeUpAfter(s.job.ID, s.now); err != nil {
 			return from, err
 		}
 	}
@@ -159,7 +159,7 @@ func (s *settlement) free(t *timetable) (next time.Time, ok bool, err error) {
 		if next, ok = t.cron.Next(next, t.zone); !ok {
 			return time.Time{}, false, nil
 		}
-		taken, err := s.tx.RunAt(s.job.ID, next)
+		taken, err := s.tx.Runs().RunAt(s.job.ID, next)
 		if err != nil || !taken {
 			return next, true, err
 		}
@@ -194,7 +194,7 @@ func (t *timetable) latest(known, now time.Time) time.Time {
 
 // claim claims a run. A run of the job that has not ended yet takes its place.
 func (s *settlement) claim(at time.Time, cause string) error {
-	busy, err := s.tx.OpenRunOf(s.job.ID)
+	busy, err := s.tx.Runs().OpenRunOf(s.job.ID)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (s *settlement) claim(at time.Time, cause string) error {
 	if busy {
 		r.State, r.EndedAt, r.Note = store.RunSkipped, s.now, "the run before it had not ended"
 	}
-	if r.ID, err = s.tx.ClaimRun(r); err == nil && r.ID != 0 && !busy {
+	if r.ID, err = s.tx.Runs().ClaimRun(r); err == nil && r.ID != 0 && !busy {
 		s.due = append(s.due, r)
 	}
 	return err
@@ -230,7 +230,7 @@ func (s *settlement) missAll(all []time.Time, more bool) error {
 }
 
 func (s *settlement) miss(at time.Time, n int, note string) error {
-	_, err := s.tx.ClaimRun(store.Run{Job: s.job.ID, ScheduledAt: at, State: store.RunMissed, Missed: n, Note: note, EndedAt: s.now})
+	_, err := s.tx.Runs().ClaimRun(store.Run{Job: s.job.ID, ScheduledAt: at, State: store.RunMissed, Missed: n, Note: note, EndedAt: s.now})
 	return err
 }
 

@@ -18,7 +18,7 @@ func (c *clockwork) next(id store.JobID) string {
 	c.t.Helper()
 	var at string
 	if err := c.store.Read(c.t.Context(), func(tx *store.Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Job(id)
 		at = j.NextRun.UTC().Format("01-02 15:04:05")
 		return err
 	}); err != nil {

@@ -26,7 +26,7 @@ func docsState(all []Section) string {
 // DocsIndexed reports whether the index has exactly these sections.
 func (m *Memory) DocsIndexed(ctx context.Context, all []Section) (ready bool, err error) {
 	err = m.store.Read(ctx, func(tx *store.Tx) error {
-		state, err := tx.Indexed(store.KindDoc, "")
+		state, err := tx.Index().Indexed(store.KindDoc, "")
 		ready = state == docsState(all)
 		return err
 	})
@@ -41,7 +41,7 @@ func (m *Memory) IndexDocs(ctx context.Context, all []Section, size ChunkSize) e
 	}
 	var known map[string]string
 	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
-		known, err = tx.IndexedSources(store.KindDoc)
+		known, err = tx.Index().IndexedSources(store.KindDoc)
 		return err
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func (m *Memory) IndexDocs(ctx context.Context, all []Section, size ChunkSize) e
 			return err
 		}
 	}
-	return m.store.Write(ctx, func(tx *store.Tx) error { return tx.SetIndexed(store.KindDoc, "", docsState(all)) })
+	return m.store.Write(ctx, func(tx *store.Tx) error { return tx.Index().SetIndexed(store.KindDoc, "", docsState(all)) })
 }
 
 // docChunks are the chunks of a page. Each begins with the title of its section.

@@ -40,7 +40,7 @@ func (m *Memory) Embed(ctx context.Context, progress func(done int)) error {
 	for done := 0; ; m.rest(ctx) {
 		var waiting []store.Chunk
 		err := m.store.Read(ctx, func(tx *store.Tx) error {
-			waiting, err = tx.WithoutVector(set.ID, m.cursor.next, embedBatch)
+			waiting, err = tx.Vectors().WithoutVector(set.ID, m.cursor.next, embedBatch)
 			return err
 		})
 		if err != nil {
@@ -82,11 +82,11 @@ func (m *Memory) nothingToEmbed(ctx context.Context) (idle bool, err error) {
 		if found && m.cursor.set == set.ID {
 			after = m.cursor.next
 		}
-		waiting, err := tx.WithoutVector(set.ID, after, 1)
+		waiting, err := tx.Vectors().WithoutVector(set.ID, after, 1)
 		if err != nil || len(waiting) > 0 {
 			return err
 		}
-		sets, err := tx.VectorSets()
+		sets, err := tx.Vectors().VectorSets()
 		idle = !found || set.State == store.SetUsed && len(sets) == 1
 		return err
 	})
@@ -119,7 +119,7 @@ func (m *Memory) ensureSet(ctx context.Context) (set store.VectorSet, err error)
 			set = other
 			return nil
 		}
-		set.ID, err = tx.AddVectorSet(set)
+		set.ID, err = tx.Vectors().AddVectorSet(set)
 		return err
 	})
 	return set, err
@@ -137,10 +137,10 @@ func (e *widthError) Error() string {
 func (m *Memory) renew(ctx context.Context, old store.VectorSet, dimensions int) (store.VectorSet, error) {
 	set := store.VectorSet{Model: old.Model, Dimensions: dimensions, State: store.SetBuilding}
 	err := m.store.Write(ctx, func(tx *store.Tx) (err error) {
-		if err := tx.DropVectorSet(old.ID); err != nil {
+		if err := tx.Vectors().DropVectorSet(old.ID); err != nil {
 			return err
 		}
-		set.ID, err = tx.AddVectorSet(set)
+		set.ID, err = tx.Vectors().AddVectorSet(set)
 		return err
 	})
 	return set, err
@@ -163,7 +163,7 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 	}
 	return m.store.Write(ctx, func(tx *store.Tx) error {
 		// Another process may have done some meanwhile, or forgotten them.
-		waiting, err := tx.WithoutVector(set.ID, chunks[0].ID-1, len(chunks))
+		waiting, err := tx.Vectors().WithoutVector(set.ID, chunks[0].ID-1, len(chunks))
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 			if !left[c.ID] || vectors[i] == nil {
 				continue
 			}
-			if err := tx.SetVector(set.ID, c.Kind, c.ID, vectors[i]); err != nil {
+			if err := tx.Vectors().SetVector(set.ID, c.Kind, c.ID, vectors[i]); err != nil {
 				return err
 			}
 		}
@@ -228,11 +228,11 @@ func (m *Memory) passages(ctx context.Context, texts []string) ([][]float32, err
 // model before, or of one that the owner has thought better of.
 func (m *Memory) complete(ctx context.Context, set store.VectorSet) error {
 	err := m.store.Write(ctx, func(tx *store.Tx) error {
-		sets, err := tx.VectorSets()
+		sets, err := tx.Vectors().VectorSets()
 		if err != nil || len(sets) == 1 && sets[0].State == store.SetUsed {
 			return err
 		}
-		return tx.UseVectorSet(set.ID)
+		return tx.Vectors().UseVectorSet(set.ID)
 	})
 	if err != nil {
 		return fmt.Errorf("embed: %w", err)

@@ -26,7 +26,7 @@ func (m *Memory) Nearest(ctx context.Context, vector []float32, n int) (contents
 		}
 		slices.SortFunc(all, func(a, b *candidate) int { return cmp.Compare(b.cosine, a.cosine) })
 		for _, c := range all[:min(n, len(all))] {
-			chunks, err := tx.Chunks([]store.ChunkID{c.id})
+			chunks, err := tx.Index().Chunks([]store.ChunkID{c.id})
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func Save(tx *store.Tx, m store.Memory, size ChunkSize) (id store.MemoryID, save
 			return 0, 0, nil, err
 		}
 	}
-	if id, err = tx.AddMemory(m); err != nil {
+	if id, err = tx.Memories().AddMemory(m); err != nil {
 		return 0, 0, nil, err
 	}
 	m.ID = id
@@ -43,7 +43,7 @@ func chunksOfMemory(m store.Memory, size ChunkSize) []store.Chunk {
 
 // replaced forgets the memory of the same key.
 func replaced(tx *store.Tx, m store.Memory) (*store.Memory, error) {
-	old, err := tx.MemoryByKey(m.Channel, m.Chat, m.Key)
+	old, err := tx.Memories().MemoryByKey(m.Channel, m.Chat, m.Key)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -59,5 +59,5 @@ func Forget(tx *store.Tx, id store.MemoryID) error {
 	if err := Drop(tx, store.KindMemory, int64(id)); err != nil {
 		return fmt.Errorf("forget memory %d: %w", id, err)
 	}
-	return tx.DropMemory(id)
+	return tx.Memories().DropMemory(id)
 }

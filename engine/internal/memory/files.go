@@ -64,7 +64,7 @@ func (f *Files) Refresh(ctx context.Context, s *store.Store) (changed bool, err 
 	}
 	var known map[string]string
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		known, err = tx.IndexedSources(store.KindFile)
+		known, err = tx.Index().IndexedSources(store.KindFile)
 		return err
 	})
 	if err != nil {
@@ -114,13 +114,13 @@ func (f *Files) index(ctx context.Context, s *store.Store, name string, text []b
 // replaceSource replaces what is indexed of a file or a page, and its state.
 func replaceSource(ctx context.Context, s *store.Store, kind store.Kind, source string, chunks []store.Chunk, state string) error {
 	return s.Write(ctx, func(tx *store.Tx) error {
-		if err := tx.DropSource(kind, source); err != nil {
+		if err := tx.Index().DropSource(kind, source); err != nil {
 			return err
 		}
 		if err := Add(tx, chunks); err != nil {
 			return err
 		}
-		return tx.SetIndexed(kind, source, state)
+		return tx.Index().SetIndexed(kind, source, state)
 	})
 }
 

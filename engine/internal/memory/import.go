@@ -18,11 +18,11 @@ func SaveAll(tx *store.Tx, all []store.Memory, size ChunkSize) error {
 				return err
 			}
 		}
-		if m.ID, err = tx.AddMemory(m); err != nil {
+		if m.ID, err = tx.Memories().AddMemory(m); err != nil {
 			return err
 		}
 		if old != nil {
-			if err := tx.AddMemoryChange(m.ID, old); err != nil {
+			if err := tx.Memories().AddMemoryChange(m.ID, old); err != nil {
 				return err
 			}
 		}

@@ -27,11 +27,11 @@ func Add(tx *store.Tx, chunks []store.Chunk) error {
 	}
 	for i := range chunks {
 		var err error
-		if chunks[i], err = tx.AddChunk(chunks[i]); err != nil {
+		if chunks[i], err = tx.Index().AddChunk(chunks[i]); err != nil {
 			return err
 		}
 	}
-	before, err := tx.ChunksBefore(chunks[0], 2*reach)
+	before, err := tx.Index().ChunksBefore(chunks[0], 2*reach)
 	if err != nil {
 		return err
 	}
@@ -49,19 +49,19 @@ func Add(tx *store.Tx, chunks []store.Chunk) error {
 // Drop deletes the chunks of a memory or a message. Its words go from its
 // neighbours, too: what is forgotten cannot be found by anything.
 func Drop(tx *store.Tx, kind store.Kind, owner int64) error {
-	gone, err := tx.ChunksOf(kind, owner)
+	gone, err := tx.Index().ChunksOf(kind, owner)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	before, err := tx.ChunksBefore(gone[0], 2*reach)
+	before, err := tx.Index().ChunksBefore(gone[0], 2*reach)
 	if err != nil {
 		return err
 	}
-	after, err := tx.ChunksAfter(gone[len(gone)-1], 2*reach)
+	after, err := tx.Index().ChunksAfter(gone[len(gone)-1], 2*reach)
 	if err != nil {
 		return err
 	}
-	if err := tx.DropChunks(kind, owner); err != nil {
+	if err := tx.Index().DropChunks(kind, owner); err != nil {
 		return err
 	}
 	return setTermsOf(tx, append(before, after...), len(before)-reach, len(before)+reach)
@@ -92,7 +92,7 @@ func setTermsOf(tx *store.Tx, row []store.Chunk, from, to int) error {
 				b.WriteByte(' ')
 			}
 		}
-		if err := tx.SetTerms(row[i].ID, b.String()); err != nil {
+		if err := tx.Index().SetTerms(row[i].ID, b.String()); err != nil {
 			return err
 		}
 	}

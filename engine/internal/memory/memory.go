@@ -115,7 +115,7 @@ func (m *Memory) Reload() {
 // vectorSet is the set of vectors that the embedder made, in use or not; found
 // is false when it made none.
 func (m *Memory) vectorSet(tx *store.Tx) (set store.VectorSet, found bool, err error) {
-	sets, err := tx.VectorSets()
+	sets, err := tx.Vectors().VectorSets()
 	for _, s := range sets {
 		if m.embedder != nil && s.Model == m.embedder.Name() {
 			set, found = s, true
@@ -137,10 +137,10 @@ func (m *Memory) nearest(tx *store.Tx, set store.VectorSet, kind store.Kind, vec
 		known = newSigns(set.Dimensions)
 		m.signs[kind] = known
 	}
-	if err := tx.EachBits(set.ID, kind, known.last, known.add); err != nil {
+	if err := tx.Vectors().EachBits(set.ID, kind, known.last, known.add); err != nil {
 		return nil, 0, err
 	}
-	last, err := tx.LastBits()
+	last, err := tx.Vectors().LastBits()
 	if err != nil {
 		return nil, 0, err
 	}

@@ -299,7 +299,7 @@ func TestAnotherModelTakesOverWhenItsVectorsAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sets []store.VectorSet
-	if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.VectorSets(); return err }); err != nil {
+	if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.Vectors().VectorSets(); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if len(sets) != 1 || sets[0].Model != "new" || sets[0].State != store.SetUsed {
@@ -409,7 +409,7 @@ func TestAnAbandonedModelLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sets []store.VectorSet
-	if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.VectorSets(); return err }); err != nil || len(sets) != 1 || sets[0].Model != "old" {
+	if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.Vectors().VectorSets(); return err }); err != nil || len(sets) != 1 || sets[0].Model != "old" {
 		t.Errorf("the sets are %+v, %v", sets, err)
 	}
 }
@@ -537,7 +537,7 @@ func TestAChatMovesWhileItIsSearched(t *testing.T) {
 	}
 	reloaded := make(chan struct{})
 	then = func() {
-		write(t, s, func(tx *store.Tx) error { return tx.MoveChat("telegram", -1, -100) })
+		write(t, s, func(tx *store.Tx) error { return tx.Chats().MoveChat("telegram", -1, -100) })
 		go func() {
 			m.Reload()
 			close(reloaded)
@@ -580,7 +580,7 @@ func TestAServerChangesItsModel(t *testing.T) {
 			t.Errorf("after: %q", got)
 		}
 		var sets []store.VectorSet
-		if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.VectorSets(); return err }); err != nil || len(sets) != 1 {
+		if err := s.Read(t.Context(), func(tx *store.Tx) (err error) { sets, err = tx.Vectors().VectorSets(); return err }); err != nil || len(sets) != 1 {
 			t.Errorf("the sets are %+v, %v", sets, err)
 		}
 	}

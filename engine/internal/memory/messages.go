@@ -96,7 +96,7 @@ func index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize, limit 
 	if err != nil {
 		return err
 	}
-	said, last, err := tx.SaidAfter(from, limit)
+	said, last, err := tx.Index().SaidAfter(from, limit)
 	if err != nil || last == from {
 		return err
 	}
@@ -104,7 +104,7 @@ func index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize, limit 
 	if err := AddMessages(tx, said, size); err != nil {
 		return err
 	}
-	return tx.SetIndexed(store.KindMessage, "", strconv.FormatInt(int64(last), 10))
+	return tx.Index().SetIndexed(store.KindMessage, "", strconv.FormatInt(int64(last), 10))
 }
 
 // CatchUp makes findable what was said and is not yet: what was stored by a command
@@ -116,7 +116,7 @@ func (m *Memory) CatchUp(ctx context.Context, wanted func(store.Address) bool, s
 		err := m.store.Read(ctx, func(tx *store.Tx) error {
 			from, err := indexedThrough(tx)
 			if err == nil {
-				waiting, err = tx.CountMessagesAfter(from, 1)
+				waiting, err = tx.Index().CountMessagesAfter(from, 1)
 			}
 			return err
 		})
@@ -132,7 +132,7 @@ func (m *Memory) CatchUp(ctx context.Context, wanted func(store.Address) bool, s
 
 // indexedThrough is the last message that CatchUp has seen.
 func indexedThrough(tx *store.Tx) (store.MessageID, error) {
-	state, err := tx.Indexed(store.KindMessage, "")
+	state, err := tx.Index().Indexed(store.KindMessage, "")
 	if err != nil || state == "" {
 		return 0, err
 	}

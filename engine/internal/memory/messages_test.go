@@ -61,9 +61,9 @@ func TestCatchUpGoesOnWhereTheProcessEnded(t *testing.T) {
 	size := memory.ChunkSize{Size: 400, Overlap: 80}
 	s := open()
 	write(t, s, func(tx *store.Tx) error {
-		session, err := tx.Session(store.Address{Channel: "telegram", Chat: 1})
+		session, err := tx.Sessions().Session(store.Address{Channel: "telegram", Chat: 1})
 		for i := 0; i < said && err == nil; i++ {
-			_, err = tx.AddMessage(store.Message{Session: session.ID, Body: llm.Text(llm.RoleUser, fmt.Sprintf("word%d", i)), At: time.Now()})
+			_, err = tx.Sessions().AddMessage(store.Message{Session: session.ID, Body: llm.Text(llm.RoleUser, fmt.Sprintf("word%d", i)), At: time.Now()})
 		}
 		return err
 	})

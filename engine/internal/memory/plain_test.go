@@ -62,7 +62,7 @@ type plain struct {
 func plainOf(t *testing.T, s *store.Store) (p plain) {
 	t.Helper()
 	err := s.Read(t.Context(), func(tx *store.Tx) (err error) {
-		p.chunks, err = tx.ChunksIn(store.Scope{}, 0, 1<<20)
+		p.chunks, err = tx.Index().ChunksIn(store.Scope{}, 0, 1<<20)
 		return err
 	})
 	if err != nil {
@@ -229,7 +229,7 @@ func (h *house) step(tx *store.Tx) error {
 	}
 	switch h.IntN(10) {
 	case 0: // some of these are gone
-		all, err := tx.Memories(1000)
+		all, err := tx.Memories().Memories(1000)
 		if err != nil || len(all) == 0 {
 			return err
 		}
@@ -254,7 +254,7 @@ func (h *house) step(tx *store.Tx) error {
 			ID: store.MessageID(h.said), Session: store.SessionID(m.Chat), At: h.now, SenderName: "Anna", Body: llm.Text(llm.RoleUser, m.Content)}}}, size)
 	case 5:
 		name := "memory/" + sources[h.IntN(3)] + ".md"
-		if err := tx.DropSource(store.KindFile, name); err != nil {
+		if err := tx.Index().DropSource(store.KindFile, name); err != nil {
 			return err
 		}
 		var chunks []store.Chunk
@@ -364,7 +364,7 @@ func TestAFileThatChangesOftenMakesNoWordRarer(t *testing.T) {
 		t.Helper()
 		err := s.Write(t.Context(), func(tx *store.Tx) error {
 			for range edits {
-				if err := tx.DropSource(store.KindFile, "notes.md"); err != nil {
+				if err := tx.Index().DropSource(store.KindFile, "notes.md"); err != nil {
 					return err
 				}
 				chunks := make([]store.Chunk, 20)

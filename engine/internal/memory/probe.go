@@ -35,12 +35,12 @@ func (m *Memory) Probe(ctx context.Context) (meaning bool, err error) {
 		if err != nil || !found || len(vector) != set.Dimensions {
 			return err
 		}
-		chunks, err := tx.ChunksOf(store.KindMemory, int64(id))
+		chunks, err := tx.Index().ChunksOf(store.KindMemory, int64(id))
 		if err != nil {
 			return err
 		}
 		meaning = true
-		return tx.SetVector(set.ID, store.KindMemory, chunks[0].ID, vector)
+		return tx.Vectors().SetVector(set.ID, store.KindMemory, chunks[0].ID, vector)
 	})
 	if err != nil {
 		return false, fmt.Errorf("store a memory: %w", err)

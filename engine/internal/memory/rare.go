@@ -77,7 +77,7 @@ func (m *Memory) rareTerms(tx *store.Tx, terms []string, others map[string]strin
 // a search, so that is done again when a tenth as many were added. Their ids alone tell
 // nothing: a file that changes often gets new ones each time.
 func (m *Memory) chunks(tx *store.Tx) (int, error) {
-	last, err := tx.LastChunk()
+	last, err := tx.Index().LastChunk()
 	if err != nil {
 		return 0, err
 	}
@@ -87,7 +87,7 @@ func (m *Memory) chunks(tx *store.Tx) (int, error) {
 	if last >= at && last <= at+store.ChunkID(n/10) && n > 0 {
 		return n, nil
 	}
-	if n, err = tx.CountChunks(); err != nil {
+	if n, err = tx.Index().CountChunks(); err != nil {
 		return 0, err
 	}
 	m.mu.Lock()
@@ -134,7 +134,7 @@ func (m *Memory) count(tx *store.Tx, term string, limit int) (int, error) {
 	if known >= limit {
 		return limit, nil
 	}
-	n, err := tx.CountTerm(term, limit)
+	n, err := tx.Index().CountTerm(term, limit)
 	if err != nil || n < limit {
 		return n, err
 	}

@@ -141,7 +141,7 @@ func (m *Memory) search(tx *store.Tx, q Query, words wanted, asked question) ([]
 	if vector != nil && m.manyVectors() {
 		limit = fewCandidates
 	}
-	matches, err := tx.MatchTerms(words.terms, q.Scope, limit, maxMatches)
+	matches, err := tx.Index().MatchTerms(words.terms, q.Scope, limit, maxMatches)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +273,7 @@ func (m *Memory) weigh(tx *store.Tx, set store.VectorSet, kind store.Kind, vecto
 	for i, n := range near {
 		rows[i] = n.row
 	}
-	if err := tx.CoarseCosines(set, rows, vector, note); err != nil {
+	if err := tx.Vectors().CoarseCosines(set, rows, vector, note); err != nil {
 		return err
 	}
 	var others []store.ChunkID
@@ -282,7 +282,7 @@ func (m *Memory) weigh(tx *store.Tx, set store.VectorSet, kind store.Kind, vecto
 			others = append(others, id)
 		}
 	}
-	if err := tx.CoarseCosinesOf(set, kind, others, vector, note); err != nil {
+	if err := tx.Vectors().CoarseCosinesOf(set, kind, others, vector, note); err != nil {
 		return err
 	}
 	// What is left has no coarse vector, or none at all.
@@ -297,7 +297,7 @@ func (m *Memory) weigh(tx *store.Tx, set store.VectorSet, kind store.Kind, vecto
 			others = append(others, id)
 		}
 	}
-	exact, err := tx.Vectors(set.ID, kind, others)
+	exact, err := tx.Vectors().Vectors(set.ID, kind, others)
 	for id, v := range exact {
 		note(id, dot(v, vector))
 	}
@@ -307,7 +307,7 @@ func (m *Memory) weigh(tx *store.Tx, set store.VectorSet, kind store.Kind, vecto
 // coarseVectors are vectors as they can be read quickly, the exact ones where that
 // cannot be.
 func coarseVectors(tx *store.Tx, set store.VectorSet, kind store.Kind, ids []store.ChunkID) (map[store.ChunkID][]float32, error) {
-	known, err := tx.CoarseVectors(set, kind, ids)
+	known, err := tx.Vectors().CoarseVectors(set, kind, ids)
 	if err != nil || len(known) == len(ids) {
 		return known, err
 	}
@@ -317,7 +317,7 @@ func coarseVectors(tx *store.Tx, set store.VectorSet, kind store.Kind, ids []sto
 			others = append(others, id)
 		}
 	}
-	exact, err := tx.Vectors(set.ID, kind, others)
+	exact, err := tx.Vectors().Vectors(set.ID, kind, others)
 	maps.Copy(known, exact)
 	return known, err
 }
@@ -339,7 +339,7 @@ func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32
 	for i, c := range near {
 		ids[i] = c.id
 	}
-	exact, err := tx.Vectors(set.ID, kind, ids)
+	exact, err := tx.Vectors().Vectors(set.ID, kind, ids)
 	if err != nil {
 		return err
 	}
@@ -364,7 +364,7 @@ func (m *Memory) nearestWithin(tx *store.Tx, set store.VectorSet, kind store.Kin
 		return nil, err
 	}
 	every := len(near) < 2*limit
-	within, err := idSet(tx.ChunkIDsAmong(s, chunksOfSigns(near)))
+	within, err := idSet(tx.Index().ChunkIDsAmong(s, chunksOfSigns(near)))
 	if err != nil {
 		return nil, err
 	}
@@ -372,7 +372,7 @@ func (m *Memory) nearestWithin(tx *store.Tx, set store.VectorSet, kind store.Kin
 	if every || len(near) >= limit {
 		return near[:min(len(near), limit)], nil
 	}
-	if within, err = idSet(tx.ChunkIDs(s)); err != nil {
+	if within, err = idSet(tx.Index().ChunkIDs(s)); err != nil {
 		return nil, err
 	}
 	near, _, err = m.nearest(tx, set, kind, vector, s, 1, func(id store.ChunkID) bool { return within[id] })
@@ -400,7 +400,7 @@ func chunksOf(tx *store.Tx, all []*candidate) (map[store.ChunkID]store.Chunk, er
 	for i, c := range all {
 		ids[i] = c.id
 	}
-	rows, err := tx.Chunks(ids)
+	rows, err := tx.Index().Chunks(ids)
 	if err != nil {
 		return nil, err
 	}
@@ -414,7 +414,7 @@ func chunksOf(tx *store.Tx, all []*candidate) (map[store.ChunkID]store.Chunk, er
 // lookAround finds what the cosine is when the neighbours count, half as much
 // with every step away.
 func lookAround(tx *store.Tx, set store.VectorSet, query []float32, all []*candidate, chunks map[store.ChunkID]store.Chunk) error {
-	beside, err := tx.NeighbourIDs(slices.Collect(maps.Keys(chunks)), reach)
+	beside, err := tx.Index().NeighbourIDs(slices.Collect(maps.Keys(chunks)), reach)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func scanApproval(r row) (a Approval, err error) {
 
 // AddApproval stores a question, pending unless State says otherwise, asked now
 // unless AskedAt does. A call that was asked about already is an error.
-func (tx *Tx) AddApproval(a Approval) (ApprovalID, error) {
+func (tx ApprovalsTx) AddApproval(a Approval) (ApprovalID, error) {
 	if a.State == "" {
 		a.State = ApprovalPending
 	}
@@ -132,7 +132,7 @@ func (tx *Tx) AddApproval(a Approval) (ApprovalID, error) {
 }
 
 // ApprovalOf returns the approval of a call of a turn, or ErrNotFound.
-func (tx *Tx) ApprovalOf(t TurnID, call string) (Approval, error) {
+func (tx ApprovalsTx) ApprovalOf(t TurnID, call string) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByCallSQL, call, t))
 	if err != nil {
 		return a, fmt.Errorf("approval of call %s: %w", call, notFound(err))
@@ -141,7 +141,7 @@ func (tx *Tx) ApprovalOf(t TurnID, call string) (Approval, error) {
 }
 
 // ApprovalByID returns an approval, or ErrNotFound.
-func (tx *Tx) ApprovalByID(id ApprovalID) (Approval, error) {
+func (tx ApprovalsTx) ApprovalByID(id ApprovalID) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByIDSQL, id))
 	if err != nil {
 		return a, fmt.Errorf("approval %d: %w", id, notFound(err))
@@ -150,7 +150,7 @@ func (tx *Tx) ApprovalByID(id ApprovalID) (Approval, error) {
 }
 
 // Approval returns the approval with a token, or ErrNotFound.
-func (tx *Tx) Approval(token string) (Approval, error) {
+func (tx ApprovalsTx) Approval(token string) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByTokenSQL, token))
 	if err != nil {
 		return a, fmt.Errorf("approval: %w", notFound(err))
@@ -160,7 +160,7 @@ func (tx *Tx) Approval(token string) (Approval, error) {
 
 // PendingApproval returns the approval that has waited longest at an address, or
 // ErrNotFound.
-func (tx *Tx) PendingApproval(at Address) (Approval, error) {
+func (tx ApprovalsTx) PendingApproval(at Address) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(pendingApprovalSQL, at.Channel, at.Chat, at.Thread))
 	if err != nil {
 		return a, fmt.Errorf("pending approval: %w", notFound(err))
@@ -170,7 +170,7 @@ func (tx *Tx) PendingApproval(at Address) (Approval, error) {
 
 // Requests counts what owners were asked since then because of a person, in their
 // own chats: what waits for an answer, and that with what nobody allowed.
-func (tx *Tx) Requests(sender int64, since time.Time) (open, vain int, err error) {
+func (tx ApprovalsTx) Requests(sender int64, since time.Time) (open, vain int, err error) {
 	if err = tx.tx.QueryRow(requestsSQL, toMillis(since), sender).Scan(&open, &vain); err != nil {
 		return 0, 0, fmt.Errorf("count the requests of %d: %w", sender, err)
 	}
@@ -179,7 +179,7 @@ func (tx *Tx) Requests(sender int64, since time.Time) (open, vain int, err error
 
 // OpenQuestions lists the questions that nobody has answered, and those with an
 // answer whose call has not ended.
-func (tx *Tx) OpenQuestions() ([]Approval, error) {
+func (tx ApprovalsTx) OpenQuestions() ([]Approval, error) {
 	all, err := query(tx, scanApproval, openQuestionsSQL)
 	if err != nil {
 		return nil, fmt.Errorf("open questions: %w", err)
@@ -188,14 +188,14 @@ func (tx *Tx) OpenQuestions() ([]Approval, error) {
 }
 
 // stopApprovals ends what is pending of a turn, which waits for nothing any more.
-func (tx *Tx) stopApprovals(t TurnID) error {
+func (tx ApprovalsTx) stopApprovals(t TurnID) error {
 	_, err := tx.exec(stopApprovalsSQL, toMillis(tx.now), t)
 	return err
 }
 
 // Answer ends a pending approval. won is false when it had ended before; then
 // nothing changes. Of all that answer, exactly one wins.
-func (tx *Tx) Answer(id ApprovalID, s ApprovalState, by int64, g GrantID) (won bool, err error) {
+func (tx ApprovalsTx) Answer(id ApprovalID, s ApprovalState, by int64, g GrantID) (won bool, err error) {
 	n, err := tx.exec(`UPDATE approvals SET state = ?, answered_by = ?, grant_id = ?, answered_at = ?
 		WHERE id = ? AND state = 'pending'`, s, by, g, toMillis(tx.now), id)
 	if err != nil {
@@ -206,7 +206,7 @@ func (tx *Tx) Answer(id ApprovalID, s ApprovalState, by int64, g GrantID) (won b
 
 // UnreachApprovals ends what is pending in a chat that cannot be reached and comes
 // from another one, and returns what that was.
-func (tx *Tx) UnreachApprovals(channel string, chat int64) ([]Approval, error) {
+func (tx ApprovalsTx) UnreachApprovals(channel string, chat int64) ([]Approval, error) {
 	lost, err := query(tx, scanApproval, awayApprovalsSQL, channel, chat)
 	if err == nil && len(lost) > 0 {
 		_, err = tx.exec(`UPDATE approvals SET state = 'unreached', answered_at = ?1 WHERE state = 'pending' AND channel = ?2 AND chat = ?3
@@ -219,7 +219,7 @@ func (tx *Tx) UnreachApprovals(channel string, chat int64) ([]Approval, error) {
 }
 
 // LoseAnswer ends a question whose answer may not have reached who asked.
-func (tx *Tx) LoseAnswer(id ApprovalID) error {
+func (tx ApprovalsTx) LoseAnswer(id ApprovalID) error {
 	if err := tx.change(`UPDATE approvals SET state = 'stopped' WHERE id = ? AND state = 'answered'`, id); err != nil {
 		return fmt.Errorf("lose the answer of approval %d: %w", id, err)
 	}
@@ -227,7 +227,7 @@ func (tx *Tx) LoseAnswer(id ApprovalID) error {
 }
 
 // Approvals lists what was asked, the newest first.
-func (tx *Tx) Approvals(limit int) ([]Approval, error) {
+func (tx ApprovalsTx) Approvals(limit int) ([]Approval, error) {
 	all, err := query(tx, scanApproval, approvalsSQL, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
@@ -236,7 +236,7 @@ func (tx *Tx) Approvals(limit int) ([]Approval, error) {
 }
 
 // PruneApprovals deletes what was asked before a time and returns how many.
-func (tx *Tx) PruneApprovals(before time.Time) (int64, error) {
+func (tx ApprovalsTx) PruneApprovals(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneApprovalsSQL, toMillis(before))
 	if err != nil {
 		return 0, fmt.Errorf("prune approvals: %w", err)

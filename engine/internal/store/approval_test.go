@@ -24,7 +24,7 @@ func question(n int) store.Approval {
 func ask(t testing.TB, s *store.Store, a store.Approval) (id store.ApprovalID) {
 	t.Helper()
 	write(t, s, func(tx *store.Tx) (err error) {
-		id, err = tx.AddApproval(a)
+		id, err = tx.Approvals().AddApproval(a)
 		return err
 	})
 	return id
@@ -33,7 +33,7 @@ func ask(t testing.TB, s *store.Store, a store.Approval) (id store.ApprovalID) {
 func approvalOf(t testing.TB, s *store.Store, turn store.TurnID, call string) (a store.Approval, err error) {
 	t.Helper()
 	read(t, s, func(tx *store.Tx) error {
-		a, err = tx.ApprovalOf(turn, call)
+		a, err = tx.Approvals().ApprovalOf(turn, call)
 		return nil
 	})
 	return a, err
@@ -57,7 +57,7 @@ func TestApprovalIsKept(t *testing.T) {
 	}
 	again := question(1)
 	again.Token = "another"
-	err = s.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.AddApproval(again); return err })
+	err = s.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.Approvals().AddApproval(again); return err })
 	if err == nil {
 		t.Error("a call is asked about twice")
 	}
@@ -69,7 +69,7 @@ func TestOwnersGrantIsByAnOwner(t *testing.T) {
 	asked := question(1)
 	asked.Owners = true
 	write(t, s, func(tx *store.Tx) error {
-		_, err := tx.AddGrant(store.Grant{
+		_, err := tx.Approvals().AddGrant(store.Grant{
 			Channel: anna.Channel, Chat: anna.Chat, Sender: 123, Tool: "shell", Hash: "hash", AddedBy: 123, ExpiresAt: time.Now().Add(time.Hour),
 		})
 		return err
@@ -79,7 +79,7 @@ func TestOwnersGrantIsByAnOwner(t *testing.T) {
 		found  bool
 	}{{nil, false}, {[]int64{5}, false}, {[]int64{5, 123}, true}} {
 		write(t, s, func(tx *store.Tx) error {
-			if _, err := tx.UseGrant(asked, c.owners); errors.Is(err, store.ErrNotFound) == c.found {
+			if _, err := tx.Approvals().UseGrant(asked, c.owners); errors.Is(err, store.ErrNotFound) == c.found {
 				t.Errorf("owners %v: %v", c.owners, err)
 			}
 			return nil
@@ -98,10 +98,10 @@ func TestUnreachedApprovals(t *testing.T) {
 		ask(t, s, a)
 	}
 	write(t, s, func(tx *store.Tx) error {
-		if err := tx.MoveChat("telegram", -100, -1000); err != nil {
+		if err := tx.Chats().MoveChat("telegram", -100, -1000); err != nil {
 			return err
 		}
-		lost, err := tx.UnreachApprovals(anna.Channel, anna.Chat)
+		lost, err := tx.Approvals().UnreachApprovals(anna.Channel, anna.Chat)
 		if len(lost) != 2 || lost[0].Call != away.Call || lost[1].Home != (store.Address{Channel: "telegram", Chat: -1000, Thread: 3}) {
 			t.Errorf("lost are %+v", lost)
 		}
@@ -129,7 +129,7 @@ func TestTapsResolveOnce(t *testing.T) {
 		all.Go(func() {
 			by := int64(n + 1)
 			err := s.Write(context.Background(), func(tx *store.Tx) error {
-				ok, err := tx.Answer(ids[n%questions], []store.ApprovalState{store.ApprovalOnce, store.ApprovalDenied}[n/questions%2], by, 0)
+				ok, err := tx.Approvals().Answer(ids[n%questions], []store.ApprovalState{store.ApprovalOnce, store.ApprovalDenied}[n/questions%2], by, 0)
 				if ok {
 					won[n%questions].Add(1)
 					winner[n%questions].Store(by)
@@ -155,7 +155,7 @@ func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
 	asked := question(1)
 	use := func(a store.Approval) (g store.Grant, err error) {
 		write(t, s, func(tx *store.Tx) error {
-			g, err = tx.UseGrant(a, nil)
+			g, err = tx.Approvals().UseGrant(a, nil)
 			return nil
 		})
 		return g, err
@@ -166,7 +166,7 @@ func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
 	var id store.GrantID
 	add := func(until time.Duration) {
 		write(t, s, func(tx *store.Tx) (err error) {
-			id, err = tx.AddGrant(store.Grant{
+			id, err = tx.Approvals().AddGrant(store.Grant{
 				Channel: anna.Channel, Chat: anna.Chat, Sender: 123, Tool: "shell", Hash: "hash", Shown: asked.Shown,
 				AddedBy: 123, ExpiresAt: time.Now().Add(until),
 			})
@@ -195,17 +195,17 @@ func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
 	}
 	var all []store.Grant
 	read(t, s, func(tx *store.Tx) (err error) {
-		all, err = tx.Grants()
+		all, err = tx.Approvals().Grants()
 		return err
 	})
 	if len(all) != 1 || all[0].LastUsed.IsZero() || all[0].AddedBy != 123 {
 		t.Errorf("grants are %+v", all)
 	}
-	write(t, s, func(tx *store.Tx) error { return tx.RemoveGrant(id) })
+	write(t, s, func(tx *store.Tx) error { return tx.Approvals().RemoveGrant(id) })
 	if _, err := use(asked); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("after it was taken back: %v", err)
 	}
-	if err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.RemoveGrant(id) }); !errors.Is(err, store.ErrNotFound) {
+	if err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.Approvals().RemoveGrant(id) }); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("taken back twice: %v", err)
 	}
 }
@@ -215,7 +215,7 @@ func TestApprovalsWaitAtTheirAddressUntilTheTurnEnds(t *testing.T) {
 	waits := func(at store.Address) string {
 		var a store.Approval
 		read(t, s, func(tx *store.Tx) (err error) {
-			if a, err = tx.PendingApproval(at); errors.Is(err, store.ErrNotFound) {
+			if a, err = tx.Approvals().PendingApproval(at); errors.Is(err, store.ErrNotFound) {
 				return nil
 			}
 			return err
@@ -238,7 +238,7 @@ func TestApprovalsWaitAtTheirAddressUntilTheTurnEnds(t *testing.T) {
 	if got := waits(anna); got != "call-0" {
 		t.Errorf("the oldest is %q", got)
 	}
-	write(t, s, func(tx *store.Tx) error { return tx.EndTurn(store.Turn{ID: turn, State: store.TurnDone}) })
+	write(t, s, func(tx *store.Tx) error { return tx.Turns().EndTurn(store.Turn{ID: turn, State: store.TurnDone}) })
 	a, err := approvalOf(t, s, turn, "call-1")
 	if err != nil || a.State != store.ApprovalStopped || waits(anna) != "" {
 		t.Errorf("after the end of its turn: %+v, %v", a, err)
@@ -255,12 +255,12 @@ func TestApprovalsFollowAChatAndAreForgotten(t *testing.T) {
 	group := question(1)
 	group.Address = store.Address{Channel: "telegram", Chat: -5}
 	ask(t, s, group)
-	write(t, s, func(tx *store.Tx) error { return tx.MoveChat("telegram", -5, -1005) })
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().MoveChat("telegram", -5, -1005) })
 	if a, err := approvalOf(t, s, 7, "call-1"); err != nil || a.Address.Chat != -1005 {
 		t.Errorf("moved to %+v, %v", a.Address, err)
 	}
 	write(t, s, func(tx *store.Tx) error {
-		n, err := tx.PruneApprovals(time.Now().Add(time.Hour))
+		n, err := tx.Approvals().PruneApprovals(time.Now().Add(time.Hour))
 		if n != 1 {
 			t.Errorf("%d forgotten", n)
 		}

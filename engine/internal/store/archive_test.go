@@ -31,14 +31,14 @@ func fill(t testing.TB, s *store.Store) {
 	write(t, s, tell(anna, store.Message{Body: llm.Text(llm.RoleUser, "first"), Sender: 123, SenderName: "Anna", At: day}))
 	write(t, s, tell(anna, store.Message{Body: llm.Text(llm.RoleAssistant, "1 < 2\n\n\"😀\""), Model: "small", InputTokens: 10, OutputTokens: -1, At: day}))
 	write(t, s, func(tx *store.Tx) error {
-		current, err := tx.Session(anna)
+		current, err := tx.Sessions().Session(anna)
 		if err != nil {
 			return err
 		}
-		if err := tx.SetModel(current.ID, "large"); err != nil {
+		if err := tx.Sessions().SetModel(current.ID, "large"); err != nil {
 			return err
 		}
-		_, err = tx.StartSession(anna)
+		_, err = tx.Sessions().StartSession(anna)
 		return err
 	})
 	for i, body := range []llm.Message{
@@ -77,10 +77,10 @@ func TestExportAndImport(t *testing.T) {
 	var session store.Session
 	collect := func(all *[]store.Message) func(*store.Tx) error {
 		return func(tx *store.Tx) (err error) {
-			if session, err = tx.Session(anna); err != nil {
+			if session, err = tx.Sessions().Session(anna); err != nil {
 				return err
 			}
-			*all, err = tx.History(session.ID, 100)
+			*all, err = tx.Sessions().History(session.ID, 100)
 			for i := range *all {
 				(*all)[i].ID, (*all)[i].Session = 0, 0
 			}

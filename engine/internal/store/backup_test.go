@@ -134,12 +134,12 @@ func TestRestoredWork(t *testing.T) {
 	s := open(t, dir)
 	write(t, s, addUpdate(7))
 	write(t, s, func(tx *store.Tx) error {
-		return tx.AddOut(store.Out{Key: "a/0", Address: anna, Body: []byte("{}")})
+		return tx.Outbox().AddOut(store.Out{Key: "a/0", Address: anna, Body: []byte("{}")})
 	})
 	write(t, s, func(tx *store.Tx) error {
-		id, err := tx.AddJob(news("news"))
+		id, err := tx.Jobs().AddJob(news("news"))
 		if err == nil {
-			_, err = tx.ClaimRun(store.Run{Job: id, ScheduledAt: nine})
+			_, err = tx.Runs().ClaimRun(store.Run{Job: id, ScheduledAt: nine})
 		}
 		return err
 	})
@@ -159,14 +159,14 @@ func TestRestoredWork(t *testing.T) {
 			must(t, err)
 			r := open(t, fresh)
 			read(t, r, func(tx *store.Tx) error {
-				in, err := tx.InboxDepth()
+				in, err := tx.Inbox().InboxDepth()
 				must(t, err)
-				out, err := tx.OutboxDepth()
+				out, err := tx.Outbox().OutboxDepth()
 				if dropped != c.dropped || in.Waiting != c.left || out.Waiting != c.left {
 					t.Errorf("%d dropped, %d in and %d out wait, want %d and %d", dropped, in.Waiting, out.Waiting, c.dropped, c.left)
 				}
-				runs, err2 := tx.OpenRuns()
-				j, err3 := tx.JobNamed("news")
+				runs, err2 := tx.Runs().OpenRuns()
+				j, err3 := tx.Jobs().JobNamed("news")
 				if len(runs) != c.left || j.NextRun.IsZero() == (c.left == 1) || j.State != store.JobOn {
 					t.Errorf("%d runs wait, the job is due %v", len(runs), j.NextRun)
 				}
@@ -174,7 +174,7 @@ func TestRestoredWork(t *testing.T) {
 			})
 			// The messenger may deliver the update again: it is known.
 			write(t, r, func(tx *store.Tx) error {
-				_, added, err := tx.AddUpdate(store.Update{Channel: "telegram", Bot: 1, Update: 7, Address: anna})
+				_, added, err := tx.Inbox().AddUpdate(store.Update{Channel: "telegram", Bot: 1, Update: 7, Address: anna})
 				if added {
 					t.Error("the update counts as new")
 				}

@@ -51,19 +51,19 @@ func turn(b *testing.B, s *store.Store, n int64) error {
 	var in store.InboxID
 	var t store.Turn
 	steps := []func(tx *store.Tx) error{
-		func(tx *store.Tx) (err error) { in, _, err = tx.AddUpdate(u); return err },
+		func(tx *store.Tx) (err error) { in, _, err = tx.Inbox().AddUpdate(u); return err },
 		func(tx *store.Tx) error {
-			session, err := tx.Session(at)
+			session, err := tx.Sessions().Session(at)
 			if err != nil {
 				return err
 			}
 			t = store.Turn{Session: session.ID, Address: at, Origin: "person"}
-			if t.ID, err = tx.AddTurn(t); err != nil {
+			if t.ID, err = tx.Turns().AddTurn(t); err != nil {
 				return err
 			}
-			return tx.StartUpdates(t.ID, in)
+			return tx.Inbox().StartUpdates(t.ID, in)
 		},
-		func(tx *store.Tx) error { return tx.SetPlaceholder(t.ID, "shown", n) },
+		func(tx *store.Tx) error { return tx.Turns().SetPlaceholder(t.ID, "shown", n) },
 		func(tx *store.Tx) error {
 			if err := say(at, "a question")(tx); err != nil {
 				return err
@@ -71,14 +71,14 @@ func turn(b *testing.B, s *store.Store, n int64) error {
 			if err := say(at, "an answer")(tx); err != nil {
 				return err
 			}
-			if err := tx.AddOut(store.Out{Key: fmt.Sprintf("turn/%d/0", t.ID), Turn: t.ID, Address: at, Body: u.Raw}); err != nil {
+			if err := tx.Outbox().AddOut(store.Out{Key: fmt.Sprintf("turn/%d/0", t.ID), Turn: t.ID, Address: at, Body: u.Raw}); err != nil {
 				return err
 			}
-			if err := tx.EndUpdates(store.InboxDone, "", in); err != nil {
+			if err := tx.Inbox().EndUpdates(store.InboxDone, "", in); err != nil {
 				return err
 			}
 			t.State = store.TurnDone
-			return tx.EndTurn(t)
+			return tx.Turns().EndTurn(t)
 		},
 	}
 	for _, step := range steps {
@@ -91,10 +91,10 @@ func turn(b *testing.B, s *store.Store, n int64) error {
 
 func deliver(b *testing.B, s *store.Store, at *store.Address) error {
 	var waiting []store.Out
-	err := s.Read(b.Context(), func(tx *store.Tx) (err error) { waiting, err = tx.PendingOut(at, 1); return err })
+	err := s.Read(b.Context(), func(tx *store.Tx) (err error) { waiting, err = tx.Outbox().PendingOut(at, 1); return err })
 	for _, o := range waiting {
 		for _, o.State = range []store.OutboxState{store.OutboxSending, store.OutboxSent} {
-			if err := s.Write(b.Context(), func(tx *store.Tx) error { return tx.UpdateOut(o) }); err != nil {
+			if err := s.Write(b.Context(), func(tx *store.Tx) error { return tx.Outbox().UpdateOut(o) }); err != nil {
 				return err
 			}
 		}

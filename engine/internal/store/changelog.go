@@ -45,7 +45,7 @@ const (
 // AddChange stores a change and what the file held before, which is kept when
 // c.Kept is true. It forgets the oldest changes when there are too many or
 // their images are too large.
-func (tx *Tx) AddChange(c Change, image []byte) (ChangeID, error) {
+func (tx ChangesTx) AddChange(c Change, image []byte) (ChangeID, error) {
 	undoes, err := json.Marshal(c.Undoes)
 	if err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (tx *Tx) AddChange(c Change, image []byte) (ChangeID, error) {
 }
 
 // forgetChanges deletes the oldest changes that are too many or too much.
-func (tx *Tx) forgetChanges() error {
+func (tx ChangesTx) forgetChanges() error {
 	var size int64
 	var count int
 	err := tx.tx.QueryRow(`SELECT coalesce(sum(size) FILTER (WHERE kept), 0), count(*) FROM changes`).Scan(&size, &count)
@@ -81,7 +81,7 @@ func (tx *Tx) forgetChanges() error {
 }
 
 // DropChange deletes the record of a change that was not made.
-func (tx *Tx) DropChange(id ChangeID) error {
+func (tx ChangesTx) DropChange(id ChangeID) error {
 	if err := tx.change(`DELETE FROM changes WHERE id = ?`, id); err != nil {
 		return fmt.Errorf("drop change %d: %w", id, err)
 	}
@@ -89,7 +89,7 @@ func (tx *Tx) DropChange(id ChangeID) error {
 }
 
 // Changes lists what is recorded, the newest first.
-func (tx *Tx) Changes() ([]Change, error) {
+func (tx ChangesTx) Changes() ([]Change, error) {
 	all, err := query(tx, func(r row) (c Change, err error) {
 		err = r.Scan(&c.ID, &c.Call, &c.Turn, &c.Chat, &c.Tool, &c.Path, &c.Before, &c.After,
 			&c.Size, &c.Mode, &c.Kept, jsonColumn{&c.Undoes}, millis{&c.At})
@@ -103,7 +103,7 @@ func (tx *Tx) Changes() ([]Change, error) {
 
 // ChangeImage returns what the file held before a change. A change whose image
 // is not kept is ErrNotFound.
-func (tx *Tx) ChangeImage(id ChangeID) ([]byte, error) {
+func (tx ChangesTx) ChangeImage(id ChangeID) ([]byte, error) {
 	var image []byte
 	if err := tx.tx.QueryRow(`SELECT body FROM images WHERE change = ?`, id).Scan(&image); err != nil {
 		return nil, fmt.Errorf("image of change %d: %w", id, notFound(err))
@@ -112,7 +112,7 @@ func (tx *Tx) ChangeImage(id ChangeID) ([]byte, error) {
 }
 
 // PruneChanges deletes the changes made before a time and returns how many.
-func (tx *Tx) PruneChanges(before time.Time) (int64, error) {
+func (tx ChangesTx) PruneChanges(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneChangesSQL, toMillis(before))
 	if err != nil {
 		return 0, fmt.Errorf("prune changes: %w", err)

@@ -18,7 +18,7 @@ func addChange(t *testing.T, s *store.Store, c store.Change, image []byte) (id s
 	t.Helper()
 	c.Size = int64(len(image))
 	write(t, s, func(tx *store.Tx) (err error) {
-		id, err = tx.AddChange(c, image)
+		id, err = tx.Changes().AddChange(c, image)
 		return err
 	})
 	return id
@@ -27,7 +27,7 @@ func addChange(t *testing.T, s *store.Store, c store.Change, image []byte) (id s
 func changesOf(t *testing.T, s *store.Store) (all []store.Change) {
 	t.Helper()
 	read(t, s, func(tx *store.Tx) (err error) {
-		all, err = tx.Changes()
+		all, err = tx.Changes().Changes()
 		return err
 	})
 	return all
@@ -36,7 +36,7 @@ func changesOf(t *testing.T, s *store.Store) (all []store.Change) {
 func imageOf(t *testing.T, s *store.Store, id store.ChangeID) (image []byte, err error) {
 	t.Helper()
 	read(t, s, func(tx *store.Tx) error {
-		image, err = tx.ChangeImage(id)
+		image, err = tx.Changes().ChangeImage(id)
 		return nil
 	})
 	return image, err
@@ -62,11 +62,11 @@ func TestChanges(t *testing.T) {
 	if _, err := imageOf(t, s, second.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an image that was not kept: %v", err)
 	}
-	write(t, s, func(tx *store.Tx) error { return tx.DropChange(first.ID) })
+	write(t, s, func(tx *store.Tx) error { return tx.Changes().DropChange(first.ID) })
 	if _, err := imageOf(t, s, first.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the image of a change that was dropped: %v", err)
 	}
-	err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.DropChange(first.ID) })
+	err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.Changes().DropChange(first.ID) })
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("dropped twice: %v", err)
 	}
@@ -91,7 +91,7 @@ func TestOldChangesAreForgotten(t *testing.T) {
 	}
 	var n int64
 	write(t, s, func(tx *store.Tx) (err error) {
-		n, err = tx.PruneChanges(now.AddDate(0, 0, -38))
+		n, err = tx.Changes().PruneChanges(now.AddDate(0, 0, -38))
 		return err
 	})
 	if all := changesOf(t, s); n != 2 || len(all) != 2 || all[0].Path != "3" || all[1].Path != "2" {
@@ -126,7 +126,7 @@ func TestChangesHaveABound(t *testing.T) {
 	s := open(t, t.TempDir())
 	write(t, s, func(tx *store.Tx) error {
 		for range 10_010 {
-			if _, err := tx.AddChange(store.Change{Path: "a"}, nil); err != nil {
+			if _, err := tx.Changes().AddChange(store.Change{Path: "a"}, nil); err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,7 @@ type Chat struct {
 
 // SeeChat remembers that a chat wrote at a time, and revives one that died
 // before that. An empty name leaves the one that is known.
-func (tx *Tx) SeeChat(channel string, id int64, name string, at time.Time) error {
+func (tx ChatsTx) SeeChat(channel string, id int64, name string, at time.Time) error {
 	_, err := tx.exec(`INSERT INTO chats (channel, chat, name, seen_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (channel, chat) DO UPDATE SET name = coalesce(nullif(excluded.name, ''), name), seen_at = excluded.seen_at`,
 		channel, id, name, tx.orNow(at))
@@ -37,21 +37,21 @@ func (tx *Tx) SeeChat(channel string, id int64, name string, at time.Time) error
 
 // ReviveChat says that a chat could be reached at a time, now when it is zero. It
 // costs nothing for one that is not dead.
-func (tx *Tx) ReviveChat(channel string, id int64, at time.Time) error {
+func (tx ChatsTx) ReviveChat(channel string, id int64, at time.Time) error {
 	if err := tx.reviveChat(channel, id, at); err != nil {
 		return fmt.Errorf("revive chat %s %d: %w", channel, id, err)
 	}
 	return nil
 }
 
-func (tx *Tx) reviveChat(channel string, id int64, at time.Time) error {
+func (tx ChatsTx) reviveChat(channel string, id int64, at time.Time) error {
 	_, err := tx.exec(`UPDATE chats SET dead_since = 0, note = ''
 		WHERE channel = ? AND chat = ? AND dead_since <> 0 AND dead_since <= ?`, channel, id, tx.orNow(at))
 	return err
 }
 
 // ChatName is the name of a chat, empty for one without.
-func (tx *Tx) ChatName(channel string, id int64) (string, error) {
+func (tx ChatsTx) ChatName(channel string, id int64) (string, error) {
 	var name string
 	err := notFound(tx.tx.QueryRow(`SELECT name FROM chats WHERE channel = ? AND chat = ?`, channel, id).Scan(&name))
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -63,7 +63,7 @@ func (tx *Tx) ChatName(channel string, id int64) (string, error) {
 // KillChat marks a chat as not reachable and ends what waits to leave for it. It
 // reports whether it was alive; a dead one keeps its time and note. A chat that
 // never wrote counts as alive.
-func (tx *Tx) KillChat(channel string, id int64, note string) (was bool, err error) {
+func (tx ChatsTx) KillChat(channel string, id int64, note string) (was bool, err error) {
 	n, err := tx.exec(`INSERT INTO chats (channel, chat, name, seen_at, dead_since, note) VALUES (?, ?, '', 0, ?, ?)
 		ON CONFLICT (channel, chat) DO UPDATE SET dead_since = excluded.dead_since, note = excluded.note
 			WHERE dead_since = 0`, channel, id, toMillis(tx.now), note)
@@ -80,7 +80,7 @@ func (tx *Tx) KillChat(channel string, id int64, note string) (was bool, err err
 // waits to be answered and what waits to leave. Messages have other ids there, so what was to edit one
 // becomes a new message, and what was to answer one stands alone. Doing it again
 // changes nothing.
-func (tx *Tx) MoveChat(channel string, from, to int64) error {
+func (tx ChatsTx) MoveChat(channel string, from, to int64) error {
 	for _, statement := range []string{
 		`INSERT INTO chats (channel, chat, name, seen_at, moved_to) VALUES (?1, ?2, '', 0, ?3)
 			ON CONFLICT (channel, chat) DO UPDATE SET moved_to = excluded.moved_to`,
@@ -108,7 +108,7 @@ func (tx *Tx) MoveChat(channel string, from, to int64) error {
 }
 
 // Home is the address under which a chat is known today.
-func (tx *Tx) Home(a Address) (Address, error) {
+func (tx ChatsTx) Home(a Address) (Address, error) {
 	to, _, err := tx.whereabouts(a)
 	if err != nil {
 		return a, fmt.Errorf("home of %s: %w", a, err)
@@ -120,7 +120,7 @@ func (tx *Tx) Home(a Address) (Address, error) {
 }
 
 // ChatGone says why a chat cannot be reached any more, empty while it can.
-func (tx *Tx) ChatGone(channel string, id int64) (why string, err error) {
+func (tx ChatsTx) ChatGone(channel string, id int64) (why string, err error) {
 	err = tx.tx.QueryRow(chatGoneSQL, channel, id).Scan(&why)
 	if errors.Is(notFound(err), ErrNotFound) {
 		return "", nil
@@ -129,7 +129,7 @@ func (tx *Tx) ChatGone(channel string, id int64) (why string, err error) {
 }
 
 // whereabouts tells where a chat moved, 0 for nowhere, and whether it is dead.
-func (tx *Tx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
+func (tx ChatsTx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
 	err = tx.tx.QueryRow(whereaboutsSQL, a.Channel, a.Chat).Scan(&movedTo, &dead)
 	if errors.Is(notFound(err), ErrNotFound) {
 		return 0, false, nil
@@ -148,7 +148,7 @@ const (
 )
 
 // Chats lists all chats, the latest first.
-func (tx *Tx) Chats() ([]Chat, error) {
+func (tx ChatsTx) Chats() ([]Chat, error) {
 	all, err := query(tx, func(r row) (c Chat, err error) {
 		err = r.Scan(&c.Channel, &c.ID, &c.Name, millis{&c.DeadSince}, &c.Note, millis{&c.SeenAt}, &c.MovedTo)
 		return c, err

@@ -17,28 +17,28 @@ func TestMovedChat(t *testing.T) {
 	}
 	var session store.Session
 	write(t, s, func(tx *store.Tx) (err error) {
-		must(t, tx.SeeChat("telegram", -5, "Family", time.Time{}))
-		session, err = tx.Session(from)
+		must(t, tx.Chats().SeeChat("telegram", -5, "Family", time.Time{}))
+		session, err = tx.Sessions().Session(from)
 		must(t, err)
-		_, err = tx.AddTurn(store.Turn{Session: session.ID, Address: from, Placeholder: "shown", PlaceholderID: 9})
+		_, err = tx.Turns().AddTurn(store.Turn{Session: session.ID, Address: from, Placeholder: "shown", PlaceholderID: 9})
 		must(t, err)
 		u := update(1)
 		u.Address = from
-		_, _, err = tx.AddUpdate(u)
+		_, _, err = tx.Inbox().AddUpdate(u)
 		must(t, err)
 		for _, m := range []store.Memory{{Chat: -5, Key: "k"}, {Chat: -1005, Key: "k"}, {Chat: -5, Key: "own"}} {
 			m.Channel, m.Content = "telegram", m.Key
-			_, err = tx.AddMemory(m)
+			_, err = tx.Memories().AddMemory(m)
 			must(t, err)
 		}
-		_, err = tx.AddChunk(store.Chunk{Kind: store.KindMessage, Channel: "telegram", Chat: -5, Content: "said"})
+		_, err = tx.Index().AddChunk(store.Chunk{Kind: store.KindMessage, Channel: "telegram", Chat: -5, Content: "said"})
 		must(t, err)
-		return tx.AddOut(out("before", 9))
+		return tx.Outbox().AddOut(out("before", 9))
 	})
 	for range 2 { // the second time is a no-op
-		write(t, s, func(tx *store.Tx) error { return tx.MoveChat("telegram", -5, -1005) })
+		write(t, s, func(tx *store.Tx) error { return tx.Chats().MoveChat("telegram", -5, -1005) })
 	}
-	write(t, s, func(tx *store.Tx) error { return tx.AddOut(out("after", 9)) })
+	write(t, s, func(tx *store.Tx) error { return tx.Outbox().AddOut(out("after", 9)) })
 
 	var got []string
 	for _, o := range pending(t, s, &to, 10) {
@@ -51,23 +51,23 @@ func TestMovedChat(t *testing.T) {
 		t.Errorf("the new chat gets %q, want %q", got, want)
 	}
 	read(t, s, func(tx *store.Tx) error {
-		home, err := tx.Home(from)
+		home, err := tx.Chats().Home(from)
 		must(t, err)
-		moved, err := tx.Session(home)
+		moved, err := tx.Sessions().Session(home)
 		must(t, err)
-		turns, err := tx.RunningTurns()
+		turns, err := tx.Turns().RunningTurns()
 		must(t, err)
-		updates, err := tx.NewUpdates()
+		updates, err := tx.Inbox().NewUpdates()
 		must(t, err)
 		if home != to || moved.ID != session.ID || turns[0].Address != to || turns[0].Placeholder != "forgotten" || updates[0].Address.Chat != -1005 {
 			t.Errorf("home %v, session %d, turns %+v, updates %+v", home, moved.ID, turns, updates)
 		}
 		here := store.Scope{Channel: "telegram", Chat: -1005}
-		if ids, err := tx.ChunkIDs(here); err != nil || len(ids) != 1 {
+		if ids, err := tx.Index().ChunkIDs(here); err != nil || len(ids) != 1 {
 			t.Errorf("the new chat finds %v, %v", ids, err)
 		}
 		for key, want := range map[string]string{"k": "k", "own": "own"} {
-			if m, err := tx.MemoryByKey("telegram", -1005, key); err != nil || m.Content != want {
+			if m, err := tx.Memories().MemoryByKey("telegram", -1005, key); err != nil || m.Content != want {
 				t.Errorf("the memory %s is %+v, %v", key, m, err)
 			}
 		}
@@ -79,24 +79,26 @@ func TestDeadChatGetsNothing(t *testing.T) {
 	s := open(t, t.TempDir())
 	add := func(key string) {
 		write(t, s, func(tx *store.Tx) error {
-			return tx.AddOut(store.Out{Key: key, Address: anna, Body: []byte(`{}`)})
+			return tx.Outbox().AddOut(store.Out{Key: key, Address: anna, Body: []byte(`{}`)})
 		})
 	}
 	waits := func() int { return len(pending(t, s, nil, 10)) }
 	add("before")
 	write(t, s, func(tx *store.Tx) error {
-		_, err := tx.KillChat(anna.Channel, anna.Chat, "blocked")
+		_, err := tx.Chats().KillChat(anna.Channel, anna.Chat, "blocked")
 		return err
 	})
 	if add("during"); waits() != 0 {
 		t.Errorf("%d parts wait for a dead chat", waits())
 	}
 	// What was written before it died revives nobody.
-	write(t, s, func(tx *store.Tx) error { return tx.ReviveChat(anna.Channel, anna.Chat, time.Now().Add(-time.Hour)) })
+	write(t, s, func(tx *store.Tx) error {
+		return tx.Chats().ReviveChat(anna.Channel, anna.Chat, time.Now().Add(-time.Hour))
+	})
 	if add("later"); waits() != 0 {
 		t.Errorf("%d parts wait for a dead chat", waits())
 	}
-	write(t, s, func(tx *store.Tx) error { return tx.ReviveChat(anna.Channel, anna.Chat, time.Time{}) })
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().ReviveChat(anna.Channel, anna.Chat, time.Time{}) })
 	if add("after"); waits() != 1 {
 		t.Errorf("%d parts wait for a revived chat, want 1", waits())
 	}

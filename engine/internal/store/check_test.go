@@ -12,11 +12,11 @@ import (
 func remember(from, n int) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
 		for i := range n {
-			c, err := tx.AddChunk(store.Chunk{Kind: store.KindMemory, Source: "a", Content: "x"})
+			c, err := tx.Index().AddChunk(store.Chunk{Kind: store.KindMemory, Source: "a", Content: "x"})
 			if err != nil {
 				return err
 			}
-			if err := tx.SetTerms(c.ID, fmt.Sprintf("word%d and other text %d", (from+i)%97, from+i)); err != nil {
+			if err := tx.Index().SetTerms(c.ID, fmt.Sprintf("word%d and other text %d", (from+i)%97, from+i)); err != nil {
 				return err
 			}
 		}
@@ -33,7 +33,7 @@ func TestCheckFindsNoDamageWhereNoneIs(t *testing.T) {
 		for range 4 {
 			readers.Go(func() {
 				read(t, s, func(tx *store.Tx) error {
-					_, err := tx.MatchTerms([]string{"word1", "word2"}, store.Scope{}, 10, 1000)
+					_, err := tx.Index().MatchTerms([]string{"word1", "word2"}, store.Scope{}, 10, 1000)
 					return err
 				})
 			})

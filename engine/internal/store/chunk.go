@@ -51,7 +51,7 @@ func scanChunk(r row) (c Chunk, err error) {
 }
 
 // AddChunk stores a chunk without its terms, and returns it with its id and time.
-func (tx *Tx) AddChunk(c Chunk) (Chunk, error) {
+func (tx IndexTx) AddChunk(c Chunk) (Chunk, error) {
 	at := tx.orNow(c.CreatedAt)
 	id, err := tx.insert(`INSERT INTO chunks (kind, owner, channel, chat, source, content, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		c.Kind, c.Owner, c.Channel, c.Chat, exact(c.Source), c.Content, at)
@@ -63,7 +63,7 @@ func (tx *Tx) AddChunk(c Chunk) (Chunk, error) {
 }
 
 // SetTerms stores the words that a chunk is found by, in place of those before.
-func (tx *Tx) SetTerms(id ChunkID, terms string) error {
+func (tx IndexTx) SetTerms(id ChunkID, terms string) error {
 	if _, err := tx.exec(`INSERT OR REPLACE INTO chunks_fts (rowid, terms) VALUES (?, ?)`, id, terms); err != nil {
 		return fmt.Errorf("store terms of chunk %d: %w", id, err)
 	}
@@ -72,19 +72,19 @@ func (tx *Tx) SetTerms(id ChunkID, terms string) error {
 
 // DropChunks deletes the chunks of a memory or a message with their terms and
 // vectors.
-func (tx *Tx) DropChunks(kind Kind, owner int64) error {
+func (tx IndexTx) DropChunks(kind Kind, owner int64) error {
 	return tx.dropChunks(`SELECT id FROM chunks WHERE kind = ? AND owner = ?`, kind, owner)
 }
 
 // DropSource deletes the chunks of a page, a file or a session.
-func (tx *Tx) DropSource(kind Kind, source string) error {
+func (tx IndexTx) DropSource(kind Kind, source string) error {
 	return tx.dropChunks(`SELECT id FROM chunks WHERE kind = ? AND channel = '' AND chat = 0 AND source = ?`, kind, source)
 }
 
-func (tx *Tx) dropChunks(which string, kind Kind, arg any) error {
+func (tx IndexTx) dropChunks(which string, kind Kind, arg any) error {
 	ids, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, which, kind, arg)
 	if err == nil && len(ids) > 0 {
-		if err = tx.dropVectors(kind, ids); err == nil {
+		if err = tx.all().Vectors().dropVectors(kind, ids); err == nil {
 			_, err = tx.exec(`DELETE FROM chunks_fts WHERE rowid IN (` + list(ids) + `)`)
 		}
 		if err == nil {
@@ -111,7 +111,7 @@ func list[T ~int64](ids []T) string {
 
 // ChunksBefore returns the chunks of the same place before a chunk, in their order, at
 // most limit.
-func (tx *Tx) ChunksBefore(c Chunk, limit int) ([]Chunk, error) {
+func (tx IndexTx) ChunksBefore(c Chunk, limit int) ([]Chunk, error) {
 	before, err := tx.beside(`c.id < ? ORDER BY c.id DESC`, c, limit)
 	slices.Reverse(before)
 	return before, err
@@ -119,11 +119,11 @@ func (tx *Tx) ChunksBefore(c Chunk, limit int) ([]Chunk, error) {
 
 // ChunksAfter returns the chunks of the same place behind a chunk, in their order, at
 // most limit.
-func (tx *Tx) ChunksAfter(c Chunk, limit int) ([]Chunk, error) {
+func (tx IndexTx) ChunksAfter(c Chunk, limit int) ([]Chunk, error) {
 	return tx.beside(`c.id > ? ORDER BY c.id`, c, limit)
 }
 
-func (tx *Tx) beside(side string, c Chunk, limit int) ([]Chunk, error) {
+func (tx IndexTx) beside(side string, c Chunk, limit int) ([]Chunk, error) {
 	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ? AND `+side+` LIMIT ?`,
 		c.Kind, c.Channel, c.Chat, c.Source, c.ID, limit)
 	if err != nil {
@@ -144,7 +144,7 @@ const neighbourhood = time.Hour
 // NeighbourIDs are the neighbours of chunks: of the up to reach chunks of the same
 // place on each side those of the same hour. For each chunk first come those before
 // it, then those after it, the nearest first.
-func (tx *Tx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Beside, error) {
+func (tx IndexTx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Beside, error) {
 	all := make(map[ChunkID][]Beside, len(chunks))
 	rows, err := tx.tx.Query(fmt.Sprintf(neighbourIDsSQL, list(chunks)), neighbourhood.Milliseconds(), reach)
 	if err != nil {
@@ -254,7 +254,7 @@ type Match struct {
 }
 
 // CountTerm returns how many chunks have a term; it counts no further than limit.
-func (tx *Tx) CountTerm(term string, limit int) (n int, err error) {
+func (tx IndexTx) CountTerm(term string, limit int) (n int, err error) {
 	err = tx.tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)`, quotedTerm(term), limit).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count a word: %w", err)
@@ -263,7 +263,7 @@ func (tx *Tx) CountTerm(term string, limit int) (n int, err error) {
 }
 
 // LastChunk is the newest chunk, 0 where there is none.
-func (tx *Tx) LastChunk() (id ChunkID, err error) {
+func (tx IndexTx) LastChunk() (id ChunkID, err error) {
 	if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM chunks`).Scan(&id); err != nil {
 		return 0, fmt.Errorf("find the newest chunk: %w", err)
 	}
@@ -271,7 +271,7 @@ func (tx *Tx) LastChunk() (id ChunkID, err error) {
 }
 
 // CountChunks returns how many chunks there are.
-func (tx *Tx) CountChunks() (n int, err error) {
+func (tx IndexTx) CountChunks() (n int, err error) {
 	if err := tx.tx.QueryRow(`SELECT count(*) FROM chunks`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count chunks: %w", err)
 	}
@@ -290,7 +290,7 @@ func quotedTerm(t string) string {
 
 // MatchTerms finds the chunks that have any of the terms, by BM25, the best
 // first, at most limit. It weighs no more than most chunks, the newest ones.
-func (tx *Tx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match, error) {
+func (tx IndexTx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match, error) {
 	if len(terms) == 0 {
 		return nil, nil
 	}
@@ -312,7 +312,7 @@ func (tx *Tx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match, err
 }
 
 // Chunks returns chunks in the order of their ids. One that is gone is left out.
-func (tx *Tx) Chunks(ids []ChunkID) ([]Chunk, error) {
+func (tx IndexTx) Chunks(ids []ChunkID) ([]Chunk, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -325,7 +325,7 @@ func (tx *Tx) Chunks(ids []ChunkID) ([]Chunk, error) {
 
 // ChunksIn returns the chunks of a scope after an id, in the order of their ids,
 // at most limit.
-func (tx *Tx) ChunksIn(s Scope, after ChunkID, limit int) ([]Chunk, error) {
+func (tx IndexTx) ChunksIn(s Scope, after ChunkID, limit int) ([]Chunk, error) {
 	where, args := s.where()
 	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.id > ? AND `+where+` ORDER BY c.id LIMIT ?`,
 		append(append([]any{after}, args...), limit)...)
@@ -337,7 +337,7 @@ func (tx *Tx) ChunksIn(s Scope, after ChunkID, limit int) ([]Chunk, error) {
 
 // ChunksOf returns the chunks of a memory or a message, in the order of their
 // ids.
-func (tx *Tx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {
+func (tx IndexTx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {
 	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.kind = ? AND c.owner = ? ORDER BY c.id`, kind, owner)
 	if err != nil {
 		return nil, fmt.Errorf("read chunks: %w", err)
@@ -346,15 +346,15 @@ func (tx *Tx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {
 }
 
 // ChunkIDs returns the ids of all chunks of a scope.
-func (tx *Tx) ChunkIDs(s Scope) ([]ChunkID, error) { return tx.chunkIDs(s, "WHERE ") }
+func (tx IndexTx) ChunkIDs(s Scope) ([]ChunkID, error) { return tx.chunkIDs(s, "WHERE ") }
 
 // ChunkIDsAmong returns which of some chunks are of a scope. It goes from row to row:
 // any index of the scope's columns leads through much more.
-func (tx *Tx) ChunkIDsAmong(s Scope, ids []ChunkID) ([]ChunkID, error) {
+func (tx IndexTx) ChunkIDsAmong(s Scope, ids []ChunkID) ([]ChunkID, error) {
 	return tx.chunkIDs(s, `NOT INDEXED WHERE c.id IN (`+list(ids)+`) AND `)
 }
 
-func (tx *Tx) chunkIDs(s Scope, from string) ([]ChunkID, error) {
+func (tx IndexTx) chunkIDs(s Scope, from string) ([]ChunkID, error) {
 	where, args := s.where()
 	all, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, `SELECT c.id FROM chunks c `+from+where, args...)
 	if err != nil {

@@ -20,14 +20,14 @@ func TestNeighbours(t *testing.T) {
 			if i == 6 || i == 8 {
 				c.CreatedAt = at.Add(2 * time.Hour)
 			}
-			if _, err := tx.AddChunk(c); err != nil {
+			if _, err := tx.Index().AddChunk(c); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	read(t, s, func(tx *store.Tx) error {
-		got, err := tx.NeighbourIDs([]store.ChunkID{4, 6, 8}, 2)
+		got, err := tx.Index().NeighbourIDs([]store.ChunkID{4, 6, 8}, 2)
 		want := map[store.ChunkID][]store.Beside{
 			4: {{ID: 2, Steps: 1}, {ID: 1, Steps: 2}, {ID: 5, Steps: 1}, {ID: 6, Steps: 2}},
 			6: {{ID: 5, Steps: 1}, {ID: 4, Steps: 2}},

@@ -69,9 +69,18 @@ func idList[ID ~int64](ids []ID) string {
 // row is a *sql.Row or the current one of *sql.Rows.
 type row interface{ Scan(into ...any) error }
 
+// tables is a Tx, or one of its tables.
+type tables interface {
+	rows(statement string, args ...any) (*sql.Rows, error)
+}
+
+func (tx *conn) rows(statement string, args ...any) (*sql.Rows, error) {
+	return tx.tx.Query(tx.on(statement), args...)
+}
+
 // query lists what scan makes of each row.
-func query[T any](tx *Tx, scan func(row) (T, error), statement string, args ...any) ([]T, error) {
-	rows, err := tx.tx.Query(tx.on(statement), args...)
+func query[T any](tx tables, scan func(row) (T, error), statement string, args ...any) ([]T, error) {
+	rows, err := tx.rows(statement, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +97,7 @@ func query[T any](tx *Tx, scan func(row) (T, error), statement string, args ...a
 }
 
 // exec runs a statement and returns how many rows it changed.
-func (tx *Tx) exec(statement string, args ...any) (int64, error) {
+func (tx *conn) exec(statement string, args ...any) (int64, error) {
 	r, err := tx.tx.Exec(tx.on(statement), tx.masked(args)...)
 	if err != nil {
 		return 0, err
@@ -99,7 +108,7 @@ func (tx *Tx) exec(statement string, args ...any) (int64, error) {
 }
 
 // change runs a statement that must change exactly one row, else ErrNotFound.
-func (tx *Tx) change(statement string, args ...any) error {
+func (tx *conn) change(statement string, args ...any) error {
 	n, err := tx.exec(statement, args...)
 	if err == nil && n == 0 {
 		err = ErrNotFound
@@ -108,7 +117,7 @@ func (tx *Tx) change(statement string, args ...any) error {
 }
 
 // insert runs a statement that adds one row and returns its id.
-func (tx *Tx) insert(statement string, args ...any) (int64, error) {
+func (tx *conn) insert(statement string, args ...any) (int64, error) {
 	r, err := tx.tx.Exec(tx.on(statement), tx.masked(args)...)
 	if err != nil {
 		return 0, err
@@ -118,7 +127,7 @@ func (tx *Tx) insert(statement string, args ...any) (int64, error) {
 }
 
 // orNow is t, or the time of the transaction when t is zero.
-func (tx *Tx) orNow(t time.Time) int64 {
+func (tx *conn) orNow(t time.Time) int64 {
 	if t.IsZero() {
 		t = tx.now
 	}
@@ -126,7 +135,7 @@ func (tx *Tx) orNow(t time.Time) int64 {
 }
 
 // depth counts waiting rows and finds the time of the oldest.
-func (tx *Tx) depth(statement string) (Depth, error) {
+func (tx *conn) depth(statement string) (Depth, error) {
 	var d Depth
 	err := tx.tx.QueryRow(statement).Scan(&d.Waiting, millis{&d.Oldest})
 	return d, err

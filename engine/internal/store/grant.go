@@ -41,7 +41,7 @@ func scanGrant(r row) (g Grant, err error) {
 }
 
 // AddGrant stores a grant that begins now and forgets those that are over.
-func (tx *Tx) AddGrant(g Grant) (GrantID, error) {
+func (tx ApprovalsTx) AddGrant(g Grant) (GrantID, error) {
 	_, err := tx.exec(`DELETE FROM grants WHERE expires_at <= ?`, toMillis(tx.now))
 	if err != nil {
 		return 0, fmt.Errorf("forget old grants: %w", err)
@@ -58,7 +58,7 @@ func (tx *Tx) AddGrant(g Grant) (GrantID, error) {
 // UseGrant finds the grant that allows the call of an approval and notes its
 // use. What only owners may decide takes a grant by one of the owners. Without a
 // grant the error is ErrNotFound.
-func (tx *Tx) UseGrant(a Approval, owners []int64) (Grant, error) {
+func (tx ApprovalsTx) UseGrant(a Approval, owners []int64) (Grant, error) {
 	g, err := scanGrant(tx.tx.QueryRow(grantSQL, a.Hash, a.home().Channel, a.home().Chat, a.Sender, a.Tool, toMillis(tx.now)))
 	if err == nil && a.Owners && !slices.Contains(owners, g.AddedBy) {
 		err = ErrNotFound
@@ -73,7 +73,7 @@ func (tx *Tx) UseGrant(a Approval, owners []int64) (Grant, error) {
 }
 
 // Grants lists the grants that are not over, the oldest first.
-func (tx *Tx) Grants() ([]Grant, error) {
+func (tx ApprovalsTx) Grants() ([]Grant, error) {
 	all, err := query(tx, scanGrant, grantsSQL, toMillis(tx.now))
 	if err != nil {
 		return nil, fmt.Errorf("list grants: %w", err)
@@ -82,7 +82,7 @@ func (tx *Tx) Grants() ([]Grant, error) {
 }
 
 // RemoveGrant takes a grant back. One that is not there is ErrNotFound.
-func (tx *Tx) RemoveGrant(id GrantID) error {
+func (tx ApprovalsTx) RemoveGrant(id GrantID) error {
 	if err := tx.change(`DELETE FROM grants WHERE id = ?`, id); err != nil {
 		return fmt.Errorf("remove grant %d: %w", id, err)
 	}

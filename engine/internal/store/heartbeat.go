@@ -12,7 +12,7 @@ const heartbeatTokensSQL = `SELECT coalesce(sum(r.input_tokens + r.output_tokens
 	FROM runs r JOIN jobs j ON j.id = r.job WHERE r.scheduled_at >= ? AND j.kind = 'heartbeat'`
 
 // HeartbeatTokens is what the runs of the heartbeat have taken since a time.
-func (tx *Tx) HeartbeatTokens(since time.Time) (tokens int, err error) {
+func (tx RunsTx) HeartbeatTokens(since time.Time) (tokens int, err error) {
 	if err = tx.tx.QueryRow(heartbeatTokensSQL, toMillis(since)).Scan(&tokens); err != nil {
 		err = fmt.Errorf("sum up the heartbeat: %w", err)
 	}

@@ -134,7 +134,7 @@ func (p *importer) addOne(tx *Tx, e entry) (known bool, err error) {
 		}
 		p.sessions[e.Address] = e.Session
 	}
-	_, err = tx.AddMessage(e.Message)
+	_, err = tx.Sessions().AddMessage(e.Message)
 	return false, err
 }
 
@@ -143,12 +143,12 @@ func (p *importer) addOne(tx *Tx, e entry) (known bool, err error) {
 // by file, and sessions outlast days), else a new one.
 func sessionFor(tx *Tx, e entry) (SessionID, error) {
 	if e.Type != typeBreak {
-		s, err := tx.sessionAt(e.Address, e.At)
+		s, err := tx.Sessions().sessionAt(e.Address, e.At)
 		if !errors.Is(err, ErrNotFound) {
 			return s.ID, err
 		}
 	}
-	s, err := tx.addSession(Session{Address: e.Address, Model: breakModel(e), StartedAt: e.At})
+	s, err := tx.Sessions().addSession(Session{Address: e.Address, Model: breakModel(e), StartedAt: e.At})
 	return s.ID, err
 }
 

@@ -69,7 +69,7 @@ func scanUpdate(r row) (u Update, err error) {
 // AddUpdate stores an update, new unless State says otherwise, received now
 // unless ReceivedAt does. added is false when it was there already; id is then
 // the one of the row that is there.
-func (tx *Tx) AddUpdate(u Update) (id InboxID, added bool, err error) {
+func (tx InboxTx) AddUpdate(u Update) (id InboxID, added bool, err error) {
 	if u.State == "" {
 		u.State = InboxNew
 	}
@@ -90,7 +90,7 @@ func (tx *Tx) AddUpdate(u Update) (id InboxID, added bool, err error) {
 }
 
 // rawOf is the raw form of an update as it is stored. The offsets in it stay right.
-func (tx *Tx) rawOf(u Update) exactBytes {
+func (tx InboxTx) rawOf(u Update) exactBytes {
 	if u.State == InboxNew || u.State == InboxRunning {
 		return tx.waiting(u.Raw)
 	}
@@ -99,12 +99,12 @@ func (tx *Tx) rawOf(u Update) exactBytes {
 
 // waiting is the raw form of an update that has to be answered yet. What somebody
 // writes that only has the shape of a key may be meant for that.
-func (tx *Tx) waiting(raw []byte) exactBytes {
+func (tx InboxTx) waiting(raw []byte) exactBytes {
 	return exactBytes(tx.secrets.AlignedKnownJSON(blob(raw)))
 }
 
 // NewUpdates lists what waits, oldest first.
-func (tx *Tx) NewUpdates() ([]Update, error) {
+func (tx InboxTx) NewUpdates() ([]Update, error) {
 	all, err := query(tx, scanUpdate, newUpdatesSQL)
 	if err != nil {
 		return nil, fmt.Errorf("list new updates: %w", err)
@@ -113,7 +113,7 @@ func (tx *Tx) NewUpdates() ([]Update, error) {
 }
 
 // TurnUpdates lists the updates of a turn, oldest first.
-func (tx *Tx) TurnUpdates(t TurnID) ([]Update, error) {
+func (tx InboxTx) TurnUpdates(t TurnID) ([]Update, error) {
 	all, err := query(tx, scanUpdate, turnUpdatesSQL, t)
 	if err != nil {
 		return nil, fmt.Errorf("list updates of turn %d: %w", t, err)
@@ -124,7 +124,7 @@ func (tx *Tx) TurnUpdates(t TurnID) ([]Update, error) {
 // StartUpdates gives updates that wait to a turn. When one of them does not
 // wait any more it is ErrNotFound and fn must return it, so that no update is
 // answered twice.
-func (tx *Tx) StartUpdates(t TurnID, ids ...InboxID) error {
+func (tx InboxTx) StartUpdates(t TurnID, ids ...InboxID) error {
 	n, err := tx.exec(`UPDATE inbox SET state = 'running', turn = ?
 		WHERE state = 'new' AND id IN (SELECT value FROM json_each(?))`, t, idList(ids))
 	if err == nil && n != int64(len(ids)) {
@@ -138,7 +138,7 @@ func (tx *Tx) StartUpdates(t TurnID, ids ...InboxID) error {
 
 // EndUpdates sets the final state of updates, and takes out of them what has the
 // shape of a secret.
-func (tx *Tx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
+func (tx InboxTx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
 	rows, err := query(tx, scanUpdate, `SELECT `+updateColumns+` FROM inbox WHERE id IN (SELECT value FROM json_each(?))`, idList(ids))
 	if err == nil {
 		_, err = tx.exec(`UPDATE inbox SET state = ?, note = ? WHERE id IN (SELECT value FROM json_each(?))`,
@@ -158,7 +158,7 @@ func (tx *Tx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
 
 // ReplaceUpdate gives an update that still waits the raw form of its edit. It
 // returns ErrNotFound when the update does not wait any more.
-func (tx *Tx) ReplaceUpdate(id InboxID, raw []byte) error {
+func (tx InboxTx) ReplaceUpdate(id InboxID, raw []byte) error {
 	if err := tx.change(`UPDATE inbox SET raw = ? WHERE id = ? AND state = 'new'`, tx.waiting(raw), id); err != nil {
 		return fmt.Errorf("replace update %d: %w", id, err)
 	}
@@ -167,7 +167,7 @@ func (tx *Tx) ReplaceUpdate(id InboxID, raw []byte) error {
 
 // PruneInbox deletes ended rows that were received before a time, but for the
 // last hundred, and returns how many.
-func (tx *Tx) PruneInbox(before time.Time) (int64, error) {
+func (tx InboxTx) PruneInbox(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneInboxSQL, toMillis(before))
 	if err != nil {
 		return 0, fmt.Errorf("prune inbox: %w", err)
@@ -183,7 +183,7 @@ type Depth struct {
 }
 
 // InboxDepth counts the rows that are new or running.
-func (tx *Tx) InboxDepth() (Depth, error) {
+func (tx InboxTx) InboxDepth() (Depth, error) {
 	d, err := tx.depth(inboxDepthSQL)
 	if err != nil {
 		return Depth{}, fmt.Errorf("count inbox: %w", err)

@@ -12,11 +12,11 @@ import (
 
 // startTurn stores a turn in the current session of anna.
 func startTurn(tx *store.Tx) (store.TurnID, error) {
-	s, err := tx.Session(anna)
+	s, err := tx.Sessions().Session(anna)
 	if err != nil {
 		return 0, err
 	}
-	return tx.AddTurn(store.Turn{Session: s.ID, Address: anna, Origin: "person", ReplyTo: 5})
+	return tx.Turns().AddTurn(store.Turn{Session: s.ID, Address: anna, Origin: "person", ReplyTo: 5})
 }
 
 func TestUpdateIsStoredOnce(t *testing.T) {
@@ -28,16 +28,16 @@ func TestUpdateIsStoredOnce(t *testing.T) {
 		Raw: []byte(`{"a":1}`), ReceivedAt: time.UnixMilli(1_700_000_000_123).UTC(),
 	}
 	write(t, s, func(tx *store.Tx) error {
-		id, added, err := tx.AddUpdate(u)
+		id, added, err := tx.Inbox().AddUpdate(u)
 		if err != nil || !added {
 			t.Errorf("first: added %v, %v", added, err)
 		}
-		again, added, err := tx.AddUpdate(u)
+		again, added, err := tx.Inbox().AddUpdate(u)
 		if err != nil || added || again != id {
 			t.Errorf("second: id %d, added %v, %v", again, added, err)
 		}
 		for _, other := range []store.Update{{Channel: "telegram", Bot: 8, Update: 9}, {Channel: "console", Bot: 7, Update: 9}} {
-			if _, added, err := tx.AddUpdate(other); err != nil || !added {
+			if _, added, err := tx.Inbox().AddUpdate(other); err != nil || !added {
 				t.Errorf("another bot or channel: added %v, %v", added, err)
 			}
 		}
@@ -45,7 +45,7 @@ func TestUpdateIsStoredOnce(t *testing.T) {
 		return nil
 	})
 	read(t, s, func(tx *store.Tx) error {
-		all, err := tx.NewUpdates()
+		all, err := tx.Inbox().NewUpdates()
 		if err != nil || len(all) != 3 {
 			t.Fatalf("%d updates, %v", len(all), err)
 		}
@@ -62,7 +62,7 @@ func TestUpdateStates(t *testing.T) {
 	var turn store.TurnID
 	write(t, s, func(tx *store.Tx) (err error) {
 		for i := range int64(4) {
-			id, _, err := tx.AddUpdate(update(i))
+			id, _, err := tx.Inbox().AddUpdate(update(i))
 			if err != nil {
 				return err
 			}
@@ -71,21 +71,21 @@ func TestUpdateStates(t *testing.T) {
 		if turn, err = startTurn(tx); err != nil {
 			return err
 		}
-		return tx.StartUpdates(turn, ids[0], ids[2])
+		return tx.Inbox().StartUpdates(turn, ids[0], ids[2])
 	})
-	err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.StartUpdates(turn, ids[1], ids[2]) })
+	err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.Inbox().StartUpdates(turn, ids[1], ids[2]) })
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("starting an update twice: %v", err)
 	}
 	write(t, s, func(tx *store.Tx) error {
-		if err := tx.ReplaceUpdate(ids[0], []byte("late")); !errors.Is(err, store.ErrNotFound) {
+		if err := tx.Inbox().ReplaceUpdate(ids[0], []byte("late")); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("replacing a running update: %v", err)
 		}
-		return tx.ReplaceUpdate(ids[1], []byte("edited"))
+		return tx.Inbox().ReplaceUpdate(ids[1], []byte("edited"))
 	})
 	states := func() (waiting, running []store.InboxID, depth store.Depth) {
 		read(t, s, func(tx *store.Tx) error {
-			all, err := tx.NewUpdates()
+			all, err := tx.Inbox().NewUpdates()
 			for _, u := range all {
 				waiting = append(waiting, u.ID)
 				if u.ID == ids[1] && string(u.Raw) != "edited" {
@@ -93,12 +93,12 @@ func TestUpdateStates(t *testing.T) {
 				}
 			}
 			must(t, err)
-			all, err = tx.TurnUpdates(turn)
+			all, err = tx.Inbox().TurnUpdates(turn)
 			for _, u := range all {
 				running = append(running, u.ID)
 			}
 			must(t, err)
-			depth, err = tx.InboxDepth()
+			depth, err = tx.Inbox().InboxDepth()
 			return err
 		})
 		return waiting, running, depth
@@ -110,7 +110,7 @@ func TestUpdateStates(t *testing.T) {
 	if depth.Waiting != 4 || time.Since(depth.Oldest) > time.Minute {
 		t.Errorf("depth is %v", depth)
 	}
-	write(t, s, func(tx *store.Tx) error { return tx.EndUpdates(store.InboxDone, "answered", ids...) })
+	write(t, s, func(tx *store.Tx) error { return tx.Inbox().EndUpdates(store.InboxDone, "answered", ids...) })
 	if waiting, _, depth = states(); len(waiting) != 0 || depth != (store.Depth{}) {
 		t.Errorf("%v wait, depth %v", waiting, depth)
 	}
@@ -126,28 +126,28 @@ func TestPruneKeepsWhatWaits(t *testing.T) {
 			if i == 4 {
 				u.ReceivedAt = time.Time{} // now
 			}
-			if _, _, err := tx.AddUpdate(u); err != nil {
+			if _, _, err := tx.Inbox().AddUpdate(u); err != nil {
 				return err
 			}
 		}
 		for i := range 100 {
 			u := update(int64(100 + i))
 			u.State, u.ReceivedAt = store.InboxDone, old // the last hundred stay
-			if _, _, err := tx.AddUpdate(u); err != nil {
+			if _, _, err := tx.Inbox().AddUpdate(u); err != nil {
 				return err
 			}
 		}
 		for i, state := range []store.OutboxState{store.OutboxNew, store.OutboxSending, store.OutboxSent, store.OutboxUnknown, store.OutboxDead} {
-			if err := tx.AddOut(store.Out{Key: string(rune('a' + i)), Address: anna, State: state, CreatedAt: old}); err != nil {
+			if err := tx.Outbox().AddOut(store.Out{Key: string(rune('a' + i)), Address: anna, State: state, CreatedAt: old}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	write(t, s, func(tx *store.Tx) error {
-		in, err := tx.PruneInbox(before)
+		in, err := tx.Inbox().PruneInbox(before)
 		must(t, err)
-		out, err := tx.PruneOutbox(before)
+		out, err := tx.Outbox().PruneOutbox(before)
 		if in != 2 || out != 3 {
 			t.Errorf("pruned %d of the inbox and %d of the outbox", in, out)
 		}

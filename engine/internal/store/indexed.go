@@ -7,7 +7,7 @@ import (
 
 // Indexed returns the state of what was indexed of a place outside the database,
 // empty for a place that was not.
-func (tx *Tx) Indexed(kind Kind, source string) (state string, err error) {
+func (tx IndexTx) Indexed(kind Kind, source string) (state string, err error) {
 	err = notFound(tx.tx.QueryRow(`SELECT state FROM indexed WHERE kind = ? AND source = ?`, kind, source).Scan(&state))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return "", fmt.Errorf("state of the index of %s: %w", kind, err)
@@ -16,7 +16,7 @@ func (tx *Tx) Indexed(kind Kind, source string) (state string, err error) {
 }
 
 // SetIndexed stores the state of what is indexed; an empty one is none.
-func (tx *Tx) SetIndexed(kind Kind, source, state string) error {
+func (tx IndexTx) SetIndexed(kind Kind, source, state string) error {
 	var err error
 	if state == "" {
 		_, err = tx.exec(`DELETE FROM indexed WHERE kind = ? AND source = ?`, kind, exact(source))
@@ -30,7 +30,7 @@ func (tx *Tx) SetIndexed(kind Kind, source, state string) error {
 }
 
 // IndexedSources lists the places of a kind with their states.
-func (tx *Tx) IndexedSources(kind Kind) (map[string]string, error) {
+func (tx IndexTx) IndexedSources(kind Kind) (map[string]string, error) {
 	all := map[string]string{}
 	rows, err := tx.tx.Query(`SELECT source, state FROM indexed WHERE kind = ?`, kind)
 	if err != nil {
@@ -56,7 +56,7 @@ type Said struct {
 // SaidAfter returns what people and models said after a message, oldest first,
 // and left out what has chunks. It looks at limit messages at most; last is the
 // one up to which it looked.
-func (tx *Tx) SaidAfter(after MessageID, limit int) (said []Said, last MessageID, err error) {
+func (tx IndexTx) SaidAfter(after MessageID, limit int) (said []Said, last MessageID, err error) {
 	type looked struct {
 		Said
 		known bool
@@ -80,7 +80,7 @@ func (tx *Tx) SaidAfter(after MessageID, limit int) (said []Said, last MessageID
 
 // CountMessagesAfter returns how many messages there are after one; it counts no
 // further than limit.
-func (tx *Tx) CountMessagesAfter(after MessageID, limit int) (n int, err error) {
+func (tx IndexTx) CountMessagesAfter(after MessageID, limit int) (n int, err error) {
 	err = tx.tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM messages WHERE id > ? LIMIT ?)`, after, limit).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count messages: %w", err)

@@ -113,7 +113,7 @@ func scanJob(r row) (j Job, err error) {
 }
 
 // AddJob stores a job, on unless State says otherwise.
-func (tx *Tx) AddJob(j Job) (JobID, error) {
+func (tx JobsTx) AddJob(j Job) (JobID, error) {
 	if j.State == "" {
 		j.State = JobOn
 	}
@@ -131,10 +131,10 @@ func (tx *Tx) AddJob(j Job) (JobID, error) {
 
 // order is what a job does. It has to be done as it was given, so only known secrets
 // are taken out of it and not what has the shape of one.
-func (tx *Tx) order(j Job) exact { return exact(tx.secrets.KnownJSON([]byte(j.Message))) }
+func (tx JobsTx) order(j Job) exact { return exact(tx.secrets.KnownJSON([]byte(j.Message))) }
 
 // Job returns a job, or ErrNotFound.
-func (tx *Tx) Job(id JobID) (Job, error) {
+func (tx JobsTx) Job(id JobID) (Job, error) {
 	j, err := scanJob(tx.tx.QueryRow(jobSQL, id))
 	if err != nil {
 		return Job{}, fmt.Errorf("job %d: %w", id, notFound(err))
@@ -144,7 +144,7 @@ func (tx *Tx) Job(id JobID) (Job, error) {
 
 // JobNamed returns the schedule or reminder of a name that is on or paused, or
 // ErrNotFound.
-func (tx *Tx) JobNamed(name string) (Job, error) {
+func (tx JobsTx) JobNamed(name string) (Job, error) {
 	j, err := scanJob(tx.tx.QueryRow(jobNamedSQL, name))
 	if err != nil {
 		return Job{}, fmt.Errorf("job %s: %w", name, notFound(err))
@@ -153,7 +153,7 @@ func (tx *Tx) JobNamed(name string) (Job, error) {
 }
 
 // JobEver is JobNamed that also finds one whose only time has come.
-func (tx *Tx) JobEver(name string) (Job, error) {
+func (tx JobsTx) JobEver(name string) (Job, error) {
 	j, err := tx.JobNamed(name)
 	if err == nil {
 		return j, nil
@@ -165,7 +165,7 @@ func (tx *Tx) JobEver(name string) (Job, error) {
 }
 
 // Jobs lists what is on or paused, oldest first; with onlyOn only what is on.
-func (tx *Tx) Jobs(onlyOn bool) ([]Job, error) {
+func (tx JobsTx) Jobs(onlyOn bool) ([]Job, error) {
 	statement := jobsSQL
 	if onlyOn {
 		statement = jobsOnSQL
@@ -179,7 +179,7 @@ func (tx *Tx) Jobs(onlyOn bool) ([]Job, error) {
 
 // Heartbeats lists the tasks of the heartbeat, also those that were removed since a
 // time, the newest first.
-func (tx *Tx) Heartbeats(since time.Time) ([]Job, error) {
+func (tx JobsTx) Heartbeats(since time.Time) ([]Job, error) {
 	all, err := query(tx, scanJob, heartbeatsSQL, toMillis(since))
 	if err != nil {
 		return nil, fmt.Errorf("list heartbeats: %w", err)
@@ -188,7 +188,7 @@ func (tx *Tx) Heartbeats(since time.Time) ([]Job, error) {
 }
 
 // CountJobs counts what is on or paused, all of it and what a chat has made.
-func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
+func (tx JobsTx) CountJobs(home Address) (all, own int, err error) {
 	if err := tx.tx.QueryRow(countJobsSQL, home.Channel, home.Chat).Scan(&all, &own); err != nil {
 		return 0, 0, fmt.Errorf("count jobs: %w", err)
 	}
@@ -196,7 +196,7 @@ func (tx *Tx) CountJobs(home Address) (all, own int, err error) {
 }
 
 // UpdateJob writes back everything of a job but its kind and the turn that spawned it.
-func (tx *Tx) UpdateJob(j Job) error {
+func (tx JobsTx) UpdateJob(j Job) error {
 	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, home_channel = ?, home_chat = ?,
 			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, origin = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
 		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Channel, j.Home.Chat,
@@ -208,7 +208,7 @@ func (tx *Tx) UpdateJob(j Job) error {
 }
 
 // PauseJobsFor pauses the jobs that report to a chat, and returns their names.
-func (tx *Tx) PauseJobsFor(channel string, chat int64, note string) ([]string, error) {
+func (tx JobsTx) PauseJobsFor(channel string, chat int64, note string) ([]string, error) {
 	names, err := query(tx, func(r row) (name string, err error) { err = r.Scan(&name); return name, err },
 		`UPDATE jobs SET state = 'paused', note = ?, changed_at = ? WHERE state = 'on' AND kind <> 'spawn' AND channel = ? AND chat = ? RETURNING name`,
 		tx.secrets.Text(note), toMillis(tx.now), channel, chat)
@@ -221,7 +221,7 @@ func (tx *Tx) PauseJobsFor(channel string, chat int64, note string) ([]string, e
 
 // PruneJobs deletes jobs that ended before a time, with their runs, and returns
 // how many.
-func (tx *Tx) PruneJobs(before time.Time) (int64, error) {
+func (tx JobsTx) PruneJobs(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneJobsSQL, toMillis(before))
 	if err != nil {
 		return 0, fmt.Errorf("prune jobs: %w", err)

@@ -24,7 +24,7 @@ func news(name string) store.Job {
 func addJob(t *testing.T, s *store.Store, j store.Job) (id store.JobID) {
 	t.Helper()
 	write(t, s, func(tx *store.Tx) (err error) {
-		id, err = tx.AddJob(j)
+		id, err = tx.Jobs().AddJob(j)
 		return err
 	})
 	return id
@@ -37,7 +37,7 @@ func TestJobsAreKept(t *testing.T) {
 	must(t, s.Close())
 	s = open(t, dir)
 	read(t, s, func(tx *store.Tx) error {
-		got, err := tx.JobNamed("news")
+		got, err := tx.Jobs().JobNamed("news")
 		want := news("news")
 		want.ID, want.State, want.CreatedAt, want.ChangedAt = id, store.JobOn, got.CreatedAt, got.ChangedAt
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -54,7 +54,7 @@ func TestNamesOfJobsAreUniqueWhileTheyWait(t *testing.T) {
 		return s.Write(t.Context(), func(tx *store.Tx) error {
 			j := news("news")
 			j.Kind = kind
-			_, err := tx.AddJob(j)
+			_, err := tx.Jobs().AddJob(j)
 			return err
 		})
 	}
@@ -65,13 +65,13 @@ func TestNamesOfJobsAreUniqueWhileTheyWait(t *testing.T) {
 		must(t, again(store.JobSpawn))
 	}
 	write(t, s, func(tx *store.Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Job(id)
 		j.State = store.JobDone
-		return errors.Join(err, tx.UpdateJob(j))
+		return errors.Join(err, tx.Jobs().UpdateJob(j))
 	})
 	must(t, again(store.JobSchedule))
 	read(t, s, func(tx *store.Tx) error {
-		j, err := tx.JobEver("news")
+		j, err := tx.Jobs().JobEver("news")
 		if j.ID == id {
 			t.Error("the one that is done was found before the one that waits")
 		}
@@ -95,13 +95,13 @@ func TestJobsAreCounted(t *testing.T) {
 			continue
 		}
 		write(t, s, func(tx *store.Tx) error {
-			j, err := tx.Job(id)
+			j, err := tx.Jobs().Job(id)
 			j.State = map[string]store.JobState{"over": store.JobDone, "two": store.JobPaused}[name]
-			return errors.Join(err, tx.UpdateJob(j))
+			return errors.Join(err, tx.Jobs().UpdateJob(j))
 		})
 	}
 	read(t, s, func(tx *store.Tx) error {
-		all, own, err := tx.CountJobs(news("").Home)
+		all, own, err := tx.Jobs().CountJobs(news("").Home)
 		if all != 4 || own != 3 {
 			t.Errorf("%d jobs, %d of the chat, want 4 and 3", all, own)
 		}
@@ -114,11 +114,11 @@ func TestEachTimeIsClaimedOnce(t *testing.T) {
 	id := addJob(t, s, news("news"))
 	var first, second store.RunID
 	write(t, s, func(tx *store.Tx) (err error) {
-		first, err = tx.ClaimRun(store.Run{Job: id, ScheduledAt: nine, Cause: store.CauseDue})
+		first, err = tx.Runs().ClaimRun(store.Run{Job: id, ScheduledAt: nine, Cause: store.CauseDue})
 		return err
 	})
 	write(t, s, func(tx *store.Tx) (err error) {
-		second, err = tx.ClaimRun(store.Run{Job: id, ScheduledAt: nine, State: store.RunMissed})
+		second, err = tx.Runs().ClaimRun(store.Run{Job: id, ScheduledAt: nine, State: store.RunMissed})
 		return err
 	})
 	if first == 0 || second != 0 {
@@ -130,29 +130,29 @@ func TestEachTimeIsClaimedOnce(t *testing.T) {
 	}
 	open := run
 	open.State = store.RunRetry
-	write(t, s, func(tx *store.Tx) error { return tx.UpdateRun(open) })
+	write(t, s, func(tx *store.Tx) error { return tx.Runs().UpdateRun(open) })
 	read(t, s, func(tx *store.Tx) error {
-		all, err := tx.OpenRuns()
+		all, err := tx.Runs().OpenRuns()
 		if diff := cmp.Diff([]store.Run{open}, all); diff != "" {
 			t.Error(diff)
 		}
 		return err
 	})
-	write(t, s, func(tx *store.Tx) error { return tx.UpdateRun(run) })
+	write(t, s, func(tx *store.Tx) error { return tx.Runs().UpdateRun(run) })
 	read(t, s, func(tx *store.Tx) error {
-		all, err := tx.Runs(id, 5)
+		all, err := tx.Runs().Runs(id, 5)
 		if diff := cmp.Diff([]store.Run{run}, all); diff != "" {
 			t.Error(diff)
 		}
-		latest, err2 := tx.LatestRuns()
+		latest, err2 := tx.Runs().LatestRuns()
 		if diff := cmp.Diff(map[store.JobID]store.Run{id: run}, latest); diff != "" {
 			t.Error(diff)
 		}
-		completed, err3 := tx.RunsOf(news("news"), run.ID+1, 5)
+		completed, err3 := tx.Runs().RunsOf(news("news"), run.ID+1, 5)
 		if diff := cmp.Diff([]store.PastRun{{Run: run, Message: news("news").Message}}, completed); diff != "" {
 			t.Error(diff)
 		}
-		before, err4 := tx.RunsOf(news("news"), run.ID, 5)
+		before, err4 := tx.Runs().RunsOf(news("news"), run.ID, 5)
 		if len(before) != 0 {
 			t.Errorf("before the first run there are %v", before)
 		}
@@ -163,14 +163,14 @@ func TestEachTimeIsClaimedOnce(t *testing.T) {
 func TestJobsFollowTheirChat(t *testing.T) {
 	s := open(t, t.TempDir())
 	id := addJob(t, s, news("news"))
-	write(t, s, func(tx *store.Tx) error { return tx.MoveChat("telegram", -100, -1000) })
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().MoveChat("telegram", -100, -1000) })
 	var paused []string
 	write(t, s, func(tx *store.Tx) (err error) {
-		paused, err = tx.PauseJobsFor("telegram", -1000, "it is gone")
+		paused, err = tx.Jobs().PauseJobsFor("telegram", -1000, "it is gone")
 		return err
 	})
 	read(t, s, func(tx *store.Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Job(id)
 		if j.Home.Chat != -1000 || j.Target.Chat != -1000 || j.State != store.JobPaused || j.Note != "it is gone" {
 			t.Errorf("the job is %+v", j)
 		}
@@ -185,22 +185,22 @@ func TestEndedJobsAreForgottenWithTheirRuns(t *testing.T) {
 	s := open(t, t.TempDir())
 	waiting, ended := addJob(t, s, news("news")), addJob(t, s, news("old"))
 	write(t, s, func(tx *store.Tx) error {
-		j, err := tx.Job(ended)
+		j, err := tx.Jobs().Job(ended)
 		j.State = store.JobRemoved
-		_, err2 := tx.ClaimRun(store.Run{Job: ended, ScheduledAt: nine})
-		return errors.Join(err, err2, tx.UpdateJob(j))
+		_, err2 := tx.Runs().ClaimRun(store.Run{Job: ended, ScheduledAt: nine})
+		return errors.Join(err, err2, tx.Jobs().UpdateJob(j))
 	})
 	write(t, s, func(tx *store.Tx) error {
-		n, err := tx.PruneJobs(time.Now().Add(time.Hour))
+		n, err := tx.Jobs().PruneJobs(time.Now().Add(time.Hour))
 		if n != 1 {
 			t.Errorf("%d jobs were deleted", n)
 		}
 		return err
 	})
 	read(t, s, func(tx *store.Tx) error {
-		_, err := tx.Job(waiting)
-		runs, err2 := tx.OpenRuns()
-		if _, gone := tx.Job(ended); !errors.Is(gone, store.ErrNotFound) || len(runs) != 0 {
+		_, err := tx.Jobs().Job(waiting)
+		runs, err2 := tx.Runs().OpenRuns()
+		if _, gone := tx.Jobs().Job(ended); !errors.Is(gone, store.ErrNotFound) || len(runs) != 0 {
 			t.Errorf("left are %v, %v", gone, runs)
 		}
 		return errors.Join(err, err2)

@@ -28,7 +28,7 @@ const (
 // AddAnswer journals a model's answer before anybody acts on it. Rounds count
 // from 0; a round that is journaled already is an error. Its calls may have to run
 // after a crash, so only known secrets are taken out of it until the turn ends.
-func (tx *Tx) AddAnswer(t TurnID, round int, m llm.Message, u llm.Usage) error {
+func (tx TurnsTx) AddAnswer(t TurnID, round int, m llm.Message, u llm.Usage) error {
 	body, err := json.Marshal(m)
 	if err == nil {
 		_, err = tx.exec(`INSERT INTO answers (turn, round, body, input_tokens, output_tokens, cached_tokens, at)
@@ -41,7 +41,7 @@ func (tx *Tx) AddAnswer(t TurnID, round int, m llm.Message, u llm.Usage) error {
 }
 
 // Answers returns the journaled answers of a turn by round.
-func (tx *Tx) Answers(t TurnID) ([]llm.Message, error) {
+func (tx TurnsTx) Answers(t TurnID) ([]llm.Message, error) {
 	all, err := query(tx, func(r row) (m llm.Message, err error) {
 		err = r.Scan(jsonColumn{&m})
 		return m, err
@@ -54,7 +54,7 @@ func (tx *Tx) Answers(t TurnID) ([]llm.Message, error) {
 
 // StartCall journals that a call is about to have its effect. Starting a call
 // again, as a read-only one after a crash, is no error and changes nothing.
-func (tx *Tx) StartCall(c Call) error {
+func (tx TurnsTx) StartCall(c Call) error {
 	_, err := tx.exec(`INSERT INTO calls (call, turn, name, started_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (call) DO NOTHING`, c.ID, c.Turn, c.Name, toMillis(tx.now))
 	if err != nil {
@@ -65,7 +65,7 @@ func (tx *Tx) StartCall(c Call) error {
 
 // FinishCall stores the result of a call. A call that was not started is
 // ErrNotFound.
-func (tx *Tx) FinishCall(id string, result []byte) error {
+func (tx TurnsTx) FinishCall(id string, result []byte) error {
 	err := tx.change(`UPDATE calls SET result = ?, finished_at = ? WHERE call = ?`, blob(result), toMillis(tx.now), id)
 	if err != nil {
 		return fmt.Errorf("journal result of call %s: %w", id, err)
@@ -74,7 +74,7 @@ func (tx *Tx) FinishCall(id string, result []byte) error {
 }
 
 // Calls returns the journaled calls of a turn by id.
-func (tx *Tx) Calls(t TurnID) (map[string]Call, error) {
+func (tx TurnsTx) Calls(t TurnID) (map[string]Call, error) {
 	all, err := query(tx, func(r row) (c Call, err error) {
 		err = r.Scan(&c.ID, &c.Turn, &c.Name, &c.Result)
 		return c, err
@@ -90,7 +90,7 @@ func (tx *Tx) Calls(t TurnID) (map[string]Call, error) {
 }
 
 // CallResults returns the results, as JSON, of all calls of the turns that run.
-func (tx *Tx) CallResults() ([][]byte, error) {
+func (tx TurnsTx) CallResults() ([][]byte, error) {
 	all, err := query(tx, func(r row) (result []byte, err error) {
 		err = r.Scan(&result)
 		return result, err
@@ -101,7 +101,7 @@ func (tx *Tx) CallResults() ([][]byte, error) {
 	return all, nil
 }
 
-func (tx *Tx) dropJournal(t TurnID) error {
+func (tx TurnsTx) dropJournal(t TurnID) error {
 	if _, err := tx.exec(`DELETE FROM answers WHERE turn = ?`, t); err != nil {
 		return err
 	}

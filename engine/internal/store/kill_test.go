@@ -63,7 +63,7 @@ func TestKill(t *testing.T) {
 		s := open(t, dir)
 		stored := map[int64]bool{}
 		read(t, s, func(tx *store.Tx) error {
-			all, err := tx.NewUpdates()
+			all, err := tx.Inbox().NewUpdates()
 			for _, u := range all {
 				stored[u.Update] = true
 			}

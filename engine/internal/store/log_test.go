@@ -22,12 +22,12 @@ var day = time.Date(2026, 3, 1, 23, 59, 59, 250_000_000, time.UTC)
 // tell stores a message of an address at a time.
 func tell(a store.Address, m store.Message) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		s, err := tx.Session(a)
+		s, err := tx.Sessions().Session(a)
 		if err != nil {
 			return err
 		}
 		m.Session = s.ID
-		_, err = tx.AddMessage(m)
+		_, err = tx.Sessions().AddMessage(m)
 		return err
 	}
 }
@@ -71,7 +71,7 @@ func TestWriteLogRecords(t *testing.T) {
 	write(t, s, tell(anna, store.Message{UID: "u2", Body: call, Model: "small", InputTokens: 10, OutputTokens: 2, At: day}))
 	write(t, s, tell(anna, store.Message{UID: "u3", Body: result, At: day.Add(time.Second)}))
 	write(t, s, tell(topic, store.Message{UID: "u4", Body: llm.Text(llm.RoleAssistant, "no"), Type: "error", At: day}))
-	write(t, s, func(tx *store.Tx) error { _, err := tx.StartSession(console); return err })
+	write(t, s, func(tx *store.Tx) error { _, err := tx.Sessions().StartSession(console); return err })
 	must(t, s.WriteLog(t.Context()))
 	must(t, s.WriteLog(t.Context()))
 

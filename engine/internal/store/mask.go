@@ -15,7 +15,7 @@ type (
 
 // masked are the arguments of a statement without secrets. Here all that is written
 // passes, so that no row, no backup and nothing that is made of rows holds a secret.
-func (tx *Tx) masked(args []any) []any {
+func (tx *conn) masked(args []any) []any {
 	clean := args
 	for i, arg := range args {
 		var now any

@@ -27,7 +27,7 @@ func scanAcceptedTool(r row) (a AcceptedTool, err error) {
 }
 
 // AcceptedTools lists what was accepted, by name.
-func (tx *Tx) AcceptedTools() ([]AcceptedTool, error) {
+func (tx ServersTx) AcceptedTools() ([]AcceptedTool, error) {
 	all, err := query(tx, scanAcceptedTool, acceptedToolsSQL)
 	if err != nil {
 		return nil, fmt.Errorf("list the accepted tools: %w", err)
@@ -37,7 +37,7 @@ func (tx *Tx) AcceptedTools() ([]AcceptedTool, error) {
 
 // AcceptTool stores an accepted tool, in place of what was accepted of it
 // before. It is accepted now unless At says when.
-func (tx *Tx) AcceptTool(a AcceptedTool) error {
+func (tx ServersTx) AcceptTool(a AcceptedTool) error {
 	_, err := tx.exec(`INSERT INTO mcp_tools (server, tool, name, description, schema, hash, accepted_by, accepted_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (server, tool) DO UPDATE SET name = excluded.name, description = excluded.description, schema = excluded.schema,
@@ -50,7 +50,7 @@ func (tx *Tx) AcceptTool(a AcceptedTool) error {
 }
 
 // ForgetServer takes back what was accepted of an MCP server, and its token.
-func (tx *Tx) ForgetServer(server string) error {
+func (tx ServersTx) ForgetServer(server string) error {
 	for _, statement := range []string{`DELETE FROM mcp_tools WHERE server = ?`, `DELETE FROM mcp_tokens WHERE server = ?`} {
 		if _, err := tx.exec(statement, server); err != nil {
 			return fmt.Errorf("forget MCP server %s: %w", server, err)
@@ -60,7 +60,7 @@ func (tx *Tx) ForgetServer(server string) error {
 }
 
 // ServerToken returns the token of an MCP server, "" when there is none.
-func (tx *Tx) ServerToken(server string) (token string, err error) {
+func (tx ServersTx) ServerToken(server string) (token string, err error) {
 	err = notFound(tx.tx.QueryRow(`SELECT token FROM mcp_tokens WHERE server = ?`, server).Scan(&token))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return "", fmt.Errorf("token of MCP server %s: %w", server, err)
@@ -69,7 +69,7 @@ func (tx *Tx) ServerToken(server string) (token string, err error) {
 }
 
 // SetServerToken keeps the token of an MCP server.
-func (tx *Tx) SetServerToken(server, token string) error {
+func (tx ServersTx) SetServerToken(server, token string) error {
 	_, err := tx.exec(`INSERT INTO mcp_tokens (server, token) VALUES (?, ?) ON CONFLICT (server) DO UPDATE SET token = excluded.token`, server, exact(token))
 	if err != nil {
 		return fmt.Errorf("keep the token of MCP server %s: %w", server, err)

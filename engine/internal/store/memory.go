@@ -40,7 +40,7 @@ func scanMemory(r row) (m Memory, err error) {
 
 // AddMemory stores a memory. Its chunks are the caller's, in the same
 // transaction.
-func (tx *Tx) AddMemory(m Memory) (MemoryID, error) {
+func (tx MemoriesTx) AddMemory(m Memory) (MemoryID, error) {
 	id, err := tx.insert(`INSERT INTO memories (channel, chat, key, category, source, provenance, turn, content, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Channel, m.Chat, tx.secrets.Text(m.Key), m.Category, m.Source, m.Provenance, m.Turn, m.Content,
 		tx.orNow(m.CreatedAt), tx.orNow(m.ChangedAt))
@@ -51,7 +51,7 @@ func (tx *Tx) AddMemory(m Memory) (MemoryID, error) {
 }
 
 // Memory returns one memory, or ErrNotFound.
-func (tx *Tx) Memory(id MemoryID) (Memory, error) {
+func (tx MemoriesTx) Memory(id MemoryID) (Memory, error) {
 	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories WHERE id = ?`, id))
 	if err != nil {
 		return m, fmt.Errorf("memory %d: %w", id, notFound(err))
@@ -60,7 +60,7 @@ func (tx *Tx) Memory(id MemoryID) (Memory, error) {
 }
 
 // MemoryByKey returns the memory of a chat that has a key, or ErrNotFound.
-func (tx *Tx) MemoryByKey(channel string, chat int64, key string) (Memory, error) {
+func (tx MemoriesTx) MemoryByKey(channel string, chat int64, key string) (Memory, error) {
 	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories
 		WHERE channel = ? AND chat = ? AND key = ? AND key <> ''`, channel, chat, tx.secrets.Text(key)))
 	if err != nil {
@@ -70,7 +70,7 @@ func (tx *Tx) MemoryByKey(channel string, chat int64, key string) (Memory, error
 }
 
 // MemoriesByKey returns the memories of all chats that have a key.
-func (tx *Tx) MemoriesByKey(key string) ([]Memory, error) {
+func (tx MemoriesTx) MemoriesByKey(key string) ([]Memory, error) {
 	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE key = ? AND key <> '' ORDER BY id`, tx.secrets.Text(key))
 	if err != nil {
 		return nil, fmt.Errorf("memories %q: %w", key, err)
@@ -79,7 +79,7 @@ func (tx *Tx) MemoriesByKey(key string) ([]Memory, error) {
 }
 
 // Memories lists memories, the newest first, at most limit.
-func (tx *Tx) Memories(limit int) ([]Memory, error) {
+func (tx MemoriesTx) Memories(limit int) ([]Memory, error) {
 	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories ORDER BY id DESC LIMIT ?`, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list memories: %w", err)
@@ -88,7 +88,7 @@ func (tx *Tx) Memories(limit int) ([]Memory, error) {
 }
 
 // ImportedMemories calls seen with every memory that was imported for all chats.
-func (tx *Tx) ImportedMemories(seen func(Memory)) error {
+func (tx MemoriesTx) ImportedMemories(seen func(Memory)) error {
 	rows, err := tx.tx.Query(`SELECT ` + memoryColumns + ` FROM memories WHERE channel = '' AND provenance = 'import' ORDER BY id`)
 	if err != nil {
 		return fmt.Errorf("list memories: %w", err)
@@ -109,7 +109,7 @@ func (tx *Tx) ImportedMemories(seen func(Memory)) error {
 type MemoryCount struct{ Memories, Chunks, Vectors int }
 
 // CountMemory counts what is remembered.
-func (tx *Tx) CountMemory() (n MemoryCount, err error) {
+func (tx MemoriesTx) CountMemory() (n MemoryCount, err error) {
 	err = tx.tx.QueryRow(`SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM chunks),
 		(SELECT count(*) FROM vector_bits WHERE vectors = (SELECT max(id) FROM vector_sets))`).Scan(&n.Memories, &n.Chunks, &n.Vectors)
 	if err != nil {
@@ -120,10 +120,10 @@ func (tx *Tx) CountMemory() (n MemoryCount, err error) {
 
 // DropMemory deletes a memory and its chunks. One that is not there is
 // ErrNotFound.
-func (tx *Tx) DropMemory(id MemoryID) error {
+func (tx MemoriesTx) DropMemory(id MemoryID) error {
 	err := tx.change(`DELETE FROM memories WHERE id = ?`, id)
 	if err == nil {
-		err = tx.DropChunks(KindMemory, int64(id))
+		err = tx.all().Index().DropChunks(KindMemory, int64(id))
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("forget memory %d: %w", id, err)

@@ -36,7 +36,7 @@ func scanMemoryChange(r row) (c MemoryChange, err error) {
 }
 
 // AddMemoryChange stores what was changed.
-func (tx *Tx) AddMemoryChange(saved MemoryID, before *Memory) error {
+func (tx MemoriesTx) AddMemoryChange(saved MemoryID, before *Memory) error {
 	text := []byte{}
 	var err error
 	if before != nil {
@@ -53,7 +53,7 @@ func (tx *Tx) AddMemoryChange(saved MemoryID, before *Memory) error {
 
 // MemoryChange returns a change, with 0 the newest that was not undone, or
 // ErrNotFound.
-func (tx *Tx) MemoryChange(id MemoryChangeID) (MemoryChange, error) {
+func (tx MemoriesTx) MemoryChange(id MemoryChangeID) (MemoryChange, error) {
 	c, err := scanMemoryChange(tx.tx.QueryRow(`SELECT `+memoryChangeColumns+` FROM memory_changes
 		WHERE id = ?1 OR ?1 = 0 AND undone = 0 ORDER BY id DESC LIMIT 1`, id))
 	if err != nil {
@@ -63,7 +63,7 @@ func (tx *Tx) MemoryChange(id MemoryChangeID) (MemoryChange, error) {
 }
 
 // MemoryChanges lists the changes, the newest first, at most limit.
-func (tx *Tx) MemoryChanges(limit int) ([]MemoryChange, error) {
+func (tx MemoriesTx) MemoryChanges(limit int) ([]MemoryChange, error) {
 	all, err := query(tx, scanMemoryChange, `SELECT `+memoryChangeColumns+` FROM memory_changes ORDER BY id DESC LIMIT ?`, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list changes of memories: %w", err)
@@ -72,7 +72,7 @@ func (tx *Tx) MemoryChanges(limit int) ([]MemoryChange, error) {
 }
 
 // EndMemoryChange marks a change as undone.
-func (tx *Tx) EndMemoryChange(id MemoryChangeID) error {
+func (tx MemoriesTx) EndMemoryChange(id MemoryChangeID) error {
 	if err := tx.change(`UPDATE memory_changes SET undone = 1 WHERE id = ?`, id); err != nil {
 		return fmt.Errorf("end the change of a memory: %w", err)
 	}
@@ -81,7 +81,7 @@ func (tx *Tx) EndMemoryChange(id MemoryChangeID) error {
 
 // PruneMemoryChanges deletes changes from before a time: what was forgotten is
 // gone then.
-func (tx *Tx) PruneMemoryChanges(before time.Time) (int64, error) {
+func (tx MemoriesTx) PruneMemoryChanges(before time.Time) (int64, error) {
 	n, err := tx.exec(`DELETE FROM memory_changes WHERE at < ?`, toMillis(before))
 	if err != nil {
 		return n, fmt.Errorf("delete old changes of memories: %w", err)

@@ -51,7 +51,7 @@ func (m *Message) fields() []any {
 }
 
 // AddMessage stores a message at the end of its session.
-func (tx *Tx) AddMessage(m Message) (MessageID, error) {
+func (tx SessionsTx) AddMessage(m Message) (MessageID, error) {
 	if m.UID == "" {
 		m.UID = rand.Text()
 	}
@@ -72,7 +72,7 @@ func (tx *Tx) AddMessage(m Message) (MessageID, error) {
 
 // History returns the newest messages of a session that have no Type, at most
 // limit of them, oldest first.
-func (tx *Tx) History(s SessionID, limit int) ([]Message, error) {
+func (tx SessionsTx) History(s SessionID, limit int) ([]Message, error) {
 	all, err := query(tx, func(r row) (m Message, err error) {
 		err = r.Scan(m.fields()...)
 		return m, err
@@ -92,7 +92,7 @@ const personNameSQL = `SELECT sender_name FROM messages
 
 // PersonName is what a person was called when they last wrote, in whatever chat; empty
 // for one who has not written lately.
-func (tx *Tx) PersonName(id int64) (string, error) {
+func (tx SessionsTx) PersonName(id int64) (string, error) {
 	var name string
 	err := notFound(tx.tx.QueryRow(personNameSQL, id, recentMessages).Scan(&name))
 	if err != nil && !errors.Is(err, ErrNotFound) {

@@ -87,11 +87,11 @@ func scanOut(r row) (o Out, err error) {
 // AddOut stores a part to deliver, new unless State says otherwise. A part
 // whose key is there already is not stored again. What is for a chat that has
 // moved goes to its new id as a new message; what is for a dead one ends here.
-func (tx *Tx) AddOut(o Out) error {
+func (tx OutboxTx) AddOut(o Out) error {
 	if o.State == "" {
 		o.State = OutboxNew
 	}
-	movedTo, dead, err := tx.whereabouts(o.Address)
+	movedTo, dead, err := tx.all().Chats().whereabouts(o.Address)
 	switch {
 	case err != nil:
 		return fmt.Errorf("add out %s: %w", o.Key, err)
@@ -115,7 +115,7 @@ func (tx *Tx) AddOut(o Out) error {
 
 // AddOutsBehind stores parts that leave directly behind another one: what waited
 // behind it at its address leaves after them.
-func (tx *Tx) AddOutsBehind(o Out, outs []Out) error {
+func (tx OutboxTx) AddOutsBehind(o Out, outs []Out) error {
 	if len(outs) == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (tx *Tx) AddOutsBehind(o Out, outs []Out) error {
 
 // OutsSince reports whether a message has left for an address behind another one of
 // the bot, or may have, or will. They were stored after a time.
-func (tx *Tx) OutsSince(a Address, message int64, after time.Time) (is bool, err error) {
+func (tx OutboxTx) OutsSince(a Address, message int64, after time.Time) (is bool, err error) {
 	err = tx.tx.QueryRow(outsSinceSQL, a.Channel, a.Chat, a.Thread, toMillis(after), message).Scan(&is)
 	if err != nil {
 		return false, fmt.Errorf("messages since %d: %w", message, err)
@@ -150,7 +150,7 @@ func (tx *Tx) OutsSince(a Address, message int64, after time.Time) (is bool, err
 
 // PendingOut lists what is new or sending, oldest first, also what must not be
 // sent before a later time. With an address only that one's, else all.
-func (tx *Tx) PendingOut(a *Address, limit int) ([]Out, error) {
+func (tx OutboxTx) PendingOut(a *Address, limit int) ([]Out, error) {
 	statement, args := pendingOutSQL, []any{limit}
 	if a != nil {
 		statement, args = pendingOutAtSQL, []any{a.Channel, a.Chat, a.Thread, limit}
@@ -164,7 +164,7 @@ func (tx *Tx) PendingOut(a *Address, limit int) ([]Out, error) {
 
 // UpdateOut writes back the fields that delivery changes: Body, Edit, State,
 // Attempts, Resent, MessageID, NotBefore, Note, SentAt, Address.
-func (tx *Tx) UpdateOut(o Out) error {
+func (tx OutboxTx) UpdateOut(o Out) error {
 	err := tx.change(`UPDATE outbox SET body = ?, edit = ?, state = ?, attempts = ?, resent = ?, message_id = ?,
 			not_before = ?, note = ?, sent_at = ?, channel = ?, chat = ?, thread = ? WHERE id = ?`,
 		o.Body, o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
@@ -176,7 +176,7 @@ func (tx *Tx) UpdateOut(o Out) error {
 }
 
 // OutNamed returns the part with a key, or ErrNotFound.
-func (tx *Tx) OutNamed(key string) (Out, error) {
+func (tx OutboxTx) OutNamed(key string) (Out, error) {
 	o, err := scanOut(tx.tx.QueryRow(outNamedSQL, key))
 	if err != nil {
 		return o, fmt.Errorf("out %s: %w", key, notFound(err))
@@ -185,7 +185,7 @@ func (tx *Tx) OutNamed(key string) (Out, error) {
 }
 
 // BodiesOf are the parts that a message of the bot has shown, as far as they are kept.
-func (tx *Tx) BodiesOf(a Address, message int64) ([][]byte, error) {
+func (tx OutboxTx) BodiesOf(a Address, message int64) ([][]byte, error) {
 	all, err := query(tx, func(r row) (body []byte, err error) { return body, r.Scan(&body) }, bodiesSQL, a.Channel, a.Chat, message, message)
 	if err != nil {
 		return nil, fmt.Errorf("parts of message %d: %w", message, err)
@@ -194,7 +194,7 @@ func (tx *Tx) BodiesOf(a Address, message int64) ([][]byte, error) {
 }
 
 // OutboxDepth counts the rows that are new or sending.
-func (tx *Tx) OutboxDepth() (Depth, error) {
+func (tx OutboxTx) OutboxDepth() (Depth, error) {
 	d, err := tx.depth(outboxDepthSQL)
 	if err != nil {
 		return Depth{}, fmt.Errorf("count outbox: %w", err)
@@ -204,7 +204,7 @@ func (tx *Tx) OutboxDepth() (Depth, error) {
 
 // PruneOutbox deletes ended rows that were made before a time, and returns how
 // many.
-func (tx *Tx) PruneOutbox(before time.Time) (int64, error) {
+func (tx OutboxTx) PruneOutbox(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneOutboxSQL, toMillis(before))
 	if err != nil {
 		return 0, fmt.Errorf("prune outbox: %w", err)

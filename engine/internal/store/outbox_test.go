@@ -13,7 +13,7 @@ import (
 func pending(t *testing.T, s *store.Store, a *store.Address, limit int) (all []store.Out) {
 	t.Helper()
 	read(t, s, func(tx *store.Tx) (err error) {
-		all, err = tx.PendingOut(a, limit)
+		all, err = tx.Outbox().PendingOut(a, limit)
 		return err
 	})
 	return all
@@ -33,7 +33,7 @@ func TestOutbox(t *testing.T) {
 			{Key: "turn/1/0", Turn: turn, Address: other, Body: []byte(`again`)},
 			{Key: "turn/1/2", Turn: turn, Address: anna, Body: []byte(`{}`)},
 		} {
-			if err := tx.AddOut(o); err != nil {
+			if err := tx.Outbox().AddOut(o); err != nil {
 				return err
 			}
 		}
@@ -53,23 +53,23 @@ func TestOutbox(t *testing.T) {
 	want := all[0]
 	want.State, want.Attempts, want.Resent, want.Edit = store.OutboxSending, 2, 1, 0
 	want.NotBefore, want.Note, want.Address = time.UnixMilli(1_800_000_000_000).UTC(), "moved", other
-	write(t, s, func(tx *store.Tx) error { return tx.UpdateOut(want) })
+	write(t, s, func(tx *store.Tx) error { return tx.Outbox().UpdateOut(want) })
 	if diff := cmp.Diff(want, pending(t, s, nil, 1)[0]); diff != "" {
 		t.Error(diff)
 	}
 	want.State, want.MessageID, want.SentAt = store.OutboxSent, 88, want.NotBefore
-	write(t, s, func(tx *store.Tx) error { return tx.UpdateOut(want) })
+	write(t, s, func(tx *store.Tx) error { return tx.Outbox().UpdateOut(want) })
 	if got := pending(t, s, nil, 10); len(got) != 2 {
 		t.Errorf("pending after it was sent: %+v", got)
 	}
 	read(t, s, func(tx *store.Tx) error {
-		d, err := tx.OutboxDepth()
+		d, err := tx.Outbox().OutboxDepth()
 		if d.Waiting != 2 || d.Oldest.IsZero() {
 			t.Errorf("depth is %v", d)
 		}
 		return err
 	})
-	err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.UpdateOut(store.Out{ID: 999}) })
+	err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.Outbox().UpdateOut(store.Out{ID: 999}) })
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("update of a missing row: %v", err)
 	}
@@ -83,7 +83,7 @@ func TestPartsThatLeaveBehindAnother(t *testing.T) {
 		for _, o := range []store.Out{
 			{Key: "a", Address: anna}, {Key: "b", Address: anna}, {Key: "x", Address: other}, {Key: "c", Address: anna}, {Key: "d", Address: anna},
 		} {
-			if err := tx.AddOut(o); err != nil {
+			if err := tx.Outbox().AddOut(o); err != nil {
 				return err
 			}
 		}
@@ -91,11 +91,11 @@ func TestPartsThatLeaveBehindAnother(t *testing.T) {
 	})
 	for range 2 { // the second time changes nothing
 		write(t, s, func(tx *store.Tx) error {
-			b, err := tx.OutNamed("b")
+			b, err := tx.Outbox().OutNamed("b")
 			if err != nil {
 				return err
 			}
-			return tx.AddOutsBehind(b, []store.Out{{Key: "b1", Address: anna}, {Key: "b2", Address: anna}})
+			return tx.Outbox().AddOutsBehind(b, []store.Out{{Key: "b1", Address: anna}, {Key: "b2", Address: anna}})
 		})
 	}
 	keys := ""
@@ -130,10 +130,10 @@ func TestMessagesSinceAnother(t *testing.T) {
 		errRollback := errors.New("only a try")
 		err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
 			tc.out.Key = "one"
-			if err := tx.AddOut(tc.out); err != nil {
+			if err := tx.Outbox().AddOut(tc.out); err != nil {
 				return err
 			}
-			if is, err = tx.OutsSince(anna, 50, began.Add(-time.Minute)); err != nil {
+			if is, err = tx.Outbox().OutsSince(anna, 50, began.Add(-time.Minute)); err != nil {
 				return err
 			}
 			return errRollback

@@ -23,9 +23,9 @@ func rehearse(tx *sql.Tx, secrets *redact.Set, fn func(*Tx) error) error {
 	if err != nil {
 		return err
 	}
-	_ = fn(&Tx{tx: dead, secrets: secrets, now: now(), write: true}) // it fails, as it shall
+	_ = fn(newTx(dead, secrets, true)) // it fails, as it shall
 	failed, err := inSavepoint(tx, func() error {
-		return cmp.Or(fn(&Tx{tx: tx, secrets: secrets, now: now(), write: true}), errRehearsed)
+		return cmp.Or(fn(newTx(tx, secrets, true)), errRehearsed)
 	})
 	if failed == errRehearsed {
 		return err

@@ -280,7 +280,7 @@ func (r *reindexer) add(tx *Tx, e entry, logged bool) error {
 	if err := r.place(tx, &e); err != nil {
 		return err
 	}
-	id, err := shadow.AddMessage(e.Message)
+	id, err := shadow.Sessions().AddMessage(e.Message)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (r *reindexer) add(tx *Tx, e entry, logged bool) error {
 // new one for a break that is not there, else that of the message before, else
 // the one that was current at its time.
 func (r *reindexer) place(tx *Tx, e *entry) error {
-	home, err := tx.Home(e.Address)
+	home, err := tx.Chats().Home(e.Address)
 	if err != nil {
 		return err
 	}
@@ -309,7 +309,7 @@ func (r *reindexer) place(tx *Tx, e *entry) error {
 	at := r.into[home]
 	if at == nil {
 		at = &thread{}
-		if at.sessions, err = tx.sessionsOf(home); err != nil {
+		if at.sessions, err = tx.Sessions().sessionsOf(home); err != nil {
 			return err
 		}
 		r.into[home] = at
@@ -359,7 +359,7 @@ func (r *reindexer) addSession(tx *Tx, s Session) (SessionID, error) {
 	return s.ID, nil
 }
 
-func (tx *Tx) sessionsOf(a Address) ([]Session, error) {
+func (tx SessionsTx) sessionsOf(a Address) ([]Session, error) {
 	return query(tx, func(r row) (s Session, err error) {
 		err = r.Scan(s.fields()...)
 		return s, err
@@ -392,7 +392,7 @@ func (r *reindexer) keepTheRest(ctx context.Context) error {
 // keep is add for a message that is in the database and in no log.
 func (r *reindexer) keep(tx *Tx, e entry) error {
 	shadow := tx.inShadow()
-	id, err := shadow.AddMessage(e.Message)
+	id, err := shadow.Sessions().AddMessage(e.Message)
 	if err != nil {
 		return err
 	}
@@ -435,7 +435,7 @@ func (r *reindexer) swap(tx *Tx) error {
 			return err
 		}
 	}
-	sets, err := tx.VectorSets()
+	sets, err := tx.Vectors().VectorSets()
 	if err != nil {
 		return err
 	}
@@ -444,7 +444,7 @@ func (r *reindexer) swap(tx *Tx) error {
 		if _, err := tx.exec(`DELETE FROM vector_bits WHERE vectors = ?`, set.ID); err != nil {
 			return err
 		}
-		if err := tx.DropVectorSet(set.ID); err != nil {
+		if err := tx.Vectors().DropVectorSet(set.ID); err != nil {
 			return err
 		}
 	}

@@ -107,7 +107,7 @@ func TestReindexOfALostDatabase(t *testing.T) {
 		t.Errorf("the reset is forgotten: %s", diff)
 	}
 	read(t, s, func(tx *store.Tx) error {
-		session, err := tx.Session(anna)
+		session, err := tx.Sessions().Session(anna)
 		if session.Model != "large" {
 			t.Errorf("the model of the session is %q", session.Model)
 		}
@@ -253,29 +253,29 @@ func TestReindexKeepsSummariesOfTheirMessages(t *testing.T) {
 	s := open(t, t.TempDir())
 	var ids []store.MessageID
 	write(t, s, func(tx *store.Tx) error {
-		session, err := tx.Session(anna)
+		session, err := tx.Sessions().Session(anna)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.AddMessage(store.Message{Session: session.ID, Type: "error", Body: llm.Text(llm.RoleAssistant, "x"), At: day.Add(time.Hour)}); err != nil {
+		if _, err := tx.Sessions().AddMessage(store.Message{Session: session.ID, Type: "error", Body: llm.Text(llm.RoleAssistant, "x"), At: day.Add(time.Hour)}); err != nil {
 			return err
 		}
 		for i := range 4 {
-			id, err := tx.AddMessage(store.Message{Session: session.ID, Body: llm.Text(llm.RoleUser, fmt.Sprint(i)), At: day})
+			id, err := tx.Sessions().AddMessage(store.Message{Session: session.ID, Body: llm.Text(llm.RoleUser, fmt.Sprint(i)), At: day})
 			if err != nil {
 				return err
 			}
 			ids = append(ids, id)
 		}
-		return tx.AddSummary(store.Summary{Session: session.ID, First: ids[0], Through: ids[1], Text: "0 and 1", Outside: true})
+		return tx.Sessions().AddSummary(store.Summary{Session: session.ID, First: ids[0], Through: ids[1], Text: "0 and 1", Outside: true})
 	})
 	reindex(t, s)
 	read(t, s, func(tx *store.Tx) error {
-		session, err := tx.Session(anna)
+		session, err := tx.Sessions().Session(anna)
 		if err != nil {
 			return err
 		}
-		past, err := tx.Past(session.ID, 10)
+		past, err := tx.Sessions().Past(session.ID, 10)
 		if err == nil && (past.Summary.Text != "0 and 1" || !past.Summary.Outside || past.Count != 2 || past.Messages[0].Body.PlainText() != "2") {
 			t.Errorf("the past is %+v", past)
 		}

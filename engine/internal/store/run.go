@@ -114,7 +114,7 @@ func (r Run) Open() bool {
 // ClaimRun stores a run, claimed unless State says otherwise. It returns 0 when
 // the job has a run for that time already, which stays as it is; a void mark is
 // replaced.
-func (tx *Tx) ClaimRun(r Run) (RunID, error) {
+func (tx RunsTx) ClaimRun(r Run) (RunID, error) {
 	if r.State == "" {
 		r.State = RunClaimed
 	}
@@ -145,7 +145,7 @@ func (tx *Tx) At(now time.Time) (back func()) {
 
 // RunAt reports whether a job has a run for a time. Void marks do not count: they
 // say that a run did not happen, and were made by a clock that was ahead.
-func (tx *Tx) RunAt(job JobID, at time.Time) (bool, error) {
+func (tx RunsTx) RunAt(job JobID, at time.Time) (bool, error) {
 	var n int
 	if err := tx.tx.QueryRow(runAtSQL, job, toMillis(at), toMillis(tx.now)).Scan(&n); err != nil {
 		return false, fmt.Errorf("run of job %d: %w", job, err)
@@ -154,7 +154,7 @@ func (tx *Tx) RunAt(job JobID, at time.Time) (bool, error) {
 }
 
 // FirstVoid is the earliest time of a job that has a void mark, zero for none.
-func (tx *Tx) FirstVoid(job JobID) (at time.Time, err error) {
+func (tx RunsTx) FirstVoid(job JobID) (at time.Time, err error) {
 	if err = tx.tx.QueryRow(firstVoidSQL, job, toMillis(tx.now)).Scan(millis{&at}); err != nil {
 		err = fmt.Errorf("void marks of job %d: %w", job, err)
 	}
@@ -162,7 +162,7 @@ func (tx *Tx) FirstVoid(job JobID) (at time.Time, err error) {
 }
 
 // MadeUpAfter reports whether a job has a late run for a time after another one.
-func (tx *Tx) MadeUpAfter(job JobID, at time.Time) (is bool, err error) {
+func (tx RunsTx) MadeUpAfter(job JobID, at time.Time) (is bool, err error) {
 	if err = tx.tx.QueryRow(madeUpSQL, job, toMillis(at), CauseLate).Scan(&is); err != nil {
 		err = fmt.Errorf("late runs of job %d: %w", job, err)
 	}
@@ -170,7 +170,7 @@ func (tx *Tx) MadeUpAfter(job JobID, at time.Time) (is bool, err error) {
 }
 
 // ReviveJobs turns on the jobs whose only time has a void mark.
-func (tx *Tx) ReviveJobs() (int64, error) {
+func (tx RunsTx) ReviveJobs() (int64, error) {
 	n, err := tx.exec(`UPDATE OR IGNORE jobs SET state = 'on', next_run = at WHERE state = 'done' AND cron = '' AND kind <> 'spawn'
 		AND EXISTS (SELECT 1 FROM runs WHERE job = jobs.id AND scheduled_at = jobs.at AND note <> '`+NoteRestored+`' AND `+voidSQL+`)`, toMillis(tx.now))
 	if err != nil {
@@ -180,7 +180,7 @@ func (tx *Tx) ReviveJobs() (int64, error) {
 }
 
 // DropVoidRuns deletes the void marks and returns how many.
-func (tx *Tx) DropVoidRuns() (int64, error) {
+func (tx RunsTx) DropVoidRuns() (int64, error) {
 	n, err := tx.exec(`DELETE FROM runs WHERE `+voidSQL, toMillis(tx.now))
 	if err != nil {
 		return 0, fmt.Errorf("drop void runs: %w", err)
@@ -192,7 +192,7 @@ func (tx *Tx) DropVoidRuns() (int64, error) {
 const NoteRestored = "a backup was restored"
 
 // OpenRunOf reports whether a run of a job has not ended.
-func (tx *Tx) OpenRunOf(job JobID) (bool, error) {
+func (tx RunsTx) OpenRunOf(job JobID) (bool, error) {
 	var n int
 	if err := tx.tx.QueryRow(openRunOfSQL, job).Scan(&n); err != nil {
 		return false, fmt.Errorf("open run of job %d: %w", job, err)
@@ -201,7 +201,7 @@ func (tx *Tx) OpenRunOf(job JobID) (bool, error) {
 }
 
 // Run returns a run, or ErrNotFound.
-func (tx *Tx) Run(id RunID) (Run, error) {
+func (tx RunsTx) Run(id RunID) (Run, error) {
 	r, err := scanRun(tx.tx.QueryRow(runSQL, id))
 	if err != nil {
 		return Run{}, fmt.Errorf("run %d: %w", id, notFound(err))
@@ -210,7 +210,7 @@ func (tx *Tx) Run(id RunID) (Run, error) {
 }
 
 // UpdateRun writes back everything of a run but its job, time and cause.
-func (tx *Tx) UpdateRun(r Run) error {
+func (tx RunsTx) UpdateRun(r Run) error {
 	err := tx.change(`UPDATE runs SET state = ?, attempts = ?, turn = ?, input_tokens = ?, output_tokens = ?, cost = ?, delivered = ?,
 			result = ?, note = ?, retry_at = ?, started_at = ?, ended_at = ? WHERE id = ?`,
 		r.State, r.Attempts, r.Turn, r.InputTokens, r.OutputTokens, r.Cost, r.Delivered, r.Result, r.Note,
@@ -222,7 +222,7 @@ func (tx *Tx) UpdateRun(r Run) error {
 }
 
 // OpenRuns lists the runs that have not ended, oldest first.
-func (tx *Tx) OpenRuns() ([]Run, error) {
+func (tx RunsTx) OpenRuns() ([]Run, error) {
 	all, err := query(tx, scanRun, openRunsSQL)
 	if err != nil {
 		return nil, fmt.Errorf("list open runs: %w", err)
@@ -231,7 +231,7 @@ func (tx *Tx) OpenRuns() ([]Run, error) {
 }
 
 // Runs lists the runs of a job, the latest first, at most limit.
-func (tx *Tx) Runs(job JobID, limit int) ([]Run, error) {
+func (tx RunsTx) Runs(job JobID, limit int) ([]Run, error) {
 	all, err := query(tx, scanRun, runsSQL, job, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list runs of job %d: %w", job, err)
@@ -247,7 +247,7 @@ type PastRun struct {
 
 // RunsOf lists the completed runs that began before a run, of all jobs that have
 // the kind, the name and the home of its job, the latest first, at most limit.
-func (tx *Tx) RunsOf(j Job, before RunID, limit int) ([]PastRun, error) {
+func (tx RunsTx) RunsOf(j Job, before RunID, limit int) ([]PastRun, error) {
 	all, err := query(tx, func(r row) (p PastRun, err error) {
 		err = r.Scan(append([]any{&p.Message}, p.Run.fields()...)...)
 		return p, err
@@ -259,7 +259,7 @@ func (tx *Tx) RunsOf(j Job, before RunID, limit int) ([]PastRun, error) {
 }
 
 // LatestRuns is the latest run of each job that is on or paused and has one.
-func (tx *Tx) LatestRuns() (map[JobID]Run, error) {
+func (tx RunsTx) LatestRuns() (map[JobID]Run, error) {
 	all, err := query(tx, scanRun, latestRunsSQL)
 	if err != nil {
 		return nil, fmt.Errorf("list the latest runs: %w", err)
@@ -273,7 +273,7 @@ func (tx *Tx) LatestRuns() (map[JobID]Run, error) {
 
 // Spent is what the model calls of a turn took: tokens in and out, and the cost
 // in billionths of a dollar.
-func (tx *Tx) Spent(turn TurnID) (input, output int, cost int64, err error) {
+func (tx RunsTx) Spent(turn TurnID) (input, output int, cost int64, err error) {
 	if err = tx.tx.QueryRow(spentSQL, turn).Scan(&input, &output, &cost); err != nil {
 		err = fmt.Errorf("sum up the usage of turn %d: %w", turn, err)
 	}
@@ -282,7 +282,7 @@ func (tx *Tx) Spent(turn TurnID) (input, output int, cost int64, err error) {
 
 // SpawnedTokens is what the subagents took that a turn started, as far as they
 // have ended.
-func (tx *Tx) SpawnedTokens(turn TurnID) (tokens int, err error) {
+func (tx RunsTx) SpawnedTokens(turn TurnID) (tokens int, err error) {
 	if err = tx.tx.QueryRow(spawnedTokensSQL, turn).Scan(&tokens); err != nil {
 		err = fmt.Errorf("sum up the subagents of turn %d: %w", turn, err)
 	}
@@ -291,7 +291,7 @@ func (tx *Tx) SpawnedTokens(turn TurnID) (tokens int, err error) {
 
 // CostOf is what the runs of a job and their subagents have cost, in billionths
 // of a dollar.
-func (tx *Tx) CostOf(job JobID) (cost int64, err error) {
+func (tx RunsTx) CostOf(job JobID) (cost int64, err error) {
 	if err = tx.tx.QueryRow(costOfSQL, job).Scan(&cost); err != nil {
 		err = fmt.Errorf("sum up the runs of job %d: %w", job, err)
 	}
@@ -299,7 +299,7 @@ func (tx *Tx) CostOf(job JobID) (cost int64, err error) {
 }
 
 // PruneRuns deletes ended runs that were due before a time, and returns how many.
-func (tx *Tx) PruneRuns(before time.Time) (int64, error) {
+func (tx RunsTx) PruneRuns(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneRunSQL, toMillis(before))
 	if err != nil {
 		return 0, fmt.Errorf("prune runs: %w", err)

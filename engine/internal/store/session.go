@@ -46,7 +46,7 @@ func (s *Session) fields() []any {
 
 // Session returns the current session of an address and starts the first one.
 // (In a read transaction a missing one is ErrNotFound.)
-func (tx *Tx) Session(a Address) (Session, error) {
+func (tx SessionsTx) Session(a Address) (Session, error) {
 	s, err := tx.currentSession(a)
 	if errors.Is(err, ErrNotFound) && tx.write {
 		s, err = tx.addSession(Session{Address: a, StartedAt: tx.now})
@@ -57,18 +57,18 @@ func (tx *Tx) Session(a Address) (Session, error) {
 	return s, nil
 }
 
-func (tx *Tx) currentSession(a Address) (s Session, err error) {
+func (tx SessionsTx) currentSession(a Address) (s Session, err error) {
 	err = tx.tx.QueryRow(sessionSQL, a.Channel, a.Chat, a.Thread).Scan(s.fields()...)
 	return s, notFound(err)
 }
 
 // sessionAt is the session that was current at a time.
-func (tx *Tx) sessionAt(a Address, at time.Time) (s Session, err error) {
+func (tx SessionsTx) sessionAt(a Address, at time.Time) (s Session, err error) {
 	err = tx.tx.QueryRow(sessionAtSQL, a.Channel, a.Chat, a.Thread, toMillis(at)).Scan(s.fields()...)
 	return s, notFound(err)
 }
 
-func (tx *Tx) addSession(s Session) (Session, error) {
+func (tx SessionsTx) addSession(s Session) (Session, error) {
 	id, err := tx.insert(`INSERT INTO sessions (channel, chat, thread, model, started_at) VALUES (?, ?, ?, ?, ?)`,
 		s.Address.Channel, s.Address.Chat, s.Address.Thread, s.Model, toMillis(s.StartedAt))
 	s.ID = SessionID(id)
@@ -77,7 +77,7 @@ func (tx *Tx) addSession(s Session) (Session, error) {
 
 // StartSession begins a new segment, which keeps the model of the last one. The
 // break is its first message, so that logs show it and an import finds it.
-func (tx *Tx) StartSession(a Address) (Session, error) {
+func (tx SessionsTx) StartSession(a Address) (Session, error) {
 	last, err := tx.currentSession(a)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Session{}, fmt.Errorf("start session of %s: %w", a, err)
@@ -96,7 +96,7 @@ func (tx *Tx) StartSession(a Address) (Session, error) {
 }
 
 // SetModel sets the model of a session.
-func (tx *Tx) SetModel(id SessionID, model string) error {
+func (tx SessionsTx) SetModel(id SessionID, model string) error {
 	if err := tx.change(`UPDATE sessions SET model = ? WHERE id = ?`, model, id); err != nil {
 		return fmt.Errorf("set model of session %d: %w", id, err)
 	}
@@ -113,7 +113,7 @@ type SessionInfo struct {
 }
 
 // Sessions lists the current session of every address, the latest first.
-func (tx *Tx) Sessions() ([]SessionInfo, error) {
+func (tx SessionsTx) Sessions() ([]SessionInfo, error) {
 	all, err := query(tx, func(r row) (s SessionInfo, err error) {
 		err = r.Scan(append(s.fields(), &s.Messages, millis{&s.LastAt})...)
 		return s, err

@@ -15,7 +15,7 @@ import (
 
 func TestSessionIsMadeByWritesOnly(t *testing.T) {
 	s := open(t, t.TempDir())
-	find := func(tx *store.Tx) error { _, err := tx.Session(anna); return err }
+	find := func(tx *store.Tx) error { _, err := tx.Sessions().Session(anna); return err }
 	if err := s.Read(t.Context(), find); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("read: %v", err)
 	}
@@ -34,12 +34,12 @@ func TestStartSession(t *testing.T) {
 	write(t, s, say(anna, "before"))
 	write(t, s, say(topic, "elsewhere"))
 	write(t, s, func(tx *store.Tx) error {
-		old, err := tx.Session(anna)
+		old, err := tx.Sessions().Session(anna)
 		must(t, err)
-		must(t, tx.SetModel(old.ID, "small"))
-		next, err := tx.StartSession(anna)
+		must(t, tx.Sessions().SetModel(old.ID, "small"))
+		next, err := tx.Sessions().StartSession(anna)
 		must(t, err)
-		now, err := tx.Session(anna)
+		now, err := tx.Sessions().Session(anna)
 		must(t, err)
 		if next.ID == old.ID || next.Model != "small" {
 			t.Errorf("next session is %+v", next)
@@ -63,7 +63,7 @@ func TestStartSession(t *testing.T) {
 		t.Errorf("%d breaks are stored", n)
 	}
 	read(t, s, func(tx *store.Tx) error {
-		all, err := tx.Sessions()
+		all, err := tx.Sessions().Sessions()
 		if len(all) != 2 || all[0].Address != anna || all[0].Messages != 1 || all[0].Model != "small" || all[1].Address != topic {
 			t.Errorf("sessions are %+v", all)
 		}
@@ -77,7 +77,7 @@ func TestStartSessionWhenTheClockWentBack(t *testing.T) {
 	write(t, s, func(tx *store.Tx) error {
 		return tx.Exec("UPDATE sessions SET started_at = started_at + 3600000")
 	})
-	write(t, s, func(tx *store.Tx) error { _, err := tx.StartSession(anna); return err })
+	write(t, s, func(tx *store.Tx) error { _, err := tx.Sessions().StartSession(anna); return err })
 	if got := history(t, s, anna); len(got) != 0 {
 		t.Errorf("the old session is current: %q", got)
 	}
@@ -87,14 +87,14 @@ func TestHistory(t *testing.T) {
 	s := open(t, t.TempDir())
 	var session store.SessionID
 	write(t, s, func(tx *store.Tx) error {
-		current, err := tx.Session(anna)
+		current, err := tx.Sessions().Session(anna)
 		session = current.ID
 		for i := range 10 {
 			m := store.Message{Session: session, Body: llm.Text(llm.RoleUser, fmt.Sprint(i))}
 			if i%3 == 2 {
 				m.Type = "error"
 			}
-			if _, err := tx.AddMessage(m); err != nil {
+			if _, err := tx.Sessions().AddMessage(m); err != nil {
 				return err
 			}
 		}
@@ -102,7 +102,7 @@ func TestHistory(t *testing.T) {
 	})
 	read(t, s, func(tx *store.Tx) error {
 		var texts []string
-		all, err := tx.History(session, 4)
+		all, err := tx.Sessions().History(session, 4)
 		for _, m := range all {
 			texts = append(texts, m.Body.PlainText())
 			if m.UID == "" || m.At.IsZero() || m.At.Location() != time.UTC {
@@ -116,7 +116,7 @@ func TestHistory(t *testing.T) {
 	})
 	err := s.Write(t.Context(), func(tx *store.Tx) error {
 		for range 2 {
-			if _, err := tx.AddMessage(store.Message{UID: "same", Session: session}); err != nil {
+			if _, err := tx.Sessions().AddMessage(store.Message{UID: "same", Session: session}); err != nil {
 				return err
 			}
 		}
@@ -139,22 +139,22 @@ func TestChats(t *testing.T) {
 			must(t, s.Write(t.Context(), fn))
 		}
 		start := time.Now().UTC()
-		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 1, "One", time.Time{}) })
-		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 2, "Two", time.Time{}) })
+		step(func(tx *store.Tx) error { return tx.Chats().SeeChat("telegram", 1, "One", time.Time{}) })
+		step(func(tx *store.Tx) error { return tx.Chats().SeeChat("telegram", 2, "Two", time.Time{}) })
 		step(func(tx *store.Tx) error {
-			was, err := tx.KillChat("telegram", 1, "blocked")
+			was, err := tx.Chats().KillChat("telegram", 1, "blocked")
 			if !was {
 				t.Error("chat 1 was not alive")
 			}
 			return err
 		})
 		step(func(tx *store.Tx) error {
-			was, err := tx.KillChat("telegram", 1, "again")
+			was, err := tx.Chats().KillChat("telegram", 1, "again")
 			if was {
 				t.Error("chat 1 died twice")
 			}
 			must(t, err)
-			was, err = tx.KillChat("telegram", 3, "never wrote")
+			was, err = tx.Chats().KillChat("telegram", 3, "never wrote")
 			if !was {
 				t.Error("chat 3 was not alive")
 			}
@@ -163,7 +163,7 @@ func TestChats(t *testing.T) {
 		check := func(want ...store.Chat) {
 			t.Helper()
 			must(t, s.Read(t.Context(), func(tx *store.Tx) error {
-				got, err := tx.Chats()
+				got, err := tx.Chats().Chats()
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Error(diff)
 				}
@@ -174,7 +174,7 @@ func TestChats(t *testing.T) {
 		two := store.Chat{Channel: "telegram", ID: 2, Name: "Two", SeenAt: at(2)}
 		three := store.Chat{Channel: "telegram", ID: 3, DeadSince: at(4), Note: "never wrote"}
 		check(two, store.Chat{Channel: "telegram", ID: 1, Name: "One", SeenAt: at(1), DeadSince: at(3), Note: "blocked"}, three)
-		step(func(tx *store.Tx) error { return tx.SeeChat("telegram", 1, "", time.Time{}) })
+		step(func(tx *store.Tx) error { return tx.Chats().SeeChat("telegram", 1, "", time.Time{}) })
 		check(store.Chat{Channel: "telegram", ID: 1, Name: "One", SeenAt: at(5)}, two, three)
 	})
 }

@@ -19,7 +19,7 @@ func shadowed() []string { return []string{"messages", "chunks", "chunks_fts"} }
 var shadowedName = regexp.MustCompile(`\b(messages|chunks|chunks_fts)\b`)
 
 // on is a statement on the tables that a transaction is about.
-func (tx *Tx) on(statement string) string {
+func (tx *conn) on(statement string) string {
 	if !tx.shadow {
 		return statement
 	}
@@ -28,7 +28,9 @@ func (tx *Tx) on(statement string) string {
 
 // inShadow is the transaction with its statements on the shadow tables.
 func (tx *Tx) inShadow() *Tx {
-	return &Tx{tx: tx.tx, secrets: tx.secrets, now: tx.now, write: tx.write, changed: true, shadow: true}
+	c := *tx.conn
+	c.changed, c.shadow = true, true
+	return &Tx{&c}
 }
 
 // indexHead is the beginning of the definition of an index: its name and its

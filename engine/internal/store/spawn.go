@@ -24,7 +24,7 @@ func scanSpawned(r row) (s Spawned, err error) {
 }
 
 // Spawned returns a subagent by its run, or ErrNotFound.
-func (tx *Tx) Spawned(id RunID) (Spawned, error) {
+func (tx JobsTx) Spawned(id RunID) (Spawned, error) {
 	s, err := scanSpawned(tx.tx.QueryRow(spawnedSQL, id))
 	if err != nil {
 		return Spawned{}, fmt.Errorf("subagent %d: %w", id, notFound(err))
@@ -33,7 +33,7 @@ func (tx *Tx) Spawned(id RunID) (Spawned, error) {
 }
 
 // OpenSpawns lists the subagents that have not ended, the latest first.
-func (tx *Tx) OpenSpawns() ([]Spawned, error) {
+func (tx JobsTx) OpenSpawns() ([]Spawned, error) {
 	all, err := query(tx, scanSpawned, openSpawnsSQL)
 	if err != nil {
 		return nil, fmt.Errorf("list open subagents: %w", err)
@@ -43,7 +43,7 @@ func (tx *Tx) OpenSpawns() ([]Spawned, error) {
 
 // EndedSpawns lists subagents of a chat, or of all for the zero address, that have
 // ended, the latest first, at most limit.
-func (tx *Tx) EndedSpawns(home Address, limit int) ([]Spawned, error) {
+func (tx JobsTx) EndedSpawns(home Address, limit int) ([]Spawned, error) {
 	all, err := query(tx, scanSpawned, endedSpawnsSQL, home.Channel, home.Channel, home.Chat, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list subagents: %w", err)

@@ -65,18 +65,6 @@ type Store struct {
 	close      sync.Once
 }
 
-// Tx is a transaction. It is valid only inside the function that got it.
-type Tx struct {
-	tx      *sql.Tx
-	secrets *redact.Set
-	now     time.Time
-	write   bool
-	// changed says that a statement changed something.
-	changed bool
-	// shadow says that statements are about the shadow tables.
-	shadow bool
-}
-
 // The row ids; types keep them apart.
 type (
 	InboxID   int64
@@ -165,7 +153,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 		return fmt.Errorf("read %s: %w", s.path, err)
 	}
 	defer tx.Rollback() // a read has nothing to lose
-	err = fn(&Tx{tx: tx, secrets: s.secrets, now: now()})
+	err = fn(newTx(tx, s.secrets, false))
 	if Damaged(err) {
 		s.condition.note(err)
 	}

@@ -88,11 +88,11 @@ func until(t *testing.T, what string, condition func() bool) {
 // say stores a user message in the current session of an address.
 func say(a store.Address, text string) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		s, err := tx.Session(a)
+		s, err := tx.Sessions().Session(a)
 		if err != nil {
 			return err
 		}
-		_, err = tx.AddMessage(store.Message{Session: s.ID, Body: llm.Text(llm.RoleUser, text), Sender: a.Chat, SenderName: "Anna"})
+		_, err = tx.Sessions().AddMessage(store.Message{Session: s.ID, Body: llm.Text(llm.RoleUser, text), Sender: a.Chat, SenderName: "Anna"})
 		return err
 	}
 }
@@ -290,11 +290,11 @@ func history(t testing.TB, s *store.Store, a store.Address) []string {
 	t.Helper()
 	var texts []string
 	read(t, s, func(tx *store.Tx) error {
-		current, err := tx.Session(a)
+		current, err := tx.Sessions().Session(a)
 		if err != nil {
 			return err
 		}
-		all, err := tx.History(current.ID, 1000)
+		all, err := tx.Sessions().History(current.ID, 1000)
 		for _, m := range all {
 			texts = append(texts, m.Body.PlainText())
 		}

@@ -47,7 +47,7 @@ const (
 
 // LastSummary returns the summary of a session that holds all others, or
 // ErrNotFound.
-func (tx *Tx) LastSummary(id SessionID) (s Summary, err error) {
+func (tx SessionsTx) LastSummary(id SessionID) (s Summary, err error) {
 	err = notFound(tx.tx.QueryRow(summarySQL, id).Scan(&s.ID, &s.Session, &s.First, &s.Through, &s.Text, &s.Outside, &s.Model, millis{&s.At}))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return s, fmt.Errorf("summary of session %d: %w", id, err)
@@ -56,7 +56,7 @@ func (tx *Tx) LastSummary(id SessionID) (s Summary, err error) {
 }
 
 // AddSummary stores a summary.
-func (tx *Tx) AddSummary(s Summary) error {
+func (tx SessionsTx) AddSummary(s Summary) error {
 	_, err := tx.insert(`INSERT INTO summaries (session, first, through, text, outside, model, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		s.Session, s.First, s.Through, s.Text, s.Outside, s.Model, tx.orNow(s.At))
 	if err != nil {
@@ -66,7 +66,7 @@ func (tx *Tx) AddSummary(s Summary) error {
 }
 
 // Past returns what a session holds for a model, with limit messages at most.
-func (tx *Tx) Past(id SessionID, limit int) (p Past, err error) {
+func (tx SessionsTx) Past(id SessionID, limit int) (p Past, err error) {
 	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
 		return p, err
 	}
@@ -84,7 +84,7 @@ func (tx *Tx) Past(id SessionID, limit int) (p Past, err error) {
 }
 
 // Unsummed returns the oldest messages after the last summary, limit at most.
-func (tx *Tx) Unsummed(id SessionID, limit int) (p Past, err error) {
+func (tx SessionsTx) Unsummed(id SessionID, limit int) (p Past, err error) {
 	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
 		return p, err
 	}
@@ -95,7 +95,7 @@ func (tx *Tx) Unsummed(id SessionID, limit int) (p Past, err error) {
 
 // MessagesAfter returns the oldest messages of a session after one, limit at
 // most.
-func (tx *Tx) MessagesAfter(id SessionID, after MessageID, limit int) ([]Message, error) {
+func (tx SessionsTx) MessagesAfter(id SessionID, after MessageID, limit int) ([]Message, error) {
 	messages, err := query(tx, scanMessage, historyFromSQL, id, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("past of session %d: %w", id, err)

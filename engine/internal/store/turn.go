@@ -55,7 +55,7 @@ func scanTurn(r row) (t Turn, err error) {
 
 // AddTurn stores a turn that starts: running unless State says otherwise, now
 // unless StartedAt does.
-func (tx *Tx) AddTurn(t Turn) (TurnID, error) {
+func (tx TurnsTx) AddTurn(t Turn) (TurnID, error) {
 	if t.State == "" {
 		t.State = TurnRunning
 	}
@@ -71,7 +71,7 @@ func (tx *Tx) AddTurn(t Turn) (TurnID, error) {
 }
 
 // Turn returns a turn, or ErrNotFound.
-func (tx *Tx) Turn(id TurnID) (Turn, error) {
+func (tx TurnsTx) Turn(id TurnID) (Turn, error) {
 	t, err := scanTurn(tx.tx.QueryRow(turnSQL, id))
 	if err != nil {
 		return Turn{}, fmt.Errorf("turn %d: %w", id, notFound(err))
@@ -80,7 +80,7 @@ func (tx *Tx) Turn(id TurnID) (Turn, error) {
 }
 
 // RunningTurns lists the turns that have not ended, oldest first.
-func (tx *Tx) RunningTurns() ([]Turn, error) {
+func (tx TurnsTx) RunningTurns() ([]Turn, error) {
 	all, err := query(tx, scanTurn, runningTurnsSQL)
 	if err != nil {
 		return nil, fmt.Errorf("list running turns: %w", err)
@@ -89,7 +89,7 @@ func (tx *Tx) RunningTurns() ([]Turn, error) {
 }
 
 // SetPlaceholder writes the placeholder's state down.
-func (tx *Tx) SetPlaceholder(id TurnID, state string, message int64) error {
+func (tx TurnsTx) SetPlaceholder(id TurnID, state string, message int64) error {
 	err := tx.change(`UPDATE turns SET placeholder = ?, placeholder_id = ? WHERE id = ?`, state, message, id)
 	if err != nil {
 		return fmt.Errorf("set placeholder of turn %d: %w", id, err)
@@ -100,7 +100,7 @@ func (tx *Tx) SetPlaceholder(id TurnID, state string, message int64) error {
 // EndTurn writes State, Placeholder, PlaceholderID, Model, InputTokens,
 // OutputTokens, Note and EndedAt (now when it is zero) of a turn, drops its
 // journal and stops the approvals that it still waits for.
-func (tx *Tx) EndTurn(t Turn) error {
+func (tx TurnsTx) EndTurn(t Turn) error {
 	err := tx.change(`UPDATE turns SET state = ?, placeholder = ?, placeholder_id = ?, model = ?,
 			input_tokens = ?, output_tokens = ?, note = ?, ended_at = ? WHERE id = ?`,
 		t.State, t.Placeholder, t.PlaceholderID, t.Model, t.InputTokens, t.OutputTokens, t.Note, tx.orNow(t.EndedAt), t.ID)
@@ -108,7 +108,7 @@ func (tx *Tx) EndTurn(t Turn) error {
 		err = tx.dropJournal(t.ID)
 	}
 	if err == nil {
-		err = tx.stopApprovals(t.ID)
+		err = tx.all().Approvals().stopApprovals(t.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("end turn %d: %w", t.ID, err)

@@ -65,7 +65,7 @@ const (
 )
 
 // AddUsage stores what a call took.
-func (tx *Tx) AddUsage(u Usage) error {
+func (tx UsageTx) AddUsage(u Usage) error {
 	_, err := tx.insert(`INSERT INTO usage (day, turn, entry, provider, model, input_tokens, output_tokens, cached_tokens,
 			estimated_input, estimated_output, cost, error, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -78,7 +78,7 @@ func (tx *Tx) AddUsage(u Usage) error {
 }
 
 // UsageOn sums a day up.
-func (tx *Tx) UsageOn(day string) (DayUsage, error) {
+func (tx UsageTx) UsageOn(day string) (DayUsage, error) {
 	var d DayUsage
 	err := tx.tx.QueryRow(usageOnSQL, day).Scan(&d.Calls, &d.Input, &d.Output, &d.Cached, &d.Estimated, &d.Cost, &d.Unpriced)
 	if err != nil {
@@ -88,7 +88,7 @@ func (tx *Tx) UsageOn(day string) (DayUsage, error) {
 }
 
 // PruneUsage deletes what is older than before and returns how much it was.
-func (tx *Tx) PruneUsage(before time.Time) (int64, error) {
+func (tx UsageTx) PruneUsage(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneUsageSQL, toMillis(before))
 	if err != nil {
 		return 0, fmt.Errorf("prune usage: %w", err)

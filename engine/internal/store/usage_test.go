@@ -21,7 +21,7 @@ func TestUsage(t *testing.T) {
 	}
 	write(t, s, func(tx *store.Tx) error {
 		for _, u := range rows {
-			must(t, tx.AddUsage(u))
+			must(t, tx.Usage().AddUsage(u))
 		}
 		return nil
 	})
@@ -31,14 +31,14 @@ func TestUsage(t *testing.T) {
 		added = added.Add(u)
 	}
 	read(t, s, func(tx *store.Tx) error {
-		got, err := tx.UsageOn("2026-11-28")
+		got, err := tx.Usage().UsageOn("2026-11-28")
 		if diff := cmp.Diff(want, got); diff != "" || got.Tokens() != 175 {
 			t.Error(diff, got.Tokens())
 		}
 		if diff := cmp.Diff(want, added); diff != "" {
 			t.Errorf("added up one by one: %s", diff)
 		}
-		none, noneErr := tx.UsageOn("2026-11-29")
+		none, noneErr := tx.Usage().UsageOn("2026-11-29")
 		must(t, noneErr)
 		if none != (store.DayUsage{}) {
 			t.Errorf("a day without calls: %+v", none)
@@ -46,7 +46,7 @@ func TestUsage(t *testing.T) {
 		return err
 	})
 	write(t, s, func(tx *store.Tx) error {
-		n, err := tx.PruneUsage(time.Now().Add(-90 * 24 * time.Hour))
+		n, err := tx.Usage().PruneUsage(time.Now().Add(-90 * 24 * time.Hour))
 		if n != 1 {
 			t.Errorf("pruned %d rows, want the old one", n)
 		}

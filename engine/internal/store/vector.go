@@ -26,7 +26,7 @@ const (
 )
 
 // VectorSets lists the sets, the oldest first.
-func (tx *Tx) VectorSets() ([]VectorSet, error) {
+func (tx VectorsTx) VectorSets() ([]VectorSet, error) {
 	all, err := query(tx, func(r row) (v VectorSet, err error) {
 		err = r.Scan(&v.ID, &v.Model, &v.Dimensions, &v.State)
 		return v, err
@@ -40,7 +40,7 @@ func (tx *Tx) VectorSets() ([]VectorSet, error) {
 // AddVectorSet makes an empty set. Single vectors are read from it, never all, so
 // its tables have small pages of vectors: SQLite walks to a vector in a large one
 // page by page.
-func (tx *Tx) AddVectorSet(v VectorSet) (VectorSetID, error) {
+func (tx VectorsTx) AddVectorSet(v VectorSet) (VectorSetID, error) {
 	id, err := tx.insert(`INSERT INTO vector_sets (model, dimensions, state, created_at) VALUES (?, ?, ?, ?)`,
 		v.Model, v.Dimensions, v.State, toMillis(tx.now))
 	for _, kind := range Kinds() {
@@ -56,7 +56,7 @@ func (tx *Tx) AddVectorSet(v VectorSet) (VectorSetID, error) {
 }
 
 // UseVectorSet puts a set to use and deletes the others.
-func (tx *Tx) UseVectorSet(id VectorSetID) error {
+func (tx VectorsTx) UseVectorSet(id VectorSetID) error {
 	sets, err := tx.VectorSets()
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (tx *Tx) UseVectorSet(id VectorSetID) error {
 }
 
 // DropVectorSet deletes a set.
-func (tx *Tx) DropVectorSet(id VectorSetID) error {
+func (tx VectorsTx) DropVectorSet(id VectorSetID) error {
 	_, err := tx.exec(`DELETE FROM vector_sets WHERE id = ?`, id)
 	for _, kind := range Kinds() {
 		if err == nil {
@@ -98,7 +98,7 @@ func vectorTable(id VectorSetID, kind Kind) string {
 }
 
 // SetVector stores the vector of a chunk in a set.
-func (tx *Tx) SetVector(id VectorSetID, kind Kind, chunk ChunkID, vector []float32) error {
+func (tx VectorsTx) SetVector(id VectorSetID, kind Kind, chunk ChunkID, vector []float32) error {
 	_, err := tx.exec(`INSERT INTO `+vectorTable(id, kind)+` (rowid, embedding) VALUES (?, ?)`, chunk, exactBytes(floats(vector)))
 	if err == nil {
 		_, err = tx.exec(`INSERT INTO vector_bits (vectors, kind, chunk, bits) VALUES (?, ?, ?, ?)`, id, kind, chunk, exactBytes(append(Signs(vector), coarse(vector)...)))
@@ -110,7 +110,7 @@ func (tx *Tx) SetVector(id VectorSetID, kind Kind, chunk ChunkID, vector []float
 }
 
 // dropVectors deletes the vectors of chunks from all sets.
-func (tx *Tx) dropVectors(kind Kind, chunks []ChunkID) error {
+func (tx VectorsTx) dropVectors(kind Kind, chunks []ChunkID) error {
 	sets, err := tx.VectorSets()
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (tx *Tx) dropVectors(kind Kind, chunks []ChunkID) error {
 
 // WithoutVector returns chunks after an id that have no vector in a set, in the
 // order of their ids, at most limit.
-func (tx *Tx) WithoutVector(id VectorSetID, after ChunkID, limit int) ([]Chunk, error) {
+func (tx VectorsTx) WithoutVector(id VectorSetID, after ChunkID, limit int) ([]Chunk, error) {
 	all, err := query(tx, scanChunk, withoutVectorSQL, after, id, limit)
 	if err != nil {
 		return nil, fmt.Errorf("find chunks without a vector: %w", err)
@@ -146,7 +146,7 @@ const withoutVectorSQL = `SELECT ` + chunkColumns + ` FROM chunks c WHERE c.id >
 	(SELECT 1 FROM vector_bits b WHERE b.vectors = ? AND b.kind = c.kind AND b.chunk = c.id) ORDER BY c.id LIMIT ?`
 
 // Vectors returns the vectors of chunks of a kind in a set.
-func (tx *Tx) Vectors(id VectorSetID, kind Kind, chunks []ChunkID) (map[ChunkID][]float32, error) {
+func (tx VectorsTx) Vectors(id VectorSetID, kind Kind, chunks []ChunkID) (map[ChunkID][]float32, error) {
 	all := make(map[ChunkID][]float32, len(chunks))
 	if len(chunks) == 0 {
 		return all, nil
@@ -173,7 +173,7 @@ func (tx *Tx) Vectors(id VectorSetID, kind Kind, chunks []ChunkID) (map[ChunkID]
 // CoarseVectors returns the vectors of chunks of a kind in a set, each number in
 // one of 255 steps: much quicker to read than the exact ones, and good enough to
 // choose which of those are worth it. What is not known so is left out.
-func (tx *Tx) CoarseVectors(set VectorSet, kind Kind, chunks []ChunkID) (map[ChunkID][]float32, error) {
+func (tx VectorsTx) CoarseVectors(set VectorSet, kind Kind, chunks []ChunkID) (map[ChunkID][]float32, error) {
 	all := make(map[ChunkID][]float32, len(chunks))
 	if len(chunks) == 0 {
 		return all, nil
@@ -200,7 +200,7 @@ func (tx *Tx) CoarseVectors(set VectorSet, kind Kind, chunks []ChunkID) (map[Chu
 // CoarseCosines calls found with the cosine of a vector of length 1 and those of
 // chunks, each number in one of 255 steps; places are the IDs of their Bits. What is
 // not known so, or is gone, is left out.
-func (tx *Tx) CoarseCosines(set VectorSet, places []int64, vector []float32, found func(chunk ChunkID, cosine float64)) error {
+func (tx VectorsTx) CoarseCosines(set VectorSet, places []int64, vector []float32, found func(chunk ChunkID, cosine float64)) error {
 	if len(places) == 0 {
 		return nil
 	}
@@ -208,14 +208,14 @@ func (tx *Tx) CoarseCosines(set VectorSet, places []int64, vector []float32, fou
 }
 
 // CoarseCosinesOf is CoarseCosines of chunks of a kind.
-func (tx *Tx) CoarseCosinesOf(set VectorSet, kind Kind, chunks []ChunkID, vector []float32, found func(chunk ChunkID, cosine float64)) error {
+func (tx VectorsTx) CoarseCosinesOf(set VectorSet, kind Kind, chunks []ChunkID, vector []float32, found func(chunk ChunkID, cosine float64)) error {
 	if len(chunks) == 0 {
 		return nil
 	}
 	return tx.coarseCosines(set, vector, found, `SELECT chunk, bits FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, set.ID, kind)
 }
 
-func (tx *Tx) coarseCosines(set VectorSet, vector []float32, found func(chunk ChunkID, cosine float64), statement string, args ...any) error {
+func (tx VectorsTx) coarseCosines(set VectorSet, vector []float32, found func(chunk ChunkID, cosine float64), statement string, args ...any) error {
 	rows, err := tx.tx.Query(statement, args...)
 	if err != nil {
 		return fmt.Errorf("read coarse vectors: %w", err)
@@ -284,7 +284,7 @@ type Bits struct {
 
 // EachBits calls add with the signs of the vectors of a set that were stored
 // after a row, in their order.
-func (tx *Tx) EachBits(id VectorSetID, kind Kind, after int64, add func(Bits)) error {
+func (tx VectorsTx) EachBits(id VectorSetID, kind Kind, after int64, add func(Bits)) error {
 	rows, err := tx.tx.Query(bitsSQL, id, id, kind, after)
 	if err != nil {
 		return fmt.Errorf("read bits: %w", err)
@@ -306,7 +306,7 @@ const bitsSQL = `SELECT b.id, b.chunk, c.channel, c.chat, substr(b.bits, 1, (SEL
 	WHERE b.vectors = ? AND b.kind = ? AND b.id > ? ORDER BY b.id`
 
 // LastBits is the ID of the newest Bits of all sets, 0 where there are none.
-func (tx *Tx) LastBits() (id int64, err error) {
+func (tx VectorsTx) LastBits() (id int64, err error) {
 	if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM vector_bits`).Scan(&id); err != nil {
 		return 0, fmt.Errorf("find the newest bits: %w", err)
 	}

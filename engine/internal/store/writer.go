@@ -219,7 +219,7 @@ func (w *writer) call(tx *sql.Tx, r *request) (err error) {
 	if err := rehearse(tx, w.secrets, r.fn); err != nil {
 		return err
 	}
-	one := &Tx{tx: tx, secrets: w.secrets, now: now(), write: true}
+	one := newTx(tx, w.secrets, true)
 	err = r.fn(one)
 	r.changed = one.changed
 	return err

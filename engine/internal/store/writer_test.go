@@ -25,7 +25,7 @@ func count(t testing.TB, s *store.Store, what string) (n int) {
 
 func addUpdate(id int64) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		_, _, err := tx.AddUpdate(update(id))
+		_, _, err := tx.Inbox().AddUpdate(update(id))
 		return err
 	}
 }
@@ -144,7 +144,7 @@ func TestFullDisk(t *testing.T) {
 		wg.Go(func() {
 			u := update(i)
 			u.Raw = []byte(strings.Repeat("x", 1<<20))
-			err := s.Write(t.Context(), func(tx *store.Tx) error { _, _, err := tx.AddUpdate(u); return err })
+			err := s.Write(t.Context(), func(tx *store.Tx) error { _, _, err := tx.Inbox().AddUpdate(u); return err })
 			if err == nil || !strings.Contains(err.Error(), "disk is full") || !strings.Contains(err.Error(), "klawbot.db") {
 				t.Errorf("Write: %v", err)
 			}
@@ -187,12 +187,12 @@ func TestReadIsASnapshot(t *testing.T) {
 	s := open(t, t.TempDir())
 	write(t, s, addUpdate(1))
 	read(t, s, func(tx *store.Tx) error {
-		first, err := tx.NewUpdates()
+		first, err := tx.Inbox().NewUpdates()
 		if err != nil {
 			return err
 		}
 		write(t, s, addUpdate(2))
-		second, err := tx.NewUpdates()
+		second, err := tx.Inbox().NewUpdates()
 		if len(first) != 1 || len(second) != 1 {
 			t.Errorf("read %d and then %d updates", len(first), len(second))
 		}

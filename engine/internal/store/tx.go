@@ -1,0 +1,81 @@
+package store
+
+import (
+	"database/sql"
+	"time"
+
+	"klawbot/internal/redact"
+)
+
+// Tx is a transaction. It is valid only inside the function that got it. What it
+// does with the rows is grouped by table: tx.Inbox().AddUpdate.
+type Tx struct{ *conn }
+
+// conn runs the statements of a transaction. Tx and the types of its tables share it.
+type conn struct {
+	tx      *sql.Tx
+	secrets *redact.Set
+	now     time.Time
+	write   bool
+	// changed says that a statement changed something.
+	changed bool
+	// shadow says that statements are about the shadow tables.
+	shadow bool
+}
+
+// newTx is a transaction that writes, or only reads.
+func newTx(tx *sql.Tx, secrets *redact.Set, write bool) *Tx {
+	return &Tx{&conn{tx: tx, secrets: secrets, now: now(), write: write}}
+}
+
+// all is the transaction with all its tables, for a table that needs another one.
+func (c *conn) all() *Tx { return &Tx{c} }
+
+// The tables of a transaction.
+type (
+	// InboxTx is the inbox: updates that came in.
+	InboxTx struct{ *conn }
+	// OutboxTx is the outbox: what has to be delivered.
+	OutboxTx struct{ *conn }
+	// TurnsTx is the turns with their journal: answers of models, calls of tools.
+	TurnsTx struct{ *conn }
+	// ApprovalsTx is what people are asked, and the grants that they gave for good.
+	ApprovalsTx struct{ *conn }
+	// ChatsTx is what is known of chats.
+	ChatsTx struct{ *conn }
+	// SessionsTx is the sessions, with their messages and summaries.
+	SessionsTx struct{ *conn }
+	// JobsTx is the jobs: what is planned, the heartbeat, the subagents.
+	JobsTx struct{ *conn }
+	// RunsTx is the runs of jobs.
+	RunsTx struct{ *conn }
+	// MemoriesTx is the memories, and the changes of them that wait.
+	MemoriesTx struct{ *conn }
+	// IndexTx is the chunks of text with their terms, and what is indexed already.
+	IndexTx struct{ *conn }
+	// VectorsTx is the vectors of the chunks.
+	VectorsTx struct{ *conn }
+	// UsageTx is the tokens and the cost of each day.
+	UsageTx struct{ *conn }
+	// ChangesTx is the changes of the configuration that can be undone.
+	ChangesTx struct{ *conn }
+	// ServersTx is the MCP servers: their accepted tools, their tokens.
+	ServersTx struct{ *conn }
+)
+
+// The tables of the transaction, as their types say.
+
+func (tx *Tx) Inbox() InboxTx         { return InboxTx{tx.conn} }
+func (tx *Tx) Outbox() OutboxTx       { return OutboxTx{tx.conn} }
+func (tx *Tx) Turns() TurnsTx         { return TurnsTx{tx.conn} }
+func (tx *Tx) Approvals() ApprovalsTx { return ApprovalsTx{tx.conn} }
+func (tx *Tx) Chats() ChatsTx         { return ChatsTx{tx.conn} }
+func (tx *Tx) Sessions() SessionsTx   { return SessionsTx{tx.conn} }
+func (tx *Tx) Jobs() JobsTx           { return JobsTx{tx.conn} }
+func (tx *Tx) Runs() RunsTx           { return RunsTx{tx.conn} }
+func (tx *Tx) Memories() MemoriesTx   { return MemoriesTx{tx.conn} }
+func (tx *Tx) Index() IndexTx         { return IndexTx{tx.conn} }
+func (tx *Tx) Vectors() VectorsTx     { return VectorsTx{tx.conn} }
+func (tx *Tx) Usage() UsageTx         { return UsageTx{tx.conn} }
+func (tx *Tx) Changes() ChangesTx     { return ChangesTx{tx.conn} }
+func (tx *Tx) Servers() ServersTx     { return ServersTx{tx.conn} }
