@@ -25,7 +25,7 @@ var _ tools.Approver = approver{}
 
 // approver asks in the chat of the turn. A run that has no chat asks nobody.
 func (t *turn) approver() tools.Approver {
-	if t.row.Address.Channel == jobChannel {
+	if t.row.Address.Chat.Channel == jobChannel {
 		return nil
 	}
 	return approver{t}
@@ -158,7 +158,7 @@ func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.
 		row = asked
 		row.State = store.ApprovalPending
 		if !asked.Once {
-			grant, err := tx.Approvals().UseGrant(asked, e.settings().Owners[asked.Address.Channel])
+			grant, err := tx.Approvals().UseGrant(asked, e.settings().Owners[asked.Address.Chat.Channel])
 			if err == nil {
 				row.State, row.Grant, row.AnsweredBy, row.AnsweredAt = store.ApprovalGranted, grant.ID, grant.AddedBy, time.Now()
 			} else if !errors.Is(err, store.ErrNotFound) {
@@ -168,7 +168,7 @@ func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.
 		if row.ID, err = tx.Approvals().AddApproval(row); err != nil || row.State != store.ApprovalPending {
 			return err
 		}
-		if err := addOuts(tx, outsFor(reachable(row.Address), parts, questionKey(row), 0)); err != nil || !row.Away() {
+		if err := addOuts(tx, outsFor(row.Address, parts, questionKey(row), 0)); err != nil || !row.Away() {
 			return err
 		}
 		return addOuts(tx, notice)
@@ -212,7 +212,7 @@ func (e *Engine) question(a store.Approval, q tools.Question, origin string) []g
 		}
 		lines = append(lines, e.say(words))
 	}
-	parts := e.gateway.Render(a.Address.Channel, strings.Join(lines, "\n"))
+	parts := e.gateway.Render(a.Address.Chat.Channel, strings.Join(lines, "\n"))
 	if len(parts) != 1 || parts[0].Document != nil {
 		return nil
 	}
@@ -231,7 +231,7 @@ const approvalKey = "approval/"
 func questionKey(a store.Approval) string { return fmt.Sprintf("%s%d", approvalKey, a.ID) }
 
 // isLocal reports whether a chat is on this machine, where people answer in words.
-func isLocal(a store.Address) bool { return a.Chat == 0 }
+func isLocal(a gateway.Address) bool { return a.Chat.ID == 0 }
 
 // questions are the approvals that turns wait for in this process.
 type questions struct {
@@ -272,7 +272,7 @@ func (q *questions) wake(id store.ApprovalID) {
 
 // at reports whether a turn of an address waits for a person, and whether that
 // person is asked elsewhere.
-func (q *questions) at(a store.Address) (waits, away bool) {
+func (q *questions) at(a gateway.Address) (waits, away bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, w := range q.waiting {

@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 	"klawbot/tools"
 )
 
@@ -33,7 +34,7 @@ func (e *Engine) asked(q tools.Inquiry) string {
 
 // inquiryParts is the message that asks, with its buttons.
 func (e *Engine) inquiryParts(a store.Approval, q tools.Inquiry) []store.Out {
-	to := reachable(a.Address)
+	to := a.Address
 	parts := e.gateway.Render(to.Chat.Channel, e.inquiryText(a, q))
 	if len(parts) == 0 {
 		return nil
@@ -86,7 +87,7 @@ func (e *Engine) localOptions(q tools.Inquiry) []string {
 
 // wordsAt are the words that stand for buttons at an address: none where there
 // are buttons.
-func (e *Engine) wordsAt(a store.Address) answerWords {
+func (e *Engine) wordsAt(a gateway.Address) answerWords {
 	if !isLocal(a) {
 		return answerWords{}
 	}

@@ -40,7 +40,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
-	to := reachable(o.Address)
+	to := o.Address
 	err := d.e.gateway.Pace(ctx, to)
 	part.Paced = true
 	switch {
@@ -65,7 +65,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 			return o, err
 		}
 		if o.Address != from { // it has moved, and so has the message that this one answers
-			to, part.ReplyTo = reachable(o.Address), 0
+			to, part.ReplyTo = o.Address, 0
 		}
 		crashPoint("outbox.sending")
 		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
@@ -78,7 +78,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 		case gateway.Dead:
 			d.e.loseChat(context.WithoutCancel(ctx), from, fail.Err.Error())
 		case gateway.Moved:
-			d.e.moveChat(context.WithoutCancel(ctx), reachable(from).Chat, fail.MigrateTo)
+			d.e.moveChat(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
 		}
 	}
 	if o.State == store.OutboxSent {
@@ -122,7 +122,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 	case gateway.Moved:
 		// Messages have other ids there. Once at once, then with patience: two
 		// chats that name each other must not keep anybody busy.
-		o.Address.Chat, o.Edit = fail.MigrateTo, 0
+		o.Address.Chat.ID, o.Edit = fail.MigrateTo, 0
 		if o.Attempts == 1 {
 			wait = 0
 		}
@@ -146,7 +146,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {
 		level = slog.LevelDebug // said at the attempts 1, 2, 4, 8, …
 	}
-	d.e.log.Log(context.Background(), level, "reply not out", "chat", reachable(o.Address).String(), "key", o.Key, "kind", string(fail.Kind),
+	d.e.log.Log(context.Background(), level, "reply not out", "chat", o.Address.String(), "key", o.Key, "kind", string(fail.Kind),
 		"state", string(o.State), "attempts", o.Attempts, "err", err)
 	return o, beside
 }
@@ -187,7 +187,7 @@ func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.S
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.
 func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
-	to := reachable(o.Address)
+	to := o.Address
 	text := strings.TrimSpace(p.Text + "\n\n" + d.e.say(about, p.Document.Name))
 	rows := outsFor(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
 	for i := range rows {
@@ -198,7 +198,7 @@ func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) [
 
 // undocumented sends the text of a document that was rejected as messages.
 func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
-	to := reachable(o.Address)
+	to := o.Address
 	var parts []gateway.Part
 	for piece := range pieces(part.Document.Content, pieceUnits) {
 		parts = append(parts, d.e.gateway.Render(to.Chat.Channel, piece)...)
@@ -250,8 +250,8 @@ func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err e
 
 // settle is write for what has happened already at an address, so it outlives a full
 // disk: otherwise what arrived would be sent again.
-func (d *delivery) settle(ctx context.Context, o store.Out, from store.Address, beside []store.Out) (now store.Out, err error) {
-	nobody := store.Address{} // the answer is there, nobody waits
+func (d *delivery) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
+	nobody := gateway.Address{} // the answer is there, nobody waits
 	wake := func() {}
 	defer func() { wake() }()
 	err = d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
@@ -276,7 +276,7 @@ func (d *delivery) settle(ctx context.Context, o store.Out, from store.Address, 
 // not leave once more, and then took is false: who answers a question before the
 // messenger's reply tells that it has arrived. What was at an address and has moved
 // from there meanwhile leaves at the new one, where no message of before is.
-func change(tx *store.Tx, o store.Out, at store.Address) (now store.Out, took bool, err error) {
+func change(tx *store.Tx, o store.Out, at gateway.Address) (now store.Out, took bool, err error) {
 	now, err = tx.Outbox().OutNamed(o.Key)
 	if err != nil {
 		return o, false, err

@@ -61,7 +61,7 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 		return ""
 	}
 	text := t.reminder(said, known, s)
-	chat := reachable(t.row.Address).Chat.String()
+	chat := t.row.Address.Chat.String()
 	t.others = t.others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return ofOthers(h, chat) })
 	return text
 }
@@ -76,10 +76,10 @@ func (t *turn) search(ctx context.Context, question string, s settings.AutoRecal
 		q.Mode = memory.Keyword
 	}
 	found, err := m.SearchEach(ctx, q, store.Scope{
-		Kinds: []store.Kind{store.KindMessage}, Channel: a.Channel, Chat: a.Chat, Source: memory.SessionSource(t.row.Session),
+		Kinds: []store.Kind{store.KindMessage}, Channel: a.Chat.Channel, Chat: a.Chat.ID, Source: memory.SessionSource(t.row.Session),
 		Before: int64(t.first),
 	}, store.Scope{
-		Kinds: []store.Kind{store.KindMemory, store.KindFile}, Channel: a.Channel, Chat: a.Chat, Shared: true,
+		Kinds: []store.Kind{store.KindMemory, store.KindFile}, Channel: a.Chat.Channel, Chat: a.Chat.ID, Shared: true,
 	})
 	if err != nil {
 		return nil, nil, err

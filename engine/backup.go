@@ -237,12 +237,12 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 	// The key is the same after a restart: who was told already is not told again.
 	key := fmt.Sprintf("recovery/%d", r.At.UnixMilli())
 	e.tellOwners(ctx, key, text)
-	lost := map[store.Address]int{}
+	lost := map[gateway.Address]int{}
 	for _, u := range r.Unanswered {
 		lost[u.Address]++
 	}
 	for a, n := range lost {
-		if e.gateway.Reachable(reachable(a).Chat) != nil {
+		if e.gateway.Reachable(a.Chat) != nil {
 			continue
 		}
 		e.tellLost(ctx, key, a, n, r.Unanswered)
@@ -254,8 +254,8 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 
 // tellLost tells a chat that messages are lost, in the placeholder of one of them
 // if there is one.
-func (e *Engine) tellLost(ctx context.Context, key string, a store.Address, n int, all []store.Unanswered) {
-	to := reachable(a)
+func (e *Engine) tellLost(ctx context.Context, key string, a gateway.Address, n int, all []store.Unanswered) {
+	to := a
 	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(locale.Lost, n)), key+"/lost/"+a.String(), 0)
 	for _, u := range all {
 		if u.Address == a && u.Placeholder != 0 && len(outs) > 0 {
@@ -271,7 +271,7 @@ func (e *Engine) tellLost(ctx context.Context, key string, a store.Address, n in
 
 // tellOwners writes to the private chat of every owner that may be written to.
 func (e *Engine) tellOwners(ctx context.Context, key, text string) {
-	e.eachOwner(func(to gateway.Address) { e.post(ctx, stored(to), key+"/"+to.String(), text) })
+	e.eachOwner(func(to gateway.Address) { e.post(ctx, to, key+"/"+to.String(), text) })
 }
 
 // eachOwner calls do for the private chat of every owner that may be written to.

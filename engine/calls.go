@@ -11,7 +11,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
-	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 	"klawbot/tools"
 )
 
@@ -115,7 +115,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	}
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
-		Chat: reachable(home).Chat.String(), Thread: home.Thread, User: t.user,
+		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
 		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress,
 		Heard: t.heard && model || planned == originOutside, Others: t.others && model || planned == originOthers,
@@ -126,15 +126,15 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 // home is the chat for which the turn acts, whose memory and whose limits are its
 // own: that of the person, or the one that a job belongs to, wherever its result
 // goes.
-func (t *turn) home() store.Address {
-	if t.job != nil && t.job.job.Home.Channel != "" {
+func (t *turn) home() gateway.Address {
+	if t.job != nil && t.job.job.Home.Chat.Channel != "" {
 		return t.e.delivery.now(t.job.job.Home)
 	}
 	return t.address()
 }
 
 // address is where the turn answers today: its chat may have moved since it began.
-func (t *turn) address() store.Address { return t.e.delivery.now(t.row.Address) }
+func (t *turn) address() gateway.Address { return t.e.delivery.now(t.row.Address) }
 
 // heard reports whether a conversation holds text that tools brought from
 // outside.

@@ -21,8 +21,8 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 		e.loseChat(ctx, a, "the bot was removed or blocked", append(end, e.dropChat(a)...)...)
 		return
 	}
-	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
-		if err := tx.Chats().SeeChat(a.Channel, a.Chat, it.msg.Sender.Name, it.row.ReceivedAt); err != nil {
+	e.eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
+		if err := tx.Chats().SeeChat(a.Chat.Channel, a.Chat.ID, it.msg.Sender.Name, it.row.ReceivedAt); err != nil {
 			return err
 		}
 		return tx.Inbox().EndUpdates(store.InboxDone, "", end...)
@@ -41,13 +41,13 @@ func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
 // loseChat takes leave of a chat that is gone or has blocked the bot: nothing
 // waits for it any more, its turns end, and the owners are told, once until it
 // comes back. It ends the updates that are given, too.
-func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids ...store.InboxID) {
-	chat, id := reachable(a).Chat, newID()
-	var told []store.Address
+func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, ids ...store.InboxID) {
+	chat, id := a.Chat, newID()
+	var told []gateway.Address
 	var paused []string
 	wake := func() {}
 	e.cancelChat(a, errGone)
-	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
+	e.eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		told, paused = nil, nil
 		if err := tx.Inbox().EndUpdates(store.InboxDone, note, ids...); err != nil {
 			return err
@@ -56,24 +56,24 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 		if wake, err = e.unreach(tx, a); err != nil {
 			return err
 		}
-		was, err := tx.Chats().KillChat(a.Channel, a.Chat, note)
+		was, err := tx.Chats().KillChat(a.Chat.Channel, a.Chat.ID, note)
 		if err != nil || !was {
 			return err
 		}
-		if paused, err = tx.Jobs().PauseJobsFor(a.Channel, a.Chat, note); err != nil {
+		if paused, err = tx.Jobs().PauseJobsFor(a.Chat.Channel, a.Chat.ID, note); err != nil {
 			return err
 		}
-		name, err := tx.Chats().ChatName(a.Channel, a.Chat)
+		name, err := tx.Chats().ChatName(a.Chat.Channel, a.Chat.ID)
 		if err != nil {
 			return err
 		}
 		for _, owner := range e.ownersBeside(chat) {
-			told = append(told, stored(owner))
+			told = append(told, owner)
 			text := e.say(locale.ChatLost, chat, asName(name), note)
 			for _, name := range paused {
 				text += "\n" + e.say(locale.JobPaused, name, note)
 			}
-			if err := addOuts(tx, outsFor(owner, e.gateway.Render(a.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
+			if err := addOuts(tx, outsFor(owner, e.gateway.Render(a.Chat.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
 				return err
 			}
 		}
@@ -107,7 +107,7 @@ func (e *Engine) ownersBeside(chat gateway.ChatID) []gateway.Address {
 }
 
 // cancelChat cancels the running turns of a chat, whatever their topic.
-func (e *Engine) cancelChat(a store.Address, cause error) {
+func (e *Engine) cancelChat(a gateway.Address, cause error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, l := range e.lanes {
@@ -118,7 +118,7 @@ func (e *Engine) cancelChat(a store.Address, cause error) {
 }
 
 // dropChat takes what waits in the lanes of a chat away and returns its rows.
-func (e *Engine) dropChat(a store.Address) []store.InboxID {
+func (e *Engine) dropChat(a gateway.Address) []store.InboxID {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var ids []store.InboxID
@@ -137,8 +137,8 @@ func (e *Engine) moveLanes(chat gateway.ChatID, to int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for a, l := range e.lanes {
-		now := store.Address{Channel: chat.Channel, Chat: to, Thread: a.Thread}
-		if reachable(a).Chat != chat || e.lanes[now] != nil {
+		now := gateway.Address{Chat: gateway.ChatID{Channel: chat.Channel, ID: to}, Thread: a.Thread}
+		if a.Chat != chat || e.lanes[now] != nil {
 			continue
 		}
 		delete(e.lanes, a)
@@ -149,7 +149,9 @@ func (e *Engine) moveLanes(chat gateway.ChatID, to int64) {
 	}
 }
 
-func sameChat(a, b store.Address) bool { return a.Channel == b.Channel && a.Chat == b.Chat }
+func sameChat(a, b gateway.Address) bool {
+	return a.Chat.Channel == b.Chat.Channel && a.Chat.ID == b.Chat.ID
+}
 
 func rowsOf(items []item) []store.InboxID {
 	ids := make([]store.InboxID, len(items))
@@ -166,7 +168,7 @@ func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, id
 	e.gateway.Migrate(chat, to)
 	e.delivery.moved(chat, to)
 	e.moveLanes(chat, to)
-	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
+	e.eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", ids...); err != nil {
 			return err
 		}

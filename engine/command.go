@@ -251,7 +251,7 @@ func (e *Engine) toolNames() []string {
 }
 
 // session returns the current session of an address.
-func (e *Engine) session(ctx context.Context, a store.Address) (s store.Session, err error) {
+func (e *Engine) session(ctx context.Context, a gateway.Address) (s store.Session, err error) {
 	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
 		s, err = tx.Sessions().Session(a)
 		return err
@@ -371,10 +371,10 @@ func writtenPath(arguments string) string {
 }
 
 // conversationText is the current conversation of an address as Markdown.
-func (e *Engine) conversationText(ctx context.Context, a store.Address) (string, error) {
+func (e *Engine) conversationText(ctx context.Context, a gateway.Address) (string, error) {
 	const everything = -1
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Conversation %s\n", reachable(a))
+	fmt.Fprintf(&b, "# Conversation %s\n", a)
 	err := e.store.Read(ctx, func(tx *store.Tx) error {
 		s, err := tx.Sessions().Session(a)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
+	"klawbot/gateway"
 	"klawbot/tools"
 )
 
@@ -70,7 +71,7 @@ type sessionSize struct {
 // compaction is what is to be summed up.
 type compaction struct {
 	session store.SessionID
-	address store.Address
+	address gateway.Address
 	turn    store.TurnID
 	// keepMessages and keepTokens bound what stays word for word.
 	keepMessages, keepTokens int
@@ -306,7 +307,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 	next := store.Summary{
 		Session: c.session, First: old[0].ID, Through: old[len(old)-1].ID, Text: summary, Model: m.name,
 		// In a group others speak anyway.
-		Outside: past.Summary.Outside || heard(bodies(old)) || c.address.Chat >= 0 && slices.ContainsFunc(bodies(old), passesOn),
+		Outside: past.Summary.Outside || heard(bodies(old)) || c.address.Chat.ID >= 0 && slices.ContainsFunc(bodies(old), passesOn),
 	}
 	if past.Summary.ID != 0 {
 		next.First = past.Summary.First
@@ -316,7 +317,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 		return false, err
 	}
 	crashPoint("summary.stored")
-	e.log.Info("conversation summed up", "chat", reachable(c.address).String(), "messages", len(old), "model", m.name)
+	e.log.Info("conversation summed up", "chat", c.address.String(), "messages", len(old), "model", m.name)
 	return true, nil
 }
 

@@ -98,7 +98,7 @@ func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
 // another person, a run that has put its result into the chat, or somebody whose
 // words are passed on in it.
 func (t *turn) fromOthers(m store.Message) bool {
-	own := isLocal(t.row.Address) || t.settings.Owns(t.row.Address.Channel, m.Sender)
+	own := isLocal(t.row.Address) || t.settings.Owns(t.row.Address.Chat.Channel, m.Sender)
 	return m.Body.Role == llm.RoleUser && !own || passesOn(m.Body)
 }
 
@@ -118,7 +118,7 @@ func passesOn(m llm.Message) bool {
 // groupKnows reports whether the prompt holds facts that people of a group have
 // had stored.
 func (t *turn) groupKnows() bool {
-	if t.home().Chat >= 0 {
+	if t.home().Chat.ID >= 0 {
 		return false
 	}
 	for _, at := range t.corePlaces() {
@@ -179,7 +179,7 @@ func (t *turn) fixed() int {
 // system is the system prompt, the same in the whole turn.
 func (t *turn) system() string {
 	if t.prompt == "" {
-		t.prompt = t.e.prompt(t.row.Address.Channel, t.corePlaces())
+		t.prompt = t.e.prompt(t.row.Address.Chat.Channel, t.corePlaces())
 	}
 	return t.prompt
 }
@@ -218,7 +218,7 @@ func (t *turn) withNow(m llm.Message) llm.Message {
 	if zone == nil {
 		zone = time.UTC
 	}
-	to := reachable(t.row.Address)
+	to := t.row.Address
 	name := zone.String()
 	if name == time.Local.String() {
 		name = time.Now().In(zone).Format("UTC-07:00")

@@ -33,7 +33,7 @@ func (t *turn) corePlaces() []memory.Place {
 	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
 		return corePlaces("")
 	}
-	return corePlaces(reachable(home).Chat.String())
+	return corePlaces(home.Chat.String())
 }
 
 // coreFor is what the core memory knows in some places, the nearest first, without

@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
+	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/recall"
 )
@@ -49,11 +50,11 @@ func TestCoreMemoryOfAChat(t *testing.T) {
 // TestCoreMemoryOfARun: the chat that a run belongs to shares what it knows with no
 // other one.
 func TestCoreMemoryOfARun(t *testing.T) {
-	home, other := store.Address{Channel: "telegram", Chat: 11}, store.Address{Channel: "telegram", Chat: -100}
+	home, other := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 11}}, gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}}
 	for _, c := range []struct {
-		home, target store.Address
+		home, target gateway.Address
 		want         int
-	}{{home, store.Address{}, 3}, {home, home, 3}, {home, other, 1}, {other, other, 2}, {store.Address{}, other, 2}, {store.Address{}, store.Address{}, 1}} {
+	}{{home, gateway.Address{}, 3}, {home, home, 3}, {home, other, 1}, {other, other, 2}, {gateway.Address{}, other, 2}, {gateway.Address{}, gateway.Address{}, 1}} {
 		j := store.Job{ID: 7, Home: c.home, Target: c.target}
 		if got := (&turn{e: &Engine{delivery: &delivery{}}, job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
 			t.Errorf("%v for %v sees %v", c.home, c.target, got)
@@ -143,7 +144,7 @@ func TestDoctorNamesWhatIsLeftOutOfPrompts(t *testing.T) {
 func TestTasksKeepTheirAuthors(t *testing.T) {
 	owned := settings.Settings{Owners: map[string][]int64{"telegram": {111}}}
 	e := &Engine{settings: func() settings.Settings { return owned }}
-	group, owner := author{store.Address{Channel: "telegram", Chat: -100}, 222}, author{store.Address{Channel: "telegram", Chat: 111}, 111}
+	group, owner := author{gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}}, 222}, author{gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 111}}, 111}
 	task := func(name, cron, message string, by author) store.Job {
 		return store.Job{Kind: store.JobHeartbeat, Name: name, Cron: cron, Message: message, Home: by.home, Creator: by.person}
 	}

@@ -32,10 +32,10 @@ type delivery struct {
 	e *Engine
 
 	mu      sync.Mutex
-	ctx     context.Context            // guarded by mu; nil until run
-	workers map[store.Address]*courier // guarded by mu
-	moves   map[gateway.ChatID]int64   // guarded by mu; chats that moved since the start
-	closed  bool                       // guarded by mu
+	ctx     context.Context              // guarded by mu; nil until run
+	workers map[gateway.Address]*courier // guarded by mu
+	moves   map[gateway.ChatID]int64     // guarded by mu; chats that moved since the start
+	closed  bool                         // guarded by mu
 	wait    sync.WaitGroup
 }
 
@@ -78,7 +78,7 @@ func (d *delivery) close() {
 }
 
 // notify says that an address has something to deliver.
-func (d *delivery) notify(a store.Address) {
+func (d *delivery) notify(a gateway.Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a = d.home(a)
@@ -93,7 +93,7 @@ func (d *delivery) notify(a store.Address) {
 }
 
 // startAt starts the worker of an address. d.mu is held.
-func (d *delivery) startAt(a store.Address) {
+func (d *delivery) startAt(a gateway.Address) {
 	c := &courier{again: true, gone: make(chan struct{})}
 	d.workers[a] = c
 	ctx := d.ctx
@@ -101,7 +101,7 @@ func (d *delivery) startAt(a store.Address) {
 }
 
 // now is an address as it is today.
-func (d *delivery) now(a store.Address) store.Address {
+func (d *delivery) now(a gateway.Address) gateway.Address {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.home(a)
@@ -110,7 +110,7 @@ func (d *delivery) now(a store.Address) store.Address {
 // alone waits until everything has left that waits at an address, and keeps what
 // comes behind it back until release. It returns nil when ctx ends first, or when
 // nothing is delivered any more.
-func (d *delivery) alone(ctx context.Context, a store.Address) (release func()) {
+func (d *delivery) alone(ctx context.Context, a gateway.Address) (release func()) {
 	for ctx.Err() == nil {
 		a = d.now(a)
 		d.follow(ctx, a)
@@ -141,7 +141,7 @@ func (d *delivery) alone(ctx context.Context, a store.Address) (release func()) 
 // leave gives an address back that alone has taken. It reports whether a worker
 // delivers there now, which it does when something has been announced, or is known
 // to wait.
-func (d *delivery) leave(a store.Address, c *courier, waits bool) bool {
+func (d *delivery) leave(a gateway.Address, c *courier, waits bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.workers, a)
@@ -154,9 +154,9 @@ func (d *delivery) leave(a store.Address, c *courier, waits bool) bool {
 }
 
 // home is the address to which a chat has moved, if it has. d.mu is held.
-func (d *delivery) home(a store.Address) store.Address {
-	if to := d.moves[reachable(a).Chat]; to != 0 {
-		a.Chat = to
+func (d *delivery) home(a gateway.Address) gateway.Address {
+	if to := d.moves[a.Chat]; to != 0 {
+		a.Chat.ID = to
 	}
 	return a
 }
@@ -172,7 +172,7 @@ func (d *delivery) moved(chat gateway.ChatID, to int64) {
 
 // follow waits until nobody is at work any more at an address that has become a:
 // what is on its way there must not be taken for something that nobody sends.
-func (d *delivery) follow(ctx context.Context, a store.Address) {
+func (d *delivery) follow(ctx context.Context, a gateway.Address) {
 	for ctx.Err() == nil {
 		before := d.before(a)
 		if before == nil {
@@ -186,12 +186,12 @@ func (d *delivery) follow(ctx context.Context, a store.Address) {
 }
 
 // before is the worker of an address that has become a, nil for none.
-func (d *delivery) before(a store.Address) *courier {
+func (d *delivery) before(a gateway.Address) *courier {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for chat, to := range d.moves {
-		if chat.Channel == a.Channel && to == a.Chat {
-			if c := d.workers[store.Address{Channel: a.Channel, Chat: chat.ID, Thread: a.Thread}]; c != nil {
+		if chat.Channel == a.Chat.Channel && to == a.Chat.ID {
+			if c := d.workers[gateway.Address{Chat: gateway.ChatID{Channel: a.Chat.Channel, ID: chat.ID}, Thread: a.Thread}]; c != nil {
 				return c
 			}
 		}
@@ -200,13 +200,13 @@ func (d *delivery) before(a store.Address) *courier {
 }
 
 // serve delivers until nothing is left for the address.
-func (d *delivery) serve(ctx context.Context, a store.Address, c *courier) {
+func (d *delivery) serve(ctx context.Context, a gateway.Address, c *courier) {
 	for d.more(a, c, ctx.Err() != nil) {
 		for {
 			d.follow(ctx, a)
 			o, waits, err := d.first(ctx, a)
 			if err != nil && ctx.Err() == nil {
-				d.e.log.Error("outbox not read", "chat", reachable(a).String(), "err", err)
+				d.e.log.Error("outbox not read", "chat", a.String(), "err", err)
 				pause(ctx, time.Second)
 				continue
 			}
@@ -218,7 +218,7 @@ func (d *delivery) serve(ctx context.Context, a store.Address, c *courier) {
 }
 
 // first is the part that has to leave next for an address.
-func (d *delivery) first(ctx context.Context, a store.Address) (o store.Out, waits bool, err error) {
+func (d *delivery) first(ctx context.Context, a gateway.Address) (o store.Out, waits bool, err error) {
 	err = d.e.store.Read(ctx, func(tx *store.Tx) error {
 		all, err := tx.Outbox().PendingOut(&a, 1)
 		if waits = len(all) > 0; waits {
@@ -230,7 +230,7 @@ func (d *delivery) first(ctx context.Context, a store.Address) (o store.Out, wai
 }
 
 // more reports whether the worker has to look again, and lets it go if not.
-func (d *delivery) more(a store.Address, c *courier, ended bool) bool {
+func (d *delivery) more(a gateway.Address, c *courier, ended bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !c.again || ended {
@@ -249,7 +249,7 @@ func (d *delivery) deliver(ctx context.Context, o store.Out) bool {
 	// soon as the channel works.
 	at, doubt := o.Address, time.Time{}
 	for o.State == store.OutboxNew || o.State == store.OutboxSending {
-		if !pause(ctx, untilDue(o, time.Now())) || o.Resent > 0 && !d.recovered(ctx, o.Address.Channel, doubt) {
+		if !pause(ctx, untilDue(o, time.Now())) || o.Resent > 0 && !d.recovered(ctx, o.Address.Chat.Channel, doubt) {
 			return false
 		}
 		if o.State == store.OutboxNew {

@@ -174,7 +174,7 @@ type Engine struct {
 	replayed map[gate]store.InboxID
 
 	mu    sync.Mutex
-	lanes map[store.Address]*lane // guarded by mu
+	lanes map[gateway.Address]*lane // guarded by mu
 	// running is the context that lanes work under, nil before Run; parking is
 	// the one of their turns, which may go on a little longer. Both are
 	// written under mu by Run.
@@ -200,10 +200,10 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
 		store: st, spool: store.NewSpool(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
 		providers: &providers{http: c.HTTP, log: c.Log, secrets: c.Redact, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
-		replayed:  map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
+		replayed:  map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
-	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
+	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
 	e.backups = &backups{e: e}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters

@@ -97,7 +97,7 @@ func (d *Data) Approvals(ctx context.Context, limit int) ([]Approval, error) {
 	all := make([]Approval, len(rows))
 	for i, r := range rows {
 		all[i] = Approval{
-			ID: int64(r.ID), Chat: reachable(r.Home).String(), User: r.Sender, Tool: r.Tool, Arguments: r.Shown,
+			ID: int64(r.ID), Chat: r.Home.String(), User: r.Sender, Tool: r.Tool, Arguments: r.Shown,
 			Outcome: string(r.State), AnsweredBy: r.AnsweredBy, AskedAt: r.AskedAt, AnsweredAt: r.AnsweredAt,
 		}
 	}

@@ -38,7 +38,10 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	err := e.store.Write(ctx, func(tx *store.Tx) error {
 		added = added[:0]
 		for _, u := range updates {
-			row := storedUpdate(u)
+			row := store.Update{Update: u, State: store.InboxNew}
+			if u.Fault != "" {
+				row.State, row.Note = store.InboxDead, u.Fault
+			}
 			id, isNew, err := tx.Inbox().AddUpdate(row)
 			if err != nil {
 				return err
@@ -120,7 +123,7 @@ func (e *Engine) resume(turns []store.Turn, g gate) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, t := range turns {
-		if t.Address.Channel == g.channel && isGroup(t) == g.group && t.Origin == string(tools.OriginPerson) {
+		if t.Address.Chat.Channel == g.channel && isGroup(t) == g.group && t.Origin == string(tools.OriginPerson) {
 			l := e.lane(t.Address)
 			l.resumes = append(l.resumes, t)
 			e.startLane(l)
@@ -129,7 +132,7 @@ func (e *Engine) resume(turns []store.Turn, g gate) {
 }
 
 // isGroup reports whether a turn answers a group: the ids of groups are negative.
-func isGroup(t store.Turn) bool { return t.Address.Chat < 0 }
+func isGroup(t store.Turn) bool { return t.Address.Chat.ID < 0 }
 
 // dispatch gives an update to whom it concerns. It never fails: an update that
 // cannot be handled ends as a dead row.
@@ -137,12 +140,12 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	ctx = context.WithoutCancel(ctx)
 	defer func() {
 		if p := recover(); p != nil {
-			e.log.Error("update handling panicked", "update", row.Update, "panic", p, "stack", string(debug.Stack()))
+			e.log.Error("update handling panicked", "update", row.Update.ID, "panic", p, "stack", string(debug.Stack()))
 			e.endUpdates(ctx, store.InboxDead, fmt.Sprint("panic: ", p), row.ID)
 			e.reply(ctx, row, e.say(locale.Unreadable), nil)
 		}
 	}()
-	u := receivedUpdate(row)
+	u := row.Update
 	m, decodeErr := e.gateway.Decode(u)
 	u.MovedTo = m.MovedTo
 	if err := e.gateway.Allowed(u); err != nil {
@@ -151,7 +154,7 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 		return
 	}
 	if decodeErr != nil {
-		e.log.Error("update not understood", "update", row.Update, "err", decodeErr)
+		e.log.Error("update not understood", "update", row.Update.ID, "err", decodeErr)
 		e.endUpdates(ctx, store.InboxDead, decodeErr.Error(), row.ID)
 		return
 	}
@@ -221,7 +224,7 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 
 // endUpdates ends rows of the inbox that need no turn.
 func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string, ids ...store.InboxID) {
-	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error { return tx.Inbox().EndUpdates(s, note, ids...) }, func(err error) {
+	e.eventually(ctx, gateway.Address{}, func(tx *store.Tx) error { return tx.Inbox().EndUpdates(s, note, ids...) }, func(err error) {
 		if err != nil {
 			e.log.Error("inbox row not ended", "rows", len(ids), "err", err)
 		}
@@ -231,7 +234,7 @@ func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string
 // reply ends an update and answers it without a model, in one transaction with
 // the change that was asked for, if any.
 func (e *Engine) reply(ctx context.Context, row store.Update, text string, change func(*store.Tx) error) {
-	to := reachable(row.Address)
+	to := row.Address
 	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), row.Message)
 	e.eventually(ctx, row.Address, func(tx *store.Tx) error {
 		if change != nil {
@@ -239,7 +242,7 @@ func (e *Engine) reply(ctx context.Context, row store.Update, text string, chang
 				return err
 			}
 		}
-		if err := tx.Chats().ReviveChat(row.Address.Channel, row.Address.Chat, row.ReceivedAt); err != nil {
+		if err := tx.Chats().ReviveChat(row.Address.Chat.Channel, row.Address.Chat.ID, row.ReceivedAt); err != nil {
 			return err
 		}
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", row.ID); err != nil {

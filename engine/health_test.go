@@ -51,11 +51,11 @@ func TestFaults(t *testing.T) {
 
 func TestChatIsToldSparinglyThatNothingCanBeStored(t *testing.T) {
 	var u unstored
-	a, b := store.Address{Channel: "telegram", Chat: 1}, store.Address{Channel: "telegram", Chat: 2}
+	a, b := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1}}, gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 2}}
 	began := time.Now()
 	steps := []struct {
 		what   string
-		a      store.Address
+		a      gateway.Address
 		update int64
 		ago    time.Duration // when the chat was told, as the step finds it
 		since  time.Time

@@ -77,7 +77,7 @@ func (e *Engine) tellHeartbeat(ctx context.Context, faults string, atStart bool)
 		return
 	}
 	for _, to := range e.alertees(store.Job{}, true) {
-		e.post(ctx, stored(to), "heartbeat/"+newID(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
+		e.post(ctx, to, "heartbeat/"+newID(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 	}
 }
 
@@ -292,10 +292,10 @@ func (e *Engine) heartbeatText(ctx context.Context) (string, error) {
 	}
 	for i, j := range all {
 		line := e.listLine(i+1, j)
-		if j.Target.Channel == "" {
+		if j.Target.Chat.Channel == "" {
 			line += "; " + e.say(locale.HeartbeatLogged)
 		} else {
-			line += " → " + reachable(j.Target).Chat.String()
+			line += " → " + j.Target.Chat.String()
 		}
 		lines = append(lines, line)
 	}

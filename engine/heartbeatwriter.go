@@ -27,7 +27,7 @@ const authorKept = time.Hour
 // author is who wrote a task of the heartbeat: a chat and a person in it. The
 // zero value is a person at the machine, who may do what the owner may.
 type author struct {
-	home   store.Address
+	home   gateway.Address
 	person int64
 }
 
@@ -52,7 +52,7 @@ func (e *Engine) heartbeatAuthor(ctx context.Context) (by author, err error) {
 			if err != nil {
 				return err
 			}
-			if by.home.Channel == "" || e.isOwner(by) && !e.isOwner(one) {
+			if by.home.Chat.Channel == "" || e.isOwner(by) && !e.isOwner(one) {
 				by = one
 			}
 		}
@@ -85,7 +85,7 @@ func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
 	if err != nil {
 		return author{}, err
 	}
-	by := author{home: stored(gateway.Address{Chat: chat})}
+	by := author{home: gateway.Address{Chat: chat}}
 	updates, err := tx.Inbox().TurnUpdates(c.Turn)
 	if err != nil {
 		return author{}, err
@@ -103,7 +103,7 @@ func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
 
 // isOwner reports whether an owner, or a person at the machine, wrote a task.
 func (e *Engine) isOwner(a author) bool {
-	return a.home.Channel == "" || isLocal(a.home) || e.settings().Owns(a.home.Channel, a.person)
+	return a.home.Chat.Channel == "" || isLocal(a.home) || e.settings().Owns(a.home.Chat.Channel, a.person)
 }
 
 // attribute says for each wanted task who wrote it, given the one who wrote the

@@ -57,14 +57,14 @@ func (a approver) Refuse(ctx context.Context, c tools.Call, from, what string) {
 
 // opener is the owner who is asked to open a page: the person of the turn in
 // their own chat, else the first that can be written to; 0 for none.
-func (t *turn) opener() (at store.Address, owner int64) {
+func (t *turn) opener() (at gateway.Address, owner int64) {
 	if t.owned && !isGroup(t.row) {
 		return t.address(), t.user
 	}
 	for _, at := range t.ownerChats() {
-		return at, at.Chat
+		return at, at.Chat.ID
 	}
-	return store.Address{}, 0
+	return gateway.Address{}, 0
 }
 
 // inquiries are the questions of programs that wait for an answer in this
@@ -108,7 +108,7 @@ func (all *inquiries) find(token string) *inquiry {
 
 // of returns the newest question that a text of a person at an address answers,
 // with the answer, nil for none.
-func (all *inquiries) of(at store.Address, person int64, text string, words answerWords) (*inquiry, answer) {
+func (all *inquiries) of(at gateway.Address, person int64, text string, words answerWords) (*inquiry, answer) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, i := range slices.Backward(all.open) {

@@ -218,11 +218,11 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 // barred says why a job may not run, "" when it may: the chat that it belongs to
 // or that it reports to is not listed any more.
 func (e *Engine) barred(j store.Job) string {
-	for _, a := range []store.Address{j.Target, j.Home} {
-		if a.Channel == "" {
+	for _, a := range []gateway.Address{j.Target, j.Home} {
+		if a.Chat.Channel == "" {
 			continue
 		}
-		if err := e.gateway.Reachable(reachable(a).Chat); err != nil {
+		if err := e.gateway.Reachable(a.Chat); err != nil {
 			return err.Error()
 		}
 	}
@@ -255,7 +255,7 @@ func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn,
 		Address: workplace(j), Origin: string(originOf(j)), State: store.TurnRunning, Placeholder: placeholderNone, Model: j.Model, StartedAt: time.Now(),
 	}
 	var b begun
-	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) (err error) {
+	err := e.persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
 		b, err = storeBegin(tx, r, fresh)
 		return err
 	})
@@ -298,7 +298,7 @@ func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (b begun, err error
 			return b, err
 		}
 	}
-	session, err := tx.Sessions().Session(store.Address{Channel: jobChannel, Chat: int64(r.Job)})
+	session, err := tx.Sessions().Session(gateway.Address{Chat: gateway.ChatID{Channel: jobChannel, ID: int64(r.Job)}})
 	if err != nil {
 		return b, err
 	}
@@ -335,14 +335,14 @@ func goneNote(j store.Job) string {
 
 // workplace is the chat that a run works for: the one that it reports to, or
 // that it belongs to. A job of the command line has none.
-func workplace(j store.Job) store.Address {
+func workplace(j store.Job) gateway.Address {
 	switch {
-	case j.Target.Channel != "":
+	case j.Target.Chat.Channel != "":
 		return j.Target
-	case j.Home.Channel != "":
+	case j.Home.Chat.Channel != "":
 		return j.Home
 	}
-	return store.Address{Channel: jobChannel, Chat: int64(j.ID)}
+	return gateway.Address{Chat: gateway.ChatID{Channel: jobChannel, ID: int64(j.ID)}}
 }
 
 func originOf(j store.Job) tools.Origin {
@@ -366,10 +366,10 @@ func (e *Engine) ownsJob(j store.Job) bool {
 	if j.Kind == store.JobHeartbeat {
 		return false
 	}
-	if j.Home.Channel == "" {
+	if j.Home.Chat.Channel == "" {
 		return j.Origin == "command" || j.Origin == originOthers || j.Origin == originOutside
 	}
-	return e.owns(gateway.Message{Address: reachable(j.Home), Sender: gateway.Sender{ID: j.Creator}})
+	return e.owns(gateway.Message{Address: j.Home, Sender: gateway.Sender{ID: j.Creator}})
 }
 
 // directJob is the call of an owner's job whose message is "/tool NAME JSON": it
@@ -392,10 +392,10 @@ func (t *turn) within() *tools.Scope {
 	p := t.settings.Policy
 	j := t.job.job
 	home := ""
-	if j.Home.Channel != "" {
-		home = reachable(j.Home).Chat.String()
+	if j.Home.Chat.Channel != "" {
+		home = j.Home.Chat.String()
 	}
-	target := reachable(workplace(j)).Chat.String()
+	target := workplace(j).Chat.String()
 	closed := tools.Policy{Autonomy: tools.Full, Scheduled: tools.Limits{Deny: closedToRuns(p.Scheduled, originOf(j))}}
 	if contains(closed.Scheduled.Deny, "schedule_add") {
 		closed.Rules = []tools.Rule{noHeartbeat}
@@ -455,8 +455,8 @@ func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 			store.Message{Body: llm.Text(llm.RoleAssistant, orText(before[i].Result, before[i].Note, "(nothing to report)"))})
 	}
 	delivery := "What you answer is only written to the log."
-	if j.Target.Channel != "" {
-		delivery = "What you answer is delivered to the chat " + reachable(j.Target).Chat.String() + "."
+	if j.Target.Chat.Channel != "" {
+		delivery = "What you answer is delivered to the chat " + j.Target.Chat.String() + "."
 	}
 	note := strings.NewReplacer("{kind}", kindName(j), "{name}", j.Name, "{due}", r.ScheduledAt.In(t.settings.Zone()).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runNote))
 	task := t.withNow(llm.Text(llm.RoleUser, j.Message))

@@ -121,7 +121,7 @@ func (t *turn) failed(failure error) runEnd {
 // with send_message.
 func (t *turn) sentItself(text string) bool {
 	j := t.job.job
-	if text == "" || j.Target.Channel == "" {
+	if text == "" || j.Target.Chat.Channel == "" {
 		return false
 	}
 	for _, m := range t.said {
@@ -130,7 +130,7 @@ func (t *turn) sentItself(text string) bool {
 			if c.Name != "send_message" || json.Unmarshal([]byte(c.Arguments), &sent) != nil || sent.Text != text {
 				continue
 			}
-			if to := reachable(j.Target).Chat; sent.ChatID == to.String() || sent.ChatID == strconv.FormatInt(to.ID, 10) {
+			if to := j.Target.Chat; sent.ChatID == to.String() || sent.ChatID == strconv.FormatInt(to.ID, 10) {
 				return true
 			}
 		}
@@ -159,11 +159,11 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+asName(j.Name), runKey(r.ID)+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
-	if j.Target.Channel != "" && end.report != "" && len(outs) > len(end.after) {
-		r.Delivered = reachable(j.Target).Chat.String()
+	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
+		r.Delivered = j.Target.Chat.String()
 	}
 	ended := r
-	err := e.persist(ctx, store.Address{}, func(tx *store.Tx) (err error) {
+	err := e.persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
 		if ended, err = e.storeRunEnd(tx, j, r, end, left, turns); err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd,
 			return r, err
 		}
 	}
-	if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Channel != jobChannel {
+	if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Chat.Channel != jobChannel {
 		return r, e.noteDelivery(tx, j, r, told, end.alert)
 	}
 	return r, nil
@@ -276,8 +276,8 @@ func noteEnd(tx *store.Tx, id store.JobID, end runEnd) error {
 // target, an alert for its chat or the owners.
 func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 	outs := end.after
-	if j.Target.Channel != "" && end.report != "" {
-		to := reachable(j.Target)
+	if j.Target.Chat.Channel != "" && end.report != "" {
+		to := j.Target
 		outs = append(outs, outsFor(to, e.gateway.Render(to.Chat.Channel, end.report), runKey(r.ID), 0)...)
 	}
 	if end.pause != "" {
@@ -296,15 +296,15 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 // to, or that it belongs to, and the owners when that is out of reach.
 func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
 	place := workplace(j)
-	if !owners && place.Channel != jobChannel && e.gateway.Reachable(reachable(place).Chat) == nil {
-		return []gateway.Address{reachable(place)}
+	if !owners && place.Chat.Channel != jobChannel && e.gateway.Reachable(place.Chat) == nil {
+		return []gateway.Address{place}
 	}
 	var all []gateway.Address
-	if owners && j.Home.Channel != "" && !sameChat(j.Home, j.Target) && e.gateway.Reachable(reachable(j.Home).Chat) == nil {
-		all = append(all, reachable(j.Home))
+	if owners && j.Home.Chat.Channel != "" && !sameChat(j.Home, j.Target) && e.gateway.Reachable(j.Home.Chat) == nil {
+		all = append(all, j.Home)
 	}
 	for _, h := range e.gateway.Health() {
-		for _, owner := range e.ownersBeside(gateway.ChatID{Channel: h.Channel, ID: place.Chat}) {
+		for _, owner := range e.ownersBeside(gateway.ChatID{Channel: h.Channel, ID: place.Chat.ID}) {
 			if len(all) == 0 || all[0].Chat != owner.Chat {
 				all = append(all, owner)
 			}
@@ -316,7 +316,7 @@ func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
 // noteDelivery puts a note of what a run delivers into the history of the chat
 // that gets it, so that the model knows what people there answer to. It is marked
 // as what it is: nobody said it.
-func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, to store.Address, text string) error {
+func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, to gateway.Address, text string) error {
 	home, err := tx.Chats().Home(to)
 	if err != nil {
 		return err

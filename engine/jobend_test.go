@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
+	"klawbot/gateway"
 )
 
 // TestRunIsStoredOnceByManyTries begins and ends a run on a disk that takes the
@@ -38,7 +39,7 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 			}
 			// Somebody else takes the number of the turn that was not stored.
 			write(func(tx *store.Tx) error {
-				a := store.Address{Channel: "telegram", Chat: 7}
+				a := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 7}}
 				s, err := tx.Sessions().Session(a)
 				if err == nil {
 					_, err = tx.Turns().AddTurn(store.Turn{Session: s.ID, Address: a, Origin: "person"})
@@ -83,7 +84,7 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 	type ledger struct {
 		attempts, in, out int
 		cost              int64
-		at                store.Address
+		at                gateway.Address
 	}
 	want := ledger{1, 100, 10, 5, workplace(j)}
 	if diff := cmp.Diff(want, ledger{got.Attempts, got.InputTokens, got.OutputTokens, got.Cost, kept.Address}, cmp.AllowUnexported(ledger{})); diff != "" {

@@ -46,7 +46,7 @@ const (
 // exists while something waits or runs in it. All fields are guarded by
 // Engine.mu.
 type lane struct {
-	address store.Address
+	address gateway.Address
 	items   []item
 	// resumes are turns that the last end of the process interrupted.
 	resumes []store.Turn
@@ -61,7 +61,7 @@ type lane struct {
 }
 
 // lane returns the lane of an address and makes it if need be. e.mu is held.
-func (e *Engine) lane(a store.Address) *lane {
+func (e *Engine) lane(a gateway.Address) *lane {
 	l := e.lanes[a]
 	if l == nil {
 		l = &lane{address: a, grown: make(chan struct{}, 1)}
@@ -265,7 +265,7 @@ func (e *Engine) dropStopped(ctx context.Context, items []item) {
 // ends those that may not come in any more.
 func (e *Engine) admit(ctx context.Context, items []item) []item {
 	return slices.DeleteFunc(items, func(it item) bool {
-		err := e.gateway.Allowed(receivedUpdate(it.row))
+		err := e.gateway.Allowed(it.row.Update)
 		if err != nil {
 			e.log.Info("message dropped", "chat", it.msg.Address.String(), "reason", err.Error())
 			e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "not allowed any more", it.row.ID)

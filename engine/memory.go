@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
+	"klawbot/gateway"
 	"klawbot/tools/guide"
 	"klawbot/tools/recall"
 	"klawbot/tools/screen"
@@ -187,7 +188,7 @@ func (r *remembering) catchUp(ctx context.Context, db *store.Store) {
 
 // findable reports whether the messages of a session are for history_search: those
 // of jobs are no chats.
-func findable(a store.Address) bool { return a.Channel != jobChannel }
+func findable(a gateway.Address) bool { return a.Chat.Channel != jobChannel }
 
 // embed gives what is new its vectors.
 func (r *remembering) embed(ctx context.Context, db *store.Store) {

@@ -38,7 +38,7 @@ func (m *meters) delivery(o store.Out) {
 	if o.State == store.OutboxNew {
 		outcome = "retry"
 	}
-	m.set.GetOrCreateCounter(fmt.Sprintf(`klawbot_deliveries_total{channel=%q,outcome=%q}`, o.Address.Channel, outcome)).Inc()
+	m.set.GetOrCreateCounter(fmt.Sprintf(`klawbot_deliveries_total{channel=%q,outcome=%q}`, o.Address.Chat.Channel, outcome)).Inc()
 }
 
 // updates counts updates that were stored.

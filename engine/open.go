@@ -114,7 +114,7 @@ func (d *Data) Sessions(ctx context.Context) ([]Session, error) {
 	})
 	list := make([]Session, len(rows))
 	for i, r := range rows {
-		list[i] = Session{reachable(r.Address).String(), r.Model, r.Messages, r.StartedAt, r.LastAt}
+		list[i] = Session{r.Address.String(), r.Model, r.Messages, r.StartedAt, r.LastAt}
 	}
 	return list, err
 }

@@ -20,7 +20,7 @@ import (
 func (t *turn) cause(rows []store.Update) {
 	t.user, t.owned = 0, len(rows) > 0
 	for _, r := range rows {
-		owns := t.e.owns(gateway.Message{Address: reachable(r.Address), Sender: gateway.Sender{ID: r.From}})
+		owns := t.e.owns(gateway.Message{Address: r.Address, Sender: gateway.Sender{ID: r.From}})
 		if owns && !t.owned {
 			continue
 		}
@@ -41,18 +41,18 @@ func rowsOfItems(items []item) []store.Update {
 // an owner's own, or that of a group in which an owner asks.
 func (t *turn) ownerHere() bool {
 	at := t.row.Address
-	return isLocal(at) || slices.Contains(t.e.settings().Owners[at.Channel], at.Chat) || t.owned && isGroup(t.row)
+	return isLocal(at) || slices.Contains(t.e.settings().Owners[at.Chat.Channel], at.Chat.ID) || t.owned && isGroup(t.row)
 }
 
 // ownerChats are the private chats of owners that the bot may write to, those of
 // the turn's channel first.
-func (t *turn) ownerChats() []store.Address {
-	var all []store.Address
+func (t *turn) ownerChats() []gateway.Address {
+	var all []gateway.Address
 	owners := t.e.settings().Owners
-	for _, channel := range slices.Compact([]string{t.row.Address.Channel, "telegram"}) {
+	for _, channel := range slices.Compact([]string{t.row.Address.Chat.Channel, "telegram"}) {
 		for _, id := range owners[channel] {
-			at := store.Address{Channel: channel, Chat: id}
-			if t.e.gateway.Reachable(reachable(at).Chat) == nil {
+			at := gateway.Address{Chat: gateway.ChatID{Channel: channel, ID: id}}
+			if t.e.gateway.Reachable(at.Chat) == nil {
 				all = append(all, at)
 			}
 		}
@@ -67,13 +67,13 @@ func (t *turn) approveByOwner(ctx context.Context, asked store.Approval, q tools
 	if refusal, err := t.tooMany(ctx, asked); refusal != "" || err != nil {
 		return tools.Answer{Reason: refusal}, err
 	}
-	var tried []store.Address
+	var tried []gateway.Address
 	for {
 		at, err := t.ownerToAsk(ctx, asked, tried)
 		if err != nil {
 			return tools.Answer{}, err
 		}
-		if at == (store.Address{}) {
+		if at == (gateway.Address{}) {
 			return tools.Answer{Reason: noOwner}, t.e.tellNoOwner(ctx, asked, len(tried))
 		}
 		asked.Address = at
@@ -118,7 +118,7 @@ func (t *turn) tooMany(ctx context.Context, asked store.Approval) (refusal strin
 
 // ownerToAsk is the chat in which the call was asked about already, or the next
 // one of an owner; the zero Address when there is none.
-func (t *turn) ownerToAsk(ctx context.Context, asked store.Approval, tried []store.Address) (at store.Address, err error) {
+func (t *turn) ownerToAsk(ctx context.Context, asked store.Approval, tried []gateway.Address) (at gateway.Address, err error) {
 	err = t.e.store.Read(ctx, func(tx *store.Tx) error {
 		known, err := tx.Approvals().ApprovalOf(asked.Turn, asked.Call)
 		if err == nil {
@@ -128,7 +128,7 @@ func (t *turn) ownerToAsk(ctx context.Context, asked store.Approval, tried []sto
 			return err
 		}
 		for _, owner := range t.ownerChats() {
-			gone, err := tx.Chats().ChatGone(owner.Channel, owner.Chat)
+			gone, err := tx.Chats().ChatGone(owner.Chat.Channel, owner.Chat.ID)
 			if err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 		}
 	}
 	if name == "" {
-		_ = t.e.store.Read(ctx, func(tx *store.Tx) error { name = personName(tx, home.Channel, t.user); return nil }) // an id will do
+		_ = t.e.store.Read(ctx, func(tx *store.Tx) error { name = personName(tx, home.Chat.Channel, t.user); return nil }) // an id will do
 	}
 	lines := []string{t.e.requester(home, t.user, name)}
 	if t.job != nil {
@@ -175,7 +175,7 @@ func personName(tx *store.Tx, channel string, user int64) string {
 }
 
 // requester says who wants a call, and in which chat.
-func (e *Engine) requester(home store.Address, user int64, name string) string {
+func (e *Engine) requester(home gateway.Address, user int64, name string) string {
 	who := fmt.Sprint(user)
 	if name != "" {
 		who = inTicks(asName(name)) + " (" + who + ")"
@@ -183,10 +183,10 @@ func (e *Engine) requester(home store.Address, user int64, name string) string {
 	switch {
 	case user == 0:
 		return e.say(locale.AskedByNobody)
-	case home.Chat == user || isLocal(home):
+	case home.Chat.ID == user || isLocal(home):
 		return e.say(locale.AskedPrivately, who)
 	}
-	return e.say(locale.AskedIn, who, reachable(home))
+	return e.say(locale.AskedIn, who, home)
 }
 
 // ownerKey is the key of the message that tells a chat that an owner was asked.
@@ -199,7 +199,7 @@ func ownerKey(a store.Approval) string {
 // schedule says which one, because nobody there has just asked for anything; /stop
 // does not reach it.
 func (t *turn) notice(a store.Approval) []store.Out {
-	to, text := reachable(a.Home), t.e.say(locale.OwnerAsked, a.Tool)
+	to, text := a.Home, t.e.say(locale.OwnerAsked, a.Tool)
 	if t.job != nil && t.job.job.Kind != store.JobSpawn {
 		text = t.e.redact.Text(t.e.say(locale.OwnerAskedByRun, inTicks(asName(t.job.job.Name)), a.Tool))
 	}
@@ -231,8 +231,8 @@ func (e *Engine) tellNoOwner(ctx context.Context, a store.Approval, tried int) e
 
 // unreach ends the requests that an owner's chat does not get, so that the next
 // owner is asked; the function wakes those who wait.
-func (e *Engine) unreach(tx *store.Tx, chat store.Address) (wake func(), err error) {
-	lost, err := tx.Approvals().UnreachApprovals(chat.Channel, chat.Chat)
+func (e *Engine) unreach(tx *store.Tx, chat gateway.Address) (wake func(), err error) {
+	lost, err := tx.Approvals().UnreachApprovals(chat.Chat.Channel, chat.Chat.ID)
 	return func() {
 		for _, a := range lost {
 			e.questions.wake(a.ID)

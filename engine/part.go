@@ -28,7 +28,7 @@ func outsFor(to gateway.Address, parts []gateway.Part, key string, replyTo int64
 			p.ReplyTo = replyTo
 		}
 		p.Last = i == len(parts)-1
-		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: stored(to), Body: encodePart(p), State: store.OutboxNew})
+		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: to, Body: encodePart(p), State: store.OutboxNew})
 	}
 	return outs
 }
@@ -54,8 +54,8 @@ func addOuts(tx *store.Tx, outs []store.Out) error {
 }
 
 // post sends a text of the bot itself, outside any answer.
-func (e *Engine) post(ctx context.Context, a store.Address, key, text string) {
-	to := reachable(a)
+func (e *Engine) post(ctx context.Context, a gateway.Address, key, text string) {
+	to := a
 	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), key, 0)
 	if err := e.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
 		e.log.Error("message not stored", "chat", to.String(), "err", err)

@@ -23,7 +23,7 @@ const (
 // persist is Write on a disk that takes nothing for a while: it tries until
 // the change is stored, ctx ends or turns are parked. The chat is told why it
 // waits, unless the address is zero. fn may run several times.
-func (e *Engine) persist(ctx context.Context, a store.Address, fn func(*store.Tx) error) error {
+func (e *Engine) persist(ctx context.Context, a gateway.Address, fn func(*store.Tx) error) error {
 	for wait := time.Second; ; wait = min(2*wait, persistMax) {
 		err := e.store.Write(ctx, fn)
 		if !store.Unwritable(err) {
@@ -45,7 +45,7 @@ func (e *Engine) persist(ctx context.Context, a store.Address, fn func(*store.Tx
 
 // eventually is persist for those who must not wait: done is called when the
 // change is stored, at once as a rule, or given up.
-func (e *Engine) eventually(ctx context.Context, a store.Address, fn func(*store.Tx) error, done func(error)) {
+func (e *Engine) eventually(ctx context.Context, a gateway.Address, fn func(*store.Tx) error, done func(error)) {
 	err := e.store.Write(ctx, fn)
 	if !store.Unwritable(err) || !e.goOn(func() { done(e.persist(context.WithoutCancel(ctx), a, fn)) }) {
 		done(err)
@@ -77,7 +77,7 @@ func (e *Engine) parked() <-chan struct{} {
 // unstored remembers which chats know that nothing can be stored.
 type unstored struct {
 	mu   sync.Mutex
-	told map[store.Address]notice // guarded by mu
+	told map[gateway.Address]notice // guarded by mu
 }
 
 // notice is when a chat was told, and the newest update that it was told about.
@@ -89,7 +89,7 @@ type notice struct {
 // due reports whether a chat has to be told, and notes that it is. It is told
 // once in each outage and again for each new message, at most once a minute.
 // update 0 is no new message.
-func (u *unstored) due(a store.Address, update int64, since time.Time) bool {
+func (u *unstored) due(a gateway.Address, update int64, since time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	last, known := u.told[a]
@@ -98,7 +98,7 @@ func (u *unstored) due(a store.Address, update int64, since time.Time) bool {
 		return false
 	}
 	if u.told == nil || len(u.told) >= toldKept {
-		u.told = map[store.Address]notice{}
+		u.told = map[gateway.Address]notice{}
 	}
 	u.told[a] = notice{time.Now(), max(update, last.update)}
 	return true
@@ -107,14 +107,14 @@ func (u *unstored) due(a store.Address, update int64, since time.Time) bool {
 // tellUnstored says in a chat that nothing can be stored. It is the one message
 // that does not come from the outbox, which is what cannot be written; when it
 // is lost, nothing is.
-func (e *Engine) tellUnstored(ctx context.Context, a store.Address, update int64) {
-	if a.Channel == "" || !e.unstored.due(a, update, e.store.Condition().Since) {
+func (e *Engine) tellUnstored(ctx context.Context, a gateway.Address, update int64) {
+	if a.Chat.Channel == "" || !e.unstored.due(a, update, e.store.Condition().Since) {
 		return
 	}
 	e.goOn(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
 		defer cancel()
-		to := reachable(a)
+		to := a
 		for _, part := range e.gateway.Render(to.Chat.Channel, e.say(locale.Unstored)) {
 			if _, err := e.gateway.Send(ctx, to, part); err != nil {
 				e.log.Warn("chat not told that nothing can be stored", "chat", to.String(), "err", err)
@@ -138,12 +138,12 @@ func (e *Engine) logUnstored(ctx context.Context, what string, err error, args .
 // of it from its channel.
 func (e *Engine) refused(ctx context.Context, updates []gateway.Update) {
 	for _, u := range updates {
-		if u.Fault != "" || isLocal(stored(u.Address)) || e.gateway.Allowed(u) != nil {
+		if u.Fault != "" || isLocal(u.Address) || e.gateway.Allowed(u) != nil {
 			continue
 		}
 		m, err := e.gateway.Decode(u)
 		if err == nil && m.Kind == gateway.KindText && m.Addressed {
-			e.tellUnstored(ctx, stored(u.Address), u.ID)
+			e.tellUnstored(ctx, u.Address, u.ID)
 		}
 	}
 }

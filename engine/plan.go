@@ -67,15 +67,15 @@ func callable(args string) bool {
 }
 
 // target is the chat that gets the results. One that is not listed is refused.
-func (s *schedules) target(chat string, c tools.Call) (store.Address, error) {
+func (s *schedules) target(chat string, c tools.Call) (gateway.Address, error) {
 	id, err := gateway.ParseChatID(strings.TrimSpace(chat))
 	if err != nil {
-		return store.Address{}, refuse(tools.Validation, "injectInto: %v", err)
+		return gateway.Address{}, refuse(tools.Validation, "injectInto: %v", err)
 	}
 	if err := s.gateway.Reachable(id); err != nil {
-		return store.Address{}, refuse(tools.PolicyDenied, "%v", err)
+		return gateway.Address{}, refuse(tools.PolicyDenied, "%v", err)
 	}
-	a := store.Address{Channel: id.Channel, Chat: id.ID}
+	a := gateway.Address{Chat: gateway.ChatID{Channel: id.Channel, ID: id.ID}}
 	if id.String() == c.Chat {
 		a.Thread = c.Thread
 	}

@@ -73,7 +73,7 @@ type presence struct {
 
 func newPresence(e *Engine, t *turn) *presence {
 	return &presence{
-		e: e, t: t, to: reachable(t.row.Address), stop: func() {},
+		e: e, t: t, to: t.row.Address, stop: func() {},
 		needed: make(chan struct{}, 1), grown: make(chan struct{}, 1), sign: placeholderText,
 	}
 }
@@ -88,7 +88,7 @@ func (p *presence) startQuietly(name string) {
 // start begins to show the turn. The placeholder comes only when the turn lasts; one
 // that does not stream has to last longer, unless it is about to change something.
 func (p *presence) start(streaming string) {
-	p.to = reachable(p.t.row.Address) // the chat may have moved before the turn began
+	p.to = p.t.row.Address // the chat may have moved before the turn began
 	p.state, p.id, p.began = p.t.row.Placeholder, p.t.row.PlaceholderID, time.Now()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(p.e.parking))
 	p.stop = cancel

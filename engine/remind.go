@@ -104,7 +104,7 @@ func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
 	at, what, err := jobs.ParseReminder(it.msg.Args, it.msg.Time, zone)
 	switch {
 	case jobs.Recurs(it.msg.Args):
-		return e.say(locale.RemindOnce, reachable(it.row.Address).Chat), nil
+		return e.say(locale.RemindOnce, it.row.Address.Chat), nil
 	case errors.Is(err, jobs.ErrNoTime), err == nil && what == "":
 		return e.say(locale.RemindUsage), nil
 	case err != nil:
@@ -157,7 +157,7 @@ const listShown = 10
 func (e *Engine) obeySchedule(ctx context.Context, it item) {
 	who := e.schedules.whoIn(it.msg.Address, it.msg.Sender.ID)
 	verb, name, _ := strings.Cut(strings.TrimSpace(it.msg.Args), " ")
-	to := reachable(it.row.Address)
+	to := it.row.Address
 	var a scheduleAnswer
 	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
 		if a, err = e.onSchedule(tx, who, verb, strings.TrimSpace(name)); err != nil {
@@ -167,7 +167,7 @@ func (e *Engine) obeySchedule(ctx context.Context, it item) {
 		if len(parts) > 0 {
 			parts[len(parts)-1].Buttons = a.buttons
 		}
-		if err := tx.Chats().ReviveChat(it.row.Address.Channel, it.row.Address.Chat, it.row.ReceivedAt); err != nil {
+		if err := tx.Chats().ReviveChat(it.row.Address.Chat.Channel, it.row.Address.Chat.ID, it.row.ReceivedAt); err != nil {
 			return err
 		}
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", it.row.ID); err != nil {
@@ -395,7 +395,7 @@ func (e *Engine) refreshList(tx *store.Tx, it item, who planner) error {
 	if len(outs) == 0 {
 		return nil
 	}
-	to := reachable(it.row.Address)
+	to := it.row.Address
 	part := e.gateway.Render(to.Chat.Channel, label(e.settings(), text))[0]
 	part.Buttons = buttons
 	outs[0].Body = encodePart(part)

@@ -65,7 +65,7 @@ func (e *Engine) resolveIn(tx *store.Tx, token string, v verdict) (row store.App
 	}
 	if v.state == store.ApprovalHour {
 		row.Grant, err = tx.Approvals().AddGrant(store.Grant{
-			Channel: row.Home.Channel, Chat: row.Home.Chat, Sender: row.Sender, Tool: row.Tool, Hash: row.Hash, Shown: row.Shown,
+			Channel: row.Home.Chat.Channel, Chat: row.Home.Chat.ID, Sender: row.Sender, Tool: row.Tool, Hash: row.Hash, Shown: row.Shown,
 			AddedBy: v.by, ExpiresAt: time.Now().Add(grantFor),
 		})
 		if err != nil {
@@ -135,7 +135,7 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 	}
 	text := e.outcomeText(a, v) + "\n`" + a.Tool + "`"
 	if a.Away() {
-		text += "\n" + e.redact.Text(e.requester(a.Home, a.Sender, personName(tx, a.Home.Channel, a.Sender)))
+		text += "\n" + e.redact.Text(e.requester(a.Home, a.Sender, personName(tx, a.Home.Chat.Channel, a.Sender)))
 	}
 	if a.Shown != "" {
 		text += "\n" + locale.CodeBlock(a.Shown)
@@ -145,8 +145,8 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 
 // replacement is an edit that gives a message another text and no buttons; for
 // message 0 it is a new message.
-func (e *Engine) replacement(a store.Address, message int64, text, key string) []store.Out {
-	to := reachable(a)
+func (e *Engine) replacement(a gateway.Address, message int64, text, key string) []store.Out {
+	to := a
 	parts := e.gateway.Render(to.Chat.Channel, text)
 	if len(parts) == 0 {
 		return nil

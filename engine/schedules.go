@@ -47,7 +47,7 @@ var _ job.Schedules = (*schedules)(nil)
 
 // planner is who asks for a schedule.
 type planner struct {
-	home store.Address
+	home gateway.Address
 	user int64
 	// all says that the planner may see and change what belongs to others: an
 	// owner, or whoever sits at the command line, which line says.
@@ -69,7 +69,7 @@ func (s *schedules) who(c tools.Call) (planner, error) {
 // the own chat; in a group others would read what they are.
 func (s *schedules) whoIn(a gateway.Address, user int64) planner {
 	alone := a.Chat.ID == 0 || a.Chat.ID == user && slices.Contains(s.settings().Owners[a.Chat.Channel], user)
-	return planner{home: stored(a), user: user, all: alone}
+	return planner{home: a, user: user, all: alone}
 }
 
 // sees reports whether a job is the planner's business.
@@ -464,11 +464,11 @@ func (s *schedules) shown(j store.Job, latest store.Run) job.Schedule {
 		Name: j.Name, Kind: string(j.Kind), Cron: j.Cron, At: j.At, TZ: j.Zone, State: string(j.State), Note: j.Note, Message: j.Message,
 		Model: j.Model, Misfire: j.Misfire, Next: comingTimes(j, 3), When: whenInWords(j, language),
 	}
-	if j.Target.Channel != "" {
-		one.InjectInto = reachable(j.Target).Chat.String()
+	if j.Target.Chat.Channel != "" {
+		one.InjectInto = j.Target.Chat.String()
 	}
-	if j.Home.Channel != "" {
-		one.Chat = reachable(j.Home).Chat.String()
+	if j.Home.Chat.Channel != "" {
+		one.Chat = j.Home.Chat.String()
 	}
 	if latest.ID != 0 {
 		one.Prev, one.PrevState = latest.ScheduledAt, string(latest.State)

@@ -8,6 +8,7 @@ import (
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
 )
@@ -44,7 +45,7 @@ var errNobodySignedIn = errors.New("nobody has signed in")
 
 // signIn shows the page of an MCP server and takes back the address that it led
 // to.
-func (e *Engine) signIn(ctx context.Context, at store.Address, owner int64, server string) {
+func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, server string) {
 	visit := func(ctx context.Context, server, page string) (string, error) {
 		r, err := e.inquire(ctx, store.Approval{
 			Call: "signin/" + newID(), Address: at, Sender: owner, Tool: server, ExpiresAt: time.Now().Add(signInTime),

@@ -33,7 +33,7 @@ func skillDirs(c Config) map[workspace.Source]string {
 func (e *Engine) modelIn(ctx context.Context, chat string) (string, settings.Model) {
 	var chosen string
 	if id, err := gateway.ParseChatID(chat); err == nil {
-		if s, err := e.session(ctx, stored(gateway.Address{Chat: id})); err == nil {
+		if s, err := e.session(ctx, gateway.Address{Chat: id}); err == nil {
 			chosen = s.Model
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -81,7 +82,7 @@ func (s *schedules) Spawned(ctx context.Context, c tools.Call) ([]job.Subagent, 
 	}
 	home := who.home
 	if who.all {
-		home = store.Address{}
+		home = gateway.Address{}
 	}
 	var list []job.Subagent
 	err = s.read(ctx, func(tx *store.Tx) error {
@@ -177,8 +178,8 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 	case s.Run.State == store.RunRunning && s.Job.State == store.JobRemoved:
 		one.State = "stopping"
 	}
-	if s.Job.Target.Channel != "" {
-		one.InjectInto = reachable(s.Job.Target).Chat.String()
+	if s.Job.Target.Chat.Channel != "" {
+		one.InjectInto = s.Job.Target.Chat.String()
 	}
 	if tx != nil && s.Run.Delivered != "" {
 		if o, err := tx.Outbox().OutNamed(runKey(s.Run.ID) + "/0"); err == nil {
@@ -190,7 +191,7 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 
 // stopSubagents cancels the subagents that turns of a chat have started, those
 // that wait and those at work, and returns how many.
-func (e *Engine) stopSubagents(ctx context.Context, a store.Address) int {
+func (e *Engine) stopSubagents(ctx context.Context, a gateway.Address) int {
 	var stopped atomic.Int64 // on a full disk mark runs again beside the return
 	mark := func(tx *store.Tx) error {
 		open, err := tx.Jobs().OpenSpawns()
@@ -204,9 +205,9 @@ func (e *Engine) stopSubagents(ctx context.Context, a store.Address) int {
 		stopped.Store(n)
 		return err
 	}
-	e.eventually(ctx, store.Address{}, mark, func(err error) {
+	e.eventually(ctx, gateway.Address{}, mark, func(err error) {
 		if err != nil {
-			e.log.Error("subagents not stopped", "chat", reachable(a).String(), "err", err)
+			e.log.Error("subagents not stopped", "chat", a.String(), "err", err)
 			return
 		}
 		e.jobs.Changed()

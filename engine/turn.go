@@ -112,14 +112,14 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 			return err
 		}
 		if last.row.From != 0 {
-			if err := tx.Chats().SeeChat(t.row.Address.Channel, t.row.Address.Chat, last.msg.Sender.Name, last.row.ReceivedAt); err != nil {
+			if err := tx.Chats().SeeChat(t.row.Address.Chat.Channel, t.row.Address.Chat.ID, last.msg.Sender.Name, last.row.ReceivedAt); err != nil {
 				return err
 			}
 		}
 		return tx.Inbox().StartUpdates(t.row.ID, t.ids...)
 	})
 	if err != nil {
-		e.logUnstored(ctx, "turn not started", err, "chat", reachable(t.row.Address).String())
+		e.logUnstored(ctx, "turn not started", err, "chat", t.row.Address.String())
 		if !errors.Is(err, store.ErrNotFound) {
 			if store.Unwritable(err) {
 				e.tellUnstored(ctx, t.row.Address, 0)
@@ -153,10 +153,10 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	}
 	var items []item
 	for _, u := range updates {
-		if e.gateway.Allowed(receivedUpdate(u)) != nil {
+		if e.gateway.Allowed(u.Update) != nil {
 			continue
 		}
-		if m, err := e.gateway.Decode(receivedUpdate(u)); err == nil {
+		if m, err := e.gateway.Decode(u.Update); err == nil {
 			items = append(items, item{u, m})
 		}
 	}
@@ -170,7 +170,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		t.ids = append(t.ids, u.ID)
 	}
 	t.answers, t.calls = answers, calls
-	e.log.Info("turn resumed", "turn", row.ID, "chat", reachable(row.Address).String(), "answers", len(answers))
+	e.log.Info("turn resumed", "turn", row.ID, "chat", row.Address.String(), "answers", len(answers))
 	if len(items) == 0 {
 		t.end(ctx, turnEnd{state: store.TurnStopped, note: "nobody may be answered any more"})
 		return
@@ -179,7 +179,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
-	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), log: e.log.With("chat", reachable(row.Address).String())}
+	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), log: e.log.With("chat", row.Address.String())}
 	for _, it := range items {
 		t.ids = append(t.ids, it.row.ID)
 	}
@@ -187,7 +187,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	t.cause(rowsOfItems(items))
 	if len(items) > 0 {
 		last := items[len(items)-1]
-		t.from = receivedUpdate(last.row)
+		t.from = last.row.Update
 		t.directed, t.command = e.direct(ctx, last), last.msg.Command
 	}
 	t.show = newPresence(e, t)
@@ -198,7 +198,7 @@ func (t *turn) streaming() string {
 	if t.directed != nil || t.settings.Models.Default == "" || t.job != nil {
 		return settings.StreamOff
 	}
-	return t.settings.Streaming[t.row.Address.Channel]
+	return t.settings.Streaming[t.row.Address.Chat.Channel]
 }
 
 // run does the turn and ends it visibly, whatever happens; only a turn that is
@@ -211,7 +211,7 @@ func (t *turn) run(ctx context.Context) {
 	switch {
 	case t.job == nil:
 		t.show.start(t.streaming())
-	case t.job.job.Kind == store.JobSpawn && t.job.job.Target.Channel != "":
+	case t.job.job.Kind == store.JobSpawn && t.job.job.Target.Chat.Channel != "":
 		t.show.startQuietly(t.job.job.Name)
 	}
 	text, err := t.safely(ctx)
@@ -487,7 +487,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 
 // leaving are the parts of what the person gets at the end of the turn.
 func (t *turn) leaving(end turnEnd) []store.Out {
-	to := reachable(t.row.Address)
+	to := t.row.Address
 	parts := t.e.gateway.Render(to.Chat.Channel, end.text)
 	if len(parts) == 0 && end.state != store.TurnStopped {
 		// What is not blank for us may show nothing there.
@@ -515,7 +515,7 @@ func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]s
 	}
 	all := slices.Clone(outs)
 	if apart || len(all) == 0 {
-		gone := deletion(reachable(t.row.Address), t.row.ID)
+		gone := deletion(t.row.Address, t.row.ID)
 		gone.Turn = t.row.ID
 		all = slices.Insert(all, 0, gone)
 	}
@@ -550,5 +550,5 @@ func withoutCalls(m llm.Message) llm.Message {
 
 // deletion is the row that takes a placeholder away.
 func deletion(to gateway.Address, id store.TurnID) store.Out {
-	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: stored(to), Body: deleteBody, State: store.OutboxNew}
+	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: to, Body: deleteBody, State: store.OutboxNew}
 }

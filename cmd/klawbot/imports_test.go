@@ -53,7 +53,7 @@ var allowed = map[string]rule{
 	"engine/internal/llm/openai":         {1000, []string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm"}, "one wire"},
 	"engine/internal/llm/wire":           {1900, []string{"engine/internal/llm"}, "what the wires share"},
-	"engine/internal/store":              {7200, []string{"engine/internal/llm", "internal/redact"}, "everything kept"},
+	"engine/internal/store":              {7200, []string{"engine/internal/llm", "gateway", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2300, nil, "text to vector"},
 	"engine/internal/memory":             {3400, []string{"engine/internal/store", "engine/internal/llm"}, "remember and recall"},
 	"engine/internal/workspace":          {950, []string{"tools/screen"}, "reads a folder; what enters prompts is screened"},

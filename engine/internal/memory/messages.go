@@ -22,7 +22,7 @@ func AddMessages(tx *store.Tx, said []store.Said, size ChunkSize) error {
 	for _, m := range said {
 		for _, piece := range Split(saidText(m.Message), size.Size, size.Overlap) {
 			chunks[m.Session] = append(chunks[m.Session], store.Chunk{
-				Kind: store.KindMessage, Owner: int64(m.ID), Channel: m.Address.Channel, Chat: m.Address.Chat,
+				Kind: store.KindMessage, Owner: int64(m.ID), Channel: m.Address.Chat.Channel, Chat: m.Address.Chat.ID,
 				Source: SessionSource(m.Session), Content: piece, CreatedAt: m.At,
 			})
 		}

@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 func TestOnlyTheBeginningOfAHugeMessageIsFound(t *testing.T) {
@@ -61,7 +62,7 @@ func TestCatchUpGoesOnWhereTheProcessEnded(t *testing.T) {
 	size := memory.ChunkSize{Size: 400, Overlap: 80}
 	s := open()
 	write(t, s, func(tx *store.Tx) error {
-		session, err := tx.Sessions().Session(store.Address{Channel: "telegram", Chat: 1})
+		session, err := tx.Sessions().Session(store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1}})
 		for i := 0; i < said && err == nil; i++ {
 			_, err = tx.Sessions().AddMessage(store.Message{Session: session.ID, Body: llm.Text(llm.RoleUser, fmt.Sprintf("word%d", i)), At: time.Now()})
 		}

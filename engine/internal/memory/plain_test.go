@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 // hashed is an embedder whose vectors are the hash of a text, spread.
@@ -250,7 +251,7 @@ func (h *house) step(tx *store.Tx) error {
 			return nil
 		}
 		h.said++
-		return AddMessages(tx, []store.Said{{Address: store.Address{Channel: m.Channel, Chat: m.Chat}, Message: store.Message{
+		return AddMessages(tx, []store.Said{{Address: store.Address{Chat: gateway.ChatID{Channel: m.Channel, ID: m.Chat}}, Message: store.Message{
 			ID: store.MessageID(h.said), Session: store.SessionID(m.Chat), At: h.now, SenderName: "Anna", Body: llm.Text(llm.RoleUser, m.Content)}}}, size)
 	case 5:
 		name := "memory/" + sources[h.IntN(3)] + ".md"

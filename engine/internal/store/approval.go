@@ -105,10 +105,10 @@ const (
 )
 
 func scanApproval(r row) (a Approval, err error) {
-	err = r.Scan(&a.ID, &a.Token, &a.Turn, &a.Call, &a.Address.Channel, &a.Address.Chat, &a.Address.Thread, &a.Sender,
+	err = r.Scan(&a.ID, &a.Token, &a.Turn, &a.Call, &a.Address.Chat.Channel, &a.Address.Chat.ID, &a.Address.Thread, &a.Sender,
 		&a.Tool, &a.Hash, &a.Shown, &a.State, &a.Grant, &a.AnsweredBy,
 		millis{&a.AskedAt}, millis{&a.ExpiresAt}, millis{&a.AnsweredAt}, &a.Question,
-		&a.Home.Channel, &a.Home.Chat, &a.Home.Thread, &a.Owners, &a.Once)
+		&a.Home.Chat.Channel, &a.Home.Chat.ID, &a.Home.Thread, &a.Owners, &a.Once)
 	return a, err
 }
 
@@ -122,9 +122,9 @@ func (tx ApprovalsTx) AddApproval(a Approval) (ApprovalID, error) {
 	id, err := tx.insert(`INSERT INTO approvals (token, turn, call, channel, chat, thread, sender, tool, hash, shown, state,
 			grant_id, answered_by, asked_at, expires_at, answered_at, question, home_channel, home_chat, home_thread, owners, once)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		a.Token, a.Turn, a.Call, a.Address.Channel, a.Address.Chat, a.Address.Thread, a.Sender, a.Tool, a.Hash, a.Shown,
+		a.Token, a.Turn, a.Call, a.Address.Chat.Channel, a.Address.Chat.ID, a.Address.Thread, a.Sender, a.Tool, a.Hash, a.Shown,
 		a.State, a.Grant, a.AnsweredBy, tx.orNow(a.AskedAt), toMillis(a.ExpiresAt), toMillis(a.AnsweredAt), a.Question,
-		a.Home.Channel, a.Home.Chat, a.Home.Thread, a.Owners, a.Once)
+		a.Home.Chat.Channel, a.Home.Chat.ID, a.Home.Thread, a.Owners, a.Once)
 	if err != nil {
 		return 0, fmt.Errorf("add approval of call %s: %w", a.Call, err)
 	}
@@ -161,7 +161,7 @@ func (tx ApprovalsTx) Approval(token string) (Approval, error) {
 // PendingApproval returns the approval that has waited longest at an address, or
 // ErrNotFound.
 func (tx ApprovalsTx) PendingApproval(at Address) (Approval, error) {
-	a, err := scanApproval(tx.tx.QueryRow(pendingApprovalSQL, at.Channel, at.Chat, at.Thread))
+	a, err := scanApproval(tx.tx.QueryRow(pendingApprovalSQL, at.Chat.Channel, at.Chat.ID, at.Thread))
 	if err != nil {
 		return a, fmt.Errorf("pending approval: %w", notFound(err))
 	}

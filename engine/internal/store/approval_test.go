@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 func question(n int) store.Approval {
@@ -43,7 +44,7 @@ func TestApprovalIsKept(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	want := question(1)
-	want.Home, want.Owners, want.Once = store.Address{Channel: "telegram", Chat: -100, Thread: 3}, true, true
+	want.Home, want.Owners, want.Once = store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}, Thread: 3}, true, true
 	want.ID, want.State = ask(t, s, want), store.ApprovalPending
 	must(t, s.Close())
 	s = open(t, dir)
@@ -70,7 +71,7 @@ func TestOwnersGrantIsByAnOwner(t *testing.T) {
 	asked.Owners = true
 	write(t, s, func(tx *store.Tx) error {
 		_, err := tx.Approvals().AddGrant(store.Grant{
-			Channel: anna.Channel, Chat: anna.Chat, Sender: 123, Tool: "shell", Hash: "hash", AddedBy: 123, ExpiresAt: time.Now().Add(time.Hour),
+			Channel: anna.Chat.Channel, Chat: anna.Chat.ID, Sender: 123, Tool: "shell", Hash: "hash", AddedBy: 123, ExpiresAt: time.Now().Add(time.Hour),
 		})
 		return err
 	})
@@ -92,8 +93,8 @@ func TestOwnersGrantIsByAnOwner(t *testing.T) {
 func TestUnreachedApprovals(t *testing.T) {
 	s := open(t, t.TempDir())
 	own, away, moved := question(1), question(2), question(3)
-	away.Home = store.Address{Channel: "telegram", Chat: -100}
-	moved.Home = store.Address{Channel: "telegram", Chat: -100, Thread: 3}
+	away.Home = store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}}
+	moved.Home = store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}, Thread: 3}
 	for _, a := range []store.Approval{own, away, moved} {
 		ask(t, s, a)
 	}
@@ -101,8 +102,8 @@ func TestUnreachedApprovals(t *testing.T) {
 		if err := tx.Chats().MoveChat("telegram", -100, -1000); err != nil {
 			return err
 		}
-		lost, err := tx.Approvals().UnreachApprovals(anna.Channel, anna.Chat)
-		if len(lost) != 2 || lost[0].Call != away.Call || lost[1].Home != (store.Address{Channel: "telegram", Chat: -1000, Thread: 3}) {
+		lost, err := tx.Approvals().UnreachApprovals(anna.Chat.Channel, anna.Chat.ID)
+		if len(lost) != 2 || lost[0].Call != away.Call || lost[1].Home != (store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -1000}, Thread: 3}) {
 			t.Errorf("lost are %+v", lost)
 		}
 		return err
@@ -167,7 +168,7 @@ func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
 	add := func(until time.Duration) {
 		write(t, s, func(tx *store.Tx) (err error) {
 			id, err = tx.Approvals().AddGrant(store.Grant{
-				Channel: anna.Channel, Chat: anna.Chat, Sender: 123, Tool: "shell", Hash: "hash", Shown: asked.Shown,
+				Channel: anna.Chat.Channel, Chat: anna.Chat.ID, Sender: 123, Tool: "shell", Hash: "hash", Shown: asked.Shown,
 				AddedBy: 123, ExpiresAt: time.Now().Add(until),
 			})
 			return err
@@ -185,7 +186,7 @@ func TestGrantAllowsTheExactCallForAWhile(t *testing.T) {
 		"other arguments": func(a *store.Approval) { a.Hash = "other" },
 		"another tool":    func(a *store.Approval) { a.Tool = "git" },
 		"another person":  func(a *store.Approval) { a.Sender = 5 },
-		"another chat":    func(a *store.Approval) { a.Address.Chat = 5 },
+		"another chat":    func(a *store.Approval) { a.Address.Chat.ID = 5 },
 	} {
 		other := asked
 		change(&other)
@@ -253,10 +254,10 @@ func TestApprovalsWaitAtTheirAddressUntilTheTurnEnds(t *testing.T) {
 func TestApprovalsFollowAChatAndAreForgotten(t *testing.T) {
 	s := open(t, t.TempDir())
 	group := question(1)
-	group.Address = store.Address{Channel: "telegram", Chat: -5}
+	group.Address = store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -5}}
 	ask(t, s, group)
 	write(t, s, func(tx *store.Tx) error { return tx.Chats().MoveChat("telegram", -5, -1005) })
-	if a, err := approvalOf(t, s, 7, "call-1"); err != nil || a.Address.Chat != -1005 {
+	if a, err := approvalOf(t, s, 7, "call-1"); err != nil || a.Address.Chat.ID != -1005 {
 		t.Errorf("moved to %+v, %v", a.Address, err)
 	}
 	write(t, s, func(tx *store.Tx) error {

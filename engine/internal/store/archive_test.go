@@ -14,6 +14,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 func exported(t testing.TB, s *store.Store, format string) string {
@@ -27,7 +28,7 @@ func exported(t testing.TB, s *store.Store, format string) string {
 
 // fill stores two conversations with everything a message can have.
 func fill(t testing.TB, s *store.Store) {
-	topic := store.Address{Channel: "telegram", Chat: -100, Thread: 7}
+	topic := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}, Thread: 7}
 	write(t, s, tell(anna, store.Message{Body: llm.Text(llm.RoleUser, "first"), Sender: 123, SenderName: "Anna", At: day}))
 	write(t, s, tell(anna, store.Message{Body: llm.Text(llm.RoleAssistant, "1 < 2\n\n\"😀\""), Model: "small", InputTokens: 10, OutputTokens: -1, At: day}))
 	write(t, s, func(tx *store.Tx) error {
@@ -165,7 +166,7 @@ func TestImportNamesBadLines(t *testing.T) {
 			t.Errorf("the error does not name %s: %v", want, err)
 		}
 	}
-	if got := history(t, s, store.Address{Channel: "telegram", Chat: 1}); len(got) != 1 {
+	if got := history(t, s, store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1}}); len(got) != 1 {
 		t.Errorf("a call without its body is in the history: %q", got)
 	}
 	if _, err := s.Import(t.Context(), strings.NewReader(strings.Repeat("bad\n", 50))); !strings.Contains(err.Error(), "lines left out: 50 (line 1: ") || !strings.HasSuffix(err.Error(), "; and 40 more)") {

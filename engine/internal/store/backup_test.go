@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 func TestBackupOfAWorkingStore(t *testing.T) {
@@ -174,7 +175,7 @@ func TestRestoredWork(t *testing.T) {
 			})
 			// The messenger may deliver the update again: it is known.
 			write(t, r, func(tx *store.Tx) error {
-				_, added, err := tx.Inbox().AddUpdate(store.Update{Channel: "telegram", Bot: 1, Update: 7, Address: anna})
+				_, added, err := tx.Inbox().AddUpdate(store.Update{Update: gateway.Update{Channel: "telegram", Bot: 1, ID: 7, Address: anna}})
 				if added {
 					t.Error("the update counts as new")
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 // BenchmarkWrite measures single writes; the goroutines of one group share
@@ -45,7 +46,7 @@ func BenchmarkTurn(b *testing.B) {
 }
 
 func turn(b *testing.B, s *store.Store, n int64) error {
-	at := store.Address{Channel: "telegram", Chat: 1 + n%100}
+	at := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1 + n%100}}
 	u := update(n)
 	u.Address = at
 	var in store.InboxID

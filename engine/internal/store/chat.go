@@ -114,7 +114,7 @@ func (tx ChatsTx) Home(a Address) (Address, error) {
 		return a, fmt.Errorf("home of %s: %w", a, err)
 	}
 	if to != 0 {
-		a.Chat = to
+		a.Chat.ID = to
 	}
 	return a, nil
 }
@@ -130,7 +130,7 @@ func (tx ChatsTx) ChatGone(channel string, id int64) (why string, err error) {
 
 // whereabouts tells where a chat moved, 0 for nowhere, and whether it is dead.
 func (tx ChatsTx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
-	err = tx.tx.QueryRow(whereaboutsSQL, a.Channel, a.Chat).Scan(&movedTo, &dead)
+	err = tx.tx.QueryRow(whereaboutsSQL, a.Chat.Channel, a.Chat.ID).Scan(&movedTo, &dead)
 	if errors.Is(notFound(err), ErrNotFound) {
 		return 0, false, nil
 	}

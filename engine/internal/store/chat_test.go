@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 func TestMovedChat(t *testing.T) {
 	s := open(t, t.TempDir())
-	from := store.Address{Channel: "telegram", Chat: -5}
-	to := store.Address{Channel: "telegram", Chat: -1005}
+	from := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -5}}
+	to := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -1005}}
 	out := func(key string, edit int64) store.Out {
 		return store.Out{Key: key, Address: from, Body: []byte(`{"text":"a","reply_to":7}`), Edit: edit}
 	}
@@ -59,7 +60,7 @@ func TestMovedChat(t *testing.T) {
 		must(t, err)
 		updates, err := tx.Inbox().NewUpdates()
 		must(t, err)
-		if home != to || moved.ID != session.ID || turns[0].Address != to || turns[0].Placeholder != "forgotten" || updates[0].Address.Chat != -1005 {
+		if home != to || moved.ID != session.ID || turns[0].Address != to || turns[0].Placeholder != "forgotten" || updates[0].Address.Chat.ID != -1005 {
 			t.Errorf("home %v, session %d, turns %+v, updates %+v", home, moved.ID, turns, updates)
 		}
 		here := store.Scope{Channel: "telegram", Chat: -1005}
@@ -85,7 +86,7 @@ func TestDeadChatGetsNothing(t *testing.T) {
 	waits := func() int { return len(pending(t, s, nil, 10)) }
 	add("before")
 	write(t, s, func(tx *store.Tx) error {
-		_, err := tx.Chats().KillChat(anna.Channel, anna.Chat, "blocked")
+		_, err := tx.Chats().KillChat(anna.Chat.Channel, anna.Chat.ID, "blocked")
 		return err
 	})
 	if add("during"); waits() != 0 {
@@ -93,12 +94,12 @@ func TestDeadChatGetsNothing(t *testing.T) {
 	}
 	// What was written before it died revives nobody.
 	write(t, s, func(tx *store.Tx) error {
-		return tx.Chats().ReviveChat(anna.Channel, anna.Chat, time.Now().Add(-time.Hour))
+		return tx.Chats().ReviveChat(anna.Chat.Channel, anna.Chat.ID, time.Now().Add(-time.Hour))
 	})
 	if add("later"); waits() != 0 {
 		t.Errorf("%d parts wait for a dead chat", waits())
 	}
-	write(t, s, func(tx *store.Tx) error { return tx.Chats().ReviveChat(anna.Channel, anna.Chat, time.Time{}) })
+	write(t, s, func(tx *store.Tx) error { return tx.Chats().ReviveChat(anna.Chat.Channel, anna.Chat.ID, time.Time{}) })
 	if add("after"); waits() != 1 {
 		t.Errorf("%d parts wait for a revived chat, want 1", waits())
 	}

@@ -59,7 +59,7 @@ func (tx ApprovalsTx) AddGrant(g Grant) (GrantID, error) {
 // use. What only owners may decide takes a grant by one of the owners. Without a
 // grant the error is ErrNotFound.
 func (tx ApprovalsTx) UseGrant(a Approval, owners []int64) (Grant, error) {
-	g, err := scanGrant(tx.tx.QueryRow(grantSQL, a.Hash, a.home().Channel, a.home().Chat, a.Sender, a.Tool, toMillis(tx.now)))
+	g, err := scanGrant(tx.tx.QueryRow(grantSQL, a.Hash, a.home().Chat.Channel, a.home().Chat.ID, a.Sender, a.Tool, toMillis(tx.now)))
 	if err == nil && a.Owners && !slices.Contains(owners, g.AddedBy) {
 		err = ErrNotFound
 	}

@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"klawbot/gateway"
 )
 
 // InboxState is how far an update is.
@@ -20,20 +22,12 @@ const (
 	InboxDead InboxState = "dead"
 )
 
-// Update is a row of the inbox. The pair (Channel, Bot, Update) is unique.
+// Update is an update in the inbox. Of Update, Fault and MovedTo are not stored.
 type Update struct {
-	ID          InboxID
-	Channel     string
-	Bot, Update int64
-	Kind        string
-	Address     Address
-	// Message is the channel's id of the message, 0 for none.
-	Message                   int64
-	From                      int64
-	Group, FromBot, Anonymous bool
-	Raw                       []byte
-	State                     InboxState
-	Turn                      TurnID
+	gateway.Update
+	ID    InboxID
+	State InboxState
+	Turn  TurnID
 	// Note says why a row is dead or done without an answer.
 	Note       string
 	ReceivedAt time.Time
@@ -59,10 +53,10 @@ const (
 )
 
 func scanUpdate(r row) (u Update, err error) {
-	err = r.Scan(&u.ID, &u.Channel, &u.Bot, &u.Update, &u.Kind, &u.Address.Chat, &u.Address.Thread,
+	err = r.Scan(&u.ID, &u.Channel, &u.Bot, &u.Update.ID, &u.Kind, &u.Address.Chat.ID, &u.Address.Thread,
 		&u.Message, &u.From, &u.Group, &u.FromBot, &u.Anonymous, &u.Raw, &u.State, &u.Turn, &u.Note,
 		millis{&u.ReceivedAt})
-	u.Address.Channel = u.Channel
+	u.Address.Chat.Channel = u.Channel
 	return u, err
 }
 
@@ -77,14 +71,14 @@ func (tx InboxTx) AddUpdate(u Update) (id InboxID, added bool, err error) {
 			is_group, from_bot, anonymous, raw, state, turn, note, received_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?)
 		ON CONFLICT (channel, bot, update_id) DO NOTHING`,
-		u.Channel, u.Bot, u.Update, u.Kind, u.Address.Chat, u.Address.Thread, u.Message, u.From,
+		u.Channel, u.Bot, u.Update.ID, u.Kind, u.Address.Chat.ID, u.Address.Thread, u.Message, u.From,
 		u.Group, u.FromBot, u.Anonymous, tx.rawOf(u), u.State, u.Turn, u.Note, tx.orNow(u.ReceivedAt))
 	if err == nil {
 		err = tx.tx.QueryRow(`SELECT id FROM inbox WHERE channel = ? AND bot = ? AND update_id = ?`,
-			u.Channel, u.Bot, u.Update).Scan(&id)
+			u.Channel, u.Bot, u.Update.ID).Scan(&id)
 	}
 	if err != nil {
-		return 0, false, fmt.Errorf("add update %d: %w", u.Update, err)
+		return 0, false, fmt.Errorf("add update %d: %w", u.Update.ID, err)
 	}
 	return id, n == 1, nil
 }

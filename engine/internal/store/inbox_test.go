@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 // startTurn stores a turn in the current session of anna.
@@ -21,12 +22,12 @@ func startTurn(tx *store.Tx) (store.TurnID, error) {
 
 func TestUpdateIsStoredOnce(t *testing.T) {
 	s := open(t, t.TempDir())
-	u := store.Update{
-		Channel: "telegram", Bot: 7, Update: 9, Kind: "message",
-		Address: store.Address{Channel: "telegram", Chat: -100, Thread: 3},
+	u := store.Update{Update: gateway.Update{
+		Channel: "telegram", Bot: 7, ID: 9, Kind: "message",
+		Address: store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}, Thread: 3},
 		Message: 11, From: 12, Group: true, FromBot: true, Anonymous: true,
-		Raw: []byte(`{"a":1}`), ReceivedAt: time.UnixMilli(1_700_000_000_123).UTC(),
-	}
+		Raw: []byte(`{"a":1}`),
+	}, ReceivedAt: time.UnixMilli(1_700_000_000_123).UTC()}
 	write(t, s, func(tx *store.Tx) error {
 		id, added, err := tx.Inbox().AddUpdate(u)
 		if err != nil || !added {
@@ -36,8 +37,8 @@ func TestUpdateIsStoredOnce(t *testing.T) {
 		if err != nil || added || again != id {
 			t.Errorf("second: id %d, added %v, %v", again, added, err)
 		}
-		for _, other := range []store.Update{{Channel: "telegram", Bot: 8, Update: 9}, {Channel: "console", Bot: 7, Update: 9}} {
-			if _, added, err := tx.Inbox().AddUpdate(other); err != nil || !added {
+		for _, other := range []gateway.Update{{Channel: "telegram", Bot: 8, ID: 9}, {Channel: "console", Bot: 7, ID: 9}} {
+			if _, added, err := tx.Inbox().AddUpdate(store.Update{Update: other}); err != nil || !added {
 				t.Errorf("another bot or channel: added %v, %v", added, err)
 			}
 		}

@@ -62,7 +62,7 @@ func (tx IndexTx) SaidAfter(after MessageID, limit int) (said []Said, last Messa
 		known bool
 	}
 	all, err := query(tx, func(r row) (l looked, err error) {
-		err = r.Scan(append(l.fields(), &l.Address.Channel, &l.Address.Chat, &l.Address.Thread, &l.known)...)
+		err = r.Scan(append(l.fields(), &l.Address.Chat.Channel, &l.Address.Chat.ID, &l.Address.Thread, &l.known)...)
 		return l, err
 	}, saidAfterSQL, after, limit)
 	if err != nil {

@@ -102,7 +102,7 @@ const (
 
 func (j *Job) fields() []any {
 	return []any{&j.ID, &j.Kind, &j.Name, &j.Cron, millis{&j.At}, &j.Zone, &j.Misfire, &j.Model, &j.Message,
-		&j.Home.Channel, &j.Home.Chat, &j.Home.Thread, &j.Creator, &j.Target.Channel, &j.Target.Chat, &j.Target.Thread,
+		&j.Home.Chat.Channel, &j.Home.Chat.ID, &j.Home.Thread, &j.Creator, &j.Target.Chat.Channel, &j.Target.Chat.ID, &j.Target.Thread,
 		&j.Policy, &j.Budget, &j.Origin, &j.Parent, &j.State, &j.Note, &j.Failures, millis{&j.NextRun}, millis{&j.Settled},
 		millis{&j.CreatedAt}, millis{&j.ChangedAt}}
 }
@@ -120,8 +120,8 @@ func (tx JobsTx) AddJob(j Job) (JobID, error) {
 	id, err := tx.insert(`INSERT INTO jobs (kind, name, cron, at, zone, misfire, model, message, home_channel, home_chat, home_thread,
 			creator, channel, chat, thread, policy, budget, origin, parent, state, note, failures, next_run, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
-		j.Kind, j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Channel, j.Home.Chat, j.Home.Thread,
-		j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.Parent, j.State, j.Note,
+		j.Kind, j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Chat.Channel, j.Home.Chat.ID, j.Home.Thread,
+		j.Creator, j.Target.Chat.Channel, j.Target.Chat.ID, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.Parent, j.State, j.Note,
 		toMillis(j.NextRun), tx.orNow(j.CreatedAt), toMillis(tx.now))
 	if err != nil {
 		return 0, fmt.Errorf("add job %s: %w", j.Name, err)
@@ -189,7 +189,7 @@ func (tx JobsTx) Heartbeats(since time.Time) ([]Job, error) {
 
 // CountJobs counts what is on or paused, all of it and what a chat has made.
 func (tx JobsTx) CountJobs(home Address) (all, own int, err error) {
-	if err := tx.tx.QueryRow(countJobsSQL, home.Channel, home.Chat).Scan(&all, &own); err != nil {
+	if err := tx.tx.QueryRow(countJobsSQL, home.Chat.Channel, home.Chat.ID).Scan(&all, &own); err != nil {
 		return 0, 0, fmt.Errorf("count jobs: %w", err)
 	}
 	return all, own, nil
@@ -199,8 +199,8 @@ func (tx JobsTx) CountJobs(home Address) (all, own int, err error) {
 func (tx JobsTx) UpdateJob(j Job) error {
 	err := tx.change(`UPDATE jobs SET name = ?, cron = ?, at = ?, zone = ?, misfire = ?, model = ?, message = ?, home_channel = ?, home_chat = ?,
 			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, origin = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
-		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Channel, j.Home.Chat,
-		j.Home.Thread, j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
+		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Chat.Channel, j.Home.Chat.ID,
+		j.Home.Thread, j.Creator, j.Target.Chat.Channel, j.Target.Chat.ID, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
 	if err != nil {
 		return fmt.Errorf("update job %d: %w", j.ID, err)
 	}

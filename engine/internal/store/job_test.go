@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 // nine is when the jobs of these tests are due.
@@ -16,8 +17,8 @@ var nine = time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
 func news(name string) store.Job {
 	return store.Job{
 		Kind: store.JobSchedule, Name: name, Cron: "0 9 * * *", Zone: "Europe/Berlin", Misfire: "run_once", Model: "main",
-		Message: "the news", Home: store.Address{Channel: "telegram", Chat: -100, Thread: 7}, Creator: 11,
-		Target: store.Address{Channel: "telegram", Chat: -100}, Policy: "{}", Budget: 5000, Origin: "person", NextRun: nine,
+		Message: "the news", Home: store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}, Thread: 7}, Creator: 11,
+		Target: store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}}, Policy: "{}", Budget: 5000, Origin: "person", NextRun: nine,
 	}
 }
 
@@ -88,7 +89,7 @@ func TestJobsAreCounted(t *testing.T) {
 		case "other thread":
 			j.Home.Thread = 8
 		case "other chat":
-			j.Home.Chat = 11
+			j.Home.Chat.ID = 11
 		}
 		id := addJob(t, s, j)
 		if name != "over" && name != "two" {
@@ -171,7 +172,7 @@ func TestJobsFollowTheirChat(t *testing.T) {
 	})
 	read(t, s, func(tx *store.Tx) error {
 		j, err := tx.Jobs().Job(id)
-		if j.Home.Chat != -1000 || j.Target.Chat != -1000 || j.State != store.JobPaused || j.Note != "it is gone" {
+		if j.Home.Chat.ID != -1000 || j.Target.Chat.ID != -1000 || j.State != store.JobPaused || j.Note != "it is gone" {
 			t.Errorf("the job is %+v", j)
 		}
 		return err

@@ -65,7 +65,7 @@ func TestKill(t *testing.T) {
 		read(t, s, func(tx *store.Tx) error {
 			all, err := tx.Inbox().NewUpdates()
 			for _, u := range all {
-				stored[u.Update] = true
+				stored[u.Update.ID] = true
 			}
 			return err
 		})

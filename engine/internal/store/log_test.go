@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 var day = time.Date(2026, 3, 1, 23, 59, 59, 250_000_000, time.UTC)
@@ -65,8 +66,8 @@ func TestWriteLogRecords(t *testing.T) {
 		{Call: &llm.ToolCall{ID: "c1", Name: "file_read", Arguments: `{"path":"a"}`}},
 	}}
 	result := llm.Message{Role: llm.RoleTool, Blocks: []llm.Block{{Result: &llm.ToolResult{CallID: "c1", Name: "file_read", Text: "<b>"}}}}
-	topic := store.Address{Channel: "telegram", Chat: -100, Thread: 7}
-	console := store.Address{Channel: "console"}
+	topic := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}, Thread: 7}
+	console := store.Address{Chat: gateway.ChatID{Channel: "console"}}
 	write(t, s, tell(anna, store.Message{UID: "u1", Body: llm.Text(llm.RoleUser, "hi <you>"), Sender: 123, SenderName: "Anna", At: day}))
 	write(t, s, tell(anna, store.Message{UID: "u2", Body: call, Model: "small", InputTokens: 10, OutputTokens: 2, At: day}))
 	write(t, s, tell(anna, store.Message{UID: "u3", Body: result, At: day.Add(time.Second)}))
@@ -184,7 +185,7 @@ func TestWriteLogManyAtOnce(t *testing.T) {
 	s := open(t, dir)
 	write(t, s, func(tx *store.Tx) error {
 		for i := range int64(700) {
-			if err := say(store.Address{Channel: "telegram", Chat: 1 + i%30}, "m")(tx); err != nil {
+			if err := say(store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1 + i%30}}, "m")(tx); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 	"klawbot/internal/redact"
 )
 
@@ -23,7 +24,7 @@ func TestNoRowHoldsSecret(t *testing.T) {
 	secrets.Add(known)
 	s, err := store.Open(t.Context(), store.Config{Dir: dir, Redact: secrets, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	a := store.Address{Channel: "telegram", Chat: 11}
+	a := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 11}}
 	raw := []byte(`{"text":"` + secret + ` @bot","entities":[{"type":"mention","offset":49,"length":4}]}`)
 	call := llm.Message{Role: llm.RoleAssistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "c", Name: "shell", Arguments: `{"command":"` + secret + `"}`}}}}
 	var inbox store.InboxID
@@ -32,7 +33,7 @@ func TestNoRowHoldsSecret(t *testing.T) {
 		must(t, err)
 		turn, err := tx.Turns().AddTurn(store.Turn{Session: session.ID, Address: a})
 		must(t, err)
-		inbox, _, err = tx.Inbox().AddUpdate(store.Update{Channel: "telegram", Update: 1, Kind: "message", Address: a, Raw: raw})
+		inbox, _, err = tx.Inbox().AddUpdate(store.Update{Update: gateway.Update{Channel: "telegram", ID: 1, Kind: "message", Address: a, Raw: raw}})
 		must(t, err)
 		must(t, tx.Turns().AddAnswer(turn, 0, call, llm.Usage{}))
 		must(t, tx.Turns().StartCall(store.Call{ID: "c", Turn: turn, Name: "shell"}))

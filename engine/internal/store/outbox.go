@@ -78,7 +78,7 @@ const (
 )
 
 func scanOut(r row) (o Out, err error) {
-	err = r.Scan(&o.ID, &o.Key, &o.Turn, &o.Address.Channel, &o.Address.Chat, &o.Address.Thread, &o.Body,
+	err = r.Scan(&o.ID, &o.Key, &o.Turn, &o.Address.Chat.Channel, &o.Address.Chat.ID, &o.Address.Thread, &o.Body,
 		&o.Edit, &o.State, &o.Attempts, &o.Resent, &o.MessageID, millis{&o.NotBefore}, &o.Note,
 		millis{&o.CreatedAt}, millis{&o.SentAt})
 	return o, err
@@ -102,10 +102,10 @@ func (tx OutboxTx) AddOut(o Out) error {
 			resent, message_id, not_before, note, created_at, sent_at)
 		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO NOTHING`,
-		o.Key, o.Turn, o.Address.Channel, o.Address.Chat, o.Address.Thread, blob(o.Body), o.Edit, o.State,
+		o.Key, o.Turn, o.Address.Chat.Channel, o.Address.Chat.ID, o.Address.Thread, blob(o.Body), o.Edit, o.State,
 		o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, tx.orNow(o.CreatedAt), toMillis(o.SentAt))
 	if err == nil && movedTo != 0 {
-		_, err = tx.exec(moveOutSQL, o.Address.Channel, o.Address.Chat, movedTo)
+		_, err = tx.exec(moveOutSQL, o.Address.Chat.Channel, o.Address.Chat.ID, movedTo)
 	}
 	if err != nil {
 		return fmt.Errorf("add out %s: %w", o.Key, err)
@@ -131,7 +131,7 @@ func (tx OutboxTx) AddOutsBehind(o Out, outs []Out) error {
 	if err := tx.tx.QueryRow(lastOutSQL).Scan(&last); err != nil {
 		return fmt.Errorf("last out: %w", err)
 	}
-	_, err := tx.exec(putOutBehindSQL, last-o.ID, o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID, before)
+	_, err := tx.exec(putOutBehindSQL, last-o.ID, o.Address.Chat.Channel, o.Address.Chat.ID, o.Address.Thread, o.ID, before)
 	if err != nil {
 		return fmt.Errorf("put out behind %s: %w", o.Key, err)
 	}
@@ -141,7 +141,7 @@ func (tx OutboxTx) AddOutsBehind(o Out, outs []Out) error {
 // OutsSince reports whether a message has left for an address behind another one of
 // the bot, or may have, or will. They were stored after a time.
 func (tx OutboxTx) OutsSince(a Address, message int64, after time.Time) (is bool, err error) {
-	err = tx.tx.QueryRow(outsSinceSQL, a.Channel, a.Chat, a.Thread, toMillis(after), message).Scan(&is)
+	err = tx.tx.QueryRow(outsSinceSQL, a.Chat.Channel, a.Chat.ID, a.Thread, toMillis(after), message).Scan(&is)
 	if err != nil {
 		return false, fmt.Errorf("messages since %d: %w", message, err)
 	}
@@ -153,7 +153,7 @@ func (tx OutboxTx) OutsSince(a Address, message int64, after time.Time) (is bool
 func (tx OutboxTx) PendingOut(a *Address, limit int) ([]Out, error) {
 	statement, args := pendingOutSQL, []any{limit}
 	if a != nil {
-		statement, args = pendingOutAtSQL, []any{a.Channel, a.Chat, a.Thread, limit}
+		statement, args = pendingOutAtSQL, []any{a.Chat.Channel, a.Chat.ID, a.Thread, limit}
 	}
 	all, err := query(tx, scanOut, statement, args...)
 	if err != nil {
@@ -168,7 +168,7 @@ func (tx OutboxTx) UpdateOut(o Out) error {
 	err := tx.change(`UPDATE outbox SET body = ?, edit = ?, state = ?, attempts = ?, resent = ?, message_id = ?,
 			not_before = ?, note = ?, sent_at = ?, channel = ?, chat = ?, thread = ? WHERE id = ?`,
 		o.Body, o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
-		o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID)
+		o.Address.Chat.Channel, o.Address.Chat.ID, o.Address.Thread, o.ID)
 	if err != nil {
 		return fmt.Errorf("update out %d: %w", o.ID, err)
 	}
@@ -186,7 +186,7 @@ func (tx OutboxTx) OutNamed(key string) (Out, error) {
 
 // BodiesOf are the parts that a message of the bot has shown, as far as they are kept.
 func (tx OutboxTx) BodiesOf(a Address, message int64) ([][]byte, error) {
-	all, err := query(tx, func(r row) (body []byte, err error) { return body, r.Scan(&body) }, bodiesSQL, a.Channel, a.Chat, message, message)
+	all, err := query(tx, func(r row) (body []byte, err error) { return body, r.Scan(&body) }, bodiesSQL, a.Chat.Channel, a.Chat.ID, message, message)
 	if err != nil {
 		return nil, fmt.Errorf("parts of message %d: %w", message, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 func pending(t *testing.T, s *store.Store, a *store.Address, limit int) (all []store.Out) {
@@ -21,7 +22,7 @@ func pending(t *testing.T, s *store.Store, a *store.Address, limit int) (all []s
 
 func TestOutbox(t *testing.T) {
 	s := open(t, t.TempDir())
-	other := store.Address{Channel: "telegram", Chat: 123, Thread: 9}
+	other := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 123}, Thread: 9}
 	write(t, s, func(tx *store.Tx) error {
 		turn, err := startTurn(tx)
 		if err != nil {
@@ -78,7 +79,7 @@ func TestOutbox(t *testing.T) {
 // TestPartsThatLeaveBehindAnother keep their place before what waited already.
 func TestPartsThatLeaveBehindAnother(t *testing.T) {
 	s := open(t, t.TempDir())
-	other := store.Address{Channel: "telegram", Chat: 123, Thread: 9}
+	other := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 123}, Thread: 9}
 	write(t, s, func(tx *store.Tx) error {
 		for _, o := range []store.Out{
 			{Key: "a", Address: anna}, {Key: "b", Address: anna}, {Key: "x", Address: other}, {Key: "c", Address: anna}, {Key: "d", Address: anna},
@@ -111,7 +112,7 @@ func TestPartsThatLeaveBehindAnother(t *testing.T) {
 func TestMessagesSinceAnother(t *testing.T) {
 	s := open(t, t.TempDir())
 	began := time.Now()
-	other := store.Address{Channel: "telegram", Chat: 123, Thread: 9}
+	other := store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 123}, Thread: 9}
 	for _, tc := range []struct {
 		name string
 		out  store.Out

@@ -58,7 +58,7 @@ type entry struct {
 const entryColumns = messageColumns + `, s.channel, s.chat, s.thread`
 
 func scanEntry(r row) (e entry, err error) {
-	err = r.Scan(append(e.fields(), &e.Address.Channel, &e.Address.Chat, &e.Address.Thread)...)
+	err = r.Scan(append(e.fields(), &e.Address.Chat.Channel, &e.Address.Chat.ID, &e.Address.Thread)...)
 	return e, err
 }
 
@@ -66,7 +66,7 @@ func (e entry) record() record {
 	r := record{
 		ID: e.UID, TS: e.At.Format(recordTime), Role: e.Body.Role, Type: e.Type,
 		Meta: recordMeta{
-			Channel: e.Address.Channel, ChatID: e.Address.chatID(), Thread: e.Address.Thread,
+			Channel: e.Address.Chat.Channel, ChatID: e.Address.Chat.String(), Thread: e.Address.Thread,
 			Sender: e.Sender, SenderName: e.SenderName,
 			Model: e.Model, TokensIn: e.InputTokens, TokensOut: e.OutputTokens,
 		},
@@ -130,8 +130,8 @@ func parseRecordIn(log Address, line []byte) (entry, error) {
 	if r.ID == "" {
 		return entry{}, errors.New("no conversation record: it has no id")
 	}
-	if r.Meta.ChatID == "" && log.Channel != "" {
-		r.Meta.ChatID, r.Meta.Thread = log.chatID(), log.Thread
+	if r.Meta.ChatID == "" && log.Chat.Channel != "" {
+		r.Meta.ChatID, r.Meta.Thread = log.Chat.String(), log.Thread
 	}
 	at, err := time.Parse(time.RFC3339, r.TS)
 	at = at.UTC()

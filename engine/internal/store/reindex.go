@@ -364,7 +364,7 @@ func (tx SessionsTx) sessionsOf(a Address) ([]Session, error) {
 		err = r.Scan(s.fields()...)
 		return s, err
 	}, `SELECT `+sessionColumns+` FROM sessions s WHERE s.channel = ? AND s.chat = ? AND s.thread = ? ORDER BY s.started_at, s.id`,
-		a.Channel, a.Chat, a.Thread)
+		a.Chat.Channel, a.Chat.ID, a.Thread)
 }
 
 // keepTheRest keeps the messages that a session has after the last one that is in
@@ -431,7 +431,7 @@ func (r *reindexer) memories(ctx context.Context) error {
 func (r *reindexer) swap(tx *Tx) error {
 	for _, s := range r.added {
 		if _, err := tx.exec(`INSERT INTO sessions (id, channel, chat, thread, model, started_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			s.ID, s.Address.Channel, s.Address.Chat, s.Address.Thread, s.Model, toMillis(s.StartedAt)); err != nil {
+			s.ID, s.Address.Chat.Channel, s.Address.Chat.ID, s.Address.Thread, s.Model, toMillis(s.StartedAt)); err != nil {
 			return err
 		}
 	}

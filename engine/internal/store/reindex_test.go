@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
 // indexing is how these tests make things findable: as the bot does.
@@ -155,7 +156,7 @@ func TestReindexTakesTheChatFromTheFolder(t *testing.T) {
 	writeLine(t, dir, "telegram_-100_7", "2026-03-01.jsonl", `{"id":"y","ts":"2026-03-01T10:02:00Z","role":"user","content":"hello","meta":null}`+"\n")
 	s := open(t, dir)
 	reindex(t, s)
-	past := history(t, s, store.Address{Channel: "telegram", Chat: -100, Thread: 7})
+	past := history(t, s, store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}, Thread: 7})
 	if len(past) != 1 || past[0] != "hello" {
 		t.Errorf("the topic holds %+v", past)
 	}

@@ -75,7 +75,7 @@ func readUnanswered(ctx context.Context, path string) (all []Unanswered, readabl
 	defer rows.Close() // they were only read
 	for rows.Next() {
 		var u Unanswered
-		if err := rows.Scan(&u.Address.Channel, &u.Address.Chat, &u.Address.Thread, &u.Placeholder); err != nil {
+		if err := rows.Scan(&u.Address.Chat.Channel, &u.Address.Chat.ID, &u.Address.Thread, &u.Placeholder); err != nil {
 			return all, false
 		}
 		all = append(all, u)

@@ -251,7 +251,7 @@ func (tx RunsTx) RunsOf(j Job, before RunID, limit int) ([]PastRun, error) {
 	all, err := query(tx, func(r row) (p PastRun, err error) {
 		err = r.Scan(append([]any{&p.Message}, p.Run.fields()...)...)
 		return p, err
-	}, runsOfSQL, j.Name, j.Kind, j.Home.Channel, j.Home.Chat, before, limit)
+	}, runsOfSQL, j.Name, j.Kind, j.Home.Chat.Channel, j.Home.Chat.ID, before, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list runs of %s: %w", j.Name, err)
 	}

@@ -41,7 +41,7 @@ const (
 )
 
 func (s *Session) fields() []any {
-	return []any{&s.ID, &s.Address.Channel, &s.Address.Chat, &s.Address.Thread, &s.Model, millis{&s.StartedAt}}
+	return []any{&s.ID, &s.Address.Chat.Channel, &s.Address.Chat.ID, &s.Address.Thread, &s.Model, millis{&s.StartedAt}}
 }
 
 // Session returns the current session of an address and starts the first one.
@@ -58,19 +58,19 @@ func (tx SessionsTx) Session(a Address) (Session, error) {
 }
 
 func (tx SessionsTx) currentSession(a Address) (s Session, err error) {
-	err = tx.tx.QueryRow(sessionSQL, a.Channel, a.Chat, a.Thread).Scan(s.fields()...)
+	err = tx.tx.QueryRow(sessionSQL, a.Chat.Channel, a.Chat.ID, a.Thread).Scan(s.fields()...)
 	return s, notFound(err)
 }
 
 // sessionAt is the session that was current at a time.
 func (tx SessionsTx) sessionAt(a Address, at time.Time) (s Session, err error) {
-	err = tx.tx.QueryRow(sessionAtSQL, a.Channel, a.Chat, a.Thread, toMillis(at)).Scan(s.fields()...)
+	err = tx.tx.QueryRow(sessionAtSQL, a.Chat.Channel, a.Chat.ID, a.Thread, toMillis(at)).Scan(s.fields()...)
 	return s, notFound(err)
 }
 
 func (tx SessionsTx) addSession(s Session) (Session, error) {
 	id, err := tx.insert(`INSERT INTO sessions (channel, chat, thread, model, started_at) VALUES (?, ?, ?, ?, ?)`,
-		s.Address.Channel, s.Address.Chat, s.Address.Thread, s.Model, toMillis(s.StartedAt))
+		s.Address.Chat.Channel, s.Address.Chat.ID, s.Address.Thread, s.Model, toMillis(s.StartedAt))
 	s.ID = SessionID(id)
 	return s, err
 }

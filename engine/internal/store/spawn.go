@@ -44,7 +44,7 @@ func (tx JobsTx) OpenSpawns() ([]Spawned, error) {
 // EndedSpawns lists subagents of a chat, or of all for the zero address, that have
 // ended, the latest first, at most limit.
 func (tx JobsTx) EndedSpawns(home Address, limit int) ([]Spawned, error) {
-	all, err := query(tx, scanSpawned, endedSpawnsSQL, home.Channel, home.Channel, home.Chat, limit)
+	all, err := query(tx, scanSpawned, endedSpawnsSQL, home.Chat.Channel, home.Chat.Channel, home.Chat.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list subagents: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/gateway"
 	"klawbot/internal/redact"
 )
 
@@ -74,12 +75,8 @@ type (
 	MessageID int64
 )
 
-// Address is a chat and a topic in it, as gateway.Address is.
-type Address struct {
-	Channel string
-	Chat    int64
-	Thread  int64
-}
+// Address is a chat and a topic in it.
+type Address = gateway.Address
 
 // Open takes the process lock of the data folder, creates the database in an
 // empty folder, migrates it and checks it. A file that is no klawbot database,

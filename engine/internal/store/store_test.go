@@ -16,9 +16,10 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 )
 
-var anna = store.Address{Channel: "telegram", Chat: 123}
+var anna = store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 123}}
 
 // logBuffer is a log that a test may read while others write.
 type logBuffer struct {
@@ -92,13 +93,13 @@ func say(a store.Address, text string) func(*store.Tx) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.Sessions().AddMessage(store.Message{Session: s.ID, Body: llm.Text(llm.RoleUser, text), Sender: a.Chat, SenderName: "Anna"})
+		_, err = tx.Sessions().AddMessage(store.Message{Session: s.ID, Body: llm.Text(llm.RoleUser, text), Sender: a.Chat.ID, SenderName: "Anna"})
 		return err
 	}
 }
 
 func update(id int64) store.Update {
-	return store.Update{Channel: "telegram", Bot: 1, Update: id, Kind: "message", Address: anna, Message: id, From: 123, Raw: []byte(`{}`)}
+	return store.Update{Update: gateway.Update{Channel: "telegram", Bot: 1, ID: id, Kind: "message", Address: anna, Message: id, From: 123, Raw: []byte(`{}`)}}
 }
 
 func TestOpenMakesPrivateFiles(t *testing.T) {

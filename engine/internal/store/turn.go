@@ -47,7 +47,7 @@ const (
 )
 
 func scanTurn(r row) (t Turn, err error) {
-	err = r.Scan(&t.ID, &t.Session, &t.Address.Channel, &t.Address.Chat, &t.Address.Thread, &t.Origin, &t.State,
+	err = r.Scan(&t.ID, &t.Session, &t.Address.Chat.Channel, &t.Address.Chat.ID, &t.Address.Thread, &t.Origin, &t.State,
 		&t.Placeholder, &t.PlaceholderID, &t.ReplyTo, &t.Model, &t.InputTokens, &t.OutputTokens, &t.Note,
 		millis{&t.StartedAt}, millis{&t.EndedAt})
 	return t, err
@@ -62,7 +62,7 @@ func (tx TurnsTx) AddTurn(t Turn) (TurnID, error) {
 	id, err := tx.insert(`INSERT INTO turns (session, channel, chat, thread, origin, state, placeholder,
 			placeholder_id, reply_to, model, input_tokens, output_tokens, note, started_at, ended_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.Session, t.Address.Channel, t.Address.Chat, t.Address.Thread, t.Origin, t.State, t.Placeholder,
+		t.Session, t.Address.Chat.Channel, t.Address.Chat.ID, t.Address.Thread, t.Origin, t.State, t.Placeholder,
 		t.PlaceholderID, t.ReplyTo, t.Model, t.InputTokens, t.OutputTokens, t.Note, tx.orNow(t.StartedAt), toMillis(t.EndedAt))
 	if err != nil {
 		return 0, fmt.Errorf("add turn: %w", err)
