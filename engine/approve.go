@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -85,7 +86,7 @@ func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Questio
 	if row.Hash != asked.Hash || asked.Owners && !row.Owners {
 		return row, otherCall, t.e.withdraw(ctx, asked)
 	}
-	crashPoint("approval.asked")
+	lifecycle.CrashPoint("approval.asked")
 	if row.State == store.ApprovalPending {
 		defer t.show.wait(q.Call.Name)()
 		if t.job != nil { // the time of people does not count
@@ -101,7 +102,7 @@ func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Questio
 // asked about before the last end of the process, if there is one.
 func (e *Engine) withdraw(ctx context.Context, asked store.Approval) error {
 	var ended store.Approval
-	err := e.persist(ctx, asked.Address, func(tx *store.Tx) error {
+	err := e.life.Persist(ctx, asked.Address, func(tx *store.Tx) error {
 		row, err := tx.Approvals().ApprovalOf(asked.Turn, asked.Call)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -151,7 +152,7 @@ func hashOf(q tools.Question) string {
 // has just given, or a pending one whose question is on its way. The chat of the call
 // gets the notice when the question stands in another one.
 func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.Part, notice []store.Out) (row store.Approval, err error) {
-	err = e.persist(ctx, asked.Address, func(tx *store.Tx) error {
+	err = e.life.Persist(ctx, asked.Address, func(tx *store.Tx) error {
 		if row, err = tx.Approvals().ApprovalOf(asked.Turn, asked.Call); !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -205,7 +206,7 @@ func (e *Engine) question(a store.Approval, q tools.Question, origin string) []g
 		lines = append(lines, e.say(locale.OtherFiles))
 	}
 	lines = append(lines, e.say(locale.ApproveUntil, e.span(time.Until(a.ExpiresAt))))
-	if isLocal(a.Address) {
+	if a.Address.Chat.Local() {
 		words := locale.ApproveWords
 		if a.Once {
 			words = locale.ApproveOnceWords
@@ -229,9 +230,6 @@ const approvalKey = "approval/"
 
 // questionKey is the key of the question's parts in the outbox.
 func questionKey(a store.Approval) string { return fmt.Sprintf("%s%d", approvalKey, a.ID) }
-
-// isLocal reports whether a chat is on this machine, where people answer in words.
-func isLocal(a gateway.Address) bool { return a.Chat.ID == 0 }
 
 // questions are the approvals that turns wait for in this process.
 type questions struct {
@@ -312,29 +310,18 @@ func (e *Engine) await(ctx context.Context, a store.Approval) (store.Approval, e
 		return e.approval(context.WithoutCancel(ctx), a.Token)
 	case <-timer.C:
 		return e.resolve(ctx, a, verdict{state: store.ApprovalExpired})
-	case <-e.ending():
+	case <-e.life.Ending():
 		if a.Question { // whoever asks is about to be gone
 			return e.resolve(context.WithoutCancel(ctx), a, verdict{state: store.ApprovalStopped})
 		}
-		return a, errParked
+		return a, lifecycle.ErrParked
 	case <-ctx.Done():
 	}
 	cause := context.Cause(ctx)
-	if !errors.Is(cause, errParked) {
+	if !errors.Is(cause, lifecycle.ErrParked) {
 		_, err = e.resolve(context.WithoutCancel(ctx), a, verdict{state: store.ApprovalStopped})
 	}
 	return a, errors.Join(cause, err)
-}
-
-// ending is closed when the engine is about to stop: whoever waits for a person
-// needs not hold it up.
-func (e *Engine) ending() <-chan struct{} {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.running == nil {
-		return nil
-	}
-	return e.running.Done()
 }
 
 // approval reads an approval by its token.

@@ -70,7 +70,7 @@ func (e *Engine) inquiryText(a store.Approval, q tools.Inquiry) string {
 	default:
 		lines = append(lines, e.say(locale.AskGoes))
 	}
-	if isLocal(a.Address) {
+	if a.Address.Chat.Local() {
 		lines = append(lines, e.localOptions(q)...)
 	}
 	return strings.Join(append(lines, e.say(locale.AskUntil, e.span(time.Until(a.ExpiresAt)))), "\n")
@@ -88,7 +88,7 @@ func (e *Engine) localOptions(q tools.Inquiry) []string {
 // wordsAt are the words that stand for buttons at an address: none where there
 // are buttons.
 func (e *Engine) wordsAt(a gateway.Address) answerWords {
-	if !isLocal(a) {
+	if !a.Chat.Local() {
 		return answerWords{}
 	}
 	w := answerWords{decline: []string{"decline", "отклонить"}, cancel: []string{"cancel", "отмена"}}

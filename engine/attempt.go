@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -67,10 +68,10 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 		if o.Address != from { // it has moved, and so has the message that this one answers
 			to, part.ReplyTo = o.Address, 0
 		}
-		crashPoint("outbox.sending")
+		lifecycle.CrashPoint("outbox.sending")
 		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
 	}
-	crashPoint("outbox.delivered")
+	lifecycle.CrashPoint("outbox.delivered")
 	from := o.Address
 	o, beside := d.outcome(o, part, err)
 	if fail, ok := errors.AsType[*gateway.SendError](err); ok {
@@ -86,7 +87,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	}
 	d.e.meters.delivery(o)
 	o, err = d.settle(ctx, o, from, beside)
-	crashPoint("outbox.settled")
+	lifecycle.CrashPoint("outbox.settled")
 	return o, err
 }
 
@@ -254,7 +255,7 @@ func (d *delivery) settle(ctx context.Context, o store.Out, from gateway.Address
 	nobody := gateway.Address{} // the answer is there, nobody waits
 	wake := func() {}
 	defer func() { wake() }()
-	err = d.e.persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
+	err = d.e.life.Persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
 		var took bool
 		if now, took, err = change(tx, o, from); err != nil {
 			return err

@@ -14,6 +14,8 @@ import (
 )
 
 const (
+	// probeEvery is how often a database that cannot be written is tried.
+	probeEvery = 5 * time.Second
 	// backupTick is how often the engine looks whether a backup is due.
 	backupTick = time.Minute
 	// backupRetry is the wait after a backup that failed.
@@ -137,7 +139,7 @@ func (b *backups) report() Backup {
 // so that the end of an outage is noticed.
 func (e *Engine) watchDatabase(ctx context.Context) error {
 	last := store.StateOK
-	for pause(ctx, persistMax) {
+	for pause(ctx, probeEvery) {
 		c := e.store.Condition()
 		if c.State != store.StateOK && c.State != store.StateDamaged && e.store.Probe(ctx) == nil {
 			c = e.store.Condition()
@@ -200,7 +202,7 @@ func (e *Engine) tellDamage(ctx context.Context, unanswered int, known bool) {
 	} else {
 		text += e.say(locale.DamagedBackup, last.At.In(e.settings().Zone()).Format("2006-01-02 15:04 MST"))
 	}
-	e.eachOwner(func(to gateway.Address) { e.goOn(func() { e.insist(ctx, to, text) }) })
+	e.eachOwner(func(to gateway.Address) { e.life.Go(func(context.Context) { e.insist(ctx, to, text) }) })
 }
 
 // insist sends a text beside the outbox until the messenger takes it or ctx ends.
@@ -215,7 +217,7 @@ func (e *Engine) insist(ctx context.Context, to gateway.Address, text string) {
 			}
 			e.log.Warn("owner not told that the database is damaged", "chat", to.String(), "err", err)
 			fail, ok := errors.AsType[*gateway.SendError](err)
-			if !ok || fail.Kind != gateway.Retry && fail.Kind != gateway.Busy || !pause(ctx, max(fail.RetryAfter, persistMax)) {
+			if !ok || fail.Kind != gateway.Retry && fail.Kind != gateway.Busy || !pause(ctx, max(fail.RetryAfter, probeEvery)) {
 				return
 			}
 		}

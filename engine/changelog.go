@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
 )
@@ -28,7 +29,7 @@ func (l changelog) Record(ctx context.Context, c tools.Change, image []byte) (in
 		return err
 	})
 	if err == nil {
-		crashPoint("change.recorded")
+		lifecycle.CrashPoint("change.recorded")
 	}
 	return int64(id), err
 }

@@ -21,7 +21,7 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 		e.loseChat(ctx, a, "the bot was removed or blocked", append(end, e.dropChat(a)...)...)
 		return
 	}
-	e.eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
+	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		if err := tx.Chats().SeeChat(a.Chat.Channel, a.Chat.ID, it.msg.Sender.Name, it.row.ReceivedAt); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 	var paused []string
 	wake := func() {}
 	e.cancelChat(a, errGone)
-	e.eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
+	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		told, paused = nil, nil
 		if err := tx.Inbox().EndUpdates(store.InboxDone, note, ids...); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, id
 	e.gateway.Migrate(chat, to)
 	e.delivery.moved(chat, to)
 	e.moveLanes(chat, to)
-	e.eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
+	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", ids...); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -116,7 +117,7 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 	case "new":
 		return e.say(locale.NewSession), func(tx *store.Tx) error {
 			_, err := tx.Sessions().StartSession(it.row.Address)
-			crashPoint("session.starting")
+			lifecycle.CrashPoint("session.starting")
 			return err
 		}, nil
 	case "model":

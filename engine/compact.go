@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
@@ -150,8 +151,8 @@ func (t *turn) compactLater() {
 	room := t.room()
 	limit := int(t.settings.CompactAt * float64(room))
 	c := t.compaction(keptShare)
-	t.e.goOn(func() {
-		ctx, cancel := context.WithTimeout(t.e.whileRunning(), compactWithin)
+	t.e.life.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, compactWithin)
 		defer cancel()
 		due, err := t.e.isDue(ctx, t.row.Session, limit)
 		if err == nil && due {
@@ -191,13 +192,6 @@ func (t *turn) compaction(share float64) compaction {
 		session: t.row.Session, address: t.row.Address, turn: t.row.ID,
 		keepMessages: t.settings.ContextWindow, keepTokens: int(share * float64(room)), most: max(room/4, leastSummary),
 	}
-}
-
-// whileRunning ends when the engine stops to take up work.
-func (e *Engine) whileRunning() context.Context {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.running
 }
 
 // isDue reports whether the messages after the last summary, and that, take more
@@ -312,11 +306,11 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 	if past.Summary.ID != 0 {
 		next.First = past.Summary.First
 	}
-	crashPoint("summary.made")
+	lifecycle.CrashPoint("summary.made")
 	if err := e.store.Write(ctx, func(tx *store.Tx) error { return tx.Sessions().AddSummary(next) }); err != nil {
 		return false, err
 	}
-	crashPoint("summary.stored")
+	lifecycle.CrashPoint("summary.stored")
 	e.log.Info("conversation summed up", "chat", c.address.String(), "messages", len(old), "model", m.name)
 	return true, nil
 }

@@ -98,7 +98,7 @@ func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
 // another person, a run that has put its result into the chat, or somebody whose
 // words are passed on in it.
 func (t *turn) fromOthers(m store.Message) bool {
-	own := isLocal(t.row.Address) || t.settings.Owns(t.row.Address.Chat.Channel, m.Sender)
+	own := t.row.Address.Chat.Local() || t.settings.Owns(t.row.Address.Chat.Channel, m.Sender)
 	return m.Body.Role == llm.RoleUser && !own || passesOn(m.Body)
 }
 

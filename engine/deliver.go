@@ -257,9 +257,9 @@ func (d *delivery) deliver(ctx context.Context, o store.Out) bool {
 		}
 		next, err := d.attempt(ctx, o)
 		if err != nil {
-			d.e.logUnstored(ctx, "outbox row not written", err, "key", o.Key)
+			d.e.life.LogUnstored(ctx, "outbox row not written", err, "key", o.Key)
 			if store.Unwritable(err) { // the answer waits for the mark that it is being sent
-				d.e.tellUnstored(ctx, o.Address, 0)
+				d.e.life.TellUnstored(ctx, o.Address, 0)
 			}
 			pause(ctx, time.Second)
 			return ctx.Err() == nil

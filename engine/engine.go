@@ -53,6 +53,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -135,6 +136,7 @@ type Engine struct {
 	config    Config
 	gateway   *gateway.Gateway
 	settings  func() settings.Settings
+	life      *lifecycle.Lifecycle
 	store     *store.Store
 	spool     *store.Spool
 	workspace *workspace.Workspace
@@ -152,7 +154,6 @@ type Engine struct {
 	estimates estimates
 	compactor compactor
 	spending  spending
-	unstored  unstored
 	questions questions
 	inquiries inquiries
 	redact    *redact.Set
@@ -175,12 +176,6 @@ type Engine struct {
 
 	mu    sync.Mutex
 	lanes map[gateway.Address]*lane // guarded by mu
-	// running is the context that lanes work under, nil before Run; parking is
-	// the one of their turns, which may go on a little longer. Both are
-	// written under mu by Run.
-	running, parking context.Context
-	closing          bool // guarded by mu; no lane starts any more
-	work             sync.WaitGroup
 
 	// unlogged wakes the writer of the conversation logs.
 	unlogged chan struct{}
@@ -202,6 +197,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		providers: &providers{http: c.HTTP, log: c.Log, secrets: c.Redact, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed:  map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
+	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
 	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
 	e.backups = &backups{e: e}
@@ -252,7 +248,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer park(nil)
 	e.memory.importUser() // before the first turn, which shall know it
 	e.mu.Lock()
-	e.running, e.parking = ctx, parking
+	e.life.Begin(ctx, parking)
 	for _, l := range e.lanes {
 		e.startLane(l)
 	}
@@ -283,12 +279,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
 
-	e.mu.Lock()
-	e.closing = true
-	e.mu.Unlock()
-	if !within(e.grace, e.work.Wait) {
-		park(errParked)
-		within(sendGrace, e.work.Wait)
+	e.life.Close()
+	if !within(e.grace, e.life.Wait) {
+		park(lifecycle.ErrParked)
+		within(sendGrace, e.life.Wait)
 	}
 	e.delivery.close()
 	within(sendGrace, e.delivery.wait.Wait)

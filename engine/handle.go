@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -30,7 +31,7 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	}
 	if e.store.Condition().State == store.StateDamaged {
 		// The next start goes on with a backup, which would not have them.
-		e.refused(ctx, updates)
+		e.life.Refused(ctx, updates)
 		return fmt.Errorf("store %d updates: %w", len(updates), errDamaged)
 	}
 	e.backups.first(ctx)
@@ -54,12 +55,12 @@ func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
 	})
 	if err != nil {
 		if store.Unwritable(err) || store.Damaged(err) {
-			e.refused(ctx, updates)
+			e.life.Refused(ctx, updates)
 		}
 		return fmt.Errorf("store %d updates: %w", len(updates), err)
 	}
 	e.meters.updates(updates[0].Channel, len(added))
-	crashPoint("inbox.committed")
+	lifecycle.CrashPoint("inbox.committed")
 	e.dispatching.Lock()
 	defer e.dispatching.Unlock()
 	for _, row := range added {
@@ -206,7 +207,7 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 		return
 	}
 	id, found := e.replaceWaiting(it)
-	e.eventually(ctx, it.row.Address, func(tx *store.Tx) error {
+	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) error {
 		note := "the message was answered already"
 		if found {
 			note = "replaced the message"
@@ -224,7 +225,7 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 
 // endUpdates ends rows of the inbox that need no turn.
 func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string, ids ...store.InboxID) {
-	e.eventually(ctx, gateway.Address{}, func(tx *store.Tx) error { return tx.Inbox().EndUpdates(s, note, ids...) }, func(err error) {
+	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error { return tx.Inbox().EndUpdates(s, note, ids...) }, func(err error) {
 		if err != nil {
 			e.log.Error("inbox row not ended", "rows", len(ids), "err", err)
 		}
@@ -236,7 +237,7 @@ func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string
 func (e *Engine) reply(ctx context.Context, row store.Update, text string, change func(*store.Tx) error) {
 	to := row.Address
 	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), row.Message)
-	e.eventually(ctx, row.Address, func(tx *store.Tx) error {
+	e.life.Eventually(ctx, row.Address, func(tx *store.Tx) error {
 		if change != nil {
 			if err := change(tx); err != nil {
 				return err

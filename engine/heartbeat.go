@@ -52,7 +52,7 @@ func (e *Engine) watchHeartbeat(ctx context.Context) error {
 			found, err := e.planHeartbeat(ctx, h)
 			switch {
 			case err != nil && ctx.Err() == nil:
-				e.logUnstored(ctx, "heartbeat not planned", err)
+				e.life.LogUnstored(ctx, "heartbeat not planned", err)
 			case err == nil:
 				last, at = now, time.Now()
 			}

@@ -103,7 +103,7 @@ func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
 
 // isOwner reports whether an owner, or a person at the machine, wrote a task.
 func (e *Engine) isOwner(a author) bool {
-	return a.home.Chat.Channel == "" || isLocal(a.home) || e.settings().Owns(a.home.Chat.Channel, a.person)
+	return a.home.Chat.Channel == "" || a.home.Chat.Local() || e.settings().Owns(a.home.Chat.Channel, a.person)
 }
 
 // attribute says for each wanted task who wrote it, given the one who wrote the

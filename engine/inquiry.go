@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -182,7 +183,7 @@ func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inqu
 	i, done := e.inquiries.begin(asked, q)
 	defer done()
 	fresh := false
-	err := e.persist(ctx, asked.Address, func(tx *store.Tx) error {
+	err := e.life.Persist(ctx, asked.Address, func(tx *store.Tx) error {
 		_, err := tx.Approvals().ApprovalOf(asked.Turn, asked.Call)
 		if fresh = errors.Is(err, store.ErrNotFound); !fresh {
 			return err
@@ -197,7 +198,7 @@ func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inqu
 	}
 	asked.State = store.ApprovalPending
 	e.delivery.notify(asked.Address)
-	crashPoint("question.asked")
+	lifecycle.CrashPoint("question.asked")
 	row, err := e.await(ctx, asked)
 	e.log.Info("question", "from", q.From, "call", row.Call, "state", string(row.State), "by", row.AnsweredBy)
 	return e.inquiries.outcome(i, row.State), err
@@ -250,7 +251,7 @@ func (e *Engine) typed(ctx context.Context, it item) bool {
 	}
 	var row store.Approval
 	taken := false
-	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
+	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
 		row, taken, err = e.resolveIn(tx, i.asked.Token, verdict{state: a.state, by: it.msg.Sender.ID, name: it.msg.Sender.Name})
 		if errors.Is(err, store.ErrNotFound) {
 			return nil // it is not asked yet
@@ -269,7 +270,7 @@ func (e *Engine) typed(ctx context.Context, it item) bool {
 		}
 		if taken {
 			e.inquiries.set(i, a.reply())
-			crashPoint("question.answered")
+			lifecycle.CrashPoint("question.answered")
 		}
 		if row.ID != 0 {
 			e.resolved(row)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -113,8 +114,8 @@ func (l *liveRuns) stop(cause error, match func(store.Job) bool) int {
 // startRun begins a run that was claimed, or that the end of the process
 // interrupted. It does not block.
 func (e *Engine) startRun(r store.Run) {
-	crashPoint("run.claimed")
-	e.goOn(func() { e.runJob(e.running, r.ID) })
+	lifecycle.CrashPoint("run.claimed")
+	e.life.Go(func(ctx context.Context) { e.runJob(ctx, r.ID) })
 }
 
 // runJob makes a run, with its retry. ctx ends with the engine; then what has
@@ -178,7 +179,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 	}
 	rest, left, err := e.resting(ctx, j, r)
 	if err != nil {
-		e.logUnstored(ctx, "run not begun", err, "run", r.ID)
+		e.life.LogUnstored(ctx, "run not begun", err, "run", r.ID)
 		return pause(ctx, time.Second)
 	}
 	if rest != "" {
@@ -199,11 +200,11 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 		return true // which looks at it anew
 	}
 	if err != nil {
-		e.logUnstored(ctx, "run not begun", err, "run", r.ID)
+		e.life.LogUnstored(ctx, "run not begun", err, "run", r.ID)
 		return pause(ctx, time.Second)
 	}
 	t.job.left, t.job.most = left, cmp.Or(j.Budget, e.settings().Scheduler.RunTokens)
-	running, cancel := context.WithCancelCause(e.parking)
+	running, cancel := context.WithCancelCause(e.life.Parking())
 	defer cancel(nil)
 	defer e.live.add(r.ID, liveRun{t.job.job, cancel})()
 	if e.removed(j) { // since beginRun looked
@@ -255,14 +256,14 @@ func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn,
 		Address: workplace(j), Origin: string(originOf(j)), State: store.TurnRunning, Placeholder: placeholderNone, Model: j.Model, StartedAt: time.Now(),
 	}
 	var b begun
-	err := e.persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
+	err := e.life.Persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
 		b, err = storeBegin(tx, r, fresh)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	crashPoint("run.started")
+	lifecycle.CrashPoint("run.started")
 	t := e.newTurn(ctx, b.turn, nil)
 	t.job = &jobRun{job: j, run: b.run}
 	t.user, t.owned = j.Creator, e.ownsJob(j)

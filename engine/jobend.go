@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -163,7 +164,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		r.Delivered = j.Target.Chat.String()
 	}
 	ended := r
-	err := e.persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
+	err := e.life.Persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
 		if ended, err = e.storeRunEnd(tx, j, r, end, left, turns); err != nil {
 			return err
 		}
@@ -177,7 +178,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		return r
 	}
 	r = ended
-	crashPoint("run.committed")
+	lifecycle.CrashPoint("run.committed")
 	if j.Kind == store.JobHeartbeat {
 		e.jobs.Changed() // see rearm
 	}

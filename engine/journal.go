@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -22,18 +23,18 @@ func (j journal) Started(ctx context.Context, c tools.Call) error {
 		return nil
 	}
 	j.t.show.need()
-	err := j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error { return tx.Turns().StartCall(j.row(c)) })
+	err := j.t.e.life.Persist(ctx, j.t.row.Address, func(tx *store.Tx) error { return tx.Turns().StartCall(j.row(c)) })
 	if err != nil {
 		return fmt.Errorf("journal the start of %s: %w", c.Name, err)
 	}
-	crashPoint("call.started")
+	lifecycle.CrashPoint("call.started")
 	return nil
 }
 
 // Finished stores the result, and what it sends, in one transaction. It is
 // written down even when the turn was cancelled meanwhile: the effect is there.
 func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) error {
-	crashPoint("call.done")
+	lifecycle.CrashPoint("call.done")
 	ctx = context.WithoutCancel(ctx)
 	result, err := json.Marshal(r)
 	if err != nil {
@@ -43,7 +44,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if err != nil {
 		return err
 	}
-	err = j.t.e.persist(ctx, j.t.row.Address, func(tx *store.Tx) error {
+	err = j.t.e.life.Persist(ctx, j.t.row.Address, func(tx *store.Tx) error {
 		if !j.t.inDoubt(c) {
 			if err := tx.Turns().StartCall(j.row(c)); err != nil {
 				return err
@@ -57,7 +58,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if err != nil {
 		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
 	}
-	crashPoint("call.finished")
+	lifecycle.CrashPoint("call.finished")
 	for _, o := range outs {
 		j.t.e.delivery.notify(o.Address)
 	}

@@ -22,8 +22,6 @@ var (
 	errStopped = errors.New("stopped by the user")
 	// errUnlisted: the whitelist does not let the person in any more.
 	errUnlisted = errors.New("not allowed any more")
-	// errParked: the process ends. The turn is resumed at the next start.
-	errParked = errors.New("parked for the next start")
 )
 
 const (
@@ -95,7 +93,7 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	switch {
 	case away:
 		text = e.say(locale.OwnerFirst)
-	case asked && isLocal(it.row.Address):
+	case asked && it.row.Address.Chat.Local():
 		text = e.say(locale.AnswerFirst)
 	case asked:
 		text = e.say(locale.ButtonFirst)
@@ -105,12 +103,10 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 
 // startLane starts the lane's goroutine once the engine runs. e.mu is held.
 func (e *Engine) startLane(l *lane) {
-	if l.working || e.running == nil || e.closing {
+	if l.working {
 		return
 	}
-	l.working = true
-	ctx := e.running
-	e.work.Go(func() { e.serveLane(ctx, l) })
+	l.working = e.life.Go(func(ctx context.Context) { e.serveLane(ctx, l) })
 }
 
 // serveLane runs the lane's turns until nothing waits or ctx ends.
@@ -140,7 +136,7 @@ func (e *Engine) serveLane(ctx context.Context, l *lane) {
 // guard runs one turn of a lane with a context that /stop and the end of the
 // process cancel. A panic ends the turn, not the bot.
 func (e *Engine) guard(l *lane, run func(context.Context)) {
-	ctx, cancel := context.WithCancelCause(e.parking)
+	ctx, cancel := context.WithCancelCause(e.life.Parking())
 	e.mu.Lock()
 	l.stop = cancel
 	e.mu.Unlock()

@@ -41,7 +41,7 @@ func rowsOfItems(items []item) []store.Update {
 // an owner's own, or that of a group in which an owner asks.
 func (t *turn) ownerHere() bool {
 	at := t.row.Address
-	return isLocal(at) || slices.Contains(t.e.settings().Owners[at.Chat.Channel], at.Chat.ID) || t.owned && isGroup(t.row)
+	return at.Chat.Local() || slices.Contains(t.e.settings().Owners[at.Chat.Channel], at.Chat.ID) || t.owned && isGroup(t.row)
 }
 
 // ownerChats are the private chats of owners that the bot may write to, those of
@@ -183,7 +183,7 @@ func (e *Engine) requester(home gateway.Address, user int64, name string) string
 	switch {
 	case user == 0:
 		return e.say(locale.AskedByNobody)
-	case home.Chat.ID == user || isLocal(home):
+	case home.Chat.ID == user || home.Chat.Local():
 		return e.say(locale.AskedPrivately, who)
 	}
 	return e.say(locale.AskedIn, who, home)
@@ -224,7 +224,7 @@ func (e *Engine) tellNoOwner(ctx context.Context, a store.Approval, tried int) e
 	if tried == 0 {
 		return nil
 	}
-	err := e.persist(ctx, a.Home, func(tx *store.Tx) error { return e.tellHome(tx, a, e.say(locale.OwnerUnreached)) })
+	err := e.life.Persist(ctx, a.Home, func(tx *store.Tx) error { return e.tellHome(tx, a, e.say(locale.OwnerUnreached)) })
 	e.delivery.notify(a.Home)
 	return err
 }

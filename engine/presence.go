@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -90,7 +91,7 @@ func (p *presence) startQuietly(name string) {
 func (p *presence) start(streaming string) {
 	p.to = p.t.row.Address // the chat may have moved before the turn began
 	p.state, p.id, p.began = p.t.row.Placeholder, p.t.row.PlaceholderID, time.Now()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(p.e.parking))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(p.e.life.Parking()))
 	p.stop = cancel
 	if !p.quiet {
 		p.working.Go(func() { p.typing(ctx) })
@@ -249,7 +250,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 
 // send sends the placeholder.
 func (p *presence) send(ctx context.Context) bool {
-	crashPoint("placeholder.sending")
+	lifecycle.CrashPoint("placeholder.sending")
 	part := gateway.Part{Text: p.sign, ReplyTo: p.t.row.ReplyTo, Yield: true, Silent: p.quiet}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
 	defer cancel()
@@ -257,7 +258,7 @@ func (p *presence) send(ctx context.Context) bool {
 	ended := context.AfterFunc(ctx, func() { time.AfterFunc(settleWithin, cancel) })
 	defer ended()
 	id, err := p.e.gateway.Send(sending, p.to, part)
-	crashPoint("placeholder.sent")
+	lifecycle.CrashPoint("placeholder.sent")
 	if err != nil {
 		if fail, ok := errors.AsType[*gateway.SendError](err); !ok || fail.Kind != gateway.Busy {
 			p.t.log.Warn("placeholder not sent", "err", err)
@@ -269,14 +270,14 @@ func (p *presence) send(ctx context.Context) bool {
 		return false
 	}
 	shown := p.write(placeholderShown, id)
-	crashPoint("placeholder.shown")
+	lifecycle.CrashPoint("placeholder.shown")
 	return shown
 }
 
 // write stores a state of the placeholder before it is acted on. What is not
 // stored did not happen.
 func (p *presence) write(state string, id int64) bool {
-	err := p.e.store.Write(context.WithoutCancel(p.e.parking), func(tx *store.Tx) error {
+	err := p.e.store.Write(context.WithoutCancel(p.e.life.Parking()), func(tx *store.Tx) error {
 		return tx.Turns().SetPlaceholder(p.t.row.ID, state, id)
 	})
 	if err != nil {

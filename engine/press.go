@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -58,7 +59,7 @@ func readChoice(data string) (token string, a answer, question, ok bool) {
 // messenger is told, so that a lost answer loses nothing.
 func (e *Engine) press(ctx context.Context, it item) {
 	var t tap
-	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
+	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
 		if t, err = e.tapped(tx, it); err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (e *Engine) press(ctx context.Context, it item) {
 			e.log.Error("tap not stored", "chat", it.msg.Address.String(), "err", err)
 			t.say = e.say(locale.Internal)
 		} else if t.approval.ID != 0 {
-			crashPoint("approval.answered")
+			lifecycle.CrashPoint("approval.answered")
 			if t.question != nil {
 				e.inquiries.set(t.question, t.answer.reply())
 			}
@@ -78,7 +79,7 @@ func (e *Engine) press(ctx context.Context, it item) {
 			e.jobs.Changed()
 		}
 		e.delivery.notify(it.row.Address)
-		e.goOn(func() { e.acknowledge(ctx, it.msg, t.say) })
+		e.life.Go(func(context.Context) { e.acknowledge(ctx, it.msg, t.say) })
 	})
 }
 
@@ -206,7 +207,7 @@ func (e *Engine) mayDecide(a store.Approval, m gateway.Message) bool {
 // answer to it, and reports whether it was.
 func (e *Engine) inWords(ctx context.Context, it item) bool {
 	state := answerWord(it.msg.Text)
-	if state == "" || !isLocal(it.row.Address) {
+	if state == "" || !it.row.Address.Chat.Local() {
 		return false
 	}
 	var asked, ended store.Approval
@@ -217,7 +218,7 @@ func (e *Engine) inWords(ctx context.Context, it item) bool {
 	if err != nil || asked.Question {
 		return false // nothing is asked that a yes or no answers
 	}
-	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
+	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
 		if ended, _, err = e.resolveIn(tx, asked.Token, verdict{state: state, by: it.msg.Sender.ID}); err != nil {
 			return err
 		}

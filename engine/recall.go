@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -112,11 +113,11 @@ func (r *remembering) Save(ctx context.Context, c tools.Call, e recall.Entry) (c
 		if chunks = n; err != nil || n == 0 {
 			return err
 		}
-		crashPoint("memory.saving")
+		lifecycle.CrashPoint("memory.saving")
 		return tx.Memories().AddMemoryChange(id, old)
 	})
 	if err == nil && chunks > 0 {
-		crashPoint("memory.saved")
+		lifecycle.CrashPoint("memory.saved")
 		r.kept()
 	}
 	return chunks, err

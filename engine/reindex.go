@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 )
@@ -74,12 +75,12 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 		},
 		Memories: func(tx *store.Tx, some []store.Memory) error { return memory.IndexAll(tx, some, size) },
 		Progress: func(read, all int64) {
-			crashPoint("reindex.read")
+			lifecycle.CrashPoint("reindex.read")
 			if progress != nil {
 				progress(read, all)
 			}
 		},
-		Ready: func() { crashPoint("reindex.ready") },
+		Ready: func() { lifecycle.CrashPoint("reindex.ready") },
 	})
 	done = Reindexed{Messages: r.Messages, Chats: r.Chats, Kept: r.Kept, Resets: r.Breaks, Memories: r.Memories, Skipped: r.Skipped, Faults: r.Faults}
 	if was := st.Recovered(); was != nil {
@@ -88,7 +89,7 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 	if err != nil {
 		return done, err
 	}
-	crashPoint("reindex.done")
+	lifecycle.CrashPoint("reindex.done")
 	if err := st.RecoveryTold(); err != nil {
 		return done, err
 	}

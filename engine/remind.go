@@ -159,7 +159,7 @@ func (e *Engine) obeySchedule(ctx context.Context, it item) {
 	verb, name, _ := strings.Cut(strings.TrimSpace(it.msg.Args), " ")
 	to := it.row.Address
 	var a scheduleAnswer
-	e.eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
+	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
 		if a, err = e.onSchedule(tx, who, verb, strings.TrimSpace(name)); err != nil {
 			return err
 		}

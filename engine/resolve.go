@@ -31,7 +31,7 @@ type verdict struct {
 // resolve ends a pending approval and returns it as it is now, which is as
 // somebody else left it when they were faster.
 func (e *Engine) resolve(ctx context.Context, a store.Approval, v verdict) (row store.Approval, err error) {
-	err = e.persist(ctx, a.Address, func(tx *store.Tx) error {
+	err = e.life.Persist(ctx, a.Address, func(tx *store.Tx) error {
 		row, _, err = e.resolveIn(tx, a.Token, v)
 		return err
 	})

@@ -33,10 +33,7 @@ func (e *Engine) signInText(it item, server string) string {
 	case !s.SignsIn():
 		return e.say(locale.MCPNoSignIn, server)
 	}
-	e.mu.Lock()
-	ctx := e.running
-	e.mu.Unlock()
-	e.goOn(func() { e.signIn(ctx, it.row.Address, it.msg.Sender.ID, server) })
+	e.life.Go(func(ctx context.Context) { e.signIn(ctx, it.row.Address, it.msg.Sender.ID, server) })
 	return e.say(locale.MCPSigningIn, server)
 }
 

@@ -205,7 +205,7 @@ func (e *Engine) stopSubagents(ctx context.Context, a gateway.Address) int {
 		stopped.Store(n)
 		return err
 	}
-	e.eventually(ctx, gateway.Address{}, mark, func(err error) {
+	e.life.Eventually(ctx, gateway.Address{}, mark, func(err error) {
 		if err != nil {
 			e.log.Error("subagents not stopped", "chat", a.String(), "err", err)
 			return

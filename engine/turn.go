@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -119,16 +120,16 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		return tx.Inbox().StartUpdates(t.row.ID, t.ids...)
 	})
 	if err != nil {
-		e.logUnstored(ctx, "turn not started", err, "chat", t.row.Address.String())
+		e.life.LogUnstored(ctx, "turn not started", err, "chat", t.row.Address.String())
 		if !errors.Is(err, store.ErrNotFound) {
 			if store.Unwritable(err) {
-				e.tellUnstored(ctx, t.row.Address, 0)
+				e.life.TellUnstored(ctx, t.row.Address, 0)
 			}
 			e.putBack(ctx, items)
 		}
 		return
 	}
-	crashPoint("turn.started")
+	lifecycle.CrashPoint("turn.started")
 	t.run(ctx)
 }
 
@@ -215,7 +216,7 @@ func (t *turn) run(ctx context.Context) {
 		t.show.startQuietly(t.job.job.Name)
 	}
 	text, err := t.safely(ctx)
-	if err != nil && (errors.Is(context.Cause(ctx), errParked) || errors.Is(err, errParked)) {
+	if err != nil && (errors.Is(context.Cause(ctx), lifecycle.ErrParked) || errors.Is(err, lifecycle.ErrParked)) {
 		t.show.settle()
 		t.keepSpent(ctx)
 		t.log.Info("turn parked")
@@ -373,7 +374,7 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 			c.Arguments = string(t.e.redact.KnownJSON([]byte(c.Arguments)))
 		}
 	}
-	err = t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
+	err = t.e.life.Persist(ctx, t.row.Address, func(tx *store.Tx) error {
 		if err := tx.Turns().AddAnswer(t.row.ID, round, m, usage); err != nil {
 			return err
 		}
@@ -383,7 +384,7 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 		return m, false, fmt.Errorf("journal the answer: %w", err)
 	}
 	t.spent = nil
-	crashPoint("answer.journaled")
+	lifecycle.CrashPoint("answer.journaled")
 	return m, false, nil
 }
 
@@ -455,7 +456,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 		// For the model too: what was stopped shall not be answered later.
 		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+end.note+")")))
 	}
-	err := t.e.persist(ctx, t.row.Address, func(tx *store.Tx) error {
+	err := t.e.life.Persist(ctx, t.row.Address, func(tx *store.Tx) error {
 		if err := t.storeEnd(tx); err != nil {
 			return err
 		}
@@ -478,7 +479,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 		t.log.Error("turn not stored", "err", err)
 		return
 	}
-	crashPoint("turn.committed")
+	lifecycle.CrashPoint("turn.committed")
 	t.e.delivery.notify(t.row.Address)
 	t.e.memory.said()
 	t.e.logMessages()

@@ -18,6 +18,9 @@ type ChatID struct {
 // String is the text form that people, models and files see.
 func (c ChatID) String() string { return whitelist.FormatID(c.Channel, c.ID) }
 
+// Local reports whether the chat is on this machine, where people answer in words.
+func (c ChatID) Local() bool { return c.ID == 0 }
+
 // ParseChatID reads the text form. An id without a channel is an error.
 func ParseChatID(s string) (ChatID, error) {
 	channel, id, err := whitelist.ParseID(s)

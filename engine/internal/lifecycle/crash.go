@@ -1,6 +1,6 @@
 //go:build crash
 
-package engine
+package lifecycle
 
 import (
 	"os"
@@ -12,10 +12,10 @@ import (
 
 var crashPassed atomic.Int64
 
-// crashPoint kills the process, as a power cut would, when the environment
+// CrashPoint kills the process, as a power cut would, when the environment
 // names this moment: KLAWBOT_CRASH=turn.committed or turn.committed:3 for the
 // third time.
-func crashPoint(name string) {
+func CrashPoint(name string) {
 	point, count, _ := strings.Cut(os.Getenv("KLAWBOT_CRASH"), ":")
 	if point != name {
 		return
