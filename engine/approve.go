@@ -174,10 +174,6 @@ func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.
 		}
 		return addOuts(tx, notice)
 	})
-	if err == nil && row.State == store.ApprovalPending {
-		e.delivery.notify(asked.Address)
-		e.delivery.notify(asked.Home)
-	}
 	return row, err
 }
 

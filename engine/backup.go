@@ -156,7 +156,7 @@ func (e *Engine) databaseChanged(ctx context.Context, c store.Condition) {
 	switch c.State {
 	case store.StateOK:
 		e.log.Info("database takes writes again")
-		e.logMessages()
+		signal(e.unlogged)
 	case store.StateDamaged:
 		unanswered, known := e.unanswered(ctx)
 		e.log.Error("database is damaged, no more messages are taken: restart the bot, it restores the newest good backup",
@@ -266,9 +266,7 @@ func (e *Engine) tellLost(ctx context.Context, key string, a gateway.Address, n 
 	}
 	if err := e.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
 		e.log.Error("chat not told that messages are lost", "chat", to.String(), "messages", n, "err", err)
-		return
 	}
-	e.delivery.notify(a)
 }
 
 // tellOwners writes to the private chat of every owner that may be written to.

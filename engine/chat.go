@@ -85,12 +85,6 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 		}
 		wake()
 		e.log.Info("chat lost", "chat", chat.String(), "reason", note, "owners_told", len(told), "jobs_paused", len(paused))
-		if len(paused) > 0 {
-			e.jobs.Changed()
-		}
-		for _, owner := range told {
-			e.delivery.notify(owner)
-		}
 	})
 }
 

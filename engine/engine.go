@@ -186,11 +186,14 @@ var _ gateway.Handler = (*Engine)(nil)
 // New opens the data folder and returns an Engine that accepts messages. They
 // are answered while Run runs. Close it after Run returned.
 func New(ctx context.Context, c Config) (*Engine, error) {
-	st, err := store.Open(ctx, c.store())
+	var e *Engine
+	database := c.store()
+	database.Committed = func(changes store.Changes) { e.committed(changes) }
+	st, err := store.Open(ctx, database)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{
+	e = &Engine{
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
 		store: st, spool: store.NewSpool(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
@@ -334,8 +337,19 @@ func prune(tx *store.Tx) error {
 	return nil
 }
 
-// logMessages says that there are messages for the conversation logs.
-func (e *Engine) logMessages() { signal(e.unlogged) }
+// committed tells those who wait for it what a transaction has changed.
+func (e *Engine) committed(c store.Changes) {
+	for _, a := range c.Out {
+		e.delivery.notify(a)
+	}
+	if c.Messages {
+		e.memory.said()
+		signal(e.unlogged)
+	}
+	if c.Jobs {
+		e.jobsChanged()
+	}
+}
 
 // writeLogs appends to the conversation logs what is new.
 func (e *Engine) writeLogs(ctx context.Context) error {
@@ -360,7 +374,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 			continue
 		}
 		last = version
-		e.schedules.changed()
+		e.jobsChanged()
 		e.memory.said()
 		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)

@@ -253,11 +253,6 @@ func (e *Engine) reply(ctx context.Context, row store.Update, text string, chang
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("reply not stored", "chat", to.String(), "err", err)
-			return
 		}
-		if change != nil {
-			e.jobs.Changed()
-		}
-		e.delivery.notify(row.Address)
 	})
 }

@@ -132,7 +132,6 @@ func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faul
 	})
 	if err == nil && changed {
 		e.log.Info("heartbeat planned", "tasks", len(wanted), "faults", len(faults))
-		e.schedules.changed()
 	}
 	return faults, err
 }

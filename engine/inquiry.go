@@ -197,7 +197,6 @@ func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inqu
 		return tools.Reply{Outcome: tools.Cancelled, Option: -1}, err
 	}
 	asked.State = store.ApprovalPending
-	e.delivery.notify(asked.Address)
 	lifecycle.CrashPoint("question.asked")
 	row, err := e.await(ctx, asked)
 	e.log.Info("question", "from", q.From, "call", row.Call, "state", string(row.State), "by", row.AnsweredBy)

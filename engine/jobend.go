@@ -179,18 +179,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	}
 	r = ended
 	lifecycle.CrashPoint("run.committed")
-	if j.Kind == store.JobHeartbeat {
-		e.jobs.Changed() // see rearm
-	}
 	e.log.Info("run ended", "job", j.ID, "run", r.ID, "name", j.Name, "state", string(r.State), "delivered", r.Delivered, "note", r.Note)
-	for _, o := range outs {
-		e.delivery.notify(o.Address)
-	}
-	e.memory.said()
-	e.logMessages()
-	if end.pause != "" {
-		e.jobs.Changed()
-	}
 	return r
 }
 

@@ -59,9 +59,6 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
 	}
 	lifecycle.CrashPoint("call.finished")
-	for _, o := range outs {
-		j.t.e.delivery.notify(o.Address)
-	}
 	return nil
 }
 

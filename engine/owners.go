@@ -224,9 +224,7 @@ func (e *Engine) tellNoOwner(ctx context.Context, a store.Approval, tried int) e
 	if tried == 0 {
 		return nil
 	}
-	err := e.life.Persist(ctx, a.Home, func(tx *store.Tx) error { return e.tellHome(tx, a, e.say(locale.OwnerUnreached)) })
-	e.delivery.notify(a.Home)
-	return err
+	return e.life.Persist(ctx, a.Home, func(tx *store.Tx) error { return e.tellHome(tx, a, e.say(locale.OwnerUnreached)) })
 }
 
 // unreach ends the requests that an owner's chat does not get, so that the next

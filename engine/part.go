@@ -59,9 +59,7 @@ func (e *Engine) post(ctx context.Context, a gateway.Address, key, text string) 
 	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), key, 0)
 	if err := e.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
 		e.log.Error("message not stored", "chat", to.String(), "err", err)
-		return
 	}
-	e.delivery.notify(a)
 }
 
 // markRepeated marks a part that may be there already. Where the text has no

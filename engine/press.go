@@ -75,10 +75,6 @@ func (e *Engine) press(ctx context.Context, it item) {
 			}
 			e.resolved(t.approval)
 		}
-		if t.jobs {
-			e.jobs.Changed()
-		}
-		e.delivery.notify(it.row.Address)
 		e.life.Go(func(context.Context) { e.acknowledge(ctx, it.msg, t.say) })
 	})
 }

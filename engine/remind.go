@@ -31,10 +31,6 @@ func (e *Engine) plan() {
 	e.schedules = &schedules{
 		open:    func() (*store.Store, error) { return e.store, nil },
 		gateway: e.gateway, settings: e.settings, toCron: e.toCron,
-		changed: func() {
-			e.jobs.Changed()
-			e.live.stop(errJobGone, e.removed)
-		},
 	}
 }
 
@@ -84,7 +80,7 @@ func (d *Data) planned(c Config) *schedules {
 			}
 			return d.store, nil
 		},
-		gateway: d.gateway, settings: c.Settings, changed: func() {},
+		gateway: d.gateway, settings: c.Settings,
 	}
 	return d.schedules
 }
@@ -179,11 +175,9 @@ func (e *Engine) obeySchedule(ctx context.Context, it item) {
 			e.log.Error("reply not stored", "chat", to.String(), "err", err)
 			return
 		}
-		e.jobs.Changed()
 		if verb == verbDelete {
 			e.live.stop(errJobGone, func(j store.Job) bool { return j.ID == a.job && e.removed(j) })
 		}
-		e.delivery.notify(it.row.Address)
 	})
 }
 
@@ -400,4 +394,11 @@ func (e *Engine) refreshList(tx *store.Tx, it item, who planner) error {
 	part.Buttons = buttons
 	outs[0].Body = encodePart(part)
 	return addOuts(tx, outs)
+}
+
+// jobsChanged has the scheduler look at the jobs, and ends the runs of those that are
+// removed.
+func (e *Engine) jobsChanged() {
+	e.jobs.Changed()
+	e.live.stop(errJobGone, e.removed)
 }

@@ -44,10 +44,6 @@ func (e *Engine) resolve(ctx context.Context, a store.Approval, v verdict) (row 
 // resolved tells everybody whom the end of an approval concerns.
 func (e *Engine) resolved(a store.Approval) {
 	e.questions.wake(a.ID)
-	e.delivery.notify(a.Address)
-	if a.Away() {
-		e.delivery.notify(a.Home)
-	}
 }
 
 // resolveIn is the one place where an approval ends. It also writes the grant

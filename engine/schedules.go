@@ -36,8 +36,6 @@ type schedules struct {
 	open     func() (*store.Store, error)
 	gateway  *gateway.Gateway
 	settings func() settings.Settings
-	// changed tells the scheduler of this process.
-	changed func()
 	// toCron asks a model for the cron expression that words mean; nil or
 	// errNoModel when there is none.
 	toCron func(ctx context.Context, c tools.Call, words string) (string, error)
@@ -95,11 +93,7 @@ func (s *schedules) write(ctx context.Context, fn func(*store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if err := st.Write(ctx, fn); err != nil {
-		return err
-	}
-	s.changed()
-	return nil
+	return st.Write(ctx, fn)
 }
 
 // List returns what the caller may see, by name.

@@ -208,9 +208,7 @@ func (e *Engine) stopSubagents(ctx context.Context, a gateway.Address) int {
 	e.life.Eventually(ctx, gateway.Address{}, mark, func(err error) {
 		if err != nil {
 			e.log.Error("subagents not stopped", "chat", a.String(), "err", err)
-			return
 		}
-		e.jobs.Changed()
 	})
 	e.live.stop(errJobGone, func(j store.Job) bool { return j.Kind == store.JobSpawn && j.Home == a })
 	return int(stopped.Load())

@@ -480,9 +480,6 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 		return
 	}
 	lifecycle.CrashPoint("turn.committed")
-	t.e.delivery.notify(t.row.Address)
-	t.e.memory.said()
-	t.e.logMessages()
 	t.compactLater()
 }
 

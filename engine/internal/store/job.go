@@ -126,6 +126,7 @@ func (tx JobsTx) AddJob(j Job) (JobID, error) {
 	if err != nil {
 		return 0, fmt.Errorf("add job %s: %w", j.Name, err)
 	}
+	tx.changes.Jobs = true
 	return JobID(id), nil
 }
 
@@ -204,6 +205,7 @@ func (tx JobsTx) UpdateJob(j Job) error {
 	if err != nil {
 		return fmt.Errorf("update job %d: %w", j.ID, err)
 	}
+	tx.changes.Jobs = true
 	return nil
 }
 
@@ -216,6 +218,7 @@ func (tx JobsTx) PauseJobsFor(channel string, chat int64, note string) ([]string
 		return nil, fmt.Errorf("pause the jobs for %s %d: %w", channel, chat, err)
 	}
 	tx.changed = tx.changed || len(names) > 0
+	tx.changes.Jobs = tx.changes.Jobs || len(names) > 0
 	return names, nil
 }
 

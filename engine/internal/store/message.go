@@ -67,6 +67,7 @@ func (tx SessionsTx) AddMessage(m Message) (MessageID, error) {
 	if err != nil {
 		return 0, fmt.Errorf("add message: %w", err)
 	}
+	tx.changes.Messages = true
 	return MessageID(id), nil
 }
 

@@ -31,7 +31,7 @@ func open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, secrets: c.secrets(), lock: lock}
+	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, secrets: c.secrets(), lock: lock, committed: c.Committed}
 	err = s.prepare(ctx)
 	if Damaged(err) {
 		if s.recovery, err = s.recover(ctx, err, c.Rebuild); err == nil {

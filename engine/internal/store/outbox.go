@@ -110,6 +110,7 @@ func (tx OutboxTx) AddOut(o Out) error {
 	if err != nil {
 		return fmt.Errorf("add out %s: %w", o.Key, err)
 	}
+	tx.changes.Out = append(tx.changes.Out, o.Address)
 	return nil
 }
 

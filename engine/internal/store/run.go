@@ -132,6 +132,7 @@ func (tx RunsTx) ClaimRun(r Run) (RunID, error) {
 	if err != nil {
 		return 0, fmt.Errorf("claim run of job %d: %w", r.Job, err)
 	}
+	tx.changes.Jobs = true
 	return RunID(id), nil
 }
 

@@ -42,9 +42,24 @@ type Config struct {
 	// Redact holds the known secrets, of which nothing is stored. Nil: only what has
 	// the shape of one is masked.
 	Redact *redact.Set
+	// Committed is told what a Write has changed, once it is committed; nil tells
+	// nobody. It is called in the goroutine of the Write, before that returns, and must
+	// not wait.
+	Committed func(Changes)
 	// Log is required.
 	Log *slog.Logger
 }
+
+// Changes are what a transaction has changed that others wait for.
+type Changes struct {
+	// Out are the addresses at which something has to leave.
+	Out []Address
+	// Messages says that the history of a chat has grown, Jobs that jobs or runs
+	// were added or changed.
+	Messages, Jobs bool
+}
+
+func (c Changes) empty() bool { return len(c.Out) == 0 && !c.Messages && !c.Jobs }
 
 // Store is the open database. Its methods may be called from several goroutines.
 type Store struct {
@@ -53,6 +68,8 @@ type Store struct {
 	log     *slog.Logger
 	lock    *dirLock // nil beside a running bot
 	secrets *redact.Set
+	// committed is Config.Committed.
+	committed func(Changes)
 	readers *sql.DB
 	writer  *writer
 	logs    logs
@@ -139,7 +156,17 @@ func (s *Store) shut() error {
 // fn has started, fn does not run; later ctx has no effect, so the error always
 // says whether the changes are there.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
-	return s.writer.write(ctx, fn)
+	var changes Changes
+	err := s.writer.write(ctx, func(tx *Tx) error {
+		tx.changes = Changes{}
+		err := fn(tx)
+		changes = tx.changes
+		return err
+	})
+	if err == nil && s.committed != nil && !changes.empty() {
+		s.committed(changes)
+	}
+	return err
 }
 
 // Read runs fn on a snapshot of what is committed. When ctx ends, the

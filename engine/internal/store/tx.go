@@ -19,6 +19,8 @@ type conn struct {
 	write   bool
 	// changed says that a statement changed something.
 	changed bool
+	// changes are what others wait for.
+	changes Changes
 	// shadow says that statements are about the shadow tables.
 	shadow bool
 }
