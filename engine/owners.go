@@ -27,15 +27,6 @@ func (t *turn) cause(rows []store.Update) {
 	}
 }
 
-// rowsOfItems are the updates of messages.
-func rowsOfItems(items []item) []store.Update {
-	rows := make([]store.Update, len(items))
-	for i, it := range items {
-		rows[i] = it.row
-	}
-	return rows
-}
-
 // ownerHere reports whether an owner can be asked in the chat of the turn: it is
 // an owner's own, or that of a group in which an owner asks.
 func (t *turn) ownerHere() bool {
