@@ -21,7 +21,7 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 		return
 	}
 	e.eventually(ctx, store.Address{}, func(tx *store.Tx) error {
-		if err := tx.SeeChat(a.Channel, a.Chat, it.msg.Sender.Name, it.row.ReceivedAt); err != nil {
+		if err := tx.SeeChat(a.Channel, a.Chat, it.msg.ChatName(), it.row.ReceivedAt); err != nil {
 			return err
 		}
 		return tx.EndUpdates(store.InboxDone, "", end...)
@@ -68,7 +68,7 @@ func (e *Engine) loseChat(ctx context.Context, a store.Address, note string, ids
 		}
 		for _, owner := range e.ownersBeside(chat) {
 			told = append(told, stored(owner))
-			text := e.say(sayChatLost, chat, asName(name), note)
+			text := e.say(sayChatLost, chat, inTicks(asName(name)), note)
 			for _, name := range paused {
 				text += "\n" + e.say(sayJobPaused, name, note)
 			}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,27 +146,27 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 			name = m.SenderName
 		}
 	}
-	if name == "" {
-		_ = t.e.store.Read(ctx, func(tx *store.Tx) error { name = personName(tx, home.Channel, t.user); return nil }) // an id will do
-	}
-	lines := []string{t.e.requester(home, t.user, name)}
+	var known, place string
+	_ = t.e.store.Read(ctx, func(tx *store.Tx) error { known, place = names(tx, home, t.user); return nil }) // ids will do
+	lines := []string{t.e.requester(home, t.user, cmp.Or(name, known), place)}
 	if t.job != nil {
 		lines = append(lines, t.e.say(sayAskedBySchedule, inTicks(asName(t.job.job.Name))))
 	}
 	return t.e.redact.Text(strings.Join(lines, "\n"))
 }
 
-// personName is what a person is called, empty when that is not known.
-func personName(tx *store.Tx, channel string, user int64) string {
-	name, _ := tx.ChatName(channel, user)
-	if name == "" {
-		name, _ = tx.PersonName(user)
+// names are what a person and a chat are called, empty when that is not known.
+func names(tx *store.Tx, home store.Address, user int64) (person, chat string) {
+	chat, _ = tx.ChatName(home.Channel, home.Chat)
+	person, _ = tx.ChatName(home.Channel, user)
+	if person == "" {
+		person, _ = tx.PersonName(user)
 	}
-	return name
+	return person, chat
 }
 
 // requester says who wants a call, and in which chat.
-func (e *Engine) requester(home store.Address, user int64, name string) string {
+func (e *Engine) requester(home store.Address, user int64, name, chat string) string {
 	who := fmt.Sprint(user)
 	if name != "" {
 		who = inTicks(asName(name)) + " (" + who + ")"
@@ -176,7 +177,11 @@ func (e *Engine) requester(home store.Address, user int64, name string) string {
 	case home.Chat == user || isLocal(home):
 		return e.say(sayAskedPrivately, who)
 	}
-	return e.say(sayAskedIn, who, reachable(home))
+	where := reachable(home).String()
+	if chat != "" {
+		where = inTicks(asName(chat)) + " (" + where + ")"
+	}
+	return e.say(sayAskedIn, who, where)
 }
 
 // ownerKey is the key of the message that tells a chat that an owner was asked.

@@ -110,7 +110,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 			return err
 		}
 		if last.row.From != 0 {
-			if err := tx.SeeChat(t.row.Address.Channel, t.row.Address.Chat, last.msg.Sender.Name, last.row.ReceivedAt); err != nil {
+			if err := tx.SeeChat(t.row.Address.Channel, t.row.Address.Chat, last.msg.ChatName(), last.row.ReceivedAt); err != nil {
 				return err
 			}
 		}
