@@ -28,11 +28,11 @@ func (t *turn) cause(rows []store.Update) {
 	}
 }
 
-// ownerHere reports whether an owner can be asked in the chat of the turn: it is
-// an owner's own, or that of a group in which an owner asks.
+// ownerHere reports whether an owner can be asked in the chat of the turn: it is an
+// owner's own, or a group in which an owner asks. A run may only bring its result there.
 func (t *turn) ownerHere() bool {
 	at := t.row.Address
-	return isLocal(at) || slices.Contains(t.e.settings().Owners[at.Channel], at.Chat) || t.owned && isGroup(t.row)
+	return isLocal(at) || slices.Contains(t.e.settings().Owners[at.Channel], at.Chat) || t.owned && isGroup(t.row) && sameChat(t.home(), t.address())
 }
 
 // ownerChats are the private chats of owners that the bot may write to, those of
