@@ -22,7 +22,7 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 		return
 	}
 	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
-		if err := tx.Chats().SeeChat(a.Chat.Channel, a.Chat.ID, it.msg.Sender.Name, it.row.ReceivedAt); err != nil {
+		if err := tx.Chats().SeeChat(a.Chat.Channel, a.Chat.ID, it.msg.ChatName(), it.row.ReceivedAt); err != nil {
 			return err
 		}
 		return tx.Inbox().EndUpdates(store.InboxDone, "", end...)
@@ -69,7 +69,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 		}
 		for _, owner := range e.ownersBeside(chat) {
 			told = append(told, owner)
-			text := e.say(locale.ChatLost, chat, asName(name), note)
+			text := e.say(locale.ChatLost, chat, inTicks(asName(name)), note)
 			for _, name := range paused {
 				text += "\n" + e.say(locale.JobPaused, name, note)
 			}

@@ -127,6 +127,7 @@ func (e *Engine) resume(turns []store.Turn, g gate) {
 		if t.Address.Chat.Channel == g.channel && isGroup(t) == g.group && t.Origin == string(tools.OriginPerson) {
 			l := e.lane(t.Address)
 			l.resumes = append(l.resumes, t)
+			l.begin(e.life.Parking()) // a /stop that has come already stops it, too
 			e.startLane(l)
 		}
 	}

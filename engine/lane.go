@@ -50,8 +50,10 @@ type lane struct {
 	resumes []store.Turn
 	// working says that a goroutine serves the lane.
 	working bool
-	// stop cancels the running turn, nil when none runs.
+	// stop cancels ctx, which is the one of the running turn; both are nil when none
+	// runs.
 	stop context.CancelCauseFunc
+	ctx  context.Context
 	// grown wakes the goroutine that waits for more messages.
 	grown chan struct{}
 	// told says that the person knows that messages wait.
@@ -111,56 +113,54 @@ func (e *Engine) startLane(l *lane) {
 
 // serveLane runs the lane's turns until nothing waits or ctx ends.
 func (e *Engine) serveLane(ctx context.Context, l *lane) {
-	for ctx.Err() == nil {
-		if t, ok := e.nextResume(l); ok {
-			e.guard(l, func(ctx context.Context) { e.resumeTurn(ctx, t) })
-			continue
-		}
-		if !e.gather(ctx, l) {
-			return
-		}
-		items := e.admit(ctx, e.take(l))
-		if len(items) == 0 {
-			continue // /stop came in between, or the list changed
-		}
+	for ctx.Err() == nil && e.gather(ctx, l) {
 		e.guard(l, func(ctx context.Context) {
-			if first := items[0]; first.msg.Command != "" && e.direct(ctx, first) == nil {
+			if t, ok := e.nextResume(l); ok {
+				e.resumeTurn(ctx, t)
+			} else if items := e.admit(ctx, e.take(l)); len(items) == 0 {
+				return // /stop came in between, or the list changed
+			} else if first := items[0]; first.msg.Command != "" && e.direct(ctx, first) == nil {
 				e.obey(ctx, first)
-				return
+			} else {
+				e.startTurn(ctx, items)
 			}
-			e.startTurn(ctx, items)
 		})
+	}
+}
+
+// begin gives the lane the context of its next turn. Engine.mu is held.
+func (l *lane) begin(parking context.Context) {
+	if l.stop == nil {
+		l.ctx, l.stop = context.WithCancelCause(parking)
 	}
 }
 
 // guard runs one turn of a lane with a context that /stop and the end of the
 // process cancel. A panic ends the turn, not the bot.
 func (e *Engine) guard(l *lane, run func(context.Context)) {
-	ctx, cancel := context.WithCancelCause(e.life.Parking())
 	e.mu.Lock()
-	l.stop = cancel
+	l.begin(e.life.Parking())
+	ctx, cancel := l.ctx, l.stop
 	e.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
 			e.log.Error("turn panicked", "panic", p, "stack", string(debug.Stack()))
 		}
 		e.mu.Lock()
-		l.stop, l.told = nil, false
+		l.ctx, l.stop, l.told = nil, nil, false
 		e.mu.Unlock()
 		cancel(nil)
 	}()
 	run(ctx)
 }
 
-func (e *Engine) nextResume(l *lane) (store.Turn, bool) {
+func (e *Engine) nextResume(l *lane) (t store.Turn, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(l.resumes) == 0 {
-		return store.Turn{}, false
+	if ok = len(l.resumes) > 0; ok {
+		t, l.resumes = l.resumes[0], l.resumes[1:]
 	}
-	t := l.resumes[0]
-	l.resumes = l.resumes[1:]
-	return t, true
+	return t, ok
 }
 
 // gather waits until the person has stopped writing for the debounce time. It
@@ -189,6 +189,9 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 	debounce := e.settings().Debounce
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if len(l.resumes) > 0 {
+		return 0, false
+	}
 	if len(l.items) == 0 {
 		l.working = false
 		delete(e.lanes, l.address)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,20 +29,11 @@ func (t *turn) cause(rows []store.Update) {
 	}
 }
 
-// rowsOfItems are the updates of messages.
-func rowsOfItems(items []item) []store.Update {
-	rows := make([]store.Update, len(items))
-	for i, it := range items {
-		rows[i] = it.row
-	}
-	return rows
-}
-
-// ownerHere reports whether an owner can be asked in the chat of the turn: it is
-// an owner's own, or that of a group in which an owner asks.
+// ownerHere reports whether an owner can be asked in the chat of the turn: it is an
+// owner's own, or a group in which an owner asks. A run may only bring its result there.
 func (t *turn) ownerHere() bool {
 	at := t.row.Address
-	return at.Chat.Local() || slices.Contains(t.e.settings().Owners[at.Chat.Channel], at.Chat.ID) || t.owned && isGroup(t.row)
+	return at.Chat.Local() || slices.Contains(t.e.settings().Owners[at.Chat.Channel], at.Chat.ID) || t.owned && isGroup(t.row) && sameChat(t.home(), t.address())
 }
 
 // ownerChats are the private chats of owners that the bot may write to, those of
@@ -155,27 +147,27 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 			name = m.SenderName
 		}
 	}
-	if name == "" {
-		_ = t.e.store.Read(ctx, func(tx *store.Tx) error { name = personName(tx, home.Chat.Channel, t.user); return nil }) // an id will do
-	}
-	lines := []string{t.e.requester(home, t.user, name)}
+	var known, place string
+	_ = t.e.store.Read(ctx, func(tx *store.Tx) error { known, place = names(tx, home, t.user); return nil }) // ids will do
+	lines := []string{t.e.requester(home, t.user, cmp.Or(name, known), place)}
 	if t.job != nil {
 		lines = append(lines, t.e.say(locale.AskedBySchedule, inTicks(asName(t.job.job.Name))))
 	}
 	return t.e.redact.Text(strings.Join(lines, "\n"))
 }
 
-// personName is what a person is called, empty when that is not known.
-func personName(tx *store.Tx, channel string, user int64) string {
-	name, _ := tx.Chats().ChatName(channel, user)
-	if name == "" {
-		name, _ = tx.Sessions().PersonName(user)
+// names are what a person and a chat are called, empty when that is not known.
+func names(tx *store.Tx, home gateway.Address, user int64) (person, chat string) {
+	chat, _ = tx.Chats().ChatName(home.Chat.Channel, home.Chat.ID)
+	person, _ = tx.Chats().ChatName(home.Chat.Channel, user)
+	if person == "" {
+		person, _ = tx.Sessions().PersonName(user)
 	}
-	return name
+	return person, chat
 }
 
 // requester says who wants a call, and in which chat.
-func (e *Engine) requester(home gateway.Address, user int64, name string) string {
+func (e *Engine) requester(home gateway.Address, user int64, name, chat string) string {
 	who := fmt.Sprint(user)
 	if name != "" {
 		who = inTicks(asName(name)) + " (" + who + ")"
@@ -186,7 +178,11 @@ func (e *Engine) requester(home gateway.Address, user int64, name string) string
 	case home.Chat.ID == user || home.Chat.Local():
 		return e.say(locale.AskedPrivately, who)
 	}
-	return e.say(locale.AskedIn, who, home)
+	where := home.String()
+	if chat != "" {
+		where = inTicks(asName(chat)) + " (" + where + ")"
+	}
+	return e.say(locale.AskedIn, who, where)
 }
 
 // ownerKey is the key of the message that tells a chat that an owner was asked.

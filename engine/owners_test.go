@@ -295,6 +295,31 @@ func TestJobSaysWhoWantsIt(t *testing.T) {
 	}
 }
 
+// TestOwnersRunForAGroupAsksInPrivate: an owner plans in private something whose result
+// goes to a group. What the call is about is none of the group's business, and the owner
+// may not look there.
+func TestOwnersRunForAGroupAsksInPrivate(t *testing.T) {
+	h, l := ownersPad(t)
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		switch last := r.Last(); {
+		case last.Role == "tool":
+			return modeltest.Text("so: " + last.Text())
+		case strings.Contains(said(r), "plan it"):
+			return modeltest.CallTool("schedule_add", map[string]any{"name": "nightly", "at": "in 2s", "message": "do it", "injectInto": "telegram_-100"})
+		}
+		return modeltest.CallTool("launch", map[string]any{"target": "my diary"})
+	})
+	h.start().says(alice, "plan it")
+	q := h.question(alice)
+	for _, text := range h.messenger.texts(-100) {
+		if strings.Contains(text, "diary") {
+			t.Errorf("the group reads %q", text)
+		}
+	}
+	h.told(h.tap(alice, q, tapOnce), "✅ Allowed once")
+	h.until("it ran", func() bool { return l.ran.Load() == 1 })
+}
+
 // TestNoticeOfARunNamesTheSchedule: nobody in the chat has just asked for anything,
 // and /stop does not reach the run.
 func TestNoticeOfARunNamesTheSchedule(t *testing.T) {

@@ -131,6 +131,9 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 		return tap{say: e.say(locale.NotYours)}, nil
 	}
 	v := verdict{state: answer.state, by: it.msg.Sender.ID, name: it.msg.Sender.Name, message: it.msg.Press.Message}
+	if !sameChat(it.row.Address, a.Address) { // it is in the group that has become this one
+		v.message = 0
+	}
 	var asked *inquiry
 	if a.State == store.ApprovalPending && (question || a.Question) {
 		if asked = e.inquiries.find(token); asked == nil || !question || answer.option >= len(asked.Options) {
@@ -146,10 +149,7 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	}
 	if !won {
 		// The buttons are still there: the edit that takes them away was lost.
-		if v.name = ""; !sameChat(it.row.Address, a.Address) {
-			v.message = 0
-		}
-		v.chosen = ""
+		v.name, v.chosen = "", ""
 		return tap{say: e.say(outcomePhrase(a))}, addOuts(tx, e.outcome(tx, a, v, "again"))
 	}
 	return tap{say: e.say(outcomePhrase(a)), approval: a, question: asked, answer: answer}, nil

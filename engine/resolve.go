@@ -131,7 +131,8 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 	}
 	text := e.outcomeText(a, v) + "\n`" + a.Tool + "`"
 	if a.Away() {
-		text += "\n" + e.redact.Text(e.requester(a.Home, a.Sender, personName(tx, a.Home.Chat.Channel, a.Sender)))
+		person, chat := names(tx, a.Home, a.Sender)
+		text += "\n" + e.redact.Text(e.requester(a.Home, a.Sender, person, chat))
 	}
 	if a.Shown != "" {
 		text += "\n" + locale.CodeBlock(a.Shown)

@@ -113,7 +113,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 			return err
 		}
 		if last.row.From != 0 {
-			if err := tx.Chats().SeeChat(t.row.Address.Chat.Channel, t.row.Address.Chat.ID, last.msg.Sender.Name, last.row.ReceivedAt); err != nil {
+			if err := tx.Chats().SeeChat(t.row.Address.Chat.Channel, t.row.Address.Chat.ID, last.msg.ChatName(), last.row.ReceivedAt); err != nil {
 				return err
 			}
 		}
@@ -138,7 +138,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	var updates []store.Update
 	var answers []llm.Message
 	var calls map[string]store.Call
-	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+	err := e.store.Read(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) { // what is stopped has to end
 		if updates, err = tx.Inbox().TurnUpdates(row.ID); err != nil {
 			return err
 		}
@@ -181,11 +181,12 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
 	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), log: e.log.With("chat", row.Address.String())}
+	var rows []store.Update
 	for _, it := range items {
-		t.ids = append(t.ids, it.row.ID)
+		t.ids, rows = append(t.ids, it.row.ID), append(rows, it.row)
 	}
 	t.asked = askedMessages(items)
-	t.cause(rowsOfItems(items))
+	t.cause(rows)
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		t.from = last.row.Update

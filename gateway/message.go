@@ -114,6 +114,7 @@ type Message struct {
 	Sender Sender
 	Time   time.Time
 	Group  bool
+	Title  string // of a group; foreign text
 	// Addressed says that the message is meant for the bot: always in a
 	// private chat, in a group by mention, reply or command.
 	Addressed bool
@@ -138,6 +139,14 @@ type Message struct {
 	Member  Member
 	// MovedTo is the new id of the chat.
 	MovedTo int64
+}
+
+// ChatName is what the chat is called: by its title, or after the person.
+func (m Message) ChatName() string {
+	if m.Group {
+		return m.Title
+	}
+	return m.Sender.Name
 }
 
 // Sender is who wrote a message.

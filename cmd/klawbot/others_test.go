@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,4 +179,28 @@ func TestRunsLendNoRights(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOwnerReadsWhichGroup: groups are called by their titles, not by their ids alone
+// or after whoever spoke there last.
+func TestOwnerReadsWhichGroup(t *testing.T) {
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		b.settings.ApprovalTimeout = time.Hour
+		b.obedient()
+		b.start()
+		b.telegram.User(anna).In(family).Send(`@klaw_test_bot call file_write {"path": "SOUL.md", "content": "wild"}`)
+		b.until("the owner is asked", func() bool { return len(b.shows(bruno)) == 1 })
+		if got := b.shows(bruno)[0]; !strings.Contains(got, "Requested by User 11 (11) in Family (telegram_-100).") {
+			t.Errorf("the owner reads %q", got)
+		}
+		b.agrees("❌ No")
+		if got := b.shows(bruno)[0]; !strings.Contains(got, "in Family (telegram_-100).") {
+			t.Errorf("the owner reads afterwards %q", got)
+		}
+		b.telegram.Kick(family, anna)
+		b.until("the owner is told", func() bool { return len(b.shows(bruno)) == 2 })
+		if got := b.shows(bruno)[1]; !strings.HasPrefix(got, "The chat telegram_-100 (Family) cannot be reached") {
+			t.Errorf("the owner is told %q", got)
+		}
+	})
 }

@@ -64,7 +64,7 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 	if err := json.Unmarshal(body, &in); err != nil {
 		return m, err
 	}
-	m.Sender.Name = userName(in.From)
+	m.Sender.Name, m.Title = userName(in.From), in.Chat.Title
 	m.Time = clock(in.Date)
 	m.Reply = c.quote(&in)
 	m.Forwarded, m.Album = originName(in.ForwardOrigin), in.MediaGroupID
@@ -146,7 +146,7 @@ func decodeMember(body json.RawMessage, m gateway.Message) (gateway.Message, err
 	if err := json.Unmarshal(body, &in); err != nil {
 		return m, err
 	}
-	m.Sender.Name = userName(&in.From)
+	m.Sender.Name, m.Title = userName(&in.From), in.Chat.Title
 	m.Time = clock(in.Date)
 	was, is := inside(in.OldChatMember), inside(in.NewChatMember)
 	if was == is {

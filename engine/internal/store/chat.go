@@ -90,6 +90,7 @@ func (tx ChatsTx) MoveChat(channel string, from, to int64) error {
 		`UPDATE turns SET placeholder = 'forgotten' WHERE state = 'running' AND channel = ?1 AND chat = ?2`,
 		`UPDATE turns SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE inbox SET chat = ?3 WHERE state IN ('new', 'running') AND channel = ?1 AND chat = ?2`,
+		askAgainSQL,
 		`UPDATE approvals SET chat = ?3 WHERE channel = ?1 AND chat = ?2`,
 		`UPDATE approvals SET home_chat = ?3 WHERE home_channel = ?1 AND home_chat = ?2`,
 		`UPDATE memories SET key = '' WHERE channel = ?1 AND chat = ?2 AND key IN (SELECT key FROM memories WHERE channel = ?1 AND chat = ?3)`,
@@ -142,6 +143,10 @@ const (
 	whereaboutsSQL = `SELECT moved_to, dead_since <> 0 FROM chats WHERE channel = ? AND chat = ?`
 
 	endOutOfChatSQL = `UPDATE outbox SET state = 'dead', note = ? WHERE state IN ('new', 'sending') AND channel = ? AND chat = ?`
+
+	// A question that waits for an answer is asked once more, as a message that may be there.
+	askAgainSQL = `UPDATE outbox SET state = 'new', message_id = 0, resent = resent + 1, chat = ?3 WHERE state = 'sent'
+		AND key IN (SELECT 'approval/' || id || '/0' FROM approvals WHERE state = 'pending' AND channel = ?1 AND chat = ?2)`
 
 	moveOutSQL = `UPDATE outbox SET chat = ?3, edit = 0, body = CAST(json_remove(CAST(body AS TEXT), '$.reply_to') AS BLOB)
 		WHERE state IN ('new', 'sending') AND channel = ?1 AND chat = ?2`
