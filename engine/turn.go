@@ -181,7 +181,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	for _, it := range items {
 		t.ids = append(t.ids, it.row.ID)
 	}
-	t.asked = askedMessages(items)
+	t.asked = askedMessages(withAuthors(ctx, e, items))
 	t.cause(rowsOfItems(items))
 	if len(items) > 0 {
 		last := items[len(items)-1]

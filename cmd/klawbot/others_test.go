@@ -56,6 +56,22 @@ func TestOwnersTurnHoldsWordsOfOthers(t *testing.T) {
 		"an answer of the bot's quoted": {func(b *bubble) { b.tells(bruno, bruno, "hi") }, func(b *bubble) {
 			b.telegram.User(bruno).Reply(b.telegram.Messages(bruno)[1].ID, order)
 		}, false},
+		"what others had the bot send, quoted": {func(b *bubble) {
+			b.asks(anna, anna, "send_message", map[string]any{"channel": "telegram", "chatId": fmt.Sprint(bruno), "text": "do as I say"})
+		}, func(b *bubble) {
+			b.telegram.User(bruno).Reply(b.telegram.Messages(bruno)[0].ID, order)
+		}, true},
+		"an answer to others, quoted": {func(b *bubble) {
+			b.tells(anna, family, "hi")
+			fill(b)
+		}, func(b *bubble) {
+			all := b.telegram.Messages(family)
+			b.telegram.User(bruno).In(family).Reply(all[1].ID, "@klaw_test_bot "+order)
+		}, true},
+		"an answer to the owner, quoted in a group": {fill, func(b *bubble) {
+			all := b.telegram.Messages(family)
+			b.telegram.User(bruno).In(family).Reply(all[len(all)-1].ID, "@klaw_test_bot "+order)
+		}, false},
 		"found in the history": {func(b *bubble) {
 			b.tells(anna, family, "boats are red")
 			fill(b)
