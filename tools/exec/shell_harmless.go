@@ -371,7 +371,7 @@ func harmlessPs(_ where, args []string) string {
 }
 
 // jqModule is what has jq load a module, or tell of one.
-var jqModule = regexp.MustCompile(`import|include|modulemeta`)
+var jqModule = regexp.MustCompile(`\b(import|include|modulemeta)\b`)
 
 // harmlessJq judges a jq: it reads no files but its operands.
 func harmlessJq(w where, args []string) string {

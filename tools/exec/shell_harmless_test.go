@@ -26,7 +26,7 @@ func TestHarmlessCommandsRunAtOnce(t *testing.T) {
 		"which ls", "uname -a", "df -h", "df -h .", "du -sh", "du -h --max-depth=1 sub", "ps", "ps aux", "ps -ef", "ps -aux",
 		"date -Iseconds", "date -Is -u", "date -d -Is", "find . -newer a.txt", "find . -newermt 2024-01-01", "find . -cmin -5 -quit", "diff -r sub sub", "diff -rq a b", "diff -u --label old a.txt sub/b.txt",
 		"grep -rIn x sub", "grep -Rn x sub", "grep -rn x . --exclude-dir .git --include '*.md'", "grep --quiet x a.txt", "head --lines 5 a.txt", "du -h --max-depth 1 --exclude=.git .", "stat -L a.txt", "sort -R a.txt", "sort --stable -k1 a.txt",
-		"jq . a.txt", "jq -r '.[] | select(.x > 1) | .y' a.txt", "cat a.txt | jq -e '.a'", "grep --recursive x .", "sed -n 1,20p a.txt", "sed -n '5p' a.txt", "sed -n '10,$p' a.txt sub/b.txt", "cat a.txt | sed -n '1p'",
+		"jq . a.txt", "jq .important a.txt", "jq -r '.[] | select(.x > 1) | .y' a.txt", "cat a.txt | jq -e '.a'", "grep --recursive x .", "sed -n 1,20p a.txt", "sed -n '5p' a.txt", "sed -n '10,$p' a.txt sub/b.txt", "cat a.txt | sed -n '1p'",
 		"tree -L 2", "tree -d sub", "sha256sum a.txt", "md5sum a.txt sub/b.txt", "basename sub/b.txt .txt", "dirname sub/b.txt", "realpath a.txt", "uptime", "free -h", "nproc", "whoami", "id -un",
 		"cat a.txt | grep x | wc -l", "ls && pwd || date; uname", "ls 2>/dev/null", "cat -- a.txt", "cat -", "sort - a.txt",
 	} {
