@@ -115,6 +115,12 @@ func passesOn(m llm.Message) bool {
 	return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && b.Result.Others })
 }
 
+// holdsOthers reports whether a message of a private chat, 0 for a local one, holds words
+// of somebody else than its person.
+func holdsOthers(m store.Message, chat int64) bool {
+	return passesOn(m.Body) || m.Body.Role == llm.RoleUser && chat != 0 && m.Sender != chat
+}
+
 // groupKnows reports whether the prompt holds facts that people of a group have
 // had stored.
 func (t *turn) groupKnows() bool {
