@@ -62,7 +62,7 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 	}
 	text := t.reminder(said, known, s)
 	chat := t.row.Address.Chat.String()
-	t.others = t.others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return ofOthers(h, chat) })
+	t.others = t.others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return ofOthers(ctx, t.e.store, h, chat) })
 	return text
 }
 

@@ -301,7 +301,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 	next := store.Summary{
 		Session: c.session, First: old[0].ID, Through: old[len(old)-1].ID, Text: summary, Model: m.name,
 		// In a group others speak anyway.
-		Outside: past.Summary.Outside || heard(bodies(old)) || c.address.Chat.ID >= 0 && slices.ContainsFunc(bodies(old), passesOn),
+		Outside: past.Summary.Outside || heard(bodies(old)) || c.address.Chat.ID >= 0 && slices.ContainsFunc(old, func(m store.Message) bool { return holdsOthers(m, c.address.Chat.ID) }),
 	}
 	if past.Summary.ID != 0 {
 		next.First = past.Summary.First

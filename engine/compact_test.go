@@ -14,6 +14,8 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
+	"klawbot/tools"
+	"klawbot/tools/job"
 )
 
 // talkative is a house whose conversations are summed up: by a small model, whose
@@ -225,6 +227,35 @@ func TestCompactionTriggersAtItsShareOfTheBudget(t *testing.T) {
 	}
 	if got := text(last); strings.Contains(got, "user: one") || !strings.Contains(got, "long4") {
 		t.Errorf("what is summed up is there too, or the newest is not:\n%s", clipped(got))
+	}
+}
+
+// TestSummaryOfWhatOthersHadDelivered: a run of somebody else has put its result into
+// an owner's chat. When that is summed up, it is still known to come from elsewhere.
+func TestSummaryOfWhatOthersHadDelivered(t *testing.T) {
+	for name, planned := range map[string]bool{"a result": true, "nothing": false} {
+		t.Run(name, func(t *testing.T) {
+			h := grown(t)
+			h.echoFirst()
+			h.start()
+			h.exchange("one", "re: one")
+			if planned {
+				_, err := h.engine.Schedules().Add(t.Context(), tools.Call{Chat: "telegram_22", User: bob, Origin: tools.OriginPerson},
+					job.New{Name: "news", At: "in 1s", Message: "news FACT obey", InjectInto: "telegram_11"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.see(alice, "re: news")
+			}
+			for i := range 5 {
+				h.exchange(fmt.Sprint("long", i, " ", letter(1100)), fmt.Sprint("re: long", i))
+			}
+			h.until("a summary", func() bool { return summedUp(h) > 0 })
+			var outside bool
+			if err := h.database().QueryRow(`SELECT outside FROM summaries ORDER BY id LIMIT 1`).Scan(&outside); err != nil || outside != planned {
+				t.Errorf("the summary is from outside: %v, %v", outside, err)
+			}
+		})
 	}
 }
 

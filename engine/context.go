@@ -115,6 +115,12 @@ func passesOn(m llm.Message) bool {
 	return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && b.Result.Others })
 }
 
+// holdsOthers reports whether a message of a private chat, 0 for a local one, holds words
+// of somebody else than its person.
+func holdsOthers(m store.Message, chat int64) bool {
+	return passesOn(m.Body) || m.Body.Role == llm.RoleUser && chat != 0 && m.Sender != chat
+}
+
 // groupKnows reports whether the prompt holds facts that people of a group have
 // had stored.
 func (t *turn) groupKnows() bool {
@@ -247,6 +253,34 @@ func askedMessages(items []item) []store.Message {
 		})
 	}
 	return asked
+}
+
+// withAuthors are messages of which those of owners say when they answer words of the
+// bot that are no answer to owners: another chat may have had the bot send them.
+func withAuthors(ctx context.Context, e *Engine, items []item) []item {
+	items = slices.Clone(items)
+	for i, it := range items {
+		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.owns(it.msg) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
+			items[i].msg.Reply = &gateway.Quote{Author: itself + ", for somebody else", Text: q.Text}
+		}
+	}
+	return items
+}
+
+// answeredOwners reports whether a message of the bot is known to answer owners alone.
+func answeredOwners(ctx context.Context, e *Engine, at gateway.Address, message int64) bool {
+	var asked []store.Update
+	err := e.store.Read(ctx, func(tx *store.Tx) error {
+		outs, err := tx.Outbox().OutsOf(at, message)
+		for _, o := range outs {
+			var turn store.TurnID
+			if _, other := fmt.Sscanf(o.Key, "turn/%d/", &turn); other == nil && err == nil {
+				asked, err = tx.Inbox().TurnUpdates(turn)
+			}
+		}
+		return err
+	})
+	return err == nil && len(asked) > 0 && !slices.ContainsFunc(asked, func(u store.Update) bool { return !e.settings().Owns(at.Chat.Channel, u.From) })
 }
 
 // What asModelReads sets before the words of somebody else, and what it calls the

@@ -2,12 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +10,6 @@ import (
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
 )
-
-// maxHeartbeatFile bounds what is read to know who wrote the file, in bytes.
-const maxHeartbeatFile = 4 << 20
 
 // authorKept is how long the author of a task that was removed is known: an editor
 // may empty the file before it writes it.
@@ -35,7 +26,7 @@ type author struct {
 // record of changes. When several have written the same text, one that is no
 // owner's counts: it may do less.
 func (e *Engine) heartbeatAuthor(ctx context.Context) (by author, err error) {
-	sum, err := sumOf(filepath.Join(e.config.Workspace, workspace.HeartbeatFile))
+	sum, err := workspace.HeartbeatSum(e.config.Workspace)
 	if err != nil || sum == "" {
 		return author{}, err
 	}
@@ -59,23 +50,6 @@ func (e *Engine) heartbeatAuthor(ctx context.Context) (by author, err error) {
 		return nil
 	})
 	return by, err
-}
-
-// sumOf is the hash of a file as the record of changes has it, "" for no file.
-func sumOf(name string) (string, error) {
-	f, err := os.Open(name)
-	if os.IsNotExist(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read who wrote %s: %w", name, err)
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, maxHeartbeatFile)); err != nil {
-		return "", fmt.Errorf("read who wrote %s: %w", name, err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // authorOf is who made a change. Of several people who wrote together, one who is

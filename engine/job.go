@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -398,7 +399,7 @@ func (t *turn) within() *tools.Scope {
 	}
 	target := workplace(j).Chat.String()
 	closed := tools.Policy{Autonomy: tools.Full, Scheduled: tools.Limits{Deny: closedToRuns(p.Scheduled, originOf(j))}}
-	if contains(closed.Scheduled.Deny, "schedule_add") {
+	if slices.Contains(closed.Scheduled.Deny, "schedule_add") {
 		closed.Rules = []tools.Rule{noHeartbeat}
 	}
 	scope := p.For(home, tools.OriginPerson).And(p.For(home, tools.OriginSchedule)).And(p.For(target, tools.OriginSchedule)).
@@ -426,7 +427,7 @@ func closedToRuns(scheduled tools.Limits, origin tools.Origin) []string {
 	}
 	var kept []string
 	for _, name := range closed {
-		if !contains(scheduled.Allow, name) {
+		if !slices.Contains(scheduled.Allow, name) {
 			kept = append(kept, name)
 		}
 	}
@@ -453,7 +454,7 @@ func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 		when := before[i].ScheduledAt.In(t.settings.Zone()).Format("2006-01-02 15:04")
 		history = append(history,
 			store.Message{Body: llm.Text(llm.RoleUser, fmt.Sprintf("(the run of %s)\n%s", when, before[i].Message))},
-			store.Message{Body: llm.Text(llm.RoleAssistant, orText(before[i].Result, before[i].Note, "(nothing to report)"))})
+			store.Message{Body: llm.Text(llm.RoleAssistant, cmp.Or(before[i].Result, before[i].Note, "(nothing to report)"))})
 	}
 	delivery := "What you answer is only written to the log."
 	if j.Target.Chat.Channel != "" {
@@ -464,23 +465,4 @@ func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
 	task.Blocks = append(task.Blocks, llm.Block{Text: note})
 	t.past, _ = t.window(history, t.room()-t.e.estimates.message(task))
 	return []llm.Message{task}, nil
-}
-
-// orText is the first text that is not empty.
-func orText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-func contains(all []string, one string) bool {
-	for _, a := range all {
-		if a == one {
-			return true
-		}
-	}
-	return false
 }

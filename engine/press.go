@@ -178,10 +178,10 @@ func (e *Engine) mayReplace(tx *store.Tx, it item) (bool, error) {
 	if !it.row.Group || e.owns(it.msg) {
 		return true, nil
 	}
-	bodies, err := tx.Outbox().BodiesOf(it.row.Address, it.msg.Press.Message)
-	for _, body := range bodies {
+	outs, err := tx.Outbox().OutsOf(it.row.Address, it.msg.Press.Message)
+	for _, o := range outs {
 		var p gateway.Part
-		if err := json.Unmarshal(body, &p); err != nil {
+		if err := json.Unmarshal(o.Body, &p); err != nil {
 			return false, err
 		}
 		for _, b := range slices.Concat(p.Buttons...) {

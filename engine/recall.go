@@ -79,19 +79,29 @@ func (r *remembering) search(ctx context.Context, c tools.Call, q memory.Query) 
 	zone := r.settings().Zone()
 	hits := make([]recall.Hit, len(found))
 	for i, h := range found {
-		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: ofOthers(h, c.Chat)}
+		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: ofOthers(ctx, db, h, c.Chat)}
 	}
 	return hits, nil
 }
 
 // ofOthers reports whether somebody may have said what was found who is not the
-// person of a private chat: it is of a group, of another chat, or of a file, which
-// everybody may write.
-func ofOthers(h memory.Hit, chat string) bool {
-	if h.Kind == store.KindFile || h.Chat < 0 {
-		return true
+// person of a private chat: it is of a group, of another chat, of a file, which
+// everybody may write, or in a message that passes on what others say.
+func ofOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) bool {
+	others := h.Kind == store.KindFile || h.Chat < 0 || h.Channel != "" && gateway.ChatID{Channel: h.Channel, ID: h.Chat}.String() != chat
+	if others || h.Kind != store.KindMessage {
+		return others
 	}
-	return h.Channel != "" && gateway.ChatID{Channel: h.Channel, ID: h.Chat}.String() != chat
+	err := db.Read(ctx, func(tx *store.Tx) error {
+		var session store.SessionID
+		if _, err := fmt.Sscanf(h.Source, "session %d", &session); err != nil {
+			return err
+		}
+		said, err := tx.Sessions().MessagesAfter(session, store.MessageID(h.Owner)-1, 1)
+		others = len(said) == 0 || holdsOthers(said[0], h.Chat)
+		return err
+	})
+	return others || err != nil
 }
 
 // Save remembers a text for the call's chat.

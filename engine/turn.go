@@ -185,7 +185,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	for _, it := range items {
 		t.ids, rows = append(t.ids, it.row.ID), append(rows, it.row)
 	}
-	t.asked = askedMessages(items)
+	t.asked = askedMessages(withAuthors(ctx, e, items))
 	t.cause(rows)
 	if len(items) > 0 {
 		last := items[len(items)-1]

@@ -160,8 +160,9 @@ type Sender struct {
 type Quote struct {
 	Author string
 	Text   string
-	// Own says that the bot itself wrote it.
+	// Own says that the bot itself wrote it, as its message ID.
 	Own bool
+	ID  int64
 }
 
 // Press is a tap on a button below a message of the bot.

@@ -18,7 +18,7 @@ type Approver interface {
 type Question struct {
 	// Call is what will run, to the byte.
 	Call Call
-	// Dangerous is as in Spec.
+	// Dangerous is as in Spec, unless the Decision has Looks.
 	Dangerous bool
 	// Binds is as in Decision: an answer about other things is none.
 	Binds string
@@ -52,7 +52,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	if p.call.Approver != nil {
 		var err error
 		answer, err = p.call.Approver.Approve(ctx, Question{
-			Call: p.call, Dangerous: p.spec.Dangerous, Binds: asked.Binds + p.watched.state, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
+			Call: p.call, Dangerous: p.spec.Dangerous && !asked.Looks, Binds: asked.Binds + p.watched.state, OwnerOnly: asked.OwnerOnly, OnceOnly: asked.OnceOnly,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("ask about %s: %w", p.spec.Name, err)

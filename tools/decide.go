@@ -33,6 +33,9 @@ type Decision struct {
 	// OnceOnly says why an approval holds for this call alone and is never
 	// remembered: UnknownFiles or TooManyFiles. Empty: it may be.
 	OnceOnly string `json:"once_only,omitempty"`
+	// Looks says that this call of a dangerous tool changes nothing, so that nobody
+	// is told that it cannot be undone.
+	Looks bool `json:"-"`
 }
 
 // The reasons for OnceOnly.

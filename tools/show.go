@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,7 +20,7 @@ import (
 func Show(arguments json.RawMessage, secrets *redact.Set) string {
 	args, err := parseArguments(arguments)
 	if err != nil {
-		return Visible(secrets.Text(string(arguments)))
+		return inOrder(Visible(secrets.Text(string(arguments))))
 	}
 	// Once as it runs and once as it is written: escapes must hide nothing.
 	texts := map[string]string{}
@@ -37,8 +38,17 @@ func Show(arguments json.RawMessage, secrets *redact.Set) string {
 		}
 		fmt.Fprintf(&b, "%s:%s\n", Visible(name), text)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return inOrder(strings.TrimSuffix(b.String(), "\n"))
 }
+
+// rightToLeft are words in letters that run from right to left.
+var rightToLeft = regexp.MustCompile(`[` + leftwards + `]([` + leftwards + `\p{Mn} ]*[` + leftwards + `\p{Mn}])?`)
+
+const leftwards = `\x{0590}-\x{08FF}\x{FB1D}-\x{FDFF}\x{FE70}-\x{FEFC}\x{10800}-\x{10FFF}\x{1E800}-\x{1EFFF}`
+
+// inOrder has such words take nothing beside them along: else the signs and digits of
+// a command would be read in another order than they run.
+func inOrder(text string) string { return rightToLeft.ReplaceAllString(text, "\u200e$0\u200e") }
 
 // lines are the lines of a text, each behind a bar that no other line of what is
 // shown has, and each written as inside of JSON but for the quotes.

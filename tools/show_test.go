@@ -88,3 +88,24 @@ func FuzzShow(f *testing.F) {
 		}
 	})
 }
+
+// TestShowKeepsTheOrderOfLetters: letters that run from right to left take the signs
+// and digits beside them along; a mark on both sides keeps the order of a command.
+func TestShowKeepsTheOrderOfLetters(t *testing.T) {
+	const mark = "\u200e"
+	for text, want := range map[string]string{
+		"rm a":     "rm a",
+		"cp א/1 ב": "cp " + mark + "א" + mark + "/1 " + mark + "ב" + mark,
+		"שלום א":   mark + "שלום א" + mark,
+		"اَل x":    mark + "اَل" + mark + " x",
+		"א | rm":   mark + "א" + mark + " | rm",
+	} {
+		raw, err := json.Marshal(map[string]string{"command": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tools.Show(raw, &redact.Set{}); got != "command: \""+want+"\"" {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

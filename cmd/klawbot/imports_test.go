@@ -23,7 +23,7 @@ const maxTotal = 82000
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]rule{
 	"whitelist":                          {150, nil, "pure rules"},
-	"gateway":                            {1050, []string{"whitelist", "internal/redact"}, "the one door"},
+	"gateway":                            {1060, []string{"whitelist", "internal/redact"}, "the one door"},
 	"gateway/telegram":                   {4250, []string{"gateway", "internal/redact", "internal/httpclient"}, "one channel; clients are made in one place"},
 	"gateway/console":                    {500, []string{"gateway", "internal/redact"}, "one channel"},
 	"tools":                              {3850, []string{"internal/redact", "tools/budget", "tools/screen"}, "what a tool is, and the pipeline"},

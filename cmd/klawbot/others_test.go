@@ -57,11 +57,42 @@ func TestOwnersTurnHoldsWordsOfOthers(t *testing.T) {
 		"an answer of the bot's quoted": {func(b *bubble) { b.tells(bruno, bruno, "hi") }, func(b *bubble) {
 			b.telegram.User(bruno).Reply(b.telegram.Messages(bruno)[1].ID, order)
 		}, false},
+		"what others had the bot send, quoted": {func(b *bubble) {
+			b.asks(anna, anna, "send_message", map[string]any{"channel": "telegram", "chatId": fmt.Sprint(bruno), "text": "do as I say"})
+		}, func(b *bubble) {
+			b.telegram.User(bruno).Reply(b.telegram.Messages(bruno)[0].ID, order)
+		}, true},
+		"an answer to others, quoted": {func(b *bubble) {
+			b.tells(anna, family, "hi")
+			fill(b)
+		}, func(b *bubble) {
+			all := b.telegram.Messages(family)
+			b.telegram.User(bruno).In(family).Reply(all[1].ID, "@klaw_test_bot "+order)
+		}, true},
+		"an answer to the owner, quoted in a group": {fill, func(b *bubble) {
+			all := b.telegram.Messages(family)
+			b.telegram.User(bruno).In(family).Reply(all[len(all)-1].ID, "@klaw_test_bot "+order)
+		}, false},
 		"found in the history": {func(b *bubble) {
 			b.tells(anna, family, "boats are red")
 			fill(b)
 			b.asks(bruno, family, "history_search", map[string]any{"query": "boats"})
 		}, inGroup, true},
+		"forwarded, found in the own history": {func(b *bubble) {
+			_, err := b.telegram.Push(`{"message":{"message_id":900,"date":1,"chat":{"id":22,"type":"private"},"from":{"id":22,"first_name":"Bruno"},
+				"text":"boats are red","forward_origin":{"type":"user","date":1,"sender_user":{"id":7,"first_name":"Carl"}}}}`)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			b.until("an answer", func() bool { return len(b.shows(bruno)) > 0 && b.idle() })
+			b.tells(bruno, bruno, "/new")
+			b.asks(bruno, bruno, "history_search", map[string]any{"query": "boats"})
+		}, inPrivate, true},
+		"own words, found in the own history": {func(b *bubble) {
+			b.tells(bruno, bruno, "boats are red")
+			b.tells(bruno, bruno, "/new")
+			b.asks(bruno, bruno, "history_search", map[string]any{"query": "boats"})
+		}, inPrivate, false},
 		"found in the memory of another chat": {func(b *bubble) {
 			b.asks(anna, anna, "memory_save", map[string]any{"content": "boats are red"})
 			b.asks(bruno, bruno, "memory_search", map[string]any{"query": "boats"})

@@ -208,7 +208,7 @@ func TestDecodeQuote(t *testing.T) {
 		want         *gateway.Quote
 	}{
 		{"D9 reply", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"text":"said"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "said"}},
-		{"D9 reply to the bot", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":123456789,"first_name":"Klaw"},"text":"said"},"text":"x"`, &gateway.Quote{Author: "Klaw", Text: "said", Own: true}},
+		{"D9 reply to the bot", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":123456789,"first_name":"Klaw"},"text":"said"},"text":"x"`, &gateway.Quote{Author: "Klaw", Text: "said", Own: true, ID: 3}},
 		{"D9 reply to a photo", `"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"photo":[{"file_id":"x"}],"caption":"cap"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "[photo]\ncap"}},
 		{"D9 quoted part", `"quote":{"text":"part","position":0},"reply_to_message":{"message_id":3,"date":1,"chat":{"id":5,"type":"private"},"from":{"id":6,"first_name":"Bo"},"text":"a part of it"},"text":"x"`, &gateway.Quote{Author: "Bo", Text: "part"}},
 		{"D9 from another chat", `"quote":{"text":"far","position":0},"external_reply":{"origin":{"type":"channel","date":1,"chat":{"id":-1,"type":"channel","title":"News"},"message_id":1},"document":{"file_id":"x","file_name":"f.txt"}},"text":"x"`, &gateway.Quote{Author: "News", Text: "[document f.txt]\nfar"}},

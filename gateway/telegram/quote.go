@@ -24,7 +24,9 @@ func (c *Channel) quoteMessage(m *models.Message) *gateway.Quote {
 	r := m.ReplyToMessage
 	words := wordsOf(r)
 	q := &gateway.Quote{Author: authorName(r), Text: joinLines(describe(r), words.markdown(0, nil))}
-	q.Own = r.From != nil && r.From.ID == c.id
+	if q.Own = r.From != nil && r.From.ID == c.id; q.Own {
+		q.ID = int64(r.ID)
+	}
 	if m.Quote != nil && m.Quote.Text != "" {
 		q.Text = newPassage(m.Quote.Text, m.Quote.Entities).markdown(0, nil)
 	}

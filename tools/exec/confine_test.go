@@ -299,6 +299,8 @@ func TestHarmlessCommandsWorkConfined(t *testing.T) {
 			"ls -l", "stat -c '%U %G %n' a.txt", "find . -ls", "find . -user 0", "date -d @0", "date -d @86400 +%c", "uname -a", "which ls sort", "du -sk .",
 			"file a.txt pic.png", "file -b --mime-type pic.png", "sort a.txt", "sort -u a.txt | uniq -c", "wc -m a.txt", "tr a-z A-Z", "grep -P '\\w' a.txt", "cut -c1 a.txt", "diff a.txt pic.png",
 			"cat missing", "ls missing 2>/dev/null", "pwd", "echo x >&2", "head -1 a.txt | tail -1", "cat a.txt 2>&1 | wc -l", "grep -r ä .", "cat missing || echo y",
+			"date -u -d @0 -Iseconds", "find . -newer a.txt", "find . -newermt 2020-01-01", "diff -r . .", "sed -n 1,2p a.txt", "sha256sum a.txt", "md5sum a.txt", "whoami", "id", "id -un", "nproc", "realpath a.txt", "basename a/b", "dirname a/b",
+			"echo '{\"a\": [1]}' | jq -c .a",
 		} {
 			r := b.sh(text)
 			said[bare][text] = body(r)
@@ -306,7 +308,7 @@ func TestHarmlessCommandsWorkConfined(t *testing.T) {
 				t.Errorf("%q: %+v", text, r)
 			}
 		}
-		for _, text := range []string{"ps", "ps aux", "ps -ef", "df -P", "df -P --total", "df -h ."} {
+		for _, text := range []string{"free -m", "ps", "ps aux", "ps -ef", "df -P", "df -P --total", "df -h ."} {
 			if r := b.sh(text); !r.Success || strings.Count(r.Output, "\n") < 2 || strings.Contains(r.Output, "[stderr]") {
 				t.Errorf("%q: %.300s", text, r.Output)
 			}

@@ -36,7 +36,7 @@ type gitRepository struct {
 func (g *git) open(ctx context.Context) (*gitRepository, error) {
 	workspace := g.config.Workspace
 	if _, err := os.Stat(workspace); workspace == "" || err != nil {
-		return nil, &gitRefusal{tools.NotFound, "No workspace set"}
+		return nil, &refusalError{tools.NotFound, "No workspace set"}
 	}
 	workspace, err := filepath.EvalSymlinks(workspace)
 	if err != nil {
@@ -62,7 +62,7 @@ func gitFiles(root *os.Root) error {
 	info, err := root.Lstat(".git")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &gitRefusal{tools.NotFound, "the workspace is no git repository; an owner can make it one with git init"}
+		return &refusalError{tools.NotFound, "the workspace is no git repository; an owner can make it one with git init"}
 	case err != nil:
 		return err
 	case !info.IsDir():
@@ -267,7 +267,7 @@ func (r *gitRepository) permits(c gitCall) error {
 		case known:
 			remotes = map[string][]string{name: urls}
 		case gitAddress(name) != nil:
-			return &gitRefusal{tools.NotFound, "the repository has no remote " + gitQuote(name)}
+			return &refusalError{tools.NotFound, "the repository has no remote " + gitQuote(name)}
 		default:
 			return nil
 		}

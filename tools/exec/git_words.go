@@ -8,24 +8,16 @@ import (
 	"klawbot/tools"
 )
 
-// gitRefusal is a reason not to run git, in words for the model.
-type gitRefusal struct {
-	kind tools.ErrorKind
-	text string
-}
-
-func (r *gitRefusal) Error() string { return r.text }
-
 // gitDenied refuses what is not safe.
-func gitDenied(text string) error { return &gitRefusal{tools.Security, text} }
+func gitDenied(text string) error { return &refusalError{tools.Security, text} }
 
 // gitInvalid refuses what git would not understand.
-func gitInvalid(text string) error { return &gitRefusal{tools.Validation, text} }
+func gitInvalid(text string) error { return &refusalError{tools.Validation, text} }
 
 func gitFailed(err error) *tools.Result {
-	var r *gitRefusal
+	var r *refusalError
 	if !errors.As(err, &r) {
-		r = &gitRefusal{tools.Execution, "git: " + err.Error()}
+		r = &refusalError{tools.Execution, "git: " + err.Error()}
 	}
 	result := tools.Fail(r.kind, gitMasked(r.text))
 	return &result

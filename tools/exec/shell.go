@@ -185,13 +185,13 @@ func (s *Shell) permit(c tools.Call, a tools.Autonomy) tools.Decision {
 	case v.listed:
 		return tools.Decision{Verdict: tools.Allow, Layer: layerAllow, Reason: "Command is in approved list"}
 	case v.mode == ModeFull && a == tools.Full:
-		return tools.Decision{Verdict: tools.Allow, Layer: layerMode, Reason: "All commands are allowed", Binds: v.binds, OnceOnly: v.once}
+		return tools.Decision{Verdict: tools.Allow, Layer: layerMode, Reason: "All commands are allowed", Binds: v.binds, OnceOnly: v.once, Looks: v.line.Looks}
 	case v.mode == ModeFull:
-		return tools.Decision{Verdict: tools.Ask, Layer: "security.autonomy", Reason: "Tool requires approval", Binds: v.binds, OnceOnly: v.once}
+		return tools.Decision{Verdict: tools.Ask, Layer: "security.autonomy", Reason: "Tool requires approval", Binds: v.binds, OnceOnly: v.once, Looks: v.line.Looks}
 	case a == tools.Full:
 		return tools.Decision{Verdict: tools.Deny, Layer: layerAllow, Reason: unlisted}
 	}
-	return tools.Decision{Verdict: tools.Ask, Layer: layerAllow, Reason: unlisted, Binds: v.binds, OnceOnly: v.once}
+	return tools.Decision{Verdict: tools.Ask, Layer: layerAllow, Reason: unlisted, Binds: v.binds, OnceOnly: v.once, Looks: v.line.Looks}
 }
 
 // oneLine is a command in one line of bounded length, for a reason.

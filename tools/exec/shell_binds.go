@@ -17,11 +17,11 @@ import (
 // is longer the size and the time of its last change count, too.
 const maxScript = 16 << 20
 
-// binds identifies what an approval of a line is about besides its text: the
-// folder, and what the files hold that the line names and may run.
-func (w where) binds(line command.Line) string {
+// binds identifies what an approval of a line is about besides its text: the sandbox,
+// the folder, and what the files hold that the line names and may run.
+func (w where) binds(line command.Line, sandboxed string) string {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q\n", w.dir)
+	fmt.Fprintf(sum, "%s %q\n", sandboxed, w.dir)
 	left := int64(maxScript)
 	for _, name := range line.Scripts {
 		if text := w.fingerprint(name, &left); text != "" {

@@ -16,7 +16,10 @@ import (
 type harmless struct {
 	// flags are option letters, valued those that a value follows.
 	flags, valued string
-	// long are long options, written out; those that end in = have a value.
+	// joined are letters that a value may follow in the same word.
+	joined string
+	// long are long options, written out; those that end in = have a value, which is
+	// the next word when they stand without it.
 	long string
 	// digits says that -5 is an option.
 	digits bool
@@ -24,10 +27,11 @@ type harmless struct {
 	text bool
 	// pattern says that the first operand is no file, unless -e stands before.
 	pattern bool
-	// files says that the operands are files and not folders.
+	// files says that the operands are files, and folders only with deep.
 	files bool
-	// deep, if not empty, is the option that reads what is in folders.
-	deep string
+	// deep, if not empty, are options that read what is in folders, follows those of
+	// them that follow links there.
+	deep, follows string
 	// most bounds the number of operands; 0 is none.
 	most int
 	// judge, if not nil, judges in place of all this.
@@ -42,26 +46,30 @@ var harmlessCommands = map[string]harmless{
 	"cat":  {flags: "nbAsETvetu"},
 	"head": {flags: "qvz", valued: "nc", digits: true, long: "--lines= --bytes="},
 	"tail": {judge: harmlessTail},
-	"wc":   {flags: "lcwmL", long: "--lines --words --bytes --chars"},
-	"grep": {flags: "invcolLhHrEFGPwxsqabz", valued: "eABCm", digits: true, pattern: true, deep: "r", long: `--color --color= --include= --exclude= --exclude-dir=
+	"wc":   {flags: "lcwmL", long: "--max-line-length --lines --words --bytes --chars"},
+	"grep": {flags: "invcolLhHrREFGPwxsqabzITZ", valued: "eABCm", digits: true, pattern: true, deep: "rR", follows: "R", long: `--color --color= --include= --exclude= --exclude-dir=
 		--ignore-case --line-number --count --recursive --extended-regexp --fixed-strings --word-regexp --invert-match --only-matching
-		--files-with-matches --max-count= --context= --after-context= --before-context=`},
+		--quiet --no-messages --with-filename --no-filename --perl-regexp --files-with-matches --max-count= --context --context= --after-context= --before-context=`},
 	"find":  {judge: harmlessFind},
 	"echo":  {judge: func(where, []string) string { return "" }},
 	"pwd":   {flags: "LP", text: true, most: -1},
 	"date":  {judge: harmlessDate},
-	"stat":  {flags: "ft", valued: "c", long: "--format= --printf= --terse"},
+	"stat":  {flags: "ftL", valued: "c", long: "--format= --printf= --terse"},
 	"file":  {flags: "bik", long: "--brief --mime --mime-type --mime-encoding"},
-	"sort":  {flags: "nrufhbdgiMVszcCm", valued: "kt", long: "--numeric-sort --reverse --unique --key= --field-separator= --human-numeric-sort --version-sort"},
+	"sort":  {flags: "nrufhbdgiMVszcCmR", valued: "kt", long: "--stable --check --ignore-case --random-sort --numeric-sort --reverse --unique --key= --field-separator= --human-numeric-sort --version-sort"},
 	"uniq":  {flags: "cduiz", valued: "fsw", most: 1, long: "--count --repeated --unique --ignore-case"},
 	"cut":   {flags: "szn", valued: "dfcb", long: "--delimiter= --fields= --characters= --bytes= --output-delimiter= --complement --only-delimited"},
 	"tr":    {flags: "dscCt", text: true, long: "--delete --squeeze-repeats --complement"},
-	"diff":  {flags: "uqwbBiyNaTtspEZ", valued: "UCW", files: true, long: "--brief --unified --unified= --color --color= --side-by-side --ignore-case --ignore-all-space"},
+	"diff":  {flags: "uqwbBiyNaTtspEZr", valued: "UCW", files: true, deep: "r", follows: "r", long: "--label= --recursive --brief --unified --unified= --color --color= --side-by-side --ignore-case --ignore-all-space"},
 	"which": {flags: "a"}, // a name with a slash is a file
 	"uname": {flags: "asnrvmpio", text: true, most: -1, long: "--all"},
 	"df":    {flags: "hkmTPiHal", long: "--human-readable --total"},
-	"du":    {flags: "shackmbxSl0", valued: "d", long: "--max-depth= --summarize --human-readable --total --apparent-size"},
-	"ps":    {judge: harmlessPs},
+	"du":    {flags: "shackmbxSl0", valued: "d", long: "--exclude= --max-depth= --summarize --human-readable --total --apparent-size"},
+	"ps":    {judge: harmlessPs}, "jq": {judge: harmlessJq}, "sed": {judge: harmlessSed},
+	"tree":      {flags: "adfhspDFrtCin", valued: "LPI", long: "--dirsfirst --noreport --du --prune"},
+	"sha256sum": {flags: "btz"}, "md5sum": {flags: "btz"}, "realpath": {flags: "esz"}, "basename": {flags: "az", text: true}, "dirname": {flags: "z", text: true},
+	"whoami": {text: true, most: -1}, "id": {flags: "unGgrz", text: true, most: -1}, "nproc": {text: true, most: -1, long: "--all"},
+	"free": {flags: "hmgkbtw", text: true, most: -1}, "uptime": {flags: "ps", text: true, most: -1},
 }
 
 // harmless says why a command may not run unasked, or "" when it may.
@@ -85,16 +93,19 @@ func (w where) judge(h harmless, args []string) string {
 	if h.most < 0 || h.most > 0 && len(operands) > h.most {
 		return "it has too many operands"
 	}
-	deep := h.deep != "" && slices.ContainsFunc(args, func(a string) bool {
-		return strings.HasPrefix("--recursive", a) && len(a) > 3 || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, h.deep)
-	})
+	has := func(letters string) bool {
+		return letters != "" && slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix("--recursive", a) && len(a) > 3 && strings.Contains(letters, "r") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.ContainsAny(a, letters)
+		})
+	}
+	deep, follows := has(h.deep), has(h.follows)
 	if deep && len(operands) == 0 {
 		operands = []string{"."}
 	}
 	for _, name := range operands {
-		why := w.readable(name, h.files)
+		why := w.readable(name, h.files && !deep)
 		if why == "" && deep {
-			why = w.readableBelow(name)
+			why = w.readableBelow(name, follows)
 		}
 		if why != "" {
 			return why
@@ -118,7 +129,9 @@ func (h harmless) operands(args []string) (operands []string, why string) {
 			if valued {
 				name += "="
 			}
-			if !slices.Contains(strings.Fields(h.long), name) {
+			if long := strings.Fields(h.long); !valued && !slices.Contains(long, name) && slices.Contains(long, name+"=") {
+				i++ // its value
+			} else if !slices.Contains(long, name) {
 				return nil, "the option " + oneLine(a) + " is not one of the harmless ones"
 			}
 		case h.digits && digits.MatchString(a):
@@ -149,7 +162,7 @@ func (h harmless) cluster(letters string) (next, ok bool) {
 			return i == len(letters)-1, true
 		}
 		if !strings.ContainsRune(h.flags, r) {
-			return false, false
+			return false, strings.ContainsRune(h.joined, r)
 		}
 	}
 	return false, true
@@ -243,9 +256,9 @@ const maxBelow = 50_000
 var errEnough = errors.New("too many files")
 
 // readableBelow says why what is below a folder may not be read unasked, or ""
-// when it may. Links are not followed.
-func (w where) readableBelow(name string) (why string) {
-	if w.hardlinks {
+// when it may. Where links are followed, there may be none.
+func (w where) readableBelow(name string, follows bool) (why string) {
+	if w.hardlinks && !follows {
 		return ""
 	}
 	seen, err := w.seen(name)
@@ -261,7 +274,11 @@ func (w where) readableBelow(name string) (why string) {
 		if !w.files.Spend(1) {
 			return errEnough
 		}
-		if err != nil || !d.Type().IsRegular() {
+		if err == nil && follows && d.Type()&fs.ModeSymlink != 0 {
+			why = oneLine(at) + " is a link"
+			return fs.SkipAll
+		}
+		if err != nil || !d.Type().IsRegular() || w.hardlinks {
 			return nil // what cannot be read here, the command cannot read either
 		}
 		// git clone --local shares its objects by hard links; they are harmless.
@@ -283,6 +300,7 @@ var findTests = map[string]int{
 	"-name": 1, "-iname": 1, "-type": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-atime": 1, "-ctime": 1, "-maxdepth": 1, "-mindepth": 1,
 	"-path": 1, "-ipath": 1, "-regex": 1, "-iregex": 1, "-perm": 1, "-user": 1, "-group": 1, "-printf": 1, "-empty": 0, "-not": 0, "!": 0,
 	"-o": 0, "-or": 0, "-a": 0, "-and": 0, "(": 0, ")": 0, "-print": 0, "-print0": 0, "-prune": 0, "-ls": 0, "-readable": 0, "-writable": 0,
+	"-newer": 1, "-anewer": 1, "-cnewer": 1, "-newermt": 1, "-newerat": 1, "-newerct": 1, "-amin": 1, "-cmin": 1, "-wholename": 1, "-links": 1, "-quit": 0,
 	"-executable": 0, "-true": 0, "-false": 0, "-xdev": 0, "-mount": 0, "-depth": 0,
 }
 
@@ -298,6 +316,11 @@ func harmlessFind(w where, args []string) string {
 		values, known := findTests[args[i]]
 		if !known {
 			return "the expression " + oneLine(args[i]) + " is not one of the harmless ones"
+		}
+		if strings.HasSuffix(args[i], "newer") && i+1 < len(args) {
+			if why := w.readable(args[i+1], false); why != "" {
+				return why
+			}
 		}
 		i += values
 	}
@@ -319,7 +342,7 @@ func harmlessTail(w where, args []string) string {
 
 // harmlessDate judges a date: it shows a time and does not set it.
 func harmlessDate(_ where, args []string) string {
-	h := harmless{flags: "uRI", valued: "d", long: "--utc --date= --iso-8601 --iso-8601= --rfc-3339= --rfc-email"}
+	h := harmless{flags: "uR", valued: "d", joined: "I", long: "--utc --date= --iso-8601 --iso-8601= --rfc-3339= --rfc-email"}
 	operands, why := h.operands(args)
 	for _, o := range operands {
 		if !strings.HasPrefix(o, "+") {
@@ -345,4 +368,26 @@ func harmlessPs(_ where, args []string) string {
 		}
 	}
 	return "such options may show the environment of processes"
+}
+
+// jqModule is what has jq load a module, or tell of one.
+var jqModule = regexp.MustCompile(`\b(import|include|modulemeta)\b`)
+
+// harmlessJq judges a jq: it reads no files but its operands.
+func harmlessJq(w where, args []string) string {
+	if slices.ContainsFunc(args, jqModule.MatchString) {
+		return "its filter may load a module"
+	}
+	return w.judge(harmless{flags: "rcseSnaCMjR", pattern: true, long: "--raw-output --compact-output --slurp --null-input --sort-keys --tab"}, args)
+}
+
+// sedLines is a script of sed that shows lines by their numbers.
+var sedLines = regexp.MustCompile(`^(\d+|\$)(,(\d+|\$))?p$`)
+
+// harmlessSed judges a sed: it shows some lines of files.
+func harmlessSed(w where, args []string) string {
+	if len(args) < 2 || args[0] != "-n" || !sedLines.MatchString(args[1]) {
+		return "it does more than show lines by their numbers"
+	}
+	return w.judge(harmless{}, args[2:])
 }

@@ -66,7 +66,7 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 		v.listed, v.harmless, v.unlisted = listed(line, settings, w)
 	}
 	if !v.listed {
-		v.binds = w.binds(line)
+		v.binds = w.binds(line, s.config.Runner().Name())
 		if line.RunsOthers {
 			v.once = tools.UnknownFiles
 		}

@@ -170,6 +170,29 @@ func (s sly) Approve(context.Context, tools.Question) (tools.Answer, error) {
 	return tools.Answer{Granted: true}, nil
 }
 
+// TestQuestionWarnsOfChanges: what only looks can be undone.
+func TestQuestionWarnsOfChanges(t *testing.T) {
+	b := newBench(t)
+	y := &yes{}
+	b.approver = y
+	for text, warned := range map[string]bool{"cat /etc/hostname": false, "find / -maxdepth 1 | head -1": false, "touch made": true, "cat /etc/hostname > made": true, "ls *.go": true} {
+		b.sh(text)
+		if last := y.asked[len(y.asked)-1]; last.Dangerous != warned || !strings.Contains(string(last.Call.Arguments), text[:4]) {
+			t.Errorf("%q: %+v", text, last)
+		}
+	}
+}
+
+// TestApprovalIsForTheSandbox: a call that may run in a sandbox is another one without.
+func TestApprovalIsForTheSandbox(t *testing.T) {
+	b := newBench(t)
+	without := b.check("rm x")
+	b.runner = sandbox.Refusing(errors.New("not now"))
+	if within := b.check("rm x"); within.Verdict != tools.Ask || within.Binds == without.Binds {
+		t.Errorf("%+v, and without a sandbox %+v", within, without)
+	}
+}
+
 // TestApprovalIsForTheScriptAsItWas: what was agreed to is not what would run.
 func TestApprovalIsForTheScriptAsItWas(t *testing.T) {
 	for name, text := range map[string]string{

@@ -76,7 +76,7 @@ func (w where) outside(name string) bool {
 var (
 	userFiles = []string{"/etc/passwd", "/etc/group"}
 	shows     = map[string][]string{
-		"ls": userFiles, "stat": userFiles, "find": userFiles,
+		"ls": userFiles, "stat": userFiles, "find": userFiles, "tree": userFiles, "id": userFiles, "whoami": userFiles,
 		"ps": append([]string{"/proc"}, userFiles...), "df": {"/proc"}, "pgrep": {"/proc"}, "pidof": {"/proc"}, "free": {"/proc"}, "uptime": {"/proc"},
 	}
 )

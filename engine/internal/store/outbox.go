@@ -65,7 +65,7 @@ const (
 			WHERE state IN ('sent', 'unknown', 'dead') AND created_at >= ?4 AND channel = ?1 AND chat = ?2 AND thread = ?3
 				AND edit = 0 AND (state = 'unknown' OR state = 'sent' AND message_id > ?5))`
 
-	bodiesSQL = `SELECT body FROM outbox WHERE channel = ? AND chat = ? AND (message_id = ? OR edit = ?)`
+	outsOfMessageSQL = `SELECT ` + outColumns + ` FROM outbox WHERE channel = ? AND chat = ? AND (message_id = ? OR edit = ?)`
 
 	lastOutSQL = `SELECT coalesce(max(id), 0) FROM outbox`
 
@@ -185,11 +185,11 @@ func (tx OutboxTx) OutNamed(key string) (Out, error) {
 	return o, nil
 }
 
-// BodiesOf are the parts that a message of the bot has shown, as far as they are kept.
-func (tx OutboxTx) BodiesOf(a Address, message int64) ([][]byte, error) {
-	all, err := query(tx, func(r row) (body []byte, err error) { return body, r.Scan(&body) }, bodiesSQL, a.Chat.Channel, a.Chat.ID, message, message)
+// OutsOf are the rows that a message of the bot has shown, as far as they are kept.
+func (tx OutboxTx) OutsOf(a Address, message int64) ([]Out, error) {
+	all, err := query(tx, scanOut, outsOfMessageSQL, a.Chat.Channel, a.Chat.ID, message, message)
 	if err != nil {
-		return nil, fmt.Errorf("parts of message %d: %w", message, err)
+		return nil, fmt.Errorf("rows of message %d: %w", message, err)
 	}
 	return all, nil
 }

@@ -1,7 +1,10 @@
 package workspace
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +13,27 @@ import (
 
 // HeartbeatFile is the file of what the bot looks after by itself.
 const HeartbeatFile = "HEARTBEAT.md"
+
+// maxHeartbeatFile bounds what is read to know who wrote the file, in bytes.
+const maxHeartbeatFile = 4 << 20
+
+// HeartbeatSum is the hash of HeartbeatFile in a workspace as the record of changes
+// has it, "" for no file.
+func HeartbeatSum(workspace string) (string, error) {
+	f, err := os.Open(filepath.Join(workspace, HeartbeatFile))
+	if os.IsNotExist(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read who wrote %s: %w", HeartbeatFile, err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.LimitReader(f, maxHeartbeatFile)); err != nil {
+		return "", fmt.Errorf("read who wrote %s: %w", HeartbeatFile, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
 
 // Heartbeat is what HeartbeatFile says: tasks, or a text without any. It is off
 // when it says neither.

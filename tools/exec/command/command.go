@@ -10,6 +10,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,6 +46,9 @@ type Line struct {
 	// what a script runs or imports; Vague, that only a shell knows what these are
 	// called, so that they may have any name.
 	RunsOthers, Vague bool
+	// Looks says that the line is plain and that none of its programs can change
+	// anything.
+	Looks bool
 	// TooComplex says that the check was given up: what is found is not all, and
 	// the line is not plain.
 	TooComplex bool
@@ -115,6 +119,7 @@ func parseWithin(text string, steps *budget.Budget) (Line, error) {
 	if l.TooComplex = steps.Spent(); l.TooComplex {
 		l.Plain, l.More = nil, "it is "+budget.ErrTooComplex.Error()
 	}
+	l.Looks = l.Plain != nil && !slices.ContainsFunc(l.Plain, func(p Pipeline) bool { return slices.ContainsFunc(p.Programs, Program.changes) })
 	return l, nil
 }
 
