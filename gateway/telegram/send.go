@@ -129,6 +129,13 @@ func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Par
 	return c.failure(to.Chat.ID, err)
 }
 
+// plain is the part without its formatting, for the case that Telegram refuses
+// an entity. The text holds no markup, so nothing has to be taken out of it.
+func plain(p gateway.Part) gateway.Part {
+	p.Entities = nil
+	return p
+}
+
 func sendParams(to gateway.Address, p gateway.Part) *tg.SendMessageParams {
 	m := &tg.SendMessageParams{
 		ChatID: to.Chat.ID, MessageThreadID: int(to.Thread), Text: p.Text, Entities: entities(p),

@@ -1,4 +1,4 @@
-package telegram
+package markdown
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func doors(t testing.TB) *gateway.Gateway {
 type renderer struct{ gateway.Channel }
 
 func (*renderer) Name() string                                { return "telegram" }
-func (*renderer) Render(markdown string) []gateway.Part       { return Render(markdown) }
+func (*renderer) Render(markdown string) []gateway.Part       { return messages(markdown) }
 func (*renderer) Health() gateway.Health                      { return gateway.Health{} }
 func (*renderer) Serve(context.Context, gateway.Accept) error { return nil }
 
@@ -185,7 +185,7 @@ func TestNoMarkdownLetsSecretThrough(t *testing.T) {
 	for range 500 {
 		secret := hidingSecrets[random.IntN(len(hidingSecrets))]
 		text := "It is " + hide(random, secret) + " and **that** is all."
-		if leaks(gateway.Part{Text: Render(text)[0].Text}, secret) != "" {
+		if leaks(gateway.Part{Text: messages(text)[0].Text}, secret) != "" {
 			leaky++
 		}
 		checkNoLeak(t, g, "telegram", text, secret)

@@ -1,6 +1,6 @@
 //go:build oracle
 
-package telegram
+package markdown
 
 import (
 	"bufio"
@@ -156,7 +156,7 @@ func oracleType(e gateway.Entity) string {
 // HTML. The parts together must be the whole text.
 func checkOracle(t *testing.T, o oracle, markdown string) int {
 	t.Helper()
-	parts := Render(markdown)
+	parts := messages(markdown)
 	checkSplit(t, renderRich(markdown), parts)
 	for _, p := range parts {
 		a := o.ask(t, p)
@@ -165,7 +165,7 @@ func checkOracle(t *testing.T, o oracle, markdown string) int {
 			want = append(want, oracleEntity{oracleType(e), e.Offset, e.Length})
 		}
 		if a.Fault != "" || a.Text != p.Text || !cmp.Equal(want, a.Entities) {
-			t.Errorf("Render(%q): fault %q\n%s\nentities (-ours +Telegram's):\n%s", markdown, a.Fault, showPart(p), cmp.Diff(want, a.Entities))
+			t.Errorf("messages(%q): fault %q\n%s\nentities (-ours +Telegram's):\n%s", markdown, a.Fault, showPart(p), cmp.Diff(want, a.Entities))
 		}
 	}
 	return len(parts)

@@ -1,4 +1,4 @@
-package telegram
+package markdown
 
 import (
 	"testing"
@@ -37,13 +37,13 @@ func FuzzRender(f *testing.F) {
 			return
 		}
 		d := renderRich(text)
-		parts := Render(text)
+		parts := messages(text)
 		checkSplit(t, d, parts)
 		md, _ := cleanMarkdown(text)
 		if len(parts) == 0 != isBlank(md) {
 			t.Errorf("%d parts for %q", len(parts), text)
 		}
-		if diff := cmp.Diff(parts, Render(text)); diff != "" {
+		if diff := cmp.Diff(parts, messages(text)); diff != "" {
 			t.Errorf("the same text twice:\n%s", diff)
 		}
 	})
@@ -55,7 +55,7 @@ func BenchmarkRender(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Render(text)
+				messages(text)
 			}
 		})
 	}

@@ -1,11 +1,9 @@
-package telegram
+package markdown
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"klawbot/gateway"
 )
 
 // renderCase is a text and how it must look, in the notation of show.
@@ -15,9 +13,9 @@ func checkRender(t *testing.T, cases []renderCase) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			parts := Render(c.markdown)
+			parts := messages(c.markdown)
 			if diff := cmp.Diff(c.want, show(parts)); diff != "" {
-				t.Errorf("Render(%q) (-want +got):\n%s", c.markdown, diff)
+				t.Errorf("messages(%q) (-want +got):\n%s", c.markdown, diff)
 			}
 			for _, p := range parts {
 				checkPart(t, p)
@@ -78,8 +76,8 @@ func TestRenderLiteral(t *testing.T) {
 		"https://a.b/_next_/c_d_e and https://a.b/*x*/y", "snake_case_name_.go", "$x_1 * y_2$", "a|b", "1.5 * 2 * 3", "#hashtag", "+1 (555) 0100", "<a@b.c>",
 	} {
 		t.Run(s, func(t *testing.T) {
-			if got := show(Render(s)); got != s {
-				t.Errorf("Render(%q) = %q", s, got)
+			if got := show(messages(s)); got != s {
+				t.Errorf("messages(%q) = %q", s, got)
 			}
 		})
 	}
@@ -131,15 +129,4 @@ func TestRenderRows(t *testing.T) {
 		{"F8 blank", " \n\t\n", ""},
 		{"F8 invisible", "\u200b\u2800\n\u3164", ""},
 	})
-}
-
-func TestPlain(t *testing.T) {
-	p := gateway.Part{Text: "a", Entities: []gateway.Entity{{Type: bold, Length: 1}}, ReplyTo: 7, Silent: true, Last: true}
-	want := gateway.Part{Text: "a", ReplyTo: 7, Silent: true, Last: true}
-	if diff := cmp.Diff(want, plain(p)); diff != "" {
-		t.Errorf("plain (-want +got):\n%s", diff)
-	}
-	if len(p.Entities) != 1 {
-		t.Error("plain changed its argument")
-	}
 }

@@ -1,4 +1,4 @@
-package telegram
+package markdown
 
 import (
 	"fmt"
@@ -43,7 +43,7 @@ func hostileTexts(n int) map[string]string {
 func TestRenderHostile(t *testing.T) {
 	for name, text := range hostileTexts(maxSection) {
 		start := time.Now()
-		parts := Render(text)
+		parts := messages(text)
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
@@ -58,7 +58,7 @@ func BenchmarkRenderHostile(b *testing.B) {
 	for name, text := range hostileTexts(maxMarkdown) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				Render(text)
+				messages(text)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package telegram
+package markdown
 
 import (
 	"strings"
@@ -28,7 +28,7 @@ func TestCleanMarkdown(t *testing.T) {
 func TestRenderCut(t *testing.T) {
 	for _, unit := range []string{"word ", "é", "😀", "\xff\xff\xff"} {
 		text := strings.Repeat(unit, maxMarkdown/len(unit)+10)
-		parts := Render("a" + text)
+		parts := messages("a" + text)
 		last := parts[len(parts)-1].Text
 		if !strings.HasSuffix(last, "✂ …") || strings.Count(last, "\uFFFD") > 0 && utf8.ValidString(unit) {
 			t.Errorf("%q: the last part ends in %q", unit, last[max(0, len(last)-20):])

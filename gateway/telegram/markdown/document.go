@@ -1,4 +1,4 @@
-package telegram
+package markdown
 
 import (
 	"slices"
@@ -20,15 +20,16 @@ const (
 	documentName = "answer.md"
 )
 
-// renderShort is Render, but a text of too many messages, or with too long a
-// block of code, becomes its beginning and a file with the whole.
-func renderShort(markdown string) []gateway.Part {
-	parts := Render(markdown)
+// Render turns Markdown into messages that Telegram takes. A text of too many
+// messages, or with too long a block of code, becomes its beginning and a file
+// with the whole.
+func Render(markdown string) []gateway.Part {
+	parts := messages(markdown)
 	if len(parts) <= maxParts && fenceUnits(parts) <= maxFence {
 		return parts
 	}
 	content := wholeRunes(strings.ToValidUTF8(markdown, "\uFFFD"), gateway.MaxDocument)
-	return append(Render(beginning(content) + "\n\n📄 `" + documentName + "`")[:1],
+	return append(messages(beginning(content) + "\n\n📄 `" + documentName + "`")[:1],
 		gateway.Part{Document: &gateway.Document{Name: documentName, Content: content}})
 }
 

@@ -1,4 +1,4 @@
-package telegram
+package markdown
 
 import (
 	"fmt"
@@ -175,7 +175,7 @@ func TestSplitFence(t *testing.T) {
 
 // A fence that fits into a message is rather moved there than cut.
 func TestSplitBeforeFence(t *testing.T) {
-	parts := Render(strings.Repeat("a", 2500) + "\n\n```\n" + strings.Repeat("b\n", 1000) + "```")
+	parts := messages(strings.Repeat("a", 2500) + "\n\n```\n" + strings.Repeat("b\n", 1000) + "```")
 	if diff := cmp.Diff([]int{2500, 1999}, lengths(parts)); diff != "" {
 		t.Errorf("lengths (-want +got):\n%s", diff)
 	}
@@ -183,7 +183,7 @@ func TestSplitBeforeFence(t *testing.T) {
 
 func TestSplitHeading(t *testing.T) {
 	for _, heading := range []string{"## Next", "**Next**"} {
-		parts := Render(strings.Repeat("word ", 600) + "\n\n" + strings.Repeat("word ", 200) + "\n\n" + heading + "\n\n" + strings.Repeat("text ", 100))
+		parts := messages(strings.Repeat("word ", 600) + "\n\n" + strings.Repeat("word ", 200) + "\n\n" + heading + "\n\n" + strings.Repeat("text ", 100))
 		if len(parts) != 2 || !strings.HasPrefix(parts[1].Text, "Next\n\ntext") {
 			t.Errorf("%s does not stay with its text: %d parts", heading, len(parts))
 		}

@@ -1,4 +1,7 @@
-package telegram
+// Package markdown turns a model's Markdown into what Telegram shows: plain text
+// with entities, split into messages. It is pure: it sends nothing and knows
+// nothing of the Bot API but its limits.
+package markdown
 
 import (
 	"strings"
@@ -14,20 +17,13 @@ import (
 	"klawbot/gateway"
 )
 
-// Render turns a model's Markdown into the messages to send: plain text with
-// entities, never a markup that Telegram would have to parse, so nothing in
-// the text can make it refuse a message. Text that is not blank gives at least
-// one part, blank text none. Half a document renders as well as a whole one,
-// which streaming relies on. The time is linear in the length.
-func Render(markdown string) []gateway.Part {
+// messages turns Markdown into the messages to send: plain text with entities,
+// never a markup that Telegram would have to parse, so nothing in the text can
+// make it refuse a message. Text that is not blank gives at least one part, blank
+// text none. Half a document renders as well as a whole one, which streaming
+// relies on. The time is linear in the length.
+func messages(markdown string) []gateway.Part {
 	return splitRich(renderRich(markdown))
-}
-
-// plain is the part without its formatting, for the case that Telegram refuses
-// an entity. The text holds no markup, so nothing has to be taken out of it.
-func plain(p gateway.Part) gateway.Part {
-	p.Entities = nil
-	return p
 }
 
 func renderRich(markdown string) rich {
