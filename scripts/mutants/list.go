@@ -902,7 +902,7 @@ var mutants = []mutant{
 		"TestTheSameKeyReplaces",
 	},
 	{
-		"engine/internal/memory/core.go", `if err := replaceFile(dir, c.backup(), old); err != nil {`, `if err := replaceFile(dir, c.backup(), old[:0]); err != nil {`,
+		"engine/internal/memory/core.go", `if err := atomicfile.Write(c.backup(), old, 0o600); err != nil {`, `if err := atomicfile.Write(c.backup(), old[:0], 0o600); err != nil {`,
 		"TestCoreMemoryUndo",
 	},
 	{
