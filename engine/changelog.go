@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/internal/wait"
 	"klawbot/tools"
 )
 
@@ -107,7 +108,7 @@ func (d *Data) begin(ctx context.Context) error {
 			d.missing = nil
 			return nil
 		}
-		if !pause(ctx, beginAgain) {
+		if !wait.For(ctx, beginAgain) {
 			return context.Cause(ctx)
 		}
 	}

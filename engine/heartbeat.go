@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/internal/wait"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -86,7 +87,7 @@ func (e *Engine) watchHeartbeat(ctx context.Context) error {
 				e.tellHeartbeat(ctx, text, first)
 			}
 		}
-		if !pause(ctx, cmp.Or(e.lookEvery, heartbeatEvery)) {
+		if !wait.For(ctx, cmp.Or(e.lookEvery, heartbeatEvery)) {
 			return nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/internal/wait"
 	"klawbot/tools/guide"
 	"klawbot/tools/recall"
 	"klawbot/tools/screen"
@@ -151,7 +152,7 @@ func (r *remembering) run(ctx context.Context, db *store.Store) {
 		if changed {
 			r.kept()
 		}
-		if !pause(ctx, refreshEvery) {
+		if !wait.For(ctx, refreshEvery) {
 			break
 		}
 	}
@@ -196,7 +197,7 @@ func (r *remembering) indexMessages(ctx context.Context, db *store.Store) {
 			return
 		case <-r.messages:
 		}
-		if !pause(ctx, indexAfter) {
+		if !wait.For(ctx, indexAfter) {
 			return
 		}
 	}
@@ -225,7 +226,7 @@ func (r *remembering) embed(ctx context.Context, db *store.Store) {
 				r.log.Warn("no vectors made, search goes by words", "err", err)
 				failed = err.Error()
 			}
-			if !pause(ctx, embedAgain) {
+			if !wait.For(ctx, embedAgain) {
 				return
 			}
 			continue

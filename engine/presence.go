@@ -8,6 +8,7 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 // The states of a placeholder; the package comment has the table.
@@ -219,7 +220,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 	if p.state != placeholderNone {
 		return p.state == placeholderShown
 	}
-	if !pause(ctx, placeholderAfter-time.Since(p.began)) {
+	if !wait.For(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
 	}
 	if streaming != StreamEdit {
