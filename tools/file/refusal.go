@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -54,10 +55,4 @@ func failed(err error, what, path string) tools.Result {
 }
 
 // quote shortens a path for an error: it is foreign text.
-func quote(path string) string {
-	const most = 200
-	if runes := []rune(path); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return path
-}
+func quote(path string) string { return clip.Runes(path, 200) }

@@ -3,7 +3,8 @@ package markdown
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"klawbot/internal/clip"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 // control characters (tab excepted) and without the marks that turn the
 // direction of text, which can make a text read other than it is.
 func cleanMarkdown(s string) (clean string, cut bool) {
-	short := wholeRunes(s, maxMarkdown)
+	short := clip.Bytes(s, maxMarkdown)
 	cut = len(short) < len(s)
 	s = strings.ToValidUTF8(short, "\uFFFD")
 	var b strings.Builder
@@ -53,17 +54,4 @@ func cleanRune(r rune) rune {
 // isDirection reports the embeddings, overrides and isolates of text direction.
 func isDirection(r rune) bool {
 	return '\u202A' <= r && r <= '\u202E' || '\u2066' <= r && r <= '\u2069'
-}
-
-// wholeRunes is the beginning of s of at most n bytes that cuts no rune.
-func wholeRunes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for end := n; end > n-utf8.UTFMax; end-- {
-		if utf8.RuneStart(s[end]) {
-			return s[:end]
-		}
-	}
-	return s[:n]
 }

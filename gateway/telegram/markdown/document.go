@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 )
 
 const (
@@ -28,7 +29,7 @@ func Render(markdown string) []gateway.Part {
 	if len(parts) <= maxParts && fenceUnits(parts) <= maxFence {
 		return parts
 	}
-	content := wholeRunes(strings.ToValidUTF8(markdown, "\uFFFD"), gateway.MaxDocument)
+	content := clip.Bytes(strings.ToValidUTF8(markdown, "\uFFFD"), gateway.MaxDocument)
 	return append(messages(beginning(content) + "\n\n📄 `" + documentName + "`")[:1],
 		gateway.Part{Document: &gateway.Document{Name: documentName, Content: content}})
 }
@@ -58,7 +59,7 @@ func fenceUnits(parts []gateway.Part) int {
 // beginning is the first words of a text, cut at a line or a space where there
 // is one.
 func beginning(markdown string) string {
-	short := wholeRunes(strings.TrimSpace(markdown), summaryBytes)
+	short := clip.Bytes(strings.TrimSpace(markdown), summaryBytes)
 	if len(short) == len(strings.TrimSpace(markdown)) {
 		return short
 	}

@@ -1,6 +1,10 @@
 package markdown
 
-import "strings"
+import (
+	"strings"
+
+	"klawbot/internal/clip"
+)
 
 // maxSection is how much is parsed at once, in bytes. Markdown parsers are not
 // linear for every text; sections of bounded size are.
@@ -21,7 +25,7 @@ func sections(md string) []section {
 	var fence string
 	gap := 0
 	for len(md) > maxSection {
-		s := findSeam(wholeRunes(md, maxSection), fence)
+		s := findSeam(clip.Bytes(md, maxSection), fence)
 		all = append(all, section{gap, fence + md[:s.end]})
 		md, fence, gap = md[s.end:], s.fence, s.gap
 	}
