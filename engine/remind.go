@@ -257,7 +257,7 @@ func (e *Engine) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
 	default:
 		return e.say(sayExpired), nil
 	}
-	if refused, ok := errors.AsType[*job.Refusal](err); ok {
+	if refused, ok := errors.AsType[*tools.Refusal](err); ok {
 		return refused.Text, nil
 	}
 	if err == nil && j != before {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +96,7 @@ func (a planner) sees(j store.Job) bool {
 }
 
 func refuse(kind tools.ErrorKind, format string, args ...any) error {
-	return &job.Refusal{Kind: kind, Text: fmt.Sprintf(format, args...)}
+	return tools.Refuse(kind, format, args...)
 }
 
 // read and write are the store's, on a database that may not be there.

@@ -30,7 +30,7 @@ var allowed = map[string]rule{
 	"tools":                              {3850, []string{"internal/redact", "tools/budget", "tools/screen", "internal/clip"}, "what a tool is, and the pipeline"},
 	"tools/budget":                       {150, nil, "a leaf"},
 	"tools/screen":                       {1800, []string{"tools/budget", "internal/clip"}, "pure: text in, verdict out"},
-	"tools/file":                         {2600, []string{"tools", "tools/budget", "tools/screen", "internal/wait", "internal/clip"}, "one family; what enters prompts is screened"},
+	"tools/file":                         {2550, []string{"tools", "tools/budget", "tools/screen", "internal/wait", "internal/clip"}, "one family; what enters prompts is screened"},
 	"tools/guide":                        {600, []string{"tools", "internal/clip"}, "one family"},
 	"tools/job":                          {650, []string{"tools", "internal/clip"}, "one family"},
 	"tools/message":                      {300, []string{"tools"}, "one family"},

@@ -18,7 +18,7 @@ var mutants = []mutant{
 		"TestScenariosOfKlaw",
 	},
 	{
-		"tools/file/swap.go", `return 0, refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)`, `return 0, nil`,
+		"tools/file/swap.go", `return 0, tools.Refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)`, `return 0, nil`,
 		"TestAChangeThatIsNotRecordedIsNotMade",
 	},
 	{

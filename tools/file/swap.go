@@ -53,7 +53,7 @@ func (s swap) record(ctx context.Context, c tools.Call) (int64, error) {
 	}
 	id, err := c.Changelog.Record(ctx, change, s.before.content)
 	if err != nil {
-		return 0, refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)
+		return 0, tools.Refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)
 	}
 	return id, nil
 }
