@@ -77,6 +77,15 @@ var allowed = map[string]rule{
 }
 
 // home says which packages may import a library, and why more than one.
+//
+// Two pairs look alike, and each needs both. go.yaml.in/yaml reads the
+// configuration as nodes with their lines and bounds what aliases unfold;
+// goccy/go-yaml knows where every value of the text begins and ends, which an edit
+// that keeps comments needs. They read some texts in different ways
+// (1e3, 2001-01-01), so the one that edits must not decide what a value means. And
+// google/jsonschema-go, which the MCP SDK brings along anyway, makes schemas from Go
+// types, but says what is wrong with a value in one text; santhosh-tekuri/jsonschema
+// says it in parts, from which a model gets told what to mend.
 var home = map[string][]string{
 	"github.com/go-telegram/bot":                   {"gateway/telegram"},
 	"github.com/yuin/goldmark":                     {"gateway/telegram/markdown"},
