@@ -17,7 +17,7 @@ type rule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 82000
+const maxTotal = 81600
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -62,12 +62,13 @@ var allowed = map[string]rule{
 	"internal/clip":                      {100, nil, "a leaf"},
 	"internal/schemaref":                 {100, nil, "a leaf"},
 	"internal/httpclient":                {550, nil, "a leaf"},
-	"internal/telegramtest":              {0, nil, "a fake knows nothing of ours"},
+	"internal/telegramtest":              {0, []string{"internal/pipetest"}, "a fake knows nothing of ours"},
 	"internal/telegramtest/faketelegram": {0, []string{"internal/telegramtest"}, "the fake as a program"},
+	"internal/pipetest":                  {0, nil, "a leaf, for tests"},
 	"internal/dnstest":                   {0, nil, "a fake knows nothing of ours"},
 	"internal/llamatest":                 {0, nil, "a server of others knows nothing of ours"},
 	"internal/needs":                     {0, nil, "a leaf, for tests"},
-	"internal/modeltest":                 {0, nil, "a fake knows nothing of ours"},
+	"internal/modeltest":                 {0, []string{"internal/pipetest"}, "a fake knows nothing of ours"},
 	"internal/modeltest/fakemodel":       {0, []string{"internal/modeltest"}, "the fake in a process of its own"},
 	"scripts/notrun":                     {0, nil, "reads what go test writes"},
 	"scripts/mutants":                    {0, nil, "tests the tests"},
