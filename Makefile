@@ -140,7 +140,7 @@ sandbox: header ## every sandbox against what tries to break out, docker among t
 
 oracle: header build/oracle/node_modules/.package-lock.json build/tokenizer/node_modules/.package-lock.json build/embed/requirements.txt build/assets/.complete ## Telegram's own parser, and the libraries of the embedding models, judge ORACLE random texts (needs npm, mvn and pip)
 	ORACLE=$(ORACLE) ORACLE_DIR=$(CURDIR)/build/oracle \
-	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram
+	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./gateway/telegram/markdown
 	ORACLE=$(ORACLE) ASSETS_DIR=$(CURDIR)/build/assets TOKENIZER_DIR=$(CURDIR)/build/tokenizer PYTHON_DIR=$(CURDIR)/build/embed \
 	  go test -tags=$(TAGS),oracle -run '^TestOracle' -count=1 -v -timeout 0 ./engine/internal/embed ./engine
 
@@ -170,7 +170,7 @@ build/interop/node_modules/.package-lock.json: tools/mcp/testdata/interop/packag
 
 SDKTEST := engine/internal/llm/sdktest
 
-build/oracle/node_modules/.package-lock.json: gateway/telegram/testdata/oracle/package-lock.json
+build/oracle/node_modules/.package-lock.json: gateway/telegram/markdown/testdata/oracle/package-lock.json
 	@mkdir -p build/oracle
 	cp $(<D)/package.json $(<D)/package-lock.json build/oracle/
 	cd build/oracle && npm install --ignore-scripts --no-audit --no-fund

@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/internal/atomicfile"
 )
 
 // The names inside an archive.
@@ -50,21 +51,14 @@ func BackUp(ctx context.Context, c Config, file string) (done Archived, err erro
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return done, fmt.Errorf("%s is there already: name a new file", file)
 	}
-	out, err := os.CreateTemp(filepath.Dir(file), ".klawbot-backup-*")
+	err = atomicfile.Fill(file, 0o600, func(out *os.File) error {
+		done, err = writeArchive(ctx, out, st, c, out.Name()+".db")
+		return err
+	})
 	if err != nil {
-		return done, err
-	}
-	part := out.Name()
-	defer func() {
-		if err != nil {
-			_ = os.Remove(part) // the first error tells more
-		}
-	}()
-	done, err = writeArchive(ctx, out, st, c, part+".db")
-	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return done, fmt.Errorf("back up: %w", err)
 	}
-	return done, os.Rename(part, file)
+	return done, nil
 }
 
 // writeArchive writes the archive; copied is the place for the copy of the

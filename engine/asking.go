@@ -6,10 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -26,8 +28,7 @@ func (e *Engine) asked(q tools.Inquiry) string {
 		text = e.redact.Text(text)
 	}
 	for utf16Len(text) > maxAsked {
-		runes := []rune(text)
-		text = string(runes[:len(runes)*9/10]) + "…"
+		text = clip.Runes(text, utf8.RuneCountInString(text)*9/10)
 	}
 	return text
 }

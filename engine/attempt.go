@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 // serverRepeats is how often a send is repeated that the messenger's server
@@ -236,8 +236,7 @@ func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, patient 
 // backoff is the wait after the n-th failed attempt: one second, doubled up to
 // a minute, spread so that many rows do not come back together.
 func backoff(n int) time.Duration {
-	d := min(time.Second<<min(n-1, 10), retryMax)
-	return d/2 + rand.N(d/2+1)
+	return wait.Backoff(n-1, time.Second, retryMax)
 }
 
 // write stores what delivery changed of a row, and returns what the row is then.

@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 const (
@@ -65,7 +66,7 @@ func (b *backups) first(ctx context.Context) {
 func (b *backups) run(ctx context.Context) error {
 	b.first(ctx)
 	next := time.Now()
-	for pause(ctx, backupTick) {
+	for wait.For(ctx, backupTick) {
 		every := b.e.settings().Backup.Every
 		if every <= 0 || time.Now().Before(next) || !b.due(every) {
 			continue
@@ -139,7 +140,7 @@ func (b *backups) report() Backup {
 // so that the end of an outage is noticed.
 func (e *Engine) watchDatabase(ctx context.Context) error {
 	last := store.StateOK
-	for pause(ctx, probeEvery) {
+	for wait.For(ctx, probeEvery) {
 		c := e.store.Condition()
 		if c.State != store.StateOK && c.State != store.StateDamaged && e.store.Probe(ctx) == nil {
 			c = e.store.Condition()
@@ -217,7 +218,7 @@ func (e *Engine) insist(ctx context.Context, to gateway.Address, text string) {
 			}
 			e.log.Warn("owner not told that the database is damaged", "chat", to.String(), "err", err)
 			fail, ok := errors.AsType[*gateway.SendError](err)
-			if !ok || fail.Kind != gateway.Retry && fail.Kind != gateway.Busy || !pause(ctx, max(fail.RetryAfter, probeEvery)) {
+			if !ok || fail.Kind != gateway.Retry && fail.Kind != gateway.Busy || !wait.For(ctx, max(fail.RetryAfter, probeEvery)) {
 				return
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/store"
+	"klawbot/internal/wait"
 	"klawbot/tools"
 )
 
@@ -108,7 +109,7 @@ func (d *Data) begin(ctx context.Context) error {
 			d.missing = nil
 			return nil
 		}
-		if !pause(ctx, beginAgain) {
+		if !wait.For(ctx, beginAgain) {
 			return context.Cause(ctx)
 		}
 	}

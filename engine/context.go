@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 )
 
 const (
@@ -328,10 +329,7 @@ func asName(name string) string {
 		}
 		return r
 	}, name)
-	if runes := []rune(clean); len(runes) > nameLength {
-		clean = string(runes[:nameLength]) + "…"
-	}
-	if strings.TrimSpace(clean) == "" {
+	if clean = clip.Runes(clean, nameLength); strings.TrimSpace(clean) == "" {
 		return nobody
 	}
 	return clean

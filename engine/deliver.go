@@ -8,6 +8,7 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 const (
@@ -207,7 +208,7 @@ func (d *delivery) serve(ctx context.Context, a gateway.Address, c *courier) {
 			o, waits, err := d.first(ctx, a)
 			if err != nil && ctx.Err() == nil {
 				d.e.log.Error("outbox not read", "chat", a.String(), "err", err)
-				pause(ctx, time.Second)
+				wait.For(ctx, time.Second)
 				continue
 			}
 			if err != nil || !waits || !d.deliver(ctx, o) {
@@ -249,7 +250,7 @@ func (d *delivery) deliver(ctx context.Context, o store.Out) bool {
 	// soon as the channel works.
 	at, doubt := o.Address, time.Time{}
 	for o.State == store.OutboxNew || o.State == store.OutboxSending {
-		if !pause(ctx, untilDue(o, time.Now())) || o.Resent > 0 && !d.recovered(ctx, o.Address.Chat.Channel, doubt) {
+		if !wait.For(ctx, untilDue(o, time.Now())) || o.Resent > 0 && !d.recovered(ctx, o.Address.Chat.Channel, doubt) {
 			return false
 		}
 		if o.State == store.OutboxNew {
@@ -261,7 +262,7 @@ func (d *delivery) deliver(ctx context.Context, o store.Out) bool {
 			if store.Unwritable(err) { // the answer waits for the mark that it is being sent
 				d.e.life.TellUnstored(ctx, o.Address, 0)
 			}
-			pause(ctx, time.Second)
+			wait.For(ctx, time.Second)
 			return ctx.Err() == nil
 		}
 		// Only a channel that does not work names no time. A row in doubt does
@@ -272,7 +273,7 @@ func (d *delivery) deliver(ctx context.Context, o store.Out) bool {
 			break
 		}
 		if stopped {
-			pause(ctx, retryMax)
+			wait.For(ctx, retryMax)
 		}
 	}
 	return true
@@ -303,23 +304,8 @@ func (d *delivery) recovered(ctx context.Context, channel string, since time.Tim
 		case h.State != gateway.StateConnecting && h.State != gateway.StateStale && quiet >= recoverMax:
 			return true
 		}
-		if !pause(ctx, recoverPoll) {
+		if !wait.For(ctx, recoverPoll) {
 			return false
 		}
-	}
-}
-
-// pause waits, and returns false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }

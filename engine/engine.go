@@ -60,6 +60,7 @@ import (
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
+	"klawbot/internal/wait"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
 	"klawbot/tools/self"
@@ -309,7 +310,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		if err := e.sweepFiles(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("sent files not deleted", "err", err)
 		}
-		if !pause(ctx, pruneEvery) {
+		if !wait.For(ctx, pruneEvery) {
 			return nil
 		}
 	}
@@ -368,7 +369,7 @@ func (e *Engine) writeLogs(ctx context.Context) error {
 // watchOthers notices what a command wrote beside the bot.
 func (e *Engine) watchOthers(ctx context.Context) error {
 	var last int64
-	for pause(ctx, cmp.Or(e.lookEvery, pollOthers)) {
+	for wait.For(ctx, cmp.Or(e.lookEvery, pollOthers)) {
 		version, err := e.store.DataVersion(ctx)
 		if err != nil || version == last {
 			continue

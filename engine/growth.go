@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 const (
@@ -124,7 +125,7 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	show := func(ctx context.Context, part gateway.Part) error {
 		return p.e.gateway.Draft(ctx, p.to, int64(p.t.row.ID), part)
 	}
-	if !pause(ctx, placeholderAfter-time.Since(p.began)) {
+	if !wait.For(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
 	}
 	release := p.e.delivery.alone(ctx, p.t.row.Address)

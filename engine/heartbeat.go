@@ -14,6 +14,8 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
+	"klawbot/internal/clip"
+	"klawbot/internal/wait"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -61,7 +63,7 @@ func (e *Engine) watchHeartbeat(ctx context.Context) error {
 				e.tellHeartbeat(ctx, text, first)
 			}
 		}
-		if !pause(ctx, cmp.Or(e.lookEvery, heartbeatEvery)) {
+		if !wait.For(ctx, cmp.Or(e.lookEvery, heartbeatEvery)) {
 			return nil
 		}
 	}
@@ -141,12 +143,12 @@ func (e *Engine) beats(ctx context.Context, h workspace.Heartbeat) (all []store.
 	faults = slices.Clone(h.Faults)
 	every := e.settings().Heartbeat.Every
 	if h.Text != "" && every > 0 {
-		h.Tasks = append(h.Tasks, workspace.Beat{Name: workspace.HeartbeatFile, Message: cut(h.Text, maxJobText-1)})
+		h.Tasks = append(h.Tasks, workspace.Beat{Name: workspace.HeartbeatFile, Message: clip.Runes(h.Text, maxJobText-1)})
 	}
 	for _, b := range h.Tasks {
 		j, err := e.beat(ctx, b, time.Now())
 		if err != nil {
-			faults = append(faults, fmt.Sprintf("task %q: %v", clipName(b.Name), err))
+			faults = append(faults, fmt.Sprintf("task %q: %v", clip.Runes(b.Name, maxJobName), err))
 			continue
 		}
 		all = append(all, j)
@@ -231,7 +233,7 @@ func (e *Engine) rearm(tx *store.Tx, id store.JobID, end runEnd, now time.Time) 
 	j.State, j.At = store.JobOn, now.Add(every).Truncate(time.Millisecond)
 	j.NextRun = j.At
 	if end.pause != "" {
-		j.State, j.Note = store.JobPaused, cut(end.pause, resultKept)
+		j.State, j.Note = store.JobPaused, clip.Runes(end.pause, resultKept)
 	}
 	return tx.Jobs().UpdateJob(j)
 }

@@ -18,6 +18,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 	"klawbot/tools"
 )
 
@@ -149,7 +150,7 @@ func (e *Engine) runJob(ctx context.Context, id store.RunID) {
 			}
 			return
 		}
-		if r.State == store.RunRetry && !pause(ctx, min(time.Until(r.RetryAt), retryAfter)) {
+		if r.State == store.RunRetry && !wait.For(ctx, min(time.Until(r.RetryAt), retryAfter)) {
 			return
 		}
 		if again := e.attempt(ctx, j, r); !again {
@@ -181,7 +182,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 	rest, left, err := e.resting(ctx, j, r)
 	if err != nil {
 		e.life.LogUnstored(ctx, "run not begun", err, "run", r.ID)
-		return pause(ctx, time.Second)
+		return wait.For(ctx, time.Second)
 	}
 	if rest != "" {
 		e.endRun(ctx, j, r, runEnd{state: store.RunSkipped, note: rest})
@@ -202,7 +203,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 	}
 	if err != nil {
 		e.life.LogUnstored(ctx, "run not begun", err, "run", r.ID)
-		return pause(ctx, time.Second)
+		return wait.For(ctx, time.Second)
 	}
 	t.job.left, t.job.most = left, cmp.Or(j.Budget, e.settings().Scheduler.RunTokens)
 	running, cancel := context.WithCancelCause(e.life.Parking())

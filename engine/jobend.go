@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -80,7 +81,7 @@ func (t *turn) refusedCall() string {
 		for _, b := range m.Body.Blocks {
 			if b.Result != nil && b.Result.Failed {
 				line, _, _ := strings.Cut(tools.Bare(b.Result.Text), "\n")
-				return cut(line, resultKept)
+				return clip.Runes(line, resultKept)
 			}
 		}
 	}
@@ -144,7 +145,7 @@ func (t *turn) sentItself(text string) bool {
 // also that turn and its messages.
 func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEnd, turns ...*turn) store.Run {
 	now := time.Now()
-	r.State, r.Note, r.Result, r.RetryAt, r.EndedAt = end.state, cut(end.note, resultKept), cut(end.result, resultKept), time.Time{}, now
+	r.State, r.Note, r.Result, r.RetryAt, r.EndedAt = end.state, clip.Runes(end.note, resultKept), clip.Runes(end.result, resultKept), time.Time{}, now
 	if r.StartedAt.IsZero() {
 		r.StartedAt = now
 	}
@@ -254,7 +255,7 @@ func noteEnd(tx *store.Tx, id store.JobID, end runEnd) error {
 		j.Failures++
 	}
 	if end.pause != "" && j.State == store.JobOn {
-		j.State, j.Note = store.JobPaused, cut(end.pause, resultKept)
+		j.State, j.Note = store.JobPaused, clip.Runes(end.pause, resultKept)
 	}
 	if j == before {
 		return nil
@@ -362,12 +363,4 @@ func (d *deadline) goOn() {
 	defer d.mu.Unlock()
 	d.since = time.Now()
 	d.timer = time.AfterFunc(max(d.left, time.Second), d.ended)
-}
-
-// cut is a text of at most n characters.
-func cut(text string, n int) string {
-	if runes := []rune(text); len(runes) > n {
-		return string(runes[:n]) + "…"
-	}
-	return text
 }

@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 // The causes for which the context of a turn ends.
@@ -242,7 +243,7 @@ func (e *Engine) take(l *lane) []item {
 // take their turn down, and waits a moment before the next try. What /stop comes
 // upon meanwhile is dropped.
 func (e *Engine) putBack(ctx context.Context, items []item) {
-	pause(ctx, time.Second)
+	wait.For(ctx, time.Second)
 	e.mu.Lock()
 	stopped := errors.Is(context.Cause(ctx), errStopped)
 	if !stopped {

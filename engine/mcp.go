@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/internal/clip"
 	"klawbot/internal/redact"
 	"klawbot/tools/mcp"
 )
@@ -231,11 +231,7 @@ func (e *Engine) serverText(s mcp.Status) string {
 		lines = append(lines, "stderr: "+s.Stderr)
 	}
 	for _, t := range s.Tools {
-		about := t.Description
-		if utf8.RuneCountInString(about) > maxShownTool {
-			about = string([]rune(about)[:maxShownTool]) + "…"
-		}
-		lines = append(lines, fmt.Sprintf("\n[%s] %s: %s", t.Standing, t.Tool, about))
+		lines = append(lines, fmt.Sprintf("\n[%s] %s: %s", t.Standing, t.Tool, clip.Runes(t.Description, maxShownTool)))
 	}
 	text := locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n")))
 	if len(s.Waiting) > 0 {

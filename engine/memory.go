@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 	"klawbot/tools/guide"
 	"klawbot/tools/recall"
 	"klawbot/tools/screen"
@@ -126,7 +127,7 @@ func (r *remembering) run(ctx context.Context, db *store.Store) {
 		if changed {
 			r.kept()
 		}
-		if !pause(ctx, refreshEvery) {
+		if !wait.For(ctx, refreshEvery) {
 			break
 		}
 	}
@@ -171,7 +172,7 @@ func (r *remembering) indexMessages(ctx context.Context, db *store.Store) {
 			return
 		case <-r.messages:
 		}
-		if !pause(ctx, indexAfter) {
+		if !wait.For(ctx, indexAfter) {
 			return
 		}
 	}
@@ -200,7 +201,7 @@ func (r *remembering) embed(ctx context.Context, db *store.Store) {
 				r.log.Warn("no vectors made, search goes by words", "err", err)
 				failed = err.Error()
 			}
-			if !pause(ctx, embedAgain) {
+			if !wait.For(ctx, embedAgain) {
 				return
 			}
 			continue

@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -30,9 +31,9 @@ func (s *schedules) change(ctx context.Context, j *store.Job, n job.New, c tools
 	}
 	if n.Model != "" {
 		if _, ok := settings.Models.Entries[n.Model]; !ok && len(settings.Models.Entries) == 0 {
-			return refuse(tools.Validation, "Unknown model '%s'. No model is set up; klawbot init does that", clipName(n.Model))
+			return refuse(tools.Validation, "Unknown model '%s'. No model is set up; klawbot init does that", clip.Runes(n.Model, maxJobName))
 		} else if !ok {
-			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clipName(n.Model), strings.Join(modelNames(settings.Models), ", "))
+			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clip.Runes(n.Model, maxJobName), strings.Join(modelNames(settings.Models), ", "))
 		}
 		j.Model = n.Model
 	}

@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 // The states of a placeholder; the package comment has the table.
@@ -221,7 +222,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 	if p.state != placeholderNone {
 		return p.state == placeholderShown
 	}
-	if !pause(ctx, placeholderAfter-time.Since(p.began)) {
+	if !wait.For(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
 	}
 	if streaming != settings.StreamEdit {

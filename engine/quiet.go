@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"klawbot/internal/wait"
 )
 
 // quiet knows whether turns run. What can wait leaves the processor to them. The
@@ -49,7 +51,7 @@ func (q *quiet) left(calm time.Duration) time.Duration {
 func (q *quiet) wait(ctx context.Context, calm, most time.Duration) {
 	for end := time.Now().Add(most); ; {
 		left := min(q.left(calm), time.Until(end))
-		if left <= 0 || !pause(ctx, left) {
+		if left <= 0 || !wait.For(ctx, left) {
 			return
 		}
 	}

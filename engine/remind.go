@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -50,7 +51,7 @@ func (e *Engine) toCron(ctx context.Context, c tools.Call, words string) (string
 		return "", errNoModel
 	}
 	answer, err := e.askOnce(ctx, s, c, m, llm.Request{
-		Model: m.model.Name, System: strings.TrimSpace(cronPrompt), Messages: []llm.Message{llm.Text(llm.RoleUser, cut(words, maxCronWords))},
+		Model: m.model.Name, System: strings.TrimSpace(cronPrompt), Messages: []llm.Message{llm.Text(llm.RoleUser, clip.Runes(words, maxCronWords))},
 		MaxTokens: cronAnswer, Window: m.model.ContextBudget, NoTools: true,
 	})
 	return strings.Trim(strings.TrimSpace(answer), "`"), err
@@ -110,7 +111,7 @@ func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
 	}
 	j := store.Job{
 		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", it.row.ID), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
-		Message: cut(what, maxJobText), Home: it.row.Address, Creator: it.msg.Sender.ID, Target: it.row.Address, Origin: "person",
+		Message: clip.Runes(what, maxJobText), Home: it.row.Address, Creator: it.msg.Sender.ID, Target: it.row.Address, Origin: "person",
 	}
 	text := e.say(locale.RemindSet, jobs.DescribeTime(at, zone, language), zone, what)
 	return text, func(tx *store.Tx) error {
@@ -212,7 +213,7 @@ func (e *Engine) onJobNamed(tx *store.Tx, who planner, verb, name string) (a sch
 	j, err := find(name)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && !who.sees(j):
-		return scheduleAnswer{text: e.say(locale.ScheduleGone, clipName(name))}, nil
+		return scheduleAnswer{text: e.say(locale.ScheduleGone, clip.Runes(name, maxJobName))}, nil
 	case err != nil:
 		return a, err
 	}
@@ -251,7 +252,7 @@ func (e *Engine) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
 	default:
 		return e.say(locale.Expired), nil
 	}
-	if refused, ok := errors.AsType[*job.Refusal](err); ok {
+	if refused, ok := errors.AsType[*tools.Refusal](err); ok {
 		return refused.Text, nil
 	}
 	if err == nil && j != before {
@@ -335,7 +336,7 @@ func (e *Engine) listLine(n int, j store.Job) string {
 	}
 	line := fmt.Sprintf("%d. `%s` — %s; %s", n, strings.ReplaceAll(j.Name, "`", "'"), whenInWords(j, language), state)
 	if j.Kind == store.JobReminder {
-		line += "\n   " + cut(strings.Join(strings.Fields(j.Message), " "), 80)
+		line += "\n   " + clip.Runes(strings.Join(strings.Fields(j.Message), " "), 80)
 	}
 	return line
 }

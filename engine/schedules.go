@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -76,7 +76,7 @@ func (a planner) sees(j store.Job) bool {
 }
 
 func refuse(kind tools.ErrorKind, format string, args ...any) error {
-	return &job.Refusal{Kind: kind, Text: fmt.Sprintf(format, args...)}
+	return tools.Refuse(kind, format, args...)
 }
 
 // read and write are the store's, on a database that may not be there.
@@ -221,20 +221,12 @@ func checkJobName(name string) error {
 	return nil
 }
 
-// clipName cuts a foreign name that is quoted in an error.
-func clipName(name string) string {
-	if runes := []rune(name); len(runes) > maxJobName {
-		return string(runes[:maxJobName]) + "…"
-	}
-	return name
-}
-
 // named finds a job by its name for somebody who may see it.
 func (s *schedules) named(tx *store.Tx, who planner, name string) (store.Job, error) {
 	name = strings.TrimSpace(name)
 	j, err := tx.Jobs().JobNamed(name)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
-		return j, refuse(tools.NotFound, "schedule '%s' not found", clipName(name))
+		return j, refuse(tools.NotFound, "schedule '%s' not found", clip.Runes(name, maxJobName))
 	}
 	return j, err
 }
@@ -437,7 +429,7 @@ func (s *schedules) Logs(ctx context.Context, c tools.Call, name string, limit i
 	err = s.read(ctx, func(tx *store.Tx) error {
 		j, err := tx.Jobs().JobEver(strings.TrimSpace(name))
 		if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
-			return refuse(tools.NotFound, "schedule '%s' not found", clipName(strings.TrimSpace(name)))
+			return refuse(tools.NotFound, "schedule '%s' not found", clip.Runes(strings.TrimSpace(name), maxJobName))
 		}
 		if err != nil {
 			return err

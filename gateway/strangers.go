@@ -2,11 +2,11 @@ package gateway
 
 import (
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
+
+	"klawbot/internal/clip"
 )
 
 // strangers counts who was turned away and logs one line a minute for each chat at
@@ -21,21 +21,6 @@ type strangers struct {
 
 // maxStrangerName is how many characters of a stranger's name are logged.
 const maxStrangerName = 64
-
-// harmless is a foreign name for the log: short, in one line, and without what
-// could play with a terminal.
-func harmless(name string) string {
-	runes := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(name, "\uFFFD")), " "))
-	if len(runes) > maxStrangerName {
-		runes = append(runes[:maxStrangerName:maxStrangerName], '…')
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, string(runes))
-}
 
 // strangersKept bounds the memory that strangers can take.
 const strangersKept = 1000
@@ -61,5 +46,5 @@ func (s *strangers) turnAway(u Update, name func(Update) string, why error) {
 		}
 	}
 	s.last[key] = now
-	s.log.Info("stranger turned away", "chat", u.Address.Chat.String(), "user", u.From, "name", harmless(name(u)), "kind", u.Kind, "reason", why.Error())
+	s.log.Info("stranger turned away", "chat", u.Address.Chat.String(), "user", u.From, "name", clip.Line(name(u), maxStrangerName), "kind", u.Kind, "reason", why.Error())
 }

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"klawbot/engine"
+	"klawbot/internal/clip"
 )
 
 func (a *app) approvalsCommand() *cobra.Command {
@@ -134,14 +136,5 @@ const lineLength = 100
 
 // oneLine is text on one line of a list, cut.
 func oneLine(text string) string {
-	runes := []rune(visible(text))
-	for i, r := range runes {
-		if r == '\n' || r == '\t' {
-			runes[i] = ' '
-		}
-	}
-	if len(runes) > lineLength {
-		runes = append(runes[:lineLength], '…')
-	}
-	return string(runes)
+	return clip.Runes(strings.NewReplacer("\n", " ", "\t", " ").Replace(visible(text)), lineLength)
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"klawbot/engine"
+	"klawbot/internal/clip"
 	"klawbot/internal/httpclient"
 )
 
@@ -167,7 +168,7 @@ func (b *bar) draw(end string) {
 	}
 	line := fmt.Sprintf("%-30s [%s%s] %s", b.name, strings.Repeat("#", full), strings.Repeat("·", barWidth-full), amount)
 	if columns := width(b.out); len([]rune(line)) >= columns { // a line that wraps cannot be written over
-		line = string([]rune(line)[:max(columns-1, 0)])
+		line = clip.Head(line, columns-1)
 	}
 	fmt.Fprintf(b.out, "\r%s\x1b[K%s", line, end)
 }

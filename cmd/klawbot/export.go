@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"klawbot/engine"
+	"klawbot/internal/atomicfile"
 )
 
 // The names in an archive.
@@ -54,23 +54,11 @@ func (a *app) export(ctx context.Context, name, format string) error {
 }
 
 // toFile writes a file, whole or not at all, or standard output.
-func (a *app) toFile(name string, write func(io.Writer) error) (err error) {
+func (a *app) toFile(name string, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(unwrapped(a.stdout))
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".klawbot-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the first error is the one to tell
-		}
-	}()
-	if err = errors.Join(write(f), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return atomicfile.Fill(name, 0o600, func(f *os.File) error { return write(f) })
 }
 
 func exportArchive(ctx context.Context, w io.Writer, d *engine.Data, workspace string) error {

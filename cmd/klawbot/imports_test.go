@@ -17,67 +17,82 @@ type rule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 82000
+const maxTotal = 81800
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]rule{
-	"whitelist":                          {150, nil, "pure rules"},
-	"gateway":                            {1060, []string{"whitelist", "internal/redact"}, "the one door"},
-	"gateway/telegram":                   {4250, []string{"gateway", "internal/redact", "internal/httpclient"}, "one channel; clients are made in one place"},
-	"gateway/console":                    {500, []string{"gateway", "internal/redact"}, "one channel"},
-	"tools":                              {3850, []string{"internal/redact", "tools/budget", "tools/screen"}, "what a tool is, and the pipeline"},
+	"whitelist":                          {125, nil, "pure rules"},
+	"gateway":                            {1050, []string{"internal/clip", "internal/redact", "whitelist"}, "the one door"},
+	"gateway/telegram":                   {2475, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place"},
+	"gateway/telegram/markdown":          {1750, []string{"gateway", "internal/clip"}, "pure: text in, messages out"},
+	"gateway/console":                    {475, []string{"gateway"}, "one channel"},
+	"tools":                              {3850, []string{"internal/redact", "tools/budget", "tools/screen", "internal/clip"}, "what a tool is, and the pipeline"},
 	"tools/budget":                       {150, nil, "a leaf"},
-	"tools/screen":                       {1800, []string{"tools/budget"}, "pure: text in, verdict out"},
-	"tools/file":                         {2600, []string{"tools", "tools/budget", "tools/screen"}, "one family; what enters prompts is screened"},
-	"tools/guide":                        {600, []string{"tools"}, "one family"},
-	"tools/job":                          {650, []string{"tools"}, "one family"},
-	"tools/message":                      {300, []string{"tools"}, "one family"},
+	"tools/screen":                       {1800, []string{"tools/budget", "internal/clip"}, "pure: text in, verdict out"},
+	"tools/file":                         {2550, []string{"tools", "tools/budget", "tools/screen", "internal/wait", "internal/clip"}, "one family; what enters prompts is screened"},
+	"tools/guide":                        {600, []string{"tools", "internal/clip"}, "one family"},
+	"tools/job":                          {625, []string{"tools", "internal/clip"}, "one family"},
+	"tools/message":                      {275, []string{"tools"}, "one family"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
-	"tools/self":                         {300, []string{"tools"}, "one family"},
-	"tools/exec":                         {3300, []string{"tools", "tools/budget", "tools/sandbox", "tools/exec/command"}, "one family"},
+	"tools/self":                         {275, []string{"tools"}, "one family"},
+	"tools/exec":                         {3300, []string{"tools", "tools/budget", "tools/sandbox", "tools/exec/command", "internal/clip"}, "one family"},
 	"tools/exec/command":                 {2000, []string{"tools/budget"}, "pure rules"},
-	"tools/mcp":                          {3450, []string{"tools", "tools/budget", "tools/sandbox", "internal/httpclient"}, "one family"},
-	"tools/plugin":                       {850, []string{"tools", "tools/sandbox"}, "one family"},
-	"tools/web":                          {3550, []string{"tools", "tools/sandbox", "internal/httpclient"}, "one family"},
-	"tools/sandbox":                      {3300, []string{"tools"}, "runs a process, confined"},
+	"tools/mcp":                          {3375, []string{"tools", "tools/budget", "tools/sandbox", "internal/httpclient", "internal/wait", "internal/clip", "internal/schemaref"}, "one family"},
+	"tools/plugin":                       {850, []string{"tools", "tools/sandbox", "internal/atomicfile"}, "one family"},
+	"tools/web":                          {3550, []string{"tools", "tools/sandbox", "internal/httpclient", "internal/wait", "internal/clip"}, "one family"},
+	"tools/sandbox":                      {3300, nil, "runs a process, confined"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {15050, []string{"engine/settings", "gateway", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
+	"engine":                             {14875, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/screen", "tools/self", "tools/web"}, "turns and delivery"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/locale":             {750, []string{"engine/internal/llm"}, "the bot's own sentences"},
-	"engine/internal/jobs":               {2400, []string{"engine/internal/store"}, "what is due, and when"},
-	"engine/internal/llm":                {950, []string{"internal/httpclient"}, "the words of a model call"},
+	"engine/internal/jobs":               {2350, []string{"engine/internal/store", "internal/clip", "internal/wait"}, "what is due, and when"},
+	"engine/internal/llm":                {925, []string{"internal/wait"}, "the words of a model call"},
 	"engine/internal/llm/anthropic":      {900, []string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
-	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm", "internal/llamatest"}, "plays recorded answers to the wires"},
+	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm"}, "plays recorded answers to the wires"},
 	"engine/internal/llm/ollama":         {550, []string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
-	"engine/internal/llm/openai":         {1000, []string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
-	"engine/internal/llm/script":         {450, []string{"engine/internal/llm"}, "one wire"},
-	"engine/internal/llm/wire":           {1900, []string{"engine/internal/llm"}, "what the wires share"},
-	"engine/internal/store":              {7200, []string{"engine/internal/llm", "gateway", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
-	"engine/internal/embed":              {2300, nil, "text to vector"},
-	"engine/internal/memory":             {3400, []string{"engine/internal/store", "engine/internal/llm"}, "remember and recall"},
-	"engine/internal/workspace":          {950, []string{"tools/screen"}, "reads a folder; what enters prompts is screened"},
+	"engine/internal/llm/openai":         {975, []string{"engine/internal/llm", "engine/internal/llm/wire"}, "one wire"},
+	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one wire"},
+	"engine/internal/llm/wire":           {1900, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the wires share"},
+	"engine/internal/store":              {7200, []string{"engine/internal/llm", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
+	"engine/internal/embed":              {2275, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
+	"engine/internal/memory":             {3375, []string{"engine/internal/llm", "engine/internal/store", "internal/atomicfile", "internal/clip"}, "remember and recall"},
+	"engine/internal/workspace":          {950, []string{"internal/clip", "tools/screen"}, "reads a folder; what enters prompts is screened"},
 	"internal/redact":                    {700, nil, "a leaf"},
+	"internal/atomicfile":                {75, nil, "a leaf"},
+	"internal/wait":                      {50, nil, "a leaf"},
+	"internal/clip":                      {100, nil, "a leaf"},
+	"internal/schemaref":                 {75, nil, "a leaf"},
 	"internal/httpclient":                {550, nil, "a leaf"},
-	"internal/telegramtest":              {0, nil, "a fake knows nothing of ours"},
+	"internal/telegramtest":              {0, []string{"internal/pipetest"}, "a fake knows nothing of ours"},
 	"internal/telegramtest/faketelegram": {0, []string{"internal/telegramtest"}, "the fake as a program"},
+	"internal/pipetest":                  {0, nil, "a leaf, for tests"},
 	"internal/dnstest":                   {0, nil, "a fake knows nothing of ours"},
 	"internal/llamatest":                 {0, nil, "a server of others knows nothing of ours"},
 	"internal/needs":                     {0, nil, "a leaf, for tests"},
-	"internal/modeltest":                 {0, nil, "a fake knows nothing of ours"},
+	"internal/modeltest":                 {0, []string{"internal/pipetest"}, "a fake knows nothing of ours"},
 	"internal/modeltest/fakemodel":       {0, []string{"internal/modeltest"}, "the fake in a process of its own"},
 	"scripts/notrun":                     {0, nil, "reads what go test writes"},
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {10200, []string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "engine/settings", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot":                        {10150, []string{"doc", "engine", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/atomicfile", "internal/clip", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/mcp", "tools/plugin", "tools/recall", "tools/sandbox", "tools/screen", "tools/self", "tools/web", "whitelist", "workspace-template"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.
+//
+// Two pairs look alike, and each needs both. go.yaml.in/yaml reads the
+// configuration as nodes with their lines and bounds what aliases unfold;
+// goccy/go-yaml knows where every value of the text begins and ends, which an edit
+// that keeps comments needs. They read some texts in different ways
+// (1e3, 2001-01-01), so the one that edits must not decide what a value means. And
+// google/jsonschema-go, which the MCP SDK brings along anyway, makes schemas from Go
+// types, but says what is wrong with a value in one text; santhosh-tekuri/jsonschema
+// says it in parts, from which a model gets told what to mend.
 var home = map[string][]string{
 	"github.com/go-telegram/bot":                   {"gateway/telegram"},
-	"github.com/yuin/goldmark":                     {"gateway/telegram"},
+	"github.com/yuin/goldmark":                     {"gateway/telegram/markdown"},
 	"github.com/mattn/go-sqlite3":                  {"engine/internal/store"},
 	"github.com/asg017/sqlite-vec-go-bindings":     {"engine/internal/store"},
 	"github.com/go-co-op/gocron":                   {"engine/internal/jobs"},
@@ -94,7 +109,7 @@ var home = map[string][]string{
 	"github.com/goccy/go-yaml":                     {"cmd/klawbot"},
 	"go.yaml.in/yaml":                              {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot"},
-	"github.com/rivo/uniseg":                       {"gateway/telegram", "engine/internal/embed"}, // lengths of texts; characters of several code points
+	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed"}, // lengths of texts; characters of several code points
 	"golang.org/x/term":                            {"cmd/klawbot"},
 	"codeberg.org/readeck/go-readability":          {"tools/web"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web"},
@@ -103,8 +118,8 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/sandbox"}, // names of hosts; DNS; pages and their alphabets; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
-	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},                                // the way goroutines are waited for
-	"golang.org/x/text":                            {"gateway/telegram", "engine/internal/embed", "engine/internal/memory", "tools/screen"}, // each normalises its texts
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},            // the way goroutines are waited for
+	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/screen"}, // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},

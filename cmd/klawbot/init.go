@@ -17,6 +17,7 @@ import (
 	"klawbot/engine"
 	"klawbot/engine/settings"
 	"klawbot/gateway/telegram"
+	"klawbot/internal/atomicfile"
 	"klawbot/internal/httpclient"
 )
 
@@ -244,14 +245,14 @@ func (a *app) writeSetup(s *setup, file string) (*loaded, folders, error) {
 	case err == nil:
 		// Not the .bak of single edits, which the next klawbot allow replaces.
 		kept := file + time.Now().Format(".20060102-150405.bak")
-		if err := writeFile(kept, old, 0o600); err != nil {
+		if err := atomicfile.Write(kept, old, 0o600); err != nil {
 			return nil, folders{}, err
 		}
 		fmt.Fprintf(a.stdout, "The old configuration is kept: %s\n", display(kept))
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, folders{}, err
 	}
-	if err := writeFile(file, []byte(text), 0o600); err != nil {
+	if err := atomicfile.Write(file, []byte(text), 0o600); err != nil {
 		return nil, folders{}, err
 	}
 	f, err := a.folders(&l.Config)

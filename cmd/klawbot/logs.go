@@ -15,10 +15,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/whitelist"
 )
@@ -260,20 +260,5 @@ func (l logLine) text(zone *time.Location) string {
 	case "error":
 		who = "error"
 	}
-	return fmt.Sprintf("%s %s %s: %s", l.TS.In(zone).Format("2006-01-02 15:04:05"), chat, printable(who), printable(l.Content))
-}
-
-// printable is text in one line, short and without what could play with the
-// terminal.
-func printable(text string) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > maxLogText {
-		runes = append(runes[:maxLogText:maxLogText], '…')
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '\uFFFD'
-	}, string(runes))
+	return fmt.Sprintf("%s %s %s: %s", l.TS.In(zone).Format("2006-01-02 15:04:05"), chat, clip.Line(who, maxLogText), clip.Line(l.Content, maxLogText))
 }

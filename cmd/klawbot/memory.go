@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/engine"
+	"klawbot/internal/clip"
 	"klawbot/tools/recall"
 )
 
@@ -508,8 +509,5 @@ func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data, zone *time.
 // glimpse is the beginning of a text.
 func glimpse(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if runes := []rune(line); len(runes) > 80 {
-		return string(runes[:80]) + "…"
-	}
-	return line
+	return clip.Runes(line, 80)
 }

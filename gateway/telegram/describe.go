@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 
+	"klawbot/internal/clip"
+
 	"github.com/go-telegram/bot/models"
 )
 
@@ -103,10 +105,7 @@ func label(what, detail string) string {
 		return r
 	}, detail)
 	clean = strings.Join(strings.Fields(clean), " ")
-	if runes := []rune(clean); len(runes) > maxLabel {
-		clean = string(runes[:maxLabel]) + "…"
-	}
-	return "[" + strings.TrimSpace(what+" "+clean) + "]"
+	return "[" + strings.TrimSpace(what+" "+clip.Runes(clean, maxLabel)) + "]"
 }
 
 func position(l models.Location) string { return fmt.Sprintf("%.5f, %.5f", l.Latitude, l.Longitude) }

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func (c *Channel) refused(chat int64, e *apiError) error {
 	switch {
 	case e.code == http.StatusTooManyRequests:
 		failed.Kind = gateway.Retry
-		failed.RetryAfter = max(e.retryAfter, time.Second) + jitter(0, time.Second)
+		failed.RetryAfter = max(e.retryAfter, time.Second) + rand.N(time.Second)
 		c.pace.block(chat, failed.RetryAfter)
 	case e.code >= http.StatusInternalServerError:
 		failed.Kind, failed.Server = gateway.Ambiguous, true

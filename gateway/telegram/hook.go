@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"klawbot/internal/wait"
 )
 
 // hookCheck is how often Telegram is asked whether the webhook is as it should be.
@@ -30,7 +33,7 @@ type hookInfo struct {
 // keepHook sets the webhook and looks after it until ctx ends or the token is
 // refused. No other failure ends it: what Telegram has set already keeps working.
 func (c *Channel) keepHook(ctx context.Context) error {
-	var wait backoff
+	var retry backoff
 	for {
 		next := hookCheck
 		err := c.tendHook(ctx)
@@ -42,15 +45,15 @@ func (c *Channel) keepHook(ctx context.Context) error {
 			c.health.set(stateStopped, unknownToken)
 			return fmt.Errorf("%s (%w)", unknownToken, err)
 		case err == nil:
-			wait.reset()
+			retry.reset()
 		case refusal != nil && refusal.code == http.StatusTooManyRequests:
-			next = max(refusal.retryAfter, time.Second) + jitter(0, time.Second)
+			next = max(refusal.retryAfter, time.Second) + rand.N(time.Second)
 			c.report(stateConnecting, err.Error())
 		default:
-			next = wait.next()
+			next = retry.next()
 			c.report(stateConnecting, err.Error())
 		}
-		if !sleep(ctx, next) {
+		if !wait.For(ctx, next) {
 			return nil
 		}
 	}

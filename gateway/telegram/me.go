@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"klawbot/internal/redact"
+	"klawbot/internal/wait"
 )
 
 // unknownToken is what people read when Telegram refuses the token.
@@ -74,7 +75,7 @@ func getMe(ctx context.Context, a *api) (Bot, error) {
 // identify learns who the bot is, however long it takes. A token that is refused
 // is the poller's matter.
 func (c *Channel) identify(ctx context.Context) {
-	var wait backoff
+	var retry backoff
 	for c.me.Load() == nil {
 		bot, err := getMe(ctx, c.send)
 		if err == nil {
@@ -89,11 +90,11 @@ func (c *Channel) identify(ctx context.Context) {
 		if ctx.Err() == nil {
 			c.log.Warn("bot not identified yet: mentions in groups wait", "err", err)
 		}
-		pause := wait.next()
+		pause := retry.next()
 		if refusal, ok := errors.AsType[*apiError](err); ok {
 			pause = max(pause, refusal.retryAfter)
 		}
-		if denied(err) || !sleep(ctx, pause) {
+		if denied(err) || !wait.For(ctx, pause) {
 			return
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	"klawbot/internal/wait"
+
 	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 )
@@ -21,7 +23,7 @@ func (c *Channel) publish(ctx context.Context) {
 	for _, k := range c.commands[:min(len(c.commands), maxCommands)] {
 		menu = append(menu, models.BotCommand{Command: k.Name, Description: k.Description})
 	}
-	var wait backoff
+	var retry backoff
 	for {
 		err := c.setMenu(ctx, menu)
 		refusal, refused := errors.AsType[*apiError](err)
@@ -32,11 +34,11 @@ func (c *Channel) publish(ctx context.Context) {
 			c.log.Warn("command menu refused", "err", c.redact.Error(err))
 			return
 		}
-		pause := wait.next()
+		pause := retry.next()
 		if refused {
 			pause = max(pause, refusal.retryAfter)
 		}
-		if !sleep(ctx, pause) {
+		if !wait.For(ctx, pause) {
 			return
 		}
 	}

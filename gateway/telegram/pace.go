@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 const (
@@ -84,7 +85,7 @@ func (p *pacer) wait(ctx context.Context, chat int64, yields, preview bool) erro
 }
 
 func (p *pacer) pause(ctx context.Context, d time.Duration) error {
-	if d > 0 && !sleep(ctx, d) || ctx.Err() != nil {
+	if !wait.For(ctx, d) {
 		return &unsentError{ctx.Err()}
 	}
 	return nil

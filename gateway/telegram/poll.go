@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
 
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 )
 
 const (
@@ -77,7 +79,7 @@ func (p *poller) run(ctx context.Context) error {
 			}
 			continue
 		}
-		if !sleep(ctx, p.mend(ctx, err)) {
+		if !wait.For(ctx, p.mend(ctx, err)) {
 			return nil
 		}
 	}
@@ -149,7 +151,7 @@ func (p *poller) mend(ctx context.Context, err error) time.Duration {
 		}
 	case refusal.code == http.StatusTooManyRequests:
 		p.c.report(stateConnecting, err.Error())
-		return min(max(refusal.retryAfter, time.Second), pollRetryMax) + jitter(0, time.Second)
+		return min(max(refusal.retryAfter, time.Second), pollRetryMax) + rand.N(time.Second)
 	case refusal.code == http.StatusConflict && strings.Contains(refusal.description, "webhook"):
 		return p.unhook(ctx)
 	case refusal.code == http.StatusConflict:

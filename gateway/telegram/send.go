@@ -8,6 +8,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 )
 
 // maxAlert is how long the text of Answer may be.
@@ -104,10 +105,7 @@ func (c *Channel) Typing(ctx context.Context, to gateway.Address) error {
 func (c *Channel) Answer(ctx context.Context, query, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if runes := []rune(clean(text)); len(runes) > maxAlert {
-		text = string(runes[:maxAlert-1]) + "…"
-	}
-	_, err := c.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: query, Text: clean(text)})
+	_, err := c.bot.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: query, Text: clip.Within(clean(text), maxAlert)})
 	return c.courtesy(err)
 }
 
@@ -127,6 +125,13 @@ func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Par
 		err = try(ctx, to, plain(p))
 	}
 	return c.failure(to.Chat.ID, err)
+}
+
+// plain is the part without its formatting, for the case that Telegram refuses
+// an entity. The text holds no markup, so nothing has to be taken out of it.
+func plain(p gateway.Part) gateway.Part {
+	p.Entities = nil
+	return p
 }
 
 func sendParams(to gateway.Address, p gateway.Part) *tg.SendMessageParams {

@@ -1,5 +1,5 @@
-// Package telegram speaks with Telegram: it polls, decodes, renders, paces and
-// sends. It decides neither who may speak nor what is answered, and it stores
+// Package telegram speaks with Telegram: it polls, decodes, paces and sends; how a
+// text looks is markdown's job. It decides neither who may speak nor what is answered, and it stores
 // nothing: Telegram keeps an update until Accept has taken it over.
 package telegram
 
@@ -18,6 +18,7 @@ import (
 	tg "github.com/go-telegram/bot"
 
 	"klawbot/gateway"
+	"klawbot/gateway/telegram/markdown"
 	"klawbot/internal/redact"
 )
 
@@ -151,7 +152,7 @@ func (c *Channel) Ready() <-chan struct{} { return c.known }
 
 // Render turns Markdown into messages that Telegram takes; a very long text
 // becomes a summary and a file.
-func (c *Channel) Render(markdown string) []gateway.Part { return renderShort(markdown) }
+func (c *Channel) Render(text string) []gateway.Part { return markdown.Render(text) }
 
 // Serve polls, or takes what the webhook brings, until ctx ends. It returns an
 // error only when Telegram refuses the token or the webhook has no place to listen. Beside the polling it learns the bot's name and publishes the menu,

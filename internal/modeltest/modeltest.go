@@ -7,14 +7,18 @@
 package modeltest
 
 import (
+	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+
+	"klawbot/internal/pipetest"
 )
 
 // Server is a http.Handler. Its paths begin with /v1 and /api, and with /control
@@ -73,15 +77,18 @@ func Start(key string) *Server {
 	return s
 }
 
+// Dial opens a connection, as http.Transport.DialContext does.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // StartPipe is New on connections in memory, which work inside a synctest
 // bubble. The function dials it, whatever the address.
 func StartPipe(key string) (*Server, Dial) {
 	s := New(key)
-	l := newPipeListener()
+	l := pipetest.New("model.test:80")
 	h := &httptest.Server{Listener: l, Config: &http.Server{Handler: s}}
 	h.Start()
 	s.URL, s.stop = "http://model.test", h.Close
-	return s, l.dial
+	return s, l.Dial
 }
 
 // Close ends what still runs and stops listening.

@@ -18,7 +18,7 @@ var mutants = []mutant{
 		"TestScenariosOfKlaw",
 	},
 	{
-		"tools/file/swap.go", `return 0, refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)`, `return 0, nil`,
+		"tools/file/swap.go", `return 0, tools.Refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)`, `return 0, nil`,
 		"TestAChangeThatIsNotRecordedIsNotMade",
 	},
 	{
@@ -902,7 +902,7 @@ var mutants = []mutant{
 		"TestTheSameKeyReplaces",
 	},
 	{
-		"engine/internal/memory/core.go", `if err := replaceFile(dir, c.backup(), old); err != nil {`, `if err := replaceFile(dir, c.backup(), old[:0]); err != nil {`,
+		"engine/internal/memory/core.go", `if err := atomicfile.Write(c.backup(), old, 0o600); err != nil {`, `if err := atomicfile.Write(c.backup(), old[:0], 0o600); err != nil {`,
 		"TestCoreMemoryUndo",
 	},
 	{

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"klawbot/internal/clip"
 )
 
 // gitCall is a call that was found harmless in itself.
@@ -166,13 +168,7 @@ func (c *gitCall) unknown(w string) error {
 }
 
 // gitQuote shortens foreign text for an error.
-func gitQuote(text string) string {
-	const most = 80
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func gitQuote(text string) string { return clip.Runes(text, 80) }
 
 // check looks at what is no option.
 func (g *git) check(c *gitCall) error {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/budget"
 	"klawbot/tools/exec/command"
@@ -198,8 +199,5 @@ func (s *Shell) permit(c tools.Call, a tools.Autonomy) tools.Decision {
 func oneLine(text string) string {
 	const most = 200
 	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
+	return clip.Runes(text, most)
 }

@@ -45,10 +45,10 @@ func (o outcome) hash() string {
 // once for whoever reads.
 func (f *files) alter(ctx context.Context, a alteration) (shown string, err error) {
 	if _, is := f.spilled(a.written); is {
-		return "", refuse(tools.Security, "Access denied: %s is read-only", tools.SpillPrefix)
+		return "", tools.Refuse(tools.Security, "Access denied: %s is read-only", tools.SpillPrefix)
 	}
 	if a.call.Changelog == nil {
-		return "", refuse(tools.Execution, "changes cannot be recorded here, so nothing was changed")
+		return "", tools.Refuse(tools.Execution, "changes cannot be recorded here, so nothing was changed")
 	}
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -61,7 +61,7 @@ func (f *files) alter(ctx context.Context, a alteration) (shown string, err erro
 		return "", err
 	}
 	if !a.call.Steers() && steers(p) { // since its policy was asked
-		return "", refuse(tools.Security, "Access denied: %s steers the bot in every chat; an owner has to agree", quote(p.shown))
+		return "", tools.Refuse(tools.Security, "Access denied: %s steers the bot in every chat; an owner has to agree", quote(p.shown))
 	}
 	unlock, err := lockRoot(ctx, p.root)
 	if err != nil {
@@ -74,11 +74,11 @@ func (f *files) alter(ctx context.Context, a alteration) (shown string, err erro
 func writable(written string, p place) error {
 	switch {
 	case strings.HasSuffix(written, "/") || p.name == ".":
-		return refuse(tools.Validation, "%s is a directory; the path must name a file", quote(written))
+		return tools.Refuse(tools.Validation, "%s is a directory; the path must name a file", quote(written))
 	case protected(p.shown) || protected(p.name):
-		return refuse(tools.Security, "Access denied: files in .git are not written by tools")
+		return tools.Refuse(tools.Security, "Access denied: files in .git are not written by tools")
 	case temporaryName(path.Base(p.name)):
-		return refuse(tools.Validation, "%s is a name that klawbot uses itself; take another", quote(written))
+		return tools.Refuse(tools.Validation, "%s is a name that klawbot uses itself; take another", quote(written))
 	}
 	return nil
 }

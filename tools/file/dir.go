@@ -41,7 +41,7 @@ func step(dir *os.Root, name string, create bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !before.IsDir() {
-		return nil, refuse(tools.Validation, "%s is not a directory, so nothing can be written below it", quote(name))
+		return nil, tools.Refuse(tools.Validation, "%s is not a directory, so nothing can be written below it", quote(name))
 	}
 	next, err := dir.OpenRoot(name)
 	if err != nil {

@@ -40,28 +40,28 @@ func (f *files) edit(ctx context.Context, c tools.Call, a editArgs) tools.Result
 func (a editArgs) check(shown string, before snapshot) error {
 	switch {
 	case !before.exists():
-		return refuse(tools.NotFound, "file not found: %s", quote(shown))
+		return tools.Refuse(tools.NotFound, "file not found: %s", quote(shown))
 	case before.foreign:
 		return hardlink(shown)
 	case a.OldStr == "":
-		return refuse(tools.Validation, "old_str is empty; give the text that shall be replaced")
+		return tools.Refuse(tools.Validation, "old_str is empty; give the text that shall be replaced")
 	case a.OldStr == a.NewStr:
-		return refuse(tools.Validation, "old_str and new_str are the same, so nothing would change")
+		return tools.Refuse(tools.Validation, "old_str and new_str are the same, so nothing would change")
 	case !utf8.Valid(before.content) || bytes.IndexByte(before.content, 0) >= 0:
-		return refuse(tools.Execution, "%s is no text file, so it cannot be edited", quote(shown))
+		return tools.Refuse(tools.Execution, "%s is no text file, so it cannot be edited", quote(shown))
 	}
 	lines := occurrences(string(before.content), a.OldStr)
 	switch len(lines) {
 	case 1:
 		return nil
 	case 0:
-		return refuse(tools.Execution, "old_str stands 0 times in %s; %s", quote(shown), advice(string(before.content), a.OldStr))
+		return tools.Refuse(tools.Execution, "old_str stands 0 times in %s; %s", quote(shown), advice(string(before.content), a.OldStr))
 	}
 	many := fmt.Sprint(len(lines))
 	if len(lines) > maxOccurrences {
 		many = fmt.Sprint("more than ", maxOccurrences)
 	}
-	return refuse(tools.Execution, "old_str stands %s times in %s (%s); give more of the text around the one that is meant", many, quote(shown), inLines(lines))
+	return tools.Refuse(tools.Execution, "old_str stands %s times in %s (%s); give more of the text around the one that is meant", many, quote(shown), inLines(lines))
 }
 
 // advice says why a text may not have been found.

@@ -72,7 +72,7 @@ func (h history) choose(a undoArgs) ([]tools.Change, error) {
 		})
 	}
 	if len(chosen) == 0 {
-		return nil, refuse(tools.NotFound, "there is no such change to undo; file_undo with action list shows what there is")
+		return nil, tools.Refuse(tools.NotFound, "there is no such change to undo; file_undo with action list shows what there is")
 	}
 	return chosen, nil
 }
@@ -81,9 +81,9 @@ func (h history) byID(id int64) ([]tools.Change, error) {
 	found := h.where(func(c tools.Change) bool { return c.ID == id })
 	switch {
 	case len(found) == 0:
-		return nil, refuse(tools.NotFound, "there is no change %d; file_undo with action list shows what there is", id)
+		return nil, tools.Refuse(tools.NotFound, "there is no change %d; file_undo with action list shows what there is", id)
 	case h.undone[id]:
-		return nil, refuse(tools.Execution, "change %d is undone already", id)
+		return nil, tools.Refuse(tools.Execution, "change %d is undone already", id)
 	}
 	return found, nil
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"klawbot/internal/wait"
 )
 
 // lockPoll is how often a workspace that is locked is asked again.
@@ -24,10 +26,8 @@ func lockRoot(ctx context.Context, root *os.Root) (unlock func() error, err erro
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			return dir.Close, nil
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, lockPoll) {
 			return nil, errors.Join(ctx.Err(), dir.Close())
-		case <-time.After(lockPoll):
 		}
 	}
 }

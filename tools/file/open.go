@@ -35,21 +35,21 @@ func (f *files) check(p place, file *os.File, info fs.FileInfo) error {
 		return hardlink(p.shown)
 	}
 	if virtual(file) {
-		return refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(p.shown))
+		return tools.Refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(p.shown))
 	}
 	return nil
 }
 
 func hardlink(shown string) error {
-	return refuse(tools.Security, "Access denied: %s has a second name (hard link) that may lie outside the workspace", quote(shown))
+	return tools.Refuse(tools.Security, "Access denied: %s has a second name (hard link) that may lie outside the workspace", quote(shown))
 }
 
 func regular(info fs.FileInfo, shown string) error {
 	switch {
 	case info.IsDir():
-		return refuse(tools.Validation, "%s is a directory; file_list shows what is in it", quote(shown))
+		return tools.Refuse(tools.Validation, "%s is a directory; file_list shows what is in it", quote(shown))
 	case !info.Mode().IsRegular():
-		return refuse(tools.Security, "Access denied: %s is not a regular file", quote(shown))
+		return tools.Refuse(tools.Security, "Access denied: %s is not a regular file", quote(shown))
 	}
 	return nil
 }

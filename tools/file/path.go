@@ -23,10 +23,10 @@ const (
 // beginning. It does no I/O: links are another matter.
 func clean(workspace []string, written string) (string, error) {
 	if strings.ContainsRune(written, 0) {
-		return "", refuse(tools.Validation, "path holds a NUL character")
+		return "", tools.Refuse(tools.Validation, "path holds a NUL character")
 	}
 	if len(written) > maxPath || strings.Count(written, "/") > maxDepth {
-		return "", refuse(tools.Validation, "path is too long")
+		return "", tools.Refuse(tools.Validation, "path is too long")
 	}
 	name := written
 	for _, dir := range workspace {
@@ -87,7 +87,7 @@ func resolve(root *os.Root, name string) (string, error) {
 			continue
 		}
 		if links++; links > maxLinks || len(todo) > maxDepth {
-			return "", refuse(tools.Security, "Access denied: too many links")
+			return "", tools.Refuse(tools.Security, "Access denied: too many links")
 		}
 		if filepath.IsAbs(target) {
 			return "", errOutside

@@ -40,7 +40,7 @@ func (a readArgs) lines() (span, error) {
 		s.to = s.from + a.MaxLines - 1
 	}
 	if s.to != 0 && s.to < s.from {
-		return s, refuse(tools.Validation, "endLine %d is before startLine %d", s.to, s.from)
+		return s, tools.Refuse(tools.Validation, "endLine %d is before startLine %d", s.to, s.from)
 	}
 	return s, nil
 }
@@ -50,7 +50,7 @@ func (f *files) text(ctx context.Context, written string, lines span) (string, e
 		return f.spilledText(ctx, name, lines)
 	}
 	if strings.HasSuffix(written, "/") {
-		return "", refuse(tools.Validation, "%s ends in a slash, so it is no file; file_list shows directories", quote(written))
+		return "", tools.Refuse(tools.Validation, "%s ends in a slash, so it is no file; file_list shows directories", quote(written))
 	}
 	p, err := f.locate(written)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *files) whole(p place) ([]byte, error) {
 }
 
 func tooLarge(shown string, size, limit int64) error {
-	return refuse(tools.Execution, "%s is too large to read: %d bytes, the limit is %d", quote(shown), size, limit)
+	return tools.Refuse(tools.Execution, "%s is too large to read: %d bytes, the limit is %d", quote(shown), size, limit)
 }
 
 // binaryType guesses what a file is that is no text.

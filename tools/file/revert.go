@@ -118,13 +118,13 @@ func (u *undoing) rest() error {
 	c := u.chain[u.covered]
 	path := quote(c.Path)
 	if c.Before != "" && !c.Kept {
-		return refuse(tools.Execution, "%s: what it held before change %d was not kept, because it had a second name (hard link)", path, c.ID)
+		return tools.Refuse(tools.Execution, "%s: what it held before change %d was not kept, because it had a second name (hard link)", path, c.ID)
 	}
 	who := "by somebody else"
 	if later, ok := u.later(c); ok {
 		who = fmt.Sprintf("by change %d", later.ID)
 	}
-	return refuse(tools.Execution, "%s was changed %s since change %d, so it was left alone; read the file and decide what it shall hold", path, who, c.ID)
+	return tools.Refuse(tools.Execution, "%s was changed %s since change %d, so it was left alone; read the file and decide what it shall hold", path, who, c.ID)
 }
 
 // later is the change after c that has left what was found, as far as the chat

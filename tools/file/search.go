@@ -66,10 +66,10 @@ type search struct {
 func (f *files) newSearch(a searchArgs) (*search, error) {
 	s := &search{files: f}
 	if a.Pattern == "" {
-		return nil, refuse(tools.Validation, "pattern is empty")
+		return nil, tools.Refuse(tools.Validation, "pattern is empty")
 	}
 	if max(len(a.Pattern), len(a.FilePattern)) > maxPattern {
-		return nil, refuse(tools.Validation, "the pattern is longer than %d characters", maxPattern)
+		return nil, tools.Refuse(tools.Validation, "the pattern is longer than %d characters", maxPattern)
 	}
 	names := a.FilePattern
 	if a.Type == "grep" {
@@ -110,7 +110,7 @@ func invalid(what string, err error) error {
 	if e, ok := err.(*syntax.Error); ok {
 		text = fmt.Sprintf("%s: `%s`", e.Code, quote(e.Expr))
 	}
-	return refuse(tools.Validation, "Invalid %s: %s", what, text)
+	return tools.Refuse(tools.Validation, "Invalid %s: %s", what, text)
 }
 
 // run searches a folder, or a single file.

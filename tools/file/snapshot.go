@@ -66,7 +66,7 @@ func (f *files) snap(dir *os.Root, leaf, shown string) (snapshot, error) {
 func (f *files) readPinned(dir *os.Root, leaf, shown string, info fs.FileInfo) ([]byte, error) {
 	limit := f.maxBytes()
 	if info.Size() > limit {
-		return nil, refuse(tools.Execution, "%s is too large to be changed: %d bytes, the limit is %d", quote(shown), info.Size(), limit)
+		return nil, tools.Refuse(tools.Execution, "%s is too large to be changed: %d bytes, the limit is %d", quote(shown), info.Size(), limit)
 	}
 	file, err := dir.OpenFile(leaf, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *files) readPinned(dir *os.Root, leaf, shown string, info fs.FileInfo) (
 		return nil, changedMeanwhile(shown)
 	}
 	if virtual(file) {
-		return nil, refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(shown))
+		return nil, tools.Refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(shown))
 	}
 	return io.ReadAll(io.LimitReader(file, limit+1))
 }
@@ -100,5 +100,5 @@ func (s snapshot) unchanged(dir *os.Root, leaf string) (bool, error) {
 }
 
 func changedMeanwhile(shown string) error {
-	return refuse(tools.Execution, "%s was changed by somebody else at this moment and was left alone; read it and try again", quote(shown))
+	return tools.Refuse(tools.Execution, "%s was changed by somebody else at this moment and was left alone; read it and try again", quote(shown))
 }

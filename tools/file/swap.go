@@ -9,7 +9,9 @@ import (
 	"klawbot/tools"
 )
 
-// swap puts the outcome into the place of what is there.
+// swap puts the outcome into the place of what is there. It works on an open
+// folder instead of names, as internal/atomicfile does: a command could swap a link
+// in while the file is written. And the change is recorded before the rename.
 type swap struct {
 	dir    *os.Root // nil when a file that is missing with its folder shall be removed
 	leaf   string
@@ -51,7 +53,7 @@ func (s swap) record(ctx context.Context, c tools.Call) (int64, error) {
 	}
 	id, err := c.Changelog.Record(ctx, change, s.before.content)
 	if err != nil {
-		return 0, refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)
+		return 0, tools.Refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)
 	}
 	return id, nil
 }

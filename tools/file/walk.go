@@ -21,7 +21,7 @@ func walkDir(ctx context.Context, p place, visit visitor) error {
 		return err
 	}
 	if !info.IsDir() {
-		return refuse(tools.NotFound, "directory not found: %s (it is a file)", quote(p.shown))
+		return tools.Refuse(tools.NotFound, "directory not found: %s (it is a file)", quote(p.shown))
 	}
 	folder, err := p.root.OpenRoot(p.name)
 	if err != nil {

@@ -37,7 +37,7 @@ func (f *files) write(ctx context.Context, c tools.Call, a writeArgs) tools.Resu
 // fits refuses a content that is too large for a file.
 func (f *files) fits(content []byte) error {
 	if limit := f.maxBytes(); int64(len(content)) > limit {
-		return refuse(tools.Validation, "content exceeds maximum file size of %d bytes", limit)
+		return tools.Refuse(tools.Validation, "content exceeds maximum file size of %d bytes", limit)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -64,10 +65,4 @@ func (s skills) others() string {
 }
 
 // short cuts foreign text that is quoted in an error.
-func short(text string) string {
-	const most = 80
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func short(text string) string { return clip.Runes(text, 80) }

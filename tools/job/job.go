@@ -90,14 +90,6 @@ type Run struct {
 	Note      string `json:"note,omitempty"`
 }
 
-// Refusal is an error with its kind.
-type Refusal struct {
-	Kind tools.ErrorKind
-	Text string
-}
-
-func (r *Refusal) Error() string { return r.Text }
-
 // Config is what New needs.
 type Config struct {
 	// Schedules and Subagents are required.

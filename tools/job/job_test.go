@@ -140,7 +140,7 @@ func TestNothingThere(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for fault, kind := range map[error]tools.ErrorKind{
-		&job.Refusal{Kind: tools.NotFound, Text: "schedule 'n' not found"}: tools.NotFound, errors.New("the store is closed"): tools.Execution,
+		&tools.Refusal{Kind: tools.NotFound, Text: "schedule 'n' not found"}: tools.NotFound, errors.New("the store is closed"): tools.Execution,
 	} {
 		for _, c := range []struct{ tool, arguments string }{
 			{"schedule_list", `{}`}, {"schedule_add", `{"name":"n","cron":"x","message":"m"}`}, {"schedule_remove", `{"name":"n"}`},

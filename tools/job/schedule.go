@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +18,7 @@ func (s schedules) list(ctx context.Context, c tools.Call, _ noArgs) tools.Resul
 	all, err := s.keeper.List(ctx, c)
 	switch {
 	case err != nil:
-		return failed(err)
+		return tools.Failed(err)
 	case len(all) == 0:
 		return tools.OK("No scheduled tasks.")
 	}
@@ -46,7 +45,7 @@ type addArgs struct {
 func (s schedules) add(ctx context.Context, c tools.Call, a addArgs) tools.Result {
 	one, err := s.keeper.Add(ctx, c, New(a))
 	if err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	return with(tools.OK(fmt.Sprintf("OK: '%s' scheduled %s\n%s", one.Name, one.how(), one.echo())), one)
 }
@@ -57,7 +56,7 @@ type nameArgs struct {
 
 func (s schedules) remove(ctx context.Context, c tools.Call, a nameArgs) tools.Result {
 	if err := s.keeper.Remove(ctx, c, a.Name); err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	return tools.OK(fmt.Sprintf("OK: '%s' removed", strings.TrimSpace(a.Name)))
 }
@@ -80,7 +79,7 @@ func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools
 	case "enable", "disable":
 		one, err := s.keeper.Switch(ctx, c, a.Name, a.Action == "enable")
 		if err != nil {
-			return failed(err)
+			return tools.Failed(err)
 		}
 		if a.Action == "disable" {
 			return with(tools.OK(fmt.Sprintf("OK: '%s' disabled", one.Name)), one)
@@ -88,7 +87,7 @@ func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools
 		return with(tools.OK(fmt.Sprintf("OK: '%s' enabled\n%s", one.Name, one.echo())), one)
 	case "run":
 		if err := s.keeper.Run(ctx, c, a.Name); err != nil {
-			return failed(err)
+			return tools.Failed(err)
 		}
 		return tools.OK(fmt.Sprintf("OK: '%s' runs now", strings.TrimSpace(a.Name)))
 	case "edit":
@@ -96,7 +95,7 @@ func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools
 			Cron: a.Cron, At: a.At, Message: a.Message, Model: a.Model, InjectInto: a.InjectInto, TZ: a.TZ, Misfire: a.Misfire,
 		})
 		if err != nil {
-			return failed(err)
+			return tools.Failed(err)
 		}
 		return with(tools.OK(fmt.Sprintf("OK: '%s' changed, scheduled %s\n%s", one.Name, one.how(), one.echo())), one)
 	}
@@ -107,7 +106,7 @@ func (s schedules) logs(ctx context.Context, c tools.Call, a manageArgs) tools.R
 	runs, err := s.keeper.Logs(ctx, c, a.Name, a.Limit)
 	switch {
 	case err != nil:
-		return failed(err)
+		return tools.Failed(err)
 	case len(runs) == 0:
 		return tools.OK(fmt.Sprintf("'%s' has not run yet.", strings.TrimSpace(a.Name)))
 	}
@@ -118,14 +117,6 @@ func (s schedules) logs(ctx context.Context, c tools.Call, a manageArgs) tools.R
 	r := with(tools.OK(strings.Join(lines, "\n")), runs)
 	r.Others = true // as what a run puts into a chat
 	return r
-}
-
-// failed is an error as a result.
-func failed(err error) tools.Result {
-	if r, ok := errors.AsType[*Refusal](err); ok {
-		return tools.Fail(r.Kind, r.Text)
-	}
-	return tools.Fail(tools.Execution, err.Error())
 }
 
 // with adds what a result is made of, for programs.

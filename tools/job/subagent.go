@@ -77,7 +77,7 @@ type spawnArgs struct {
 func (s subagents) spawn(ctx context.Context, c tools.Call, a spawnArgs) tools.Result {
 	one, err := s.keeper.Spawn(ctx, c, Task(a))
 	if err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	text := fmt.Sprintf("OK: subagent '%s' started (run %d)", one.Name, one.ID)
 	if one.InjectInto == "" {
@@ -108,7 +108,7 @@ func (s subagents) manage(ctx context.Context, c tools.Call, a subagentArgs) too
 	}
 	one, err := do(ctx, c, a.ID)
 	if err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	r := with(tools.OK(text(one)), one)
 	r.Others = true // as what a subagent reports
@@ -119,7 +119,7 @@ func (s subagents) list(ctx context.Context, c tools.Call) tools.Result {
 	all, err := s.keeper.Spawned(ctx, c)
 	switch {
 	case err != nil:
-		return failed(err)
+		return tools.Failed(err)
 	case len(all) == 0:
 		return tools.OK("No subagents.")
 	}

@@ -102,7 +102,7 @@ func TestSubagentRefusals(t *testing.T) {
 		t.Errorf("asked %q", n.asked)
 	}
 	for fault, kind := range map[error]tools.ErrorKind{
-		&job.Refusal{Kind: tools.NotFound, Text: "subagent 7 not found"}: tools.NotFound, errors.New("the store is closed"): tools.Execution,
+		&tools.Refusal{Kind: tools.NotFound, Text: "subagent 7 not found"}: tools.NotFound, errors.New("the store is closed"): tools.Execution,
 	} {
 		for tool, arguments := range map[string]string{
 			"subagent_spawn": `{"name":"n","message":"m"}`, "subagent_manage": `{"action":"cancel","id":7}`,

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"klawbot/internal/clip"
 )
 
 // how says what was planned: "with cron '0 9 * * *'".
@@ -110,10 +112,5 @@ func (r Run) line() string {
 
 // shortened is a text as one line that is not too long.
 func shortened(text string) string {
-	const most = 200
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
+	return clip.Runes(strings.Join(strings.Fields(text), " "), 200)
 }

@@ -6,8 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"klawbot/internal/clip"
+	"klawbot/internal/schemaref"
 	"klawbot/tools"
 	"klawbot/tools/budget"
 )
@@ -205,47 +206,18 @@ func (c *cleaner) list(v any, depth int) []any {
 // resolve returns a copy in which the schema's own reference is written out.
 // One that leads nowhere, or elsewhere, says nothing.
 func (c *cleaner) resolve(n map[string]any) map[string]any {
-	n = maps.Clone(n)
-	if n == nil {
-		return map[string]any{}
-	}
-	for range maxDepth {
-		ref, ok := n["$ref"].(string)
-		if !ok {
-			break
-		}
-		delete(n, "$ref")
-		target := c.find(ref)
-		if !c.steps.Spend(len(target)) {
-			break
+	n, _ = schemaref.Inline(c.root, n, func(into map[string]any, ref string, target map[string]any) bool {
+		if !c.steps.Spend(8*len(ref) + len(target)) {
+			return false
 		}
 		for name, v := range target {
-			if _, own := n[name]; !own {
-				n[name] = v
+			if _, own := into[name]; !own {
+				into[name] = v
 			}
 		}
-	}
+		return true
+	})
 	return n
-}
-
-// find returns what a reference into the same schema names, or nil.
-func (c *cleaner) find(ref string) map[string]any {
-	if ref == "#" {
-		return c.root
-	}
-	path, ok := strings.CutPrefix(ref, "#/")
-	at := c.root
-	if !c.steps.Spend(8 * len(ref)) {
-		return nil
-	}
-	for name := range strings.SplitSeq(path, "/") {
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		if !ok {
-			return nil
-		}
-		at, ok = at[name].(map[string]any)
-	}
-	return at
 }
 
 // describe gives a property what it lacks of a type and a description.
@@ -352,9 +324,5 @@ func shown(v any, limit int) string {
 		}
 		b.WriteString(tools.Visible(strings.TrimRight(line, "\r")))
 	}
-	text = b.String()
-	if utf8.RuneCountInString(text) > limit {
-		text = string([]rune(text)[:limit-1]) + "…"
-	}
-	return text
+	return clip.Within(b.String(), limit)
 }

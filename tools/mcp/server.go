@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"klawbot/internal/wait"
 	"klawbot/tools"
 )
 
@@ -110,18 +111,6 @@ func (s *server) pause(d time.Duration) bool {
 	return true
 }
 
-// rest waits and reports whether ctx has not ended.
-func rest(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
 // live connects and returns when the connection has ended, with the reason.
 func (s *server) live() error {
 	c, err := s.connect(s.living)
@@ -142,7 +131,7 @@ func (s *server) live() error {
 		case <-c.over:
 			return c.reason()
 		case <-s.relist:
-			if !rest(s.living, settle) {
+			if !wait.For(s.living, settle) {
 				return s.living.Err()
 			}
 			select {

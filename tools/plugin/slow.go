@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"klawbot/internal/atomicfile"
 )
 
 const (
@@ -63,18 +65,7 @@ func (s slowPlugins) write(name string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // it is not needed
-	}
-	return err
+	return atomicfile.Write(name, append(text, '\n'), 0o600)
 }
 
 // fault is what is remembered of a file, "" for nothing.

@@ -161,7 +161,7 @@ func (f family) history(ctx context.Context, c tools.Call, a searchArgs) tools.R
 // time of a hit.
 func found(hits []Hit, err error, mark func(Hit) string) tools.Result {
 	if err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	if len(hits) == 0 {
 		return tools.OK("No relevant memories found.")
@@ -191,7 +191,7 @@ func (f family) save(ctx context.Context, c tools.Call, a saveArgs) tools.Result
 	}
 	n, err := f.memory.Save(ctx, c, Entry(a))
 	if err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	if n == 0 {
 		return tools.OK("No content to save.")
@@ -217,7 +217,7 @@ func (f family) forget(ctx context.Context, c tools.Call, a forgetArgs) tools.Re
 		return tools.Fail(tools.NotFound, "memory '"+name+"' not found")
 	}
 	if err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	return tools.OK("OK: memory '" + name + "' forgotten")
 }
@@ -249,7 +249,7 @@ func (f family) permitRemove(c tools.Call, a tools.Autonomy) tools.Decision {
 func (f family) core(_ context.Context, c tools.Call, _ struct{}) tools.Result {
 	text, err := f.memory.Core(c)
 	if err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	return tools.OK(text)
 }
@@ -292,7 +292,7 @@ func coreResult(err error, section, key, done string) tools.Result {
 	case errors.Is(err, ErrOwners):
 		return tools.Fail(tools.PolicyDenied, fmt.Sprintf("%s.%s is set for the whole bot and holds here too; use another key, or scope bot, which an owner has to agree to", section, key))
 	case err != nil:
-		return failed(err)
+		return tools.Failed(err)
 	}
 	return tools.OK(fmt.Sprintf("OK: %s.%s %s", section, key, done))
 }
@@ -323,7 +323,7 @@ func (f family) file(_ context.Context, _ tools.Call, a fileArgs) tools.Result {
 		return tools.Fail(tools.NotFound, "file not found: "+name)
 	}
 	if err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	r := tools.OK(lines(text, a.StartLine, a.EndLine))
 	r.Others = true // the workspace is everybody's
@@ -344,5 +344,3 @@ func lines(text string, from, to int) string {
 	}
 	return strings.Join(all[from-1:to], "")
 }
-
-func failed(err error) tools.Result { return tools.Fail(tools.Execution, err.Error()) }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"klawbot/internal/clip"
 	"klawbot/tools/budget"
 )
 
@@ -128,11 +129,4 @@ func hidden(h concealed, write bool, steps *budget.Budget) Verdict {
 }
 
 // excerpt is the beginning of a text, for a Match.
-func excerpt(text string) string {
-	const most = 120
-	runes := []rune(text[:min(len(text), 4*most)])
-	if len(runes) > most || len(text) > 4*most {
-		return string(runes[:min(len(runes), most)]) + "…"
-	}
-	return text
-}
+func excerpt(text string) string { return clip.Runes(text, 120) }

@@ -3,7 +3,6 @@ package self
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func (k keeper) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 		return &r
 	}
 	if err := k.check(a); err != nil {
-		r := failed(err)
+		r := tools.Failed(err)
 		return &r
 	}
 	return nil
@@ -65,7 +64,7 @@ func (k keeper) check(a configArgs) error {
 
 func (k keeper) run(_ context.Context, _ tools.Call, a configArgs) tools.Result {
 	if err := k.check(a); err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	switch a.Action {
 	case "list":
@@ -74,12 +73,12 @@ func (k keeper) run(_ context.Context, _ tools.Call, a configArgs) tools.Result 
 		return k.get(a.Key)
 	case "append":
 		if err := k.configuration.Append(a.Key, *a.Value); err != nil {
-			return failed(err)
+			return tools.Failed(err)
 		}
 		return tools.OK(fmt.Sprintf("OK: %s was added to %s", *a.Value, a.Key))
 	}
 	if err := k.configuration.Set(a.Key, *a.Value); err != nil {
-		return failed(err)
+		return tools.Failed(err)
 	}
 	return tools.OK(fmt.Sprintf("OK: %s = %s", a.Key, *a.Value))
 }
@@ -93,14 +92,6 @@ func (k keeper) get(key string) tools.Result {
 		return tools.Fail(tools.NotFound, fmt.Sprintf("unknown key '%.80s'; the action list shows all keys", key))
 	}
 	return tools.OK(lines(found))
-}
-
-func failed(err error) tools.Result {
-	var r *Refusal
-	if errors.As(err, &r) {
-		return tools.Fail(r.Kind, r.Text)
-	}
-	return tools.Fail(tools.Execution, err.Error())
 }
 
 func lines(entries []Entry) string {

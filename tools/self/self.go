@@ -9,7 +9,6 @@ package self
 import (
 	"context"
 	"embed"
-	"fmt"
 
 	"klawbot/tools"
 )
@@ -55,17 +54,9 @@ type Body interface {
 	Stats(ctx context.Context) ([]Entry, error)
 }
 
-// Refusal is an error of a Configuration with its kind.
-type Refusal struct {
-	Kind tools.ErrorKind
-	Text string
-}
-
-func (r *Refusal) Error() string { return r.Text }
-
-// Refuse returns a Refusal.
+// Refuse is how a Configuration says no; see tools.Refusal.
 func Refuse(kind tools.ErrorKind, format string, args ...any) error {
-	return &Refusal{kind, fmt.Sprintf(format, args...)}
+	return tools.Refuse(kind, format, args...)
 }
 
 // Config is what New needs. All of it is required.

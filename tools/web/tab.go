@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"klawbot/internal/httpclient"
+	"klawbot/internal/wait"
 )
 
 // The size of the page and the waits on it.
@@ -317,10 +318,8 @@ func (t *tab) settle(ctx context.Context) error {
 	inner, done := t.within(ctx, readyWithin)
 	defer done()
 	for {
-		select {
-		case <-inner.Done():
+		if !wait.For(inner, lookAgain) {
 			return ctx.Err() // a page that never ends to load can be read all the same
-		case <-time.After(lookAgain):
 		}
 		state, err := chromedp.Run(inner, aside[string](readyState))
 		if err == nil && state == "complete" {

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"klawbot/internal/atomicfile"
 )
 
 // Pull brings assets to a folder and checks each against its hash. What stands
@@ -69,7 +71,7 @@ func (p Pull) Bring(ctx context.Context, a Asset) error {
 	if err := partial.Check(p.Dir); err != nil {
 		return errors.Join(fmt.Errorf("bring %s: %w", a.Path, err), os.Remove(part))
 	}
-	return os.Rename(part, target)
+	return atomicfile.Rename(part, target)
 }
 
 func (p Pull) progress(a Asset, done, total int64) {
@@ -281,22 +283,12 @@ func unpack(a Asset, file string) error {
 			return err
 		}
 		if strings.TrimPrefix(h.Name, "./") == a.Member && h.Typeflag == tar.TypeReg {
-			return replace(file, r)
+			return atomicfile.Fill(file, 0o644, func(f *os.File) error {
+				_, err := io.Copy(f, r)
+				return err
+			})
 		}
 	}
-}
-
-func replace(file string, with io.Reader) error {
-	temporary := file + ".member"
-	out, err := os.Create(temporary)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, with)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	return os.Rename(temporary, file)
 }
 
 func checkFile(file, hash string) error {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"klawbot/internal/wait"
 )
 
 // RemoteConfig is what NewRemote needs.
@@ -116,9 +118,7 @@ func (r *Remote) persist(ctx context.Context, texts []string) ([][]float32, erro
 		if !passes || attempt == remoteRetries || e.wait > longestWait || ctx.Err() != nil {
 			return all, err
 		}
-		select {
-		case <-time.After(max(e.wait, remoteWait<<attempt)):
-		case <-ctx.Done():
+		if !wait.For(ctx, max(e.wait, remoteWait<<attempt)) {
 			return nil, context.Cause(ctx)
 		}
 	}

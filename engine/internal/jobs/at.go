@@ -55,7 +55,7 @@ func parseISO(text string, zone *time.Location) (time.Time, error) {
 	}
 	wall, err := time.Parse("2006-01-02 15:04:05", day+" "+clock)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%s is no time of the calendar", clip(text))
+		return time.Time{}, fmt.Errorf("%s is no time of the calendar", quote(text))
 	}
 	if ends {
 		wall = wall.AddDate(0, 0, 1)
@@ -68,7 +68,7 @@ func parseISO(text string, zone *time.Location) (time.Time, error) {
 	}
 	shift, err := time.Parse("-0700", strings.Replace(offset, ":", "", 1))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%s is no time of the calendar", clip(text))
+		return time.Time{}, fmt.Errorf("%s is no time of the calendar", quote(text))
 	}
 	_, seconds := shift.Zone()
 	return wall.Add(-time.Duration(seconds) * time.Second), nil
@@ -82,7 +82,7 @@ func ParseZone(name string, usual *time.Location) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("time zone %q is not known; write an IANA name such as Europe/Berlin", clip(name))
+		return nil, fmt.Errorf("time zone %q is not known; write an IANA name such as Europe/Berlin", quote(name))
 	}
 	return zone, nil
 }

@@ -46,7 +46,7 @@ func ParseCron(text string) (Cron, error) {
 	if strings.HasPrefix(text, "@") {
 		var known bool
 		if written, known = nicknames[strings.ToLower(text)]; !known {
-			return c, fmt.Errorf("%s is not known; there are @hourly, @daily, @weekly, @monthly and @yearly", clip(text))
+			return c, fmt.Errorf("%s is not known; there are @hourly, @daily, @weekly, @monthly and @yearly", quote(text))
 		}
 	}
 	fields := strings.Fields(written)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"klawbot/internal/clip"
 )
 
 // mask is a set of numbers below 64: the values that match a field.
@@ -94,7 +96,7 @@ func (f field) part(text string) (low, high, step int, err error) {
 	step = 1
 	if stepped {
 		if step, err = strconv.Atoi(by); err != nil || step < 1 || step > f.high {
-			return 0, 0, 0, fmt.Errorf("%s %q: the step must be a number from 1 to %d", f.name, clip(text), f.high)
+			return 0, 0, 0, fmt.Errorf("%s %q: the step must be a number from 1 to %d", f.name, quote(text), f.high)
 		}
 	}
 	if bounds == "*" || bounds == "?" {
@@ -111,7 +113,7 @@ func (f field) part(text string) (low, high, step int, err error) {
 			return 0, 0, 0, err
 		}
 		if high < low {
-			return 0, 0, 0, fmt.Errorf("%s %q: the range ends before it begins", f.name, clip(text))
+			return 0, 0, 0, fmt.Errorf("%s %q: the range ends before it begins", f.name, quote(text))
 		}
 	case stepped:
 		high = f.high
@@ -127,7 +129,7 @@ func (f field) number(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < f.low || n > f.high || strings.ContainsAny(text, "+-") {
-		return 0, fmt.Errorf("%s %q: must be from %d to %d", f.name, clip(text), f.low, f.high)
+		return 0, fmt.Errorf("%s %q: must be from %d to %d", f.name, quote(text), f.low, f.high)
 	}
 	return n, nil
 }
@@ -135,11 +137,5 @@ func (f field) number(text string) (int, error) {
 // free reports whether a field matches everything.
 func free(text string) bool { return text == "*" || text == "?" }
 
-// clip cuts foreign text that is quoted in an error.
-func clip(text string) string {
-	const most = 40
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+// quote shortens foreign text for an error.
+func quote(text string) string { return clip.Runes(text, 40) }

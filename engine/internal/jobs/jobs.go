@@ -22,6 +22,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"klawbot/engine/internal/store"
+	"klawbot/internal/wait"
 )
 
 // Config is what New needs.
@@ -390,23 +391,14 @@ const nearly = 2 * time.Second
 func (s *Scheduler) wake(ctx context.Context, id store.JobID) {
 	for ctx.Err() == nil {
 		next, err := s.settle(ctx, id)
-		wait := next.Sub(s.now())
+		left := next.Sub(s.now())
 		switch {
 		case err != nil && ctx.Err() == nil:
 			s.config.Log.Error("job not claimed", "job", id, "err", err)
-			wait = retrySync
-		case next.IsZero() || wait > nearly:
+			left = retrySync
+		case next.IsZero() || left > nearly:
 			return
 		}
-		pause(ctx, wait)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
+		wait.For(ctx, left)
 	}
 }

@@ -37,7 +37,7 @@ func (c *Cron) parseQuartz(fields []string) error {
 		return err
 	}
 	if !free(fields[3]) && !free(fields[5]) {
-		return fmt.Errorf("day of month %q and day of week %q: one of the two must be ?", clip(fields[3]), clip(fields[5]))
+		return fmt.Errorf("day of month %q and day of week %q: one of the two must be ?", quote(fields[3]), quote(fields[5]))
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (d *dayRule) parseQuartzDay(text string) (err error) {
 	if m := lastDay.FindStringSubmatch(text); m != nil {
 		d.last, d.beforeLast = true, number(m[1])
 		if d.beforeLast > 30 {
-			return fmt.Errorf("%s %q: a month has no such day", dayField.name, clip(text))
+			return fmt.Errorf("%s %q: a month has no such day", dayField.name, quote(text))
 		}
 		return nil
 	}

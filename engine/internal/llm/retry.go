@@ -3,8 +3,9 @@ package llm
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
+
+	"klawbot/internal/wait"
 )
 
 // Policy says how a failed model call is repeated.
@@ -41,26 +42,24 @@ func Retry(ctx context.Context, p Policy, attempt func(context.Context) (Result,
 		if err == nil || !errors.As(err, &e) || !e.Temporary() || e.Started && !p.Restart {
 			return r, err
 		}
-		wait := max(p.backoff(n), e.RetryAfter)
+		pause := max(p.backoff(n), e.RetryAfter)
 		switch {
 		case e.Loading && time.Since(began) < loadingTime:
-			wait = max(e.RetryAfter, time.Second)
+			pause = max(e.RetryAfter, time.Second)
 			n--
 		case n >= p.Retries || e.RetryAfter > longestWait:
 			return r, err
 		}
 		if p.Notice != nil {
-			p.Notice(max(n+1, 1), e, wait)
+			p.Notice(max(n+1, 1), e, pause)
 		}
-		if err := sleep(ctx, wait); err != nil {
-			return Result{}, err
+		if !wait.For(ctx, pause) {
+			return Result{}, ctx.Err()
 		}
 	}
 }
 
-// backoff doubles with each attempt and is spread over its upper half, so that
-// many callers do not come back together.
-func (p Policy) backoff(attempt int) time.Duration {
+func (p Policy) backoff(n int) time.Duration {
 	base, limit := p.Base, p.Max
 	if base <= 0 {
 		base = time.Second
@@ -68,20 +67,5 @@ func (p Policy) backoff(attempt int) time.Duration {
 	if limit <= 0 {
 		limit = 30 * time.Second
 	}
-	d := base << min(attempt, 16)
-	if d <= 0 || d > limit {
-		d = limit
-	}
-	return d/2 + rand.N(d/2+1)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return wait.Backoff(n, base, limit)
 }

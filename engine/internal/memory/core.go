@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"klawbot/internal/atomicfile"
 )
 
 // Core is the core memory: the few facts about the user and about the agent that
@@ -270,7 +272,6 @@ func (c *Core) write(facts CoreFacts) error {
 	if err := facts.fits(len(text)); err != nil {
 		return fmt.Errorf("%w: delete something first, or use memory_save", err)
 	}
-	dir := filepath.Dir(c.file)
 	old, err := os.ReadFile(c.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		old, err = []byte("{}\n"), nil // which the first change can go back to
@@ -278,28 +279,8 @@ func (c *Core) write(facts CoreFacts) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(dir, c.backup(), old); err != nil {
+	if err := atomicfile.Write(c.backup(), old, 0o600); err != nil {
 		return err
 	}
-	return replaceFile(dir, c.file, append(text, '\n'))
-}
-
-func replaceFile(dir, name string, text []byte) (err error) {
-	f, err := os.CreateTemp(dir, ".core-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return atomicfile.Write(c.file, append(text, '\n'), 0o600)
 }

@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/internal/clip"
 )
 
 // AddMessages makes messages that were stored findable, when the transaction is
@@ -49,7 +50,7 @@ var inquiry = regexp.MustCompile(`^/(memory|tool)(@\w+)?(\s|$)`)
 // what nobody said: results of tools, also those of commands, and lines for people
 // alone; and for searches, which would be found by the very words that they look for.
 func saidText(m store.Message) string {
-	text := strings.TrimSpace(beginning(m.Body.PlainText(), maxSaid))
+	text := strings.TrimSpace(clip.Bytes(m.Body.PlainText(), maxSaid))
 	if text == "" || m.Type != "" || m.Model == store.ByCommand && m.Body.Role == llm.RoleAssistant {
 		return ""
 	}
@@ -66,14 +67,6 @@ func saidText(m store.Message) string {
 		return m.SenderName + ": " + strings.TrimPrefix(text, "["+m.SenderName+"] ")
 	}
 	return ""
-}
-
-// beginning is as much of a text as has some bytes at most.
-func beginning(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
 }
 
 // How many messages Index looks at in one transaction: where they were stored, more

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/internal/clip"
 )
 
 // Mode says which sides of the search take part.
@@ -99,7 +100,7 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 	if q.TopK <= 0 {
 		q.TopK = 10
 	}
-	q.Text = beginning(q.Text, maxQuery)
+	q.Text = clip.Bytes(q.Text, maxQuery)
 	asked := m.ask(ctx, q)
 	found := make([][]Hit, len(scopes))
 	m.searching.RLock()

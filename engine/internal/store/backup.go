@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"klawbot/internal/atomicfile"
 )
 
 const (
@@ -105,7 +107,7 @@ func (s *Store) BackupNow(ctx context.Context, keep int) (BackupFile, error) {
 	if err := s.Backup(ctx, name+".part"); err != nil {
 		return BackupFile{}, err
 	}
-	if err := errors.Join(os.Rename(name+".part", name), syncDir(dir)); err != nil {
+	if err := atomicfile.Rename(name+".part", name); err != nil {
 		return BackupFile{}, fmt.Errorf("back up: %w", err)
 	}
 	return newBackupFile(name, at), rotate(s.dir, keep)
@@ -270,13 +272,4 @@ func checkOnce(ctx context.Context, db *sql.DB, path, check string) error {
 		return &DamagedError{path, "is damaged: " + strings.Join(strings.Fields(result), " ")}
 	}
 	return nil
-}
-
-// syncDir makes renames in a folder last.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

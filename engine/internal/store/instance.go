@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"klawbot/internal/atomicfile"
+
 	"github.com/mattn/go-sqlite3"
 )
 
@@ -126,24 +128,7 @@ func (i instance) pair(ctx context.Context, db *sql.DB) error {
 	if have, err := i.id(); err != nil || have == id {
 		return err
 	}
-	return writeFile(i.file, id+"\n")
-}
-
-// writeFile writes a file that is there in full or not at all.
-func writeFile(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".instance-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error tells more
-	}
-	return err
+	return atomicfile.Write(i.file, []byte(id+"\n"), 0o600)
 }
 
 // getMeta reads a fact about the database itself; "" when it is not there.

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"klawbot/internal/atomicfile"
 )
 
 // DamagedError says that a file is no database that can be used.
@@ -146,7 +148,7 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("restore %s: %w", backup, err)
 	}
-	return dropped, errors.Join(os.Rename(copied, pair.db), syncDir(dir))
+	return dropped, atomicfile.Rename(copied, pair.db)
 }
 
 // recover replaces the damaged database by the newest good backup, or by an empty
@@ -205,7 +207,7 @@ func (s *Store) replace(ctx context.Context, r *Recovery, prepared string) (err 
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeFile(s.untold(), string(text)), os.Rename(prepared, s.path), syncDir(s.dir)); err != nil {
+	if err := errors.Join(atomicfile.Write(s.untold(), text, 0o600), atomicfile.Rename(prepared, s.path)); err != nil {
 		return err
 	}
 	if r.Aside != "" {

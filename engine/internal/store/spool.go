@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"klawbot/internal/atomicfile"
 )
 
 const (
@@ -72,12 +74,12 @@ func (s *Spool) keep(part *os.File, r io.Reader, room int64) (path string, err e
 	if err == nil && n > room {
 		err = errSpoolFull
 	}
-	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
+	if err = errors.Join(err, part.Close()); err != nil {
 		return "", err
 	}
 	path = filepath.Join(s.dir, hex.EncodeToString(sum.Sum(nil)))
 	// Over a copy that is there: then it is as young as this one.
-	return path, errors.Join(os.Rename(part.Name(), path), syncDir(s.dir))
+	return path, atomicfile.Rename(part.Name(), path)
 }
 
 // room is how many bytes may be added.

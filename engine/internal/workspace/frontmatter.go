@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"klawbot/internal/clip"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -40,10 +42,8 @@ func frontmatter(text string) (name, description string, err error) {
 		return "", "", errors.New("the frontmatter has no description")
 	case !isSkillName(name):
 		return "", "", fmt.Errorf("the name may have up to %d letters, digits, - and _", maxSkillName)
-	case utf8.RuneCountInString(description) > maxDescription:
-		description = string([]rune(description)[:maxDescription]) + "…"
 	}
-	return name, description, nil
+	return name, clip.Runes(description, maxDescription), nil
 }
 
 // headOf is what stands between the first line and the next one that are ---.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"klawbot/internal/clip"
 )
 
 // HeartbeatFile is the file of what the bot looks after by itself.
@@ -129,7 +131,7 @@ func (p *heartbeatParser) line(line string) {
 	case p.goesOn != nil:
 		*p.goesOn = strings.TrimRight(*p.goesOn+"\n"+text, " ")
 	case text != "":
-		p.fault("task %q: cannot read %q", p.beat.Name, short(text))
+		p.fault("task %q: cannot read %q", p.beat.Name, clip.Runes(text, 60))
 	}
 }
 
@@ -184,13 +186,4 @@ func (p *heartbeatParser) fault(format string, args ...any) {
 	if len(p.found.Faults) < maxFaults {
 		p.found.Faults = append(p.found.Faults, fmt.Sprintf(format, args...))
 	}
-}
-
-// short is the beginning of a line that is quoted.
-func short(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"klawbot/internal/clip"
 )
 
 // rules hold in every workspace, whatever its files say.
@@ -68,13 +70,13 @@ func (w *Workspace) Prompt(bot string) string {
 // called says what the bot is called, as a quoted line of data.
 func called(bot string) string {
 	const most = 64
-	clean := []rune(strings.Map(func(r rune) rune {
+	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
-	}, bot))
-	name := strings.TrimSpace(string(clean[:min(len(clean), most)]))
+	}, bot)
+	name := strings.TrimSpace(clip.Head(clean, most))
 	if name == "" {
 		return ""
 	}

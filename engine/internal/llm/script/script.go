@@ -47,6 +47,7 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/internal/wait"
 )
 
 // Script is a Provider. It may be used from several goroutines.
@@ -72,8 +73,8 @@ func (s *Script) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 	}
 	started := false
 	show := func(e llm.Event) error {
-		if err := wait(ctx, a.delay); err != nil {
-			return err
+		if !wait.For(ctx, a.delay) {
+			return ctx.Err()
 		}
 		started = true
 		sink(e)
@@ -175,20 +176,6 @@ func pieces(text string) []string {
 		blank = unicode.IsSpace(r)
 	}
 	return append(out, text[start:])
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // lastUser is the text of the last message, if a user wrote it.

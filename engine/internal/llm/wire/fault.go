@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/internal/clip"
 )
 
 const (
@@ -63,7 +64,7 @@ func redirectHost(resp *http.Response) string {
 func requestID(h http.Header) string {
 	for _, name := range []string{"X-Request-Id", "Request-Id", "Cf-Ray"} {
 		if id := h.Get(name); id != "" {
-			return cut(id, 100)
+			return clip.Runes(id, 100)
 		}
 	}
 	return ""
@@ -236,12 +237,5 @@ func OneLine(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return cut(strings.Join(strings.Fields(s), " "), maxMessage)
-}
-
-func cut(s string, runes int) string {
-	if r := []rune(s); len(r) > runes {
-		return string(r[:runes]) + "…"
-	}
-	return s
+	return clip.Runes(strings.Join(strings.Fields(s), " "), maxMessage)
 }

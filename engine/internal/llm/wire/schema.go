@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
+
+	"klawbot/internal/schemaref"
 )
 
 // Dialect is what an endpoint understands of JSON Schema. The zero value is what
@@ -148,20 +149,14 @@ func (c *cleaner) inner(v any, depth int) map[string]any {
 // resolve returns a copy in which the schema's own reference and what it is all
 // of are written out.
 func (c *cleaner) resolve(n map[string]any, depth int) map[string]any {
-	n = maps.Clone(n)
-	for range maxDepth {
-		ref, ok := n["$ref"].(string)
-		if !ok {
-			break
+	n, found := schemaref.Inline(c.root, n, func(into map[string]any, ref string, target map[string]any) bool {
+		if target == nil || ref == "#" { // a schema in itself has no end
+			target = map[string]any{"type": "object"}
 		}
-		delete(n, "$ref")
-		merge(n, c.find(ref))
-		c.changed = true
-	}
-	if _, still := n["$ref"]; still {
-		delete(n, "$ref")
-		c.changed = true
-	}
+		merge(into, target)
+		return true
+	})
+	c.changed = c.changed || found
 	if all, ok := n["allOf"].([]any); ok {
 		delete(n, "allOf")
 		for _, m := range all {
@@ -175,19 +170,6 @@ func (c *cleaner) resolve(n map[string]any, depth int) map[string]any {
 		c.changed = true
 	}
 	return n
-}
-
-// find returns what a reference into the same schema names, or an object.
-func (c *cleaner) find(ref string) map[string]any {
-	path, ok := strings.CutPrefix(ref, "#/")
-	at := c.root
-	for name := range strings.SplitSeq(path, "/") {
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		if at, ok = at[name].(map[string]any); !ok {
-			return map[string]any{"type": "object"}
-		}
-	}
-	return at
 }
 
 // narrow takes null out of types and unions. A union of one is that one, and
