@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 )
@@ -70,7 +71,7 @@ func BackUp(ctx context.Context, c Config, file string) (done Archived, err erro
 // writeArchive writes the archive; copied is the place for the copy of the
 // database.
 func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Config, copied string) (done Archived, err error) {
-	if err := st.Backup(ctx, copied); err != nil {
+	if err := archive.Of(st).Backup(ctx, copied); err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, os.Remove(copied)) }()
@@ -158,7 +159,7 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	defer f.Close() // it was only read
 	in := bufio.NewReader(f)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		if done.Dropped, err = store.Restore(ctx, c.Dir, file); err != nil {
+		if done.Dropped, err = archive.Restore(ctx, c.Dir, file); err != nil {
 			return done, err
 		}
 		return done, writeLog(ctx, c)
@@ -170,7 +171,7 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return done, err
 	}
-	archive, err := Unpack(in, info.Size(), c.Dir)
+	packed, err := Unpack(in, info.Size(), c.Dir)
 	if err != nil {
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
@@ -183,10 +184,10 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 		return done, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if done, err = unpack(ctx, archive, work); err != nil {
+	if done, err = unpack(ctx, packed, work); err != nil {
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
-	if done.Dropped, err = store.Restore(ctx, c.Dir, filepath.Join(work, archiveDatabase)); err != nil {
+	if done.Dropped, err = archive.Restore(ctx, c.Dir, filepath.Join(work, archiveDatabase)); err != nil {
 		return done, err
 	}
 	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), c.Workspace); err != nil {
@@ -201,11 +202,11 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 // writeLog writes the conversation logs of a restored database, which a backup
 // does not hold.
 func writeLog(ctx context.Context, c Config) error {
-	st, err := store.Open(ctx, c.store())
+	st, beside, err := archive.Open(ctx, c.store(), false)
 	if err != nil {
 		return err
 	}
-	return errors.Join(st.WriteLog(ctx), st.Close())
+	return errors.Join(beside.WriteLog(ctx), st.Close())
 }
 
 // placeWorkspace moves an unpacked workspace to its place, which may be another

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -32,7 +33,8 @@ type Backup struct {
 
 // backups makes the automatic backups.
 type backups struct {
-	e *Engine
+	e       *Engine
+	archive *archive.Archive
 
 	mu   sync.Mutex
 	last Backup // guarded by mu
@@ -88,7 +90,7 @@ func (b *backups) load(dir string) {
 }
 
 func lastBackup(dir string) (Backup, error) {
-	all, err := store.Backups(dir)
+	all, err := archive.Backups(dir)
 	if err != nil || len(all) == 0 {
 		return Backup{}, err
 	}
@@ -100,13 +102,13 @@ func lastBackup(dir string) (Backup, error) {
 func (b *backups) due(every time.Duration) bool {
 	at := b.report().At
 	age := time.Since(at)
-	return age < 0 || age >= every-backupTick/2 && b.e.store.ChangedSince(at)
+	return age < 0 || age >= every-backupTick/2 && b.archive.ChangedSince(at)
 }
 
 // make makes a backup and reports whether it did.
 func (b *backups) make(ctx context.Context) bool {
 	started := time.Now()
-	made, err := b.e.store.BackupNow(ctx, b.e.settings().BackupKeep)
+	made, err := b.archive.BackupNow(ctx, b.e.settings().BackupKeep)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -224,7 +226,7 @@ func (e *Engine) insist(ctx context.Context, to gateway.Address, text string) {
 // tellRecovery tells the owners that a backup is in use, and those whose messages
 // are lost.
 func (e *Engine) tellRecovery(ctx context.Context) {
-	r := e.store.Recovered()
+	r := e.backups.archive.Recovered()
 	if r == nil {
 		return
 	}
@@ -246,7 +248,7 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 		}
 		e.tellLost(ctx, key, a, n, r.Unanswered)
 	}
-	if err := e.store.RecoveryTold(); err != nil {
+	if err := e.backups.archive.RecoveryTold(); err != nil {
 		e.log.Warn("what was restored is told again at the next start", "err", err)
 	}
 }

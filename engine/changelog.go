@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
 )
@@ -114,7 +115,7 @@ func (d *Data) begin(ctx context.Context) error {
 }
 
 func (d *Data) beginNow(ctx context.Context) error {
-	made, err := store.Open(ctx, d.config)
+	made, _, err := archive.Open(ctx, d.config, false)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
@@ -231,7 +233,7 @@ type Engine struct {
 	gateway   *gateway.Gateway
 	settings  func() Settings
 	store     *store.Store
-	spool     *store.Spool
+	spool     *outbox.SentFiles
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
@@ -286,20 +288,20 @@ var _ gateway.Handler = (*Engine)(nil)
 // New opens the data folder and returns an Engine that accepts messages. They
 // are answered while Run runs. Close it after Run returned.
 func New(ctx context.Context, c Config) (*Engine, error) {
-	st, err := store.Open(ctx, c.store())
+	st, beside, err := archive.Open(ctx, c.store(), false)
 	if err != nil {
 		return nil, err
 	}
 	e := &Engine{
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
-		store: st, spool: store.NewSpool(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
+		store: st, spool: outbox.NewSentFiles(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
 		providers: &providers{http: c.HTTP, log: c.Log, secrets: c.Redact, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed:  map[gate]store.InboxID{}, lanes: map[store.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
 	e.delivery = &delivery{e: e, workers: map[store.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
-	e.backups = &backups{e: e}
+	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters
 	e.plan()
@@ -389,7 +391,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	within(sendGrace, e.delivery.wait.Wait)
 	stopSending()
 	within(sendGrace, e.delivery.wait.Wait)
-	return errors.Join(err, e.store.WriteLog(context.WithoutCancel(ctx)))
+	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 
 // Close ends the MCP servers and closes the data folder.
@@ -441,7 +443,7 @@ func (e *Engine) logMessages() { signal(e.unlogged) }
 // writeLogs appends to the conversation logs what is new.
 func (e *Engine) writeLogs(ctx context.Context) error {
 	for {
-		if err := e.store.WriteLog(ctx); err != nil && ctx.Err() == nil {
+		if err := e.backups.archive.WriteLog(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("conversation log not written", "err", err)
 		}
 		select {

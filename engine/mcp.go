@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/store"
 	"klawbot/internal/redact"
 	"klawbot/tools/mcp"
@@ -153,7 +154,7 @@ func (d *Data) Found(ctx context.Context) error {
 	if d.store != nil {
 		return nil
 	}
-	st, err := store.Open(ctx, d.config)
+	st, _, err := archive.Open(ctx, d.config, false)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
@@ -144,7 +145,7 @@ func (d *Data) Export(ctx context.Context, w io.Writer, format string) error {
 	if d.missing != nil {
 		return d.missing
 	}
-	return d.store.Export(ctx, w, format)
+	return archive.Of(d.store).Export(ctx, w, format)
 }
 
 // Import adds the conversations that Export wrote as JSON lines and returns how
@@ -153,7 +154,7 @@ func (d *Data) Import(ctx context.Context, r io.Reader) (int, error) {
 	if d.missing != nil {
 		return 0, d.missing
 	}
-	return d.store.Import(ctx, r)
+	return archive.Of(d.store).Import(ctx, r)
 }
 
 // InstallWorkspace copies the files of a template that a workspace lacks and

@@ -21,7 +21,7 @@ var scenarios = map[string][][2]string{
 	"chunker: code, headings, lists, a very long paragraph":  {{"internal/memory", "TestSplit"}, {"internal/memory", "FuzzSplit"}},
 	"RRF: formula, order, one side, both, empty, topK":       {{"internal/memory", "TestReciprocalRankFusion"}},
 	"queries with operators, quotes, brackets, Chinese":      {{"internal/memory", "FuzzQuery"}, {"internal/memory", "TestWordsAreFoundInThreeLanguages"}},
-	"reindex: order, days, torn lines, counts, progress":     {{"../cmd/klawbot/testdata", "reindex.txtar"}, {"internal/store", "TestReindexSkipsTornAndMalformedLines"}, {"internal/store", "TestReindexOfALostDatabase"}, {"internal/store", "TestReindexWithoutLogs"}, {"internal/store", "TestReindexTakesTheChatFromTheFolder"}},
+	"reindex: order, days, torn lines, counts, progress":     {{"../cmd/klawbot/testdata", "reindex.txtar"}, {"internal/archive", "TestReindexSkipsTornAndMalformedLines"}, {"internal/archive", "TestReindexOfALostDatabase"}, {"internal/archive", "TestReindexWithoutLogs"}, {"internal/archive", "TestReindexTakesTheChatFromTheFolder"}},
 	"reindex: killed":                                        {{"../cmd/klawbot", "TestKilledWhileReindexing"}},
 	"reindex: vectors of another model, search meanwhile":    {{"internal/memory", "TestAnotherModelTakesOverWhenItsVectorsAreComplete"}},
 	"search: of this chat alone":                             {{"internal/memory", "TestAChatFindsItsOwnAndWhatIsShared"}, {".", "TestHistorySearchFindsWhatWasSaidInThisChatAlone"}},

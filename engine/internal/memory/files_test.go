@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 )
@@ -84,7 +85,7 @@ func TestImportUserTakesFactsOnce(t *testing.T) {
 func TestCatchUpFindsWhatCameInOtherwise(t *testing.T) {
 	s := openStore(t)
 	in := `{"id": "a", "ts": "2026-01-31T12:00:00Z", "role": "user", "content": "the boiler is broken", "meta": {"channel": "telegram", "chat_id": "telegram_5"}}`
-	if n, err := s.Import(t.Context(), strings.NewReader(in)); n != 1 || err != nil {
+	if n, err := archive.Of(s).Import(t.Context(), strings.NewReader(in)); n != 1 || err != nil {
 		t.Fatalf("%d imported, %v", n, err)
 	}
 	m := newMemory(s, nil)

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // String is the text form, as gateway.Address writes it: "telegram_-100123_7",
@@ -23,26 +22,4 @@ func (a Address) chatID() string {
 		return a.Channel + "_" + localChat
 	}
 	return a.Channel + "_" + strconv.FormatInt(a.Chat, 10)
-}
-
-// isChannel says whether a channel may be called so, as its name becomes part
-// of a path.
-func isChannel(name string) bool {
-	return name != "" && len(name) <= 32 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-}
-
-// parseAddress reads the chatID form.
-func parseAddress(chatID string, thread int64) (Address, error) {
-	channel, number, _ := strings.Cut(chatID, "_")
-	if !isChannel(channel) {
-		return Address{}, fmt.Errorf("chat_id %q has no channel", chatID)
-	}
-	if number == localChat {
-		return Address{Channel: channel, Thread: thread}, nil
-	}
-	chat, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || chat == 0 {
-		return Address{}, fmt.Errorf("chat_id %q has no number", chatID)
-	}
-	return Address{Channel: channel, Chat: chat, Thread: thread}, nil
 }

@@ -48,6 +48,9 @@ func (i instance) id() (string, error) {
 	return id, nil
 }
 
+// Instance is the random id of a data folder, "" when it has none.
+func Instance(dir string) (string, error) { return newInstance(dir).id() }
+
 // inspect looks at the database before anything is changed. fresh says that
 // there is none and that there never was one.
 func (i instance) inspect(ctx context.Context) (fresh bool, err error) {

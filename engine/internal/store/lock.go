@@ -40,6 +40,16 @@ type dirLock struct {
 	file *flock.Flock
 }
 
+// Lock keeps other processes from a data folder until unlock, or returns a
+// *LockedError.
+func Lock(dir string) (unlock func() error, err error) {
+	l, err := takeLock(dir)
+	if err != nil {
+		return nil, err
+	}
+	return l.Unlock, nil
+}
+
 // takeLock locks a data folder, or returns a *LockedError.
 func takeLock(dir string) (*dirLock, error) {
 	path := filepath.Join(dir, "klawbot.lock")

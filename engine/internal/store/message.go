@@ -11,8 +11,8 @@ import (
 	"klawbot/engine/internal/llm"
 )
 
-// roleSystem is the role of lines that nobody said. No model gets them.
-const roleSystem llm.Role = "system"
+// RoleSystem is the role of lines that nobody said. No model gets them.
+const RoleSystem llm.Role = "system"
 
 // ByCommand stands for the model of what no model wrote: the call of a tool for a
 // command, and what the tool printed.

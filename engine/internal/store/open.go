@@ -34,16 +34,21 @@ func open(ctx context.Context, c Config) (*Store, error) {
 	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, secrets: c.secrets(), lock: lock}
 	err = s.prepare(ctx)
 	if Damaged(err) {
-		if s.recovery, err = s.recover(ctx, err, c.Rebuild); err == nil {
+		if err = c.repair(ctx, err); err == nil {
 			err = s.prepare(ctx)
 		}
-	} else if err == nil {
-		s.recovery = s.recall(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return s, nil
+}
+
+func (c Config) repair(ctx context.Context, cause error) error {
+	if c.Repair == nil {
+		return cause
+	}
+	return c.Repair(ctx, cause)
 }
 
 // suspect is the file that makes the next start check the database before it
@@ -112,7 +117,7 @@ func (s *Store) settle(ctx context.Context, db *sql.DB, pair instance) (clean bo
 	if err := pair.pair(ctx, db); err != nil {
 		return false, err
 	}
-	if err := dropShadows(ctx, db); err != nil {
+	if err := dropRebuilt(ctx, db); err != nil {
 		return false, err
 	}
 	was, err := getMeta(ctx, db, "clean")

@@ -17,8 +17,8 @@ type Session struct {
 	StartedAt time.Time
 }
 
-// typeBreak is the Message.Type that marks the start of a segment.
-const typeBreak = "session_break"
+// TypeBreak is the Message.Type that marks the start of a segment.
+const TypeBreak = "session_break"
 
 const sessionColumns = `s.id, s.channel, s.chat, s.thread, s.model, s.started_at`
 
@@ -49,7 +49,7 @@ func (s *Session) fields() []any {
 func (tx SessionsTx) Session(a Address) (Session, error) {
 	s, err := tx.currentSession(a)
 	if errors.Is(err, ErrNotFound) && tx.write {
-		s, err = tx.addSession(Session{Address: a, StartedAt: tx.now})
+		s, err = tx.all().Archive().AddSession(Session{Address: a, StartedAt: tx.now})
 	}
 	if err != nil {
 		return Session{}, fmt.Errorf("session of %s: %w", a, err)
@@ -60,19 +60,6 @@ func (tx SessionsTx) Session(a Address) (Session, error) {
 func (tx SessionsTx) currentSession(a Address) (s Session, err error) {
 	err = tx.tx.QueryRow(sessionSQL, a.Channel, a.Chat, a.Thread).Scan(s.fields()...)
 	return s, notFound(err)
-}
-
-// sessionAt is the session that was current at a time.
-func (tx SessionsTx) sessionAt(a Address, at time.Time) (s Session, err error) {
-	err = tx.tx.QueryRow(sessionAtSQL, a.Channel, a.Chat, a.Thread, toMillis(at)).Scan(s.fields()...)
-	return s, notFound(err)
-}
-
-func (tx SessionsTx) addSession(s Session) (Session, error) {
-	id, err := tx.insert(`INSERT INTO sessions (channel, chat, thread, model, started_at) VALUES (?, ?, ?, ?, ?)`,
-		s.Address.Channel, s.Address.Chat, s.Address.Thread, s.Model, toMillis(s.StartedAt))
-	s.ID = SessionID(id)
-	return s, err
 }
 
 // StartSession begins a new segment, which keeps the model of the last one. The
@@ -86,8 +73,8 @@ func (tx SessionsTx) StartSession(a Address) (Session, error) {
 	if s.StartedAt.Before(last.StartedAt) {
 		s.StartedAt = last.StartedAt // the clock went back; the new one is the current one all the same
 	}
-	if s, err = tx.addSession(s); err == nil {
-		_, err = tx.AddMessage(Message{Session: s.ID, Type: typeBreak, Model: s.Model, Body: llm.Message{Role: roleSystem}})
+	if s, err = tx.all().Archive().AddSession(s); err == nil {
+		_, err = tx.AddMessage(Message{Session: s.ID, Type: TypeBreak, Model: s.Model, Body: llm.Message{Role: RoleSystem}})
 	}
 	if err != nil {
 		return Session{}, fmt.Errorf("start session of %s: %w", a, err)

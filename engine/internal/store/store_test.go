@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 )
@@ -168,7 +169,7 @@ func TestOneProcessForOneFolder(t *testing.T) {
 		if !errors.As(err, new(*store.LockedError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("a second process: %v, want %q", err, want)
 		}
-		if _, err := store.Restore(t.Context(), dir, "none.db"); !errors.As(err, new(*store.LockedError)) {
+		if _, err := archive.Restore(t.Context(), dir, "none.db"); !errors.As(err, new(*store.LockedError)) {
 			t.Errorf("restore: %v", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package store_test
+package archive_test
 
 import (
 	"context"
@@ -12,21 +12,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 )
 
 // indexing is how these tests make things findable: as the bot does.
-func indexing() store.Reindexing {
+func indexing() archive.Reindexing {
 	size := memory.ChunkSize{Size: 400, Overlap: 80}
-	return store.Reindexing{
+	return archive.Reindexing{
 		Message:  func(tx *store.Tx, m store.Said) error { return memory.AddMessages(tx, []store.Said{m}, size) },
 		Memories: func(tx *store.Tx, some []store.Memory) error { return memory.IndexAll(tx, some, size) },
 	}
 }
 
-func reindex(t *testing.T, s *store.Store) store.Reindexed {
+func reindex(t *testing.T, s folder) archive.Reindexed {
 	t.Helper()
 	done, err := s.Reindex(t.Context(), indexing())
 	must(t, err)
@@ -34,9 +35,9 @@ func reindex(t *testing.T, s *store.Store) store.Reindexed {
 }
 
 // found are the texts that the words of a question find.
-func found(t *testing.T, s *store.Store, question string) (texts []string) {
+func found(t *testing.T, s folder, question string) (texts []string) {
 	t.Helper()
-	hits, err := memory.New(memory.Config{Store: s}).Search(t.Context(), memory.Query{Text: question})
+	hits, err := memory.New(memory.Config{Store: s.Store}).Search(t.Context(), memory.Query{Text: question})
 	must(t, err)
 	for _, h := range hits {
 		texts = append(texts, h.Content)
@@ -214,13 +215,9 @@ func TestReindexThatIsInterruptedChangesNothing(t *testing.T) {
 	if diff := cmp.Diff(text, exported(t, s, "json")); diff != "" {
 		t.Error(diff)
 	}
-	read(t, s, func(tx *store.Tx) error {
-		left, err := tx.Tables("shadow_%")
-		if len(left) > 0 {
-			t.Errorf("left are %q", left)
-		}
-		return err
-	})
+	if left := count(t, s, "sqlite_schema WHERE name LIKE 'shadow_%'"); left > 0 {
+		t.Errorf("%d tables are left", left)
+	}
 }
 
 func TestReindexReportsItsProgress(t *testing.T) {
@@ -296,9 +293,8 @@ func TestReindexOfADamagedDatabase(t *testing.T) {
 			must(t, errors.Join(s.WriteLog(t.Context()), s.Close()))
 			overwrite(t, filepath.Join(dir, "klawbot.db"), int64(page)*3*4096, noise(uint64(page), 4096))
 			c := config(dir)
-			c.Rebuild = true
 			for try := range 2 {
-				s, err := store.Open(t.Context(), c)
+				s, err := openAs(t, c, true)
 				must(t, err)
 				_, err = s.Reindex(t.Context(), indexing())
 				if try == 0 && store.Damaged(err) {

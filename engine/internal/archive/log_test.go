@@ -1,4 +1,4 @@
-package store_test
+package archive_test
 
 import (
 	"context"
@@ -154,16 +154,14 @@ func TestWriteLogAfterACrash(t *testing.T) {
 func TestWriteLogWhenMarkingFails(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	write(t, s, func(tx *store.Tx) error {
-		return tx.Exec("CREATE TRIGGER broken BEFORE UPDATE OF logged ON messages BEGIN SELECT raise(FAIL, 'no room'); END")
-	})
+	raw(t, filepath.Join(dir, "klawbot.db"), "CREATE TRIGGER broken BEFORE UPDATE OF logged ON messages BEGIN SELECT raise(FAIL, 'no room'); END")
 	for i := range 3 {
 		write(t, s, tell(anna, store.Message{Body: llm.Text(llm.RoleUser, fmt.Sprint(i)), At: day}))
 		if err := s.WriteLog(t.Context()); err == nil || !strings.Contains(err.Error(), "no room") {
 			t.Fatalf("WriteLog: %v", err)
 		}
 	}
-	write(t, s, func(tx *store.Tx) error { return tx.Exec("DROP TRIGGER broken") })
+	raw(t, filepath.Join(dir, "klawbot.db"), "DROP TRIGGER broken")
 	must(t, s.WriteLog(t.Context()))
 	counts := logged(t, dir)
 	if len(counts) != 3 {

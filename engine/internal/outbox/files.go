@@ -1,4 +1,5 @@
-package store
+// Package outbox keeps the files that wait to be sent.
+package outbox
 
 import (
 	"crypto/sha256"
@@ -12,37 +13,39 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"klawbot/engine/internal/store"
 )
 
 const (
-	// spoolFolder holds the files of a data folder that wait to be sent.
-	spoolFolder = "outgoing"
-	// spoolBytes bounds all of them.
-	spoolBytes = 1 << 30
-	// spoolReserve is the space in bytes that a file leaves to the bot.
-	spoolReserve = 64 << 20
-	// spoolKept is how long a file is kept that no row names: longer than a
+	// filesFolder holds the files of a data folder that wait to be sent.
+	filesFolder = "outgoing"
+	// filesBytes bounds all of them.
+	filesBytes = 1 << 30
+	// filesReserve is the space in bytes that a file leaves to the bot.
+	filesReserve = 64 << 20
+	// filesKept is how long a file is kept that no row names: longer than a
 	// result may wait for a disk that takes nothing.
-	spoolKept = 24 * time.Hour
+	filesKept = 24 * time.Hour
 )
 
-// Spool keeps the bytes of files that wait to be sent, beside the database: a
+// SentFiles keeps the bytes of files that wait to be sent, beside the database: a
 // row of the outbox names them by their SHA-256. They are not part of a backup.
-type Spool struct {
+type SentFiles struct {
 	dir string
 	// max is the quota in bytes.
 	max int64
 }
 
-// NewSpool returns the spool of a data folder, which is made when it is needed.
-func NewSpool(dir string) *Spool {
-	return &Spool{dir: filepath.Join(dir, spoolFolder), max: spoolBytes}
+// NewSentFiles returns the files of a data folder, which is made when it is needed.
+func NewSentFiles(dir string) *SentFiles {
+	return &SentFiles{dir: filepath.Join(dir, filesFolder), max: filesBytes}
 }
 
 // Put keeps what r holds and returns the path of the copy, whose last element
 // is the name for Path. When it returns nil the bytes are on the disk. The same
 // bytes are kept once.
-func (s *Spool) Put(r io.Reader) (path string, err error) {
+func (s *SentFiles) Put(r io.Reader) (path string, err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return "", fmt.Errorf("keep a file to send: %w", err)
 	}
@@ -62,15 +65,15 @@ func (s *Spool) Put(r io.Reader) (path string, err error) {
 	return path, nil
 }
 
-// errSpoolFull is the error for a file that does not fit.
-var errSpoolFull = errors.New("too many files wait to be sent, or too little space is left")
+// errFull is the error for a file that does not fit.
+var errFull = errors.New("too many files wait to be sent, or too little space is left")
 
 // keep copies into part and gives it its name.
-func (s *Spool) keep(part *os.File, r io.Reader, room int64) (path string, err error) {
+func (s *SentFiles) keep(part *os.File, r io.Reader, room int64) (path string, err error) {
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(part, sum), io.LimitReader(r, room+1))
 	if err == nil && n > room {
-		err = errSpoolFull
+		err = errFull
 	}
 	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return "", err
@@ -81,12 +84,12 @@ func (s *Spool) keep(part *os.File, r io.Reader, room int64) (path string, err e
 }
 
 // room is how many bytes may be added.
-func (s *Spool) room() (int64, error) {
-	free, err := FreeSpace(s.dir)
+func (s *SentFiles) room() (int64, error) {
+	free, err := store.FreeSpace(s.dir)
 	if err != nil {
 		return 0, err
 	}
-	room := min(int64(min(free, 1<<60))-spoolReserve, s.max)
+	room := min(int64(min(free, 1<<60))-filesReserve, s.max)
 	files, err := s.files()
 	if err != nil {
 		return 0, err
@@ -95,12 +98,12 @@ func (s *Spool) room() (int64, error) {
 		room -= f.Size()
 	}
 	if room <= 0 {
-		return 0, errSpoolFull
+		return 0, errFull
 	}
 	return room, nil
 }
 
-func (s *Spool) files() ([]fs.FileInfo, error) {
+func (s *SentFiles) files() ([]fs.FileInfo, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -114,13 +117,13 @@ func (s *Spool) files() ([]fs.FileInfo, error) {
 	return files, err
 }
 
-// sumName is the name of a file in the spool.
+// sumName is the name of a file that is kept.
 var sumName = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Path is where the file with a SHA-256 lies, or ErrNotFound.
-func (s *Spool) Path(sum string) (string, error) {
+// Path is where the file with a SHA-256 lies, or store.ErrNotFound.
+func (s *SentFiles) Path(sum string) (string, error) {
 	if !sumName.MatchString(sum) {
-		return "", fmt.Errorf("file %q: %w", sum, ErrNotFound)
+		return "", fmt.Errorf("file %q: %w", sum, store.ErrNotFound)
 	}
 	path := filepath.Join(s.dir, sum)
 	if _, err := os.Lstat(path); err != nil {
@@ -131,19 +134,19 @@ func (s *Spool) Path(sum string) (string, error) {
 
 func notThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotFound
+		return store.ErrNotFound
 	}
 	return err
 }
 
 // Sweep deletes the files that named does not hold, and what an end in the
 // middle of Put has left, once they are a day old. It returns how many.
-func (s *Spool) Sweep(named map[string]bool) (int, error) {
+func (s *SentFiles) Sweep(named map[string]bool) (int, error) {
 	files, err := s.files()
 	swept := 0
 	for _, f := range files {
 		ours := sumName.MatchString(f.Name()) || strings.HasSuffix(f.Name(), ".part")
-		if !ours || named[f.Name()] || now().Sub(f.ModTime()) < spoolKept {
+		if !ours || named[f.Name()] || time.Now().Sub(f.ModTime()) < filesKept {
 			continue
 		}
 		if removal := os.Remove(filepath.Join(s.dir, f.Name())); removal != nil && !errors.Is(removal, fs.ErrNotExist) {
@@ -153,4 +156,13 @@ func (s *Spool) Sweep(named map[string]bool) (int, error) {
 		swept++
 	}
 	return swept, err
+}
+
+// syncDir makes renames in a folder last.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

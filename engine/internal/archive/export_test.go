@@ -1,4 +1,4 @@
-package store_test
+package archive_test
 
 import (
 	"bytes"
@@ -12,11 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 )
 
-func exported(t testing.TB, s *store.Store, format string) string {
+func exported(t testing.TB, s folder, format string) string {
 	t.Helper()
 	var b strings.Builder
 	if err := s.Export(t.Context(), &b, format); err != nil {
@@ -26,7 +27,7 @@ func exported(t testing.TB, s *store.Store, format string) string {
 }
 
 // fill stores two conversations with everything a message can have.
-func fill(t testing.TB, s *store.Store) {
+func fill(t testing.TB, s folder) {
 	topic := store.Address{Channel: "telegram", Chat: -100, Thread: 7}
 	write(t, s, tell(anna, store.Message{Body: llm.Text(llm.RoleUser, "first"), Sender: 123, SenderName: "Anna", At: day}))
 	write(t, s, tell(anna, store.Message{Body: llm.Text(llm.RoleAssistant, "1 < 2\n\n\"😀\""), Model: "small", InputTokens: 10, OutputTokens: -1, At: day}))
@@ -216,11 +217,11 @@ func FuzzRecord(f *testing.F) {
 	f.Add("null")
 	f.Add("\"\xff\"")
 	f.Fuzz(func(t *testing.T, text string) {
-		first, err := store.Rewrite([]byte(text))
+		first, err := archive.Rewrite([]byte(text))
 		if err != nil {
 			return
 		}
-		second, err := store.Rewrite(first)
+		second, err := archive.Rewrite(first)
 		if err != nil || string(second) != string(first) || bytes.Count(first, []byte("\n")) != 1 {
 			t.Errorf("first\n%s\nthen (%v)\n%s", first, err, second)
 		}

@@ -1,9 +1,8 @@
-package store_test
+package archive_test
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/store"
 )
 
@@ -40,7 +40,7 @@ func TestBackupOfAWorkingStore(t *testing.T) {
 		t.Errorf("a second backup to the same file: %v", err)
 	}
 	dir := filepath.Join(t.TempDir(), "fresh")
-	if _, err := store.Restore(t.Context(), dir, file); err != nil {
+	if _, err := archive.Restore(t.Context(), dir, file); err != nil {
 		t.Fatal(err)
 	}
 	if got := history(t, open(t, dir), anna); !slices.Equal(got, []string{"before"}) {
@@ -80,7 +80,7 @@ func TestBackupNowRotates(t *testing.T) {
 	if want := []string{"klawbot-20200102T000000Z.db", filepath.Base(made.Path), "mine.db"}; !slices.Equal(names, want) {
 		t.Errorf("the folder holds %q, want %q", names, want)
 	}
-	all, err := store.Backups(dir)
+	all, err := archive.Backups(dir)
 	must(t, err)
 	if len(all) != 2 || all[0] != made || made.Size == 0 || time.Since(made.At) > time.Minute {
 		t.Errorf("backups are %+v, the new one is %+v", all, made)
@@ -109,7 +109,7 @@ func TestRestoreWantsAFreshFolder(t *testing.T) {
 		"no file":     {fresh, filepath.Join(fresh, "none.db"), "no such file"},
 		"no database": {fresh, filepath.Join(dir, "instance"), "damaged"},
 	} {
-		if _, err := store.Restore(t.Context(), c.dir, c.backup); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := archive.Restore(t.Context(), c.dir, c.backup); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestRestoreWantsAFreshFolder(t *testing.T) {
 		}
 	}
 	s := open(t, fresh)
-	if _, err := store.Restore(t.Context(), fresh, db); !errors.As(err, new(*store.LockedError)) {
+	if _, err := archive.Restore(t.Context(), fresh, db); !errors.As(err, new(*store.LockedError)) {
 		t.Errorf("restore below a running bot: %v", err)
 	}
 	must(t, s.Close())
@@ -155,7 +155,7 @@ func TestRestoredWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fresh := t.TempDir()
-			dropped, err := store.Restore(t.Context(), fresh, c.file)
+			dropped, err := archive.Restore(t.Context(), fresh, c.file)
 			must(t, err)
 			r := open(t, fresh)
 			read(t, r, func(tx *store.Tx) error {
@@ -188,7 +188,7 @@ func TestRestoredLogsAreWrittenAgain(t *testing.T) {
 	dir, db := used(t)
 	_ = dir
 	fresh := t.TempDir()
-	_, err := store.Restore(t.Context(), fresh, db)
+	_, err := archive.Restore(t.Context(), fresh, db)
 	must(t, err)
 	s := open(t, fresh)
 	must(t, s.WriteLog(t.Context()))
@@ -199,37 +199,5 @@ func TestRestoredLogsAreWrittenAgain(t *testing.T) {
 	}
 	if text, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(text), "hello") {
 		t.Errorf("the log holds %s, %v", text, err)
-	}
-}
-
-func TestCondition(t *testing.T) {
-	s := open(t, t.TempDir())
-	if c := s.Condition(); c.State != store.StateOK {
-		t.Errorf("a new store is %+v", c)
-	}
-	must(t, s.Probe(t.Context()))
-	// A limit below the present size is what a full disk looks like.
-	write(t, s, func(tx *store.Tx) error { return tx.Exec("PRAGMA max_page_count = 1") })
-	err := s.Write(t.Context(), func(tx *store.Tx) error {
-		return tx.Exec("INSERT INTO meta VALUES ('long', ?)", strings.Repeat("x", 1<<20))
-	})
-	if !store.Unwritable(err) {
-		t.Fatalf("the write ended with %v", err)
-	}
-	if c := s.Condition(); c.State != store.StateFull || !strings.Contains(c.Fault, "disk is full") || c.Since.IsZero() {
-		t.Errorf("the full store is %+v", c)
-	}
-	_, err = s.DataVersion(t.Context())
-	must(t, err)
-	if c := s.Condition(); c.State != store.StateFull {
-		t.Errorf("a write that wrote nothing made it %+v", c)
-	}
-	write(t, s, func(tx *store.Tx) error { return tx.Exec("PRAGMA max_page_count = 1000000") })
-	must(t, s.Probe(t.Context()))
-	if c := s.Condition(); c.State != store.StateOK || c.Fault != "" {
-		t.Errorf("after a write it is %+v", c)
-	}
-	if store.Unwritable(fmt.Errorf("x: %w", store.ErrNotFound)) {
-		t.Error("a missing row counts as a fault of the disk")
 	}
 }

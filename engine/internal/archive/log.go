@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"bufio"
@@ -12,18 +12,18 @@ import (
 	"path/filepath"
 	"sync"
 
+	"klawbot/engine/internal/store"
 	"klawbot/internal/redact"
 )
 
 const (
+	// logFolder holds the conversation logs of a data folder.
+	logFolder = "conversations"
 	// logBatch is how many messages one pass writes before it marks them.
 	logBatch = 200
 	// logsKnown bounds how many files are remembered as in order.
 	logsKnown = 1000
 )
-
-const unloggedSQL = `SELECT ` + entryColumns + ` FROM messages m JOIN sessions s ON s.id = m.session
-	WHERE m.logged = 0 ORDER BY m.id LIMIT ?`
 
 // logs appends to the conversation logs.
 type logs struct {
@@ -39,16 +39,16 @@ type logs struct {
 // twice, also not after a crash in between. The logs are not synced: after a
 // power cut their end may be missing, the database's is not. Beside a running
 // bot it does nothing, because the bot does it.
-func (s *Store) WriteLog(ctx context.Context) error {
-	if s.lock == nil {
+func (a *Archive) WriteLog(ctx context.Context) error {
+	if !a.store.Alone() {
 		return nil
 	}
-	s.logs.mu.Lock()
-	defer s.logs.mu.Unlock()
+	a.logs.mu.Lock()
+	defer a.logs.mu.Unlock()
 	for {
-		n, err := s.writeLogBatch(ctx)
+		n, err := a.writeLogBatch(ctx)
 		if err != nil {
-			s.logs.known = nil
+			a.logs.known = nil
 			return fmt.Errorf("write conversation log: %w", err)
 		}
 		if n < logBatch {
@@ -57,31 +57,28 @@ func (s *Store) WriteLog(ctx context.Context) error {
 	}
 }
 
-func (s *Store) writeLogBatch(ctx context.Context) (int, error) {
-	var batch []entry
-	err := s.Read(ctx, func(tx *Tx) (err error) {
-		batch, err = query(tx, scanEntry, unloggedSQL, logBatch)
+func (a *Archive) writeLogBatch(ctx context.Context) (int, error) {
+	var batch []store.Said
+	err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
+		batch, err = tx.Archive().Unlogged(logBatch)
 		return err
 	})
 	if err != nil || len(batch) == 0 {
 		return 0, err
 	}
 	files := map[string][]record{}
-	ids := make([]MessageID, len(batch))
+	ids := make([]store.MessageID, len(batch))
 	for i, e := range batch {
-		path := filepath.Join(s.dir, "conversations", e.Address.String(), e.At.Format("2006-01-02")+".jsonl")
-		files[path] = append(files[path], e.record())
+		path := filepath.Join(a.store.Dir(), logFolder, e.Address.String(), e.At.Format("2006-01-02")+".jsonl")
+		files[path] = append(files[path], recordOf(e))
 		ids[i] = e.ID
 	}
 	for path, records := range files {
-		if err := s.logs.append(path, records, s.secrets); err != nil {
+		if err := a.logs.append(path, records, a.store.Secrets()); err != nil {
 			return 0, err
 		}
 	}
-	return len(batch), s.Write(ctx, func(tx *Tx) error {
-		_, err := tx.exec(`UPDATE messages SET logged = 1 WHERE id IN (SELECT value FROM json_each(?))`, idList(ids))
-		return err
-	})
+	return len(batch), a.store.Write(ctx, func(tx *store.Tx) error { return tx.Archive().MarkLogged(ids...) })
 }
 
 func (l *logs) append(path string, records []record, secrets *redact.Set) error {
@@ -97,7 +94,7 @@ func (l *logs) append(path string, records []record, secrets *redact.Set) error 
 		if there[r.ID] {
 			continue
 		}
-		line, err := r.maskedLine(secrets)
+		line, err := r.line(secrets)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package store
+package archive
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+	"klawbot/internal/redact"
 )
 
 // record is a message as a line of the conversation logs and of an export.
@@ -49,24 +51,12 @@ const (
 // recordTime is RFC 3339 in UTC with the milliseconds that are stored.
 const recordTime = "2006-01-02T15:04:05.000Z"
 
-// entry is a message with the address of its session.
-type entry struct {
-	Message
-	Address Address
-}
-
-const entryColumns = messageColumns + `, s.channel, s.chat, s.thread`
-
-func scanEntry(r row) (e entry, err error) {
-	err = r.Scan(append(e.fields(), &e.Address.Channel, &e.Address.Chat, &e.Address.Thread)...)
-	return e, err
-}
-
-func (e entry) record() record {
+// recordOf is a message as a record.
+func recordOf(e store.Said) record {
 	r := record{
 		ID: e.UID, TS: e.At.Format(recordTime), Role: e.Body.Role, Type: e.Type,
 		Meta: recordMeta{
-			Channel: e.Address.Channel, ChatID: e.Address.chatID(), Thread: e.Address.Thread,
+			Channel: e.Address.Channel, ChatID: chatOf(e.Address), Thread: e.Address.Thread,
 			Sender: e.Sender, SenderName: e.SenderName,
 			Model: e.Model, TokensIn: e.InputTokens, TokensOut: e.OutputTokens,
 		},
@@ -89,7 +79,7 @@ func (e entry) record() record {
 	if r.Type == "" {
 		r.Type = derived
 	}
-	if r.Type == typeBreak {
+	if r.Type == store.TypeBreak {
 		r.Meta.Reason = "user_reset"
 	}
 	if !reflect.DeepEqual(e.Body, r.plainBody()) || e.Type == "" && e.Body.Role == llm.RoleTool {
@@ -106,46 +96,43 @@ func (r record) plainBody() llm.Message {
 	return llm.Text(r.Role, r.Content)
 }
 
-// line is the record as one line with its newline.
-func (r record) line() ([]byte, error) {
+// line is the record as one line with its newline, without secrets.
+func (r record) line(secrets *redact.Set) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(r); err != nil {
 		return nil, fmt.Errorf("message %s: %w", r.ID, err)
 	}
-	return b.Bytes(), nil
+	return secrets.JSON(b.Bytes()), nil
 }
 
-// parseRecord reads a line and checks what the database depends on.
-func parseRecord(line []byte) (entry, error) { return parseRecordIn(Address{}, line) }
-
-// parseRecordIn is parseRecord for a line in the log of an address, which counts
-// where the line does not say whose it is.
-func parseRecordIn(log Address, line []byte) (entry, error) {
+// parseRecord reads a line and checks what the database depends on. The address whose
+// log it stands in counts where the line does not say whose it is.
+func parseRecord(log store.Address, line []byte) (store.Said, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {
-		return entry{}, fmt.Errorf("no conversation record: %w", err)
+		return store.Said{}, fmt.Errorf("no conversation record: %w", err)
 	}
 	if r.ID == "" {
-		return entry{}, errors.New("no conversation record: it has no id")
+		return store.Said{}, errors.New("no conversation record: it has no id")
 	}
 	if r.Meta.ChatID == "" && log.Channel != "" {
-		r.Meta.ChatID, r.Meta.Thread = log.chatID(), log.Thread
+		r.Meta.ChatID, r.Meta.Thread = chatOf(log), log.Thread
 	}
 	at, err := time.Parse(time.RFC3339, r.TS)
 	at = at.UTC()
 	if err != nil || at.UnixMilli() <= 0 || at.Year() > 9999 { // 0 stands for no time, and years have four digits
-		return entry{}, fmt.Errorf("record %q: ts %q is no time", r.ID, r.TS)
+		return store.Said{}, fmt.Errorf("record %q: ts %q is no time", r.ID, r.TS)
 	}
-	if !slices.Contains([]llm.Role{llm.RoleUser, llm.RoleAssistant, llm.RoleTool, roleSystem}, r.Role) {
-		return entry{}, fmt.Errorf("record %q: role %q is unknown", r.ID, r.Role)
+	if !slices.Contains([]llm.Role{llm.RoleUser, llm.RoleAssistant, llm.RoleTool, store.RoleSystem}, r.Role) {
+		return store.Said{}, fmt.Errorf("record %q: role %q is unknown", r.ID, r.Role)
 	}
 	address, err := parseAddress(r.Meta.ChatID, r.Meta.Thread)
 	if err != nil {
-		return entry{}, fmt.Errorf("record %q: %w", r.ID, err)
+		return store.Said{}, fmt.Errorf("record %q: %w", r.ID, err)
 	}
-	return entry{Address: address, Message: Message{
+	return store.Said{Address: address, Message: store.Message{
 		UID: r.ID, Body: r.body(), Type: r.storedType(), At: at,
 		Sender: r.Meta.Sender, SenderName: r.Meta.SenderName,
 		Model: r.Meta.Model, InputTokens: r.Meta.TokensIn, OutputTokens: r.Meta.TokensOut,

@@ -1,10 +1,9 @@
-package store
+package archive
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -13,14 +12,16 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"klawbot/engine/internal/store"
 )
 
 // Reindexing says how Reindex makes things findable.
 type Reindexing struct {
 	// Message stores the chunks of a message, and Memories those of some memories
 	// that follow each other.
-	Message  func(*Tx, Said) error
-	Memories func(*Tx, []Memory) error
+	Message  func(*store.Tx, store.Said) error
+	Memories func(*store.Tx, []store.Memory) error
 	// Progress is told how many bytes of the logs are read, of how many; nil is
 	// told nothing.
 	Progress func(done, all int64)
@@ -53,30 +54,15 @@ const reindexBatch = 500
 // a conversation is kept and written to its log again. The vectors are gone
 // afterwards, for the bot to make them again. The Store must be Open's and used
 // by nobody else meanwhile.
-func (s *Store) Reindex(ctx context.Context, how Reindexing) (done Reindexed, err error) {
-	if s.lock == nil {
-		return done, errors.New("reindex: the data folder is in use")
-	}
-	if err := s.WriteLog(ctx); err != nil {
+func (a *Archive) Reindex(ctx context.Context, how Reindexing) (done Reindexed, err error) {
+	if err := a.WriteLog(ctx); err != nil {
 		return done, err
 	}
-	r := &reindexer{store: s, how: how, into: map[Address]*thread{}}
-	if r.logs, r.size, err = r.find(filepath.Join(s.dir, "conversations")); err != nil {
+	r := &reindexer{store: a.store, how: how, into: map[store.Address]*thread{}}
+	if r.logs, r.size, err = r.find(filepath.Join(a.store.Dir(), logFolder)); err != nil {
 		return done, fmt.Errorf("reindex: %w", err)
 	}
-	if err := dropShadows(ctx, s.writer.db); err != nil {
-		return done, err
-	}
-	// The shadow messages point to sessions that are added at the end.
-	if _, err := s.writer.db.ExecContext(ctx, "PRAGMA foreign_keys = OFF"); err != nil {
-		return done, err
-	}
-	err = r.run(ctx)
-	if err != nil {
-		err = errors.Join(err, dropShadows(context.WithoutCancel(ctx), s.writer.db))
-	}
-	_, on := s.writer.db.ExecContext(context.WithoutCancel(ctx), "PRAGMA foreign_keys = ON")
-	if err = errors.Join(err, on); err != nil {
+	if err := a.store.Rebuild(ctx, func() error { return r.run(ctx) }); err != nil {
 		return r.done, fmt.Errorf("reindex: %w", err)
 	}
 	return r.done, nil
@@ -84,28 +70,28 @@ func (s *Store) Reindex(ctx context.Context, how Reindexing) (done Reindexed, er
 
 // reindexer is the state of one Reindex.
 type reindexer struct {
-	store      *Store
+	store      *store.Store
 	how        Reindexing
 	logs       []logFile
 	size, read int64
 	done       Reindexed
-	into       map[Address]*thread
+	into       map[store.Address]*thread
 	// added are sessions that the database does not have yet.
-	added []Session
-	batch []entry
+	added []store.Session
+	batch []store.Said
 }
 
 // logFile is a file of the conversation logs.
 type logFile struct {
 	path    string
-	address Address // of its folder, zero when that has another name
+	address store.Address // of its folder, zero when that has another name
 	size    int64
 }
 
 // thread is how far the conversation of an address is.
 type thread struct {
-	session  SessionID
-	sessions []Session // of the database, oldest first
+	session  store.SessionID
+	sessions []store.Session // of the database, oldest first
 }
 
 // find lists the logs: each conversation in the order of its days.
@@ -127,7 +113,7 @@ func (r *reindexer) find(dir string) (logs []logFile, size int64, err error) {
 		}
 		address, err := parseFolder(folder.Name())
 		if err != nil {
-			address = Address{}
+			address = store.Address{}
 		}
 		for _, f := range files { // sorted by name, which is the day
 			info, err := f.Info()
@@ -142,7 +128,7 @@ func (r *reindexer) find(dir string) (logs []logFile, size int64, err error) {
 }
 
 // parseFolder is the address whose logs a folder holds.
-func parseFolder(name string) (Address, error) {
+func parseFolder(name string) (store.Address, error) {
 	if a, err := parseAddress(name, 0); err == nil {
 		return a, nil
 	}
@@ -150,16 +136,12 @@ func parseFolder(name string) (Address, error) {
 	id, topic, found := strings.Cut(topic, "_")
 	var thread int64
 	if _, err := fmt.Sscanf(topic, "%d", &thread); err != nil || !found {
-		return Address{}, fmt.Errorf("%q names no chat", name)
+		return store.Address{}, fmt.Errorf("%q names no chat", name)
 	}
 	return parseAddress(chat+"_"+id, thread)
 }
 
 func (r *reindexer) run(ctx context.Context) error {
-	write := func(fn func(*Tx) error) error { return r.store.Write(ctx, fn) }
-	if err := write((*Tx).addShadows); err != nil {
-		return err
-	}
 	for _, f := range r.logs {
 		if err := r.readLog(ctx, f); err != nil {
 			return err
@@ -177,7 +159,14 @@ func (r *reindexer) run(ctx context.Context) error {
 	if r.how.Ready != nil {
 		r.how.Ready()
 	}
-	return write(r.swap)
+	return r.store.Write(ctx, func(tx *store.Tx) error {
+		for _, s := range r.added {
+			if _, err := tx.Archive().AddSession(s); err != nil {
+				return err
+			}
+		}
+		return tx.Archive().FinishRebuild()
+	})
 }
 
 // readLog reads one file. Lines that are no records are counted and left out.
@@ -197,9 +186,7 @@ func (r *reindexer) readLog(ctx context.Context, log logFile) error {
 		if err != nil && err != io.EOF && !errors.Is(err, errLongLine) {
 			return err
 		}
-		if err := r.takeLine(log, number, line, err); err != nil {
-			return err
-		}
+		r.takeLine(log, number, line, err)
 		if len(r.batch) >= reindexBatch {
 			if err := r.flush(ctx); err != nil {
 				return err
@@ -231,14 +218,15 @@ func readLine(in *bufio.Reader) (line []byte, n int, err error) {
 	}
 }
 
-func (r *reindexer) takeLine(log logFile, number int, line []byte, err error) error {
+// takeLine takes the record in a line, or counts what is none; err is readLine's.
+func (r *reindexer) takeLine(log logFile, number int, line []byte, err error) {
 	line = bytes.TrimSpace(line)
-	var e entry
+	var e store.Said
 	if !errors.Is(err, errLongLine) {
 		if len(line) == 0 {
-			return nil
+			return
 		}
-		e, err = parseRecordIn(log.address, line)
+		e, err = parseRecord(log.address, line)
 	}
 	if err != nil {
 		r.done.Skipped++
@@ -246,19 +234,18 @@ func (r *reindexer) takeLine(log logFile, number int, line []byte, err error) er
 			name := filepath.Join(filepath.Base(filepath.Dir(log.path)), filepath.Base(log.path))
 			r.done.Faults = append(r.done.Faults, fmt.Sprintf("%s line %d: %v", name, number, err))
 		}
-		return nil
+		return
 	}
 	r.batch = append(r.batch, e)
-	return nil
 }
 
 // flush stores what was read.
 func (r *reindexer) flush(ctx context.Context) error {
 	batch := r.batch
 	r.batch = r.batch[:0]
-	err := r.store.Write(ctx, func(tx *Tx) error {
+	err := r.store.Write(ctx, func(tx *store.Tx) error {
 		for _, e := range batch {
-			if err := r.add(tx, e, true); err != nil {
+			if err := r.add(tx, e); err != nil {
 				return fmt.Errorf("message %q: %w", e.UID, err)
 			}
 		}
@@ -270,37 +257,38 @@ func (r *reindexer) flush(ctx context.Context) error {
 	return err
 }
 
-// add stores a message in the shadow tables, once.
-func (r *reindexer) add(tx *Tx, e entry, logged bool) error {
-	shadow := tx.inShadow()
-	var there bool
-	if err := tx.tx.QueryRow(shadow.on(`SELECT EXISTS (SELECT 1 FROM messages WHERE uid = ?)`), e.UID).Scan(&there); err != nil || there {
+// add stores a message of a log, once.
+func (r *reindexer) add(tx *store.Tx, m store.Said) error {
+	if _, _, there, err := tx.Archive().Rebuilt().Archive().ByUID(m.UID); err != nil || there {
 		return err
 	}
-	if err := r.place(tx, &e); err != nil {
+	if err := r.place(tx, &m); err != nil {
 		return err
 	}
-	id, err := shadow.Sessions().AddMessage(e.Message)
+	id, err := r.put(tx, m)
 	if err != nil {
 		return err
 	}
-	e.ID = id
-	if logged {
-		if _, err := shadow.exec(`UPDATE messages SET logged = 1 WHERE id = ?`, id); err != nil {
-			return err
-		}
-	}
-	r.done.Messages++
-	if e.Type == typeBreak {
+	if m.Type == store.TypeBreak {
 		r.done.Breaks++
 	}
-	return r.how.Message(shadow, Said(e))
+	return tx.Archive().Rebuilt().Archive().MarkLogged(id)
+}
+
+// put stores a message in the tables that are built, and what finds it.
+func (r *reindexer) put(tx *store.Tx, m store.Said) (id store.MessageID, err error) {
+	rebuilt := tx.Archive().Rebuilt()
+	if m.ID, err = rebuilt.Sessions().AddMessage(m.Message); err != nil {
+		return 0, err
+	}
+	r.done.Messages++
+	return m.ID, r.how.Message(rebuilt, m)
 }
 
 // place finds the session of a message: the one that it has in the database, a
 // new one for a break that is not there, else that of the message before, else
 // the one that was current at its time.
-func (r *reindexer) place(tx *Tx, e *entry) error {
+func (r *reindexer) place(tx *store.Tx, e *store.Said) error {
 	home, err := tx.Chats().Home(e.Address)
 	if err != nil {
 		return err
@@ -309,35 +297,33 @@ func (r *reindexer) place(tx *Tx, e *entry) error {
 	at := r.into[home]
 	if at == nil {
 		at = &thread{}
-		if at.sessions, err = tx.Sessions().sessionsOf(home); err != nil {
+		if at.sessions, err = tx.Archive().SessionsOf(home); err != nil {
 			return err
 		}
 		r.into[home] = at
 		r.done.Chats++
 	}
-	err = tx.tx.QueryRow(`SELECT session, coalesce(turn, 0) FROM messages WHERE uid = ?`, e.UID).Scan(&e.Session, &e.Turn)
+	session, turn, known, err := tx.Archive().ByUID(e.UID)
 	switch {
-	case err == nil:
-	case err != sql.ErrNoRows:
+	case err != nil:
 		return err
-	case e.Type == typeBreak:
-		e.Session, err = r.addSession(tx, Session{Address: home, Model: e.Model, StartedAt: e.At})
+	case known:
+		e.Session, e.Turn = session, turn
+	case e.Type == store.TypeBreak:
+		e.Session, err = r.addSession(tx, store.Session{Address: home, Model: e.Model, StartedAt: e.At})
 	case at.session != 0:
 		e.Session = at.session
 	default:
 		if e.Session = at.current(e.At); e.Session == 0 {
-			e.Session, err = r.addSession(tx, Session{Address: home, StartedAt: e.At})
+			e.Session, err = r.addSession(tx, store.Session{Address: home, StartedAt: e.At})
 		}
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
 	}
 	at.session = e.Session
 	return err
 }
 
 // current is the session that was current at a time, 0 for none.
-func (t *thread) current(at time.Time) (id SessionID) {
+func (t *thread) current(at time.Time) (id store.SessionID) {
 	for _, s := range t.sessions {
 		if !s.StartedAt.After(at) {
 			id = s.ID
@@ -347,24 +333,14 @@ func (t *thread) current(at time.Time) (id SessionID) {
 }
 
 // addSession notes a session that is to be added at the end.
-func (r *reindexer) addSession(tx *Tx, s Session) (SessionID, error) {
+func (r *reindexer) addSession(tx *store.Tx, s store.Session) (id store.SessionID, err error) {
 	if len(r.added) > 0 {
 		s.ID = r.added[len(r.added)-1].ID + 1
-	} else {
-		if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) + 1 FROM sessions`).Scan(&s.ID); err != nil {
-			return 0, err
-		}
+	} else if s.ID, err = tx.Archive().NextSession(); err != nil {
+		return 0, err
 	}
 	r.added = append(r.added, s)
 	return s.ID, nil
-}
-
-func (tx SessionsTx) sessionsOf(a Address) ([]Session, error) {
-	return query(tx, func(r row) (s Session, err error) {
-		err = r.Scan(s.fields()...)
-		return s, err
-	}, `SELECT `+sessionColumns+` FROM sessions s WHERE s.channel = ? AND s.chat = ? AND s.thread = ? ORDER BY s.started_at, s.id`,
-		a.Channel, a.Chat, a.Thread)
 }
 
 // keepTheRest keeps the messages that a session has after the last one that is in
@@ -372,12 +348,12 @@ func (tx SessionsTx) sessionsOf(a Address) ([]Session, error) {
 func (r *reindexer) keepTheRest(ctx context.Context) error {
 	for {
 		n := 0
-		err := r.store.Write(ctx, func(tx *Tx) error {
-			rest, err := query(tx, scanEntry, restSQL, reindexBatch)
+		err := r.store.Write(ctx, func(tx *store.Tx) error {
+			rest, err := tx.Archive().Rest(reindexBatch)
 			n = len(rest)
-			for _, e := range rest {
+			for _, m := range rest {
 				if err == nil {
-					err = r.keep(tx, e)
+					_, err = r.put(tx, m)
 				}
 			}
 			return err
@@ -389,92 +365,22 @@ func (r *reindexer) keepTheRest(ctx context.Context) error {
 	}
 }
 
-// keep is add for a message that is in the database and in no log.
-func (r *reindexer) keep(tx *Tx, e entry) error {
-	shadow := tx.inShadow()
-	id, err := shadow.Sessions().AddMessage(e.Message)
-	if err != nil {
-		return err
-	}
-	e.ID = id
-	r.done.Messages++
-	return r.how.Message(shadow, Said(e))
-}
-
-const restSQL = `SELECT ` + entryColumns + ` FROM messages m JOIN sessions s ON s.id = m.session
-	WHERE NOT EXISTS (SELECT 1 FROM shadow_messages n WHERE n.uid = m.uid)
-	AND m.id > (SELECT coalesce(max(o.id), 0) FROM messages o JOIN shadow_messages n ON n.uid = o.uid WHERE o.session = m.session AND n.logged = 1)
-	ORDER BY m.id LIMIT ?`
-
 // memories makes the memories findable.
 func (r *reindexer) memories(ctx context.Context) error {
-	var after MemoryID
+	var after store.MemoryID
 	for {
 		n := 0
-		err := r.store.Write(ctx, func(tx *Tx) error {
-			some, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE id > ? ORDER BY id LIMIT ?`, after, reindexBatch)
+		err := r.store.Write(ctx, func(tx *store.Tx) error {
+			some, err := tx.Archive().MemoriesAfter(after, reindexBatch)
 			if n = len(some); err != nil || n == 0 {
 				return err
 			}
 			after = some[n-1].ID
-			return r.how.Memories(tx.inShadow(), some)
+			return r.how.Memories(tx.Archive().Rebuilt(), some)
 		})
 		if err != nil || n == 0 {
 			return err
 		}
 		r.done.Memories += n
 	}
-}
-
-// swap puts the new tables to use. What is found of files and of the manual has
-// to be read again, and every chunk has another id, so its vector is none.
-func (r *reindexer) swap(tx *Tx) error {
-	for _, s := range r.added {
-		if _, err := tx.exec(`INSERT INTO sessions (id, channel, chat, thread, model, started_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			s.ID, s.Address.Channel, s.Address.Chat, s.Address.Thread, s.Model, toMillis(s.StartedAt)); err != nil {
-			return err
-		}
-	}
-	sets, err := tx.Vectors().VectorSets()
-	if err != nil {
-		return err
-	}
-	for _, set := range sets {
-		// The foreign keys, which would take these along, are off.
-		if _, err := tx.exec(`DELETE FROM vector_bits WHERE vectors = ?`, set.ID); err != nil {
-			return err
-		}
-		if err := tx.Vectors().DropVectorSet(set.ID); err != nil {
-			return err
-		}
-	}
-	for _, statement := range []string{
-		`UPDATE summaries SET first = coalesce((` + newIDSQL + ` = first), 0), through = coalesce((` + newIDSQL + ` = through), 0)`,
-		`DELETE FROM summaries WHERE through = 0`,
-		`DELETE FROM indexed`,
-		`INSERT INTO indexed (kind, source, state) SELECT 'message', '', CAST(max(id) AS TEXT) FROM shadow_messages HAVING max(id) > 0`,
-	} {
-		if _, err := tx.exec(statement); err != nil {
-			return err
-		}
-	}
-	if err := tx.useShadows(); err != nil {
-		return err
-	}
-	return tx.checkReferences()
-}
-
-const newIDSQL = `SELECT n.id FROM messages o JOIN shadow_messages n ON n.uid = o.uid WHERE o.id`
-
-// checkReferences reports rows that point to nothing.
-func (tx *Tx) checkReferences() error {
-	var table string
-	err := tx.tx.QueryRow(`SELECT "table" FROM pragma_foreign_key_check LIMIT 1`).Scan(&table)
-	switch {
-	case err == sql.ErrNoRows:
-		return nil
-	case err != nil:
-		return err
-	}
-	return fmt.Errorf("rows of %s point to nothing", table)
 }

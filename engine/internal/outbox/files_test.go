@@ -1,4 +1,4 @@
-package store_test
+package outbox_test
 
 import (
 	"bytes"
@@ -11,12 +11,13 @@ import (
 	"testing/iotest"
 	"time"
 
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 )
 
-func TestSpoolKeepsTheSameBytesOnce(t *testing.T) {
+func TestSentFilesKeepsTheSameBytesOnce(t *testing.T) {
 	dir := t.TempDir()
-	s := store.NewSpool(dir)
+	s := outbox.NewSentFiles(dir)
 	first, err := s.Put(strings.NewReader("hello"))
 	if err != nil {
 		t.Fatal(err)
@@ -48,10 +49,10 @@ func TestSpoolKeepsTheSameBytesOnce(t *testing.T) {
 	}
 }
 
-func TestSpoolLeavesNothingOfAFileThatBreaks(t *testing.T) {
+func TestSentFilesLeavesNothingOfAFileThatBreaks(t *testing.T) {
 	dir := t.TempDir()
 	broken := io.MultiReader(strings.NewReader("begin"), iotest.ErrReader(errors.New("disk gone")))
-	if _, err := store.NewSpool(dir).Put(broken); err == nil || !strings.Contains(err.Error(), "disk gone") {
+	if _, err := outbox.NewSentFiles(dir).Put(broken); err == nil || !strings.Contains(err.Error(), "disk gone") {
 		t.Errorf("error is %v", err)
 	}
 	if all, _ := os.ReadDir(filepath.Join(dir, "outgoing")); len(all) != 0 {
@@ -59,9 +60,9 @@ func TestSpoolLeavesNothingOfAFileThatBreaks(t *testing.T) {
 	}
 }
 
-func TestSpoolHasAQuota(t *testing.T) {
-	s := store.NewSpool(t.TempDir())
-	store.SetSpoolQuota(s, 1000)
+func TestSentFilesHasAQuota(t *testing.T) {
+	s := outbox.NewSentFiles(t.TempDir())
+	outbox.SetQuota(s, 1000)
 	if _, err := s.Put(bytes.NewReader(make([]byte, 600))); err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +77,8 @@ func TestSpoolHasAQuota(t *testing.T) {
 	}
 }
 
-func TestSpoolSweepsWhatNoRowNames(t *testing.T) {
-	s := store.NewSpool(t.TempDir())
+func TestSentFilesSweepsWhatNoRowNames(t *testing.T) {
+	s := outbox.NewSentFiles(t.TempDir())
 	if n, err := s.Sweep(nil); n != 0 || err != nil {
 		t.Errorf("a spool that is not there: %d, %v", n, err)
 	}

@@ -1,14 +1,15 @@
-package store
+package archive
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"klawbot/engine/internal/store"
 )
 
 const (
@@ -26,10 +27,10 @@ const (
 // sessions never displace a later one as the current one of their chat. Logs of
 // a chat are imported by date. Lines that are no records are left out; the
 // error names them when all others are added.
-func (s *Store) Import(ctx context.Context, records io.Reader) (added int, err error) {
+func (a *Archive) Import(ctx context.Context, records io.Reader) (added int, err error) {
 	in := bufio.NewScanner(records)
 	in.Buffer(nil, lineBound)
-	p := importer{store: s, sessions: map[Address]SessionID{}}
+	p := importer{store: a.store, sessions: map[store.Address]store.SessionID{}}
 	line := 1
 	for ; in.Scan(); line++ {
 		if err := p.take(ctx, line, bytes.TrimSpace(in.Bytes())); err != nil {
@@ -44,11 +45,11 @@ func (s *Store) Import(ctx context.Context, records io.Reader) (added int, err e
 
 // importer is the state of one import.
 type importer struct {
-	store *Store
-	batch []entry
+	store *store.Store
+	batch []store.Said
 	added int
 	// sessions is where the next message of an address belongs.
-	sessions map[Address]SessionID
+	sessions map[store.Address]store.SessionID
 	faults   []error
 	more     int // faults that are not kept
 }
@@ -57,7 +58,7 @@ func (p *importer) take(ctx context.Context, line int, text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	e, err := parseRecord(text)
+	e, err := parseRecord(store.Address{}, text)
 	if err != nil {
 		p.fault(line, err)
 		return nil
@@ -71,7 +72,7 @@ func (p *importer) take(ctx context.Context, line int, text []byte) error {
 
 func (p *importer) flush(ctx context.Context) error {
 	n := 0
-	err := p.store.Write(ctx, func(tx *Tx) (err error) {
+	err := p.store.Write(ctx, func(tx *store.Tx) (err error) {
 		n, err = p.add(tx, p.batch)
 		return err
 	})
@@ -104,7 +105,7 @@ func (p *importer) faultsError() error {
 	return fmt.Errorf("lines left out: %d (%s)", len(p.faults)+p.more, strings.Join(texts, "; "))
 }
 
-func (p *importer) add(tx *Tx, batch []entry) (added int, err error) {
+func (p *importer) add(tx *store.Tx, batch []store.Said) (added int, err error) {
 	for _, e := range batch {
 		known, err := p.addOne(tx, e)
 		if err != nil {
@@ -117,18 +118,17 @@ func (p *importer) add(tx *Tx, batch []entry) (added int, err error) {
 	return added, nil
 }
 
-func (p *importer) addOne(tx *Tx, e entry) (known bool, err error) {
-	var session SessionID
-	err = tx.tx.QueryRow(`SELECT session FROM messages WHERE uid = ?`, e.UID).Scan(&session)
-	if err == nil {
+func (p *importer) addOne(tx *store.Tx, e store.Said) (known bool, err error) {
+	session, _, known, err := tx.Archive().ByUID(e.UID)
+	if err != nil {
+		return false, err
+	}
+	if known {
 		p.sessions[e.Address] = session
 		return true, nil
 	}
-	if err != sql.ErrNoRows {
-		return false, err
-	}
 	e.Session = p.sessions[e.Address]
-	if e.Type == typeBreak || e.Session == 0 {
+	if e.Type == store.TypeBreak || e.Session == 0 {
 		if e.Session, err = sessionFor(tx, e); err != nil {
 			return false, err
 		}
@@ -141,20 +141,20 @@ func (p *importer) addOne(tx *Tx, e entry) (known bool, err error) {
 // sessionFor finds the session of a message that does not follow another one
 // of this import: the one that was current at its time (logs are imported file
 // by file, and sessions outlast days), else a new one.
-func sessionFor(tx *Tx, e entry) (SessionID, error) {
-	if e.Type != typeBreak {
-		s, err := tx.Sessions().sessionAt(e.Address, e.At)
-		if !errors.Is(err, ErrNotFound) {
+func sessionFor(tx *store.Tx, e store.Said) (store.SessionID, error) {
+	if e.Type != store.TypeBreak {
+		s, err := tx.Archive().SessionAt(e.Address, e.At)
+		if !errors.Is(err, store.ErrNotFound) {
 			return s.ID, err
 		}
 	}
-	s, err := tx.Sessions().addSession(Session{Address: e.Address, Model: breakModel(e), StartedAt: e.At})
+	s, err := tx.Archive().AddSession(store.Session{Address: e.Address, Model: breakModel(e), StartedAt: e.At})
 	return s.ID, err
 }
 
 // breakModel is the chosen model, which a break carries on.
-func breakModel(e entry) string {
-	if e.Type == typeBreak {
+func breakModel(e store.Said) string {
+	if e.Type == store.TypeBreak {
 		return e.Model
 	}
 	return ""
