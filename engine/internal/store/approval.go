@@ -125,10 +125,7 @@ func (tx ApprovalsTx) AddApproval(a Approval) (ApprovalID, error) {
 		a.Token, a.Turn, a.Call, a.Address.Channel, a.Address.Chat, a.Address.Thread, a.Sender, a.Tool, a.Hash, a.Shown,
 		a.State, a.Grant, a.AnsweredBy, tx.orNow(a.AskedAt), toMillis(a.ExpiresAt), toMillis(a.AnsweredAt), a.Question,
 		a.Home.Channel, a.Home.Chat, a.Home.Thread, a.Owners, a.Once)
-	if err != nil {
-		return 0, fmt.Errorf("add approval of call %s: %w", a.Call, err)
-	}
-	return ApprovalID(id), nil
+	return ApprovalID(id), wrap(err, "add approval of call %s", a.Call)
 }
 
 // ApprovalOf returns the approval of a call of a turn, or ErrNotFound.
@@ -181,10 +178,7 @@ func (tx ApprovalsTx) Requests(sender int64, since time.Time) (open, vain int, e
 // answer whose call has not ended.
 func (tx ApprovalsTx) OpenQuestions() ([]Approval, error) {
 	all, err := query(tx, scanApproval, openQuestionsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("open questions: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "open questions")
 }
 
 // stopApprovals ends what is pending of a turn, which waits for nothing any more.
@@ -198,10 +192,7 @@ func (tx ApprovalsTx) stopApprovals(t TurnID) error {
 func (tx ApprovalsTx) Answer(id ApprovalID, s ApprovalState, by int64, g GrantID) (won bool, err error) {
 	n, err := tx.exec(`UPDATE approvals SET state = ?, answered_by = ?, grant_id = ?, answered_at = ?
 		WHERE id = ? AND state = 'pending'`, s, by, g, toMillis(tx.now), id)
-	if err != nil {
-		return false, fmt.Errorf("answer approval %d: %w", id, err)
-	}
-	return n == 1, nil
+	return n == 1, wrap(err, "answer approval %d", id)
 }
 
 // UnreachApprovals ends what is pending in a chat that cannot be reached and comes
@@ -212,34 +203,23 @@ func (tx ApprovalsTx) UnreachApprovals(channel string, chat int64) ([]Approval, 
 		_, err = tx.exec(`UPDATE approvals SET state = 'unreached', answered_at = ?1 WHERE state = 'pending' AND channel = ?2 AND chat = ?3
 			AND (home_channel <> channel OR home_chat <> chat)`, toMillis(tx.now), channel, chat)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("end what is asked in %s %d: %w", channel, chat, err)
-	}
-	return lost, nil
+	return lost, wrap(err, "end what is asked in %s %d", channel, chat)
 }
 
 // LoseAnswer ends a question whose answer may not have reached who asked.
 func (tx ApprovalsTx) LoseAnswer(id ApprovalID) error {
-	if err := tx.change(`UPDATE approvals SET state = 'stopped' WHERE id = ? AND state = 'answered'`, id); err != nil {
-		return fmt.Errorf("lose the answer of approval %d: %w", id, err)
-	}
-	return nil
+	err := tx.change(`UPDATE approvals SET state = 'stopped' WHERE id = ? AND state = 'answered'`, id)
+	return wrap(err, "lose the answer of approval %d", id)
 }
 
 // Approvals lists what was asked, the newest first.
 func (tx ApprovalsTx) Approvals(limit int) ([]Approval, error) {
 	all, err := query(tx, scanApproval, approvalsSQL, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list approvals: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list approvals")
 }
 
 // PruneApprovals deletes what was asked before a time and returns how many.
 func (tx ApprovalsTx) PruneApprovals(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneApprovalsSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune approvals: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune approvals")
 }

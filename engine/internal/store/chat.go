@@ -29,19 +29,13 @@ func (tx ChatsTx) SeeChat(channel string, id int64, name string, at time.Time) e
 	if err == nil {
 		err = tx.reviveChat(channel, id, at)
 	}
-	if err != nil {
-		return fmt.Errorf("see chat %s %d: %w", channel, id, err)
-	}
-	return nil
+	return wrap(err, "see chat %s %d", channel, id)
 }
 
 // ReviveChat says that a chat could be reached at a time, now when it is zero. It
 // costs nothing for one that is not dead.
 func (tx ChatsTx) ReviveChat(channel string, id int64, at time.Time) error {
-	if err := tx.reviveChat(channel, id, at); err != nil {
-		return fmt.Errorf("revive chat %s %d: %w", channel, id, err)
-	}
-	return nil
+	return wrap(tx.reviveChat(channel, id, at), "revive chat %s %d", channel, id)
 }
 
 func (tx ChatsTx) reviveChat(channel string, id int64, at time.Time) error {
@@ -70,10 +64,7 @@ func (tx ChatsTx) KillChat(channel string, id int64, note string) (was bool, err
 	if err == nil {
 		_, err = tx.exec(endOutOfChatSQL, note, channel, id)
 	}
-	if err != nil {
-		return false, fmt.Errorf("kill chat %s %d: %w", channel, id, err)
-	}
-	return n == 1, nil
+	return n == 1, wrap(err, "kill chat %s %d", channel, id)
 }
 
 // MoveChat gives a chat its new id: sessions, turns, approvals, jobs, memories, what
@@ -153,8 +144,5 @@ func (tx ChatsTx) Chats() ([]Chat, error) {
 		err = r.Scan(&c.Channel, &c.ID, &c.Name, millis{&c.DeadSince}, &c.Note, millis{&c.SeenAt}, &c.MovedTo)
 		return c, err
 	}, `SELECT channel, chat, name, dead_since, note, seen_at, moved_to FROM chats ORDER BY seen_at DESC, id DESC`)
-	if err != nil {
-		return nil, fmt.Errorf("list chats: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list chats")
 }

@@ -148,3 +148,11 @@ func notFound(err error) error {
 	}
 	return err
 }
+
+// wrap says what failed when err is not nil.
+func wrap(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), err)
+}

@@ -23,10 +23,7 @@ func (tx IndexTx) SetIndexed(kind Kind, source, state string) error {
 	} else {
 		_, err = tx.exec(`INSERT OR REPLACE INTO indexed (kind, source, state) VALUES (?, ?, ?)`, kind, exact(source), state)
 	}
-	if err != nil {
-		return fmt.Errorf("store the state of the index of %s: %w", kind, err)
-	}
-	return nil
+	return wrap(err, "store the state of the index of %s", kind)
 }
 
 // IndexedSources lists the places of a kind with their states.
@@ -82,10 +79,7 @@ func (tx IndexTx) SaidAfter(after MessageID, limit int) (said []Said, last Messa
 // further than limit.
 func (tx IndexTx) CountMessagesAfter(after MessageID, limit int) (n int, err error) {
 	err = tx.tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM messages WHERE id > ? LIMIT ?)`, after, limit).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("count messages: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "count messages")
 }
 
 const saidAfterSQL = `SELECT ` + messageColumns + `, s.channel, s.chat, s.thread,

@@ -123,10 +123,7 @@ func (tx JobsTx) AddJob(j Job) (JobID, error) {
 		j.Kind, j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Channel, j.Home.Chat, j.Home.Thread,
 		j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.Parent, j.State, j.Note,
 		toMillis(j.NextRun), tx.orNow(j.CreatedAt), toMillis(tx.now))
-	if err != nil {
-		return 0, fmt.Errorf("add job %s: %w", j.Name, err)
-	}
-	return JobID(id), nil
+	return JobID(id), wrap(err, "add job %s", j.Name)
 }
 
 // order is what a job does. It has to be done as it was given, so only known secrets
@@ -171,20 +168,14 @@ func (tx JobsTx) Jobs(onlyOn bool) ([]Job, error) {
 		statement = jobsOnSQL
 	}
 	all, err := query(tx, scanJob, statement)
-	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list jobs")
 }
 
 // Heartbeats lists the tasks of the heartbeat, also those that were removed since a
 // time, the newest first.
 func (tx JobsTx) Heartbeats(since time.Time) ([]Job, error) {
 	all, err := query(tx, scanJob, heartbeatsSQL, toMillis(since))
-	if err != nil {
-		return nil, fmt.Errorf("list heartbeats: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list heartbeats")
 }
 
 // CountJobs counts what is on or paused, all of it and what a chat has made.
@@ -201,10 +192,7 @@ func (tx JobsTx) UpdateJob(j Job) error {
 			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, origin = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
 		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Channel, j.Home.Chat,
 		j.Home.Thread, j.Creator, j.Target.Channel, j.Target.Chat, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
-	if err != nil {
-		return fmt.Errorf("update job %d: %w", j.ID, err)
-	}
-	return nil
+	return wrap(err, "update job %d", j.ID)
 }
 
 // PauseJobsFor pauses the jobs that report to a chat, and returns their names.
@@ -223,8 +211,5 @@ func (tx JobsTx) PauseJobsFor(channel string, chat int64, note string) ([]string
 // how many.
 func (tx JobsTx) PruneJobs(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneJobsSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune jobs: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune jobs")
 }

@@ -34,10 +34,7 @@ func (tx TurnsTx) AddAnswer(t TurnID, round int, m llm.Message, u llm.Usage) err
 		_, err = tx.exec(`INSERT INTO answers (turn, round, body, input_tokens, output_tokens, cached_tokens, at)
 			VALUES (?, ?, ?, ?, ?, ?, ?)`, t, round, exact(tx.secrets.KnownJSON(body)), u.Input, u.Output, u.Cached, toMillis(tx.now))
 	}
-	if err != nil {
-		return fmt.Errorf("journal answer %d of turn %d: %w", round, t, err)
-	}
-	return nil
+	return wrap(err, "journal answer %d of turn %d", round, t)
 }
 
 // Answers returns the journaled answers of a turn by round.
@@ -46,10 +43,7 @@ func (tx TurnsTx) Answers(t TurnID) ([]llm.Message, error) {
 		err = r.Scan(jsonColumn{&m})
 		return m, err
 	}, answersSQL, t)
-	if err != nil {
-		return nil, fmt.Errorf("answers of turn %d: %w", t, err)
-	}
-	return all, nil
+	return all, wrap(err, "answers of turn %d", t)
 }
 
 // StartCall journals that a call is about to have its effect. Starting a call
@@ -57,20 +51,14 @@ func (tx TurnsTx) Answers(t TurnID) ([]llm.Message, error) {
 func (tx TurnsTx) StartCall(c Call) error {
 	_, err := tx.exec(`INSERT INTO calls (call, turn, name, started_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (call) DO NOTHING`, c.ID, c.Turn, c.Name, toMillis(tx.now))
-	if err != nil {
-		return fmt.Errorf("journal start of call %s: %w", c.ID, err)
-	}
-	return nil
+	return wrap(err, "journal start of call %s", c.ID)
 }
 
 // FinishCall stores the result of a call. A call that was not started is
 // ErrNotFound.
 func (tx TurnsTx) FinishCall(id string, result []byte) error {
 	err := tx.change(`UPDATE calls SET result = ?, finished_at = ? WHERE call = ?`, blob(result), toMillis(tx.now), id)
-	if err != nil {
-		return fmt.Errorf("journal result of call %s: %w", id, err)
-	}
-	return nil
+	return wrap(err, "journal result of call %s", id)
 }
 
 // Calls returns the journaled calls of a turn by id.
@@ -95,10 +83,7 @@ func (tx TurnsTx) CallResults() ([][]byte, error) {
 		err = r.Scan(&result)
 		return result, err
 	}, callResultsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list results of calls: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list results of calls")
 }
 
 func (tx TurnsTx) dropJournal(t TurnID) error {

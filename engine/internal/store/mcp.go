@@ -29,10 +29,7 @@ func scanAcceptedTool(r row) (a AcceptedTool, err error) {
 // AcceptedTools lists what was accepted, by name.
 func (tx ServersTx) AcceptedTools() ([]AcceptedTool, error) {
 	all, err := query(tx, scanAcceptedTool, acceptedToolsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list the accepted tools: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list the accepted tools")
 }
 
 // AcceptTool stores an accepted tool, in place of what was accepted of it
@@ -43,10 +40,7 @@ func (tx ServersTx) AcceptTool(a AcceptedTool) error {
 		ON CONFLICT (server, tool) DO UPDATE SET name = excluded.name, description = excluded.description, schema = excluded.schema,
 			hash = excluded.hash, accepted_by = excluded.accepted_by, accepted_at = excluded.accepted_at`,
 		a.Server, a.Tool, a.Name, a.Description, a.Schema, a.Hash, a.By, tx.orNow(a.At))
-	if err != nil {
-		return fmt.Errorf("accept tool %s: %w", a.Name, err)
-	}
-	return nil
+	return wrap(err, "accept tool %s", a.Name)
 }
 
 // ForgetServer takes back what was accepted of an MCP server, and its token.
@@ -71,8 +65,5 @@ func (tx ServersTx) ServerToken(server string) (token string, err error) {
 // SetServerToken keeps the token of an MCP server.
 func (tx ServersTx) SetServerToken(server, token string) error {
 	_, err := tx.exec(`INSERT INTO mcp_tokens (server, token) VALUES (?, ?) ON CONFLICT (server) DO UPDATE SET token = excluded.token`, server, exact(token))
-	if err != nil {
-		return fmt.Errorf("keep the token of MCP server %s: %w", server, err)
-	}
-	return nil
+	return wrap(err, "keep the token of MCP server %s", server)
 }

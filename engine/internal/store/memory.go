@@ -44,10 +44,7 @@ func (tx MemoriesTx) AddMemory(m Memory) (MemoryID, error) {
 	id, err := tx.insert(`INSERT INTO memories (channel, chat, key, category, source, provenance, turn, content, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Channel, m.Chat, tx.secrets.Text(m.Key), m.Category, m.Source, m.Provenance, m.Turn, m.Content,
 		tx.orNow(m.CreatedAt), tx.orNow(m.ChangedAt))
-	if err != nil {
-		return 0, fmt.Errorf("store memory: %w", err)
-	}
-	return MemoryID(id), nil
+	return MemoryID(id), wrap(err, "store memory")
 }
 
 // Memory returns one memory, or ErrNotFound.
@@ -72,19 +69,13 @@ func (tx MemoriesTx) MemoryByKey(channel string, chat int64, key string) (Memory
 // MemoriesByKey returns the memories of all chats that have a key.
 func (tx MemoriesTx) MemoriesByKey(key string) ([]Memory, error) {
 	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE key = ? AND key <> '' ORDER BY id`, tx.secrets.Text(key))
-	if err != nil {
-		return nil, fmt.Errorf("memories %q: %w", key, err)
-	}
-	return all, nil
+	return all, wrap(err, "memories %q", key)
 }
 
 // Memories lists memories, the newest first, at most limit.
 func (tx MemoriesTx) Memories(limit int) ([]Memory, error) {
 	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories ORDER BY id DESC LIMIT ?`, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list memories: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list memories")
 }
 
 // ImportedMemories calls seen with every memory that was imported for all chats.
@@ -112,10 +103,7 @@ type MemoryCount struct{ Memories, Chunks, Vectors int }
 func (tx MemoriesTx) CountMemory() (n MemoryCount, err error) {
 	err = tx.tx.QueryRow(`SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM chunks),
 		(SELECT count(*) FROM vector_bits WHERE vectors = (SELECT max(id) FROM vector_sets))`).Scan(&n.Memories, &n.Chunks, &n.Vectors)
-	if err != nil {
-		return n, fmt.Errorf("count memories: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "count memories")
 }
 
 // DropMemory deletes a memory and its chunks. One that is not there is

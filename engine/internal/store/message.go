@@ -64,10 +64,7 @@ func (tx SessionsTx) AddMessage(m Message) (MessageID, error) {
 		VALUES (?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.UID, m.Session, m.Turn, string(body), m.Sender, m.SenderName, m.Type, m.Model,
 		m.InputTokens, m.OutputTokens, tx.orNow(m.At))
-	if err != nil {
-		return 0, fmt.Errorf("add message: %w", err)
-	}
-	return MessageID(id), nil
+	return MessageID(id), wrap(err, "add message")
 }
 
 // History returns the newest messages of a session that have no Type, at most

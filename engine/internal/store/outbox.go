@@ -107,10 +107,7 @@ func (tx OutboxTx) AddOut(o Out) error {
 	if err == nil && movedTo != 0 {
 		_, err = tx.exec(moveOutSQL, o.Address.Channel, o.Address.Chat, movedTo)
 	}
-	if err != nil {
-		return fmt.Errorf("add out %s: %w", o.Key, err)
-	}
-	return nil
+	return wrap(err, "add out %s", o.Key)
 }
 
 // AddOutsBehind stores parts that leave directly behind another one: what waited
@@ -132,20 +129,14 @@ func (tx OutboxTx) AddOutsBehind(o Out, outs []Out) error {
 		return fmt.Errorf("last out: %w", err)
 	}
 	_, err := tx.exec(putOutBehindSQL, last-o.ID, o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID, before)
-	if err != nil {
-		return fmt.Errorf("put out behind %s: %w", o.Key, err)
-	}
-	return nil
+	return wrap(err, "put out behind %s", o.Key)
 }
 
 // OutsSince reports whether a message has left for an address behind another one of
 // the bot, or may have, or will. They were stored after a time.
 func (tx OutboxTx) OutsSince(a Address, message int64, after time.Time) (is bool, err error) {
 	err = tx.tx.QueryRow(outsSinceSQL, a.Channel, a.Chat, a.Thread, toMillis(after), message).Scan(&is)
-	if err != nil {
-		return false, fmt.Errorf("messages since %d: %w", message, err)
-	}
-	return is, nil
+	return is, wrap(err, "messages since %d", message)
 }
 
 // PendingOut lists what is new or sending, oldest first, also what must not be
@@ -156,10 +147,7 @@ func (tx OutboxTx) PendingOut(a *Address, limit int) ([]Out, error) {
 		statement, args = pendingOutAtSQL, []any{a.Channel, a.Chat, a.Thread, limit}
 	}
 	all, err := query(tx, scanOut, statement, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list pending out: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list pending out")
 }
 
 // UpdateOut writes back the fields that delivery changes: Body, Edit, State,
@@ -169,10 +157,7 @@ func (tx OutboxTx) UpdateOut(o Out) error {
 			not_before = ?, note = ?, sent_at = ?, channel = ?, chat = ?, thread = ? WHERE id = ?`,
 		o.Body, o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
 		o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID)
-	if err != nil {
-		return fmt.Errorf("update out %d: %w", o.ID, err)
-	}
-	return nil
+	return wrap(err, "update out %d", o.ID)
 }
 
 // OutNamed returns the part with a key, or ErrNotFound.
@@ -187,27 +172,18 @@ func (tx OutboxTx) OutNamed(key string) (Out, error) {
 // BodiesOf are the parts that a message of the bot has shown, as far as they are kept.
 func (tx OutboxTx) BodiesOf(a Address, message int64) ([][]byte, error) {
 	all, err := query(tx, func(r row) (body []byte, err error) { return body, r.Scan(&body) }, bodiesSQL, a.Channel, a.Chat, message, message)
-	if err != nil {
-		return nil, fmt.Errorf("parts of message %d: %w", message, err)
-	}
-	return all, nil
+	return all, wrap(err, "parts of message %d", message)
 }
 
 // OutboxDepth counts the rows that are new or sending.
 func (tx OutboxTx) OutboxDepth() (Depth, error) {
 	d, err := tx.depth(outboxDepthSQL)
-	if err != nil {
-		return Depth{}, fmt.Errorf("count outbox: %w", err)
-	}
-	return d, nil
+	return d, wrap(err, "count outbox")
 }
 
 // PruneOutbox deletes ended rows that were made before a time, and returns how
 // many.
 func (tx OutboxTx) PruneOutbox(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneOutboxSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune outbox: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune outbox")
 }

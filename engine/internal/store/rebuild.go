@@ -38,10 +38,7 @@ var tableHead = regexp.MustCompile(`^(CREATE (?:VIRTUAL )?TABLE )"?(\w+)"?`)
 func (tx *Tx) definitions(kind, table string) ([]string, error) {
 	all, err := query(tx, func(r row) (text string, err error) { return text, r.Scan(&text) },
 		`SELECT sql FROM sqlite_schema WHERE type = ? AND tbl_name = ? AND sql IS NOT NULL ORDER BY name`, kind, table)
-	if err != nil {
-		return nil, fmt.Errorf("definition of %s: %w", table, err)
-	}
-	return all, nil
+	return all, wrap(err, "definition of %s", table)
 }
 
 // addRebuilt makes empty tables like those that are in use.

@@ -129,10 +129,7 @@ func (tx RunsTx) ClaimRun(r Run) (RunID, error) {
 			delivered, result, note, retry_at, started_at, ended_at)
 		VALUES (?, ?, ?, ?, 0, ?, 0, 0, 0, 0, '', '', ?, 0, 0, ?)`,
 		r.Job, toMillis(r.ScheduledAt), r.State, r.Cause, r.Missed, r.Note, toMillis(r.EndedAt))
-	if err != nil {
-		return 0, fmt.Errorf("claim run of job %d: %w", r.Job, err)
-	}
-	return RunID(id), nil
+	return RunID(id), wrap(err, "claim run of job %d", r.Job)
 }
 
 // At has the transaction take another time for the present, until the function that
@@ -173,19 +170,13 @@ func (tx RunsTx) MadeUpAfter(job JobID, at time.Time) (is bool, err error) {
 func (tx RunsTx) ReviveJobs() (int64, error) {
 	n, err := tx.exec(`UPDATE OR IGNORE jobs SET state = 'on', next_run = at WHERE state = 'done' AND cron = '' AND kind <> 'spawn'
 		AND EXISTS (SELECT 1 FROM runs WHERE job = jobs.id AND scheduled_at = jobs.at AND note <> '`+NoteRestored+`' AND `+voidSQL+`)`, toMillis(tx.now))
-	if err != nil {
-		return 0, fmt.Errorf("revive jobs: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "revive jobs")
 }
 
 // DropVoidRuns deletes the void marks and returns how many.
 func (tx RunsTx) DropVoidRuns() (int64, error) {
 	n, err := tx.exec(`DELETE FROM runs WHERE `+voidSQL, toMillis(tx.now))
-	if err != nil {
-		return 0, fmt.Errorf("drop void runs: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "drop void runs")
 }
 
 // NoteRestored is the note of what ended because a backup was restored.
@@ -215,28 +206,19 @@ func (tx RunsTx) UpdateRun(r Run) error {
 			result = ?, note = ?, retry_at = ?, started_at = ?, ended_at = ? WHERE id = ?`,
 		r.State, r.Attempts, r.Turn, r.InputTokens, r.OutputTokens, r.Cost, r.Delivered, r.Result, r.Note,
 		toMillis(r.RetryAt), toMillis(r.StartedAt), toMillis(r.EndedAt), r.ID)
-	if err != nil {
-		return fmt.Errorf("update run %d: %w", r.ID, err)
-	}
-	return nil
+	return wrap(err, "update run %d", r.ID)
 }
 
 // OpenRuns lists the runs that have not ended, oldest first.
 func (tx RunsTx) OpenRuns() ([]Run, error) {
 	all, err := query(tx, scanRun, openRunsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list open runs: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list open runs")
 }
 
 // Runs lists the runs of a job, the latest first, at most limit.
 func (tx RunsTx) Runs(job JobID, limit int) ([]Run, error) {
 	all, err := query(tx, scanRun, runsSQL, job, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list runs of job %d: %w", job, err)
-	}
-	return all, nil
+	return all, wrap(err, "list runs of job %d", job)
 }
 
 // PastRun is a completed run with the task that it had.
@@ -252,10 +234,7 @@ func (tx RunsTx) RunsOf(j Job, before RunID, limit int) ([]PastRun, error) {
 		err = r.Scan(append([]any{&p.Message}, p.Run.fields()...)...)
 		return p, err
 	}, runsOfSQL, j.Name, j.Kind, j.Home.Channel, j.Home.Chat, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list runs of %s: %w", j.Name, err)
-	}
-	return all, nil
+	return all, wrap(err, "list runs of %s", j.Name)
 }
 
 // LatestRuns is the latest run of each job that is on or paused and has one.
@@ -301,8 +280,5 @@ func (tx RunsTx) CostOf(job JobID) (cost int64, err error) {
 // PruneRuns deletes ended runs that were due before a time, and returns how many.
 func (tx RunsTx) PruneRuns(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneRunSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune runs: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune runs")
 }

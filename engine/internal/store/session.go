@@ -51,10 +51,7 @@ func (tx SessionsTx) Session(a Address) (Session, error) {
 	if errors.Is(err, ErrNotFound) && tx.write {
 		s, err = tx.all().Archive().AddSession(Session{Address: a, StartedAt: tx.now})
 	}
-	if err != nil {
-		return Session{}, fmt.Errorf("session of %s: %w", a, err)
-	}
-	return s, nil
+	return s, wrap(err, "session of %s", a)
 }
 
 func (tx SessionsTx) currentSession(a Address) (s Session, err error) {
@@ -76,18 +73,12 @@ func (tx SessionsTx) StartSession(a Address) (Session, error) {
 	if s, err = tx.all().Archive().AddSession(s); err == nil {
 		_, err = tx.AddMessage(Message{Session: s.ID, Type: TypeBreak, Model: s.Model, Body: llm.Message{Role: RoleSystem}})
 	}
-	if err != nil {
-		return Session{}, fmt.Errorf("start session of %s: %w", a, err)
-	}
-	return s, nil
+	return s, wrap(err, "start session of %s", a)
 }
 
 // SetModel sets the model of a session.
 func (tx SessionsTx) SetModel(id SessionID, model string) error {
-	if err := tx.change(`UPDATE sessions SET model = ? WHERE id = ?`, model, id); err != nil {
-		return fmt.Errorf("set model of session %d: %w", id, err)
-	}
-	return nil
+	return wrap(tx.change(`UPDATE sessions SET model = ? WHERE id = ?`, model, id), "set model of session %d", id)
 }
 
 // SessionInfo is a row of the list of sessions.
@@ -105,8 +96,5 @@ func (tx SessionsTx) Sessions() ([]SessionInfo, error) {
 		err = r.Scan(append(s.fields(), &s.Messages, millis{&s.LastAt})...)
 		return s, err
 	}, sessionsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list sessions")
 }

@@ -35,18 +35,12 @@ func (tx JobsTx) Spawned(id RunID) (Spawned, error) {
 // OpenSpawns lists the subagents that have not ended, the latest first.
 func (tx JobsTx) OpenSpawns() ([]Spawned, error) {
 	all, err := query(tx, scanSpawned, openSpawnsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list open subagents: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list open subagents")
 }
 
 // EndedSpawns lists subagents of a chat, or of all for the zero address, that have
 // ended, the latest first, at most limit.
 func (tx JobsTx) EndedSpawns(home Address, limit int) ([]Spawned, error) {
 	all, err := query(tx, scanSpawned, endedSpawnsSQL, home.Channel, home.Channel, home.Chat, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list subagents: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list subagents")
 }

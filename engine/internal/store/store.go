@@ -86,10 +86,7 @@ type Address struct {
 // process holds the folder the error is a *LockedError.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	s, err := open(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	return s, nil
+	return s, wrap(err, "open store")
 }
 
 // OpenBeside opens an existing database next to a running bot: no lock, no
@@ -97,10 +94,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 // schema is ErrSchema.
 func OpenBeside(ctx context.Context, c Config) (*Store, error) {
 	s, err := openBeside(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	return s, nil
+	return s, wrap(err, "open store")
 }
 
 // Dir is the data folder.
@@ -135,10 +129,7 @@ func (s *Store) shut() error {
 	if s.lock != nil {
 		faults = append(faults, s.lock.Unlock())
 	}
-	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("close store: %w", err)
-	}
-	return nil
+	return wrap(errors.Join(faults...), "close store")
 }
 
 // Write runs fn in a transaction and returns when it is committed and synced.

@@ -59,10 +59,7 @@ func (tx SessionsTx) LastSummary(id SessionID) (s Summary, err error) {
 func (tx SessionsTx) AddSummary(s Summary) error {
 	_, err := tx.insert(`INSERT INTO summaries (session, first, through, text, outside, model, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		s.Session, s.First, s.Through, s.Text, s.Outside, s.Model, tx.orNow(s.At))
-	if err != nil {
-		return fmt.Errorf("add summary: %w", err)
-	}
-	return nil
+	return wrap(err, "add summary")
 }
 
 // Past returns what a session holds for a model, with limit messages at most.
@@ -77,10 +74,7 @@ func (tx SessionsTx) Past(id SessionID, limit int) (p Past, err error) {
 			err = tx.tx.QueryRow(countAfterSQL, id, p.Summary.Through).Scan(&p.Count)
 		}
 	}
-	if err != nil {
-		return p, fmt.Errorf("past of session %d: %w", id, err)
-	}
-	return p, nil
+	return p, wrap(err, "past of session %d", id)
 }
 
 // Unsummed returns the oldest messages after the last summary, limit at most.
@@ -97,10 +91,7 @@ func (tx SessionsTx) Unsummed(id SessionID, limit int) (p Past, err error) {
 // most.
 func (tx SessionsTx) MessagesAfter(id SessionID, after MessageID, limit int) ([]Message, error) {
 	messages, err := query(tx, scanMessage, historyFromSQL, id, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("past of session %d: %w", id, err)
-	}
-	return messages, nil
+	return messages, wrap(err, "past of session %d", id)
 }
 
 func scanMessage(r row) (m Message, err error) {

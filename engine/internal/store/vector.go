@@ -31,10 +31,7 @@ func (tx VectorsTx) VectorSets() ([]VectorSet, error) {
 		err = r.Scan(&v.ID, &v.Model, &v.Dimensions, &v.State)
 		return v, err
 	}, `SELECT id, model, dimensions, state FROM vector_sets ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list vector sets: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list vector sets")
 }
 
 // AddVectorSet makes an empty set. Single vectors are read from it, never all, so
@@ -49,10 +46,7 @@ func (tx VectorsTx) AddVectorSet(v VectorSet) (VectorSetID, error) {
 				vectorTable(VectorSetID(id), kind), v.Dimensions))
 		}
 	}
-	if err != nil {
-		return 0, fmt.Errorf("make vector set: %w", err)
-	}
-	return VectorSetID(id), nil
+	return VectorSetID(id), wrap(err, "make vector set")
 }
 
 // UseVectorSet puts a set to use and deletes the others.
@@ -68,10 +62,7 @@ func (tx VectorsTx) UseVectorSet(id VectorSetID) error {
 			}
 		}
 	}
-	if err := tx.change(`UPDATE vector_sets SET state = ? WHERE id = ?`, SetUsed, id); err != nil {
-		return fmt.Errorf("use vector set %d: %w", id, err)
-	}
-	return nil
+	return wrap(tx.change(`UPDATE vector_sets SET state = ? WHERE id = ?`, SetUsed, id), "use vector set %d", id)
 }
 
 // DropVectorSet deletes a set.
@@ -82,10 +73,7 @@ func (tx VectorsTx) DropVectorSet(id VectorSetID) error {
 			_, err = tx.exec(`DROP TABLE IF EXISTS ` + vectorTable(id, kind))
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("delete vector set %d: %w", id, err)
-	}
-	return nil
+	return wrap(err, "delete vector set %d", id)
 }
 
 // vectorTable names the vec0 table of a kind: vec_memory_1, vec_docs_1 and so on.
@@ -103,10 +91,7 @@ func (tx VectorsTx) SetVector(id VectorSetID, kind Kind, chunk ChunkID, vector [
 	if err == nil {
 		_, err = tx.exec(`INSERT INTO vector_bits (vectors, kind, chunk, bits) VALUES (?, ?, ?, ?)`, id, kind, chunk, exactBytes(append(Signs(vector), coarse(vector)...)))
 	}
-	if err != nil {
-		return fmt.Errorf("store vector of chunk %d: %w", chunk, err)
-	}
-	return nil
+	return wrap(err, "store vector of chunk %d", chunk)
 }
 
 // dropVectors deletes the vectors of chunks from all sets.
@@ -136,10 +121,7 @@ func (tx VectorsTx) dropVectors(kind Kind, chunks []ChunkID) error {
 // order of their ids, at most limit.
 func (tx VectorsTx) WithoutVector(id VectorSetID, after ChunkID, limit int) ([]Chunk, error) {
 	all, err := query(tx, scanChunk, withoutVectorSQL, after, id, limit)
-	if err != nil {
-		return nil, fmt.Errorf("find chunks without a vector: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "find chunks without a vector")
 }
 
 const withoutVectorSQL = `SELECT ` + chunkColumns + ` FROM chunks c WHERE c.id > ? AND NOT EXISTS
