@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -131,47 +130,33 @@ func (tx ApprovalsTx) AddApproval(a Approval) (ApprovalID, error) {
 // ApprovalOf returns the approval of a call of a turn, or ErrNotFound.
 func (tx ApprovalsTx) ApprovalOf(t TurnID, call string) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByCallSQL, call, t))
-	if err != nil {
-		return a, fmt.Errorf("approval of call %s: %w", call, notFound(err))
-	}
-	return a, nil
+	return a, wrap(err, "approval of call %s", call)
 }
 
 // ApprovalByID returns an approval, or ErrNotFound.
 func (tx ApprovalsTx) ApprovalByID(id ApprovalID) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByIDSQL, id))
-	if err != nil {
-		return a, fmt.Errorf("approval %d: %w", id, notFound(err))
-	}
-	return a, nil
+	return a, wrap(err, "approval %d", id)
 }
 
 // Approval returns the approval with a token, or ErrNotFound.
 func (tx ApprovalsTx) Approval(token string) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByTokenSQL, token))
-	if err != nil {
-		return a, fmt.Errorf("approval: %w", notFound(err))
-	}
-	return a, nil
+	return a, wrap(err, "approval")
 }
 
 // PendingApproval returns the approval that has waited longest at an address, or
 // ErrNotFound.
 func (tx ApprovalsTx) PendingApproval(at Address) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(pendingApprovalSQL, at.Channel, at.Chat, at.Thread))
-	if err != nil {
-		return a, fmt.Errorf("pending approval: %w", notFound(err))
-	}
-	return a, nil
+	return a, wrap(err, "pending approval")
 }
 
 // Requests counts what owners were asked since then because of a person, in their
 // own chats: what waits for an answer, and that with what nobody allowed.
 func (tx ApprovalsTx) Requests(sender int64, since time.Time) (open, vain int, err error) {
-	if err = tx.tx.QueryRow(requestsSQL, toMillis(since), sender).Scan(&open, &vain); err != nil {
-		return 0, 0, fmt.Errorf("count the requests of %d: %w", sender, err)
-	}
-	return open, vain, nil
+	err = tx.tx.QueryRow(requestsSQL, toMillis(since), sender).Scan(&open, &vain)
+	return open, vain, wrap(err, "count the requests of %d", sender)
 }
 
 // OpenQuestions lists the questions that nobody has answered, and those with an

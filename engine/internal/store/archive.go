@@ -22,21 +22,13 @@ const (
 
 // EachSaid calls do for every message: one conversation after the other, each in order.
 func (tx ArchiveTx) EachSaid(do func(Said) error) error {
-	rows, err := tx.rows(allSaidSQL)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		s, err := scanSaid(rows)
+	return tx.each(allSaidSQL, nil, func(r row) error {
+		s, err := scanSaid(r)
 		if err != nil {
 			return err
 		}
-		if err := do(s); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return do(s)
+	})
 }
 
 // Unlogged lists messages that are not marked as logged, in order.

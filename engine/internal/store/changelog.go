@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -96,10 +95,8 @@ func (tx ChangesTx) Changes() ([]Change, error) {
 // is not kept is ErrNotFound.
 func (tx ChangesTx) ChangeImage(id ChangeID) ([]byte, error) {
 	var image []byte
-	if err := tx.tx.QueryRow(`SELECT body FROM images WHERE change = ?`, id).Scan(&image); err != nil {
-		return nil, fmt.Errorf("image of change %d: %w", id, notFound(err))
-	}
-	return image, nil
+	err := tx.tx.QueryRow(`SELECT body FROM images WHERE change = ?`, id).Scan(&image)
+	return image, wrap(err, "image of change %d", id)
 }
 
 // PruneChanges deletes the changes made before a time and returns how many.

@@ -80,7 +80,7 @@ func (tx IndexTx) DropSource(kind Kind, source string) error {
 }
 
 func (tx IndexTx) dropChunks(which string, kind Kind, arg any) error {
-	ids, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, which, kind, arg)
+	ids, err := query(tx, single[ChunkID], which, kind, arg)
 	if err == nil && len(ids) > 0 {
 		if err = tx.all().Vectors().dropVectors(kind, ids); err == nil {
 			_, err = tx.exec(`DELETE FROM chunks_fts WHERE rowid IN (` + list(ids) + `)`)
@@ -138,16 +138,11 @@ const neighbourhood = time.Hour
 // it, then those after it, the nearest first.
 func (tx IndexTx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Beside, error) {
 	all := make(map[ChunkID][]Beside, len(chunks))
-	rows, err := tx.tx.Query(fmt.Sprintf(neighbourIDsSQL, list(chunks)), neighbourhood.Milliseconds(), reach)
-	if err != nil {
-		return nil, fmt.Errorf("neighbours of chunks: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := tx.each(fmt.Sprintf(neighbourIDsSQL, list(chunks)), []any{neighbourhood.Milliseconds(), reach}, func(r row) error {
 		var of ChunkID
 		var before, after string
-		if err := rows.Scan(&of, &before, &after); err != nil {
-			return nil, fmt.Errorf("neighbours of chunks: %w", err)
+		if err := r.Scan(&of, &before, &after); err != nil {
+			return err
 		}
 		previous, next := ids(before), ids(after)
 		slices.Reverse(previous)
@@ -156,8 +151,9 @@ func (tx IndexTx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Besid
 				all[of] = append(all[of], Beside{id, i + 1})
 			}
 		}
-	}
-	return all, rows.Err()
+		return nil
+	})
+	return all, wrap(err, "neighbours of chunks")
 }
 
 // ids are the ids of a list as group_concat makes it, the smallest first.
@@ -253,18 +249,14 @@ func (tx IndexTx) CountTerm(term string, limit int) (n int, err error) {
 
 // LastChunk is the newest chunk, 0 where there is none.
 func (tx IndexTx) LastChunk() (id ChunkID, err error) {
-	if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM chunks`).Scan(&id); err != nil {
-		return 0, fmt.Errorf("find the newest chunk: %w", err)
-	}
-	return id, nil
+	err = tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM chunks`).Scan(&id)
+	return id, wrap(err, "find the newest chunk")
 }
 
 // CountChunks returns how many chunks there are.
 func (tx IndexTx) CountChunks() (n int, err error) {
-	if err := tx.tx.QueryRow(`SELECT count(*) FROM chunks`).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count chunks: %w", err)
-	}
-	return n, nil
+	err = tx.tx.QueryRow(`SELECT count(*) FROM chunks`).Scan(&n)
+	return n, wrap(err, "count chunks")
 }
 
 // AnyEnd stands at the end of a term that is only the beginning of a word.
@@ -333,6 +325,6 @@ func (tx IndexTx) ChunkIDsAmong(s Scope, ids []ChunkID) ([]ChunkID, error) {
 
 func (tx IndexTx) chunkIDs(s Scope, from string) ([]ChunkID, error) {
 	where, args := s.where()
-	all, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, `SELECT c.id FROM chunks c `+from+where, args...)
+	all, err := query(tx, single[ChunkID], `SELECT c.id FROM chunks c `+from+where, args...)
 	return all, wrap(err, "read chunks")
 }

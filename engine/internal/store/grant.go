@@ -63,10 +63,7 @@ func (tx ApprovalsTx) UseGrant(a Approval, owners []int64) (Grant, error) {
 	if err == nil {
 		err = tx.change(`UPDATE grants SET last_used = ? WHERE id = ?`, toMillis(tx.now), g.ID)
 	}
-	if err != nil {
-		return g, fmt.Errorf("grant of %s: %w", a.Tool, notFound(err))
-	}
-	return g, nil
+	return g, wrap(err, "grant of %s", a.Tool)
 }
 
 // Grants lists the grants that are not over, the oldest first.

@@ -1,18 +1,14 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 )
 
 // Indexed returns the state of what was indexed of a place outside the database,
 // empty for a place that was not.
 func (tx IndexTx) Indexed(kind Kind, source string) (state string, err error) {
-	err = notFound(tx.tx.QueryRow(`SELECT state FROM indexed WHERE kind = ? AND source = ?`, kind, source).Scan(&state))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("state of the index of %s: %w", kind, err)
-	}
-	return state, nil
+	err = tx.tx.QueryRow(`SELECT state FROM indexed WHERE kind = ? AND source = ?`, kind, source).Scan(&state)
+	return state, wrap(optional(err), "state of the index of %s", kind)
 }
 
 // SetIndexed stores the state of what is indexed; an empty one is none.
@@ -29,19 +25,13 @@ func (tx IndexTx) SetIndexed(kind Kind, source, state string) error {
 // IndexedSources lists the places of a kind with their states.
 func (tx IndexTx) IndexedSources(kind Kind) (map[string]string, error) {
 	all := map[string]string{}
-	rows, err := tx.tx.Query(`SELECT source, state FROM indexed WHERE kind = ?`, kind)
-	if err != nil {
-		return nil, fmt.Errorf("list what is indexed: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := tx.each(`SELECT source, state FROM indexed WHERE kind = ?`, []any{kind}, func(r row) error {
 		var source, state string
-		if err := rows.Scan(&source, &state); err != nil {
-			return nil, fmt.Errorf("list what is indexed: %w", err)
-		}
+		err := r.Scan(&source, &state)
 		all[source] = state
-	}
-	return all, rows.Err()
+		return err
+	})
+	return all, wrap(err, "list what is indexed")
 }
 
 // Said is a message that somebody said in a chat.

@@ -133,20 +133,14 @@ func (tx JobsTx) order(j Job) exact { return exact(tx.secrets.KnownJSON([]byte(j
 // Job returns a job, or ErrNotFound.
 func (tx JobsTx) Job(id JobID) (Job, error) {
 	j, err := scanJob(tx.tx.QueryRow(jobSQL, id))
-	if err != nil {
-		return Job{}, fmt.Errorf("job %d: %w", id, notFound(err))
-	}
-	return j, nil
+	return j, wrap(err, "job %d", id)
 }
 
 // JobNamed returns the schedule or reminder of a name that is on or paused, or
 // ErrNotFound.
 func (tx JobsTx) JobNamed(name string) (Job, error) {
 	j, err := scanJob(tx.tx.QueryRow(jobNamedSQL, name))
-	if err != nil {
-		return Job{}, fmt.Errorf("job %s: %w", name, notFound(err))
-	}
-	return j, nil
+	return j, wrap(err, "job %s", name)
 }
 
 // JobEver is JobNamed that also finds one whose only time has come.
@@ -180,10 +174,8 @@ func (tx JobsTx) Heartbeats(since time.Time) ([]Job, error) {
 
 // CountJobs counts what is on or paused, all of it and what a chat has made.
 func (tx JobsTx) CountJobs(home Address) (all, own int, err error) {
-	if err := tx.tx.QueryRow(countJobsSQL, home.Channel, home.Chat).Scan(&all, &own); err != nil {
-		return 0, 0, fmt.Errorf("count jobs: %w", err)
-	}
-	return all, own, nil
+	err = tx.tx.QueryRow(countJobsSQL, home.Channel, home.Chat).Scan(&all, &own)
+	return all, own, wrap(err, "count jobs")
 }
 
 // UpdateJob writes back everything of a job but its kind and the turn that spawned it.

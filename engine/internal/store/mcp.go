@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -55,11 +54,8 @@ func (tx ServersTx) ForgetServer(server string) error {
 
 // ServerToken returns the token of an MCP server, "" when there is none.
 func (tx ServersTx) ServerToken(server string) (token string, err error) {
-	err = notFound(tx.tx.QueryRow(`SELECT token FROM mcp_tokens WHERE server = ?`, server).Scan(&token))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("token of MCP server %s: %w", server, err)
-	}
-	return token, nil
+	err = tx.tx.QueryRow(`SELECT token FROM mcp_tokens WHERE server = ?`, server).Scan(&token)
+	return token, wrap(optional(err), "token of MCP server %s", server)
 }
 
 // SetServerToken keeps the token of an MCP server.

@@ -50,20 +50,14 @@ func (tx MemoriesTx) AddMemory(m Memory) (MemoryID, error) {
 // Memory returns one memory, or ErrNotFound.
 func (tx MemoriesTx) Memory(id MemoryID) (Memory, error) {
 	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories WHERE id = ?`, id))
-	if err != nil {
-		return m, fmt.Errorf("memory %d: %w", id, notFound(err))
-	}
-	return m, nil
+	return m, wrap(err, "memory %d", id)
 }
 
 // MemoryByKey returns the memory of a chat that has a key, or ErrNotFound.
 func (tx MemoriesTx) MemoryByKey(channel string, chat int64, key string) (Memory, error) {
 	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories
 		WHERE channel = ? AND chat = ? AND key = ? AND key <> ''`, channel, chat, tx.secrets.Text(key)))
-	if err != nil {
-		return m, fmt.Errorf("memory %q: %w", key, notFound(err))
-	}
-	return m, nil
+	return m, wrap(err, "memory %q", key)
 }
 
 // MemoriesByKey returns the memories of all chats that have a key.
@@ -80,19 +74,14 @@ func (tx MemoriesTx) Memories(limit int) ([]Memory, error) {
 
 // ImportedMemories calls seen with every memory that was imported for all chats.
 func (tx MemoriesTx) ImportedMemories(seen func(Memory)) error {
-	rows, err := tx.tx.Query(`SELECT ` + memoryColumns + ` FROM memories WHERE channel = '' AND provenance = 'import' ORDER BY id`)
-	if err != nil {
-		return fmt.Errorf("list memories: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		m, err := scanMemory(rows)
-		if err != nil {
-			return fmt.Errorf("list memories: %w", err)
+	err := tx.each(`SELECT `+memoryColumns+` FROM memories WHERE channel = '' AND provenance = 'import' ORDER BY id`, nil, func(r row) error {
+		m, err := scanMemory(r)
+		if err == nil {
+			seen(m)
 		}
-		seen(m)
-	}
-	return rows.Err()
+		return err
+	})
+	return wrap(err, "list memories")
 }
 
 // MemoryCount is how much is remembered: memories, chunks of all kinds, and those

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -53,10 +52,7 @@ func (tx MemoriesTx) AddMemoryChange(saved MemoryID, before *Memory) error {
 func (tx MemoriesTx) MemoryChange(id MemoryChangeID) (MemoryChange, error) {
 	c, err := scanMemoryChange(tx.tx.QueryRow(`SELECT `+memoryChangeColumns+` FROM memory_changes
 		WHERE id = ?1 OR ?1 = 0 AND undone = 0 ORDER BY id DESC LIMIT 1`, id))
-	if err != nil {
-		return c, fmt.Errorf("change of a memory: %w", notFound(err))
-	}
-	return c, nil
+	return c, wrap(err, "change of a memory")
 }
 
 // MemoryChanges lists the changes, the newest first, at most limit.

@@ -163,10 +163,7 @@ func (tx OutboxTx) UpdateOut(o Out) error {
 // OutNamed returns the part with a key, or ErrNotFound.
 func (tx OutboxTx) OutNamed(key string) (Out, error) {
 	o, err := scanOut(tx.tx.QueryRow(outNamedSQL, key))
-	if err != nil {
-		return o, fmt.Errorf("out %s: %w", key, notFound(err))
-	}
-	return o, nil
+	return o, wrap(err, "out %s", key)
 }
 
 // BodiesOf are the parts that a message of the bot has shown, as far as they are kept.

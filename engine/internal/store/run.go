@@ -144,26 +144,20 @@ func (tx *Tx) At(now time.Time) (back func()) {
 // say that a run did not happen, and were made by a clock that was ahead.
 func (tx RunsTx) RunAt(job JobID, at time.Time) (bool, error) {
 	var n int
-	if err := tx.tx.QueryRow(runAtSQL, job, toMillis(at), toMillis(tx.now)).Scan(&n); err != nil {
-		return false, fmt.Errorf("run of job %d: %w", job, err)
-	}
-	return n > 0, nil
+	err := tx.tx.QueryRow(runAtSQL, job, toMillis(at), toMillis(tx.now)).Scan(&n)
+	return n > 0, wrap(err, "run of job %d", job)
 }
 
 // FirstVoid is the earliest time of a job that has a void mark, zero for none.
 func (tx RunsTx) FirstVoid(job JobID) (at time.Time, err error) {
-	if err = tx.tx.QueryRow(firstVoidSQL, job, toMillis(tx.now)).Scan(millis{&at}); err != nil {
-		err = fmt.Errorf("void marks of job %d: %w", job, err)
-	}
-	return at, err
+	err = tx.tx.QueryRow(firstVoidSQL, job, toMillis(tx.now)).Scan(millis{&at})
+	return at, wrap(err, "void marks of job %d", job)
 }
 
 // MadeUpAfter reports whether a job has a late run for a time after another one.
 func (tx RunsTx) MadeUpAfter(job JobID, at time.Time) (is bool, err error) {
-	if err = tx.tx.QueryRow(madeUpSQL, job, toMillis(at), CauseLate).Scan(&is); err != nil {
-		err = fmt.Errorf("late runs of job %d: %w", job, err)
-	}
-	return is, err
+	err = tx.tx.QueryRow(madeUpSQL, job, toMillis(at), CauseLate).Scan(&is)
+	return is, wrap(err, "late runs of job %d", job)
 }
 
 // ReviveJobs turns on the jobs whose only time has a void mark.
@@ -185,19 +179,14 @@ const NoteRestored = "a backup was restored"
 // OpenRunOf reports whether a run of a job has not ended.
 func (tx RunsTx) OpenRunOf(job JobID) (bool, error) {
 	var n int
-	if err := tx.tx.QueryRow(openRunOfSQL, job).Scan(&n); err != nil {
-		return false, fmt.Errorf("open run of job %d: %w", job, err)
-	}
-	return n > 0, nil
+	err := tx.tx.QueryRow(openRunOfSQL, job).Scan(&n)
+	return n > 0, wrap(err, "open run of job %d", job)
 }
 
 // Run returns a run, or ErrNotFound.
 func (tx RunsTx) Run(id RunID) (Run, error) {
 	r, err := scanRun(tx.tx.QueryRow(runSQL, id))
-	if err != nil {
-		return Run{}, fmt.Errorf("run %d: %w", id, notFound(err))
-	}
-	return r, nil
+	return r, wrap(err, "run %d", id)
 }
 
 // UpdateRun writes back everything of a run but its job, time and cause.
@@ -253,28 +242,22 @@ func (tx RunsTx) LatestRuns() (map[JobID]Run, error) {
 // Spent is what the model calls of a turn took: tokens in and out, and the cost
 // in billionths of a dollar.
 func (tx RunsTx) Spent(turn TurnID) (input, output int, cost int64, err error) {
-	if err = tx.tx.QueryRow(spentSQL, turn).Scan(&input, &output, &cost); err != nil {
-		err = fmt.Errorf("sum up the usage of turn %d: %w", turn, err)
-	}
-	return input, output, cost, err
+	err = tx.tx.QueryRow(spentSQL, turn).Scan(&input, &output, &cost)
+	return input, output, cost, wrap(err, "sum up the usage of turn %d", turn)
 }
 
 // SpawnedTokens is what the subagents took that a turn started, as far as they
 // have ended.
 func (tx RunsTx) SpawnedTokens(turn TurnID) (tokens int, err error) {
-	if err = tx.tx.QueryRow(spawnedTokensSQL, turn).Scan(&tokens); err != nil {
-		err = fmt.Errorf("sum up the subagents of turn %d: %w", turn, err)
-	}
-	return tokens, err
+	err = tx.tx.QueryRow(spawnedTokensSQL, turn).Scan(&tokens)
+	return tokens, wrap(err, "sum up the subagents of turn %d", turn)
 }
 
 // CostOf is what the runs of a job and their subagents have cost, in billionths
 // of a dollar.
 func (tx RunsTx) CostOf(job JobID) (cost int64, err error) {
-	if err = tx.tx.QueryRow(costOfSQL, job).Scan(&cost); err != nil {
-		err = fmt.Errorf("sum up the runs of job %d: %w", job, err)
-	}
-	return cost, err
+	err = tx.tx.QueryRow(costOfSQL, job).Scan(&cost)
+	return cost, wrap(err, "sum up the runs of job %d", job)
 }
 
 // PruneRuns deletes ended runs that were due before a time, and returns how many.

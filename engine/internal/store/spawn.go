@@ -1,7 +1,5 @@
 package store
 
-import "fmt"
-
 // Spawned is a subagent: its job and the one run that it has.
 type Spawned struct {
 	Job Job
@@ -26,10 +24,7 @@ func scanSpawned(r row) (s Spawned, err error) {
 // Spawned returns a subagent by its run, or ErrNotFound.
 func (tx JobsTx) Spawned(id RunID) (Spawned, error) {
 	s, err := scanSpawned(tx.tx.QueryRow(spawnedSQL, id))
-	if err != nil {
-		return Spawned{}, fmt.Errorf("subagent %d: %w", id, notFound(err))
-	}
-	return s, nil
+	return s, wrap(err, "subagent %d", id)
 }
 
 // OpenSpawns lists the subagents that have not ended, the latest first.

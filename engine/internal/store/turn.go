@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -70,10 +69,7 @@ func (tx TurnsTx) AddTurn(t Turn) (TurnID, error) {
 // Turn returns a turn, or ErrNotFound.
 func (tx TurnsTx) Turn(id TurnID) (Turn, error) {
 	t, err := scanTurn(tx.tx.QueryRow(turnSQL, id))
-	if err != nil {
-		return Turn{}, fmt.Errorf("turn %d: %w", id, notFound(err))
-	}
-	return t, nil
+	return t, wrap(err, "turn %d", id)
 }
 
 // RunningTurns lists the turns that have not ended, oldest first.

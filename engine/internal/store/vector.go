@@ -135,21 +135,9 @@ func (tx VectorsTx) Vectors(id VectorSetID, kind Kind, chunks []ChunkID) (map[Ch
 	}
 	// Of "rowid IN" vec0 makes a walk through the whole table; of a join it makes
 	// one look for each row.
-	rows, err := tx.tx.Query(`SELECT v.rowid, v.embedding FROM chunks c CROSS JOIN ` + vectorTable(id, kind) + ` v ON v.rowid = c.id
-		WHERE c.id IN (` + list(chunks) + `)`)
-	if err != nil {
-		return nil, fmt.Errorf("read vectors: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var chunk ChunkID
-		var body sql.RawBytes
-		if err := rows.Scan(&chunk, &body); err != nil {
-			return nil, fmt.Errorf("read vectors: %w", err)
-		}
-		all[chunk] = parseFloats(body)
-	}
-	return all, rows.Err()
+	err := tx.eachVector(func(chunk ChunkID, body []byte) { all[chunk] = parseFloats(body) },
+		`SELECT v.rowid, v.embedding FROM chunks c CROSS JOIN `+vectorTable(id, kind)+` v ON v.rowid = c.id WHERE c.id IN (`+list(chunks)+`)`)
+	return all, wrap(err, "read vectors")
 }
 
 // CoarseVectors returns the vectors of chunks of a kind in a set, each number in
@@ -160,23 +148,13 @@ func (tx VectorsTx) CoarseVectors(set VectorSet, kind Kind, chunks []ChunkID) (m
 	if len(chunks) == 0 {
 		return all, nil
 	}
-	rows, err := tx.tx.Query(`SELECT chunk, bits FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, set.ID, kind)
-	if err != nil {
-		return nil, fmt.Errorf("read coarse vectors: %w", err)
-	}
-	defer rows.Close()
 	signs := (set.Dimensions + 7) / 8
-	for rows.Next() {
-		var chunk ChunkID
-		var body sql.RawBytes
-		if err := rows.Scan(&chunk, &body); err != nil {
-			return nil, fmt.Errorf("read coarse vectors: %w", err)
-		}
+	err := tx.eachVector(func(chunk ChunkID, body []byte) {
 		if len(body) == signs+4+set.Dimensions {
 			all[chunk] = parseCoarse(body[signs:])
 		}
-	}
-	return all, rows.Err()
+	}, `SELECT chunk, bits FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, set.ID, kind)
+	return all, wrap(err, "read coarse vectors")
 }
 
 // CoarseCosines calls found with the cosine of a vector of length 1 and those of
@@ -198,23 +176,27 @@ func (tx VectorsTx) CoarseCosinesOf(set VectorSet, kind Kind, chunks []ChunkID, 
 }
 
 func (tx VectorsTx) coarseCosines(set VectorSet, vector []float32, found func(chunk ChunkID, cosine float64), statement string, args ...any) error {
-	rows, err := tx.tx.Query(statement, args...)
-	if err != nil {
-		return fmt.Errorf("read coarse vectors: %w", err)
-	}
-	defer rows.Close()
 	signs := (set.Dimensions + 7) / 8
-	for rows.Next() {
-		var chunk ChunkID
-		var body sql.RawBytes
-		if err := rows.Scan(&chunk, &body); err != nil {
-			return fmt.Errorf("read coarse vectors: %w", err)
-		}
+	err := tx.eachVector(func(chunk ChunkID, body []byte) {
 		if len(body) == signs+4+len(vector) {
 			found(chunk, coarseDot(body[signs:], vector))
 		}
-	}
-	return rows.Err()
+	}, statement, args...)
+	return wrap(err, "read coarse vectors")
+}
+
+// eachVector calls do with the id of a chunk and the bytes of its vector, which are
+// valid only until do returns.
+func (tx VectorsTx) eachVector(do func(chunk ChunkID, body []byte), statement string, args ...any) error {
+	return tx.each(statement, args, func(r row) error {
+		var chunk ChunkID
+		var body sql.RawBytes
+		if err := r.Scan(&chunk, &body); err != nil {
+			return err
+		}
+		do(chunk, body)
+		return nil
+	})
 }
 
 // coarseDot is the dot product of a vector and one as coarse wrote it.
@@ -267,21 +249,15 @@ type Bits struct {
 // EachBits calls add with the signs of the vectors of a set that were stored
 // after a row, in their order.
 func (tx VectorsTx) EachBits(id VectorSetID, kind Kind, after int64, add func(Bits)) error {
-	rows, err := tx.tx.Query(bitsSQL, id, id, kind, after)
-	if err != nil {
-		return fmt.Errorf("read bits: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := tx.each(bitsSQL, []any{id, id, kind, after}, func(r row) error {
 		var b Bits
-		var raw sql.RawBytes
-		if err := rows.Scan(&b.ID, &b.Chunk, &b.Channel, &b.Chat, &raw); err != nil {
-			return fmt.Errorf("read bits: %w", err)
+		if err := r.Scan(&b.ID, &b.Chunk, &b.Channel, &b.Chat, (*sql.RawBytes)(&b.Bits)); err != nil {
+			return err
 		}
-		b.Bits = raw
 		add(b)
-	}
-	return rows.Err()
+		return nil
+	})
+	return wrap(err, "read bits")
 }
 
 const bitsSQL = `SELECT b.id, b.chunk, c.channel, c.chat, substr(b.bits, 1, (SELECT (dimensions + 7) / 8 FROM vector_sets WHERE id = ?)) FROM vector_bits b JOIN chunks c ON c.id = b.chunk
@@ -289,10 +265,8 @@ const bitsSQL = `SELECT b.id, b.chunk, c.channel, c.chat, substr(b.bits, 1, (SEL
 
 // LastBits is the ID of the newest Bits of all sets, 0 where there are none.
 func (tx VectorsTx) LastBits() (id int64, err error) {
-	if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM vector_bits`).Scan(&id); err != nil {
-		return 0, fmt.Errorf("find the newest bits: %w", err)
-	}
-	return id, nil
+	err = tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM vector_bits`).Scan(&id)
+	return id, wrap(err, "find the newest bits")
 }
 
 // Signs are the signs of the numbers of a vector, a bit each, 1 for above zero.
