@@ -84,9 +84,7 @@ func (b *backups) load(dir string) {
 	if err != nil {
 		b.e.log.Warn("backups not read", "err", err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.last = last
+	b.last = last // nobody else knows b yet
 }
 
 func lastBackup(dir string) (Backup, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/tools"
 )
@@ -101,7 +102,7 @@ const (
 func (d *Data) begin(ctx context.Context) error {
 	for began := time.Now(); ; {
 		err := d.beginNow(ctx)
-		if held := (*store.LockedError)(nil); !errors.As(err, &held) || time.Since(began) > beginWithin {
+		if held := (*sqlite.LockedError)(nil); !errors.As(err, &held) || time.Since(began) > beginWithin {
 			return err
 		}
 		if d.store, err = store.OpenBeside(ctx, d.config); err == nil {
@@ -116,14 +117,13 @@ func (d *Data) begin(ctx context.Context) error {
 
 func (d *Data) beginNow(ctx context.Context) error {
 	made, _, err := archive.Open(ctx, d.config, false)
+	if err == nil {
+		err = made.Close()
+	}
 	if err != nil {
 		return err
 	}
-	if err := made.Close(); err != nil {
-		return err
-	}
-	d.store, err = store.OpenBeside(ctx, d.config)
-	if err != nil {
+	if d.store, err = store.OpenBeside(ctx, d.config); err != nil {
 		return fmt.Errorf("begin the data folder: %w", err)
 	}
 	d.missing = nil

@@ -154,12 +154,11 @@ func (d *Data) Found(ctx context.Context) error {
 	if d.store != nil {
 		return nil
 	}
-	st, _, err := archive.Open(ctx, d.config, false)
-	if err != nil {
-		return err
+	var err error
+	if d.store, _, err = archive.Open(ctx, d.config, false); err == nil {
+		d.missing = nil
 	}
-	d.store, d.missing = st, nil
-	return nil
+	return err
 }
 
 // toolsChanged tells the owners that a server does not keep to what they have

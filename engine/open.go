@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
@@ -65,7 +66,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 // update brings the database up to date, unless a bot has it.
 func (d *Data) update(ctx context.Context, older error) error {
 	err := d.begin(ctx)
-	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+	if held := (*sqlite.LockedError)(nil); errors.As(err, &held) {
 		return older
 	}
 	return err

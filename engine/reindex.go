@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
 
@@ -56,7 +57,7 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 		return done, err
 	}
 	st, beside, err := archive.Open(ctx, c.store(), true)
-	if locked, ok := errors.AsType[*store.LockedError](err); ok {
+	if locked, ok := errors.AsType[*sqlite.LockedError](err); ok {
 		return done, fmt.Errorf("%s runs klawbot with the data folder %s: stop the bot first", locked.Who(), locked.Dir)
 	}
 	if err != nil {

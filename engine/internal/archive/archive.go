@@ -25,7 +25,7 @@ func Of(s *store.Store) *Archive { return &Archive{store: s} }
 
 // Open opens the store of a data folder. A database that is damaged or gone is replaced
 // by the newest good backup of the folder, which Recovered and the log tell. Without one
-// it is replaced by an empty one if it may be rebuilt, and else a *store.DamagedError.
+// it is replaced by an empty one if it may be rebuilt, and else a *sqlite.DamagedError.
 func Open(ctx context.Context, c store.Config, rebuild bool) (*store.Store, *Archive, error) {
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
 
@@ -69,7 +70,7 @@ func (a *Archive) BackupNow(ctx context.Context, keep int) (BackupFile, error) {
 	if err != nil {
 		return BackupFile{}, fmt.Errorf("back up: %w", err)
 	}
-	free, err := store.FreeSpace(dir)
+	free, err := sqlite.FreeSpace(dir)
 	if err != nil {
 		return BackupFile{}, fmt.Errorf("back up: %w", err)
 	}

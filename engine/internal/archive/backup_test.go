@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
 
@@ -121,7 +122,7 @@ func TestRestoreWantsAFreshFolder(t *testing.T) {
 		}
 	}
 	s := open(t, fresh)
-	if _, err := archive.Restore(t.Context(), fresh, db); !errors.As(err, new(*store.LockedError)) {
+	if _, err := archive.Restore(t.Context(), fresh, db); !errors.As(err, new(*sqlite.LockedError)) {
 		t.Errorf("restore below a running bot: %v", err)
 	}
 	must(t, s.Close())

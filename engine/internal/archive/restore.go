@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
 
@@ -89,11 +90,11 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, err
 	}
-	unlock, err := store.Lock(dir)
+	lock, err := sqlite.Lock(dir)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	db := databaseOf(dir)
 	for _, name := range []string{db, db + "-wal", filepath.Join(dir, "instance")} {
 		info, err := os.Lstat(name)
@@ -208,7 +209,7 @@ func prepareCopy(ctx context.Context, dir, backup, instance string) (copied stri
 	dropped, err = store.Adopt(ctx, copied, instance)
 	if err != nil {
 		_ = os.Remove(copied) // the first error tells more
-		var d *store.DamagedError
+		var d *sqlite.DamagedError
 		if errors.As(err, &d) && d.Path == copied {
 			d.Path = backup // what people know it by
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
 
@@ -85,7 +86,7 @@ func (s *SentFiles) keep(part *os.File, r io.Reader, room int64) (path string, e
 
 // room is how many bytes may be added.
 func (s *SentFiles) room() (int64, error) {
-	free, err := store.FreeSpace(s.dir)
+	free, err := sqlite.FreeSpace(s.dir)
 	if err != nil {
 		return 0, err
 	}

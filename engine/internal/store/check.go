@@ -5,33 +5,17 @@ import (
 	"database/sql"
 	"net/url"
 	"slices"
-	"strings"
+
+	"klawbot/engine/internal/sqlite"
 )
 
-// DamagedError says that a file is no database that can be used.
-type DamagedError struct {
-	Path string
-	// Reason completes a sentence about the file: "is gone".
-	Reason string
-}
-
-func (e *DamagedError) Error() string { return e.Path + " " + e.Reason }
-
-// asDamage makes a *DamagedError of SQLite's word for damage; other errors stay.
-func asDamage(path string, err error) error {
-	if stateOf(err) == StateDamaged {
-		return &DamagedError{path, "is damaged: " + err.Error()}
-	}
-	return err
-}
-
-// Check reads the whole database and reports damage as a *DamagedError. It asks a
+// Check reads the whole database and reports damage as a *sqlite.DamagedError. It asks a
 // new connection: an older one may remember a full-text index that has changed
 // since, which looks like damage.
 func (s *Store) Check(ctx context.Context) error {
-	err := checkAgain(ctx, s.path, "quick_check")
+	err := sqlite.Check(ctx, s.path, "quick_check")
 	if Damaged(err) {
-		err = checkAgain(ctx, s.path, "quick_check")
+		err = sqlite.Check(ctx, s.path, "quick_check")
 	}
 	if Damaged(err) {
 		s.condition.damaged(err)
@@ -41,7 +25,7 @@ func (s *Store) Check(ctx context.Context) error {
 
 // Verify checks a file as verify does.
 func Verify(ctx context.Context, path string) error {
-	db, err := openDB(path, url.Values{"mode": {"ro"}})
+	db, err := sqlite.Open(path, url.Values{"mode": {"ro"}})
 	if err != nil {
 		return err
 	}
@@ -56,11 +40,11 @@ func verify(ctx context.Context, db *sql.DB, path, instance string) error {
 	err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&application)
 	switch {
 	case err != nil:
-		return asDamage(path, err)
+		return sqlite.AsDamage(path, err)
 	case application != applicationID:
-		return &DamagedError{path, "is no klawbot database"}
+		return &sqlite.DamagedError{Path: path, Reason: "is no klawbot database"}
 	}
-	if err := checkPages(ctx, db, path, "integrity_check"); err != nil {
+	if err := sqlite.CheckPages(ctx, db, path, "integrity_check"); err != nil {
 		return err
 	}
 	known, err := migrationNames()
@@ -69,53 +53,21 @@ func verify(ctx context.Context, db *sql.DB, path, instance string) error {
 	}
 	applied, err := appliedMigrations(ctx, db)
 	if err != nil {
-		return asDamage(path, err)
+		return sqlite.AsDamage(path, err)
 	}
 	for _, name := range applied {
 		if !slices.Contains(known, name) {
-			return &DamagedError{path, "was written by a newer klawbot (it has " + name + ")"}
+			return &sqlite.DamagedError{Path: path, Reason: "was written by a newer klawbot (it has " + name + ")"}
 		}
 	}
 	inside, err := getMeta(ctx, db, "instance")
 	switch {
 	case err != nil:
-		return asDamage(path, err)
+		return sqlite.AsDamage(path, err)
 	case inside == "":
-		return &DamagedError{path, "is empty"}
+		return &sqlite.DamagedError{Path: path, Reason: "is empty"}
 	case instance != "" && instance != inside:
-		return &DamagedError{path, "belongs to another data folder"}
-	}
-	return nil
-}
-
-// checkPages runs one of SQLite's two checks. What it finds counts when a new
-// connection finds it too.
-func checkPages(ctx context.Context, db *sql.DB, path, check string) error {
-	err := checkOnce(ctx, db, path, check)
-	if Damaged(err) {
-		err = checkAgain(ctx, path, check)
-	}
-	return err
-}
-
-// checkAgain runs a check on a connection of its own.
-func checkAgain(ctx context.Context, path, check string) error {
-	db, err := openDB(path, url.Values{"mode": {"ro"}})
-	if err != nil {
-		return err
-	}
-	defer db.Close() // nothing is written
-	return checkOnce(ctx, db, path, check)
-}
-
-func checkOnce(ctx context.Context, db *sql.DB, path, check string) error {
-	var result string
-	err := db.QueryRowContext(ctx, "PRAGMA "+check+"(1)").Scan(&result)
-	switch {
-	case err != nil:
-		return asDamage(path, err)
-	case result != "ok":
-		return &DamagedError{path, "is damaged: " + strings.Join(strings.Fields(result), " ")}
+		return &sqlite.DamagedError{Path: path, Reason: "belongs to another data folder"}
 	}
 	return nil
 }

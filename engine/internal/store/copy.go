@@ -7,13 +7,15 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+
+	"klawbot/engine/internal/sqlite"
 )
 
 // CopyTo writes the database into an empty file, while others go on writing. It
 // takes a connection of its own: those for reading are query-only, which SQLite takes
 // to mean the copy too.
 func (s *Store) CopyTo(ctx context.Context, path string) error {
-	db, err := openDB(s.path, url.Values{"_query_only": {"false"}})
+	db, err := sqlite.Open(s.path, url.Values{"_query_only": {"false"}})
 	if err != nil {
 		return err
 	}
@@ -36,7 +38,7 @@ type Unanswered struct {
 // whether it could be read to the end. It does not change the file, and leaves the
 // indexes alone: one more that can be damaged.
 func ReadUnanswered(ctx context.Context, path string) (all []Unanswered, readable bool) {
-	db, err := openDB(path, url.Values{"mode": {"ro"}})
+	db, err := sqlite.Open(path, url.Values{"mode": {"ro"}})
 	if err != nil {
 		return nil, false
 	}
@@ -62,7 +64,7 @@ func ReadUnanswered(ctx context.Context, path string) (all []Unanswered, readabl
 // and makes it fit for use. dropped is how many messages waited in it that are not
 // answered any more.
 func Adopt(ctx context.Context, path, instance string) (dropped int, err error) {
-	db, err := openDB(path, url.Values{"_query_only": {"false"}, "_synchronous": {"FULL"}, "_txlock": {"immediate"}})
+	db, err := sqlite.Open(path, url.Values{"_query_only": {"false"}, "_synchronous": {"FULL"}, "_txlock": {"immediate"}})
 	if err != nil {
 		return 0, err
 	}
@@ -129,7 +131,7 @@ func Create(ctx context.Context, path, instance string) error {
 			return err
 		}
 	}
-	if err := createFile(path); err != nil {
+	if err := sqlite.CreateFile(path); err != nil {
 		return err
 	}
 	db, err := openWriter(ctx, path)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
 
@@ -141,7 +142,7 @@ func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	_, err := store.Open(t.Context(), config(dir))
-	var locked *store.LockedError
+	var locked *sqlite.LockedError
 	if !errors.As(err, &locked) || locked.PID != os.Getpid() || locked.Dir != dir {
 		t.Fatalf("second Open: %v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
 )
 
@@ -50,7 +51,7 @@ type Store struct {
 	dir       string
 	path      string
 	log       *slog.Logger
-	lock      *dirLock // nil beside a running bot
+	lock      *sqlite.FolderLock // nil beside a running bot
 	secrets   *redact.Set
 	readers   *sql.DB
 	writer    *writer
@@ -82,8 +83,8 @@ type Address struct {
 // empty folder, migrates it and checks it. A file that is no klawbot database,
 // is of a newer klawbot or is empty although the folder was used before is an
 // error that says so; it never starts empty in silence. A database that is
-// damaged or gone is a *DamagedError unless Config.Repair replaces it. When another
-// process holds the folder the error is a *LockedError.
+// damaged or gone is a *sqlite.DamagedError unless Config.Repair replaces it. When another
+// process holds the folder the error is a *sqlite.LockedError.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	s, err := open(ctx, c)
 	return s, wrap(err, "open store")

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"errors"
@@ -30,9 +30,9 @@ func (e *LockedError) Who() string {
 	return "process " + strconv.Itoa(e.PID)
 }
 
-// dirLock keeps other processes from a data folder. It goes with the process,
+// FolderLock keeps other processes from a data folder. It goes with the process,
 // however it ends.
-type dirLock struct {
+type FolderLock struct {
 	// folder is the lock that counts: nobody deletes the folder by accident.
 	folder *flock.Flock
 	// file has the number of the process, for people. An older klawbot locks
@@ -40,20 +40,10 @@ type dirLock struct {
 	file *flock.Flock
 }
 
-// Lock keeps other processes from a data folder until unlock, or returns a
-// *LockedError.
-func Lock(dir string) (unlock func() error, err error) {
-	l, err := takeLock(dir)
-	if err != nil {
-		return nil, err
-	}
-	return l.Unlock, nil
-}
-
-// takeLock locks a data folder, or returns a *LockedError.
-func takeLock(dir string) (*dirLock, error) {
+// Lock keeps other processes from a data folder until Unlock, or returns a *LockedError.
+func Lock(dir string) (*FolderLock, error) {
 	path := filepath.Join(dir, "klawbot.lock")
-	l := &dirLock{flock.New(dir, flock.SetFlag(os.O_RDONLY)), flock.New(path, flock.SetPermissions(0o600))}
+	l := &FolderLock{flock.New(dir, flock.SetFlag(os.O_RDONLY)), flock.New(path, flock.SetPermissions(0o600))}
 	got, err := l.folder.TryLock()
 	if err == nil && !got {
 		return nil, &LockedError{PID: lockHolder(path), Dir: dir}
@@ -72,7 +62,7 @@ func takeLock(dir string) (*dirLock, error) {
 }
 
 // Unlock lets other processes in.
-func (l *dirLock) Unlock() error { return errors.Join(l.file.Unlock(), l.folder.Unlock()) }
+func (l *FolderLock) Unlock() error { return errors.Join(l.file.Unlock(), l.folder.Unlock()) }
 
 func lockHolder(path string) int {
 	text, err := os.ReadFile(path)

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -19,31 +19,31 @@ const (
 	frameHeader = 24
 )
 
-// walReport is what a look at the write-ahead log says before SQLite opens it: SQLite
-// leaves out what it cannot read, in silence.
-type walReport struct {
-	// fault is what is wrong, empty for nothing.
-	fault string
-	// since is when the database itself was written last: what came later was in
+// WAL is what a look at the write-ahead log says before SQLite opens it: SQLite leaves
+// out what it cannot read, in silence.
+type WAL struct {
+	// Fault is what is wrong, empty for nothing.
+	Fault string
+	// Since is when the database itself was written last: what came later was in
 	// the log alone.
-	since time.Time
+	Since time.Time
 }
 
-// lookAtWAL reads the log of a database, if there is a database.
-func lookAtWAL(path string) (r walReport) {
+// LookAtWAL reads the log of a database, if there is a database.
+func LookAtWAL(path string) (r WAL) {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() == 0 {
 		return r
 	}
-	r.since = info.ModTime()
+	r.Since = info.ModTime()
 	log, err := os.ReadFile(path + "-wal")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.fault = "is missing"
+		r.Fault = "is missing"
 	case err != nil:
-		r.fault = "cannot be read: " + err.Error()
+		r.Fault = "cannot be read: " + err.Error()
 	case len(log) > 0:
-		r.fault = walFault(log)
+		r.Fault = walFault(log)
 	}
 	return r
 }
@@ -99,19 +99,9 @@ func (s *walSum) is(b []byte) bool {
 	return binary.BigEndian.Uint32(b) == s.s0 && binary.BigEndian.Uint32(b[4:]) == s.s1
 }
 
-// warnOfWAL says what a damaged log may have cost. After an orderly stop all of it
-// was in the database.
-func (s *Store) warnOfWAL(r walReport, clean bool) {
-	if r.fault == "" || clean {
-		return
-	}
-	s.log.Warn("the last messages may be lost: the bot did not stop in good order, and the write-ahead log "+r.fault+
-		"; klawbot reindex brings back what the conversation logs have", "path", s.path+"-wal", "since", r.since.UTC().Format(time.RFC3339))
-}
-
-// keepWAL lets the log stay, empty, when the connection is the last one that is
+// KeepWAL lets the log stay, empty, when the connection is the last one that is
 // closed: a log that is missing after an unclean stop tells that something is lost.
-func keepWAL(ctx context.Context, db *sql.DB) error {
+func KeepWAL(ctx context.Context, db *sql.DB) error {
 	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(ctx)
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build sqlite_fts5
 
-package store
+package sqlite
 
 import vec "github.com/asg017/sqlite-vec-go-bindings/cgo"
 

@@ -1,6 +1,6 @@
 //go:build !sqlite_fts5
 
-package store
+package sqlite
 
 // klawbot is built with make, which sets the build tag sqlite_fts5 and the C
 // flags of sqlite-vec. A plain go build stops here, on this name.
