@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/archive"
-	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/store"
 )
 
@@ -80,7 +80,7 @@ func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Config, 
 	if err := addFile(archive, archiveDatabase, func() (*os.File, error) { return os.Open(copied) }); err != nil {
 		return done, err
 	}
-	core := func() (*os.File, error) { return os.Open(memory.NewCore(c.Dir).Path()) }
+	core := func() (*os.File, error) { return os.Open(corememory.NewCore(c.Dir).Path()) }
 	if err := addFile(archive, archiveCore, core); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
 	}
@@ -193,7 +193,7 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), c.Workspace); err != nil {
 		return done, err
 	}
-	if err := placeCore(filepath.Join(work, archiveCore), memory.NewCore(c.Dir).Path()); err != nil {
+	if err := placeCore(filepath.Join(work, archiveCore), corememory.NewCore(c.Dir).Path()); err != nil {
 		return done, err
 	}
 	return done, writeLog(ctx, c)

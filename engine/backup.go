@@ -80,11 +80,10 @@ func (b *backups) run(ctx context.Context) error {
 
 // load finds the last backup of earlier runs.
 func (b *backups) load(dir string) {
-	last, err := lastBackup(dir)
-	if err != nil {
+	var err error
+	if b.last, err = lastBackup(dir); err != nil { // nobody else knows b yet
 		b.e.log.Warn("backups not read", "err", err)
 	}
-	b.last = last // nobody else knows b yet
 }
 
 func lastBackup(dir string) (Backup, error) {

@@ -195,6 +195,9 @@ func sameStamps(a, b map[string]stamp) bool {
 	return true
 }
 
+// byteOrderMark is what some editors put before a text.
+const byteOrderMark = "\ufeff"
+
 // ErrNoFile is the error of ReadFile for what is no ordinary file, or too large.
 var ErrNoFile = errors.New("no file of at most 1 MiB")
 

@@ -1,4 +1,4 @@
-package memory
+package corememory
 
 import (
 	"errors"
@@ -305,5 +305,20 @@ func TestScreenedPart(t *testing.T) {
 	together := func(text string) bool { return strings.Contains(text, "one\nd: two") }
 	if kept, left := p.Screened(together); kept.String() != "" || !slices.Equal(left, []string{"all of it"}) {
 		t.Errorf("%q without %q", kept, left)
+	}
+}
+
+func TestImportUserTakesFactsOnce(t *testing.T) {
+	c := NewCore(t.TempDir())
+	text := "# About\n- Name: Anna\n* **How to address them:** Frau Schmidt\n- Lives in: not known yet\nText: no fact\n"
+	if n, err := c.ImportUser(text); n != 2 || err != nil {
+		t.Fatalf("%d facts, %v", n, err)
+	}
+	facts, err := c.Facts()
+	if err != nil || facts.String() != "[user]\nhow_to_address_them: Frau Schmidt\nname: Anna" {
+		t.Errorf("the core memory is %q, %v", facts.String(), err)
+	}
+	if n, err := c.ImportUser("- Name: Bob"); n != 0 || err != nil {
+		t.Errorf("a second time takes %d, %v", n, err)
 	}
 }

@@ -1,4 +1,6 @@
-package memory
+// Package corememory keeps the few facts that turns know without asking, in a file that
+// people may edit.
+package corememory
 
 import (
 	"bytes"
