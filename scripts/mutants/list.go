@@ -1215,8 +1215,8 @@ var mutants = []mutant{
 	},
 	{
 		"engine/corememory.go", `case id.ID < 0:
-		return []memory.Place{{Kind: memory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
-		return []memory.Place{{Kind: memory.KindChats, ID: id.String()}, {Kind: memory.KindPeople, ID: "telegram_11"}, {}}`,
+		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
+		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {Kind: corememory.KindPeople, ID: "telegram_11"}, {}}`,
 		"TestCoreMemoryOfAChat",
 	},
 	{
@@ -1228,7 +1228,7 @@ var mutants = []mutant{
 		"TestDoctorNamesWhatIsLeftOutOfPrompts",
 	},
 	{
-		"engine/corememory.go", `section == memory.SectionAgent && facts.At(memory.Place{}).Holds(section, key)`, `section == "" && facts.At(memory.Place{}).Holds(section, key)`,
+		"engine/corememory.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
 		"TestChangesOfTheCoreMemory",
 	},
 	{
