@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/job"
@@ -100,22 +101,22 @@ func (e *Engine) Subagents() job.Subagents { return e.schedules }
 // remind sets a reminder: the answer, and the change that goes with it.
 func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
 	zone, language := zoneOf(e.settings()), e.settings().Language
-	at, what, err := jobs.ParseReminder(it.msg.Args, it.msg.Time, zone)
+	at, what, err := times.ParseReminder(it.msg.Args, it.msg.Time, zone)
 	switch {
-	case jobs.Recurs(it.msg.Args):
+	case times.Recurs(it.msg.Args):
 		return e.say(sayRemindOnce, reachable(it.row.Address).Chat), nil
-	case errors.Is(err, jobs.ErrNoTime), err == nil && what == "":
+	case errors.Is(err, times.ErrNoTime), err == nil && what == "":
 		return e.say(sayRemindUsage), nil
 	case err != nil:
 		return e.say(sayRemindBad, err), nil
 	case !at.After(time.Now()):
-		return e.say(sayRemindPast, jobs.DescribeTime(at, zone, language)), nil
+		return e.say(sayRemindPast, times.DescribeTime(at, zone, language)), nil
 	}
 	j := store.Job{
 		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", it.row.ID), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
 		Message: cut(what, maxJobText), Home: it.row.Address, Creator: it.msg.Sender.ID, Target: it.row.Address, Origin: "person",
 	}
-	text := e.say(sayRemindSet, jobs.DescribeTime(at, zone, language), zone, what)
+	text := e.say(sayRemindSet, times.DescribeTime(at, zone, language), zone, what)
 	return text, func(tx *store.Tx) error {
 		home, err := tx.Chats().Home(it.row.Address)
 		if err != nil {
@@ -271,11 +272,11 @@ func (e *Engine) nextText(j store.Job) string {
 	if len(next) == 0 {
 		return "–"
 	}
-	zone, err := jobs.ParseZone(j.Zone, zoneOf(e.settings()))
+	zone, err := times.ParseZone(j.Zone, zoneOf(e.settings()))
 	if err != nil {
 		zone = time.UTC
 	}
-	return jobs.DescribeTime(next[0], zone, e.settings().Language)
+	return times.DescribeTime(next[0], zone, e.settings().Language)
 }
 
 // logText are the latest runs of a job.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -44,9 +45,4 @@ func (t *turn) inDoubt(c tools.Call) bool {
 	return ok && found.Spec().Alters(c.Arguments) && !found.Spec().Atomic
 }
 
-func zoneOf(s Settings) *time.Location {
-	if s.Location == nil {
-		return time.UTC
-	}
-	return s.Location
-}
+func zoneOf(s Settings) *time.Location { return cmp.Or(s.Location, time.UTC) }

@@ -1,4 +1,4 @@
-package jobs
+package times
 
 import (
 	"errors"
@@ -53,25 +53,25 @@ func parseISO(text string, zone *time.Location) (time.Time, error) {
 	if ends {
 		clock = "00:00:00"
 	}
-	wall, err := time.Parse("2006-01-02 15:04:05", day+" "+clock)
+	local, err := time.Parse("2006-01-02 15:04:05", day+" "+clock)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%s is no time of the calendar", clip(text))
 	}
 	if ends {
-		wall = wall.AddDate(0, 0, 1)
+		local = local.AddDate(0, 0, 1)
 	}
 	if offset == "" {
-		return instant(wall, zone), nil
+		return instant(local, zone), nil
 	}
 	if offset == "Z" {
-		return wall, nil
+		return local, nil
 	}
 	shift, err := time.Parse("-0700", strings.Replace(offset, ":", "", 1))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%s is no time of the calendar", clip(text))
 	}
 	_, seconds := shift.Zone()
-	return wall.Add(-time.Duration(seconds) * time.Second), nil
+	return local.Add(-time.Duration(seconds) * time.Second), nil
 }
 
 // ParseZone reads the name of a time zone; empty is the one that is given, and

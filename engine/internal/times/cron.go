@@ -1,4 +1,6 @@
-package jobs
+// Package times reads cron expressions and the words that people have for times, in
+// English and Russian, and says in words when something is due.
+package times
 
 import (
 	"errors"
@@ -73,11 +75,11 @@ func (c Cron) String() string { return c.text }
 const horizon = 60
 
 // Next is the first time after a moment at which the expression is due in a
-// zone, as its clocks show it; ok is false when it never is. A wall time that
+// zone, as its clocks show it; ok is false when it never is. A local time that
 // comes twice, when clocks are set back, counts the first time; one that is left
 // out, when they are set forward, is due at that moment.
 func (c Cron) Next(after time.Time, zone *time.Location) (next time.Time, ok bool) {
-	from := wallOf(after, zone)
+	from := localOf(after, zone)
 	day := midnight(from)
 	second := int(from.Sub(day) / time.Second)
 	for last := from.Year() + horizon; day.Year() <= last; second = 0 {

@@ -1,10 +1,10 @@
-package jobs_test
+package times_test
 
 import (
 	"testing"
 	"time"
 
-	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/times"
 )
 
 func TestWords(t *testing.T) {
@@ -45,7 +45,7 @@ func TestWords(t *testing.T) {
 
 func TestWordsOfATime(t *testing.T) {
 	at := time.Date(2026, 11, 28, 8, 0, 5, 0, time.UTC)
-	if en, ru := jobs.DescribeTime(at, zone(t, "Europe/Berlin"), "en"), jobs.DescribeTime(at.Truncate(time.Minute), time.UTC, "ru"); en != "Sat 2026-11-28 09:00:05" || ru != "сб 2026-11-28 08:00" {
+	if en, ru := times.DescribeTime(at, zone(t, "Europe/Berlin"), "en"), times.DescribeTime(at.Truncate(time.Minute), time.UTC, "ru"); en != "Sat 2026-11-28 09:00:05" || ru != "сб 2026-11-28 08:00" {
 		t.Errorf("%q and %q", en, ru)
 	}
 }

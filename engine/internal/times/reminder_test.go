@@ -1,4 +1,4 @@
-package jobs_test
+package times_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/times"
 )
 
 // It is Saturday, 28 November 2026, 10:15:30 in Berlin.
@@ -104,7 +104,7 @@ func TestReminders(t *testing.T) {
 		{"5 мая в 9 праздник", "2027-05-05 09:00:00", "праздник"},
 		{"31 декабря 2027 года в 23:59 праздник", "2027-12-31 23:59:00", "праздник"},
 	} {
-		at, rest, err := jobs.ParseReminder(c.text, saturday, zone(t, "Europe/Berlin"))
+		at, rest, err := times.ParseReminder(c.text, saturday, zone(t, "Europe/Berlin"))
 		if got := at.In(zone(t, "Europe/Berlin")).Format(time.DateTime); err != nil || got != c.at || rest != c.rest {
 			t.Errorf("%s: %s, %q, %v\nwant %s, %q", c.text, got, rest, err, c.at, c.rest)
 		}
@@ -113,11 +113,11 @@ func TestReminders(t *testing.T) {
 
 func TestTextsWithoutATime(t *testing.T) {
 	for _, text := range []string{"", "call mom", "buy 2 tickets", "in the end all is well", "at home", "the sat nav", "позвонить маме", "в магазин", "at 25 nothing", "at 9:75 nothing", "may I?", "read 1984"} {
-		if at, rest, err := jobs.ParseReminder(text, saturday, time.UTC); !errors.Is(err, jobs.ErrNoTime) {
+		if at, rest, err := times.ParseReminder(text, saturday, time.UTC); !errors.Is(err, times.ErrNoTime) {
 			t.Errorf("%q: %v, %q, %v", text, at, rest, err)
 		}
 	}
-	if _, _, err := jobs.ParseReminder("30 February party", saturday, time.UTC); err == nil || errors.Is(err, jobs.ErrNoTime) {
+	if _, _, err := times.ParseReminder("30 February party", saturday, time.UTC); err == nil || errors.Is(err, times.ErrNoTime) {
 		t.Errorf("30 February: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestAt(t *testing.T) {
 		"завтра в 9":                "2026-11-29 09:00:00 +0100",
 		"2026-11-28T10:15:31":       "2026-11-28 10:15:31 +0100",
 	} {
-		at, err := jobs.ParseAt(text, saturday, berlin)
+		at, err := times.ParseAt(text, saturday, berlin)
 		if got := at.In(berlin).Format("2006-01-02 15:04:05 -0700"); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", text, got, err, want)
 		}
@@ -159,7 +159,7 @@ func TestAt(t *testing.T) {
 		"tomorrow at 9 and so": `not a time: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`,
 		"":                     `not a time: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`,
 	} {
-		if at, err := jobs.ParseAt(text, saturday, berlin); err == nil || err.Error() != want {
+		if at, err := times.ParseAt(text, saturday, berlin); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, %v", text, at, err)
 		}
 	}
@@ -173,7 +173,7 @@ func FuzzReminder(f *testing.F) {
 	}
 	berlin := zone(f, "Europe/Berlin")
 	f.Fuzz(func(t *testing.T, text string, now int64) {
-		at, rest, err := jobs.ParseReminder(text, time.Unix(((now%1e10)+1e10)%1e10, 0), berlin)
+		at, rest, err := times.ParseReminder(text, time.Unix(((now%1e10)+1e10)%1e10, 0), berlin)
 		if err == nil && at.IsZero() || len(rest) > len(text) || utf8.ValidString(text) && !utf8.ValidString(rest) {
 			t.Errorf("%q: %v, %q, %v", text, at, rest, err)
 		}

@@ -1,4 +1,4 @@
-package jobs
+package times
 
 import (
 	"fmt"
@@ -37,14 +37,14 @@ type moment struct {
 
 // time is the moment that is meant.
 func (m moment) time(now time.Time, zone *time.Location) (time.Time, error) {
-	wall := wallOf(now, zone)
-	today := midnight(wall)
+	local := localOf(now, zone)
+	today := midnight(local)
 	clock := m.timeOfDay()
 	switch {
 	case m.isAfter && m.days == 0 && m.months == 0 && !m.isClock && !m.isPart:
 		return now.Add(m.after), nil
 	case m.isAfter:
-		day := addMonths(wall, m.months).AddDate(0, 0, m.days).Add(m.after)
+		day := addMonths(local, m.months).AddDate(0, 0, m.days).Add(m.after)
 		if m.isClock || m.isPart {
 			day = midnight(day).Add(clock)
 		}
@@ -89,7 +89,7 @@ func (m moment) timeOfDay() time.Duration {
 func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) (time.Time, error) {
 	year := m.year
 	if year == 0 {
-		year = wallOf(now, zone).Year()
+		year = localOf(now, zone).Year()
 	}
 	for range 9 { // as long as it takes to the next leap day
 		day := time.Date(year, time.Month(m.month), m.date, 0, 0, 0, 0, time.UTC)
@@ -106,7 +106,7 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 }
 
 // addMonths goes on to the same day of a later month, or to its last day.
-func addMonths(wall time.Time, months int) time.Time {
-	first := wall.AddDate(0, months, 1-wall.Day())
-	return first.AddDate(0, 0, min(wall.Day(), daysIn(first))-1)
+func addMonths(local time.Time, months int) time.Time {
+	first := local.AddDate(0, months, 1-local.Day())
+	return first.AddDate(0, 0, min(local.Day(), daysIn(first))-1)
 }

@@ -1,4 +1,4 @@
-package jobs
+package times
 
 import (
 	"fmt"
@@ -7,21 +7,35 @@ import (
 
 // words are the words for times in a language.
 type words struct {
-	at, in, and, or, everyDay             string
-	lastDay, lastWorkday                  string
-	beforeLast, nearest, onDays, both     string
-	atSeconds, pastHour, between, inHours string
-	months, short                         []string
-	workdays, weekend                     string
+	at, in, and, or, everyDay string
+	// months are those as in "in May", short the weekdays as in "Mon 2026-12-05".
+	months, short []string
+	monthDays
+	dayTimes
+	weekdays
+	// every says "every 5 minutes".
+	every                func(n int, u unit) string
+	second, minute, hour unit
+}
+
+// monthDays are the words for days of the month.
+type monthDays struct {
+	lastDay, lastWorkday              string
+	beforeLast, nearest, onDays, both string
+}
+
+// dayTimes are the words for times of the day.
+type dayTimes struct{ atSeconds, pastHour, between, inHours string }
+
+// weekdays are the words for weekdays.
+type weekdays struct {
+	workdays, weekend string
 	// days are the weekdays as in "every Monday", day as in "on the last Monday".
 	days, day            []string
 	onEvery, on, ofMonth string
 	// orders are "last", "first", … by the gender of a weekday.
 	orders  [][]string
 	genders []int
-	// every says "every 5 minutes".
-	every                func(n int, u unit) string
-	second, minute, hour unit
 }
 
 // unit is a unit of time, as words change with its number.
@@ -57,22 +71,26 @@ func (w words) onWeekdays(m mask) string {
 	if len(days) > 1 && days[0] == 0 {
 		days = append(days[1:], 0) // a week begins with Monday
 	}
-	return w.weekdays(days)
+	return w.eachOf(days)
 }
 
 var englishDays = strings.Fields("Sunday Monday Tuesday Wednesday Thursday Friday Saturday")
 
 var english = words{
 	at: "at", in: "in", and: "and", or: "or", everyDay: "every day",
-	lastDay: "on the last day of the month", lastWorkday: "on the last working day (Monday to Friday) of the month",
-	beforeLast: "%d days before the last day of the month", nearest: "on the working day nearest to day %d of the month",
-	onDays: "on day %s of the month", both: "%s if it is %s",
-	atSeconds: "at second %s", pastHour: "at minute %s", between: "from %s to %s", inHours: "in the hours %s",
-	workdays: "every day from Monday to Friday", weekend: "every Saturday and Sunday",
 	months: strings.Fields("- January February March April May June July August September October November December"),
 	short:  strings.Fields("Sun Mon Tue Wed Thu Fri Sat"),
-	days:   englishDays, day: englishDays, onEvery: "every", on: "on the", ofMonth: "of the month",
-	orders: [][]string{strings.Fields("last first second third fourth fifth")}, genders: make([]int, 7),
+	monthDays: monthDays{
+		lastDay: "on the last day of the month", lastWorkday: "on the last working day (Monday to Friday) of the month",
+		beforeLast: "%d days before the last day of the month", nearest: "on the working day nearest to day %d of the month",
+		onDays: "on day %s of the month", both: "%s if it is %s",
+	},
+	dayTimes: dayTimes{atSeconds: "at second %s", pastHour: "at minute %s", between: "from %s to %s", inHours: "in the hours %s"},
+	weekdays: weekdays{
+		workdays: "every day from Monday to Friday", weekend: "every Saturday and Sunday",
+		days: englishDays, day: englishDays, onEvery: "every", on: "on the", ofMonth: "of the month",
+		orders: [][]string{strings.Fields("last first second third fourth fifth")}, genders: make([]int, 7),
+	},
 	second: unit{one: "second", many: "seconds"}, minute: unit{one: "minute", many: "minutes"}, hour: unit{one: "hour", many: "hours"},
 	every: func(n int, u unit) string {
 		if n == 1 {
@@ -84,19 +102,23 @@ var english = words{
 
 var russian = words{
 	at: "в", in: "в", and: "и", or: "или", everyDay: "каждый день",
-	lastDay: "в последний день месяца", lastWorkday: "в последний рабочий день (с понедельника по пятницу) месяца",
-	beforeLast: "за %d дн. до последнего дня месяца", nearest: "в рабочий день, ближайший к %d-му числу месяца",
-	onDays: "%s числа месяца", both: "%s, если это %s",
-	atSeconds: "на секунде %s", pastHour: "на минуте %s", between: "с %s до %s", inHours: "в часы %s",
-	workdays: "каждый день с понедельника по пятницу", weekend: "по субботам и воскресеньям",
 	months: strings.Fields("- январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре"),
 	short:  strings.Fields("вс пн вт ср чт пт сб"),
-	days:   strings.Fields("воскресеньям понедельникам вторникам средам четвергам пятницам субботам"),
-	day:    strings.Fields("воскресенье понедельник вторник среду четверг пятницу субботу"), onEvery: "по", on: "в", ofMonth: "месяца",
-	orders: [][]string{
-		strings.Fields("последний первый второй третий четвёртый пятый"), strings.Fields("последнюю первую вторую третью четвёртую пятую"),
-		strings.Fields("последнее первое второе третье четвёртое пятое"),
-	}, genders: []int{2, 0, 0, 1, 0, 1, 1},
+	monthDays: monthDays{
+		lastDay: "в последний день месяца", lastWorkday: "в последний рабочий день (с понедельника по пятницу) месяца",
+		beforeLast: "за %d дн. до последнего дня месяца", nearest: "в рабочий день, ближайший к %d-му числу месяца",
+		onDays: "%s числа месяца", both: "%s, если это %s",
+	},
+	dayTimes: dayTimes{atSeconds: "на секунде %s", pastHour: "на минуте %s", between: "с %s до %s", inHours: "в часы %s"},
+	weekdays: weekdays{
+		workdays: "каждый день с понедельника по пятницу", weekend: "по субботам и воскресеньям",
+		days: strings.Fields("воскресеньям понедельникам вторникам средам четвергам пятницам субботам"),
+		day:  strings.Fields("воскресенье понедельник вторник среду четверг пятницу субботу"), onEvery: "по", on: "в", ofMonth: "месяца",
+		orders: [][]string{
+			strings.Fields("последний первый второй третий четвёртый пятый"), strings.Fields("последнюю первую вторую третью четвёртую пятую"),
+			strings.Fields("последнее первое второе третье четвёртое пятое"),
+		}, genders: []int{2, 0, 0, 1, 0, 1, 1},
+	},
 	second: unit{"секунду", "секунды", "секунд", "каждую"}, minute: unit{"минуту", "минуты", "минут", "каждую"}, hour: unit{"час", "часа", "часов", "каждый"},
 	every: func(n int, u unit) string {
 		if n == 1 {
@@ -117,8 +139,8 @@ func (u unit) form(n int) string {
 	return u.many
 }
 
-// weekdays says "every Monday and Friday".
-func (w words) weekdays(days []int) string {
+// eachOf says "every Monday and Friday".
+func (w words) eachOf(days []int) string {
 	var names []string
 	for _, d := range days {
 		names = append(names, w.days[d])

@@ -1,4 +1,4 @@
-package jobs_test
+package times_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/times"
 )
 
 func zone(t testing.TB, name string) *time.Location {
@@ -21,9 +21,9 @@ func zone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-func cron(t testing.TB, text string) jobs.Cron {
+func cron(t testing.TB, text string) times.Cron {
 	t.Helper()
-	c, err := jobs.ParseCron(text)
+	c, err := times.ParseCron(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -95,11 +95,11 @@ func TestCronFaults(t *testing.T) {
 		"":                      ``,
 		strings.Repeat("1 ", 9): `a cron expression has 5 fields (minute hour day month weekday), or 6 or 7 with seconds first and a year last; this one has 9`,
 	} {
-		_, err := jobs.ParseCron(text)
+		_, err := times.ParseCron(text)
 		switch {
 		case err == nil:
 			t.Errorf("%q is accepted", text)
-		case want == "" && !errors.Is(err, jobs.ErrNotCron), want != "" && err.Error() != want:
+		case want == "" && !errors.Is(err, times.ErrNotCron), want != "" && err.Error() != want:
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
 	}
@@ -138,7 +138,7 @@ func FuzzCron(f *testing.F) {
 	}
 	zones := []*time.Location{time.UTC, zone(f, "Europe/Berlin"), zone(f, "America/St_Johns"), zone(f, "Australia/Lord_Howe"), zone(f, "Pacific/Apia"), zone(f, "Africa/Casablanca")}
 	f.Fuzz(func(t *testing.T, text string, after int64, in int) {
-		c, err := jobs.ParseCron(text)
+		c, err := times.ParseCron(text)
 		if err != nil {
 			return
 		}
@@ -146,11 +146,11 @@ func FuzzCron(f *testing.F) {
 		loc := zones[((in%len(zones))+len(zones))%len(zones)]
 		seen := map[string]bool{}
 		for _, next := range c.NextTimes(at, loc, 5) {
-			wall := next.Format("2006-01-02 15:04:05")
-			if !next.After(at) || seen[wall] || next.Nanosecond() != 0 {
+			local := next.Format("2006-01-02 15:04:05")
+			if !next.After(at) || seen[local] || next.Nanosecond() != 0 {
 				t.Fatalf("%q after %v in %v: %v", text, at, loc, next)
 			}
-			at, seen[wall] = next, true
+			at, seen[local] = next, true
 		}
 		if c.Describe("en") == "" || c.Describe("ru") == "" {
 			t.Errorf("%q has no words", text)
