@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -47,11 +45,8 @@ func (tx ChatsTx) reviveChat(channel string, id int64, at time.Time) error {
 // ChatName is the name of a chat, empty for one without.
 func (tx ChatsTx) ChatName(channel string, id int64) (string, error) {
 	var name string
-	err := notFound(tx.tx.QueryRow(`SELECT name FROM chats WHERE channel = ? AND chat = ?`, channel, id).Scan(&name))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("name of chat %s %d: %w", channel, id, err)
-	}
-	return name, nil
+	err := tx.tx.QueryRow(`SELECT name FROM chats WHERE channel = ? AND chat = ?`, channel, id).Scan(&name)
+	return name, wrap(optional(err), "name of chat %s %d", channel, id)
 }
 
 // KillChat marks a chat as not reachable and ends what waits to leave for it. It
@@ -92,7 +87,7 @@ func (tx ChatsTx) MoveChat(channel string, from, to int64) error {
 		moveOutSQL,
 	} {
 		if _, err := tx.exec(statement, channel, from, to); err != nil {
-			return fmt.Errorf("move chat %s %d to %d: %w", channel, from, to, err)
+			return wrap(err, "move chat %s %d to %d", channel, from, to)
 		}
 	}
 	return nil
@@ -101,31 +96,22 @@ func (tx ChatsTx) MoveChat(channel string, from, to int64) error {
 // Home is the address under which a chat is known today.
 func (tx ChatsTx) Home(a Address) (Address, error) {
 	to, _, err := tx.whereabouts(a)
-	if err != nil {
-		return a, fmt.Errorf("home of %s: %w", a, err)
-	}
 	if to != 0 {
 		a.Chat = to
 	}
-	return a, nil
+	return a, wrap(err, "home of %s", a)
 }
 
 // ChatGone says why a chat cannot be reached any more, empty while it can.
 func (tx ChatsTx) ChatGone(channel string, id int64) (why string, err error) {
 	err = tx.tx.QueryRow(chatGoneSQL, channel, id).Scan(&why)
-	if errors.Is(notFound(err), ErrNotFound) {
-		return "", nil
-	}
-	return why, err
+	return why, optional(err)
 }
 
 // whereabouts tells where a chat moved, 0 for nowhere, and whether it is dead.
 func (tx ChatsTx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
 	err = tx.tx.QueryRow(whereaboutsSQL, a.Channel, a.Chat).Scan(&movedTo, &dead)
-	if errors.Is(notFound(err), ErrNotFound) {
-		return 0, false, nil
-	}
-	return movedTo, dead, err
+	return movedTo, dead, optional(err)
 }
 
 const (

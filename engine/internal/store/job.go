@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -149,10 +148,8 @@ func (tx JobsTx) JobEver(name string) (Job, error) {
 	if err == nil {
 		return j, nil
 	}
-	if j, err = scanJob(tx.tx.QueryRow(jobEverSQL, name)); err != nil {
-		return Job{}, fmt.Errorf("job %s: %w", name, notFound(err))
-	}
-	return j, nil
+	j, err = scanJob(tx.tx.QueryRow(jobEverSQL, name))
+	return j, wrap(err, "job %s", name)
 }
 
 // Jobs lists what is on or paused, oldest first; with onlyOn only what is on.
@@ -189,14 +186,11 @@ func (tx JobsTx) UpdateJob(j Job) error {
 
 // PauseJobsFor pauses the jobs that report to a chat, and returns their names.
 func (tx JobsTx) PauseJobsFor(channel string, chat int64, note string) ([]string, error) {
-	names, err := query(tx, func(r row) (name string, err error) { err = r.Scan(&name); return name, err },
+	names, err := query(tx, single[string],
 		`UPDATE jobs SET state = 'paused', note = ?, changed_at = ? WHERE state = 'on' AND kind <> 'spawn' AND channel = ? AND chat = ? RETURNING name`,
 		tx.secrets.Text(note), toMillis(tx.now), channel, chat)
-	if err != nil {
-		return nil, fmt.Errorf("pause the jobs for %s %d: %w", channel, chat, err)
-	}
 	tx.changed = tx.changed || len(names) > 0
-	return names, nil
+	return names, wrap(err, "pause the jobs for %s %d", channel, chat)
 }
 
 // PruneJobs deletes jobs that ended before a time, with their runs, and returns

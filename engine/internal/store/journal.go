@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"klawbot/engine/internal/llm"
 )
@@ -63,26 +62,19 @@ func (tx TurnsTx) FinishCall(id string, result []byte) error {
 
 // Calls returns the journaled calls of a turn by id.
 func (tx TurnsTx) Calls(t TurnID) (map[string]Call, error) {
-	all, err := query(tx, func(r row) (c Call, err error) {
-		err = r.Scan(&c.ID, &c.Turn, &c.Name, &c.Result)
-		return c, err
-	}, callsSQL, t)
-	if err != nil {
-		return nil, fmt.Errorf("calls of turn %d: %w", t, err)
-	}
-	byID := make(map[string]Call, len(all))
-	for _, c := range all {
+	byID := map[string]Call{}
+	err := tx.each(callsSQL, []any{t}, func(r row) error {
+		var c Call
+		err := r.Scan(&c.ID, &c.Turn, &c.Name, &c.Result)
 		byID[c.ID] = c
-	}
-	return byID, nil
+		return err
+	})
+	return byID, wrap(err, "calls of turn %d", t)
 }
 
 // CallResults returns the results, as JSON, of all calls of the turns that run.
 func (tx TurnsTx) CallResults() ([][]byte, error) {
-	all, err := query(tx, func(r row) (result []byte, err error) {
-		err = r.Scan(&result)
-		return result, err
-	}, callResultsSQL)
+	all, err := query(tx, single[[]byte], callResultsSQL)
 	return all, wrap(err, "list results of calls")
 }
 

@@ -3,8 +3,6 @@ package store
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -57,7 +55,7 @@ func (tx SessionsTx) AddMessage(m Message) (MessageID, error) {
 	}
 	body, err := json.Marshal(m.Body)
 	if err != nil {
-		return 0, fmt.Errorf("add message: %w", err)
+		return 0, wrap(err, "add message")
 	}
 	id, err := tx.insert(`INSERT INTO messages (uid, session, turn, body, sender, sender_name, type, model,
 			input_tokens, output_tokens, at)
@@ -70,15 +68,9 @@ func (tx SessionsTx) AddMessage(m Message) (MessageID, error) {
 // History returns the newest messages of a session that have no Type, at most
 // limit of them, oldest first.
 func (tx SessionsTx) History(s SessionID, limit int) ([]Message, error) {
-	all, err := query(tx, func(r row) (m Message, err error) {
-		err = r.Scan(m.fields()...)
-		return m, err
-	}, historySQL, s, limit)
-	if err != nil {
-		return nil, fmt.Errorf("history of session %d: %w", s, err)
-	}
+	all, err := query(tx, scanMessage, historySQL, s, limit)
 	slices.Reverse(all)
-	return all, nil
+	return all, wrap(err, "history of session %d", s)
 }
 
 // recentMessages is how many of the latest messages PersonName looks through.
@@ -91,9 +83,6 @@ const personNameSQL = `SELECT sender_name FROM messages
 // for one who has not written lately.
 func (tx SessionsTx) PersonName(id int64) (string, error) {
 	var name string
-	err := notFound(tx.tx.QueryRow(personNameSQL, id, recentMessages).Scan(&name))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("name of %d: %w", id, err)
-	}
-	return name, nil
+	err := tx.tx.QueryRow(personNameSQL, id, recentMessages).Scan(&name)
+	return name, wrap(optional(err), "name of %d", id)
 }

@@ -5,39 +5,39 @@ import (
 	"time"
 )
 
-// OutboxState is how far a part is.
+// OutboxState is how far a row of the outbox is.
 type OutboxState string
 
-// The states of a part.
+// The states of a row.
 const (
-	// OutboxNew parts are not sent, for certain.
+	// OutboxNew rows are not sent, for certain.
 	OutboxNew OutboxState = "new"
-	// OutboxSending parts were given to the channel; after a crash nobody
+	// OutboxSending rows were given to the channel; after a crash nobody
 	// knows whether they arrived.
 	OutboxSending OutboxState = "sending"
-	// OutboxSent parts arrived; Out.MessageID is theirs.
+	// OutboxSent rows arrived; Out.MessageID is theirs.
 	OutboxSent OutboxState = "sent"
-	// OutboxUnknown parts may have arrived and are not tried again.
+	// OutboxUnknown rows may have arrived and are not tried again.
 	OutboxUnknown OutboxState = "unknown"
-	// OutboxDead parts will never arrive; Note says why.
+	// OutboxDead rows will never arrive; Note says why.
 	OutboxDead OutboxState = "dead"
 )
 
-// Out is a row of the outbox: one rendered part on its way out.
+// Out is a row of the outbox: one rendered message on its way out.
 type Out struct {
 	ID OutboxID
-	// Key is unique: "turn/12/0" is the first part of the answer of turn 12.
+	// Key is unique: "turn/12/0" is the first row of the answer of turn 12.
 	// Adding the same key again is no error and changes nothing.
 	Key     string
 	Turn    TurnID // 0 for none
 	Address Address
-	// Body is the part as JSON.
+	// Body is the message as JSON.
 	Body []byte
-	// Edit is the message that the part replaces, 0 to send a new one.
+	// Edit is the message that the row replaces, 0 to send a new one.
 	Edit     int64
 	State    OutboxState
 	Attempts int
-	// Resent is how often the part went out again after an unclear attempt;
+	// Resent is how often the row went out again after an unclear attempt;
 	// from the first time on it is marked so.
 	Resent    int
 	MessageID int64
@@ -84,7 +84,7 @@ func scanOut(r row) (o Out, err error) {
 	return o, err
 }
 
-// AddOut stores a part to deliver, new unless State says otherwise. A part
+// AddOut stores a row to deliver, new unless State says otherwise. A row
 // whose key is there already is not stored again. What is for a chat that has
 // moved goes to its new id as a new message; what is for a dead one ends here.
 func (tx OutboxTx) AddOut(o Out) error {
@@ -110,25 +110,25 @@ func (tx OutboxTx) AddOut(o Out) error {
 	return wrap(err, "add out %s", o.Key)
 }
 
-// AddOutsBehind stores parts that leave directly behind another one: what waited
+// AddOutsBehind stores rows that leave directly behind another one: what waited
 // behind it at its address leaves after them.
 func (tx OutboxTx) AddOutsBehind(o Out, outs []Out) error {
 	if len(outs) == 0 {
 		return nil
 	}
 	var before, last OutboxID
-	if err := tx.tx.QueryRow(lastOutSQL).Scan(&before); err != nil {
-		return fmt.Errorf("last out: %w", err)
-	}
+	err := tx.tx.QueryRow(lastOutSQL).Scan(&before)
 	for _, out := range outs {
-		if err := tx.AddOut(out); err != nil {
-			return err
+		if err == nil {
+			err = tx.AddOut(out)
 		}
 	}
-	if err := tx.tx.QueryRow(lastOutSQL).Scan(&last); err != nil {
-		return fmt.Errorf("last out: %w", err)
+	if err == nil {
+		err = tx.tx.QueryRow(lastOutSQL).Scan(&last)
 	}
-	_, err := tx.exec(putOutBehindSQL, last-o.ID, o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID, before)
+	if err == nil {
+		_, err = tx.exec(putOutBehindSQL, last-o.ID, o.Address.Channel, o.Address.Chat, o.Address.Thread, o.ID, before)
+	}
 	return wrap(err, "put out behind %s", o.Key)
 }
 
@@ -160,15 +160,15 @@ func (tx OutboxTx) UpdateOut(o Out) error {
 	return wrap(err, "update out %d", o.ID)
 }
 
-// OutNamed returns the part with a key, or ErrNotFound.
+// OutNamed returns the row with a key, or ErrNotFound.
 func (tx OutboxTx) OutNamed(key string) (Out, error) {
 	o, err := scanOut(tx.tx.QueryRow(outNamedSQL, key))
 	return o, wrap(err, "out %s", key)
 }
 
-// BodiesOf are the parts that a message of the bot has shown, as far as they are kept.
+// BodiesOf are the rows that a message of the bot has shown, as far as they are kept.
 func (tx OutboxTx) BodiesOf(a Address, message int64) ([][]byte, error) {
-	all, err := query(tx, func(r row) (body []byte, err error) { return body, r.Scan(&body) }, bodiesSQL, a.Channel, a.Chat, message, message)
+	all, err := query(tx, single[[]byte], bodiesSQL, a.Channel, a.Chat, message, message)
 	return all, wrap(err, "parts of message %d", message)
 }
 

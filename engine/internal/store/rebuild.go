@@ -36,7 +36,7 @@ var tableHead = regexp.MustCompile(`^(CREATE (?:VIRTUAL )?TABLE )"?(\w+)"?`)
 
 // definitions are the SQL of a table, or of its indexes.
 func (tx *Tx) definitions(kind, table string) ([]string, error) {
-	all, err := query(tx, func(r row) (text string, err error) { return text, r.Scan(&text) },
+	all, err := query(tx, single[string],
 		`SELECT sql FROM sqlite_schema WHERE type = ? AND tbl_name = ? AND sql IS NOT NULL ORDER BY name`, kind, table)
 	return all, wrap(err, "definition of %s", table)
 }
@@ -54,12 +54,12 @@ func (tx *Tx) addRebuilt() error {
 		}
 		for _, definition := range tables {
 			if _, err := tx.exec(tableHead.ReplaceAllString(definition, "${1}"+rebuiltPrefix+"$2")); err != nil {
-				return fmt.Errorf("make the shadow of %s: %w", name, err)
+				return fmt.Errorf("make the new table of %s: %w", name, err)
 			}
 		}
 		for _, definition := range indexes {
 			if _, err := tx.exec(indexHead.ReplaceAllString(definition, "${1}"+rebuiltPrefix+"${2}${3}"+rebuiltPrefix+"$4")); err != nil {
-				return fmt.Errorf("make the shadow of an index of %s: %w", name, err)
+				return fmt.Errorf("make the new index of %s: %w", name, err)
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func (tx *Tx) useRebuilt() error {
 func dropRebuilt(ctx context.Context, db *sql.DB) error {
 	for _, name := range rebuiltTables() {
 		if _, err := db.ExecContext(ctx, `DROP TABLE IF EXISTS `+rebuiltPrefix+name); err != nil {
-			return fmt.Errorf("drop the shadow of %s: %w", name, err)
+			return fmt.Errorf("drop the unfinished table of %s: %w", name, err)
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -123,7 +122,7 @@ func (tx RunsTx) ClaimRun(r Run) (RunID, error) {
 		return 0, err
 	}
 	if _, err := tx.exec(`DELETE FROM runs WHERE job = ? AND scheduled_at = ?`, r.Job, toMillis(r.ScheduledAt)); err != nil {
-		return 0, fmt.Errorf("claim run of job %d: %w", r.Job, err)
+		return 0, wrap(err, "claim run of job %d", r.Job)
 	}
 	id, err := tx.insert(`INSERT INTO runs (job, scheduled_at, state, cause, attempts, missed, turn, input_tokens, output_tokens, cost,
 			delivered, result, note, retry_at, started_at, ended_at)
@@ -229,14 +228,11 @@ func (tx RunsTx) RunsOf(j Job, before RunID, limit int) ([]PastRun, error) {
 // LatestRuns is the latest run of each job that is on or paused and has one.
 func (tx RunsTx) LatestRuns() (map[JobID]Run, error) {
 	all, err := query(tx, scanRun, latestRunsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list the latest runs: %w", err)
-	}
 	byJob := map[JobID]Run{}
 	for _, r := range all {
 		byJob[r.Job] = r
 	}
-	return byJob, nil
+	return byJob, wrap(err, "list the latest runs")
 }
 
 // Spent is what the model calls of a turn took: tokens in and out, and the cost

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"klawbot/engine/internal/llm"
@@ -63,8 +62,8 @@ func (tx SessionsTx) currentSession(a Address) (s Session, err error) {
 // break is its first message, so that logs show it and an import finds it.
 func (tx SessionsTx) StartSession(a Address) (Session, error) {
 	last, err := tx.currentSession(a)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Session{}, fmt.Errorf("start session of %s: %w", a, err)
+	if optional(err) != nil {
+		return Session{}, wrap(err, "start session of %s", a)
 	}
 	s := Session{Address: a, Model: last.Model, StartedAt: tx.now}
 	if s.StartedAt.Before(last.StartedAt) {

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -48,11 +46,8 @@ const (
 // LastSummary returns the summary of a session that holds all others, or
 // ErrNotFound.
 func (tx SessionsTx) LastSummary(id SessionID) (s Summary, err error) {
-	err = notFound(tx.tx.QueryRow(summarySQL, id).Scan(&s.ID, &s.Session, &s.First, &s.Through, &s.Text, &s.Outside, &s.Model, millis{&s.At}))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return s, fmt.Errorf("summary of session %d: %w", id, err)
-	}
-	return s, err
+	err = tx.tx.QueryRow(summarySQL, id).Scan(&s.ID, &s.Session, &s.First, &s.Through, &s.Text, &s.Outside, &s.Model, millis{&s.At})
+	return s, wrap(err, "summary of session %d", id)
 }
 
 // AddSummary stores a summary.
@@ -64,7 +59,7 @@ func (tx SessionsTx) AddSummary(s Summary) error {
 
 // Past returns what a session holds for a model, with limit messages at most.
 func (tx SessionsTx) Past(id SessionID, limit int) (p Past, err error) {
-	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
+	if p.Summary, err = tx.LastSummary(id); optional(err) != nil {
 		return p, err
 	}
 	p.Messages, err = query(tx, scanMessage, historyAfterSQL, id, p.Summary.Through, limit)
@@ -79,7 +74,7 @@ func (tx SessionsTx) Past(id SessionID, limit int) (p Past, err error) {
 
 // Unsummed returns the oldest messages after the last summary, limit at most.
 func (tx SessionsTx) Unsummed(id SessionID, limit int) (p Past, err error) {
-	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
+	if p.Summary, err = tx.LastSummary(id); optional(err) != nil {
 		return p, err
 	}
 	p.Messages, err = tx.MessagesAfter(id, p.Summary.Through, limit)
