@@ -147,7 +147,7 @@ func (s *SentFiles) Sweep(named map[string]bool) (int, error) {
 	swept := 0
 	for _, f := range files {
 		ours := sumName.MatchString(f.Name()) || strings.HasSuffix(f.Name(), ".part")
-		if !ours || named[f.Name()] || time.Now().Sub(f.ModTime()) < filesKept {
+		if !ours || named[f.Name()] || time.Since(f.ModTime()) < filesKept {
 			continue
 		}
 		if removal := os.Remove(filepath.Join(s.dir, f.Name())); removal != nil && !errors.Is(removal, fs.ErrNotExist) {
