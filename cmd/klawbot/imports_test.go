@@ -58,7 +58,7 @@ var allowed = map[string]rule{
 	"engine/internal/sqlite":             {450, nil, "a leaf: SQLite files, without tables"},
 	"engine/internal/corememory":         {700, nil, "a leaf: the facts that turns know"},
 	"engine/internal/embed":              {2300, nil, "text to vector"},
-	"engine/internal/memory":             {2700, []string{"engine/internal/store", "engine/internal/llm"}, "remember and recall"},
+	"engine/internal/memory":             {2670, []string{"engine/internal/store", "engine/internal/llm"}, "remember and recall"},
 	"engine/internal/workspace":          {950, []string{"tools/screen"}, "reads a folder; what enters prompts is screened"},
 	"internal/redact":                    {700, nil, "a leaf"},
 	"internal/httpclient":                {550, nil, "a leaf"},
