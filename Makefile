@@ -21,7 +21,7 @@ endif
 endif
 
 # FTS5 is a build tag of go-sqlite3. A build without it stops on one undefined
-# name that says "make build" (engine/internal/store/tag.go).
+# name that says "make build" (engine/internal/sqlite/tag.go).
 TAGS := sqlite_fts5
 
 # sqlite-vec includes sqlite3.h. go-sqlite3 ships that header under another

@@ -13,7 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/store"
 	"klawbot/internal/atomicfile"
 )
@@ -64,7 +65,7 @@ func BackUp(ctx context.Context, c Config, file string) (done Archived, err erro
 // writeArchive writes the archive; copied is the place for the copy of the
 // database.
 func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Config, copied string) (done Archived, err error) {
-	if err := st.Backup(ctx, copied); err != nil {
+	if err := archive.Of(st).Backup(ctx, copied); err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, os.Remove(copied)) }()
@@ -73,7 +74,7 @@ func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Config, 
 	if err := addFile(archive, archiveDatabase, func() (*os.File, error) { return os.Open(copied) }); err != nil {
 		return done, err
 	}
-	core := func() (*os.File, error) { return os.Open(memory.NewCore(c.Dir).Path()) }
+	core := func() (*os.File, error) { return os.Open(corememory.NewCore(c.Dir).Path()) }
 	if err := addFile(archive, archiveCore, core); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
 	}
@@ -152,7 +153,7 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	defer f.Close() // it was only read
 	in := bufio.NewReader(f)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		if done.Dropped, err = store.Restore(ctx, c.Dir, file); err != nil {
+		if done.Dropped, err = archive.Restore(ctx, c.Dir, file); err != nil {
 			return done, err
 		}
 		return done, writeLog(ctx, c)
@@ -164,7 +165,7 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return done, err
 	}
-	archive, err := Unpack(in, info.Size(), c.Dir)
+	packed, err := Unpack(in, info.Size(), c.Dir)
 	if err != nil {
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
@@ -177,16 +178,16 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 		return done, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if done, err = unpack(ctx, archive, work); err != nil {
+	if done, err = unpack(ctx, packed, work); err != nil {
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
-	if done.Dropped, err = store.Restore(ctx, c.Dir, filepath.Join(work, archiveDatabase)); err != nil {
+	if done.Dropped, err = archive.Restore(ctx, c.Dir, filepath.Join(work, archiveDatabase)); err != nil {
 		return done, err
 	}
 	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), c.Workspace); err != nil {
 		return done, err
 	}
-	if err := placeCore(filepath.Join(work, archiveCore), memory.NewCore(c.Dir).Path()); err != nil {
+	if err := placeCore(filepath.Join(work, archiveCore), corememory.NewCore(c.Dir).Path()); err != nil {
 		return done, err
 	}
 	return done, writeLog(ctx, c)
@@ -195,11 +196,11 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 // writeLog writes the conversation logs of a restored database, which a backup
 // does not hold.
 func writeLog(ctx context.Context, c Config) error {
-	st, err := store.Open(ctx, c.store())
+	st, beside, err := archive.Open(ctx, c.store(), false)
 	if err != nil {
 		return err
 	}
-	return errors.Join(st.WriteLog(ctx), st.Close())
+	return errors.Join(beside.WriteLog(ctx), st.Close())
 }
 
 // placeWorkspace moves an unpacked workspace to its place, which may be another

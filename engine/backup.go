@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -36,7 +37,8 @@ type Backup struct {
 
 // backups makes the automatic backups.
 type backups struct {
-	e *Engine
+	e       *Engine
+	archive *archive.Archive
 
 	mu   sync.Mutex
 	last Backup // guarded by mu
@@ -82,17 +84,14 @@ func (b *backups) run(ctx context.Context) error {
 
 // load finds the last backup of earlier runs.
 func (b *backups) load(dir string) {
-	last, err := lastBackup(dir)
-	if err != nil {
+	var err error
+	if b.last, err = lastBackup(dir); err != nil { // nobody else knows b yet
 		b.e.log.Warn("backups not read", "err", err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.last = last
 }
 
 func lastBackup(dir string) (Backup, error) {
-	all, err := store.Backups(dir)
+	all, err := archive.Backups(dir)
 	if err != nil || len(all) == 0 {
 		return Backup{}, err
 	}
@@ -104,13 +103,13 @@ func lastBackup(dir string) (Backup, error) {
 func (b *backups) due(every time.Duration) bool {
 	at := b.report().At
 	age := time.Since(at)
-	return age < 0 || age >= every-backupTick/2 && b.e.store.ChangedSince(at)
+	return age < 0 || age >= every-backupTick/2 && b.archive.ChangedSince(at)
 }
 
 // make makes a backup and reports whether it did.
 func (b *backups) make(ctx context.Context) bool {
 	started := time.Now()
-	made, err := b.e.store.BackupNow(ctx, b.e.settings().Backup.Keep)
+	made, err := b.archive.BackupNow(ctx, b.e.settings().Backup.Keep)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -228,7 +227,7 @@ func (e *Engine) insist(ctx context.Context, to gateway.Address, text string) {
 // tellRecovery tells the owners that a backup is in use, and those whose messages
 // are lost.
 func (e *Engine) tellRecovery(ctx context.Context) {
-	r := e.store.Recovered()
+	r := e.backups.archive.Recovered()
 	if r == nil {
 		return
 	}
@@ -250,7 +249,7 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 		}
 		e.tellLost(ctx, key, a, n, r.Unanswered)
 	}
-	if err := e.store.RecoveryTold(); err != nil {
+	if err := e.backups.archive.RecoveryTold(); err != nil {
 		e.log.Warn("what was restored is told again at the next start", "err", err)
 	}
 }

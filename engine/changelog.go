@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/internal/wait"
 	"klawbot/tools"
@@ -102,7 +104,7 @@ const (
 func (d *Data) begin(ctx context.Context) error {
 	for began := time.Now(); ; {
 		err := d.beginNow(ctx)
-		if held := (*store.LockedError)(nil); !errors.As(err, &held) || time.Since(began) > beginWithin {
+		if held := (*sqlite.LockedError)(nil); !errors.As(err, &held) || time.Since(began) > beginWithin {
 			return err
 		}
 		if d.store, err = store.OpenBeside(ctx, d.config); err == nil {
@@ -116,15 +118,14 @@ func (d *Data) begin(ctx context.Context) error {
 }
 
 func (d *Data) beginNow(ctx context.Context) error {
-	made, err := store.Open(ctx, d.config)
+	made, _, err := archive.Open(ctx, d.config, false)
+	if err == nil {
+		err = made.Close()
+	}
 	if err != nil {
 		return err
 	}
-	if err := made.Close(); err != nil {
-		return err
-	}
-	d.store, err = store.OpenBeside(ctx, d.config)
-	if err != nil {
+	if d.store, err = store.OpenBeside(ctx, d.config); err != nil {
 		return fmt.Errorf("begin the data folder: %w", err)
 	}
 	d.missing = nil

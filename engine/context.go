@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode"
 
+	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -129,7 +129,7 @@ func (t *turn) groupKnows() bool {
 		return false
 	}
 	for _, at := range t.corePlaces() {
-		if facts, err := t.e.memory.coreFor([]memory.Place{at}); at.Kind != "" && (err != nil || facts.String() != "") {
+		if facts, err := t.e.memory.coreFor([]corememory.Place{at}); at.Kind != "" && (err != nil || facts.String() != "") {
 			return true
 		}
 	}
@@ -193,7 +193,7 @@ func (t *turn) system() string {
 
 // prompt is the system prompt for a channel, which knows the bot's name there,
 // with the skills that there are and some parts of the core memory.
-func (e *Engine) prompt(channel string, places []memory.Place) string {
+func (e *Engine) prompt(channel string, places []corememory.Place) string {
 	prompt := e.workspace.Prompt(e.health(channel).Name)
 	if index := e.skills.Index(); index != "" {
 		prompt += "\n\n" + index

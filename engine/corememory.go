@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/corememory"
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/recall"
@@ -15,20 +15,20 @@ import (
 // corePlaces are the parts of the core memory that a chat sees, the nearest first.
 // Only in a private chat that is also what the person said there. "" is the
 // command line, and so is the place of a job that belongs to no chat.
-func corePlaces(chat string) []memory.Place {
+func corePlaces(chat string) []corememory.Place {
 	id, err := gateway.ParseChatID(chat)
 	switch {
 	case chat == "" || err != nil || id.Channel == jobChannel:
-		return []memory.Place{{}}
+		return []corememory.Place{{}}
 	case id.ID < 0:
-		return []memory.Place{{Kind: memory.KindChats, ID: id.String()}, {}}
+		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}
 	}
-	return []memory.Place{{Kind: memory.KindPeople, ID: id.String()}, {Kind: memory.KindChats, ID: id.String()}, {}}
+	return []corememory.Place{{Kind: corememory.KindPeople, ID: id.String()}, {Kind: corememory.KindChats, ID: id.String()}, {}}
 }
 
 // corePlaces are those that the turn sees: what its chat sees, unless its answer
 // goes to another one.
-func (t *turn) corePlaces() []memory.Place {
+func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
 	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
 		return corePlaces("")
@@ -38,9 +38,9 @@ func (t *turn) corePlaces() []memory.Place {
 
 // coreFor is what the core memory knows in some places, the nearest first, without
 // what looks like an injection.
-func (r *remembering) coreFor(places []memory.Place) (memory.Part, error) {
+func (r *remembering) coreFor(places []corememory.Place) (corememory.Part, error) {
 	facts, err := r.core.Facts()
-	view := memory.Part{User: memory.Facts{}, Agent: memory.Facts{}}
+	view := corememory.Part{User: corememory.Facts{}, Agent: corememory.Facts{}}
 	for i := len(places) - 1; i >= 0; i-- {
 		view = r.screened(places[i], facts.At(places[i])).Over(view)
 	}
@@ -55,7 +55,7 @@ type screenedParts struct {
 }
 
 type screenedPart struct {
-	kept memory.Part
+	kept corememory.Part
 	left []string
 }
 
@@ -64,7 +64,7 @@ const maxScreened = 256
 
 // screened is a part without the facts that look like an injection. What is left
 // out is logged once.
-func (r *remembering) screened(at memory.Place, part memory.Part) memory.Part {
+func (r *remembering) screened(at corememory.Place, part corememory.Part) corememory.Part {
 	s := &r.verdicts
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *remembering) screened(at memory.Place, part memory.Part) memory.Part {
 func refusedInPrompt(text string) bool { return screen.Write(text).Level == screen.Block }
 
 // placeName is a part of the core memory as its file has it.
-func placeName(at memory.Place) string {
+func placeName(at corememory.Place) string {
 	if at.Kind == "" {
 		return "bot"
 	}
@@ -95,8 +95,8 @@ func placeName(at memory.Place) string {
 }
 
 // leftOut names the facts that no prompt gets.
-func (r *remembering) leftOut(facts memory.CoreFacts) (names []string) {
-	look := func(at memory.Place) {
+func (r *remembering) leftOut(facts corememory.CoreFacts) (names []string) {
+	look := func(at corememory.Place) {
 		_, left := facts.At(at).Screened(refusedInPrompt)
 		for _, name := range left {
 			if at.Kind != "" {
@@ -105,12 +105,12 @@ func (r *remembering) leftOut(facts memory.CoreFacts) (names []string) {
 			names = append(names, name)
 		}
 	}
-	look(memory.Place{})
+	look(corememory.Place{})
 	for id := range facts.Chats {
-		look(memory.Place{Kind: memory.KindChats, ID: id})
+		look(corememory.Place{Kind: corememory.KindChats, ID: id})
 	}
 	for id := range facts.People {
-		look(memory.Place{Kind: memory.KindPeople, ID: id})
+		look(corememory.Place{Kind: corememory.KindPeople, ID: id})
 	}
 	return names
 }
@@ -147,7 +147,7 @@ func (r *remembering) CoreScope(c tools.Call, asked recall.Scope, section, key s
 			return recall.ScopeChat
 		}
 	}
-	if facts.At(memory.Place{}).Holds(section, key) {
+	if facts.At(corememory.Place{}).Holds(section, key) {
 		return recall.ScopeBot
 	}
 	return recall.ScopeChat
@@ -158,7 +158,7 @@ var errNoChat = errors.New("there is no chat here; leave scope out")
 
 // SetCore stores a fact in the core memory.
 func (r *remembering) SetCore(c tools.Call, to recall.Scope, section, key, value string) error {
-	at := memory.Place{}
+	at := corememory.Place{}
 	if to != recall.ScopeBot {
 		if at = corePlaces(c.Chat)[0]; at.Kind == "" {
 			return errNoChat
@@ -167,7 +167,7 @@ func (r *remembering) SetCore(c tools.Call, to recall.Scope, section, key, value
 		if err != nil {
 			return err
 		}
-		if section == memory.SectionAgent && facts.At(memory.Place{}).Holds(section, key) {
+		if section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key) {
 			return recall.ErrOwners
 		}
 	}
@@ -177,7 +177,7 @@ func (r *remembering) SetCore(c tools.Call, to recall.Scope, section, key, value
 
 // DeleteCore removes a fact from the core memory.
 func (r *remembering) DeleteCore(c tools.Call, from recall.Scope, section, key string) error {
-	places := []memory.Place{{}}
+	places := []corememory.Place{{}}
 	if from != recall.ScopeBot {
 		all := corePlaces(c.Chat)
 		if places = all[:len(all)-1]; len(places) == 0 {
@@ -186,7 +186,7 @@ func (r *remembering) DeleteCore(c tools.Call, from recall.Scope, section, key s
 	}
 	var err error
 	for _, at := range places {
-		if _, err = r.core.Delete(at, section, key); !errors.Is(err, memory.ErrNoKey) {
+		if _, err = r.core.Delete(at, section, key); !errors.Is(err, corememory.ErrNoKey) {
 			break
 		}
 	}
@@ -196,9 +196,9 @@ func (r *remembering) DeleteCore(c tools.Call, from recall.Scope, section, key s
 // coreError says it in the words of the tools.
 func coreError(err error) error {
 	switch {
-	case errors.Is(err, memory.ErrSection):
+	case errors.Is(err, corememory.ErrSection):
 		return recall.ErrSection
-	case errors.Is(err, memory.ErrNoKey):
+	case errors.Is(err, corememory.ErrNoKey):
 		return recall.ErrNotFound
 	}
 	return err

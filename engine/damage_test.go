@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
@@ -75,7 +76,7 @@ func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
 	})
 	h.start()
 	h.says(alice, "hello")
-	if all, err := store.Backups(h.dir); err != nil || len(all) != 1 {
+	if all, err := archive.Backups(h.dir); err != nil || len(all) != 1 {
 		t.Fatalf("with the first message acknowledged there are the backups %v, %v", all, err)
 	}
 	h.shows(alice, "re: hello")
@@ -158,21 +159,21 @@ func TestTheOwnerHearsOfARestoreThatEndedTooEarly(t *testing.T) {
 	h.start().says(alice, "one")
 	h.shows(alice, "re: one")
 	h.end()
-	alone := func(do func(*store.Store) error) {
-		s, err := store.Open(t.Context(), store.Config{Dir: h.dir, Log: slog.New(slog.DiscardHandler)})
+	alone := func(do func(*archive.Archive) error) {
+		s, beside, err := archive.Open(t.Context(), store.Config{Dir: h.dir, Log: slog.New(slog.DiscardHandler)}, false)
 		if err == nil {
-			err = errors.Join(do(s), s.Close())
+			err = errors.Join(do(beside), s.Close())
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	alone(func(s *store.Store) error { _, err := s.BackupNow(t.Context(), 1); return err })
+	alone(func(a *archive.Archive) error { _, err := a.BackupNow(t.Context(), 1); return err })
 	if err := os.Truncate(filepath.Join(h.dir, "klawbot.db"), 0); err != nil {
 		t.Fatal(err)
 	}
-	alone(func(s *store.Store) error {
-		if s.Recovered() == nil {
+	alone(func(a *archive.Archive) error {
+		if a.Recovered() == nil {
 			return errors.New("nothing was restored")
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -44,7 +45,7 @@ func Ill(name, fix string, err error) Finding {
 }
 
 // FreeSpace is how many bytes are left for a folder.
-func FreeSpace(dir string) (uint64, error) { return store.FreeSpace(dir) }
+func FreeSpace(dir string) (uint64, error) { return sqlite.FreeSpace(dir) }
 
 // Doctor proves the parts that are the engine's: each page of the database, the
 // space for it, the memory with something to remember and forget, and the model

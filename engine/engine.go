@@ -52,9 +52,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -139,7 +141,7 @@ type Engine struct {
 	settings  func() settings.Settings
 	life      *lifecycle.Lifecycle
 	store     *store.Store
-	spool     *store.Spool
+	spool     *outbox.SentFiles
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
@@ -190,21 +192,21 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	var e *Engine
 	database := c.store()
 	database.Committed = func(changes store.Changes) { e.committed(changes) }
-	st, err := store.Open(ctx, database)
+	st, beside, err := archive.Open(ctx, database, false)
 	if err != nil {
 		return nil, err
 	}
 	e = &Engine{
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
-		store: st, spool: store.NewSpool(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
+		store: st, spool: outbox.NewSentFiles(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
 		providers: &providers{http: c.HTTP, log: c.Log, secrets: c.Redact, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed:  map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
 	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
-	e.backups = &backups{e: e}
+	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters
 	e.plan()
@@ -292,7 +294,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	within(sendGrace, e.delivery.wait.Wait)
 	stopSending()
 	within(sendGrace, e.delivery.wait.Wait)
-	return errors.Join(err, e.store.WriteLog(context.WithoutCancel(ctx)))
+	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 
 // Close ends the MCP servers and closes the data folder.
@@ -355,7 +357,7 @@ func (e *Engine) committed(c store.Changes) {
 // writeLogs appends to the conversation logs what is new.
 func (e *Engine) writeLogs(ctx context.Context) error {
 	for {
-		if err := e.store.WriteLog(ctx); err != nil && ctx.Err() == nil {
+		if err := e.backups.archive.WriteLog(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("conversation log not written", "err", err)
 		}
 		select {

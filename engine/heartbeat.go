@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/internal/clip"
@@ -176,7 +177,7 @@ func (e *Engine) beat(ctx context.Context, b workspace.Beat, now time.Time) (sto
 		j.NextRun = j.At
 		return j, nil
 	}
-	cron, err := jobs.ParseCron(b.Cron)
+	cron, err := times.ParseCron(b.Cron)
 	if err != nil {
 		return j, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/internal/clip"
@@ -154,12 +155,11 @@ func (d *Data) Found(ctx context.Context) error {
 	if d.store != nil {
 		return nil
 	}
-	st, err := store.Open(ctx, d.config)
-	if err != nil {
-		return err
+	var err error
+	if d.store, _, err = archive.Open(ctx, d.config, false); err == nil {
+		d.missing = nil
 	}
-	d.store, d.missing = st, nil
-	return nil
+	return err
 }
 
 // toolsChanged tells the owners that a server does not keep to what they have

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
@@ -24,7 +25,7 @@ type remembering struct {
 	open     func() (*store.Store, error)
 	settings func() settings.Settings
 	embedder *embedder
-	core     *memory.Core
+	core     *corememory.Core
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
 	quiet    *quiet
@@ -46,7 +47,7 @@ var _ recall.Memory = (*remembering)(nil)
 // newRemembering makes the memory of a data folder. It opens nothing.
 func newRemembering(c Config, open func() (*store.Store, error)) *remembering {
 	r := &remembering{
-		open: open, settings: c.Settings, quiet: new(quiet), log: c.Log, core: memory.NewCore(c.Dir),
+		open: open, settings: c.Settings, quiet: new(quiet), log: c.Log, core: corememory.NewCore(c.Dir),
 		embedder: &embedder{settings: func() settings.Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP, secrets: c.Redact},
 		messages: make(chan struct{}, 1), waiting: make(chan struct{}, 1), docs: make(chan struct{}, 1),
 		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c) }),

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -65,7 +67,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 // update brings the database up to date, unless a bot has it.
 func (d *Data) update(ctx context.Context, older error) error {
 	err := d.begin(ctx)
-	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+	if held := (*sqlite.LockedError)(nil); errors.As(err, &held) {
 		return older
 	}
 	return err
@@ -145,7 +147,7 @@ func (d *Data) Export(ctx context.Context, w io.Writer, format string) error {
 	if d.missing != nil {
 		return d.missing
 	}
-	return d.store.Export(ctx, w, format)
+	return archive.Of(d.store).Export(ctx, w, format)
 }
 
 // Import adds the conversations that Export wrote as JSON lines and returns how
@@ -154,7 +156,7 @@ func (d *Data) Import(ctx context.Context, r io.Reader) (int, error) {
 	if d.missing != nil {
 		return 0, d.missing
 	}
-	return d.store.Import(ctx, r)
+	return archive.Of(d.store).Import(ctx, r)
 }
 
 // InstallWorkspace copies the files of a template that a workspace lacks and

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/engine"
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -52,7 +53,7 @@ func TestBackupsAreMadeHourlyAndRotated(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- e.Run(ctx) }()
 		count := func() int {
-			all, err := store.Backups(dir)
+			all, err := archive.Backups(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +89,7 @@ func TestNoBackupsWhenOff(t *testing.T) {
 		if err := errors.Join(e.Run(ctx), e.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if all, err := store.Backups(dir); len(all) > 0 || err != nil {
+		if all, err := archive.Backups(dir); len(all) > 0 || err != nil {
 			t.Errorf("backups are %v, %v", all, err)
 		}
 	})
@@ -105,7 +106,7 @@ func TestOwnersHearOfARestoredBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = st.BackupNow(t.Context(), 1)
+	_, err = archive.Of(st).BackupNow(t.Context(), 1)
 	if err = errors.Join(err, st.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 	"klawbot/tools"
@@ -92,14 +93,14 @@ func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, c tools.C
 		return refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
 	}
 	usual := s.settings().Zone()
-	zone, err := jobs.ParseZone(cmp.Or(n.TZ, j.Zone), usual)
+	zone, err := times.ParseZone(cmp.Or(n.TZ, j.Zone), usual)
 	if err != nil {
 		return refuse(tools.Validation, "%v", err)
 	}
 	now := time.Now()
 	j.Zone = zone.String()
 	if n.At != "" {
-		at, err := jobs.ParseAt(n.At, now, zone)
+		at, err := times.ParseAt(n.At, now, zone)
 		if err != nil {
 			return refuse(tools.Validation, "%v", err)
 		}
@@ -130,15 +131,15 @@ func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, c tools.C
 
 // cron reads an expression. What is none is given to a model, whose answer must
 // be one.
-func (s *schedules) cron(ctx context.Context, c tools.Call, text string) (jobs.Cron, error) {
-	cron, err := jobs.ParseCron(text)
-	if !errors.Is(err, jobs.ErrNotCron) {
+func (s *schedules) cron(ctx context.Context, c tools.Call, text string) (times.Cron, error) {
+	cron, err := times.ParseCron(text)
+	if !errors.Is(err, times.ErrNotCron) {
 		if err != nil {
 			err = refuse(tools.Validation, "bad cron: %v", err)
 		}
 		return cron, err
 	}
-	notCron := refuse(tools.Validation, "%v", jobs.ErrNotCron)
+	notCron := refuse(tools.Validation, "%v", times.ErrNotCron)
 	if s.toCron == nil || strings.TrimSpace(text) == "" {
 		return cron, notCron
 	}
@@ -149,7 +150,7 @@ func (s *schedules) cron(ctx context.Context, c tools.Call, text string) (jobs.C
 	case err != nil:
 		return cron, refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
 	}
-	if cron, err = jobs.ParseCron(answer); err != nil {
+	if cron, err = times.ParseCron(answer); err != nil {
 		return cron, notCron
 	}
 	return cron, nil

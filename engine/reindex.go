@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
 
@@ -55,10 +57,8 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 	if err := hasData(c.Dir); err != nil {
 		return done, err
 	}
-	rebuilt := c.store()
-	rebuilt.Rebuild = true
-	st, err := store.Open(ctx, rebuilt)
-	if locked, ok := errors.AsType[*store.LockedError](err); ok {
+	st, beside, err := archive.Open(ctx, c.store(), true)
+	if locked, ok := errors.AsType[*sqlite.LockedError](err); ok {
 		return done, fmt.Errorf("%s runs klawbot with the data folder %s: stop the bot first", locked.Who(), locked.Dir)
 	}
 	if err != nil {
@@ -66,7 +66,7 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	size := memory.ChunkSize{Size: c.Settings().Memory.ChunkSize, Overlap: c.Settings().Memory.ChunkOverlap}
-	r, err := st.Reindex(ctx, store.Reindexing{
+	r, err := beside.Reindex(ctx, archive.Reindexing{
 		Message: func(tx *store.Tx, m store.Said) error {
 			if !findable(m.Address) {
 				return nil
@@ -83,21 +83,21 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 		Ready: func() { lifecycle.CrashPoint("reindex.ready") },
 	})
 	done = Reindexed{Messages: r.Messages, Chats: r.Chats, Kept: r.Kept, Resets: r.Breaks, Memories: r.Memories, Skipped: r.Skipped, Faults: r.Faults}
-	if was := st.Recovered(); was != nil {
+	if was := beside.Recovered(); was != nil {
 		done.Damaged, done.Backup = was.Reason, was.Backup.Path
 	}
 	if err != nil {
 		return done, err
 	}
 	lifecycle.CrashPoint("reindex.done")
-	if err := st.RecoveryTold(); err != nil {
+	if err := beside.RecoveryTold(); err != nil {
 		return done, err
 	}
 	files := memory.Files{Workspace: c.Workspace, Size: func() memory.ChunkSize { return size }}
 	if _, err := files.Refresh(ctx, st); err != nil {
 		return done, fmt.Errorf("read the memory files: %w", err)
 	}
-	return done, st.WriteLog(ctx)
+	return done, beside.WriteLog(ctx)
 }
 
 // hasData reports a folder that no bot has used.

@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 	"klawbot/tools"
@@ -98,22 +99,22 @@ func (e *Engine) Subagents() job.Subagents { return e.schedules }
 // remind sets a reminder: the answer, and the change that goes with it.
 func (e *Engine) remind(it item) (string, func(*store.Tx) error) {
 	zone, language := e.settings().Zone(), e.settings().Language
-	at, what, err := jobs.ParseReminder(it.msg.Args, it.msg.Time, zone)
+	at, what, err := times.ParseReminder(it.msg.Args, it.msg.Time, zone)
 	switch {
-	case jobs.Recurs(it.msg.Args):
+	case times.Recurs(it.msg.Args):
 		return e.say(locale.RemindOnce, it.row.Address.Chat), nil
-	case errors.Is(err, jobs.ErrNoTime), err == nil && what == "":
+	case errors.Is(err, times.ErrNoTime), err == nil && what == "":
 		return e.say(locale.RemindUsage), nil
 	case err != nil:
 		return e.say(locale.RemindBad, err), nil
 	case !at.After(time.Now()):
-		return e.say(locale.RemindPast, jobs.DescribeTime(at, zone, language)), nil
+		return e.say(locale.RemindPast, times.DescribeTime(at, zone, language)), nil
 	}
 	j := store.Job{
 		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", it.row.ID), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
 		Message: clip.Runes(what, maxJobText), Home: it.row.Address, Creator: it.msg.Sender.ID, Target: it.row.Address, Origin: "person",
 	}
-	text := e.say(locale.RemindSet, jobs.DescribeTime(at, zone, language), zone, what)
+	text := e.say(locale.RemindSet, times.DescribeTime(at, zone, language), zone, what)
 	return text, func(tx *store.Tx) error {
 		home, err := tx.Chats().Home(it.row.Address)
 		if err != nil {
@@ -267,11 +268,11 @@ func (e *Engine) nextText(j store.Job) string {
 	if len(next) == 0 {
 		return "–"
 	}
-	zone, err := jobs.ParseZone(j.Zone, e.settings().Zone())
+	zone, err := times.ParseZone(j.Zone, e.settings().Zone())
 	if err != nil {
 		zone = time.UTC
 	}
-	return jobs.DescribeTime(next[0], zone, e.settings().Language)
+	return times.DescribeTime(next[0], zone, e.settings().Language)
 }
 
 // logText are the latest runs of a job.

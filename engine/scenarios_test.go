@@ -21,7 +21,7 @@ var scenarios = map[string][][2]string{
 	"chunker: code, headings, lists, a very long paragraph":  {{"internal/memory", "TestSplit"}, {"internal/memory", "FuzzSplit"}},
 	"RRF: formula, order, one side, both, empty, topK":       {{"internal/memory", "TestReciprocalRankFusion"}},
 	"queries with operators, quotes, brackets, Chinese":      {{"internal/memory", "FuzzQuery"}, {"internal/memory", "TestWordsAreFoundInThreeLanguages"}},
-	"reindex: order, days, torn lines, counts, progress":     {{"../cmd/klawbot/testdata", "reindex.txtar"}, {"internal/store", "TestReindexSkipsTornAndMalformedLines"}, {"internal/store", "TestReindexOfALostDatabase"}, {"internal/store", "TestReindexWithoutLogs"}, {"internal/store", "TestReindexTakesTheChatFromTheFolder"}},
+	"reindex: order, days, torn lines, counts, progress":     {{"../cmd/klawbot/testdata", "reindex.txtar"}, {"internal/archive", "TestReindexSkipsTornAndMalformedLines"}, {"internal/archive", "TestReindexOfALostDatabase"}, {"internal/archive", "TestReindexWithoutLogs"}, {"internal/archive", "TestReindexTakesTheChatFromTheFolder"}},
 	"reindex: killed":                                        {{"../cmd/klawbot", "TestKilledWhileReindexing"}},
 	"reindex: vectors of another model, search meanwhile":    {{"internal/memory", "TestAnotherModelTakesOverWhenItsVectorsAreComplete"}},
 	"search: of this chat alone":                             {{"internal/memory", "TestAChatFindsItsOwnAndWhatIsShared"}, {".", "TestHistorySearchFindsWhatWasSaidInThisChatAlone"}},
@@ -34,8 +34,8 @@ var scenarios = map[string][][2]string{
 	"compaction: threshold, off, failures, /new meanwhile":   {{".", "TestCompactionTriggersAtItsShareOfTheBudget"}, {".", "TestNoCompactionWhenItIsOff"}, {".", "TestSummaryThatIsOfNoUseChangesNothing"}, {".", "TestNewWhileASummaryIsMade"}},
 	"compaction: overflow of the provider":                   {{".", "TestOverflowMakesTheConversationShorter"}, {".", "TestOverflowThatNothingHelpsIsSaidOnce"}},
 	"kill -9 while it saves, reindexes and sums up":          {{"../cmd/klawbot", "TestKilledWhileATurnRemembers"}, {"../cmd/klawbot", "TestKilledWhileRemembering"}, {"../cmd/klawbot", "TestKilledWhileSummingUp"}},
-	"core memory: edited by hand, kept by many, USER.md":     {{"internal/memory", "TestCoreMemoryIsEditedByHand"}, {"internal/memory", "TestCoreMemoryKeepsWhatManyWriteAtOnce"}, {"internal/memory", "TestImportUserTakesFactsOnce"}},
-	"undo of memories and of the core memory, command lines": {{"../cmd/klawbot/testdata", "memory.txtar"}, {"internal/memory", "TestCoreMemoryUndo"}},
+	"core memory: edited by hand, kept by many, USER.md":     {{"internal/corememory", "TestCoreMemoryIsEditedByHand"}, {"internal/corememory", "TestCoreMemoryKeepsWhatManyWriteAtOnce"}, {"internal/corememory", "TestImportUserTakesFactsOnce"}},
+	"undo of memories and of the core memory, command lines": {{"../cmd/klawbot/testdata", "memory.txtar"}, {"internal/corememory", "TestCoreMemoryUndo"}},
 }
 
 // TestSeedScenariosHaveTheirTests holds the table to the tests that there are.

@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -288,7 +289,7 @@ func switchJob(tx *store.Tx, j *store.Job, on bool) error {
 		return nil
 	}
 	next, err := nextOf(tx, *j, time.Now())
-	if errors.Is(err, jobs.ErrPast) || errors.Is(err, errNever) {
+	if errors.Is(err, times.ErrPast) || errors.Is(err, errNever) {
 		return refuse(tools.Validation, "schedule '%s' cannot run again: %v; give it another time first", j.Name, err)
 	}
 	if err != nil {
@@ -306,32 +307,32 @@ var errNever = errors.New("it is never due")
 
 // nextOf is the first time of a job after a moment that has no run.
 func nextOf(tx *store.Tx, j store.Job, now time.Time) (time.Time, error) {
-	if j.Cron == "" {
-		if !j.At.After(now) && j.Kind == store.JobHeartbeat {
-			return now.Add(time.Minute).Truncate(time.Millisecond), nil
-		}
-		if !j.At.After(now) {
-			return time.Time{}, jobs.ErrPast
-		}
+	switch {
+	case j.Cron != "":
+	case j.At.After(now):
 		return j.At, nil
+	case j.Kind == store.JobHeartbeat:
+		return now.Add(time.Minute).Truncate(time.Millisecond), nil
+	default:
+		return time.Time{}, times.ErrPast
 	}
 	for {
-		times := nextTimes(j, now, 1)
-		if len(times) == 0 {
+		next := nextTimes(j, now, 1)
+		if len(next) == 0 {
 			return time.Time{}, errNever
 		}
-		taken, err := tx.Runs().RunAt(j.ID, times[0])
+		taken, err := tx.Runs().RunAt(j.ID, next[0])
 		if err != nil || !taken {
-			return times[0], err
+			return next[0], err
 		}
-		now = times[0]
+		now = next[0]
 	}
 }
 
 // nextTimes are the next times of a job after a moment.
 func nextTimes(j store.Job, after time.Time, n int) []time.Time {
-	cron, err := jobs.ParseCron(j.Cron)
-	zone, err2 := jobs.ParseZone(j.Zone, time.UTC)
+	cron, err := times.ParseCron(j.Cron)
+	zone, err2 := times.ParseZone(j.Zone, time.UTC)
 	if err != nil || err2 != nil {
 		return nil
 	}
@@ -473,14 +474,14 @@ func comingTimes(j store.Job, n int) []time.Time {
 
 // whenInWords says when a job is due.
 func whenInWords(j store.Job, language string) string {
-	zone, err := jobs.ParseZone(j.Zone, time.UTC)
+	zone, err := times.ParseZone(j.Zone, time.UTC)
 	if err != nil {
 		zone = time.UTC
 	}
 	if j.Cron == "" {
-		return locale.Say(language, locale.Once, jobs.DescribeTime(j.At, zone, language))
+		return locale.Say(language, locale.Once, times.DescribeTime(j.At, zone, language))
 	}
-	cron, err := jobs.ParseCron(j.Cron)
+	cron, err := times.ParseCron(j.Cron)
 	if err != nil {
 		return j.Cron
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/outbox"
 	"klawbot/tools"
 )
 
@@ -24,7 +24,7 @@ func toolbox(c Config, l lent) (*tools.Executor, error) {
 	executor = tools.NewExecutor(tools.ExecutorConfig{
 		Policy:   func() tools.Policy { return c.Settings().Policy },
 		Registry: registry, Sources: c.Sources, SpillDir: filepath.Join(c.Dir, "spill"), Redact: c.Redact, Log: c.Log,
-		Keep: store.NewSpool(c.Dir).Put, ScratchDir: filepath.Join(c.Dir, scratchFolder),
+		Keep: outbox.NewSentFiles(c.Dir).Put, ScratchDir: filepath.Join(c.Dir, scratchFolder),
 		MaxOutputChars: func() int { return c.Settings().MaxOutputChars },
 	})
 	for _, name := range c.Settings().Policy.Names() {

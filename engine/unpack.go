@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/sqlite"
 )
 
 // The bounds of an archive. A bot's files seldom get to a twentieth of their size.
@@ -46,7 +46,7 @@ func Unpack(in io.Reader, size int64, dir string) (*Unpacker, error) {
 	if err != nil {
 		return nil, err
 	}
-	free, err := store.FreeSpace(dir)
+	free, err := sqlite.FreeSpace(dir)
 	if err != nil {
 		return nil, err
 	}

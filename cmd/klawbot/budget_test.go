@@ -23,12 +23,11 @@ const (
 // largeTypes are the types above these bounds: how many methods and fields they may
 // have today. Their figures only fall; a row goes when its type has shrunk.
 var largeTypes = map[string]typeSize{
-	"cmd/klawbot.app":            {139, 8},
-	"engine.Config":              {1, 23},
-	"engine.Engine":              {194, 41},
-	"engine.turn":                {84, 36},
-	"engine/internal/jobs.words": {5, 30},
-	"engine/internal/store.Job":  {1, 23}, // a row of a table
+	"cmd/klawbot.app":           {139, 8},
+	"engine.Config":             {1, 23},
+	"engine.Engine":             {194, 41},
+	"engine.turn":               {84, 36},
+	"engine/internal/store.Job": {1, 23}, // a row of a table
 }
 
 // TestBudgets keeps every package within its lines, and every type within the bounds

@@ -902,7 +902,7 @@ var mutants = []mutant{
 		"TestTheSameKeyReplaces",
 	},
 	{
-		"engine/internal/memory/core.go", `if err := atomicfile.Write(c.backup(), old, 0o600); err != nil {`, `if err := atomicfile.Write(c.backup(), old[:0], 0o600); err != nil {`,
+		"engine/internal/corememory/core.go", `if err := atomicfile.Write(c.backup(), old, 0o600); err != nil {`, `if err := atomicfile.Write(c.backup(), old[:0], 0o600); err != nil {`,
 		"TestCoreMemoryUndo",
 	},
 	{
@@ -922,7 +922,7 @@ var mutants = []mutant{
 		"TestModelSaysWhatItCannotRead",
 	},
 	{
-		"engine/internal/memory/corelock.go", `err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)`, `var err error`,
+		"engine/internal/corememory/lock.go", `err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)`, `var err error`,
 		"TestTwoProcessesChangeTheCoreMemory",
 	},
 	{
@@ -934,7 +934,7 @@ var mutants = []mutant{
 		"TestCentredQueries",
 	},
 	{
-		"engine/internal/memory/corepart.go", `p.others = sections`, `p.others = nil`,
+		"engine/internal/corememory/part.go", `p.others = sections`, `p.others = nil`,
 		"TestCoreMemoryKeepsSectionsThatNobodyReads",
 	},
 	{
@@ -1194,29 +1194,29 @@ var mutants = []mutant{
 		"TestSkillsThatLookLikeInjectionsAreNotUsed",
 	},
 	{
-		"engine/internal/memory/corepart.go", `if refused(factLine(key, s.from[key])) {`, `if refused("") {`,
+		"engine/internal/corememory/part.go", `if refused(factLine(key, s.from[key])) {`, `if refused("") {`,
 		"TestScreenedPart",
 	},
 	{
-		"engine/internal/memory/corepart.go", `text != "" && refused(text)`, `text != "" && refused("")`,
+		"engine/internal/corememory/part.go", `text != "" && refused(text)`, `text != "" && refused("")`,
 		"TestScreenedPart",
 	},
 	{
-		"engine/internal/memory/corepart.go", `maps.Copy(all.Agent, farther.Agent)`, `maps.Copy(all.User, farther.Agent)`,
+		"engine/internal/corememory/part.go", `maps.Copy(all.Agent, farther.Agent)`, `maps.Copy(all.User, farther.Agent)`,
 		"TestNearerPartOfTheCoreMemory",
 	},
 	{
-		"engine/internal/memory/corepart.go", `if part.size() > maxPart {`, `if part.size() > maxCore {`,
+		"engine/internal/corememory/part.go", `if part.size() > maxPart {`, `if part.size() > maxCore {`,
 		"TestPartsOfTheCoreMemoryAreBounded",
 	},
 	{
-		"engine/internal/memory/corepart.go", `return oneLine(key) + ": " + oneLine(value)`, `return key + ": " + value`,
+		"engine/internal/corememory/part.go", `return oneLine(key) + ": " + oneLine(value)`, `return key + ": " + value`,
 		"TestFactsStayInTheirLine",
 	},
 	{
 		"engine/corememory.go", `case id.ID < 0:
-		return []memory.Place{{Kind: memory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
-		return []memory.Place{{Kind: memory.KindChats, ID: id.String()}, {Kind: memory.KindPeople, ID: "telegram_11"}, {}}`,
+		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
+		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {Kind: corememory.KindPeople, ID: "telegram_11"}, {}}`,
 		"TestCoreMemoryOfAChat",
 	},
 	{
@@ -1228,7 +1228,7 @@ var mutants = []mutant{
 		"TestDoctorNamesWhatIsLeftOutOfPrompts",
 	},
 	{
-		"engine/corememory.go", `section == memory.SectionAgent && facts.At(memory.Place{}).Holds(section, key)`, `section == "" && facts.At(memory.Place{}).Holds(section, key)`,
+		"engine/corememory.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
 		"TestChangesOfTheCoreMemory",
 	},
 	{

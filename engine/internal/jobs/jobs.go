@@ -1,5 +1,4 @@
-// Package jobs knows what is due, and when: it reads cron expressions and times,
-// and wakes the engine for each run.
+// Package jobs knows what is due, and wakes the engine for each run.
 //
 // The database owns the jobs and when each is due next; gocron only drives the
 // clock. When it fires, what is due is looked up and claimed in one transaction,

@@ -6,28 +6,29 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
 )
 
 // timetable is our reading of a job's cron, as gocron asks for it.
 type timetable struct {
-	cron Cron
+	cron times.Cron
 	zone *time.Location
 }
 
 var _ gocron.Cron = (*timetable)(nil)
 
 func newTimetable(j store.Job) (*timetable, error) {
-	cron, err := ParseCron(j.Cron)
+	cron, err := times.ParseCron(j.Cron)
 	if err != nil {
 		return nil, err
 	}
-	zone, err := ParseZone(j.Zone, time.UTC)
+	zone, err := times.ParseZone(j.Zone, time.UTC)
 	return &timetable{cron, zone}, err
 }
 
 // IsValid reports whether an expression can be read. The zone is the job's own.
 func (t *timetable) IsValid(crontab string, _ *time.Location, now time.Time) error {
-	_, err := ParseCron(crontab)
+	_, err := times.ParseCron(crontab)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -59,7 +60,7 @@ func (f *Files) Refresh(ctx context.Context, s *store.Store) (changed bool, err 
 	}
 	defer root.Close()
 	now, _ := look(root)
-	if f.seen != nil && sameStamps(f.seen, now) {
+	if f.seen != nil && maps.Equal(f.seen, now) {
 		return false, nil
 	}
 	var known map[string]string
@@ -183,17 +184,8 @@ func look(root *os.Root) (found map[string]stamp, left []string) {
 	return found, left
 }
 
-func sameStamps(a, b map[string]stamp) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, s := range a {
-		if b[name] != s {
-			return false
-		}
-	}
-	return true
-}
+// byteOrderMark is what some editors put before a text.
+const byteOrderMark = "\ufeff"
 
 // ErrNoFile is the error of ReadFile for what is no ordinary file, or too large.
 var ErrNoFile = errors.New("no file of at most 1 MiB")

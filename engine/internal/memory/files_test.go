@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 )
@@ -66,25 +67,10 @@ func TestMemoryFilesAreFollowed(t *testing.T) {
 	}
 }
 
-func TestImportUserTakesFactsOnce(t *testing.T) {
-	c := memory.NewCore(t.TempDir())
-	text := "# About\n- Name: Anna\n* **How to address them:** Frau Schmidt\n- Lives in: not known yet\nText: no fact\n"
-	if n, err := c.ImportUser(text); n != 2 || err != nil {
-		t.Fatalf("%d facts, %v", n, err)
-	}
-	facts, err := c.Facts()
-	if err != nil || facts.String() != "[user]\nhow_to_address_them: Frau Schmidt\nname: Anna" {
-		t.Errorf("the core memory is %q, %v", facts.String(), err)
-	}
-	if n, err := c.ImportUser("- Name: Bob"); n != 0 || err != nil {
-		t.Errorf("a second time takes %d, %v", n, err)
-	}
-}
-
 func TestCatchUpFindsWhatCameInOtherwise(t *testing.T) {
 	s := openStore(t)
 	in := `{"id": "a", "ts": "2026-01-31T12:00:00Z", "role": "user", "content": "the boiler is broken", "meta": {"channel": "telegram", "chat_id": "telegram_5"}}`
-	if n, err := s.Import(t.Context(), strings.NewReader(in)); n != 1 || err != nil {
+	if n, err := archive.Of(s).Import(t.Context(), strings.NewReader(in)); n != 1 || err != nil {
 		t.Fatalf("%d imported, %v", n, err)
 	}
 	m := newMemory(s, nil)

@@ -43,7 +43,8 @@ func Add(tx *store.Tx, chunks []store.Chunk) error {
 	if from == len(before) {
 		before, from = nil, 0
 	}
-	return setTerms(tx, append(before, chunks...), from)
+	all := append(before, chunks...)
+	return setTerms(tx, all, from, len(all))
 }
 
 // Drop deletes the chunks of a memory or a message. Its words go from its
@@ -64,15 +65,11 @@ func Drop(tx *store.Tx, kind store.Kind, owner int64) error {
 	if err := tx.Index().DropChunks(kind, owner); err != nil {
 		return err
 	}
-	return setTermsOf(tx, append(before, after...), len(before)-reach, len(before)+reach)
+	return setTerms(tx, append(before, after...), len(before)-reach, len(before)+reach)
 }
 
-// setTerms stores the words of the chunks of a row, from one on.
-func setTerms(tx *store.Tx, row []store.Chunk, from int) error {
-	return setTermsOf(tx, row, from, len(row))
-}
-
-func setTermsOf(tx *store.Tx, row []store.Chunk, from, to int) error {
+// setTerms stores the words of some chunks of a row.
+func setTerms(tx *store.Tx, row []store.Chunk, from, to int) error {
 	from, to = max(from, 0), min(to, len(row))
 	own := make([]string, len(row))
 	for i, c := range row {

@@ -336,11 +336,7 @@ func sharpen(tx *store.Tx, set store.VectorSet, kind store.Kind, query []float32
 	}
 	slices.SortFunc(near, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(b.id, a.id)) })
 	near = near[:min(len(near), exactly)]
-	ids := make([]store.ChunkID, len(near))
-	for i, c := range near {
-		ids[i] = c.id
-	}
-	exact, err := tx.Vectors().Vectors(set.ID, kind, ids)
+	exact, err := tx.Vectors().Vectors(set.ID, kind, idsOf(near))
 	if err != nil {
 		return err
 	}
@@ -365,7 +361,11 @@ func (m *Memory) nearestWithin(tx *store.Tx, set store.VectorSet, kind store.Kin
 		return nil, err
 	}
 	every := len(near) < 2*limit
-	within, err := idSet(tx.Index().ChunkIDsAmong(s, chunksOfSigns(near)))
+	ids := make([]store.ChunkID, len(near))
+	for i, n := range near {
+		ids[i] = n.chunk
+	}
+	within, err := idSet(tx.Index().ChunkIDsAmong(s, ids))
 	if err != nil {
 		return nil, err
 	}
@@ -380,10 +380,10 @@ func (m *Memory) nearestWithin(tx *store.Tx, set store.VectorSet, kind store.Kin
 	return near, err
 }
 
-func chunksOfSigns(all []sign) []store.ChunkID {
+func idsOf(all []*candidate) []store.ChunkID {
 	ids := make([]store.ChunkID, len(all))
-	for i, s := range all {
-		ids[i] = s.chunk
+	for i, c := range all {
+		ids[i] = c.id
 	}
 	return ids
 }
@@ -397,19 +397,12 @@ func idSet(ids []store.ChunkID, err error) (map[store.ChunkID]bool, error) {
 }
 
 func chunksOf(tx *store.Tx, all []*candidate) (map[store.ChunkID]store.Chunk, error) {
-	ids := make([]store.ChunkID, len(all))
-	for i, c := range all {
-		ids[i] = c.id
-	}
-	rows, err := tx.Index().Chunks(ids)
-	if err != nil {
-		return nil, err
-	}
+	rows, err := tx.Index().Chunks(idsOf(all))
 	chunks := make(map[store.ChunkID]store.Chunk, len(rows))
 	for _, row := range rows {
 		chunks[row.ID] = row
 	}
-	return chunks, nil
+	return chunks, err
 }
 
 // lookAround finds what the cosine is when the neighbours count, half as much

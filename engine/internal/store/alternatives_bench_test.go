@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"klawbot/engine/internal/sqlite"
 )
 
 // rivals are ways to find the nearest of many vectors.
@@ -37,7 +39,7 @@ func newRivals(t *testing.T, rows int) *rivals {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := openDB(file, url.Values{"_query_only": {"false"}, "_journal_mode": {"WAL"}, "_cache_size": {"-512"}})
+	db, err := sqlite.Open(file, url.Values{"_query_only": {"false"}, "_journal_mode": {"WAL"}, "_cache_size": {"-512"}})
 	if err != nil {
 		t.Fatal(err)
 	}

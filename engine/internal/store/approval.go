@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -125,66 +124,46 @@ func (tx ApprovalsTx) AddApproval(a Approval) (ApprovalID, error) {
 		a.Token, a.Turn, a.Call, a.Address.Chat.Channel, a.Address.Chat.ID, a.Address.Thread, a.Sender, a.Tool, a.Hash, a.Shown,
 		a.State, a.Grant, a.AnsweredBy, tx.orNow(a.AskedAt), toMillis(a.ExpiresAt), toMillis(a.AnsweredAt), a.Question,
 		a.Home.Chat.Channel, a.Home.Chat.ID, a.Home.Thread, a.Owners, a.Once)
-	if err != nil {
-		return 0, fmt.Errorf("add approval of call %s: %w", a.Call, err)
-	}
-	return ApprovalID(id), nil
+	return ApprovalID(id), wrap(err, "add approval of call %s", a.Call)
 }
 
 // ApprovalOf returns the approval of a call of a turn, or ErrNotFound.
 func (tx ApprovalsTx) ApprovalOf(t TurnID, call string) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByCallSQL, call, t))
-	if err != nil {
-		return a, fmt.Errorf("approval of call %s: %w", call, notFound(err))
-	}
-	return a, nil
+	return a, wrap(err, "approval of call %s", call)
 }
 
 // ApprovalByID returns an approval, or ErrNotFound.
 func (tx ApprovalsTx) ApprovalByID(id ApprovalID) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByIDSQL, id))
-	if err != nil {
-		return a, fmt.Errorf("approval %d: %w", id, notFound(err))
-	}
-	return a, nil
+	return a, wrap(err, "approval %d", id)
 }
 
 // Approval returns the approval with a token, or ErrNotFound.
 func (tx ApprovalsTx) Approval(token string) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(approvalByTokenSQL, token))
-	if err != nil {
-		return a, fmt.Errorf("approval: %w", notFound(err))
-	}
-	return a, nil
+	return a, wrap(err, "approval")
 }
 
 // PendingApproval returns the approval that has waited longest at an address, or
 // ErrNotFound.
 func (tx ApprovalsTx) PendingApproval(at Address) (Approval, error) {
 	a, err := scanApproval(tx.tx.QueryRow(pendingApprovalSQL, at.Chat.Channel, at.Chat.ID, at.Thread))
-	if err != nil {
-		return a, fmt.Errorf("pending approval: %w", notFound(err))
-	}
-	return a, nil
+	return a, wrap(err, "pending approval")
 }
 
 // Requests counts what owners were asked since then because of a person, in their
 // own chats: what waits for an answer, and that with what nobody allowed.
 func (tx ApprovalsTx) Requests(sender int64, since time.Time) (open, vain int, err error) {
-	if err = tx.tx.QueryRow(requestsSQL, toMillis(since), sender).Scan(&open, &vain); err != nil {
-		return 0, 0, fmt.Errorf("count the requests of %d: %w", sender, err)
-	}
-	return open, vain, nil
+	err = tx.tx.QueryRow(requestsSQL, toMillis(since), sender).Scan(&open, &vain)
+	return open, vain, wrap(err, "count the requests of %d", sender)
 }
 
 // OpenQuestions lists the questions that nobody has answered, and those with an
 // answer whose call has not ended.
 func (tx ApprovalsTx) OpenQuestions() ([]Approval, error) {
 	all, err := query(tx, scanApproval, openQuestionsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("open questions: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "open questions")
 }
 
 // stopApprovals ends what is pending of a turn, which waits for nothing any more.
@@ -198,10 +177,7 @@ func (tx ApprovalsTx) stopApprovals(t TurnID) error {
 func (tx ApprovalsTx) Answer(id ApprovalID, s ApprovalState, by int64, g GrantID) (won bool, err error) {
 	n, err := tx.exec(`UPDATE approvals SET state = ?, answered_by = ?, grant_id = ?, answered_at = ?
 		WHERE id = ? AND state = 'pending'`, s, by, g, toMillis(tx.now), id)
-	if err != nil {
-		return false, fmt.Errorf("answer approval %d: %w", id, err)
-	}
-	return n == 1, nil
+	return n == 1, wrap(err, "answer approval %d", id)
 }
 
 // UnreachApprovals ends what is pending in a chat that cannot be reached and comes
@@ -212,34 +188,23 @@ func (tx ApprovalsTx) UnreachApprovals(channel string, chat int64) ([]Approval, 
 		_, err = tx.exec(`UPDATE approvals SET state = 'unreached', answered_at = ?1 WHERE state = 'pending' AND channel = ?2 AND chat = ?3
 			AND (home_channel <> channel OR home_chat <> chat)`, toMillis(tx.now), channel, chat)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("end what is asked in %s %d: %w", channel, chat, err)
-	}
-	return lost, nil
+	return lost, wrap(err, "end what is asked in %s %d", channel, chat)
 }
 
 // LoseAnswer ends a question whose answer may not have reached who asked.
 func (tx ApprovalsTx) LoseAnswer(id ApprovalID) error {
-	if err := tx.change(`UPDATE approvals SET state = 'stopped' WHERE id = ? AND state = 'answered'`, id); err != nil {
-		return fmt.Errorf("lose the answer of approval %d: %w", id, err)
-	}
-	return nil
+	err := tx.change(`UPDATE approvals SET state = 'stopped' WHERE id = ? AND state = 'answered'`, id)
+	return wrap(err, "lose the answer of approval %d", id)
 }
 
 // Approvals lists what was asked, the newest first.
 func (tx ApprovalsTx) Approvals(limit int) ([]Approval, error) {
 	all, err := query(tx, scanApproval, approvalsSQL, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list approvals: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list approvals")
 }
 
 // PruneApprovals deletes what was asked before a time and returns how many.
 func (tx ApprovalsTx) PruneApprovals(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneApprovalsSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune approvals: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune approvals")
 }

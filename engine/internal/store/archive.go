@@ -1,104 +1,86 @@
 package store
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-
-	"klawbot/engine/internal/llm"
-	"klawbot/internal/redact"
+	"database/sql"
+	"time"
 )
 
-const exportSQL = `SELECT ` + entryColumns + ` FROM messages m JOIN sessions s ON s.id = m.session
-	ORDER BY s.channel, s.chat, s.thread, s.started_at, s.id, m.id`
+const saidColumns = messageColumns + `, s.channel, s.chat, s.thread`
 
-// Export writes all conversations, one after the other, each in order. The
-// format "json" is what Import reads: JSON lines as in the conversation logs;
-// "md" is Markdown for people.
-func (s *Store) Export(ctx context.Context, w io.Writer, format string) error {
-	var put func(io.Writer, entry) error
-	switch format {
-	case "json":
-		put = s.putLine
-	case "md":
-		put = (&markdown{secrets: s.secrets}).put
-	default:
-		return fmt.Errorf("export: format %q is unknown: json or md", format)
-	}
-	out := bufio.NewWriter(w)
-	err := s.Read(ctx, func(tx *Tx) error { return exportTo(out, tx, put) })
-	if err = errors.Join(err, out.Flush()); err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	return nil
+func scanSaid(r row) (s Said, err error) {
+	err = r.Scan(append(s.fields(), &s.Address.Chat.Channel, &s.Address.Chat.ID, &s.Address.Thread)...)
+	return s, err
 }
 
-func exportTo(w io.Writer, tx *Tx, put func(io.Writer, entry) error) error {
-	rows, err := tx.tx.Query(exportSQL)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		e, err := scanEntry(rows)
+const (
+	allSaidSQL = `SELECT ` + saidColumns + ` FROM messages m JOIN sessions s ON s.id = m.session
+		ORDER BY s.channel, s.chat, s.thread, s.started_at, s.id, m.id`
+
+	unloggedSQL = `SELECT ` + saidColumns + ` FROM messages m JOIN sessions s ON s.id = m.session
+		WHERE m.logged = 0 ORDER BY m.id LIMIT ?`
+)
+
+// EachSaid calls do for every message: one conversation after the other, each in order.
+func (tx ArchiveTx) EachSaid(do func(Said) error) error {
+	return tx.each(allSaidSQL, nil, func(r row) error {
+		s, err := scanSaid(r)
 		if err != nil {
 			return err
 		}
-		if err := put(w, e); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return do(s)
+	})
 }
 
-func (s *Store) putLine(w io.Writer, e entry) error {
-	line, err := e.record().maskedLine(s.secrets)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(line)
+// Unlogged lists messages that are not marked as logged, in order.
+func (tx ArchiveTx) Unlogged(limit int) ([]Said, error) {
+	return query(tx, scanSaid, unloggedSQL, limit)
+}
+
+// MarkLogged notes that messages are in the conversation logs.
+func (tx ArchiveTx) MarkLogged(ids ...MessageID) error {
+	_, err := tx.exec(`UPDATE messages SET logged = 1 WHERE id IN (SELECT value FROM json_each(?))`, idList(ids))
 	return err
 }
 
-// markdown writes entries under headings by conversation and day.
-type markdown struct {
-	secrets *redact.Set
-	address Address
-	day     string
+// ByUID finds the session and the turn of a message.
+func (tx ArchiveTx) ByUID(uid string) (session SessionID, turn TurnID, found bool, err error) {
+	err = tx.tx.QueryRow(tx.on(`SELECT session, coalesce(turn, 0) FROM messages WHERE uid = ?`), uid).Scan(&session, &turn)
+	if err == sql.ErrNoRows {
+		return 0, 0, false, nil
+	}
+	return session, turn, err == nil, err
 }
 
-func (m *markdown) put(w io.Writer, e entry) error {
-	var b bytes.Buffer
-	if e.Address != m.address {
-		m.address, m.day = e.Address, ""
-		fmt.Fprintf(&b, "# %s\n\n", e.Address)
-	}
-	if day := e.At.Format("2006-01-02"); day != m.day {
-		m.day = day
-		fmt.Fprintf(&b, "## %s\n\n", day)
-	}
-	r := e.record()
-	if r.Type == typeBreak {
-		b.WriteString("---\n\n")
-	} else {
-		fmt.Fprintf(&b, "**%s**, %s UTC\n\n", speaker(r), e.At.Format("15:04"))
-		b.WriteString(r.Content + "\n\n")
-	}
-	_, err := io.WriteString(w, m.secrets.Text(b.String()))
-	return err
+// MemoriesAfter lists memories of all chats by id.
+func (tx ArchiveTx) MemoriesAfter(after MemoryID, limit int) ([]Memory, error) {
+	return query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
 }
 
-// speaker names who said it, and what it is when it is not just said.
-func speaker(r record) string {
-	name := string(r.Role)
-	if r.Role == llm.RoleUser && r.Meta.SenderName != "" {
-		name = r.Meta.SenderName
-	}
-	if r.Type != "" {
-		name += " (" + r.Type + ")"
-	}
-	return name
+// SessionAt is the session of an address that was current at a time, or ErrNotFound.
+func (tx ArchiveTx) SessionAt(a Address, at time.Time) (s Session, err error) {
+	err = tx.tx.QueryRow(sessionAtSQL, a.Chat.Channel, a.Chat.ID, a.Thread, toMillis(at)).Scan(s.fields()...)
+	return s, notFound(err)
+}
+
+// SessionsOf lists the sessions of an address, oldest first.
+func (tx ArchiveTx) SessionsOf(a Address) ([]Session, error) {
+	return query(tx, func(r row) (s Session, err error) {
+		err = r.Scan(s.fields()...)
+		return s, err
+	}, `SELECT `+sessionColumns+` FROM sessions s WHERE s.channel = ? AND s.chat = ? AND s.thread = ? ORDER BY s.started_at, s.id`,
+		a.Chat.Channel, a.Chat.ID, a.Thread)
+}
+
+// NextSession is an id that no session has.
+func (tx ArchiveTx) NextSession() (id SessionID, err error) {
+	err = tx.tx.QueryRow(`SELECT coalesce(max(id), 0) + 1 FROM sessions`).Scan(&id)
+	return id, err
+}
+
+// AddSession stores a session under its id, or a new one when that is 0.
+func (tx ArchiveTx) AddSession(s Session) (Session, error) {
+	id, err := tx.insert(`INSERT INTO sessions (id, channel, chat, thread, model, started_at) VALUES (nullif(?, 0), ?, ?, ?, ?, ?)`,
+		s.ID, s.Address.Chat.Channel, s.Address.Chat.ID, s.Address.Thread, s.Model, toMillis(s.StartedAt))
+	s.ID = SessionID(id)
+	return s, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -59,10 +58,7 @@ func (tx ChangesTx) AddChange(c Change, image []byte) (ChangeID, error) {
 	if err == nil {
 		err = tx.forgetChanges()
 	}
-	if err != nil {
-		return 0, fmt.Errorf("record change of %s: %w", c.Path, err)
-	}
-	return ChangeID(id), nil
+	return ChangeID(id), wrap(err, "record change of %s", c.Path)
 }
 
 // forgetChanges deletes the oldest changes that are too many or too much.
@@ -82,10 +78,7 @@ func (tx ChangesTx) forgetChanges() error {
 
 // DropChange deletes the record of a change that was not made.
 func (tx ChangesTx) DropChange(id ChangeID) error {
-	if err := tx.change(`DELETE FROM changes WHERE id = ?`, id); err != nil {
-		return fmt.Errorf("drop change %d: %w", id, err)
-	}
-	return nil
+	return wrap(tx.change(`DELETE FROM changes WHERE id = ?`, id), "drop change %d", id)
 }
 
 // Changes lists what is recorded, the newest first.
@@ -95,27 +88,19 @@ func (tx ChangesTx) Changes() ([]Change, error) {
 			&c.Size, &c.Mode, &c.Kept, jsonColumn{&c.Undoes}, millis{&c.At})
 		return c, err
 	}, changesSQL, changesKept)
-	if err != nil {
-		return nil, fmt.Errorf("list changes: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list changes")
 }
 
 // ChangeImage returns what the file held before a change. A change whose image
 // is not kept is ErrNotFound.
 func (tx ChangesTx) ChangeImage(id ChangeID) ([]byte, error) {
 	var image []byte
-	if err := tx.tx.QueryRow(`SELECT body FROM images WHERE change = ?`, id).Scan(&image); err != nil {
-		return nil, fmt.Errorf("image of change %d: %w", id, notFound(err))
-	}
-	return image, nil
+	err := tx.tx.QueryRow(`SELECT body FROM images WHERE change = ?`, id).Scan(&image)
+	return image, wrap(err, "image of change %d", id)
 }
 
 // PruneChanges deletes the changes made before a time and returns how many.
 func (tx ChangesTx) PruneChanges(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneChangesSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune changes: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune changes")
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -29,19 +27,13 @@ func (tx ChatsTx) SeeChat(channel string, id int64, name string, at time.Time) e
 	if err == nil {
 		err = tx.reviveChat(channel, id, at)
 	}
-	if err != nil {
-		return fmt.Errorf("see chat %s %d: %w", channel, id, err)
-	}
-	return nil
+	return wrap(err, "see chat %s %d", channel, id)
 }
 
 // ReviveChat says that a chat could be reached at a time, now when it is zero. It
 // costs nothing for one that is not dead.
 func (tx ChatsTx) ReviveChat(channel string, id int64, at time.Time) error {
-	if err := tx.reviveChat(channel, id, at); err != nil {
-		return fmt.Errorf("revive chat %s %d: %w", channel, id, err)
-	}
-	return nil
+	return wrap(tx.reviveChat(channel, id, at), "revive chat %s %d", channel, id)
 }
 
 func (tx ChatsTx) reviveChat(channel string, id int64, at time.Time) error {
@@ -53,11 +45,8 @@ func (tx ChatsTx) reviveChat(channel string, id int64, at time.Time) error {
 // ChatName is the name of a chat, empty for one without.
 func (tx ChatsTx) ChatName(channel string, id int64) (string, error) {
 	var name string
-	err := notFound(tx.tx.QueryRow(`SELECT name FROM chats WHERE channel = ? AND chat = ?`, channel, id).Scan(&name))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("name of chat %s %d: %w", channel, id, err)
-	}
-	return name, nil
+	err := tx.tx.QueryRow(`SELECT name FROM chats WHERE channel = ? AND chat = ?`, channel, id).Scan(&name)
+	return name, wrap(optional(err), "name of chat %s %d", channel, id)
 }
 
 // KillChat marks a chat as not reachable and ends what waits to leave for it. It
@@ -70,10 +59,7 @@ func (tx ChatsTx) KillChat(channel string, id int64, note string) (was bool, err
 	if err == nil {
 		_, err = tx.exec(endOutOfChatSQL, note, channel, id)
 	}
-	if err != nil {
-		return false, fmt.Errorf("kill chat %s %d: %w", channel, id, err)
-	}
-	return n == 1, nil
+	return n == 1, wrap(err, "kill chat %s %d", channel, id)
 }
 
 // MoveChat gives a chat its new id: sessions, turns, approvals, jobs, memories, what
@@ -102,7 +88,7 @@ func (tx ChatsTx) MoveChat(channel string, from, to int64) error {
 		moveOutSQL,
 	} {
 		if _, err := tx.exec(statement, channel, from, to); err != nil {
-			return fmt.Errorf("move chat %s %d to %d: %w", channel, from, to, err)
+			return wrap(err, "move chat %s %d to %d", channel, from, to)
 		}
 	}
 	return nil
@@ -111,31 +97,22 @@ func (tx ChatsTx) MoveChat(channel string, from, to int64) error {
 // Home is the address under which a chat is known today.
 func (tx ChatsTx) Home(a Address) (Address, error) {
 	to, _, err := tx.whereabouts(a)
-	if err != nil {
-		return a, fmt.Errorf("home of %s: %w", a, err)
-	}
 	if to != 0 {
 		a.Chat.ID = to
 	}
-	return a, nil
+	return a, wrap(err, "home of %s", a)
 }
 
 // ChatGone says why a chat cannot be reached any more, empty while it can.
 func (tx ChatsTx) ChatGone(channel string, id int64) (why string, err error) {
 	err = tx.tx.QueryRow(chatGoneSQL, channel, id).Scan(&why)
-	if errors.Is(notFound(err), ErrNotFound) {
-		return "", nil
-	}
-	return why, err
+	return why, optional(err)
 }
 
 // whereabouts tells where a chat moved, 0 for nowhere, and whether it is dead.
 func (tx ChatsTx) whereabouts(a Address) (movedTo int64, dead bool, err error) {
 	err = tx.tx.QueryRow(whereaboutsSQL, a.Chat.Channel, a.Chat.ID).Scan(&movedTo, &dead)
-	if errors.Is(notFound(err), ErrNotFound) {
-		return 0, false, nil
-	}
-	return movedTo, dead, err
+	return movedTo, dead, optional(err)
 }
 
 const (
@@ -158,8 +135,5 @@ func (tx ChatsTx) Chats() ([]Chat, error) {
 		err = r.Scan(&c.Channel, &c.ID, &c.Name, millis{&c.DeadSince}, &c.Note, millis{&c.SeenAt}, &c.MovedTo)
 		return c, err
 	}, `SELECT channel, chat, name, dead_since, note, seen_at, moved_to FROM chats ORDER BY seen_at DESC, id DESC`)
-	if err != nil {
-		return nil, fmt.Errorf("list chats: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list chats")
 }

@@ -64,10 +64,8 @@ func (tx IndexTx) AddChunk(c Chunk) (Chunk, error) {
 
 // SetTerms stores the words that a chunk is found by, in place of those before.
 func (tx IndexTx) SetTerms(id ChunkID, terms string) error {
-	if _, err := tx.exec(`INSERT OR REPLACE INTO chunks_fts (rowid, terms) VALUES (?, ?)`, id, terms); err != nil {
-		return fmt.Errorf("store terms of chunk %d: %w", id, err)
-	}
-	return nil
+	_, err := tx.exec(`INSERT OR REPLACE INTO chunks_fts (rowid, terms) VALUES (?, ?)`, id, terms)
+	return wrap(err, "store terms of chunk %d", id)
 }
 
 // DropChunks deletes the chunks of a memory or a message with their terms and
@@ -82,7 +80,7 @@ func (tx IndexTx) DropSource(kind Kind, source string) error {
 }
 
 func (tx IndexTx) dropChunks(which string, kind Kind, arg any) error {
-	ids, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, which, kind, arg)
+	ids, err := query(tx, single[ChunkID], which, kind, arg)
 	if err == nil && len(ids) > 0 {
 		if err = tx.all().Vectors().dropVectors(kind, ids); err == nil {
 			_, err = tx.exec(`DELETE FROM chunks_fts WHERE rowid IN (` + list(ids) + `)`)
@@ -91,10 +89,7 @@ func (tx IndexTx) dropChunks(which string, kind Kind, arg any) error {
 			_, err = tx.exec(`DELETE FROM chunks WHERE id IN (` + list(ids) + `)`)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("delete chunks: %w", err)
-	}
-	return nil
+	return wrap(err, "delete chunks")
 }
 
 // list writes ids as SQL. They are numbers, so there is nothing to quote.
@@ -126,10 +121,7 @@ func (tx IndexTx) ChunksAfter(c Chunk, limit int) ([]Chunk, error) {
 func (tx IndexTx) beside(side string, c Chunk, limit int) ([]Chunk, error) {
 	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.kind = ? AND c.channel = ? AND c.chat = ? AND c.source = ? AND `+side+` LIMIT ?`,
 		c.Kind, c.Channel, c.Chat, c.Source, c.ID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("chunks beside chunk %d: %w", c.ID, err)
-	}
-	return all, nil
+	return all, wrap(err, "chunks beside chunk %d", c.ID)
 }
 
 // Beside is the id of a chunk beside another one, so many steps away.
@@ -146,16 +138,11 @@ const neighbourhood = time.Hour
 // it, then those after it, the nearest first.
 func (tx IndexTx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Beside, error) {
 	all := make(map[ChunkID][]Beside, len(chunks))
-	rows, err := tx.tx.Query(fmt.Sprintf(neighbourIDsSQL, list(chunks)), neighbourhood.Milliseconds(), reach)
-	if err != nil {
-		return nil, fmt.Errorf("neighbours of chunks: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := tx.each(fmt.Sprintf(neighbourIDsSQL, list(chunks)), []any{neighbourhood.Milliseconds(), reach}, func(r row) error {
 		var of ChunkID
 		var before, after string
-		if err := rows.Scan(&of, &before, &after); err != nil {
-			return nil, fmt.Errorf("neighbours of chunks: %w", err)
+		if err := r.Scan(&of, &before, &after); err != nil {
+			return err
 		}
 		previous, next := ids(before), ids(after)
 		slices.Reverse(previous)
@@ -164,8 +151,9 @@ func (tx IndexTx) NeighbourIDs(chunks []ChunkID, reach int) (map[ChunkID][]Besid
 				all[of] = append(all[of], Beside{id, i + 1})
 			}
 		}
-	}
-	return all, rows.Err()
+		return nil
+	})
+	return all, wrap(err, "neighbours of chunks")
 }
 
 // ids are the ids of a list as group_concat makes it, the smallest first.
@@ -256,26 +244,19 @@ type Match struct {
 // CountTerm returns how many chunks have a term; it counts no further than limit.
 func (tx IndexTx) CountTerm(term string, limit int) (n int, err error) {
 	err = tx.tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)`, quotedTerm(term), limit).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("count a word: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "count a word")
 }
 
 // LastChunk is the newest chunk, 0 where there is none.
 func (tx IndexTx) LastChunk() (id ChunkID, err error) {
-	if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM chunks`).Scan(&id); err != nil {
-		return 0, fmt.Errorf("find the newest chunk: %w", err)
-	}
-	return id, nil
+	err = tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM chunks`).Scan(&id)
+	return id, wrap(err, "find the newest chunk")
 }
 
 // CountChunks returns how many chunks there are.
 func (tx IndexTx) CountChunks() (n int, err error) {
-	if err := tx.tx.QueryRow(`SELECT count(*) FROM chunks`).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count chunks: %w", err)
-	}
-	return n, nil
+	err = tx.tx.QueryRow(`SELECT count(*) FROM chunks`).Scan(&n)
+	return n, wrap(err, "count chunks")
 }
 
 // AnyEnd stands at the end of a term that is only the beginning of a word.
@@ -305,10 +286,7 @@ func (tx IndexTx) MatchTerms(terms []string, s Scope, limit, most int) ([]Match,
 	}, `SELECT id, score FROM (SELECT c.id, -bm25(chunks_fts) AS score FROM chunks_fts CROSS JOIN chunks c ON c.id = chunks_fts.rowid
 		WHERE chunks_fts MATCH ? AND `+where+` ORDER BY chunks_fts.rowid DESC LIMIT ?) ORDER BY score DESC, id DESC LIMIT ?`,
 		append(append([]any{strings.Join(quoted, " OR ")}, args...), most, limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("search words: %w", err)
-	}
-	return found, nil
+	return found, wrap(err, "search words")
 }
 
 // Chunks returns chunks in the order of their ids. One that is gone is left out.
@@ -317,10 +295,7 @@ func (tx IndexTx) Chunks(ids []ChunkID) ([]Chunk, error) {
 		return nil, nil
 	}
 	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.id IN (`+list(ids)+`) ORDER BY c.id`)
-	if err != nil {
-		return nil, fmt.Errorf("read chunks: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "read chunks")
 }
 
 // ChunksIn returns the chunks of a scope after an id, in the order of their ids,
@@ -329,20 +304,14 @@ func (tx IndexTx) ChunksIn(s Scope, after ChunkID, limit int) ([]Chunk, error) {
 	where, args := s.where()
 	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.id > ? AND `+where+` ORDER BY c.id LIMIT ?`,
 		append(append([]any{after}, args...), limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("read chunks: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "read chunks")
 }
 
 // ChunksOf returns the chunks of a memory or a message, in the order of their
 // ids.
 func (tx IndexTx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {
 	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.kind = ? AND c.owner = ? ORDER BY c.id`, kind, owner)
-	if err != nil {
-		return nil, fmt.Errorf("read chunks: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "read chunks")
 }
 
 // ChunkIDs returns the ids of all chunks of a scope.
@@ -356,9 +325,6 @@ func (tx IndexTx) ChunkIDsAmong(s Scope, ids []ChunkID) ([]ChunkID, error) {
 
 func (tx IndexTx) chunkIDs(s Scope, from string) ([]ChunkID, error) {
 	where, args := s.where()
-	all, err := query(tx, func(r row) (id ChunkID, err error) { return id, r.Scan(&id) }, `SELECT c.id FROM chunks c `+from+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read chunks: %w", err)
-	}
-	return all, nil
+	all, err := query(tx, single[ChunkID], `SELECT c.id FROM chunks c `+from+where, args...)
+	return all, wrap(err, "read chunks")
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -71,29 +72,41 @@ type row interface{ Scan(into ...any) error }
 
 // tables is a Tx, or one of its tables.
 type tables interface {
-	rows(statement string, args ...any) (*sql.Rows, error)
+	each(statement string, args []any, do func(row) error) error
 }
 
-func (tx *conn) rows(statement string, args ...any) (*sql.Rows, error) {
-	return tx.tx.Query(tx.on(statement), args...)
+// each calls do with each row that a statement finds.
+func (tx *conn) each(statement string, args []any, do func(row) error) error {
+	rows, err := tx.tx.Query(tx.on(statement), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // query lists what scan makes of each row.
 func query[T any](tx tables, scan func(row) (T, error), statement string, args ...any) ([]T, error) {
-	rows, err := tx.rows(statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var all []T
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, err
+	err := tx.each(statement, args, func(r row) error {
+		one, err := scan(r)
+		if err == nil {
+			all = append(all, one)
 		}
-		all = append(all, one)
-	}
-	return all, rows.Err()
+		return err
+	})
+	return all, err
+}
+
+// single reads a row of one value.
+func single[T any](r row) (value T, err error) {
+	err = r.Scan(&value)
+	return value, err
 }
 
 // exec runs a statement and returns how many rows it changed.
@@ -147,4 +160,20 @@ func notFound(err error) error {
 		return ErrNotFound
 	}
 	return err
+}
+
+// optional is err unless a row is missing.
+func optional(err error) error {
+	if err == sql.ErrNoRows || errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// wrap says what failed when err is not nil. A missing row is ErrNotFound.
+func wrap(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), notFound(err))
 }

@@ -2,12 +2,13 @@ package store
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"klawbot/engine/internal/sqlite"
 )
 
 // State is how the database fares.
@@ -76,8 +77,7 @@ func (s *Store) Probe(ctx context.Context) error {
 // Unwritable reports whether an error of Write is the disk's, so that the same
 // write can succeed later.
 func Unwritable(err error) bool {
-	switch code(err) {
-	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+	if sqlite.Busy(err) {
 		return true
 	}
 	state := stateOf(err)
@@ -85,20 +85,17 @@ func Unwritable(err error) bool {
 }
 
 // Damaged reports whether an error says that the database is damaged.
-func Damaged(err error) bool {
-	var d *DamagedError
-	return stateOf(err) == StateDamaged || errors.As(err, &d)
-}
+func Damaged(err error) bool { return sqlite.Damaged(err) }
 
 // stateOf is the state that an error tells of, StateOK when it tells of none.
 func stateOf(err error) State {
-	switch errno(err) {
+	switch sqlite.Errno(err) {
 	case syscall.ENOSPC, syscall.EDQUOT:
 		return StateFull
 	case syscall.EROFS:
 		return StateReadOnly
 	}
-	switch code(err) {
+	switch sqlite.Code(err) {
 	case sqlite3.ErrFull:
 		return StateFull
 	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen:

@@ -90,18 +90,3 @@ func (tx *Tx) Plan(statement string) ([]string, error) {
 		return detail, err
 	}, "EXPLAIN QUERY PLAN "+statement, args...)
 }
-
-// Rewrite reads a line of a conversation log and writes it again.
-func Rewrite(line []byte) ([]byte, error) {
-	e, err := parseRecord(line)
-	if err != nil {
-		return nil, err
-	}
-	return e.record().line()
-}
-
-// Tables lists the tables whose names are like a pattern.
-func (tx *Tx) Tables(pattern string) ([]string, error) {
-	return query(tx, func(r row) (name string, err error) { return name, r.Scan(&name) },
-		`SELECT name FROM sqlite_schema WHERE name LIKE ?`, pattern)
-}

@@ -49,10 +49,7 @@ func (tx ApprovalsTx) AddGrant(g Grant) (GrantID, error) {
 	id, err := tx.insert(`INSERT INTO grants (channel, chat, sender, tool, hash, shown, added_by, added_at, expires_at, last_used)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`, g.Channel, g.Chat, g.Sender, g.Tool, g.Hash, g.Shown, g.AddedBy,
 		toMillis(tx.now), toMillis(g.ExpiresAt))
-	if err != nil {
-		return 0, fmt.Errorf("add grant of %s: %w", g.Tool, err)
-	}
-	return GrantID(id), nil
+	return GrantID(id), wrap(err, "add grant of %s", g.Tool)
 }
 
 // UseGrant finds the grant that allows the call of an approval and notes its
@@ -66,25 +63,16 @@ func (tx ApprovalsTx) UseGrant(a Approval, owners []int64) (Grant, error) {
 	if err == nil {
 		err = tx.change(`UPDATE grants SET last_used = ? WHERE id = ?`, toMillis(tx.now), g.ID)
 	}
-	if err != nil {
-		return g, fmt.Errorf("grant of %s: %w", a.Tool, notFound(err))
-	}
-	return g, nil
+	return g, wrap(err, "grant of %s", a.Tool)
 }
 
 // Grants lists the grants that are not over, the oldest first.
 func (tx ApprovalsTx) Grants() ([]Grant, error) {
 	all, err := query(tx, scanGrant, grantsSQL, toMillis(tx.now))
-	if err != nil {
-		return nil, fmt.Errorf("list grants: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list grants")
 }
 
 // RemoveGrant takes a grant back. One that is not there is ErrNotFound.
 func (tx ApprovalsTx) RemoveGrant(id GrantID) error {
-	if err := tx.change(`DELETE FROM grants WHERE id = ?`, id); err != nil {
-		return fmt.Errorf("remove grant %d: %w", id, err)
-	}
-	return nil
+	return wrap(tx.change(`DELETE FROM grants WHERE id = ?`, id), "remove grant %d", id)
 }

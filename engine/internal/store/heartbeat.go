@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -13,8 +12,6 @@ const heartbeatTokensSQL = `SELECT coalesce(sum(r.input_tokens + r.output_tokens
 
 // HeartbeatTokens is what the runs of the heartbeat have taken since a time.
 func (tx RunsTx) HeartbeatTokens(since time.Time) (tokens int, err error) {
-	if err = tx.tx.QueryRow(heartbeatTokensSQL, toMillis(since)).Scan(&tokens); err != nil {
-		err = fmt.Errorf("sum up the heartbeat: %w", err)
-	}
-	return tokens, err
+	err = tx.tx.QueryRow(heartbeatTokensSQL, toMillis(since)).Scan(&tokens)
+	return tokens, wrap(err, "sum up the heartbeat")
 }

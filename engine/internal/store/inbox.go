@@ -77,10 +77,7 @@ func (tx InboxTx) AddUpdate(u Update) (id InboxID, added bool, err error) {
 		err = tx.tx.QueryRow(`SELECT id FROM inbox WHERE channel = ? AND bot = ? AND update_id = ?`,
 			u.Channel, u.Bot, u.Update.ID).Scan(&id)
 	}
-	if err != nil {
-		return 0, false, fmt.Errorf("add update %d: %w", u.Update.ID, err)
-	}
-	return id, n == 1, nil
+	return id, n == 1, wrap(err, "add update %d", u.Update.ID)
 }
 
 // rawOf is the raw form of an update as it is stored. The offsets in it stay right.
@@ -100,19 +97,13 @@ func (tx InboxTx) waiting(raw []byte) exactBytes {
 // NewUpdates lists what waits, oldest first.
 func (tx InboxTx) NewUpdates() ([]Update, error) {
 	all, err := query(tx, scanUpdate, newUpdatesSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list new updates: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list new updates")
 }
 
 // TurnUpdates lists the updates of a turn, oldest first.
 func (tx InboxTx) TurnUpdates(t TurnID) ([]Update, error) {
 	all, err := query(tx, scanUpdate, turnUpdatesSQL, t)
-	if err != nil {
-		return nil, fmt.Errorf("list updates of turn %d: %w", t, err)
-	}
-	return all, nil
+	return all, wrap(err, "list updates of turn %d", t)
 }
 
 // StartUpdates gives updates that wait to a turn. When one of them does not
@@ -124,10 +115,7 @@ func (tx InboxTx) StartUpdates(t TurnID, ids ...InboxID) error {
 	if err == nil && n != int64(len(ids)) {
 		err = fmt.Errorf("%d of %d wait: %w", n, len(ids), ErrNotFound)
 	}
-	if err != nil {
-		return fmt.Errorf("start updates of turn %d: %w", t, err)
-	}
-	return nil
+	return wrap(err, "start updates of turn %d", t)
 }
 
 // EndUpdates sets the final state of updates, and takes out of them what has the
@@ -144,29 +132,20 @@ func (tx InboxTx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
 			_, err = tx.exec(`UPDATE inbox SET raw = ? WHERE id = ?`, raw, u.ID)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("end updates: %w", err)
-	}
-	return nil
+	return wrap(err, "end updates")
 }
 
 // ReplaceUpdate gives an update that still waits the raw form of its edit. It
 // returns ErrNotFound when the update does not wait any more.
 func (tx InboxTx) ReplaceUpdate(id InboxID, raw []byte) error {
-	if err := tx.change(`UPDATE inbox SET raw = ? WHERE id = ? AND state = 'new'`, tx.waiting(raw), id); err != nil {
-		return fmt.Errorf("replace update %d: %w", id, err)
-	}
-	return nil
+	return wrap(tx.change(`UPDATE inbox SET raw = ? WHERE id = ? AND state = 'new'`, tx.waiting(raw), id), "replace update %d", id)
 }
 
 // PruneInbox deletes ended rows that were received before a time, but for the
 // last hundred, and returns how many.
 func (tx InboxTx) PruneInbox(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneInboxSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune inbox: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune inbox")
 }
 
 // Depth is how much waits and since when.
@@ -179,8 +158,5 @@ type Depth struct {
 // InboxDepth counts the rows that are new or running.
 func (tx InboxTx) InboxDepth() (Depth, error) {
 	d, err := tx.depth(inboxDepthSQL)
-	if err != nil {
-		return Depth{}, fmt.Errorf("count inbox: %w", err)
-	}
-	return d, nil
+	return d, wrap(err, "count inbox")
 }

@@ -1,18 +1,14 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 )
 
 // Indexed returns the state of what was indexed of a place outside the database,
 // empty for a place that was not.
 func (tx IndexTx) Indexed(kind Kind, source string) (state string, err error) {
-	err = notFound(tx.tx.QueryRow(`SELECT state FROM indexed WHERE kind = ? AND source = ?`, kind, source).Scan(&state))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("state of the index of %s: %w", kind, err)
-	}
-	return state, nil
+	err = tx.tx.QueryRow(`SELECT state FROM indexed WHERE kind = ? AND source = ?`, kind, source).Scan(&state)
+	return state, wrap(optional(err), "state of the index of %s", kind)
 }
 
 // SetIndexed stores the state of what is indexed; an empty one is none.
@@ -23,28 +19,19 @@ func (tx IndexTx) SetIndexed(kind Kind, source, state string) error {
 	} else {
 		_, err = tx.exec(`INSERT OR REPLACE INTO indexed (kind, source, state) VALUES (?, ?, ?)`, kind, exact(source), state)
 	}
-	if err != nil {
-		return fmt.Errorf("store the state of the index of %s: %w", kind, err)
-	}
-	return nil
+	return wrap(err, "store the state of the index of %s", kind)
 }
 
 // IndexedSources lists the places of a kind with their states.
 func (tx IndexTx) IndexedSources(kind Kind) (map[string]string, error) {
 	all := map[string]string{}
-	rows, err := tx.tx.Query(`SELECT source, state FROM indexed WHERE kind = ?`, kind)
-	if err != nil {
-		return nil, fmt.Errorf("list what is indexed: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := tx.each(`SELECT source, state FROM indexed WHERE kind = ?`, []any{kind}, func(r row) error {
 		var source, state string
-		if err := rows.Scan(&source, &state); err != nil {
-			return nil, fmt.Errorf("list what is indexed: %w", err)
-		}
+		err := r.Scan(&source, &state)
 		all[source] = state
-	}
-	return all, rows.Err()
+		return err
+	})
+	return all, wrap(err, "list what is indexed")
 }
 
 // Said is a message that somebody said in a chat.
@@ -82,10 +69,7 @@ func (tx IndexTx) SaidAfter(after MessageID, limit int) (said []Said, last Messa
 // further than limit.
 func (tx IndexTx) CountMessagesAfter(after MessageID, limit int) (n int, err error) {
 	err = tx.tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM messages WHERE id > ? LIMIT ?)`, after, limit).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("count messages: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "count messages")
 }
 
 const saidAfterSQL = `SELECT ` + messageColumns + `, s.channel, s.chat, s.thread,

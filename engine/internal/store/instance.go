@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/atomicfile"
-
-	"github.com/mattn/go-sqlite3"
 )
 
 // applicationID marks a SQLite file as klawbot's: "klaw". The first migration
@@ -50,6 +49,9 @@ func (i instance) id() (string, error) {
 	return id, nil
 }
 
+// Instance is the random id of a data folder, "" when it has none.
+func Instance(dir string) (string, error) { return newInstance(dir).id() }
+
 // inspect looks at the database before anything is changed. fresh says that
 // there is none and that there never was one.
 func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
@@ -68,12 +70,12 @@ func (i instance) inspect(ctx context.Context) (fresh bool, err error) {
 		// hold all that is left.
 		return i.nothing(id, "is empty")
 	}
-	db, err := openDB(i.db, nil)
+	db, err := sqlite.Open(i.db, nil)
 	if err != nil {
 		return false, err
 	}
-	defer db.Close()     // nothing was written
-	_ = keepWAL(ctx, db) // what is wrong with the file is said next
+	defer db.Close()            // nothing was written
+	_ = sqlite.KeepWAL(ctx, db) // what is wrong with the file is said next
 	return i.identify(ctx, db, id)
 }
 
@@ -83,8 +85,8 @@ func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bo
 	err = db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
 		(SELECT count(*) FROM sqlite_schema), (SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'meta')`).Scan(&application, &tables, &meta)
 	switch {
-	case code(err) == sqlite3.ErrNotADB || code(err) == sqlite3.ErrCorrupt:
-		return false, &DamagedError{i.db, fmt.Sprintf("is damaged or no klawbot database (%v)", err)}
+	case sqlite.Corrupt(err):
+		return false, &sqlite.DamagedError{Path: i.db, Reason: fmt.Sprintf("is damaged or no klawbot database (%v)", err)}
 	case err != nil:
 		return false, explain(i.db, err)
 	case application == 0 && tables == 0:
@@ -92,7 +94,7 @@ func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bo
 	case application != applicationID:
 		return false, fmt.Errorf("%s is no klawbot database: move it away, or choose another data folder", i.db)
 	case !meta:
-		return false, &DamagedError{i.db, "lacks its tables"}
+		return false, &sqlite.DamagedError{Path: i.db, Reason: "lacks its tables"}
 	}
 	inside, err := getMeta(ctx, db, "instance")
 	if err != nil {
@@ -110,7 +112,7 @@ func (i instance) nothing(id, how string) (fresh bool, err error) {
 	if id == "" {
 		return true, nil
 	}
-	return false, &DamagedError{i.db, fmt.Sprintf("%s, but this data folder was used before: put it back, or remove %s to start empty", how, i.file)}
+	return false, &sqlite.DamagedError{Path: i.db, Reason: fmt.Sprintf("%s, but this data folder was used before: put it back, or remove %s to start empty", how, i.file)}
 }
 
 // pair makes the database and the file hold the same id.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
 
@@ -85,7 +87,7 @@ func TestNeverSilentlyEmpty(t *testing.T) {
 			test.spoil(t, dir, db)
 			before, _ := os.ReadFile(db) // may be gone
 			for range 2 {
-				_, err := store.Open(t.Context(), config(dir))
+				_, _, err := archive.Open(t.Context(), config(dir), false)
 				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), db) {
 					t.Fatalf("Open: %v, want %q and the path", err, test.want)
 				}
@@ -140,7 +142,7 @@ func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	_, err := store.Open(t.Context(), config(dir))
-	var locked *store.LockedError
+	var locked *sqlite.LockedError
 	if !errors.As(err, &locked) || locked.PID != os.Getpid() || locked.Dir != dir {
 		t.Fatalf("second Open: %v", err)
 	}
@@ -186,7 +188,7 @@ func TestOpenBeside(t *testing.T) {
 	if got := version(); got == before {
 		t.Error("the command's write did not change the version")
 	}
-	must(t, command.WriteLog(t.Context()))
+	must(t, archive.Of(command).WriteLog(t.Context()))
 	if _, err := os.Stat(filepath.Join(dir, "conversations")); err == nil {
 		t.Error("the log was written beside the bot")
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -123,11 +122,8 @@ func (tx JobsTx) AddJob(j Job) (JobID, error) {
 		j.Kind, j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Chat.Channel, j.Home.Chat.ID, j.Home.Thread,
 		j.Creator, j.Target.Chat.Channel, j.Target.Chat.ID, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.Parent, j.State, j.Note,
 		toMillis(j.NextRun), tx.orNow(j.CreatedAt), toMillis(tx.now))
-	if err != nil {
-		return 0, fmt.Errorf("add job %s: %w", j.Name, err)
-	}
 	tx.changes.Jobs = true
-	return JobID(id), nil
+	return JobID(id), wrap(err, "add job %s", j.Name)
 }
 
 // order is what a job does. It has to be done as it was given, so only known secrets
@@ -137,20 +133,14 @@ func (tx JobsTx) order(j Job) exact { return exact(tx.secrets.KnownJSON([]byte(j
 // Job returns a job, or ErrNotFound.
 func (tx JobsTx) Job(id JobID) (Job, error) {
 	j, err := scanJob(tx.tx.QueryRow(jobSQL, id))
-	if err != nil {
-		return Job{}, fmt.Errorf("job %d: %w", id, notFound(err))
-	}
-	return j, nil
+	return j, wrap(err, "job %d", id)
 }
 
 // JobNamed returns the schedule or reminder of a name that is on or paused, or
 // ErrNotFound.
 func (tx JobsTx) JobNamed(name string) (Job, error) {
 	j, err := scanJob(tx.tx.QueryRow(jobNamedSQL, name))
-	if err != nil {
-		return Job{}, fmt.Errorf("job %s: %w", name, notFound(err))
-	}
-	return j, nil
+	return j, wrap(err, "job %s", name)
 }
 
 // JobEver is JobNamed that also finds one whose only time has come.
@@ -159,10 +149,8 @@ func (tx JobsTx) JobEver(name string) (Job, error) {
 	if err == nil {
 		return j, nil
 	}
-	if j, err = scanJob(tx.tx.QueryRow(jobEverSQL, name)); err != nil {
-		return Job{}, fmt.Errorf("job %s: %w", name, notFound(err))
-	}
-	return j, nil
+	j, err = scanJob(tx.tx.QueryRow(jobEverSQL, name))
+	return j, wrap(err, "job %s", name)
 }
 
 // Jobs lists what is on or paused, oldest first; with onlyOn only what is on.
@@ -172,28 +160,20 @@ func (tx JobsTx) Jobs(onlyOn bool) ([]Job, error) {
 		statement = jobsOnSQL
 	}
 	all, err := query(tx, scanJob, statement)
-	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list jobs")
 }
 
 // Heartbeats lists the tasks of the heartbeat, also those that were removed since a
 // time, the newest first.
 func (tx JobsTx) Heartbeats(since time.Time) ([]Job, error) {
 	all, err := query(tx, scanJob, heartbeatsSQL, toMillis(since))
-	if err != nil {
-		return nil, fmt.Errorf("list heartbeats: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list heartbeats")
 }
 
 // CountJobs counts what is on or paused, all of it and what a chat has made.
 func (tx JobsTx) CountJobs(home Address) (all, own int, err error) {
-	if err := tx.tx.QueryRow(countJobsSQL, home.Chat.Channel, home.Chat.ID).Scan(&all, &own); err != nil {
-		return 0, 0, fmt.Errorf("count jobs: %w", err)
-	}
-	return all, own, nil
+	err = tx.tx.QueryRow(countJobsSQL, home.Chat.Channel, home.Chat.ID).Scan(&all, &own)
+	return all, own, wrap(err, "count jobs")
 }
 
 // UpdateJob writes back everything of a job but its kind and the turn that spawned it.
@@ -202,32 +182,23 @@ func (tx JobsTx) UpdateJob(j Job) error {
 			home_thread = ?, creator = ?, channel = ?, chat = ?, thread = ?, policy = ?, budget = ?, origin = ?, state = ?, note = ?, failures = ?, next_run = ?, settled = ?, changed_at = ? WHERE id = ?`,
 		j.Name, j.Cron, toMillis(j.At), j.Zone, j.Misfire, j.Model, tx.order(j), j.Home.Chat.Channel, j.Home.Chat.ID,
 		j.Home.Thread, j.Creator, j.Target.Chat.Channel, j.Target.Chat.ID, j.Target.Thread, j.Policy, j.Budget, j.Origin, j.State, j.Note, j.Failures, toMillis(j.NextRun), toMillis(j.Settled), toMillis(tx.now), j.ID)
-	if err != nil {
-		return fmt.Errorf("update job %d: %w", j.ID, err)
-	}
 	tx.changes.Jobs = true
-	return nil
+	return wrap(err, "update job %d", j.ID)
 }
 
 // PauseJobsFor pauses the jobs that report to a chat, and returns their names.
 func (tx JobsTx) PauseJobsFor(channel string, chat int64, note string) ([]string, error) {
-	names, err := query(tx, func(r row) (name string, err error) { err = r.Scan(&name); return name, err },
+	names, err := query(tx, single[string],
 		`UPDATE jobs SET state = 'paused', note = ?, changed_at = ? WHERE state = 'on' AND kind <> 'spawn' AND channel = ? AND chat = ? RETURNING name`,
 		tx.secrets.Text(note), toMillis(tx.now), channel, chat)
-	if err != nil {
-		return nil, fmt.Errorf("pause the jobs for %s %d: %w", channel, chat, err)
-	}
 	tx.changed = tx.changed || len(names) > 0
 	tx.changes.Jobs = tx.changes.Jobs || len(names) > 0
-	return names, nil
+	return names, wrap(err, "pause the jobs for %s %d", channel, chat)
 }
 
 // PruneJobs deletes jobs that ended before a time, with their runs, and returns
 // how many.
 func (tx JobsTx) PruneJobs(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneJobsSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune jobs: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune jobs")
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"klawbot/engine/internal/llm"
 )
@@ -34,10 +33,7 @@ func (tx TurnsTx) AddAnswer(t TurnID, round int, m llm.Message, u llm.Usage) err
 		_, err = tx.exec(`INSERT INTO answers (turn, round, body, input_tokens, output_tokens, cached_tokens, at)
 			VALUES (?, ?, ?, ?, ?, ?, ?)`, t, round, exact(tx.secrets.KnownJSON(body)), u.Input, u.Output, u.Cached, toMillis(tx.now))
 	}
-	if err != nil {
-		return fmt.Errorf("journal answer %d of turn %d: %w", round, t, err)
-	}
-	return nil
+	return wrap(err, "journal answer %d of turn %d", round, t)
 }
 
 // Answers returns the journaled answers of a turn by round.
@@ -46,10 +42,7 @@ func (tx TurnsTx) Answers(t TurnID) ([]llm.Message, error) {
 		err = r.Scan(jsonColumn{&m})
 		return m, err
 	}, answersSQL, t)
-	if err != nil {
-		return nil, fmt.Errorf("answers of turn %d: %w", t, err)
-	}
-	return all, nil
+	return all, wrap(err, "answers of turn %d", t)
 }
 
 // StartCall journals that a call is about to have its effect. Starting a call
@@ -57,48 +50,32 @@ func (tx TurnsTx) Answers(t TurnID) ([]llm.Message, error) {
 func (tx TurnsTx) StartCall(c Call) error {
 	_, err := tx.exec(`INSERT INTO calls (call, turn, name, started_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (call) DO NOTHING`, c.ID, c.Turn, c.Name, toMillis(tx.now))
-	if err != nil {
-		return fmt.Errorf("journal start of call %s: %w", c.ID, err)
-	}
-	return nil
+	return wrap(err, "journal start of call %s", c.ID)
 }
 
 // FinishCall stores the result of a call. A call that was not started is
 // ErrNotFound.
 func (tx TurnsTx) FinishCall(id string, result []byte) error {
 	err := tx.change(`UPDATE calls SET result = ?, finished_at = ? WHERE call = ?`, blob(result), toMillis(tx.now), id)
-	if err != nil {
-		return fmt.Errorf("journal result of call %s: %w", id, err)
-	}
-	return nil
+	return wrap(err, "journal result of call %s", id)
 }
 
 // Calls returns the journaled calls of a turn by id.
 func (tx TurnsTx) Calls(t TurnID) (map[string]Call, error) {
-	all, err := query(tx, func(r row) (c Call, err error) {
-		err = r.Scan(&c.ID, &c.Turn, &c.Name, &c.Result)
-		return c, err
-	}, callsSQL, t)
-	if err != nil {
-		return nil, fmt.Errorf("calls of turn %d: %w", t, err)
-	}
-	byID := make(map[string]Call, len(all))
-	for _, c := range all {
+	byID := map[string]Call{}
+	err := tx.each(callsSQL, []any{t}, func(r row) error {
+		var c Call
+		err := r.Scan(&c.ID, &c.Turn, &c.Name, &c.Result)
 		byID[c.ID] = c
-	}
-	return byID, nil
+		return err
+	})
+	return byID, wrap(err, "calls of turn %d", t)
 }
 
 // CallResults returns the results, as JSON, of all calls of the turns that run.
 func (tx TurnsTx) CallResults() ([][]byte, error) {
-	all, err := query(tx, func(r row) (result []byte, err error) {
-		err = r.Scan(&result)
-		return result, err
-	}, callResultsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list results of calls: %w", err)
-	}
-	return all, nil
+	all, err := query(tx, single[[]byte], callResultsSQL)
+	return all, wrap(err, "list results of calls")
 }
 
 func (tx TurnsTx) dropJournal(t TurnID) error {

@@ -42,12 +42,3 @@ func (tx *conn) masked(args []any) []any {
 
 // secrets are those that are known, none when nobody says.
 func (c Config) secrets() *redact.Set { return cmp.Or(c.Redact, new(redact.Set)) }
-
-// maskedLine is the record as one line without secrets, for a file.
-func (r record) maskedLine(secrets *redact.Set) ([]byte, error) {
-	line, err := r.line()
-	if err != nil {
-		return nil, err
-	}
-	return secrets.JSON(line), nil
-}

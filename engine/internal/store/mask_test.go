@@ -7,12 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 )
+
+var day = time.Date(2026, 3, 1, 23, 59, 59, 250_000_000, time.UTC)
 
 // TestNoRowHoldsSecret stores a known secret, and something with the shape of one, in
 // all that comes from outside, and looks for both in every file.
@@ -75,12 +79,13 @@ func TestNoRowHoldsSecret(t *testing.T) {
 		must(t, tx.Turns().EndTurn(store.Turn{ID: turn, State: store.TurnFailed, Note: "HTTP 401: " + secret}))
 		return tx.Inbox().EndUpdates(store.InboxDone, secret, inbox)
 	})
-	must(t, s.WriteLog(t.Context()))
+	beside := archive.Of(s)
+	must(t, beside.WriteLog(t.Context()))
 	var exported bytes.Buffer
-	must(t, s.Export(t.Context(), &exported, "json"))
-	must(t, s.Export(t.Context(), &exported, "md"))
+	must(t, beside.Export(t.Context(), &exported, "json"))
+	must(t, beside.Export(t.Context(), &exported, "md"))
 	must(t, os.WriteFile(filepath.Join(dir, "exported"), exported.Bytes(), 0o600))
-	must(t, s.Backup(t.Context(), filepath.Join(dir, "backup.db")))
+	must(t, beside.Backup(t.Context(), filepath.Join(dir, "backup.db")))
 	read(t, s, func(tx *store.Tx) error {
 		token, err := tx.Servers().ServerToken("server")
 		if err != nil || token != `{"access_token":"`+shape+`-of-a-server"}` {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -29,10 +28,7 @@ func scanAcceptedTool(r row) (a AcceptedTool, err error) {
 // AcceptedTools lists what was accepted, by name.
 func (tx ServersTx) AcceptedTools() ([]AcceptedTool, error) {
 	all, err := query(tx, scanAcceptedTool, acceptedToolsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list the accepted tools: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list the accepted tools")
 }
 
 // AcceptTool stores an accepted tool, in place of what was accepted of it
@@ -43,10 +39,7 @@ func (tx ServersTx) AcceptTool(a AcceptedTool) error {
 		ON CONFLICT (server, tool) DO UPDATE SET name = excluded.name, description = excluded.description, schema = excluded.schema,
 			hash = excluded.hash, accepted_by = excluded.accepted_by, accepted_at = excluded.accepted_at`,
 		a.Server, a.Tool, a.Name, a.Description, a.Schema, a.Hash, a.By, tx.orNow(a.At))
-	if err != nil {
-		return fmt.Errorf("accept tool %s: %w", a.Name, err)
-	}
-	return nil
+	return wrap(err, "accept tool %s", a.Name)
 }
 
 // ForgetServer takes back what was accepted of an MCP server, and its token.
@@ -61,18 +54,12 @@ func (tx ServersTx) ForgetServer(server string) error {
 
 // ServerToken returns the token of an MCP server, "" when there is none.
 func (tx ServersTx) ServerToken(server string) (token string, err error) {
-	err = notFound(tx.tx.QueryRow(`SELECT token FROM mcp_tokens WHERE server = ?`, server).Scan(&token))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("token of MCP server %s: %w", server, err)
-	}
-	return token, nil
+	err = tx.tx.QueryRow(`SELECT token FROM mcp_tokens WHERE server = ?`, server).Scan(&token)
+	return token, wrap(optional(err), "token of MCP server %s", server)
 }
 
 // SetServerToken keeps the token of an MCP server.
 func (tx ServersTx) SetServerToken(server, token string) error {
 	_, err := tx.exec(`INSERT INTO mcp_tokens (server, token) VALUES (?, ?) ON CONFLICT (server) DO UPDATE SET token = excluded.token`, server, exact(token))
-	if err != nil {
-		return fmt.Errorf("keep the token of MCP server %s: %w", server, err)
-	}
-	return nil
+	return wrap(err, "keep the token of MCP server %s", server)
 }

@@ -44,64 +44,44 @@ func (tx MemoriesTx) AddMemory(m Memory) (MemoryID, error) {
 	id, err := tx.insert(`INSERT INTO memories (channel, chat, key, category, source, provenance, turn, content, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Channel, m.Chat, tx.secrets.Text(m.Key), m.Category, m.Source, m.Provenance, m.Turn, m.Content,
 		tx.orNow(m.CreatedAt), tx.orNow(m.ChangedAt))
-	if err != nil {
-		return 0, fmt.Errorf("store memory: %w", err)
-	}
-	return MemoryID(id), nil
+	return MemoryID(id), wrap(err, "store memory")
 }
 
 // Memory returns one memory, or ErrNotFound.
 func (tx MemoriesTx) Memory(id MemoryID) (Memory, error) {
 	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories WHERE id = ?`, id))
-	if err != nil {
-		return m, fmt.Errorf("memory %d: %w", id, notFound(err))
-	}
-	return m, nil
+	return m, wrap(err, "memory %d", id)
 }
 
 // MemoryByKey returns the memory of a chat that has a key, or ErrNotFound.
 func (tx MemoriesTx) MemoryByKey(channel string, chat int64, key string) (Memory, error) {
 	m, err := scanMemory(tx.tx.QueryRow(`SELECT `+memoryColumns+` FROM memories
 		WHERE channel = ? AND chat = ? AND key = ? AND key <> ''`, channel, chat, tx.secrets.Text(key)))
-	if err != nil {
-		return m, fmt.Errorf("memory %q: %w", key, notFound(err))
-	}
-	return m, nil
+	return m, wrap(err, "memory %q", key)
 }
 
 // MemoriesByKey returns the memories of all chats that have a key.
 func (tx MemoriesTx) MemoriesByKey(key string) ([]Memory, error) {
 	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories WHERE key = ? AND key <> '' ORDER BY id`, tx.secrets.Text(key))
-	if err != nil {
-		return nil, fmt.Errorf("memories %q: %w", key, err)
-	}
-	return all, nil
+	return all, wrap(err, "memories %q", key)
 }
 
 // Memories lists memories, the newest first, at most limit.
 func (tx MemoriesTx) Memories(limit int) ([]Memory, error) {
 	all, err := query(tx, scanMemory, `SELECT `+memoryColumns+` FROM memories ORDER BY id DESC LIMIT ?`, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list memories: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list memories")
 }
 
 // ImportedMemories calls seen with every memory that was imported for all chats.
 func (tx MemoriesTx) ImportedMemories(seen func(Memory)) error {
-	rows, err := tx.tx.Query(`SELECT ` + memoryColumns + ` FROM memories WHERE channel = '' AND provenance = 'import' ORDER BY id`)
-	if err != nil {
-		return fmt.Errorf("list memories: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		m, err := scanMemory(rows)
-		if err != nil {
-			return fmt.Errorf("list memories: %w", err)
+	err := tx.each(`SELECT `+memoryColumns+` FROM memories WHERE channel = '' AND provenance = 'import' ORDER BY id`, nil, func(r row) error {
+		m, err := scanMemory(r)
+		if err == nil {
+			seen(m)
 		}
-		seen(m)
-	}
-	return rows.Err()
+		return err
+	})
+	return wrap(err, "list memories")
 }
 
 // MemoryCount is how much is remembered: memories, chunks of all kinds, and those
@@ -112,10 +92,7 @@ type MemoryCount struct{ Memories, Chunks, Vectors int }
 func (tx MemoriesTx) CountMemory() (n MemoryCount, err error) {
 	err = tx.tx.QueryRow(`SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM chunks),
 		(SELECT count(*) FROM vector_bits WHERE vectors = (SELECT max(id) FROM vector_sets))`).Scan(&n.Memories, &n.Chunks, &n.Vectors)
-	if err != nil {
-		return n, fmt.Errorf("count memories: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "count memories")
 }
 
 // DropMemory deletes a memory and its chunks. One that is not there is

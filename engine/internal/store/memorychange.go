@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -45,10 +44,7 @@ func (tx MemoriesTx) AddMemoryChange(saved MemoryID, before *Memory) error {
 		}
 	}
 	_, err = tx.insert(`INSERT INTO memory_changes (at, saved, before, undone) VALUES (?, ?, ?, 0)`, toMillis(tx.now), saved, string(text))
-	if err != nil {
-		return fmt.Errorf("store the change of a memory: %w", err)
-	}
-	return nil
+	return wrap(err, "store the change of a memory")
 }
 
 // MemoryChange returns a change, with 0 the newest that was not undone, or
@@ -56,35 +52,23 @@ func (tx MemoriesTx) AddMemoryChange(saved MemoryID, before *Memory) error {
 func (tx MemoriesTx) MemoryChange(id MemoryChangeID) (MemoryChange, error) {
 	c, err := scanMemoryChange(tx.tx.QueryRow(`SELECT `+memoryChangeColumns+` FROM memory_changes
 		WHERE id = ?1 OR ?1 = 0 AND undone = 0 ORDER BY id DESC LIMIT 1`, id))
-	if err != nil {
-		return c, fmt.Errorf("change of a memory: %w", notFound(err))
-	}
-	return c, nil
+	return c, wrap(err, "change of a memory")
 }
 
 // MemoryChanges lists the changes, the newest first, at most limit.
 func (tx MemoriesTx) MemoryChanges(limit int) ([]MemoryChange, error) {
 	all, err := query(tx, scanMemoryChange, `SELECT `+memoryChangeColumns+` FROM memory_changes ORDER BY id DESC LIMIT ?`, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list changes of memories: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list changes of memories")
 }
 
 // EndMemoryChange marks a change as undone.
 func (tx MemoriesTx) EndMemoryChange(id MemoryChangeID) error {
-	if err := tx.change(`UPDATE memory_changes SET undone = 1 WHERE id = ?`, id); err != nil {
-		return fmt.Errorf("end the change of a memory: %w", err)
-	}
-	return nil
+	return wrap(tx.change(`UPDATE memory_changes SET undone = 1 WHERE id = ?`, id), "end the change of a memory")
 }
 
 // PruneMemoryChanges deletes changes from before a time: what was forgotten is
 // gone then.
 func (tx MemoriesTx) PruneMemoryChanges(before time.Time) (int64, error) {
 	n, err := tx.exec(`DELETE FROM memory_changes WHERE at < ?`, toMillis(before))
-	if err != nil {
-		return n, fmt.Errorf("delete old changes of memories: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "delete old changes of memories")
 }

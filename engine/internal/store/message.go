@@ -3,16 +3,14 @@ package store
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"klawbot/engine/internal/llm"
 )
 
-// roleSystem is the role of lines that nobody said. No model gets them.
-const roleSystem llm.Role = "system"
+// RoleSystem is the role of lines that nobody said. No model gets them.
+const RoleSystem llm.Role = "system"
 
 // ByCommand stands for the model of what no model wrote: the call of a tool for a
 // command, and what the tool printed.
@@ -57,32 +55,23 @@ func (tx SessionsTx) AddMessage(m Message) (MessageID, error) {
 	}
 	body, err := json.Marshal(m.Body)
 	if err != nil {
-		return 0, fmt.Errorf("add message: %w", err)
+		return 0, wrap(err, "add message")
 	}
 	id, err := tx.insert(`INSERT INTO messages (uid, session, turn, body, sender, sender_name, type, model,
 			input_tokens, output_tokens, at)
 		VALUES (?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.UID, m.Session, m.Turn, string(body), m.Sender, m.SenderName, m.Type, m.Model,
 		m.InputTokens, m.OutputTokens, tx.orNow(m.At))
-	if err != nil {
-		return 0, fmt.Errorf("add message: %w", err)
-	}
 	tx.changes.Messages = true
-	return MessageID(id), nil
+	return MessageID(id), wrap(err, "add message")
 }
 
 // History returns the newest messages of a session that have no Type, at most
 // limit of them, oldest first.
 func (tx SessionsTx) History(s SessionID, limit int) ([]Message, error) {
-	all, err := query(tx, func(r row) (m Message, err error) {
-		err = r.Scan(m.fields()...)
-		return m, err
-	}, historySQL, s, limit)
-	if err != nil {
-		return nil, fmt.Errorf("history of session %d: %w", s, err)
-	}
+	all, err := query(tx, scanMessage, historySQL, s, limit)
 	slices.Reverse(all)
-	return all, nil
+	return all, wrap(err, "history of session %d", s)
 }
 
 // recentMessages is how many of the latest messages PersonName looks through.
@@ -95,9 +84,6 @@ const personNameSQL = `SELECT sender_name FROM messages
 // for one who has not written lately.
 func (tx SessionsTx) PersonName(id int64) (string, error) {
 	var name string
-	err := notFound(tx.tx.QueryRow(personNameSQL, id, recentMessages).Scan(&name))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", fmt.Errorf("name of %d: %w", id, err)
-	}
-	return name, nil
+	err := tx.tx.QueryRow(personNameSQL, id, recentMessages).Scan(&name)
+	return name, wrap(optional(err), "name of %d", id)
 }

@@ -9,15 +9,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
+
+	"klawbot/engine/internal/sqlite"
 )
 
-const (
-	// readConnections bounds the reads at one time.
-	readConnections = 4
-	// walLimit is the size in bytes that the write-ahead log is cut back to
-	// after a burst.
-	walLimit = 16 << 20
-)
+// readConnections bounds the reads at one time.
+const readConnections = 4
 
 func open(ctx context.Context, c Config) (*Store, error) {
 	dir, err := filepath.Abs(c.Dir)
@@ -27,23 +25,28 @@ func open(ctx context.Context, c Config) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := takeLock(dir)
+	lock, err := sqlite.Lock(dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{dir: dir, path: newInstance(dir).db, log: c.Log, secrets: c.secrets(), lock: lock, committed: c.Committed}
 	err = s.prepare(ctx)
 	if Damaged(err) {
-		if s.recovery, err = s.recover(ctx, err, c.Rebuild); err == nil {
+		if err = c.repair(ctx, err); err == nil {
 			err = s.prepare(ctx)
 		}
-	} else if err == nil {
-		s.recovery = s.recall(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return s, nil
+}
+
+func (c Config) repair(ctx context.Context, cause error) error {
+	if c.Repair == nil {
+		return cause
+	}
+	return c.Repair(ctx, cause)
 }
 
 // suspect is the file that makes the next start check the database before it
@@ -62,7 +65,7 @@ func (s *Store) clear(ctx context.Context, db *sql.DB) error {
 	if _, err := os.Stat(s.suspect()); err != nil {
 		return nil
 	}
-	if err := checkPages(ctx, db, s.path, "integrity_check"); err != nil {
+	if err := sqlite.CheckPages(ctx, db, s.path, "integrity_check"); err != nil {
 		return err
 	}
 	return os.Remove(s.suspect())
@@ -71,13 +74,13 @@ func (s *Store) clear(ctx context.Context, db *sql.DB) error {
 // prepare makes the database ready and starts what runs beside it.
 func (s *Store) prepare(ctx context.Context) error {
 	pair := newInstance(s.dir)
-	wal := lookAtWAL(s.path)
+	wal := sqlite.LookAtWAL(s.path)
 	fresh, err := pair.inspect(ctx)
 	if err != nil {
 		return err
 	}
 	if fresh {
-		if err := createFile(s.path); err != nil {
+		if err := sqlite.CreateFile(s.path); err != nil {
 			return err
 		}
 	}
@@ -112,7 +115,7 @@ func (s *Store) settle(ctx context.Context, db *sql.DB, pair instance) (clean bo
 	if err := pair.pair(ctx, db); err != nil {
 		return false, err
 	}
-	if err := dropShadows(ctx, db); err != nil {
+	if err := dropRebuilt(ctx, db); err != nil {
 		return false, err
 	}
 	was, err := getMeta(ctx, db, "clean")
@@ -148,7 +151,7 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, path: pair.db, log: c.Log, secrets: c.secrets()}
-	if err := keepWAL(ctx, db); err != nil {
+	if err := sqlite.KeepWAL(ctx, db); err != nil {
 		return nil, errors.Join(explain(pair.db, err), db.Close())
 	}
 	if err := sameSchema(ctx, db, pair.db); err != nil {
@@ -161,7 +164,7 @@ func openBeside(ctx context.Context, c Config) (*Store, error) {
 }
 
 func (s *Store) start(ctx context.Context, db *sql.DB) error {
-	readers, err := openDB(s.path, url.Values{"_cache_size": {"-512"}})
+	readers, err := sqlite.Open(s.path, url.Values{"_cache_size": {"-512"}})
 	if err != nil {
 		return err
 	}
@@ -208,62 +211,18 @@ func (s *Store) confirm() (is, known bool) {
 	return false, err == nil
 }
 
-// createFile makes the empty database, because SQLite would make it readable
-// for everybody. Its other files get the same mode.
-func createFile(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
 // openWriter opens the one connection that may write.
 func openWriter(ctx context.Context, path string) (*sql.DB, error) {
-	db, err := openDB(path, url.Values{
-		"_query_only":   {"false"},
-		"_txlock":       {"immediate"},
-		"_journal_mode": {"WAL"},
-		"_synchronous":  {"FULL"},
-		"_cache_size":   {"-2048"},
-	})
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	if err := useWAL(ctx, db); err != nil {
-		return nil, errors.Join(explain(path, err), db.Close())
-	}
-	return db, nil
+	db, err := sqlite.OpenWriter(ctx, path)
+	return db, explain(path, err)
 }
 
-func useWAL(ctx context.Context, db *sql.DB) error {
-	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA journal_size_limit = %d", walLimit)); err != nil {
-		return err
+// warnOfWAL says what a damaged log may have cost. After an orderly stop all of it
+// was in the database.
+func (s *Store) warnOfWAL(r sqlite.WAL, clean bool) {
+	if r.Fault == "" || clean {
+		return
 	}
-	var mode string
-	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
-		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("the file system cannot keep a write-ahead log (journal mode %s): choose a local data folder", mode)
-	}
-	return nil
-}
-
-// openDB opens an existing file, for reading unless the options say otherwise.
-func openDB(path string, options url.Values) (*sql.DB, error) {
-	loadVec()
-	q := url.Values{
-		"mode":             {"rw"},
-		"_query_only":      {"true"},
-		"_foreign_keys":    {"true"},
-		"_busy_timeout":    {"2000"},
-		"_stmt_cache_size": {"64"},
-	}
-	for key, value := range options {
-		q[key] = value
-	}
-	name := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
-	return sql.Open("sqlite3", name.String())
+	s.log.Warn("the last messages may be lost: the bot did not stop in good order, and the write-ahead log "+r.Fault+
+		"; klawbot reindex brings back what the conversation logs have", "path", s.path+"-wal", "since", r.Since.UTC().Format(time.RFC3339))
 }

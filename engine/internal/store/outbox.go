@@ -5,39 +5,39 @@ import (
 	"time"
 )
 
-// OutboxState is how far a part is.
+// OutboxState is how far a row of the outbox is.
 type OutboxState string
 
-// The states of a part.
+// The states of a row.
 const (
-	// OutboxNew parts are not sent, for certain.
+	// OutboxNew rows are not sent, for certain.
 	OutboxNew OutboxState = "new"
-	// OutboxSending parts were given to the channel; after a crash nobody
+	// OutboxSending rows were given to the channel; after a crash nobody
 	// knows whether they arrived.
 	OutboxSending OutboxState = "sending"
-	// OutboxSent parts arrived; Out.MessageID is theirs.
+	// OutboxSent rows arrived; Out.MessageID is theirs.
 	OutboxSent OutboxState = "sent"
-	// OutboxUnknown parts may have arrived and are not tried again.
+	// OutboxUnknown rows may have arrived and are not tried again.
 	OutboxUnknown OutboxState = "unknown"
-	// OutboxDead parts will never arrive; Note says why.
+	// OutboxDead rows will never arrive; Note says why.
 	OutboxDead OutboxState = "dead"
 )
 
-// Out is a row of the outbox: one rendered part on its way out.
+// Out is a row of the outbox: one rendered message on its way out.
 type Out struct {
 	ID OutboxID
-	// Key is unique: "turn/12/0" is the first part of the answer of turn 12.
+	// Key is unique: "turn/12/0" is the first row of the answer of turn 12.
 	// Adding the same key again is no error and changes nothing.
 	Key     string
 	Turn    TurnID // 0 for none
 	Address Address
-	// Body is the part as JSON.
+	// Body is the message as JSON.
 	Body []byte
-	// Edit is the message that the part replaces, 0 to send a new one.
+	// Edit is the message that the row replaces, 0 to send a new one.
 	Edit     int64
 	State    OutboxState
 	Attempts int
-	// Resent is how often the part went out again after an unclear attempt;
+	// Resent is how often the row went out again after an unclear attempt;
 	// from the first time on it is marked so.
 	Resent    int
 	MessageID int64
@@ -84,7 +84,7 @@ func scanOut(r row) (o Out, err error) {
 	return o, err
 }
 
-// AddOut stores a part to deliver, new unless State says otherwise. A part
+// AddOut stores a row to deliver, new unless State says otherwise. A row
 // whose key is there already is not stored again. What is for a chat that has
 // moved goes to its new id as a new message; what is for a dead one ends here.
 func (tx OutboxTx) AddOut(o Out) error {
@@ -107,46 +107,37 @@ func (tx OutboxTx) AddOut(o Out) error {
 	if err == nil && movedTo != 0 {
 		_, err = tx.exec(moveOutSQL, o.Address.Chat.Channel, o.Address.Chat.ID, movedTo)
 	}
-	if err != nil {
-		return fmt.Errorf("add out %s: %w", o.Key, err)
-	}
 	tx.changes.Out = append(tx.changes.Out, o.Address)
-	return nil
+	return wrap(err, "add out %s", o.Key)
 }
 
-// AddOutsBehind stores parts that leave directly behind another one: what waited
+// AddOutsBehind stores rows that leave directly behind another one: what waited
 // behind it at its address leaves after them.
 func (tx OutboxTx) AddOutsBehind(o Out, outs []Out) error {
 	if len(outs) == 0 {
 		return nil
 	}
 	var before, last OutboxID
-	if err := tx.tx.QueryRow(lastOutSQL).Scan(&before); err != nil {
-		return fmt.Errorf("last out: %w", err)
-	}
+	err := tx.tx.QueryRow(lastOutSQL).Scan(&before)
 	for _, out := range outs {
-		if err := tx.AddOut(out); err != nil {
-			return err
+		if err == nil {
+			err = tx.AddOut(out)
 		}
 	}
-	if err := tx.tx.QueryRow(lastOutSQL).Scan(&last); err != nil {
-		return fmt.Errorf("last out: %w", err)
+	if err == nil {
+		err = tx.tx.QueryRow(lastOutSQL).Scan(&last)
 	}
-	_, err := tx.exec(putOutBehindSQL, last-o.ID, o.Address.Chat.Channel, o.Address.Chat.ID, o.Address.Thread, o.ID, before)
-	if err != nil {
-		return fmt.Errorf("put out behind %s: %w", o.Key, err)
+	if err == nil {
+		_, err = tx.exec(putOutBehindSQL, last-o.ID, o.Address.Chat.Channel, o.Address.Chat.ID, o.Address.Thread, o.ID, before)
 	}
-	return nil
+	return wrap(err, "put out behind %s", o.Key)
 }
 
 // OutsSince reports whether a message has left for an address behind another one of
 // the bot, or may have, or will. They were stored after a time.
 func (tx OutboxTx) OutsSince(a Address, message int64, after time.Time) (is bool, err error) {
 	err = tx.tx.QueryRow(outsSinceSQL, a.Chat.Channel, a.Chat.ID, a.Thread, toMillis(after), message).Scan(&is)
-	if err != nil {
-		return false, fmt.Errorf("messages since %d: %w", message, err)
-	}
-	return is, nil
+	return is, wrap(err, "messages since %d", message)
 }
 
 // PendingOut lists what is new or sending, oldest first, also what must not be
@@ -157,10 +148,7 @@ func (tx OutboxTx) PendingOut(a *Address, limit int) ([]Out, error) {
 		statement, args = pendingOutAtSQL, []any{a.Chat.Channel, a.Chat.ID, a.Thread, limit}
 	}
 	all, err := query(tx, scanOut, statement, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list pending out: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list pending out")
 }
 
 // UpdateOut writes back the fields that delivery changes: Body, Edit, State,
@@ -170,45 +158,30 @@ func (tx OutboxTx) UpdateOut(o Out) error {
 			not_before = ?, note = ?, sent_at = ?, channel = ?, chat = ?, thread = ? WHERE id = ?`,
 		o.Body, o.Edit, o.State, o.Attempts, o.Resent, o.MessageID, toMillis(o.NotBefore), o.Note, toMillis(o.SentAt),
 		o.Address.Chat.Channel, o.Address.Chat.ID, o.Address.Thread, o.ID)
-	if err != nil {
-		return fmt.Errorf("update out %d: %w", o.ID, err)
-	}
-	return nil
+	return wrap(err, "update out %d", o.ID)
 }
 
-// OutNamed returns the part with a key, or ErrNotFound.
+// OutNamed returns the row with a key, or ErrNotFound.
 func (tx OutboxTx) OutNamed(key string) (Out, error) {
 	o, err := scanOut(tx.tx.QueryRow(outNamedSQL, key))
-	if err != nil {
-		return o, fmt.Errorf("out %s: %w", key, notFound(err))
-	}
-	return o, nil
+	return o, wrap(err, "out %s", key)
 }
 
 // OutsOf are the rows that a message of the bot has shown, as far as they are kept.
 func (tx OutboxTx) OutsOf(a Address, message int64) ([]Out, error) {
 	all, err := query(tx, scanOut, outsOfMessageSQL, a.Chat.Channel, a.Chat.ID, message, message)
-	if err != nil {
-		return nil, fmt.Errorf("rows of message %d: %w", message, err)
-	}
-	return all, nil
+	return all, wrap(err, "rows of message %d", message)
 }
 
 // OutboxDepth counts the rows that are new or sending.
 func (tx OutboxTx) OutboxDepth() (Depth, error) {
 	d, err := tx.depth(outboxDepthSQL)
-	if err != nil {
-		return Depth{}, fmt.Errorf("count outbox: %w", err)
-	}
-	return d, nil
+	return d, wrap(err, "count outbox")
 }
 
 // PruneOutbox deletes ended rows that were made before a time, and returns how
 // many.
 func (tx OutboxTx) PruneOutbox(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneOutboxSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune outbox: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune outbox")
 }

@@ -17,7 +17,7 @@ var errRehearsed = errors.New("rehearsed")
 // rehearse runs a write twice in vain, as on a disk that fails at the first
 // statement, then at the commit, and takes the third try. Whatever fn changes
 // besides the database is wrong then, and the tests that run over it notice. Import
-// and Reindex end at the first failure, so what they remember does not matter.
+// and a rebuild end at the first failure, so what they remember does not matter.
 func rehearse(tx *sql.Tx, secrets *redact.Set, fn func(*Tx) error) error {
 	dead, err := deadTx()
 	if err != nil {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -123,17 +122,14 @@ func (tx RunsTx) ClaimRun(r Run) (RunID, error) {
 		return 0, err
 	}
 	if _, err := tx.exec(`DELETE FROM runs WHERE job = ? AND scheduled_at = ?`, r.Job, toMillis(r.ScheduledAt)); err != nil {
-		return 0, fmt.Errorf("claim run of job %d: %w", r.Job, err)
+		return 0, wrap(err, "claim run of job %d", r.Job)
 	}
 	id, err := tx.insert(`INSERT INTO runs (job, scheduled_at, state, cause, attempts, missed, turn, input_tokens, output_tokens, cost,
 			delivered, result, note, retry_at, started_at, ended_at)
 		VALUES (?, ?, ?, ?, 0, ?, 0, 0, 0, 0, '', '', ?, 0, 0, ?)`,
 		r.Job, toMillis(r.ScheduledAt), r.State, r.Cause, r.Missed, r.Note, toMillis(r.EndedAt))
-	if err != nil {
-		return 0, fmt.Errorf("claim run of job %d: %w", r.Job, err)
-	}
 	tx.changes.Jobs = true
-	return RunID(id), nil
+	return RunID(id), wrap(err, "claim run of job %d", r.Job)
 }
 
 // At has the transaction take another time for the present, until the function that
@@ -148,45 +144,33 @@ func (tx *Tx) At(now time.Time) (back func()) {
 // say that a run did not happen, and were made by a clock that was ahead.
 func (tx RunsTx) RunAt(job JobID, at time.Time) (bool, error) {
 	var n int
-	if err := tx.tx.QueryRow(runAtSQL, job, toMillis(at), toMillis(tx.now)).Scan(&n); err != nil {
-		return false, fmt.Errorf("run of job %d: %w", job, err)
-	}
-	return n > 0, nil
+	err := tx.tx.QueryRow(runAtSQL, job, toMillis(at), toMillis(tx.now)).Scan(&n)
+	return n > 0, wrap(err, "run of job %d", job)
 }
 
 // FirstVoid is the earliest time of a job that has a void mark, zero for none.
 func (tx RunsTx) FirstVoid(job JobID) (at time.Time, err error) {
-	if err = tx.tx.QueryRow(firstVoidSQL, job, toMillis(tx.now)).Scan(millis{&at}); err != nil {
-		err = fmt.Errorf("void marks of job %d: %w", job, err)
-	}
-	return at, err
+	err = tx.tx.QueryRow(firstVoidSQL, job, toMillis(tx.now)).Scan(millis{&at})
+	return at, wrap(err, "void marks of job %d", job)
 }
 
 // MadeUpAfter reports whether a job has a late run for a time after another one.
 func (tx RunsTx) MadeUpAfter(job JobID, at time.Time) (is bool, err error) {
-	if err = tx.tx.QueryRow(madeUpSQL, job, toMillis(at), CauseLate).Scan(&is); err != nil {
-		err = fmt.Errorf("late runs of job %d: %w", job, err)
-	}
-	return is, err
+	err = tx.tx.QueryRow(madeUpSQL, job, toMillis(at), CauseLate).Scan(&is)
+	return is, wrap(err, "late runs of job %d", job)
 }
 
 // ReviveJobs turns on the jobs whose only time has a void mark.
 func (tx RunsTx) ReviveJobs() (int64, error) {
 	n, err := tx.exec(`UPDATE OR IGNORE jobs SET state = 'on', next_run = at WHERE state = 'done' AND cron = '' AND kind <> 'spawn'
 		AND EXISTS (SELECT 1 FROM runs WHERE job = jobs.id AND scheduled_at = jobs.at AND note <> '`+NoteRestored+`' AND `+voidSQL+`)`, toMillis(tx.now))
-	if err != nil {
-		return 0, fmt.Errorf("revive jobs: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "revive jobs")
 }
 
 // DropVoidRuns deletes the void marks and returns how many.
 func (tx RunsTx) DropVoidRuns() (int64, error) {
 	n, err := tx.exec(`DELETE FROM runs WHERE `+voidSQL, toMillis(tx.now))
-	if err != nil {
-		return 0, fmt.Errorf("drop void runs: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "drop void runs")
 }
 
 // NoteRestored is the note of what ended because a backup was restored.
@@ -195,19 +179,14 @@ const NoteRestored = "a backup was restored"
 // OpenRunOf reports whether a run of a job has not ended.
 func (tx RunsTx) OpenRunOf(job JobID) (bool, error) {
 	var n int
-	if err := tx.tx.QueryRow(openRunOfSQL, job).Scan(&n); err != nil {
-		return false, fmt.Errorf("open run of job %d: %w", job, err)
-	}
-	return n > 0, nil
+	err := tx.tx.QueryRow(openRunOfSQL, job).Scan(&n)
+	return n > 0, wrap(err, "open run of job %d", job)
 }
 
 // Run returns a run, or ErrNotFound.
 func (tx RunsTx) Run(id RunID) (Run, error) {
 	r, err := scanRun(tx.tx.QueryRow(runSQL, id))
-	if err != nil {
-		return Run{}, fmt.Errorf("run %d: %w", id, notFound(err))
-	}
-	return r, nil
+	return r, wrap(err, "run %d", id)
 }
 
 // UpdateRun writes back everything of a run but its job, time and cause.
@@ -216,28 +195,19 @@ func (tx RunsTx) UpdateRun(r Run) error {
 			result = ?, note = ?, retry_at = ?, started_at = ?, ended_at = ? WHERE id = ?`,
 		r.State, r.Attempts, r.Turn, r.InputTokens, r.OutputTokens, r.Cost, r.Delivered, r.Result, r.Note,
 		toMillis(r.RetryAt), toMillis(r.StartedAt), toMillis(r.EndedAt), r.ID)
-	if err != nil {
-		return fmt.Errorf("update run %d: %w", r.ID, err)
-	}
-	return nil
+	return wrap(err, "update run %d", r.ID)
 }
 
 // OpenRuns lists the runs that have not ended, oldest first.
 func (tx RunsTx) OpenRuns() ([]Run, error) {
 	all, err := query(tx, scanRun, openRunsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list open runs: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list open runs")
 }
 
 // Runs lists the runs of a job, the latest first, at most limit.
 func (tx RunsTx) Runs(job JobID, limit int) ([]Run, error) {
 	all, err := query(tx, scanRun, runsSQL, job, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list runs of job %d: %w", job, err)
-	}
-	return all, nil
+	return all, wrap(err, "list runs of job %d", job)
 }
 
 // PastRun is a completed run with the task that it had.
@@ -253,57 +223,42 @@ func (tx RunsTx) RunsOf(j Job, before RunID, limit int) ([]PastRun, error) {
 		err = r.Scan(append([]any{&p.Message}, p.Run.fields()...)...)
 		return p, err
 	}, runsOfSQL, j.Name, j.Kind, j.Home.Chat.Channel, j.Home.Chat.ID, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list runs of %s: %w", j.Name, err)
-	}
-	return all, nil
+	return all, wrap(err, "list runs of %s", j.Name)
 }
 
 // LatestRuns is the latest run of each job that is on or paused and has one.
 func (tx RunsTx) LatestRuns() (map[JobID]Run, error) {
 	all, err := query(tx, scanRun, latestRunsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list the latest runs: %w", err)
-	}
 	byJob := map[JobID]Run{}
 	for _, r := range all {
 		byJob[r.Job] = r
 	}
-	return byJob, nil
+	return byJob, wrap(err, "list the latest runs")
 }
 
 // Spent is what the model calls of a turn took: tokens in and out, and the cost
 // in billionths of a dollar.
 func (tx RunsTx) Spent(turn TurnID) (input, output int, cost int64, err error) {
-	if err = tx.tx.QueryRow(spentSQL, turn).Scan(&input, &output, &cost); err != nil {
-		err = fmt.Errorf("sum up the usage of turn %d: %w", turn, err)
-	}
-	return input, output, cost, err
+	err = tx.tx.QueryRow(spentSQL, turn).Scan(&input, &output, &cost)
+	return input, output, cost, wrap(err, "sum up the usage of turn %d", turn)
 }
 
 // SpawnedTokens is what the subagents took that a turn started, as far as they
 // have ended.
 func (tx RunsTx) SpawnedTokens(turn TurnID) (tokens int, err error) {
-	if err = tx.tx.QueryRow(spawnedTokensSQL, turn).Scan(&tokens); err != nil {
-		err = fmt.Errorf("sum up the subagents of turn %d: %w", turn, err)
-	}
-	return tokens, err
+	err = tx.tx.QueryRow(spawnedTokensSQL, turn).Scan(&tokens)
+	return tokens, wrap(err, "sum up the subagents of turn %d", turn)
 }
 
 // CostOf is what the runs of a job and their subagents have cost, in billionths
 // of a dollar.
 func (tx RunsTx) CostOf(job JobID) (cost int64, err error) {
-	if err = tx.tx.QueryRow(costOfSQL, job).Scan(&cost); err != nil {
-		err = fmt.Errorf("sum up the runs of job %d: %w", job, err)
-	}
-	return cost, err
+	err = tx.tx.QueryRow(costOfSQL, job).Scan(&cost)
+	return cost, wrap(err, "sum up the runs of job %d", job)
 }
 
 // PruneRuns deletes ended runs that were due before a time, and returns how many.
 func (tx RunsTx) PruneRuns(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneRunSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune runs: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune runs")
 }

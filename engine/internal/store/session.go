@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"klawbot/engine/internal/llm"
@@ -17,8 +16,8 @@ type Session struct {
 	StartedAt time.Time
 }
 
-// typeBreak is the Message.Type that marks the start of a segment.
-const typeBreak = "session_break"
+// TypeBreak is the Message.Type that marks the start of a segment.
+const TypeBreak = "session_break"
 
 const sessionColumns = `s.id, s.channel, s.chat, s.thread, s.model, s.started_at`
 
@@ -49,12 +48,9 @@ func (s *Session) fields() []any {
 func (tx SessionsTx) Session(a Address) (Session, error) {
 	s, err := tx.currentSession(a)
 	if errors.Is(err, ErrNotFound) && tx.write {
-		s, err = tx.addSession(Session{Address: a, StartedAt: tx.now})
+		s, err = tx.all().Archive().AddSession(Session{Address: a, StartedAt: tx.now})
 	}
-	if err != nil {
-		return Session{}, fmt.Errorf("session of %s: %w", a, err)
-	}
-	return s, nil
+	return s, wrap(err, "session of %s", a)
 }
 
 func (tx SessionsTx) currentSession(a Address) (s Session, err error) {
@@ -62,45 +58,26 @@ func (tx SessionsTx) currentSession(a Address) (s Session, err error) {
 	return s, notFound(err)
 }
 
-// sessionAt is the session that was current at a time.
-func (tx SessionsTx) sessionAt(a Address, at time.Time) (s Session, err error) {
-	err = tx.tx.QueryRow(sessionAtSQL, a.Chat.Channel, a.Chat.ID, a.Thread, toMillis(at)).Scan(s.fields()...)
-	return s, notFound(err)
-}
-
-func (tx SessionsTx) addSession(s Session) (Session, error) {
-	id, err := tx.insert(`INSERT INTO sessions (channel, chat, thread, model, started_at) VALUES (?, ?, ?, ?, ?)`,
-		s.Address.Chat.Channel, s.Address.Chat.ID, s.Address.Thread, s.Model, toMillis(s.StartedAt))
-	s.ID = SessionID(id)
-	return s, err
-}
-
 // StartSession begins a new segment, which keeps the model of the last one. The
 // break is its first message, so that logs show it and an import finds it.
 func (tx SessionsTx) StartSession(a Address) (Session, error) {
 	last, err := tx.currentSession(a)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Session{}, fmt.Errorf("start session of %s: %w", a, err)
+	if optional(err) != nil {
+		return Session{}, wrap(err, "start session of %s", a)
 	}
 	s := Session{Address: a, Model: last.Model, StartedAt: tx.now}
 	if s.StartedAt.Before(last.StartedAt) {
 		s.StartedAt = last.StartedAt // the clock went back; the new one is the current one all the same
 	}
-	if s, err = tx.addSession(s); err == nil {
-		_, err = tx.AddMessage(Message{Session: s.ID, Type: typeBreak, Model: s.Model, Body: llm.Message{Role: roleSystem}})
+	if s, err = tx.all().Archive().AddSession(s); err == nil {
+		_, err = tx.AddMessage(Message{Session: s.ID, Type: TypeBreak, Model: s.Model, Body: llm.Message{Role: RoleSystem}})
 	}
-	if err != nil {
-		return Session{}, fmt.Errorf("start session of %s: %w", a, err)
-	}
-	return s, nil
+	return s, wrap(err, "start session of %s", a)
 }
 
 // SetModel sets the model of a session.
 func (tx SessionsTx) SetModel(id SessionID, model string) error {
-	if err := tx.change(`UPDATE sessions SET model = ? WHERE id = ?`, model, id); err != nil {
-		return fmt.Errorf("set model of session %d: %w", id, err)
-	}
-	return nil
+	return wrap(tx.change(`UPDATE sessions SET model = ? WHERE id = ?`, model, id), "set model of session %d", id)
 }
 
 // SessionInfo is a row of the list of sessions.
@@ -118,8 +95,5 @@ func (tx SessionsTx) Sessions() ([]SessionInfo, error) {
 		err = r.Scan(append(s.fields(), &s.Messages, millis{&s.LastAt})...)
 		return s, err
 	}, sessionsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list sessions")
 }

@@ -1,7 +1,5 @@
 package store
 
-import "fmt"
-
 // Spawned is a subagent: its job and the one run that it has.
 type Spawned struct {
 	Job Job
@@ -26,27 +24,18 @@ func scanSpawned(r row) (s Spawned, err error) {
 // Spawned returns a subagent by its run, or ErrNotFound.
 func (tx JobsTx) Spawned(id RunID) (Spawned, error) {
 	s, err := scanSpawned(tx.tx.QueryRow(spawnedSQL, id))
-	if err != nil {
-		return Spawned{}, fmt.Errorf("subagent %d: %w", id, notFound(err))
-	}
-	return s, nil
+	return s, wrap(err, "subagent %d", id)
 }
 
 // OpenSpawns lists the subagents that have not ended, the latest first.
 func (tx JobsTx) OpenSpawns() ([]Spawned, error) {
 	all, err := query(tx, scanSpawned, openSpawnsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list open subagents: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list open subagents")
 }
 
 // EndedSpawns lists subagents of a chat, or of all for the zero address, that have
 // ended, the latest first, at most limit.
 func (tx JobsTx) EndedSpawns(home Address, limit int) ([]Spawned, error) {
 	all, err := query(tx, scanSpawned, endedSpawnsSQL, home.Chat.Channel, home.Chat.Channel, home.Chat.ID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list subagents: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list subagents")
 }

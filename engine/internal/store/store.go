@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/sqlite"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 )
@@ -36,9 +37,9 @@ var ErrOlder = errors.New("the database was written by an older klawbot: stop it
 type Config struct {
 	// Dir is the data folder; the database is Dir/klawbot.db. Required.
 	Dir string
-	// Rebuild has Open make an empty database in the place of a damaged one that
-	// no good backup can replace, for Reindex to fill.
-	Rebuild bool
+	// Repair puts another database into the place of a damaged or missing one, while
+	// Open holds the folder; cause says what is wrong. Nil: Open fails.
+	Repair func(ctx context.Context, cause error) error
 	// Redact holds the known secrets, of which nothing is stored. Nil: only what has
 	// the shape of one is masked.
 	Redact *redact.Set
@@ -63,18 +64,14 @@ func (c Changes) empty() bool { return len(c.Out) == 0 && !c.Messages && !c.Jobs
 
 // Store is the open database. Its methods may be called from several goroutines.
 type Store struct {
-	dir     string
-	path    string
-	log     *slog.Logger
-	lock    *dirLock // nil beside a running bot
-	secrets *redact.Set
-	// committed is Config.Committed.
-	committed func(Changes)
-	readers *sql.DB
-	writer  *writer
-	logs    logs
-	// recovery is what Open had to restore, nil when nothing.
-	recovery  *Recovery
+	dir       string
+	path      string
+	log       *slog.Logger
+	lock      *sqlite.FolderLock // nil beside a running bot
+	secrets   *redact.Set
+	committed func(Changes) // Config.Committed
+	readers   *sql.DB
+	writer    *writer
 	condition condition
 	// checking is the context of checks that nobody waits for; stopCheck ends it.
 	checking   context.Context
@@ -99,15 +96,11 @@ type Address = gateway.Address
 // empty folder, migrates it and checks it. A file that is no klawbot database,
 // is of a newer klawbot or is empty although the folder was used before is an
 // error that says so; it never starts empty in silence. A database that is
-// damaged or gone is replaced by the newest good backup of the folder, which
-// Recovered and the log tell; without one it is a *DamagedError. When another
-// process holds the folder the error is a *LockedError.
+// damaged or gone is a *sqlite.DamagedError unless Config.Repair replaces it. When another
+// process holds the folder the error is a *sqlite.LockedError.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	s, err := open(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	return s, nil
+	return s, wrap(err, "open store")
 }
 
 // OpenBeside opens an existing database next to a running bot: no lock, no
@@ -115,11 +108,17 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 // schema is ErrSchema.
 func OpenBeside(ctx context.Context, c Config) (*Store, error) {
 	s, err := openBeside(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	return s, nil
+	return s, wrap(err, "open store")
 }
+
+// Dir is the data folder.
+func (s *Store) Dir() string { return s.dir }
+
+// Secrets are those of which nothing is stored.
+func (s *Store) Secrets() *redact.Set { return s.secrets }
+
+// Alone says that no other process writes: the Store is Open's, and not OpenBeside's.
+func (s *Store) Alone() bool { return s.lock != nil }
 
 // Close waits for queued writes, closes the database and releases the lock.
 // Later calls do nothing.
@@ -144,10 +143,7 @@ func (s *Store) shut() error {
 	if s.lock != nil {
 		faults = append(faults, s.lock.Unlock())
 	}
-	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("close store: %w", err)
-	}
-	return nil
+	return wrap(errors.Join(faults...), "close store")
 }
 
 // Write runs fn in a transaction and returns when it is committed and synced.

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -166,10 +168,10 @@ func TestOneProcessForOneFolder(t *testing.T) {
 	second := func(want string) {
 		t.Helper()
 		_, err := store.Open(t.Context(), config(dir))
-		if !errors.As(err, new(*store.LockedError)) || !strings.Contains(err.Error(), want) {
+		if !errors.As(err, new(*sqlite.LockedError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("a second process: %v, want %q", err, want)
 		}
-		if _, err := store.Restore(t.Context(), dir, "none.db"); !errors.As(err, new(*store.LockedError)) {
+		if _, err := archive.Restore(t.Context(), dir, "none.db"); !errors.As(err, new(*sqlite.LockedError)) {
 			t.Errorf("restore: %v", err)
 		}
 	}

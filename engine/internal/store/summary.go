@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -48,26 +46,20 @@ const (
 // LastSummary returns the summary of a session that holds all others, or
 // ErrNotFound.
 func (tx SessionsTx) LastSummary(id SessionID) (s Summary, err error) {
-	err = notFound(tx.tx.QueryRow(summarySQL, id).Scan(&s.ID, &s.Session, &s.First, &s.Through, &s.Text, &s.Outside, &s.Model, millis{&s.At}))
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return s, fmt.Errorf("summary of session %d: %w", id, err)
-	}
-	return s, err
+	err = tx.tx.QueryRow(summarySQL, id).Scan(&s.ID, &s.Session, &s.First, &s.Through, &s.Text, &s.Outside, &s.Model, millis{&s.At})
+	return s, wrap(err, "summary of session %d", id)
 }
 
 // AddSummary stores a summary.
 func (tx SessionsTx) AddSummary(s Summary) error {
 	_, err := tx.insert(`INSERT INTO summaries (session, first, through, text, outside, model, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		s.Session, s.First, s.Through, s.Text, s.Outside, s.Model, tx.orNow(s.At))
-	if err != nil {
-		return fmt.Errorf("add summary: %w", err)
-	}
-	return nil
+	return wrap(err, "add summary")
 }
 
 // Past returns what a session holds for a model, with limit messages at most.
 func (tx SessionsTx) Past(id SessionID, limit int) (p Past, err error) {
-	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
+	if p.Summary, err = tx.LastSummary(id); optional(err) != nil {
 		return p, err
 	}
 	p.Messages, err = query(tx, scanMessage, historyAfterSQL, id, p.Summary.Through, limit)
@@ -77,15 +69,12 @@ func (tx SessionsTx) Past(id SessionID, limit int) (p Past, err error) {
 			err = tx.tx.QueryRow(countAfterSQL, id, p.Summary.Through).Scan(&p.Count)
 		}
 	}
-	if err != nil {
-		return p, fmt.Errorf("past of session %d: %w", id, err)
-	}
-	return p, nil
+	return p, wrap(err, "past of session %d", id)
 }
 
 // Unsummed returns the oldest messages after the last summary, limit at most.
 func (tx SessionsTx) Unsummed(id SessionID, limit int) (p Past, err error) {
-	if p.Summary, err = tx.LastSummary(id); err != nil && !errors.Is(err, ErrNotFound) {
+	if p.Summary, err = tx.LastSummary(id); optional(err) != nil {
 		return p, err
 	}
 	p.Messages, err = tx.MessagesAfter(id, p.Summary.Through, limit)
@@ -97,10 +86,7 @@ func (tx SessionsTx) Unsummed(id SessionID, limit int) (p Past, err error) {
 // most.
 func (tx SessionsTx) MessagesAfter(id SessionID, after MessageID, limit int) ([]Message, error) {
 	messages, err := query(tx, scanMessage, historyFromSQL, id, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("past of session %d: %w", id, err)
-	}
-	return messages, nil
+	return messages, wrap(err, "past of session %d", id)
 }
 
 func scanMessage(r row) (m Message, err error) {

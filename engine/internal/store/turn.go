@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -64,37 +63,25 @@ func (tx TurnsTx) AddTurn(t Turn) (TurnID, error) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.Session, t.Address.Chat.Channel, t.Address.Chat.ID, t.Address.Thread, t.Origin, t.State, t.Placeholder,
 		t.PlaceholderID, t.ReplyTo, t.Model, t.InputTokens, t.OutputTokens, t.Note, tx.orNow(t.StartedAt), toMillis(t.EndedAt))
-	if err != nil {
-		return 0, fmt.Errorf("add turn: %w", err)
-	}
-	return TurnID(id), nil
+	return TurnID(id), wrap(err, "add turn")
 }
 
 // Turn returns a turn, or ErrNotFound.
 func (tx TurnsTx) Turn(id TurnID) (Turn, error) {
 	t, err := scanTurn(tx.tx.QueryRow(turnSQL, id))
-	if err != nil {
-		return Turn{}, fmt.Errorf("turn %d: %w", id, notFound(err))
-	}
-	return t, nil
+	return t, wrap(err, "turn %d", id)
 }
 
 // RunningTurns lists the turns that have not ended, oldest first.
 func (tx TurnsTx) RunningTurns() ([]Turn, error) {
 	all, err := query(tx, scanTurn, runningTurnsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("list running turns: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list running turns")
 }
 
 // SetPlaceholder writes the placeholder's state down.
 func (tx TurnsTx) SetPlaceholder(id TurnID, state string, message int64) error {
 	err := tx.change(`UPDATE turns SET placeholder = ?, placeholder_id = ? WHERE id = ?`, state, message, id)
-	if err != nil {
-		return fmt.Errorf("set placeholder of turn %d: %w", id, err)
-	}
-	return nil
+	return wrap(err, "set placeholder of turn %d", id)
 }
 
 // EndTurn writes State, Placeholder, PlaceholderID, Model, InputTokens,
@@ -110,8 +97,5 @@ func (tx TurnsTx) EndTurn(t Turn) error {
 	if err == nil {
 		err = tx.all().Approvals().stopApprovals(t.ID)
 	}
-	if err != nil {
-		return fmt.Errorf("end turn %d: %w", t.ID, err)
-	}
-	return nil
+	return wrap(err, "end turn %d", t.ID)
 }

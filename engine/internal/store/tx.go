@@ -21,8 +21,8 @@ type conn struct {
 	changed bool
 	// changes are what others wait for.
 	changes Changes
-	// shadow says that statements are about the shadow tables.
-	shadow bool
+	// rebuilt says that statements are about the tables that are being rebuilt.
+	rebuilt bool
 }
 
 // newTx is a transaction that writes, or only reads.
@@ -63,6 +63,8 @@ type (
 	ChangesTx struct{ *conn }
 	// ServersTx is the MCP servers: their accepted tools, their tokens.
 	ServersTx struct{ *conn }
+	// ArchiveTx is what export, import, the conversation logs and a rebuild need.
+	ArchiveTx struct{ *conn }
 )
 
 // The tables of the transaction, as their types say.
@@ -81,3 +83,4 @@ func (tx *Tx) Vectors() VectorsTx     { return VectorsTx{tx.conn} }
 func (tx *Tx) Usage() UsageTx         { return UsageTx{tx.conn} }
 func (tx *Tx) Changes() ChangesTx     { return ChangesTx{tx.conn} }
 func (tx *Tx) Servers() ServersTx     { return ServersTx{tx.conn} }
+func (tx *Tx) Archive() ArchiveTx     { return ArchiveTx{tx.conn} }

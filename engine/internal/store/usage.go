@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 
 	"klawbot/engine/internal/llm"
@@ -71,27 +70,18 @@ func (tx UsageTx) AddUsage(u Usage) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		u.Day, u.Turn, u.Entry, u.Provider, u.Model, u.Tokens.Input, u.Tokens.Output, u.Tokens.Cached,
 		u.EstimatedInput, u.EstimatedOutput, u.Cost, u.Error, tx.orNow(u.At))
-	if err != nil {
-		return fmt.Errorf("add usage: %w", err)
-	}
-	return nil
+	return wrap(err, "add usage")
 }
 
 // UsageOn sums a day up.
 func (tx UsageTx) UsageOn(day string) (DayUsage, error) {
 	var d DayUsage
 	err := tx.tx.QueryRow(usageOnSQL, day).Scan(&d.Calls, &d.Input, &d.Output, &d.Cached, &d.Estimated, &d.Cost, &d.Unpriced)
-	if err != nil {
-		return d, fmt.Errorf("sum up the usage of %s: %w", day, err)
-	}
-	return d, nil
+	return d, wrap(err, "sum up the usage of %s", day)
 }
 
 // PruneUsage deletes what is older than before and returns how much it was.
 func (tx UsageTx) PruneUsage(before time.Time) (int64, error) {
 	n, err := tx.exec(pruneUsageSQL, toMillis(before))
-	if err != nil {
-		return 0, fmt.Errorf("prune usage: %w", err)
-	}
-	return n, nil
+	return n, wrap(err, "prune usage")
 }

@@ -31,10 +31,7 @@ func (tx VectorsTx) VectorSets() ([]VectorSet, error) {
 		err = r.Scan(&v.ID, &v.Model, &v.Dimensions, &v.State)
 		return v, err
 	}, `SELECT id, model, dimensions, state FROM vector_sets ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list vector sets: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "list vector sets")
 }
 
 // AddVectorSet makes an empty set. Single vectors are read from it, never all, so
@@ -49,10 +46,7 @@ func (tx VectorsTx) AddVectorSet(v VectorSet) (VectorSetID, error) {
 				vectorTable(VectorSetID(id), kind), v.Dimensions))
 		}
 	}
-	if err != nil {
-		return 0, fmt.Errorf("make vector set: %w", err)
-	}
-	return VectorSetID(id), nil
+	return VectorSetID(id), wrap(err, "make vector set")
 }
 
 // UseVectorSet puts a set to use and deletes the others.
@@ -68,10 +62,7 @@ func (tx VectorsTx) UseVectorSet(id VectorSetID) error {
 			}
 		}
 	}
-	if err := tx.change(`UPDATE vector_sets SET state = ? WHERE id = ?`, SetUsed, id); err != nil {
-		return fmt.Errorf("use vector set %d: %w", id, err)
-	}
-	return nil
+	return wrap(tx.change(`UPDATE vector_sets SET state = ? WHERE id = ?`, SetUsed, id), "use vector set %d", id)
 }
 
 // DropVectorSet deletes a set.
@@ -82,10 +73,7 @@ func (tx VectorsTx) DropVectorSet(id VectorSetID) error {
 			_, err = tx.exec(`DROP TABLE IF EXISTS ` + vectorTable(id, kind))
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("delete vector set %d: %w", id, err)
-	}
-	return nil
+	return wrap(err, "delete vector set %d", id)
 }
 
 // vectorTable names the vec0 table of a kind: vec_memory_1, vec_docs_1 and so on.
@@ -103,10 +91,7 @@ func (tx VectorsTx) SetVector(id VectorSetID, kind Kind, chunk ChunkID, vector [
 	if err == nil {
 		_, err = tx.exec(`INSERT INTO vector_bits (vectors, kind, chunk, bits) VALUES (?, ?, ?, ?)`, id, kind, chunk, exactBytes(append(Signs(vector), coarse(vector)...)))
 	}
-	if err != nil {
-		return fmt.Errorf("store vector of chunk %d: %w", chunk, err)
-	}
-	return nil
+	return wrap(err, "store vector of chunk %d", chunk)
 }
 
 // dropVectors deletes the vectors of chunks from all sets.
@@ -136,10 +121,7 @@ func (tx VectorsTx) dropVectors(kind Kind, chunks []ChunkID) error {
 // order of their ids, at most limit.
 func (tx VectorsTx) WithoutVector(id VectorSetID, after ChunkID, limit int) ([]Chunk, error) {
 	all, err := query(tx, scanChunk, withoutVectorSQL, after, id, limit)
-	if err != nil {
-		return nil, fmt.Errorf("find chunks without a vector: %w", err)
-	}
-	return all, nil
+	return all, wrap(err, "find chunks without a vector")
 }
 
 const withoutVectorSQL = `SELECT ` + chunkColumns + ` FROM chunks c WHERE c.id > ? AND NOT EXISTS
@@ -153,21 +135,9 @@ func (tx VectorsTx) Vectors(id VectorSetID, kind Kind, chunks []ChunkID) (map[Ch
 	}
 	// Of "rowid IN" vec0 makes a walk through the whole table; of a join it makes
 	// one look for each row.
-	rows, err := tx.tx.Query(`SELECT v.rowid, v.embedding FROM chunks c CROSS JOIN ` + vectorTable(id, kind) + ` v ON v.rowid = c.id
-		WHERE c.id IN (` + list(chunks) + `)`)
-	if err != nil {
-		return nil, fmt.Errorf("read vectors: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var chunk ChunkID
-		var body sql.RawBytes
-		if err := rows.Scan(&chunk, &body); err != nil {
-			return nil, fmt.Errorf("read vectors: %w", err)
-		}
-		all[chunk] = parseFloats(body)
-	}
-	return all, rows.Err()
+	err := tx.eachVector(func(chunk ChunkID, body []byte) { all[chunk] = parseFloats(body) },
+		`SELECT v.rowid, v.embedding FROM chunks c CROSS JOIN `+vectorTable(id, kind)+` v ON v.rowid = c.id WHERE c.id IN (`+list(chunks)+`)`)
+	return all, wrap(err, "read vectors")
 }
 
 // CoarseVectors returns the vectors of chunks of a kind in a set, each number in
@@ -178,23 +148,13 @@ func (tx VectorsTx) CoarseVectors(set VectorSet, kind Kind, chunks []ChunkID) (m
 	if len(chunks) == 0 {
 		return all, nil
 	}
-	rows, err := tx.tx.Query(`SELECT chunk, bits FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, set.ID, kind)
-	if err != nil {
-		return nil, fmt.Errorf("read coarse vectors: %w", err)
-	}
-	defer rows.Close()
 	signs := (set.Dimensions + 7) / 8
-	for rows.Next() {
-		var chunk ChunkID
-		var body sql.RawBytes
-		if err := rows.Scan(&chunk, &body); err != nil {
-			return nil, fmt.Errorf("read coarse vectors: %w", err)
-		}
+	err := tx.eachVector(func(chunk ChunkID, body []byte) {
 		if len(body) == signs+4+set.Dimensions {
 			all[chunk] = parseCoarse(body[signs:])
 		}
-	}
-	return all, rows.Err()
+	}, `SELECT chunk, bits FROM vector_bits WHERE vectors = ? AND kind = ? AND chunk IN (`+list(chunks)+`)`, set.ID, kind)
+	return all, wrap(err, "read coarse vectors")
 }
 
 // CoarseCosines calls found with the cosine of a vector of length 1 and those of
@@ -216,23 +176,27 @@ func (tx VectorsTx) CoarseCosinesOf(set VectorSet, kind Kind, chunks []ChunkID, 
 }
 
 func (tx VectorsTx) coarseCosines(set VectorSet, vector []float32, found func(chunk ChunkID, cosine float64), statement string, args ...any) error {
-	rows, err := tx.tx.Query(statement, args...)
-	if err != nil {
-		return fmt.Errorf("read coarse vectors: %w", err)
-	}
-	defer rows.Close()
 	signs := (set.Dimensions + 7) / 8
-	for rows.Next() {
-		var chunk ChunkID
-		var body sql.RawBytes
-		if err := rows.Scan(&chunk, &body); err != nil {
-			return fmt.Errorf("read coarse vectors: %w", err)
-		}
+	err := tx.eachVector(func(chunk ChunkID, body []byte) {
 		if len(body) == signs+4+len(vector) {
 			found(chunk, coarseDot(body[signs:], vector))
 		}
-	}
-	return rows.Err()
+	}, statement, args...)
+	return wrap(err, "read coarse vectors")
+}
+
+// eachVector calls do with the id of a chunk and the bytes of its vector, which are
+// valid only until do returns.
+func (tx VectorsTx) eachVector(do func(chunk ChunkID, body []byte), statement string, args ...any) error {
+	return tx.each(statement, args, func(r row) error {
+		var chunk ChunkID
+		var body sql.RawBytes
+		if err := r.Scan(&chunk, &body); err != nil {
+			return err
+		}
+		do(chunk, body)
+		return nil
+	})
 }
 
 // coarseDot is the dot product of a vector and one as coarse wrote it.
@@ -285,21 +249,15 @@ type Bits struct {
 // EachBits calls add with the signs of the vectors of a set that were stored
 // after a row, in their order.
 func (tx VectorsTx) EachBits(id VectorSetID, kind Kind, after int64, add func(Bits)) error {
-	rows, err := tx.tx.Query(bitsSQL, id, id, kind, after)
-	if err != nil {
-		return fmt.Errorf("read bits: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := tx.each(bitsSQL, []any{id, id, kind, after}, func(r row) error {
 		var b Bits
-		var raw sql.RawBytes
-		if err := rows.Scan(&b.ID, &b.Chunk, &b.Channel, &b.Chat, &raw); err != nil {
-			return fmt.Errorf("read bits: %w", err)
+		if err := r.Scan(&b.ID, &b.Chunk, &b.Channel, &b.Chat, (*sql.RawBytes)(&b.Bits)); err != nil {
+			return err
 		}
-		b.Bits = raw
 		add(b)
-	}
-	return rows.Err()
+		return nil
+	})
+	return wrap(err, "read bits")
 }
 
 const bitsSQL = `SELECT b.id, b.chunk, c.channel, c.chat, substr(b.bits, 1, (SELECT (dimensions + 7) / 8 FROM vector_sets WHERE id = ?)) FROM vector_bits b JOIN chunks c ON c.id = b.chunk
@@ -307,10 +265,8 @@ const bitsSQL = `SELECT b.id, b.chunk, c.channel, c.chat, substr(b.bits, 1, (SEL
 
 // LastBits is the ID of the newest Bits of all sets, 0 where there are none.
 func (tx VectorsTx) LastBits() (id int64, err error) {
-	if err := tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM vector_bits`).Scan(&id); err != nil {
-		return 0, fmt.Errorf("find the newest bits: %w", err)
-	}
-	return id, nil
+	err = tx.tx.QueryRow(`SELECT coalesce(max(id), 0) FROM vector_bits`).Scan(&id)
+	return id, wrap(err, "find the newest bits")
 }
 
 // Signs are the signs of the numbers of a vector, a bit each, 1 for above zero.

@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
-	"syscall"
 
-	"github.com/mattn/go-sqlite3"
-
+	"klawbot/engine/internal/sqlite"
 	"klawbot/internal/redact"
 )
 
@@ -160,7 +158,7 @@ func (w *writer) commit(ctx context.Context, batch []*request) error {
 func (w *writer) begin(ctx context.Context) (tx *sql.Tx, err error) {
 	for range beginTries {
 		tx, err = w.db.BeginTx(ctx, nil)
-		if code(err) != sqlite3.ErrBusy && code(err) != sqlite3.ErrLocked {
+		if !sqlite.Busy(err) {
 			break
 		}
 		w.log.Warn("database is busy", "path", w.path)
@@ -225,24 +223,6 @@ func (w *writer) call(tx *sql.Tx, r *request) (err error) {
 	return err
 }
 
-// code is the SQLite result code in err, 0 when there is none.
-func code(err error) sqlite3.ErrNo {
-	var e sqlite3.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return 0
-}
-
-// errno is the operating system's code in err, 0 when there is none.
-func errno(err error) syscall.Errno {
-	var e sqlite3.Error
-	if errors.As(err, &e) {
-		return e.SystemErrno
-	}
-	return 0
-}
-
 // explain adds what a person can do about the failures of a disk.
 func explain(path string, err error) error {
 	switch stateOf(err) {
@@ -255,8 +235,7 @@ func explain(path string, err error) error {
 	case StateDamaged:
 		return fmt.Errorf("write %s: the file is damaged, restart the bot to restore a backup: %w", path, err)
 	}
-	switch code(err) {
-	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+	if sqlite.Busy(err) {
 		return fmt.Errorf("write %s: another process holds it: %w", path, err)
 	}
 	return err

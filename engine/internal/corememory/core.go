@@ -1,0 +1,288 @@
+// Package corememory keeps the few facts that turns know without asking, in a file that
+// people may edit.
+package corememory
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"klawbot/internal/atomicfile"
+)
+
+// Core is the core memory: the few facts about the user and about the agent that
+// turns know without asking. It has a part for the whole bot, one for each chat
+// and one for each person. It is a file that people may edit, so it is read
+// whenever it is used. It may be used from several goroutines.
+type Core struct {
+	file string
+	mu   sync.Mutex // held while the file is read or changed, see lock
+}
+
+// The sections of the core memory.
+const (
+	SectionUser  = "user"
+	SectionAgent = "agent"
+)
+
+// Facts are the keys and values of one section.
+type Facts map[string]string
+
+// Errors of the core memory.
+var (
+	ErrSection = errors.New("section must be 'user' or 'agent'")
+	ErrNoKey   = errors.New("no such key")
+	// ErrNoChange is there when nothing was changed yet.
+	ErrNoChange = errors.New("the core memory was not changed yet")
+)
+
+// The bounds in bytes: of the file, of the bot's part, which every request to a
+// model carries, and of each other part.
+const (
+	maxCoreFile = 4 << 20
+	maxCore     = 64 << 10
+	maxPart     = 16 << 10
+)
+
+// NewCore returns the core memory of a data folder.
+func NewCore(data string) *Core {
+	return &Core{file: filepath.Join(data, "memory", "core_memory.json")}
+}
+
+// Path is the file.
+func (c *Core) Path() string { return c.file }
+
+// Facts reads the core memory. Where there is no file it is empty.
+func (c *Core) Facts() (CoreFacts, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read()
+}
+
+// Ensure makes the file when it is not there.
+func (c *Core) Ensure() error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return c.write(noFacts())
+}
+
+// userLine is a line of USER.md that states a fact: "- Name: Anna".
+var userLine = regexp.MustCompile(`^\s*[-*]\s+\**([^:*]{1,60}?)\**:\**\s*(\S.*)$`)
+
+// unknown is what the template of USER.md has for a fact.
+const unknown = "not known yet"
+
+// ImportUser takes over the facts of USER.md, once: where there is a core memory,
+// it wins. It returns how many it took.
+func (c *Core) ImportUser(text string) (taken int, err error) {
+	unlock, err := c.lock()
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	if _, err := os.Stat(c.file); !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	facts := noFacts()
+	for line := range strings.Lines(text) {
+		m := userLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil || strings.TrimSpace(m[2]) == unknown {
+			continue
+		}
+		key := strings.Join(strings.Fields(strings.ToLower(m[1])), "_")
+		facts.User[key] = strings.TrimSpace(m[2])
+	}
+	if len(facts.User) == 0 {
+		return 0, nil
+	}
+	return len(facts.User), c.write(facts)
+}
+
+func (c *Core) read() (CoreFacts, error) {
+	facts := noFacts()
+	f, err := os.Open(c.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return facts, nil
+	}
+	if err != nil {
+		return facts, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxCoreFile+1))
+	if err != nil {
+		return facts, err
+	}
+	if len(text) > maxCoreFile {
+		return facts, fmt.Errorf("%s is larger than %d bytes: make it shorter", c.file, maxCoreFile)
+	}
+	if text = bytes.TrimPrefix(text, []byte(byteOrderMark)); len(bytes.TrimSpace(text)) == 0 {
+		return facts, nil
+	}
+	err = facts.parse(text)
+	if large := (*largeError)(nil); errors.As(err, &large) {
+		return noFacts(), fmt.Errorf("%s: %w: make it shorter, every request carries it", c.file, err)
+	}
+	if err != nil {
+		return noFacts(),
+			fmt.Errorf("%s is no core memory (%w): mend it by hand; what it was before its last change is in %s", c.file, err, filepath.Base(c.backup()))
+	}
+	return facts, nil
+}
+
+// byteOrderMark is what some editors put before a text.
+const byteOrderMark = "\ufeff"
+
+// UnmarshalJSON also takes values that people write without quotes.
+func (f *Facts) UnmarshalJSON(text []byte) error {
+	var raw map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&raw); err != nil {
+		return err
+	}
+	*f = Facts{}
+	for key, value := range raw {
+		switch v := value.(type) {
+		case string:
+			(*f)[key] = v
+		case nil:
+			(*f)[key] = ""
+		default:
+			text, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			(*f)[key] = string(text)
+		}
+	}
+	return nil
+}
+
+// Set stores a fact in a part. Before tells what was there.
+func (c *Core) Set(at Place, section, key, value string) (before string, had bool, err error) {
+	err = c.change(at, section, func(f Facts) error {
+		before, had = f[key]
+		f[key] = value
+		return nil
+	})
+	return before, had, err
+}
+
+// Delete removes a fact from a part; one that is not there is ErrNoKey.
+func (c *Core) Delete(at Place, section, key string) (before string, err error) {
+	err = c.change(at, section, func(f Facts) error {
+		var had bool
+		if before, had = f[key]; !had {
+			return ErrNoKey
+		}
+		delete(f, key)
+		return nil
+	})
+	return before, err
+}
+
+// Undo brings back what the core memory was before its last change, and returns
+// it. A second time it brings back the change. Without a change it is
+// ErrNoChange.
+func (c *Core) Undo() (CoreFacts, error) {
+	unlock, err := c.lock()
+	if err != nil {
+		return CoreFacts{}, err
+	}
+	defer unlock()
+	if _, err := os.Stat(c.backup()); errors.Is(err, fs.ErrNotExist) {
+		return CoreFacts{}, ErrNoChange
+	}
+	facts, err := (&Core{file: c.backup()}).read()
+	if err != nil {
+		return facts, err
+	}
+	return facts, c.write(facts)
+}
+
+// Move gives what a chat knows to the chat that it has become. What that one
+// knows already stays.
+func (c *Core) Move(from, to string) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	facts, err := c.read()
+	if err != nil {
+		return err
+	}
+	old, has := facts.Chats[from]
+	if !has || from == to {
+		return nil
+	}
+	delete(facts.Chats, from)
+	if known, has := facts.Chats[to]; has {
+		maps.Copy(old.User, known.User)
+		maps.Copy(old.Agent, known.Agent)
+	}
+	facts.Chats[to] = old
+	return c.write(facts)
+}
+
+func (c *Core) change(at Place, section string, change func(Facts) error) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	facts, err := c.read()
+	if err != nil {
+		return err
+	}
+	part := facts.At(at)
+	there, err := part.section(section)
+	if err != nil {
+		return err
+	}
+	if err := change(there); err != nil {
+		return err
+	}
+	facts.put(at, part)
+	return c.write(facts)
+}
+
+func (c *Core) backup() string { return c.file + ".bak" }
+
+// write puts the file in place in one step and keeps the one before it. The caller
+// has the lock.
+func (c *Core) write(facts CoreFacts) error {
+	text, err := json.MarshalIndent(facts, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := facts.fits(len(text)); err != nil {
+		return fmt.Errorf("%w: delete something first, or use memory_save", err)
+	}
+	old, err := os.ReadFile(c.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		old, err = []byte("{}\n"), nil // which the first change can go back to
+	}
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(c.backup(), old, 0o600); err != nil {
+		return err
+	}
+	return atomicfile.Write(c.file, append(text, '\n'), 0o600)
+}
