@@ -158,7 +158,7 @@ peers: header build/peers/requirements.txt ## our client and our bot against a r
 browser: header ## the tool browser on a page with a form, in a real Chromium (SCREENSHOT=file keeps the picture)
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
-	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web
+	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
 
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.

@@ -39,7 +39,10 @@ var allowed = map[string]rule{
 	"tools/exec/command":                 {2000, []string{"tools/budget"}, "pure rules"},
 	"tools/mcp":                          {3450, []string{"tools", "tools/budget", "tools/sandbox", "internal/httpclient"}, "one family"},
 	"tools/plugin":                       {850, []string{"tools", "tools/sandbox"}, "one family"},
-	"tools/web":                          {3550, []string{"tools", "tools/sandbox", "internal/httpclient"}, "one family"},
+	"tools/web":                          {950, []string{"tools", "tools/web/browser", "tools/web/load", "tools/web/page", "internal/httpclient"}, "one family"},
+	"tools/web/browser":                  {1250, []string{"tools", "tools/sandbox", "tools/web/load", "internal/httpclient"}, "one tool"},
+	"tools/web/load":                     {200, []string{"tools", "internal/httpclient"}, "what both tools say of a load"},
+	"tools/web/page":                     {1300, nil, "pure: page in, text out"},
 	"tools/sandbox":                      {3300, []string{"tools"}, "runs a process, confined"},
 	"skills":                             {50, nil, "embedded files"},
 	"engine":                             {16050, []string{"gateway", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
@@ -93,12 +96,12 @@ var home = map[string][]string{
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram", "engine/internal/embed"}, // lengths of texts; characters of several code points
 	"golang.org/x/term":                            {"cmd/klawbot"},
-	"codeberg.org/readeck/go-readability":          {"tools/web"},
-	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web"},
-	"github.com/andybalholm/cascadia":              {"tools/web"},
-	"github.com/chromedp":                          {"tools/web"},
+	"codeberg.org/readeck/go-readability":          {"tools/web/page"},
+	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web/page"},
+	"github.com/andybalholm/cascadia":              {"tools/web/page"},
+	"github.com/chromedp":                          {"tools/web/browser"},
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
-	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/sandbox"}, // names of hosts; DNS; pages and their alphabets; programs of the kernel's filter
+	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},                                // the way goroutines are waited for
 	"golang.org/x/text":                            {"gateway/telegram", "engine/internal/embed", "engine/internal/memory", "tools/screen"}, // each normalises its texts

@@ -256,7 +256,7 @@ var mutants = []mutant{
 		"TestStaysOnRedirects",
 	},
 	{
-		"tools/web/proxy.go", `o := httpclient.Options{Guard: guard, Resolver: resolver, Raw: true}`, `o := httpclient.Options{Resolver: resolver, Raw: true}`,
+		"tools/web/browser/proxy.go", `o := httpclient.Options{Guard: guard, Resolver: resolver, Raw: true}`, `o := httpclient.Options{Resolver: resolver, Raw: true}`,
 		"TestProxyTunnels",
 	},
 	{
@@ -964,21 +964,22 @@ var mutants = []mutant{
 	},
 	{
 		"tools/web/web.go", `	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
-		hosts, err := httpclient.ParseHosts(first(w.allowed()))`, `	list := first(w.allowed())
+		list, _ := w.allowed()
+`, `	list, _ := w.allowed()
 	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
-		hosts, err := httpclient.ParseHosts(list)`,
+`,
 		"TestScenarioAllowedHostsAreLive",
 	},
 	{
-		"tools/web/proxy.go", `dial: httpclient.NewDial(o), listener`, `dial: httpclient.NewDial(httpclient.Options{Resolver: resolver}), listener`,
+		"tools/web/browser/proxy.go", `dial: httpclient.NewDial(o), listener`, `dial: httpclient.NewDial(httpclient.Options{Resolver: resolver}), listener`,
 		"TestProxyTunnels|TestNamesThatLeadInside",
 	},
 	{
-		"tools/web/proxy.go", `Transport: httpclient.New(o).Transport,`, `Transport: httpclient.New(httpclient.Options{Resolver: resolver, Raw: true}).Transport,`,
+		"tools/web/browser/proxy.go", `Transport: httpclient.New(o).Transport,`, `Transport: httpclient.New(httpclient.Options{Resolver: resolver, Raw: true}).Transport,`,
 		"TestNamesThatLeadInside",
 	},
 	{
-		"tools/web/proxy.go", `if r.URL.Scheme != "http" || r.URL.Host == "" {`, `if r.URL.Scheme == "" {`,
+		"tools/web/browser/proxy.go", `if r.URL.Scheme != "http" || r.URL.Host == "" {`, `if r.URL.Scheme == "" {`,
 		"TestProxyRefusesWhatIsNoProxyRequest",
 	},
 	{
@@ -1002,16 +1003,16 @@ var mutants = []mutant{
 		"TestContentEncodings",
 	},
 	{
-		"tools/web/readable.go", `	unsightly(doc)
+		"tools/web/page/readable.go", `	unsightly(doc)
 `, ``,
 		"TestStyleSheetsHide",
 	},
 	{
-		"tools/web/tame.go", `		text = "<" + ownPrefix + text[1:]`, ``,
+		"tools/web/page/tame.go", `		text = "<" + ownPrefix + text[1:]`, ``,
 		"TestPagesThatSwell",
 	},
 	{
-		"tools/web/flatten.go", `cells+more <= maxCells`, `cells+more <= 1<<40`,
+		"tools/web/page/flatten.go", `cells+more <= maxCells`, `cells+more <= 1<<40`,
 		"TestPagesThatSwell",
 	},
 	{
@@ -1019,20 +1020,20 @@ var mutants = []mutant{
 		"TestUnpackRefusesWhatSwells",
 	},
 	{
-		"tools/web/readable.go", ` || unseen(child) {`, ` {`,
+		"tools/web/page/readable.go", ` || unseen(child) {`, ` {`,
 		"TestStyleSheetsHide",
 	},
 	{
-		"tools/web/hide.go", `own = [properties]verdict{} // a page is there to be seen`, ``,
+		"tools/web/page/hide.go", `own = [properties]verdict{} // a page is there to be seen`, ``,
 		"TestStyleSheetsHide",
 	},
 	{
-		"tools/web/profile.go", `		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		"tools/web/browser/profile.go", `		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 `, ``,
 		"TestSweep",
 	},
 	{
-		"tools/web/profile.go", `if os.RemoveAll(h.dir) == nil && !found {`, `if h.dir != "" || found {`,
+		"tools/web/browser/profile.go", `if os.RemoveAll(h.dir) == nil && !found {`, `if h.dir != "" || found {`,
 		"TestSweep",
 	},
 	{

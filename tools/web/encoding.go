@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/tools"
+	"klawbot/tools/web/load"
 )
 
 // asked is the Content-Encoding that we can undo and ask for. Some servers send
@@ -27,7 +28,7 @@ var sealed = []string{"br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi
 // for the model to read. Names that are no encoding, such as that of an
 // alphabet, are let pass when the body is text.
 func unpacked(resp *http.Response) (io.Reader, error) {
-	encoding := strings.ToLower(tidy(strings.Join(resp.Header.Values("Content-Encoding"), ", ")))
+	encoding := strings.ToLower(load.Line(strings.Join(resp.Header.Values("Content-Encoding"), ", ")))
 	if encoding == "" || encoding == "identity" {
 		return resp.Body, nil
 	}
@@ -57,7 +58,7 @@ var gzipMark = []byte{0x1f, 0x8b}
 func unzipped(body io.Reader) (io.Reader, error) {
 	z, err := gzip.NewReader(body)
 	if err != nil {
-		return nil, fmt.Errorf("the answer cannot be read: it should be compressed with gzip, and is not (%s)", plainly(err))
+		return nil, fmt.Errorf("the answer cannot be read: it should be compressed with gzip, and is not (%s)", load.Explain(err))
 	}
 	return z, nil
 }

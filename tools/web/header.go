@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"klawbot/tools/web/load"
 )
 
 // The bounds of the headers of a request.
@@ -61,11 +63,8 @@ func shownHeaders(h http.Header) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
-			fmt.Fprintf(&b, "%s: %.500s\n", name, tidy(value))
+			fmt.Fprintf(&b, "%s: %.500s\n", name, load.Line(value))
 		}
 	}
 	return b.String()
 }
-
-// tidy is a value on one line.
-func tidy(value string) string { return strings.Join(strings.Fields(value), " ") }

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"klawbot/tools"
+	"klawbot/tools/web/load"
 )
 
 // Search is the server that web_search asks.
@@ -73,7 +74,7 @@ func (w *Web) search() Search {
 
 // runSearch runs the tool web_search.
 func (w *Web) runSearch(ctx context.Context, _ tools.Call, a searchArgs) tools.Result {
-	query := tidy(a.Query)
+	query := load.Line(a.Query)
 	if query == "" {
 		return tools.Fail(tools.Validation, "query is empty; say what to look for")
 	}
@@ -125,7 +126,7 @@ func (w *Web) ask(ctx context.Context, s Search, query string, n int) ([]hit, er
 	req.Header.Set("User-Agent", userAgent)
 	resp, err := w.direct.Do(req)
 	if err != nil {
-		return nil, errors.New(plainly(err))
+		return nil, errors.New(load.Explain(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -133,10 +134,10 @@ func (w *Web) ask(ctx context.Context, s Search, query string, n int) ([]hit, er
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return nil, errors.New(plainly(err))
+		return nil, errors.New(load.Explain(err))
 	}
 	if len(body) > maxAnswer {
-		return nil, errors.New("the answer is longer than " + size(maxAnswer))
+		return nil, errors.New("the answer is longer than " + load.Size(maxAnswer))
 	}
 	hits, err := b.read(body)
 	if err != nil {
@@ -173,7 +174,7 @@ func tidied(hits []hit) []hit {
 			continue
 		}
 		line := func(text string, n int) string {
-			runes := []rune(strings.Map(seen, tidy(html.UnescapeString(markup.ReplaceAllString(text, "")))))
+			runes := []rune(strings.Map(seen, load.Line(html.UnescapeString(markup.ReplaceAllString(text, "")))))
 			if len(runes) > n {
 				return string(runes[:n]) + "…"
 			}

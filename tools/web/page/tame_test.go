@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func TestPagesThatSwell(t *testing.T) {
 	for name, page := range swelling() {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()
-			text, err := readable(t.Context(), page, at)
+			text, err := Markdown(t.Context(), page, at)
 			took := time.Since(begun)
 			if err != nil || took > 30*time.Second || len(text) > 3*len(page)+100_000 {
 				t.Errorf("%d bytes of text, %v, %v", len(text), took, err)
@@ -95,7 +95,7 @@ func TestTamePages(t *testing.T) {
 		"<table><tr><th>a<th>b<tr><td colspan=2>c</table>":                                 "| a | b |\n|---|---|\n| c |  |",
 		"<blockquote>a<blockquote>b</blockquote></blockquote><ul><li>c<ul><li>d</ul></ul>": "> a\n> \n> > b\n\n- c\n  \n  - d",
 	} {
-		text, err := readable(t.Context(), page, at)
+		text, err := Markdown(t.Context(), page, at)
 		if text = strings.NewReplacer(`\<`, "<", `\>`, ">", "&lt;", "<", "&gt;", ">").Replace(text); err != nil || text != want {
 			t.Errorf("%s: %q, %v; want %q", page, text, err, want)
 		}

@@ -1,4 +1,4 @@
-package web
+package browser
 
 import (
 	"cmp"
@@ -13,6 +13,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"klawbot/tools/web/load"
 )
 
 // sight is what a person would see of a page.
@@ -41,7 +43,7 @@ var lookScript string
 func (t *tab) look(ctx context.Context, selector string) (s sight, err error) {
 	inner, done := t.within(ctx, readyWithin)
 	defer done()
-	s, err = chromedp.Run(inner, aside[sight](script(lookScript, selector, maxPage)))
+	s, err = chromedp.Run(inner, aside[sight](script(lookScript, selector, load.MaxText)))
 	if err == nil && !s.Found {
 		return s, fmt.Errorf("nothing matches %s", selector)
 	}
@@ -112,7 +114,7 @@ const longText = 5000
 
 // String is the page for a model.
 func (s sight) String() string {
-	head := fmt.Sprintf("# %s\n%s\n\n", cmp.Or(tidy(s.Title), "(no title)"), s.URL)
+	head := fmt.Sprintf("# %s\n%s\n\n", cmp.Or(load.Line(s.Title), "(no title)"), s.URL)
 	text, controls := cmp.Or(strings.TrimSpace(s.Text), "(no text)")+"\n", s.controls()
 	switch {
 	case controls == "":
@@ -129,7 +131,7 @@ func (s sight) controls() string {
 	if len(s.Controls) > 0 {
 		b.WriteString("To click and to type into:\n")
 		for _, c := range s.Controls {
-			b.WriteString("- " + tidy(c) + "\n")
+			b.WriteString("- " + load.Line(c) + "\n")
 		}
 	}
 	if s.More > 0 {

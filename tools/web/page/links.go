@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"errors"
@@ -13,6 +13,9 @@ import (
 // maxAddresses is how many bytes all addresses of a page may have, made whole. The
 // links beyond lose theirs: each may be much longer than what the page says.
 const maxAddresses = 2_000_000
+
+// maxLink is how long the address may be that all others start from.
+const maxLink = 2000
 
 var errLong = errors.New("there are too many addresses")
 

@@ -1,4 +1,7 @@
-package web
+// Package page turns a web page into text for a model: Markdown, without what
+// a person would not see. A page that was made to be costly stays cheap: each
+// step has a bound, and a page beyond it becomes plain text or is cut.
+package page
 
 import (
 	"context"
@@ -27,9 +30,9 @@ const (
 	enough = 250
 )
 
-// readable turns a page into Markdown: its article when it has one, else all
+// Markdown turns a page into Markdown: its article when it has one, else all
 // that a person would see of it. Scripts, styles and what is hidden are left out.
-func readable(ctx context.Context, page string, at *url.URL) (string, error) {
+func Markdown(ctx context.Context, page string, at *url.URL) (string, error) {
 	doc, cut, late, err := parse(ctx, page)
 	var text string
 	if err == nil {
@@ -181,6 +184,9 @@ func find(n *html.Node, what atom.Atom) *html.Node {
 	}
 	return nil
 }
+
+// tidy is a text on one line.
+func tidy(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // textOf is all text below a node, "" for nil.
 func textOf(n *html.Node) string {

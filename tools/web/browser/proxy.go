@@ -1,4 +1,4 @@
-package web
+package browser
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/internal/httpclient"
+	"klawbot/tools/web/load"
 )
 
 // proxy is all the network that one browser has: it listens on the loopback and
@@ -93,7 +94,7 @@ func (p *proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p.missed(r.URL.String(), err)
-	http.Error(w, "No answer: "+plainly(err), http.StatusBadGateway)
+	http.Error(w, "No answer: "+load.Explain(err), http.StatusBadGateway)
 }
 
 // missed remembers why there is no answer from an address.

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"net/url"
@@ -21,7 +21,7 @@ func FuzzReadable(f *testing.F) {
 	at := &url.URL{Scheme: "https", Host: "example.com", Path: "/a"}
 	f.Fuzz(func(t *testing.T, page string) {
 		begun := time.Now()
-		text, err := readable(t.Context(), strings.ToValidUTF8(page, "?"), at)
+		text, err := Markdown(t.Context(), strings.ToValidUTF8(page, "?"), at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestLargePages(t *testing.T) {
 			// One is above maxNodes for most, one is small enough for everything.
 			for _, n := range []int{500_000 / len(piece), maxNodes / 8} {
 				begun := time.Now()
-				_, err := readable(t.Context(), strings.Repeat(piece, n), at)
+				_, err := Markdown(t.Context(), strings.Repeat(piece, n), at)
 				took := time.Since(begun)
 				t.Logf("%d times: %v", n, took)
 				if err != nil || took > 30*time.Second {

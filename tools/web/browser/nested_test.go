@@ -1,6 +1,6 @@
 //go:build browser
 
-package web_test
+package browser_test
 
 import (
 	"io"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"klawbot/tools/web"
+	"klawbot/tools/web/browser"
 )
 
 // nestedPage has a frame of its own site, with a component in it, a component that is
@@ -45,7 +45,7 @@ func TestBrowserLooksInside(t *testing.T) {
 	}
 	s := httptest.NewServer(mux)
 	defer s.Close()
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	r := h.call("browser", args{"action": "open", "url": s.URL})
 	for _, want := range []string{
 		"Outside", "words in a frame", "words in a box", "words in a group", "slotted words", `button "Frame button" at #f >>> #b`, `at #f >>> #s holds "one"`, "at #f >>> deep-box:nth-of-type(1) >>> #deep",

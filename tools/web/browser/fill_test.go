@@ -1,6 +1,6 @@
 //go:build browser
 
-package web_test
+package browser_test
 
 import (
 	"io"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"klawbot/tools/web"
+	"klawbot/tools/web/browser"
 )
 
 // everyField is a page with a field of each kind. It tells what each change has
@@ -36,7 +36,7 @@ func TestBrowserFillsInEveryField(t *testing.T) {
 		_, _ = io.WriteString(w, everyField)
 	}))
 	defer s.Close()
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	if r := h.call("browser", args{"action": "open", "url": s.URL}); !strings.Contains(r.Output, `select "Kind" at #kind holds "green tea", options: "green tea", "black tea", "mate"`) {
 		t.Errorf("%+v", r)
 	}

@@ -1,6 +1,6 @@
 //go:build browser
 
-package web_test
+package browser_test
 
 import (
 	"bufio"
@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"klawbot/tools"
-	"klawbot/tools/web"
+	"klawbot/tools/web/browser"
 )
 
 // site is a page with a form, and what it was sent.
@@ -137,7 +137,7 @@ for (const key of ["title", "body", "readyState"]) { Object.defineProperty(docum
 // TestBrowserForm fills in a form, as a person would, and looks at the page.
 func TestBrowserForm(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	begun := time.Now()
 	r := h.call("browser", args{"action": "open", "url": s.URL})
 	t.Logf("open: %v", time.Since(begun))
@@ -183,7 +183,7 @@ func TestBrowserForm(t *testing.T) {
 // TestBrowserTellsWhatFieldsHold, but nothing that is secret.
 func TestBrowserTellsWhatFieldsHold(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	h.call("browser", args{"action": "open", "url": s.URL + "/fields"})
 	for _, selector := range []string{"[name=plain]", "#pw", "#card", "#code"} {
 		h.call("browser", args{"action": "type", "selector": selector, "text": "hunter3"})
@@ -210,20 +210,20 @@ func TestBrowserTellsWhatFieldsHold(t *testing.T) {
 // TestBrowserSaysWhyThereIsNoPage, in one line, and not as if it were a page.
 func TestBrowserSaysWhyThereIsNoPage(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed.Close() // nobody listens there any more
 	for address, want := range map[string]string{
-		"http://" + closed.Addr().String() + "/a?b=c#d":  "Error: no answer from " + closed.Addr().String() + ": connection refused",
-		"https://" + closed.Addr().String():              "Error: no answer from " + closed.Addr().String() + ": connection refused",
-		raw(t, "", false):                                "it closed the connection without an answer",
-		raw(t, "hello\r\n\r\n", false):                   "what it sent is no proper HTTP",
-		raw(t, "HTTP/1.1 204 No Content\r\n\r\n", false): "Error: the page did not load: there is no page there, but nothing or a file (http_request may read it)",
-		s.URL + "/file.zip":                              "Error: the page did not load: there is no page there, but nothing or a file (http_request may read it)",
-		s.URL + "/loop":                                  "Error: the page did not load: it leads to itself for ever",
+		"http://" + closed.Addr().String() + "/a?b=c#d": "Error: no answer from " + closed.Addr().String() + ": connection refused",
+		"https://" + closed.Addr().String():             "Error: no answer from " + closed.Addr().String() + ": connection refused",
+		raw(t, ""):                                      "it closed the connection without an answer",
+		raw(t, "hello\r\n\r\n"):                         "what it sent is no proper HTTP",
+		raw(t, "HTTP/1.1 204 No Content\r\n\r\n"):       "Error: the page did not load: there is no page there, but nothing or a file (http_request may read it)",
+		s.URL + "/file.zip":                             "Error: the page did not load: there is no page there, but nothing or a file (http_request may read it)",
+		s.URL + "/loop":                                 "Error: the page did not load: it leads to itself for ever",
 	} {
 		if r := h.call("browser", args{"action": "open", "url": address}); r.Success || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "\n") {
 			t.Errorf("%s: %+v", address, r)
@@ -238,7 +238,7 @@ func TestBrowserSaysWhyThereIsNoPage(t *testing.T) {
 // its scripts nor by the names of its elements.
 func TestBrowserIsNotLiedTo(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	for _, name := range []string{"/liar", "/names"} {
 		r := h.call("browser", args{"action": "open", "url": s.URL + name})
 		for _, want := range []string{"# Honest\n" + s.URL + name + "\n", "honest words", `button "Go on" at `, `field text "" at `} {
@@ -259,7 +259,7 @@ func TestBrowserIsNotLiedTo(t *testing.T) {
 // buttons, and finds what else there is with a selector.
 func TestBrowserLooksAtSoMuch(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	r := h.call("browser", args{"action": "open", "url": s.URL + "/many"})
 	if !strings.Contains(r.Output, "(and 4940 more)\n(55001 further ones were not looked at: give text a selector") || !strings.Contains(r.Output, `button "x" at :root > body:nth-of-type(1) > main:nth-of-type(1) > button:nth-of-type(60)`) {
 		t.Errorf("%.100s … %s", r.Output, r.Output[max(0, len(r.Output)-300):])
@@ -300,7 +300,7 @@ func look(t *testing.T, path string) {
 // TestBrowserStaysOutside tries to get inside, to files and to downloads.
 func TestBrowserStaysOutside(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	open := func(address string) tools.Result {
 		return h.call("browser", args{"action": "open", "url": address})
 	}
@@ -352,7 +352,7 @@ func TestBrowserStaysOutside(t *testing.T) {
 // TestBrowserFollowsNewWindows goes on in the page that a link opens elsewhere.
 func TestBrowserFollowsNewWindows(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	h.call("browser", args{"action": "open", "url": s.URL})
 	r := h.call("browser", args{"action": "click", "selector": "a[target=_blank]"})
 	if !strings.Contains(r.Output, "We love tea") {
@@ -375,7 +375,7 @@ func TestBrowserFollowsNewWindows(t *testing.T) {
 // whether one wants to leave, as soon as it was clicked on.
 func TestBrowserLeavesAPageThatAsksToStay(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	h.call("browser", args{"action": "open", "url": s.URL + "/draft"})
 	if r := h.call("browser", args{"action": "click", "selector": "#b"}); !r.Success {
 		t.Fatalf("%+v", r)
@@ -388,7 +388,7 @@ func TestBrowserLeavesAPageThatAsksToStay(t *testing.T) {
 // TestBrowserIsClosedWhenIdle leaves a page alone.
 func TestBrowserIsClosedWhenIdle(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{BrowserIdle: 300 * time.Millisecond})
+	h := furnished(t, browser.Config{Idle: 300 * time.Millisecond})
 	h.call("browser", args{"action": "open", "url": s.URL})
 	pattern := filepath.Join(os.TempDir(), fmt.Sprintf("klawbot-browser-%d-*", os.Getpid()))
 	for deadline := time.After(time.Minute); ; {
@@ -416,16 +416,9 @@ func TestMain(m *testing.M) {
 	if page == "" {
 		os.Exit(m.Run())
 	}
-	w := web.New(web.Config{
-		AllowedHosts: func() ([]string, string) { return []string{"127.0.0.1"}, "" },
-		BrowserPath:  func() string { return os.Getenv("KLAWBOT_TEST_BROWSER") },
-	})
-	for _, tool := range w.Tools() {
-		if tool.Spec().Name == "browser" {
-			r := tool.Run(context.Background(), tools.Call{Name: "browser", Arguments: []byte(`{"action":"open","url":"` + page + `"}`)})
-			fmt.Println(tidied(r.Output))
-		}
-	}
+	tool := browser.New(local(browser.Config{Path: func() string { return os.Getenv("KLAWBOT_TEST_BROWSER") }})).Tool()
+	r := tool.Run(context.Background(), tools.Call{Name: "browser", Arguments: []byte(`{"action":"open","url":"` + page + `"}`)})
+	fmt.Println(tidied(r.Output))
 	select {} // until it is killed
 }
 
@@ -467,7 +460,7 @@ func TestBrowserOfABotThatWasKilled(t *testing.T) {
 	if err != nil || len(homes) != 1 || running(t, homes[0]) == 0 {
 		t.Fatalf("nothing is left behind that could be swept: %q, %v", homes, err)
 	}
-	furnished(t, web.Config{})
+	furnished(t, browser.Config{})
 	for deadline := time.After(time.Minute); running(t, homes[0]) > 0; {
 		select {
 		case <-deadline:
@@ -499,7 +492,7 @@ func running(t *testing.T, dir string) (n int) {
 // not the browser.
 func TestBrowserLeavesAPageThatIsStuck(t *testing.T) {
 	s := openSite(t)
-	h := furnished(t, web.Config{})
+	h := furnished(t, browser.Config{})
 	const want = "does not respond any more; open another one"
 	h.call("browser", args{"action": "open", "url": s.URL + "/stuck"})
 	if r := h.call("browser", args{"action": "click", "selector": "#b"}); r.ErrorKind != tools.Timeout || !strings.Contains(r.Error, want) {

@@ -1,4 +1,4 @@
-package web
+package browser
 
 import (
 	"cmp"
@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"klawbot/internal/httpclient"
+	"klawbot/tools/web/load"
 )
 
 // The size of the page and the waits on it.
@@ -40,7 +41,7 @@ type tab struct {
 	place string
 	// busy is held by the call that works with it.
 	busy sync.Mutex
-	used time.Time // guarded by browsers.mu
+	used time.Time // guarded by Browsers.mu
 	rest *time.Timer
 
 	ctx   context.Context
@@ -186,12 +187,12 @@ func (t *tab) open(ctx context.Context, address string) error {
 	if refused := t.proxy.refused(u.Hostname()); refused != nil {
 		return refused
 	}
-	load, broken := errors.AsType[*chromedp.LoadError](err)
+	failed, broken := errors.AsType[*chromedp.LoadError](err)
 	if why := t.proxy.unanswered(proxied(u, broken)); why != nil {
-		return fmt.Errorf("no answer from %s: %s", u.Host, plainly(why))
+		return fmt.Errorf("no answer from %s: %s", u.Host, load.Explain(why))
 	}
 	if broken {
-		return errors.New("the page did not load: " + loadFault(load.ErrorText))
+		return errors.New("the page did not load: " + loadFault(failed.ErrorText))
 	}
 	if err != nil {
 		return err

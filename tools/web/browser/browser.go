@@ -1,7 +1,14 @@
-package web
+// Package browser is the tool browser: a Chromium without a window for each chat
+// that opened a page.
+//
+// A browser's only network is a proxy of its own, which asks the guard about
+// each address. It keeps everything in one folder, which is wiped when it
+// closes; folders of a bot that was killed are wiped at the next start.
+package browser
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +17,11 @@ import (
 	"strings"
 
 	"klawbot/tools"
+	"klawbot/tools/web/load"
 )
+
+//go:embed *.md
+var texts embed.FS
 
 type browserArgs struct {
 	Action   string `json:"action" enum:"open,text,click,type,screenshot,close"`
@@ -22,17 +33,18 @@ type browserArgs struct {
 // maxTyped is how much can be typed at once, in characters.
 const maxTyped = 10_000
 
-func (w *Web) browserTool() tools.Tool {
+// Tool is the tool browser.
+func (b *Browsers) Tool() tools.Tool {
 	return tools.New(tools.Spec{
 		Name: "browser", Group: tools.GroupBrowser, Outside: true, Changes: true, ChangesWhen: touches, RequiresApproval: true,
-		PreValidate: w.precheckBrowser, Timeout: browserTimeout,
+		PreValidate: b.precheck, Timeout: browserTimeout,
 		Unavailable: func() string {
-			if _, err := w.browser.program(); err != nil {
+			if _, err := b.program(); err != nil {
 				return err.Error()
 			}
 			return ""
 		},
-	}, texts, w.browse)
+	}, texts, b.browse)
 }
 
 // touches reports whether a call does something on the page.
@@ -42,8 +54,8 @@ func touches(arguments json.RawMessage) bool {
 	return err != nil || a.Action == "click" || a.Action == "type"
 }
 
-// precheckBrowser refuses what is wrong without a browser.
-func (w *Web) precheckBrowser(c tools.Call, _ tools.Autonomy) *tools.Result {
+// precheck refuses what is wrong without a browser.
+func (b *Browsers) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	var a browserArgs
 	err := json.Unmarshal(c.Arguments, &a)
 	if err == nil {
@@ -54,8 +66,8 @@ func (w *Web) precheckBrowser(c tools.Call, _ tools.Autonomy) *tools.Result {
 		return &r
 	}
 	if a.Action == "open" {
-		if _, err := w.guard().Check(a.URL); err != nil {
-			return w.refusal(err)
+		if _, err := b.config.Guard.Check(a.URL); err != nil {
+			return load.Refused(err, b.config.Note())
 		}
 	}
 	return nil
@@ -77,26 +89,26 @@ func (a browserArgs) complete() error {
 }
 
 // browse runs the tool browser.
-func (w *Web) browse(ctx context.Context, c tools.Call, a browserArgs) tools.Result {
+func (b *Browsers) browse(ctx context.Context, c tools.Call, a browserArgs) tools.Result {
 	if a.Action == "close" {
-		w.browser.end(placeOf(c))
+		b.end(placeOf(c))
 		return tools.OK("OK: browser closed")
 	}
-	t, err := w.browser.take(ctx, placeOf(c), a.Action == "open")
+	t, err := b.take(ctx, placeOf(c), a.Action == "open")
 	if err == nil && !t.answers(ctx) {
-		w.browser.end(placeOf(c))
+		b.end(placeOf(c))
 		if a.Action != "open" {
 			return tools.Fail(tools.Execution, stuck)
 		}
-		t, err = w.browser.take(ctx, placeOf(c), true)
+		t, err = b.take(ctx, placeOf(c), true)
 	}
 	if err != nil {
 		return tools.Fail(tools.Execution, err.Error())
 	}
-	defer w.browser.give(t)
-	slow := slowly(ctx, c)
-	defer slow.stop()
-	r := w.act(ctx, c, t, a)
+	defer b.give(t)
+	slow := load.Slowly(ctx, c)
+	defer slow.Stop()
+	r := b.act(ctx, c, t, a)
 	if !r.Success && ctx.Err() != nil {
 		return tools.Fail(tools.Timeout, "the page did not get ready in time")
 	}
@@ -104,7 +116,7 @@ func (w *Web) browse(ctx context.Context, c tools.Call, a browserArgs) tools.Res
 }
 
 // act does one action on a page.
-func (w *Web) act(ctx context.Context, c tools.Call, t *tab, a browserArgs) tools.Result {
+func (b *Browsers) act(ctx context.Context, c tools.Call, t *tab, a browserArgs) tools.Result {
 	var err error
 	switch a.Action {
 	case "open":
@@ -117,7 +129,7 @@ func (w *Web) act(ctx context.Context, c tools.Call, t *tab, a browserArgs) tool
 		return t.shoot(ctx, c, a.Selector)
 	}
 	if err != nil {
-		return w.browserFailure(err)
+		return b.failure(err)
 	}
 	selector := a.Selector
 	if a.Action != "text" {
@@ -125,16 +137,16 @@ func (w *Web) act(ctx context.Context, c tools.Call, t *tab, a browserArgs) tool
 	}
 	seen, err := t.look(ctx, selector)
 	if err != nil {
-		return w.browserFailure(err)
+		return b.failure(err)
 	}
 	r := tools.OK(seen.String())
 	r.Source = seen.URL
-	return w.noted(r)
+	return load.Noted(r, b.config.Note())
 }
 
-// browserFailure is a result for what went wrong on a page.
-func (w *Web) browserFailure(err error) tools.Result {
-	if refusal := w.refusal(err); refusal.ErrorKind == tools.Security {
+// failure is a result for what went wrong on a page.
+func (b *Browsers) failure(err error) tools.Result {
+	if refusal := load.Refused(err, b.config.Note()); refusal.ErrorKind == tools.Security {
 		return *refusal
 	}
 	return pageFailure(err)
@@ -148,7 +160,7 @@ func pageFailure(err error) tools.Result {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return tools.Fail(tools.Timeout, stuck)
 	}
-	return tools.Fail(tools.Execution, fmt.Sprintf("%.300s", tidy(err.Error())))
+	return tools.Fail(tools.Execution, fmt.Sprintf("%.300s", load.Line(err.Error())))
 }
 
 // shoot takes a picture for the chat.
@@ -164,7 +176,7 @@ func (t *tab) shoot(ctx context.Context, c tools.Call, selector string) tools.Re
 	if err != nil {
 		return tools.Fail(tools.Execution, "the picture could not be kept: "+err.Error())
 	}
-	r := tools.OK(fmt.Sprintf("OK: screenshot taken (%s)", size(int64(len(picture)))))
+	r := tools.OK(fmt.Sprintf("OK: screenshot taken (%s)", load.Size(int64(len(picture)))))
 	r.Artifacts = []tools.Artifact{{Name: "screenshot.png", MIME: "image/png", Path: "screenshot.png"}}
 	return r
 }

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"net/url"
@@ -28,7 +28,7 @@ func TestLinks(t *testing.T) {
 		"no address":       {`<a href="http://[::1">x</a>`, "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, err := readable(t.Context(), c.page, at)
+			text, err := Markdown(t.Context(), c.page, at)
 			if err != nil || !strings.Contains(text, c.want) || !strings.Contains(name, "articles") && text != c.want || strings.Contains(text, "AAAA") || strings.Contains(strings.ToLower(text), "script:") {
 				t.Errorf("%q, %v; want %q", text, err, c.want)
 			}
@@ -46,7 +46,7 @@ func TestTextsStayApart(t *testing.T) {
 		"<p><button>yes</button><button>no</button></p>":             "yes no",
 		"<dl><dt>a<dd>b</dl>":                                        "a\n\nb",
 	} {
-		text, err := readable(t.Context(), page, &url.URL{Scheme: "https", Host: "example.com"})
+		text, err := Markdown(t.Context(), page, &url.URL{Scheme: "https", Host: "example.com"})
 		if err != nil || text != want {
 			t.Errorf("%s: %q, %v; want %q", page, text, err, want)
 		}

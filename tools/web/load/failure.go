@@ -1,4 +1,6 @@
-package web
+// Package load says how a load over the network goes, for the tools of the web:
+// how much has come, how large a text is, and why there is no answer.
+package load
 
 import (
 	"cmp"
@@ -14,10 +16,38 @@ import (
 	"syscall"
 
 	"klawbot/internal/httpclient"
+	"klawbot/tools"
 )
 
-// plainly says what went wrong with a connection, without addresses of ours.
-func plainly(err error) string {
+// MaxText is how much text of a web page a model is shown, in bytes.
+const MaxText = 200_000
+
+// Refused is the result for an address that is wrong or leads inside. note is
+// what there is to say about the owner's list of hosts, "" for nothing.
+func Refused(err error, note string) *tools.Result {
+	kind := tools.Validation
+	text := err.Error()
+	if errors.Is(err, httpclient.ErrDenied) {
+		kind = tools.Security
+		text = "Access denied" + strings.TrimPrefix(text[strings.Index(text, httpclient.ErrDenied.Error()):], httpclient.ErrDenied.Error())
+	}
+	if note != "" {
+		text += "; " + note
+	}
+	r := tools.Fail(kind, text)
+	return &r
+}
+
+// Noted adds a note to a result, "" for none.
+func Noted(r tools.Result, note string) tools.Result {
+	if note != "" {
+		r.Output += "\n(" + note + ")"
+	}
+	return r
+}
+
+// Explain says what went wrong with a connection, without addresses of ours.
+func Explain(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
@@ -63,7 +93,7 @@ func plainly(err error) string {
 func improper(text string) string {
 	const long, broken = "server response headers exceeded ", "transport connection broken: "
 	if strings.Contains(text, long) {
-		return "the head of its answer is longer than " + size(httpclient.MaxHeader)
+		return "the head of its answer is longer than " + Size(httpclient.MaxHeader)
 	}
 	_, what, found := strings.Cut(text, broken)
 	text = fmt.Sprintf("%.200s", strings.TrimPrefix(cmp.Or(what, text), "net/http: "))
@@ -73,8 +103,11 @@ func improper(text string) string {
 	return text
 }
 
-// size is a number of bytes for people.
-func size(n int64) string {
+// Line is a text on one line.
+func Line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Size is a number of bytes for people.
+func Size(n int64) string {
 	switch {
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))

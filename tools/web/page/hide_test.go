@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func TestStyleSheetsHide(t *testing.T) {
 		"a page shown by a script": `<style>main{opacity:0}</style><p>menu</p><main>shown ` + strings.Repeat("words of the page ", 200) + `</main>`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, err := readable(t.Context(), "<!doctype html><title>T</title>"+page, at)
+			text, err := Markdown(t.Context(), "<!doctype html><title>T</title>"+page, at)
 			if err != nil || strings.Contains(text, "hid") || strings.Count(text, "shown") != strings.Count(page, "shown") {
 				t.Errorf("%q, %v", text, err)
 			}
@@ -81,7 +81,7 @@ func TestStyleSheetsCostLittle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()
-			_, err := readable(t.Context(), page, at)
+			_, err := Markdown(t.Context(), page, at)
 			took := time.Since(begun)
 			t.Logf("%d bytes: %v", len(page), took)
 			if err != nil || took > 30*time.Second {

@@ -1,4 +1,4 @@
-package web
+package load
 
 import (
 	"context"
@@ -11,22 +11,23 @@ import (
 // slowAfter is how long a load may take until the chat is told how far it is.
 const slowAfter = 3 * time.Second
 
-// slow tells the chat how far a load is, when it takes long.
-type slow struct {
+// Slow tells the chat how far a load is, when it takes long.
+type Slow struct {
 	read atomic.Int64
-	stop func()
+	// Stop ends the reports. It must be called.
+	Stop func()
 }
 
-// slowly starts to watch a load. Its stop must be called.
-func slowly(ctx context.Context, c tools.Call) *slow {
-	s := &slow{}
+// Slowly starts to watch a load.
+func Slowly(ctx context.Context, c tools.Call) *Slow {
+	s := &Slow{}
 	if c.Progress == nil {
-		s.stop = func() {}
+		s.Stop = func() {}
 		return s
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	s.stop = func() {
+	s.Stop = func() {
 		cancel()
 		<-done
 	}
@@ -39,7 +40,7 @@ func slowly(ctx context.Context, c tools.Call) *slow {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				c.Progress(size(s.read.Load()))
+				c.Progress(Size(s.read.Load()))
 			}
 		}
 	}()
@@ -47,7 +48,7 @@ func slowly(ctx context.Context, c tools.Call) *slow {
 }
 
 // Write counts what was read.
-func (s *slow) Write(p []byte) (int, error) {
+func (s *Slow) Write(p []byte) (int, error) {
 	s.read.Add(int64(len(p)))
 	return len(p), nil
 }

@@ -1,4 +1,4 @@
-package web
+package browser
 
 import (
 	"cmp"
@@ -30,35 +30,48 @@ var (
 	errOver     = errors.New("the bot is shutting down")
 )
 
-// browsers keeps a browser for each chat that has opened a page: at most
+// Config is what New needs.
+type Config struct {
+	// Guard says which addresses may be visited. Required.
+	Guard *httpclient.Guard
+	// Note is what is said beside a result, "" for nothing. Required.
+	Note func() string
+	// Resolver looks names up; nil is the system's.
+	Resolver *net.Resolver
+	// Path is the Chromium to run, as it is now; "" looks for one in PATH. Nil
+	// does the same.
+	Path func() string
+	// Idle is how long a browser that nobody uses stays; 0 means 5 min.
+	Idle time.Duration
+}
+
+// Browsers keeps a browser for each chat that has opened a page: at most
 // maxBrowsers, each until it is closed or nobody has used it for a while. What
 // a bot before this one has left behind is wiped first.
-type browsers struct {
-	guard    *httpclient.Guard
-	resolver *net.Resolver
-	path     func() string
-	idle     time.Duration
+type Browsers struct {
+	config Config
 
 	mu   sync.Mutex
 	open map[string]*tab // guarded by mu; by chat and topic
 	over bool            // guarded by mu; no browser starts any more
 }
 
-func newBrowsers(guard *httpclient.Guard, c Config) *browsers {
-	path := c.BrowserPath
-	if path == nil {
-		path = func() string { return "" }
+// New returns the tool without a browser yet. Close it after the last call.
+func New(c Config) *Browsers {
+	if c.Path == nil {
+		c.Path = func() string { return "" }
 	}
+	c.Idle = cmp.Or(c.Idle, idleAfter)
 	sweep(os.TempDir())
-	return &browsers{guard: guard, resolver: c.Resolver, path: path, idle: cmp.Or(c.BrowserIdle, idleAfter), open: map[string]*tab{}}
+	return &Browsers{config: c, open: map[string]*tab{}}
 }
 
 // chromiums are the names of the browser in PATH, in the order they are tried.
 var chromiums = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
 // program is the Chromium that is run.
-func (b *browsers) program() (string, error) {
-	if path := b.path(); path != "" {
+func (b *Browsers) program() (string, error) {
+	if path := b.config.Path(); path != "" {
 		found, err := exec.LookPath(path)
 		if err != nil {
 			return "", fmt.Errorf("there is no browser at %s; the owner can set tools.browser.path", path)
@@ -75,7 +88,7 @@ func (b *browsers) program() (string, error) {
 
 // take returns the browser of a chat, for one call alone; give it back. Without
 // one it starts one, when asked to.
-func (b *browsers) take(ctx context.Context, place string, start bool) (*tab, error) {
+func (b *Browsers) take(ctx context.Context, place string, start bool) (*tab, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over {
@@ -100,7 +113,7 @@ func (b *browsers) take(ctx context.Context, place string, start bool) (*tab, er
 }
 
 // start starts a browser. b.mu is held: there is one start at a time.
-func (b *browsers) start(ctx context.Context, place string) (*tab, error) {
+func (b *Browsers) start(ctx context.Context, place string) (*tab, error) {
 	if len(b.open) >= maxBrowsers && !b.makeRoom() {
 		return nil, errBusy
 	}
@@ -108,20 +121,20 @@ func (b *browsers) start(ctx context.Context, place string) (*tab, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTab(ctx, program, b.guard, b.resolver)
+	t, err := newTab(ctx, program, b.config.Guard, b.config.Resolver)
 	if err != nil {
 		return nil, err
 	}
 	t.place = place
 	t.busy.Lock()
-	t.rest = time.AfterFunc(b.idle, func() { b.retire(t) })
+	t.rest = time.AfterFunc(b.config.Idle, func() { b.retire(t) })
 	t.rest.Stop()
 	b.open[place] = t
 	return t, nil
 }
 
 // makeRoom closes the browser that nobody has used for longest. b.mu is held.
-func (b *browsers) makeRoom() bool {
+func (b *Browsers) makeRoom() bool {
 	var oldest *tab
 	for _, t := range b.open {
 		if t.busy.TryLock() {
@@ -138,16 +151,16 @@ func (b *browsers) makeRoom() bool {
 }
 
 // give gives a browser back after a call.
-func (b *browsers) give(t *tab) {
+func (b *Browsers) give(t *tab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t.used = time.Now()
 	t.busy.Unlock()
-	t.rest.Reset(b.idle)
+	t.rest.Reset(b.config.Idle)
 }
 
 // retire closes a browser that nobody has used for a while.
-func (b *browsers) retire(t *tab) {
+func (b *Browsers) retire(t *tab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open[t.place] == t && t.busy.TryLock() {
@@ -157,7 +170,7 @@ func (b *browsers) retire(t *tab) {
 }
 
 // end closes the browser of a chat, also while a call works with it.
-func (b *browsers) end(place string) {
+func (b *Browsers) end(place string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t := b.open[place]; t != nil {
@@ -166,14 +179,14 @@ func (b *browsers) end(place string) {
 }
 
 // drop closes a browser. b.mu is held.
-func (b *browsers) drop(t *tab) {
+func (b *Browsers) drop(t *tab) {
 	delete(b.open, t.place)
 	t.rest.Stop()
 	t.close()
 }
 
-// close ends all browsers.
-func (b *browsers) close() error {
+// Close ends all browsers.
+func (b *Browsers) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.over = true
