@@ -1012,7 +1012,7 @@ var mutants = []mutant{
 		"TestPagesThatSwell",
 	},
 	{
-		"tools/web/page/flatten.go", `cells+more <= maxCells`, `cells+more <= 1<<40`,
+		"tools/web/page/flatten.go", `cells+more <= maxCells`, `cells+more <= 20*maxCells`,
 		"TestPagesThatSwell",
 	},
 	{

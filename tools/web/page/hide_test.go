@@ -68,16 +68,16 @@ func TestStyleSheetsCostLittle(t *testing.T) {
 	at := &url.URL{Scheme: "https", Host: "example.com"}
 	deep := strings.Repeat("<i>", 400) + "x" + strings.Repeat("</i>", 400)
 	for name, page := range map[string]string{
-		"long selectors":        fmt.Sprintf("<style>%s</style>%s", strings.Repeat(strings.Repeat("i ", 15)+"i{display:none}", 30), strings.Repeat(deep, 20)),
-		"many rules":            fmt.Sprintf("<style>%s</style>%s", strings.Repeat(".a>.b{display:none}", maxRules), strings.Repeat("<p class=b>x", 1000)),
-		"many selectors":        fmt.Sprintf("<style>%s b{display:none}</style>%s", strings.Repeat("a,", 100_000), strings.Repeat("<p>x", 500)),
-		"long attributes":       fmt.Sprintf("<style>%s</style><p class='%s'>x", strings.Repeat("[class*=yx]{display:none}", 900), strings.Repeat("y", 300_000)),
-		"open braces":           "<style>" + strings.Repeat("@media{", 100_000) + "</style>",
-		"open brackets":         "<style>" + strings.Repeat("a[(", 100_000) + "</style>",
-		"open comments":         "<style>" + strings.Repeat("/*a", 100_000) + "</style>",
-		"many sheets":           strings.Repeat("<style>a{display:none}", 1) + strings.Repeat("</style><style>b{display:none}", 20_000),
-		"styles of their own":   strings.Repeat(`<p style="display:block;font-size:10px;opacity:1">x`, 8_000),
-		"selectors in brackets": "<style>" + strings.Repeat(strings.Repeat(":not(", 50)+"a"+strings.Repeat(")", 50)+"{display:none}", 900) + "</style>" + strings.Repeat("<p>x", 4000),
+		"long selectors":        fmt.Sprintf("<style>%s</style>%s", strings.Repeat(strings.Repeat("i ", 15)+"i{display:none}", 30), strings.Repeat(deep, 20/scale)),
+		"many rules":            fmt.Sprintf("<style>%s</style>%s", strings.Repeat(".a>.b{display:none}", maxRules), strings.Repeat("<p class=b>x", 1000/scale)),
+		"many selectors":        fmt.Sprintf("<style>%s b{display:none}</style>%s", strings.Repeat("a,", 100_000/scale), strings.Repeat("<p>x", 500)),
+		"long attributes":       fmt.Sprintf("<style>%s</style><p class='%s'>x", strings.Repeat("[class*=yx]{display:none}", 900), strings.Repeat("y", 300_000/scale)),
+		"open braces":           "<style>" + strings.Repeat("@media{", 100_000/scale) + "</style>",
+		"open brackets":         "<style>" + strings.Repeat("a[(", 100_000/scale) + "</style>",
+		"open comments":         "<style>" + strings.Repeat("/*a", 100_000/scale) + "</style>",
+		"many sheets":           strings.Repeat("<style>a{display:none}", 1) + strings.Repeat("</style><style>b{display:none}", 20_000/scale),
+		"styles of their own":   strings.Repeat(`<p style="display:block;font-size:10px;opacity:1">x`, 8_000/scale),
+		"selectors in brackets": "<style>" + strings.Repeat(strings.Repeat(":not(", 50)+"a"+strings.Repeat(")", 50)+"{display:none}", 900) + "</style>" + strings.Repeat("<p>x", 4000/scale),
 	} {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()

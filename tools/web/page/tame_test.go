@@ -12,8 +12,8 @@ import (
 
 // swelling are pages that are small for what a careless reader makes of them.
 func swelling() map[string]string {
-	const size = 1_500_000
-	fill := func(piece string) string { return strings.Repeat(piece, size/len(piece)) }
+	const most = 1_500_000
+	fill := func(piece string) string { return strings.Repeat(piece, most/scale/len(piece)) }
 	each := func(n int, piece string) string {
 		var b strings.Builder
 		for i := range n {
@@ -25,21 +25,21 @@ func swelling() map[string]string {
 		"links that end each other":  fill("<p><a href=x>"),
 		"elements opened again":      "<p>" + each(450, "<b a%d>") + fill("</p><p>x"),
 		"misnested":                  fill("<a><b><p>"),
-		"misnested under a picture":  "<svg><style>" + fill("<p><a href=x>"),
+		"misnested under a picture":  "<svg><style>" + strings.Repeat("<p><a href=x>", most/13), // beyond maxElements
 		"attributes":                 "<p" + each(400_000, " a%d=1") + ">x",
 		"quoted attributes":          "<p" + each(300_000, " a%d='>'") + ">x",
 		"many attributes":            fill("<p a b c d e f g h i j k l>"),
 		"texts that grow":            fill("word</b>"),
 		"texts that grow before":     "<table>" + fill("word</b>"),
 		"texts of a choice":          "<select>" + fill("word</b>"),
-		"deep paragraphs":            strings.Repeat("<div>", 480) + fill("x</p>"),
+		"deep paragraphs":            strings.Repeat("<div>", 480) + strings.Repeat("x</p>", most/5/(scale*scale)),
 		"deep texts":                 strings.Repeat("<div>many words, and more", 480) + strings.Repeat("<p>some, words", 15_000),
-		"a table with one wide row":  "<table><tr>" + strings.Repeat("<td>x", 25_000) + strings.Repeat("<tr><td>x", 1000),
-		"cells that span":            "<table>" + strings.Repeat("<tr><td colspan=1000>x<td rowspan=1000>y", 3000),
+		"a table with one wide row":  "<table><tr>" + strings.Repeat("<td>x", 25_000/min(scale, 10)) + strings.Repeat("<tr><td>x", 1000/min(scale, 10)),
+		"cells that span":            "<table>" + strings.Repeat("<tr><td colspan=1000>x<td rowspan=1000>y", 3000/scale),
 		"a cell that spans for ever": "<table><tr><td colspan=99999999999999999999 rowspan=1000000000>x",
-		"a long cell":                "<table>" + strings.Repeat("<tr><td>x<td>y", 5000) + "<tr><td>" + strings.Repeat("z", 1_000_000),
-		"deep quotations":            strings.Repeat(strings.Repeat("<blockquote>", 200)+strings.Repeat("<p>some words", 50)+strings.Repeat("</blockquote>", 200), 100),
-		"links from a long base":     "<base href='http://h.example/" + strings.Repeat("y", 2_000_000) + "/'>" + strings.Repeat("<a href=x>y</a> ", 12_000),
+		"a long cell":                "<table>" + strings.Repeat("<tr><td>x<td>y", 5000/scale) + "<tr><td>" + strings.Repeat("z", 1_000_000/scale),
+		"deep quotations":            strings.Repeat(strings.Repeat("<blockquote>", 200)+strings.Repeat("<p>some words", 50)+strings.Repeat("</blockquote>", 200), 100/scale),
+		"links from a long base":     "<base href='http://h.example/" + strings.Repeat("y", 2_000_000) + "/'>" + strings.Repeat("<a href=x>y</a> ", 12_000/scale),
 		"stars":                      "<p>" + fill("*_"),
 		"a long attribute":           "<p title='" + fill("x") + "'>x</p>",
 		"a large picture":            "<svg>" + fill("<path d='M0'/>") + "</svg>x",
