@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"klawbot/internal/clip"
 	"klawbot/tools/budget"
 )
 
@@ -69,7 +70,7 @@ func parseJSON(text string) (any, error) {
 		return nil, malformed(text, err)
 	}
 	if rest := strings.TrimSpace(text[d.InputOffset():]); rest != "" {
-		return nil, fmt.Errorf("malformed JSON arguments: more text after the object: %s", clip(rest, 40))
+		return nil, fmt.Errorf("malformed JSON arguments: more text after the object: %s", clip.Runes(rest, 40))
 	}
 	return v, checkNumbers(v)
 }
@@ -79,7 +80,7 @@ func checkNumbers(v any) error {
 	switch v := v.(type) {
 	case json.Number:
 		if !readable(v) {
-			return fmt.Errorf("the number %s is out of range", clip(v.String(), 40))
+			return fmt.Errorf("the number %s is out of range", clip.Runes(v.String(), 40))
 		}
 	case []any:
 		for _, item := range v {
@@ -101,16 +102,10 @@ func checkNumbers(v any) error {
 func malformed(text string, err error) error {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
-		return fmt.Errorf("malformed JSON arguments: %w: the text ends too early after %q", err, tail(text, 40))
+		return fmt.Errorf("malformed JSON arguments: %w: the text ends too early after %q", err, clip.Tail(text, 40))
 	}
 	at := min(int(syntax.Offset), len(text))
-	return fmt.Errorf("malformed JSON arguments: %w, after %q", err, tail(strings.ToValidUTF8(text[:at], ""), 40))
-}
-
-// tail is the last n characters of text.
-func tail(text string, n int) string {
-	runes := []rune(text)
-	return string(runes[max(0, len(runes)-n):])
+	return fmt.Errorf("malformed JSON arguments: %w, after %q", err, clip.Tail(strings.ToValidUTF8(text[:at], ""), 40))
 }
 
 // rename gives arguments their canonical names. An alias of several names

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode"
+
+	"klawbot/internal/clip"
 )
 
 // The bounds of what one call hands to a chat.
@@ -189,7 +191,7 @@ func FileName(name string) string {
 		if len(end) > 16 {
 			end = ""
 		}
-		name = strings.ToValidUTF8(name[:maxFileName-len(end)], "") + end
+		name = clip.Bytes(name, maxFileName-len(end)) + end
 	}
 	if name = strings.TrimSpace(name); name == "" || name == "." || name == ".." {
 		return "file"

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"klawbot/internal/clip"
 	"klawbot/internal/redact"
 )
 
@@ -39,7 +40,7 @@ func (p capture) result(c Call, r Result) Result {
 			r.Outgoing[i].File = &File{Name: FileName(p.clean(f.Name)), Content: f.Content}
 		}
 	}
-	r.Error = clip(r.Error, p.limit())
+	r.Error = clip.Runes(r.Error, p.limit())
 	return p.cut(c, r)
 }
 
@@ -76,7 +77,7 @@ func (p capture) cut(c Call, r Result) Result {
 	}
 	whole := r.Output
 	r.Truncated = true
-	r.Output = head(whole, limit) + fmt.Sprintf("\n... output truncated at %d chars ...", limit)
+	r.Output = clip.Head(whole, limit) + fmt.Sprintf("\n... output truncated at %d chars ...", limit)
 	if name := p.spill.keep(c.ID, whole); name != "" {
 		r.Output += fmt.Sprintf("\n(all of it: file_read %s with startLine and maxLines)", name)
 	}

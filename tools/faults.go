@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"klawbot/internal/clip"
+
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
@@ -81,23 +83,23 @@ func at(u validator.OutputUnit, member string) string {
 func (s *schema) unknown(name string) string {
 	known := slices.Sorted(maps.Keys(s.properties))
 	if near := nearest(name, known, maxNear); len(near) > 0 {
-		return fmt.Sprintf("unknown parameter '%s'%s", clip(name, maxName), didYouMean(near))
+		return fmt.Sprintf("unknown parameter '%s'%s", clip.Runes(name, maxName), didYouMean(near))
 	}
 	if len(known) == 0 {
-		return fmt.Sprintf("unknown parameter '%s'; the tool takes none", clip(name, maxName))
+		return fmt.Sprintf("unknown parameter '%s'; the tool takes none", clip.Runes(name, maxName))
 	}
-	return fmt.Sprintf("unknown parameter '%s'; there are %s", clip(name, maxName), strings.Join(known, ", "))
+	return fmt.Sprintf("unknown parameter '%s'; there are %s", clip.Runes(name, maxName), strings.Join(known, ", "))
 }
 
 func fault(u validator.OutputUnit) string {
-	name := clip(at(u, ""), maxName)
+	name := clip.Runes(at(u, ""), maxName)
 	switch k := u.Error.Kind.(type) {
 	case *kind.Type:
 		return fmt.Sprintf("parameter '%s' must be of type %s, not %s", name, strings.Join(k.Want, " or "), k.Got)
 	case *kind.Enum:
 		words := make([]string, 0, min(len(k.Want), maxChoices))
 		for _, w := range k.Want[:cap(words)] {
-			words = append(words, clip(fmt.Sprint(w), maxName))
+			words = append(words, clip.Runes(fmt.Sprint(w), maxName))
 		}
 		if len(k.Want) > maxChoices {
 			words = append(words, "…")
@@ -108,7 +110,7 @@ func fault(u validator.OutputUnit) string {
 	case *kind.Maximum:
 		return fmt.Sprintf("parameter '%s' must be at most %s", name, decimal(k.Want))
 	}
-	return fmt.Sprintf("parameter '%s': %s", name, clip(u.Error.String(), 200))
+	return fmt.Sprintf("parameter '%s': %s", name, clip.Runes(u.Error.String(), 200))
 }
 
 // decimal is a bound as people write it: 273.15, and 5463/20 for nobody.

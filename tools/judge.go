@@ -1,6 +1,10 @@
 package tools
 
-import "fmt"
+import (
+	"fmt"
+
+	"klawbot/internal/clip"
+)
 
 // pass is a call on its way through the pipeline.
 type pass struct {
@@ -59,7 +63,7 @@ func (e *Executor) find(p *pass) *Result {
 	found, ok := registry.byName[p.call.Name]
 	if !ok {
 		name := p.call.Name
-		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip(name, maxName), didYouMean(registry.Near(name))))
+		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip.Runes(name, maxName), didYouMean(registry.Near(name))))
 		return &r
 	}
 	if found.route != nil {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"klawbot/internal/clip"
 )
 
 // maxNear is how many near names an error offers.
@@ -15,14 +17,14 @@ const maxName = 80
 // nearest returns up to limit of names that are close to name, the closest
 // first: few edits away, or one holding the other.
 func nearest(name string, names []string, limit int) []string {
-	name = strings.ToLower(clip(name, maxName))
+	name = strings.ToLower(clip.Runes(name, maxName))
 	type candidate struct {
 		name     string
 		distance int
 	}
 	var close []candidate
 	for _, n := range names {
-		n = clip(n, maxName)
+		n = clip.Runes(n, maxName)
 		d := distance(name, strings.ToLower(n))
 		if len(name) >= 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
 			d = min(d, 2)
@@ -66,23 +68,4 @@ func didYouMean(names []string) string {
 		return ""
 	}
 	return "; did you mean " + strings.Join(names, ", ") + "?"
-}
-
-// clip cuts text to n characters and shows that it did.
-func clip(text string, n int) string {
-	if short := head(text, n); short != text {
-		return short + "…"
-	}
-	return text
-}
-
-// head is the first n characters of text.
-func head(text string, n int) string {
-	for i := range text {
-		if n == 0 {
-			return text[:i]
-		}
-		n--
-	}
-	return text
 }

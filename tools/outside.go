@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"klawbot/internal/clip"
 	"klawbot/tools/budget"
 	"klawbot/tools/screen"
 )
@@ -120,7 +121,7 @@ func (p capture) source(text string) string {
 	if screen.Text(text).Level >= screen.Warn {
 		return ""
 	}
-	return clip(text, maxSource)
+	return clip.Runes(text, maxSource)
 }
 
 // kept screens what a call wants to keep for a model to read later, unless an

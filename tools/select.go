@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"klawbot/internal/clip"
 )
 
 // ForSubtask picks the tools for a task out of a list, at most limit: those
@@ -68,7 +70,7 @@ func keywords(text string) map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if len(w) >= 3 {
-			words[head(w, stem)] = true
+			words[clip.Head(w, stem)] = true
 		}
 	}
 	return words

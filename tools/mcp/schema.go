@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/budget"
 )
@@ -352,9 +352,5 @@ func shown(v any, limit int) string {
 		}
 		b.WriteString(tools.Visible(strings.TrimRight(line, "\r")))
 	}
-	text = b.String()
-	if utf8.RuneCountInString(text) > limit {
-		text = string([]rune(text)[:limit-1]) + "…"
-	}
-	return text
+	return clip.Within(b.String(), limit)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"klawbot/internal/clip"
 )
 
 // Standing is what a tool of a server is to us.
@@ -166,8 +168,7 @@ func (s *server) report(st *Status) map[string]Definition {
 		st.Protocol = s.conn.session.InitializeResult().ProtocolVersion
 		if s.conn.process != nil {
 			_, stderr := s.conn.process.Output()
-			text := []rune(strings.TrimSpace(stderr.String()))
-			st.Stderr = shown(string(text[max(0, len(text)-maxPartChars):]), maxPartChars)
+			st.Stderr = shown(clip.Tail(strings.TrimSpace(stderr.String()), maxPartChars), maxPartChars)
 		}
 	}
 	return maps.Clone(s.offered)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode"
 
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/web/load"
 )
@@ -174,11 +175,7 @@ func tidied(hits []hit) []hit {
 			continue
 		}
 		line := func(text string, n int) string {
-			runes := []rune(strings.Map(seen, load.Line(html.UnescapeString(markup.ReplaceAllString(text, "")))))
-			if len(runes) > n {
-				return string(runes[:n]) + "…"
-			}
-			return string(runes)
+			return clip.Runes(strings.Map(seen, load.Line(html.UnescapeString(markup.ReplaceAllString(text, "")))), n)
 		}
 		kept = append(kept, hit{line(h.Title, maxTitle), u.String(), line(h.Snippet, maxSnippet)})
 	}

@@ -1,0 +1,71 @@
+// Package clip shortens texts without cutting a character of UTF-8 in two. A
+// character here is a code point; how wide it looks is not asked.
+package clip
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Runes is the text, or its first n characters and "…".
+func Runes(text string, n int) string {
+	if head := Head(text, n); len(head) < len(text) {
+		return head + "…"
+	}
+	return text
+}
+
+// Within is the text when it has at most n characters, else its first n-1 and "…".
+func Within(text string, n int) string {
+	if len(Head(text, n)) == len(text) {
+		return text
+	}
+	return Runes(text, n-1)
+}
+
+// Head is the first n characters of the text, without a mark.
+func Head(text string, n int) string {
+	for i := range text {
+		if n <= 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+// Tail is the last n characters of the text, without a mark.
+func Tail(text string, n int) string {
+	start := len(text)
+	for ; n > 0 && start > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:start])
+		start -= size
+	}
+	return text[start:]
+}
+
+// Bytes is the beginning of the text that has at most n bytes, without a mark.
+func Bytes(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for end := n; end > n-utf8.UTFMax && end >= 0; end-- {
+		if utf8.RuneStart(text[end]) {
+			return text[:end]
+		}
+	}
+	return text[:n] // no UTF-8
+}
+
+// Line is a foreign text for a log or a terminal: in one line, clipped as Runes
+// does, and without what could play with the terminal.
+func Line(text string, n int) string {
+	text = Runes(strings.Join(strings.Fields(text), " "), n)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
