@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"klawbot/tools/budget"
+	"klawbot/tools/rule"
 )
 
 // Verdict is what a policy says about a call.
@@ -85,7 +86,7 @@ func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 			return Decision{Verdict: Deny, Layer: l.name, Reason: reason}
 		}
 	}
-	name, reason, looked := forbidding(s.rules, spec, arguments)
+	name, reason, looked := rule.Forbidding(s.rules, spec.names(), arguments)
 	if reason != "" {
 		return Decision{Verdict: Deny, Layer: layerRules + "." + name, Reason: reason}
 	}

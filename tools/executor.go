@@ -10,6 +10,7 @@ import (
 
 	"klawbot/internal/clip"
 	"klawbot/internal/redact"
+	"klawbot/tools/near"
 	"klawbot/tools/screen"
 )
 
@@ -85,7 +86,7 @@ func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, erro
 	begun := time.Now()
 	p, refusal := e.judge(c)
 	if ctx.Err() != nil {
-		return Result{}, fmt.Errorf("tool %s: %w", clip.Runes(c.Name, maxName), context.Cause(ctx))
+		return Result{}, fmt.Errorf("tool %s: %w", clip.Runes(c.Name, near.MaxName), context.Cause(ctx))
 	}
 	if refusal == nil && p.decision.Verdict == Ask {
 		var err error
@@ -117,7 +118,7 @@ func (e *Executor) finish(c Call, r Result, begun time.Time) Result {
 	if o := r.Outside; o != nil && o.Level > screen.None {
 		log = log.With("screen", o.Level.String(), "found", strings.Join(o.Rules, ", "))
 	}
-	log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip.Runes(c.Name, maxName),
+	log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip.Runes(c.Name, near.MaxName),
 		"ok", r.Success, "kind", string(r.ErrorKind), "ms", r.DurationMS, "chars", len(r.Output), "truncated", r.Truncated)
 	return r
 }

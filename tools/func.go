@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+
+	"klawbot/tools/params"
 )
 
 // New makes a tool of a function whose arguments are a struct.
@@ -17,7 +19,7 @@ import (
 // missing is a programmer's mistake and panics, so that it cannot leave the
 // tests of the family.
 func New[A any](spec Spec, texts fs.FS, run func(ctx context.Context, c Call, args A) Result) Tool {
-	s, err := schemaOf(reflect.TypeFor[A]())
+	s, err := params.Of(reflect.TypeFor[A]())
 	if err == nil {
 		spec.Texts, err = readTexts(texts, spec.Name, s)
 	}

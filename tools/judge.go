@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"klawbot/internal/clip"
+	"klawbot/tools/near"
 )
 
 // pass is a call on its way through the pipeline.
@@ -63,7 +64,7 @@ func (e *Executor) find(p *pass) *Result {
 	found, ok := registry.byName[p.call.Name]
 	if !ok {
 		name := p.call.Name
-		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip.Runes(name, maxName), didYouMean(registry.Near(name))))
+		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip.Runes(name, near.MaxName), near.DidYouMean(registry.Near(name))))
 		return &r
 	}
 	if found.route != nil {

@@ -3,6 +3,8 @@ package tools
 import (
 	"crypto/sha256"
 	"encoding/json"
+
+	"klawbot/tools/params"
 )
 
 // Loop notices a model that goes round in circles. It belongs to one turn; the
@@ -36,7 +38,7 @@ func (l *Loop) Note(name string, arguments json.RawMessage, r Result) int {
 // canonical is an object with its members in order, so that the same call is
 // seen in another spelling. What is no object stays as it is.
 func canonical(arguments json.RawMessage) string {
-	args, err := parseArguments(arguments)
+	args, err := params.Parse(arguments)
 	if err != nil {
 		return string(arguments)
 	}

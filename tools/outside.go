@@ -8,6 +8,7 @@ import (
 
 	"klawbot/internal/clip"
 	"klawbot/tools/budget"
+	"klawbot/tools/rule"
 	"klawbot/tools/screen"
 )
 
@@ -140,7 +141,7 @@ func (s Spec) kept(d Decision, c Call) Decision {
 	var v screen.Verdict
 	steps := budget.For(len(c.Arguments))
 	for _, name := range s.Keeps {
-		for _, text := range texts(args[name], steps) {
+		for _, text := range rule.Texts(args[name], steps) {
 			if w := screen.Write(text); w.Level > v.Level {
 				v = w
 			}

@@ -3,6 +3,8 @@ package tools
 import (
 	"maps"
 	"slices"
+
+	"klawbot/tools/rule"
 )
 
 // Autonomy is how much the tools may do without a person.
@@ -40,7 +42,7 @@ type Policy struct {
 	Everyone, Scheduled Limits
 	Chats               map[string]Limits
 	// Rules forbid single commands and paths.
-	Rules []Rule
+	Rules []rule.Rule
 	// AnyoneApproves lets people approve their own calls of tools that are
 	// Unconfined. Without it only owners do.
 	AnyoneApproves bool
@@ -53,7 +55,7 @@ func (p Policy) Names() []string {
 		all = slices.Concat(all, l.Allow, l.Deny, l.Ask)
 	}
 	for _, r := range p.Rules {
-		all = append(all, r.tools...)
+		all = append(all, r.Tools()...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -82,11 +84,19 @@ func (l Limits) refuse(s Spec) string {
 	return ""
 }
 
+// names are the tool's name and its aliases.
+func (s Spec) names() []string {
+	all := make([]string, 1, 1+len(s.Aliases))
+	all[0] = s.Name
+	for _, a := range s.Aliases {
+		all = append(all, a.Name)
+	}
+	return all
+}
+
 // in reports whether a list has the tool, under any of its names.
-func (s Spec) in(names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool {
-		return n == s.Name || slices.ContainsFunc(s.Aliases, func(a Alias) bool { return a.Name == n })
-	})
+func (s Spec) in(list []string) bool {
+	return len(list) > 0 && slices.ContainsFunc(s.names(), func(n string) bool { return slices.Contains(list, n) })
 }
 
 // The layers of a policy, named by the keys of the configuration that an owner
@@ -105,7 +115,7 @@ const (
 type Scope struct {
 	autonomy Autonomy
 	layers   []layer
-	rules    []Rule
+	rules    []rule.Rule
 }
 
 type layer struct {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"klawbot/internal/redact"
+	"klawbot/tools/params"
 )
 
 // Show is a call's arguments for a person who has to decide about them: a line
@@ -17,7 +18,7 @@ import (
 // with every character written out that is invisible or changes the order of what
 // is read. It leaves nothing out, however long that is.
 func Show(arguments json.RawMessage, secrets *redact.Set) string {
-	args, err := parseArguments(arguments)
+	args, err := params.Parse(arguments)
 	if err != nil {
 		return Visible(secrets.Text(string(arguments)))
 	}
@@ -119,7 +120,7 @@ const commandSigns = "$`;&|()<>{}*?[]!#'\\\n"
 // "password" in https://a:b;rm${IFS}x;@c runs when a shell reads it, and a "token"
 // may be a path that leads somewhere. Nobody can agree to what they cannot read.
 func Obscures(arguments json.RawMessage, secrets *redact.Set) bool {
-	args, err := parseArguments(arguments)
+	args, err := params.Parse(arguments)
 	if err != nil {
 		return obscures(string(arguments), secrets)
 	}

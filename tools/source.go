@@ -122,9 +122,3 @@ func (r *Registry) join(t Tool) error {
 
 // Faults are the tools of sources that are left out.
 func (r *Registry) Faults() []Fault { return slices.Clone(r.faults) }
-
-// CheckSchema reports why parameters cannot be used as a schema of arguments.
-func CheckSchema(parameters []byte) error {
-	_, err := compile(parameters)
-	return err
-}

@@ -418,15 +418,15 @@ var mutants = []mutant{
 		"TestWhatIsKeptHasABudget",
 	},
 	{
-		"tools/measure.go", `if _, text := n[name].(string); text {`, `if _, text := n[name].(string); text && depth < 0 {`,
+		"tools/params/measure.go", `if _, text := n[name].(string); text {`, `if _, text := n[name].(string); text && depth < 0 {`,
 		"TestSchemasThatAreRefused",
 	},
 	{
-		"tools/measure.go", `	if depth > maxSchemaDepth {`, `	if depth > 1000*maxSchemaDepth {`,
+		"tools/params/measure.go", `	if depth > maxSchemaDepth {`, `	if depth > 1000*maxSchemaDepth {`,
 		"TestSchemasThatAreRefused",
 	},
 	{
-		"tools/measure.go", `	return !m.steps.Spent()`, `	return !m.steps.Spent() || bytes > 200_000`,
+		"tools/params/measure.go", `	return !m.steps.Spent()`, `	return !m.steps.Spent() || bytes > 200_000`,
 		"TestValidationHasABudget",
 	},
 	{

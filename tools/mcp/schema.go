@@ -10,6 +10,7 @@ import (
 	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/budget"
+	"klawbot/tools/params"
 )
 
 // The bounds of a schema with its references written out, and of its texts.
@@ -50,12 +51,12 @@ func parameters(schema json.RawMessage) json.RawMessage {
 		if err != nil || len(text) > max(maxWritten, 2*len(schema)) {
 			continue
 		}
-		if tools.CheckSchema(text) == nil {
+		if params.Check(text) == nil {
 			return text
 		}
 		break
 	}
-	if text, err := json.Marshal(loose(clean)); err == nil && tools.CheckSchema(text) == nil {
+	if text, err := json.Marshal(loose(clean)); err == nil && params.Check(text) == nil {
 		return text
 	}
 	return json.RawMessage(noParameters)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/tools"
+	"klawbot/tools/params"
 )
 
 func TestParameters(t *testing.T) {
@@ -45,7 +45,7 @@ func TestParametersThatGrow(t *testing.T) {
 	}
 	for _, schema := range []string{tree, loop, twice + "}}"} {
 		got := parameters(json.RawMessage(schema))
-		if len(got) > maxWritten || tools.CheckSchema(got) != nil || !strings.Contains(string(got), `"properties":{"`) {
+		if len(got) > maxWritten || params.Check(got) != nil || !strings.Contains(string(got), `"properties":{"`) {
 			t.Errorf("%d bytes: %.200s", len(got), got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestParametersThatCostALot(t *testing.T) {
 			if took := time.Since(begun); took > 30*time.Second {
 				t.Errorf("%d bytes took %s", len(schema), took)
 			}
-			if err := tools.CheckSchema(got); err != nil || len(got) > 2*maxSchemaBytes {
+			if err := params.Check(got); err != nil || len(got) > 2*maxSchemaBytes {
 				t.Errorf("%d bytes: %v", len(got), err)
 			}
 		})
@@ -126,7 +126,7 @@ func FuzzParameters(f *testing.F) {
 		if err := json.Unmarshal(got, &root); err != nil || root.Type != "object" || root.Properties == nil {
 			t.Fatalf("%s: %v", got, err)
 		}
-		if err := tools.CheckSchema(got); err != nil {
+		if err := params.Check(got); err != nil {
 			t.Errorf("%s: %v", got, err)
 		}
 		for name, p := range root.Properties {

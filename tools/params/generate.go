@@ -1,8 +1,10 @@
-package tools
+package params
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,16 +13,19 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaOf generates the schema of a struct of arguments, without
+// Struct is the schema of a struct of arguments.
+type Struct struct{ schema *jsonschema.Schema }
+
+// Of generates the schema of a struct of arguments, without
 // descriptions. Its fields are named by json tags; omitempty makes them
 // optional; the tags default, min, max and enum bound them.
-func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
+func Of(t reflect.Type) (Struct, error) {
 	s, err := jsonschema.ForType(t, nil)
 	if err != nil {
-		return nil, err
+		return Struct{}, err
 	}
 	if s.Type != "object" {
-		return nil, fmt.Errorf("arguments are a %s, not a struct", t)
+		return Struct{}, fmt.Errorf("arguments are a %s, not a struct", t)
 	}
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -29,11 +34,34 @@ func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 			continue
 		}
 		if err := bound(p, f.Tag); err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", name, err)
+			return Struct{}, fmt.Errorf("parameter %s: %w", name, err)
 		}
 	}
 	sanitise(s)
-	return s, nil
+	return Struct{s}, nil
+}
+
+// Describe is the schema as JSON with the descriptions of its parameters in it. All
+// of them must be described.
+func (g Struct) Describe(parameters map[string]string) (json.RawMessage, error) {
+	s := g.schema.CloneSchemas()
+	for name := range parameters {
+		if s.Properties[name] == nil {
+			return nil, fmt.Errorf("parameter %s does not exist", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if parameters[name] == "" {
+			return nil, fmt.Errorf("parameter %s is not described", name)
+		}
+		s.Properties[name].Description = parameters[name]
+	}
+	source, err := s.MarshalJSON()
+	if len(s.Properties) == 0 {
+		// Providers want to see that there are none.
+		source = bytes.Replace(source, []byte(`"type":"object"`), []byte(`"type":"object","properties":{}`), 1)
+	}
+	return source, err
 }
 
 // sanitise takes out what model providers do not understand: types that may

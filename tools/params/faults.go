@@ -1,4 +1,4 @@
-package tools
+package params
 
 import (
 	"cmp"
@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"klawbot/internal/clip"
-
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"klawbot/internal/clip"
+	"klawbot/tools/near"
 )
 
 // maxFaults is how many faults of a kind are named: after so many a model has to
@@ -24,7 +25,7 @@ const maxChoices = 100
 
 // faults validates arguments and says what is wrong with them, in the words of a
 // model, always in the same order.
-func (s *schema) faults(args map[string]any) []string {
+func (s *Schema) faults(args map[string]any) []string {
 	err := s.compiled.Validate(args)
 	if err == nil {
 		return nil
@@ -80,26 +81,26 @@ func at(u validator.OutputUnit, member string) string {
 	return place + "." + member
 }
 
-func (s *schema) unknown(name string) string {
+func (s *Schema) unknown(name string) string {
 	known := slices.Sorted(maps.Keys(s.properties))
-	if near := nearest(name, known, maxNear); len(near) > 0 {
-		return fmt.Sprintf("unknown parameter '%s'%s", clip.Runes(name, maxName), didYouMean(near))
+	if close := near.Names(name, known, near.Most); len(close) > 0 {
+		return fmt.Sprintf("unknown parameter '%s'%s", clip.Runes(name, near.MaxName), near.DidYouMean(close))
 	}
 	if len(known) == 0 {
-		return fmt.Sprintf("unknown parameter '%s'; the tool takes none", clip.Runes(name, maxName))
+		return fmt.Sprintf("unknown parameter '%s'; the tool takes none", clip.Runes(name, near.MaxName))
 	}
-	return fmt.Sprintf("unknown parameter '%s'; there are %s", clip.Runes(name, maxName), strings.Join(known, ", "))
+	return fmt.Sprintf("unknown parameter '%s'; there are %s", clip.Runes(name, near.MaxName), strings.Join(known, ", "))
 }
 
 func fault(u validator.OutputUnit) string {
-	name := clip.Runes(at(u, ""), maxName)
+	name := clip.Runes(at(u, ""), near.MaxName)
 	switch k := u.Error.Kind.(type) {
 	case *kind.Type:
 		return fmt.Sprintf("parameter '%s' must be of type %s, not %s", name, strings.Join(k.Want, " or "), k.Got)
 	case *kind.Enum:
 		words := make([]string, 0, min(len(k.Want), maxChoices))
 		for _, w := range k.Want[:cap(words)] {
-			words = append(words, clip.Runes(fmt.Sprint(w), maxName))
+			words = append(words, clip.Runes(fmt.Sprint(w), near.MaxName))
 		}
 		if len(k.Want) > maxChoices {
 			words = append(words, "…")

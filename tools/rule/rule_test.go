@@ -1,4 +1,4 @@
-package tools_test
+package rule_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,14 @@ import (
 	"testing"
 
 	"klawbot/tools"
+	"klawbot/tools/rule"
+)
+
+// specs of tools that rules are tried on, as parts of a policy.
+var (
+	reads  = tools.Spec{Name: "file_read", Aliases: []tools.Alias{{Name: "read_file"}}}
+	writes = tools.Spec{Name: "file_write", Changes: true}
+	shell  = tools.Spec{Name: "shell", Changes: true, RequiresApproval: true}
 )
 
 func TestRules(t *testing.T) {
@@ -44,11 +52,11 @@ func TestRules(t *testing.T) {
 		"what a person says is not looked at": {"nc", `{"text":"nc","query":"nc"}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rule, err := tools.NewRule("careful", nil, nil, []string{c.forbidden})
+			one, err := rule.New("careful", nil, nil, []string{c.forbidden})
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := tools.Policy{Rules: []tools.Rule{rule}, Autonomy: tools.Full}.For("", "").Decide(shell, json.RawMessage(c.arguments))
+			d := tools.Policy{Rules: []rule.Rule{one}, Autonomy: tools.Full}.For("", "").Decide(shell, json.RawMessage(c.arguments))
 			if (d.Verdict == tools.Deny) != c.hit {
 				t.Errorf("got %+v", d)
 			}
@@ -60,11 +68,11 @@ func TestRules(t *testing.T) {
 }
 
 func TestRuleOfSomeToolsAndArguments(t *testing.T) {
-	rule, err := tools.NewRule("r", []string{"read_file"}, []string{"path"}, []string{".env"})
+	one, err := rule.New("r", []string{"read_file"}, []string{"path"}, []string{".env"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := tools.Policy{Rules: []tools.Rule{rule}, Autonomy: tools.Full}
+	p := tools.Policy{Rules: []rule.Rule{one}, Autonomy: tools.Full}
 	for name, c := range map[string]struct {
 		spec      tools.Spec
 		arguments string
@@ -94,7 +102,7 @@ func TestRulesThatCannotBeUsed(t *testing.T) {
 		"an endless pattern": {"r", nil, []string{"re:" + strings.Repeat("a", 1001)}, "1 to 1000 bytes"},
 		"content":            {"r", []string{"content"}, []string{"x"}, "arguments must be of path"},
 	} {
-		if _, err := tools.NewRule(c.name, nil, c.arguments, c.forbidden); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := rule.New(c.name, nil, c.arguments, c.forbidden); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}

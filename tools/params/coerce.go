@@ -1,4 +1,4 @@
-package tools
+package params
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 // coerce mends what weak models get wrong and what cannot be misunderstood:
 // "5" for 5, 5.0 for 5, "true" for true, 5 for "5", null for an argument that
 // is not given, and one value for a list of one.
-func (s *schema) coerce(args map[string]any) {
+func (s *Schema) coerce(args map[string]any) {
 	for name, v := range args {
 		p, known := s.properties[name]
 		switch {

@@ -1,4 +1,7 @@
-package tools
+// Package params checks the arguments of tools: it compiles JSON schemas, also those
+// of servers and plugins, fixes what weak models get wrong, and says in the words
+// of a model what is wrong with the rest. The work for a check has a bound.
+package params
 
 import (
 	"bytes"
@@ -11,9 +14,9 @@ import (
 	"klawbot/tools/budget"
 )
 
-// schema is a compiled schema of arguments, with what coercion and defaults
+// Schema is a compiled schema of arguments, with what coercion and defaults
 // need to know of its properties.
-type schema struct {
+type Schema struct {
 	compiled   *validator.Schema
 	properties map[string]property
 	weighed    weighed
@@ -32,8 +35,8 @@ type property struct {
 // is reports whether the parameter has the type and no other.
 func (p *property) is(kind string) bool { return p != nil && p.Type == kind }
 
-// compile makes a schema usable. Its root must be an object.
-func compile(source json.RawMessage) (*schema, error) {
+// Compile makes a schema usable. Its root must be an object.
+func Compile(source json.RawMessage) (*Schema, error) {
 	var root struct {
 		Type       string              `json:"type"`
 		Properties map[string]property `json:"properties"`
@@ -55,7 +58,7 @@ func compile(source json.RawMessage) (*schema, error) {
 	const url = "arguments.json"
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
-	s := &schema{properties: root.Properties, weighed: weighed{doc, len(source), map[string]*budget.Pattern{}}}
+	s := &Schema{properties: root.Properties, weighed: weighed{doc, len(source), map[string]*budget.Pattern{}}}
 	steps := budget.For(len(source))
 	c.UseRegexpEngine(func(text string) (validator.Regexp, error) { return s.weighed.pattern(text, steps) }) // only while it compiles
 	if err := c.AddResource(url, doc); err != nil {
@@ -78,6 +81,12 @@ func compile(source json.RawMessage) (*schema, error) {
 		s.properties[name] = p
 	}
 	return s, nil
+}
+
+// Check reports why parameters cannot be used as a schema of arguments.
+func Check(parameters json.RawMessage) error {
+	_, err := Compile(parameters)
+	return err
 }
 
 // noLoader keeps a schema from reading other files.

@@ -1,4 +1,5 @@
-package tools
+// Package near finds the names that somebody who wrote a wrong one may have meant.
+package near
 
 import (
 	"cmp"
@@ -8,23 +9,24 @@ import (
 	"klawbot/internal/clip"
 )
 
-// maxNear is how many near names an error offers.
-const maxNear = 3
+// Most is how many near names an error offers.
+const Most = 3
 
-// maxName bounds the names that are compared and quoted: they are foreign text.
-const maxName = 80
+// MaxName bounds the names that are compared and quoted, in characters: they are
+// foreign text.
+const MaxName = 80
 
-// nearest returns up to limit of names that are close to name, the closest
+// Names returns up to limit of names that are close to name, the closest
 // first: few edits away, or one holding the other.
-func nearest(name string, names []string, limit int) []string {
-	name = strings.ToLower(clip.Runes(name, maxName))
+func Names(name string, names []string, limit int) []string {
+	name = strings.ToLower(clip.Runes(name, MaxName))
 	type candidate struct {
 		name     string
 		distance int
 	}
 	var close []candidate
 	for _, n := range names {
-		n = clip.Runes(n, maxName)
+		n = clip.Runes(n, MaxName)
 		d := distance(name, strings.ToLower(n))
 		if len(name) >= 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
 			d = min(d, 2)
@@ -62,8 +64,8 @@ func distance(a, b string) int {
 	return row[len(t)]
 }
 
-// didYouMean is the end of an error that offers near names, or empty.
-func didYouMean(names []string) string {
+// DidYouMean is the end of an error that offers near names, or empty.
+func DidYouMean(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}

@@ -1,4 +1,5 @@
-package tools
+// Package rule holds the rules of the owner: what commands and paths may not hold.
+package rule
 
 import (
 	"encoding/json"
@@ -10,7 +11,7 @@ import (
 	"klawbot/tools/budget"
 )
 
-// Rule forbids what commands and paths may not hold. It is made by NewRule.
+// Rule forbids what commands and paths may not hold. It is made by New.
 type Rule struct {
 	name      string
 	tools     []string
@@ -39,21 +40,24 @@ var (
 	commandArguments = []string{"command", "cmd", "args", "extra"}
 )
 
-// RuleArguments are the names of the arguments that a rule may look at.
-func RuleArguments() []string { return slices.Concat(pathArguments, commandArguments) }
+// arguments are the names of the arguments that a rule may look at.
+func arguments() []string { return slices.Concat(pathArguments, commandArguments) }
 
-// NewRule makes a rule. tools are names or aliases, none for all; arguments are
-// some of RuleArguments, none for all of them. An entry of forbidden is shell
+// Tools are the names of the tools that the rule is for, none for all.
+func (r Rule) Tools() []string { return r.tools }
+
+// New makes a rule. tools are names or aliases, none for all; arguments are
+// some of those that rules look at, none for all of them. An entry of forbidden is shell
 // words that must all stand in a command, whole and in this order ("rm -rf /"),
 // a path ("secrets/keys"), or "re:" and a regular expression in RE2's syntax.
-func NewRule(name string, tools, arguments, entries []string) (Rule, error) {
-	r := Rule{name: name, tools: tools, arguments: arguments}
+func New(name string, tools, looked, entries []string) (Rule, error) {
+	r := Rule{name: name, tools: tools, arguments: looked}
 	if name == "" {
 		return r, errors.New("a rule needs a name")
 	}
-	for _, a := range arguments {
-		if !slices.Contains(RuleArguments(), a) {
-			return r, fmt.Errorf("rule %s: arguments must be of %s, got %q", name, strings.Join(RuleArguments(), ", "), a)
+	for _, a := range looked {
+		if !slices.Contains(arguments(), a) {
+			return r, fmt.Errorf("rule %s: arguments must be of %s, got %q", name, strings.Join(arguments(), ", "), a)
 		}
 	}
 	if len(entries) == 0 {
@@ -87,24 +91,24 @@ func newForbidden(text string) (forbidden, error) {
 	return f, err
 }
 
-// forbidding finds the first rule that forbids the call: its name, and the
-// reason in words; both are empty when none does. looked says that every rule was
-// compared to its end.
-func forbidding(rules []Rule, spec Spec, arguments json.RawMessage) (name, reason string, looked bool) {
+// Forbidding finds the first rule that forbids a call of a tool, which goes by one
+// of names: the rule's name, and the reason in words; both are empty when none does.
+// looked says that every rule was compared to its end.
+func Forbidding(rules []Rule, names []string, written json.RawMessage) (name, reason string, looked bool) {
 	if len(rules) == 0 {
 		return "", "", true
 	}
 	var args map[string]any
-	if err := json.Unmarshal(arguments, &args); err != nil {
+	if err := json.Unmarshal(written, &args); err != nil {
 		return rules[0].name, "the arguments cannot be read", true
 	}
 	looked = true
 	for _, r := range rules {
-		if len(r.tools) > 0 && !spec.in(r.tools) {
+		if len(r.tools) > 0 && !slices.ContainsFunc(r.tools, func(t string) bool { return slices.Contains(names, t) }) {
 			continue
 		}
-		steps := budget.For(len(arguments) * len(r.forbidden))
-		for _, a := range RuleArguments() {
+		steps := budget.For(len(written) * len(r.forbidden))
+		for _, a := range arguments() {
 			if len(r.arguments) > 0 && !slices.Contains(r.arguments, a) {
 				continue
 			}
@@ -120,7 +124,7 @@ func forbidding(rules []Rule, spec Spec, arguments json.RawMessage) (name, reaso
 // hit finds the entry that forbids a value of an argument, nil when none does.
 func (r Rule) hit(argument string, value any, steps *budget.Budget) *forbidden {
 	isPath := slices.Contains(pathArguments, argument)
-	for _, text := range texts(value, steps) {
+	for _, text := range Texts(value, steps) {
 		for i := range r.forbidden {
 			if f := &r.forbidden[i]; isPath && f.inPath(text, steps) || !isPath && f.inCommand(text, steps) {
 				return f
@@ -130,9 +134,9 @@ func (r Rule) hit(argument string, value any, steps *budget.Budget) *forbidden {
 	return nil
 }
 
-// texts are the texts of a value. A list of words is a command, too, and so is
+// Texts are the texts of a value. A list of words is a command, too, and so is
 // one with lists in it.
-func texts(value any, steps *budget.Budget) []string {
+func Texts(value any, steps *budget.Budget) []string {
 	var single, lists []string
 	var read func(any)
 	read = func(value any) {
