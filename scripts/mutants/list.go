@@ -300,7 +300,7 @@ var mutants = []mutant{
 		"TestRedirectsStayAtTheOrigin",
 	},
 	{
-		"tools/mcp/elicit.go", `if secret := f.secret(); secret != "" {`, `if secret := f.secret(); secret == "-" {`,
+		"tools/mcp/elicit.go", `if secret := f.Secret(); secret != "" {`, `if secret := f.Secret(); secret == "-" {`,
 		"TestNobodyIsAskedForSecrets",
 	},
 	{
@@ -308,8 +308,8 @@ var mutants = []mutant{
 		"TestPagesToOpen",
 	},
 	{
-		"tools/mcp/signin.go", `g.Config.ClientSecret = "" // it is where the owner keeps it`, `_ = g`,
-		"TestSigningInAsAKnownClient",
+		"tools/mcp/signin/signin.go", `g.Config.ClientSecret = "" // it is where the owner keeps it`, `_ = g`,
+		"TestSecretOfAClientIsNotKept",
 	},
 	{
 		"engine/inquiry.go", `	if t.job != nil {

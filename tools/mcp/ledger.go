@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"klawbot/tools/mcp/signin"
 )
 
 // Ledger keeps what the owner has accepted. It may be used from several
@@ -24,10 +26,7 @@ type Ledger interface {
 	// Forget takes back everything that was accepted of a server, and its
 	// token.
 	Forget(ctx context.Context, server string) error
-	// Token returns what SetToken stored for a server, nil for nothing.
-	Token(ctx context.Context, server string) ([]byte, error)
-	// SetToken stores what lets us in at a server.
-	SetToken(ctx context.Context, server string, token []byte) error
+	signin.Tokens
 }
 
 // Accepted is a tool that the owner has accepted, as it was then.

@@ -54,21 +54,6 @@ type Server struct {
 	ReadOnly []string
 }
 
-// Client is a client of OAuth that was registered by hand.
-type Client struct {
-	// ID may be the address of a document about the client on the web (https), for
-	// servers that read such documents; with others the bot registers itself then.
-	ID string
-	// Secret is empty for a public client.
-	Secret string
-	// Issuer is the authorization server that knows the client, the only one that
-	// is shown the secret; empty: the one that the server names.
-	Issuer string
-	// Machine says that the client signs in as itself, without a person (the
-	// grant type client_credentials). It needs a Secret.
-	Machine bool
-}
-
 // same reports whether two servers are reached in the same way.
 func (s Server) same(o Server) bool {
 	return s.Command == o.Command && slices.Equal(s.Args, o.Args) && maps.Equal(s.Env, o.Env) && s.URL == o.URL &&

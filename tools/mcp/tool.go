@@ -12,6 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"klawbot/tools"
+	"klawbot/tools/mcp/schema"
+	"klawbot/tools/mcp/shown"
 )
 
 // askTime is how much longer than its own deadline a call may take when people
@@ -66,8 +68,8 @@ func specOf(a Accepted, c Server) tools.Spec {
 			return tools.Decision{Verdict: tools.Allow, Layer: "tools.mcp." + a.Server, Reason: "The owner has accepted it", Binds: a.Hash}
 		},
 		Texts: map[string]tools.Text{tools.English: {
-			Description: fmt.Sprintf("(Tool %s of the MCP server %s.) %s", shown(a.Tool, maxPartChars), shown(a.Server, maxPartChars), shown(a.Description, maxAboutChars)),
-			Parameters:  parameters(a.Schema),
+			Description: fmt.Sprintf("(Tool %s of the MCP server %s.) %s", shown.Text(a.Tool, shown.MaxPart), shown.Text(a.Server, shown.MaxPart), shown.Text(a.Description, shown.MaxAbout)),
+			Parameters:  schema.Clean(a.Schema),
 		}},
 	}
 }
@@ -152,5 +154,5 @@ func (t *tool) fail(err error) tools.Result {
 			text += ". Nobody knows whether the call took effect: look before you repeat it"
 		}
 	}
-	return tools.Fail(tools.Execution, shown(text, maxAboutChars))
+	return tools.Fail(tools.Execution, shown.Text(text, shown.MaxAbout))
 }

@@ -1,4 +1,4 @@
-package mcp
+package form
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 
 	"klawbot/tools"
 	"klawbot/tools/budget"
+	"klawbot/tools/mcp/shown"
 )
 
 // take puts what a person answered into content, or says what is wrong with it.
@@ -117,10 +118,10 @@ func (d field) check(text string) (flaw tools.Flaw, bound string) {
 	case d.MaxLength != nil && length > *d.MaxLength:
 		return tools.FlawLong, strconv.Itoa(*d.MaxLength)
 	case !inFormat(d.Format, text):
-		return tools.FlawForm, shown(d.Format, maxLabel)
+		return tools.FlawForm, shown.Text(d.Format, maxLabel)
 	}
 	if form, err := budget.Compile(d.Pattern); err == nil && !form.MatchString(text) {
-		return tools.FlawForm, shown(d.Pattern, maxLabel)
+		return tools.FlawForm, shown.Text(d.Pattern, maxLabel)
 	}
 	return "", ""
 }

@@ -1,4 +1,4 @@
-package mcp
+package schema
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ func TestParameters(t *testing.T) {
 		"properties of values": {`{"properties":{"a":{"items":{"$ref":"#/$defs/B"}}},"$defs":{"B":{"type":"boolean"}}}`, `{"properties":{"a":{"description":"a","items":{"type":"boolean"},"type":"array"}},"type":"object"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := string(parameters(json.RawMessage(c.schema))); got != c.want {
+			if got := string(Clean(json.RawMessage(c.schema))); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -44,12 +44,12 @@ func TestParametersThatGrow(t *testing.T) {
 		twice += fmt.Sprintf(`,"a%d":{"type":"object","properties":{"x":{"$ref":"#/$defs/a%[2]d"},"y":{"$ref":"#/$defs/a%[2]d"}}}`, i, i+1)
 	}
 	for _, schema := range []string{tree, loop, twice + "}}"} {
-		got := parameters(json.RawMessage(schema))
+		got := Clean(json.RawMessage(schema))
 		if len(got) > maxWritten || params.Check(got) != nil || !strings.Contains(string(got), `"properties":{"`) {
 			t.Errorf("%d bytes: %.200s", len(got), got)
 		}
 	}
-	if got := parameters(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","description":"` + strings.Repeat("x", maxSchemaBytes) + `"}}}`)); string(got) != noParameters {
+	if got := Clean(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","description":"` + strings.Repeat("x", maxSchemaBytes) + `"}}}`)); string(got) != noParameters {
 		t.Errorf("%.200s", got)
 	}
 }
@@ -85,7 +85,7 @@ func TestParametersThatCostALot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()
-			got := parameters(json.RawMessage(schema))
+			got := Clean(json.RawMessage(schema))
 			if took := time.Since(begun); took > 30*time.Second {
 				t.Errorf("%d bytes took %s", len(schema), took)
 			}
@@ -96,26 +96,12 @@ func TestParametersThatCostALot(t *testing.T) {
 	}
 }
 
-func TestHash(t *testing.T) {
-	d := Definition{Tool: "a", Description: "b", Schema: json.RawMessage(`{"type":"object"}`)}
-	spaced := d
-	spaced.Schema = json.RawMessage("{ \"type\" :\n\"object\" }")
-	if d.Hash() != spaced.Hash() {
-		t.Error("blanks count")
-	}
-	for _, o := range []Definition{{"ab", "", d.Schema}, {"a", "c", d.Schema}, {"a", "b", json.RawMessage(`{"type":"object","properties":{}}`)}} {
-		if d.Hash() == o.Hash() {
-			t.Errorf("%+v has the same hash", o)
-		}
-	}
-}
-
 func FuzzParameters(f *testing.F) {
 	f.Add(`{"properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"$ref":"#/$defs/A"}}}`)
 	f.Add(`{"type":"object","properties":{"a":{"anyOf":[{"type":["string","null"]},true]}},"required":["a"]}`)
 	f.Add(`{"properties":{"$ref":{"type":"string"},"description":{"enum":[1,"a"]}},"patternProperties":{"(":{}}}`)
 	f.Fuzz(func(t *testing.T, schema string) {
-		got := parameters(json.RawMessage(schema))
+		got := Clean(json.RawMessage(schema))
 		var root struct {
 			Type       string
 			Properties map[string]struct {

@@ -1,4 +1,4 @@
-package mcp
+package lines
 
 import (
 	"io"
@@ -19,7 +19,7 @@ func TestWhatIsNoMessageIsLeftOut(t *testing.T) {
 	} {
 		for name, reader := range map[string]io.Reader{"whole": strings.NewReader(in), "bytes": iotest.OneByteReader(strings.NewReader(in))} {
 			noises := 0
-			got, err := io.ReadAll(newLines(io.NopCloser(reader), func() { noises++ }))
+			got, err := io.ReadAll(New(io.NopCloser(reader), func() { noises++ }))
 			if string(got) != want || err != nil || noises > 1 {
 				t.Errorf("%s of %.40q: %.40q, %v, %d noises", name, in, got, err, noises)
 			}

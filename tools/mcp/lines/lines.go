@@ -1,4 +1,6 @@
-package mcp
+// Package lines reads the messages that a program writes to its standard output, one
+// a line.
+package lines
 
 import (
 	"bufio"
@@ -16,7 +18,9 @@ type lines struct {
 	within bool   // in a message
 }
 
-func newLines(r io.ReadCloser, noise func()) *lines {
+// New returns the messages of a program. Whatever else it writes is left out; noise is
+// called when that happens first.
+func New(r io.ReadCloser, noise func()) io.ReadCloser {
 	return &lines{r: bufio.NewReader(r), close: r.Close, noise: noise}
 }
 

@@ -1,4 +1,6 @@
-package mcp
+// Package form asks a person, one field after the other, for what the form of an MCP
+// server wants to know.
+package form
 
 import (
 	"cmp"
@@ -11,6 +13,7 @@ import (
 	"strings"
 
 	"klawbot/tools"
+	"klawbot/tools/mcp/shown"
 )
 
 // The bounds of a form.
@@ -23,9 +26,9 @@ const (
 	maxLabel = 40
 )
 
-// form is what a server wants to know: the fields that must be there first, in
+// Form is what a server wants to know: the fields that must be there first, in
 // the server's order, then the others by name.
-type form []field
+type Form []field
 
 // field is one thing that a server wants to know.
 type field struct {
@@ -70,8 +73,8 @@ type constant struct {
 // option is a value and what it is called.
 type option struct{ value, label string }
 
-// readForm reads the schema of a form, which is flat.
-func readForm(schema any) (form, error) {
+// Read reads the schema of a form, which is flat.
+func Read(schema any) (Form, error) {
 	var f struct {
 		Properties map[string]property `json:"properties"`
 		Required   []string            `json:"required"`
@@ -101,7 +104,7 @@ func readForm(schema any) (form, error) {
 			names = append(names, name)
 		}
 	}
-	all := make(form, len(names))
+	all := make(Form, len(names))
 	for i, name := range names {
 		d := field{name: name, required: i < required, property: f.Properties[name]}
 		if err := d.read(); err != nil {
@@ -152,12 +155,12 @@ func (c choices) list(names []string) []option {
 }
 
 // optional reports whether the form can be left as it is.
-func (f form) optional() bool {
+func (f Form) optional() bool {
 	return !slices.ContainsFunc(f, func(d field) bool { return d.required && d.Default == nil })
 }
 
 // defaults shows what the form says when it is left as it is.
-func (f form) defaults() string {
+func (f Form) defaults() string {
 	lines := make([]string, len(f))
 	for i, d := range f {
 		lines[i] = d.title() + ": " + cmp.Or(d.kept(), "–")
@@ -169,24 +172,19 @@ func (f form) defaults() string {
 // forbids servers to ask for them.
 var secretField = regexp.MustCompile(`(?i)pass(?:word|wd|code|phrase)|\bpwd\b|secret|token(?:$|[^s])|api[ _-]?key|private[ _-]?key|access[ _-]?key|credential|\b(?:pin|cvv|cvc|otp|ssn|iban)\b|(?:credit|card)[ _-]?(?:card|number)`)
 
-// secret is the name of a field for something that no server gets, "" for none.
-func (f form) secret() string {
+// Secret is the name of a field for something that no server gets, "" for none.
+func (f Form) Secret() string {
 	for _, d := range f {
 		written := d.Type != "boolean" && len(d.options) == 0
 		if written && (secretField.MatchString(d.name) || secretField.MatchString(d.Title) || d.Format == "password") {
-			return shown(d.name, maxLabel)
+			return shown.Text(d.name, maxLabel)
 		}
 	}
 	return ""
 }
 
 // title is what the field is called.
-func (d field) title() string { return line(cmp.Or(d.Title, d.name), maxPartChars) }
-
-// line is a text of a server in one line.
-func line(text string, limit int) string {
-	return strings.Join(strings.Fields(shown(text, limit)), " ")
-}
+func (d field) title() string { return shown.Line(cmp.Or(d.Title, d.name), shown.MaxPart) }
 
 // kept is the default as it is shown, "" for none.
 func (d field) kept() string {
@@ -194,19 +192,19 @@ func (d field) kept() string {
 	case nil:
 		return ""
 	case string:
-		return shown(d.label(v), maxPartChars)
+		return shown.Text(d.label(v), shown.MaxPart)
 	case []any:
 		names := make([]string, len(v))
 		for i := range v {
 			names[i] = d.label(fmt.Sprint(v[i]))
 		}
-		return shown(strings.Join(names, ", "), maxPartChars)
+		return shown.Text(strings.Join(names, ", "), shown.MaxPart)
 	default:
 		text, err := json.Marshal(v)
 		if err != nil {
 			return ""
 		}
-		return shown(string(text), maxPartChars)
+		return shown.Text(string(text), shown.MaxPart)
 	}
 }
 
@@ -244,7 +242,7 @@ func (d field) inquiry() tools.Inquiry {
 		}
 	case d.buttons():
 		for _, o := range d.options {
-			q.Options = append(q.Options, tools.Option{Text: line(o.label, maxLabel)})
+			q.Options = append(q.Options, tools.Option{Text: shown.Line(o.label, maxLabel)})
 		}
 	default:
 		q.Typed = true
@@ -252,7 +250,7 @@ func (d field) inquiry() tools.Inquiry {
 	switch {
 	case d.Default != nil:
 		q.Usual = len(q.Options)
-		q.Options = append(q.Options, tools.Option{Word: tools.WordKeep, Text: line(d.kept(), maxLabel)})
+		q.Options = append(q.Options, tools.Option{Word: tools.WordKeep, Text: shown.Line(d.kept(), maxLabel)})
 	case !d.required:
 		q.Usual = len(q.Options)
 		q.Options = append(q.Options, tools.Option{Word: tools.WordSkip})
@@ -268,11 +266,11 @@ func (d field) about() string {
 	}
 	lines := []string{first}
 	if d.Description != "" {
-		lines = append(lines, shown(d.Description, maxPartChars))
+		lines = append(lines, shown.Text(d.Description, shown.MaxPart))
 	}
 	if len(d.options) > 0 && !d.buttons() {
 		for i, o := range d.options {
-			lines = append(lines, fmt.Sprintf("%d. %s", i+1, line(o.label, maxLabel)))
+			lines = append(lines, fmt.Sprintf("%d. %s", i+1, shown.Line(o.label, maxLabel)))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -286,7 +284,7 @@ func (d field) hint() string {
 	case d.Type == "number" || d.Type == "integer":
 		add("%s", d.Type)
 	case d.Format != "":
-		add("%s", shown(d.Format, maxLabel))
+		add("%s", shown.Text(d.Format, maxLabel))
 	case d.several:
 		add("%s", "1, 2, …")
 	}

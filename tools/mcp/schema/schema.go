@@ -1,15 +1,16 @@
-package mcp
+// Package schema turns the schema of a server's tool into one of ours.
+package schema
 
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"klawbot/internal/clip"
-	"klawbot/tools"
 	"klawbot/tools/budget"
+	"klawbot/tools/mcp/shown"
 	"klawbot/tools/params"
 )
 
@@ -20,20 +21,18 @@ const (
 	maxSchemaBytes = 128 << 10
 	// maxWritten is how long a schema may be with its references written out, when it
 	// grows by that to more than twice its length: every model reads it in every turn.
-	maxWritten    = 16 << 10
-	maxPartChars  = 500
-	maxAboutChars = 2000
+	maxWritten = 16 << 10
 )
 
 // noParameters is the schema of a tool that takes nothing.
 const noParameters = `{"properties":{},"type":"object"}`
 
-// parameters makes a server's schema one of ours: an object at the root,
+// Clean makes a server's schema one of ours: an object at the root,
 // references written out, every property with a type and a description, and no
 // character that people cannot see. Of one that refers to itself, or to the same
 // things many times, the inner parts accept anything. Of a schema that is none, or
 // too large, is left that the arguments are an object.
-func parameters(schema json.RawMessage) json.RawMessage {
+func Clean(schema json.RawMessage) json.RawMessage {
 	root, ok := decode(schema)
 	if !ok || len(schema) > maxSchemaBytes {
 		return json.RawMessage(noParameters)
@@ -138,7 +137,7 @@ func (c *cleaner) shown(v any) string {
 	if !c.steps.Spend(len(text)) {
 		return ""
 	}
-	return shown(text, maxPartChars)
+	return shown.Text(text, shown.MaxPart)
 }
 
 // copied takes up a value as it is, and reports whether that was within the budget.
@@ -256,7 +255,7 @@ func describe(p map[string]any, name string) {
 		if strings.TrimSpace(about) == "" {
 			about = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
 		}
-		p["description"] = shown(about, maxPartChars)
+		p["description"] = shown.Text(about, shown.MaxPart)
 		if p["description"] == "" {
 			p["description"] = "a value"
 		}
@@ -342,16 +341,38 @@ func kindOf(v any) any {
 	return "object"
 }
 
-// shown is a text of a server as people and models are shown it: nothing
-// hidden, not too long.
-func shown(v any, limit int) string {
-	text, _ := v.(string)
-	var b strings.Builder
-	for i, line := range strings.Split(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), "\n") {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(tools.Visible(strings.TrimRight(line, "\r")))
+// Descriptions are the descriptions inside a schema as a model reads them, a line for
+// each with the place where it stands.
+func Descriptions(schema json.RawMessage) []string {
+	root, _ := decode(Clean(schema)) // it is an object
+	return said(nil, root, "")
+}
+
+// said adds the descriptions inside a schema, each with the place where it
+// stands.
+func said(lines []string, node map[string]any, place string) []string {
+	if text, ok := node["description"].(string); ok {
+		lines = append(lines, "  "+shown.Text(place, shown.MaxPart)+": "+text)
 	}
-	return clip.Within(b.String(), limit)
+	below := func(name string) string { return strings.TrimPrefix(place+"."+name, ".") }
+	for _, keyword := range slices.Sorted(maps.Keys(node)) {
+		switch v := node[keyword].(type) {
+		case map[string]any:
+			if keyword != "properties" && keyword != "patternProperties" {
+				lines = said(lines, v, below(keyword))
+				continue
+			}
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				inner, _ := v[name].(map[string]any)
+				lines = said(lines, inner, below(name))
+			}
+		case []any:
+			for i, member := range v {
+				if inner, ok := member.(map[string]any); ok {
+					lines = said(lines, inner, below(fmt.Sprintf("%s %d", keyword, i+1)))
+				}
+			}
+		}
+	}
+	return lines
 }
