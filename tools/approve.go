@@ -59,8 +59,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 		}
 	}
 	if !answer.Granted {
-		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not approved: %s", p.spec.Name, answer.Reason))
-		return &r, nil
+		return Refuse(ApprovalDenied, fmt.Sprintf("Tool %q was not approved: %s", p.spec.Name, answer.Reason)), nil
 	}
 	// The owner may have changed the policy while the question stood, and
 	// somebody what the call depends on.
@@ -68,8 +67,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 		return r, nil
 	}
 	if p.decision.OwnerOnly && !asked.OwnerOnly {
-		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: since the question, only an owner may approve it; call it again", p.spec.Name))
-		return &r, nil
+		return Refuse(ApprovalDenied, fmt.Sprintf("Tool %q was not run: since the question, only an owner may approve it; call it again", p.spec.Name)), nil
 	}
 	if p.decision.Binds != asked.Binds {
 		return p.changed(), nil
@@ -94,6 +92,5 @@ func (s Spec) watch(c Call) (w watched) {
 
 // changed is the refusal of a call that is not what a person was asked about.
 func (p *pass) changed() *Result {
-	r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
-	return &r
+	return Refuse(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
 }

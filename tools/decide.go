@@ -140,8 +140,7 @@ func (e *Executor) policy(p *pass) *Result {
 	if p.decision.Verdict != Deny {
 		return nil
 	}
-	r := Fail(PolicyDenied, `Tool "`+p.spec.Name+`" blocked by policy: `+p.decision.Reason)
-	return &r
+	return Refuse(PolicyDenied, `Tool "`+p.spec.Name+`" blocked by policy: `+p.decision.Reason)
 }
 
 // Scope is what a call may do now.

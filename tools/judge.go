@@ -64,8 +64,7 @@ func (e *Executor) find(p *pass) *Result {
 	found, ok := registry.byName[p.call.Name]
 	if !ok {
 		name := p.call.Name
-		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip.Runes(name, near.MaxName), near.DidYouMean(registry.Near(name))))
-		return &r
+		return Refuse(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip.Runes(name, near.MaxName), near.DidYouMean(registry.Near(name))))
 	}
 	if found.route != nil {
 		found = registry.routed(&p.call, found)
@@ -79,8 +78,7 @@ func (e *Executor) find(p *pass) *Result {
 func (e *Executor) validate(p *pass) *Result {
 	args, err := p.entry.arguments(p.call.Arguments)
 	if err != nil {
-		r := Fail(Validation, err.Error())
-		return &r
+		return Refuse(Validation, err.Error())
 	}
 	p.call.Arguments = args
 	return nil
@@ -89,8 +87,7 @@ func (e *Executor) validate(p *pass) *Result {
 // preCheck lets the tool itself refuse.
 func (e *Executor) preCheck(p *pass) *Result {
 	if why := p.spec.missing(); why != "" {
-		r := Fail(Execution, why)
-		return &r
+		return Refuse(Execution, why)
 	}
 	if p.spec.PreValidate == nil {
 		return nil

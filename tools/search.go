@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -49,11 +48,5 @@ func found(hits []Tool, language string) Result {
 		names[i] = s.Name
 		fmt.Fprintf(&b, "## %s\n%s\nParameters: %s\n\n", s.Name, text.Description, text.Parameters)
 	}
-	r := OK(strings.TrimSpace(b.String()))
-	data, err := json.Marshal(names)
-	if err != nil {
-		return Fail(Execution, err.Error())
-	}
-	r.Data = data
-	return r
+	return OK(strings.TrimSpace(b.String())).With(names)
 }

@@ -306,6 +306,22 @@ type File struct {
 // OK is a successful result that reads as output.
 func OK(output string) Result { return Result{Success: true, Output: output} }
 
+// With is the result and the same for programs, as JSON.
+func (r Result) With(data any) Result {
+	source, err := json.Marshal(data)
+	if err != nil {
+		return Fail(Execution, err.Error())
+	}
+	r.Data = source
+	return r
+}
+
+// Refuse is Fail for a step before the call runs, where nil says that nothing is wrong.
+func Refuse(kind ErrorKind, message string) *Result {
+	r := Fail(kind, message)
+	return &r
+}
+
 // Fail is a failed result. The model reads "Error: " and the message, which
 // says what to do instead.
 func Fail(kind ErrorKind, message string) Result {

@@ -21,8 +21,7 @@ func onlyInRuns(c tools.Call, _ tools.Autonomy) *tools.Result {
 	if c.Origin == tools.OriginSchedule || c.Origin == tools.OriginSubagent {
 		return nil
 	}
-	r := tools.Fail(tools.Validation, DeliverName+" works only inside scheduled runs and subagents; just answer")
-	return &r
+	return tools.Refuse(tools.Validation, DeliverName+" works only inside scheduled runs and subagents; just answer")
 }
 
 func deliver(_ context.Context, _ tools.Call, a DeliverArgs) tools.Result {

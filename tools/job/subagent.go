@@ -61,8 +61,7 @@ func notInside(c tools.Call, _ tools.Autonomy) *tools.Result {
 	if c.Origin != tools.OriginSubagent {
 		return nil
 	}
-	r := tools.Fail(tools.PolicyDenied, "a subagent cannot start another one; do the work here")
-	return &r
+	return tools.Refuse(tools.PolicyDenied, "a subagent cannot start another one; do the work here")
 }
 
 type subagents struct{ keeper Subagents }
@@ -85,7 +84,7 @@ func (s subagents) spawn(ctx context.Context, c tools.Call, a spawnArgs) tools.R
 	} else {
 		text += "\nResult: goes to " + one.InjectInto + " by itself; do not wait for it"
 	}
-	return with(tools.OK(text), one)
+	return tools.OK(text).With(one)
 }
 
 type subagentArgs struct {
@@ -110,7 +109,7 @@ func (s subagents) manage(ctx context.Context, c tools.Call, a subagentArgs) too
 	if err != nil {
 		return failed(err)
 	}
-	r := with(tools.OK(text(one)), one)
+	r := tools.OK(text(one)).With(one)
 	r.Others = true // as what a subagent reports
 	return r
 }
@@ -127,7 +126,7 @@ func (s subagents) list(ctx context.Context, c tools.Call) tools.Result {
 	for i, one := range all {
 		lines[i] = one.line()
 	}
-	r := with(tools.OK(strings.Join(lines, "\n")), all)
+	r := tools.OK(strings.Join(lines, "\n")).With(all)
 	r.Others = true
 	return r
 }

@@ -172,10 +172,7 @@ func found(hits []Hit, err error, mark func(Hit) string) tools.Result {
 	}
 	r := tools.OK(strings.Join(parts, "\n\n---\n\n"))
 	r.Others = slices.ContainsFunc(hits, func(h Hit) bool { return h.Others })
-	if data, err := json.Marshal(hits); err == nil {
-		r.Data = data
-	}
-	return r
+	return r.With(hits)
 }
 
 type saveArgs struct {

@@ -71,8 +71,7 @@ func (a requestArgs) patience() time.Duration {
 func (w *Web) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	var a requestArgs
 	if err := json.Unmarshal(c.Arguments, &a); err != nil {
-		r := tools.Fail(tools.Validation, err.Error())
-		return &r
+		return tools.Refuse(tools.Validation, err.Error())
 	}
 	if _, refusal := w.prepare(context.Background(), a); refusal != nil {
 		return refusal
@@ -87,16 +86,14 @@ func (w *Web) prepare(ctx context.Context, a requestArgs) (*http.Request, *tools
 		return nil, load.Refused(err, w.note())
 	}
 	if int64(len(a.Body)) > w.maxBody() {
-		r := tools.Fail(tools.Validation, "the body is longer than "+load.Size(w.maxBody()))
-		return nil, &r
+		return nil, tools.Refuse(tools.Validation, "the body is longer than "+load.Size(w.maxBody()))
 	}
 	req, err := http.NewRequestWithContext(ctx, a.Method, u.String(), strings.NewReader(a.Body))
 	if err == nil {
 		req.Header, err = headers(a.Headers)
 	}
 	if err != nil {
-		r := tools.Fail(tools.Validation, err.Error())
-		return nil, &r
+		return nil, tools.Refuse(tools.Validation, err.Error())
 	}
 	if a.Method != http.MethodHead && req.Header.Get("Range") == "" {
 		req.Header.Set("Accept-Encoding", asked)

@@ -107,10 +107,7 @@ func listed(hits []hit, source string) tools.Result {
 		r = tools.OK("No results found.")
 	}
 	r.Source = "search results of " + source
-	if data, err := json.Marshal(hits); err == nil { // strings can be marshalled
-		r.Data = data
-	}
-	return r
+	return r.With(hits)
 }
 
 // ask asks the server for hits.
@@ -197,15 +194,7 @@ type backend struct {
 }
 
 var backends = map[string]backend{
-	"searxng": {searxng, results(func(a struct {
-		Results []struct{ Title, URL, Content string }
-	},
-	) (all []hit) {
-		for _, r := range a.Results {
-			all = append(all, hit{r.Title, r.URL, r.Content})
-		}
-		return all
-	})},
+	"searxng": {searxng, contents},
 	"brave": {brave, results(func(a struct {
 		Web struct {
 			Results []struct{ Title, URL, Description string }
@@ -217,16 +206,19 @@ var backends = map[string]backend{
 		}
 		return all
 	})},
-	"tavily": {tavily, results(func(a struct {
-		Results []struct{ Title, URL, Content string }
-	},
-	) (all []hit) {
-		for _, r := range a.Results {
-			all = append(all, hit{r.Title, r.URL, r.Content})
-		}
-		return all
-	})},
+	"tavily": {tavily, contents},
 }
+
+// contents reads an answer of the form that SearXNG and Tavily share.
+var contents = results(func(a struct {
+	Results []struct{ Title, URL, Content string }
+},
+) (all []hit) {
+	for _, r := range a.Results {
+		all = append(all, hit{r.Title, r.URL, r.Content})
+	}
+	return all
+})
 
 // results decodes an answer into A and takes the hits out of it.
 func results[A any](hits func(A) []hit) func(body []byte) ([]hit, error) {

@@ -62,8 +62,7 @@ func (b *Browsers) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 		err = a.complete()
 	}
 	if err != nil {
-		r := tools.Fail(tools.Validation, err.Error())
-		return &r
+		return tools.Refuse(tools.Validation, err.Error())
 	}
 	if a.Action == "open" {
 		if _, err := b.config.Guard.Check(a.URL); err != nil {

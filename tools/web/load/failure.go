@@ -34,8 +34,7 @@ func Refused(err error, note string) *tools.Result {
 	if note != "" {
 		text += "; " + note
 	}
-	r := tools.Fail(kind, text)
-	return &r
+	return tools.Refuse(kind, text)
 }
 
 // Noted adds a note to a result, "" for none.

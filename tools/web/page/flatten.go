@@ -22,7 +22,7 @@ const (
 func flatten(doc *html.Node) {
 	cells := 0
 	var rows, indented []*html.Node
-	for n := range below(doc) {
+	for n := range doc.Descendants() {
 		switch n.DataAtom {
 		case atom.Table:
 			if more := cellsOf(n); cells+more <= maxCells {
@@ -66,7 +66,7 @@ func cellsOf(table *html.Node) int {
 	var ends []int // how many columns end before each row
 	rows, open, width := 0, 0, 0
 	last := 0
-	for n := range below(table) {
+	for n := range table.Descendants() {
 		switch n.DataAtom {
 		case atom.Tr:
 			if rows < len(ends) {
@@ -104,7 +104,7 @@ func span(n *html.Node, key string) int {
 // unrow makes a line of text of each row.
 func unrow(table *html.Node) {
 	var after []*html.Node
-	for n := range below(table) {
+	for n := range table.Descendants() {
 		switch n.DataAtom {
 		case atom.Tr, atom.Thead, atom.Tbody, atom.Tfoot, atom.Caption, atom.Colgroup, atom.Table:
 			n.DataAtom, n.Data = atom.Div, "div"

@@ -72,7 +72,7 @@ func unsightly(doc *html.Node) {
 // what a comparison with all its elements costs, and how much text it has, in
 // bytes.
 func survey(doc *html.Node) (sheets []string, work, text int) {
-	for n := range below(doc) {
+	for n := range doc.Descendants() {
 		switch {
 		case n.Type == html.TextNode && (n.Parent == nil || !dropped[n.Parent.DataAtom]):
 			text += len(strings.TrimSpace(n.Data))
@@ -275,7 +275,7 @@ func (c *cascade) hide(n *html.Node) {
 		c.hidden += len(strings.TrimSpace(n.Data))
 		return
 	}
-	for d := range below(n) {
+	for d := range n.Descendants() {
 		if d.Type == html.TextNode && !dropped[d.Parent.DataAtom] {
 			c.hidden += len(strings.TrimSpace(d.Data))
 		}

@@ -25,7 +25,7 @@ var errLong = errors.New("there are too many addresses")
 func lead(doc *html.Node, at *url.URL) {
 	base, left := baseOf(doc, at), maxAddresses
 	var bare []*html.Node // pictures without an address
-	for n := range below(doc) {
+	for n := range doc.Descendants() {
 		switch n.DataAtom {
 		case atom.A, atom.Area:
 			if !whole(n, "href", base, &left) {

@@ -73,7 +73,7 @@ func written(ctx context.Context, doc *html.Node, at *url.URL) (string, error) {
 // Markdown can take: their work grows with both.
 func dear(doc *html.Node) bool {
 	depths, text := 0, 0
-	for n := range below(doc) {
+	for n := range doc.Descendants() {
 		if n.Type == html.TextNode {
 			text += len(n.Data)
 			for p := n.Parent; p != nil; p = p.Parent {
@@ -142,7 +142,7 @@ func strip(n *html.Node) int {
 // not know it.
 func apart(doc *html.Node) {
 	var after []*html.Node
-	for n := range below(doc) {
+	for n := range doc.Descendants() {
 		switch n.DataAtom {
 		case atom.Summary, atom.Legend, atom.Center, atom.Marquee:
 			n.DataAtom, n.Data = atom.Div, "div"
@@ -177,7 +177,7 @@ func unseen(n *html.Node) bool {
 }
 
 func find(n *html.Node, what atom.Atom) *html.Node {
-	for d := range below(n) {
+	for d := range n.Descendants() {
 		if d.DataAtom == what && d.Type == html.ElementNode {
 			return d
 		}
@@ -194,7 +194,7 @@ func textOf(n *html.Node) string {
 		return ""
 	}
 	var b strings.Builder
-	for d := range below(n) {
+	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
 			b.WriteString(d.Data)
 		}
@@ -205,7 +205,7 @@ func textOf(n *html.Node) string {
 // plain is the text of a part of a page, one line for each piece.
 func plain(n *html.Node) string {
 	var b strings.Builder
-	for d := range below(n) {
+	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
 			if text := tidy(d.Data); text != "" {
 				b.WriteString(text + "\n")

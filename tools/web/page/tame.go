@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"io"
-	"iter"
 	"strings"
 	"time"
 
@@ -55,7 +54,7 @@ func parse(ctx context.Context, page string) (doc *html.Node, cut, late bool, er
 	if doc, err = html.Parse(w); err != nil {
 		return nil, t.cut, w.late, err
 	}
-	for n := range below(doc) {
+	for n := range doc.Descendants() {
 		if name, ok := strings.CutPrefix(n.Data, ownPrefix); ok && n.Type == html.ElementNode {
 			n.Data, n.DataAtom = name, atom.Lookup([]byte(name))
 		}
@@ -203,28 +202,4 @@ func (w *watched) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return w.in.Read(p[:min(len(p), 1<<10)])
-}
-
-// below are all nodes below one, in their order. The work for each does not depend
-// on how deep it lies. What is done with a node must leave it where it is.
-func below(root *html.Node) iter.Seq[*html.Node] {
-	return func(yield func(*html.Node) bool) {
-		for n := root.FirstChild; n != nil; {
-			if !yield(n) {
-				return
-			}
-			switch {
-			case n.FirstChild != nil:
-				n = n.FirstChild
-			default:
-				for n != root && n.NextSibling == nil {
-					n = n.Parent
-				}
-				if n == root {
-					return
-				}
-				n = n.NextSibling
-			}
-		}
-	}
 }

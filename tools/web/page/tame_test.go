@@ -65,7 +65,7 @@ func TestPagesThatSwell(t *testing.T) {
 				return // nested too deep: it has no elements
 			}
 			n := 0
-			for range below(doc) {
+			for range doc.Descendants() {
 				n++
 			}
 			if n > 2*maxElements {
