@@ -293,7 +293,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/mcp/result.go", `case len(data) > maxFileBytes:`, `case len(data) > 9*maxFileBytes:`,
-		"TestAnswersBecomeResults",
+		"TestLargeFilesAreLeftOut",
 	},
 	{
 		"tools/mcp/http.go", `case !isAt(home, r.URL):`, `case home == nil:`,
