@@ -8,9 +8,8 @@ import (
 // Approver asks a person whether a call may run. It may be used from several
 // goroutines.
 type Approver interface {
-	// Approve returns when somebody has answered, or nobody has for so long
-	// that it counts as a no. Asked again about a call with the same id, it
-	// does not ask a second time. The error ends the turn.
+	// Approve returns with an answer; no answer in time counts as no. A call with the
+	// same id is asked about once. The error ends the turn.
 	Approve(ctx context.Context, q Question) (Answer, error)
 }
 

@@ -77,11 +77,10 @@ func (e *Executor) Snapshot() *Executor {
 	return &fixed
 }
 
-// Execute runs a call: find, validate, pre-check, policy, approve, journal,
-// sandbox, run, capture, journal. Whatever goes wrong with the call is a Result
-// that tells the model what to do instead. The error is for what must stop the
-// turn: ctx ended before the tool was done, or the journal or the Approver
-// failed. A nil journal records nothing.
+// Execute runs a call: find, validate, pre-check, policy, approve, journal, sandbox,
+// run, capture, journal. A call that fails is a Result that tells the model what to
+// do instead. The error stops the turn: ctx ended first, or the journal or the
+// Approver failed. A nil journal records nothing.
 func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, error) {
 	begun := time.Now()
 	p, refusal := e.judge(c)

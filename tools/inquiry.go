@@ -2,15 +2,13 @@ package tools
 
 import "context"
 
-// Asker is an Approver that can also ask a person for an answer, in the middle
-// of a call. It may be used from several goroutines; a person is asked one thing
-// at a time.
+// Asker is an Approver that can also ask a person a question during a call, one at a
+// time. It may be used from several goroutines.
 type Asker interface {
 	Approver
-	// Ask returns when the person has answered or will not. What nobody answers in
-	// time is cancelled, and so is what was asked before with the same call id:
-	// nobody is asked twice. A run that nobody attends declines. The error ends
-	// the turn.
+	// Ask returns when the person has answered. No answer in time is Cancelled, and so
+	// is a question with an id that was asked before. A run that nobody attends declines.
+	// The error ends the turn.
 	Ask(ctx context.Context, q Inquiry) (Reply, error)
 	// Refuse tells the person that a program asked for something that is never
 	// given to one in this way, and was declined.

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Journal records a call around its effect, so that after a crash everybody
-// knows what has happened. A call whose start was recorded and whose result was
-// not is in doubt. A call that is refused before its effect is not recorded: it
+// Journal records a call around its effect. After a crash, a call with a start and no
+// result is in doubt. A call that is refused before its effect is not recorded: it
 // would be refused again.
 type Journal interface {
 	// Started is called when everything but the effect is behind the call.

@@ -125,10 +125,9 @@ func (p capture) source(text string) string {
 	return clip.Runes(text, maxSource)
 }
 
-// kept screens what a call wants to keep for a model to read later, unless an
-// owner alone is its source: orders of others must not outlive the turn. What is
-// one is not kept. Where the text may come from outside, a person has to agree to
-// what looks like one.
+// kept screens the text that a call stores for a model to read later, unless it comes
+// from an owner alone: injected instructions must not outlive the turn. Text that may
+// come from outside and looks suspicious needs approval.
 func (s Spec) kept(d Decision, c Call) Decision {
 	outside := c.Heard || c.Origin != OriginPerson && c.Origin != ""
 	if len(s.Keeps) == 0 || d.Verdict == Deny || !outside && c.Owner && !c.Others {

@@ -32,9 +32,8 @@ func (a Autonomy) strictness() int {
 	return 1
 }
 
-// Policy is what the owner lets the tools do. The zero value allows all tools
-// and asks about those that require approval. It is data: the same call under
-// the same policy always gets the same decision.
+// Policy is what the owner lets the tools do. The zero value allows all tools and asks
+// about those that require approval. The same call always gets the same decision.
 type Policy struct {
 	Autonomy Autonomy
 	// Everyone holds for all calls. Scheduled narrows it for scheduled runs, and
@@ -61,9 +60,8 @@ func (p Policy) Names() []string {
 	return slices.Compact(all)
 }
 
-// Limits name tools and groups of tools. A tool may go by an alias. Allowed is
-// what stands in one of the two allow lists, or everything when both are empty;
-// what stands in a deny list is denied all the same.
+// Limits name tools, also by an alias, and groups of tools. With an allow list only what
+// it names is allowed; a deny list beats it.
 type Limits struct {
 	Allow, Deny             []string
 	AllowGroups, DenyGroups []Group

@@ -18,9 +18,8 @@ type searchArgs struct {
 	TopK  int    `json:"topK,omitempty" default:"5" min:"1" max:"20"`
 }
 
-// NewSearch returns the tool that finds tools which a model was not shown.
-// offered are all that a call may reach, language is what they are described
-// in. Data of its results is a list of the names that were found.
+// NewSearch returns the tool that finds tools which a model was not shown: offered are
+// all that a call may reach. Data of its results is a list of their names.
 func NewSearch(offered func(Call) []Tool, language func() string) Tool {
 	spec := Spec{Name: SearchName, Group: GroupSystem}
 	return New(spec, searchTexts, func(_ context.Context, c Call, a searchArgs) Result {

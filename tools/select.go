@@ -10,9 +10,8 @@ import (
 	"klawbot/internal/clip"
 )
 
-// ForSubtask picks the tools for a task out of a list, at most limit: those
-// whose names and descriptions share the most words with its description. What
-// shares none fills the rest in the order of the list. The order is kept.
+// ForSubtask picks at most limit tools for a task: those that share the most words with
+// its description, then the first ones of the list. The order is kept.
 func ForSubtask(all []Tool, description string, limit int) []Tool {
 	if len(all) <= limit {
 		return all

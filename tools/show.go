@@ -13,10 +13,9 @@ import (
 	"klawbot/tools/params"
 )
 
-// Show is a call's arguments for a person who has to decide about them: a line
-// for each, as JSON, but texts of several lines as such, without secrets, and
-// with every character written out that is invisible or changes the order of what
-// is read. It leaves nothing out, however long that is.
+// Show is a call's arguments for a person who decides about them: a line of JSON for
+// each, or the lines of its text, without secrets and with invisible characters written
+// out. It leaves nothing out, however long that is.
 func Show(arguments json.RawMessage, secrets *redact.Set) string {
 	args, err := params.Parse(arguments)
 	if err != nil {
@@ -85,9 +84,8 @@ func written(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Visible writes out the characters that cannot be seen, or that make others be
-// read in another order: controls, marks of direction, blanks other than the
-// usual one, fillers.
+// Visible writes out the characters that cannot be seen, or that change the order in
+// which others are read.
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -18,9 +18,8 @@ type described struct {
 
 var parameterLine = regexp.MustCompile(`^- ([A-Za-z_][A-Za-z0-9_]*): +(.+)$`)
 
-// readTexts reads NAME.LANGUAGE.md in every language and puts the descriptions
-// of the parameters into the schema. A language or a parameter that is missing
-// in one place is an error.
+// readTexts reads NAME.LANGUAGE.md in every language and puts the descriptions of the
+// parameters into the schema. None may be missing.
 func readTexts(fsys fs.FS, name string, s params.Struct) (map[string]Text, error) {
 	texts := map[string]Text{}
 	for _, language := range Languages() {

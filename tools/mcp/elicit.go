@@ -25,9 +25,8 @@ const (
 	cancelled = "cancel"
 )
 
-// elicit answers a server that asks the person something in the middle of a
-// call: in the chat that the call comes from, one field of its form after the
-// other. What was answered goes to the server and nowhere else.
+// elicit asks the person of a call what the server wants to know, one field after the
+// other. The answers go to that server and nowhere else.
 func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -183,9 +182,8 @@ func (e pageError) Error() string { return string(e) }
 // maxPage bounds the address of a page, which must fit into a message.
 const maxPage = 2000
 
-// openable reports whether a person may be sent to a page: nil, or why not. Its
-// address is one that people can read, it is encrypted or on this machine, and it
-// carries no name of a user, which would look like a host.
+// openable says why a person may not be sent to a page. Its address must be readable,
+// encrypted or on this machine, and without a user name, which looks like a host.
 func openable(page string) error {
 	u, err := url.Parse(page)
 	switch {

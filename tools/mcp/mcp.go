@@ -1,17 +1,13 @@
-// Package mcp offers the tools of MCP servers: programs that speak the Model
-// Context Protocol on their standard input and output, and services that speak
-// it over HTTP.
+// Package mcp offers the tools of MCP servers: programs that speak the Model Context
+// Protocol on standard input and output, and services that speak it over HTTP.
 //
-// A Host keeps the connections. Nothing waits for a server: one that is down is
-// tried again, later each time, and its tools answer with an error meanwhile.
+// A Host keeps the connections. Nothing waits for a server that is down: it is tried
+// again, later each time, and its tools answer with an error until then.
 //
-// Servers are not trusted. A tool is used only after the owner has accepted it,
-// and acceptance holds for its name, description and schema together: when the
-// server says something else later, the tool is off until the owner accepts
-// that too. What a model is shown is what the owner has seen. A tool counts as
-// changing unless the owner says that it only reads; what the server says about
-// that is not asked. Results are text from outside. The package keeps no
-// acceptance itself (Ledger) and asks no model.
+// Servers are not trusted. A tool is used after the owner has accepted its name,
+// description and schema, and is off when the server changes one of them. A model is
+// shown what the owner has seen. A tool counts as changing unless the owner says that it
+// only reads. Results are text from outside. A Ledger keeps the acceptances.
 package mcp
 
 import (
@@ -43,9 +39,8 @@ type Server struct {
 	// Client is how the bot is registered at the server's authorization server.
 	// Zero: it registers itself when somebody signs in.
 	Client Client
-	// ProtocolVersion is the version of the protocol to begin with; empty: the
-	// latest, and an older one for a program that ends when it hears it or says
-	// nothing.
+	// ProtocolVersion is the version of the protocol; empty: the latest, then an older one
+	// for a program that ends or is silent.
 	ProtocolVersion string
 	// Timeout bounds a call; 0 means 30 s.
 	Timeout time.Duration

@@ -194,9 +194,8 @@ func (s *server) become(state State, also func()) {
 	s.changed = make(chan struct{})
 }
 
-// session returns the connection, and waits for one that is about to be there:
-// while the server starts as long as ctx lasts, and with again a moment when it
-// failed.
+// session returns the connection. It waits while the server starts, as long as ctx
+// lasts, and with again for a moment after a failure.
 func (s *server) session(ctx context.Context, again bool) (*conn, error) {
 	for {
 		s.mu.Lock()
@@ -311,9 +310,8 @@ func (s *server) orphans(c *call) []*interview {
 	return all
 }
 
-// asker returns the one call for whose sake the server asks something. The
-// protocol does not say which it is: with calls for several people at a time,
-// there is none. The caller holds mu.
+// asker returns the call for which the server asks something, nil when calls of several
+// people run: the protocol does not say which one it is. The caller holds mu.
 func (s *server) asker() *call {
 	var found *call
 	for c := range s.calls {

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// coerce mends what weak models get wrong and what cannot be misunderstood:
-// "5" for 5, 5.0 for 5, "true" for true, 5 for "5", null for an argument that
-// is not given, and one value for a list of one.
+// coerce fixes slips of weak models that cannot be misunderstood: "5" for 5, 5.0 for 5,
+// "true" for true, 5 for "5", null for nothing, one value for a list of one.
 func (s *Schema) coerce(args map[string]any) {
 	for name, v := range args {
 		p, known := s.properties[name]

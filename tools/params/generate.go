@@ -16,9 +16,8 @@ import (
 // Struct is the schema of a struct of arguments.
 type Struct struct{ schema *jsonschema.Schema }
 
-// Of generates the schema of a struct of arguments, without
-// descriptions. Its fields are named by json tags; omitempty makes them
-// optional; the tags default, min, max and enum bound them.
+// Of generates the schema of a struct of arguments, without descriptions: json tags name
+// its fields, omitempty makes them optional; default, min, max and enum bound them.
 func Of(t reflect.Type) (Struct, error) {
 	s, err := jsonschema.ForType(t, nil)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"klawbot/tools/budget"
 )
 
-// shellWords splits a command line into its words, without their quotes, and
-// its operators. It is no shell: nothing is expanded, and what is not closed
-// ends with the text.
+// shellWords splits a command line into operators and words without their quotes. It is
+// no shell: nothing is expanded, and an open quote ends with the text.
 func shellWords(line string) []string {
 	var words []string
 	var word strings.Builder

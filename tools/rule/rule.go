@@ -46,10 +46,9 @@ func arguments() []string { return slices.Concat(pathArguments, commandArguments
 // Tools are the names of the tools that the rule is for, none for all.
 func (r Rule) Tools() []string { return r.tools }
 
-// New makes a rule. tools are names or aliases, none for all; arguments are
-// some of those that rules look at, none for all of them. An entry of forbidden is shell
-// words that must all stand in a command, whole and in this order ("rm -rf /"),
-// a path ("secrets/keys"), or "re:" and a regular expression in RE2's syntax.
+// New makes a rule. tools are names or aliases, looked are names of arguments; none means
+// all. An entry is shell words that stand in a command in this order ("rm -rf /"), a path
+// ("secrets/keys"), or "re:" and a regular expression of RE2.
 func New(name string, tools, looked, entries []string) (Rule, error) {
 	r := Rule{name: name, tools: tools, arguments: looked}
 	if name == "" {
@@ -91,9 +90,8 @@ func newForbidden(text string) (forbidden, error) {
 	return f, err
 }
 
-// Forbidding finds the first rule that forbids a call of a tool, which goes by one
-// of names: the rule's name, and the reason in words; both are empty when none does.
-// looked says that every rule was compared to its end.
+// Forbidding finds the first rule that forbids a call of a tool with these names: the
+// rule's name and the reason, or "". looked says that every rule was compared to its end.
 func Forbidding(rules []Rule, names []string, written json.RawMessage) (name, reason string, looked bool) {
 	if len(rules) == 0 {
 		return "", "", true

@@ -24,9 +24,8 @@ const asked = "gzip"
 // sealed are the encodings that nothing here undoes.
 var sealed = []string{"br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "aes128gcm"}
 
-// unpacked is the body of a response without its Content-Encoding. An error is
-// for the model to read. Names that are no encoding, such as that of an
-// alphabet, are let pass when the body is text.
+// unpacked is the body of a response without its Content-Encoding. The error is for the
+// model. Names that are no encoding, such as a charset, pass when the body is text.
 func unpacked(resp *http.Response) (io.Reader, error) {
 	encoding := strings.ToLower(load.Line(strings.Join(resp.Header.Values("Content-Encoding"), ", ")))
 	if encoding == "" || encoding == "identity" {

@@ -18,9 +18,8 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
-// ours are headers that say how a request travels. A call that could set them
-// could speak to another host than the one that was checked, or hide a second
-// request in the first.
+// ours are headers that say how a request travels. A call that set them could reach
+// another host than the one that was checked, or hide a second request.
 var ours = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Forwarded", "Host", "Http2-Settings", "Keep-Alive", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "Via",

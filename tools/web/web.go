@@ -25,9 +25,8 @@ var texts embed.FS
 
 // Config is what New needs.
 type Config struct {
-	// AllowedHosts are the hosts inside that the owner allows, read anew for
-	// every call. note is said beside a result, such as that the newest list
-	// has a fault and the one before is in force. Nil allows none.
+	// AllowedHosts are the inside hosts that the owner allows, read for every call, and a
+	// note for the result, such as that the newest list has an error. Nil allows none.
 	AllowedHosts func() (hosts []string, note string)
 	// MaxBodyBytes is how much text of a response is shown, and how long a body
 	// of a request may be; nil or 0 means 1 MiB.

@@ -27,11 +27,9 @@ const (
 // noParameters is the schema of a tool that takes nothing.
 const noParameters = `{"properties":{},"type":"object"}`
 
-// Clean makes a server's schema one of ours: an object at the root,
-// references written out, every property with a type and a description, and no
-// character that people cannot see. Of one that refers to itself, or to the same
-// things many times, the inner parts accept anything. Of a schema that is none, or
-// too large, is left that the arguments are an object.
+// Clean makes a server's schema one of ours: an object with references written out, a type
+// and a description for every property, and no invisible characters. Inner parts that
+// repeat themselves accept anything, and so does a schema that is none or too large.
 func Clean(schema json.RawMessage) json.RawMessage {
 	root, ok := decode(schema)
 	if !ok || len(schema) > maxSchemaBytes {
@@ -61,9 +59,8 @@ func Clean(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(noParameters)
 }
 
-// loose is a schema that says what there is and forbids nothing, in place of
-// one that nobody can validate with, such as one with a pattern that RE2 does
-// not know.
+// loose is a schema that says what there is and forbids nothing, in place of one that
+// cannot be compiled, such as one with a pattern that RE2 does not know.
 func loose(n map[string]any) map[string]any {
 	properties := map[string]any{}
 	for name, p := range n["properties"].(map[string]any) {

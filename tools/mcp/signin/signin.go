@@ -193,9 +193,8 @@ func (m *machine) Authorize(ctx context.Context, r *http.Request, resp *http.Res
 	return err
 }
 
-// visitor is the client for the pages around signing in. Their addresses come
-// from the server: only the public internet, and the server's own host, which
-// the owner named.
+// visitor is the client for the pages around signing in, whose addresses come from the
+// server: only the public internet, and the server's own host.
 func visitor(home *url.URL) *http.Client {
 	hosts, _ := httpclient.ParseHosts([]string{home.Hostname()})
 	return httpclient.New(httpclient.Options{Guard: &httpclient.Guard{Hosts: func() httpclient.Hosts { return hosts }}})

@@ -45,9 +45,8 @@ type Config struct {
 	Idle time.Duration
 }
 
-// Browsers keeps a browser for each chat that has opened a page: at most
-// maxBrowsers, each until it is closed or nobody has used it for a while. What
-// a bot before this one has left behind is wiped first.
+// Browsers keeps a browser for each chat with an open page: at most maxBrowsers, each
+// until it is closed or idle for a while.
 type Browsers struct {
 	config Config
 

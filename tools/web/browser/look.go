@@ -23,9 +23,8 @@ type sight struct {
 	URL   string `json:"url"`
 	Text  string `json:"text"`
 	Found bool   `json:"found"`
-	// Controls are what can be clicked and typed into, with selectors and what
-	// fields hold; More counts those that are left out, Unseen those that
-	// nobody has looked at, which may be hidden.
+	// Controls are what can be clicked and typed into, with selectors and values; More
+	// counts those left out, Unseen those not looked at, which may be hidden.
 	Controls []string `json:"controls"`
 	More     int      `json:"more"`
 	Unseen   int      `json:"unseen"`

@@ -15,10 +15,9 @@ import (
 // process that they belong to follows, for people.
 const homePrefix = "klawbot-browser-"
 
-// home is the private folder that a browser keeps everything in. Whoever holds
-// the lock on it owns it, and the system takes the lock from the dead: so a
-// folder that can be locked is one that was left behind. An id of a process
-// would not tell, since a container gives the same one to each bot.
+// home is the private folder of a browser. The bot that owns it holds a lock on it, which
+// the system releases when the bot dies: a folder that can be locked was left behind. A
+// process id would not tell, since every container starts with the same ones.
 type home struct {
 	dir  string
 	lock *os.File

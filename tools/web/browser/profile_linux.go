@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// killIn kills the processes of the browser that keeps everything in a folder.
-// It is told by what they were started with; those that do not show it are
-// children of others, and end with them.
+// killIn kills the processes that were started with a browser's folder. Those that do not
+// show it are children of others, and end with them.
 func killIn(dir string) (found bool) {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil { // the pattern is right

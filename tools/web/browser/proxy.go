@@ -16,9 +16,8 @@ import (
 	"klawbot/tools/web/load"
 )
 
-// proxy is all the network that one browser has: it listens on the loopback and
-// lets through what its guard lets through, plain requests as well as tunnels
-// for https and web sockets. The browser looks up no names itself.
+// proxy is the only network of one browser: it listens on the loopback and forwards the
+// requests and tunnels that its guard allows. The browser looks up no names itself.
 type proxy struct {
 	guard    *httpclient.Guard
 	dial     func(ctx context.Context, network, address string) (net.Conn, error)

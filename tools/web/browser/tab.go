@@ -271,9 +271,8 @@ type filled struct {
 	Fault string `json:"fault"` // why it cannot be filled in, "" when it can
 }
 
-// write types text into an element, in place of what stands there, or chooses
-// what has that name. It types into what has the focus: the library's own way
-// would take the text for the name of a file when the element sends files.
+// write types text into an element, or chooses the option with that name. It types into
+// what has the focus: the library would send a file of that name where it can.
 func (t *tab) write(ctx context.Context, selector, text string) error {
 	if err := t.element(ctx, selector, chromedp.WaitVisible(chromedp.CSS(selector), at(selector)...)); err != nil {
 		return err

@@ -13,10 +13,9 @@ const maxMatches = 5_000_000
 // muchHidden is how much text a page may hide in any case, in bytes.
 const muchHidden = 2000
 
-// cascade decides which parts of a page nobody sees, by its own style sheets and
-// by the styles of its elements, as a browser does: a declaration that is
-// important beats one that is not, the style of the element itself beats the
-// sheets, and of two rules the more special one wins, or the later one.
+// cascade decides which parts of a page are hidden by its style sheets and the styles of
+// its elements. As in a browser, important declarations win, then the element's own
+// style, then the more specific rule, then the later one.
 type cascade struct {
 	rules []rule
 	// levels are what is known on the way down, one for each depth.
@@ -39,9 +38,8 @@ type level struct {
 	here   []steps // in itself
 }
 
-// unsightly takes out of a page what its styles hide. A page that hides nearly
-// all of itself shows it by a script: then only the styles of the elements
-// themselves count.
+// unsightly takes out of a page what its styles hide. A page that hides nearly all of
+// itself is shown by a script: then only the styles of its elements count.
 func unsightly(doc *html.Node) {
 	sheets, work, text := survey(doc)
 	rules := parseSheets(sheets)
@@ -68,9 +66,8 @@ func unsightly(doc *html.Node) {
 	}
 }
 
-// survey returns the style sheets of a page for people who read on a screen,
-// what a comparison with all its elements costs, and how much text it has, in
-// bytes.
+// survey returns the style sheets of a page for screens, what a comparison with all its
+// elements costs, and how much text it has, in bytes.
 func survey(doc *html.Node) (sheets []string, work, text int) {
 	for n := range doc.Descendants() {
 		switch {

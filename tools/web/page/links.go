@@ -19,9 +19,8 @@ const maxLink = 2000
 
 var errLong = errors.New("there are too many addresses")
 
-// lead turns the links and pictures of a page into whole addresses. What is no
-// address of the web, such as a script or the picture itself, goes; its text
-// stays.
+// lead makes the addresses of links and pictures absolute. What is no web address, such
+// as a script, goes; its text stays.
 func lead(doc *html.Node, at *url.URL) {
 	base, left := baseOf(doc, at), maxAddresses
 	var bare []*html.Node // pictures without an address
@@ -71,9 +70,8 @@ func address(value string) string {
 	return strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(strings.TrimFunc(value, func(r rune) bool { return r <= ' ' }))
 }
 
-// whole makes the address in an attribute whole, and reports whether there is
-// one. A place on the page itself stays as it is. left is how long all further
-// addresses may be.
+// whole makes the address in an attribute absolute, and reports whether there is one. A
+// place on the page stays as it is. left is how long all further addresses may be.
 func whole(n *html.Node, key string, base *url.URL, left *int) bool {
 	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
 	if i < 0 {

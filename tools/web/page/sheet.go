@@ -85,9 +85,8 @@ func parseSheets(sheets []string) []rule {
 	return all
 }
 
-// block reads rules up to the end of the block that they are in. A block that
-// holds only sometimes, such as for small screens, hides nothing, but what it
-// may show is taken for shown.
+// block reads rules up to the end of their block. A conditional block, such as for small
+// screens, hides nothing, but what it shows counts as shown.
 func (s *sheet) block(sometimes bool, depth int) {
 	for s.at < len(s.css) && !s.over {
 		head, stop := s.until("{};")

@@ -21,10 +21,9 @@ const (
 	maxParse = 2 * time.Second
 )
 
-// ownPrefix stands before the names of formatting elements while a page is parsed.
-// The parser opens each that was left open again in every paragraph that follows,
-// so that a small page makes millions of elements. Under a name that HTML does
-// not know an element ends with what it lies in.
+// ownPrefix stands before the names of formatting elements while a page is parsed. The
+// parser reopens each open one in every paragraph, so that a small page makes millions of
+// elements. An element with an unknown name ends with its parent.
 const ownPrefix = "k-"
 
 var formatting = map[atom.Atom]bool{
@@ -44,9 +43,8 @@ var leaveForeign = map[atom.Atom]bool{
 	atom.Ol: true, atom.P: true, atom.Pre: true, atom.Span: true, atom.Table: true, atom.Ul: true,
 }
 
-// parse returns the elements of a page, whether it was cut because it has too many,
-// and whether because parsing took too long. The error is that of the parser, or of
-// the context.
+// parse returns the elements of a page, and whether it was cut because it has too many or
+// because parsing took too long.
 func parse(ctx context.Context, page string) (doc *html.Node, cut, late bool, err error) {
 	t := &tamer{page: page}
 	t.run()
