@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Approver asks a person whether a call may run. It may be used from several
-// goroutines.
+// Approver asks a person whether a call may run. It is safe for several goroutines.
 type Approver interface {
 	// Approve returns with an answer; no answer in time counts as no. A call with the
 	// same id is asked about once. The error ends the turn.
@@ -33,15 +32,13 @@ type Answer struct {
 	Reason string
 }
 
-// Always is an Approver that agrees to everything, for an owner who said so
-// beforehand.
+// Always is an Approver that agrees to everything, for an owner who said so before.
 type Always struct{}
 
 // Approve agrees.
 func (Always) Approve(context.Context, Question) (Answer, error) { return Answer{Granted: true}, nil }
 
-// approve has a person asked about a call that the policy wants to be asked
-// about.
+// approve has a person asked about a call with the verdict Ask.
 func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	asked := p.decision
 	if p.watched = p.spec.watch(p.call); p.watched.tooMany {

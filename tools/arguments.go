@@ -28,8 +28,7 @@ func (e entry) arguments(written json.RawMessage) (json.RawMessage, error) {
 	return e.schema.Arguments(args, len(written))
 }
 
-// rename gives arguments their canonical names. An alias of several names
-// spreads an array over them.
+// rename gives arguments their canonical names. An alias of several takes an array apart.
 func rename(args map[string]any, aliases map[string]string) error {
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
 		v, given := args[alias]

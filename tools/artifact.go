@@ -39,8 +39,7 @@ func (e *Executor) keepFiles(c Call, r Result) Result {
 	return e.artifacts(c, r)
 }
 
-// unsent is the result of a call one of whose files could not be kept: it sends
-// nothing.
+// unsent is the result of a call whose file could not be kept: it sends nothing.
 func (e *Executor) unsent(r Result, name string, err error) Result {
 	for _, m := range r.Outgoing {
 		if m.File != nil {

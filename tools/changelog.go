@@ -14,8 +14,7 @@ type Changelog interface {
 	Record(ctx context.Context, c Change, image []byte) (int64, error)
 	// Discard takes back the record of a change that was not made.
 	Discard(ctx context.Context, id int64) error
-	// Changes lists what is recorded, the newest first. The oldest are
-	// forgotten after a while.
+	// Changes lists the records, the newest first. Old ones are forgotten.
 	Changes(ctx context.Context) ([]Change, error)
 	// Image returns what the file held before a change that has Kept.
 	Image(ctx context.Context, id int64) ([]byte, error)
@@ -25,8 +24,7 @@ type Changelog interface {
 type Change struct {
 	ID int64
 	At time.Time
-	// Call, Turn, Chat and Tool say whose change it is. Turn is 0 and Chat is
-	// empty at the command line.
+	// Call, Turn, Chat and Tool say whose change it is; Turn and Chat are zero without a chat.
 	Call string
 	Turn int64
 	Chat string

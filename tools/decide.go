@@ -56,8 +56,7 @@ func (v Verdict) strictness() int {
 	return 2
 }
 
-// permit adds the tool's own word to a decision. The tool's word stands when
-// both are as strict.
+// permit adds the tool's own word to a decision. It stands when both are as strict.
 func (s Spec) permit(d Decision, c Call, a Autonomy) (strictest Decision) {
 	if s.Permit == nil || d.Verdict == Deny {
 		return d
@@ -108,15 +107,13 @@ func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 	return Decision{Verdict: Allow, Layer: layerEveryone, Reason: "Nothing forbids it"}
 }
 
-// tooComplex is the decision about a call that a layer could not look at to the
-// end: a person has to.
+// tooComplex is the decision about a call that is too long to check: a person has to look.
 func tooComplex(layer string) Decision {
 	reason := "The call is " + budget.ErrTooComplex.Error()
 	return Decision{Verdict: Ask, Layer: layer, Reason: reason, OnceOnly: reason}
 }
 
-// Shows reports whether a model is shown the tool: not when every call of it
-// would be denied.
+// Shows reports whether a model is shown the tool: not when all its calls are denied.
 func (s Scope) Shows(spec Spec) bool {
 	for _, l := range s.layers {
 		if l.refuse(spec) != "" {

@@ -20,14 +20,11 @@ type ExecutorConfig struct {
 	Registry *Registry
 	// Sources offer further tools. None of them takes a name that is taken.
 	Sources []Source
-	// Policy is asked for what the owner lets the tools do now; nil is the zero
-	// Policy.
+	// Policy is what the owner allows now; nil is the zero Policy.
 	Policy func() Policy
-	// MaxOutputChars caps the output that a model reads, in characters; nil
-	// or 0 means 10,000.
+	// MaxOutputChars caps the output for a model, in characters; nil or 0 means 10,000.
 	MaxOutputChars func() int
-	// SpillDir is the folder for outputs that were cut, made when needed.
-	// Empty: they are not kept.
+	// SpillDir is the folder for the whole of long outputs. Empty: they are not kept.
 	SpillDir string
 	// ScratchDir is the folder for the scratch folders of calls, made when
 	// needed. Empty: the system's folder for temporary files.
@@ -41,8 +38,7 @@ type ExecutorConfig struct {
 	Log *slog.Logger
 }
 
-// Executor runs calls of tools, all through the same steps. It may be used from
-// several goroutines.
+// Executor runs calls of tools through the same steps. It is safe for several goroutines.
 type Executor struct {
 	// registry is the tools as they are now.
 	registry func() *Registry

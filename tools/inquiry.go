@@ -25,18 +25,14 @@ type Inquiry struct {
 	// Text is what it says, Field what it wants to know: a name, what it is about
 	// and how an answer must look, a line for each.
 	Text, Field string
-	// Step and Steps say which of several inquiries that belong together this is;
-	// zero for a single one.
+	// Step and Steps number inquiries that belong together; zero for a single one.
 	Step, Steps int
-	// Options are answers to choose from. Typed says that the person may also
-	// write the answer.
+	// Options are answers to choose from. Typed: the person may also write the answer.
 	Options []Option
 	Typed   bool
-	// Begins is how a written answer begins; anything else is no answer. Empty:
-	// every text is one.
+	// Begins is how a written answer must begin. Empty: every text is an answer.
 	Begins string
-	// Usual is the option that answers for somebody who has agreed to everything
-	// beforehand, -1 for none.
+	// Usual is the option for an owner who agreed to everything before, -1 for none.
 	Usual int
 	// Flaw says what was wrong with the answer before, Bound which bound it broke.
 	Flaw  Flaw

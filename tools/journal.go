@@ -29,12 +29,10 @@ func started(ctx context.Context, c Call, j Journal) error {
 	return nil
 }
 
-// journalTimeout bounds how long a result may take to be stored after the turn
-// was stopped.
+// journalTimeout bounds how long a result may take to be stored after a stop.
 const journalTimeout = 5 * time.Second
 
-// finished stores the result. It does so even when ctx has just ended: what has
-// happened must not be in doubt.
+// finished stores the result, also when ctx has just ended: nothing may be in doubt.
 func finished(ctx context.Context, c Call, r Result, j Journal) error {
 	if j == nil {
 		return nil

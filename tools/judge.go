@@ -51,8 +51,7 @@ func (e *Executor) Check(c Call) Decision {
 	return p.decision
 }
 
-// Concurrent reports whether the call may run beside others: it changes nothing
-// and asks nobody.
+// Concurrent reports whether the call may run beside others: it changes and asks nothing.
 func (e *Executor) Concurrent(c Call) bool {
 	p, refusal := e.judge(c)
 	return refusal != nil || p.decision.Verdict == Allow && !p.spec.Alters(p.call.Arguments)

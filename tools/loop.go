@@ -7,8 +7,7 @@ import (
 	"klawbot/tools/params"
 )
 
-// Loop notices a model that goes round in circles. It belongs to one turn; the
-// zero value is ready.
+// Loop notices a model that repeats itself in one turn. The zero value is ready.
 type Loop struct{ seen map[[sha256.Size]byte]int }
 
 // How often the same call with the same result is taken.
@@ -19,8 +18,7 @@ const (
 	LoopEnd = 5
 )
 
-// Note counts a call and its result, and returns how often the turn has seen
-// the two together.
+// Note counts a call and its result, and returns how often the turn has seen the pair.
 func (l *Loop) Note(name string, arguments json.RawMessage, r Result) int {
 	// Lengths part what stands side by side; encoding does that.
 	text, err := json.Marshal([]string{name, canonical(arguments), r.Output, r.Error})

@@ -14,8 +14,7 @@ type Autonomy string
 const (
 	// ReadOnly refuses every call that changes something.
 	ReadOnly Autonomy = "readonly"
-	// Supervised asks a person before calls that need approval. It is what an
-	// empty Autonomy means.
+	// Supervised asks before calls that need approval. It is what an empty Autonomy means.
 	Supervised Autonomy = "supervised"
 	// Full asks only about tools that the policy says to ask about.
 	Full Autonomy = "full"
@@ -97,8 +96,7 @@ func (s Spec) in(list []string) bool {
 	return len(list) > 0 && slices.ContainsFunc(s.names(), func(n string) bool { return slices.Contains(list, n) })
 }
 
-// The layers of a policy, named by the keys of the configuration that an owner
-// would change.
+// The layers of a policy, by the key of the configuration that an owner would change.
 const (
 	layerEveryone  = "tools.policy"
 	layerScheduled = "tools.policy.scheduled"
@@ -108,8 +106,7 @@ const (
 	layerScreen    = "injection check"
 )
 
-// Scope is what the calls of one run may do: the part of a Policy that holds
-// for them. It only ever narrows.
+// Scope is the part of a Policy that holds for the calls of one run. It only narrows.
 type Scope struct {
 	autonomy Autonomy
 	layers   []layer

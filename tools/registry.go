@@ -11,8 +11,7 @@ import (
 	"klawbot/tools/params"
 )
 
-// Registry holds the tools by their names. It does not change and may be used
-// from several goroutines.
+// Registry holds the tools by name. It never changes and is safe for several goroutines.
 type Registry struct {
 	byName map[string]entry
 	sorted []Tool
@@ -20,8 +19,7 @@ type Registry struct {
 	faults []Fault
 }
 
-// entry is what a name stands for: a tool, what an alias presets, and the
-// compiled schema.
+// entry is what a name stands for: a tool, an alias's preset, the compiled schema.
 type entry struct {
 	tool   Tool
 	preset map[string]any
@@ -66,8 +64,7 @@ func (r *Registry) add(t Tool) error {
 	return nil
 }
 
-// decoded turns Go values into what decoded JSON looks like, which validation
-// works on.
+// decoded turns Go values into decoded JSON, which validation works on.
 func decoded(preset map[string]any) (map[string]any, error) {
 	source, err := json.Marshal(preset)
 	if err != nil {
@@ -103,8 +100,7 @@ func (r *Registry) routed(c *Call, e entry) entry {
 	return e
 }
 
-// Near returns up to three canonical names that somebody who wrote name may
-// have meant, the nearest first.
+// Near returns up to three canonical names that may have been meant, the nearest first.
 func (r *Registry) Near(name string) []string {
 	var found []string
 	for _, n := range near.Names(name, slices.Sorted(maps.Keys(r.byName)), len(r.byName)) {

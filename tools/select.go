@@ -63,8 +63,7 @@ func relevance(s Spec, words map[string]bool) int {
 // stem is how many letters two forms of a word share.
 const stem = 4
 
-// keywords are the words of a text that say something, as far as their forms
-// share letters.
+// keywords are the words of a text that say something, cut to their stem.
 func keywords(text string) map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -84,8 +84,7 @@ func written(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Visible writes out the characters that cannot be seen, or that change the order in
-// which others are read.
+// Visible writes out invisible characters and those that change the order of reading.
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {

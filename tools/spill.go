@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// SpillPrefix is the folder name under which file_read finds outputs that were
-// cut.
+// SpillPrefix is the folder name under which file_read finds outputs that were cut.
 const SpillPrefix = "spill/"
 
 // What is kept of spilled outputs.

@@ -54,8 +54,7 @@ type Spec struct {
 	// RequiresApproval has a person asked before a call that changes something,
 	// or before any call when the tool has no Changes.
 	RequiresApproval bool
-	// Dangerous says that a call can do harm that nobody takes back. Whoever is
-	// asked about it is told so.
+	// Dangerous says that a call can do harm for good. Whoever is asked is told so.
 	Dangerous bool
 	// Outside says that the results hold text of files, programs, pages or servers. It is
 	// screened for injections and handed to the model as data, with its origin.
@@ -89,8 +88,7 @@ type Spec struct {
 	// TimeoutOf, if not nil, is the deadline of one call; 0 means Timeout. It
 	// gets validated arguments. More than MaxTimeout is cut to that.
 	TimeoutOf func(arguments json.RawMessage) time.Duration
-	// Texts are what a model is shown, by language ("en", "ru"). English is
-	// always there.
+	// Texts are what a model is shown, by language ("en", "ru"). English is always there.
 	Texts map[string]Text
 	// Arguments are other names of parameters: alias to canonical name. Names
 	// that are joined by commas take the elements of an array one by one.
@@ -190,8 +188,7 @@ type Call struct {
 	Within *Scope
 	// Approver asks a person. Without one, a call that would ask is refused.
 	Approver Approver
-	// Changelog is told of every change of a file before it is made. Without
-	// one a tool changes no file.
+	// Changelog is told of each change of a file before it is made; nil: no file is changed.
 	Changelog Changelog
 	// Progress, if not nil, shows the chat how far a slow call is, in no language
 	// ("2.1 MiB"). It never shows what a model or a server said, and returns at once.
@@ -272,19 +269,16 @@ type Outgoing struct {
 	Chat   string
 	Thread int64
 	Text   string
-	// File, if not nil, is a file that the message carries; Text is then its
-	// caption and may be empty.
+	// File, if not nil, is a file with the message; Text is its caption then, perhaps empty.
 	File *File
 }
 
 // File is a file on its way to a chat.
 type File struct {
 	Name string
-	// Content is read to its end and closed by the Executor, which keeps a copy
-	// before the result is stored.
+	// Content is copied and closed by the Executor before the result is stored.
 	Content io.ReadCloser
-	// MIME and Path are the type and the place of that copy, as of an Artifact.
-	// The Executor fills them in.
+	// MIME and Path are the type and place of the copy. The Executor fills them in.
 	MIME, Path string
 }
 

@@ -15,8 +15,7 @@ type DeliverArgs struct {
 	Message string `json:"message"`
 }
 
-// onlyInRuns refuses schedule_deliver in a conversation, where answers leave by
-// themselves.
+// onlyInRuns refuses schedule_deliver in a conversation, where answers are sent anyway.
 func onlyInRuns(c tools.Call, _ tools.Autonomy) *tools.Result {
 	if c.Origin == tools.OriginSchedule || c.Origin == tools.OriginSubagent {
 		return nil

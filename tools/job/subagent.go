@@ -28,8 +28,7 @@ type Subagents interface {
 // Task is what a subagent is to do.
 type Task struct {
 	Name, Message, Model string
-	// InjectInto is the chat that gets the result, in its text form; empty: it
-	// is only logged.
+	// InjectInto is the chat that gets the result; empty: it is only logged.
 	InjectInto string
 }
 
@@ -39,8 +38,7 @@ type Subagent struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	Model   string `json:"model,omitempty"`
-	// InjectInto is the chat that is to get the result, Delivered the one that
-	// got it, Delivery how that went.
+	// InjectInto is the chat to get the result, Delivered the one that got it, Delivery how.
 	InjectInto   string    `json:"inject_into,omitempty"`
 	State        string    `json:"state"`
 	SpawnedAt    time.Time `json:"spawned_at"`
@@ -55,8 +53,7 @@ type Subagent struct {
 	Note         string    `json:"note,omitempty"`
 }
 
-// notInside refuses to start a subagent from one: they are one deep, whatever
-// the policy says.
+// notInside refuses to start a subagent from one: they are one deep.
 func notInside(c tools.Call, _ tools.Autonomy) *tools.Result {
 	if c.Origin != tools.OriginSubagent {
 		return nil

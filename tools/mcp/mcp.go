@@ -44,8 +44,7 @@ type Server struct {
 	ProtocolVersion string
 	// Timeout bounds a call; 0 means 30 s.
 	Timeout time.Duration
-	// ReadOnly are the tools, by the server's names, of which the owner says
-	// that they change nothing.
+	// ReadOnly are the tools, by the server's names, that change nothing, says the owner.
 	ReadOnly []string
 }
 
@@ -69,8 +68,7 @@ type Config struct {
 	Dir string
 	// StartTime is how long a server may take to answer first; 0 means a minute.
 	StartTime time.Duration
-	// SignIn lets a person sign in at servers that want it. Zero: nobody can
-	// sign in here.
+	// SignIn lets a person sign in at servers. Zero: nobody can sign in here.
 	SignIn SignIn
 	// Changed is told which accepted tools of a server are off because they are
 	// not what was accepted, as soon as that is known; nil: nobody is.
@@ -84,8 +82,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Host connects to servers and offers their tools. It may be used from several
-// goroutines.
+// Host connects to servers and offers their tools. It is safe for several goroutines.
 type Host struct {
 	config Config
 	log    *slog.Logger
@@ -119,8 +116,7 @@ func (h *Host) startTime() time.Duration { return cmp.Or(h.config.StartTime, sta
 // watchEvery is how often Run looks at the configured servers.
 const watchEvery = time.Second
 
-// Run keeps connections to all configured servers, as the configuration
-// changes, until ctx ends.
+// Run keeps connections to the configured servers until ctx ends.
 func (h *Host) Run(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -184,8 +180,7 @@ func (h *Host) running(name string) *server {
 	return h.servers[name]
 }
 
-// Close ends all connections, side by side, and waits for their programs to be
-// gone.
+// Close ends all connections, side by side, and waits for their programs to end.
 func (h *Host) Close() {
 	h.mu.Lock()
 	h.closed = true

@@ -50,8 +50,7 @@ func hasResources(c *sdk.ServerCapabilities) bool { return c.Resources != nil }
 
 func hasPrompts(c *sdk.ServerCapabilities) bool { return c.Prompts != nil }
 
-// addMethods puts the methods of a server beside its tools. A tool of the same
-// name is the server's own.
+// addMethods adds the methods of a server to its tools, which win over them by name.
 func (c *conn) addMethods(all map[string]Definition) {
 	can := c.session.InitializeResult().Capabilities
 	for _, m := range methods {

@@ -91,8 +91,7 @@ func (w *writer) resource(r *sdk.ResourceContents) {
 	}
 }
 
-// file puts a file of the answer where results take their artifacts from. The
-// server has no say in its name.
+// file stores a file of the answer as an artifact. The server does not choose its name.
 func (w *writer) file(kind, mimeType string, data []byte) {
 	mimeType = strings.ToLower(strings.TrimSpace(strings.Split(mimeType, ";")[0]))
 	what := fmt.Sprintf("[%s, %s, %d bytes", kind, shown.Text(mimeType, 100), len(data))

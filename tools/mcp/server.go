@@ -22,8 +22,7 @@ const (
 	firstPause = time.Second
 	lastPause  = 2 * time.Minute
 	lasting    = 30 * time.Second
-	// callPatience is how long a call waits for a server that is about to be
-	// there.
+	// callPatience is how long a call waits for a server that is starting.
 	callPatience = 3 * time.Second
 	// settle is how long the news of a changed list may be followed by more.
 	settle = 300 * time.Millisecond
@@ -73,8 +72,7 @@ func newServer(h *Host, name string, c Server) *server {
 	return s
 }
 
-// keep connects, stays connected, and connects again, until the server is
-// stopped.
+// keep connects, and connects again, until the server is stopped.
 func (s *server) keep() {
 	pause := firstPause
 	for s.living.Err() == nil {
@@ -276,8 +274,7 @@ func (s *server) verdict(a Accepted) Standing {
 	return Usable
 }
 
-// begin notes a call that runs. When it ends, what the server asks for its sake
-// ends with it.
+// begin notes a call that runs. The server's questions for it end with it.
 func (s *server) begin(c *call) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,8 +287,7 @@ func (s *server) begin(c *call) (end func()) {
 	}
 }
 
-// orphans forgets a call and returns the interviews that no call of the same
-// person is left for.
+// orphans forgets a call and returns the interviews that no other call needs.
 func (s *server) orphans(c *call) []*interview {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 // Client is a client of OAuth that was registered by hand.
 type Client = signin.Client
 
-// Redirect is the address that a page to sign in at leads to in the end, where
-// nobody chose another one.
+// Redirect is the usual address that a page to sign in at leads to in the end.
 const Redirect = "http://127.0.0.1:8765/callback"
 
 // SignIn lets a person sign in at a server. The zero value cannot.
@@ -71,8 +70,7 @@ func (s Server) SignsIn() bool {
 	return s.URL != "" && s.Headers["Authorization"] == "" && !s.Client.Machine
 }
 
-// wantSignIn tells, once for each time that the server goes down, that it wants
-// somebody to sign in.
+// wantSignIn tells, once for each time that the server is down, that it wants a sign-in.
 func (s *server) wantSignIn() {
 	s.mu.Lock()
 	told := s.told

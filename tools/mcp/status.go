@@ -61,8 +61,7 @@ type Status struct {
 
 // ToolStatus is one tool of a server. Its JSON form is stable.
 type ToolStatus struct {
-	// Name is what models know it by, empty before it was accepted; Tool is the
-	// server's name.
+	// Name is what models know it by, empty before it was accepted; Tool is the server's name.
 	Name        string   `json:"name,omitempty"`
 	Tool        string   `json:"tool"`
 	Standing    Standing `json:"standing"`
@@ -152,8 +151,7 @@ func (c Server) where() string {
 	return where
 }
 
-// report writes down how the server does and returns the tools that it has, nil
-// when that is not known.
+// report describes the server's state and returns its tools, nil when they are unknown.
 func (s *server) report(st *Status) map[string]Definition {
 	s.mu.Lock()
 	defer s.mu.Unlock()

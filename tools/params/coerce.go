@@ -56,8 +56,7 @@ func (p *property) toArray(v any) any {
 	return mended
 }
 
-// plain reports whether a single value can stand for a list of one without
-// doubt.
+// plain reports whether a single value can stand for a list of one.
 func (p *property) plain() bool {
 	return p.is("string") || p.is("integer") || p.is("number") || p.is("boolean")
 }
@@ -89,8 +88,7 @@ func toNumber(v any) any {
 	return n
 }
 
-// readable reports whether arithmetic can take a number. 1e999999999 is short
-// to write and fills the memory.
+// readable reports whether arithmetic can take a number: 1e999999999 fills the memory.
 func readable(n json.Number) bool {
 	_, exponent, given := strings.Cut(strings.ToLower(n.String()), "e")
 	e, err := strconv.Atoi(exponent)

@@ -14,8 +14,7 @@ import (
 	"klawbot/tools/budget"
 )
 
-// Schema is a compiled schema of arguments, with what coercion and defaults
-// need to know of its properties.
+// Schema is a compiled schema of arguments, with what coercion and defaults need.
 type Schema struct {
 	compiled   *validator.Schema
 	properties map[string]property

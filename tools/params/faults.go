@@ -16,8 +16,7 @@ import (
 	"klawbot/tools/near"
 )
 
-// maxFaults is how many faults of a kind are named: after so many a model has to
-// look again anyway.
+// maxFaults is how many faults of a kind are named: a model has to look again anyway.
 const maxFaults = 20
 
 // maxChoices is how many values of an enum a fault names.

@@ -40,8 +40,7 @@ func Of(t reflect.Type) (Struct, error) {
 	return Struct{s}, nil
 }
 
-// Describe is the schema as JSON with the descriptions of its parameters in it. All
-// of them must be described.
+// Describe is the schema as JSON with descriptions of all its parameters.
 func (g Struct) Describe(parameters map[string]string) (json.RawMessage, error) {
 	s := g.schema.CloneSchemas()
 	for name := range parameters {

@@ -168,8 +168,7 @@ func members(v any) []any {
 	return nil
 }
 
-// pattern compiles a pattern of the schema. All of them together have a size that
-// grows with the schema.
+// pattern compiles a pattern. The size of all patterns has a bound that grows with the schema.
 func (w weighed) pattern(source string, steps *budget.Budget) (*budget.Pattern, error) {
 	if p := w.patterns[source]; p != nil {
 		return p, nil

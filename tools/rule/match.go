@@ -81,8 +81,7 @@ func (f *forbidden) inCommand(line string, steps *budget.Budget) bool {
 	return false
 }
 
-// follows reports whether the forbidden words stand in the command that words
-// begin with.
+// follows reports whether the forbidden words stand in the first command of words.
 func (f *forbidden) follows(words []string) bool {
 	next := 0
 	for _, w := range words {

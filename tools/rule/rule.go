@@ -19,8 +19,7 @@ type Rule struct {
 	forbidden []forbidden
 }
 
-// forbidden is one entry of a rule: words that stand in this order, or a
-// pattern.
+// forbidden is one entry of a rule: words in this order, or a pattern.
 type forbidden struct {
 	written string
 	words   []string
@@ -132,8 +131,7 @@ func (r Rule) hit(argument string, value any, steps *budget.Budget) *forbidden {
 	return nil
 }
 
-// Texts are the texts of a value. A list of words is a command, too, and so is
-// one with lists in it.
+// Texts are the texts of a value. A list of words, also of lists, is a command, too.
 func Texts(value any, steps *budget.Budget) []string {
 	var single, lists []string
 	var read func(any)

@@ -62,8 +62,7 @@ func unzipped(body io.Reader) (io.Reader, error) {
 	return z, nil
 }
 
-// inflated undoes deflate, which servers send with the head that the standard
-// wants and without it.
+// inflated undoes deflate, which servers send with and without the standard's head.
 func inflated(body io.Reader, start []byte) (io.Reader, error) {
 	if len(start) > 1 && start[0]&0x0f == 8 && (int(start[0])<<8|int(start[1]))%31 == 0 {
 		return zlib.NewReader(body)

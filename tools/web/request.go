@@ -66,8 +66,7 @@ func (a requestArgs) patience() time.Duration {
 	return time.Duration(min(a.Timeout, int(tools.MaxTimeout/time.Second))) * time.Second
 }
 
-// precheck refuses, before anybody is asked, what needs no network to be known
-// as wrong.
+// precheck refuses before a person is asked what is wrong without the network.
 func (w *Web) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	var a requestArgs
 	if err := json.Unmarshal(c.Arguments, &a); err != nil {

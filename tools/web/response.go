@@ -147,8 +147,7 @@ func validStart(b []byte) bool {
 	return false
 }
 
-// text is the body in UTF-8, read in the alphabet that the header, the page or
-// its letters name.
+// text is the body in UTF-8, read in the charset of the header, the page or its letters.
 func (l loaded) text(kind string) string {
 	text := string(l.body)
 	declared := l.resp.Header.Get("Content-Type")
@@ -191,8 +190,7 @@ func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, l loaded, te
 	return r
 }
 
-// part says how much of an answer is shown: kept bytes of the whole text that
-// could be read of it.
+// part says how much of an answer is shown: kept bytes of its whole text.
 func (l loaded) part(kept, whole int64) string {
 	read := load.Size(int64(len(l.body)))
 	switch shown, of := load.Size(kept), load.Size(whole); {

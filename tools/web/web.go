@@ -39,8 +39,7 @@ type Config struct {
 	BrowserPath func() string
 	// BrowserIdle is how long a browser that nobody uses stays; 0 means 5 min.
 	BrowserIdle time.Duration
-	// Extract has a small model take out of a text what is asked. Nil: a text
-	// that is too long is cut.
+	// Extract has a small model answer a question from a text. Nil: a long text is cut.
 	Extract func(ctx context.Context, c tools.Call, question, content string) (string, error)
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
@@ -76,8 +75,7 @@ func (w *Web) Tools() []tools.Tool {
 	return []tools.Tool{w.requestTool(), w.searchTool(), w.browser.Tool()}
 }
 
-// guard is what keeps calls outside. It reads the list of the owner whenever it
-// is asked.
+// guard keeps calls outside. It reads the list of the owner for each question.
 func (w *Web) guard() *httpclient.Guard {
 	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
 		list, _ := w.allowed()

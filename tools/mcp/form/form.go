@@ -1,5 +1,4 @@
-// Package form asks a person, one field after the other, for what the form of an MCP
-// server wants to know.
+// Package form asks a person for what an MCP server wants to know, field by field.
 package form
 
 import (

@@ -126,8 +126,7 @@ func (d field) check(text string) (flaw tools.Flaw, bound string) {
 	return "", ""
 }
 
-// inFormat reports whether a text is of a format; every text is of one that is
-// not known.
+// inFormat reports whether a text has a format; an unknown format takes all.
 func inFormat(format, text string) bool {
 	var err error
 	switch format {

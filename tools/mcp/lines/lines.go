@@ -1,5 +1,4 @@
-// Package lines reads the messages that a program writes to its standard output, one
-// a line.
+// Package lines reads the messages of a program from its standard output, one a line.
 package lines
 
 import (
@@ -18,8 +17,7 @@ type lines struct {
 	within bool   // in a message
 }
 
-// New returns the messages of a program. Whatever else it writes is left out; noise is
-// called when that happens first.
+// New returns the messages of a program; noise is called once when something is left out.
 func New(r io.ReadCloser, noise func()) io.ReadCloser {
 	return &lines{r: bufio.NewReader(r), close: r.Close, noise: noise}
 }
@@ -46,8 +44,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin looks at the begin of a line, and leaves the line out when it is no
-// message.
+// begin looks at the begin of a line, and skips a line that is no message.
 func (l *lines) begin() error {
 	first, err := l.r.Peek(1)
 	if err != nil {

@@ -97,8 +97,7 @@ func (c *cleaner) whole() map[string]any {
 	return clean
 }
 
-// schema cleans a schema and what is inside it. What lies too deep accepts
-// anything.
+// schema cleans a schema and what is inside it. What is too deep accepts anything.
 func (c *cleaner) schema(n map[string]any, depth int) map[string]any {
 	if c.schemas++; depth > c.depth || c.schemas > maxSchemas || !c.steps.Spend(1) {
 		return map[string]any{}
@@ -158,8 +157,7 @@ func (c *cleaner) copied(v any) bool {
 	return c.steps.Spend(1)
 }
 
-// misspelt reports whether a keyword is one but for its case: some readers of
-// JSON would take it for that.
+// misspelt reports whether only the case makes a keyword none: some readers ignore case.
 func misspelt(keyword string) bool {
 	return slices.ContainsFunc([]string{"type", "properties", "required", "items", "default"}, func(k string) bool {
 		return k != keyword && strings.EqualFold(k, keyword)
@@ -345,8 +343,7 @@ func Descriptions(schema json.RawMessage) []string {
 	return said(nil, root, "")
 }
 
-// said adds the descriptions inside a schema, each with the place where it
-// stands.
+// said adds the descriptions inside a schema, each with its place.
 func said(lines []string, node map[string]any, place string) []string {
 	if text, ok := node["description"].(string); ok {
 		lines = append(lines, "  "+shown.Text(place, shown.MaxPart)+": "+text)

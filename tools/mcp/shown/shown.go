@@ -8,15 +8,13 @@ import (
 	"klawbot/tools"
 )
 
-// How many characters of a text are shown: of one part of something, and of a whole
-// description or error.
+// How many characters are shown: of a part, and of a whole description or error.
 const (
 	MaxPart  = 500
 	MaxAbout = 2000
 )
 
-// Text is a text of a server as people and models are shown it: nothing
-// hidden, not too long.
+// Text is a text of a server for people and models: nothing hidden, not too long.
 func Text(v any, limit int) string {
 	text, _ := v.(string)
 	var b strings.Builder

@@ -44,8 +44,7 @@ type Tokens interface {
 	SetToken(ctx context.Context, server string, token []byte) error
 }
 
-// Door is one server that may want somebody to sign in. All fields but Redirect and
-// Visit are required.
+// Door is a server that may want a sign-in. Only Redirect and Visit may be empty.
 type Door struct {
 	Server string
 	Client Client
@@ -54,8 +53,7 @@ type Door struct {
 	Living context.Context
 	// Redirect is the address that a page to sign in at leads to in the end.
 	Redirect string
-	// Visit shows a person the page and returns the address that it led to; nil:
-	// nobody can be asked.
+	// Visit shows a person the page and returns where it led to; nil: nobody can be asked.
 	Visit func(ctx context.Context, page string) (led string, err error)
 	// Wanted is told that somebody has to sign in, and nobody can be asked.
 	Wanted func()
@@ -134,8 +132,7 @@ func wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// published says that the id is the address of a document about the client, which
-// servers read.
+// published says that the id is the address of a document about the client.
 func (c Client) published() bool { return strings.HasPrefix(c.ID, "https://") }
 
 // document is that document as the SDK wants it, nil for none.

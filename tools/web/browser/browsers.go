@@ -38,8 +38,7 @@ type Config struct {
 	Note func() string
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
-	// Path is the Chromium to run, as it is now; "" looks for one in PATH. Nil
-	// does the same.
+	// Path is the Chromium to run, as it is now; "" or nil looks for one in PATH.
 	Path func() string
 	// Idle is how long a browser that nobody uses stays; 0 means 5 min.
 	Idle time.Duration

@@ -59,8 +59,7 @@ func script(function string, args ...any) string {
 // deeper leads in a selector into the element before it.
 const deeper = " >>> "
 
-// at says how the library finds an element: it knows nothing of those that stand
-// inside others.
+// at says how the library finds an element inside others, which it cannot by itself.
 func at(selector string) []chromedp.QueryOption {
 	if !strings.Contains(selector, deeper) {
 		return nil
@@ -107,8 +106,7 @@ func ownWorld(ctx context.Context, t *chromedp.Target) (runtime.ExecutionContext
 	return world.ExecutionContextID, nil
 }
 
-// longText is how much text stands before the controls. Behind more, they would be
-// cut from what a model reads.
+// longText is how much text may stand before the controls, which must not be cut off.
 const longText = 5000
 
 // String is the page for a model.

@@ -37,8 +37,7 @@ func makeHome() (home, error) {
 	return home{}, errors.New("another program takes the folder away")
 }
 
-// claim locks the folder of a browser, unless somebody else has or it is none of
-// ours.
+// claim locks the folder of a browser, unless it is locked or not ours.
 func claim(dir string) (home, bool) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -78,8 +77,7 @@ func (h home) wipe() {
 	}
 }
 
-// sweep wipes the folders of browsers whose bot has died without a chance to do
-// it.
+// sweep wipes the folders of browsers whose bot was killed.
 func sweep(dir string) {
 	found, err := filepath.Glob(filepath.Join(dir, homePrefix+"*"))
 	if err != nil { // the pattern is right

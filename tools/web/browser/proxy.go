@@ -124,8 +124,7 @@ func (p *proxy) note(host string, err error) {
 	}
 }
 
-// refused is what the guard said about a host since the last time it was asked
-// for; nil is nothing.
+// refused is what the guard said about a host since the last question; nil is nothing.
 func (p *proxy) refused(host string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -155,8 +155,7 @@ func (t *tab) close() {
 	t.home.wipe()
 }
 
-// answers reports whether the page does anything at all: a script that never ends
-// stops all of it.
+// answers reports whether the page reacts: an endless script blocks all of it.
 func (t *tab) answers(ctx context.Context) bool {
 	inner, done := t.within(ctx, answerWithin)
 	defer done()
@@ -307,8 +306,7 @@ func (t *tab) picture(ctx context.Context, selector string) (png []byte, err err
 	return png, err
 }
 
-// readyState asks how far a page is, in a way that no element of the name
-// stands in.
+// readyState asks how far a page is; an element of that name cannot answer instead.
 const readyState = `Object.getOwnPropertyDescriptor(Document.prototype, "readyState").get.call(document)`
 
 // settle waits until the page has loaded and is a page of the web: what a
@@ -348,8 +346,7 @@ func (t *tab) stay(ctx context.Context) error {
 	return fmt.Errorf("%w: only pages of the web are shown", httpclient.ErrDenied)
 }
 
-// popup closes the windows that the page has opened and returns where the last
-// one wanted to go, "" for none.
+// popup closes the windows of the page and returns the last one's address, "" for none.
 func (t *tab) popup(ctx context.Context) (address string, err error) {
 	inner, done := t.within(ctx, readyWithin)
 	defer done()

@@ -87,8 +87,7 @@ func Explain(err error) string {
 	return improper(err.Error())
 }
 
-// improper is an error of the library about what a server has sent, which may be
-// quoted in it.
+// improper is an error of the library about what a server sent, which it may quote.
 func improper(text string) string {
 	const long, broken = "server response headers exceeded ", "transport connection broken: "
 	if strings.Contains(text, long) {

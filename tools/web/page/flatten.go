@@ -13,8 +13,7 @@ const (
 	// maxCells is how many cells all tables may have, those counted that a cell
 	// spans and those that fill up short rows.
 	maxCells = 100_000
-	// maxIndents is how deep quotations and lists may lie in each other: each of
-	// their lines tells it.
+	// maxIndents is how deep quotations and lists may nest: each of their lines shows it.
 	maxIndents = 12
 )
 
@@ -60,8 +59,7 @@ func indents(n *html.Node) (depth int) {
 	return depth
 }
 
-// cellsOf is how many cells a table has in Markdown, where each row is as wide as
-// the widest.
+// cellsOf is how many cells a table has in Markdown, with all rows as wide as the widest.
 func cellsOf(table *html.Node) int {
 	var ends []int // how many columns end before each row
 	rows, open, width := 0, 0, 0

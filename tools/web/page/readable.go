@@ -22,8 +22,7 @@ const (
 	// maxNodes is how large a page may be for readability and Markdown, whose
 	// work can grow faster than the page; a larger one becomes plain text.
 	maxNodes = 60_000
-	// maxText is how much text they may have, in bytes; maxDepths is the sum of how
-	// deep each of its pieces lies.
+	// maxText bounds their text, in bytes; maxDepths the sum of the depths of its pieces.
 	maxText   = 2_000_000
 	maxDepths = 2_000_000
 	// enough is how much text an article must have to stand for its page.
@@ -99,8 +98,7 @@ func articleOf(doc *html.Node, at *url.URL) (article *html.Node) {
 	return a.Node
 }
 
-// markdown is a part of a page as Markdown; what the converter breaks on
-// becomes plain text.
+// markdown is a part of a page as Markdown, or plain text where the converter fails.
 func markdown(ctx context.Context, n *html.Node) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -138,8 +136,7 @@ func strip(n *html.Node) int {
 	return count
 }
 
-// apart keeps texts apart that stand apart on a screen, where the converter does
-// not know it.
+// apart separates texts that a screen separates and the converter does not.
 func apart(doc *html.Node) {
 	var after []*html.Node
 	for n := range doc.Descendants() {

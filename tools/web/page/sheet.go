@@ -48,8 +48,7 @@ type rule struct {
 	says        []declaration
 }
 
-// part is a step of a selector: what an element is, and how it lies to what the
-// step before has found.
+// part is a step of a selector: an element, and how it lies to the step before.
 type part struct {
 	is cascadia.Sel
 	// lies is ' ' for somewhere below, '>' for right below, '+' for the next
@@ -162,8 +161,7 @@ func (s *sheet) skip() {
 	}
 }
 
-// declarations reads what a rule says, past its end. Rules within it are
-// skipped.
+// declarations reads what a rule says, past its end, without the rules in it.
 func (s *sheet) declarations() (all []declaration) {
 	for {
 		text, stop := s.until("{};")

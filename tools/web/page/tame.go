@@ -16,8 +16,7 @@ const (
 	maxElements = 250_000
 	// maxAttributes is how many attributes one element may have.
 	maxAttributes = 500
-	// maxParse is how long a page may take to be parsed: the parser of HTML needs
-	// quadratic time for some.
+	// maxParse is how long parsing may take: the parser is quadratic for some pages.
 	maxParse = 2 * time.Second
 )
 
@@ -43,8 +42,7 @@ var leaveForeign = map[atom.Atom]bool{
 	atom.Ol: true, atom.P: true, atom.Pre: true, atom.Span: true, atom.Table: true, atom.Ul: true,
 }
 
-// parse returns the elements of a page, and whether it was cut because it has too many or
-// because parsing took too long.
+// parse returns the elements of a page, and whether it was cut for their number or for time.
 func parse(ctx context.Context, page string) (doc *html.Node, cut, late bool, err error) {
 	t := &tamer{page: page}
 	t.run()
@@ -60,8 +58,7 @@ func parse(ctx context.Context, page string) (doc *html.Node, cut, late bool, er
 	return doc, t.cut, w.late, ctx.Err()
 }
 
-// tamer writes a page for the parser so that each of its tags makes a few elements
-// at most.
+// tamer rewrites a page so that each tag makes few elements.
 type tamer struct {
 	page  string
 	out   strings.Builder
@@ -95,8 +92,7 @@ func (t *tamer) run() {
 	}
 }
 
-// take writes a token, and reports whether the text of an element of rawText
-// follows.
+// take writes a token, and reports whether text of an element of rawText follows.
 func (t *tamer) take(z *html.Tokenizer, kind html.TokenType, text string) (raw bool) {
 	var name atom.Atom
 	if kind == html.StartTagToken || kind == html.SelfClosingTagToken || kind == html.EndTagToken {
