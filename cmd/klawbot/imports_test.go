@@ -17,7 +17,7 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 82000
+const maxTotal = 81700
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -26,31 +26,31 @@ var allowed = map[string]packageRule{
 	"gateway":                            {1050, []string{"whitelist", "internal/redact"}, "the one door"},
 	"gateway/telegram":                   {4250, []string{"gateway", "internal/redact", "internal/httpclient"}, "one channel; clients are made in one place"},
 	"gateway/console":                    {500, []string{"gateway", "internal/redact"}, "one channel"},
-	"tools":                              {2700, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/screen"}, "what a tool is, and the pipeline"},
+	"tools":                              {2650, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/screen"}, "what a tool is, and the pipeline"},
 	"tools/budget":                       {150, nil, "a leaf"},
 	"tools/near":                         {80, []string{"internal/clip"}, "a leaf"},
-	"tools/params":                       {800, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out"},
+	"tools/params":                       {770, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out"},
 	"tools/rule":                         {320, []string{"tools/budget"}, "pure: call in, verdict out"},
 	"tools/screen":                       {1800, []string{"tools/budget"}, "pure: text in, verdict out"},
-	"tools/file":                         {2600, []string{"tools", "tools/budget", "tools/screen"}, "one family; what enters prompts is screened"},
+	"tools/file":                         {2550, []string{"tools", "tools/budget", "tools/screen"}, "one family; what enters prompts is screened"},
 	"tools/guide":                        {600, []string{"tools"}, "one family"},
-	"tools/job":                          {650, []string{"tools"}, "one family"},
+	"tools/job":                          {620, []string{"tools"}, "one family"},
 	"tools/message":                      {300, []string{"tools"}, "one family"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
 	"tools/self":                         {300, []string{"tools"}, "one family"},
 	"tools/exec":                         {3300, []string{"tools", "tools/budget", "tools/sandbox", "tools/exec/command"}, "one family"},
 	"tools/exec/command":                 {2000, []string{"tools/budget"}, "pure rules"},
-	"tools/mcp":                          {2250, []string{"tools", "tools/mcp/...", "tools/sandbox", "internal/clip", "internal/httpclient"}, "one family"},
+	"tools/mcp":                          {2200, []string{"tools", "tools/mcp/...", "tools/sandbox", "internal/clip", "internal/httpclient"}, "one family"},
 	"tools/mcp/form":                     {510, []string{"tools", "tools/budget", "tools/mcp/shown"}, "asks for a form"},
 	"tools/mcp/lines":                    {80, nil, "pure: output in, messages out"},
 	"tools/mcp/schema":                   {390, []string{"tools/budget", "tools/params", "tools/mcp/shown"}, "pure: schema in, schema out"},
 	"tools/mcp/shown":                    {40, []string{"tools", "internal/clip"}, "a leaf"},
 	"tools/mcp/signin":                   {310, []string{"internal/httpclient", "tools/mcp/shown"}, "signs in at a server"},
 	"tools/plugin":                       {850, []string{"tools", "tools/params", "tools/sandbox"}, "one family"},
-	"tools/web":                          {950, []string{"tools", "tools/web/browser", "tools/web/load", "tools/web/page", "internal/clip", "internal/httpclient"}, "one family"},
-	"tools/web/browser":                  {1250, []string{"tools", "tools/sandbox", "tools/web/load", "internal/httpclient"}, "one tool"},
-	"tools/web/load":                     {200, []string{"tools", "internal/httpclient"}, "what both tools say of a load"},
-	"tools/web/page":                     {1300, nil, "pure: page in, text out"},
+	"tools/web":                          {920, []string{"tools", "tools/web/browser", "tools/web/load", "tools/web/page", "internal/clip", "internal/httpclient"}, "one family"},
+	"tools/web/browser":                  {1220, []string{"tools", "tools/sandbox", "tools/web/load", "internal/httpclient"}, "one tool"},
+	"tools/web/load":                     {180, []string{"tools", "internal/httpclient"}, "what both tools say of a load"},
+	"tools/web/page":                     {1260, nil, "pure: page in, text out"},
 	"tools/sandbox":                      {3300, []string{"tools"}, "runs a process, confined"},
 	"internal/clip":                      {150, nil, "a leaf"},
 	"skills":                             {50, nil, "embedded files"},
