@@ -101,8 +101,9 @@ soak: header ## kill -9 a working bot at random moments, KILLS times or for MINU
 load: header ## RATE messages a second for MINUTES, FAULTPERCENT of all calls fail: what the process needs must not grow
 	MINUTES=$(MINUTES) RATE=$(RATE) FAULTPERCENT=$(FAULTPERCENT) go test -tags=$(TAGS),soak -run '^TestLoad$$' -count=1 -v -timeout 0 ./cmd/klawbot
 
-bombs: header ## answers, updates, files and a configuration that want to cost the bot dearly: memory and processor time of each
+bombs: header ## answers, updates, files, pages, texts and a configuration that want to cost the bot dearly: memory and processor time of each
 	go test -tags=$(TAGS),soak -run '^TestBombs$$' -count=1 -v ./cmd/klawbot
+	go test -tags=$(TAGS),soak -count=1 -v ./tools/web/page ./tools/screen
 
 faults: header ## let FAULTS calls of Telegram and MODEL_FAULTS of a model fail, and MUTATIONS updates be damaged, in fake time
 	FAULTS=$(FAULTS) MODEL_FAULTS=$(MODEL_FAULTS) MUTATIONS=$(MUTATIONS) go test -tags=$(TAGS) -run '^Test(TelegramFaults|ModelFaults|MutatedUpdates)$$' -count=1 -v -timeout 0 ./cmd/klawbot
@@ -158,7 +159,7 @@ peers: header build/peers/requirements.txt ## our client and our bot against a r
 browser: header ## the tool browser on a page with a form, in a real Chromium (SCREENSHOT=file keeps the picture)
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
 	  echo "Chromium is missing: install one (Debian: apt-get install chromium) and run make browser again" >&2; exit 1
-	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web
+	go test -race -tags=$(TAGS),browser -run '^TestBrowser' -count=1 -v ./tools/web/browser
 
 # What the judges are made of is pinned by lock files and never a part of the
 # program. The SDKs are a Go module of their own.

@@ -16,6 +16,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
 	"klawbot/tools"
+	"klawbot/tools/rule"
 )
 
 // Answer makes the messenger one with buttons.
@@ -472,11 +473,11 @@ func TestReadonlyRefusesAndHides(t *testing.T) {
 
 func TestPolicyThatNamesNoToolIsTold(t *testing.T) {
 	h, _ := pad(t)
-	rule, err := tools.NewRule("r", []string{"lunch"}, nil, []string{"x"})
+	one, err := rule.New("r", []string{"lunch"}, nil, []string{"x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.settings.Policy = tools.Policy{Everyone: tools.Limits{Deny: []string{"file_wirte", "read_file"}}, Rules: []tools.Rule{rule}}
+	h.settings.Policy = tools.Policy{Everyone: tools.Limits{Deny: []string{"file_wirte", "read_file"}}, Rules: []rule.Rule{one}}
 	h.start()
 	logs := h.logs.String()
 	for _, want := range []string{`tool=file_wirte near="[file_write`, `tool=lunch near=[launch]`} {

@@ -20,6 +20,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/internal/wait"
 	"klawbot/tools"
+	"klawbot/tools/rule"
 )
 
 var (
@@ -401,7 +402,7 @@ func (t *turn) within() *tools.Scope {
 	target := workplace(j).Chat.String()
 	closed := tools.Policy{Autonomy: tools.Full, Scheduled: tools.Limits{Deny: closedToRuns(p.Scheduled, originOf(j))}}
 	if slices.Contains(closed.Scheduled.Deny, "schedule_add") {
-		closed.Rules = []tools.Rule{noHeartbeat}
+		closed.Rules = []rule.Rule{noHeartbeat}
 	}
 	scope := p.For(home, tools.OriginPerson).And(p.For(home, tools.OriginSchedule)).And(p.For(target, tools.OriginSchedule)).
 		And(closed.For("", tools.OriginSchedule))
@@ -410,8 +411,8 @@ func (t *turn) within() *tools.Scope {
 
 // noHeartbeat keeps a run from planning by way of the file. On some systems
 // names that differ in their letters' case are the same file.
-var noHeartbeat = func() tools.Rule {
-	r, err := tools.NewRule("heartbeat", []string{"file_write", "file_edit"}, nil, []string{`re:(?i)(^|/)` + regexp.QuoteMeta(workspace.HeartbeatFile) + `\s*$`})
+var noHeartbeat = func() rule.Rule {
+	r, err := rule.New("heartbeat", []string{"file_write", "file_edit"}, nil, []string{`re:(?i)(^|/)` + regexp.QuoteMeta(workspace.HeartbeatFile) + `\s*$`})
 	if err != nil {
 		panic(err) // the rule is ours
 	}

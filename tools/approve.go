@@ -5,12 +5,10 @@ import (
 	"fmt"
 )
 
-// Approver asks a person whether a call may run. It may be used from several
-// goroutines.
+// Approver asks a person whether a call may run. It is safe for several goroutines.
 type Approver interface {
-	// Approve returns when somebody has answered, or nobody has for so long
-	// that it counts as a no. Asked again about a call with the same id, it
-	// does not ask a second time. The error ends the turn.
+	// Approve returns with an answer; no answer in time counts as no. A call with the
+	// same id is asked about once. The error ends the turn.
 	Approve(ctx context.Context, q Question) (Answer, error)
 }
 
@@ -34,15 +32,13 @@ type Answer struct {
 	Reason string
 }
 
-// Always is an Approver that agrees to everything, for an owner who said so
-// beforehand.
+// Always is an Approver that agrees to everything, for an owner who said so before.
 type Always struct{}
 
 // Approve agrees.
 func (Always) Approve(context.Context, Question) (Answer, error) { return Answer{Granted: true}, nil }
 
-// approve has a person asked about a call that the policy wants to be asked
-// about.
+// approve has a person asked about a call with the verdict Ask.
 func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	asked := p.decision
 	if p.watched = p.spec.watch(p.call); p.watched.tooMany {
@@ -59,8 +55,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 		}
 	}
 	if !answer.Granted {
-		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not approved: %s", p.spec.Name, answer.Reason))
-		return &r, nil
+		return Refused(ApprovalDenied, fmt.Sprintf("Tool %q was not approved: %s", p.spec.Name, answer.Reason)), nil
 	}
 	// The owner may have changed the policy while the question stood, and
 	// somebody what the call depends on.
@@ -68,8 +63,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 		return r, nil
 	}
 	if p.decision.OwnerOnly && !asked.OwnerOnly {
-		r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: since the question, only an owner may approve it; call it again", p.spec.Name))
-		return &r, nil
+		return Refused(ApprovalDenied, fmt.Sprintf("Tool %q was not run: since the question, only an owner may approve it; call it again", p.spec.Name)), nil
 	}
 	if p.decision.Binds != asked.Binds {
 		return p.changed(), nil
@@ -94,6 +88,5 @@ func (s Spec) watch(c Call) (w watched) {
 
 // changed is the refusal of a call that is not what a person was asked about.
 func (p *pass) changed() *Result {
-	r := Fail(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
-	return &r
+	return Refused(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
 }

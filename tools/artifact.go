@@ -25,9 +25,8 @@ const (
 	maxFileName  = 128 // bytes
 )
 
-// keepFiles keeps the files that a result hands over or sends, before the result
-// is stored: the call's folder is gone when somebody sends them, and a file of
-// the workspace may be another one.
+// keepFiles copies the files that a result hands over or sends before the result is
+// stored: the call's folder goes, and a file of the workspace may change.
 func (e *Executor) keepFiles(c Call, r Result) Result {
 	for _, m := range r.Outgoing {
 		if m.File == nil {
@@ -40,8 +39,7 @@ func (e *Executor) keepFiles(c Call, r Result) Result {
 	return e.artifacts(c, r)
 }
 
-// unsent is the result of a call one of whose files could not be kept: it sends
-// nothing.
+// unsent is the result of a call whose file could not be kept: it sends nothing.
 func (e *Executor) unsent(r Result, name string, err error) Result {
 	for _, m := range r.Outgoing {
 		if m.File != nil {

@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"klawbot/tools"
+	"klawbot/tools/rule"
 )
 
 // BenchmarkPipeline is a call that does nothing, with a policy of every kind.
 // The promise is at most 100 µs.
 func BenchmarkPipeline(b *testing.B) {
-	rule, err := tools.NewRule("careful", nil, nil, []string{"rm -rf /", "re:^/etc/", ".env"})
+	one, err := rule.New("careful", nil, nil, []string{"rm -rf /", "re:^/etc/", ".env"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	policy := tools.Policy{
 		Everyone: tools.Limits{AllowGroups: []tools.Group{tools.GroupFiles, tools.GroupSystem}, Deny: []string{"shell"}},
 		Chats:    map[string]tools.Limits{"telegram_5": {DenyGroups: []tools.Group{tools.GroupNet}}},
-		Rules:    []tools.Rule{rule},
+		Rules:    []rule.Rule{one},
 	}
 	e := executor(b, tools.ExecutorConfig{Policy: func() tools.Policy { return policy }}, order())
 	c := tools.Call{ID: "c", Name: "buy", Chat: "telegram_5", Arguments: json.RawMessage(`{"dish":"soup","count":"3","extras":["bread"]}`)}

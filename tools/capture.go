@@ -15,8 +15,7 @@ import (
 // defaultMaxOutput is how many characters of an output a model reads.
 const defaultMaxOutput = 10_000
 
-// capture makes results fit for a model: without secrets, valid text, not too
-// long.
+// capture makes results fit for a model: no secrets, valid text, not too long.
 type capture struct {
 	max    func() int
 	spill  spill
@@ -49,8 +48,7 @@ func (p capture) clean(text string) string {
 	return p.redact.Text(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// data takes secrets out of JSON. A secret that is a number leaves no JSON
-// behind; then there is no data.
+// data takes secrets out of JSON. Where a masked number breaks the JSON, there is no data.
 func (p capture) data(d json.RawMessage) json.RawMessage {
 	clean := json.RawMessage(p.redact.Text(string(p.redact.JSON(d))))
 	if !json.Valid(clean) {
@@ -68,8 +66,7 @@ func (p capture) limit() int {
 	return defaultMaxOutput
 }
 
-// cut caps the output on a character boundary and keeps the whole of it where
-// the model can read on.
+// cut caps the output and stores the whole of it where the model can read on.
 func (p capture) cut(c Call, r Result) Result {
 	limit := p.limit()
 	if utf8.RuneCountInString(r.Output) <= limit {

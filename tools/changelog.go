@@ -6,18 +6,15 @@ import (
 	"time"
 )
 
-// Changelog keeps what files of the workspace held before tools changed them,
-// so that every change can be taken back. It may be used from several
-// goroutines.
+// Changelog keeps what files of the workspace held before tools changed them, to
+// undo each change. It may be used from several goroutines.
 type Changelog interface {
-	// Record stores a change that is about to be made and returns its id. When
-	// it returns nil, the record and the image are on the disk. image is what
-	// the file holds; it is kept when c.Kept is true. ID and At are ignored.
+	// Record stores a change before it is made, with image, what the file holds, if
+	// c.Kept. Both are on disk when it returns the id. ID and At are ignored.
 	Record(ctx context.Context, c Change, image []byte) (int64, error)
 	// Discard takes back the record of a change that was not made.
 	Discard(ctx context.Context, id int64) error
-	// Changes lists what is recorded, the newest first. The oldest are
-	// forgotten after a while.
+	// Changes lists the records, the newest first. Old ones are forgotten.
 	Changes(ctx context.Context) ([]Change, error)
 	// Image returns what the file held before a change that has Kept.
 	Image(ctx context.Context, id int64) ([]byte, error)
@@ -27,8 +24,7 @@ type Changelog interface {
 type Change struct {
 	ID int64
 	At time.Time
-	// Call, Turn, Chat and Tool say whose change it is. Turn is 0 and Chat is
-	// empty at the command line.
+	// Call, Turn, Chat and Tool say whose change it is; Turn and Chat are zero without a chat.
 	Call string
 	Turn int64
 	Chat string

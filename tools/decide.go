@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"klawbot/tools/budget"
+	"klawbot/tools/rule"
 )
 
 // Verdict is what a policy says about a call.
@@ -58,8 +59,7 @@ func (v Verdict) strictness() int {
 	return 2
 }
 
-// permit adds the tool's own word to a decision. The tool's word stands when
-// both are as strict.
+// permit adds the tool's own word to a decision. It stands when both are as strict.
 func (s Spec) permit(d Decision, c Call, a Autonomy) (strictest Decision) {
 	if s.Permit == nil || d.Verdict == Deny {
 		return d
@@ -88,7 +88,7 @@ func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 			return Decision{Verdict: Deny, Layer: l.name, Reason: reason}
 		}
 	}
-	name, reason, looked := forbidding(s.rules, spec, arguments)
+	name, reason, looked := rule.Forbidding(s.rules, spec.names(), arguments)
 	if reason != "" {
 		return Decision{Verdict: Deny, Layer: layerRules + "." + name, Reason: reason}
 	}
@@ -110,15 +110,13 @@ func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 	return Decision{Verdict: Allow, Layer: layerEveryone, Reason: "Nothing forbids it"}
 }
 
-// tooComplex is the decision about a call that a layer could not look at to the
-// end: a person has to.
+// tooComplex is the decision about a call that is too long to check: a person has to look.
 func tooComplex(layer string) Decision {
 	reason := "The call is " + budget.ErrTooComplex.Error()
 	return Decision{Verdict: Ask, Layer: layer, Reason: reason, OnceOnly: reason}
 }
 
-// Shows reports whether a model is shown the tool: not when every call of it
-// would be denied.
+// Shows reports whether a model is shown the tool: not when all its calls are denied.
 func (s Scope) Shows(spec Spec) bool {
 	for _, l := range s.layers {
 		if l.refuse(spec) != "" {
@@ -142,8 +140,7 @@ func (e *Executor) policy(p *pass) *Result {
 	if p.decision.Verdict != Deny {
 		return nil
 	}
-	r := Fail(PolicyDenied, `Tool "`+p.spec.Name+`" blocked by policy: `+p.decision.Reason)
-	return &r
+	return Refused(PolicyDenied, `Tool "`+p.spec.Name+`" blocked by policy: `+p.decision.Reason)
 }
 
 // Scope is what a call may do now.

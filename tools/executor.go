@@ -10,6 +10,7 @@ import (
 
 	"klawbot/internal/clip"
 	"klawbot/internal/redact"
+	"klawbot/tools/near"
 	"klawbot/tools/screen"
 )
 
@@ -19,14 +20,11 @@ type ExecutorConfig struct {
 	Registry *Registry
 	// Sources offer further tools. None of them takes a name that is taken.
 	Sources []Source
-	// Policy is asked for what the owner lets the tools do now; nil is the zero
-	// Policy.
+	// Policy is what the owner allows now; nil is the zero Policy.
 	Policy func() Policy
-	// MaxOutputChars caps the output that a model reads, in characters; nil
-	// or 0 means 10,000.
+	// MaxOutputChars caps the output for a model, in characters; nil or 0 means 10,000.
 	MaxOutputChars func() int
-	// SpillDir is the folder for outputs that were cut, made when needed.
-	// Empty: they are not kept.
+	// SpillDir is the folder for the whole of long outputs. Empty: they are not kept.
 	SpillDir string
 	// ScratchDir is the folder for the scratch folders of calls, made when
 	// needed. Empty: the system's folder for temporary files.
@@ -40,8 +38,7 @@ type ExecutorConfig struct {
 	Log *slog.Logger
 }
 
-// Executor runs calls of tools, all through the same steps. It may be used from
-// several goroutines.
+// Executor runs calls of tools through the same steps. It is safe for several goroutines.
 type Executor struct {
 	// registry is the tools as they are now.
 	registry func() *Registry
@@ -76,16 +73,15 @@ func (e *Executor) Snapshot() *Executor {
 	return &fixed
 }
 
-// Execute runs a call: find, validate, pre-check, policy, approve, journal,
-// sandbox, run, capture, journal. Whatever goes wrong with the call is a Result
-// that tells the model what to do instead. The error is for what must stop the
-// turn: ctx ended before the tool was done, or the journal or the Approver
-// failed. A nil journal records nothing.
+// Execute runs a call: find, validate, pre-check, policy, approve, journal, sandbox,
+// run, capture, journal. A call that fails is a Result that tells the model what to
+// do instead. The error stops the turn: ctx ended first, or the journal or the
+// Approver failed. A nil journal records nothing.
 func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, error) {
 	begun := time.Now()
 	p, refusal := e.judge(c)
 	if ctx.Err() != nil {
-		return Result{}, fmt.Errorf("tool %s: %w", clip.Runes(c.Name, maxName), context.Cause(ctx))
+		return Result{}, fmt.Errorf("tool %s: %w", clip.Runes(c.Name, near.MaxName), context.Cause(ctx))
 	}
 	if refusal == nil && p.decision.Verdict == Ask {
 		var err error
@@ -117,7 +113,7 @@ func (e *Executor) finish(c Call, r Result, begun time.Time) Result {
 	if o := r.Outside; o != nil && o.Level > screen.None {
 		log = log.With("screen", o.Level.String(), "found", strings.Join(o.Rules, ", "))
 	}
-	log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip.Runes(c.Name, maxName),
+	log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip.Runes(c.Name, near.MaxName),
 		"ok", r.Success, "kind", string(r.ErrorKind), "ms", r.DurationMS, "chars", len(r.Output), "truncated", r.Truncated)
 	return r
 }

@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+
+	"klawbot/tools/params"
 )
 
 // New makes a tool of a function whose arguments are a struct.
 //
 // The fields of A are the parameters: json tags name them, omitempty makes them
-// optional, and the tags default, min, max and enum ("a,b") bound them. The
-// texts come from the files NAME.en.md and NAME.ru.md of texts: what the model
-// reads first, then a list of the parameters. A file or parameter that is
-// missing is a programmer's mistake and panics, so that it cannot leave the
-// tests of the family.
+// optional, and the tags default, min, max and enum ("a,b") bound them. NAME.en.md and
+// NAME.ru.md of texts hold what the model reads, then a list of the parameters. A
+// missing file or parameter panics, so that the tests of the family find it.
 func New[A any](spec Spec, texts fs.FS, run func(ctx context.Context, c Call, args A) Result) Tool {
-	s, err := schemaOf(reflect.TypeFor[A]())
+	s, err := params.Of(reflect.TypeFor[A]())
 	if err == nil {
 		spec.Texts, err = readTexts(texts, spec.Name, s)
 	}

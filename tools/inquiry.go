@@ -2,15 +2,13 @@ package tools
 
 import "context"
 
-// Asker is an Approver that can also ask a person for an answer, in the middle
-// of a call. It may be used from several goroutines; a person is asked one thing
-// at a time.
+// Asker is an Approver that can also ask a person a question during a call, one at a
+// time. It may be used from several goroutines.
 type Asker interface {
 	Approver
-	// Ask returns when the person has answered or will not. What nobody answers in
-	// time is cancelled, and so is what was asked before with the same call id:
-	// nobody is asked twice. A run that nobody attends declines. The error ends
-	// the turn.
+	// Ask returns when the person has answered. No answer in time is Cancelled, and so
+	// is a question with an id that was asked before. A run that nobody attends declines.
+	// The error ends the turn.
 	Ask(ctx context.Context, q Inquiry) (Reply, error)
 	// Refuse tells the person that a program asked for something that is never
 	// given to one in this way, and was declined.
@@ -27,18 +25,14 @@ type Inquiry struct {
 	// Text is what it says, Field what it wants to know: a name, what it is about
 	// and how an answer must look, a line for each.
 	Text, Field string
-	// Step and Steps say which of several inquiries that belong together this is;
-	// zero for a single one.
+	// Step and Steps number inquiries that belong together; zero for a single one.
 	Step, Steps int
-	// Options are answers to choose from. Typed says that the person may also
-	// write the answer.
+	// Options are answers to choose from. Typed: the person may also write the answer.
 	Options []Option
 	Typed   bool
-	// Begins is how a written answer begins; anything else is no answer. Empty:
-	// every text is one.
+	// Begins is how a written answer must begin. Empty: every text is an answer.
 	Begins string
-	// Usual is the option that answers for somebody who has agreed to everything
-	// beforehand, -1 for none.
+	// Usual is the option for an owner who agreed to everything before, -1 for none.
 	Usual int
 	// Flaw says what was wrong with the answer before, Bound which bound it broke.
 	Flaw  Flaw

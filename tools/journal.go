@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Journal records a call around its effect, so that after a crash everybody
-// knows what has happened. A call whose start was recorded and whose result was
-// not is in doubt. A call that is refused before its effect is not recorded: it
+// Journal records a call around its effect. After a crash, a call with a start and no
+// result is in doubt. A call that is refused before its effect is not recorded: it
 // would be refused again.
 type Journal interface {
 	// Started is called when everything but the effect is behind the call.
@@ -30,12 +29,10 @@ func started(ctx context.Context, c Call, j Journal) error {
 	return nil
 }
 
-// journalTimeout bounds how long a result may take to be stored after the turn
-// was stopped.
+// journalTimeout bounds how long a result may take to be stored after a stop.
 const journalTimeout = 5 * time.Second
 
-// finished stores the result. It does so even when ctx has just ended: what has
-// happened must not be in doubt.
+// finished stores the result, also when ctx has just ended: nothing may be in doubt.
 func finished(ctx context.Context, c Call, r Result, j Journal) error {
 	if j == nil {
 		return nil

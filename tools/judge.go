@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"klawbot/internal/clip"
+	"klawbot/tools/near"
 )
 
 // pass is a call on its way through the pipeline.
@@ -50,8 +51,7 @@ func (e *Executor) Check(c Call) Decision {
 	return p.decision
 }
 
-// Concurrent reports whether the call may run beside others: it changes nothing
-// and asks nobody.
+// Concurrent reports whether the call may run beside others: it changes and asks nothing.
 func (e *Executor) Concurrent(c Call) bool {
 	p, refusal := e.judge(c)
 	return refusal != nil || p.decision.Verdict == Allow && !p.spec.Alters(p.call.Arguments)
@@ -63,8 +63,7 @@ func (e *Executor) find(p *pass) *Result {
 	found, ok := registry.byName[p.call.Name]
 	if !ok {
 		name := p.call.Name
-		r := Fail(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip.Runes(name, maxName), didYouMean(registry.Near(name))))
-		return &r
+		return Refused(NotFound, fmt.Sprintf("unknown tool '%s'%s", clip.Runes(name, near.MaxName), near.DidYouMean(registry.Near(name))))
 	}
 	if found.route != nil {
 		found = registry.routed(&p.call, found)
@@ -78,8 +77,7 @@ func (e *Executor) find(p *pass) *Result {
 func (e *Executor) validate(p *pass) *Result {
 	args, err := p.entry.arguments(p.call.Arguments)
 	if err != nil {
-		r := Fail(Validation, err.Error())
-		return &r
+		return Refused(Validation, err.Error())
 	}
 	p.call.Arguments = args
 	return nil
@@ -88,8 +86,7 @@ func (e *Executor) validate(p *pass) *Result {
 // preCheck lets the tool itself refuse.
 func (e *Executor) preCheck(p *pass) *Result {
 	if why := p.spec.missing(); why != "" {
-		r := Fail(Execution, why)
-		return &r
+		return Refused(Execution, why)
 	}
 	if p.spec.PreValidate == nil {
 		return nil

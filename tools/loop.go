@@ -3,10 +3,11 @@ package tools
 import (
 	"crypto/sha256"
 	"encoding/json"
+
+	"klawbot/tools/params"
 )
 
-// Loop notices a model that goes round in circles. It belongs to one turn; the
-// zero value is ready.
+// Loop notices a model that repeats itself in one turn. The zero value is ready.
 type Loop struct{ seen map[[sha256.Size]byte]int }
 
 // How often the same call with the same result is taken.
@@ -17,8 +18,7 @@ const (
 	LoopEnd = 5
 )
 
-// Note counts a call and its result, and returns how often the turn has seen
-// the two together.
+// Note counts a call and its result, and returns how often the turn has seen the pair.
 func (l *Loop) Note(name string, arguments json.RawMessage, r Result) int {
 	// Lengths part what stands side by side; encoding does that.
 	text, err := json.Marshal([]string{name, canonical(arguments), r.Output, r.Error})
@@ -36,7 +36,7 @@ func (l *Loop) Note(name string, arguments json.RawMessage, r Result) int {
 // canonical is an object with its members in order, so that the same call is
 // seen in another spelling. What is no object stays as it is.
 func canonical(arguments json.RawMessage) string {
-	args, err := parseArguments(arguments)
+	args, err := params.Parse(arguments)
 	if err != nil {
 		return string(arguments)
 	}

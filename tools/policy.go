@@ -3,6 +3,8 @@ package tools
 import (
 	"maps"
 	"slices"
+
+	"klawbot/tools/rule"
 )
 
 // Autonomy is how much the tools may do without a person.
@@ -12,8 +14,7 @@ type Autonomy string
 const (
 	// ReadOnly refuses every call that changes something.
 	ReadOnly Autonomy = "readonly"
-	// Supervised asks a person before calls that need approval. It is what an
-	// empty Autonomy means.
+	// Supervised asks before calls that need approval. It is what an empty Autonomy means.
 	Supervised Autonomy = "supervised"
 	// Full asks only about tools that the policy says to ask about.
 	Full Autonomy = "full"
@@ -30,9 +31,8 @@ func (a Autonomy) strictness() int {
 	return 1
 }
 
-// Policy is what the owner lets the tools do. The zero value allows all tools
-// and asks about those that require approval. It is data: the same call under
-// the same policy always gets the same decision.
+// Policy is what the owner lets the tools do. The zero value allows all tools and asks
+// about those that require approval. The same call always gets the same decision.
 type Policy struct {
 	Autonomy Autonomy
 	// Everyone holds for all calls. Scheduled narrows it for scheduled runs, and
@@ -40,7 +40,7 @@ type Policy struct {
 	Everyone, Scheduled Limits
 	Chats               map[string]Limits
 	// Rules forbid single commands and paths.
-	Rules []Rule
+	Rules []rule.Rule
 	// AnyoneApproves lets people approve their own calls of tools that are
 	// Unconfined. Without it only owners do.
 	AnyoneApproves bool
@@ -53,15 +53,14 @@ func (p Policy) Names() []string {
 		all = slices.Concat(all, l.Allow, l.Deny, l.Ask)
 	}
 	for _, r := range p.Rules {
-		all = append(all, r.tools...)
+		all = append(all, r.Tools()...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// Limits name tools and groups of tools. A tool may go by an alias. Allowed is
-// what stands in one of the two allow lists, or everything when both are empty;
-// what stands in a deny list is denied all the same.
+// Limits name tools, also by an alias, and groups of tools. With an allow list only what
+// it names is allowed; a deny list beats it.
 type Limits struct {
 	Allow, Deny             []string
 	AllowGroups, DenyGroups []Group
@@ -82,15 +81,22 @@ func (l Limits) refuse(s Spec) string {
 	return ""
 }
 
-// in reports whether a list has the tool, under any of its names.
-func (s Spec) in(names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool {
-		return n == s.Name || slices.ContainsFunc(s.Aliases, func(a Alias) bool { return a.Name == n })
-	})
+// names are the tool's name and its aliases.
+func (s Spec) names() []string {
+	all := make([]string, 1, 1+len(s.Aliases))
+	all[0] = s.Name
+	for _, a := range s.Aliases {
+		all = append(all, a.Name)
+	}
+	return all
 }
 
-// The layers of a policy, named by the keys of the configuration that an owner
-// would change.
+// in reports whether a list has the tool, under any of its names.
+func (s Spec) in(list []string) bool {
+	return len(list) > 0 && slices.ContainsFunc(s.names(), func(n string) bool { return slices.Contains(list, n) })
+}
+
+// The layers of a policy, by the key of the configuration that an owner would change.
 const (
 	layerEveryone  = "tools.policy"
 	layerScheduled = "tools.policy.scheduled"
@@ -100,12 +106,11 @@ const (
 	layerScreen    = "injection check"
 )
 
-// Scope is what the calls of one run may do: the part of a Policy that holds
-// for them. It only ever narrows.
+// Scope is the part of a Policy that holds for the calls of one run. It only narrows.
 type Scope struct {
 	autonomy Autonomy
 	layers   []layer
-	rules    []Rule
+	rules    []rule.Rule
 }
 
 type layer struct {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"klawbot/tools"
+	"klawbot/tools/rule"
 )
 
 // specs of tools that policies are tried on.
@@ -107,11 +108,11 @@ func randomPolicy(t *testing.T, r *rand.Rand) tools.Policy {
 		Everyone: randomLimits(r), Scheduled: randomLimits(r), Chats: map[string]tools.Limits{"telegram_5": randomLimits(r)},
 	}
 	if r.IntN(2) == 0 {
-		rule, err := tools.NewRule("r", pick(r, "shell", "file_read"), nil, []string{"rm", ".env"})
+		one, err := rule.New("r", pick(r, "shell", "file_read"), nil, []string{"rm", ".env"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Rules = []tools.Rule{rule}
+		p.Rules = []rule.Rule{one}
 	}
 	return p
 }
@@ -220,8 +221,8 @@ func FuzzDecide(f *testing.F) {
 	f.Add("", "re:(", `[1]`, "shell", "runtime")
 	f.Fuzz(func(t *testing.T, one, two, arguments, name, group string) {
 		p := tools.Policy{Everyone: tools.Limits{Deny: []string{name}, AllowGroups: []tools.Group{tools.Group(group)}}}
-		if rule, err := tools.NewRule("fuzz", nil, nil, []string{one, two}); err == nil {
-			p.Rules = []tools.Rule{rule}
+		if one, err := rule.New("fuzz", nil, nil, []string{one, two}); err == nil {
+			p.Rules = []rule.Rule{one}
 		}
 		for _, spec := range []tools.Spec{reads, writes, shell} {
 			d := p.For("", tools.OriginPerson).Decide(spec, json.RawMessage(arguments))

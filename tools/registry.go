@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"klawbot/tools/near"
+	"klawbot/tools/params"
 )
 
-// Registry holds the tools by their names. It does not change and may be used
-// from several goroutines.
+// Registry holds the tools by name. It never changes and is safe for several goroutines.
 type Registry struct {
 	byName map[string]entry
 	sorted []Tool
@@ -17,12 +19,11 @@ type Registry struct {
 	faults []Fault
 }
 
-// entry is what a name stands for: a tool, what an alias presets, and the
-// compiled schema.
+// entry is what a name stands for: a tool, an alias's preset, the compiled schema.
 type entry struct {
 	tool   Tool
 	preset map[string]any
-	schema *schema
+	schema *params.Schema
 	// route is that of the alias, nil for others.
 	route func(Call, map[string]any) string
 }
@@ -46,7 +47,7 @@ func sortedByName(tools []Tool) []Tool {
 
 func (r *Registry) add(t Tool) error {
 	spec := t.Spec()
-	s, err := compile(spec.Text(English).Parameters)
+	s, err := params.Compile(spec.Text(English).Parameters)
 	if err != nil {
 		return fmt.Errorf("tool %s: %w", spec.Name, err)
 	}
@@ -63,14 +64,13 @@ func (r *Registry) add(t Tool) error {
 	return nil
 }
 
-// decoded turns Go values into what decoded JSON looks like, which validation
-// works on.
+// decoded turns Go values into decoded JSON, which validation works on.
 func decoded(preset map[string]any) (map[string]any, error) {
 	source, err := json.Marshal(preset)
 	if err != nil {
 		return nil, err
 	}
-	return parseArguments(source)
+	return params.Parse(source)
 }
 
 // duplicate is the error for a name that is taken.
@@ -88,7 +88,7 @@ func (r *Registry) Find(name string) (t Tool, preset map[string]any, ok bool) {
 // routed is the entry that a call by a routed alias means. Arguments that cannot
 // be read stay as they are: the next step says what is wrong with them.
 func (r *Registry) routed(c *Call, e entry) entry {
-	args, err := parseArguments(c.Arguments)
+	args, err := params.Parse(c.Arguments)
 	if err != nil {
 		return e
 	}
@@ -100,13 +100,12 @@ func (r *Registry) routed(c *Call, e entry) entry {
 	return e
 }
 
-// Near returns up to three canonical names that somebody who wrote name may
-// have meant, the nearest first.
+// Near returns up to three canonical names that may have been meant, the nearest first.
 func (r *Registry) Near(name string) []string {
 	var found []string
-	for _, n := range nearest(name, slices.Sorted(maps.Keys(r.byName)), len(r.byName)) {
+	for _, n := range near.Names(name, slices.Sorted(maps.Keys(r.byName)), len(r.byName)) {
 		canonical := r.byName[n].tool.Spec().Name
-		if !slices.Contains(found, canonical) && len(found) < maxNear {
+		if !slices.Contains(found, canonical) && len(found) < near.Most {
 			found = append(found, canonical)
 		}
 	}
@@ -148,11 +147,7 @@ func (r *Registry) List(language string) []Listing {
 			continue
 		}
 		text := spec.Text(language)
-		aliases := make([]string, len(spec.Aliases))
-		for j, a := range spec.Aliases {
-			aliases[j] = a.Name
-		}
-		all = append(all, Listing{spec.Name, spec.Group, spec.Changes, text.Description, text.Parameters, aliases, spec.Outside})
+		all = append(all, Listing{spec.Name, spec.Group, spec.Changes, text.Description, text.Parameters, spec.names()[1:], spec.Outside})
 	}
 	return all
 }

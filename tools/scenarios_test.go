@@ -57,7 +57,7 @@ var scenarios = map[string][]string{
 	"code_execute: invalid arguments, no workspace":     {"exec TestCodeSaysWhatItCannotRun"},
 	"http: headers, aliases, no proxy":                  {"web TestHeaders", "web TestAliases", "web TestNoProxyOfTheEnvironment"},
 	"web_search: backends, hidden without one":          {"web TestSearchBackends", "web TestSearchIsHidden"},
-	"browser: a form, and nothing inside":               {"web TestBrowserForm", "web TestBrowserStaysOutside"},
+	"browser: a form, and nothing inside":               {"web/browser TestBrowserForm", "web/browser TestBrowserStaysOutside"},
 	"mcp: names, changes, crashes, environment":         {"mcp TestNames", "mcp TestToolThatChangesIsOffUntilItIsAccepted", "mcp TestServerThatCrashesIsStartedAgain", "mcp TestServerSeesNothingOfTheEnvironment"},
 	"plugins: examples of the manual":                   {"plugin TestPluginsOfTheManual"},
 	"plugins: specs that cannot be used, that hang":     {"plugin TestSpecsThatCannotBeUsed", "plugin TestSpecThatHangs"},

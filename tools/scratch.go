@@ -18,9 +18,8 @@ type scratch struct {
 	dir string // guarded by mu
 }
 
-// Scratch makes the call's private folder, once, and returns its path. It is
-// for files that a tool works with, and the one place that a Result takes its
-// Artifacts from. It is gone when the call has ended.
+// Scratch makes the call's private folder, once, and returns its path. A Result takes
+// its Artifacts from there. It is removed when the call has ended.
 func (c Call) Scratch() (string, error) {
 	if c.scratch == nil {
 		return "", errors.New("the call has no scratch folder")

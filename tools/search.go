@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -19,9 +18,8 @@ type searchArgs struct {
 	TopK  int    `json:"topK,omitempty" default:"5" min:"1" max:"20"`
 }
 
-// NewSearch returns the tool that finds tools which a model was not shown.
-// offered are all that a call may reach, language is what they are described
-// in. Data of its results is a list of the names that were found.
+// NewSearch returns the tool that finds tools which a model was not shown: offered are
+// all that a call may reach. Data of its results is a list of their names.
 func NewSearch(offered func(Call) []Tool, language func() string) Tool {
 	spec := Spec{Name: SearchName, Group: GroupSystem}
 	return New(spec, searchTexts, func(_ context.Context, c Call, a searchArgs) Result {
@@ -49,11 +47,5 @@ func found(hits []Tool, language string) Result {
 		names[i] = s.Name
 		fmt.Fprintf(&b, "## %s\n%s\nParameters: %s\n\n", s.Name, text.Description, text.Parameters)
 	}
-	r := OK(strings.TrimSpace(b.String()))
-	data, err := json.Marshal(names)
-	if err != nil {
-		return Fail(Execution, err.Error())
-	}
-	r.Data = data
-	return r
+	return OK(strings.TrimSpace(b.String())).With(names)
 }

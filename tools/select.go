@@ -10,9 +10,8 @@ import (
 	"klawbot/internal/clip"
 )
 
-// ForSubtask picks the tools for a task out of a list, at most limit: those
-// whose names and descriptions share the most words with its description. What
-// shares none fills the rest in the order of the list. The order is kept.
+// ForSubtask picks at most limit tools for a task: those that share the most words with
+// its description, then the first ones of the list. The order is kept.
 func ForSubtask(all []Tool, description string, limit int) []Tool {
 	if len(all) <= limit {
 		return all
@@ -64,8 +63,7 @@ func relevance(s Spec, words map[string]bool) int {
 // stem is how many letters two forms of a word share.
 const stem = 4
 
-// keywords are the words of a text that say something, as far as their forms
-// share letters.
+// keywords are the words of a text that say something, cut to their stem.
 func keywords(text string) map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

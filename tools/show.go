@@ -11,14 +11,14 @@ import (
 	"unicode"
 
 	"klawbot/internal/redact"
+	"klawbot/tools/params"
 )
 
-// Show is a call's arguments for a person who has to decide about them: a line
-// for each, as JSON, but texts of several lines as such, without secrets, and
-// with every character written out that is invisible or changes the order of what
-// is read. It leaves nothing out, however long that is.
+// Show is a call's arguments for a person who decides about them: a line of JSON for
+// each, or the lines of its text, without secrets and with invisible characters written
+// out. It leaves nothing out, however long that is.
 func Show(arguments json.RawMessage, secrets *redact.Set) string {
-	args, err := parseArguments(arguments)
+	args, err := params.Parse(arguments)
 	if err != nil {
 		return inOrder(Visible(secrets.Text(string(arguments))))
 	}
@@ -94,9 +94,7 @@ func written(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Visible writes out the characters that cannot be seen, or that make others be
-// read in another order: controls, marks of direction, blanks other than the
-// usual one, fillers.
+// Visible writes out invisible characters and those that change the order of reading.
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -129,7 +127,7 @@ const commandSigns = "$`;&|()<>{}*?[]!#'\\\n"
 // "password" in https://a:b;rm${IFS}x;@c runs when a shell reads it, and a "token"
 // may be a path that leads somewhere. Nobody can agree to what they cannot read.
 func Obscures(arguments json.RawMessage, secrets *redact.Set) bool {
-	args, err := parseArguments(arguments)
+	args, err := params.Parse(arguments)
 	if err != nil {
 		return obscures(string(arguments), secrets)
 	}

@@ -15,8 +15,7 @@ type Source interface {
 	// Tools are what it offers now, in any order, without aliases. A tool that
 	// is in the list does not change; one that has to is replaced by another.
 	Tools() []Tool
-	// Changed counts the changes of what Tools and Faults return: as long as it
-	// says the same, so do they.
+	// Changed counts the changes of what Tools and Faults return.
 	Changed() uint64
 }
 
@@ -52,8 +51,7 @@ func newCatalogue(base *Registry, sources []Source, log *slog.Logger) *catalogue
 	return &catalogue{base: base, sources: sources, log: log, seen: make([]uint64, len(sources))}
 }
 
-// registry is the tools as they are now. It stays the same as long as the
-// sources do.
+// registry is the tools as they are now, the same value until a source changes.
 func (c *catalogue) registry() *Registry {
 	if len(c.sources) == 0 {
 		return c.base
@@ -122,9 +120,3 @@ func (r *Registry) join(t Tool) error {
 
 // Faults are the tools of sources that are left out.
 func (r *Registry) Faults() []Fault { return slices.Clone(r.faults) }
-
-// CheckSchema reports why parameters cannot be used as a schema of arguments.
-func CheckSchema(parameters []byte) error {
-	_, err := compile(parameters)
-	return err
-}

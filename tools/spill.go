@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// SpillPrefix is the folder name under which file_read finds outputs that were
-// cut.
+// SpillPrefix is the folder name under which file_read finds outputs that were cut.
 const SpillPrefix = "spill/"
 
 // What is kept of spilled outputs.
@@ -27,9 +26,8 @@ type spill struct {
 	log *slog.Logger
 }
 
-// keep writes an output down and returns the name that file_read knows it by,
-// or "" when it is not kept: a full disk costs the rest of an output, not the
-// call.
+// keep stores an output and returns its name for file_read, "" when that fails: a full
+// disk costs the rest of an output, not the call.
 func (s spill) keep(call, text string) string {
 	if s.dir == "" {
 		return ""

@@ -1,12 +1,10 @@
 package tools
 
-// Steering decides about a call that changes what steers the bot in every chat:
-// a file that enters the system prompt, a skill, the bot's part of the core
-// memory. layer says who decides, what names the thing.
+// Steering decides about a call that changes what steers the bot in every chat, such as
+// a skill or a file of the system prompt. layer says who decides, what names the thing.
 //
-// An owner who speaks alone may. Where the conversation holds what others said,
-// or what a tool brought from outside, the model may follow somebody else's
-// words, so that an owner has to agree.
+// An owner who speaks alone may. In a conversation with text of others or from outside
+// the model may follow their words, so that an owner has to agree.
 func (c Call) Steering(a Autonomy, layer, what string) Decision {
 	if c.Owner && !c.Others && (!c.Heard || a == Full) {
 		return Decision{Verdict: Allow}
@@ -20,9 +18,8 @@ func (c Call) Steers() bool {
 	return c.Owner || c.Decided.Verdict == Ask && c.Decided.OwnerOnly
 }
 
-// SteersByCommand reports whether a command or a program that runs may change such
-// a thing. Nobody sees before what it writes, so that an owner who has heard others
-// has to agree to the command.
+// SteersByCommand reports whether a command that runs may change such a thing. Nobody
+// sees before what it writes, so an owner who has heard others has to agree.
 func (c Call) SteersByCommand() bool {
 	return c.Owner && !c.Others && !c.Heard || c.Steers() && c.Decided.Verdict == Ask
 }

@@ -1,15 +1,12 @@
 package tools
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"klawbot/tools/params"
 )
 
 // described is a tool's Markdown file in one language: the text for the model,
@@ -21,10 +18,9 @@ type described struct {
 
 var parameterLine = regexp.MustCompile(`^- ([A-Za-z_][A-Za-z0-9_]*): +(.+)$`)
 
-// readTexts reads NAME.LANGUAGE.md in every language and puts the descriptions
-// of the parameters into the schema. A language or a parameter that is missing
-// in one place is an error.
-func readTexts(fsys fs.FS, name string, s *jsonschema.Schema) (map[string]Text, error) {
+// readTexts reads NAME.LANGUAGE.md in every language and puts the descriptions of the
+// parameters into the schema. None may be missing.
+func readTexts(fsys fs.FS, name string, s params.Struct) (map[string]Text, error) {
 	texts := map[string]Text{}
 	for _, language := range Languages() {
 		file := name + "." + language + ".md"
@@ -36,7 +32,7 @@ func readTexts(fsys fs.FS, name string, s *jsonschema.Schema) (map[string]Text, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		parameters, err := describe(s, d.parameters)
+		parameters, err := s.Describe(d.parameters)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -83,26 +79,4 @@ func (d *described) parse(list string) error {
 		}
 	}
 	return nil
-}
-
-// describe returns the schema as JSON with the descriptions in it.
-func describe(s *jsonschema.Schema, parameters map[string]string) ([]byte, error) {
-	s = s.CloneSchemas()
-	for name := range parameters {
-		if s.Properties[name] == nil {
-			return nil, fmt.Errorf("parameter %s does not exist", name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if parameters[name] == "" {
-			return nil, fmt.Errorf("parameter %s is not described", name)
-		}
-		s.Properties[name].Description = parameters[name]
-	}
-	source, err := s.MarshalJSON()
-	if len(s.Properties) == 0 {
-		// Providers want to see that there are none.
-		source = bytes.Replace(source, []byte(`"type":"object"`), []byte(`"type":"object","properties":{}`), 1)
-	}
-	return source, err
 }

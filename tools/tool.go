@@ -1,12 +1,10 @@
-// Package tools says what a tool is, and holds the one pipeline that every call
-// passes: find, validate, pre-check, policy, approve, journal, sandbox, run,
-// capture, journal.
+// Package tools says what a tool is, and holds the pipeline that every call passes:
+// find, validate, pre-check, policy, approve, journal, sandbox, run, capture, journal.
 //
-// A tool is data (Spec) and a function. It never panics out and never returns a
-// Go error: whatever goes wrong is a Result that tells the model how to mend
-// it. Nothing but the Executor calls a tool's Run. The families of tools live
-// in sub-packages; what they need from the engine they declare themselves, as
-// small interfaces.
+// A tool is data (Spec) and a function. It never panics out and returns no Go error: a
+// failure is a Result that tells the model what to do. Only the Executor calls a tool's
+// Run. The families of tools live in sub-packages and declare what they need from the
+// engine as small interfaces.
 package tools
 
 import (
@@ -20,9 +18,8 @@ import (
 type Tool interface {
 	// Spec describes the tool. It is constant.
 	Spec() Spec
-	// Run does it. The arguments were validated against the schema of the Spec
-	// and completed with its defaults. It returns soon after ctx ends; the
-	// Executor fills in CallID, Duration and the cap on Output.
+	// Run does it, with arguments that are validated and have their defaults. It returns
+	// soon after ctx ends. The Executor fills in CallID, Duration and the cap on Output.
 	Run(ctx context.Context, c Call) Result
 }
 
@@ -57,21 +54,17 @@ type Spec struct {
 	// RequiresApproval has a person asked before a call that changes something,
 	// or before any call when the tool has no Changes.
 	RequiresApproval bool
-	// Dangerous says that a call can do harm that nobody takes back. Whoever is
-	// asked about it is told so.
+	// Dangerous says that a call can do harm for good. Whoever is asked is told so.
 	Dangerous bool
-	// Outside says that the results hold text from outside: of files, programs,
-	// pages or servers. It is screened for injections and handed to the model
-	// as data, with its origin.
+	// Outside says that the results hold text of files, programs, pages or servers. It is
+	// screened for injections and handed to the model as data, with its origin.
 	Outside bool
-	// Keeps are the parameters whose text is kept and read by a model later: a
-	// memory, the message of a schedule. It is screened when it may come from
-	// outside.
+	// Keeps are the parameters whose text a model reads later, such as a memory. Text
+	// that may come from outside is screened.
 	Keeps []string
-	// Unavailable, if not nil, says why the tool cannot work now, as a part that
-	// it needs is not installed or not configured; "" when it can. Such a tool is
-	// shown to nobody, and a call is refused with the reason. It may read live
-	// settings and must be quick.
+	// Unavailable, if not nil, says why the tool cannot work now, such as a program that is
+	// missing; "" when it can. Such a tool is not shown, and a call is refused with the
+	// reason. It must be quick.
 	Unavailable func() string
 	// PreValidate, if not nil, may refuse a call before anybody is asked about
 	// it: it returns why, or nil. It gets validated arguments and has no effect.
@@ -80,27 +73,22 @@ type Spec struct {
 	// it and of what the owner wrote wins. It gets validated arguments and only
 	// looks; it may read live settings. One that breaks denies.
 	Permit func(c Call, a Autonomy) Decision
-	// Watch, if not nil, identifies what a call may depend on besides Decision.Binds
-	// and takes long to look at, such as all files that it could run. It is looked at
-	// when a person is asked, and right before the call runs: an answer about
-	// something else is none. Empty: nothing is watched; tooMany says that this is
-	// because there is too much.
+	// Watch, if not nil, identifies what a call may depend on besides Decision.Binds and is
+	// slow to look at, such as all files that it could run. It is compared when a person is
+	// asked and before the call runs. Empty: nothing is watched; tooMany: it is too much.
 	Watch func(c Call) (state string, tooMany bool)
-	// Unconfined, if not nil, says that calls act on the machine now with the
-	// rights of the bot, outside any sandbox: only owners approve them, unless
-	// Policy.AnyoneApproves. It reads live settings and must be quick.
+	// Unconfined, if not nil, says that calls act with the rights of the bot, outside any
+	// sandbox: only owners approve them, unless Policy.AnyoneApproves. It must be quick.
 	Unconfined func() bool
-	// Atomic says that the call's effects are carried by its Result (Outgoing)
-	// and happen in the transaction that stores it: without a stored result
-	// nothing has happened, and the call may be repeated.
+	// Atomic says that the call's effects (Outgoing) happen in the transaction that stores
+	// its Result: without a stored result the call may be repeated.
 	Atomic bool
 	// Timeout is the tool's deadline; 0 means 30 s.
 	Timeout time.Duration
 	// TimeoutOf, if not nil, is the deadline of one call; 0 means Timeout. It
 	// gets validated arguments. More than MaxTimeout is cut to that.
 	TimeoutOf func(arguments json.RawMessage) time.Duration
-	// Texts are what a model is shown, by language ("en", "ru"). English is
-	// always there.
+	// Texts are what a model is shown, by language ("en", "ru"). English is always there.
 	Texts map[string]Text
 	// Arguments are other names of parameters: alias to canonical name. Names
 	// that are joined by commas take the elements of an array one by one.
@@ -132,9 +120,8 @@ func (s Spec) missing() string {
 // Text is what a model is shown of a tool in one language.
 type Text struct {
 	Description string
-	// Parameters is a JSON Schema whose root is an object and whose every
-	// property has a type and a description. The schemas of all languages are
-	// the same but for the descriptions.
+	// Parameters is a JSON Schema of an object, with a type and a description for every
+	// property. The languages differ only in the descriptions.
 	Parameters json.RawMessage
 }
 
@@ -156,9 +143,8 @@ func Languages() []string { return []string{English, "ru"} }
 type Alias struct {
 	Name   string
 	Preset map[string]any
-	// Route, if not nil, says which tool a call by this name means, by its
-	// arguments, which it may change. All the tools that have the alias have the
-	// same Route.
+	// Route, if not nil, says which tool a call by this name means, by its arguments, which
+	// it may change. All tools of the alias have the same Route.
 	Route func(c Call, arguments map[string]any) (name string)
 }
 
@@ -202,12 +188,10 @@ type Call struct {
 	Within *Scope
 	// Approver asks a person. Without one, a call that would ask is refused.
 	Approver Approver
-	// Changelog is told of every change of a file before it is made. Without
-	// one a tool changes no file.
+	// Changelog is told of each change of a file before it is made; nil: no file is changed.
 	Changelog Changelog
-	// Progress, if not nil, shows the chat how far a call is that takes long: a
-	// few words in no language ("2.1 MiB"), never what a model or a server said.
-	// It returns at once; what is shown is replaced by the next one.
+	// Progress, if not nil, shows the chat how far a slow call is, in no language
+	// ("2.1 MiB"). It never shows what a model or a server said, and returns at once.
 	Progress func(note string)
 	// Decided is what the policy said, for Run: with the verdict Ask, a person
 	// has agreed. The Executor sets it, whatever stood there.
@@ -265,15 +249,13 @@ type Result struct {
 	Own bool `json:"-"`
 }
 
-// Artifact is a file that goes to the chat with the turn's answer: a picture, a
-// table, whatever a call has made. The tool writes it into the folder that
-// Call.Scratch returns and puts its path into the Result, whole or relative to
-// that folder. The Executor copies it to where files wait for their way out
-// before the result is stored; from then on Path is that copy.
+// Artifact is a file that goes to the chat with the turn's answer. The tool writes it
+// into the folder of Call.Scratch and puts its path, whole or relative to that folder,
+// into the Result. The Executor copies it before the result is stored; Path is the copy
+// then.
 //
-// It must be a regular file of 1 to MaxFileBytes bytes without a second name; a
-// call hands over ten at most. What cannot be sent is left out, and Output says
-// so. A failed Result may have artifacts too.
+// It must be a regular file of 1 to MaxFileBytes bytes with one name; a call hands over
+// ten at most. Output names what cannot be sent. A failed Result may have artifacts too.
 type Artifact struct {
 	// Name is what people see; the Executor makes it fit. Empty: that of the path.
 	Name string `json:"name"`
@@ -287,24 +269,37 @@ type Outgoing struct {
 	Chat   string
 	Thread int64
 	Text   string
-	// File, if not nil, is a file that the message carries; Text is then its
-	// caption and may be empty.
+	// File, if not nil, is a file with the message; Text is its caption then, perhaps empty.
 	File *File
 }
 
 // File is a file on its way to a chat.
 type File struct {
 	Name string
-	// Content is read to its end and closed by the Executor, which keeps a copy
-	// before the result is stored.
+	// Content is copied and closed by the Executor before the result is stored.
 	Content io.ReadCloser
-	// MIME and Path are the type and the place of that copy, as of an Artifact.
-	// The Executor fills them in.
+	// MIME and Path are the type and place of the copy. The Executor fills them in.
 	MIME, Path string
 }
 
 // OK is a successful result that reads as output.
 func OK(output string) Result { return Result{Success: true, Output: output} }
+
+// With is the result and the same for programs, as JSON.
+func (r Result) With(data any) Result {
+	source, err := json.Marshal(data)
+	if err != nil {
+		return Fail(Execution, err.Error())
+	}
+	r.Data = source
+	return r
+}
+
+// Refused is Fail for a step before the call runs, where nil says that nothing is wrong.
+func Refused(kind ErrorKind, message string) *Result {
+	r := Fail(kind, message)
+	return &r
+}
 
 // Fail is a failed result. The model reads "Error: " and the message, which
 // says what to do instead.

@@ -7,6 +7,7 @@ import (
 
 	"klawbot/gateway"
 	"klawbot/tools"
+	"klawbot/tools/rule"
 	"klawbot/whitelist"
 )
 
@@ -61,8 +62,8 @@ func checkPolicy(c *Config, places map[string]string) []Fault {
 	return faults
 }
 
-func (r ToolRule) rule() (tools.Rule, error) {
-	return tools.NewRule(r.Name, r.Tools, r.Arguments, r.Forbidden)
+func (r ToolRule) rule() (rule.Rule, error) {
+	return rule.New(r.Name, r.Tools, r.Arguments, r.Forbidden)
 }
 
 // policy is what the configuration lets the tools do. It has been checked.

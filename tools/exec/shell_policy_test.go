@@ -13,6 +13,7 @@ import (
 
 	"klawbot/tools"
 	"klawbot/tools/exec"
+	"klawbot/tools/rule"
 	"klawbot/tools/sandbox"
 )
 
@@ -123,11 +124,11 @@ func TestEmptyListAllowsNothing(t *testing.T) {
 
 func TestCustomRulesForbidCommands(t *testing.T) {
 	b := newBench(t).open()
-	rule, err := tools.NewRule("no-network", []string{"shell"}, nil, []string{"curl", "wget", "nc", "re:^sync\\b"})
+	one, err := rule.New("no-network", []string{"shell"}, nil, []string{"curl", "wget", "nc", "re:^sync\\b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.policy.Rules = []tools.Rule{rule}
+	b.policy.Rules = []rule.Rule{one}
 	for text, denied := range map[string]bool{
 		"curl x": true, "ls; wget x": true, "/bin/nc x": true, "echo nc": true, "echo sync": false, "echo curling": false, "sync": true,
 	} {

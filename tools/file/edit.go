@@ -110,8 +110,7 @@ func inLines(lines []int) string {
 	return "lines " + text
 }
 
-// excerpt shows the lines from one place to another and some around them,
-// numbered.
+// excerpt shows the lines from one place to another and some around them, numbered.
 func excerpt(content []byte, from, to int) string {
 	first := bytes.Count(content[:from], []byte("\n")) + 1
 	last := first + bytes.Count(content[from:to], []byte("\n"))

@@ -22,17 +22,14 @@ var texts embed.FS
 
 // Config is what New needs.
 type Config struct {
-	// Workspace is the folder of the files. It may be missing: every call
-	// looks again.
+	// Workspace is the folder of the files. It may be missing: every call looks again.
 	Workspace string
 	// Data is the data folder. A path skills/NAME/… that the workspace does
 	// not have is read from its skills. Empty: none.
 	Data string
-	// Spill is the folder of outputs that were cut, read as spill/…. Empty:
-	// none.
+	// Spill is the folder of outputs that were cut, read as spill/…. Empty: none.
 	Spill string
-	// MaxBytes bounds the size of a file that is read or written; nil or 0
-	// means 1 MiB.
+	// MaxBytes is the largest file that is read or written; nil or 0 means 1 MiB.
 	MaxBytes func() int64
 	// AllowHardlinks says that files with several names may be read and
 	// changed in part; nil means that they may not, as the other name can lie
@@ -82,8 +79,7 @@ func New(c Config) []tools.Tool {
 // files is what the tools share.
 type files struct {
 	config Config
-	// writing lets one change at a time through: to change is to read, then to
-	// replace.
+	// writing lets one change at a time through: a change reads, then replaces.
 	writing sync.Mutex
 }
 

@@ -74,8 +74,7 @@ func (g *globber) literal() {
 	g.put(n, regexp.QuoteMeta(g.rest[:n]))
 }
 
-// class translates a set of characters. A bracket that comes first is one of
-// them.
+// class translates a set of characters. A bracket that comes first is in the set.
 func (g *globber) class() {
 	set, not := g.rest[1:], ""
 	if strings.HasPrefix(set, "!") || strings.HasPrefix(set, "^") {

@@ -112,8 +112,7 @@ func (s *search) grepFile(ctx context.Context, p place, lines *bufio.Reader) ([]
 	return found, nil
 }
 
-// readLine returns the next line without its end, cut to maxLine. It is valid
-// until the next call.
+// readLine returns the next line without its end, cut to maxLine, until the next call.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if errors.Is(err, io.EOF) && len(line) > 0 {

@@ -50,8 +50,7 @@ func (h history) where(wanted func(tools.Change) bool) []tools.Change {
 	return found
 }
 
-// choose returns the changes that a call wants to undo, the newest first, at
-// least one.
+// choose returns the changes to undo, the newest first, at least one.
 func (h history) choose(a undoArgs) ([]tools.Change, error) {
 	if a.Action == "revert" && a.ID != 0 {
 		return h.byID(a.ID)

@@ -16,8 +16,7 @@ type span struct {
 	set      bool
 }
 
-// numbered returns the lines of the range as "N|line". It stops when it has
-// gathered limit bytes.
+// numbered returns the lines of the range as "N|line", up to limit bytes.
 func (s span) numbered(ctx context.Context, r io.Reader, limit int64) (string, error) {
 	lines := bufio.NewReader(r)
 	var out strings.Builder

@@ -16,8 +16,7 @@ import (
 // budget is looked at between them.
 const matchBudget = 2 * time.Second
 
-// matcher compares lines, or names, with a regular expression. It may be used from several
-// goroutines.
+// matcher compares lines, or names, with a regular expression, from several goroutines.
 type matcher struct {
 	expression *budget.Pattern
 	// needed is a text that every match has; with fold, in any case and in

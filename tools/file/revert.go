@@ -127,8 +127,7 @@ func (u *undoing) rest() error {
 	return tools.Refuse(tools.Execution, "%s was changed %s since change %d, so it was left alone; read the file and decide what it shall hold", path, who, c.ID)
 }
 
-// later is the change after c that has left what was found, as far as the chat
-// may know.
+// later is the change after c that left what was found, if the chat may see it.
 func (u *undoing) later(c tools.Change) (tools.Change, bool) {
 	for _, later := range u.history.all {
 		if later.Path == c.Path && later.ID > c.ID && later.After == u.state && u.history.visible(later) {

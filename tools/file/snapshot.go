@@ -86,8 +86,7 @@ func (f *files) readPinned(dir *os.Root, leaf, shown string, info fs.FileInfo) (
 	return io.ReadAll(io.LimitReader(file, limit+1))
 }
 
-// unchanged reports whether the name still stands for the file of the snapshot,
-// as it was then.
+// unchanged reports whether the name still stands for the same, unchanged file.
 func (s snapshot) unchanged(dir *os.Root, leaf string) (bool, error) {
 	now, err := dir.Lstat(leaf)
 	if isMissing(err) {

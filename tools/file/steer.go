@@ -97,8 +97,7 @@ func steers(p place) bool {
 	return slices.ContainsFunc(Steering(), leads) || slices.ContainsFunc(skillPaths(p.root), leads)
 }
 
-// named reports whether a path is at or below a name that steers, however a file
-// system may spell it.
+// named reports whether a path is at or below a steering name, in any spelling.
 func named(name string) bool {
 	first, rest, below := strings.Cut(path.Clean(name), "/")
 	first = plainName(first)
@@ -113,8 +112,7 @@ func leadsTo(root *os.Root, name, to string) bool {
 	return err == nil && real != name && (to == real || strings.HasPrefix(to, real+"/"))
 }
 
-// skillPaths are what may be links among the skills: their folders and the files
-// that a model is to follow.
+// skillPaths are the folders and instruction files of skills, which may be links.
 func skillPaths(root *os.Root) (all []string) {
 	entries, err := fs.ReadDir(root.FS(), skills)
 	if err != nil {

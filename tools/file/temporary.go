@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// What the names of new contents that are not in their place yet begin and end
-// with.
+// The begin and the end of the names of new contents that are not in place yet.
 const (
 	temporaryPrefix = ".klawbot-"
 	temporarySuffix = ".tmp"

@@ -70,13 +70,7 @@ func (h history) list() tools.Result {
 	if len(seen) > maxListed {
 		lines = append(lines, fmt.Sprintf("... and %d older ones ...", len(seen)-maxListed))
 	}
-	r := tools.OK(strings.Join(lines, "\n"))
-	source, err := json.Marshal(data)
-	if err != nil {
-		return tools.Fail(tools.Execution, err.Error())
-	}
-	r.Data = source
-	return r
+	return tools.OK(strings.Join(lines, "\n")).With(data)
 }
 
 func (l listed) String() string {

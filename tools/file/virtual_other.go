@@ -4,6 +4,5 @@ package file
 
 import "os"
 
-// virtual reports whether the file shows the system: only Linux mounts such
-// file systems where files lie.
+// virtual is false: only Linux mounts views of the system where files lie.
 func virtual(*os.File) bool { return false }

@@ -21,8 +21,7 @@ type docs struct {
 	better func(ctx context.Context, query string, topK int) (found []Section, ready bool, err error)
 }
 
-// Section is a section of a page of the manual. Title is empty for what stands
-// before the first heading.
+// Section is a section of a page. Title is empty for what stands before the first heading.
 type Section struct{ Page, Title, Text string }
 
 // Sections are the sections of a manual that have a text, by page.
@@ -137,8 +136,7 @@ func (d docs) read(_ context.Context, _ tools.Call, a readArgs) tools.Result {
 	return tools.OK(found)
 }
 
-// page returns a page. Its path may begin with the folder of the manual, or
-// lack its ending.
+// page returns a page. Its path may begin with the manual's folder, or lack its ending.
 func (d docs) page(name string) (path, text string, err error) {
 	short := strings.TrimPrefix(name, "doc/")
 	for _, try := range []string{name, name + ".md", short, short + ".md"} {
@@ -149,8 +147,7 @@ func (d docs) page(name string) (path, text string, err error) {
 	return "", "", errors.New("no such page")
 }
 
-// missing is the result for a page that is not there, in the words that models
-// know.
+// missing is the result for a page that does not exist.
 func missing(name string) tools.Result {
 	text := "File not found: " + short(name)
 	return tools.Result{Output: text, Error: text, ErrorKind: tools.NotFound}

@@ -27,8 +27,7 @@ type Skill struct {
 // ErrNoWorkspace is the error of Skills when there is no workspace.
 var ErrNoWorkspace = errors.New("no workspace set")
 
-// Skills are the instructions for kinds of tasks. They may be used from several
-// goroutines.
+// Skills are instructions for kinds of tasks. They are safe for several goroutines.
 type Skills interface {
 	// List returns them by name. The error is for the model.
 	List() ([]Skill, error)
@@ -52,8 +51,7 @@ type Config struct {
 // LoadTool is the name of the tool that brings a skill into the conversation.
 const LoadTool = "skill_load"
 
-// New returns the tools docs_search, docs_read, docs_list, skill_list and
-// skill_load.
+// New returns docs_search, docs_read, docs_list, skill_list and skill_load.
 func New(c Config) []tools.Tool {
 	s := skills{c.Skills}
 	all := []tools.Tool{

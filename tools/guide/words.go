@@ -47,8 +47,7 @@ func partsOf(run string) []string {
 	return all
 }
 
-// dense reports whether a character belongs to a script that is written without
-// spaces.
+// dense reports whether a character belongs to a script without spaces.
 func dense(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }

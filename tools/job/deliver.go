@@ -15,14 +15,12 @@ type DeliverArgs struct {
 	Message string `json:"message"`
 }
 
-// onlyInRuns refuses schedule_deliver in a conversation, where answers leave by
-// themselves.
+// onlyInRuns refuses schedule_deliver in a conversation, where answers are sent anyway.
 func onlyInRuns(c tools.Call, _ tools.Autonomy) *tools.Result {
 	if c.Origin == tools.OriginSchedule || c.Origin == tools.OriginSubagent {
 		return nil
 	}
-	r := tools.Fail(tools.Validation, DeliverName+" works only inside scheduled runs and subagents; just answer")
-	return &r
+	return tools.Refused(tools.Validation, DeliverName+" works only inside scheduled runs and subagents; just answer")
 }
 
 func deliver(_ context.Context, _ tools.Call, a DeliverArgs) tools.Result {

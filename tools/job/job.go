@@ -39,8 +39,7 @@ type Schedules interface {
 // New is something to plan; either Cron or At is set.
 type New struct {
 	Name, Cron, At, Message, Model string
-	// InjectInto is the chat that gets what a run says, in its text form; empty:
-	// it is only logged.
+	// InjectInto is the chat that gets the result of a run; empty: it is only logged.
 	InjectInto  string
 	TZ, Misfire string
 }

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func (s schedules) list(ctx context.Context, c tools.Call, _ noArgs) tools.Resul
 	for i, one := range all {
 		blocks[i] = one.block()
 	}
-	r := with(tools.OK(strings.Join(blocks, "\n")), all)
+	r := tools.OK(strings.Join(blocks, "\n")).With(all)
 	r.Others = slices.ContainsFunc(all, func(one Schedule) bool { return one.Chat != c.Chat || strings.Contains(c.Chat, "_-") })
 	return r
 }
@@ -47,7 +46,7 @@ func (s schedules) add(ctx context.Context, c tools.Call, a addArgs) tools.Resul
 	if err != nil {
 		return tools.Failed(err)
 	}
-	return with(tools.OK(fmt.Sprintf("OK: '%s' scheduled %s\n%s", one.Name, one.how(), one.echo())), one)
+	return tools.OK(fmt.Sprintf("OK: '%s' scheduled %s\n%s", one.Name, one.how(), one.echo())).With(one)
 }
 
 type nameArgs struct {
@@ -82,9 +81,9 @@ func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools
 			return tools.Failed(err)
 		}
 		if a.Action == "disable" {
-			return with(tools.OK(fmt.Sprintf("OK: '%s' disabled", one.Name)), one)
+			return tools.OK(fmt.Sprintf("OK: '%s' disabled", one.Name)).With(one)
 		}
-		return with(tools.OK(fmt.Sprintf("OK: '%s' enabled\n%s", one.Name, one.echo())), one)
+		return tools.OK(fmt.Sprintf("OK: '%s' enabled\n%s", one.Name, one.echo())).With(one)
 	case "run":
 		if err := s.keeper.Run(ctx, c, a.Name); err != nil {
 			return tools.Failed(err)
@@ -97,7 +96,7 @@ func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools
 		if err != nil {
 			return tools.Failed(err)
 		}
-		return with(tools.OK(fmt.Sprintf("OK: '%s' changed, scheduled %s\n%s", one.Name, one.how(), one.echo())), one)
+		return tools.OK(fmt.Sprintf("OK: '%s' changed, scheduled %s\n%s", one.Name, one.how(), one.echo())).With(one)
 	}
 	return s.logs(ctx, c, a)
 }
@@ -114,17 +113,7 @@ func (s schedules) logs(ctx context.Context, c tools.Call, a manageArgs) tools.R
 	for i, r := range runs {
 		lines[i] = r.line()
 	}
-	r := with(tools.OK(strings.Join(lines, "\n")), runs)
+	r := tools.OK(strings.Join(lines, "\n")).With(runs)
 	r.Others = true // as what a run puts into a chat
-	return r
-}
-
-// with adds what a result is made of, for programs.
-func with(r tools.Result, data any) tools.Result {
-	source, err := json.Marshal(data)
-	if err != nil {
-		return tools.Fail(tools.Execution, err.Error())
-	}
-	r.Data = source
 	return r
 }

@@ -28,8 +28,7 @@ type Subagents interface {
 // Task is what a subagent is to do.
 type Task struct {
 	Name, Message, Model string
-	// InjectInto is the chat that gets the result, in its text form; empty: it
-	// is only logged.
+	// InjectInto is the chat that gets the result; empty: it is only logged.
 	InjectInto string
 }
 
@@ -39,8 +38,7 @@ type Subagent struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	Model   string `json:"model,omitempty"`
-	// InjectInto is the chat that is to get the result, Delivered the one that
-	// got it, Delivery how that went.
+	// InjectInto is the chat to get the result, Delivered the one that got it, Delivery how.
 	InjectInto   string    `json:"inject_into,omitempty"`
 	State        string    `json:"state"`
 	SpawnedAt    time.Time `json:"spawned_at"`
@@ -55,14 +53,12 @@ type Subagent struct {
 	Note         string    `json:"note,omitempty"`
 }
 
-// notInside refuses to start a subagent from one: they are one deep, whatever
-// the policy says.
+// notInside refuses to start a subagent from one: they are one deep.
 func notInside(c tools.Call, _ tools.Autonomy) *tools.Result {
 	if c.Origin != tools.OriginSubagent {
 		return nil
 	}
-	r := tools.Fail(tools.PolicyDenied, "a subagent cannot start another one; do the work here")
-	return &r
+	return tools.Refused(tools.PolicyDenied, "a subagent cannot start another one; do the work here")
 }
 
 type subagents struct{ keeper Subagents }
@@ -85,7 +81,7 @@ func (s subagents) spawn(ctx context.Context, c tools.Call, a spawnArgs) tools.R
 	} else {
 		text += "\nResult: goes to " + one.InjectInto + " by itself; do not wait for it"
 	}
-	return with(tools.OK(text), one)
+	return tools.OK(text).With(one)
 }
 
 type subagentArgs struct {
@@ -110,7 +106,7 @@ func (s subagents) manage(ctx context.Context, c tools.Call, a subagentArgs) too
 	if err != nil {
 		return tools.Failed(err)
 	}
-	r := with(tools.OK(text(one)), one)
+	r := tools.OK(text(one)).With(one)
 	r.Others = true // as what a subagent reports
 	return r
 }
@@ -127,7 +123,7 @@ func (s subagents) list(ctx context.Context, c tools.Call) tools.Result {
 	for i, one := range all {
 		lines[i] = one.line()
 	}
-	r := with(tools.OK(strings.Join(lines, "\n")), all)
+	r := tools.OK(strings.Join(lines, "\n")).With(all)
 	r.Others = true
 	return r
 }

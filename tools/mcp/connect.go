@@ -17,6 +17,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"klawbot/tools/mcp/lines"
+	"klawbot/tools/mcp/shown"
 	"klawbot/tools/sandbox"
 )
 
@@ -106,7 +108,7 @@ func (s *server) dial(ctx context.Context, version string, within time.Duration)
 		if c.process, err = s.start(); err != nil {
 			return nil, err
 		}
-		out := newLines(c.process.Stdout, func() {
+		out := lines.New(c.process.Stdout, func() {
 			s.host.log.Warn("MCP server writes to its standard output what is no message; it is left out", "server", s.name)
 		})
 		transport = &sdk.IOTransport{Reader: out, Writer: c.process.Stdin, MaxLineLength: maxMessage}
@@ -176,8 +178,8 @@ func (c *conn) lastWords() string {
 
 // lastLine is the last line that says something.
 func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return shown(lines[len(lines)-1], 300)
+	all := strings.Split(strings.TrimSpace(text), "\n")
+	return shown.Text(all[len(all)-1], 300)
 }
 
 // end notes that the connection has ended.

@@ -14,6 +14,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"klawbot/tools"
+	"klawbot/tools/mcp/form"
+	"klawbot/tools/mcp/shown"
 )
 
 // The answers to a server that asks something.
@@ -23,9 +25,8 @@ const (
 	cancelled = "cancel"
 )
 
-// elicit answers a server that asks the person something in the middle of a
-// call: in the chat that the call comes from, one field of its form after the
-// other. What was answered goes to the server and nowhere else.
+// elicit asks the person of a call what the server wants to know, one field after the
+// other. The answers go to that server and nowhere else.
 func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,7 +68,7 @@ func (s *server) interview(p *sdk.ElicitParams, end func()) *interview {
 	if !ok {
 		return nil
 	}
-	i := &interview{s, c, asker, shown(p.Message, maxAboutChars), end, make(chan struct{})}
+	i := &interview{s, c, asker, shown.Text(p.Message, shown.MaxAbout), end, make(chan struct{})}
 	s.interviews[i] = true
 	return i
 }
@@ -93,16 +94,20 @@ func (i *interview) hold(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitR
 	if p.URL != "" {
 		return i.page(ctx, p.URL)
 	}
-	f, err := readForm(p.RequestedSchema)
+	f, err := form.Read(p.RequestedSchema)
 	if err != nil {
 		i.server.host.log.Warn("question of an MCP server not understood", "server", i.server.name, "err", err)
 		return &sdk.ElicitResult{Action: declined}, nil
 	}
-	if secret := f.secret(); secret != "" {
+	if secret := f.Secret(); secret != "" {
 		i.asker.Refuse(ctx, i.call.Call, i.server.name, secret)
 		return &sdk.ElicitResult{Action: declined}, nil
 	}
-	return i.form(ctx, f)
+	content, outcome, err := f.Ask(ctx, i.ask)
+	if err != nil || outcome != tools.Answered {
+		return unanswered(outcome), err
+	}
+	return &sdk.ElicitResult{Action: accepted, Content: content}, nil
 }
 
 // ask asks one thing.
@@ -113,61 +118,11 @@ func (i *interview) ask(ctx context.Context, q tools.Inquiry) (tools.Reply, erro
 }
 
 // unanswered is what the server gets when the person does not answer.
-func unanswered(r tools.Reply) *sdk.ElicitResult {
-	if r.Outcome == tools.Declined {
+func unanswered(outcome tools.Outcome) *sdk.ElicitResult {
+	if outcome == tools.Declined {
 		return &sdk.ElicitResult{Action: declined}
 	}
 	return &sdk.ElicitResult{Action: cancelled}
-}
-
-// form asks for the fields of a form.
-func (i *interview) form(ctx context.Context, f form) (*sdk.ElicitResult, error) {
-	content := map[string]any{}
-	if len(f) == 0 {
-		r, err := i.ask(ctx, tools.Inquiry{Options: []tools.Option{{Word: tools.WordYes}}})
-		if err != nil || r.Outcome != tools.Answered {
-			return unanswered(r), err
-		}
-		return &sdk.ElicitResult{Action: accepted, Content: content}, nil
-	}
-	if f.optional() && len(f) > 1 {
-		r, err := i.ask(ctx, tools.Inquiry{Field: f.defaults(), Options: []tools.Option{{Word: tools.WordAsIs}, {Word: tools.WordChange}}})
-		if err != nil || r.Outcome != tools.Answered {
-			return unanswered(r), err
-		}
-		if r.Option == 0 {
-			for _, d := range f {
-				d.keep(content)
-			}
-			return &sdk.ElicitResult{Action: accepted, Content: content}, nil
-		}
-	}
-	for n, d := range f {
-		q := d.inquiry()
-		if len(f) > 1 {
-			q.Step, q.Steps = n+1, len(f)
-		}
-		r, err := i.field(ctx, d, q, content)
-		if err != nil || r.Outcome != tools.Answered {
-			return unanswered(r), err
-		}
-	}
-	return &sdk.ElicitResult{Action: accepted, Content: content}, nil
-}
-
-// field asks for one field, and once more, with the reason, when the answer is
-// not of its form. It puts the value into content.
-func (i *interview) field(ctx context.Context, d field, q tools.Inquiry, content map[string]any) (tools.Reply, error) {
-	for range 2 {
-		r, err := i.ask(ctx, q)
-		if err != nil || r.Outcome != tools.Answered {
-			return r, err
-		}
-		if q.Flaw, q.Bound = d.take(r, content); q.Flaw == "" {
-			return r, nil
-		}
-	}
-	return tools.Reply{Outcome: tools.Cancelled}, nil
 }
 
 // page has an owner open a page, after a look at where it is.
@@ -178,7 +133,7 @@ func (i *interview) page(ctx context.Context, page string) (*sdk.ElicitResult, e
 	}
 	r, err := i.ask(ctx, tools.Inquiry{Page: page, Options: []tools.Option{{Word: tools.WordOpened}}, Usual: -1})
 	if err != nil || r.Outcome != tools.Answered {
-		return unanswered(r), err
+		return unanswered(r.Outcome), err
 	}
 	return &sdk.ElicitResult{Action: accepted}, nil
 }
@@ -227,9 +182,8 @@ func (e pageError) Error() string { return string(e) }
 // maxPage bounds the address of a page, which must fit into a message.
 const maxPage = 2000
 
-// openable reports whether a person may be sent to a page: nil, or why not. Its
-// address is one that people can read, it is encrypted or on this machine, and it
-// carries no name of a user, which would look like a host.
+// openable says why a person may not be sent to a page. Its address must be readable,
+// encrypted or on this machine, and without a user name, which looks like a host.
 func openable(page string) error {
 	u, err := url.Parse(page)
 	switch {

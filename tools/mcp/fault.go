@@ -11,8 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// faultError is an error of a connection in words for people. The library's own
-// stay behind it.
+// faultError is an error of a connection in words for people, with the library's behind it.
 type faultError struct {
 	text string
 	err  error
@@ -24,8 +23,7 @@ func (e faultError) Unwrap() error { return e.err }
 // unreadable are words of the library about messages that are none.
 var unreadable = []string{"json", "unmarshal", "base64", "content type"}
 
-// plain says in plain words what went wrong with a connection. What the server
-// itself says stays as it is.
+// plain says what went wrong with a connection. What the server says stays as it is.
 func plain(err error) error {
 	about := func(word string) bool { return strings.Contains(strings.ToLower(err.Error()), word) }
 	switch {

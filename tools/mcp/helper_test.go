@@ -203,7 +203,7 @@ func newTestServer() *sdk.Server {
 		return say("changed")
 	})
 	add("album", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
-		parts := []sdk.Content{&sdk.ImageContent{Data: make([]byte, 10<<20+1), MIMEType: "image/png"}}
+		var parts []sdk.Content
 		for range 10 {
 			parts = append(parts, &sdk.ImageContent{Data: pixel, MIMEType: "image/png"})
 		}

@@ -35,8 +35,7 @@ func (s *server) http(ctx context.Context, patience *clock) (sdk.Transport, erro
 	return t, nil
 }
 
-// sameOrigin lets redirects stay where the server is, so that keys and bodies
-// go nowhere else.
+// sameOrigin lets redirects stay at the server, so that keys and bodies go nowhere else.
 func sameOrigin(home *url.URL) func(*http.Request, []*http.Request) error {
 	return func(r *http.Request, via []*http.Request) error {
 		switch {
@@ -54,8 +53,7 @@ func isAt(home, u *url.URL) bool {
 	return strings.EqualFold(home.Scheme, u.Scheme) && strings.EqualFold(home.Host, u.Host)
 }
 
-// courier adds the configured headers to what goes to the server, and bounds
-// what comes back.
+// courier adds the configured headers to requests and bounds the responses.
 type courier struct {
 	next    http.RoundTripper
 	home    *url.URL

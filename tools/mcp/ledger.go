@@ -11,31 +11,27 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"klawbot/tools/mcp/signin"
 )
 
-// Ledger keeps what the owner has accepted. It may be used from several
-// goroutines.
+// Ledger keeps what the owner has accepted. It is safe for several goroutines.
 type Ledger interface {
 	// Accepted lists what was accepted, in any order.
 	Accepted(ctx context.Context) ([]Accepted, error)
 	// Accept stores accepted tools of a server, each in place of what was
 	// accepted of the same tool before.
 	Accept(ctx context.Context, server string, accepted []Accepted) error
-	// Forget takes back everything that was accepted of a server, and its
-	// token.
+	// Forget takes back all that was accepted of a server, and its token.
 	Forget(ctx context.Context, server string) error
-	// Token returns what SetToken stored for a server, nil for nothing.
-	Token(ctx context.Context, server string) ([]byte, error)
-	// SetToken stores what lets us in at a server.
-	SetToken(ctx context.Context, server string, token []byte) error
+	signin.Tokens
 }
 
 // Accepted is a tool that the owner has accepted, as it was then.
 type Accepted struct {
 	Server string
 	Definition
-	// Name is what models know the tool by. It stays the same as long as the
-	// tool is accepted.
+	// Name is what models know the tool by, as long as it is accepted.
 	Name string
 	// Hash is of the definition.
 	Hash string
@@ -67,8 +63,7 @@ func (d Definition) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Accept accepts tools of a server as they are described here, which is what
-// the owner has seen.
+// Accept accepts tools of a server as described here, which is what the owner has seen.
 func (h *Host) Accept(ctx context.Context, server string, seen []Definition, by int64) ([]Accepted, error) {
 	known, err := h.reload(ctx)
 	if err != nil {

@@ -1,17 +1,13 @@
-// Package mcp offers the tools of MCP servers: programs that speak the Model
-// Context Protocol on their standard input and output, and services that speak
-// it over HTTP.
+// Package mcp offers the tools of MCP servers: programs that speak the Model Context
+// Protocol on standard input and output, and services that speak it over HTTP.
 //
-// A Host keeps the connections. Nothing waits for a server: one that is down is
-// tried again, later each time, and its tools answer with an error meanwhile.
+// A Host keeps the connections. Nothing waits for a server that is down: it is tried
+// again, later each time, and its tools answer with an error until then.
 //
-// Servers are not trusted. A tool is used only after the owner has accepted it,
-// and acceptance holds for its name, description and schema together: when the
-// server says something else later, the tool is off until the owner accepts
-// that too. What a model is shown is what the owner has seen. A tool counts as
-// changing unless the owner says that it only reads; what the server says about
-// that is not asked. Results are text from outside. The package keeps no
-// acceptance itself (Ledger) and asks no model.
+// Servers are not trusted. A tool is used after the owner has accepted its name,
+// description and schema, and is off when the server changes one of them. A model is
+// shown what the owner has seen. A tool counts as changing unless the owner says that it
+// only reads. Results are text from outside. A Ledger keeps the acceptances.
 package mcp
 
 import (
@@ -43,30 +39,13 @@ type Server struct {
 	// Client is how the bot is registered at the server's authorization server.
 	// Zero: it registers itself when somebody signs in.
 	Client Client
-	// ProtocolVersion is the version of the protocol to begin with; empty: the
-	// latest, and an older one for a program that ends when it hears it or says
-	// nothing.
+	// ProtocolVersion is the version of the protocol; empty: the latest, then an older one
+	// for a program that ends or is silent.
 	ProtocolVersion string
 	// Timeout bounds a call; 0 means 30 s.
 	Timeout time.Duration
-	// ReadOnly are the tools, by the server's names, of which the owner says
-	// that they change nothing.
+	// ReadOnly are the tools, by the server's names, that change nothing, says the owner.
 	ReadOnly []string
-}
-
-// Client is a client of OAuth that was registered by hand.
-type Client struct {
-	// ID may be the address of a document about the client on the web (https), for
-	// servers that read such documents; with others the bot registers itself then.
-	ID string
-	// Secret is empty for a public client.
-	Secret string
-	// Issuer is the authorization server that knows the client, the only one that
-	// is shown the secret; empty: the one that the server names.
-	Issuer string
-	// Machine says that the client signs in as itself, without a person (the
-	// grant type client_credentials). It needs a Secret.
-	Machine bool
 }
 
 // same reports whether two servers are reached in the same way.
@@ -89,8 +68,7 @@ type Config struct {
 	Dir string
 	// StartTime is how long a server may take to answer first; 0 means a minute.
 	StartTime time.Duration
-	// SignIn lets a person sign in at servers that want it. Zero: nobody can
-	// sign in here.
+	// SignIn lets a person sign in at servers. Zero: nobody can sign in here.
 	SignIn SignIn
 	// Changed is told which accepted tools of a server are off because they are
 	// not what was accepted, as soon as that is known; nil: nobody is.
@@ -104,8 +82,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Host connects to servers and offers their tools. It may be used from several
-// goroutines.
+// Host connects to servers and offers their tools. It is safe for several goroutines.
 type Host struct {
 	config Config
 	log    *slog.Logger
@@ -139,8 +116,7 @@ func (h *Host) startTime() time.Duration { return cmp.Or(h.config.StartTime, sta
 // watchEvery is how often Run looks at the configured servers.
 const watchEvery = time.Second
 
-// Run keeps connections to all configured servers, as the configuration
-// changes, until ctx ends.
+// Run keeps connections to the configured servers until ctx ends.
 func (h *Host) Run(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -204,8 +180,7 @@ func (h *Host) running(name string) *server {
 	return h.servers[name]
 }
 
-// Close ends all connections, side by side, and waits for their programs to be
-// gone.
+// Close ends all connections, side by side, and waits for their programs to end.
 func (h *Host) Close() {
 	h.mu.Lock()
 	h.closed = true

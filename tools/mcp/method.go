@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"klawbot/tools"
+	"klawbot/tools/mcp/shown"
 )
 
 // maxListed bounds a list of resources or prompts.
@@ -49,8 +50,7 @@ func hasResources(c *sdk.ServerCapabilities) bool { return c.Resources != nil }
 
 func hasPrompts(c *sdk.ServerCapabilities) bool { return c.Prompts != nil }
 
-// addMethods puts the methods of a server beside its tools. A tool of the same
-// name is the server's own.
+// addMethods adds the methods of a server to its tools, which win over them by name.
 func (c *conn) addMethods(all map[string]Definition) {
 	can := c.session.InitializeResult().Capabilities
 	for _, m := range methods {
@@ -97,7 +97,7 @@ func (l *list) result(what string) tools.Result {
 
 // described is a text behind a name, "" for none.
 func described(text string) string {
-	if text = line(text, maxPartChars); text == "" {
+	if text = shown.Line(text, shown.MaxPart); text == "" {
 		return ""
 	}
 	return ": " + text
@@ -109,7 +109,7 @@ func listResources(ctx context.Context, _ tools.Call, s *sdk.ClientSession) (too
 		if err != nil {
 			return tools.Result{}, err
 		}
-		l.add("- %s %s%s", shown(r.URI, maxPartChars), line(r.Name, maxPartChars), described(r.Description))
+		l.add("- %s %s%s", shown.Text(r.URI, shown.MaxPart), shown.Line(r.Name, shown.MaxPart), described(r.Description))
 	}
 	for r, err := range s.ResourceTemplates(ctx, nil) {
 		if err != nil {
@@ -118,7 +118,7 @@ func listResources(ctx context.Context, _ tools.Call, s *sdk.ClientSession) (too
 			}
 			return tools.Result{}, err
 		}
-		l.add("- %s %s%s", shown(r.URITemplate, maxPartChars), line(r.Name, maxPartChars), described(r.Description))
+		l.add("- %s %s%s", shown.Text(r.URITemplate, shown.MaxPart), shown.Line(r.Name, shown.MaxPart), described(r.Description))
 	}
 	return l.result("resources"), nil
 }
@@ -152,13 +152,13 @@ func listPrompts(ctx context.Context, _ tools.Call, s *sdk.ClientSession) (tools
 		}
 		var wants []string
 		for _, a := range p.Arguments {
-			name := line(a.Name, maxLabel)
+			name := shown.Line(a.Name, 40)
 			if !a.Required {
 				name += "?"
 			}
 			wants = append(wants, name)
 		}
-		l.add("- %s(%s)%s", line(p.Name, maxPartChars), strings.Join(wants, ", "), described(p.Description))
+		l.add("- %s(%s)%s", shown.Line(p.Name, shown.MaxPart), strings.Join(wants, ", "), described(p.Description))
 	}
 	return l.result("prompts"), nil
 }

@@ -16,9 +16,8 @@ const (
 	separator = "_"
 )
 
-// nameFor makes the name that models know a tool by: mcp_{server}_{tool}, of
-// a-z, 0-9 and _, at most 64. Where that is not enough to tell it from the
-// names that are taken, a piece of a hash follows.
+// nameFor makes the name that models know a tool by: mcp_{server}_{tool}, of a-z, 0-9
+// and _, at most 64. A piece of a hash follows where the name is taken or too long.
 func nameFor(server, tool string, taken func(string) bool) string {
 	name := prefix + legal(server) + separator + legal(tool)
 	if len(name) <= maxName && legal(server) != "" && legal(tool) != "" && !taken(name) {

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"klawbot/tools"
+	"klawbot/tools/mcp/shown"
 )
 
 // The bounds of one answer.
@@ -73,7 +74,7 @@ func (w *writer) add(part sdk.Content) {
 	case *sdk.EmbeddedResource:
 		w.resource(p.Resource)
 	case *sdk.ResourceLink:
-		w.say("[resource %s: %s %s]", shown(p.Name, maxPartChars), shown(p.URI, maxPartChars), shown(p.Description, maxPartChars))
+		w.say("[resource %s: %s %s]", shown.Text(p.Name, shown.MaxPart), shown.Text(p.URI, shown.MaxPart), shown.Text(p.Description, shown.MaxPart))
 	default:
 		w.say("[a part that this program does not understand]")
 	}
@@ -86,15 +87,14 @@ func (w *writer) resource(r *sdk.ResourceContents) {
 	case r.Blob != nil:
 		w.file("resource", r.MIMEType, r.Blob)
 	default:
-		w.say("[resource %s]\n%s", shown(r.URI, maxPartChars), r.Text)
+		w.say("[resource %s]\n%s", shown.Text(r.URI, shown.MaxPart), r.Text)
 	}
 }
 
-// file puts a file of the answer where results take their artifacts from. The
-// server has no say in its name.
+// file stores a file of the answer as an artifact. The server does not choose its name.
 func (w *writer) file(kind, mimeType string, data []byte) {
 	mimeType = strings.ToLower(strings.TrimSpace(strings.Split(mimeType, ";")[0]))
-	what := fmt.Sprintf("[%s, %s, %d bytes", kind, shown(mimeType, 100), len(data))
+	what := fmt.Sprintf("[%s, %s, %d bytes", kind, shown.Text(mimeType, 100), len(data))
 	switch {
 	case len(w.files) == maxFiles:
 		w.say("%s; left out: too many files]", what)

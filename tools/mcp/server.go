@@ -23,8 +23,7 @@ const (
 	firstPause = time.Second
 	lastPause  = 2 * time.Minute
 	lasting    = 30 * time.Second
-	// callPatience is how long a call waits for a server that is about to be
-	// there.
+	// callPatience is how long a call waits for a server that is starting.
 	callPatience = 3 * time.Second
 	// settle is how long the news of a changed list may be followed by more.
 	settle = 300 * time.Millisecond
@@ -74,8 +73,7 @@ func newServer(h *Host, name string, c Server) *server {
 	return s
 }
 
-// keep connects, stays connected, and connects again, until the server is
-// stopped.
+// keep connects, and connects again, until the server is stopped.
 func (s *server) keep() {
 	pause := firstPause
 	for s.living.Err() == nil {
@@ -183,9 +181,8 @@ func (s *server) become(state State, also func()) {
 	s.changed = make(chan struct{})
 }
 
-// session returns the connection, and waits for one that is about to be there:
-// while the server starts as long as ctx lasts, and with again a moment when it
-// failed.
+// session returns the connection. It waits while the server starts, as long as ctx
+// lasts, and with again for a moment after a failure.
 func (s *server) session(ctx context.Context, again bool) (*conn, error) {
 	for {
 		s.mu.Lock()
@@ -266,8 +263,7 @@ func (s *server) verdict(a Accepted) Standing {
 	return Usable
 }
 
-// begin notes a call that runs. When it ends, what the server asks for its sake
-// ends with it.
+// begin notes a call that runs. The server's questions for it end with it.
 func (s *server) begin(c *call) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,8 +276,7 @@ func (s *server) begin(c *call) (end func()) {
 	}
 }
 
-// orphans forgets a call and returns the interviews that no call of the same
-// person is left for.
+// orphans forgets a call and returns the interviews that no other call needs.
 func (s *server) orphans(c *call) []*interview {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,9 +295,8 @@ func (s *server) orphans(c *call) []*interview {
 	return all
 }
 
-// asker returns the one call for whose sake the server asks something. The
-// protocol does not say which it is: with calls for several people at a time,
-// there is none. The caller holds mu.
+// asker returns the call for which the server asks something, nil when calls of several
+// people run: the protocol does not say which one it is. The caller holds mu.
 func (s *server) asker() *call {
 	var found *call
 	for c := range s.calls {

@@ -2,24 +2,19 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
-	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/modelcontextprotocol/go-sdk/auth/extauth"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
-	"golang.org/x/oauth2"
 
-	"klawbot/internal/httpclient"
+	"klawbot/tools/mcp/signin"
 )
 
-// Redirect is the address that a page to sign in at leads to in the end, where
-// nobody chose another one.
+// Client is a client of OAuth that was registered by hand.
+type Client = signin.Client
+
+// Redirect is the usual address that a page to sign in at leads to in the end.
 const Redirect = "http://127.0.0.1:8765/callback"
 
 // SignIn lets a person sign in at a server. The zero value cannot.
@@ -30,92 +25,19 @@ type SignIn struct {
 	Visit func(ctx context.Context, server, page string) (led string, err error)
 }
 
-// door opens a server that wants somebody to sign in: as a machine, with the
-// token of an earlier time, or by asking a person where that is possible.
+// door opens the server when it wants somebody to sign in.
 func (s *server) door(ctx context.Context, home *url.URL, patience *clock) (auth.OAuthHandler, error) {
-	k := &key{s: s, client: visitor(home)}
-	if s.config.Client.Machine {
-		return s.newMachine(k.client)
-	}
-	saved, err := s.kept(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var source oauth2.TokenSource
-	if saved != nil {
-		k.grant = *saved
-		source = k.source()
-	}
-	at := s.signIn
-	if at.Visit == nil {
-		return k, nil
-	}
-	// Who did not sign in is not asked again for the next request of the same
-	// connection, such as with an older protocol.
-	var asking sync.Mutex
-	var refused error // guarded by asking
-	return auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: at.Redirect, PreregisteredClient: s.config.Client.credentials(), ClientIDMetadataDocumentConfig: s.config.Client.document(),
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "klawbot", RedirectURIs: []string{at.Redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
-		}},
-		RequestRefreshToken: true, InitialTokenSource: source, Client: k.client,
-		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			asking.Lock()
-			defer asking.Unlock()
+	d := signin.Door{Server: s.name, Client: s.config.Client, Tokens: s.host.config.Ledger, Living: s.living, Redirect: s.signIn.Redirect, Wanted: s.wantSignIn}
+	if s.signIn.Visit != nil {
+		d.Visit = func(ctx context.Context, page string) (string, error) {
 			defer patience.stop()() // the time of people is not the server's
-			if refused != nil {
-				return nil, refused
+			if err := openable(page); err != nil {
+				return "", fmt.Errorf("the page to sign in at is not shown: %w", err)
 			}
-			led, err := s.visit(ctx, a.URL)
-			refused = err
-			return led, err
-		},
-		NewTokenSource: func(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			k.renew(grant{*c, t})
-			return k.source(), k.save(t)
-		},
-	})
-}
-
-// kept is the grant of an earlier time, nil for none. One that another client
-// than the configured one was given is none.
-func (s *server) kept(ctx context.Context) (*grant, error) {
-	text, err := s.host.config.Ledger.Token(ctx, s.name)
-	if err != nil || text == nil {
-		return nil, wrap("read the token of the MCP server", err)
-	}
-	var g grant
-	if err := json.Unmarshal(text, &g); err != nil {
-		return nil, wrap("read the token of the MCP server", err)
-	}
-	if c := s.config.Client; c.ID != "" && !c.published() {
-		if g.Config.ClientID != c.ID {
-			return nil, nil
+			return s.signIn.Visit(ctx, s.name, page)
 		}
-		g.Config.ClientSecret = c.Secret
 	}
-	return &g, nil
-}
-
-// wrap says what was being done when an error came up; nil stays nil.
-func wrap(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-// published says that the id is the address of a document about the client, which
-// servers read.
-func (c Client) published() bool { return strings.HasPrefix(c.ID, "https://") }
-
-// document is that document as the SDK wants it, nil for none.
-func (c Client) document() *auth.ClientIDMetadataDocumentConfig {
-	if !c.published() {
-		return nil
-	}
-	return &auth.ClientIDMetadataDocumentConfig{URL: c.ID}
+	return d.Handler(ctx, home)
 }
 
 // SignIn lets a person sign in at a server over HTTP, and has it connected to with
@@ -148,8 +70,7 @@ func (s Server) SignsIn() bool {
 	return s.URL != "" && s.Headers["Authorization"] == "" && !s.Client.Machine
 }
 
-// wantSignIn tells, once for each time that the server goes down, that it wants
-// somebody to sign in.
+// wantSignIn tells, once for each time that the server is down, that it wants a sign-in.
 func (s *server) wantSignIn() {
 	s.mu.Lock()
 	told := s.told
@@ -158,164 +79,4 @@ func (s *server) wantSignIn() {
 	if !told && s.host.config.SignInWanted != nil {
 		s.host.config.SignInWanted(s.name)
 	}
-}
-
-// credentials are the client as the SDK wants it, nil for none.
-func (c Client) credentials() *oauthex.ClientCredentials {
-	if c.ID == "" || c.published() {
-		return nil
-	}
-	all := &oauthex.ClientCredentials{ClientID: c.ID, Issuer: c.Issuer}
-	if c.Secret != "" {
-		all.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.Secret}
-	}
-	return all
-}
-
-// machine signs in as itself. Its token is kept for the connection only.
-type machine struct {
-	// living is for renewing the token, which outlives the request that got it.
-	living context.Context
-	mu     sync.Mutex
-	inner  *extauth.ClientCredentialsHandler // guarded by mu
-}
-
-var _ auth.OAuthHandler = (*machine)(nil)
-
-func (s *server) newMachine(client *http.Client) (*machine, error) {
-	inner, err := extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: s.config.Client.credentials(), HTTPClient: client})
-	return &machine{living: s.living, inner: inner}, err
-}
-
-// TokenSource returns the source of tokens, nil when there is none yet.
-func (m *machine) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.inner.TokenSource(ctx)
-}
-
-// Authorize signs in after the server refused.
-func (m *machine) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	lasting, cancel := context.WithCancel(m.living)
-	stop := context.AfterFunc(ctx, cancel)
-	err := m.inner.Authorize(lasting, r, resp)
-	if stop(); err != nil {
-		cancel()
-	}
-	return err
-}
-
-// visitor is the client for the pages around signing in. Their addresses come
-// from the server: only the public internet, and the server's own host, which
-// the owner named.
-func visitor(home *url.URL) *http.Client {
-	hosts, _ := httpclient.ParseHosts([]string{home.Hostname()})
-	return httpclient.New(httpclient.Options{Guard: &httpclient.Guard{Hosts: func() httpclient.Hosts { return hosts }}})
-}
-
-// visit lets a person sign in at a page.
-func (s *server) visit(ctx context.Context, page string) (*auth.AuthorizationResult, error) {
-	if err := openable(page); err != nil {
-		return nil, fmt.Errorf("the page to sign in at is not shown: %w", err)
-	}
-	led, err := s.signIn.Visit(ctx, s.name, page)
-	if err != nil {
-		return nil, err
-	}
-	back, err := url.Parse(led)
-	if err != nil {
-		return nil, errors.New("what the page led to is no address")
-	}
-	q := back.Query()
-	if q.Get("error") != "" {
-		return nil, fmt.Errorf("the server refused: %s %s", shown(q.Get("error"), 100), shown(q.Get("error_description"), maxPartChars))
-	}
-	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
-}
-
-// grant is what lets us in: our registration and the token. It is what is kept.
-type grant struct {
-	Config oauth2.Config `json:"config"`
-	Token  *oauth2.Token `json:"token"`
-}
-
-// key is the token of one connection. Whenever it is renewed it is kept.
-type key struct {
-	s      *server
-	client *http.Client
-	grant  grant
-
-	mu    sync.Mutex
-	inner oauth2.TokenSource // guarded by mu
-	last  string             // guarded by mu; the access token that is kept
-}
-
-var _ auth.OAuthHandler = (*key)(nil)
-
-// TokenSource returns the source of tokens, nil when there is none.
-func (k *key) TokenSource(context.Context) (oauth2.TokenSource, error) {
-	if k.grant.Token == nil {
-		return nil, nil
-	}
-	return k.source(), nil
-}
-
-// Authorize is called when the server refused, and nobody can be asked.
-func (k *key) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
-	_ = resp.Body.Close() // nothing is read of it
-	k.s.wantSignIn()
-	return fmt.Errorf("it wants somebody to sign in: klawbot mcp approve %s, or /mcp signin %s in the chat", k.s.name, k.s.name)
-}
-
-// renew takes what a person has just signed in for in place of what there was.
-func (k *key) renew(g grant) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.grant, k.inner = g, nil
-}
-
-// source renews the token when it is over.
-func (k *key) source() oauth2.TokenSource {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.inner == nil {
-		// Renewals happen as long as the connection lives.
-		ctx := context.WithValue(k.s.living, oauth2.HTTPClient, k.client)
-		k.inner, k.last = k.grant.Config.TokenSource(ctx, k.grant.Token), k.grant.Token.AccessToken
-	}
-	return k
-}
-
-// Token returns a token that is not over.
-func (k *key) Token() (*oauth2.Token, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	t, err := k.inner.Token()
-	if err != nil {
-		k.s.wantSignIn()
-		return nil, fmt.Errorf("the token of MCP server %s cannot be renewed; sign in with klawbot mcp approve %s: %w", k.s.name, k.s.name, err)
-	}
-	if t.AccessToken != k.last {
-		k.last = t.AccessToken
-		return t, k.save(t)
-	}
-	return t, nil
-}
-
-// save keeps the token.
-func (k *key) save(t *oauth2.Token) error {
-	g := grant{k.grant.Config, t}
-	if k.s.config.Client.Secret != "" {
-		g.Config.ClientSecret = "" // it is where the owner keeps it
-	}
-	text, err := json.Marshal(g)
-	if err != nil {
-		return err
-	}
-	if err := k.s.host.config.Ledger.SetToken(k.s.living, k.s.name, text); err != nil {
-		return fmt.Errorf("keep the token of the MCP server: %w", err)
-	}
-	return nil
 }

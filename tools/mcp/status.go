@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"klawbot/internal/clip"
+	"klawbot/tools/mcp/schema"
+	"klawbot/tools/mcp/shown"
 )
 
 // Standing is what a tool of a server is to us.
@@ -60,8 +61,7 @@ type Status struct {
 
 // ToolStatus is one tool of a server. Its JSON form is stable.
 type ToolStatus struct {
-	// Name is what models know it by, empty before it was accepted; Tool is the
-	// server's name.
+	// Name is what models know it by, empty before it was accepted; Tool is the server's name.
 	Name        string   `json:"name,omitempty"`
 	Tool        string   `json:"tool"`
 	Standing    Standing `json:"standing"`
@@ -128,7 +128,7 @@ func (h *Host) status(name string, c Server) Status {
 	}
 	for _, tool := range slices.Sorted(maps.Keys(rows)) {
 		row := rows[tool]
-		row.Description = shown(row.Description, maxAboutChars)
+		row.Description = shown.Text(row.Description, shown.MaxAbout)
 		row.ReadOnly = slices.Contains(c.ReadOnly, tool)
 		st.Tools = append(st.Tools, row)
 	}
@@ -151,14 +151,13 @@ func (c Server) where() string {
 	return where
 }
 
-// report writes down how the server does and returns the tools that it has, nil
-// when that is not known.
+// report describes the server's state and returns its tools, nil when they are unknown.
 func (s *server) report(st *Status) map[string]Definition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st.State, st.Since, st.Starts = s.state, s.since, s.starts
 	if s.fault != nil && s.state != Ready {
-		st.Error = shown(s.fault.Error(), maxAboutChars)
+		st.Error = shown.Text(s.fault.Error(), shown.MaxAbout)
 		var gone exitError
 		if errors.As(s.fault, &gone) {
 			st.Stderr = gone.stderr
@@ -168,7 +167,7 @@ func (s *server) report(st *Status) map[string]Definition {
 		st.Protocol = s.conn.session.InitializeResult().ProtocolVersion
 		if s.conn.process != nil {
 			_, stderr := s.conn.process.Output()
-			st.Stderr = shown(clip.Tail(strings.TrimSpace(stderr.String()), maxPartChars), maxPartChars)
+			st.Stderr = shown.Text(clip.Tail(strings.TrimSpace(stderr.String()), shown.MaxPart), shown.MaxPart)
 		}
 	}
 	return maps.Clone(s.offered)
@@ -177,38 +176,6 @@ func (s *server) report(st *Status) map[string]Definition {
 // Describe is a tool as the owner is shown it before accepting it: its name,
 // its description and everything that its parameters say to a model.
 func Describe(d Definition) string {
-	lines := []string{shown(d.Tool, maxPartChars), shown(d.Description, maxAboutChars)}
-	if root, ok := decode(parameters(d.Schema)); ok {
-		lines = said(lines, root, "")
-	}
-	return strings.Join(lines, "\n") + "\n"
-}
-
-// said adds the descriptions inside a schema, each with the place where it
-// stands.
-func said(lines []string, schema map[string]any, place string) []string {
-	if text, ok := schema["description"].(string); ok {
-		lines = append(lines, "  "+shown(place, maxPartChars)+": "+text)
-	}
-	below := func(name string) string { return strings.TrimPrefix(place+"."+name, ".") }
-	for _, keyword := range slices.Sorted(maps.Keys(schema)) {
-		switch v := schema[keyword].(type) {
-		case map[string]any:
-			if keyword != "properties" && keyword != "patternProperties" {
-				lines = said(lines, v, below(keyword))
-				continue
-			}
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				inner, _ := v[name].(map[string]any)
-				lines = said(lines, inner, below(name))
-			}
-		case []any:
-			for i, member := range v {
-				if inner, ok := member.(map[string]any); ok {
-					lines = said(lines, inner, below(fmt.Sprintf("%s %d", keyword, i+1)))
-				}
-			}
-		}
-	}
-	return lines
+	lines := []string{shown.Text(d.Tool, shown.MaxPart), shown.Text(d.Description, shown.MaxAbout)}
+	return strings.Join(append(lines, schema.Descriptions(d.Schema)...), "\n") + "\n"
 }

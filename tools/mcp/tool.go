@@ -12,10 +12,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"klawbot/tools"
+	"klawbot/tools/mcp/schema"
+	"klawbot/tools/mcp/shown"
 )
 
-// askTime is how much longer than its own deadline a call may take when people
-// are asked for its sake.
+// askTime is how much longer a call may take when people are asked for it.
 const askTime = time.Hour
 
 // tool is an accepted tool of a server.
@@ -43,8 +44,7 @@ func (h *Host) Tools() []tools.Tool {
 	return all
 }
 
-// Faults are the accepted tools that are off because their server describes
-// them in another way now.
+// Faults are the accepted tools that are off because their server changed them.
 func (h *Host) Faults() []tools.Fault {
 	var all []tools.Fault
 	for _, a := range h.known() {
@@ -55,8 +55,7 @@ func (h *Host) Faults() []tools.Fault {
 	return all
 }
 
-// specOf is what the pipeline is told of a tool. Only the owner says that it
-// changes nothing.
+// specOf describes a tool to the pipeline. Only the owner says that it changes nothing.
 func specOf(a Accepted, c Server) tools.Spec {
 	reads := slices.Contains(c.ReadOnly, a.Tool)
 	return tools.Spec{
@@ -66,8 +65,8 @@ func specOf(a Accepted, c Server) tools.Spec {
 			return tools.Decision{Verdict: tools.Allow, Layer: "tools.mcp." + a.Server, Reason: "The owner has accepted it", Binds: a.Hash}
 		},
 		Texts: map[string]tools.Text{tools.English: {
-			Description: fmt.Sprintf("(Tool %s of the MCP server %s.) %s", shown(a.Tool, maxPartChars), shown(a.Server, maxPartChars), shown(a.Description, maxAboutChars)),
-			Parameters:  parameters(a.Schema),
+			Description: fmt.Sprintf("(Tool %s of the MCP server %s.) %s", shown.Text(a.Tool, shown.MaxPart), shown.Text(a.Server, shown.MaxPart), shown.Text(a.Description, shown.MaxAbout)),
+			Parameters:  schema.Clean(a.Schema),
 		}},
 	}
 }
@@ -75,8 +74,7 @@ func specOf(a Accepted, c Server) tools.Spec {
 // Spec describes the tool as it was accepted.
 func (t *tool) Spec() tools.Spec { return t.spec }
 
-// Run calls the tool. Only a call that changes nothing is made twice when the
-// connection breaks.
+// Run calls the tool, twice if the connection breaks and the call changes nothing.
 func (t *tool) Run(ctx context.Context, c tools.Call) tools.Result {
 	s, err := t.host.server(t.Server)
 	if err != nil {
@@ -133,8 +131,7 @@ func (t *tool) ask(ctx context.Context, c tools.Call, s *sdk.ClientSession) (too
 	return result(c, answer), nil
 }
 
-// broken reports whether an error is the connection's and not the server's
-// answer.
+// broken reports whether an error is the connection's, not the server's answer.
 func broken(err error) bool {
 	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) {
 		return true
@@ -152,5 +149,5 @@ func (t *tool) fail(err error) tools.Result {
 			text += ". Nobody knows whether the call took effect: look before you repeat it"
 		}
 	}
-	return tools.Fail(tools.Execution, shown(text, maxAboutChars))
+	return tools.Fail(tools.Execution, shown.Text(text, shown.MaxAbout))
 }

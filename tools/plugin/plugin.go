@@ -41,8 +41,7 @@ type Config struct {
 	// ReadOnly names the tools of which the owner says that they change
 	// nothing, as of now; nil is none.
 	ReadOnly func() []string
-	// Keep names files of the workspace that a call may not change where plugins
-	// run in a sandbox; nil: none.
+	// Keep names files that a call may not change in a sandbox; nil: none.
 	Keep func(tools.Call) []string
 	// Slow is the file that remembers plugins that take long and have no usable
 	// specification, so that not every process waits for them; "" is none.

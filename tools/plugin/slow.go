@@ -17,8 +17,7 @@ const (
 	// slow is how long a plugin without a usable specification may take to show
 	// it. One that takes longer is not asked again by every command.
 	slow = time.Second
-	// slowFor is how long that is remembered at most: the machine may have been
-	// busy.
+	// slowFor is how long that is remembered: the machine may have been busy.
 	slowFor = 24 * time.Hour
 	// maxSlowFile bounds the file of the slow ones, in bytes.
 	maxSlowFile = 1 << 20
@@ -39,8 +38,7 @@ type slowPlugin struct {
 // can be used are not kept: they come from the file that is run.
 type slowPlugins map[string]slowPlugin
 
-// readSlow reads the file of the slow ones. What cannot be read is nothing: they
-// are asked.
+// readSlow reads the file of the slow ones. If it cannot be read, all are asked.
 func readSlow(name string) slowPlugins {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxSlowFile {
 		return slowPlugins{}
@@ -89,8 +87,7 @@ func (h *Host) recall() slowPlugins {
 	return readSlow(h.config.Slow)
 }
 
-// remember keeps which of the plugins took long for nothing, and forgets the
-// others and those that are gone.
+// remember keeps which plugins took long for nothing, and forgets those that are gone.
 func (h *Host) remember(before slowPlugins, box string, asked []*plugin, took []time.Duration) {
 	if h.config.Slow == "" {
 		return

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/tools"
+	"klawbot/tools/params"
 	"klawbot/tools/sandbox"
 )
 
@@ -161,7 +162,7 @@ func checkParameters(schema json.RawMessage) error {
 	if bytes.Contains(schema, []byte(`"$ref"`)) {
 		return errors.New(`parameters: "$ref" is not understood by models; write it out`)
 	}
-	if err := tools.CheckSchema(schema); err != nil {
+	if err := params.Check(schema); err != nil {
 		return errors.New(oneLine(err))
 	}
 	var root struct {

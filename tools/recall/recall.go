@@ -37,8 +37,7 @@ var (
 // Scope says who sees a fact of the core memory.
 type Scope string
 
-// The scopes: the chat of the call, in a private chat the person, and the whole
-// bot.
+// The scopes: the chat of the call, in a private chat the person, and the whole bot.
 const (
 	ScopeChat Scope = "chat"
 	ScopeBot  Scope = "bot"
@@ -61,8 +60,7 @@ type Entry struct {
 	Content, Source, Key, Category string
 }
 
-// Memory keeps and finds. It may be used from several goroutines. Its errors are
-// for the model.
+// Memory stores and finds, also from several goroutines. Its errors are for the model.
 type Memory interface {
 	// Search finds memories that a call may see, the best first.
 	Search(ctx context.Context, c tools.Call, query string, topK int) ([]Hit, error)
@@ -70,8 +68,7 @@ type Memory interface {
 	History(ctx context.Context, c tools.Call, query string, topK int) ([]Hit, error)
 	// Save remembers a text and returns in how many chunks; 0 is nothing to save.
 	Save(ctx context.Context, c tools.Call, e Entry) (chunks int, err error)
-	// Forget deletes a memory of the chat by its key, or by its id when the key is
-	// empty.
+	// Forget deletes a memory of the chat by its key, or by its id without a key.
 	Forget(ctx context.Context, c tools.Call, key string, id int64) error
 	// Core returns what the call's chat sees of the core memory, as JSON.
 	Core(c tools.Call) (string, error)
@@ -157,8 +154,7 @@ func (f family) history(ctx context.Context, c tools.Call, a searchArgs) tools.R
 	return found(hits, err, func(Hit) string { return "" })
 }
 
-// found is what was found, for the model and as data. mark is what stands behind the
-// time of a hit.
+// found shows hits to the model and as data. mark stands behind the time of a hit.
 func found(hits []Hit, err error, mark func(Hit) string) tools.Result {
 	if err != nil {
 		return tools.Failed(err)
@@ -172,10 +168,7 @@ func found(hits []Hit, err error, mark func(Hit) string) tools.Result {
 	}
 	r := tools.OK(strings.Join(parts, "\n\n---\n\n"))
 	r.Others = slices.ContainsFunc(hits, func(h Hit) bool { return h.Others })
-	if data, err := json.Marshal(hits); err == nil {
-		r.Data = data
-	}
-	return r
+	return r.With(hits)
 }
 
 type saveArgs struct {

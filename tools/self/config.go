@@ -32,8 +32,7 @@ func writes(arguments json.RawMessage) bool {
 func (k keeper) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	var a configArgs
 	if err := json.Unmarshal(c.Arguments, &a); err != nil {
-		r := tools.Fail(tools.Validation, err.Error())
-		return &r
+		return tools.Refused(tools.Validation, err.Error())
 	}
 	if err := k.check(a); err != nil {
 		r := tools.Failed(err)

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/tools"
+	"klawbot/tools/web/load"
 )
 
 // asked is the Content-Encoding that we can undo and ask for. Some servers send
@@ -23,11 +24,10 @@ const asked = "gzip"
 // sealed are the encodings that nothing here undoes.
 var sealed = []string{"br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "aes128gcm"}
 
-// unpacked is the body of a response without its Content-Encoding. An error is
-// for the model to read. Names that are no encoding, such as that of an
-// alphabet, are let pass when the body is text.
+// unpacked is the body of a response without its Content-Encoding. The error is for the
+// model. Names that are no encoding, such as a charset, pass when the body is text.
 func unpacked(resp *http.Response) (io.Reader, error) {
-	encoding := strings.ToLower(tidy(strings.Join(resp.Header.Values("Content-Encoding"), ", ")))
+	encoding := strings.ToLower(load.Line(strings.Join(resp.Header.Values("Content-Encoding"), ", ")))
 	if encoding == "" || encoding == "identity" {
 		return resp.Body, nil
 	}
@@ -57,13 +57,12 @@ var gzipMark = []byte{0x1f, 0x8b}
 func unzipped(body io.Reader) (io.Reader, error) {
 	z, err := gzip.NewReader(body)
 	if err != nil {
-		return nil, fmt.Errorf("the answer cannot be read: it should be compressed with gzip, and is not (%s)", plainly(err))
+		return nil, fmt.Errorf("the answer cannot be read: it should be compressed with gzip, and is not (%s)", load.Explain(err))
 	}
 	return z, nil
 }
 
-// inflated undoes deflate, which servers send with the head that the standard
-// wants and without it.
+// inflated undoes deflate, which servers send with and without the standard's head.
 func inflated(body io.Reader, start []byte) (io.Reader, error) {
 	if len(start) > 1 && start[0]&0x0f == 8 && (int(start[0])<<8|int(start[1]))%31 == 0 {
 		return zlib.NewReader(body)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"klawbot/tools/web/load"
 )
 
 // The bounds of the headers of a request.
@@ -16,9 +18,8 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
-// ours are headers that say how a request travels. A call that could set them
-// could speak to another host than the one that was checked, or hide a second
-// request in the first.
+// ours are headers that say how a request travels. A call that set them could reach
+// another host than the one that was checked, or hide a second request.
 var ours = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Forwarded", "Host", "Http2-Settings", "Keep-Alive", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "Via",
@@ -61,11 +62,8 @@ func shownHeaders(h http.Header) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, value := range h[name] {
-			fmt.Fprintf(&b, "%s: %.500s\n", name, tidy(value))
+			fmt.Fprintf(&b, "%s: %.500s\n", name, load.Line(value))
 		}
 	}
 	return b.String()
 }
-
-// tidy is a value on one line.
-func tidy(value string) string { return strings.Join(strings.Fields(value), " ") }

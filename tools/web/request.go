@@ -11,6 +11,7 @@ import (
 
 	"klawbot/internal/httpclient"
 	"klawbot/tools"
+	"klawbot/tools/web/load"
 )
 
 type requestArgs struct {
@@ -65,13 +66,11 @@ func (a requestArgs) patience() time.Duration {
 	return time.Duration(min(a.Timeout, int(tools.MaxTimeout/time.Second))) * time.Second
 }
 
-// precheck refuses, before anybody is asked, what needs no network to be known
-// as wrong.
+// precheck refuses before a person is asked what is wrong without the network.
 func (w *Web) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	var a requestArgs
 	if err := json.Unmarshal(c.Arguments, &a); err != nil {
-		r := tools.Fail(tools.Validation, err.Error())
-		return &r
+		return tools.Refused(tools.Validation, err.Error())
 	}
 	if _, refusal := w.prepare(context.Background(), a); refusal != nil {
 		return refusal
@@ -83,39 +82,22 @@ func (w *Web) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 func (w *Web) prepare(ctx context.Context, a requestArgs) (*http.Request, *tools.Result) {
 	u, err := w.guard().Check(a.URL)
 	if err != nil {
-		return nil, w.refusal(err)
+		return nil, load.Refused(err, w.note())
 	}
 	if int64(len(a.Body)) > w.maxBody() {
-		r := tools.Fail(tools.Validation, "the body is longer than "+size(w.maxBody()))
-		return nil, &r
+		return nil, tools.Refused(tools.Validation, "the body is longer than "+load.Size(w.maxBody()))
 	}
 	req, err := http.NewRequestWithContext(ctx, a.Method, u.String(), strings.NewReader(a.Body))
 	if err == nil {
 		req.Header, err = headers(a.Headers)
 	}
 	if err != nil {
-		r := tools.Fail(tools.Validation, err.Error())
-		return nil, &r
+		return nil, tools.Refused(tools.Validation, err.Error())
 	}
 	if a.Method != http.MethodHead && req.Header.Get("Range") == "" {
 		req.Header.Set("Accept-Encoding", asked)
 	}
 	return req, nil
-}
-
-// refusal is a result for an address that is wrong or leads inside.
-func (w *Web) refusal(err error) *tools.Result {
-	kind := tools.Validation
-	text := err.Error()
-	if errors.Is(err, httpclient.ErrDenied) {
-		kind = tools.Security
-		text = "Access denied" + strings.TrimPrefix(text[strings.Index(text, httpclient.ErrDenied.Error()):], httpclient.ErrDenied.Error())
-	}
-	if _, note := w.allowed(); note != "" {
-		text += "; " + note
-	}
-	r := tools.Fail(kind, text)
-	return &r
 }
 
 // request runs the tool http_request.
@@ -126,8 +108,8 @@ func (w *Web) request(ctx context.Context, c tools.Call, a requestArgs) tools.Re
 	if refusal != nil {
 		return *refusal
 	}
-	slow := slowly(ctx, c)
-	defer slow.stop()
+	slow := load.Slowly(ctx, c)
+	defer slow.Stop()
 	resp, err := w.guarded.Do(req)
 	if err != nil {
 		return w.failure(req, err)
@@ -141,12 +123,12 @@ func (w *Web) request(ctx context.Context, c tools.Call, a requestArgs) tools.Re
 // failure says why there is no response.
 func (w *Web) failure(req *http.Request, err error) tools.Result {
 	if errors.Is(err, httpclient.ErrDenied) {
-		return *w.refusal(err)
+		return *load.Refused(err, w.note())
 	}
 	if errors.Is(req.Context().Err(), context.DeadlineExceeded) {
 		return tools.Fail(tools.Timeout, req.URL.Host+" did not answer in time; try a longer timeout, at most 300 seconds")
 	}
-	return tools.Fail(tools.Execution, "no answer from "+req.URL.Host+": "+plainly(err))
+	return tools.Fail(tools.Execution, "no answer from "+req.URL.Host+": "+load.Explain(err))
 }
 
 // unfinished says why a response has no end, after so many bytes of it.
@@ -154,5 +136,5 @@ func (w *Web) unfinished(req *http.Request, err error, read int) tools.Result {
 	if read == 0 || !errors.Is(req.Context().Err(), context.DeadlineExceeded) {
 		return w.failure(req, err)
 	}
-	return tools.Fail(tools.Timeout, fmt.Sprintf("%s sent %s and did not come to an end in time; try a longer timeout, at most 300 seconds", req.URL.Host, size(int64(read))))
+	return tools.Fail(tools.Timeout, fmt.Sprintf("%s sent %s and did not come to an end in time; try a longer timeout, at most 300 seconds", req.URL.Host, load.Size(int64(read))))
 }

@@ -15,23 +15,21 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"klawbot/tools"
+	"klawbot/tools/web/load"
+	"klawbot/tools/web/page"
 )
 
-const (
-	// maxRead is how much of a body is read, decoded.
-	maxRead = 5_000_000
-	// maxPage is how much text of a web page is shown, in bytes.
-	maxPage = 200_000
-)
+// maxRead is how much of a body is read, decoded.
+const maxRead = 5_000_000
 
 // response turns a response into a result.
-func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *http.Response, slow *slow) tools.Result {
+func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *http.Response, slow *load.Slow) tools.Result {
 	head := "HTTP " + status(resp) + "\n"
 	if location := resp.Header.Get("Location"); location != "" {
-		head += "Location: " + fmt.Sprintf("%.2000s", tools.Visible(tidy(location))) + "\n"
+		head += "Location: " + fmt.Sprintf("%.2000s", tools.Visible(load.Line(location))) + "\n"
 	}
 	if a.Method == http.MethodHead {
-		return w.noted(tools.OK(head + shownHeaders(resp.Header)))
+		return load.Noted(tools.OK(head+shownHeaders(resp.Header)), w.note())
 	}
 	limit := int64(maxRead)
 	if a.Method != http.MethodGet {
@@ -39,7 +37,7 @@ func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *h
 	}
 	plain, err := unpacked(resp)
 	if err != nil {
-		return w.noted(tools.Fail(tools.Execution, err.Error()))
+		return load.Noted(tools.Fail(tools.Execution, err.Error()), w.note())
 	}
 	body, err := io.ReadAll(io.TeeReader(io.LimitReader(plain, limit+1), slow))
 	if err != nil && resp.Request.Context().Err() != nil {
@@ -48,24 +46,16 @@ func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *h
 	more := int64(len(body)) > limit
 	body = body[:min(int64(len(body)), limit)]
 	if err != nil {
-		head += fmt.Sprintf("(the response broke off after %s: %s)\n", size(int64(len(body))), plainly(err))
+		head += fmt.Sprintf("(the response broke off after %s: %s)\n", load.Size(int64(len(body))), load.Explain(err))
 	}
 	r := w.content(ctx, c, a, loaded{resp: resp, body: body, more: more})
 	r.Output = head + r.Output
-	return w.noted(r)
+	return load.Noted(r, w.note())
 }
 
 // status is the status of a response, as its server words it.
 func status(resp *http.Response) string {
-	return fmt.Sprintf("%.100s", cmp.Or(tools.Visible(tidy(resp.Status)), fmt.Sprint(resp.StatusCode)))
-}
-
-// noted adds what there is to say about the owner's list.
-func (w *Web) noted(r tools.Result) tools.Result {
-	if _, note := w.allowed(); note != "" {
-		r.Output += "\n(" + note + ")"
-	}
-	return r
+	return fmt.Sprintf("%.100s", cmp.Or(tools.Visible(load.Line(resp.Status)), fmt.Sprint(resp.StatusCode)))
 }
 
 // loaded is the body of a response, decoded.
@@ -93,11 +83,11 @@ func (w *Web) content(ctx context.Context, c tools.Call, a requestArgs, l loaded
 		return w.fit(ctx, c, a, l, text, w.maxBody())
 	}
 	raw := text
-	text, err := readable(ctx, text, l.resp.Request.URL)
+	text, err := page.Markdown(ctx, text, l.resp.Request.URL)
 	if err != nil {
 		return tools.Fail(tools.Execution, "the page could not be turned into text: "+err.Error())
 	}
-	r := w.fit(ctx, c, a, l, text, min(maxPage, w.maxBody()))
+	r := w.fit(ctx, c, a, l, text, min(load.MaxText, w.maxBody()))
 	r.Raw = raw
 	return r
 }
@@ -157,8 +147,7 @@ func validStart(b []byte) bool {
 	return false
 }
 
-// text is the body in UTF-8, read in the alphabet that the header, the page or
-// its letters name.
+// text is the body in UTF-8, read in the charset of the header, the page or its letters.
 func (l loaded) text(kind string) string {
 	text := string(l.body)
 	declared := l.resp.Header.Get("Content-Type")
@@ -185,11 +174,11 @@ func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, l loaded, te
 	if a.Extract != "" {
 		answer, err := w.extract(ctx, c, a.Extract, text)
 		if err == nil {
-			said := size(whole)
+			said := load.Size(whole)
 			if l.more {
 				said = "more than " + said
 			}
-			r := tools.OK(fmt.Sprintf("(taken out of %s of text: %.200s)\n%s", said, tidy(a.Extract), answer))
+			r := tools.OK(fmt.Sprintf("(taken out of %s of text: %.200s)\n%s", said, load.Line(a.Extract), answer))
 			r.Raw = text
 			return r
 		}
@@ -201,11 +190,10 @@ func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, l loaded, te
 	return r
 }
 
-// part says how much of an answer is shown: kept bytes of the whole text that
-// could be read of it.
+// part says how much of an answer is shown: kept bytes of its whole text.
 func (l loaded) part(kept, whole int64) string {
-	read := size(int64(len(l.body)))
-	switch shown, of := size(kept), size(whole); {
+	read := load.Size(int64(len(l.body)))
+	switch shown, of := load.Size(kept), load.Size(whole); {
 	case l.more && kept == whole:
 		return "this is the text of the first " + read + ", which is all that is read"
 	case l.more:
@@ -225,7 +213,7 @@ func (l loaded) nothing() tools.Result {
 	}
 	switch {
 	case l.more:
-		r := tools.OK(fmt.Sprintf("(the first %s of the %s, which is all that is read, hold no text)", size(int64(len(l.body))), what))
+		r := tools.OK(fmt.Sprintf("(the first %s of the %s, which is all that is read, hold no text)", load.Size(int64(len(l.body))), what))
 		r.Truncated = true
 		return r
 	case l.page() && len(l.body) > 0:

@@ -17,6 +17,7 @@ import (
 
 	"klawbot/internal/clip"
 	"klawbot/tools"
+	"klawbot/tools/web/load"
 )
 
 // Search is the server that web_search asks.
@@ -74,7 +75,7 @@ func (w *Web) search() Search {
 
 // runSearch runs the tool web_search.
 func (w *Web) runSearch(ctx context.Context, _ tools.Call, a searchArgs) tools.Result {
-	query := tidy(a.Query)
+	query := load.Line(a.Query)
 	if query == "" {
 		return tools.Fail(tools.Validation, "query is empty; say what to look for")
 	}
@@ -106,10 +107,7 @@ func listed(hits []hit, source string) tools.Result {
 		r = tools.OK("No results found.")
 	}
 	r.Source = "search results of " + source
-	if data, err := json.Marshal(hits); err == nil { // strings can be marshalled
-		r.Data = data
-	}
-	return r
+	return r.With(hits)
 }
 
 // ask asks the server for hits.
@@ -126,7 +124,7 @@ func (w *Web) ask(ctx context.Context, s Search, query string, n int) ([]hit, er
 	req.Header.Set("User-Agent", userAgent)
 	resp, err := w.direct.Do(req)
 	if err != nil {
-		return nil, errors.New(plainly(err))
+		return nil, errors.New(load.Explain(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -134,10 +132,10 @@ func (w *Web) ask(ctx context.Context, s Search, query string, n int) ([]hit, er
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return nil, errors.New(plainly(err))
+		return nil, errors.New(load.Explain(err))
 	}
 	if len(body) > maxAnswer {
-		return nil, errors.New("the answer is longer than " + size(maxAnswer))
+		return nil, errors.New("the answer is longer than " + load.Size(maxAnswer))
 	}
 	hits, err := b.read(body)
 	if err != nil {
@@ -174,7 +172,7 @@ func tidied(hits []hit) []hit {
 			continue
 		}
 		line := func(text string, n int) string {
-			return clip.Runes(strings.Map(seen, tidy(html.UnescapeString(markup.ReplaceAllString(text, "")))), n)
+			return clip.Runes(strings.Map(seen, load.Line(html.UnescapeString(markup.ReplaceAllString(text, "")))), n)
 		}
 		kept = append(kept, hit{line(h.Title, maxTitle), u.String(), line(h.Snippet, maxSnippet)})
 	}
@@ -196,15 +194,7 @@ type backend struct {
 }
 
 var backends = map[string]backend{
-	"searxng": {searxng, results(func(a struct {
-		Results []struct{ Title, URL, Content string }
-	},
-	) (all []hit) {
-		for _, r := range a.Results {
-			all = append(all, hit{r.Title, r.URL, r.Content})
-		}
-		return all
-	})},
+	"searxng": {searxng, contents},
 	"brave": {brave, results(func(a struct {
 		Web struct {
 			Results []struct{ Title, URL, Description string }
@@ -216,16 +206,19 @@ var backends = map[string]backend{
 		}
 		return all
 	})},
-	"tavily": {tavily, results(func(a struct {
-		Results []struct{ Title, URL, Content string }
-	},
-	) (all []hit) {
-		for _, r := range a.Results {
-			all = append(all, hit{r.Title, r.URL, r.Content})
-		}
-		return all
-	})},
+	"tavily": {tavily, contents},
 }
+
+// contents reads an answer of the form that SearXNG and Tavily share.
+var contents = results(func(a struct {
+	Results []struct{ Title, URL, Content string }
+},
+) (all []hit) {
+	for _, r := range a.Results {
+		all = append(all, hit{r.Title, r.URL, r.Content})
+	}
+	return all
+})
 
 // results decodes an answer into A and takes the hits out of it.
 func results[A any](hits func(A) []hit) func(body []byte) ([]hit, error) {

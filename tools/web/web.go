@@ -1,12 +1,11 @@
-// Package web holds the tools that go out into the web: http_request, web_search
-// and browser.
+// Package web holds the tools http_request and web_search, and builds the tool
+// browser (tools/web/browser) with the same guard.
 //
-// A model says where they go, so all but the search go through a guard that
-// keeps them on the public internet (internal/httpclient). They follow no
-// redirects, take no proxy from the environment, and bound what they read. What
-// comes back is data from outside: it is never obeyed here, and a small model
-// that reads a long page is told so. Which model that is, and how a chat is
-// told about slow loads, is the engine's matter.
+// A model chooses the addresses, so all requests but those of the search pass a
+// guard that keeps them on the public internet (internal/httpclient). Redirects
+// are not followed, the environment sets no proxy, and every body has a size
+// limit. A web page becomes Markdown in tools/web/page. The engine chooses the
+// model that extracts text, and shows the progress of slow loads.
 package web
 
 import (
@@ -18,6 +17,7 @@ import (
 
 	"klawbot/internal/httpclient"
 	"klawbot/tools"
+	"klawbot/tools/web/browser"
 )
 
 //go:embed *.md
@@ -25,9 +25,8 @@ var texts embed.FS
 
 // Config is what New needs.
 type Config struct {
-	// AllowedHosts are the hosts inside that the owner allows, read anew for
-	// every call. note is said beside a result, such as that the newest list
-	// has a fault and the one before is in force. Nil allows none.
+	// AllowedHosts are the inside hosts that the owner allows, read for every call, and a
+	// note for the result, such as that the newest list has an error. Nil allows none.
 	AllowedHosts func() (hosts []string, note string)
 	// MaxBodyBytes is how much text of a response is shown, and how long a body
 	// of a request may be; nil or 0 means 1 MiB.
@@ -40,8 +39,7 @@ type Config struct {
 	BrowserPath func() string
 	// BrowserIdle is how long a browser that nobody uses stays; 0 means 5 min.
 	BrowserIdle time.Duration
-	// Extract has a small model take out of a text what is asked. Nil: a text
-	// that is too long is cut.
+	// Extract has a small model answer a question from a text. Nil: a long text is cut.
 	Extract func(ctx context.Context, c tools.Call, question, content string) (string, error)
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
@@ -53,14 +51,14 @@ type Web struct {
 	guarded *http.Client
 	// direct is for the search, whose address the owner has written.
 	direct  *http.Client
-	browser *browsers
+	browser *browser.Browsers
 }
 
 // New returns the tools. Close them after the last call.
 func New(c Config) *Web {
 	w := &Web{config: c, direct: httpclient.New(httpclient.Options{})}
 	w.guarded = httpclient.New(httpclient.Options{Guard: w.guard(), Resolver: c.Resolver, Raw: true})
-	w.browser = newBrowsers(w.guard(), c)
+	w.browser = browser.New(browser.Config{Guard: w.guard(), Note: w.note, Resolver: c.Resolver, Path: c.BrowserPath, Idle: c.BrowserIdle})
 	return w
 }
 
@@ -69,19 +67,19 @@ func (w *Web) Close() error {
 	if w == nil {
 		return nil
 	}
-	return w.browser.close()
+	return w.browser.Close()
 }
 
 // Tools are the tools http_request, web_search and browser.
 func (w *Web) Tools() []tools.Tool {
-	return []tools.Tool{w.requestTool(), w.searchTool(), w.browserTool()}
+	return []tools.Tool{w.requestTool(), w.searchTool(), w.browser.Tool()}
 }
 
-// guard is what keeps calls outside. It reads the list of the owner whenever it
-// is asked.
+// guard keeps calls outside. It reads the list of the owner for each question.
 func (w *Web) guard() *httpclient.Guard {
 	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
-		hosts, err := httpclient.ParseHosts(first(w.allowed()))
+		list, _ := w.allowed()
+		hosts, err := httpclient.ParseHosts(list)
 		if err != nil { // checked when it was read; nothing is allowed then
 			return httpclient.Hosts{}
 		}
@@ -89,13 +87,17 @@ func (w *Web) guard() *httpclient.Guard {
 	}}
 }
 
-func first(list []string, _ string) []string { return list }
-
 func (w *Web) allowed() (hosts []string, note string) {
 	if w.config.AllowedHosts == nil {
 		return nil, ""
 	}
 	return w.config.AllowedHosts()
+}
+
+// note is what there is to say beside a result about the list of the owner.
+func (w *Web) note() string {
+	_, note := w.allowed()
+	return note
 }
 
 // maxBody is the cap of texts.

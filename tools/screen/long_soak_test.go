@@ -1,0 +1,5 @@
+//go:build soak
+
+package screen
+
+const longText = 5 << 20

@@ -1,0 +1,91 @@
+package browser
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"klawbot/tools/sandbox"
+)
+
+// homePrefix begins the names of the folders of browsers; the id of the
+// process that they belong to follows, for people.
+const homePrefix = "klawbot-browser-"
+
+// home is the private folder of a browser. The bot that owns it holds a lock on it, which
+// the system releases when the bot dies: a folder that can be locked was left behind. A
+// process id would not tell, since every container starts with the same ones.
+type home struct {
+	dir  string
+	lock *os.File
+}
+
+// makeHome makes a folder and locks it.
+func makeHome() (home, error) {
+	for range 10 {
+		dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", homePrefix, os.Getpid()))
+		if err != nil {
+			return home{}, err
+		}
+		if h, ok := claim(dir); ok {
+			return h, nil
+		}
+	}
+	return home{}, errors.New("another program takes the folder away")
+}
+
+// claim locks the folder of a browser, unless it is locked or not ours.
+func claim(dir string) (home, bool) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return home{}, false
+	}
+	locked, err := f.Stat()
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err == nil {
+		// A folder that was swept before it was locked is not there any more.
+		now, err := os.Lstat(dir)
+		owner, ok := locked.Sys().(*syscall.Stat_t)
+		if err == nil && os.SameFile(locked, now) && ok && int(owner.Uid) == os.Geteuid() {
+			return home{dir: dir, lock: f}, true
+		}
+	}
+	f.Close()
+	return home{}, false
+}
+
+// environment is all that a browser gets of it.
+func (h home) environment() []string {
+	return []string{"HOME=" + h.dir, "TMPDIR=" + h.dir, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC", sandbox.Apart()}
+}
+
+// wipe ends what still runs in the folder of a browser and removes it. Its last
+// processes may write there for a moment, and make the folder anew.
+func (h home) wipe() {
+	defer h.lock.Close()
+	for range 100 { // five seconds, on a machine that has other work
+		found := killIn(h.dir)
+		if os.RemoveAll(h.dir) == nil && !found {
+			return
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// sweep wipes the folders of browsers whose bot was killed.
+func sweep(dir string) {
+	found, err := filepath.Glob(filepath.Join(dir, homePrefix+"*"))
+	if err != nil { // the pattern is right
+		return
+	}
+	for _, dir := range found {
+		if h, ok := claim(dir); ok {
+			h.wipe()
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"time"
+
+	"klawbot/internal/httpclient"
+	"klawbot/tools/web/load"
+)
+
+// proxy is the only network of one browser: it listens on the loopback and forwards the
+// requests and tunnels that its guard allows. The browser looks up no names itself.
+type proxy struct {
+	guard    *httpclient.Guard
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	listener net.Listener
+	server   *http.Server
+	forward  *httputil.ReverseProxy
+	tunnels  sync.WaitGroup
+	// ctx ends with the proxy, and with it every tunnel.
+	ctx  context.Context
+	stop context.CancelFunc
+
+	mu     sync.Mutex
+	denied map[string]error // guarded by mu; by host, what the guard said
+	silent map[string]error // guarded by mu; by address, why a server gave no answer
+}
+
+// maxDenied bounds what a proxy remembers.
+const maxDenied = 100
+
+// newProxy starts a proxy. Close it.
+func newProxy(guard *httpclient.Guard, resolver *net.Resolver) (*proxy, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	o := httpclient.Options{Guard: guard, Resolver: resolver, Raw: true}
+	p := &proxy{guard: guard, dial: httpclient.NewDial(o), listener: listener, denied: map[string]error{}, silent: map[string]error{}}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.forward = &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.Out.Host = r.In.URL.Host }, Transport: httpclient.New(o).Transport,
+		ErrorHandler: p.fail, ErrorLog: log.New(io.Discard, "", 0),
+	}
+	p.server = &http.Server{
+		Handler: p, ReadHeaderTimeout: 30 * time.Second, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return p.ctx },
+	}
+	p.tunnels.Go(func() { _ = p.server.Serve(listener) }) // it ends with Close
+	return p, nil
+}
+
+// address is where the proxy listens.
+func (p *proxy) address() string { return "http://" + p.listener.Addr().String() }
+
+// close ends the proxy and all that goes through it.
+func (p *proxy) close() {
+	p.stop()
+	_ = p.server.Close() // nothing to save there
+	p.tunnels.Wait()
+}
+
+// ServeHTTP takes one request of the browser.
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodConnect {
+		p.tunnel(w, r)
+		return
+	}
+	if r.URL.Scheme != "http" || r.URL.Host == "" {
+		http.Error(w, "this is a proxy for a browser", http.StatusBadRequest)
+		return
+	}
+	if _, err := p.guard.Check(r.URL.String()); err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	p.forward.ServeHTTP(w, r)
+}
+
+// fail answers instead of a server that is not asked or does not answer.
+func (p *proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, httpclient.ErrDenied) {
+		p.note(r.URL.Hostname(), err)
+		http.Error(w, "Access denied", http.StatusForbidden)
+		return
+	}
+	p.missed(r.URL.String(), err)
+	http.Error(w, "No answer: "+load.Explain(err), http.StatusBadGateway)
+}
+
+// missed remembers why there is no answer from an address.
+func (p *proxy) missed(address string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.silent) < maxDenied {
+		p.silent[address] = err
+	}
+}
+
+// unanswered is why there was no answer from an address; nil is nothing. All
+// that was remembered is forgotten.
+func (p *proxy) unanswered(address string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.silent[address]
+	clear(p.silent)
+	return err
+}
+
+// note remembers what the guard said about a host.
+func (p *proxy) note(host string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.denied) < maxDenied {
+		p.denied[host] = err
+	}
+}
+
+// refused is what the guard said about a host since the last question; nil is nothing.
+func (p *proxy) refused(host string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.denied[host]
+	delete(p.denied, host)
+	return err
+}
+
+// tunnel connects the browser with a host, when the guard agrees.
+func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
+	there, err := p.dial(r.Context(), "tcp", r.Host)
+	if err != nil {
+		r.URL = &url.URL{Scheme: "https", Host: r.Host}
+		p.fail(w, r, err)
+		return
+	}
+	defer there.Close()
+	here, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, "no tunnel", http.StatusInternalServerError)
+		return
+	}
+	defer here.Close()
+	if _, err := io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	p.join(here, buffered, there)
+}
+
+// join copies both ways until one end is done or the proxy closes.
+func (p *proxy) join(here net.Conn, early io.Reader, there net.Conn) {
+	ended := context.AfterFunc(p.ctx, func() {
+		_ = here.Close()
+		_ = there.Close()
+	})
+	defer ended()
+	p.tunnels.Add(1)
+	defer p.tunnels.Done()
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(here, there) // either end may go at any time
+		_ = here.Close()
+	})
+	_, _ = io.Copy(there, early)
+	_ = there.Close()
+	back.Wait()
+}

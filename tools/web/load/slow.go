@@ -1,0 +1,54 @@
+package load
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"klawbot/tools"
+)
+
+// slowAfter is how long a load may take until the chat is told how far it is.
+const slowAfter = 3 * time.Second
+
+// Slow tells the chat how far a load is, when it takes long.
+type Slow struct {
+	read atomic.Int64
+	// Stop ends the reports. It must be called.
+	Stop func()
+}
+
+// Slowly starts to watch a load.
+func Slowly(ctx context.Context, c tools.Call) *Slow {
+	s := &Slow{}
+	if c.Progress == nil {
+		s.Stop = func() {}
+		return s
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	s.Stop = func() {
+		cancel()
+		<-done
+	}
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(slowAfter)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				c.Progress(Size(s.read.Load()))
+			}
+		}
+	}()
+	return s
+}
+
+// Write counts what was read.
+func (s *Slow) Write(p []byte) (int, error) {
+	s.read.Add(int64(len(p)))
+	return len(p), nil
+}

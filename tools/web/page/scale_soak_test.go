@@ -1,0 +1,5 @@
+//go:build soak
+
+package page
+
+const scale = 1
