@@ -334,3 +334,13 @@ func asName(name string) string {
 	}
 	return clean
 }
+
+// corePlaces are those that the turn sees: what its chat sees, unless its answer
+// goes to another one.
+func (t *turn) corePlaces() []corememory.Place {
+	home := t.home()
+	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
+		return corePlaces("")
+	}
+	return corePlaces(home.Chat.String())
+}

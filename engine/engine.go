@@ -133,6 +133,14 @@ func (c Config) store() store.Config {
 	return store.Config{Dir: c.Dir, Redact: c.Redact, Log: c.Log}
 }
 
+// recall is what the memory needs, whose database open returns.
+func (c Config) recall(open func() (*store.Store, error)) RecallConfig {
+	return RecallConfig{
+		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open, Others: holdsOthers,
+		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
+	}
+}
+
 // Engine answers messages.
 type Engine struct {
 	config    Config
@@ -214,7 +222,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
 		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
+	e.memory = newRemembering(c.recall(func() (*store.Store, error) { return st, nil }))
 	e.executor, err = toolbox(c, lent{
 		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
 		servers: e.servers.Statuses, web: e.web, memory: e.memory,
@@ -279,7 +287,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
 	group.Go(func() error { e.memory.run(ctx, e.store); return nil })
-	e.memory.announce()
 	e.tellRecovery(ctx)
 	e.executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
@@ -299,7 +306,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Close ends the MCP servers and closes the data folder.
 func (e *Engine) Close() error {
 	e.servers.Close()
-	return errors.Join(e.web.Close(), e.memory.embedder.Close(), e.store.Close())
+	return errors.Join(e.web.Close(), e.memory.close(), e.store.Close())
 }
 
 // keepHouse deletes what is kept long enough, now and then.

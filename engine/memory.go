@@ -3,7 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -13,24 +16,44 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/redact"
 	"klawbot/internal/wait"
 	"klawbot/tools/guide"
 	"klawbot/tools/recall"
 	"klawbot/tools/screen"
 )
 
+// RecallConfig is what New needs.
+type RecallConfig struct {
+	// Dir is the data folder, Workspace the one of the memory files.
+	Dir, Workspace string
+	Settings       func() settings.Settings
+	// Open returns the database, or why there is none.
+	Open func() (*store.Store, error)
+	// Others reports whether a message of a private chat, 0 for a local one, holds
+	// words of somebody else than its person.
+	Others func(m store.Message, chat int64) bool
+	// Manual holds the pages that are found, nil for none.
+	Manual fs.FS
+	// Assets are the folders of the embedding models, HTTP asks those of a server,
+	// which gets none of the secrets in Redact.
+	Assets []string
+	HTTP   *http.Client
+	Redact *redact.Set
+	Log    *slog.Logger
+}
+
 // remembering lends the memory to the tools, the chats and the command line.
 type remembering struct {
-	// open returns the database, or why there is none.
-	open     func() (*store.Store, error)
-	settings func() settings.Settings
+	// Idle knows whether turns run. Vectors are made between them.
+	Idle wait.Idle
+
+	config   RecallConfig
 	embedder *embedder
 	core     *corememory.Core
+	screen   *corememory.Screen
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
-	quiet    *quiet
-	verdicts screenedParts
-	log      *slog.Logger
 	// messages wakes the goroutine that indexes what was said, waiting the one
 	// that embeds.
 	messages, waiting chan struct{}
@@ -45,23 +68,23 @@ type remembering struct {
 var _ recall.Memory = (*remembering)(nil)
 
 // newRemembering makes the memory of a data folder. It opens nothing.
-func newRemembering(c Config, open func() (*store.Store, error)) *remembering {
+func newRemembering(c RecallConfig) *remembering {
 	r := &remembering{
-		open: open, settings: c.Settings, quiet: new(quiet), log: c.Log, core: corememory.NewCore(c.Dir),
+		config: c, core: corememory.NewCore(c.Dir), screen: corememory.NewScreen(c.Log),
 		embedder: &embedder{settings: func() settings.Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP, secrets: c.Redact},
 		messages: make(chan struct{}, 1), waiting: make(chan struct{}, 1), docs: make(chan struct{}, 1),
-		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c) }),
+		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c.Manual) }),
 	}
 	r.files = &memory.Files{Workspace: c.Workspace, Size: r.chunkSize}
 	return r
 }
 
 // sectionsOf are the sections of the manual.
-func sectionsOf(c Config) ([]memory.Section, error) {
-	if c.Manual == nil {
+func sectionsOf(manual fs.FS) ([]memory.Section, error) {
+	if manual == nil {
 		return nil, nil
 	}
-	all, err := guide.Sections(c.Manual)
+	all, err := guide.Sections(manual)
 	sections := make([]memory.Section, len(all))
 	for i, s := range all {
 		sections[i] = memory.Section(s)
@@ -71,7 +94,7 @@ func sectionsOf(c Config) ([]memory.Section, error) {
 
 // chunkSize says how texts are cut, as the settings are now.
 func (r *remembering) chunkSize() memory.ChunkSize {
-	s := r.settings().Memory
+	s := r.config.Settings().Memory
 	if s.ChunkSize == 0 {
 		return memory.ChunkSize{Size: 400, Overlap: 80}
 	}
@@ -83,9 +106,9 @@ func (r *remembering) memory(db *store.Store) *memory.Memory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.of != db {
-		fusion := func() memory.Fusion { return memory.Fusion(r.settings().Memory.Fusion) }
-		rest := func(ctx context.Context) { r.quiet.wait(ctx, embedAfter, embedAtLast) }
-		r.built, r.of = memory.New(memory.Config{Store: db, Embedder: r.embedder, Rest: rest, Fusion: fusion, Log: r.log}), db
+		fusion := func() memory.Fusion { return memory.Fusion(r.config.Settings().Memory.Fusion) }
+		rest := func(ctx context.Context) { r.Idle.Wait(ctx, embedAfter, embedAtLast) }
+		r.built, r.of = memory.New(memory.Config{Store: db, Embedder: r.embedder, Rest: rest, Fusion: fusion, Log: r.config.Log}), db
 	}
 	return r.built
 }
@@ -116,6 +139,7 @@ const (
 // run brings what is new into the index until ctx ends: messages, memory files, the
 // manual, and the vectors of all of it.
 func (r *remembering) run(ctx context.Context, db *store.Store) {
+	r.announce()
 	var working sync.WaitGroup
 	working.Go(func() { r.embed(ctx, db) })
 	working.Go(func() { r.indexDocs(ctx, db) })
@@ -123,7 +147,7 @@ func (r *remembering) run(ctx context.Context, db *store.Store) {
 	for {
 		changed, err := r.files.Refresh(ctx, db)
 		if err != nil && ctx.Err() == nil {
-			r.log.Warn("memory files not read", "err", err)
+			r.config.Log.Warn("memory files not read", "err", err)
 		}
 		if changed {
 			r.kept()
@@ -142,15 +166,15 @@ func (r *remembering) importUser() {
 		return // there is none
 	}
 	if v := screen.Text(text); v.Level == screen.Block {
-		r.log.Warn("USER.md not taken over into the core memory: it looks like an injection", "found", strings.Join(v.Rules(), ", "))
+		r.config.Log.Warn("USER.md not taken over into the core memory: it looks like an injection", "found", strings.Join(v.Rules(), ", "))
 		return
 	}
 	taken, err := r.core.ImportUser(text)
 	switch {
 	case err != nil:
-		r.log.Warn("USER.md not taken over into the core memory", "err", err)
+		r.config.Log.Warn("USER.md not taken over into the core memory", "err", err)
 	case taken > 0:
-		r.log.Info("USER.md taken over into the core memory", "facts", taken)
+		r.config.Log.Info("USER.md taken over into the core memory", "facts", taken)
 	}
 }
 
@@ -183,7 +207,7 @@ func (r *remembering) indexMessages(ctx context.Context, db *store.Store) {
 func (r *remembering) catchUp(ctx context.Context, db *store.Store) {
 	err := r.memory(db).CatchUp(ctx, findable, r.chunkSize())
 	if err != nil && ctx.Err() == nil {
-		r.log.Error("messages not indexed", "err", err)
+		r.config.Log.Error("messages not indexed", "err", err)
 	}
 	r.kept()
 }
@@ -199,7 +223,7 @@ func (r *remembering) embed(ctx context.Context, db *store.Store) {
 		err := r.memory(db).Embed(ctx, nil)
 		if err != nil && ctx.Err() == nil {
 			if err.Error() != failed { // said once
-				r.log.Warn("no vectors made, search goes by words", "err", err)
+				r.config.Log.Warn("no vectors made, search goes by words", "err", err)
 				failed = err.Error()
 			}
 			if !wait.For(ctx, embedAgain) {
@@ -229,7 +253,7 @@ func (r *remembering) indexDocs(ctx context.Context, db *store.Store) {
 		err = r.memory(db).IndexDocs(ctx, sections, r.chunkSize())
 	}
 	if err != nil && ctx.Err() == nil {
-		r.log.Error("manual not indexed", "err", err)
+		r.config.Log.Error("manual not indexed", "err", err)
 	}
 	r.kept()
 }
@@ -237,7 +261,7 @@ func (r *remembering) indexDocs(ctx context.Context, db *store.Store) {
 // SearchDocs finds sections of the manual; ready is false while they are not in
 // the index.
 func (r *remembering) SearchDocs(ctx context.Context, query string, topK int) (found []guide.Section, ready bool, err error) {
-	db, err := r.open()
+	db, err := r.config.Open()
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, false, nil
 	}
@@ -260,12 +284,60 @@ func (r *remembering) SearchDocs(ctx context.Context, query string, topK int) (f
 	return found, true, err
 }
 
-// announce says once how the memory searches.
-func (r *remembering) announce() {
+// stats say what the memory holds.
+func (r *remembering) stats(ctx context.Context) (string, error) {
+	db, err := r.config.Open()
+	if errors.Is(err, store.ErrNotFound) {
+		return r.text(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var n store.MemoryCount
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		n, err = tx.Memories().CountMemory()
+		return err
+	})
+	return fmt.Sprintf("%d memories, %d pieces of texts to be found, %d of them with a vector; %s", n.Memories, n.Chunks, n.Vectors, r.text()), err
+}
+
+// model is the name of the model that searches by meaning, or why there is none.
+func (r *remembering) model() (string, error) {
 	m, err := r.embedder.current()
 	if err != nil {
-		r.log.Info("memory searches by words alone", "why", err)
+		return "", err
+	}
+	return m.Name(), nil
+}
+
+// text says how the memory searches. Without a model it names what brings one to an
+// owner who wants it.
+func (r *remembering) text() string {
+	model, err := r.model()
+	switch {
+	case errors.Is(err, errEmbeddingsOff):
+		return fmt.Sprintf("searches by words alone (%v)", err)
+	case err != nil:
+		return fmt.Sprintf("searches by words alone (%v): klawbot assets pull", err)
+	}
+	return "searches by words and by meaning, with " + model
+}
+
+// coreFile is the core memory as its owner has it.
+func (r *remembering) coreFile() *corememory.Core { return r.core }
+
+// filesLeftOut are the memory files that no search finds.
+func (r *remembering) filesLeftOut() []string { return r.files.LeftOut() }
+
+// close releases the embedding model.
+func (r *remembering) close() error { return r.embedder.Close() }
+
+// announce says once how the memory searches.
+func (r *remembering) announce() {
+	model, err := r.model()
+	if err != nil {
+		r.config.Log.Info("memory searches by words alone", "why", err)
 		return
 	}
-	r.log.Info("memory searches by words and by meaning", "model", m.Name())
+	r.config.Log.Info("memory searches by words and by meaning", "model", model)
 }

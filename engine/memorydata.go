@@ -59,11 +59,11 @@ func (d *Data) SearchMemory(ctx context.Context, q MemoryQuery) ([]recall.Hit, e
 	}
 	mode := memory.Mode(cmp.Or(q.Mode, string(memory.Hybrid)))
 	if mode == memory.Vector {
-		if _, err := d.memory.embedder.current(); err != nil {
+		if _, err := d.memory.model(); err != nil {
 			return nil, err
 		}
 	}
-	topK := cmp.Or(q.TopK, d.memory.settings().Memory.TopK)
+	topK := cmp.Or(q.TopK, d.settings().Memory.TopK)
 	return d.memory.search(ctx, tools.Call{}, memory.Query{Text: q.Text, TopK: topK, Mode: mode, Scope: s})
 }
 
@@ -88,7 +88,7 @@ func (d *Data) ListMemories(ctx context.Context, limit int) (list []KeptMemory, 
 	if d.missing != nil {
 		return nil, nil
 	}
-	zone := d.memory.settings().Zone()
+	zone := d.settings().Zone()
 	err = d.store.Read(ctx, func(tx *store.Tx) error {
 		all, err := tx.Memories().Memories(limit)
 		for _, m := range all {
@@ -130,12 +130,14 @@ func (d *Data) ready(ctx context.Context) error {
 
 // CoreMemory is the core memory as prompts have it, and its file.
 func (d *Data) CoreMemory() (text, file string, err error) {
-	facts, err := d.memory.core.Facts()
-	return facts.String(), d.memory.core.Path(), err
+	facts, err := d.memory.coreFile().Facts()
+	return facts.String(), d.memory.coreFile().Path(), err
 }
 
 // CoreMemoryFile is the file of the core memory. It is made when it is not there.
-func (d *Data) CoreMemoryFile() (string, error) { return d.memory.core.Path(), d.memory.core.Ensure() }
+func (d *Data) CoreMemoryFile() (string, error) {
+	return d.memory.coreFile().Path(), d.memory.coreFile().Ensure()
+}
 
 // EmbedMemory gives what is new its vectors, for a data folder without a running
 // bot, and calls progress with how many were done.
@@ -398,6 +400,6 @@ func (d *Data) UndoMemory(ctx context.Context, id int64) (undone MemoryChange, e
 // UndoCore takes back the last change of the core memory, and returns its facts as
 // a prompt has them.
 func (d *Data) UndoCore() (string, error) {
-	facts, err := d.memory.core.Undo()
+	facts, err := d.memory.coreFile().Undo()
 	return facts.String(), err
 }

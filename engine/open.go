@@ -48,7 +48,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 	d.web = newWeb(c.Web, nil)
 	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil, nil)
 	c.Sources = append(slices.Clip(c.Sources), d.servers)
-	d.memory = newRemembering(c, d.database)
+	d.memory = newRemembering(c.recall(d.database))
 	var err error
 	if d.executor, err = toolbox(c, d.lent(c)); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func noData(dir string) error { return fmt.Errorf("no klawbot data in %s: run kl
 func (d *Data) Close() error {
 	err := d.web.Close()
 	d.servers.Close()
-	err = errors.Join(err, d.memory.embedder.Close())
+	err = errors.Join(err, d.memory.close())
 	if d.store == nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (r *remembering) scope(c tools.Call, kinds ...store.Kind) (store.Scope, err
 	if err != nil {
 		return s, err
 	}
-	if c.Origin == tools.OriginPerson && (chat.ID == 0 || chat.ID == c.User && r.settings().Owns(chat.Channel, c.User)) {
+	if c.Origin == tools.OriginPerson && (chat.ID == 0 || chat.ID == c.User && r.config.Settings().Owns(chat.Channel, c.User)) {
 		return s, nil // in a private chat: what an owner finds elsewhere, others read
 	}
 	s.Channel, s.Chat, s.Shared = chat.Channel, chat.ID, true
@@ -55,14 +55,14 @@ func (r *remembering) History(ctx context.Context, c tools.Call, query string, t
 		}
 		s.Channel, s.Chat = chat.Channel, chat.ID
 	}
-	if db, err := r.open(); err == nil {
+	if db, err := r.config.Open(); err == nil {
 		r.catchUp(ctx, db)
 	}
 	return r.search(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
 }
 
 func (r *remembering) search(ctx context.Context, c tools.Call, q memory.Query) ([]recall.Hit, error) {
-	db, err := r.open()
+	db, err := r.config.Open()
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -70,16 +70,16 @@ func (r *remembering) search(ctx context.Context, c tools.Call, q memory.Query) 
 		return nil, err
 	}
 	if _, err := r.files.Refresh(ctx, db); err != nil {
-		r.log.Warn("memory files not read", "err", err)
+		r.config.Log.Warn("memory files not read", "err", err)
 	}
 	found, err := r.memory(db).Search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	zone := r.settings().Zone()
+	zone := r.config.Settings().Zone()
 	hits := make([]recall.Hit, len(found))
 	for i, h := range found {
-		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: ofOthers(ctx, db, h, c.Chat)}
+		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: r.ofOthers(ctx, db, h, c.Chat)}
 	}
 	return hits, nil
 }
@@ -87,7 +87,7 @@ func (r *remembering) search(ctx context.Context, c tools.Call, q memory.Query) 
 // ofOthers reports whether somebody may have said what was found who is not the
 // person of a private chat: it is of a group, of another chat, of a file, which
 // everybody may write, or in a message that passes on what others say.
-func ofOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) bool {
+func (r *remembering) ofOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) bool {
 	others := h.Kind == store.KindFile || h.Chat < 0 || h.Channel != "" && gateway.ChatID{Channel: h.Channel, ID: h.Chat}.String() != chat
 	if others || h.Kind != store.KindMessage {
 		return others
@@ -98,7 +98,7 @@ func ofOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) b
 			return err
 		}
 		said, err := tx.Sessions().MessagesAfter(session, store.MessageID(h.Owner)-1, 1)
-		others = len(said) == 0 || holdsOthers(said[0], h.Chat)
+		others = len(said) == 0 || r.config.Others(said[0], h.Chat)
 		return err
 	})
 	return others || err != nil
@@ -106,7 +106,7 @@ func ofOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) b
 
 // Save remembers a text for the call's chat.
 func (r *remembering) Save(ctx context.Context, c tools.Call, e recall.Entry) (chunks int, err error) {
-	db, err := r.open()
+	db, err := r.config.Open()
 	if err != nil {
 		return 0, err
 	}
@@ -146,7 +146,7 @@ func provenance(c tools.Call) string {
 
 // Forget deletes a memory that the call may see.
 func (r *remembering) Forget(ctx context.Context, c tools.Call, key string, id int64) error {
-	db, err := r.open()
+	db, err := r.config.Open()
 	if errors.Is(err, store.ErrNotFound) {
 		return recall.ErrNotFound
 	}
@@ -243,4 +243,4 @@ func (r *remembering) File(name, day string) (string, error) {
 }
 
 // Today is the present day where the user lives.
-func (r *remembering) Today() time.Time { return time.Now().In(r.settings().Zone()) }
+func (r *remembering) Today() time.Time { return time.Now().In(r.config.Settings().Zone()) }

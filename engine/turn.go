@@ -209,8 +209,8 @@ func (t *turn) streaming() string {
 func (t *turn) run(ctx context.Context) {
 	t.log = t.log.With("turn", t.row.ID)
 	started := time.Now()
-	t.e.memory.quiet.begin()
-	defer t.e.memory.quiet.end()
+	t.e.memory.Idle.Begin()
+	defer t.e.memory.Idle.End()
 	switch {
 	case t.job == nil:
 		t.show.start(t.streaming())
