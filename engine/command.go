@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -163,7 +164,7 @@ func (e *Engine) memoryText(m gateway.Message) (string, error) {
 	case m.Group:
 		return e.say(locale.Privately, "memory"), nil
 	}
-	facts, err := e.memory.coreFor(corePlaces(m.Address.Chat.String()))
+	facts, err := e.memory.CoreAt(recall.PlacesOf(m.Address.Chat.String()))
 	if err != nil { // an owner wrote the file, and reads what is wrong with it
 		return locale.CodeBlock(e.redact.Text(err.Error())), nil
 	}

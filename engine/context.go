@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -129,7 +130,7 @@ func (t *turn) groupKnows() bool {
 		return false
 	}
 	for _, at := range t.corePlaces() {
-		if facts, err := t.e.memory.coreFor([]corememory.Place{at}); at.Kind != "" && (err != nil || facts.String() != "") {
+		if facts, err := t.e.memory.CoreAt([]corememory.Place{at}); at.Kind != "" && (err != nil || facts.String() != "") {
 			return true
 		}
 	}
@@ -198,7 +199,7 @@ func (e *Engine) prompt(channel string, places []corememory.Place) string {
 	if index := e.skills.Index(); index != "" {
 		prompt += "\n\n" + index
 	}
-	facts, err := e.memory.coreFor(places)
+	facts, err := e.memory.CoreAt(places)
 	if err != nil {
 		e.log.Warn("core memory not read", "err", err)
 	}
@@ -340,7 +341,7 @@ func asName(name string) string {
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
 	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
-		return corePlaces("")
+		return recall.PlacesOf("")
 	}
-	return corePlaces(home.Chat.String())
+	return recall.PlacesOf(home.Chat.String())
 }

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 )
 
 // memoryFinding proves that the memory stores, finds and forgets. That there is no
 // embedding model is no fault.
-func memoryFinding(ctx context.Context, r *remembering, db *store.Store, embedding settings.Embedding) Finding {
+func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embedding settings.Embedding) Finding {
 	started := time.Now()
-	meaning, err := r.memory(db).Probe(ctx)
+	meaning, err := r.In(db).Probe(ctx)
 	took := time.Since(started).Round(time.Millisecond)
 	switch {
 	case errors.Is(err, memory.ErrEmbed) && embedding.Type == "openai":
@@ -27,7 +28,7 @@ func memoryFinding(ctx context.Context, r *remembering, db *store.Store, embeddi
 	case err != nil:
 		return Ill("memory", "klawbot reindex", err)
 	}
-	facts, err := r.coreFile().Facts()
+	facts, err := r.CoreFile().Facts()
 	if err != nil {
 		return Ill("memory", "mend that file; until then no answer knows the core memory", err)
 	}
@@ -39,13 +40,13 @@ func memoryFinding(ctx context.Context, r *remembering, db *store.Store, embeddi
 	if others := facts.Others(); len(others) > 0 {
 		text = fmt.Sprintf("nobody reads %q of the core memory, only user, agent, chats and people; %s", others, text)
 	}
-	if left := r.filesLeftOut(); len(left) > 0 {
+	if left := r.FilesLeftOut(); len(left) > 0 {
 		text = fmt.Sprintf("no search finds %s (larger than 1 MiB, or no ordinary file); %s", some(left), text)
 	}
-	model, why := r.model()
+	model, why := r.Model()
 	switch {
 	case why != nil:
-		return Well("memory", "%s; %s", text, r.text())
+		return Well("memory", "%s; %s", text, r.Text())
 	case !meaning:
 		return Well("memory", "%s by its words; %s has read nothing yet", text, model)
 	}
@@ -71,11 +72,11 @@ func memoryFindings(ctx context.Context, c Config) []Finding {
 		return nil // the database's own finding says it
 	}
 	defer func() { _ = st.Close() }() // the canary is gone already
-	r := newRemembering(c.recall(func() (*store.Store, error) { return st, nil }))
-	defer func() { _ = r.close() }() // it was only tried
+	r := recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
+	defer func() { _ = r.Close() }() // it was only tried
 	return []Finding{memoryFinding(ctx, r, st, c.Settings().Memory.Embedding)}
 }
 
 // EmbeddingText says how the memory of a configuration searches. It looks for the
 // files of the model and loads nothing.
-func EmbeddingText(c Config) string { return newRemembering(c.recall(nil)).text() }
+func EmbeddingText(c Config) string { return recall.New(memoryConfig(c, nil)).Text() }

@@ -475,7 +475,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 		if err := addOuts(tx, leaving); err != nil {
 			return err
 		}
-		return t.e.memory.index(tx)
+		return t.e.memory.Index(tx)
 	})
 	if err != nil {
 		t.log.Error("turn not stored", "err", err)

@@ -46,7 +46,7 @@ var allowed = map[string]packageRule{
 	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {3300, nil, "runs a process, confined"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {14900, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns and delivery"},
+	"engine":                             {13900, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns and delivery"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/locale":             {750, []string{"engine/internal/llm"}, "the bot's own sentences"},
@@ -75,10 +75,10 @@ var allowed = map[string]packageRule{
 	"engine/internal/archive":            {1475, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "internal/redact", "gateway"}, "what lies beside the database"},
 	"engine/internal/outbox":             {175, []string{"engine/internal/sqlite", "engine/internal/store", "internal/atomicfile"}, "what waits to be sent"},
 	"engine/internal/sqlite":             {425, nil, "a leaf: SQLite files, without tables"},
-	"engine/internal/corememory":         {700, []string{"internal/atomicfile"}, "a leaf: the facts that turns know"},
+	"engine/internal/corememory":         {775, []string{"internal/atomicfile", "tools/screen"}, "the facts that turns know; what enters prompts is screened"},
 	"internal/redact":                    {700, nil, "a leaf"},
 	"internal/atomicfile":                {75, nil, "a leaf"},
-	"internal/wait":                      {50, nil, "a leaf"},
+	"internal/wait":                      {125, nil, "a leaf"},
 	"internal/schemaref":                 {75, nil, "a leaf"},
 	"internal/httpclient":                {550, nil, "a leaf"},
 	"internal/telegramtest":              {0, []string{"internal/pipetest"}, "a fake knows nothing of ours"},
@@ -94,6 +94,7 @@ var allowed = map[string]packageRule{
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
 	"cmd/klawbot":                        {10150, []string{"doc", "engine", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/atomicfile", "internal/clip", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/mcp", "tools/plugin", "tools/recall", "tools/rule", "tools/sandbox", "tools/screen", "tools/self", "tools/web", "whitelist", "workspace-template"}, "wiring"},
+	"engine/internal/recall":             {950, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/store", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/recall", "tools/screen"}, "the memory at work"},
 }
 
 // home says which packages may import a library, and why more than one.

@@ -1,4 +1,4 @@
-package engine
+package recall
 
 import (
 	"errors"
@@ -7,13 +7,13 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
-	"klawbot/tools/recall"
+	recalltools "klawbot/tools/recall"
 )
 
-// corePlaces are the parts of the core memory that a chat sees, the nearest first.
+// PlacesOf are the parts of the core memory that a chat sees, the nearest first.
 // Only in a private chat that is also what the person said there. "" is the
 // command line, and so is the place of a job that belongs to no chat.
-func corePlaces(chat string) []corememory.Place {
+func PlacesOf(chat string) []corememory.Place {
 	id, err := gateway.ParseChatID(chat)
 	switch {
 	case chat == "" || err != nil || id.Channel == store.JobChannel:
@@ -24,16 +24,16 @@ func corePlaces(chat string) []corememory.Place {
 	return []corememory.Place{{Kind: corememory.KindPeople, ID: id.String()}, {Kind: corememory.KindChats, ID: id.String()}, {}}
 }
 
-// coreFor is what the core memory knows in some places, the nearest first, without
+// CoreAt is what the core memory knows in some places, the nearest first, without
 // what looks like an injection.
-func (r *remembering) coreFor(places []corememory.Place) (corememory.Part, error) {
+func (r *Memory) CoreAt(places []corememory.Place) (corememory.Part, error) {
 	facts, err := r.core.Facts()
 	return r.screen.View(facts, places), err
 }
 
 // Core returns what the call's chat sees of the core memory, as JSON.
-func (r *remembering) Core(c tools.Call) (string, error) {
-	view, err := r.coreFor(corePlaces(c.Chat))
+func (r *Memory) Core(c tools.Call) (string, error) {
+	view, err := r.CoreAt(PlacesOf(c.Chat))
 	if err != nil {
 		return "", err
 	}
@@ -43,40 +43,40 @@ func (r *remembering) Core(c tools.Call) (string, error) {
 // CoreScope is the scope of a change: the command line's is the whole bot, a
 // chat's is the chat, unless the call says otherwise. What is removed without a
 // scope is the nearest fact of its name.
-func (r *remembering) CoreScope(c tools.Call, asked recall.Scope, section, key string, removing bool) recall.Scope {
+func (r *Memory) CoreScope(c tools.Call, asked recalltools.Scope, section, key string, removing bool) recalltools.Scope {
 	if asked != "" {
 		return asked
 	}
-	places := corePlaces(c.Chat)
+	places := PlacesOf(c.Chat)
 	if len(places) == 1 {
-		return recall.ScopeBot
+		return recalltools.ScopeBot
 	}
 	if !removing {
-		return recall.ScopeChat
+		return recalltools.ScopeChat
 	}
 	facts, err := r.core.Facts()
 	if err != nil {
-		return recall.ScopeChat
+		return recalltools.ScopeChat
 	}
 	for _, at := range places {
 		if at.Kind != "" && facts.At(at).Holds(section, key) {
-			return recall.ScopeChat
+			return recalltools.ScopeChat
 		}
 	}
 	if facts.At(corememory.Place{}).Holds(section, key) {
-		return recall.ScopeBot
+		return recalltools.ScopeBot
 	}
-	return recall.ScopeChat
+	return recalltools.ScopeChat
 }
 
 // errNoChat: the command line has no part of its own.
 var errNoChat = errors.New("there is no chat here; leave scope out")
 
 // SetCore stores a fact in the core memory.
-func (r *remembering) SetCore(c tools.Call, to recall.Scope, section, key, value string) error {
+func (r *Memory) SetCore(c tools.Call, to recalltools.Scope, section, key, value string) error {
 	at := corememory.Place{}
-	if to != recall.ScopeBot {
-		if at = corePlaces(c.Chat)[0]; at.Kind == "" {
+	if to != recalltools.ScopeBot {
+		if at = PlacesOf(c.Chat)[0]; at.Kind == "" {
 			return errNoChat
 		}
 		facts, err := r.core.Facts()
@@ -84,7 +84,7 @@ func (r *remembering) SetCore(c tools.Call, to recall.Scope, section, key, value
 			return err
 		}
 		if section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key) {
-			return recall.ErrOwners
+			return recalltools.ErrOwners
 		}
 	}
 	_, _, err := r.core.Set(at, section, key, value)
@@ -92,10 +92,10 @@ func (r *remembering) SetCore(c tools.Call, to recall.Scope, section, key, value
 }
 
 // DeleteCore removes a fact from the core memory.
-func (r *remembering) DeleteCore(c tools.Call, from recall.Scope, section, key string) error {
+func (r *Memory) DeleteCore(c tools.Call, from recalltools.Scope, section, key string) error {
 	places := []corememory.Place{{}}
-	if from != recall.ScopeBot {
-		all := corePlaces(c.Chat)
+	if from != recalltools.ScopeBot {
+		all := PlacesOf(c.Chat)
 		if places = all[:len(all)-1]; len(places) == 0 {
 			return errNoChat
 		}
@@ -113,15 +113,15 @@ func (r *remembering) DeleteCore(c tools.Call, from recall.Scope, section, key s
 func coreError(err error) error {
 	switch {
 	case errors.Is(err, corememory.ErrSection):
-		return recall.ErrSection
+		return recalltools.ErrSection
 	case errors.Is(err, corememory.ErrNoKey):
-		return recall.ErrNotFound
+		return recalltools.ErrNotFound
 	}
 	return err
 }
 
-// moveCore gives the part of a chat to the chat that it has become.
-func (r *remembering) moveCore(from gateway.ChatID, to int64) {
+// MoveCore gives the part of a chat to the chat that it has become.
+func (r *Memory) MoveCore(from gateway.ChatID, to int64) {
 	now := gateway.ChatID{Channel: from.Channel, ID: to}
 	if err := r.core.Move(from.String(), now.String()); err != nil {
 		r.config.Log.Error("core memory not moved", "chat", from.String(), "to", now.String(), "err", err)
