@@ -49,6 +49,7 @@ var allowed = map[string]packageRule{
 	"engine":                             {14900, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns and delivery"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
+	"engine/internal/model":              {1050, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools"}, "one model call: slot, budget, retry, fallback"},
 	"engine/internal/locale":             {750, []string{"engine/internal/llm"}, "the bot's own sentences"},
 	"engine/internal/jobs":               {800, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
 	"engine/internal/llm":                {925, []string{"internal/wait"}, "the words of a model call"},
