@@ -506,7 +506,7 @@ var mutants = []mutant{
 		"TestReadingGitIsConfined",
 	},
 	{
-		"tools/sandbox/swift_linux.c", `if (syscall(RESTRICT_SELF, RULESET, 0) != 0)`, `if (0)`,
+		"tools/sandbox/guard_linux.c", `if (syscall(RESTRICT_SELF, RULESET, 0) != 0)`, `if (0)`,
 		"TestReachConfines",
 	},
 	{
@@ -580,11 +580,11 @@ var mutants = []mutant{
 		"TestGitRunsNoHooks",
 	},
 	{
-		"tools/sandbox/env.go", `return append(append(pick(passed), runVariable+"="+run), extra...)`, `return append(append(os.Environ(), runVariable+"="+run), extra...)`,
+		"tools/sandbox/env.go", `return append(pick(passed), extra...)`, `return append(os.Environ(), extra...)`,
 		"TestOffPassesOnlyTheListedVariables",
 	},
 	{
-		"tools/sandbox/env.go", `return append(pick([]string{"LANG", "TERM", "TZ"}), "PATH="+insidePath, runVariable+"="+run)`, `return append(os.Environ(), "PATH="+insidePath, runVariable+"="+run)`,
+		"tools/sandbox/env.go", `return append(pick([]string{"LANG", "TERM", "TZ"}), "PATH="+insidePath)`, `return append(os.Environ(), "PATH="+insidePath)`,
 		"TestSandboxHidesTheEnvironmentOfTheBot",
 	},
 	{
@@ -655,9 +655,23 @@ var mutants = []mutant{
 		"TestOutputOf200MegabytesCostsLittle",
 	},
 	{
-		"tools/sandbox/process.go", `	killMarked(p.job.run)
-`, "",
+		"tools/sandbox/guard_linux.c", `if (gone < 0 || !kill_below())`, `if (gone < 0 || round > 0 || !kill_below())`,
 		"TestOffLeavesNoProcessBehindAtTheDeadline",
+	},
+	{
+		"tools/sandbox/guard_linux.c", `	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)`, `	if (prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) != 0)`,
+		"TestOffLeavesNoProcessBehindAtTheDeadline",
+	},
+	{
+		"tools/sandbox/guard_linux.c", `	guard();
+	guard();
+`, `	guard();
+`,
+		"TestACommandCannotEscapeByItsGuards",
+	},
+	{
+		"tools/sandbox/guard_linux.go", `Pdeathsig: syscall.SIGTERM}`, `}`,
+		"TestOffDiesWithTheBot",
 	},
 	{
 		"tools/sandbox/confined.go", `	kept, err := s.readOnly(r, c.ReadOnly)`, `	kept, err := s.readOnly(r, nil)`,

@@ -100,6 +100,9 @@ func (c *cgroups) make(run string, l Limits) (*group, error) {
 	return g, nil
 }
 
+// patience bounds how long the kernel may take to kill what is in a group.
+const patience = 5 * time.Second
+
 // entered is how long a command may need to enter its group, by far.
 const entered = time.Minute
 

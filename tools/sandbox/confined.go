@@ -100,7 +100,7 @@ var _ Runner = (*Sandbox)(nil)
 // backend makes programs that run confined.
 type backend interface {
 	// stage makes the program that runs one argv of a command.
-	stage(r *request, argv []string) (*exec.Cmd, error)
+	stage(r *request, argv []string) (*stage, error)
 	// place is how commands name what b binds.
 	place(b Bind) string
 	// holds says which limits the backend keeps itself, and not cgroups or
@@ -117,20 +117,12 @@ type request struct {
 	env    []string
 	binds  []Bind
 	config Config
-	limit  spec // what the program does before it becomes the command
-
-	handed []*os.File // of job
-	settle []func()   // of job
+	bounds bounds
 }
 
-// abandon frees what was made for stages that will not start.
-func (r *request) abandon() {
-	for _, f := range r.handed {
-		f.Close()
-	}
-	for _, settle := range r.settle {
-		settle()
-	}
+// stage is a program that keeps to the bounds.
+func (r *request) stage(program string, argv []string, dir string) *stage {
+	return &stage{&exec.Cmd{Path: program, Args: argv, Env: r.env, Dir: dir}, r.bounds}
 }
 
 // New returns a sandbox, or says what it lacks. It starts nothing; Check does.
@@ -339,7 +331,7 @@ func (s *Sandbox) start(ctx context.Context, c Command, leave func()) (*Process,
 	if err != nil {
 		return nil, err
 	}
-	j := job{run: r.run, putBack: func() []string { return restore(s.config.Workspace, kept) }}
+	j := job{putBack: func() []string { return restore(s.config.Workspace, kept) }}
 	undo := []func(){leave}
 	j.cleanup = func() {
 		for _, f := range slices.Backward(undo) {
@@ -361,13 +353,11 @@ func (s *Sandbox) start(ctx context.Context, c Command, leave func()) (*Process,
 	for _, argv := range c.argvs() {
 		stage, err := s.backend.stage(r, argv)
 		if err != nil {
-			r.abandon()
 			j.cleanup()
 			return nil, err
 		}
 		j.stages = append(j.stages, stage)
 	}
-	j.handed, j.settle = r.handed, r.settle
 	j.kill = func() { s.backend.kill(r.run) }
 	if limit := time.Duration(s.config.Limits.Seconds) * time.Second; c.Timeout == 0 || c.Timeout > limit {
 		c.Timeout = limit
@@ -390,7 +380,7 @@ func (s *Sandbox) request(c Command) (*request, error) {
 	if r.dir == "" {
 		return nil, fmt.Errorf("the folder to run in lies outside the sandbox: %s", c.Dir)
 	}
-	r.env = append(insideEnviron(r.run), "WORKSPACE="+s.Workspace())
+	r.env = append(insideEnviron(), "WORKSPACE="+s.Workspace())
 	if skills := s.Skills(); skills != "" {
 		r.env = append(r.env, "SKILLS="+skills)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,11 +63,10 @@ func (docker) holdsLimits() bool { return true }
 
 func (docker) place(b Bind) string { return b.Inside }
 
-func (d docker) stage(r *request, argv []string) (*exec.Cmd, error) {
-	c := exec.Command(d.program, append(dockerArgs(r), argv...)...)
-	c.Env = append(pick(dockerVariables), runVariable+"="+r.run)
-	c.Dir = "/"
-	return c, nil
+func (d docker) stage(r *request, argv []string) (*stage, error) {
+	s := r.stage(d.program, slices.Concat([]string{"docker"}, dockerArgs(r), argv), "/")
+	s.Env = pick(dockerVariables)
+	return s, nil
 }
 
 // dockerArgs are the arguments before the command.
@@ -135,7 +135,7 @@ const maxKills = 5
 
 func (d docker) output(ctx context.Context, args ...string) []string {
 	c := exec.CommandContext(ctx, d.program, args...)
-	c.Env = append(pick(dockerVariables), Apart())
+	c.Env = pick(dockerVariables)
 	out, _ := c.Output() // what is not gone is looked for again
 	return strings.Fields(string(out))
 }
