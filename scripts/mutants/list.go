@@ -655,7 +655,7 @@ var mutants = []mutant{
 		"TestOutputOf200MegabytesCostsLittle",
 	},
 	{
-		"tools/sandbox/guard_linux.c", `if (gone < 0 || !kill_below())`, `if (gone < 0 || round > 0 || !kill_below())`,
+		"tools/sandbox/guard_linux.c", `if (gone < 0 || !kill_below())`, `if (gone < 0 || round == 0 || !kill_below())`,
 		"TestOffLeavesNoProcessBehindAtTheDeadline",
 	},
 	{
