@@ -35,7 +35,9 @@ var allowed = map[string]rule{
 	"tools/message":                      {300, []string{"tools"}, "one family"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
 	"tools/self":                         {300, []string{"tools"}, "one family"},
-	"tools/exec":                         {3300, []string{"tools", "tools/budget", "tools/sandbox", "tools/exec/command"}, "one family"},
+	"tools/exec/host":                    {150, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
+	"tools/exec/git":                     {1250, []string{"tools", "tools/sandbox", "tools/exec/host"}, "one tool"},
+	"tools/exec":                         {2100, []string{"tools", "tools/budget", "tools/sandbox", "tools/exec/command", "tools/exec/host"}, "one family"},
 	"tools/exec/command":                 {2000, []string{"tools/budget"}, "pure rules"},
 	"tools/mcp":                          {3450, []string{"tools", "tools/budget", "tools/sandbox", "internal/httpclient"}, "one family"},
 	"tools/plugin":                       {850, []string{"tools", "tools/sandbox"}, "one family"},
@@ -68,7 +70,7 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {10200, []string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot":                        {10200, []string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/exec/git", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.

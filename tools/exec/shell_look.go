@@ -11,6 +11,7 @@ import (
 	"klawbot/tools"
 	"klawbot/tools/budget"
 	"klawbot/tools/exec/command"
+	"klawbot/tools/exec/host"
 )
 
 // view is a call of shell, looked at.
@@ -181,7 +182,7 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 			root.Close()
 		}
 	}()
-	real, err := realPath(s.config.Workspace)
+	real, err := host.RealPath(s.config.Workspace)
 	if err != nil {
 		return w, errNoWorkspace
 	}
@@ -208,15 +209,6 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 	}
 	w.below, err = filepath.Rel(real, w.dir) // without links
 	return w, err
-}
-
-// realPath is a path, absolute and without links.
-func realPath(name string) (string, error) {
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
 }
 
 // inside is a path as it is seen from the workspace. An absolute one counts when

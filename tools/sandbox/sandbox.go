@@ -35,7 +35,9 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -112,4 +114,13 @@ type Outcome struct {
 	// and are as they were; what stood there is beside them, with RefusedSuffix.
 	PutBack  []string
 	Duration time.Duration
+}
+
+// PutBackNotes says which files were put back, a line each.
+func (o Outcome) PutBackNotes() string {
+	var b strings.Builder
+	for _, name := range o.PutBack {
+		fmt.Fprintf(&b, "%s may not be changed here and is as it was; what was written is in %s\n", name, name+RefusedSuffix)
+	}
+	return b.String()
 }
