@@ -484,7 +484,7 @@ var mutants = []mutant{
 		"TestOtherThingsOfHarmlessCommandsAsk",
 	},
 	{
-		"tools/exec/command/grant.go", `if c.free[i] && oldFollow.MatchString(a) {`, `if a == "" && oldFollow.MatchString(a) {`,
+		"tools/exec/command/grant.go", `, look: some(oldFollow.MatchString)}`, `}`,
 		"TestAStarGrantsNoOtherProgram",
 	},
 	{
