@@ -248,8 +248,8 @@ func (p *Process) patrol(ended <-chan struct{}) <-chan string {
 	return broken
 }
 
-// drain waits for the rest of the output. A process that got away may hold a
-// pipe open, so it does not wait long.
+// drain waits for the rest of the output, but not long: where there is no guard, or
+// the command has killed both of its, a process that got away holds a pipe open.
 func (p *Process) drain() {
 	for _, f := range p.drains {
 		_ = f.SetReadDeadline(time.Now().Add(drainTime)) // a pipe has deadlines
