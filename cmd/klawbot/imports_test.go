@@ -42,7 +42,7 @@ var allowed = map[string]rule{
 	"tools/mcp":                          {3450, []string{"tools", "tools/budget", "tools/sandbox", "internal/httpclient"}, "one family"},
 	"tools/plugin":                       {850, []string{"tools", "tools/sandbox"}, "one family"},
 	"tools/web":                          {3550, []string{"tools", "tools/sandbox", "internal/httpclient"}, "one family"},
-	"tools/sandbox":                      {2750, []string{"tools"}, "runs a process, confined"},
+	"tools/sandbox":                      {2660, []string{"tools"}, "runs a process, confined"},
 	"skills":                             {50, nil, "embedded files"},
 	"engine":                             {16050, []string{"gateway", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine/internal/...", "internal/redact", "internal/httpclient"}, "turns and delivery"},
 	"engine/internal/jobs":               {2400, []string{"engine/internal/store"}, "what is due, and when"},

@@ -20,12 +20,6 @@ func newBwrap() (bwrap, error) {
 	return bwrap{program}, nil
 }
 
-func (bwrap) holdsLimits() bool { return false }
-
-func (bwrap) place(b Bind) string { return b.Inside }
-
-func (bwrap) kill(string) {}
-
 func (b bwrap) stage(r *request, argv []string) (*stage, error) {
 	r.bounds.Filter = true
 	return r.stage(b.program, slices.Concat([]string{"bwrap"}, bwrapArgs(r), argv), "/"), nil

@@ -101,14 +101,11 @@ var _ Runner = (*Sandbox)(nil)
 type backend interface {
 	// stage makes the program that runs one argv of a command.
 	stage(r *request, argv []string) (*stage, error)
-	// place is how commands name what b binds.
-	place(b Bind) string
-	// holds says which limits the backend keeps itself, and not cgroups or
-	// limits of processes.
-	holdsLimits() bool
-	// kill ends what the stages of a run started elsewhere.
-	kill(run string)
 }
+
+// holdsLimits reports whether the backend keeps all limits itself, and not cgroups or
+// limits of processes.
+func (s *Sandbox) holdsLimits() bool { return s.config.Type == TypeDocker }
 
 // request is a command on its way into a sandbox.
 type request struct {
@@ -148,7 +145,7 @@ func New(c Config) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.backend.holdsLimits() {
+	if !s.holdsLimits() {
 		s.cgroup = findCgroups()
 	}
 	return s, nil
@@ -239,7 +236,7 @@ func (s *Sandbox) Describe() string {
 	}
 	by := "limits of processes, watched"
 	switch {
-	case s.backend.holdsLimits():
+	case s.holdsLimits():
 		by = s.config.Type
 	case s.cgroup != nil:
 		by = "cgroup " + s.cgroup.version()
@@ -278,16 +275,21 @@ func (s *Sandbox) Sweep() {
 }
 
 // Place is how commands in the sandbox name a bound folder.
-func (s *Sandbox) Place(b Bind) string { return s.backend.place(b) }
+func (s *Sandbox) Place(b Bind) string {
+	if s.config.Type == TypeLandlock {
+		return b.Host
+	}
+	return b.Inside
+}
 
 // Workspace is how commands in the sandbox name the workspace.
-func (s *Sandbox) Workspace() string { return s.backend.place(s.workspace()) }
+func (s *Sandbox) Workspace() string { return s.Place(s.workspace()) }
 
 // Skills is how commands in the sandbox name the folder of skills, "" when
 // there is none.
 func (s *Sandbox) Skills() string {
 	if b, ok := s.skills(); ok {
-		return s.backend.place(b)
+		return s.Place(b)
 	}
 	return ""
 }
@@ -358,7 +360,9 @@ func (s *Sandbox) start(ctx context.Context, c Command, leave func()) (*Process,
 		}
 		j.stages = append(j.stages, stage)
 	}
-	j.kill = func() { s.backend.kill(r.run) }
+	if d, ok := s.backend.(docker); ok {
+		j.kill = func() { d.kill(r.run) }
+	}
 	if limit := time.Duration(s.config.Limits.Seconds) * time.Second; c.Timeout == 0 || c.Timeout > limit {
 		c.Timeout = limit
 	}
@@ -374,7 +378,7 @@ func (s *Sandbox) request(c Command) (*request, error) {
 	r.binds = append(r.binds, c.Binds...)
 	for _, b := range r.binds {
 		if rest, ok := b.rest(c.Dir); ok {
-			r.dir = filepath.Join(s.backend.place(b), rest)
+			r.dir = filepath.Join(s.Place(b), rest)
 		}
 	}
 	if r.dir == "" {

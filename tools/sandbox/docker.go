@@ -59,10 +59,6 @@ func dockerListens() bool {
 	return false
 }
 
-func (docker) holdsLimits() bool { return true }
-
-func (docker) place(b Bind) string { return b.Inside }
-
 func (d docker) stage(r *request, argv []string) (*stage, error) {
 	s := r.stage(d.program, slices.Concat([]string{"docker"}, dockerArgs(r), argv), "/")
 	s.Env = pick(dockerVariables)

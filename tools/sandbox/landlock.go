@@ -13,12 +13,6 @@ type landlocked struct{}
 
 func newLandlock() (landlocked, error) { return landlocked{}, landlockSupport() }
 
-func (landlocked) holdsLimits() bool { return false }
-
-func (landlocked) place(b Bind) string { return b.Host }
-
-func (landlocked) kill(string) {}
-
 // devices are the devices that commands may use.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 

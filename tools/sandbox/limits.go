@@ -40,7 +40,7 @@ func (s *Sandbox) bound(r *request, undo *[]func()) (*patrol, error) {
 			w.folders = append(w.folders, b.Host)
 		}
 	}
-	if s.backend.holdsLimits() {
+	if s.holdsLimits() {
 		return w, nil
 	}
 	r.bounds.Usual, r.bounds.FileBytes = true, uint64(l.DiskMB)<<20

@@ -21,12 +21,6 @@ func newNsjail() (nsjail, error) {
 	return nsjail{program}, nil
 }
 
-func (nsjail) holdsLimits() bool { return false }
-
-func (nsjail) place(b Bind) string { return b.Inside }
-
-func (nsjail) kill(string) {}
-
 func (n nsjail) stage(r *request, argv []string) (*stage, error) {
 	policy, err := kafelPolicy()
 	if err != nil {
