@@ -436,7 +436,8 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// removeAll removes a folder of a command, also what it has locked.
+// removeAll removes a folder of a command, also what it has locked: Go makes the
+// folders of its module cache read-only.
 func removeAll(dir string) {
 	if os.RemoveAll(dir) == nil {
 		return

@@ -126,7 +126,8 @@ func (d docker) remove(label string) {
 	}
 }
 
-// maxKills bounds how often containers are looked for.
+// maxKills bounds how often containers are looked for. A command that is stopped as it
+// starts may have one that the daemon is still making.
 const maxKills = 5
 
 func (d docker) output(ctx context.Context, args ...string) []string {

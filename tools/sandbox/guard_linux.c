@@ -1,16 +1,18 @@
 //go:build linux && cgo
 
-// The guard of a command. Our own program, started again under the name
-// klawbot-guard, never gets to Go, which takes many times as long to be ready:
-// confine and guard what the bot asks for (guard_linux.go), and become the command.
+// The guard of a command. The bot starts its own program again under the name
+// klawbot-guard. There the constructor at the end of this file runs instead of Go,
+// which would take many times as long to get ready. It leaves two guards behind, does
+// what the bot asks for (guard_linux.go) and becomes the command:
 //
 //	bot -> guard -> guard -> command
 //
 // The guards are subreapers: whatever a command does, every process that comes from
-// it stays below them. They are not confined, and end all of these when the command
-// has ended, when the bot asks for it (SIGTERM), and when what is above them is gone.
-// Two of them, because a command outside a sandbox may kill the one above it; the
-// second one then sees its only child end. A command in a sandbox can signal neither.
+// it stays below them. They are not confined. A guard ends everything below it when
+// the command has ended, when the bot asks for it (SIGTERM), and when the process
+// above it is gone. There are two because a command outside a sandbox may kill the one
+// above it: the other one then sees its only child end. A command in a sandbox can
+// signal neither.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -37,6 +39,8 @@
 enum { WORDS = 3, REPORT = 4, FILTER = 5, RULESET = 6, LAST_HANDED = RULESET };
 enum { NOT_STARTED = 126, KILLED = 128 + SIGKILL };
 
+// The number of landlock_restrict_self, which older headers lack, and how many
+// instructions the kernel takes in a filter.
 enum { RESTRICT_SELF = 446, MOST_CODE = 4096 };
 
 // fail ends a program that cannot become the command. It tells the bot why, or writes
