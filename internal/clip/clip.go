@@ -1,5 +1,5 @@
-// Package clip measures and shortens texts, without cutting a character of UTF-8 in two. A
-// character here is a code point; how wide it looks is not asked.
+// Package clip measures and shortens texts, without cutting a character of UTF-8 in
+// two. A character here is a code point; how wide it looks is not asked.
 package clip
 
 import (
