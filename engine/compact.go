@@ -17,6 +17,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -395,7 +396,7 @@ func transcribe(messages []store.Message, most int) string {
 	for _, m := range messages {
 		who := string(m.Body.Role)
 		if m.Body.Role == llm.RoleUser && m.SenderName != "" {
-			who = asName(m.SenderName)
+			who = clip.Name(m.SenderName)
 		}
 		if text := strings.TrimSpace(m.Body.PlainText()); text != "" {
 			fmt.Fprintf(&b, "%s (%s): %s\n", who, m.At.UTC().Format("2006-01-02 15:04"), shortened(text, most))

@@ -158,7 +158,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+asName(j.Name), runKey(r.ID)+"/left")
+		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+clip.Name(j.Name), runKey(r.ID)+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
