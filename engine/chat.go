@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 )
 
 // errGone: the chat of a turn cannot be reached any more. The turn ends without
@@ -42,7 +44,7 @@ func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
 // waits for it any more, its turns end, and the owners are told, once until it
 // comes back. It ends the updates that are given, too.
 func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, ids ...store.InboxID) {
-	chat, id := a.Chat, newID()
+	chat, id := a.Chat, rand.Text()
 	var told []gateway.Address
 	var paused []string
 	wake := func() {}
@@ -69,7 +71,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 		}
 		for _, owner := range e.ownersBeside(chat) {
 			told = append(told, owner)
-			text := e.say(locale.ChatLost, chat, inTicks(asName(name)), note)
+			text := e.say(locale.ChatLost, chat, locale.Ticks(clip.Name(name)), note)
 			for _, name := range paused {
 				text += "\n" + e.say(locale.JobPaused, name, note)
 			}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -393,7 +395,7 @@ func transcribe(messages []store.Message, most int) string {
 	for _, m := range messages {
 		who := string(m.Body.Role)
 		if m.Body.Role == llm.RoleUser && m.SenderName != "" {
-			who = asName(m.SenderName)
+			who = clip.Name(m.SenderName)
 		}
 		if text := strings.TrimSpace(m.Body.PlainText()); text != "" {
 			fmt.Fprintf(&b, "%s (%s): %s\n", who, m.At.UTC().Format("2006-01-02 15:04"), shortened(text, most))
@@ -421,7 +423,7 @@ func shortened(text string, most int) string {
 
 // summing is the request for a summary.
 func summing(m model.Candidate, answer int, text string) llm.Request {
-	mark := newID()
+	mark := rand.Text()
 	system := strings.NewReplacer("{mark}", mark, "{words}", fmt.Sprint(answer/3)).Replace(strings.TrimSpace(summaryPrompt))
 	return llm.Request{
 		Model: m.Model.Name, System: system, Messages: []llm.Message{llm.Text(llm.RoleUser, mark+"\n"+text+"\n"+mark)},

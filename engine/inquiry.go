@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -52,7 +54,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 // Refuse tells the chat what a program asked for in vain.
 func (a approver) Refuse(ctx context.Context, c tools.Call, from, what string) {
 	if a.t.job == nil {
-		a.t.e.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+newID(), a.t.e.say(locale.AskRefused, from, what))
+		a.t.e.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+rand.Text(), a.t.e.say(locale.AskRefused, from, what))
 	}
 }
 
@@ -179,7 +181,7 @@ func (i *inquiry) read(text string, words answerWords) (answer, bool) {
 // inquire asks a person and returns when that has ended. It does not ask a second
 // time about the same call.
 func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inquiry) (tools.Reply, error) {
-	asked.Token, asked.Question, asked.Shown, asked.Home = newID(), true, e.asked(q), asked.Address
+	asked.Token, asked.Question, asked.Shown, asked.Home = rand.Text(), true, e.asked(q), asked.Address
 	i, done := e.inquiries.begin(asked, q)
 	defer done()
 	fresh := false
@@ -301,4 +303,4 @@ func (e *Engine) inquiryButtons(token string, q tools.Inquiry) [][]gateway.Butto
 }
 
 // narrow reports whether a button leaves room for others beside it.
-func narrow(b gateway.Button) bool { return utf16Len(b.Text) <= 16 && b.URL == "" }
+func narrow(b gateway.Button) bool { return clip.UTF16Len(b.Text) <= 16 && b.URL == "" }

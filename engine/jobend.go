@@ -159,7 +159,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+asName(j.Name), runKey(r.ID)+"/left")
+		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+clip.Name(j.Name), runKey(r.ID)+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
@@ -220,7 +220,7 @@ func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd,
 			return r, err
 		}
 	}
-	if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Chat.Channel != jobChannel {
+	if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Chat.Channel != store.JobChannel {
 		return r, e.noteDelivery(tx, j, r, told, end.alert)
 	}
 	return r, nil
@@ -288,7 +288,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 // to, or that it belongs to, and the owners when that is out of reach.
 func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
 	place := workplace(j)
-	if !owners && place.Chat.Channel != jobChannel && e.gateway.Reachable(place.Chat) == nil {
+	if !owners && place.Chat.Channel != store.JobChannel && e.gateway.Reachable(place.Chat) == nil {
 		return []gateway.Address{place}
 	}
 	var all []gateway.Address

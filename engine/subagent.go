@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -247,5 +248,5 @@ func (e *Engine) troubled(j store.Job, state store.RunState, why string) runEnd 
 	if state == store.RunLost {
 		text = locale.SpawnLost
 	}
-	return runEnd{state: state, note: why, alert: e.say(text, asName(j.Name), why)}
+	return runEnd{state: state, note: why, alert: e.say(text, clip.Name(j.Name), why)}
 }
