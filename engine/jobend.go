@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -109,7 +110,7 @@ func (t *turn) failed(failure error) runEnd {
 		end.pause = why
 		return end
 	}
-	if _, over := errors.AsType[*budgetError](failure); !over && !errors.Is(failure, errNoModel) && t.job.run.Attempts < maxAttempts {
+	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, errNoModel) && t.job.run.Attempts < maxAttempts {
 		end.state = store.RunRetry
 		return end
 	}
@@ -158,7 +159,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+asName(j.Name), runKey(r.ID)+"/left")
+		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+clip.Name(j.Name), runKey(r.ID)+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
