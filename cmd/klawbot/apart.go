@@ -1,6 +1,10 @@
 package main
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"klawbot/cmd/klawbot/internal/usage"
+)
 
 // apart refuses a workspace that holds the configuration or the data folder: the
 // tools of files could change there who is let in and what programs are started.
@@ -8,7 +12,7 @@ func (f folders) apart(config string) error {
 	for _, kept := range []struct{ what, path string }{{"data folder", f.data}, {"configuration", config}} {
 		rel, err := filepath.Rel(linkless(f.workspace), linkless(kept.path))
 		if err == nil && filepath.IsLocal(rel) {
-			return usage("agent.workspace: %s holds the %s %s, which the bot's tools could change then; choose another folder", f.workspace, kept.what, kept.path)
+			return usage.Errorf("agent.workspace: %s holds the %s %s, which the bot's tools could change then; choose another folder", f.workspace, kept.what, kept.path)
 		}
 	}
 	return nil

@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
 
 func (a *app) approvalsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "approvals", Short: "Calls that people allowed", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("approvals needs list, log or remove") }
+	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("approvals needs list, log or remove") }
 	cmd.AddCommand(a.approvalsListCommand(), a.approvalsLogCommand(), a.approvalsRemoveCommand())
 	return cmd
 }
@@ -100,12 +101,12 @@ func (a *app) approvalsRemoveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {
-				return usage("remove takes the id of an approval; klawbot policy approvals list shows them")
+				return usage.Errorf("remove takes the id of an approval; klawbot policy approvals list shows them")
 			}
 			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
 				err := d.RemoveGrant(cmd.Context(), id)
 				if errors.Is(err, engine.ErrNoGrant) {
-					return usageError{err}
+					return usage.Wrap(err)
 				}
 				return err
 			})

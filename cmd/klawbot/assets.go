@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/internal/httpclient"
 )
@@ -45,7 +46,7 @@ func assetDirs(data string) []string {
 
 func (a *app) assetsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "assets", Short: "The embedding model and its runtime: bring them, or see where they are", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("assets needs pull or status") }
+	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("assets needs pull or status") }
 	cmd.AddCommand(a.assetsPullCommand(), a.assetsStatusCommand())
 	return cmd
 }
@@ -76,7 +77,7 @@ func (a *app) assetsPullCommand() *cobra.Command {
 				model = l.config().Memory.Embedding.Model
 			}
 			if !slices.Contains(engine.EmbeddingModels(), model) {
-				return usage("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(engine.EmbeddingModels(), ", "))
+				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(engine.EmbeddingModels(), ", "))
 			}
 			return a.pullAssets(ctx, filepath.Join(f.data, "assets"), model, want)
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/gateway/console"
 )
@@ -28,7 +29,7 @@ func (a *app) chatCommand() *cobra.Command {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			if cmd.Flags().Changed("message") && strings.TrimSpace(message) == "" {
-				return usage("-m needs a text")
+				return usage.Errorf("-m needs a text")
 			}
 			return a.chat(ctx, strings.TrimSpace(message))
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/internal/redact"
 )
 
@@ -36,15 +37,6 @@ type app struct {
 	// started says that the command line was understood.
 	started bool
 }
-
-// usageError is an error of whoever typed the command.
-type usageError struct{ err error }
-
-func (e usageError) Error() string { return e.err.Error() }
-
-func (e usageError) Unwrap() error { return e.err }
-
-func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // errNotRunning means that a command needs a running bot.
 var errNotRunning = errors.New("klawbot is not running on this data folder; start it with klawbot run")
@@ -73,7 +65,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if !errors.Is(err, errSilent) {
 		a.complain(err)
 	}
-	var wrong usageError
+	var wrong usage.Error
 	var faults Faults
 	switch {
 	case errors.Is(err, errNotRunning):
@@ -154,9 +146,9 @@ var badValue = regexp.MustCompile(`^invalid argument "(.*)" for "(?:-., )?(--[^"
 // flagError says in plain words what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
-		return usage("%s cannot be %q; %s --help says more", m[2], strings.TrimSpace(m[1]), cmd.CommandPath())
+		return usage.Errorf("%s cannot be %q; %s --help says more", m[2], strings.TrimSpace(m[1]), cmd.CommandPath())
 	}
-	return usage("%w; %s --help says more", err, cmd.CommandPath())
+	return usage.Errorf("%w; %s --help says more", err, cmd.CommandPath())
 }
 
 func (a *app) root() *cobra.Command {
@@ -186,7 +178,9 @@ func (a *app) root() *cobra.Command {
 		case "help":
 			cmd.Run, cmd.RunE = nil, helpFor
 		case "completion":
-			cmd.RunE = func(*cobra.Command, []string) error { return usage("completion needs bash, fish, powershell or zsh") }
+			cmd.RunE = func(*cobra.Command, []string) error {
+				return usage.Errorf("completion needs bash, fish, powershell or zsh")
+			}
 		}
 	}
 	return root
@@ -196,7 +190,7 @@ func (a *app) root() *cobra.Command {
 func helpFor(cmd *cobra.Command, args []string) error {
 	about, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return usage("there is no command %q; klawbot help lists them", strings.Join(args, " "))
+		return usage.Errorf("there is no command %q; klawbot help lists them", strings.Join(args, " "))
 	}
 	return about.Help()
 }
@@ -208,7 +202,7 @@ func takes(least, most int) cobra.PositionalArgs {
 			return nil
 		}
 		_, form, _ := strings.Cut(cmd.Use, " ")
-		return usage("write it so: %s %s; %[1]s --help says more", cmd.CommandPath(), form)
+		return usage.Errorf("write it so: %s %s; %[1]s --help says more", cmd.CommandPath(), form)
 	}
 }
 

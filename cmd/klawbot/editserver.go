@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/internal/redact"
 )
 
@@ -106,7 +107,7 @@ func (a *app) editServers(name string, there bool, edit func([]byte) ([]byte, er
 		return err
 	}
 	if l.source.File == "" {
-		return usage("there is no config.yaml yet; klawbot init writes one")
+		return usage.Errorf("there is no config.yaml yet; klawbot init writes one")
 	}
 	unlock, err := lockConfig(l.source.File)
 	if err != nil {
@@ -125,9 +126,9 @@ func (a *app) editServers(name string, there bool, edit func([]byte) ([]byte, er
 	}
 	if _, is := before.Tools.MCP[name]; is == there {
 		if there {
-			return usage("there is an MCP server %s already; klawbot mcp remove %s takes it out", name, name)
+			return usage.Errorf("there is an MCP server %s already; klawbot mcp remove %s takes it out", name, name)
 		}
-		return usage("there is no MCP server %s; klawbot mcp list shows the ones there are", name)
+		return usage.Errorf("there is no MCP server %s; klawbot mcp list shows the ones there are", name)
 	}
 	changed, err := edit(text)
 	if err != nil {

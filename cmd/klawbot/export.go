@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
 
@@ -33,7 +34,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "tar" && format != "json" && format != "md" {
-				return usage("--format must be tar, json or md")
+				return usage.Errorf("--format must be tar, json or md")
 			}
 			return a.export(cmd.Context(), args[0], format)
 		},

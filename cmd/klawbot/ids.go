@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/whitelist"
 )
 
@@ -97,7 +98,7 @@ func parseIDs(args []string) ([]int64, error) {
 	for i, arg := range args {
 		id, err := parseTelegramID(arg)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("%w; %s", err, findID)}
+			return nil, usage.Errorf("%w; %s", err, findID)
 		}
 		ids[i] = id
 	}

@@ -68,7 +68,8 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {10200, []string{"gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot/internal/usage":         {30, nil, "a leaf"},
+	"cmd/klawbot":                        {10200, []string{"cmd/klawbot/internal/...", "gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
@@ -90,7 +91,7 @@ func (a *app) setUp(ctx context.Context, s *setup) error {
 	}
 	s.allowed = unique(slices.Concat(s.allowed, s.owners))
 	if s.embedding != "" && !slices.Contains(engine.EmbeddingModels(), s.embedding) {
-		return usage("--embedding must be one of %s", strings.Join(engine.EmbeddingModels(), ", "))
+		return usage.Errorf("--embedding must be one of %s", strings.Join(engine.EmbeddingModels(), ", "))
 	}
 	a.redact.Add(s.token, s.apiKey, a.getenv("TELEGRAM_BOT_TOKEN"))
 	client := httpclient.New(httpclient.Options{Proxy: true})
@@ -130,7 +131,7 @@ func (a *app) initByFlags(ctx context.Context, s *setup, client *http.Client) er
 		s.timezone = guessTimezone(a.getenv, "/etc/localtime")
 	}
 	if err := timezone(s.timezone); err != nil {
-		return usage("--timezone %w", err)
+		return usage.Errorf("--timezone %w", err)
 	}
 	if s.model != "" || s.baseURL != "" {
 		m := s.flagModel(a.getenv)
@@ -146,7 +147,7 @@ func (a *app) initByFlags(ctx context.Context, s *setup, client *http.Client) er
 	case s.noTelegram:
 		s.token = ""
 	case s.token == "":
-		return usage("--token is missing; @BotFather gives one, --no-telegram does without")
+		return usage.Errorf("--token is missing; @BotFather gives one, --no-telegram does without")
 	default:
 		_, err := a.tryToken(ctx, s)
 		return err

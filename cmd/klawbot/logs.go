@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/tools"
 	"klawbot/whitelist"
 )
@@ -55,7 +56,7 @@ func (a *app) logsCommand() *cobra.Command {
 			}
 			matches, err := chatFolders(o.chat)
 			if err != nil {
-				return usageError{err}
+				return usage.Wrap(err)
 			}
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()

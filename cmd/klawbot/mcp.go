@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools/mcp"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "mcp", Short: "Servers of more tools (Model Context Protocol)", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("mcp needs list, add, remove or approve") }
+	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("mcp needs list, add, remove or approve") }
 	cmd.AddCommand(a.mcpListCommand(), a.mcpAddCommand(), a.mcpRemoveCommand(), a.mcpApproveCommand())
 	return cmd
 }
@@ -136,7 +137,7 @@ func (n newServer) section(command []string) (string, error) {
 		for _, pair := range given.pairs {
 			name, value, ok := strings.Cut(pair, "=")
 			if !ok {
-				return "", usage("%s takes NAME=VALUE", given.flag) // what was given may be a secret
+				return "", usage.Errorf("%s takes NAME=VALUE", given.flag) // what was given may be a secret
 			}
 			values[name] = value
 		}
@@ -166,7 +167,7 @@ func (n newServer) section(command []string) (string, error) {
 
 func (a *app) addServer(ctx context.Context, name string, command []string, n newServer) error {
 	if !serverName.MatchString(name) {
-		return usage("a name is made of 1 to 32 of A-Z a-z 0-9 _ -, got %q", name)
+		return usage.Errorf("a name is made of 1 to 32 of A-Z a-z 0-9 _ -, got %q", name)
 	}
 	section, err := n.section(command)
 	if err != nil {
@@ -237,7 +238,7 @@ type acceptedTool struct {
 // approveServer accepts tools of a server, all that wait or the named ones.
 func (a *app) approveServer(ctx context.Context, name string, only []string, yes, asJSON bool) error {
 	if asJSON && !yes {
-		return usage("--json needs --yes")
+		return usage.Errorf("--json needs --yes")
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -298,7 +299,7 @@ func chosen(waiting []mcp.Definition, only []string) ([]mcp.Definition, error) {
 	for _, name := range only {
 		d, ok := byName[name]
 		if !ok {
-			return nil, usage("no tool %s waits for you; klawbot mcp list shows them", name)
+			return nil, usage.Errorf("no tool %s waits for you; klawbot mcp list shows them", name)
 		}
 		all = append(all, d)
 	}
@@ -318,7 +319,7 @@ func (a *app) printWaiting(server string, waiting []mcp.Definition) {
 // agrees asks whoever sits at the terminal.
 func (a *app) agrees(ctx context.Context, ask *prompter, tools int) (bool, error) {
 	if !a.interactive() {
-		return false, usage("nobody can be asked here; look at the tools above and add --yes")
+		return false, usage.Errorf("nobody can be asked here; look at the tools above and add --yes")
 	}
 	return ask.confirmed(ctx, fmt.Sprintf("Let the bot use these %d tools just as they are?", tools))
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools/recall"
 )
@@ -26,7 +27,7 @@ func (a *app) memoryCommand() *cobra.Command {
 		Long: "What is saved here every chat may find. All of it works beside a running bot and without one.",
 	}
 	cmd.RunE = func(*cobra.Command, []string) error {
-		return usage("memory needs search, list, save, forget, show, edit, import or undo")
+		return usage.Errorf("memory needs search, list, save, forget, show, edit, import or undo")
 	}
 	cmd.AddCommand(a.memorySearchCommand(), a.memoryListCommand(), a.memorySaveCommand(), a.memoryForgetCommand(), a.memoryShowCommand(),
 		a.memoryEditCommand(), a.memoryImportCommand(), a.memoryUndoCommand())
@@ -61,7 +62,7 @@ func (a *app) memorySearchCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) == (s.batch == "") {
-				return usage("give a query, or --batch with a file of queries: klawbot memory search QUERY")
+				return usage.Errorf("give a query, or --batch with a file of queries: klawbot memory search QUERY")
 			}
 			if err := s.check(); err != nil {
 				return err
@@ -99,10 +100,10 @@ func (s *searchFlags) check() error {
 	switch s.query.Mode {
 	case "hybrid", "keyword", "vector":
 	default:
-		return usage("--mode is hybrid, keyword or vector, not %q", s.query.Mode)
+		return usage.Errorf("--mode is hybrid, keyword or vector, not %q", s.query.Mode)
 	}
 	if s.query.TopK < 0 || s.query.TopK > 1000 {
-		return usage("--top is 1 to 1000")
+		return usage.Errorf("--top is 1 to 1000")
 	}
 	return nil
 }
@@ -117,7 +118,7 @@ func (s *searchFlags) days(zone *time.Location) (err error) {
 			continue
 		}
 		if *t.into, err = time.ParseInLocation(time.DateOnly, t.text, zone); err != nil {
-			return usage("%q is no day such as 2026-01-31", t.text)
+			return usage.Errorf("%q is no day such as 2026-01-31", t.text)
 		}
 	}
 	return nil
@@ -175,7 +176,7 @@ func (a *app) memoryListCommand() *cobra.Command {
 			"read something from outside), the chat where it is not for all, and the key where it has one.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
-				return usage("--top cannot be \"%d\"; %s --help says more", limit, cmd.CommandPath())
+				return usage.Errorf("--top cannot be \"%d\"; %s --help says more", limit, cmd.CommandPath())
 			}
 			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
 				list, err := d.ListMemories(cmd.Context(), limit)
@@ -257,7 +258,7 @@ func (a *app) memorySaveCommand() *cobra.Command {
 					return err
 				}
 				if n == 0 {
-					return usage("there is no text to save")
+					return usage.Errorf("there is no text to save")
 				}
 				fmt.Fprintf(a.stdout, "Saved %d chunk(s) from source '%s'.\n", n, e.Source)
 				return a.embedAlone(cmd.Context(), d, f)
@@ -433,11 +434,11 @@ func (a *app) memoryUndoCommand() *cobra.Command {
 			if len(args) > 0 && !core {
 				var err error
 				if id, err = strconv.ParseInt(args[0], 10, 64); err != nil || id < 1 {
-					return usage("undo takes the id of one change, core, or --list")
+					return usage.Errorf("undo takes the id of one change, core, or --list")
 				}
 			}
 			if list && len(args) > 0 {
-				return usage("undo takes the id of one change, core, or --list")
+				return usage.Errorf("undo takes the id of one change, core, or --list")
 			}
 			if list {
 				return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {

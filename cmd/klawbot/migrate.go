@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/gateway"
 	"klawbot/whitelist"
 )
@@ -49,10 +50,10 @@ func (l *live) replaceAllowed(from, to int64) error {
 // config.yaml, nil when it can.
 func (l *live) editable() error {
 	if l.source.File == "" {
-		return usage("there is no config.yaml yet; klawbot init writes one")
+		return usage.Errorf("there is no config.yaml yet; klawbot init writes one")
 	}
 	if where := l.current.Load().places["channels.telegram.allowedChatIds"]; strings.HasPrefix(where, "$") {
-		return usage("the list comes from %s in the environment, which wins over config.yaml; change it there", where)
+		return usage.Errorf("the list comes from %s in the environment, which wins over config.yaml; change it there", where)
 	}
 	return nil
 }

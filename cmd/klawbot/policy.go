@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
 )
 
 func (a *app) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "policy", Short: "What the tools may do, and what was allowed", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("policy needs check or approvals") }
+	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("policy needs check or approvals") }
 	cmd.AddCommand(a.policyCheckCommand(), a.approvalsCommand())
 	return cmd
 }
@@ -43,7 +44,7 @@ func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSO
 	}
 	if chat != "" {
 		if chat, err = policyChat(chat); err != nil {
-			return usageError{err}
+			return usage.Wrap(err)
 		}
 	}
 	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {

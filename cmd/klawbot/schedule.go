@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
 	"klawbot/tools/job"
@@ -20,7 +21,9 @@ func (a *app) scheduleCommand() *cobra.Command {
 		Use: "schedule", Short: "What runs by itself: list it, add to it, see how it went", Args: cobra.NoArgs,
 		Long: "Schedules and reminders of all chats. A running bot notices a change within a second; of a stopped one it is kept for the next start.",
 	}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("schedule needs list, add, remove, run or logs") }
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return usage.Errorf("schedule needs list, add, remove, run or logs")
+	}
 	cmd.AddCommand(a.scheduleListCommand(), a.scheduleAddCommand(), a.scheduleRemoveCommand(), a.scheduleRunCommand(), a.scheduleLogsCommand())
 	return cmd
 }
@@ -102,7 +105,7 @@ or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that beg
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n.Name, n.Message = args[0], args[len(args)-1]
 			if (n.At == "") != (len(args) == 3) {
-				return usage("give a cron expression or --at TIME, and a message: klawbot schedule add NAME CRON MESSAGE")
+				return usage.Errorf("give a cron expression or --at TIME, and a message: klawbot schedule add NAME CRON MESSAGE")
 			}
 			if n.At == "" {
 				n.Cron = args[1]
@@ -177,7 +180,7 @@ func (a *app) scheduleLogsCommand() *cobra.Command {
 		Use: "logs NAME", Short: "Show the latest runs of a schedule", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
-				return usage("--limit must be 1 or more")
+				return usage.Errorf("--limit must be 1 or more")
 			}
 			return a.withSchedules(cmd.Context(), func(s job.Schedules, c *Config) error {
 				runs, err := s.Logs(cmd.Context(), tools.Call{}, args[0], limit)

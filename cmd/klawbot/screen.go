@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/tools/screen"
 )
 
@@ -43,7 +44,7 @@ func (a *app) screen(tool string, asJSON bool) error {
 		return fmt.Errorf("read standard input: %w", err)
 	}
 	if len(text) > maxArgumentBytes {
-		return usage("the text is longer than %d MiB; screen it in parts", maxArgumentBytes>>20)
+		return usage.Errorf("the text is longer than %d MiB; screen it in parts", maxArgumentBytes>>20)
 	}
 	v := screened(tool, string(text))
 	if asJSON {

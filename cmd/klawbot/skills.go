@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
 
 func (a *app) skillsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "skills", Short: "List and check the skills", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("skills needs list or validate") }
+	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("skills needs list or validate") }
 	cmd.AddCommand(
 		a.skillsSubcommand("list", "List the skills that the bot can use", (*engine.Data).Skills, a.printSkills),
 		a.skillsSubcommand("validate", "Say what is wrong with the skills; the exit code is 1 when something is", (*engine.Data).CheckSkills, a.printFaults),

@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
 )
 
 func (a *app) toolsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "tools", Short: "List and call the tools", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("tools needs list or call") }
+	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("tools needs list or call") }
 	cmd.AddCommand(a.toolsListCommand(), a.toolsCallCommand())
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
 )
@@ -53,7 +54,7 @@ func (a *app) undoCommand() *cobra.Command {
 	return cmd
 }
 
-var errUndo = usage("undo takes the id of one change, or one of --turn ID, --all and --list")
+var errUndo = usage.Errorf("undo takes the id of one change, or one of --turn ID, --all and --list")
 
 // undo calls the tool file_undo and says to a person what the model would be
 // told.

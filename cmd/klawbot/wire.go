@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/doc"
 	"klawbot/engine"
 	"klawbot/gateway"
@@ -38,7 +39,7 @@ type parts struct {
 }
 
 // errNoChannel means that there would be nobody to talk to.
-var errNoChannel = usage("no channel is on; klawbot init sets up Telegram, klawbot chat talks to the bot here")
+var errNoChannel = usage.Errorf("no channel is on; klawbot init sets up Telegram, klawbot chat talks to the bot here")
 
 // which says which channels a command wants, beyond what the configuration has.
 type which struct {
@@ -106,7 +107,7 @@ func (p *parts) channels(want which, secrets *redact.Set, log *slog.Logger) ([]g
 			Commands:   menu(c.Agent.Language),
 		})
 		if err != nil {
-			return nil, usageError{err}
+			return nil, usage.Wrap(err)
 		}
 		all = append(all, ch)
 	}
