@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/whitelist"
 )
 
@@ -23,7 +25,7 @@ func (a *app) allowCommand() *cobra.Command {
 
 func someIDs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("name at least one chat: klawbot %s 123456; %s", cmd.Name(), findID)
+		return fmt.Errorf("name at least one chat: klawbot %s 123456; %s", cmd.Name(), config.FindID)
 	}
 	return nil
 }
@@ -47,7 +49,7 @@ func (a *app) allowedCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printAllowed(l.config().Channels.Telegram.AllowedChatIDs)
+			return a.printAllowed(l.Config().Channels.Telegram.AllowedChatIDs)
 		},
 	}
 }
@@ -66,7 +68,7 @@ func (a *app) printAllowed(ids []int64) error {
 }
 
 // remark says what may surprise somebody who takes ids off the list.
-func (a *app) remark(t Telegram, removed []int64) {
+func (a *app) remark(t config.Telegram, removed []int64) {
 	for _, id := range removed {
 		name := whitelist.FormatID("telegram", id)
 		switch {
@@ -80,22 +82,22 @@ func (a *app) remark(t Telegram, removed []int64) {
 
 // editAllowed changes the list in config.yaml and prints it.
 func (a *app) editAllowed(add, remove []string) error {
-	added, err := parseIDs(add)
+	added, err := config.ParseIDs(add)
 	if err != nil {
-		return err
+		return usage.Wrap(err)
 	}
-	removed, err := parseIDs(remove)
+	removed, err := config.ParseIDs(remove)
 	if err != nil {
-		return err
+		return usage.Wrap(err)
 	}
 	l, err := a.open()
 	if err != nil {
 		return err
 	}
-	if err := l.editable(); err != nil {
+	if err := editable(l); err != nil {
 		return err
 	}
-	unlock, err := lockConfig(l.source.File)
+	unlock, err := lockConfig(l.Source.File)
 	if err != nil {
 		return err
 	}
@@ -103,22 +105,22 @@ func (a *app) editAllowed(add, remove []string) error {
 	if l, err = a.open(); err != nil { // it may have changed meanwhile
 		return err
 	}
-	text, err := os.ReadFile(l.source.File)
+	text, err := os.ReadFile(l.Source.File)
 	if err != nil {
 		return err
 	}
-	changed, err := editChecked(l.source, text, added, removed)
+	changed, err := editChecked(l.Source, text, added, removed)
 	if err != nil {
 		return err
 	}
 	if string(changed) != string(text) {
-		if err := replaceFile(l.source.File, text, changed); err != nil {
-			return fmt.Errorf("write %s: %w", display(l.source.File), err)
+		if err := replaceFile(l.Source.File, text, changed); err != nil {
+			return fmt.Errorf("write %s: %w", config.Display(l.Source.File), err)
 		}
 	}
-	a.remark(l.config().Channels.Telegram, removed)
-	list := slices.DeleteFunc(slices.Concat(l.config().Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
+	a.remark(l.Config().Channels.Telegram, removed)
+	list := slices.DeleteFunc(slices.Concat(l.Config().Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
 		return slices.Contains(removed, id)
 	})
-	return a.printAllowed(unique(list))
+	return a.printAllowed(config.Unique(list))
 }

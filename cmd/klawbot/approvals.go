@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
@@ -27,7 +28,7 @@ func (a *app) approvalsListCommand() *cobra.Command {
 		Short: "List the calls that may run without a question for a while",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
+			return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
 				list, err := d.Grants(cmd.Context())
 				if err != nil {
 					return err
@@ -35,7 +36,7 @@ func (a *app) approvalsListCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(list)
 				}
-				return a.printGrants(list, l.config().location())
+				return a.printGrants(list, l.Config().Location())
 			})
 		},
 	}
@@ -65,7 +66,7 @@ func (a *app) approvalsLogCommand() *cobra.Command {
 		Short: "List who was asked about what, and what came of it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
+			return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
 				list, err := d.Approvals(cmd.Context(), logLength)
 				if err != nil {
 					return err
@@ -73,7 +74,7 @@ func (a *app) approvalsLogCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(list)
 				}
-				return a.printApprovals(list, l.config().location())
+				return a.printApprovals(list, l.Config().Location())
 			})
 		},
 	}
@@ -103,7 +104,7 @@ func (a *app) approvalsRemoveCommand() *cobra.Command {
 			if err != nil {
 				return usage.Errorf("remove takes the id of an approval; klawbot policy approvals list shows them")
 			}
-			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
+			return a.withData(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				err := d.RemoveGrant(cmd.Context(), id)
 				if errors.Is(err, engine.ErrNoGrant) {
 					return usage.Wrap(err)

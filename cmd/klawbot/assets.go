@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/internal/httpclient"
@@ -69,17 +70,17 @@ func (a *app) assetsPullCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := a.folders(l.config())
+			f, err := a.folders(l.Config())
 			if err != nil {
 				return err
 			}
 			if model == "" {
-				model = l.config().Memory.Embedding.Model
+				model = l.Config().Memory.Embedding.Model
 			}
 			if !slices.Contains(engine.EmbeddingModels(), model) {
 				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(engine.EmbeddingModels(), ", "))
 			}
-			return a.pullAssets(ctx, filepath.Join(f.data, "assets"), model, want)
+			return a.pullAssets(ctx, filepath.Join(f.Data, "assets"), model, want)
 		},
 	}
 	cmd.Flags().StringVar(&want.from, "from", "", "`place` to take the files from, a folder or an address (default: where they are published)")
@@ -98,7 +99,7 @@ type wish struct {
 func (a *app) pullAssets(ctx context.Context, dir, model string, w wish) error {
 	if w.from != "" && !strings.Contains(w.from, "://") {
 		if _, err := os.Stat(w.from); err != nil {
-			return fmt.Errorf("--from %s: %w", w.from, plain(err))
+			return fmt.Errorf("--from %s: %w", w.from, config.Reason(err))
 		}
 	}
 	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
@@ -227,14 +228,14 @@ func (a *app) assetsStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := a.folders(l.config())
+			f, err := a.folders(l.Config())
 			if err != nil {
 				return err
 			}
-			if t := l.config().Memory.Embedding.Type; t != "onnx" {
+			if t := l.Config().Memory.Embedding.Type; t != "onnx" {
 				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
 			}
-			return a.assetsStatus(assetPlaces(l.config(), f), asJSON)
+			return a.assetsStatus(assetPlaces(l.Config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
@@ -242,9 +243,9 @@ func (a *app) assetsStatusCommand() *cobra.Command {
 }
 
 // assetPlaces are where the configuration has the files looked for.
-func assetPlaces(c *Config, f folders) engine.AssetPlaces {
-	e := c.memory().Embedding
-	return engine.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: assetDirs(f.data)}
+func assetPlaces(c *config.Config, f config.Folders) engine.AssetPlaces {
+	e := c.EngineMemory().Embedding
+	return engine.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: assetDirs(f.Data)}
 }
 
 func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
@@ -287,13 +288,13 @@ const setupPatience = 10 * time.Second
 
 // setUpAssets brings what search by meaning needs at the end of klawbot init.
 // Nothing that fails here is a failure: without it search goes by words.
-func (a *app) setUpAssets(ctx context.Context, c *Config, f folders, from string) error {
+func (a *app) setUpAssets(ctx context.Context, c *config.Config, f config.Folders, from string) error {
 	p := assetPlaces(c, f)
 	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(engine.EmbeddingModels(), p.Model) || complete(p.Files()) {
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "Bringing the embedding model %s for search by meaning ...\n", p.Model)
-	err := a.pullAssets(ctx, filepath.Join(f.data, "assets"), p.Model, wish{from: from, patience: setupPatience})
+	err := a.pullAssets(ctx, filepath.Join(f.Data, "assets"), p.Model, wish{from: from, patience: setupPatience})
 	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return ctx.Err()
 	}

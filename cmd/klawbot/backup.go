@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/internal/httpclient"
 )
@@ -69,7 +70,7 @@ func (a *app) engineConfig() (engine.Config, error) {
 	if err != nil {
 		return engine.Config{}, err
 	}
-	f, err := a.folders(l.config())
+	f, err := a.folders(l.Config())
 	if err != nil {
 		return engine.Config{}, err
 	}
@@ -78,9 +79,9 @@ func (a *app) engineConfig() (engine.Config, error) {
 
 // bare is the configuration of an engine that only looks after its folders and
 // its models.
-func bare(l *live, f folders, log *slog.Logger) engine.Config {
+func bare(l *config.Live, f config.Folders, log *slog.Logger) engine.Config {
 	return engine.Config{
-		Dir: f.data, Workspace: f.workspace, Version: version, Log: log, HTTP: httpclient.New(httpclient.Options{Proxy: true}),
-		Settings: func() engine.Settings { return l.current.Load().engine }, Assets: assetDirs(f.data),
+		Dir: f.Data, Workspace: f.Workspace, Version: version, Log: log, HTTP: httpclient.New(httpclient.Options{Proxy: true}),
+		Settings: l.Settings, Assets: assetDirs(f.Data),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/gateway/console"
@@ -43,23 +44,23 @@ func (a *app) chat(ctx context.Context, message string) error {
 	if err != nil {
 		return err
 	}
-	f, err := a.folders(l.config())
+	f, err := a.folders(l.Config())
 	if err != nil {
 		return err
 	}
-	r, err := askStatus(ctx, f.data)
+	r, err := askStatus(ctx, f.Data)
 	switch {
 	case err == nil:
 		return a.attach(ctx, f, banner(r.Model, "running"), message)
 	case !errors.Is(err, errNotRunning):
 		return err
 	}
-	if l.source.File == "" && message == "" && a.interactive() {
+	if l.Source.File == "" && message == "" && a.interactive() {
 		if l, err = a.offerModel(ctx, l); err != nil {
 			return err
 		}
 	}
-	return a.chatAlone(ctx, l, f, banner(l.config().models().Default, ""), message)
+	return a.chatAlone(ctx, l, f, banner(l.Config().EngineModels().Default, ""), message)
 }
 
 // banner says whom one talks to.
@@ -76,7 +77,7 @@ func banner(model, note string) string {
 }
 
 // chatAlone runs a bot for this terminal, as long as it lasts.
-func (a *app) chatAlone(ctx context.Context, l *live, f folders, banner, message string) error {
+func (a *app) chatAlone(ctx context.Context, l *config.Live, f config.Folders, banner, message string) error {
 	log := quiet(newLog(a.stderr, l, a.redact), l)
 	p, err := a.wire(l, f, which{console: true}, log)
 	if err != nil {
@@ -94,8 +95,8 @@ func (a *app) chatAlone(ctx context.Context, l *live, f folders, banner, message
 
 // quiet keeps all but errors from the terminal in which somebody talks, unless
 // the configuration asks for debugging.
-func quiet(log *slog.Logger, l *live) *slog.Logger {
-	if l.config().level() <= slog.LevelDebug {
+func quiet(log *slog.Logger, l *config.Live) *slog.Logger {
+	if l.Config().Level() <= slog.LevelDebug {
 		return log
 	}
 	return slog.New(atLeast{log.Handler(), slog.LevelError})
@@ -123,8 +124,8 @@ func (h atLeast) WithGroup(name string) slog.Handler {
 }
 
 // attach talks over the socket until the person ends, or until the last answer.
-func (a *app) attach(ctx context.Context, f folders, banner, message string) error {
-	client := socketClient(f.data)
+func (a *app) attach(ctx context.Context, f config.Folders, banner, message string) error {
+	client := socketClient(f.Data)
 	defer client.CloseIdleConnections()
 	t := &talk{client: console.NewClient(client, socketBase+"/console"), out: a.stdout, live: a.interactive()}
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/internal/redact"
 )
@@ -49,7 +50,7 @@ func newApp(environ []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{environ: environ, stdin: stdin, stdout: secrets.Writer(stdout), stderr: secrets.Writer(stderr), redact: secrets}
 }
 
-func (a *app) getenv(name string) string { return source{Environ: a.environ}.getenv(name) }
+func (a *app) getenv(name string) string { return config.Source{Environ: a.environ}.Getenv(name) }
 
 // execute runs the command and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
@@ -66,7 +67,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		a.complain(err)
 	}
 	var wrong usage.Error
-	var faults Faults
+	var faults config.Faults
 	switch {
 	case errors.Is(err, errNotRunning):
 		return exitNotRunning
@@ -79,7 +80,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 // complain prints the error, without secrets: one line, or a line for each fault
 // of the configuration.
 func (a *app) complain(err error) {
-	var faults Faults
+	var faults config.Faults
 	if errors.As(err, &faults) {
 		for _, f := range faults {
 			fmt.Fprintln(a.stderr, visible(a.redact.Text(f.String())))
@@ -207,41 +208,28 @@ func takes(least, most int) cobra.PositionalArgs {
 }
 
 // open loads the configuration and prints what is odd about it.
-func (a *app) open() (*live, error) {
-	file, err := findConfig(a.configFlag, a.getenv)
+func (a *app) open() (*config.Live, error) {
+	file, err := config.Find(a.configFlag, a.getenv)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLive(source{File: file, Environ: a.environ, Redact: a.redact})
+	l, err := config.Open(config.Source{File: file, Environ: a.environ, Redact: a.redact})
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range l.current.Load().Notices {
+	for _, line := range l.Notices() {
 		fmt.Fprintln(a.stderr, line)
 	}
 	return l, nil
 }
 
-// folders are the places of a bot.
-type folders struct {
-	data, workspace string
-}
-
-func (a *app) folders(c *Config) (folders, error) {
-	data, err := findData(a.dataFlag, c, a.getenv)
+// folders finds the folders of a bot.
+func (a *app) folders(c *config.Config) (config.Folders, error) {
+	file, err := config.Find(a.configFlag, a.getenv)
 	if err != nil {
-		return folders{}, err
+		return config.Folders{}, err
 	}
-	workspace, err := c.workspace(data, a.getenv)
-	if err != nil {
-		return folders{}, err
-	}
-	config, err := findConfig(a.configFlag, a.getenv)
-	if err != nil {
-		return folders{}, err
-	}
-	f := folders{data, workspace}
-	return f, f.apart(config)
+	return config.FindFolders(a.dataFlag, file, c, a.getenv)
 }
 
 // unwrapped is a stream as the process has it, for what is no text of ours: an archive, a

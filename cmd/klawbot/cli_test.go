@@ -3,61 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"klawbot/engine"
 	"klawbot/gateway/console"
 )
-
-func TestGuessTimezone(t *testing.T) {
-	none := func(string) string { return "" }
-	for _, c := range []struct{ tz, want string }{
-		{"Europe/Berlin", "Europe/Berlin"},
-		{":America/New_York", "America/New_York"},
-		{"No/Where", "UTC"},
-	} {
-		if got := guessTimezone(func(string) string { return c.tz }, "/nonexistent"); got != c.want {
-			t.Errorf("TZ=%s: got %s, want %s", c.tz, got, c.want)
-		}
-	}
-	if got := guessTimezone(none, "/nonexistent"); got != "UTC" {
-		t.Errorf("nothing to go by: got %s", got)
-	}
-}
-
-func TestSettingsLeaveOutModelsThatCannotBeCalled(t *testing.T) {
-	l := mustParse(t, "models: {default: main, providers: {home: {baseURL: 'http://127.0.0.1:1/v1'}}, entries: {main: {provider: openai, model: a}, b: {provider: home, model: b}}}")
-	got := l.models()
-	want := engine.Models{
-		Entries: map[string]engine.Model{
-			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000},
-		},
-		Timeout: 2 * time.Minute, Retries: 3,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	l = mustParse(t, "", "OPENAI_API_KEY=key-of-the-test")
-	if got := l.models(); got.Default != "main" || got.Entries["main"].BaseURL != openAI {
-		t.Errorf("with a key in the environment: %+v", got)
-	}
-}
-
-func TestWhitelistStaysClosed(t *testing.T) {
-	l := mustParse(t, "")
-	if err := l.whitelist.Out("telegram", 5); err == nil {
-		t.Error("an empty list lets somebody in")
-	}
-	if err := l.whitelist.Out("console", 0); err != nil {
-		t.Errorf("the console is closed: %v", err)
-	}
-}
 
 func TestNewConfigurationReadsBack(t *testing.T) {
 	m := newModel(engine.Model{Provider: "my: server", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: `k"e'y #1`, Name: "qwen3:8b"})
@@ -67,15 +25,15 @@ func TestNewConfigurationReadsBack(t *testing.T) {
 	if !strings.Contains(text, "token: ${TELEGRAM_BOT_TOKEN}") {
 		t.Errorf("the token is no reference:\n%s", text)
 	}
-	l := mustParse(t, text, environ...)
-	if got := l.models().Entries["main"]; cmp.Diff(m, got) != "" {
+	l := parsed(t, text, environ...)
+	if got := l.EngineModels().Entries["main"]; cmp.Diff(m, got) != "" {
 		t.Error(cmp.Diff(m, got))
 	}
 	telegram := l.Channels.Telegram
 	if telegram.Token != "1:abc" || cmp.Diff([]int64{-5, 6}, telegram.AllowedChatIDs) != "" || cmp.Diff([]int64{6}, telegram.OwnerIDs) != "" {
 		t.Errorf("telegram is %+v", telegram)
 	}
-	if none := mustParse(t, (&setup{}).yaml("", nil)); none.models().Default != "" {
+	if none := parsed(t, (&setup{}).yaml("", nil)); none.EngineModels().Default != "" {
 		t.Error("no model became one")
 	}
 }
@@ -174,5 +132,17 @@ func TestAnswerIsPrintedWhenComplete(t *testing.T) {
 	}
 	if want := "part one\na\ufffd[2Jside\npart two\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+func TestFolderInPlaceOfTheFileIsSaid(t *testing.T) {
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, "config.yaml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var errs strings.Builder
+	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), io.Discard, &errs)
+	if code := a.execute(t.Context(), []string{"allowed"}); code != 2 || !strings.Contains(errs.String(), "config.yaml is no file") {
+		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }

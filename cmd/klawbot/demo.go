@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"klawbot/cmd/klawbot/internal/config"
 )
 
 func (a *app) demoCommand() *cobra.Command {
@@ -35,14 +37,13 @@ func (a *app) demo(ctx context.Context, message string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	c := defaults()
+	c := config.Defaults()
 	c.Agent.DebounceMS = 0
 	c.Models.Default = "demo"
-	c.Models.Providers = map[string]Provider{"script": {Type: "script"}}
-	c.Models.Entries = map[string]Entry{"demo": {Provider: "script", Model: "demo", ContextBudget: 32000}}
-	l := &live{}
-	l.current.Store((&loaded{Config: c}).prepare())
-	f := folders{data: dir, workspace: filepath.Join(dir, "workspace")}
+	c.Models.Providers = map[string]config.Provider{"script": {Type: "script"}}
+	c.Models.Entries = map[string]config.Entry{"demo": {Provider: "script", Model: "demo", ContextBudget: 32000}}
+	l := config.Fixed(c)
+	f := config.Folders{Data: dir, Workspace: filepath.Join(dir, "workspace")}
 	banner := "klawbot " + version + " demo: scripted, no AI; everything is deleted at the end"
 	if message != "" || !a.interactive() { // the label must be seen where no banner is
 		fmt.Fprintln(a.stderr, banner)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
@@ -73,7 +74,7 @@ func (a *app) examine(ctx context.Context) []engine.Finding {
 	if err != nil {
 		return []engine.Finding{engine.Ill("config", "correct what is named here; config.yaml.example explains every key", err)}
 	}
-	f, err := a.folders(l.config())
+	f, err := a.folders(l.Config())
 	if err != nil {
 		return []engine.Finding{engine.Ill("data", "klawbot --data FOLDER …", err)}
 	}
@@ -84,30 +85,30 @@ func (a *app) examine(ctx context.Context) []engine.Finding {
 
 // surroundings are the findings about what is around the engine; a running bot
 // gives them to /doctor.
-func surroundings(ctx context.Context, l *live, b *box) []engine.Finding {
+func surroundings(ctx context.Context, l *config.Live, b *box) []engine.Finding {
 	f := b.folders
 	client := httpclient.New(httpclient.Options{Proxy: true})
 	defer client.CloseIdleConnections()
-	all := []engine.Finding{configFinding(l), dataFinding(f.data), workspaceFinding(f.workspace), b.finding(ctx)}
+	all := []engine.Finding{configFinding(l), dataFinding(f.Data), workspaceFinding(f.Workspace), b.finding(ctx)}
 	all = append(all, pluginFindings(l, b)...)
-	return append(all, telegramFindings(ctx, l.config(), client)...)
+	return append(all, telegramFindings(ctx, l.Config(), client)...)
 }
 
-func configFinding(l *live) engine.Finding {
-	if l.source.File == "" {
+func configFinding(l *config.Live) engine.Finding {
+	if l.Source.File == "" {
 		return engine.Well("config", "none, defaults and environment")
 	}
-	if fault := l.broken(); fault != "" {
+	if fault := l.Broken(); fault != "" {
 		return engine.Ill("config", "correct the file; it is applied within a second", fmt.Errorf("the last good one is in use: %s", fault))
 	}
-	info, err := os.Stat(l.source.File)
+	info, err := os.Stat(l.Source.File)
 	if err != nil {
 		return engine.Ill("config", "klawbot init", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return engine.Ill("config", "chmod 600 "+l.source.File, fmt.Errorf("%s can be read by others (%v)", l.source.File, info.Mode().Perm()))
+		return engine.Ill("config", "chmod 600 "+l.Source.File, fmt.Errorf("%s can be read by others (%v)", l.Source.File, info.Mode().Perm()))
 	}
-	return engine.Well("config", "%s", l.source.File)
+	return engine.Well("config", "%s", l.Source.File)
 }
 
 func dataFinding(dir string) engine.Finding {
@@ -140,8 +141,8 @@ func workspaceFinding(dir string) engine.Finding {
 }
 
 // botFinding asks the running bot how it is.
-func (a *app) botFinding(ctx context.Context, f folders) engine.Finding {
-	r, err := askStatus(ctx, f.data)
+func (a *app) botFinding(ctx context.Context, f config.Folders) engine.Finding {
+	r, err := askStatus(ctx, f.Data)
 	switch {
 	case errors.Is(err, errNotRunning):
 		return engine.Well("bot", "not running")
@@ -155,7 +156,7 @@ func (a *app) botFinding(ctx context.Context, f folders) engine.Finding {
 	return engine.Well("bot", "running for %s", r.Uptime.Round(time.Second))
 }
 
-func telegramFindings(ctx context.Context, c *Config, client *http.Client) []engine.Finding {
+func telegramFindings(ctx context.Context, c *config.Config, client *http.Client) []engine.Finding {
 	t := c.Channels.Telegram
 	if t.Token == "" {
 		return []engine.Finding{engine.Well("telegram", "off; klawbot init turns it on")}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/internal/redact"
 )
 
@@ -42,9 +43,9 @@ func editAllowed(text []byte, add, remove []int64) ([]byte, error) {
 
 // editChecked is editAllowed with the proof: read back, the new text holds the
 // wanted list and is the same in everything else.
-func editChecked(s source, text []byte, add, remove []int64) ([]byte, error) {
+func editChecked(s config.Source, text []byte, add, remove []int64) ([]byte, error) {
 	s.Redact = &redact.Set{}
-	before, err := s.parse(text)
+	before, err := s.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func editChecked(s source, text []byte, add, remove []int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.parse(changed)
+	after, err := s.Parse(changed)
 	if err != nil {
 		return nil, errByHand
 	}
@@ -101,7 +102,7 @@ func addID(d *document, list ast.Node, id int64) error {
 		}
 		return nil
 	case *ast.IntegerNode, *ast.StringNode:
-		old, err := parseTelegramID(list.GetToken().Value)
+		old, err := config.ParseID(list.GetToken().Value)
 		if err != nil {
 			return errByHand
 		}
@@ -178,7 +179,7 @@ func removeID(d *document, list ast.Node, id int64) error {
 
 // removeLone takes away an id that stands without a list.
 func (d *document) removeLone(n ast.Node, id int64) error {
-	old, err := parseTelegramID(n.GetToken().Value)
+	old, err := config.ParseID(n.GetToken().Value)
 	if err != nil || old != id {
 		return errByHand
 	}
@@ -224,7 +225,7 @@ func ids(n *ast.SequenceNode) []int64 {
 	all := make([]int64, len(n.Values))
 	for i, v := range n.Values {
 		if n, err := known(v); err == nil {
-			all[i], _ = parseTelegramID(n.GetToken().Value) // 0 with an error
+			all[i], _ = config.ParseID(n.GetToken().Value) // 0 with an error
 		}
 	}
 	return all

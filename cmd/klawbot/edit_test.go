@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/internal/redact"
 )
 
@@ -127,15 +128,15 @@ func FuzzEditAllowed(f *testing.F) {
 	f.Add("#\r\n{}", int64(-85), int64(7))
 	f.Add("\ufeffchannels: # é\r\n \ttelegram: {allowedChatIds:\r\n [1, \"7\"]}", int64(3), int64(7))
 	f.Fuzz(func(t *testing.T, text string, add, remove int64) {
-		old, err := parseText(t, text)
+		old, err := config.Source{File: "config.yaml", Redact: &redact.Set{}}.Parse([]byte(text))
 		if err != nil || add == remove || add == 0 || strings.Contains(text, "${") {
 			return
 		}
-		changed, err := editChecked(source{File: "config.yaml"}, []byte(text), []int64{add}, []int64{remove})
+		changed, err := editChecked(config.Source{File: "config.yaml"}, []byte(text), []int64{add}, []int64{remove})
 		if err != nil {
 			return
 		}
-		now := mustParse(t, string(changed))
+		now := parsed(t, string(changed))
 		list := now.Channels.Telegram.AllowedChatIDs
 		if !slices.Contains(list, add) || slices.Contains(list, remove) {
 			t.Errorf("list is %v after adding %d and removing %d", list, add, remove)
@@ -162,11 +163,11 @@ func TestCommandsAtOnceKeepEachOthersChanges(t *testing.T) {
 		})
 	}
 	group.Wait()
-	l, err := newLive(source{File: file, Redact: &redact.Set{}})
+	l, err := config.Open(config.Source{File: file, Redact: &redact.Set{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ids := l.config().Channels.Telegram.AllowedChatIDs; len(ids) != 11 {
+	if ids := l.Config().Channels.Telegram.AllowedChatIDs; len(ids) != 11 {
 		t.Errorf("the list is %v, want 11 ids", ids)
 	}
 }

@@ -106,21 +106,21 @@ func (a *app) editServers(name string, there bool, edit func([]byte) ([]byte, er
 	if err != nil {
 		return err
 	}
-	if l.source.File == "" {
+	if l.Source.File == "" {
 		return usage.Errorf("there is no config.yaml yet; klawbot init writes one")
 	}
-	unlock, err := lockConfig(l.source.File)
+	unlock, err := lockConfig(l.Source.File)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unlock() }() // the file was only read
-	text, err := os.ReadFile(l.source.File)
+	text, err := os.ReadFile(l.Source.File)
 	if err != nil {
 		return err
 	}
-	s := l.source
+	s := l.Source
 	s.Redact = &redact.Set{}
-	before, err := s.parse(text)
+	before, err := s.Parse(text)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (a *app) editServers(name string, there bool, edit func([]byte) ([]byte, er
 	if err != nil {
 		return err
 	}
-	after, err := s.parse(changed)
+	after, err := s.Parse(changed)
 	if err != nil {
 		return err // of the new server: the text was well before
 	}
@@ -147,5 +147,5 @@ func (a *app) editServers(name string, there bool, edit func([]byte) ([]byte, er
 	if is != there || !reflect.DeepEqual(before.Config, after.Config) {
 		return errServerByHand
 	}
-	return replaceFile(l.source.File, text, changed)
+	return replaceFile(l.Source.File, text, changed)
 }

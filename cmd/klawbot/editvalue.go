@@ -3,11 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"reflect"
 	"regexp"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"klawbot/cmd/klawbot/internal/config"
 )
 
 // errValueByHand means that a value is written in a way that the editor leaves
@@ -58,18 +58,14 @@ var yamlWords = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null)$`)
 
 // yamlValue is a value as it is written in the file. The error says what the
 // key takes.
-func yamlValue(value string, t reflect.Type) (string, error) {
-	if t.Kind() != reflect.String {
-		v, err := scalar(strings.TrimSpace(value), t)
-		if err != nil {
-			return "", err
-		}
-		b, err := json.Marshal(v)
-		return string(b), err
-	}
-	if plainText.MatchString(value) && !yamlWords.MatchString(value) {
+func yamlValue(value string, leaf *config.Key) (string, error) {
+	if leaf.IsText() && plainText.MatchString(value) && !yamlWords.MatchString(value) {
 		return value, nil
 	}
-	b, err := json.Marshal(value)
+	v, err := leaf.PlainValue(value)
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(v)
 	return string(b), err
 }

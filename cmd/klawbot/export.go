@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
@@ -44,12 +45,12 @@ func (a *app) exportCommand() *cobra.Command {
 }
 
 func (a *app) export(ctx context.Context, name, format string) error {
-	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
 		return a.toFile(name, func(w io.Writer) error {
 			if format != "tar" {
 				return d.Export(ctx, w, format)
 			}
-			return exportArchive(ctx, w, d, f.workspace)
+			return exportArchive(ctx, w, d, f.Workspace)
 		})
 	})
 }

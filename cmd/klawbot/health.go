@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 )
 
@@ -35,7 +36,7 @@ func (a *app) healthCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := askStatus(cmd.Context(), f.data)
+			r, err := askStatus(cmd.Context(), f.Data)
 			if err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ func (a *app) healthCommand() *cobra.Command {
 
 // pages are the handlers for the addresses that the configuration opens: health
 // and metrics, which may share one.
-func pages(c *Config, e *engine.Engine, log *slog.Logger) map[string]*http.ServeMux {
+func pages(c *config.Config, e *engine.Engine, log *slog.Logger) map[string]*http.ServeMux {
 	all := map[string]*http.ServeMux{}
 	at := func(address string) *http.ServeMux {
 		if all[address] == nil {

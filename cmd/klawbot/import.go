@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 )
 
@@ -42,7 +43,7 @@ func (a *app) importFile(ctx context.Context, name string) error {
 	if err := a.found(ctx); err != nil {
 		return err
 	}
-	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
 		messages, files, err := importAny(ctx, in, d, f)
 		if err != nil {
 			err = fmt.Errorf("import %s: %w", name, err)
@@ -60,11 +61,11 @@ func (a *app) found(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := a.folders(l.config())
+	f, err := a.folders(l.Config())
 	if err != nil {
 		return err
 	}
-	if _, err := askStatus(ctx, f.data); !errors.Is(err, errNotRunning) {
+	if _, err := askStatus(ctx, f.Data); !errors.Is(err, errNotRunning) {
 		return err
 	}
 	p, err := a.wire(l, f, which{console: true}, newLog(io.Discard, l, a.redact))
@@ -79,14 +80,14 @@ func (a *app) found(ctx context.Context) error {
 }
 
 // importAny tells an archive from plain lines by its first bytes.
-func importAny(ctx context.Context, in io.Reader, d *engine.Data, f folders) (messages, files int, err error) {
+func importAny(ctx context.Context, in io.Reader, d *engine.Data, f config.Folders) (messages, files int, err error) {
 	r := bufio.NewReader(in)
 	if head, _ := r.Peek(2); string(head) != "\x1f\x8b" { // a short file is no archive either
 		messages, err = d.Import(ctx, r)
 		return messages, 0, err
 	}
 	// It is read twice: nothing of an archive that is refused may stay.
-	file, err := spooled(in, r, f.data)
+	file, err := spooled(in, r, f.Data)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -95,7 +96,7 @@ func importAny(ctx context.Context, in io.Reader, d *engine.Data, f folders) (me
 			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
 		}
 	}()
-	root, err := os.OpenRoot(f.workspace)
+	root, err := os.OpenRoot(f.Workspace)
 	if err != nil {
 		return 0, 0, err
 	}

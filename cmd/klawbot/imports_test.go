@@ -68,8 +68,9 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
+	"cmd/klawbot/internal/config":        {2950, []string{"cmd/klawbot/internal/usage", "engine", "gateway", "gateway/console", "gateway/telegram", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/sandbox", "tools/self", "tools/web", "internal/redact", "internal/httpclient", "whitelist"}, "the configuration; it knows whose settings it reads"},
 	"cmd/klawbot/internal/usage":         {30, nil, "a leaf"},
-	"cmd/klawbot":                        {10200, []string{"cmd/klawbot/internal/...", "gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot":                        {7400, []string{"cmd/klawbot/internal/...", "gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -86,12 +87,12 @@ var home = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk":       {"tools/mcp"},
 	"golang.org/x/oauth2":                          {"tools/mcp"},
 	"github.com/santhosh-tekuri/jsonschema":        {"tools"},
-	"github.com/knadh/koanf":                       {"cmd/klawbot"},
+	"github.com/knadh/koanf":                       {"cmd/klawbot/internal/config"},
 	"github.com/spf13/cobra":                       {"cmd/klawbot"},
 	"github.com/spf13/pflag":                       {"cmd/klawbot"},
 	"github.com/goccy/go-yaml":                     {"cmd/klawbot"},
-	"go.yaml.in/yaml":                              {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
-	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot"},
+	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "engine/internal/workspace"}, // the configuration; the heads of skills
+	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram", "engine/internal/embed"}, // lengths of texts; characters of several code points
 	"golang.org/x/term":                            {"cmd/klawbot"},
 	"codeberg.org/readeck/go-readability":          {"tools/web"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/gateway/telegram"
@@ -71,7 +72,7 @@ func (a *app) initCommand() *cobra.Command {
 // speaks reports whether a configuration has Telegram in it, or cannot be read.
 // One that klawbot chat wrote for the terminal has not, and init may replace it.
 func (a *app) speaks(file string) bool {
-	l, err := source{File: file, Environ: a.environ, Redact: a.redact}.load()
+	l, err := config.Source{File: file, Environ: a.environ, Redact: a.redact}.Load()
 	return err != nil || l.Channels.Telegram.Token != ""
 }
 
@@ -81,15 +82,15 @@ func (a *app) setUp(ctx context.Context, s *setup) error {
 		return err
 	}
 	if _, err := os.Stat(file); err == nil && !s.force && a.speaks(file) {
-		return fmt.Errorf("%s is there already; --force asks everything anew and keeps the old file beside it, klawbot allow ID adds a chat", display(file))
+		return fmt.Errorf("%s is there already; --force asks everything anew and keeps the old file beside it, klawbot allow ID adds a chat", config.Display(file))
 	}
-	if s.owners, err = parseIDs(s.owner); err != nil {
-		return err
+	if s.owners, err = config.ParseIDs(s.owner); err != nil {
+		return usage.Wrap(err)
 	}
-	if s.allowed, err = parseIDs(s.allow); err != nil {
-		return err
+	if s.allowed, err = config.ParseIDs(s.allow); err != nil {
+		return usage.Wrap(err)
 	}
-	s.allowed = unique(slices.Concat(s.allowed, s.owners))
+	s.allowed = config.Unique(slices.Concat(s.allowed, s.owners))
 	if s.embedding != "" && !slices.Contains(engine.EmbeddingModels(), s.embedding) {
 		return usage.Errorf("--embedding must be one of %s", strings.Join(engine.EmbeddingModels(), ", "))
 	}
@@ -123,14 +124,14 @@ func (a *app) newConfigFile() (string, error) {
 			return filepath.Abs(named)
 		}
 	}
-	return filepath.Abs(configPlaces(a.getenv)[0])
+	return filepath.Abs(config.Paths(a.getenv)[0])
 }
 
 func (a *app) initByFlags(ctx context.Context, s *setup, client *http.Client) error {
 	if s.timezone == "" {
-		s.timezone = guessTimezone(a.getenv, "/etc/localtime")
+		s.timezone = config.GuessTimezone(a.getenv, "/etc/localtime")
 	}
-	if err := timezone(s.timezone); err != nil {
+	if err := config.CheckTimezone(s.timezone); err != nil {
 		return usage.Errorf("--timezone %w", err)
 	}
 	if s.model != "" || s.baseURL != "" {
@@ -159,9 +160,9 @@ func (a *app) initByFlags(ctx context.Context, s *setup, client *http.Client) er
 func (s *setup) flagModel(getenv func(string) string) engine.Model {
 	m := engine.Model{Provider: s.provider, Type: "openai", BaseURL: s.baseURL, APIKey: s.apiKey, Name: s.model}
 	if m.BaseURL == "" {
-		m.BaseURL = openAI
+		m.BaseURL = config.OpenAI
 	}
-	if m.APIKey == "" && m.BaseURL == openAI {
+	if m.APIKey == "" && m.BaseURL == config.OpenAI {
 		m.APIKey = getenv("OPENAI_API_KEY")
 	}
 	return newModel(m)
@@ -170,10 +171,10 @@ func (s *setup) flagModel(getenv func(string) string) engine.Model {
 // newModel gives a model the bounds that a new entry has.
 func newModel(m engine.Model) engine.Model {
 	if m.MaxTokens == 0 {
-		m.MaxTokens = newEntryMaxTokens
+		m.MaxTokens = config.NewEntryMaxTokens
 	}
 	if m.ContextBudget == 0 {
-		m.ContextBudget = newEntryContextBudget
+		m.ContextBudget = config.NewEntryContextBudget
 	}
 	if m.MaxTokens >= m.ContextBudget { // a small local model
 		m.MaxTokens = m.ContextBudget / 4
@@ -230,14 +231,14 @@ func (a *app) tryToken(ctx context.Context, s *setup) (telegram.Bot, error) {
 }
 
 // writeSetup writes the configuration and the workspace.
-func (a *app) writeSetup(s *setup, file string) (*loaded, folders, error) {
+func (a *app) writeSetup(s *setup, file string) (*config.Loaded, config.Folders, error) {
 	text := s.yaml(a.dataFlag, a.environ)
-	l, err := source{File: file, Environ: a.environ, Redact: a.redact}.parse([]byte(text))
+	l, err := config.Source{File: file, Environ: a.environ, Redact: a.redact}.Parse([]byte(text))
 	if err != nil {
-		return nil, folders{}, err
+		return nil, config.Folders{}, err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, folders{}, err
+		return nil, config.Folders{}, err
 	}
 	old, err := os.ReadFile(file)
 	switch {
@@ -245,23 +246,23 @@ func (a *app) writeSetup(s *setup, file string) (*loaded, folders, error) {
 		// Not the .bak of single edits, which the next klawbot allow replaces.
 		kept := file + time.Now().Format(".20060102-150405.bak")
 		if err := writeFile(kept, old, 0o600); err != nil {
-			return nil, folders{}, err
+			return nil, config.Folders{}, err
 		}
-		fmt.Fprintf(a.stdout, "The old configuration is kept: %s\n", display(kept))
+		fmt.Fprintf(a.stdout, "The old configuration is kept: %s\n", config.Display(kept))
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, folders{}, err
+		return nil, config.Folders{}, err
 	}
 	if err := writeFile(file, []byte(text), 0o600); err != nil {
-		return nil, folders{}, err
+		return nil, config.Folders{}, err
 	}
 	f, err := a.folders(&l.Config)
 	if err != nil {
-		return nil, folders{}, err
+		return nil, config.Folders{}, err
 	}
-	if err := f.furnish(); err != nil {
-		return nil, folders{}, err
+	if err := furnish(f); err != nil {
+		return nil, config.Folders{}, err
 	}
-	_, err = fmt.Fprintf(a.stdout, "Written: %s\nWorkspace: %s\n", file, f.workspace)
+	_, err = fmt.Fprintf(a.stdout, "Written: %s\nWorkspace: %s\n", file, f.Workspace)
 	return l, f, err
 }
 

@@ -6,14 +6,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/internal/httpclient"
-)
-
-// The bounds of a new entry; see config.yaml.example.
-const (
-	newEntryMaxTokens     = 4096
-	newEntryContextBudget = 32000
 )
 
 // askModel offers what was found on this machine, then any other server, until
@@ -59,10 +54,10 @@ func (a *app) askServer(ctx context.Context, p *prompter) (engine.Model, error) 
 	m := engine.Model{Provider: "openai", Type: "openai"}
 	var err error
 	for {
-		if m.BaseURL, err = p.ask(ctx, "Address, with its /v1", openAI); err != nil {
+		if m.BaseURL, err = p.ask(ctx, "Address, with its /v1", config.OpenAI); err != nil {
 			return m, err
 		}
-		if err := webAddress(m.BaseURL); err == nil {
+		if err := config.CheckAddress(m.BaseURL); err == nil {
 			break
 		}
 		fmt.Fprintln(a.stdout, "That is no address; one looks like http://127.0.0.1:11434/v1.")
@@ -92,7 +87,7 @@ func (a *app) tryModel(ctx context.Context, client *http.Client, m engine.Model)
 
 // offerModel looks for models when there is no configuration yet and offers the
 // first, once: the answer is remembered as a configuration.
-func (a *app) offerModel(ctx context.Context, l *live) (*live, error) {
+func (a *app) offerModel(ctx context.Context, l *config.Live) (*config.Live, error) {
 	client := httpclient.New(httpclient.Options{})
 	found := engine.Detect(ctx, client, a.getenv)
 	if len(found) == 0 {
@@ -114,5 +109,5 @@ func (a *app) offerModel(ctx context.Context, l *live) (*live, error) {
 		return nil, err
 	}
 	fmt.Fprintln(a.stdout, s.nextStep())
-	return newLive(source{File: file, Environ: a.environ, Redact: a.redact})
+	return config.Open(config.Source{File: file, Environ: a.environ, Redact: a.redact})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/gateway/telegram"
 )
 
@@ -71,7 +72,7 @@ func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.
 		if yes {
 			fmt.Fprintf(a.stdout, "Owner: %s (id %d)\n", visible(w.name), w.id)
 			s.owners = []int64{w.id}
-			s.allowed = unique(append(s.allowed, w.id))
+			s.allowed = config.Unique(append(s.allowed, w.id))
 			return nil
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/tools"
 	"klawbot/tools/self"
 )
@@ -19,7 +19,7 @@ const maxValueBytes = 4 << 10
 
 // keeper lends the configuration to the tools config and self_info.
 type keeper struct {
-	live *live
+	live *config.Live
 	log  *slog.Logger
 	// editing lets one change at a time through.
 	editing sync.Mutex
@@ -29,10 +29,10 @@ var _ self.Configuration = (*keeper)(nil)
 
 // Entries lists all settings as they are in use, secrets masked.
 func (k *keeper) Entries() []self.Entry {
-	all := flatten(k.live.config())
+	all := config.Flatten(k.live.Config())
 	entries := make([]self.Entry, len(all))
 	for i, s := range all {
-		entries[i] = self.Entry{Key: s.key(), Value: s.value, Settable: settable(s.path)}
+		entries[i] = self.Entry{Key: s.Key(), Value: s.Value, Settable: settable(s.Path)}
 	}
 	return entries
 }
@@ -44,21 +44,19 @@ func (k *keeper) Settable(name string) error {
 }
 
 // leafNamed finds a key that may be set. Only the exact spelling will do.
-func leafNamed(name string) (*key, error) {
-	path := strings.Split(name, ".")
-	keys := keysOf(reflect.TypeFor[Config]())
-	leaf := keys.at(path)
+func leafNamed(name string) (*config.Key, error) {
+	leaf, later, near := config.Lookup(name)
 	switch {
-	case !settable(path) && (leaf != nil || comesLater(path)):
+	case !settable(strings.Split(name, ".")) && (leaf != nil || later):
 		return nil, errOwners(name)
-	case comesLater(path):
+	case later:
 		return nil, self.Refuse(tools.Validation, "%.80s belongs to a part that comes with a later version", name)
 	case leaf == nil:
-		if near := keys.suggest(path); near != "" {
+		if near != "" {
 			return nil, self.Refuse(tools.Validation, "unknown key '%.80s'; did you mean %s?", name, near)
 		}
 		return nil, self.Refuse(tools.Validation, "unknown key '%.80s'; the action list shows all keys", name)
-	case leaf.structured():
+	case leaf.Structured():
 		return nil, self.Refuse(tools.Validation, "%.80s is not a plain value; set one of the keys below it", name)
 	}
 	return leaf, nil
@@ -82,7 +80,7 @@ func (k *keeper) Set(name, value string) error {
 	if err != nil {
 		return err
 	}
-	if k.live.source.File == "" {
+	if k.live.Source.File == "" {
 		return self.Refuse(tools.Execution, "there is no config.yaml to change; klawbot init writes one")
 	}
 	k.editing.Lock()
@@ -90,20 +88,20 @@ func (k *keeper) Set(name, value string) error {
 	if err := k.edit(strings.Split(name, "."), written, canonical(value, leaf)); err != nil {
 		return err
 	}
-	k.live.reload(k.log)
+	k.live.Reload(k.log)
 	return nil
 }
 
 // writtenValue is the value as it will stand in the file. References to the
 // environment are the owner's: they would show what stands there.
-func writtenValue(name, value string, leaf *key) (string, error) {
+func writtenValue(name, value string, leaf *config.Key) (string, error) {
 	switch {
 	case strings.Contains(value, "${"):
 		return "", self.Refuse(tools.PolicyDenied, "%s: a value with ${…} can only be written by the owner, in config.yaml", name)
 	case len(value) > maxValueBytes:
 		return "", self.Refuse(tools.Validation, "%s: the value is longer than %d bytes", name, maxValueBytes)
 	}
-	written, err := yamlValue(value, leaf.leaf)
+	written, err := yamlValue(value, leaf)
 	if err != nil {
 		return "", self.Refuse(tools.Validation, "%s %v, got %.80q", name, err, value)
 	}
@@ -113,7 +111,7 @@ func writtenValue(name, value string, leaf *key) (string, error) {
 // edit writes the changed file, if the change is what was asked for and no more.
 // written is how the value stands in the file, value what comes of it.
 func (k *keeper) edit(path []string, written, value string) (err error) {
-	file := k.live.source.File
+	file := k.live.Source.File
 	unlock, err := lockConfig(file)
 	if err != nil {
 		return fmt.Errorf("lock the configuration: %w", err)
@@ -123,7 +121,7 @@ func (k *keeper) edit(path []string, written, value string) (err error) {
 			err = e
 		}
 	}()
-	before, err := readSmall(file, maxFileBytes)
+	before, err := k.live.Source.Read()
 	if err != nil {
 		return fmt.Errorf("read config.yaml: %w", err)
 	}
@@ -131,7 +129,7 @@ func (k *keeper) edit(path []string, written, value string) (err error) {
 	if err != nil {
 		return err
 	}
-	next, err := proveChange(k.live.source, before, after)
+	next, err := proveChange(k.live.Source, before, after)
 	if err != nil {
 		return err
 	}
@@ -149,41 +147,41 @@ func (k *keeper) edit(path []string, written, value string) (err error) {
 
 // inForce refuses a change that would not count, because the environment says
 // otherwise.
-func inForce(next *loaded, path []string, value string) error {
-	all := flatten(&next.Config)
-	i := slices.IndexFunc(all, func(s setting) bool { return slices.Equal(s.path, path) })
-	if i >= 0 && all[i].value == value {
+func inForce(next *config.Loaded, path []string, value string) error {
+	all := config.Flatten(&next.Config)
+	i := slices.IndexFunc(all, func(s config.Setting) bool { return slices.Equal(s.Path, path) })
+	if i >= 0 && all[i].Value == value {
 		return nil
 	}
 	name := strings.Join(path, ".")
-	if where := next.places[name]; strings.HasPrefix(where, "$") {
+	if where := next.Given(name); strings.HasPrefix(where, "$") {
 		return self.Refuse(tools.Execution, "%s comes from %s in the environment, which wins over config.yaml", name, where)
 	}
 	return errValueByHand
 }
 
 // canonical is a valid value as flatten shows it.
-func canonical(value string, leaf *key) string {
-	v, err := scalar(strings.TrimSpace(value), leaf.leaf)
-	if err != nil || leaf.leaf.Kind() == reflect.String {
+func canonical(value string, leaf *config.Key) string {
+	v, err := leaf.PlainValue(value)
+	if err != nil {
 		return value
 	}
 	return fmt.Sprint(v)
 }
 
 // paths are the files and folders of a bot.
-func (f folders) paths(configFile string) []self.Entry {
+func paths(f config.Folders, configFile string) []self.Entry {
 	if configFile == "" {
 		configFile = "none"
 	}
 	if abs, err := filepath.Abs(configFile); err == nil && configFile != "none" {
 		configFile = abs
 	}
-	in := func(name string) string { return filepath.Join(f.data, name) }
+	in := func(name string) string { return filepath.Join(f.Data, name) }
 	entries := []self.Entry{
 		{Key: "configuration", Value: configFile},
-		{Key: "data folder", Value: f.data},
-		{Key: "workspace", Value: f.workspace},
+		{Key: "data folder", Value: f.Data},
+		{Key: "workspace", Value: f.Workspace},
 		{Key: "database", Value: in("klawbot.db")},
 		{Key: "conversations", Value: in("conversations")},
 		{Key: "skills of the data folder", Value: in("skills")},

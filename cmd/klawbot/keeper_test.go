@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/self"
@@ -19,7 +20,7 @@ import (
 type kept struct {
 	t        testing.TB
 	file     string
-	live     *live
+	live     *config.Live
 	executor *tools.Executor
 }
 
@@ -50,7 +51,7 @@ func keep(t testing.TB, text string, environ ...string) *kept {
 		t.Fatal(err)
 	}
 	var err error
-	if k.live, err = newLive(source{File: k.file, Environ: environ, Redact: &redact.Set{}}); err != nil {
+	if k.live, err = config.Open(config.Source{File: k.file, Environ: environ, Redact: &redact.Set{}}); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
@@ -98,7 +99,7 @@ func (k *kept) restore(text string) {
 	if err := os.WriteFile(k.file, []byte(text), 0o600); err != nil {
 		k.t.Fatal(err)
 	}
-	k.live.reload(slog.New(slog.DiscardHandler))
+	k.live.Reload(slog.New(slog.DiscardHandler))
 }
 
 func TestConfigSetKeepsCommentsOrderAndBlankLines(t *testing.T) {
@@ -134,7 +135,7 @@ func TestConfigSetWorksAtOnceAndKeepsABackup(t *testing.T) {
 	if r := k.set("agent.language", "ru"); !r.Success {
 		t.Fatal(r.Output)
 	}
-	if got := k.live.config().Agent.Language; got != "ru" {
+	if got := k.live.Config().Agent.Language; got != "ru" {
 		t.Errorf("the language in use is %s", got)
 	}
 	if r := k.call(map[string]any{"action": "get", "key": "agent.language"}); r.Output != "agent.language = ru  (settable)" {
@@ -214,7 +215,7 @@ func TestConfigSaysThatTheEnvironmentWins(t *testing.T) {
 	if r.Success || !strings.Contains(r.Error, "KLAWBOT_AGENT__LANGUAGE in the environment") || k.text() != keptText {
 		t.Errorf("%s", r.Output)
 	}
-	none := &keeper{live: &live{}, log: slog.New(slog.DiscardHandler)}
+	none := &keeper{live: config.Fixed(config.Defaults()), log: slog.New(slog.DiscardHandler)}
 	if err := none.Set("agent.language", "ru"); err == nil || !strings.Contains(err.Error(), "there is no config.yaml") {
 		t.Errorf("without a file: %v", err)
 	}
@@ -251,7 +252,7 @@ func TestProofLooksAtWhatTheTextsMean(t *testing.T) {
 		"a broken file":       {"agent:", "agent", "must hold keys"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := proveChange(source{}, []byte(keptText), []byte(strings.Replace(keptText, c.old, c.new, 1)))
+			_, err := proveChange(config.Source{}, []byte(keptText), []byte(strings.Replace(keptText, c.old, c.new, 1)))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -277,8 +278,7 @@ func FuzzConfigChangesOnlyWhatIsSettable(f *testing.F) {
 		}
 	}
 	k := keep(f, keptText)
-	before := k.live.config()
-	was, err := rawValues([]byte(keptText))
+	before, err := k.live.Source.Load()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -293,17 +293,13 @@ func FuzzConfigChangesOnlyWhatIsSettable(f *testing.F) {
 		if !r.Success {
 			t.Errorf("%s, and yet the file is\n%s", r.Output, text)
 		}
-		now, err := rawValues([]byte(text))
-		if err != nil {
-			t.Fatalf("%s: the file is broken: %v", r.Output, err)
-		}
-		after, err := k.live.source.load()
+		after, err := k.live.Source.Load()
 		if err != nil {
 			t.Fatalf("%s: the configuration is broken: %v", r.Output, err)
 		}
-		paths := changed(before, &after.Config)
-		for at := range unequal(was, now) {
-			paths = append(paths, strings.Split(at, pathMark))
+		paths, err := config.Changes(before, after, []byte(keptText), []byte(text))
+		if err != nil {
+			t.Fatalf("%s: the file is broken: %v", r.Output, err)
 		}
 		allowed := regexp.MustCompile(`^(agent\.(language|timezone|debounceMs)|models\.(default|small)|(context|memory\.search|memory\.autoRecall)\.[A-Za-z]+|log\.level)$`)
 		for _, path := range paths {

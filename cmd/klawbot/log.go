@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/internal/redact"
 )
 
@@ -14,10 +15,10 @@ type leveler func() slog.Level
 func (l leveler) Level() slog.Level { return l() }
 
 // newLog writes to w what the configuration asks for, without secrets.
-func newLog(w io.Writer, l *live, secrets *redact.Set) *slog.Logger {
-	options := &slog.HandlerOptions{Level: leveler(func() slog.Level { return l.config().level() })}
+func newLog(w io.Writer, l *config.Live, secrets *redact.Set) *slog.Logger {
+	options := &slog.HandlerOptions{Level: leveler(func() slog.Level { return l.Config().Level() })}
 	var handler slog.Handler = slog.NewTextHandler(w, options)
-	if l.config().Log.Format == "json" {
+	if l.Config().Log.Format == "json" {
 		handler = slog.NewJSONHandler(w, options)
 	}
 	return slog.New(secrets.Handler(handler))

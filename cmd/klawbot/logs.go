@@ -50,7 +50,7 @@ func (a *app) logsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := a.folders(l.config())
+			f, err := a.folders(l.Config())
 			if err != nil {
 				return err
 			}
@@ -60,8 +60,8 @@ func (a *app) logsCommand() *cobra.Command {
 			}
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			t := &tail{dir: filepath.Join(f.data, "conversations"), matches: matches, seen: map[string]int64{}}
-			return t.show(ctx, a.stdout, l.config().location(), o)
+			t := &tail{dir: filepath.Join(f.Data, "conversations"), matches: matches, seen: map[string]int64{}}
+			return t.show(ctx, a.stdout, l.Config().Location(), o)
 		},
 	}
 	cmd.Flags().StringVar(&o.chat, "chat", "", "only the chat with this `id`: 123456, -100123 or telegram_123456")

@@ -92,27 +92,6 @@ func TestManualNamesACommandOnce(t *testing.T) {
 	}
 }
 
-// TestManualNamesWhatNeedsARestart compares the keys that are read at the start
-// only with what the manual says of them.
-func TestManualNamesWhatNeedsARestart(t *testing.T) {
-	var before, after Config
-	after.DataDir, after.Agent.Workspace, after.Log.Format = "x", "x", "x"
-	after.Health.Listen, after.Metrics.Listen = "x", "x"
-	after.Channels.Console.Enabled = true
-	telegram := &after.Channels.Telegram
-	telegram.Token, telegram.APIURL, telegram.Mode, telegram.Webhook.URL = "x", "x", "x", "x"
-	_, sentence, _ := strings.Cut(page(t, "config.md"), "read at the start only")
-	sentence, _, _ = strings.Cut(sentence, "\n")
-	for key := range strings.SplitSeq(fixed(&before, &after), ", ") {
-		if !strings.Contains(sentence, "`"+key+"`") {
-			t.Errorf("config.md does not say that %s needs a restart", key)
-		}
-	}
-	if n, want := strings.Count(fixed(&before, &after), ",")+1, 10; n != want {
-		t.Errorf("%d keys need a restart, the test changes %d", n, want)
-	}
-}
-
 // TestManualHasEveryPackageAndTarget compares the page for developers with the
 // table of packages and with what make help lists.
 func TestManualHasEveryPackageAndTarget(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools/mcp"
@@ -37,7 +38,7 @@ func (a *app) mcpListCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			return a.withData(ctx, func(_ *live, _ folders, d *engine.Data) error {
+			return a.withData(ctx, func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				ctx, cancel := context.WithTimeout(ctx, probeTime)
 				defer cancel()
 				slow := time.AfterFunc(slowServer, func() {
@@ -111,7 +112,7 @@ func (a *app) mcpAddCommand() *cobra.Command {
 	f.StringVar(&n.client.id, "client-id", "", "the `id` of a client that was registered by hand, for OAuth")
 	f.StringVar(&n.client.secret, "client-secret", "", "its `secret`, best as '${NAME}'")
 	f.StringVar(&n.client.issuer, "issuer", "", "the `address` of the authorization server that alone may see the secret")
-	f.StringVar(&n.client.grant, "grant-type", "", "`how` the bot signs in: "+grantPerson+" (a person does it once) or "+grantMachine)
+	f.StringVar(&n.client.grant, "grant-type", "", "`how` the bot signs in: "+config.GrantPerson+" (a person does it once) or "+config.GrantMachine)
 	f.StringVar(&n.version, "protocol-version", "", "the `version` of the protocol to begin with")
 	f.IntVar(&n.timeout, "timeout", 0, "how many `seconds` a call may take")
 	return cmd
@@ -166,7 +167,7 @@ func (n newServer) section(command []string) (string, error) {
 }
 
 func (a *app) addServer(ctx context.Context, name string, command []string, n newServer) error {
-	if !serverName.MatchString(name) {
+	if !config.ValidServerName(name) {
 		return usage.Errorf("a name is made of 1 to 32 of A-Z a-z 0-9 _ -, got %q", name)
 	}
 	section, err := n.section(command)
@@ -194,8 +195,8 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withData(cmd.Context(), func(_ *live, f folders, d *engine.Data) error {
-				if err := f.furnish(); err != nil {
+			return a.withData(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+				if err := furnish(f); err != nil {
 					return err
 				}
 				if err := d.Found(cmd.Context()); err != nil {
@@ -250,8 +251,8 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 			c.SignIn = at
 		}
 	}
-	return a.withDataAs(ctx, adjust, func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
+	return a.withDataAs(ctx, adjust, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		if err := furnish(f); err != nil {
 			return err
 		}
 		if err := d.Found(ctx); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools/recall"
@@ -35,9 +36,9 @@ func (a *app) memoryCommand() *cobra.Command {
 }
 
 // withMemory runs fn with the memory of the data folder.
-func (a *app) withMemory(ctx context.Context, fn func(*engine.Data, folders) error) error {
-	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
+func (a *app) withMemory(ctx context.Context, fn func(*engine.Data, config.Folders) error) error {
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		if err := furnish(f); err != nil {
 			return err
 		}
 		return fn(d, f)
@@ -67,8 +68,8 @@ func (a *app) memorySearchCommand() *cobra.Command {
 			if err := s.check(); err != nil {
 				return err
 			}
-			return a.withData(cmd.Context(), func(l *live, f folders, d *engine.Data) error {
-				if err := errors.Join(s.days(l.config().location()), f.furnish()); err != nil {
+			return a.withData(cmd.Context(), func(l *config.Live, f config.Folders, d *engine.Data) error {
+				if err := errors.Join(s.days(l.Config().Location()), furnish(f)); err != nil {
 					return err
 				}
 				queries := []string{strings.Join(args, " ")}
@@ -178,7 +179,7 @@ func (a *app) memoryListCommand() *cobra.Command {
 			if limit < 1 {
 				return usage.Errorf("--top cannot be \"%d\"; %s --help says more", limit, cmd.CommandPath())
 			}
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ config.Folders) error {
 				list, err := d.ListMemories(cmd.Context(), limit)
 				if err != nil {
 					return err
@@ -241,7 +242,7 @@ func (a *app) input(name string) (in io.Reader, closeFile func(), err error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, plain(err))
+		return nil, nil, fmt.Errorf("%s: %w", name, config.Reason(err))
 	}
 	return f, func() { _ = f.Close() }, nil // it was only read
 }
@@ -252,7 +253,7 @@ func (a *app) memorySaveCommand() *cobra.Command {
 		Use: "save TEXT", Short: "Remember a text for all chats", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.Content = args[0]
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, f config.Folders) error {
 				n, err := d.SaveMemory(cmd.Context(), e)
 				if err != nil {
 					return err
@@ -271,8 +272,8 @@ func (a *app) memorySaveCommand() *cobra.Command {
 }
 
 // embedAlone gives what is new its vectors where no bot runs that does it.
-func (a *app) embedAlone(ctx context.Context, d *engine.Data, f folders) error {
-	_, err := askStatus(ctx, f.data)
+func (a *app) embedAlone(ctx context.Context, d *engine.Data, f config.Folders) error {
+	_, err := askStatus(ctx, f.Data)
 	if !errors.Is(err, errNotRunning) {
 		return nil
 	}
@@ -317,7 +318,7 @@ func (a *app) memoryForgetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "forget KEY|ID", Short: "Delete a memory, so that nothing finds it any more", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ config.Folders) error {
 				err := d.ForgetMemory(cmd.Context(), args[0], 0)
 				if id, bad := strconv.ParseInt(args[0], 10, 64); bad == nil && errors.Is(err, recall.ErrNotFound) {
 					err = d.ForgetMemory(cmd.Context(), "", id)
@@ -338,7 +339,7 @@ func (a *app) memoryShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Show the core memory, which is in every prompt", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ config.Folders) error {
 				text, file, err := d.CoreMemory()
 				if err != nil {
 					return err
@@ -357,7 +358,7 @@ func (a *app) memoryEditCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "edit", Short: "Open the core memory in $EDITOR", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, _ config.Folders) error {
 				file, err := d.CoreMemoryFile()
 				if err != nil {
 					return err
@@ -387,7 +388,7 @@ key and category. Lines of one source that follow each other are taken as one co
 "-" reads standard input.`,
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, f config.Folders) error {
 				in, closeFile, err := a.input(args[0])
 				if err != nil {
 					return err
@@ -399,7 +400,7 @@ key and category. Lines of one source that follow each other are taken as one co
 	}
 }
 
-func (a *app) importMemories(ctx context.Context, d *engine.Data, f folders, in io.Reader) error {
+func (a *app) importMemories(ctx context.Context, d *engine.Data, f config.Folders, in io.Reader) error {
 	shown := &counter{out: a.stdout, live: isTerminal(a.stdout), what: "imported"}
 	done, err := d.ImportMemories(ctx, in, shown.show)
 	shown.end()
@@ -441,11 +442,11 @@ func (a *app) memoryUndoCommand() *cobra.Command {
 				return usage.Errorf("undo takes the id of one change, core, or --list")
 			}
 			if list {
-				return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
-					return a.listMemoryChanges(cmd.Context(), d, l.config().location())
+				return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+					return a.listMemoryChanges(cmd.Context(), d, l.Config().Location())
 				})
 			}
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+			return a.withMemory(cmd.Context(), func(d *engine.Data, f config.Folders) error {
 				if core {
 					return a.undoCore(d)
 				}

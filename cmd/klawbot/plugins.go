@@ -6,19 +6,20 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/tools/plugin"
 	"klawbot/tools/sandbox"
 )
 
 // plugins finds the tools in the folder plugins of the data folder.
-func plugins(l *live, b *box, log *slog.Logger) *plugin.Host {
+func plugins(l *config.Live, b *box, log *slog.Logger) *plugin.Host {
 	return plugin.New(plugin.Config{
-		Dir: filepath.Join(b.folders.data, "plugins"), Workspace: b.folders.workspace, Log: log,
+		Dir: filepath.Join(b.folders.Data, "plugins"), Workspace: b.folders.Workspace, Log: log,
 		Keep:     b.readOnly,
-		Slow:     filepath.Join(b.folders.data, "plugins.json"),
+		Slow:     filepath.Join(b.folders.Data, "plugins.json"),
 		Runner:   b.plugins,
-		ReadOnly: func() []string { return l.config().Tools.Plugins.ReadOnly },
+		ReadOnly: func() []string { return l.Config().Tools.Plugins.ReadOnly },
 	})
 }
 
@@ -37,14 +38,14 @@ func (b *box) plugins() sandbox.Runner {
 
 // pluginFindings say which plugins cannot be used. Without plugins there is
 // nothing to say.
-func pluginFindings(l *live, b *box) []engine.Finding {
+func pluginFindings(l *config.Live, b *box) []engine.Finding {
 	host := plugins(l, b, slog.New(slog.DiscardHandler))
 	var all []engine.Finding
 	if n := len(host.Tools()); n > 0 {
 		all = append(all, engine.Well("plugins", "%s", plural(n, "tool", "tools")))
 	}
 	for _, f := range host.Faults() {
-		all = append(all, engine.Ill("plugins", fmt.Sprintf("mend it, or take it out of %s", filepath.Join(b.folders.data, "plugins")), errors.New(f.String())))
+		all = append(all, engine.Ill("plugins", fmt.Sprintf("mend it, or take it out of %s", filepath.Join(b.folders.Data, "plugins")), errors.New(f.String())))
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
@@ -43,12 +44,12 @@ func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSO
 		return err
 	}
 	if chat != "" {
-		if chat, err = policyChat(chat); err != nil {
+		if chat, err = config.PolicyChat(chat); err != nil {
 			return usage.Wrap(err)
 		}
 	}
-	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil { // the call would find a workspace, too
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		if err := furnish(f); err != nil { // the call would find a workspace, too
 			return err
 		}
 		decision := d.CheckPolicy(tool, json.RawMessage(arguments), chat)

@@ -46,7 +46,7 @@ func (a *app) runBot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := a.folders(l.config())
+	f, err := a.folders(l.Config())
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (a *app) runBot(ctx context.Context) error {
 		return err
 	}
 	return p.serve(ctx, log, func(ctx context.Context, e *engine.Engine) {
-		defer openPages(pages(l.config(), e, log), log)()
+		defer openPages(pages(l.Config(), e, log), log)()
 		a.printStart(ctx, p)
 		staySmall()
 		letGo()
@@ -88,8 +88,8 @@ func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.config.Gateway.Serve(ctx, e) })
 	group.Go(func() error { return e.Run(ctx) })
-	group.Go(func() error { p.live.watch(ctx, log); return nil })
-	group.Go(func() error { sweep(ctx, p.folders.workspace, log); return nil })
+	group.Go(func() error { p.live.Watch(ctx, log); return nil })
+	group.Go(func() error { sweep(ctx, p.folders.Workspace, log); return nil })
 	group.Go(func() error { p.plugins.Run(ctx); return nil })
 	group.Go(func() error { beside(ctx, e); return nil })
 	err = group.Wait()
@@ -111,7 +111,7 @@ func sweep(ctx context.Context, workspace string, log *slog.Logger) {
 // openSocket serves the socket. It is closed after the engine has ended, so
 // that terminals see the last answers.
 func (p *parts) openSocket(e *engine.Engine, log *slog.Logger) (closeSocket func(), err error) {
-	ln, err := listen(p.folders.data)
+	ln, err := listen(p.folders.Data)
 	if err != nil {
 		return nil, fmt.Errorf("open the socket: %w", err)
 	}
@@ -129,7 +129,7 @@ func (p *parts) openSocket(e *engine.Engine, log *slog.Logger) (closeSocket func
 	return func() {
 		_ = server.Close() // nobody is left to be told
 		<-served
-		_ = os.Remove(filepath.Join(p.folders.data, socketName)) // a left-over socket does no harm
+		_ = os.Remove(filepath.Join(p.folders.Data, socketName)) // a left-over socket does no harm
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/tools"
 	"klawbot/tools/exec"
@@ -18,35 +19,15 @@ import (
 	"klawbot/tools/self"
 )
 
-// Sandbox is where commands run: "off", "docker", "bwrap", "landlock" or
-// "nsjail", and what bounds them there.
-type Sandbox struct {
-	Type        string   `koanf:"type"`
-	Image       string   `koanf:"image"`
-	Network     bool     `koanf:"network"`
-	MemoryMB    int      `koanf:"memoryMB"`
-	CPUs        float64  `koanf:"cpus"`
-	Pids        int      `koanf:"pids"`
-	TimeSeconds int      `koanf:"timeSeconds"`
-	DiskMB      int      `koanf:"diskMB"`
-	Mounts      []string `koanf:"mounts"`
-	Shell       bool     `koanf:"shell"`
-}
-
-// defaultSandbox is the sandbox without a configuration: none.
-func defaultSandbox() Sandbox {
-	return Sandbox{Type: sandbox.TypeOff, MemoryMB: 256, CPUs: 1, Pids: 64, TimeSeconds: 30, DiskMB: 256}
-}
-
 // box is the sandbox of the configuration as it is now.
 type box struct {
-	live    *live
-	folders folders
+	live    *config.Live
+	folders config.Folders
 	// gate is what the tool git keeps commands in the sandbox out by.
 	gate sandbox.Gate
 
 	mu   sync.Mutex
-	made *Sandbox         // what now and err were made of; guarded by mu
+	made *config.Sandbox  // what now and err were made of; guarded by mu
 	now  *sandbox.Sandbox // nil when it is off; guarded by mu
 	err  error            // guarded by mu
 }
@@ -54,24 +35,24 @@ type box struct {
 // get returns the sandbox, nil when it is off. An error says why there is none
 // although there should be one.
 func (b *box) get() (*sandbox.Sandbox, error) {
-	c := b.live.config().Tools.Sandbox
+	c := b.live.Config().Tools.Sandbox
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.made == nil || !reflect.DeepEqual(*b.made, c) {
 		b.made = &c
-		b.now, b.err = c.make(b.folders, b.live.source.File, &b.gate)
+		b.now, b.err = makeSandbox(c, b.folders, b.live.Source.File, &b.gate)
 	}
 	return b.now, b.err
 }
 
-// make makes a sandbox of the configuration, or nil when it is off.
-func (c Sandbox) make(f folders, configuration string, gate *sandbox.Gate) (*sandbox.Sandbox, error) {
+// makeSandbox makes a sandbox of the configuration, or nil when it is off.
+func makeSandbox(c config.Sandbox, f config.Folders, configuration string, gate *sandbox.Gate) (*sandbox.Sandbox, error) {
 	if c.Type == sandbox.TypeOff {
 		return nil, nil
 	}
 	config := sandbox.Config{
 		Type: c.Type, Image: c.Image, Network: c.Network,
-		Workspace: f.workspace, Skills: filepath.Join(f.data, "skills"), Data: f.data, Configuration: configuration, Gate: gate,
+		Workspace: f.Workspace, Skills: filepath.Join(f.Data, "skills"), Data: f.Data, Configuration: configuration, Gate: gate,
 		Limits: sandbox.Limits{MemoryMB: c.MemoryMB, CPUs: c.CPUs, Pids: c.Pids, Seconds: c.TimeSeconds, DiskMB: c.DiskMB},
 	}
 	for _, text := range c.Mounts {
@@ -106,7 +87,7 @@ func (b *box) code() *sandbox.Sandbox {
 // shell is where the tool shell runs its commands. Without the sandbox that it
 // should have it runs none.
 func (b *box) shell() sandbox.Runner {
-	if !b.live.config().Tools.Sandbox.Shell {
+	if !b.live.Config().Tools.Sandbox.Shell {
 		return sandbox.Off()
 	}
 	s, err := b.get()
@@ -125,9 +106,9 @@ func (b *box) shell() sandbox.Runner {
 // policy lets it plan.
 func (b *box) readOnly(c tools.Call) []string {
 	if !c.SteersByCommand() {
-		return file.SteeringPaths(b.folders.workspace)
+		return file.SteeringPaths(b.folders.Workspace)
 	}
-	if c.Origin == tools.OriginPerson || c.Origin == "" || slices.Contains(b.live.config().Tools.Policy.Scheduled.Allow, "schedule_add") {
+	if c.Origin == tools.OriginPerson || c.Origin == "" || slices.Contains(b.live.Config().Tools.Policy.Scheduled.Allow, "schedule_add") {
 		return nil
 	}
 	return []string{engine.HeartbeatFile}
@@ -145,7 +126,7 @@ func (b *box) check(ctx context.Context) error {
 
 // sweep takes away what a bot that was killed has left.
 func (b *box) sweep() {
-	sandbox.SweepTemporary(b.folders.workspace)
+	sandbox.SweepTemporary(b.folders.Workspace)
 	if s, err := b.get(); err == nil && s != nil {
 		s.Sweep()
 	}
@@ -158,17 +139,17 @@ func (b *box) describe() (text string, err error) {
 		return "", err
 	}
 	if s == nil {
-		return "off: code_execute is hidden; " + outside(b.live.config(), sandbox.Confines()) + "; " + order(), nil
+		return "off: code_execute is hidden; " + outside(b.live.Config(), sandbox.Confines()) + "; " + order(), nil
 	}
 	text = s.Describe()
-	if b.live.config().Tools.Sandbox.Shell {
+	if b.live.Config().Tools.Sandbox.Shell {
 		return text + "; shell and code_execute in it; " + order(), nil
 	}
-	return text + "; code_execute in it, shell outside; " + outside(b.live.config(), sandbox.Confines()) + "; " + order(), nil
+	return text + "; code_execute in it, shell outside; " + outside(b.live.Config(), sandbox.Confines()) + "; " + order(), nil
 }
 
 // outside says what holds commands that run outside the sandbox.
-func outside(c *Config, confines bool) string {
+func outside(c *config.Config, confines bool) string {
 	switch {
 	case c.Tools.Exec.Mode == string(exec.ModeFull) && c.Security.Autonomy == string(tools.Full):
 		return "commands run as the bot does"
@@ -209,22 +190,12 @@ func (b *box) finding(ctx context.Context) engine.Finding {
 	return engine.Well("sandbox", "%s", text)
 }
 
-// sandboxMounts are folders of the host in a sandbox.
-func sandboxMounts(v any) error {
-	for _, text := range v.([]string) {
-		if _, err := sandbox.ParseMount(text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // entries are what self_info says.
 func (b *box) entries() []self.Entry {
-	c := b.live.config().Tools.Sandbox
+	c := b.live.Config().Tools.Sandbox
 	s, err := b.get()
 	inUse, code := sandbox.TypeOff, "hidden, because it needs a sandbox"
-	shell := "outside: " + outside(b.live.config(), sandbox.Confines())
+	shell := "outside: " + outside(b.live.Config(), sandbox.Confines())
 	switch {
 	case err != nil:
 		inUse = "none although " + c.Type + " is set: " + err.Error()

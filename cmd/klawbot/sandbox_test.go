@@ -10,50 +10,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"klawbot/internal/redact"
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/tools"
 	"klawbot/tools/sandbox"
 )
-
-func TestSandboxKeysOfOtherBots(t *testing.T) {
-	l := mustParse(t, `tools:
-  sandbox: {mode: bwrap, networkAccess: true, maxMemoryMb: 128, maxCpuPercent: 50, bindMounts: ["/srv/books:/books"]}
-`)
-	want := defaultSandbox()
-	want.Type, want.Network, want.MemoryMB, want.CPUs, want.Mounts = "bwrap", true, 128, 0.5, []string{"/srv/books:/books"}
-	if diff := cmp.Diff(want, l.Tools.Sandbox); diff != "" || len(l.Notices) > 0 {
-		t.Error(diff, l.Notices)
-	}
-}
-
-func TestSandboxFaults(t *testing.T) {
-	for text, want := range map[string]string{
-		"type: chroot":                      "tools.sandbox.type: must be off or docker or bwrap or landlock or nsjail",
-		"type: docker":                      "tools.sandbox.image: must name an image",
-		"shell: true":                       "tools.sandbox.shell: needs tools.sandbox.type",
-		"mounts: [/var/run/docker.sock:/s]": "the docker socket gives the whole machine away",
-		"mounts: [data]":                    "a mount of a sandbox is HOST:INSIDE",
-		"{memoryMB: 64, maxMemoryMb: 128}":  "is there twice; keep one",
-		"maxCpuPercent: 0":                  "tools.sandbox.cpus",
-	} {
-		text = "tools: {sandbox: {" + strings.Trim(text, "{}") + "}}\n"
-		_, err := source{File: "config.yaml", Redact: &redact.Set{}}.parse([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s gives %v, want %s", text, err, want)
-		}
-	}
-}
 
 // testBox is the box of a configuration in a home of its own.
 func testBox(t *testing.T, text string) *box {
 	t.Helper()
 	home := t.TempDir()
-	l := &live{}
-	l.current.Store(mustParse(t, text))
-	f := folders{data: filepath.Join(home, "data"), workspace: filepath.Join(home, "workspace")}
-	if err := os.MkdirAll(f.workspace, 0o700); err != nil {
+	l := config.Fixed(parsed(t, text).Config)
+	f := config.Folders{Data: filepath.Join(home, "data"), Workspace: filepath.Join(home, "workspace")}
+	if err := os.MkdirAll(f.Workspace, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return &box{live: l, folders: f}
@@ -81,7 +49,7 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	if b.code() != nil || b.shell().Name() != "off" || !strings.HasPrefix(b.row().text, "off: code_execute is hidden") {
 		t.Errorf("row %+v", b.row())
 	}
-	b.live.current.Store(mustParse(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n"))
+	b.live = config.Fixed(parsed(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n").Config)
 	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().text, "landlock: no network, 100 MB memory") || !strings.Contains(b.row().text, "shell outside; commands without approval are ") {
 		t.Errorf("row %+v", b.row())
 	}
@@ -95,11 +63,11 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	if b.code() != first {
 		t.Error("it is made anew each time")
 	}
-	b.live.current.Store(mustParse(t, "tools: {sandbox: {type: landlock, shell: true}}\n"))
+	b.live = config.Fixed(parsed(t, "tools: {sandbox: {type: landlock, shell: true}}\n").Config)
 	if b.code() == first || b.shell().Name() != "landlock" {
 		t.Errorf("the shell runs in %s", b.shell().Name())
 	}
-	b.live.current.Store(mustParse(t, ""))
+	b.live = config.Fixed(parsed(t, "").Config)
 	if b.code() != nil {
 		t.Error("the sandbox stays")
 	}
@@ -120,12 +88,12 @@ func TestSandboxRowSaysWhatIsConfined(t *testing.T) {
 		{full, true, "commands run as the bot does"},
 		{full, false, "commands run as the bot does"},
 	} {
-		if got := outside(&mustParse(t, c.config).Config, c.confines); got != c.want {
+		if got := outside(&parsed(t, c.config).Config, c.confines); got != c.want {
 			t.Errorf("%q, %v: %q", c.config, c.confines, got)
 		}
 	}
 	b := testBox(t, "")
-	want := outside(b.live.config(), sandbox.Confines())
+	want := outside(b.live.Config(), sandbox.Confines())
 	if got := b.row().text; !strings.Contains(got, want) {
 		t.Errorf("the row is %q", got)
 	}
@@ -143,7 +111,7 @@ func TestRunsDoNotPlanByCommands(t *testing.T) {
 			t.Errorf("%s: %v", origin, got)
 		}
 	}
-	b.live.current.Store(mustParse(t, "tools: {policy: {scheduled: {allow: [schedule_add, shell]}}}\n"))
+	b.live = config.Fixed(parsed(t, "tools: {policy: {scheduled: {allow: [schedule_add, shell]}}}\n").Config)
 	if got := b.readOnly(tools.Call{Origin: tools.OriginSchedule, Owner: true}); got != nil {
 		t.Errorf("although runs may plan: %v", got)
 	}

@@ -18,7 +18,7 @@ const maxStart = 50 * time.Millisecond
 // slower, never quicker, so the quickest of many counts.
 func TestSandboxStartsQuickly(t *testing.T) {
 	off := testBox(t, "")
-	direct := quickest(t, sandbox.Off(), off.folders.workspace, 0)
+	direct := quickest(t, sandbox.Off(), off.folders.Workspace, 0)
 	t.Logf("off: %s", direct)
 	for _, kind := range []string{sandbox.TypeBwrap, sandbox.TypeLandlock} {
 		b := testBox(t, "tools: {sandbox: {type: "+kind+"}}\n")
@@ -26,7 +26,7 @@ func TestSandboxStartsQuickly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		took := quickest(t, s, b.folders.workspace, direct+maxStart/2)
+		took := quickest(t, s, b.folders.Workspace, direct+maxStart/2)
 		t.Logf("%s: %s, %s more", kind, took, took-direct)
 		if took-direct > maxStart {
 			t.Errorf("%s starts %s later than outside, more than %s", kind, took-direct, maxStart)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
@@ -29,12 +30,12 @@ func (a *app) scheduleCommand() *cobra.Command {
 }
 
 // withSchedules runs fn with what is planned, as the owner at the command line.
-func (a *app) withSchedules(ctx context.Context, fn func(job.Schedules, *Config) error) error {
-	return a.withData(ctx, func(l *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
+func (a *app) withSchedules(ctx context.Context, fn func(job.Schedules, *config.Config) error) error {
+	return a.withData(ctx, func(l *config.Live, f config.Folders, d *engine.Data) error {
+		if err := furnish(f); err != nil {
 			return err
 		}
-		return fn(d.Schedules(), l.config())
+		return fn(d.Schedules(), l.Config())
 	})
 }
 
@@ -43,7 +44,7 @@ func (a *app) scheduleListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what is scheduled", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *config.Config) error {
 				list, err := s.List(cmd.Context(), tools.Call{})
 				if err != nil {
 					return err
@@ -110,7 +111,7 @@ or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that beg
 			if n.At == "" {
 				n.Cron = args[1]
 			}
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *config.Config) error {
 				one, err := s.Add(cmd.Context(), tools.Call{}, n)
 				if err != nil {
 					return err
@@ -147,7 +148,7 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a schedule", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *config.Config) error {
 				if err := s.Remove(cmd.Context(), tools.Call{}, args[0]); err != nil {
 					return err
 				}
@@ -162,7 +163,7 @@ func (a *app) scheduleRunCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "run NAME", Short: "Run a schedule now, or at the next start of a stopped bot", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *config.Config) error {
 				if err := s.Run(cmd.Context(), tools.Call{}, args[0]); err != nil {
 					return err
 				}
@@ -182,7 +183,7 @@ func (a *app) scheduleLogsCommand() *cobra.Command {
 			if limit < 1 {
 				return usage.Errorf("--limit must be 1 or more")
 			}
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, c *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, c *config.Config) error {
 				runs, err := s.Logs(cmd.Context(), tools.Call{}, args[0], limit)
 				if err != nil {
 					return err
@@ -190,7 +191,7 @@ func (a *app) scheduleLogsCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(runs)
 				}
-				return a.printRuns(runs, c.location())
+				return a.printRuns(runs, c.Location())
 			})
 		},
 	}

@@ -7,17 +7,6 @@ import (
 	"klawbot/internal/redact"
 )
 
-func TestWordForServerWithoutKeyIsNoSecret(t *testing.T) {
-	known := &redact.Set{}
-	text := "models: {providers: {here: {type: openai, apiKey: ollama}, there: {type: openai, apiKey: k-12345678}}}"
-	if _, err := (source{File: "config.yaml", Redact: known}).parse([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if got := known.Text("ollama run x with k-12345678"); got != "ollama run x with [redacted]" {
-		t.Errorf("masked: %q", got)
-	}
-}
-
 func TestCommandsPrintNoSecret(t *testing.T) {
 	var out, errs bytes.Buffer
 	a := newApp(nil, nil, &out, &errs)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 )
 
@@ -17,7 +18,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 		Short: "List the conversations",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
+			return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
 				list, err := d.Sessions(cmd.Context())
 				if err != nil {
 					return err
@@ -25,7 +26,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(list)
 				}
-				return a.printSessions(list, l.config())
+				return a.printSessions(list, l.Config())
 			})
 		},
 	}
@@ -33,7 +34,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printSessions(list []engine.Session, c *Config) error {
+func (a *app) printSessions(list []engine.Session, c *config.Config) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(a.stdout, "No conversations yet.")
 		return err
@@ -43,9 +44,9 @@ func (a *app) printSessions(list []engine.Session, c *Config) error {
 	for _, s := range list {
 		last := "-"
 		if !s.LastAt.IsZero() {
-			last = s.LastAt.In(c.location()).Format("2006-01-02 15:04")
+			last = s.LastAt.In(c.Location()).Format("2006-01-02 15:04")
 		}
-		model := cmp.Or(s.Model, c.models().Default, "-")
+		model := cmp.Or(s.Model, c.EngineModels().Default, "-")
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Chat, s.Messages, last, model)
 	}
 	return w.Flush()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
@@ -25,13 +26,13 @@ func (a *app) skillsSubcommand(name, short string, read func(*engine.Data) ([]en
 	cmd := &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(_ *live, f folders, d *engine.Data) error {
-				if err := f.furnish(); err != nil {
+			return a.withData(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+				if err := furnish(f); err != nil {
 					return err
 				}
 				list, err := read(d)
 				if err != nil {
-					return fmt.Errorf("%w: %s", err, f.workspace)
+					return fmt.Errorf("%w: %s", err, f.Workspace)
 				}
 				if asJSON {
 					err = a.printJSON(list)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/gateway/console"
 	"klawbot/internal/httpclient"
@@ -126,7 +127,7 @@ func askStatus(ctx context.Context, dir string) (report, error) {
 }
 
 // handler serves the socket: the status, and the console when it is on.
-func handler(e *engine.Engine, l *live, terminals *console.Channel, log *slog.Logger) http.Handler {
+func handler(e *engine.Engine, l *config.Live, terminals *console.Channel, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
 		s, err := e.Status(r.Context())
@@ -136,7 +137,7 @@ func handler(e *engine.Engine, l *live, terminals *console.Channel, log *slog.Lo
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(report{s, true, configReport{l.source.File, l.broken()}, os.Getpid()}) // who asked may be gone
+		_ = json.NewEncoder(w).Encode(report{s, true, configReport{l.Source.File, l.Broken()}, os.Getpid()}) // who asked may be gone
 	})
 	if terminals != nil {
 		mux.Handle("/console/", http.StripPrefix("/console", terminals))

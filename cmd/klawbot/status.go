@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/gateway"
 )
@@ -26,7 +27,7 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := askStatus(cmd.Context(), f.data)
+			r, err := askStatus(cmd.Context(), f.Data)
 			if errors.Is(err, errNotRunning) && asJSON {
 				return errors.Join(a.printStopped(cmd.Context(), f), err)
 			}
@@ -45,14 +46,14 @@ func (a *app) statusCommand() *cobra.Command {
 
 // foldersAnyway finds the folders also when the configuration is broken, so
 // that status can say that it is.
-func (a *app) foldersAnyway() (folders, error) {
-	file, err := findConfig(a.configFlag, a.getenv)
+func (a *app) foldersAnyway() (config.Folders, error) {
+	file, err := config.Find(a.configFlag, a.getenv)
 	if err != nil {
-		return folders{}, err
+		return config.Folders{}, err
 	}
-	l, err := source{File: file, Environ: a.environ, Redact: a.redact}.load()
+	l, err := config.Source{File: file, Environ: a.environ, Redact: a.redact}.Load()
 	if l == nil {
-		return folders{}, err
+		return config.Folders{}, err
 	}
 	return a.folders(&l.Config)
 }
@@ -66,8 +67,8 @@ func (a *app) printJSON(v any) error {
 
 // printStopped prints what the folder of a bot that does not run says: what
 // waits, the database and the last backup. A folder without a bot says nothing.
-func (a *app) printStopped(ctx context.Context, f folders) error {
-	s, err := engine.StatusOf(ctx, engine.Config{Dir: f.data, Version: version})
+func (a *app) printStopped(ctx context.Context, f config.Folders) error {
+	s, err := engine.StatusOf(ctx, engine.Config{Dir: f.Data, Version: version})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/gateway"
 	"klawbot/whitelist"
@@ -52,7 +53,7 @@ func (a *app) channelRows(ctx context.Context, p *parts) []row {
 	for _, h := range health {
 		rows = append(rows, channelRow(h))
 		if h.Channel == "telegram" {
-			rows = append(rows, allowedRow(p.live.config()))
+			rows = append(rows, allowedRow(p.live.Config()))
 		}
 	}
 	return rows
@@ -81,7 +82,7 @@ func channelRow(h gateway.Health) row {
 	return r
 }
 
-func allowedRow(c *Config) row {
+func allowedRow(c *config.Config) row {
 	ids := c.Channels.Telegram.AllowedChatIDs
 	if len(ids) == 0 {
 		return row{name: "allowed", wrong: "nobody: klawbot allow ID lets a chat in, klawbot init finds your id"}
@@ -100,7 +101,7 @@ func allowedRow(c *Config) row {
 // modelRow asks the model's server whether it knows the model, without a
 // completion.
 func (p *parts) modelRow(ctx context.Context) row {
-	models := p.live.config().models()
+	models := p.live.Config().EngineModels()
 	m, ok := models.Entries[models.Default]
 	if !ok {
 		return row{name: "model", wrong: "none, so the bot answers commands only: klawbot init sets one up"}
@@ -117,13 +118,13 @@ func (p *parts) modelRow(ctx context.Context) row {
 // placeRows are the folders. They were opened before, so they are well.
 func (p *parts) placeRows() []row {
 	file := "none: defaults and environment"
-	if f := p.live.source.File; f != "" {
+	if f := p.live.Source.File; f != "" {
 		file = f
 	}
 	return []row{
-		{name: "config", text: file, wrong: p.live.broken()},
-		{name: "data", text: p.folders.data},
-		{name: "workspace", text: p.folders.workspace},
+		{name: "config", text: file, wrong: p.live.Broken()},
+		{name: "data", text: p.folders.Data},
+		{name: "workspace", text: p.folders.Workspace},
 		p.box.row(),
 		{name: "memory", text: engine.EmbeddingText(p.config)},
 	}

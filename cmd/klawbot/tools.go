@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
@@ -28,8 +29,8 @@ func (a *app) toolsListCommand() *cobra.Command {
 		Short: "List the tools",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
-				list := d.Tools(l.config().Agent.Language)
+			return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+				list := d.Tools(l.Config().Agent.Language)
 				if asJSON {
 					return a.printJSON(list)
 				}
@@ -76,8 +77,8 @@ func (a *app) toolsCallCommand() *cobra.Command {
 
 // withTool runs fn with the data folder open and furnished, as tools want it.
 func (a *app) withTool(ctx context.Context, fn func(*engine.Data) error) error {
-	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		if err := furnish(f); err != nil {
 			return err
 		}
 		return fn(d)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/doc"
 	"klawbot/engine"
@@ -23,14 +24,14 @@ import (
 	"klawbot/tools/file"
 	"klawbot/tools/plugin"
 	"klawbot/tools/self"
-	"klawbot/whitelist"
+	"klawbot/tools/web"
 	template "klawbot/workspace-template"
 )
 
 // parts is everything of a bot below its engine.
 type parts struct {
-	live    *live
-	folders folders
+	live    *config.Live
+	folders config.Folders
 	console *console.Channel // nil when it is off
 	box     *box
 	shell   *exec.Shell
@@ -47,7 +48,7 @@ type which struct {
 }
 
 // wire builds the parts, in the order of their needs. It does no I/O.
-func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, error) {
+func (a *app) wire(l *config.Live, f config.Folders, want which, log *slog.Logger) (*parts, error) {
 	p := &parts{live: l, folders: f, box: &box{live: l, folders: f}}
 	channels, err := p.channels(want, a.redact, log)
 	if err != nil {
@@ -58,52 +59,52 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 	}
 	door, err := gateway.New(gateway.Config{
 		Channels: channels, Redact: a.redact, Log: log,
-		Whitelist: func() whitelist.List { return l.current.Load().whitelist },
-		Migrated:  func(chat gateway.ChatID, to int64) { l.migrate(chat, to, log) },
+		Whitelist: l.Whitelist,
+		Migrated:  func(chat gateway.ChatID, to int64) { moveGroup(l, chat, to, log) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	files := file.Config{
-		Workspace: f.workspace, Data: f.data, Spill: filepath.Join(f.data, "spill"),
-		MaxBytes:       func() int64 { return l.config().Files.MaxFileSizeBytes },
-		AllowHardlinks: func() bool { return l.config().Files.AllowHardlinks },
+		Workspace: f.Workspace, Data: f.Data, Spill: filepath.Join(f.Data, "spill"),
+		MaxBytes:       func() int64 { return l.Config().Files.MaxFileSizeBytes },
+		AllowHardlinks: func() bool { return l.Config().Files.AllowHardlinks },
 	}
 	p.shell = exec.NewShell(exec.ShellConfig{
-		Workspace: f.workspace, Settings: func() exec.ShellSettings { return l.config().shell() }, AllowHardlinks: files.AllowHardlinks,
+		Workspace: f.Workspace, Settings: func() exec.ShellSettings { return l.Config().ShellSettings() }, AllowHardlinks: files.AllowHardlinks,
 		Runner: p.box.shell, Gate: &p.box.gate, ReadOnly: p.box.readOnly,
 	})
 	p.plugins = plugins(l, p.box, log)
-	code := exec.NewCode(exec.CodeConfig{Workspace: f.workspace, Sandbox: p.box.code, ReadOnly: p.box.readOnly})
+	code := exec.NewCode(exec.CodeConfig{Workspace: f.Workspace, Sandbox: p.box.code, ReadOnly: p.box.readOnly})
 	p.config = engine.Config{
-		Dir: f.data, Workspace: f.workspace, Gateway: door, Log: log,
+		Dir: f.Data, Workspace: f.Workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
-		Settings: func() engine.Settings { return l.current.Load().engine },
+		Settings: l.Settings,
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
-		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
-		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.data),
-		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log), Sources: []tools.Source{p.plugins},
+		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.Workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
+		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.Data),
+		Configuration: &keeper{live: l, log: log}, Web: webTools(l, log), Sources: []tools.Source{p.plugins},
 		Background: p.shell.InBackground,
-		Paths:      func() []self.Entry { return f.paths(l.source.File) }, Sandbox: p.box.entries,
+		Paths:      func() []self.Entry { return paths(f, l.Source.File) }, Sandbox: p.box.entries,
 	}
 	return p, nil
 }
 
 func (p *parts) channels(want which, secrets *redact.Set, log *slog.Logger) ([]gateway.Channel, error) {
 	var all []gateway.Channel
-	c := p.live.config()
+	c := p.live.Config()
 	if t := c.Channels.Telegram; want.telegram && t.Token != "" {
 		var hook *telegram.Webhook
 		if t.Mode == "webhook" {
-			w := t.webhook()
+			w := t.WebhookSettings()
 			hook = &w
 		}
 		ch, err := telegram.New(telegram.Config{
 			Webhook: hook,
 			Token:   t.Token, APIURL: t.APIURL, Log: log, Redact: secrets,
-			Limits:     func() telegram.Limits { return telegram.Limits(p.live.config().Channels.Telegram.Limits) },
-			RespondAll: func() bool { return p.live.config().Channels.Telegram.Groups.Respond == "all" },
+			Limits:     func() telegram.Limits { return telegram.Limits(p.live.Config().Channels.Telegram.Limits) },
+			RespondAll: func() bool { return p.live.Config().Channels.Telegram.Groups.Respond == "all" },
 			Commands:   menu(c.Agent.Language),
 		})
 		if err != nil {
@@ -126,30 +127,40 @@ func menu(language string) []telegram.Command {
 	return list
 }
 
+// webTools is what the tools of the web need of the configuration.
+func webTools(l *config.Live, log *slog.Logger) *web.Config {
+	return &web.Config{
+		AllowedHosts: func() ([]string, string) { return l.AllowedHosts(log) },
+		MaxBodyBytes: func() int64 { return l.Config().Tools.HTTP.MaxBodyBytes },
+		Search:       func() web.Search { return web.Search(l.Config().Tools.Search) },
+		BrowserPath:  func() string { return l.Config().Tools.Browser.Path },
+	}
+}
+
 // furnish makes the data folder, and a workspace where there is none. What an
 // admin took out of a workspace stays out.
-func (f folders) furnish() error {
-	if err := os.MkdirAll(f.data, 0o700); err != nil {
+func furnish(f config.Folders) error {
+	if err := os.MkdirAll(f.Data, 0o700); err != nil {
 		return err
 	}
-	if _, err := os.Stat(f.workspace); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(f.Workspace); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err := engine.InstallWorkspace(f.workspace, template.FS)
+	_, err := engine.InstallWorkspace(f.Workspace, template.FS)
 	return err
 }
 
 // start opens the engine on the data folder.
 func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
-	if err := p.folders.furnish(); err != nil {
-		return nil, owned(p.folders.data, err)
+	if err := furnish(p.folders); err != nil {
+		return nil, owned(p.folders.Data, err)
 	}
 	if err := p.box.check(ctx); err != nil {
 		return nil, err
 	}
 	e, err := engine.New(ctx, p.config)
 	if err != nil { // which is all that a start that fails says
-		return nil, owned(p.folders.data, err)
+		return nil, owned(p.folders.Data, err)
 	}
 	if text, err := p.box.describe(); err == nil {
 		p.config.Log.Info("commands", "sandbox", text)

@@ -1236,7 +1236,7 @@ var mutants = []mutant{
 		"TestTasksKeepTheirAuthors",
 	},
 	{
-		"cmd/klawbot/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
+		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
 		"TestLongKeysCostNothing",
 	},
 	{

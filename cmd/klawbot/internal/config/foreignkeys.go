@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"strconv"
@@ -7,15 +7,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// otherKey is a key of ours under the name that other bots have for it.
-type otherKey struct {
+// foreignKey is a key of ours under the name that other bots have for it.
+type foreignKey struct {
 	name string
 	// percent says that the value is in hundredths of ours.
 	percent bool
 }
 
-// otherKeys are keys of other bots that are accepted, by dotted path.
-var otherKeys = map[string]otherKey{
+// foreignKeys are keys of other bots that are accepted, by dotted path.
+var foreignKeys = map[string]foreignKey{
 	"tools.sandbox.mode":          {name: "type"},
 	"tools.sandbox.networkAccess": {name: "network"},
 	"tools.sandbox.maxMemoryMb":   {name: "memoryMB"},
@@ -26,7 +26,7 @@ var otherKeys = map[string]otherKey{
 // ourKey is our name for the key at path, and its value.
 func ourKey(path []string, value *yaml.Node) (string, *yaml.Node) {
 	name := path[len(path)-1]
-	other, ok := otherKeys[strings.Join(path, ".")]
+	other, ok := foreignKeys[strings.Join(path, ".")]
 	if !ok {
 		return name, value
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -22,8 +22,8 @@ func commandPatterns(v any) error {
 	return errors.Join(faults...)
 }
 
-// shell is what the tool shell may run. The patterns have been checked.
-func (c *Config) shell() exec.ShellSettings {
+// ShellSettings is what the tool shell may run. The patterns have been checked.
+func (c *Config) ShellSettings() exec.ShellSettings {
 	e := c.Tools.Exec
 	s := exec.ShellSettings{Mode: exec.Mode(e.Mode), Timeout: time.Duration(e.TimeoutSeconds) * time.Second}
 	for _, text := range e.Allow {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 // watched is a configuration on the disk that is being watched.
 type watched struct {
-	*live
+	*Live
 	t    *testing.T
 	file string
 
@@ -41,12 +41,12 @@ func watch(t *testing.T, text string) *watched {
 	w := &watched{t: t, file: filepath.Join(t.TempDir(), "config.yaml")}
 	w.put(text)
 	var err error
-	if w.live, err = newLive(source{File: w.file, Redact: &redact.Set{}}); err != nil {
+	if w.Live, err = Open(Source{File: w.file, Redact: &redact.Set{}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() { w.watch(ctx, slog.New(slog.NewTextHandler(w, nil))) })
+	done.Go(func() { w.Watch(ctx, slog.New(slog.NewTextHandler(w, nil))) })
 	t.Cleanup(func() {
 		cancel()
 		done.Wait()
@@ -77,7 +77,7 @@ func (w *watched) within(limit time.Duration, what string, condition func() bool
 	}
 }
 
-func (w *watched) window() int { return w.config().Context.Window }
+func (w *watched) window() int { return w.Config().Context.Window }
 
 func TestChangeIsAppliedWithinASecond(t *testing.T) {
 	w := watch(t, "context: {window: 5}\n")
@@ -97,26 +97,26 @@ func TestChangeIsAppliedWithinASecond(t *testing.T) {
 func TestBrokenEditKeepsTheLastGood(t *testing.T) {
 	w := watch(t, "context: {window: 5}\n")
 	w.put("context: {window: none}\n")
-	w.within(time.Second, "the fault", func() bool { return w.broken() != "" })
+	w.within(time.Second, "the fault", func() bool { return w.Broken() != "" })
 	if w.window() != 5 {
 		t.Errorf("the window is %d", w.window())
 	}
-	if !strings.Contains(w.broken(), "context.window: must be a whole number") || !strings.Contains(w.logged(), "context.window") {
-		t.Errorf("the fault is %q, the log\n%s", w.broken(), w.logged())
+	if !strings.Contains(w.Broken(), "context.window: must be a whole number") || !strings.Contains(w.logged(), "context.window") {
+		t.Errorf("the fault is %q, the log\n%s", w.Broken(), w.logged())
 	}
 	if err := os.Remove(w.file); err != nil {
 		t.Fatal(err)
 	}
-	w.within(time.Second, "the missing file", func() bool { return strings.Contains(w.broken(), "no such file") })
+	w.within(time.Second, "the missing file", func() bool { return strings.Contains(w.Broken(), "no such file") })
 	w.put("context: {window: 8}\n")
-	w.within(time.Second, "the mended file", func() bool { return w.window() == 8 && w.broken() == "" })
+	w.within(time.Second, "the mended file", func() bool { return w.window() == 8 && w.Broken() == "" })
 }
 
 func TestEmptiedFileKeepsTheLastGood(t *testing.T) {
 	w := watch(t, "channels: {telegram: {token: \"123456:abcdefghijklmnopqrstuvwxyz\", allowedChatIds: [11]}}\n")
 	w.put("")
 	w.within(time.Second, "the fault", func() bool { return strings.Contains(w.logged(), "token is gone") })
-	if ids := w.config().Channels.Telegram.AllowedChatIDs; len(ids) != 1 {
+	if ids := w.Config().Channels.Telegram.AllowedChatIDs; len(ids) != 1 {
 		t.Errorf("the list is %v, want the last good one", ids)
 	}
 }
@@ -139,6 +139,6 @@ func TestWatchSeesTheFileOfASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.within(2*time.Second, "the new key", func() bool {
-		return w.config().Models.Providers["openai"].APIKey == "second-key"
+		return w.Config().Models.Providers["openai"].APIKey == "second-key"
 	})
 }

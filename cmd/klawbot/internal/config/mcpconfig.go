@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -18,8 +18,8 @@ const defaultServerTimeout = 30
 
 // The types of grants by which an MCP server lets the bot in.
 const (
-	grantPerson  = "authorization_code"
-	grantMachine = "client_credentials"
+	GrantPerson  = "authorization_code"
+	GrantMachine = "client_credentials"
 )
 
 // servers are the MCP servers as the engine wants them.
@@ -28,7 +28,7 @@ func (c *Config) servers() map[string]mcp.Server {
 	for name, s := range c.Tools.MCP {
 		all[name] = mcp.Server{
 			Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
-			Client:          mcp.Client{ID: s.ClientID, Secret: s.ClientSecret, Issuer: s.Issuer, Machine: s.GrantType == grantMachine},
+			Client:          mcp.Client{ID: s.ClientID, Secret: s.ClientSecret, Issuer: s.Issuer, Machine: s.GrantType == GrantMachine},
 			ProtocolVersion: s.ProtocolVersion,
 			Timeout:         time.Duration(s.TimeoutSeconds) * time.Second, ReadOnly: s.ReadOnly,
 		}
@@ -43,16 +43,19 @@ var (
 	versionForm  = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 )
 
+// ValidServerName says that an MCP server may have this name.
+func ValidServerName(name string) bool { return serverName.MatchString(name) }
+
 // checkServers finds what is wrong with the MCP servers.
-func checkServers(c *Config, places map[string]string) []Fault {
+func checkServers(c *Config, origins map[string]string) []Fault {
 	var faults []Fault
 	for _, name := range slices.Sorted(maps.Keys(c.Tools.MCP)) {
 		s := c.Tools.MCP[name]
 		add := func(key, format string, args ...any) {
 			key = strings.TrimSuffix("tools.mcp."+name+"."+key, ".")
-			faults = append(faults, Fault{places[key], key, fmt.Sprintf(format, args...)})
+			faults = append(faults, Fault{origins[key], key, fmt.Sprintf(format, args...)})
 		}
-		if !serverName.MatchString(name) {
+		if !ValidServerName(name) {
 			add("", "must have a name of 1 to 32 of A-Z a-z 0-9 _ -")
 		}
 		if (s.Command == "") == (s.URL == "") {
@@ -86,18 +89,18 @@ func checkServers(c *Config, places map[string]string) []Fault {
 func checkClient(s MCPServer, add func(key, format string, args ...any)) {
 	secret := s.ClientSecret != "" || s.ClientSecretFile != ""
 	switch {
-	case s.ClientID == "" && (secret || s.Issuer != "" || s.GrantType == grantMachine):
-		add("clientId", "must be there for clientSecret, issuer and the grantType %s", grantMachine)
+	case s.ClientID == "" && (secret || s.Issuer != "" || s.GrantType == GrantMachine):
+		add("clientId", "must be there for clientSecret, issuer and the grantType %s", GrantMachine)
 	case s.ClientID != "" && s.URL == "":
 		add("clientId", "belongs to a url")
 	case secret && strings.HasPrefix(s.ClientID, "https://"):
 		add("clientSecret", "belongs to a clientId that is no address")
 	}
 	switch {
-	case s.GrantType != grantPerson && s.GrantType != grantMachine:
-		add("grantType", "must be %s or %s, got %.80q", grantPerson, grantMachine, s.GrantType)
-	case s.GrantType == grantMachine && !secret:
-		add("clientSecret", "must be there for the grantType %s", grantMachine)
+	case s.GrantType != GrantPerson && s.GrantType != GrantMachine:
+		add("grantType", "must be %s or %s, got %.80q", GrantPerson, GrantMachine, s.GrantType)
+	case s.GrantType == GrantMachine && !secret:
+		add("clientSecret", "must be there for the grantType %s", GrantMachine)
 	}
 	if u, err := url.Parse(s.Issuer); s.Issuer != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 		add("issuer", "must be an address such as https://auth.example.com, got %.80q", s.Issuer)

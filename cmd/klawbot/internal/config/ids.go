@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/whitelist"
 )
 
@@ -49,14 +48,14 @@ func (d *decoder) ids(n *yaml.Node) ([]int64, error) {
 	ids := make([]int64, 0, len(texts))
 	var wrong []error
 	for _, text := range texts {
-		id, err := parseTelegramID(text)
+		id, err := ParseID(text)
 		if err != nil {
 			wrong = append(wrong, err)
 		}
 		ids = append(ids, id)
 	}
 	if err := joined(wrong); err != nil {
-		return ids, fmt.Errorf("%w; %s", err, findID)
+		return ids, fmt.Errorf("%w; %s", err, FindID)
 	}
 	return ids, nil
 }
@@ -73,12 +72,12 @@ func joined(errs []error) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// findID says how a person finds an id.
-const findID = "write to the bot and read the id in its log (\"stranger turned away\"), or let klawbot init find it"
+// FindID says how a person finds an id.
+const FindID = "write to the bot and read the id in its log (\"stranger turned away\"), or let klawbot init find it"
 
-// parseTelegramID reads an id in any of its forms: 123456, -100123,
+// ParseID reads an id in any of its forms: 123456, -100123,
 // telegram_123456.
-func parseTelegramID(text string) (int64, error) {
+func ParseID(text string) (int64, error) {
 	channel, id, err := whitelist.ParseID(text)
 	if err != nil {
 		return 0, err
@@ -92,21 +91,21 @@ func parseTelegramID(text string) (int64, error) {
 	return id, nil
 }
 
-// parseIDs reads ids from the command line.
-func parseIDs(args []string) ([]int64, error) {
+// ParseIDs reads ids from the command line.
+func ParseIDs(args []string) ([]int64, error) {
 	ids := make([]int64, len(args))
 	for i, arg := range args {
-		id, err := parseTelegramID(arg)
+		id, err := ParseID(arg)
 		if err != nil {
-			return nil, usage.Errorf("%w; %s", err, findID)
+			return nil, fmt.Errorf("%w; %s", err, FindID)
 		}
 		ids[i] = id
 	}
 	return ids, nil
 }
 
-// unique drops ids that stand in the list already, and keeps the order.
-func unique(ids []int64) []int64 {
+// Unique drops ids that stand in the list already, and keeps the order.
+func Unique(ids []int64) []int64 {
 	var kept []int64
 	for _, id := range ids {
 		if !slices.Contains(kept, id) {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ import (
 // delimiter parts the names of a path for koanf. Names in tables may hold dots.
 const delimiter = "::"
 
-// source is where the configuration comes from.
-type source struct {
+// Source is where the configuration comes from.
+type Source struct {
 	// File is the path of config.yaml, empty when there is none.
 	File string
 	// Environ is the environment, as of os.Environ.
@@ -32,15 +32,15 @@ type source struct {
 	Redact *redact.Set
 }
 
-// loaded is a configuration with what is to be said about it.
-type loaded struct {
+// Loaded is a configuration with what is to be said about it.
+type Loaded struct {
 	Config
 	// Notices are lines for the admin about what is not wrong but odd.
 	Notices []string
 	// files are all files that it was read from.
 	files []string
-	// places says where a key was given, by dotted path.
-	places map[string]string
+	// origins says where a key was given, by dotted path.
+	origins map[string]string
 
 	// What the configuration means to the engine and to the gateway, made once
 	// because they are asked for with every message.
@@ -48,13 +48,17 @@ type loaded struct {
 	whitelist whitelist.List
 }
 
+// Given says where the value of a key comes from, empty for a default.
+func (l *Loaded) Given(key string) string { return l.origins[key] }
+
 // prepare makes what is asked for often.
-func (l *loaded) prepare() *loaded {
+func (l *Loaded) prepare() *Loaded {
 	l.engine, l.whitelist = l.settings(), l.Config.whitelist()
 	return l
 }
 
-func (s source) getenv(name string) string {
+// Getenv looks a variable up in the environment.
+func (s Source) Getenv(name string) string {
 	for _, pair := range s.Environ {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
 			return value
@@ -63,22 +67,25 @@ func (s source) getenv(name string) string {
 	return ""
 }
 
-// load reads the file and the environment. Wrong values are Faults.
-func (s source) load() (*loaded, error) {
+// Load reads the file and the environment. Wrong values are Faults.
+func (s Source) Load() (*Loaded, error) {
 	var text []byte
 	if s.File != "" {
 		var err error
-		if text, err = readSmall(s.File, maxFileBytes); err != nil {
+		if text, err = s.Read(); err != nil {
 			return nil, Faults{{Text: fmt.Sprintf("configuration: %v", err)}}
 		}
 	}
-	return s.parse(text)
+	return s.Parse(text)
 }
 
-// parse reads the configuration from the text of the file and the environment.
+// Read returns the text of config.yaml.
+func (s Source) Read() ([]byte, error) { return readSmall(s.File, maxFileBytes) }
+
+// Parse reads the configuration from the text of the file and the environment.
 // With Faults it returns what is well: enough to find the data folder.
-func (s source) parse(text []byte) (*loaded, error) {
-	d := &decoder{keys: keysOf(reflect.TypeFor[Config]()), getenv: s.getenv, places: map[string]string{}}
+func (s Source) Parse(text []byte) (*Loaded, error) {
+	d := &decoder{keys: keysOf(reflect.TypeFor[Config]()), getenv: s.Getenv, origins: map[string]string{}}
 	file := d.file(s.File, text)
 	env := d.overrides(s.Environ, file)
 
@@ -87,21 +94,21 @@ func (s source) parse(text []byte) (*loaded, error) {
 	if err := merge(both, file, env); err != nil {
 		return nil, err
 	}
-	base := tableDefaults(both.Raw(), s.getenv)
+	base := tableDefaults(both.Raw(), s.Getenv)
 	dropTwins(base, both.Raw(), d.keys)
 	all := koanf.New(delimiter)
 	if err := merge(all, base, both.Raw()); err != nil {
 		return nil, err
 	}
-	l := &loaded{Config: defaults(), places: d.places, files: []string{s.File}}
+	l := &Loaded{Config: Defaults(), origins: d.origins, files: []string{s.File}}
 	if err := all.Unmarshal("", &l.Config); err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	secrets, faults := readSecrets(&l.Config, d.places, s.Redact)
+	secrets, faults := readSecrets(&l.Config, d.origins, s.Redact)
 	l.files = append(l.files, secrets...)
 	d.faults = append(d.faults, faults...)
 	if len(d.faults) == 0 {
-		d.faults = append(d.faults, crossCheck(&l.Config, d.places)...)
+		d.faults = append(d.faults, crossCheck(&l.Config, d.origins)...)
 	}
 	if len(d.faults) > 0 {
 		return l, Faults(d.faults)
@@ -130,7 +137,7 @@ var yamlLine = regexp.MustCompile(`line (\d+): `)
 
 // file decodes the text of config.yaml.
 func (d *decoder) file(name string, text []byte) tree {
-	shown := display(name)
+	shown := Display(name)
 	d.where = func(n *yaml.Node) string { return fmt.Sprintf("%s:%d", shown, n.Line) }
 	d.substitute = true
 	defer func() { d.substitute = false }()

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ import (
 // checks are what is allowed, by key; the name in a table is "*".
 var checks = map[string]func(any) error{
 	"channels.telegram.token":                   tokenForm,
-	"channels.telegram.apiURL":                  webAddress,
+	"channels.telegram.apiURL":                  CheckAddress,
 	"channels.telegram.groups.respond":          oneOf("mention", "all"),
 	"channels.telegram.streaming":               oneOf("off", "edit", "draft"),
 	"channels.telegram.mode":                    oneOf("polling", "webhook"),
@@ -27,7 +27,7 @@ var checks = map[string]func(any) error{
 	"channels.telegram.limits.groupPerMinute":   between(0, 10000),
 	"channels.telegram.limits.globalPerSecond":  between(0, 10000),
 	"agent.language":                            oneOf("en", "ru"),
-	"agent.timezone":                            timezone,
+	"agent.timezone":                            CheckTimezone,
 	"agent.debounceMs":                          between(0, 60000),
 	"agent.maxToolCallRounds":                   between(1, 100),
 	"agent.maxConcurrentModelCalls":             between(1, 1000),
@@ -64,7 +64,7 @@ var checks = map[string]func(any) error{
 	"tools.sandbox.timeSeconds":                 between(1, 3600),
 	"tools.sandbox.diskMB":                      between(1, 1_000_000),
 	"tools.sandbox.mounts":                      sandboxMounts,
-	"tools.mcp.*.url":                           webAddress,
+	"tools.mcp.*.url":                           CheckAddress,
 	"tools.mcp.*.timeoutSeconds":                between(1, 3600),
 	"tools.http.allowed_hosts":                  insideHosts,
 	"tools.http.maxBodyBytes":                   between(1024, 5_000_000),
@@ -161,7 +161,8 @@ func prices(v any) error {
 	return nil
 }
 
-func webAddress(v any) error {
+// CheckAddress wants the address of a server over HTTP.
+func CheckAddress(v any) error {
 	u, err := url.Parse(v.(string))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return errors.New("must be an address such as https://api.example.com")
@@ -181,7 +182,8 @@ func listenAddress(v any) error {
 	return nil
 }
 
-func timezone(v any) error {
+// CheckTimezone wants the name of a time zone.
+func CheckTimezone(v any) error {
 	if _, err := time.LoadLocation(v.(string)); err != nil {
 		return errors.New("must be a time zone such as Europe/Berlin or UTC")
 	}
@@ -197,22 +199,22 @@ func tokenForm(v any) error {
 	return errors.New("does not look like a bot token, such as 123456:ABC-DEF (BotFather shows it)")
 }
 
-// crossCheck looks at what several keys say together. places says where a key
+// crossCheck looks at what several keys say together. origins says where a key
 // was given.
-func crossCheck(c *Config, places map[string]string) []Fault {
+func crossCheck(c *Config, origins map[string]string) []Fault {
 	var faults []Fault
 	add := func(key, format string, args ...any) {
-		faults = append(faults, Fault{places[key], key, fmt.Sprintf(format, args...)})
+		faults = append(faults, Fault{origins[key], key, fmt.Sprintf(format, args...)})
 	}
 	if t := c.Channels.Telegram; t.Mode == "webhook" {
-		if err := t.webhook().Check(); err != nil {
+		if err := t.WebhookSettings().Check(); err != nil {
 			key, text, _ := strings.Cut(err.Error(), " ")
 			add("channels.telegram."+key, "%s", text)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Models.Providers)) {
 		p := c.Models.Providers[name]
-		if p.Type != "script" && p.BaseURL != "" && webAddress(p.BaseURL) != nil {
+		if p.Type != "script" && p.BaseURL != "" && CheckAddress(p.BaseURL) != nil {
 			add("models.providers."+name+".baseURL", "must be an address such as http://127.0.0.1:8000/v1, got %.80q", p.BaseURL)
 		}
 	}
@@ -253,7 +255,7 @@ func crossCheck(c *Config, places map[string]string) []Fault {
 		add("tools.sandbox.image", "must name an image with python3 and bash for docker, such as python:3-slim")
 	}
 	checkMemory(c, add)
-	return slices.Concat(faults, checkPolicy(c, places), checkServers(c, places))
+	return slices.Concat(faults, checkPolicy(c, origins), checkServers(c, origins))
 }
 
 // unpriced lists the entries that the bot uses by itself and whose price is not

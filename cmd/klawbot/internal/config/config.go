@@ -1,4 +1,6 @@
-package main
+// Package config reads config.yaml and the environment, checks them, and tells the
+// rest of the program what they mean while the bot runs.
+package config
 
 // Config is the whole configuration, complete and checked. Its keys are the
 // names in config.yaml; their meaning and defaults stand in
@@ -264,9 +266,9 @@ type Log struct {
 	Format string `koanf:"format"`
 }
 
-// defaults is the configuration without a file. The tables of providers and
+// Defaults is the configuration without a file. The tables of providers and
 // entries have their defaults in tableDefaults.
-func defaults() Config {
+func Defaults() Config {
 	return Config{
 		Channels: Channels{
 			Telegram: Telegram{
@@ -295,6 +297,12 @@ func defaults() Config {
 	}
 }
 
+// The bounds of a new entry; see config.yaml.example.
+const (
+	NewEntryMaxTokens     = 4096
+	NewEntryContextBudget = 32000
+)
+
 // tree is configuration as it is read: nested by key, with typed leaves.
 type tree = map[string]any
 
@@ -322,7 +330,7 @@ func tableDefaults(given tree, getenv func(string) string) tree {
 		entries["main"] = tree{"provider": "openai", "model": "gpt-5-mini"}
 	}
 	for _, e := range entries {
-		e.(tree)["maxTokens"], e.(tree)["contextBudget"] = newEntryMaxTokens, newEntryContextBudget
+		e.(tree)["maxTokens"], e.(tree)["contextBudget"] = NewEntryMaxTokens, NewEntryContextBudget
 	}
 	return tree{
 		"channels": tree{"telegram": tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
@@ -337,7 +345,7 @@ func serverDefaults(given tree) tree {
 	servers, _ := tools["mcp"].(tree)
 	base := tree{}
 	for name := range servers {
-		base[name] = tree{"timeoutSeconds": defaultServerTimeout, "grantType": grantPerson}
+		base[name] = tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson}
 	}
 	return base
 }

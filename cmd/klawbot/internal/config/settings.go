@@ -1,10 +1,11 @@
-package main
+package config
 
 import (
 	"cmp"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"klawbot/engine"
@@ -22,8 +23,8 @@ func (c *Config) whitelist() whitelist.List {
 	}
 }
 
-// webhook is the webhook as the channel wants it.
-func (t *Telegram) webhook() telegram.Webhook {
+// WebhookSettings is the webhook as the channel wants it.
+func (t *Telegram) WebhookSettings() telegram.Webhook {
 	return telegram.Webhook{Listen: t.Webhook.Listen, URL: t.Webhook.URL, Secret: t.Webhook.Secret}
 }
 
@@ -31,7 +32,7 @@ func (t *Telegram) webhook() telegram.Webhook {
 func (c *Config) settings() engine.Settings {
 	return engine.Settings{
 		Language:                c.Agent.Language,
-		Location:                c.location(),
+		Location:                c.Location(),
 		Debounce:                time.Duration(c.Agent.DebounceMS) * time.Millisecond,
 		MaxToolCallRounds:       c.Agent.MaxToolCallRounds,
 		MaxConcurrentModelCalls: c.Agent.MaxConcurrentModelCalls,
@@ -47,8 +48,8 @@ func (c *Config) settings() engine.Settings {
 		HoldAmbiguous:           c.Delivery.Ambiguous == "hold",
 		BackupEvery:             time.Duration(c.Backup.EveryHours * float64(time.Hour)),
 		BackupKeep:              c.Backup.Keep,
-		Models:                  c.models(),
-		Memory:                  c.memory(),
+		Models:                  c.EngineModels(),
+		Memory:                  c.EngineMemory(),
 		Scheduler: engine.Scheduler{
 			MisfireThreshold: time.Duration(c.Scheduler.MisfireThresholdSeconds * float64(time.Second)),
 			MisfireGrace:     time.Duration(c.Scheduler.MisfireGraceSeconds * float64(time.Second)),
@@ -62,12 +63,12 @@ func (c *Config) settings() engine.Settings {
 	}
 }
 
-// location is the zone of the times that people see, by its name: schedules keep
+// Location is the zone of the times that people see, by its name: schedules keep
 // theirs.
-func (c *Config) location() *time.Location {
+func (c *Config) Location() *time.Location {
 	name := c.Agent.Timezone
 	if name == "" {
-		name = guessTimezone(os.Getenv, "/etc/localtime")
+		name = GuessTimezone(os.Getenv, "/etc/localtime")
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil { // checked when it was read; the zone files went away since
@@ -76,17 +77,35 @@ func (c *Config) location() *time.Location {
 	return loc
 }
 
-// openAI is where a provider of that type without an address of its own is.
-const openAI = "https://api.openai.com/v1"
+// GuessTimezone reads the system's zone from $TZ or the link at localtime.
+func GuessTimezone(getenv func(string) string, localtime string) string {
+	guesses := []string{strings.TrimPrefix(getenv("TZ"), ":")}
+	if target, err := filepath.EvalSymlinks(localtime); err == nil {
+		_, zone, _ := strings.Cut(filepath.ToSlash(target), "/zoneinfo/")
+		guesses = append(guesses, zone)
+	}
+	for _, zone := range guesses {
+		if zone == "" {
+			continue
+		}
+		if _, err := time.LoadLocation(zone); err == nil {
+			return zone
+		}
+	}
+	return "UTC"
+}
+
+// OpenAI is where a provider of that type without an address of its own is.
+const OpenAI = "https://api.openai.com/v1"
 
 // usualAddress is where providers without an address of their own are, by type.
 var usualAddress = map[string]string{
-	"openai": openAI, "anthropic": "https://api.anthropic.com", "ollama": "http://127.0.0.1:11434",
+	"openai": OpenAI, "anthropic": "https://api.anthropic.com", "ollama": "http://127.0.0.1:11434",
 }
 
-// models are the entries that can be called. Without the default among them the
+// EngineModels are the entries that can be called. Without the default among them the
 // bot is in no-model mode.
-func (c *Config) models() engine.Models {
+func (c *Config) EngineModels() engine.Models {
 	m := engine.Models{
 		Small:   c.Models.Small,
 		Entries: map[string]engine.Model{},
@@ -133,16 +152,8 @@ func (e Entry) prices() *engine.Prices {
 	return &p
 }
 
-// workspace is the absolute path of the folder of persona, skills and files.
-func (c *Config) workspace(data string, getenv func(string) string) (string, error) {
-	if c.Agent.Workspace == "" {
-		return filepath.Join(data, "workspace"), nil
-	}
-	return filepath.Abs(expandHome(c.Agent.Workspace, getenv))
-}
-
-// level is how much is logged.
-func (c *Config) level() slog.Level {
+// Level is how much is logged.
+func (c *Config) Level() slog.Level {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(c.Log.Level)); err != nil { // checked when it was read
 		return slog.LevelInfo

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -47,7 +47,7 @@ func addressOrNone(v any) error {
 	if v == "" {
 		return nil
 	}
-	return webAddress(v)
+	return CheckAddress(v)
 }
 
 // missing says what the backend of the search needs, "" for nothing, and the
@@ -62,23 +62,13 @@ func (s WebSearch) missing() (key string, err error) {
 	return "", nil
 }
 
-// onTheWeb is what the tools of the web need of the configuration.
-func (l *live) onTheWeb(log *slog.Logger) *web.Config {
-	return &web.Config{
-		AllowedHosts: func() ([]string, string) { return l.allowedHosts(log) },
-		MaxBodyBytes: func() int64 { return l.config().Tools.HTTP.MaxBodyBytes },
-		Search:       func() web.Search { return web.Search(l.config().Tools.Search) },
-		BrowserPath:  func() string { return l.config().Tools.Browser.Path },
-	}
-}
-
-// allowedHosts are the hosts inside that tools may reach, as config.yaml has
+// AllowedHosts are the hosts inside that tools may reach, as config.yaml has
 // them at this moment. While it has a fault, the last good ones are in force,
 // and note says so.
-func (l *live) allowedHosts(log *slog.Logger) (hosts []string, note string) {
+func (l *Live) AllowedHosts(log *slog.Logger) (hosts []string, note string) {
 	l.refresh(log)
-	if l.broken() != "" {
+	if l.Broken() != "" {
 		note = "config.yaml has a fault; its last good tools.http.allowed_hosts are in force"
 	}
-	return l.config().Tools.HTTP.AllowedHosts, note
+	return l.Config().Tools.HTTP.AllowedHosts, note
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"reflect"
@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// key is a place in the configuration: a struct with named fields, a table
+// Key is a place in the configuration: a struct with named fields, a table
 // whose names the admin chooses, or a leaf.
-type key struct {
-	fields map[string]*key
-	table  *key
+type Key struct {
+	fields map[string]*Key
+	table  *Key
 	leaf   reflect.Type
 	secret bool
 	whole  bool // the texts of a list are not split at commas
 }
 
 // keysOf reads the keys from the type of the configuration.
-func keysOf(t reflect.Type) *key {
+func keysOf(t reflect.Type) *Key {
 	switch {
 	case t.Kind() == reflect.Struct:
-		k := &key{fields: map[string]*key{}}
+		k := &Key{fields: map[string]*Key{}}
 		for i := range t.NumField() {
 			f := t.Field(i)
 			child := keysOf(f.Type)
@@ -29,14 +29,14 @@ func keysOf(t reflect.Type) *key {
 		}
 		return k
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
-		return &key{table: keysOf(t.Elem())}
+		return &Key{table: keysOf(t.Elem())}
 	default:
-		return &key{leaf: t}
+		return &Key{leaf: t}
 	}
 }
 
 // child is the key below k with the name as it is written.
-func (k *key) child(name string) *key {
+func (k *Key) child(name string) *Key {
 	if k.table != nil {
 		return k.table
 	}
@@ -65,7 +65,7 @@ const maxKeyName = 80
 
 // suggest finds the known path that was probably meant by path, or "". A name
 // that exists elsewhere is taken over one that is only similar.
-func (k *key) suggest(path []string) string {
+func (k *Key) suggest(path []string) string {
 	name := strings.ToLower(path[len(path)-1])
 	if len(name) > maxKeyName {
 		return ""
@@ -95,7 +95,7 @@ func (k *key) suggest(path []string) string {
 }
 
 // eachName calls fn for every path of a field, sections included.
-func (k *key) eachName(path []string, fn func(path []string)) {
+func (k *Key) eachName(path []string, fn func(path []string)) {
 	if k.table != nil {
 		k.table.eachName(append(slices.Clone(path), "*"), fn)
 	}
@@ -107,7 +107,7 @@ func (k *key) eachName(path []string, fn func(path []string)) {
 }
 
 // at is the key at path, nil when there is none.
-func (k *key) at(path []string) *key {
+func (k *Key) at(path []string) *Key {
 	for _, name := range path {
 		if k == nil {
 			return nil
@@ -143,7 +143,31 @@ func distance(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// structured says that the key takes a list or a section.
-func (k *key) structured() bool {
+// Structured says that the key takes a list or a section.
+func (k *Key) Structured() bool {
 	return k.leaf == nil || k.leaf.Kind() == reflect.Slice || k.leaf.Kind() == reflect.Map
+}
+
+// Lookup finds the key with a dotted name, in its exact spelling; nil when there is
+// none. later says that the name belongs to a part of a later version, near is the
+// name that was probably meant.
+func Lookup(name string) (k *Key, later bool, near string) {
+	path := strings.Split(name, ".")
+	all := keysOf(reflect.TypeFor[Config]())
+	if k = all.at(path); k == nil {
+		near = all.suggest(path)
+	}
+	return k, comesLater(path), near
+}
+
+// IsText says that the key takes any text.
+func (k *Key) IsText() bool { return k.leaf != nil && k.leaf.Kind() == reflect.String }
+
+// PlainValue is a text as a value of the key, which takes neither a list nor a
+// section. The error says what the key takes.
+func (k *Key) PlainValue(text string) (any, error) {
+	if k.IsText() {
+		return text, nil
+	}
+	return scalar(strings.TrimSpace(text), k.leaf)
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ const (
 // dropTwins makes a later layer's value win over an earlier layer's file of
 // the same secret, and the other way round: of token and tokenFile only the
 // one of the last layer counts.
-func dropTwins(earlier, later tree, k *key) {
+func dropTwins(earlier, later tree, k *Key) {
 	for name, child := range k.fields {
 		if child.secret {
 			if _, given := later[name]; given {
@@ -40,7 +40,7 @@ func dropTwins(earlier, later tree, k *key) {
 	}
 }
 
-func descend(earlier, later tree, name string, k *key) {
+func descend(earlier, later tree, name string, k *Key) {
 	e, _ := earlier[name].(tree)
 	l, _ := later[name].(tree)
 	if e != nil && l != nil {
@@ -50,7 +50,7 @@ func descend(earlier, later tree, name string, k *key) {
 
 // readSecrets reads the secrets that stand in files of their own, and tells
 // all secrets to known. It returns the files that it read.
-func readSecrets(c *Config, places map[string]string, known *redact.Set) (files []string, faults []Fault) {
+func readSecrets(c *Config, origins map[string]string, known *redact.Set) (files []string, faults []Fault) {
 	read := func(key string, value *string, file string) {
 		defer func() {
 			if !strings.HasSuffix(key, ".apiKey") || len(*value) >= minKey {
@@ -61,24 +61,24 @@ func readSecrets(c *Config, places map[string]string, known *redact.Set) (files 
 			return
 		}
 		if *value != "" {
-			faults = append(faults, Fault{places[key+"File"], key, "is given twice; keep either it or " + key + "File"})
+			faults = append(faults, Fault{origins[key+"File"], key, "is given twice; keep either it or " + key + "File"})
 			return
 		}
 		files = append(files, file)
 		text, err := readSmall(file, maxSecretBytes)
 		if err != nil {
-			faults = append(faults, Fault{places[key+"File"], key + "File", err.Error()})
+			faults = append(faults, Fault{origins[key+"File"], key + "File", err.Error()})
 			return
 		}
 		*value = strings.TrimSpace(string(text))
 		if *value == "" {
-			faults = append(faults, Fault{places[key+"File"], key + "File", file + " is empty"})
+			faults = append(faults, Fault{origins[key+"File"], key + "File", file + " is empty"})
 		}
 	}
 	t := &c.Channels.Telegram
 	read("channels.telegram.token", &t.Token, t.TokenFile)
 	if err := tokenForm(t.Token); err != nil && t.TokenFile != "" {
-		faults = append(faults, Fault{places["channels.telegram.tokenFile"], "channels.telegram.token", err.Error()})
+		faults = append(faults, Fault{origins["channels.telegram.tokenFile"], "channels.telegram.token", err.Error()})
 	}
 	read("channels.telegram.webhook.secret", &t.Webhook.Secret, t.Webhook.SecretFile)
 	for name, p := range c.Models.Providers {

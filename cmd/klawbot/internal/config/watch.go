@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"context"
@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"klawbot/engine"
+	"klawbot/whitelist"
 )
 
 // The times of watching: a change is applied after a moment of quiet, and found
@@ -23,42 +26,61 @@ const (
 	watchPoll  = 500 * time.Millisecond
 )
 
-// live is the configuration while the bot runs. A broken edit keeps the last
+// Live is the configuration while the bot runs. A broken edit keeps the last
 // good one.
-type live struct {
-	source  source
-	current atomic.Pointer[loaded]
+type Live struct {
+	Source  Source
+	current atomic.Pointer[Loaded]
 	fault   atomic.Pointer[string] // why the file on the disk is not in use
 
 	refreshing sync.Mutex
 	seen       string // guarded by refreshing; the stamp of what was loaded last
 }
 
-// newLive loads the configuration for the first time.
-func newLive(s source) (*live, error) {
-	first, err := s.load()
+// Open loads the configuration for the first time.
+func Open(s Source) (*Live, error) {
+	first, err := s.Load()
 	if err != nil {
 		return nil, err
 	}
-	l := &live{source: s}
+	l := &Live{Source: s}
 	l.current.Store(first)
 	return l, nil
 }
 
-// config is the configuration as it is now. It is not to be changed.
-func (l *live) config() *Config { return &l.current.Load().Config }
+// Fixed is a configuration that comes from no file and does not change.
+func Fixed(c Config) *Live {
+	l := &Live{}
+	l.current.Store((&Loaded{Config: c}).prepare())
+	return l
+}
 
-// broken says why the file on the disk is not in use, empty when it is.
-func (l *live) broken() string {
+// Settings are what the engine asks for with every message.
+func (l *Live) Settings() engine.Settings { return l.current.Load().engine }
+
+// Whitelist is who may talk to the bot.
+func (l *Live) Whitelist() whitelist.List { return l.current.Load().whitelist }
+
+// Notices are lines for the admin about what is not wrong but odd.
+func (l *Live) Notices() []string { return l.current.Load().Notices }
+
+// Given says where the value of a key comes from, empty for a default.
+func (l *Live) Given(key string) string { return l.current.Load().Given(key) }
+
+// Config is the configuration as it is now. It is not to be changed.
+func (l *Live) Config() *Config { return &l.current.Load().Config }
+
+// Broken says why the file on the disk is not in use, empty when it is.
+func (l *Live) Broken() string {
 	if text := l.fault.Load(); text != nil {
 		return *text
 	}
 	return ""
 }
 
-// watch applies changes of the file until ctx ends.
-func (l *live) watch(ctx context.Context, log *slog.Logger) {
-	if l.source.File == "" {
+// Watch applies changes of the file until ctx ends.
+func (l *Live) Watch(ctx context.Context, log *slog.Logger) {
+	if l.Source.File == "" {
 		return
 	}
 	events, errs, stop := l.notifications(log)
@@ -86,42 +108,42 @@ func (l *live) watch(ctx context.Context, log *slog.Logger) {
 }
 
 // changed reports whether the file is another one than was loaded last.
-func (l *live) changed() bool {
+func (l *Live) changed() bool {
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
-	return l.source.File != "" && l.stamp() != l.seen
+	return l.Source.File != "" && l.stamp() != l.seen
 }
 
 // refresh applies a change of the file at once, for who cannot wait for the
 // watch to see it. A file that was written this moment may not be whole yet; it
 // gets a moment of quiet.
-func (l *live) refresh(log *slog.Logger) {
+func (l *Live) refresh(log *slog.Logger) {
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
-	if l.source.File == "" {
+	if l.Source.File == "" {
 		return
 	}
 	now := l.stamp()
 	if now == l.seen {
 		return
 	}
-	if info, err := os.Stat(l.source.File); err == nil {
+	if info, err := os.Stat(l.Source.File); err == nil {
 		if age := time.Since(info.ModTime()); age >= 0 && age < watchQuiet {
 			<-time.After(watchQuiet - age)
 			now = l.stamp()
 		}
 	}
 	l.seen = now
-	l.reload(log)
+	l.Reload(log)
 }
 
 // notifications subscribes to the folder of the file: editors replace files, so
 // the file itself is the wrong thing to watch. Without the kernel's help the
 // poll is enough.
-func (l *live) notifications(log *slog.Logger) (<-chan fsnotify.Event, <-chan error, func()) {
+func (l *Live) notifications(log *slog.Logger) (<-chan fsnotify.Event, <-chan error, func()) {
 	w, err := fsnotify.NewWatcher()
 	if err == nil {
-		if err = w.Add(filepath.Dir(l.source.File)); err == nil {
+		if err = w.Add(filepath.Dir(l.Source.File)); err == nil {
 			return w.Events, w.Errors, func() { _ = w.Close() } // nothing to save there
 		}
 		_ = w.Close() // the first error is the one to tell
@@ -131,7 +153,7 @@ func (l *live) notifications(log *slog.Logger) (<-chan fsnotify.Event, <-chan er
 }
 
 // stamp changes when one of the files changes.
-func (l *live) stamp() string {
+func (l *Live) stamp() string {
 	var b strings.Builder
 	for _, name := range l.current.Load().files {
 		info, err := os.Stat(name)
@@ -144,8 +166,10 @@ func (l *live) stamp() string {
 	return b.String()
 }
 
-func (l *live) reload(log *slog.Logger) {
-	next, err := l.source.load()
+// Reload reads the file again. One with faults is logged, and the last good
+// configuration stays.
+func (l *Live) Reload(log *slog.Logger) {
+	next, err := l.Source.Load()
 	if err == nil {
 		err = whole(&l.current.Load().Config, &next.Config)
 	}
@@ -166,7 +190,7 @@ func (l *live) reload(log *slog.Logger) {
 	for _, line := range next.Notices {
 		log.Warn(line)
 	}
-	if keys := fixed(&last.Config, &next.Config); keys != "" {
+	if keys := needRestart(&last.Config, &next.Config); keys != "" {
 		log.Warn("changes that need a restart", "keys", keys)
 	}
 }
@@ -180,8 +204,8 @@ func whole(last, next *Config) error {
 	return nil
 }
 
-// fixed names the changed keys that are read only at start.
-func fixed(a, b *Config) string {
+// needRestart names the changed keys that are read only at start.
+func needRestart(a, b *Config) string {
 	var keys []string
 	add := func(key string, changed bool) {
 		if changed {

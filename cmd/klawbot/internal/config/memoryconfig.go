@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -55,8 +55,8 @@ func defaultMemory() Memory {
 	}
 }
 
-// memory are the settings of the memory as the engine wants them.
-func (c *Config) memory() engine.MemorySettings {
+// EngineMemory are the settings of the memory as the engine wants them.
+func (c *Config) EngineMemory() engine.MemorySettings {
 	m := c.Memory
 	p := c.Models.Providers[m.Embedding.Provider]
 	e := engine.Embedding{

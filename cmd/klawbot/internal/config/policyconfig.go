@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ func toolGroups(v any) error {
 	return nil
 }
 
-// policyChat is the text form of a chat in the policy; a bare number is
+// PolicyChat is the text form of a chat in the policy; a bare number is
 // Telegram's.
-func policyChat(name string) (string, error) {
+func PolicyChat(name string) (string, error) {
 	channel, id, err := whitelist.ParseID(name)
 	if err != nil {
 		return "", err
@@ -38,24 +38,24 @@ func policyChat(name string) (string, error) {
 
 // checkPolicy finds what is wrong with the chats and the rules of the policy. A
 // rule that cannot be used must not be left out in silence.
-func checkPolicy(c *Config, places map[string]string) []Fault {
+func checkPolicy(c *Config, origins map[string]string) []Fault {
 	var faults []Fault
 	named := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.Tools.Policy.Chats)) {
 		key := "tools.policy.chats." + name
-		chat, err := policyChat(name)
+		chat, err := PolicyChat(name)
 		if err == nil && named[chat] != "" {
 			err = fmt.Errorf("is the same chat as %s; keep one", named[chat])
 		}
 		if err != nil {
-			faults = append(faults, Fault{places[key], key, err.Error()})
+			faults = append(faults, Fault{origins[key], key, err.Error()})
 		}
 		named[chat] = name
 	}
 	for i, r := range c.Tools.Rules {
 		if _, err := r.rule(); err != nil {
 			key := fmt.Sprintf("tools.rules.%d", i)
-			faults = append(faults, Fault{places[key], "tools.rules", err.Error()})
+			faults = append(faults, Fault{origins[key], "tools.rules", err.Error()})
 		}
 	}
 	return faults
@@ -77,7 +77,7 @@ func (c *Config) policy() tools.Policy {
 		AnyoneApproves: c.Tools.Exec.Approvers == "anyone",
 	}
 	for name, l := range p.Chats {
-		if chat, err := policyChat(name); err == nil {
+		if chat, err := PolicyChat(name); err == nil {
 			policy.Chats[chat] = l.limits()
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"maps"
@@ -70,9 +70,9 @@ func (d *decoder) match(path []string, given tree) []string {
 
 // envNode is the value of a variable as a YAML node: JSON where a list or a
 // section is wanted and the text looks like it, else a text as it stands.
-func envNode(value string, k *key) *yaml.Node {
+func envNode(value string, k *Key) *yaml.Node {
 	text := strings.TrimSpace(value)
-	if k.structured() && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && len(text) <= maxFileBytes {
+	if k.Structured() && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && len(text) <= maxFileBytes {
 		var doc yaml.Node
 		if err := yaml.Unmarshal([]byte(text), &doc); err == nil && len(doc.Content) == 1 {
 			return doc.Content[0]

@@ -1,8 +1,7 @@
-package main
+package config
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -20,12 +19,12 @@ import (
 )
 
 // parseText reads a configuration as if it stood in config.yaml.
-func parseText(t *testing.T, text string, environ ...string) (*loaded, error) {
+func parseText(t *testing.T, text string, environ ...string) (*Loaded, error) {
 	t.Helper()
-	return source{File: "config.yaml", Environ: environ, Redact: &redact.Set{}}.parse([]byte(text))
+	return Source{File: "config.yaml", Environ: environ, Redact: &redact.Set{}}.Parse([]byte(text))
 }
 
-func mustParse(t *testing.T, text string, environ ...string) *loaded {
+func mustParse(t *testing.T, text string, environ ...string) *Loaded {
 	t.Helper()
 	l, err := parseText(t, text, environ...)
 	if err != nil {
@@ -35,7 +34,7 @@ func mustParse(t *testing.T, text string, environ ...string) *loaded {
 }
 
 func TestExampleIsTheDefaultsAndComplete(t *testing.T) {
-	text, err := os.ReadFile("../../config.yaml.example")
+	text, err := os.ReadFile("../../../../config.yaml.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func TestExampleIsTheDefaultsAndComplete(t *testing.T) {
 }
 
 // walk calls fn with the path of every leaf; the name in a table is "*".
-func (k *key) walk(path []string, fn func(path []string)) {
+func (k *Key) walk(path []string, fn func(path []string)) {
 	switch {
 	case k.leaf != nil:
 		fn(path)
@@ -114,7 +113,7 @@ log: loud
 		t.Fatalf("got %v, want faults", err)
 	}
 	want := []string{
-		`config.yaml:3: channels.telegram.allowedChatIds: "@anna" is not a chat id: a number is expected, such as 123456, -1001234567890 or telegram_123456; ` + findID,
+		`config.yaml:3: channels.telegram.allowedChatIds: "@anna" is not a chat id: a number is expected, such as 123456, -1001234567890 or telegram_123456; ` + FindID,
 		`config.yaml:4: channels.telegram.token: does not look like a bot token, such as 123456:ABC-DEF (BotFather shows it)`,
 		`config.yaml:6: models.retries: must be a whole number, got "x"`,
 		`config.yaml:7: models.timeoutSeconds: must be 1 to 3600, got "0"`,
@@ -168,7 +167,7 @@ func TestModelsOfAllKinds(t *testing.T) {
   fallback: [gpt, local]
   budget: {perDayUSD: 2.5, perDayTokens: 1000}
 `, "ANTHROPIC_API_KEY=key-of-the-test")
-	m := l.Config.models()
+	m := l.Config.EngineModels()
 	want := engine.Models{
 		Default: "claude", Fallback: []string{"local"}, Budget: engine.Budget{PerDayUSD: 2.5, PerDayTokens: 1000}, Timeout: 2 * time.Minute, Retries: 3,
 		Entries: map[string]engine.Model{
@@ -227,22 +226,10 @@ func TestMoreFaultsOfTheFile(t *testing.T) {
 		{"channels: {telegram: {allowedChatIds: [1.5, 7, \"@name\"]}}\n", `"1.5" is not a chat id: a number is expected, such as 123456, -1001234567890 or telegram_123456; "@name" is not a chat id`},
 		{"channels: {telegram: {tokenFile: " + empty + "}}\n", "channels.telegram.tokenFile: " + empty + " is empty"},
 	} {
-		_, err := source{File: "config.yaml", Redact: &redact.Set{}}.parse([]byte(tt.text))
+		_, err := Source{File: "config.yaml", Redact: &redact.Set{}}.Parse([]byte(tt.text))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q gives %v, want %s", tt.text, err, tt.want)
 		}
-	}
-}
-
-func TestFolderInPlaceOfTheFileIsSaid(t *testing.T) {
-	home := t.TempDir()
-	if err := os.Mkdir(filepath.Join(home, "config.yaml"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	var errs strings.Builder
-	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), io.Discard, &errs)
-	if code := a.execute(t.Context(), []string{"allowed"}); code != 2 || !strings.Contains(errs.String(), "config.yaml is no file") {
-		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
 
@@ -263,7 +250,7 @@ agent: {debounceMs: 0, timezone: "${NOBODY_SET_THIS}"}
 		"KLAWBOT_LOG={\"level\": \"debug\"}",
 		"KLAWBOT_DATADIR=/srv/bot",
 	)
-	want := defaults()
+	want := Defaults()
 	want.DataDir = "/srv/bot"
 	want.Models.Retries = 0
 	want.Models.Providers = map[string]Provider{
@@ -292,7 +279,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	}
 	known := &redact.Set{}
 	read := func(text string, environ ...string) (string, error) {
-		l, err := source{File: "config.yaml", Environ: environ, Redact: known}.parse([]byte(text))
+		l, err := Source{File: "config.yaml", Environ: environ, Redact: known}.Parse([]byte(text))
 		if err != nil {
 			return "", err
 		}
@@ -344,7 +331,7 @@ func TestBadFiles(t *testing.T) {
 	if err := os.WriteFile(big, make([]byte, maxFileBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (source{File: big, Redact: &redact.Set{}}).load(); err == nil || !strings.Contains(err.Error(), "larger than") {
+	if _, err := (Source{File: big, Redact: &redact.Set{}}).Load(); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("a huge file: %v", err)
 	}
 }
@@ -366,7 +353,7 @@ func TestFindConfig(t *testing.T) {
 	getenv := func(name string) string { return env[name] }
 	want := func(flag, file string) {
 		t.Helper()
-		if got, err := findConfig(flag, getenv); err != nil || got != file {
+		if got, err := Find(flag, getenv); err != nil || got != file {
 			t.Errorf("got %q, %v, want %q", got, err, file)
 		}
 	}
@@ -380,13 +367,13 @@ func TestFindConfig(t *testing.T) {
 	env["KLAWBOT_CONFIG"] = write("named.yaml")
 	want("", env["KLAWBOT_CONFIG"])
 	want("flag.yaml", write("flag.yaml"))
-	if _, err := findConfig("missing.yaml", getenv); err == nil {
+	if _, err := Find("missing.yaml", getenv); err == nil {
 		t.Error("a missing file that was named is taken")
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	example, err := os.ReadFile("../../config.yaml.example")
+	example, err := os.ReadFile("../../../../config.yaml.example")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -394,7 +381,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("a: &a [*a]"), "KLAWBOT_A__B__C={")
 	f.Add([]byte("models: {entries: {x: null}}"), "KLAWBOT___=")
 	f.Fuzz(func(t *testing.T, text []byte, pair string) {
-		l, err := source{File: "config.yaml", Environ: []string{pair}, Redact: &redact.Set{}}.parse(text)
+		l, err := Source{File: "config.yaml", Environ: []string{pair}, Redact: &redact.Set{}}.Parse(text)
 		if err == nil && l.Models.TimeoutSeconds < 1 {
 			t.Error("a configuration outside its bounds is taken")
 		}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ const (
 
 // decoder turns YAML nodes into typed values and gathers what is wrong.
 type decoder struct {
-	keys   *key
+	keys   *Key
 	getenv func(string) string
 	// where says where a node stands, for people.
 	where func(*yaml.Node) string
@@ -31,7 +31,7 @@ type decoder struct {
 	faults  []Fault
 	unknown []string
 	later   []string
-	places  map[string]string // dotted path → where
+	origins map[string]string // dotted path → where
 }
 
 func (d *decoder) fault(n *yaml.Node, path []string, format string, args ...any) {
@@ -39,7 +39,7 @@ func (d *decoder) fault(n *yaml.Node, path []string, format string, args ...any)
 }
 
 // whole decodes a document, or a value of the environment, for the key at path.
-func (d *decoder) whole(n *yaml.Node, k *key, path []string) (v any, ok bool) {
+func (d *decoder) whole(n *yaml.Node, k *Key, path []string) (v any, ok bool) {
 	nodes := 0
 	if !fits(n, 0, &nodes) {
 		d.fault(n, path, "is nested too deep or too large")
@@ -62,14 +62,14 @@ func fits(n *yaml.Node, depth int, nodes *int) bool {
 
 // value decodes the node for the key at path. ok is false when there is
 // nothing to take over: null, or a fault.
-func (d *decoder) value(n *yaml.Node, k *key, path []string) (v any, ok bool) {
+func (d *decoder) value(n *yaml.Node, k *Key, path []string) (v any, ok bool) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return nil, false
 	}
-	d.places[strings.Join(path, ".")] = d.where(n)
+	d.origins[strings.Join(path, ".")] = d.where(n)
 	switch {
 	case k.leaf == nil:
 		return d.section(n, k, path)
@@ -88,7 +88,7 @@ func (d *decoder) value(n *yaml.Node, k *key, path []string) (v any, ok bool) {
 }
 
 // got shows a wrong value, unless it is a secret or the error shows it.
-func got(n *yaml.Node, k *key) string {
+func got(n *yaml.Node, k *Key) string {
 	switch {
 	case k.secret || n.Kind != yaml.ScalarNode || k.leaf.Kind() == reflect.Slice:
 		return ""
@@ -98,7 +98,7 @@ func got(n *yaml.Node, k *key) string {
 	return fmt.Sprintf(", got %.80q", n.Value)
 }
 
-func (d *decoder) section(n *yaml.Node, k *key, path []string) (tree, bool) {
+func (d *decoder) section(n *yaml.Node, k *Key, path []string) (tree, bool) {
 	if n.Kind != yaml.MappingNode {
 		d.fault(n, path, "must hold keys, such as %q", k.example())
 		return nil, false
@@ -125,8 +125,8 @@ func (d *decoder) section(n *yaml.Node, k *key, path []string) (tree, bool) {
 	return out, true
 }
 
-// items decodes a list of sections. Their places are numbered from 0.
-func (d *decoder) items(n *yaml.Node, k *key, path []string) ([]any, bool) {
+// items decodes a list of sections. Their origins are numbered from 0.
+func (d *decoder) items(n *yaml.Node, k *Key, path []string) ([]any, bool) {
 	section := keysOf(k.leaf.Elem())
 	if n.Kind != yaml.SequenceNode {
 		d.fault(n, path, "must be a list of sections, such as [{%s}]", section.example())
@@ -142,7 +142,7 @@ func (d *decoder) items(n *yaml.Node, k *key, path []string) ([]any, bool) {
 }
 
 // example is the first key below k.
-func (k *key) example() string {
+func (k *Key) example() string {
 	names := make([]string, 0, len(k.fields))
 	for name := range k.fields {
 		names = append(names, name)
@@ -153,7 +153,7 @@ func (k *key) example() string {
 	return slices.Min(names) + ": …"
 }
 
-func unknownKey(where string, path []string, keys *key) string {
+func unknownKey(where string, path []string, keys *Key) string {
 	text := fmt.Sprintf("%s: %s: unknown key", where, strings.Join(path, "."))
 	if s := keys.suggest(path); s != "" {
 		text += fmt.Sprintf("; did you mean %s?", s)
@@ -162,7 +162,7 @@ func unknownKey(where string, path []string, keys *key) string {
 }
 
 // leaf converts the node to the type of the key.
-func (d *decoder) leaf(n *yaml.Node, k *key) (any, error) {
+func (d *decoder) leaf(n *yaml.Node, k *Key) (any, error) {
 	if k.leaf == reflect.TypeFor[map[string]string]() {
 		return d.words(n)
 	}

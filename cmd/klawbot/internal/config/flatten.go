@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -9,25 +9,26 @@ import (
 	"klawbot/tools/self"
 )
 
-// setting is one value of the configuration.
-type setting struct {
-	path  []string
-	value string
+// Setting is one value of the configuration.
+type Setting struct {
+	Path  []string
+	Value string
 }
 
-func (s setting) key() string { return strings.Join(s.path, ".") }
+// Key is the dotted path.
+func (s Setting) Key() string { return strings.Join(s.Path, ".") }
 
-// flatten lists all values of a configuration, by key, with secrets masked.
-func flatten(c *Config) []setting {
-	var all []setting
+// Flatten lists all values of a configuration, by key, with secrets masked.
+func Flatten(c *Config) []Setting {
+	var all []Setting
 	flattenValue(reflect.ValueOf(*c), nil, func(path []string, v reflect.Value, secret bool) {
 		text := shown(v)
 		if secret {
 			text = self.Mask(text)
 		}
-		all = append(all, setting{path, text})
+		all = append(all, Setting{path, text})
 	})
-	slices.SortFunc(all, func(a, b setting) int { return slices.Compare(a.path, b.path) })
+	slices.SortFunc(all, func(a, b Setting) int { return slices.Compare(a.Path, b.Path) })
 	return all
 }
 
@@ -74,29 +75,3 @@ func shown(v reflect.Value) string {
 	}
 	return fmt.Sprint(v.Interface())
 }
-
-// changed lists the paths whose values are not the same in two configurations.
-func changed(a, b *Config) [][]string {
-	var all [][]string
-	values := map[string]any{}
-	flattenValue(reflect.ValueOf(*a), nil, func(path []string, v reflect.Value, _ bool) {
-		values[pathKey(path)] = v.Interface()
-	})
-	flattenValue(reflect.ValueOf(*b), nil, func(path []string, v reflect.Value, _ bool) {
-		before, known := values[pathKey(path)]
-		if !known || !reflect.DeepEqual(before, v.Interface()) {
-			all = append(all, path)
-		}
-		delete(values, pathKey(path))
-	})
-	for gone := range values {
-		all = append(all, strings.Split(gone, pathMark))
-	}
-	return all
-}
-
-// pathMark parts the names of a path in keys of maps: names in tables may hold
-// points.
-const pathMark = "\x00"
-
-func pathKey(path []string) string { return strings.Join(path, pathMark) }
