@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
@@ -51,7 +52,7 @@ func (a *app) printGrants(list []engine.Grant, zone *time.Location) error {
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, g := range list {
-		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt, zone), clock(g.LastUsed, zone), oneLine(g.Arguments))
+		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt, zone), clock(g.LastUsed, zone), terminal.OneLine(g.Arguments))
 	}
 	return w.Flush()
 }
@@ -89,7 +90,7 @@ func (a *app) printApprovals(list []engine.Approval, zone *time.Location) error 
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, q := range list {
-		fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s\t%s\n", clock(q.AskedAt, zone), q.Chat, q.User, q.Tool, outcome(q), oneLine(q.Arguments))
+		fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s\t%s\n", clock(q.AskedAt, zone), q.Chat, q.User, q.Tool, outcome(q), terminal.OneLine(q.Arguments))
 	}
 	return w.Flush()
 }
@@ -129,21 +130,4 @@ func clock(t time.Time, zone *time.Location) string {
 		return "never"
 	}
 	return t.In(zone).Format("2006-01-02 15:04:05")
-}
-
-// lineLength bounds what a list shows of a call.
-const lineLength = 100
-
-// oneLine is text on one line of a list, cut.
-func oneLine(text string) string {
-	runes := []rune(visible(text))
-	for i, r := range runes {
-		if r == '\n' || r == '\t' {
-			runes[i] = ' '
-		}
-	}
-	if len(runes) > lineLength {
-		runes = append(runes[:lineLength], '…')
-	}
-	return string(runes)
 }

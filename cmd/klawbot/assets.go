@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,9 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/internal/httpclient"
@@ -104,11 +103,11 @@ func (a *app) pullAssets(ctx context.Context, dir, model string, w wish) error {
 	}
 	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
 	defer client.CloseIdleConnections()
-	bar := &bar{out: a.stdout, live: isTerminal(a.stdout)}
+	bar := terminal.NewBar(a.stdout)
 	err := engine.PullAssets(ctx, engine.AssetPull{
-		Model: model, Dir: dir, From: w.from, HTTP: client, Patience: w.patience, Progress: bar.show,
+		Model: model, Dir: dir, From: w.from, HTTP: client, Patience: w.patience, Progress: bar.Show,
 	})
-	bar.end()
+	bar.End()
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -119,69 +118,14 @@ func (a *app) pullAssets(ctx context.Context, dir, model string, w wish) error {
 	return err
 }
 
-// bar shows how files come: in one line that changes on a terminal, elsewhere in
-// a line for each file.
-type bar struct {
-	out  io.Writer
-	live bool
-
-	name        string
-	done, total int64
-	drawn       time.Time
-}
-
-const (
-	barWidth    = 24
-	barInterval = 100 * time.Millisecond
-)
-
-// show is told that some of a file came.
-func (b *bar) show(name string, done, total int64) {
-	if name != b.name {
-		b.end()
-		b.name, b.drawn = name, time.Time{}
-	}
-	b.done, b.total = done, total
-	if b.live && time.Since(b.drawn) >= barInterval {
-		b.drawn = time.Now()
-		b.draw("")
-	}
-}
-
-// end leaves the last line of a file.
-func (b *bar) end() {
-	switch {
-	case b.name == "":
-	case b.live:
-		b.draw("\n")
-	default:
-		fmt.Fprintf(b.out, "%s: %s\n", b.name, megabytes(b.done))
-	}
-	b.name = ""
-}
-
-// draw writes over the line.
-func (b *bar) draw(end string) {
-	amount, full := megabytes(b.done), 0
-	if b.total > 0 {
-		amount += " of " + megabytes(b.total)
-		full = int(min(b.done, b.total) * barWidth / b.total)
-	}
-	line := fmt.Sprintf("%-30s [%s%s] %s", b.name, strings.Repeat("#", full), strings.Repeat("·", barWidth-full), amount)
-	if columns := width(b.out); len([]rune(line)) >= columns { // a line that wraps cannot be written over
-		line = string([]rune(line)[:max(columns-1, 0)])
-	}
-	fmt.Fprintf(b.out, "\r%s\x1b[K%s", line, end)
-}
-
 // askEmbedding proposes the model for several languages to whoever's system does
 // not speak English.
-func (a *app) askEmbedding(ctx context.Context, p *prompter, s *setup) error {
+func (a *app) askEmbedding(ctx context.Context, p *terminal.Prompter, s *setup) error {
 	language := localLanguage(a.getenv)
 	if s.embedding != "" || language == "en" {
 		return nil
 	}
-	yes, err := p.confirm(ctx, fmt.Sprintf("Your system speaks %q. Find by meaning in more languages than English, with %s (135 MB)?", language, engine.MultilingualEmbedding))
+	yes, err := p.Confirm(ctx, fmt.Sprintf("Your system speaks %q. Find by meaning in more languages than English, with %s (135 MB)?", language, engine.MultilingualEmbedding))
 	if yes {
 		s.embedding = engine.MultilingualEmbedding
 	}
@@ -203,18 +147,6 @@ func localLanguage(getenv func(string) string) string {
 	}
 	return "en"
 }
-
-// width is how many columns a terminal has.
-func width(out io.Writer) int {
-	if f, ok := unwrapped(out).(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return columns
-		}
-	}
-	return 80
-}
-
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 func (a *app) assetsStatusCommand() *cobra.Command {
 	var asJSON bool
@@ -263,7 +195,7 @@ func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
 		return err
 	}
 	for _, f := range files {
-		mark, text := "✓", fmt.Sprintf("%s (%s)", f.File, megabytes(f.Bytes))
+		mark, text := "✓", fmt.Sprintf("%s (%s)", f.File, terminal.Megabytes(f.Bytes))
 		if f.Fault != "" {
 			mark, text = "✗", f.Fault
 		}

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/gateway/console"
@@ -127,51 +126,20 @@ func (h atLeast) WithGroup(name string) slog.Handler {
 func (a *app) attach(ctx context.Context, f config.Folders, banner, message string) error {
 	client := socketClient(f.Data)
 	defer client.CloseIdleConnections()
-	t := &talk{client: console.NewClient(client, socketBase+"/console"), out: a.stdout, live: a.interactive()}
+	bot := console.NewClient(client, socketBase+"/console")
+	var err error
 	switch {
 	case message != "":
-		t.live = false
-		return t.run(ctx, strings.NewReader(message+"\n"), false)
-	case t.live:
+		err = terminal.Recite(ctx, bot, strings.NewReader(message+"\n"), a.stdout)
+	case a.interactive():
 		fmt.Fprintln(a.stdout, banner)
 		fmt.Fprintln(a.stdout, "Ctrl-D ends.")
-		return t.run(ctx, a.stdin, true)
+		err = terminal.Converse(ctx, bot, a.stdin, a.stdout)
+	default:
+		err = terminal.Recite(ctx, bot, a.stdin, a.stdout)
 	}
-	return t.run(ctx, a.stdin, false)
-}
-
-// errEnd ends a talk without being an error.
-var errEnd = errors.New("end")
-
-// run says the lines and shows what comes. With a prompt it goes on after each
-// line; without one it waits for the answer before it says the next.
-func (t *talk) run(ctx context.Context, in io.Reader, prompt bool) error {
-	events := make(chan console.Event)
-	lines := make(chan string)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return t.client.Events(ctx, func(e console.Event) error {
-			select {
-			case events <- e:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	})
-	go readLines(ctx, in, lines) // a read of the terminal cannot be ended; the process ends it
-	group.Go(func() error {
-		if prompt {
-			return t.converse(ctx, lines, events)
-		}
-		return t.recite(ctx, lines, events)
-	})
-	err := group.Wait()
-	if errors.Is(err, errEnd) || errors.Is(err, context.Canceled) {
-		return nil
-	}
-	if errors.Is(err, console.ErrOff) {
-		return fmt.Errorf("%w; set channels.console.enabled: true and restart it", err)
+	if errors.Is(err, terminal.ErrFailed) {
+		return errSilent
 	}
 	return err
 }

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/internal/redact"
 )
@@ -83,7 +82,7 @@ func (a *app) complain(err error) {
 	var faults config.Faults
 	if errors.As(err, &faults) {
 		for _, f := range faults {
-			fmt.Fprintln(a.stderr, visible(a.redact.Text(f.String())))
+			fmt.Fprintln(a.stderr, terminal.Visible(a.redact.Text(f.String())))
 		}
 		return
 	}
@@ -91,7 +90,7 @@ func (a *app) complain(err error) {
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	fmt.Fprintln(a.stderr, "klawbot: "+visible(a.redact.Text(text)))
+	fmt.Fprintln(a.stderr, "klawbot: "+terminal.Visible(a.redact.Text(text)))
 }
 
 // inOneLine is a text in one line, such as that of errors that were joined.
@@ -232,24 +231,7 @@ func (a *app) folders(c *config.Config) (config.Folders, error) {
 	return config.FindFolders(a.dataFlag, file, c, a.getenv)
 }
 
-// unwrapped is a stream as the process has it, for what is no text of ours: an archive, a
-// program that takes the terminal over.
-func unwrapped(w io.Writer) io.Writer {
-	if masked, ok := w.(*redact.Writer); ok {
-		return masked.Unwrap()
-	}
-	return w
-}
-
 // interactive says that a person sits at both ends.
 func (a *app) interactive() bool {
-	return isTerminal(a.stdin) && isTerminal(a.stdout)
-}
-
-func isTerminal(stream any) bool {
-	if w, ok := stream.(io.Writer); ok {
-		stream = unwrapped(w)
-	}
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return terminal.Is(a.stdin) && terminal.Is(a.stdout)
 }

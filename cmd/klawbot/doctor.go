@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
@@ -60,7 +61,7 @@ func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
 		if !f.OK {
 			mark = "✗"
 		}
-		fmt.Fprintf(a.stdout, "%s %-10s %s\n", mark, f.Name, visible(f.Text))
+		fmt.Fprintf(a.stdout, "%s %-10s %s\n", mark, f.Name, terminal.Visible(f.Text))
 		if f.Fix != "" {
 			fmt.Fprintf(a.stdout, "  %-10s → %s\n", "", f.Fix)
 		}
@@ -169,7 +170,7 @@ func telegramFindings(ctx context.Context, c *config.Config, client *http.Client
 	if len(t.AllowedChatIDs) == 0 {
 		all = append(all, engine.Finding{Name: "allowed", Text: "nobody may talk to the bot", Fix: "klawbot allow ID"})
 	} else {
-		all = append(all, engine.Well("allowed", "%s", plural(len(t.AllowedChatIDs), "chat", "chats")))
+		all = append(all, engine.Well("allowed", "%s", terminal.Plural(len(t.AllowedChatIDs), "chat", "chats")))
 	}
 	return append(all, clockFinding(ctx, client, t.APIURL))
 }

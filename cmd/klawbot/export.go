@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
@@ -58,7 +59,7 @@ func (a *app) export(ctx context.Context, name, format string) error {
 // toFile writes a file, whole or not at all, or standard output.
 func (a *app) toFile(name string, write func(io.Writer) error) (err error) {
 	if name == "-" {
-		return write(unwrapped(a.stdout))
+		return write(terminal.Unwrap(a.stdout))
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".klawbot-*")
 	if err != nil {

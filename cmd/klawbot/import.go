@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 )
 
@@ -49,7 +50,7 @@ func (a *app) importFile(ctx context.Context, name string) error {
 			err = fmt.Errorf("import %s: %w", name, err)
 		}
 		if err == nil || messages+files > 0 {
-			fmt.Fprintf(a.stdout, "added %s and %s\n", plural(messages, "message", "messages"), plural(files, "file", "files"))
+			fmt.Fprintf(a.stdout, "added %s and %s\n", terminal.Plural(messages, "message", "messages"), terminal.Plural(files, "file", "files"))
 		}
 		return err
 	})

@@ -69,8 +69,9 @@ var allowed = map[string]rule{
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
 	"cmd/klawbot/internal/config":        {2950, []string{"cmd/klawbot/internal/usage", "engine", "gateway", "gateway/console", "gateway/telegram", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/sandbox", "tools/self", "tools/web", "internal/redact", "internal/httpclient", "whitelist"}, "the configuration; it knows whose settings it reads"},
+	"cmd/klawbot/internal/terminal":      {620, []string{"internal/redact", "gateway/console"}, "speaks with a person"},
 	"cmd/klawbot/internal/usage":         {30, nil, "a leaf"},
-	"cmd/klawbot":                        {7400, []string{"cmd/klawbot/internal/...", "gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
+	"cmd/klawbot":                        {6850, []string{"cmd/klawbot/internal/...", "gateway", "gateway/telegram", "gateway/console", "whitelist", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/sandbox", "tools/mcp", "tools/plugin", "tools/recall", "tools/screen", "tools/self", "tools/web", "engine", "internal/redact", "internal/httpclient", "workspace-template", "skills", "doc"}, "wiring"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -94,7 +95,7 @@ var home = map[string][]string{
 	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram", "engine/internal/embed"}, // lengths of texts; characters of several code points
-	"golang.org/x/term":                            {"cmd/klawbot"},
+	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},
 	"codeberg.org/readeck/go-readability":          {"tools/web"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web"},
 	"github.com/andybalholm/cascadia":              {"tools/web"},
@@ -102,8 +103,8 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/sandbox"}, // names of hosts; DNS; pages and their alphabets; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
-	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},                                // the way goroutines are waited for
-	"golang.org/x/text":                            {"gateway/telegram", "engine/internal/embed", "engine/internal/memory", "tools/screen"}, // each normalises its texts
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
+	"golang.org/x/text":                            {"gateway/telegram", "engine/internal/embed", "engine/internal/memory", "tools/screen"},   // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/gateway/telegram"
@@ -183,7 +184,7 @@ func newModel(m engine.Model) engine.Model {
 }
 
 func (a *app) initByQuestions(ctx context.Context, s *setup, client *http.Client) error {
-	p := a.prompter()
+	p := terminal.Ask(a.stdin, a.stdout)
 	var err error
 	if s.chosen, err = a.askModel(ctx, p, client); err != nil {
 		return err
@@ -205,9 +206,9 @@ func (a *app) initByQuestions(ctx context.Context, s *setup, client *http.Client
 	return a.askEmbedding(ctx, p, s)
 }
 
-func (a *app) askToken(ctx context.Context, p *prompter, s *setup) (telegram.Bot, error) {
+func (a *app) askToken(ctx context.Context, p *terminal.Prompter, s *setup) (telegram.Bot, error) {
 	for {
-		text, err := p.askSecret(ctx, "Bot token from @BotFather, empty for no Telegram now")
+		text, err := p.AskSecret(ctx, "Bot token from @BotFather, empty for no Telegram now")
 		if err != nil || text == "" {
 			return telegram.Bot{}, err
 		}

@@ -7,13 +7,14 @@ import (
 	"strconv"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 	"klawbot/internal/httpclient"
 )
 
 // askModel offers what was found on this machine, then any other server, until
 // one answers or the person wants none.
-func (a *app) askModel(ctx context.Context, p *prompter, client *http.Client) (*engine.Model, error) {
+func (a *app) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client) (*engine.Model, error) {
 	found := engine.Detect(ctx, client, a.getenv)
 	for {
 		fmt.Fprintln(a.stdout, "Which model shall answer?")
@@ -22,7 +23,7 @@ func (a *app) askModel(ctx context.Context, p *prompter, client *http.Client) (*
 		}
 		other, none := len(found)+1, len(found)+2
 		fmt.Fprintf(a.stdout, "  %d) another server: address and key\n  %d) none for now: commands only\n", other, none)
-		text, err := p.ask(ctx, "Number", "1")
+		text, err := p.Ask(ctx, "Number", "1")
 		if err != nil {
 			return nil, err
 		}
@@ -50,11 +51,11 @@ func (a *app) askModel(ctx context.Context, p *prompter, client *http.Client) (*
 	}
 }
 
-func (a *app) askServer(ctx context.Context, p *prompter) (engine.Model, error) {
+func (a *app) askServer(ctx context.Context, p *terminal.Prompter) (engine.Model, error) {
 	m := engine.Model{Provider: "openai", Type: "openai"}
 	var err error
 	for {
-		if m.BaseURL, err = p.ask(ctx, "Address, with its /v1", config.OpenAI); err != nil {
+		if m.BaseURL, err = p.Ask(ctx, "Address, with its /v1", config.OpenAI); err != nil {
 			return m, err
 		}
 		if err := config.CheckAddress(m.BaseURL); err == nil {
@@ -62,12 +63,12 @@ func (a *app) askServer(ctx context.Context, p *prompter) (engine.Model, error) 
 		}
 		fmt.Fprintln(a.stdout, "That is no address; one looks like http://127.0.0.1:11434/v1.")
 	}
-	if m.APIKey, err = p.askSecret(ctx, "Key, empty for none"); err != nil {
+	if m.APIKey, err = p.AskSecret(ctx, "Key, empty for none"); err != nil {
 		return m, err
 	}
 	a.redact.Add(m.APIKey)
 	for m.Name == "" {
-		if m.Name, err = p.ask(ctx, "Name of the model", ""); err != nil {
+		if m.Name, err = p.Ask(ctx, "Name of the model", ""); err != nil {
 			return m, err
 		}
 	}
@@ -93,7 +94,7 @@ func (a *app) offerModel(ctx context.Context, l *config.Live) (*config.Live, err
 	if len(found) == 0 {
 		return l, nil
 	}
-	yes, err := a.prompter().confirm(ctx, "Found "+found[0].Title+". Use it?")
+	yes, err := terminal.Ask(a.stdin, a.stdout).Confirm(ctx, "Found "+found[0].Title+". Use it?")
 	if err != nil {
 		return nil, err
 	}

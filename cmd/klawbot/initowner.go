@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/gateway/telegram"
 )
 
@@ -32,9 +33,9 @@ type writer struct {
 // askOwner waits for a message to the bot and asks whether its sender is the
 // person at the terminal. The updates are only looked at: the bot gets them
 // again when it runs.
-func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.Client, bot telegram.Bot) error {
+func (a *app) askOwner(ctx context.Context, p *terminal.Prompter, s *setup, client *http.Client, bot telegram.Bot) error {
 	fmt.Fprintf(a.stdout, "Write to @%s in Telegram now, any message.", bot.Username)
-	if p.secret != nil {
+	if p.AtTerminal() {
 		fmt.Fprint(a.stdout, " Enter skips this.")
 	}
 	fmt.Fprintln(a.stdout)
@@ -49,7 +50,7 @@ func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.
 		}
 	}
 	for {
-		w, err := p.nextWriter(waiting, client, s, seen, troubled)
+		w, err := nextWriter(waiting, p, client, s, seen, troubled)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -64,13 +65,13 @@ func (a *app) askOwner(ctx context.Context, p *prompter, s *setup, client *http.
 		if refused[w.id] {
 			continue
 		}
-		yes, err := p.confirmed(ctx, fmt.Sprintf("%s (id %d) wrote %q. Is this you?", visible(w.name), w.id, w.text))
+		yes, err := p.Confirmed(ctx, fmt.Sprintf("%s (id %d) wrote %q. Is this you?", terminal.Visible(w.name), w.id, w.text))
 		if err != nil {
 			return err
 		}
 		refused[w.id] = !yes
 		if yes {
-			fmt.Fprintf(a.stdout, "Owner: %s (id %d)\n", visible(w.name), w.id)
+			fmt.Fprintf(a.stdout, "Owner: %s (id %d)\n", terminal.Visible(w.name), w.id)
 			s.owners = []int64{w.id}
 			s.allowed = config.Unique(append(s.allowed, w.id))
 			return nil
@@ -85,12 +86,12 @@ var errSkipped = errors.New("skipped")
 // updates come again and again, because nobody acknowledges them. What goes wrong
 // meanwhile is told to troubled and is no reason to lose the answers that were
 // given before.
-func (p *prompter) nextWriter(ctx context.Context, client *http.Client, s *setup, seen map[int64]bool, troubled func(error)) (writer, error) {
+func nextWriter(ctx context.Context, p *terminal.Prompter, client *http.Client, s *setup, seen map[int64]bool, troubled func(error)) (writer, error) {
 	tick := time.NewTicker(ownerInterval)
 	defer tick.Stop()
-	var skip <-chan reply
-	if p.secret != nil {
-		skip = p.line(p.readLine)
+	var skip <-chan terminal.Reply
+	if p.AtTerminal() {
+		skip = p.Next()
 	}
 	for {
 		all, err := peekUpdates(ctx, client, s)
@@ -105,7 +106,7 @@ func (p *prompter) nextWriter(ctx context.Context, client *http.Client, s *setup
 		}
 		select {
 		case <-skip:
-			p.pending = nil
+			p.Taken()
 			return writer{}, errSkipped
 		case <-ctx.Done():
 			return writer{}, ctx.Err()

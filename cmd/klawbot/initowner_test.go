@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/telegramtest"
@@ -24,7 +25,7 @@ func TestOwnerIsWaitedForThroughFaults(t *testing.T) {
 	s := &setup{token: fake.Token(), apiURL: fake.URL()}
 	client := httpclient.New(httpclient.Options{})
 	defer client.CloseIdleConnections()
-	if err := a.askOwner(t.Context(), a.prompter(), s, client, telegram.Bot{Username: "klaw_test_bot"}); err != nil {
+	if err := a.askOwner(t.Context(), terminal.Ask(a.stdin, a.stdout), s, client, telegram.Bot{Username: "klaw_test_bot"}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(s.owners, []int64{21}) {

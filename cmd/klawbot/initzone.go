@@ -5,15 +5,16 @@ import (
 	"fmt"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 )
 
-func (a *app) askTimezone(ctx context.Context, p *prompter, s *setup) error {
+func (a *app) askTimezone(ctx context.Context, p *terminal.Prompter, s *setup) error {
 	guess := s.timezone
 	if guess == "" {
 		guess = config.GuessTimezone(a.getenv, "/etc/localtime")
 	}
 	for {
-		text, err := p.ask(ctx, "Time zone", guess)
+		text, err := p.Ask(ctx, "Time zone", guess)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools/mcp"
@@ -80,7 +81,7 @@ func (a *app) printServers(all []mcp.Status) error {
 			fmt.Fprintf(&b, "  %-8s %s: %s\n", t.Standing, name, about)
 		}
 	}
-	_, err := fmt.Fprint(a.stdout, a.redact.Text(visible(b.String())))
+	_, err := fmt.Fprint(a.stdout, a.redact.Text(terminal.Visible(b.String())))
 	return err
 }
 
@@ -243,7 +244,7 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	ask := a.prompter()
+	ask := terminal.Ask(a.stdin, a.stdout)
 	at, done := a.signIn(ask)
 	defer done()
 	adjust := func(c *engine.Config) {
@@ -313,16 +314,16 @@ func (a *app) printWaiting(server string, waiting []mcp.Definition) {
 		return
 	}
 	for _, d := range waiting {
-		fmt.Fprintln(a.stdout, a.redact.Text(visible(mcp.Describe(d))))
+		fmt.Fprintln(a.stdout, a.redact.Text(terminal.Visible(mcp.Describe(d))))
 	}
 }
 
 // agrees asks whoever sits at the terminal.
-func (a *app) agrees(ctx context.Context, ask *prompter, tools int) (bool, error) {
+func (a *app) agrees(ctx context.Context, ask *terminal.Prompter, tools int) (bool, error) {
 	if !a.interactive() {
 		return false, usage.Errorf("nobody can be asked here; look at the tools above and add --yes")
 	}
-	return ask.confirmed(ctx, fmt.Sprintf("Let the bot use these %d tools just as they are?", tools))
+	return ask.Confirmed(ctx, fmt.Sprintf("Let the bot use these %d tools just as they are?", tools))
 }
 
 func (a *app) printAccepted(accepted []mcp.Accepted, asJSON bool) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools/recall"
@@ -148,13 +149,13 @@ func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, q
 	}
 	for _, f := range all {
 		if s.batch != "" {
-			fmt.Fprintf(a.stdout, "? %s\n", visible(f.Query))
+			fmt.Fprintf(a.stdout, "? %s\n", terminal.Visible(f.Query))
 		}
 		if len(f.Hits) == 0 {
 			fmt.Fprintln(a.stdout, "No relevant memories found.")
 		}
 		for _, h := range f.Hits {
-			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, visible(h.Source), h.At.Format("2006-01-02 15:04"))
+			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, terminal.Visible(h.Source), h.At.Format("2006-01-02 15:04"))
 			a.printContent(h.Content)
 		}
 	}
@@ -164,7 +165,7 @@ func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, q
 // printContent prints the text of a memory below its line.
 func (a *app) printContent(text string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
-		fmt.Fprintln(a.stdout, "    "+visible(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintln(a.stdout, "    "+terminal.Visible(strings.TrimSuffix(line, "\n")))
 	}
 }
 
@@ -189,7 +190,7 @@ func (a *app) memoryListCommand() *cobra.Command {
 				}
 				for _, m := range list {
 					about := strings.Join(slices.DeleteFunc([]string{m.Provenance, m.Chat, m.Key}, func(s string) bool { return s == "" }), " ")
-					fmt.Fprintf(a.stdout, "%d [%s] (%s) %s\n", m.ID, visible(m.Source), m.CreatedAt.Format("2006-01-02 15:04"), visible(about))
+					fmt.Fprintf(a.stdout, "%d [%s] (%s) %s\n", m.ID, terminal.Visible(m.Source), m.CreatedAt.Format("2006-01-02 15:04"), terminal.Visible(about))
 					a.printContent(m.Content)
 				}
 				if len(list) == 0 {
@@ -277,41 +278,14 @@ func (a *app) embedAlone(ctx context.Context, d *engine.Data, f config.Folders) 
 	if !errors.Is(err, errNotRunning) {
 		return nil
 	}
-	shown := &counter{out: a.stdout, live: isTerminal(a.stdout), what: "read for search by meaning"}
-	err = d.EmbedMemory(ctx, shown.show)
-	shown.end()
+	shown := terminal.NewCounter(a.stdout, "read for search by meaning")
+	err = d.EmbedMemory(ctx, shown.Show)
+	shown.End()
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(a.stderr, "klawbot: %v; it is found by its words\n", err)
 		return nil
 	}
 	return err
-}
-
-// counter shows how many were done: in one line that changes on a terminal,
-// elsewhere in one line at the end.
-type counter struct {
-	out   io.Writer
-	live  bool
-	what  string
-	done  int
-	drawn time.Time
-}
-
-func (c *counter) show(done int) {
-	if c.done = done; c.live && time.Since(c.drawn) >= barInterval {
-		c.drawn = time.Now()
-		fmt.Fprintf(c.out, "\r%d %s", c.done, c.what)
-	}
-}
-
-func (c *counter) end() {
-	switch {
-	case c.done == 0:
-	case c.live:
-		fmt.Fprintf(c.out, "\r%d %s\n", c.done, c.what)
-	default:
-		fmt.Fprintf(c.out, "%d %s\n", c.done, c.what)
-	}
 }
 
 func (a *app) memoryForgetCommand() *cobra.Command {
@@ -347,7 +321,7 @@ func (a *app) memoryShowCommand() *cobra.Command {
 				if text == "" {
 					text = "The core memory is empty: " + file
 				}
-				_, err = fmt.Fprintln(a.stdout, visible(text))
+				_, err = fmt.Fprintln(a.stdout, terminal.Visible(text))
 				return err
 			})
 		},
@@ -368,7 +342,7 @@ func (a *app) memoryEditCommand() *cobra.Command {
 					return fmt.Errorf("$EDITOR is not set; edit %s with any editor, it is read with every use", file)
 				}
 				run := exec.CommandContext(cmd.Context(), editor[0], append(editor[1:], file)...)
-				run.Stdin, run.Stdout, run.Stderr = a.stdin, unwrapped(a.stdout), unwrapped(a.stderr)
+				run.Stdin, run.Stdout, run.Stderr = a.stdin, terminal.Unwrap(a.stdout), terminal.Unwrap(a.stderr)
 				if err := run.Run(); err != nil {
 					return fmt.Errorf("%s: %w", editor[0], err)
 				}
@@ -401,9 +375,9 @@ key and category. Lines of one source that follow each other are taken as one co
 }
 
 func (a *app) importMemories(ctx context.Context, d *engine.Data, f config.Folders, in io.Reader) error {
-	shown := &counter{out: a.stdout, live: isTerminal(a.stdout), what: "imported"}
-	done, err := d.ImportMemories(ctx, in, shown.show)
-	shown.end()
+	shown := terminal.NewCounter(a.stdout, "imported")
+	done, err := d.ImportMemories(ctx, in, shown.Show)
+	shown.End()
 	if err != nil {
 		return err
 	}
@@ -475,7 +449,7 @@ func (a *app) undoCore(d *engine.Data) error {
 	if facts == "" {
 		facts = "it is empty now"
 	}
-	_, err = fmt.Fprintf(a.stdout, "The core memory is what it was before its last change:\n%s\n", visible(facts))
+	_, err = fmt.Fprintf(a.stdout, "The core memory is what it was before its last change:\n%s\n", terminal.Visible(facts))
 	return err
 }
 
@@ -483,7 +457,7 @@ func undoneText(c engine.MemoryChange) string {
 	if c.Before == "" {
 		return fmt.Sprintf("Undone %d: what was saved is forgotten.", c.ID)
 	}
-	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, visible(glimpse(c.Before)))
+	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, terminal.Visible(glimpse(c.Before)))
 }
 
 func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data, zone *time.Location) error {
@@ -495,9 +469,9 @@ func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data, zone *time.
 		what := "saved"
 		switch {
 		case c.Saved && c.Before != "":
-			what = "replaced: " + visible(glimpse(c.Before))
+			what = "replaced: " + terminal.Visible(glimpse(c.Before))
 		case c.Before != "":
-			what = "forgotten: " + visible(glimpse(c.Before))
+			what = "forgotten: " + terminal.Visible(glimpse(c.Before))
 		}
 		if c.Undone {
 			what += " (undone)"

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 	"klawbot/tools/plugin"
 	"klawbot/tools/sandbox"
@@ -42,7 +43,7 @@ func pluginFindings(l *config.Live, b *box) []engine.Finding {
 	host := plugins(l, b, slog.New(slog.DiscardHandler))
 	var all []engine.Finding
 	if n := len(host.Tools()); n > 0 {
-		all = append(all, engine.Well("plugins", "%s", plural(n, "tool", "tools")))
+		all = append(all, engine.Well("plugins", "%s", terminal.Plural(n, "tool", "tools")))
 	}
 	for _, f := range host.Faults() {
 		all = append(all, engine.Ill("plugins", fmt.Sprintf("mend it, or take it out of %s", filepath.Join(b.folders.Data, "plugins")), errors.New(f.String())))

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
@@ -56,7 +57,7 @@ func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSO
 		if asJSON {
 			return a.printJSON(decision)
 		}
-		text := fmt.Sprintf("%s: %s (%s)\n", decision.Verdict, visible(decision.Reason), decision.Layer)
+		text := fmt.Sprintf("%s: %s (%s)\n", decision.Verdict, terminal.Visible(decision.Reason), decision.Layer)
 		if decision.OwnerOnly && decision.Verdict == tools.Ask {
 			text += "Only an owner can approve it.\n"
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 )
 
@@ -28,13 +29,13 @@ interrupted, run it again.`,
 			if err != nil {
 				return err
 			}
-			bar := &bar{out: a.stderr, live: !asJSON && isTerminal(a.stderr)}
+			bar := terminal.NewBar(a.stderr)
 			done, err := engine.Reindex(cmd.Context(), c, func(read, all int64) {
 				if !asJSON {
-					bar.show("conversations", read, all)
+					bar.Show("conversations", read, all)
 				}
 			})
-			bar.end()
+			bar.End()
 			if err != nil {
 				return err
 			}
@@ -57,12 +58,12 @@ func (a *app) sayReindexed(done engine.Reindexed) error {
 		fmt.Fprintln(a.stdout, "the database was damaged and there is no good backup: it is a new one now, without the schedules, reminders, memories and allowances of the old one")
 	}
 	_, err := fmt.Fprintf(a.stdout, "%s in %s, %s: found by their words now, by meaning when the bot runs and has read them\n",
-		plural(done.Messages, "message", "messages"), plural(done.Chats, "conversation", "conversations"), plural(done.Memories, "memory", "memories"))
+		terminal.Plural(done.Messages, "message", "messages"), terminal.Plural(done.Chats, "conversation", "conversations"), terminal.Plural(done.Memories, "memory", "memories"))
 	if err == nil && done.Kept > 0 {
-		_, err = fmt.Fprintf(a.stdout, "%s kept that no log had\n", plural(done.Kept, "message", "messages"))
+		_, err = fmt.Fprintf(a.stdout, "%s kept that no log had\n", terminal.Plural(done.Kept, "message", "messages"))
 	}
 	if err == nil && done.Skipped > 0 {
-		_, err = fmt.Fprintf(a.stdout, "%s skipped that are no records:\n", plural(done.Skipped, "line", "lines"))
+		_, err = fmt.Fprintf(a.stdout, "%s skipped that are no records:\n", terminal.Plural(done.Skipped, "line", "lines"))
 	}
 	for _, fault := range done.Faults {
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
@@ -75,7 +76,7 @@ func (a *app) printSchedules(list []job.Schedule) error {
 		if !s.Prev.IsZero() {
 			last = inZone(s.Prev, s.TZ) + " " + s.PrevState
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t$%.4f\n", visible(s.Name), s.State, s.When, next, last, cmp.Or(s.InjectInto, "-"), s.CostUSD)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t$%.4f\n", terminal.Visible(s.Name), s.State, s.When, next, last, cmp.Or(s.InjectInto, "-"), s.CostUSD)
 	}
 	return w.Flush()
 }
@@ -137,7 +138,7 @@ func (a *app) printSchedule(s job.Schedule) error {
 	for i, t := range s.Next {
 		next[i] = inZone(t, s.TZ)
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s is scheduled: %s (%s)\nNext: %s\n", visible(s.Name), s.When, s.TZ, strings.Join(next, "; "))
+	_, err := fmt.Fprintf(a.stdout, "%s is scheduled: %s (%s)\nNext: %s\n", terminal.Visible(s.Name), s.When, s.TZ, strings.Join(next, "; "))
 	if err == nil && s.InjectInto == "" {
 		_, err = fmt.Fprintln(a.stdout, "The results are only logged; --inject-into CHAT sends them.")
 	}
@@ -152,7 +153,7 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 				if err := s.Remove(cmd.Context(), tools.Call{}, args[0]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(a.stdout, "%s is removed.\n", visible(args[0]))
+				_, err := fmt.Fprintf(a.stdout, "%s is removed.\n", terminal.Visible(args[0]))
 				return err
 			})
 		},
@@ -167,7 +168,7 @@ func (a *app) scheduleRunCommand() *cobra.Command {
 				if err := s.Run(cmd.Context(), tools.Call{}, args[0]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(a.stdout, "%s runs now, or as soon as the bot is started. klawbot schedule logs %s shows how it went.\n", visible(args[0]), visible(args[0]))
+				_, err := fmt.Fprintf(a.stdout, "%s runs now, or as soon as the bot is started. klawbot schedule logs %s shows how it went.\n", terminal.Visible(args[0]), terminal.Visible(args[0]))
 				return err
 			})
 		},
@@ -220,7 +221,7 @@ func (a *app) printRuns(runs []job.Run, zone *time.Location) error {
 			state += ", " + r.Cause
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t$%.4f\t%s\t%s\n", inZone(r.ScheduledAt, zone.String()), state, took, r.InputTokens+r.OutputTokens, r.CostUSD,
-			cmp.Or(strings.TrimSpace(r.Delivered+" "+r.Delivery), "-"), visible(cmp.Or(r.Note, firstLine(r.Result))))
+			cmp.Or(strings.TrimSpace(r.Delivered+" "+r.Delivery), "-"), terminal.Visible(cmp.Or(r.Note, firstLine(r.Result))))
 	}
 	return w.Flush()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/tools/screen"
 )
@@ -55,7 +56,7 @@ func (a *app) screen(tool string, asJSON bool) error {
 	}
 	fmt.Fprintln(a.stdout, v.Level)
 	for _, m := range v.Matches {
-		fmt.Fprintf(a.stdout, "  %s: %s\n", m.Rule, visible(m.Text))
+		fmt.Fprintf(a.stdout, "  %s: %s\n", m.Rule, terminal.Visible(m.Text))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/internal/redact"
 )
 
@@ -23,7 +24,7 @@ func TestCommandsPrintNoSecret(t *testing.T) {
 	if _, err := a.stderr.Write([]byte("key-of-the-roof")); err != nil || errs.String() != redact.Mask {
 		t.Errorf("complained %q, %v", errs.String(), err)
 	}
-	if unwrapped(a.stdout) != &out {
+	if terminal.Unwrap(a.stdout) != &out {
 		t.Error("an archive would be changed on its way out")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/tools/mcp"
 )
 
@@ -31,7 +32,7 @@ func listenForCallback() (net.Listener, error) {
 // signIn lets whoever sits at the terminal sign in at an MCP server in a
 // browser: the page leads back to an address of this machine, or the person
 // pastes the address that the browser shows in the end.
-func (a *app) signIn(ask *prompter) (at mcp.SignIn, done func()) {
+func (a *app) signIn(ask *terminal.Prompter) (at mcp.SignIn, done func()) {
 	redirect, arrived := mcp.Redirect, make(chan string, 1)
 	done = func() {}
 	if ln, err := listenForCallback(); err == nil {
@@ -49,13 +50,13 @@ func (a *app) signIn(ask *prompter) (at mcp.SignIn, done func()) {
 	return mcp.SignIn{Redirect: redirect, Visit: func(ctx context.Context, server, page string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, signInTime)
 		defer cancel()
-		fmt.Fprintf(a.stdout, "%s wants you to sign in. Open this page in a browser:\n\n%s\n\nThen come back here. If the browser runs on another machine, paste the address that it shows in the end:\n", server, visible(page))
+		fmt.Fprintf(a.stdout, "%s wants you to sign in. Open this page in a browser:\n\n%s\n\nThen come back here. If the browser runs on another machine, paste the address that it shows in the end:\n", server, terminal.Visible(page))
 		select {
 		case address := <-arrived:
 			return address, nil
-		case line := <-ask.line(ask.readLine):
-			ask.pending = nil
-			return strings.TrimSpace(line.text), line.err
+		case line := <-ask.Next():
+			ask.Taken()
+			return strings.TrimSpace(line.Text), line.Err
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 )
@@ -57,7 +58,7 @@ func (a *app) printSkills(list []engine.Skill) error {
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, k := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", visible(k.Name), k.Source, visible(k.Description))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", terminal.Visible(k.Name), k.Source, terminal.Visible(k.Description))
 	}
 	return w.Flush()
 }
@@ -68,7 +69,7 @@ func (a *app) printFaults(list []engine.Skill) error {
 		if k.Fault != "" {
 			state = k.Fault
 		}
-		if _, err := fmt.Fprintf(a.stdout, "%s (%s): %s\n", visible(k.Path), k.Source, visible(state)); err != nil {
+		if _, err := fmt.Fprintf(a.stdout, "%s (%s): %s\n", terminal.Visible(k.Path), k.Source, terminal.Visible(state)); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 	"klawbot/gateway"
 )
@@ -83,7 +84,7 @@ func (a *app) printStatus(r report) error {
 	for _, h := range r.Channels {
 		lines = append(lines, channelLine(h))
 		if h.Strangers > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s of strangers turned away", h.Channel, plural(int(h.Strangers), "message", "messages")))
+			lines = append(lines, fmt.Sprintf("%s: %s of strangers turned away", h.Channel, terminal.Plural(int(h.Strangers), "message", "messages")))
 		}
 	}
 	lines = append(lines,

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
@@ -35,7 +36,7 @@ func (a *app) toolsListCommand() *cobra.Command {
 					return a.printJSON(list)
 				}
 				for _, f := range d.ToolFaults() {
-					fmt.Fprintln(a.stderr, "klawbot: left out: "+visible(f.String()))
+					fmt.Fprintln(a.stderr, "klawbot: left out: "+terminal.Visible(f.String()))
 				}
 				return a.printTools(list)
 			})
@@ -49,7 +50,7 @@ func (a *app) printTools(list []tools.Listing) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, t := range list {
 		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), ". ")
-		fmt.Fprintf(w, "%s\t%s\n", t.Name, visible(about))
+		fmt.Fprintf(w, "%s\t%s\n", t.Name, terminal.Visible(about))
 	}
 	return w.Flush()
 }
@@ -118,5 +119,5 @@ func (a *app) callTool(ctx context.Context, name, arguments string, asJSON, yes 
 // legible is the output of a tool for people: what it brought from outside does not
 // command the terminal. --json prints it as it is.
 func legible(output string) string {
-	return visible(strings.ReplaceAll(strings.TrimSuffix(output, "\n"), "\r\n", "\n"))
+	return terminal.Visible(strings.ReplaceAll(strings.TrimSuffix(output, "\n"), "\r\n", "\n"))
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bufio"
@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
+
+	"golang.org/x/sync/errgroup"
 
 	"klawbot/gateway/console"
 )
@@ -28,11 +29,14 @@ type talk struct {
 	shown string
 }
 
+// NewTalk shows answers when they are complete.
+func NewTalk(bot *console.Client, out io.Writer) *talk { return &talk{client: bot, out: out} }
+
 // placeholder is what the bot shows while it has nothing to say yet.
 const placeholder = "…"
 
-// prompt stands before what the person writes.
-const prompt = "> "
+// Prompt stands before what the person writes.
+const Prompt = "> "
 
 // readLines sends what is not blank, and closes lines at the end.
 func readLines(ctx context.Context, in io.Reader, lines chan<- string) {
@@ -63,12 +67,12 @@ func ready(ctx context.Context, events <-chan console.Event) error {
 	}
 }
 
-// converse is the talk with a person.
-func (t *talk) converse(ctx context.Context, lines <-chan string, events <-chan console.Event) error {
+// Converse is the talk with a person.
+func (t *talk) Converse(ctx context.Context, lines <-chan string, events <-chan console.Event) error {
 	if err := ready(ctx, events); err != nil {
 		return err
 	}
-	fmt.Fprint(t.out, prompt)
+	fmt.Fprint(t.out, Prompt)
 	for {
 		select {
 		case <-ctx.Done():
@@ -84,7 +88,7 @@ func (t *talk) converse(ctx context.Context, lines <-chan string, events <-chan 
 			}
 		case e := <-events:
 			if t.show(e) {
-				fmt.Fprint(t.out, prompt)
+				fmt.Fprint(t.out, Prompt)
 			}
 		}
 	}
@@ -95,13 +99,13 @@ func (t *talk) converse(ctx context.Context, lines <-chan string, events <-chan 
 func (t *talk) say(ctx context.Context, line string) error {
 	_, err := t.client.Say(ctx, line)
 	if refused, ok := errors.AsType[*console.RefusedError](err); ok {
-		_, err = fmt.Fprintf(t.out, "✗ %s\n%s", visible(refused.Why), prompt)
+		_, err = fmt.Fprintf(t.out, "✗ %s\n%s", Visible(refused.Why), Prompt)
 	}
 	return err
 }
 
 // recite says line after line, each when the one before is answered. It ends
-// with errSilent when a turn failed, with errEnd when none did.
+// with errFailed when a turn failed, with errEnd when none did.
 func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan console.Event) error {
 	if err := ready(ctx, events); err != nil {
 		return err
@@ -131,7 +135,7 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 					continue
 				}
 				if answered = t.show(e); e.Failed {
-					end = errSilent
+					end = ErrFailed
 				}
 			case <-ctx.Done():
 				return ctx.Err()
@@ -162,7 +166,7 @@ func (t *talk) next(ctx context.Context, lines <-chan string, events <-chan cons
 
 // show prints the event and reports whether an answer has ended with it.
 func (t *talk) show(e console.Event) bool {
-	e.Text = visible(e.Text)
+	e.Text = Visible(e.Text)
 	switch e.Type {
 	case console.TypeMessage, console.TypeEdit:
 		if t.live {
@@ -232,13 +236,54 @@ func (t *talk) endLine() {
 	t.open, t.shown = 0, ""
 }
 
-// visible takes out of foreign text what could command the terminal or show its
-// words in another order.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			return unicode.ReplacementChar
+// errEnd ends a talk without being an error.
+var errEnd = errors.New("end")
+
+// ErrFailed ends a talk in which the bot could not answer.
+var ErrFailed = errors.New("the bot could not answer")
+
+// Converse is a talk with a person, to whom answers are shown while they grow.
+func Converse(ctx context.Context, bot *console.Client, in io.Reader, out io.Writer) error {
+	t := &talk{client: bot, out: out, live: true}
+	return t.run(ctx, in, true)
+}
+
+// Recite says the lines, each when the one before is answered, and shows the
+// answers when they are complete. It returns errFailed when the bot could not
+// answer one.
+func Recite(ctx context.Context, bot *console.Client, in io.Reader, out io.Writer) error {
+	return NewTalk(bot, out).run(ctx, in, false)
+}
+
+// run says the lines and shows what comes. With a prompt it goes on after each
+// line; without one it waits for the answer before it says the next.
+func (t *talk) run(ctx context.Context, in io.Reader, prompt bool) error {
+	events := make(chan console.Event)
+	lines := make(chan string)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return t.client.Events(ctx, func(e console.Event) error {
+			select {
+			case events <- e:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	go readLines(ctx, in, lines) // a read of the terminal cannot be ended; the process ends it
+	group.Go(func() error {
+		if prompt {
+			return t.Converse(ctx, lines, events)
 		}
-		return r
-	}, text)
+		return t.recite(ctx, lines, events)
+	})
+	err := group.Wait()
+	if errors.Is(err, errEnd) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	if errors.Is(err, console.ErrOff) {
+		return fmt.Errorf("%w; set channels.console.enabled: true and restart it", err)
+	}
+	return err
 }
