@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/whitelist"
 )
@@ -94,32 +94,12 @@ func (a *app) editAllowed(add, remove []string) error {
 	if err != nil {
 		return err
 	}
-	if err := editable(l); err != nil {
-		return err
-	}
-	unlock, err := lockConfig(l.Source.File)
+	before, err := configedit.Allowed(l, added, removed)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unlock() }()    // the file was only read
-	if l, err = a.open(); err != nil { // it may have changed meanwhile
-		return err
-	}
-	text, err := os.ReadFile(l.Source.File)
-	if err != nil {
-		return err
-	}
-	changed, err := editChecked(l.Source, text, added, removed)
-	if err != nil {
-		return err
-	}
-	if string(changed) != string(text) {
-		if err := replaceFile(l.Source.File, text, changed); err != nil {
-			return fmt.Errorf("write %s: %w", config.Display(l.Source.File), err)
-		}
-	}
-	a.remark(l.Config().Channels.Telegram, removed)
-	list := slices.DeleteFunc(slices.Concat(l.Config().Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
+	a.remark(before.Channels.Telegram, removed)
+	list := slices.DeleteFunc(slices.Concat(before.Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
 		return slices.Contains(removed, id)
 	})
 	return a.printAllowed(config.Unique(list))

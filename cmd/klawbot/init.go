@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
@@ -246,14 +247,14 @@ func (a *app) writeSetup(s *setup, file string) (*config.Loaded, config.Folders,
 	case err == nil:
 		// Not the .bak of single edits, which the next klawbot allow replaces.
 		kept := file + time.Now().Format(".20060102-150405.bak")
-		if err := writeFile(kept, old, 0o600); err != nil {
+		if err := configedit.WriteFile(kept, old, 0o600); err != nil {
 			return nil, config.Folders{}, err
 		}
 		fmt.Fprintf(a.stdout, "The old configuration is kept: %s\n", config.Display(kept))
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, config.Folders{}, err
 	}
-	if err := writeFile(file, []byte(text), 0o600); err != nil {
+	if err := configedit.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, config.Folders{}, err
 	}
 	f, err := a.folders(&l.Config)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
@@ -175,8 +176,11 @@ func (a *app) addServer(ctx context.Context, name string, command []string, n ne
 	if err != nil {
 		return err
 	}
-	err = a.editServers(name, true, func(text []byte) ([]byte, error) { return addServer(text, name, section) })
+	l, err := a.open()
 	if err != nil {
+		return err
+	}
+	if err := configedit.AddServer(l.Source, name, section); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(a.stdout, "%s is set up.\n", name); err != nil || !a.interactive() {
@@ -192,8 +196,11 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
-			err := a.editServers(name, false, func(text []byte) ([]byte, error) { return removeServer(text, name) })
+			l, err := a.open()
 			if err != nil {
+				return err
+			}
+			if err := configedit.RemoveServer(l.Source, name); err != nil {
 				return err
 			}
 			return a.withData(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/doc"
 	"klawbot/engine"
@@ -60,7 +61,7 @@ func (a *app) wire(l *config.Live, f config.Folders, want which, log *slog.Logge
 	door, err := gateway.New(gateway.Config{
 		Channels: channels, Redact: a.redact, Log: log,
 		Whitelist: l.Whitelist,
-		Migrated:  func(chat gateway.ChatID, to int64) { moveGroup(l, chat, to, log) },
+		Migrated:  func(chat gateway.ChatID, to int64) { configedit.MoveGroup(l, chat, to, log) },
 	})
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (a *app) wire(l *config.Live, f config.Folders, want which, log *slog.Logge
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
 		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.Workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.Data),
-		Configuration: &keeper{live: l, log: log}, Web: webTools(l, log), Sources: []tools.Source{p.plugins},
+		Configuration: configedit.NewTool(l, log), Web: webTools(l, log), Sources: []tools.Source{p.plugins},
 		Background: p.shell.InBackground,
 		Paths:      func() []self.Entry { return paths(f, l.Source.File) }, Sandbox: p.box.entries,
 	}
@@ -167,4 +168,30 @@ func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
 	}
 	p.box.sweep() // no other bot uses the folders
 	return e, nil
+}
+
+// paths are the files and folders of a bot.
+func paths(f config.Folders, configFile string) []self.Entry {
+	if configFile == "" {
+		configFile = "none"
+	}
+	if abs, err := filepath.Abs(configFile); err == nil && configFile != "none" {
+		configFile = abs
+	}
+	in := func(name string) string { return filepath.Join(f.Data, name) }
+	entries := []self.Entry{
+		{Key: "configuration", Value: configFile},
+		{Key: "data folder", Value: f.Data},
+		{Key: "workspace", Value: f.Workspace},
+		{Key: "database", Value: in("klawbot.db")},
+		{Key: "conversations", Value: in("conversations")},
+		{Key: "skills of the data folder", Value: in("skills")},
+		{Key: "backups", Value: in("backups")},
+	}
+	for i, e := range entries {
+		if _, err := os.Stat(e.Value); err != nil && e.Value != "none" {
+			entries[i].Value += " (not there)"
+		}
+	}
+	return entries
 }

@@ -98,11 +98,11 @@ var mutants = []mutant{
 		"TestDeliveryOutcomes",
 	},
 	{
-		"cmd/klawbot/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
+		"cmd/klawbot/internal/configedit/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
 		"TestProofLooksAtWhatTheTextsMean",
 	},
 	{
-		"cmd/klawbot/keeper.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
+		"cmd/klawbot/internal/configedit/tool.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
 		"TestConfigRefusals",
 	},
 	{

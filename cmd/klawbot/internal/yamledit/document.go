@@ -1,7 +1,11 @@
-package main
+// Package yamledit changes single values, items and entries of a YAML file and leaves
+// every other byte as it is: comments, order, quotes and blank lines. The parsed file
+// only says where something stands.
+package yamledit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +15,9 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
+
+// ErrByHand means that the file is written in a way that the editor leaves alone.
+var ErrByHand = errors.New("the file is written in a way that cannot be edited safely")
 
 // document is the text of the file and the tree that was parsed from it.
 type document struct {
@@ -29,7 +36,7 @@ var byteOrderMark = []byte("\ufeff")
 func parseDocument(text []byte) (*document, error) {
 	lines := bytes.ReplaceAll(bytes.TrimPrefix(text, byteOrderMark), []byte("\r\n"), []byte("\n"))
 	if bytes.ContainsRune(lines, '\r') {
-		return nil, errByHand
+		return nil, ErrByHand
 	}
 	f, err := parser.ParseBytes(lines, 0)
 	if err != nil {
@@ -55,7 +62,7 @@ func (d *document) ensure(path []string, value string) (ast.Node, error) {
 			}
 			next, err := parseDocument(d.text)
 			if err != nil {
-				return nil, errByHand
+				return nil, ErrByHand
 			}
 			*d = *next
 			return d.lookup(path)
@@ -71,7 +78,7 @@ func (d *document) lookup(path []string) (ast.Node, error) {
 	for _, name := range path {
 		entry := find(at, name)
 		if entry == nil {
-			return nil, errByHand
+			return nil, ErrByHand
 		}
 		at, d.above = entry.Value, entry
 	}
@@ -81,7 +88,7 @@ func (d *document) lookup(path []string) (ast.Node, error) {
 // known is a node that has a token.
 func known(n ast.Node) (ast.Node, error) {
 	if n == nil || n.GetToken() == nil {
-		return nil, errByHand
+		return nil, ErrByHand
 	}
 	return n, nil
 }
@@ -114,7 +121,7 @@ func (d *document) insert(section ast.Node, above *ast.MappingValueNode, path []
 	indent, at := 0, len(d.text)
 	if above != nil {
 		if _, null := section.(*ast.NullNode); !null && len(entries(section)) == 0 {
-			return errByHand
+			return ErrByHand
 		}
 		key, err := d.place(above.Key.GetToken())
 		if err != nil {
@@ -169,7 +176,7 @@ type span struct{ start, end int }
 // token is refused unless it really stands there.
 func (d *document) place(t *token.Token) (span, error) {
 	if t == nil || t.Position == nil {
-		return span{}, errByHand
+		return span{}, ErrByHand
 	}
 	at := 0
 	if bytes.HasPrefix(d.text, byteOrderMark) {
@@ -184,7 +191,7 @@ func (d *document) place(t *token.Token) (span, error) {
 	}
 	written := []byte(strings.TrimSpace(t.Origin)) // with its quotes
 	if len(written) == 0 || bytes.ContainsRune(written, '\n') || !bytes.HasPrefix(d.text[at:], written) {
-		return span{}, errByHand
+		return span{}, ErrByHand
 	}
 	return span{at, at + len(written)}, nil
 }
@@ -197,7 +204,7 @@ func (d *document) colon(entry *ast.MappingValueNode) (span, error) {
 	}
 	behind := bytes.TrimLeft(d.text[key.end:], " ")
 	if !bytes.HasPrefix(behind, []byte(":")) {
-		return span{}, errByHand
+		return span{}, ErrByHand
 	}
 	at := len(d.text) - len(behind) + 1
 	return span{at, at}, nil

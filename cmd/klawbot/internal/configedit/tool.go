@@ -1,15 +1,17 @@
-package main
+package configedit
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/yamledit"
 	"klawbot/tools"
 	"klawbot/tools/self"
 )
@@ -17,19 +19,22 @@ import (
 // maxValueBytes bounds a value that the config tool sets.
 const maxValueBytes = 4 << 10
 
-// keeper lends the configuration to the tools config and self_info.
-type keeper struct {
+// Tool is the configuration for the tools config and self_info.
+type Tool struct {
 	live *config.Live
 	log  *slog.Logger
 	// editing lets one change at a time through.
 	editing sync.Mutex
 }
 
-var _ self.Configuration = (*keeper)(nil)
+var _ self.Configuration = (*Tool)(nil)
+
+// NewTool changes the configuration l.
+func NewTool(l *config.Live, log *slog.Logger) *Tool { return &Tool{live: l, log: log} }
 
 // Entries lists all settings as they are in use, secrets masked.
-func (k *keeper) Entries() []self.Entry {
-	all := config.Flatten(k.live.Config())
+func (t *Tool) Entries() []self.Entry {
+	all := config.Flatten(t.live.Config())
 	entries := make([]self.Entry, len(all))
 	for i, s := range all {
 		entries[i] = self.Entry{Key: s.Key(), Value: s.Value, Settable: settable(s.Path)}
@@ -38,7 +43,7 @@ func (k *keeper) Entries() []self.Entry {
 }
 
 // Settable reports why a key may not be changed by the tool.
-func (k *keeper) Settable(name string) error {
+func (t *Tool) Settable(name string) error {
 	_, err := leafNamed(name)
 	return err
 }
@@ -63,7 +68,7 @@ func leafNamed(name string) (*config.Key, error) {
 }
 
 // Append refuses: none of the keys that may be set is a list.
-func (k *keeper) Append(name, _ string) error {
+func (t *Tool) Append(name, _ string) error {
 	if _, err := leafNamed(name); err != nil {
 		return err
 	}
@@ -71,7 +76,7 @@ func (k *keeper) Append(name, _ string) error {
 }
 
 // Set changes one value in config.yaml and applies it.
-func (k *keeper) Set(name, value string) error {
+func (t *Tool) Set(name, value string) error {
 	leaf, err := leafNamed(name)
 	if err != nil {
 		return err
@@ -80,15 +85,15 @@ func (k *keeper) Set(name, value string) error {
 	if err != nil {
 		return err
 	}
-	if k.live.Source.File == "" {
+	if t.live.Source.File == "" {
 		return self.Refuse(tools.Execution, "there is no config.yaml to change; klawbot init writes one")
 	}
-	k.editing.Lock()
-	defer k.editing.Unlock()
-	if err := k.edit(strings.Split(name, "."), written, canonical(value, leaf)); err != nil {
+	t.editing.Lock()
+	defer t.editing.Unlock()
+	if err := t.edit(strings.Split(name, "."), written, canonical(value, leaf)); err != nil {
 		return err
 	}
-	k.live.Reload(k.log)
+	t.live.Reload(t.log)
 	return nil
 }
 
@@ -110,39 +115,18 @@ func writtenValue(name, value string, leaf *config.Key) (string, error) {
 
 // edit writes the changed file, if the change is what was asked for and no more.
 // written is how the value stands in the file, value what comes of it.
-func (k *keeper) edit(path []string, written, value string) (err error) {
-	file := k.live.Source.File
-	unlock, err := lockConfig(file)
-	if err != nil {
-		return fmt.Errorf("lock the configuration: %w", err)
-	}
-	defer func() {
-		if e := unlock(); err == nil {
-			err = e
+func (t *Tool) edit(path []string, written, value string) error {
+	return change(t.live.Source, "config.yaml", func(before []byte) ([]byte, error) {
+		after, err := yamledit.Set(before, path, written)
+		if err != nil {
+			return nil, errValueByHand
 		}
-	}()
-	before, err := k.live.Source.Read()
-	if err != nil {
-		return fmt.Errorf("read config.yaml: %w", err)
-	}
-	after, err := editValue(before, path, written)
-	if err != nil {
-		return err
-	}
-	next, err := proveChange(k.live.Source, before, after)
-	if err != nil {
-		return err
-	}
-	if err := inForce(next, path, value); err != nil {
-		return err
-	}
-	if string(after) == string(before) {
-		return nil
-	}
-	if err := replaceFile(file, before, after); err != nil {
-		return fmt.Errorf("write config.yaml: %w", err)
-	}
-	return nil
+		next, err := proveChange(t.live.Source, before, after)
+		if err != nil {
+			return nil, err
+		}
+		return after, inForce(next, path, value)
+	})
 }
 
 // inForce refuses a change that would not count, because the environment says
@@ -169,28 +153,25 @@ func canonical(value string, leaf *config.Key) string {
 	return fmt.Sprint(v)
 }
 
-// paths are the files and folders of a bot.
-func paths(f config.Folders, configFile string) []self.Entry {
-	if configFile == "" {
-		configFile = "none"
+// errValueByHand means that a value is written in a way that the editor leaves
+// alone.
+var errValueByHand = errors.New("config.yaml is written in a way that cannot be edited safely here; the owner changes it by hand")
+
+var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./+-]*$`)
+
+// yamlWords are texts that mean something else when they stand without quotes.
+var yamlWords = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null)$`)
+
+// yamlValue is a value as it is written in the file. The error says what the
+// key takes.
+func yamlValue(value string, leaf *config.Key) (string, error) {
+	if leaf.IsText() && plainText.MatchString(value) && !yamlWords.MatchString(value) {
+		return value, nil
 	}
-	if abs, err := filepath.Abs(configFile); err == nil && configFile != "none" {
-		configFile = abs
+	v, err := leaf.PlainValue(value)
+	if err != nil {
+		return "", err
 	}
-	in := func(name string) string { return filepath.Join(f.Data, name) }
-	entries := []self.Entry{
-		{Key: "configuration", Value: configFile},
-		{Key: "data folder", Value: f.Data},
-		{Key: "workspace", Value: f.Workspace},
-		{Key: "database", Value: in("klawbot.db")},
-		{Key: "conversations", Value: in("conversations")},
-		{Key: "skills of the data folder", Value: in("skills")},
-		{Key: "backups", Value: in("backups")},
-	}
-	for i, e := range entries {
-		if _, err := os.Stat(e.Value); err != nil && e.Value != "none" {
-			entries[i].Value += " (not there)"
-		}
-	}
-	return entries
+	b, err := json.Marshal(v)
+	return string(b), err
 }

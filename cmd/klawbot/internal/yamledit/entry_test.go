@@ -1,14 +1,17 @@
-package main
+package yamledit
 
-import "testing"
+import (
+	"testing"
+)
 
-func TestEditServers(t *testing.T) {
+func TestEntries(t *testing.T) {
 	const block = "tools:\n  mcp:\n    # the first\n    a:\n      command: x\n      args:\n        - one\n\n    b: {command: y}\n  maxShown: 3\n"
+	server := func(name string) []string { return []string{"tools", "mcp", name} }
 	add := func(name string) func([]byte) ([]byte, error) {
-		return func(text []byte) ([]byte, error) { return addServer(text, name, `{"command": "z"}`) }
+		return func(text []byte) ([]byte, error) { return Add(text, server(name), `{"command": "z"}`) }
 	}
 	remove := func(name string) func([]byte) ([]byte, error) {
-		return func(text []byte) ([]byte, error) { return removeServer(text, name) }
+		return func(text []byte) ([]byte, error) { return Remove(text, server(name)) }
 	}
 	for name, c := range map[string]struct {
 		text, want string
@@ -31,7 +34,7 @@ func TestEditServers(t *testing.T) {
 			}
 		})
 	}
-	if _, err := removeServer([]byte(block), "nobody"); err == nil {
+	if _, err := Remove([]byte(block), server("nobody")); err == nil {
 		t.Error("a server was removed that is not there")
 	}
 }

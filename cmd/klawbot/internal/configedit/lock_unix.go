@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package configedit
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// lockConfig keeps two commands from editing config.yaml at once, of which the
+// lock keeps two commands from editing config.yaml at once, of which the
 // slower would undo what the other has written. The lock is the file's own, so
 // nothing is left behind. The folder's lock is the one of a running bot.
-func lockConfig(name string) (unlock func() error, err error) {
+func lock(name string) (unlock func() error, err error) {
 	for {
 		f, err := os.Open(name)
 		if err != nil {

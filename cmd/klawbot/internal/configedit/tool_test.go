@@ -1,4 +1,4 @@
-package main
+package configedit
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func keep(t testing.TB, text string, environ ...string) *kept {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	registry, err := tools.NewRegistry(self.New(self.Config{Configuration: &keeper{live: k.live, log: log}})...)
+	registry, err := tools.NewRegistry(self.New(self.Config{Configuration: NewTool(k.live, log)})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestConfigSaysThatTheEnvironmentWins(t *testing.T) {
 	if r.Success || !strings.Contains(r.Error, "KLAWBOT_AGENT__LANGUAGE in the environment") || k.text() != keptText {
 		t.Errorf("%s", r.Output)
 	}
-	none := &keeper{live: config.Fixed(config.Defaults()), log: slog.New(slog.DiscardHandler)}
+	none := NewTool(config.Fixed(config.Defaults()), slog.New(slog.DiscardHandler))
 	if err := none.Set("agent.language", "ru"); err == nil || !strings.Contains(err.Error(), "there is no config.yaml") {
 		t.Errorf("without a file: %v", err)
 	}
