@@ -12,37 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/internal/httpclient"
 )
-
-// sharedAssets is where packages and container images put the files of the
-// embeddings.
-const sharedAssets = "/usr/share/klawbot/assets"
-
-// assetDirs are the folders in which the files of the embeddings are looked for:
-// that of the data, the one beside the program, that of a checkout whose make
-// built the program, the system's.
-func assetDirs(data string) []string {
-	dirs := []string{filepath.Join(data, "assets")}
-	if program, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(program); err == nil {
-			program = real
-		}
-		bin := filepath.Dir(program)
-		dirs = append(dirs, filepath.Join(bin, "..", "share", "klawbot", "assets"))
-		if filepath.Base(bin) == "bin" {
-			dirs = append(dirs, filepath.Join(bin, "..", "build", "assets"))
-		}
-	}
-	if !slices.Contains(dirs, sharedAssets) {
-		dirs = append(dirs, sharedAssets)
-	}
-	return dirs
-}
 
 func (a *app) assetsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "assets", Short: "The embedding model and its runtime: bring them, or see where they are", Args: cobra.NoArgs}
@@ -177,7 +153,7 @@ func (a *app) assetsStatusCommand() *cobra.Command {
 // assetPlaces are where the configuration has the files looked for.
 func assetPlaces(c *config.Config, f config.Folders) engine.AssetPlaces {
 	e := c.EngineMemory().Embedding
-	return engine.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: assetDirs(f.Data)}
+	return engine.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: bot.AssetDirs(f.Data)}
 }
 
 func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {

@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
-	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/engine"
-	"klawbot/internal/httpclient"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -74,14 +72,5 @@ func (a *app) engineConfig() (engine.Config, error) {
 	if err != nil {
 		return engine.Config{}, err
 	}
-	return bare(l, f, newLog(a.stderr, l, a.redact)), nil
-}
-
-// bare is the configuration of an engine that only looks after its folders and
-// its models.
-func bare(l *config.Live, f config.Folders, log *slog.Logger) engine.Config {
-	return engine.Config{
-		Dir: f.Data, Workspace: f.Workspace, Version: version, Log: log, HTTP: httpclient.New(httpclient.Options{Proxy: true}),
-		Settings: l.Settings, Assets: assetDirs(f.Data),
-	}
+	return a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact)).Bare(), nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/doc"
 	"klawbot/engine"
@@ -22,7 +23,7 @@ func withRegistry(t *testing.T, home string, fn func(*engine.Data)) {
 	var out strings.Builder
 	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), &out, &out)
 	err := a.withData(t.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := furnish(f); err != nil {
+		if err := bot.Furnish(f); err != nil {
 			return err
 		}
 		fn(d)

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
-	"klawbot/gateway/console"
 )
 
 func (a *app) chatCommand() *cobra.Command {
@@ -47,11 +46,11 @@ func (a *app) chat(ctx context.Context, message string) error {
 	if err != nil {
 		return err
 	}
-	r, err := askStatus(ctx, f.Data)
+	r, err := bot.AskStatus(ctx, f.Data)
 	switch {
 	case err == nil:
 		return a.attach(ctx, f, banner(r.Model, "running"), message)
-	case !errors.Is(err, errNotRunning):
+	case !errors.Is(err, bot.ErrNotRunning):
 		return err
 	}
 	if l.Source.File == "" && message == "" && a.interactive() {
@@ -77,56 +76,26 @@ func banner(model, note string) string {
 
 // chatAlone runs a bot for this terminal, as long as it lasts.
 func (a *app) chatAlone(ctx context.Context, l *config.Live, f config.Folders, banner, message string) error {
-	log := quiet(newLog(a.stderr, l, a.redact), l)
-	p, err := a.wire(l, f, which{console: true}, log)
+	c := a.botConfig(l, f, bot.Quiet(bot.NewLog(a.stderr, l, a.redact), l))
+	c.Console = true
+	p, err := bot.New(c)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var said error
-	err = p.serve(ctx, log, func(ctx context.Context, _ *engine.Engine) {
+	err = p.Serve(ctx, func(ctx context.Context, _ *engine.Engine) {
 		defer stop()
 		said = a.attach(ctx, f, banner, message)
 	})
 	return errors.Join(said, err)
 }
 
-// quiet keeps all but errors from the terminal in which somebody talks, unless
-// the configuration asks for debugging.
-func quiet(log *slog.Logger, l *config.Live) *slog.Logger {
-	if l.Config().Level() <= slog.LevelDebug {
-		return log
-	}
-	return slog.New(atLeast{log.Handler(), slog.LevelError})
-}
-
-// atLeast drops what is below a level.
-type atLeast struct {
-	slog.Handler
-	level slog.Level
-}
-
-// Enabled reports whether the level is high enough.
-func (h atLeast) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= h.level && h.Handler.Enabled(ctx, l)
-}
-
-// WithAttrs keeps the level.
-func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return atLeast{h.Handler.WithAttrs(attrs), h.level}
-}
-
-// WithGroup keeps the level.
-func (h atLeast) WithGroup(name string) slog.Handler {
-	return atLeast{h.Handler.WithGroup(name), h.level}
-}
-
 // attach talks over the socket until the person ends, or until the last answer.
 func (a *app) attach(ctx context.Context, f config.Folders, banner, message string) error {
-	client := socketClient(f.Data)
-	defer client.CloseIdleConnections()
-	bot := console.NewClient(client, socketBase+"/console")
+	bot, done := bot.Console(f.Data)
+	defer done()
 	var err error
 	switch {
 	case message != "":

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
@@ -38,9 +40,6 @@ type app struct {
 	started bool
 }
 
-// errNotRunning means that a command needs a running bot.
-var errNotRunning = errors.New("klawbot is not running on this data folder; start it with klawbot run")
-
 // errSilent ends with exitFailed after everything was said on stdout.
 var errSilent = errors.New("failed")
 
@@ -68,7 +67,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	var wrong usage.Error
 	var faults config.Faults
 	switch {
-	case errors.Is(err, errNotRunning):
+	case errors.Is(err, bot.ErrNotRunning):
 		return exitNotRunning
 	case !a.started, errors.As(err, &wrong), errors.As(err, &faults):
 		return exitUsage
@@ -234,4 +233,9 @@ func (a *app) folders(c *config.Config) (config.Folders, error) {
 // interactive says that a person sits at both ends.
 func (a *app) interactive() bool {
 	return terminal.Is(a.stdin) && terminal.Is(a.stdout)
+}
+
+// botConfig is what a bot for a command is made of, without its channels.
+func (a *app) botConfig(l *config.Live, f config.Folders, log *slog.Logger) bot.Config {
+	return bot.Config{Live: l, Folders: f, Redact: a.redact, Log: log, Version: version}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
@@ -66,18 +67,16 @@ func (a *app) found(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := askStatus(ctx, f.Data); !errors.Is(err, errNotRunning) {
+	if _, err := bot.AskStatus(ctx, f.Data); !errors.Is(err, bot.ErrNotRunning) {
 		return err
 	}
-	p, err := a.wire(l, f, which{console: true}, newLog(io.Discard, l, a.redact))
+	c := a.botConfig(l, f, bot.NewLog(io.Discard, l, a.redact))
+	c.Console = true
+	p, err := bot.New(c)
 	if err != nil {
 		return err
 	}
-	e, err := p.start(ctx)
-	if err != nil {
-		return err
-	}
-	return e.Close()
+	return p.Found(ctx)
 }
 
 // importAny tells an archive from plain lines by its first bytes.

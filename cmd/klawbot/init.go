@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/terminal"
@@ -261,7 +262,7 @@ func (a *app) writeSetup(s *setup, file string) (*config.Loaded, config.Folders,
 	if err != nil {
 		return nil, config.Folders{}, err
 	}
-	if err := furnish(f); err != nil {
+	if err := bot.Furnish(f); err != nil {
 		return nil, config.Folders{}, err
 	}
 	_, err = fmt.Fprintf(a.stdout, "Written: %s\nWorkspace: %s\n", file, f.Workspace)

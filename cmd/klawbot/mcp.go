@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/terminal"
@@ -204,7 +205,7 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 				return err
 			}
 			return a.withData(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
-				if err := furnish(f); err != nil {
+				if err := bot.Furnish(f); err != nil {
 					return err
 				}
 				if err := d.Found(cmd.Context()); err != nil {
@@ -254,13 +255,11 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 	ask := terminal.Ask(a.stdin, a.stdout)
 	at, done := a.signIn(ask)
 	defer done()
-	adjust := func(c *engine.Config) {
-		if a.interactive() {
-			c.SignIn = at
-		}
+	if !a.interactive() {
+		at = mcp.SignIn{}
 	}
-	return a.withDataAs(ctx, adjust, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := furnish(f); err != nil {
+	return a.withDataAs(ctx, at, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		if err := bot.Furnish(f); err != nil {
 			return err
 		}
 		if err := d.Found(ctx); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
@@ -39,7 +40,7 @@ func (a *app) memoryCommand() *cobra.Command {
 // withMemory runs fn with the memory of the data folder.
 func (a *app) withMemory(ctx context.Context, fn func(*engine.Data, config.Folders) error) error {
 	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := furnish(f); err != nil {
+		if err := bot.Furnish(f); err != nil {
 			return err
 		}
 		return fn(d, f)
@@ -70,7 +71,7 @@ func (a *app) memorySearchCommand() *cobra.Command {
 				return err
 			}
 			return a.withData(cmd.Context(), func(l *config.Live, f config.Folders, d *engine.Data) error {
-				if err := errors.Join(s.days(l.Config().Location()), furnish(f)); err != nil {
+				if err := errors.Join(s.days(l.Config().Location()), bot.Furnish(f)); err != nil {
 					return err
 				}
 				queries := []string{strings.Join(args, " ")}
@@ -274,8 +275,8 @@ func (a *app) memorySaveCommand() *cobra.Command {
 
 // embedAlone gives what is new its vectors where no bot runs that does it.
 func (a *app) embedAlone(ctx context.Context, d *engine.Data, f config.Folders) error {
-	_, err := askStatus(ctx, f.Data)
-	if !errors.Is(err, errNotRunning) {
+	_, err := bot.AskStatus(ctx, f.Data)
+	if !errors.Is(err, bot.ErrNotRunning) {
 		return nil
 	}
 	shown := terminal.NewCounter(a.stdout, "read for search by meaning")

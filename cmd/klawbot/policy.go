@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
@@ -50,7 +51,7 @@ func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSO
 		}
 	}
 	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := furnish(f); err != nil { // the call would find a workspace, too
+		if err := bot.Furnish(f); err != nil { // the call would find a workspace, too
 			return err
 		}
 		decision := d.CheckPolicy(tool, json.RawMessage(arguments), chat)

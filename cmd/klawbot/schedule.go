@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
@@ -33,7 +34,7 @@ func (a *app) scheduleCommand() *cobra.Command {
 // withSchedules runs fn with what is planned, as the owner at the command line.
 func (a *app) withSchedules(ctx context.Context, fn func(job.Schedules, *config.Config) error) error {
 	return a.withData(ctx, func(l *config.Live, f config.Folders, d *engine.Data) error {
-		if err := furnish(f); err != nil {
+		if err := bot.Furnish(f); err != nil {
 			return err
 		}
 		return fn(d.Schedules(), l.Config())

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/tools/mcp"
 )
@@ -37,7 +38,7 @@ func (a *app) signIn(ask *terminal.Prompter) (at mcp.SignIn, done func()) {
 	done = func() {}
 	if ln, err := listenForCallback(); err == nil {
 		redirect = "http://" + ln.Addr().String() + "/callback"
-		server := &http.Server{ReadHeaderTimeout: statusTimeout, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := &http.Server{ReadHeaderTimeout: bot.StatusTimeout, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(w, "You can close this page and go back to klawbot.")
 			select {
 			case arrived <- redirect + "?" + r.URL.RawQuery:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
@@ -28,7 +29,7 @@ func (a *app) skillsSubcommand(name, short string, read func(*engine.Data) ([]en
 		Use: name, Short: short, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withData(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
-				if err := furnish(f); err != nil {
+				if err := bot.Furnish(f); err != nil {
 					return err
 				}
 				list, err := read(d)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
@@ -28,8 +29,8 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := askStatus(cmd.Context(), f.Data)
-			if errors.Is(err, errNotRunning) && asJSON {
+			r, err := bot.AskStatus(cmd.Context(), f.Data)
+			if errors.Is(err, bot.ErrNotRunning) && asJSON {
 				return errors.Join(a.printStopped(cmd.Context(), f), err)
 			}
 			if err != nil {
@@ -73,10 +74,10 @@ func (a *app) printStopped(ctx context.Context, f config.Folders) error {
 	if err != nil {
 		return err
 	}
-	return a.printJSON(report{Status: s})
+	return a.printJSON(bot.Report{Status: s})
 }
 
-func (a *app) printStatus(r report) error {
+func (a *app) printStatus(r bot.Report) error {
 	lines := []string{fmt.Sprintf("klawbot %s, process %d, up %s", r.Version, r.PID, r.Uptime.Round(time.Second))}
 	for _, fault := range r.Faults {
 		lines = append(lines, "ill: "+fault)
@@ -91,7 +92,7 @@ func (a *app) printStatus(r report) error {
 		"model: "+cmp.Or(r.Model, "none; klawbot init sets one up"),
 		r.Usage.Text("en"),
 		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
-		fmt.Sprintf("database: %s, %.1f MB", join(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
+		fmt.Sprintf("database: %s, %.1f MB", terminal.Joined(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
 		"last backup: "+backupText(r.Backup))
 	if r.Config.Fault != "" {
 		lines = append(lines, "the configuration on the disk is not in use, the last good one is:", r.Config.Fault)
@@ -105,7 +106,7 @@ func channelLine(h gateway.Health) string {
 	if !h.LastPoll.IsZero() {
 		text += ", last contact " + ago(h.LastPoll)
 	}
-	return h.Channel + ": " + join(text, h.Fault)
+	return h.Channel + ": " + terminal.Joined(text, h.Fault)
 }
 
 func queueText(q engine.Queue) string {
@@ -120,7 +121,7 @@ func backupText(b engine.Backup) string {
 	if !b.At.IsZero() {
 		text = fmt.Sprintf("%s, %s", ago(b.At), b.Path)
 	}
-	return join(text, b.Fault)
+	return terminal.Joined(text, b.Fault)
 }
 
 // ago is the age of a time in words.

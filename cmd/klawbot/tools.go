@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
@@ -79,7 +80,7 @@ func (a *app) toolsCallCommand() *cobra.Command {
 // withTool runs fn with the data folder open and furnished, as tools want it.
 func (a *app) withTool(ctx context.Context, fn func(*engine.Data) error) error {
 	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := furnish(f); err != nil {
+		if err := bot.Furnish(f); err != nil {
 			return err
 		}
 		return fn(d)

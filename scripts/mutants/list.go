@@ -745,11 +745,11 @@ var mutants = []mutant{
 		"TestNsjailShowsWhatIsMountedAlone",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
 		"TestCloseOff",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
 		"TestCloseOff",
 	},
 	{
@@ -1182,7 +1182,7 @@ var mutants = []mutant{
 		"TestSandboxKeepsReadOnlyFolders",
 	},
 	{
-		"cmd/klawbot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
+		"cmd/klawbot/internal/bot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
 		"TestCommandsDoNotSteerTheBot",
 	},
 	{

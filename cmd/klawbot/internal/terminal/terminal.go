@@ -70,6 +70,17 @@ func OneLine(text string) string {
 	return string(runes)
 }
 
+// Joined are the texts that are not empty, with colons between them.
+func Joined(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, ": ")
+}
+
 // Plural is a number with its noun.
 func Plural(n int, one, many string) string {
 	if n == 1 {

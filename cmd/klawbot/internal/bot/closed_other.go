@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package bot
 
 // closeOff does nothing: only Linux shows a process's environment to others of
 // the same user as a file.

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package bot
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/sandbox"
 )
@@ -19,7 +20,7 @@ import (
 func testBox(t *testing.T, text string) *box {
 	t.Helper()
 	home := t.TempDir()
-	l := config.Fixed(parsed(t, text).Config)
+	l := config.Fixed(parse(t, text).Config)
 	f := config.Folders{Data: filepath.Join(home, "data"), Workspace: filepath.Join(home, "workspace")}
 	if err := os.MkdirAll(f.Workspace, 0o700); err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	if b.code() != nil || b.shell().Name() != "off" || !strings.HasPrefix(b.row().text, "off: code_execute is hidden") {
 		t.Errorf("row %+v", b.row())
 	}
-	b.live = config.Fixed(parsed(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n").Config)
+	b.live = config.Fixed(parse(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n").Config)
 	if b.code() == nil || b.shell().Name() != "off" || !strings.Contains(b.row().text, "landlock: no network, 100 MB memory") || !strings.Contains(b.row().text, "shell outside; commands without approval are ") {
 		t.Errorf("row %+v", b.row())
 	}
@@ -63,11 +64,11 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	if b.code() != first {
 		t.Error("it is made anew each time")
 	}
-	b.live = config.Fixed(parsed(t, "tools: {sandbox: {type: landlock, shell: true}}\n").Config)
+	b.live = config.Fixed(parse(t, "tools: {sandbox: {type: landlock, shell: true}}\n").Config)
 	if b.code() == first || b.shell().Name() != "landlock" {
 		t.Errorf("the shell runs in %s", b.shell().Name())
 	}
-	b.live = config.Fixed(parsed(t, "").Config)
+	b.live = config.Fixed(parse(t, "").Config)
 	if b.code() != nil {
 		t.Error("the sandbox stays")
 	}
@@ -88,7 +89,7 @@ func TestSandboxRowSaysWhatIsConfined(t *testing.T) {
 		{full, true, "commands run as the bot does"},
 		{full, false, "commands run as the bot does"},
 	} {
-		if got := outside(&parsed(t, c.config).Config, c.confines); got != c.want {
+		if got := outside(&parse(t, c.config).Config, c.confines); got != c.want {
 			t.Errorf("%q, %v: %q", c.config, c.confines, got)
 		}
 	}
@@ -111,7 +112,7 @@ func TestRunsDoNotPlanByCommands(t *testing.T) {
 			t.Errorf("%s: %v", origin, got)
 		}
 	}
-	b.live = config.Fixed(parsed(t, "tools: {policy: {scheduled: {allow: [schedule_add, shell]}}}\n").Config)
+	b.live = config.Fixed(parse(t, "tools: {policy: {scheduled: {allow: [schedule_add, shell]}}}\n").Config)
 	if got := b.readOnly(tools.Call{Origin: tools.OriginSchedule, Owner: true}); got != nil {
 		t.Errorf("although runs may plan: %v", got)
 	}
@@ -139,4 +140,14 @@ func TestCommandsDoNotSteerTheBot(t *testing.T) {
 			t.Errorf("%+v: %v", c.call, got)
 		}
 	}
+}
+
+// parse is a configuration as if it stood in config.yaml.
+func parse(t *testing.T, text string) *config.Loaded {
+	t.Helper()
+	l, err := config.Source{File: "config.yaml", Redact: &redact.Set{}}.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }

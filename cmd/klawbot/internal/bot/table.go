@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"context"
@@ -8,35 +8,48 @@ import (
 	"time"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 	"klawbot/gateway"
 	"klawbot/whitelist"
 )
 
-// row is a line of the start table: ok, or what is wrong and the mend.
-type row struct {
+// Row is a line of the start table: ok, or what is wrong and the mend.
+type Row struct {
 	name, text, wrong string
 }
 
-func (r row) String() string {
+func (r Row) String() string {
 	if r.wrong != "" {
-		return fmt.Sprintf("  ✗ %-10s %s", r.name, join(r.text, r.wrong))
+		return fmt.Sprintf("  ✗ %-10s %s", r.name, terminal.Joined(r.text, r.wrong))
 	}
 	return fmt.Sprintf("  ✓ %-10s %s", r.name, r.text)
 }
 
-func join(parts ...string) string {
-	var kept []string
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
+// The patience of the start table.
+const (
+	nameTimeout  = 5 * time.Second
+	nameInterval = 20 * time.Millisecond
+	modelTimeout = 10 * time.Second
+)
+
+// table is the start table, when Telegram has told the bot's name and the model was
+// looked at. The bot works meanwhile; ok is false when it ends before.
+func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
+	model := make(chan Row, 1)
+	go func() { model <- p.modelRow(ctx) }()
+	rows = p.channelRows(ctx)
+	select {
+	case r := <-model:
+		rows = append(rows, r)
+	case <-ctx.Done():
+		return nil, false
 	}
-	return strings.Join(kept, ": ")
+	return append(rows, p.placeRows()...), true
 }
 
 // channelRows waits a moment for the channels to connect.
-func (a *app) channelRows(ctx context.Context, p *parts) []row {
+func (p *Bot) channelRows(ctx context.Context) []Row {
 	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
 	defer cancel()
 	tick := time.NewTicker(nameInterval)
@@ -49,11 +62,11 @@ func (a *app) channelRows(ctx context.Context, p *parts) []row {
 			health = p.config.Gateway.Health()
 		}
 	}
-	var rows []row
+	var rows []Row
 	for _, h := range health {
 		rows = append(rows, channelRow(h))
 		if h.Channel == "telegram" {
-			rows = append(rows, allowedRow(p.live.Config()))
+			rows = append(rows, allowedRow(p.Live.Config()))
 		}
 	}
 	return rows
@@ -69,8 +82,8 @@ func connected(h gateway.Health) bool {
 	return h.State == "ok" || h.State == "connecting" && h.Name != ""
 }
 
-func channelRow(h gateway.Health) row {
-	r := row{name: h.Channel, text: h.Name}
+func channelRow(h gateway.Health) Row {
+	r := Row{name: h.Channel, text: h.Name}
 	switch {
 	case h.Fault != "":
 		r.wrong = h.Fault
@@ -82,10 +95,10 @@ func channelRow(h gateway.Health) row {
 	return r
 }
 
-func allowedRow(c *config.Config) row {
+func allowedRow(c *config.Config) Row {
 	ids := c.Channels.Telegram.AllowedChatIDs
 	if len(ids) == 0 {
-		return row{name: "allowed", wrong: "nobody: klawbot allow ID lets a chat in, klawbot init finds your id"}
+		return Row{name: "allowed", wrong: "nobody: klawbot allow ID lets a chat in, klawbot init finds your id"}
 	}
 	texts := make([]string, 0, 4)
 	for i, id := range ids {
@@ -95,20 +108,20 @@ func allowedRow(c *config.Config) row {
 		}
 		texts = append(texts, whitelist.FormatID("telegram", id))
 	}
-	return row{name: "allowed", text: strings.Join(texts, ", ")}
+	return Row{name: "allowed", text: strings.Join(texts, ", ")}
 }
 
 // modelRow asks the model's server whether it knows the model, without a
 // completion.
-func (p *parts) modelRow(ctx context.Context) row {
-	models := p.live.Config().EngineModels()
+func (p *Bot) modelRow(ctx context.Context) Row {
+	models := p.Live.Config().EngineModels()
 	m, ok := models.Entries[models.Default]
 	if !ok {
-		return row{name: "model", wrong: "none, so the bot answers commands only: klawbot init sets one up"}
+		return Row{name: "model", wrong: "none, so the bot answers commands only: klawbot init sets one up"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
-	r := row{name: "model", text: fmt.Sprintf("%s (%s at %s)", models.Default, m.Name, m.Provider)}
+	r := Row{name: "model", text: fmt.Sprintf("%s (%s at %s)", models.Default, m.Name, m.Provider)}
 	if err := engine.CheckModel(ctx, p.config.HTTP, m); err != nil {
 		r.wrong = err.Error()
 	}
@@ -116,15 +129,15 @@ func (p *parts) modelRow(ctx context.Context) row {
 }
 
 // placeRows are the folders. They were opened before, so they are well.
-func (p *parts) placeRows() []row {
+func (p *Bot) placeRows() []Row {
 	file := "none: defaults and environment"
-	if f := p.live.Source.File; f != "" {
+	if f := p.Live.Source.File; f != "" {
 		file = f
 	}
-	return []row{
-		{name: "config", text: file, wrong: p.live.Broken()},
-		{name: "data", text: p.folders.Data},
-		{name: "workspace", text: p.folders.Workspace},
+	return []Row{
+		{name: "config", text: file, wrong: p.Live.Broken()},
+		{name: "data", text: p.Folders.Data},
+		{name: "workspace", text: p.Folders.Workspace},
 		p.box.row(),
 		{name: "memory", text: engine.EmbeddingText(p.config)},
 	}

@@ -1,6 +1,6 @@
 //go:build linux && sandbox
 
-package main
+package bot
 
 import (
 	"testing"

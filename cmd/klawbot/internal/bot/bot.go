@@ -1,8 +1,12 @@
-package main
+// Package bot puts a bot together from its configuration and runs it. It holds what
+// is around the engine: channels, the sandbox, the socket, the pages for health and
+// metrics, and the findings of doctor about them.
+package bot
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -23,35 +27,45 @@ import (
 	"klawbot/tools"
 	"klawbot/tools/exec"
 	"klawbot/tools/file"
+	"klawbot/tools/mcp"
 	"klawbot/tools/plugin"
 	"klawbot/tools/self"
 	"klawbot/tools/web"
 	template "klawbot/workspace-template"
 )
 
-// parts is everything of a bot below its engine.
-type parts struct {
-	live    *config.Live
-	folders config.Folders
-	console *console.Channel // nil when it is off
-	box     *box
-	shell   *exec.Shell
-	plugins *plugin.Host
-	config  engine.Config
+// Config is what a bot is made of.
+type Config struct {
+	Live    *config.Live
+	Folders config.Folders
+	Redact  *redact.Set
+	Log     *slog.Logger
+	Version string
+	// telegram and console say which channels a command wants; telegram is on when
+	// it is configured, too, and the console when either says so.
+	Telegram, Console bool
+	// signIn is how a person signs in at an MCP server; empty where nobody can.
+	SignIn mcp.SignIn
+}
+
+// Bot is everything of a bot below its engine.
+type Bot struct {
+	Config
+	terminals *console.Channel // nil when the console is off
+	box       *box
+	shell     *exec.Shell
+	plugins   *plugin.Host
+	config    engine.Config
 }
 
 // errNoChannel means that there would be nobody to talk to.
 var errNoChannel = usage.Errorf("no channel is on; klawbot init sets up Telegram, klawbot chat talks to the bot here")
 
-// which says which channels a command wants, beyond what the configuration has.
-type which struct {
-	telegram, console bool
-}
-
-// wire builds the parts, in the order of their needs. It does no I/O.
-func (a *app) wire(l *config.Live, f config.Folders, want which, log *slog.Logger) (*parts, error) {
-	p := &parts{live: l, folders: f, box: &box{live: l, folders: f}}
-	channels, err := p.channels(want, a.redact, log)
+// New puts a bot together, in the order of what its parts need. It does no I/O.
+func New(c Config) (*Bot, error) {
+	l, f, log := c.Live, c.Folders, c.Log
+	p := &Bot{Config: c, box: &box{live: l, folders: f}}
+	channels, err := p.channels()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +73,7 @@ func (a *app) wire(l *config.Live, f config.Folders, want which, log *slog.Logge
 		return nil, errNoChannel
 	}
 	door, err := gateway.New(gateway.Config{
-		Channels: channels, Redact: a.redact, Log: log,
+		Channels: channels, Redact: c.Redact, Log: log,
 		Whitelist: l.Whitelist,
 		Migrated:  func(chat gateway.ChatID, to int64) { configedit.MoveGroup(l, chat, to, log) },
 	})
@@ -81,10 +95,10 @@ func (a *app) wire(l *config.Live, f config.Folders, want which, log *slog.Logge
 		Dir: f.Data, Workspace: f.Workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
 		Settings: l.Settings,
-		Redact:   a.redact, Version: version,
+		Redact:   c.Redact, Version: c.Version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
 		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.Workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
-		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.Data),
+		SignIn: c.SignIn, Manual: doc.FS, Skills: skills.FS, Assets: AssetDirs(f.Data),
 		Configuration: configedit.NewTool(l, log), Web: webTools(l, log), Sources: []tools.Source{p.plugins},
 		Background: p.shell.InBackground,
 		Paths:      func() []self.Entry { return paths(f, l.Source.File) }, Sandbox: p.box.entries,
@@ -92,10 +106,10 @@ func (a *app) wire(l *config.Live, f config.Folders, want which, log *slog.Logge
 	return p, nil
 }
 
-func (p *parts) channels(want which, secrets *redact.Set, log *slog.Logger) ([]gateway.Channel, error) {
+func (p *Bot) channels() ([]gateway.Channel, error) {
 	var all []gateway.Channel
-	c := p.live.Config()
-	if t := c.Channels.Telegram; want.telegram && t.Token != "" {
+	c := p.Live.Config()
+	if t := c.Channels.Telegram; p.Telegram && t.Token != "" {
 		var hook *telegram.Webhook
 		if t.Mode == "webhook" {
 			w := t.WebhookSettings()
@@ -103,9 +117,9 @@ func (p *parts) channels(want which, secrets *redact.Set, log *slog.Logger) ([]g
 		}
 		ch, err := telegram.New(telegram.Config{
 			Webhook: hook,
-			Token:   t.Token, APIURL: t.APIURL, Log: log, Redact: secrets,
-			Limits:     func() telegram.Limits { return telegram.Limits(p.live.Config().Channels.Telegram.Limits) },
-			RespondAll: func() bool { return p.live.Config().Channels.Telegram.Groups.Respond == "all" },
+			Token:   t.Token, APIURL: t.APIURL, Log: p.Log, Redact: p.Redact,
+			Limits:     func() telegram.Limits { return telegram.Limits(p.Live.Config().Channels.Telegram.Limits) },
+			RespondAll: func() bool { return p.Live.Config().Channels.Telegram.Groups.Respond == "all" },
 			Commands:   menu(c.Agent.Language),
 		})
 		if err != nil {
@@ -113,9 +127,9 @@ func (p *parts) channels(want which, secrets *redact.Set, log *slog.Logger) ([]g
 		}
 		all = append(all, ch)
 	}
-	if want.console || c.Channels.Console.Enabled {
-		p.console = console.New(console.Config{Log: log})
-		all = append(all, p.console)
+	if p.Console || c.Channels.Console.Enabled {
+		p.terminals = console.New(console.Config{Log: p.Log})
+		all = append(all, p.terminals)
 	}
 	return all, nil
 }
@@ -138,9 +152,9 @@ func webTools(l *config.Live, log *slog.Logger) *web.Config {
 	}
 }
 
-// furnish makes the data folder, and a workspace where there is none. What an
+// Furnish makes the data folder, and a workspace where there is none. What an
 // admin took out of a workspace stays out.
-func furnish(f config.Folders) error {
+func Furnish(f config.Folders) error {
 	if err := os.MkdirAll(f.Data, 0o700); err != nil {
 		return err
 	}
@@ -152,16 +166,16 @@ func furnish(f config.Folders) error {
 }
 
 // start opens the engine on the data folder.
-func (p *parts) start(ctx context.Context) (*engine.Engine, error) {
-	if err := furnish(p.folders); err != nil {
-		return nil, owned(p.folders.Data, err)
+func (p *Bot) start(ctx context.Context) (*engine.Engine, error) {
+	if err := Furnish(p.Folders); err != nil {
+		return nil, owned(p.Folders.Data, err)
 	}
 	if err := p.box.check(ctx); err != nil {
 		return nil, err
 	}
 	e, err := engine.New(ctx, p.config)
 	if err != nil { // which is all that a start that fails says
-		return nil, owned(p.folders.Data, err)
+		return nil, owned(p.Folders.Data, err)
 	}
 	if text, err := p.box.describe(); err == nil {
 		p.config.Log.Info("commands", "sandbox", text)
@@ -194,4 +208,43 @@ func paths(f config.Folders, configFile string) []self.Entry {
 		}
 	}
 	return entries
+}
+
+// WithData runs fn with the data folder open, beside a bot that may run, or not.
+func (p *Bot) WithData(ctx context.Context, fn func(*engine.Data) error) (err error) {
+	d, err := engine.Open(ctx, p.config)
+	if err != nil {
+		return owned(p.Folders.Data, err)
+	}
+	defer p.shell.Close()
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return fn(d)
+}
+
+// Found makes the database of a data folder where no bot has run yet.
+func (p *Bot) Found(ctx context.Context) error {
+	e, err := p.start(ctx)
+	if err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+// owned adds to the error of opening a data folder, which only its owner may open,
+// what is to be done.
+func owned(data string, err error) error {
+	var path *fs.PathError
+	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &path) || !isWithin(data, path.Path) {
+		return err
+	}
+	remedy := "chown -R"
+	if _, missing := os.Stat(data); errors.Is(missing, fs.ErrNotExist) {
+		remedy = "install -d -m 700 -o"
+	}
+	return fmt.Errorf("%w; the data folder must belong to user %d, who runs klawbot: %s %[2]d %[4]s", err, os.Geteuid(), remedy, data)
+}
+
+func isWithin(dir, name string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
 }

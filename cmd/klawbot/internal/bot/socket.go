@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"context"
@@ -82,8 +82,8 @@ func socketClient(dir string) *http.Client {
 // socketBase stands for the bot behind the socket in addresses.
 const socketBase = "http://klawbot"
 
-// report is what GET /status answers.
-type report struct {
+// Report is what GET /status answers.
+type Report struct {
 	engine.Status
 	// Up says that the bot runs; else the data folder was asked.
 	Up     bool         `json:"up"`
@@ -98,28 +98,31 @@ type configReport struct {
 	Fault string `json:"fault,omitempty"`
 }
 
-// statusTimeout bounds the wait for a bot that hangs.
-const statusTimeout = 5 * time.Second
+// StatusTimeout bounds the wait for a bot that hangs.
+const StatusTimeout = 5 * time.Second
 
-// askStatus asks the running bot how it is, or returns errNotRunning.
-func askStatus(ctx context.Context, dir string) (report, error) {
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+// ErrNotRunning means that a command needs a running bot.
+var ErrNotRunning = errors.New("klawbot is not running on this data folder; start it with klawbot run")
+
+// AskStatus asks the running bot how it is, or returns errNotRunning.
+func AskStatus(ctx context.Context, dir string) (Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, StatusTimeout)
 	defer cancel()
 	client := socketClient(dir)
 	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, socketBase+"/status", nil)
 	if err != nil {
-		return report{}, err
+		return Report{}, err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return report{}, fmt.Errorf("the running bot does not answer: %w", err)
+			return Report{}, fmt.Errorf("the running bot does not answer: %w", err)
 		}
-		return report{}, errNotRunning
+		return Report{}, ErrNotRunning
 	}
 	defer resp.Body.Close()
-	var r report
+	var r Report
 	if resp.StatusCode != http.StatusOK {
 		return r, fmt.Errorf("the running bot answers %s", resp.Status)
 	}
@@ -137,10 +140,16 @@ func handler(e *engine.Engine, l *config.Live, terminals *console.Channel, log *
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(report{s, true, configReport{l.Source.File, l.Broken()}, os.Getpid()}) // who asked may be gone
+		_ = json.NewEncoder(w).Encode(Report{s, true, configReport{l.Source.File, l.Broken()}, os.Getpid()}) // who asked may be gone
 	})
 	if terminals != nil {
 		mux.Handle("/console/", http.StripPrefix("/console", terminals))
 	}
 	return mux
+}
+
+// Console talks to the running bot as a terminal, until done is called.
+func Console(dir string) (c *console.Client, done func()) {
+	client := socketClient(dir)
+	return console.NewClient(client, socketBase+"/console"), client.CloseIdleConnections
 }

@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"context"
@@ -173,12 +173,12 @@ func order() string {
 }
 
 // row is the line of the start table.
-func (b *box) row() row {
+func (b *box) row() Row {
 	text, err := b.describe()
 	if err != nil {
-		return row{name: "sandbox", wrong: err.Error()}
+		return Row{name: "sandbox", wrong: err.Error()}
 	}
-	return row{name: "sandbox", text: text}
+	return Row{name: "sandbox", text: text}
 }
 
 // finding is what doctor says.
