@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,14 +13,14 @@ import (
 	"klawbot/whitelist"
 )
 
-func (a *app) allowCommand() *cobra.Command {
+func allowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "allow ID...",
 		Short: "Let chats talk to the bot",
 		Long: "Adds ids of chats to channels.telegram.allowedChatIds in config.yaml. A running bot takes the change over within a second.\n" +
 			"In a private chat the id is the person's. Ids of groups are negative: klawbot allow -1001234567890",
 		Args: someIDs,
-		RunE: func(_ *cobra.Command, args []string) error { return a.editAllowed(args, nil) },
+		RunE: func(_ *cobra.Command, args []string) error { return editAllowed(a, args, nil) },
 	}
 }
 
@@ -30,16 +31,16 @@ func someIDs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) denyCommand() *cobra.Command {
+func denyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "deny ID...",
 		Short: "Let chats no longer talk to the bot",
 		Args:  someIDs,
-		RunE:  func(_ *cobra.Command, args []string) error { return a.editAllowed(nil, args) },
+		RunE:  func(_ *cobra.Command, args []string) error { return editAllowed(a, nil, args) },
 	}
 }
 
-func (a *app) allowedCommand() *cobra.Command {
+func allowedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "allowed",
 		Short: "List who may talk to the bot",
@@ -49,18 +50,18 @@ func (a *app) allowedCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printAllowed(l.Config().Channels.Telegram.AllowedChatIDs)
+			return printAllowed(a.stdout, l.Config().Channels.Telegram.AllowedChatIDs)
 		},
 	}
 }
 
-func (a *app) printAllowed(ids []int64) error {
+func printAllowed(w io.Writer, ids []int64) error {
 	if len(ids) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "nobody; klawbot allow ID lets a chat in")
+		_, err := fmt.Fprintln(w, "nobody; klawbot allow ID lets a chat in")
 		return err
 	}
 	for _, id := range ids {
-		if _, err := fmt.Fprintln(a.stdout, whitelist.FormatID("telegram", id)); err != nil {
+		if _, err := fmt.Fprintln(w, whitelist.FormatID("telegram", id)); err != nil {
 			return err
 		}
 	}
@@ -68,20 +69,20 @@ func (a *app) printAllowed(ids []int64) error {
 }
 
 // remark says what may surprise somebody who takes ids off the list.
-func (a *app) remark(t config.Telegram, removed []int64) {
+func remark(w io.Writer, t config.Telegram, removed []int64) {
 	for _, id := range removed {
 		name := whitelist.FormatID("telegram", id)
 		switch {
 		case !slices.Contains(t.AllowedChatIDs, id):
-			fmt.Fprintf(a.stderr, "%s was not on the list\n", name)
+			fmt.Fprintf(w, "%s was not on the list\n", name)
 		case slices.Contains(t.OwnerIDs, id):
-			fmt.Fprintf(a.stderr, "%s is an owner (channels.telegram.ownerIds), and the bot does not answer there any more; klawbot allow %d lets it in again\n", name, id)
+			fmt.Fprintf(w, "%s is an owner (channels.telegram.ownerIds), and the bot does not answer there any more; klawbot allow %d lets it in again\n", name, id)
 		}
 	}
 }
 
 // editAllowed changes the list in config.yaml and prints it.
-func (a *app) editAllowed(add, remove []string) error {
+func editAllowed(a *app, add, remove []string) error {
 	added, err := config.ParseIDs(add)
 	if err != nil {
 		return usage.Wrap(err)
@@ -98,9 +99,9 @@ func (a *app) editAllowed(add, remove []string) error {
 	if err != nil {
 		return err
 	}
-	a.remark(before.Channels.Telegram, removed)
+	remark(a.stderr, before.Channels.Telegram, removed)
 	list := slices.DeleteFunc(slices.Concat(before.Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
 		return slices.Contains(removed, id)
 	})
-	return a.printAllowed(config.Unique(list))
+	return printAllowed(a.stdout, config.Unique(list))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -15,14 +16,12 @@ import (
 	"klawbot/engine"
 )
 
-func (a *app) approvalsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "approvals", Short: "Calls that people allowed", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("approvals needs list, log or remove") }
-	cmd.AddCommand(a.approvalsListCommand(), a.approvalsLogCommand(), a.approvalsRemoveCommand())
-	return cmd
+func approvalsCommand(a *app) *cobra.Command {
+	return parent("approvals", "Calls that people allowed",
+		approvalsListCommand(a), approvalsLogCommand(a), approvalsRemoveCommand(a))
 }
 
-func (a *app) approvalsListCommand() *cobra.Command {
+func approvalsListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -35,9 +34,9 @@ func (a *app) approvalsListCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return a.printJSON(list)
+					return printJSON(a.stdout, list)
 				}
-				return a.printGrants(list, l.Config().Location())
+				return printGrants(a.stdout, list, l.Config().Location())
 			})
 		},
 	}
@@ -45,12 +44,12 @@ func (a *app) approvalsListCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printGrants(list []engine.Grant, zone *time.Location) error {
+func printGrants(out io.Writer, list []engine.Grant, zone *time.Location) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "No approvals.")
+		_, err := fmt.Fprintln(out, "No approvals.")
 		return err
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, g := range list {
 		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt, zone), clock(g.LastUsed, zone), terminal.OneLine(g.Arguments))
 	}
@@ -60,7 +59,7 @@ func (a *app) printGrants(list []engine.Grant, zone *time.Location) error {
 // logLength is how many questions klawbot policy approvals log shows.
 const logLength = 100
 
-func (a *app) approvalsLogCommand() *cobra.Command {
+func approvalsLogCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "log",
@@ -73,9 +72,9 @@ func (a *app) approvalsLogCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return a.printJSON(list)
+					return printJSON(a.stdout, list)
 				}
-				return a.printApprovals(list, l.Config().Location())
+				return printApprovals(a.stdout, list, l.Config().Location())
 			})
 		},
 	}
@@ -83,19 +82,19 @@ func (a *app) approvalsLogCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printApprovals(list []engine.Approval, zone *time.Location) error {
+func printApprovals(out io.Writer, list []engine.Approval, zone *time.Location) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "Nobody was asked yet.")
+		_, err := fmt.Fprintln(out, "Nobody was asked yet.")
 		return err
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, q := range list {
 		fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s\t%s\n", clock(q.AskedAt, zone), q.Chat, q.User, q.Tool, outcome(q), terminal.OneLine(q.Arguments))
 	}
 	return w.Flush()
 }
 
-func (a *app) approvalsRemoveCommand() *cobra.Command {
+func approvalsRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove ID",
 		Short: "Have a call asked about again",

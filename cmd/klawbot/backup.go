@@ -9,7 +9,7 @@ import (
 	"klawbot/engine"
 )
 
-func (a *app) backupCommand() *cobra.Command {
+func backupCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a verified backup of the database, the core memory and the workspace, also while the bot runs",
@@ -30,7 +30,7 @@ func (a *app) backupCommand() *cobra.Command {
 	}
 }
 
-func (a *app) restoreCommand() *cobra.Command {
+func restoreCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Make a data folder from a backup",
@@ -64,11 +64,7 @@ func leftOut(done engine.Archived) string {
 // engineConfig is as much of the engine's configuration as commands need that
 // have nothing to do with channels.
 func (a *app) engineConfig() (engine.Config, error) {
-	l, err := a.open()
-	if err != nil {
-		return engine.Config{}, err
-	}
-	f, err := a.folders(l.Config())
+	l, f, err := a.openFolders()
 	if err != nil {
 		return engine.Config{}, err
 	}

@@ -15,7 +15,7 @@ import (
 	"klawbot/engine"
 )
 
-func (a *app) chatCommand() *cobra.Command {
+func chatCommand(a *app) *cobra.Command {
 	var message string
 	cmd := &cobra.Command{
 		Use:   "chat",
@@ -38,27 +38,23 @@ func (a *app) chatCommand() *cobra.Command {
 }
 
 func (a *app) chat(ctx context.Context, message string) error {
-	l, err := a.open()
-	if err != nil {
-		return err
-	}
-	f, err := a.folders(l.Config())
+	l, f, err := a.openFolders()
 	if err != nil {
 		return err
 	}
 	r, err := bot.AskStatus(ctx, f.Data)
 	switch {
 	case err == nil:
-		return a.attach(ctx, f, banner(r.Model, "running"), message)
+		return attach(ctx, a, f, banner(r.Model, "running"), message)
 	case !errors.Is(err, bot.ErrNotRunning):
 		return err
 	}
 	if l.Source.File == "" && message == "" && a.interactive() {
-		if l, err = a.offerModel(ctx, l); err != nil {
+		if l, err = a.setup().OfferModel(ctx, l); err != nil {
 			return err
 		}
 	}
-	return a.chatAlone(ctx, l, f, banner(l.Config().EngineModels().Default, ""), message)
+	return chatAlone(ctx, a, l, f, banner(l.Config().EngineModels().Default, ""), message)
 }
 
 // banner says whom one talks to.
@@ -75,7 +71,7 @@ func banner(model, note string) string {
 }
 
 // chatAlone runs a bot for this terminal, as long as it lasts.
-func (a *app) chatAlone(ctx context.Context, l *config.Live, f config.Folders, banner, message string) error {
+func chatAlone(ctx context.Context, a *app, l *config.Live, f config.Folders, banner, message string) error {
 	c := a.botConfig(l, f, bot.Quiet(bot.NewLog(a.stderr, l, a.redact), l))
 	c.Console = true
 	p, err := bot.New(c)
@@ -87,13 +83,13 @@ func (a *app) chatAlone(ctx context.Context, l *config.Live, f config.Folders, b
 	var said error
 	err = p.Serve(ctx, func(ctx context.Context, _ *engine.Engine) {
 		defer stop()
-		said = a.attach(ctx, f, banner, message)
+		said = attach(ctx, a, f, banner, message)
 	})
 	return errors.Join(said, err)
 }
 
 // attach talks over the socket until the person ends, or until the last answer.
-func (a *app) attach(ctx context.Context, f config.Folders, banner, message string) error {
+func attach(ctx context.Context, a *app, f config.Folders, banner, message string) error {
 	bot, done := bot.Console(f.Data)
 	defer done()
 	var err error

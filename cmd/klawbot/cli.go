@@ -165,10 +165,10 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.configFlag, "config", "", "`file` of the configuration (default: $KLAWBOT_CONFIG, $KLAWBOT_HOME, $XDG_CONFIG_HOME/klawbot, here)")
 	root.PersistentFlags().StringVar(&a.dataFlag, "data", "", "`folder` of all that is kept (default: dataDir, $KLAWBOT_HOME, $XDG_DATA_HOME/klawbot)")
 	root.AddCommand(
-		a.initCommand(), a.runCommand(), a.chatCommand(), a.demoCommand(),
-		a.allowCommand(), a.denyCommand(), a.allowedCommand(),
-		a.statusCommand(), a.healthCommand(), a.doctorCommand(), a.sessionsCommand(), a.memoryCommand(), a.scheduleCommand(), a.logsCommand(), a.toolsCommand(), a.policyCommand(), a.screenCommand(), a.mcpCommand(),
-		a.backupCommand(), a.restoreCommand(), a.reindexCommand(), a.exportCommand(), a.importCommand(), a.undoCommand(), a.skillsCommand(), a.assetsCommand(), a.versionCommand(),
+		initCommand(a), runCommand(a), chatCommand(a), demoCommand(a),
+		allowCommand(a), denyCommand(a), allowedCommand(a),
+		statusCommand(a), healthCommand(a), doctorCommand(a), sessionsCommand(a), memoryCommand(a), scheduleCommand(a), logsCommand(a), toolsCommand(a), policyCommand(a), screenCommand(a), mcpCommand(a),
+		backupCommand(a), restoreCommand(a), reindexCommand(a), exportCommand(a), importCommand(a), undoCommand(a), skillsCommand(a), assetsCommand(a), versionCommand(a),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -192,6 +192,21 @@ func helpFor(cmd *cobra.Command, args []string) error {
 		return usage.Errorf("there is no command %q; klawbot help lists them", strings.Join(args, " "))
 	}
 	return about.Help()
+}
+
+// parent is a command that does nothing but hold others.
+func parent(name, short string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs}
+	names := make([]string, len(below))
+	for i, c := range below {
+		names[i] = c.Name()
+	}
+	last := len(names) - 1
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return usage.Errorf("%s needs %s or %s", name, strings.Join(names[:last], ", "), names[last])
+	}
+	cmd.AddCommand(below...)
+	return cmd
 }
 
 // takes is a command with so many arguments. They are named in its Use.
@@ -219,6 +234,16 @@ func (a *app) open() (*config.Live, error) {
 		fmt.Fprintln(a.stderr, line)
 	}
 	return l, nil
+}
+
+// openFolders is open, with the folders of the bot.
+func (a *app) openFolders() (*config.Live, config.Folders, error) {
+	l, err := a.open()
+	if err != nil {
+		return nil, config.Folders{}, err
+	}
+	f, err := a.folders(l.Config())
+	return l, f, err
 }
 
 // folders finds the folders of a bot.

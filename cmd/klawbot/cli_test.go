@@ -7,32 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"klawbot/engine"
 )
-
-func TestNewConfigurationReadsBack(t *testing.T) {
-	m := newModel(engine.Model{Provider: "my: server", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: `k"e'y #1`, Name: "qwen3:8b"})
-	s := &setup{chosen: &m, token: "1:abc", apiURL: "http://127.0.0.1:2", timezone: "UTC", allowed: []int64{-5, 6}, owners: []int64{6}}
-	environ := []string{"TELEGRAM_BOT_TOKEN=1:abc"}
-	text := s.yaml("", environ)
-	if !strings.Contains(text, "token: ${TELEGRAM_BOT_TOKEN}") {
-		t.Errorf("the token is no reference:\n%s", text)
-	}
-	l := parsed(t, text, environ...)
-	if got := l.EngineModels().Entries["main"]; cmp.Diff(m, got) != "" {
-		t.Error(cmp.Diff(m, got))
-	}
-	telegram := l.Channels.Telegram
-	if telegram.Token != "1:abc" || cmp.Diff([]int64{-5, 6}, telegram.AllowedChatIDs) != "" || cmp.Diff([]int64{6}, telegram.OwnerIDs) != "" {
-		t.Errorf("telegram is %+v", telegram)
-	}
-	if none := parsed(t, (&setup{}).yaml("", nil)); none.EngineModels().Default != "" {
-		t.Error("no model became one")
-	}
-}
 
 func TestTheBannerFitsATerminal(t *testing.T) {
 	for _, model := range []string{"", "main"} {

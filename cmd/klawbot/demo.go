@@ -13,7 +13,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 )
 
-func (a *app) demoCommand() *cobra.Command {
+func demoCommand(a *app) *cobra.Command {
 	var message string
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -48,5 +48,5 @@ func (a *app) demo(ctx context.Context, message string) (err error) {
 	if message != "" || !a.interactive() { // the label must be seen where no banner is
 		fmt.Fprintln(a.stderr, banner)
 	}
-	return a.chatAlone(ctx, l, f, banner, message)
+	return chatAlone(ctx, a, l, f, banner, message)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"klawbot/engine"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -32,7 +33,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				all[i].Text = a.redact.Text(all[i].Text)
 				healthy = healthy && all[i].OK
 			}
-			if err := a.printFindings(all, healthy, asJSON); err != nil {
+			if err := printFindings(a.stdout, all, healthy, asJSON); err != nil {
 				return err
 			}
 			if !healthy {
@@ -45,9 +46,9 @@ func (a *app) doctorCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
+func printFindings(w io.Writer, all []engine.Finding, healthy, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(struct {
+		return printJSON(w, struct {
 			OK     bool             `json:"ok"`
 			Checks []engine.Finding `json:"checks"`
 		}{healthy, all})
@@ -57,9 +58,9 @@ func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
 		if !f.OK {
 			mark = "✗"
 		}
-		fmt.Fprintf(a.stdout, "%s %-10s %s\n", mark, f.Name, terminal.Visible(f.Text))
+		fmt.Fprintf(w, "%s %-10s %s\n", mark, f.Name, terminal.Visible(f.Text))
 		if f.Fix != "" {
-			fmt.Fprintf(a.stdout, "  %-10s → %s\n", "", f.Fix)
+			fmt.Fprintf(w, "  %-10s → %s\n", "", f.Fix)
 		}
 	}
 	return nil
@@ -67,13 +68,9 @@ func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
 
 // examine looks at every part. Without a configuration the rest makes no sense.
 func (a *app) examine(ctx context.Context) []engine.Finding {
-	l, err := a.open()
+	l, f, err := a.openFolders()
 	if err != nil {
 		return []engine.Finding{engine.Ill("config", "correct what is named here; config.yaml.example explains every key", err)}
-	}
-	f, err := a.folders(l.Config())
-	if err != nil {
-		return []engine.Finding{engine.Ill("data", "klawbot --data FOLDER …", err)}
 	}
 	c := a.botConfig(l, f, slog.New(slog.DiscardHandler))
 	all := append(c.Surroundings(ctx), botFinding(ctx, f))

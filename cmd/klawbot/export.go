@@ -26,7 +26,7 @@ const (
 	archiveWorkspace = "workspace"
 )
 
-func (a *app) exportCommand() *cobra.Command {
+func exportCommand(a *app) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "export FILE",
@@ -47,7 +47,7 @@ func (a *app) exportCommand() *cobra.Command {
 
 func (a *app) export(ctx context.Context, name, format string) error {
 	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		return a.toFile(name, func(w io.Writer) error {
+		return toFile(a.stdout, name, func(w io.Writer) error {
 			if format != "tar" {
 				return d.Export(ctx, w, format)
 			}
@@ -57,9 +57,9 @@ func (a *app) export(ctx context.Context, name, format string) error {
 }
 
 // toFile writes a file, whole or not at all, or standard output.
-func (a *app) toFile(name string, write func(io.Writer) error) (err error) {
+func toFile(w io.Writer, name string, write func(io.Writer) error) (err error) {
 	if name == "-" {
-		return write(terminal.Unwrap(a.stdout))
+		return write(terminal.Unwrap(w))
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".klawbot-*")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 )
 
-func (a *app) healthCommand() *cobra.Command {
+func healthCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "health",
 		Short: "Say whether the running bot is well, by the exit code too",

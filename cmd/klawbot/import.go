@@ -21,18 +21,18 @@ import (
 	"klawbot/engine"
 )
 
-func (a *app) importCommand() *cobra.Command {
+func importCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "Read conversations and workspace from a file",
 		Long: "Adds what klawbot export wrote: messages that are not there yet, and files that the workspace lacks.\n" +
 			"Nothing is replaced. FILE may also hold only conversations (--format json). FILE - is standard input.",
 		Args: takes(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.importFile(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return importFile(cmd.Context(), a, args[0]) },
 	}
 }
 
-func (a *app) importFile(ctx context.Context, name string) error {
+func importFile(ctx context.Context, a *app, name string) error {
 	in := a.stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -59,11 +59,7 @@ func (a *app) importFile(ctx context.Context, name string) error {
 
 // found makes the database of a data folder where no bot has run yet.
 func (a *app) found(ctx context.Context) error {
-	l, err := a.open()
-	if err != nil {
-		return err
-	}
-	f, err := a.folders(l.Config())
+	l, f, err := a.openFolders()
 	if err != nil {
 		return err
 	}

@@ -39,18 +39,14 @@ type logsOptions struct {
 	json   bool
 }
 
-func (a *app) logsCommand() *cobra.Command {
+func logsCommand(a *app) *cobra.Command {
 	var o logsOptions
 	cmd := &cobra.Command{
 		Use:   "logs",
 		Short: "Show the conversations as lines",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := a.open()
-			if err != nil {
-				return err
-			}
-			f, err := a.folders(l.Config())
+			l, f, err := a.openFolders()
 			if err != nil {
 				return err
 			}

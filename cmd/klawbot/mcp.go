@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/terminal"
@@ -19,11 +19,9 @@ import (
 	"klawbot/tools/mcp"
 )
 
-func (a *app) mcpCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "mcp", Short: "Servers of more tools (Model Context Protocol)", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("mcp needs list, add, remove or approve") }
-	cmd.AddCommand(a.mcpListCommand(), a.mcpAddCommand(), a.mcpRemoveCommand(), a.mcpApproveCommand())
-	return cmd
+func mcpCommand(a *app) *cobra.Command {
+	return parent("mcp", "Servers of more tools (Model Context Protocol)",
+		mcpListCommand(a), mcpAddCommand(a), mcpRemoveCommand(a), mcpApproveCommand(a))
 }
 
 // probeTime is how long mcp list waits for a server.
@@ -32,7 +30,7 @@ const probeTime = 20 * time.Second
 // slowServer is how long one waits for a server before one hears why.
 const slowServer = 2 * time.Second
 
-func (a *app) mcpListCommand() *cobra.Command {
+func mcpListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -50,7 +48,7 @@ func (a *app) mcpListCommand() *cobra.Command {
 				all := d.MCP().Probe(ctx)
 				slow.Stop()
 				if asJSON {
-					return a.printJSON(struct {
+					return printJSON(a.stdout, struct {
 						Servers []mcp.Status `json:"servers"`
 					}{append([]mcp.Status{}, all...)})
 				}
@@ -97,7 +95,7 @@ type newServer struct {
 	client struct{ id, secret, issuer, grant string }
 }
 
-func (a *app) mcpAddCommand() *cobra.Command {
+func mcpAddCommand(a *app) *cobra.Command {
 	var n newServer
 	cmd := &cobra.Command{
 		Use:   "add NAME [--url URL | -- COMMAND ARG...]",
@@ -105,7 +103,9 @@ func (a *app) mcpAddCommand() *cobra.Command {
 		Long: "Writes a server into tools.mcp of config.yaml. A running bot connects to it within a second; its tools work after klawbot mcp approve NAME.\n" +
 			"Values may hold ${NAME}, which is replaced from the environment of the bot: --env 'GITHUB_TOKEN=${GITHUB_TOKEN}'",
 		Args: takes(1, math.MaxInt),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.addServer(cmd.Context(), args[0], args[1:], n) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return addServer(cmd.Context(), a, args[0], args[1:], n)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&n.url, "url", "", "the `address` of a server over HTTP")
@@ -169,7 +169,7 @@ func (n newServer) section(command []string) (string, error) {
 	return strings.ReplaceAll(strings.TrimSpace(b.String()), `":`, `": `), err
 }
 
-func (a *app) addServer(ctx context.Context, name string, command []string, n newServer) error {
+func addServer(ctx context.Context, a *app, name string, command []string, n newServer) error {
 	if !config.ValidServerName(name) {
 		return usage.Errorf("a name is made of 1 to 32 of A-Z a-z 0-9 _ -, got %q", name)
 	}
@@ -187,10 +187,10 @@ func (a *app) addServer(ctx context.Context, name string, command []string, n ne
 	if _, err := fmt.Fprintf(a.stdout, "%s is set up.\n", name); err != nil || !a.interactive() {
 		return err
 	}
-	return a.approveServer(ctx, name, nil, false, false)
+	return approveServer(ctx, a, name, nil, false, false)
 }
 
-func (a *app) mcpRemoveCommand() *cobra.Command {
+func mcpRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Take a server out of config.yaml and forget what was accepted of it",
@@ -204,10 +204,7 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 			if err := configedit.RemoveServer(l.Source, name); err != nil {
 				return err
 			}
-			return a.withData(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
-				if err := bot.Furnish(f); err != nil {
-					return err
-				}
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
 				if err := d.Found(cmd.Context()); err != nil {
 					return err
 				}
@@ -221,7 +218,7 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 	}
 }
 
-func (a *app) mcpApproveCommand() *cobra.Command {
+func mcpApproveCommand(a *app) *cobra.Command {
 	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "approve NAME [TOOL...]",
@@ -230,7 +227,7 @@ func (a *app) mcpApproveCommand() *cobra.Command {
 			"What is accepted is the name, the description and the schema: a tool that changes later is off until you accept it again.",
 		Args: takes(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.approveServer(cmd.Context(), args[0], args[1:], yes, asJSON)
+			return approveServer(cmd.Context(), a, args[0], args[1:], yes, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
@@ -246,22 +243,19 @@ type acceptedTool struct {
 }
 
 // approveServer accepts tools of a server, all that wait or the named ones.
-func (a *app) approveServer(ctx context.Context, name string, only []string, yes, asJSON bool) error {
+func approveServer(ctx context.Context, a *app, name string, only []string, yes, asJSON bool) error {
 	if asJSON && !yes {
 		return usage.Errorf("--json needs --yes")
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	ask := terminal.Ask(a.stdin, a.stdout)
-	at, done := a.signIn(ask)
+	at, done := signIn(a.stdout, ask)
 	defer done()
 	if !a.interactive() {
 		at = mcp.SignIn{}
 	}
-	return a.withDataAs(ctx, at, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := bot.Furnish(f); err != nil {
-			return err
-		}
+	return a.withWorkspaceAs(ctx, at, func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 		if err := d.Found(ctx); err != nil {
 			return err
 		}
@@ -279,7 +273,7 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 			a.printWaiting(name, waiting)
 		}
 		if len(waiting) > 0 && !yes {
-			switch ok, err := a.agrees(ctx, ask, len(waiting)); {
+			switch ok, err := agrees(ctx, a, ask, len(waiting)); {
 			case err != nil:
 				return err
 			case !ok:
@@ -290,7 +284,7 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 		if err != nil {
 			return err
 		}
-		return a.printAccepted(accepted, asJSON)
+		return printAccepted(a.stdout, accepted, asJSON)
 	})
 }
 
@@ -325,25 +319,25 @@ func (a *app) printWaiting(server string, waiting []mcp.Definition) {
 }
 
 // agrees asks whoever sits at the terminal.
-func (a *app) agrees(ctx context.Context, ask *terminal.Prompter, tools int) (bool, error) {
+func agrees(ctx context.Context, a *app, ask *terminal.Prompter, tools int) (bool, error) {
 	if !a.interactive() {
 		return false, usage.Errorf("nobody can be asked here; look at the tools above and add --yes")
 	}
 	return ask.Confirmed(ctx, fmt.Sprintf("Let the bot use these %d tools just as they are?", tools))
 }
 
-func (a *app) printAccepted(accepted []mcp.Accepted, asJSON bool) error {
+func printAccepted(w io.Writer, accepted []mcp.Accepted, asJSON bool) error {
 	list := []acceptedTool{}
 	for _, t := range accepted {
 		list = append(list, acceptedTool{t.Name, t.Tool, t.Hash})
 	}
 	if asJSON {
-		return a.printJSON(struct {
+		return printJSON(w, struct {
 			Accepted []acceptedTool `json:"accepted"`
 		}{list})
 	}
 	for _, t := range list {
-		if _, err := fmt.Fprintln(a.stdout, t.Name); err != nil {
+		if _, err := fmt.Fprintln(w, t.Name); err != nil {
 			return err
 		}
 	}

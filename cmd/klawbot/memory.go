@@ -24,27 +24,12 @@ import (
 	"klawbot/tools/recall"
 )
 
-func (a *app) memoryCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "memory", Short: "What the bot remembers: search it, add to it, forget", Args: cobra.NoArgs,
-		Long: "What is saved here every chat may find. All of it works beside a running bot and without one.",
-	}
-	cmd.RunE = func(*cobra.Command, []string) error {
-		return usage.Errorf("memory needs search, list, save, forget, show, edit, import or undo")
-	}
-	cmd.AddCommand(a.memorySearchCommand(), a.memoryListCommand(), a.memorySaveCommand(), a.memoryForgetCommand(), a.memoryShowCommand(),
-		a.memoryEditCommand(), a.memoryImportCommand(), a.memoryUndoCommand())
+func memoryCommand(a *app) *cobra.Command {
+	cmd := parent("memory", "What the bot remembers: search it, add to it, forget",
+		memorySearchCommand(a), memoryListCommand(a), memorySaveCommand(a), memoryForgetCommand(a), memoryShowCommand(a),
+		memoryEditCommand(a), memoryImportCommand(a), memoryUndoCommand(a))
+	cmd.Long = "What is saved here every chat may find. All of it works beside a running bot and without one."
 	return cmd
-}
-
-// withMemory runs fn with the memory of the data folder.
-func (a *app) withMemory(ctx context.Context, fn func(*engine.Data, config.Folders) error) error {
-	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := bot.Furnish(f); err != nil {
-			return err
-		}
-		return fn(d, f)
-	})
 }
 
 // searchFlags say what klawbot memory search looks for.
@@ -55,7 +40,7 @@ type searchFlags struct {
 	json         bool
 }
 
-func (a *app) memorySearchCommand() *cobra.Command {
+func memorySearchCommand(a *app) *cobra.Command {
 	var s searchFlags
 	cmd := &cobra.Command{
 		Use:   "search [QUERY | --batch QUERIES.jsonl]",
@@ -70,8 +55,8 @@ func (a *app) memorySearchCommand() *cobra.Command {
 			if err := s.check(); err != nil {
 				return err
 			}
-			return a.withData(cmd.Context(), func(l *config.Live, f config.Folders, d *engine.Data) error {
-				if err := errors.Join(s.days(l.Config().Location()), bot.Furnish(f)); err != nil {
+			return a.withWorkspace(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+				if err := s.days(l.Config().Location()); err != nil {
 					return err
 				}
 				queries := []string{strings.Join(args, " ")}
@@ -81,7 +66,7 @@ func (a *app) memorySearchCommand() *cobra.Command {
 						return err
 					}
 				}
-				return a.searchMemory(cmd.Context(), d, s, queries)
+				return searchMemory(cmd.Context(), a, d, s, queries)
 			})
 		},
 	}
@@ -133,7 +118,7 @@ type found struct {
 	Hits  []recall.Hit `json:"hits"`
 }
 
-func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, queries []string) error {
+func searchMemory(ctx context.Context, a *app, d *engine.Data, s searchFlags, queries []string) error {
 	all := make([]found, len(queries))
 	for i, text := range queries {
 		s.query.Text = text
@@ -146,7 +131,7 @@ func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, q
 		}
 	}
 	if s.json {
-		return a.printJSON(all)
+		return printJSON(a.stdout, all)
 	}
 	for _, f := range all {
 		if s.batch != "" {
@@ -157,20 +142,20 @@ func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, q
 		}
 		for _, h := range f.Hits {
 			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, terminal.Visible(h.Source), h.At.Format("2006-01-02 15:04"))
-			a.printContent(h.Content)
+			printContent(a.stdout, h.Content)
 		}
 	}
 	return nil
 }
 
 // printContent prints the text of a memory below its line.
-func (a *app) printContent(text string) {
+func printContent(w io.Writer, text string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
-		fmt.Fprintln(a.stdout, "    "+terminal.Visible(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintln(w, "    "+terminal.Visible(strings.TrimSuffix(line, "\n")))
 	}
 }
 
-func (a *app) memoryListCommand() *cobra.Command {
+func memoryListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
@@ -181,18 +166,18 @@ func (a *app) memoryListCommand() *cobra.Command {
 			if limit < 1 {
 				return usage.Errorf("--top cannot be \"%d\"; %s --help says more", limit, cmd.CommandPath())
 			}
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ config.Folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				list, err := d.ListMemories(cmd.Context(), limit)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return a.printJSON(append([]engine.KeptMemory{}, list...))
+					return printJSON(a.stdout, append([]engine.KeptMemory{}, list...))
 				}
 				for _, m := range list {
 					about := strings.Join(slices.DeleteFunc([]string{m.Provenance, m.Chat, m.Key}, func(s string) bool { return s == "" }), " ")
 					fmt.Fprintf(a.stdout, "%d [%s] (%s) %s\n", m.ID, terminal.Visible(m.Source), m.CreatedAt.Format("2006-01-02 15:04"), terminal.Visible(about))
-					a.printContent(m.Content)
+					printContent(a.stdout, m.Content)
 				}
 				if len(list) == 0 {
 					fmt.Fprintln(a.stdout, "Nothing is remembered yet.")
@@ -249,13 +234,13 @@ func (a *app) input(name string) (in io.Reader, closeFile func(), err error) {
 	return f, func() { _ = f.Close() }, nil // it was only read
 }
 
-func (a *app) memorySaveCommand() *cobra.Command {
+func memorySaveCommand(a *app) *cobra.Command {
 	e := recall.Entry{Source: "manual", Category: "core"}
 	cmd := &cobra.Command{
 		Use: "save TEXT", Short: "Remember a text for all chats", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.Content = args[0]
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f config.Folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
 				n, err := d.SaveMemory(cmd.Context(), e)
 				if err != nil {
 					return err
@@ -289,11 +274,11 @@ func (a *app) embedAlone(ctx context.Context, d *engine.Data, f config.Folders) 
 	return err
 }
 
-func (a *app) memoryForgetCommand() *cobra.Command {
+func memoryForgetCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "forget KEY|ID", Short: "Delete a memory, so that nothing finds it any more", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ config.Folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				err := d.ForgetMemory(cmd.Context(), args[0], 0)
 				if id, bad := strconv.ParseInt(args[0], 10, 64); bad == nil && errors.Is(err, recall.ErrNotFound) {
 					err = d.ForgetMemory(cmd.Context(), "", id)
@@ -310,11 +295,11 @@ func (a *app) memoryForgetCommand() *cobra.Command {
 	}
 }
 
-func (a *app) memoryShowCommand() *cobra.Command {
+func memoryShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Show the core memory, which is in every prompt", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ config.Folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				text, file, err := d.CoreMemory()
 				if err != nil {
 					return err
@@ -329,11 +314,11 @@ func (a *app) memoryShowCommand() *cobra.Command {
 	}
 }
 
-func (a *app) memoryEditCommand() *cobra.Command {
+func memoryEditCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "edit", Short: "Open the core memory in $EDITOR", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ config.Folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				file, err := d.CoreMemoryFile()
 				if err != nil {
 					return err
@@ -354,7 +339,7 @@ func (a *app) memoryEditCommand() *cobra.Command {
 	}
 }
 
-func (a *app) memoryImportCommand() *cobra.Command {
+func memoryImportCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE.jsonl",
 		Short: "Remember the lines of a file for all chats",
@@ -363,19 +348,19 @@ key and category. Lines of one source that follow each other are taken as one co
 "-" reads standard input.`,
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f config.Folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
 				in, closeFile, err := a.input(args[0])
 				if err != nil {
 					return err
 				}
 				defer closeFile()
-				return a.importMemories(cmd.Context(), d, f, in)
+				return importMemories(cmd.Context(), a, d, f, in)
 			})
 		},
 	}
 }
 
-func (a *app) importMemories(ctx context.Context, d *engine.Data, f config.Folders, in io.Reader) error {
+func importMemories(ctx context.Context, a *app, d *engine.Data, f config.Folders, in io.Reader) error {
 	shown := terminal.NewCounter(a.stdout, "imported")
 	done, err := d.ImportMemories(ctx, in, shown.Show)
 	shown.End()
@@ -398,7 +383,7 @@ func (a *app) importMemories(ctx context.Context, d *engine.Data, f config.Folde
 	return fmt.Errorf("lines left out: %d (%s%s)", len(done.Faults)+done.More, strings.Join(done.Faults, "; "), more)
 }
 
-func (a *app) memoryUndoCommand() *cobra.Command {
+func memoryUndoCommand(a *app) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use: "undo [ID | core | --list]", Short: "Take back the newest change of the memory, or the one with an id", Args: takes(0, 1),
@@ -418,12 +403,12 @@ func (a *app) memoryUndoCommand() *cobra.Command {
 			}
 			if list {
 				return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
-					return a.listMemoryChanges(cmd.Context(), d, l.Config().Location())
+					return listMemoryChanges(cmd.Context(), a.stdout, d, l.Config().Location())
 				})
 			}
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f config.Folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
 				if core {
-					return a.undoCore(d)
+					return undoCore(a.stdout, d)
 				}
 				c, err := d.UndoMemory(cmd.Context(), id)
 				if errors.Is(err, recall.ErrNotFound) {
@@ -442,7 +427,7 @@ func (a *app) memoryUndoCommand() *cobra.Command {
 }
 
 // undoCore takes back the last change of the core memory and shows what it is now.
-func (a *app) undoCore(d *engine.Data) error {
+func undoCore(w io.Writer, d *engine.Data) error {
 	facts, err := d.UndoCore()
 	if err != nil {
 		return err
@@ -450,7 +435,7 @@ func (a *app) undoCore(d *engine.Data) error {
 	if facts == "" {
 		facts = "it is empty now"
 	}
-	_, err = fmt.Fprintf(a.stdout, "The core memory is what it was before its last change:\n%s\n", terminal.Visible(facts))
+	_, err = fmt.Fprintf(w, "The core memory is what it was before its last change:\n%s\n", terminal.Visible(facts))
 	return err
 }
 
@@ -461,7 +446,7 @@ func undoneText(c engine.MemoryChange) string {
 	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, terminal.Visible(glimpse(c.Before)))
 }
 
-func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data, zone *time.Location) error {
+func listMemoryChanges(ctx context.Context, w io.Writer, d *engine.Data, zone *time.Location) error {
 	all, err := d.MemoryChanges(ctx)
 	if err != nil {
 		return err
@@ -477,7 +462,7 @@ func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data, zone *time.
 		if c.Undone {
 			what += " (undone)"
 		}
-		fmt.Fprintf(a.stdout, "%d  %s  %s\n", c.ID, c.At.In(zone).Format("2006-01-02 15:04"), what)
+		fmt.Fprintf(w, "%d  %s  %s\n", c.ID, c.At.In(zone).Format("2006-01-02 15:04"), what)
 	}
 	return nil
 }

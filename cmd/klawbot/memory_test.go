@@ -25,7 +25,7 @@ func TestApprovalsInTheZoneOfTheBot(t *testing.T) {
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	var out strings.Builder
 	a := newApp(nil, nil, &out, &out)
-	if err := a.printGrants([]engine.Grant{{ID: 7, Tool: "shell", ExpiresAt: at}}, zone); err != nil {
+	if err := printGrants(a.stdout, []engine.Grant{{ID: 7, Tool: "shell", ExpiresAt: at}}, zone); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "until 2026-02-01 02:00:00  last used never") {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
@@ -16,14 +15,12 @@ import (
 	"klawbot/tools"
 )
 
-func (a *app) policyCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "policy", Short: "What the tools may do, and what was allowed", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("policy needs check or approvals") }
-	cmd.AddCommand(a.policyCheckCommand(), a.approvalsCommand())
-	return cmd
+func policyCommand(a *app) *cobra.Command {
+	return parent("policy", "What the tools may do, and what was allowed",
+		policyCheckCommand(a), approvalsCommand(a))
 }
 
-func (a *app) policyCheckCommand() *cobra.Command {
+func policyCheckCommand(a *app) *cobra.Command {
 	var chat string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -32,7 +29,7 @@ func (a *app) policyCheckCommand() *cobra.Command {
 		Long:  "Says whether a call of a tool would be allowed, asked about or denied, and why. Nothing runs.\n- instead of JSON reads the arguments from standard input. The exit code is 0 whatever the verdict.",
 		Args:  takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.checkCall(cmd.Context(), args[0], args[1], chat, asJSON)
+			return checkCall(cmd.Context(), a, args[0], args[1], chat, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&chat, "chat", "", "the `chat` that the call comes from, such as 123456; without it the command line")
@@ -40,7 +37,7 @@ func (a *app) policyCheckCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSON bool) error {
+func checkCall(ctx context.Context, a *app, tool, arguments, chat string, asJSON bool) error {
 	arguments, err := a.argumentsOf(arguments)
 	if err != nil {
 		return err
@@ -50,13 +47,10 @@ func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSO
 			return usage.Wrap(err)
 		}
 	}
-	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := bot.Furnish(f); err != nil { // the call would find a workspace, too
-			return err
-		}
+	return a.withWorkspace(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
 		decision := d.CheckPolicy(tool, json.RawMessage(arguments), chat)
 		if asJSON {
-			return a.printJSON(decision)
+			return printJSON(a.stdout, decision)
 		}
 		text := fmt.Sprintf("%s: %s (%s)\n", decision.Verdict, terminal.Visible(decision.Reason), decision.Layer)
 		if decision.OwnerOnly && decision.Verdict == tools.Ask {

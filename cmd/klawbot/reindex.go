@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +11,7 @@ import (
 	"klawbot/engine"
 )
 
-func (a *app) reindexCommand() *cobra.Command {
+func reindexCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reindex",
@@ -42,32 +43,32 @@ interrupted, run it again.`,
 			if asJSON {
 				return json.NewEncoder(a.stdout).Encode(done)
 			}
-			return a.sayReindexed(done)
+			return sayReindexed(a.stdout, done)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the numbers as JSON")
 	return cmd
 }
 
-func (a *app) sayReindexed(done engine.Reindexed) error {
+func sayReindexed(w io.Writer, done engine.Reindexed) error {
 	switch {
 	case done.Damaged == "":
 	case done.Backup != "":
-		fmt.Fprintf(a.stdout, "the database was damaged; the backup %s is in its place\n", done.Backup)
+		fmt.Fprintf(w, "the database was damaged; the backup %s is in its place\n", done.Backup)
 	default:
-		fmt.Fprintln(a.stdout, "the database was damaged and there is no good backup: it is a new one now, without the schedules, reminders, memories and allowances of the old one")
+		fmt.Fprintln(w, "the database was damaged and there is no good backup: it is a new one now, without the schedules, reminders, memories and allowances of the old one")
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s in %s, %s: found by their words now, by meaning when the bot runs and has read them\n",
+	_, err := fmt.Fprintf(w, "%s in %s, %s: found by their words now, by meaning when the bot runs and has read them\n",
 		terminal.Plural(done.Messages, "message", "messages"), terminal.Plural(done.Chats, "conversation", "conversations"), terminal.Plural(done.Memories, "memory", "memories"))
 	if err == nil && done.Kept > 0 {
-		_, err = fmt.Fprintf(a.stdout, "%s kept that no log had\n", terminal.Plural(done.Kept, "message", "messages"))
+		_, err = fmt.Fprintf(w, "%s kept that no log had\n", terminal.Plural(done.Kept, "message", "messages"))
 	}
 	if err == nil && done.Skipped > 0 {
-		_, err = fmt.Fprintf(a.stdout, "%s skipped that are no records:\n", terminal.Plural(done.Skipped, "line", "lines"))
+		_, err = fmt.Fprintf(w, "%s skipped that are no records:\n", terminal.Plural(done.Skipped, "line", "lines"))
 	}
 	for _, fault := range done.Faults {
 		if err == nil {
-			_, err = fmt.Fprintf(a.stdout, "  %s\n", fault)
+			_, err = fmt.Fprintf(w, "  %s\n", fault)
 		}
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 )
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "run",
 		Short: "Run the bot",
@@ -19,7 +19,7 @@ func (a *app) runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			return a.runBot(ctx)
+			return runBot(ctx, a)
 		},
 	}
 }
@@ -32,12 +32,8 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-func (a *app) runBot(ctx context.Context) error {
-	l, err := a.open()
-	if err != nil {
-		return err
-	}
-	f, err := a.folders(l.Config())
+func runBot(ctx context.Context, a *app) error {
+	l, f, err := a.openFolders()
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ var unscreened = strings.Fields(`memory_search memory_save memory_forget memory_
 // screenedWrites are the tools that keep a text for later.
 var screenedWrites = []string{"memory_save", "memory_core_update", "schedule_add"}
 
-func (a *app) screenCommand() *cobra.Command {
+func screenCommand(a *app) *cobra.Command {
 	var tool string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -52,7 +52,7 @@ func (a *app) screen(tool string, asJSON bool) error {
 		if v.Matches == nil {
 			v.Matches = []screen.Match{}
 		}
-		return a.printJSON(v)
+		return printJSON(a.stdout, v)
 	}
 	fmt.Fprintln(a.stdout, v.Level)
 	for _, m := range v.Matches {

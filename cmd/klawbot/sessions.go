@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 	"klawbot/engine"
 )
 
-func (a *app) sessionsCommand() *cobra.Command {
+func sessionsCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "sessions",
@@ -24,9 +25,9 @@ func (a *app) sessionsCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return a.printJSON(list)
+					return printJSON(a.stdout, list)
 				}
-				return a.printSessions(list, l.Config())
+				return printSessions(a.stdout, list, l.Config())
 			})
 		},
 	}
@@ -34,12 +35,12 @@ func (a *app) sessionsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printSessions(list []engine.Session, c *config.Config) error {
+func printSessions(out io.Writer, list []engine.Session, c *config.Config) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "No conversations yet.")
+		_, err := fmt.Fprintln(out, "No conversations yet.")
 		return err
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CHAT\tMESSAGES\tLAST\tMODEL")
 	for _, s := range list {
 		last := "-"

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -33,7 +34,7 @@ func listenForCallback() (net.Listener, error) {
 // signIn lets whoever sits at the terminal sign in at an MCP server in a
 // browser: the page leads back to an address of this machine, or the person
 // pastes the address that the browser shows in the end.
-func (a *app) signIn(ask *terminal.Prompter) (at mcp.SignIn, done func()) {
+func signIn(w io.Writer, ask *terminal.Prompter) (at mcp.SignIn, done func()) {
 	redirect, arrived := mcp.Redirect, make(chan string, 1)
 	done = func() {}
 	if ln, err := listenForCallback(); err == nil {
@@ -51,7 +52,7 @@ func (a *app) signIn(ask *terminal.Prompter) (at mcp.SignIn, done func()) {
 	return mcp.SignIn{Redirect: redirect, Visit: func(ctx context.Context, server, page string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, signInTime)
 		defer cancel()
-		fmt.Fprintf(a.stdout, "%s wants you to sign in. Open this page in a browser:\n\n%s\n\nThen come back here. If the browser runs on another machine, paste the address that it shows in the end:\n", server, terminal.Visible(page))
+		fmt.Fprintf(w, "%s wants you to sign in. Open this page in a browser:\n\n%s\n\nThen come back here. If the browser runs on another machine, paste the address that it shows in the end:\n", server, terminal.Visible(page))
 		select {
 		case address := <-arrived:
 			return address, nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 	"klawbot/gateway"
 )
 
-func (a *app) statusCommand() *cobra.Command {
+func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -31,13 +32,13 @@ func (a *app) statusCommand() *cobra.Command {
 			}
 			r, err := bot.AskStatus(cmd.Context(), f.Data)
 			if errors.Is(err, bot.ErrNotRunning) && asJSON {
-				return errors.Join(a.printStopped(cmd.Context(), f), err)
+				return errors.Join(printStopped(cmd.Context(), a.stdout, f), err)
 			}
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return a.printJSON(r)
+				return printJSON(a.stdout, r)
 			}
 			return a.printStatus(r)
 		},
@@ -60,8 +61,8 @@ func (a *app) foldersAnyway() (config.Folders, error) {
 	return a.folders(&l.Config)
 }
 
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.stdout)
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
@@ -69,12 +70,12 @@ func (a *app) printJSON(v any) error {
 
 // printStopped prints what the folder of a bot that does not run says: what
 // waits, the database and the last backup. A folder without a bot says nothing.
-func (a *app) printStopped(ctx context.Context, f config.Folders) error {
+func printStopped(ctx context.Context, w io.Writer, f config.Folders) error {
 	s, err := engine.StatusOf(ctx, engine.Config{Dir: f.Data, Version: version})
 	if err != nil {
 		return err
 	}
-	return a.printJSON(bot.Report{Status: s})
+	return printJSON(w, bot.Report{Status: s})
 }
 
 func (a *app) printStatus(r bot.Report) error {

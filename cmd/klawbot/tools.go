@@ -4,27 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
-	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
 )
 
-func (a *app) toolsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "tools", Short: "List and call the tools", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("tools needs list or call") }
-	cmd.AddCommand(a.toolsListCommand(), a.toolsCallCommand())
-	return cmd
+func toolsCommand(a *app) *cobra.Command {
+	return parent("tools", "List and call the tools",
+		toolsListCommand(a), toolsCallCommand(a))
 }
 
-func (a *app) toolsListCommand() *cobra.Command {
+func toolsListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -34,12 +31,12 @@ func (a *app) toolsListCommand() *cobra.Command {
 			return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
 				list := d.Tools(l.Config().Agent.Language)
 				if asJSON {
-					return a.printJSON(list)
+					return printJSON(a.stdout, list)
 				}
 				for _, f := range d.ToolFaults() {
 					fmt.Fprintln(a.stderr, "klawbot: left out: "+terminal.Visible(f.String()))
 				}
-				return a.printTools(list)
+				return printTools(a.stdout, list)
 			})
 		},
 	}
@@ -47,8 +44,8 @@ func (a *app) toolsListCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printTools(list []tools.Listing) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+func printTools(out io.Writer, list []tools.Listing) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, t := range list {
 		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), ". ")
 		fmt.Fprintf(w, "%s\t%s\n", t.Name, terminal.Visible(about))
@@ -59,7 +56,7 @@ func (a *app) printTools(list []tools.Listing) error {
 // maxArgumentBytes bounds the arguments of a call that come from standard input.
 const maxArgumentBytes = 16 << 20
 
-func (a *app) toolsCallCommand() *cobra.Command {
+func toolsCallCommand(a *app) *cobra.Command {
 	var asJSON, yes bool
 	cmd := &cobra.Command{
 		Use:   "call NAME JSON",
@@ -69,7 +66,7 @@ func (a *app) toolsCallCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := untilSignal(cmd.Context()) // what it has started ends with it
 			defer stop()
-			return a.callTool(ctx, args[0], args[1], asJSON, yes)
+			return callTool(ctx, a, args[0], args[1], asJSON, yes)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result for programs")
@@ -77,23 +74,13 @@ func (a *app) toolsCallCommand() *cobra.Command {
 	return cmd
 }
 
-// withTool runs fn with the data folder open and furnished, as tools want it.
-func (a *app) withTool(ctx context.Context, fn func(*engine.Data) error) error {
-	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
-		if err := bot.Furnish(f); err != nil {
-			return err
-		}
-		return fn(d)
-	})
-}
-
 // callTool calls a tool and prints its result. yes allows what would ask.
-func (a *app) callTool(ctx context.Context, name, arguments string, asJSON, yes bool) error {
+func callTool(ctx context.Context, a *app, name, arguments string, asJSON, yes bool) error {
 	arguments, err := a.argumentsOf(arguments)
 	if err != nil {
 		return err
 	}
-	return a.withTool(ctx, func(d *engine.Data) error {
+	return a.withWorkspace(ctx, func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 		call := d.CallTool
 		if yes {
 			call = d.CallApproved
@@ -106,7 +93,7 @@ func (a *app) callTool(ctx context.Context, name, arguments string, asJSON, yes 
 			fmt.Fprintln(a.stderr, "klawbot: this call needs approval; run it again with --yes")
 		}
 		if asJSON {
-			err = a.printJSON(r)
+			err = printJSON(a.stdout, r)
 		} else {
 			_, err = fmt.Fprintln(a.stdout, legible(r.Output))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
@@ -30,7 +31,7 @@ func given(cmd *cobra.Command) (n int) {
 	return n
 }
 
-func (a *app) undoCommand() *cobra.Command {
+func undoCommand(a *app) *cobra.Command {
 	var f undoFlags
 	cmd := &cobra.Command{
 		Use:   "undo [ID | --turn ID | --all | --list]",
@@ -59,7 +60,7 @@ var errUndo = usage.Errorf("undo takes the id of one change, or one of --turn ID
 // undo calls the tool file_undo and says to a person what the model would be
 // told.
 func (a *app) undo(ctx context.Context, arguments string) error {
-	return a.withTool(ctx, func(d *engine.Data) error {
+	return a.withWorkspace(ctx, func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 		r, err := d.CallApproved(ctx, "file_undo", json.RawMessage(arguments))
 		if err != nil {
 			return err

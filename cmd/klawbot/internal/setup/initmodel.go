@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 
 // askModel offers what was found on this machine, then any other server, until
 // one answers or the person wants none.
-func (a *app) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client) (*engine.Model, error) {
-	found := engine.Detect(ctx, client, a.getenv)
+func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client) (*engine.Model, error) {
+	found := engine.Detect(ctx, client, s.getenv)
 	for {
-		fmt.Fprintln(a.stdout, "Which model shall answer?")
+		fmt.Fprintln(s.Stdout, "Which model shall answer?")
 		for i, d := range found {
-			fmt.Fprintf(a.stdout, "  %d) %s\n", i+1, d.Title)
+			fmt.Fprintf(s.Stdout, "  %d) %s\n", i+1, d.Title)
 		}
 		other, none := len(found)+1, len(found)+2
-		fmt.Fprintf(a.stdout, "  %d) another server: address and key\n  %d) none for now: commands only\n", other, none)
+		fmt.Fprintf(s.Stdout, "  %d) another server: address and key\n  %d) none for now: commands only\n", other, none)
 		text, err := p.Ask(ctx, "Number", "1")
 		if err != nil {
 			return nil, err
@@ -34,24 +34,24 @@ func (a *app) askModel(ctx context.Context, p *terminal.Prompter, client *http.C
 		case n == none:
 			return nil, nil
 		case n == other:
-			if m, err = a.askServer(ctx, p); err != nil {
+			if m, err = s.askServer(ctx, p); err != nil {
 				return nil, err
 			}
 		default:
 			m = newModel(found[n-1].Model)
 		}
-		err = a.tryModel(ctx, client, m)
+		err = s.tryModel(ctx, client, m)
 		if err == nil {
 			return &m, nil
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		fmt.Fprintln(a.stdout, "That did not work:", a.redact.Text(err.Error()))
+		fmt.Fprintln(s.Stdout, "That did not work:", s.Redact.Text(err.Error()))
 	}
 }
 
-func (a *app) askServer(ctx context.Context, p *terminal.Prompter) (engine.Model, error) {
+func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (engine.Model, error) {
 	m := engine.Model{Provider: "openai", Type: "openai"}
 	var err error
 	for {
@@ -61,12 +61,12 @@ func (a *app) askServer(ctx context.Context, p *terminal.Prompter) (engine.Model
 		if err := config.CheckAddress(m.BaseURL); err == nil {
 			break
 		}
-		fmt.Fprintln(a.stdout, "That is no address; one looks like http://127.0.0.1:11434/v1.")
+		fmt.Fprintln(s.Stdout, "That is no address; one looks like http://127.0.0.1:11434/v1.")
 	}
 	if m.APIKey, err = p.AskSecret(ctx, "Key, empty for none"); err != nil {
 		return m, err
 	}
-	a.redact.Add(m.APIKey)
+	s.Redact.Add(m.APIKey)
 	for m.Name == "" {
 		if m.Name, err = p.Ask(ctx, "Name of the model", ""); err != nil {
 			return m, err
@@ -76,39 +76,39 @@ func (a *app) askServer(ctx context.Context, p *terminal.Prompter) (engine.Model
 }
 
 // tryModel makes one real call and shows what comes of it.
-func (a *app) tryModel(ctx context.Context, client *http.Client, m engine.Model) error {
-	fmt.Fprintf(a.stdout, "Asking %s at %s ...\n", m.Name, m.Provider)
+func (s Setup) tryModel(ctx context.Context, client *http.Client, m engine.Model) error {
+	fmt.Fprintf(s.Stdout, "Asking %s at %s ...\n", m.Name, m.Provider)
 	answer, err := engine.Probe(ctx, client, m)
 	if err != nil {
 		return fmt.Errorf("model %s: %w", m.Name, err)
 	}
-	fmt.Fprintf(a.stdout, "It answers: %.200s\n", a.redact.Text(answer))
+	fmt.Fprintf(s.Stdout, "It answers: %.200s\n", s.Redact.Text(answer))
 	return nil
 }
 
-// offerModel looks for models when there is no configuration yet and offers the
+// OfferModel looks for models when there is no configuration yet and offers the
 // first, once: the answer is remembered as a configuration.
-func (a *app) offerModel(ctx context.Context, l *config.Live) (*config.Live, error) {
+func (s Setup) OfferModel(ctx context.Context, l *config.Live) (*config.Live, error) {
 	client := httpclient.New(httpclient.Options{})
-	found := engine.Detect(ctx, client, a.getenv)
+	found := engine.Detect(ctx, client, s.getenv)
 	if len(found) == 0 {
 		return l, nil
 	}
-	yes, err := terminal.Ask(a.stdin, a.stdout).Confirm(ctx, "Found "+found[0].Title+". Use it?")
+	yes, err := terminal.Ask(s.Stdin, s.Stdout).Confirm(ctx, "Found "+found[0].Title+". Use it?")
 	if err != nil {
 		return nil, err
 	}
-	s := &setup{}
+	a := &Answers{}
 	if m := newModel(found[0].Model); yes {
-		s.chosen = &m
+		a.chosen = &m
 	}
-	file, err := a.newConfigFile()
+	file, err := s.newConfigFile()
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := a.writeSetup(s, file); err != nil {
+	if _, _, err := s.writeSetup(a, file); err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(a.stdout, s.nextStep())
-	return config.Open(config.Source{File: file, Environ: a.environ, Redact: a.redact})
+	fmt.Fprintln(s.Stdout, a.nextStep())
+	return config.Open(config.Source{File: file, Environ: s.Environ, Redact: s.Redact})
 }

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -33,31 +33,31 @@ type writer struct {
 // askOwner waits for a message to the bot and asks whether its sender is the
 // person at the terminal. The updates are only looked at: the bot gets them
 // again when it runs.
-func (a *app) askOwner(ctx context.Context, p *terminal.Prompter, s *setup, client *http.Client, bot telegram.Bot) error {
-	fmt.Fprintf(a.stdout, "Write to @%s in Telegram now, any message.", bot.Username)
+func (s Setup) askOwner(ctx context.Context, p *terminal.Prompter, a *Answers, client *http.Client, bot telegram.Bot) error {
+	fmt.Fprintf(s.Stdout, "Write to @%s in Telegram now, any message.", bot.Username)
 	if p.AtTerminal() {
-		fmt.Fprint(a.stdout, " Enter skips this.")
+		fmt.Fprint(s.Stdout, " Enter skips this.")
 	}
-	fmt.Fprintln(a.stdout)
+	fmt.Fprintln(s.Stdout)
 	waiting, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
 	seen, refused := map[int64]bool{}, map[int64]bool{}
 	last := ""
 	troubled := func(err error) {
-		if text := a.redact.Text(err.Error()); text != last {
+		if text := s.Redact.Text(err.Error()); text != last {
 			last = text
-			fmt.Fprintf(a.stdout, "%s; still waiting.\n", text)
+			fmt.Fprintf(s.Stdout, "%s; still waiting.\n", text)
 		}
 	}
 	for {
-		w, err := nextWriter(waiting, p, client, s, seen, troubled)
+		w, err := nextWriter(waiting, p, client, a, seen, troubled)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, errSkipped):
 			return nil
 		case waiting.Err() != nil:
-			fmt.Fprintln(a.stdout, "Nobody wrote. klawbot allow ID lets a chat in later.")
+			fmt.Fprintln(s.Stdout, "Nobody wrote. klawbot allow ID lets a chat in later.")
 			return nil
 		case err != nil:
 			return err
@@ -71,9 +71,9 @@ func (a *app) askOwner(ctx context.Context, p *terminal.Prompter, s *setup, clie
 		}
 		refused[w.id] = !yes
 		if yes {
-			fmt.Fprintf(a.stdout, "Owner: %s (id %d)\n", terminal.Visible(w.name), w.id)
-			s.owners = []int64{w.id}
-			s.allowed = config.Unique(append(s.allowed, w.id))
+			fmt.Fprintf(s.Stdout, "Owner: %s (id %d)\n", terminal.Visible(w.name), w.id)
+			a.owners = []int64{w.id}
+			a.allowed = config.Unique(append(a.allowed, w.id))
 			return nil
 		}
 	}
@@ -86,7 +86,7 @@ var errSkipped = errors.New("skipped")
 // updates come again and again, because nobody acknowledges them. What goes wrong
 // meanwhile is told to troubled and is no reason to lose the answers that were
 // given before.
-func nextWriter(ctx context.Context, p *terminal.Prompter, client *http.Client, s *setup, seen map[int64]bool, troubled func(error)) (writer, error) {
+func nextWriter(ctx context.Context, p *terminal.Prompter, client *http.Client, a *Answers, seen map[int64]bool, troubled func(error)) (writer, error) {
 	tick := time.NewTicker(ownerInterval)
 	defer tick.Stop()
 	var skip <-chan terminal.Reply
@@ -94,7 +94,7 @@ func nextWriter(ctx context.Context, p *terminal.Prompter, client *http.Client, 
 		skip = p.Next()
 	}
 	for {
-		all, err := peekUpdates(ctx, client, s)
+		all, err := peekUpdates(ctx, client, a)
 		if err != nil && ctx.Err() == nil {
 			troubled(err)
 		}
@@ -116,15 +116,15 @@ func nextWriter(ctx context.Context, p *terminal.Prompter, client *http.Client, 
 }
 
 // peekUpdates asks for updates without an offset, which acknowledges none.
-func peekUpdates(ctx context.Context, client *http.Client, s *setup) ([]writer, error) {
-	base := s.apiURL
+func peekUpdates(ctx context.Context, client *http.Client, a *Answers) ([]writer, error) {
+	base := a.APIURL
 	if base == "" {
 		base = telegram.DefaultAPIURL
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*ownerPoll)
 	defer cancel()
 	body := fmt.Appendf(nil, `{"timeout": %d, "limit": 100}`, int(ownerPoll.Seconds()))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/bot"+s.token+"/getUpdates", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/bot"+a.Token+"/getUpdates", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

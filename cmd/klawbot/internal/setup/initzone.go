@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 )
 
-func (a *app) askTimezone(ctx context.Context, p *terminal.Prompter, s *setup) error {
-	guess := s.timezone
+func (s Setup) askTimezone(ctx context.Context, p *terminal.Prompter, a *Answers) error {
+	guess := a.Timezone
 	if guess == "" {
-		guess = config.GuessTimezone(a.getenv, "/etc/localtime")
+		guess = config.GuessTimezone(s.getenv, "/etc/localtime")
 	}
 	for {
 		text, err := p.Ask(ctx, "Time zone", guess)
@@ -19,9 +19,9 @@ func (a *app) askTimezone(ctx context.Context, p *terminal.Prompter, s *setup) e
 			return err
 		}
 		if err := config.CheckTimezone(text); err == nil {
-			s.timezone = text
+			a.Timezone = text
 			return nil
 		}
-		fmt.Fprintln(a.stdout, "That is no time zone; one looks like Europe/Berlin.")
+		fmt.Fprintln(s.Stdout, "That is no time zone; one looks like Europe/Berlin.")
 	}
 }

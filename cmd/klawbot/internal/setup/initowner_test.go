@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
+	"klawbot/internal/redact"
 	"klawbot/internal/telegramtest"
 )
 
@@ -20,16 +21,17 @@ func TestOwnerIsWaitedForThroughFaults(t *testing.T) {
 	fake.User(21).Send("it is me")
 
 	var out strings.Builder
-	a := newApp(nil, strings.NewReader("y\n"), &out, &out)
-	a.redact.Add(fake.Token())
-	s := &setup{token: fake.Token(), apiURL: fake.URL()}
+	secrets := &redact.Set{}
+	secrets.Add(fake.Token())
+	s := Setup{Stdin: strings.NewReader("y\n"), Stdout: secrets.Writer(&out), Redact: secrets}
+	a := &Answers{Token: fake.Token(), APIURL: fake.URL()}
 	client := httpclient.New(httpclient.Options{})
 	defer client.CloseIdleConnections()
-	if err := a.askOwner(t.Context(), terminal.Ask(a.stdin, a.stdout), s, client, telegram.Bot{Username: "klaw_test_bot"}); err != nil {
+	if err := s.askOwner(t.Context(), terminal.Ask(s.Stdin, s.Stdout), a, client, telegram.Bot{Username: "klaw_test_bot"}); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(s.owners, []int64{21}) {
-		t.Errorf("the owners are %v", s.owners)
+	if !slices.Equal(a.owners, []int64{21}) {
+		t.Errorf("the owners are %v", a.owners)
 	}
 	if text := out.String(); strings.Count(text, "still waiting") != 1 || strings.Contains(text, fake.Token()) {
 		t.Error(text)

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 // yaml is the text of the new config.yaml. A secret that stands in a variable
 // of the environment is written as a reference to it.
-func (s *setup) yaml(data string, environ []string) string {
+func (a *Answers) yaml(data string, environ []string) string {
 	var b strings.Builder
 	line := func(indent int, format string, args ...any) {
 		b.WriteString(strings.Repeat("  ", indent))
@@ -23,26 +23,26 @@ func (s *setup) yaml(data string, environ []string) string {
 		line(0, "dataDir: %s", quote(data))
 	}
 	line(0, "channels:")
-	if s.token != "" {
+	if a.Token != "" {
 		line(1, "telegram:")
-		line(2, "token: %s", reference(s.token, environ))
-		line(2, "allowedChatIds: %s", list(s.allowed))
-		line(2, "ownerIds: %s", list(s.owners))
-		if s.apiURL != "" {
-			line(2, "apiURL: %s", quote(s.apiURL))
+		line(2, "token: %s", reference(a.Token, environ))
+		line(2, "allowedChatIds: %s", list(a.allowed))
+		line(2, "ownerIds: %s", list(a.owners))
+		if a.APIURL != "" {
+			line(2, "apiURL: %s", quote(a.APIURL))
 		}
 	}
 	line(1, "console: {enabled: true}")
-	if s.timezone != "" {
+	if a.Timezone != "" {
 		line(0, "agent:")
-		line(1, "timezone: %s", quote(s.timezone))
+		line(1, "timezone: %s", quote(a.Timezone))
 	}
-	if s.embedding != "" {
+	if a.Embedding != "" {
 		line(0, "memory:")
-		line(1, "embedding: {model: %s}", quote(s.embedding))
+		line(1, "embedding: {model: %s}", quote(a.Embedding))
 	}
 	line(0, "models:")
-	if m := s.chosen; m == nil {
+	if m := a.chosen; m == nil {
 		line(1, `default: ""   # no model: commands only`)
 	} else {
 		line(1, "default: main")

@@ -1,0 +1,264 @@
+// Package setup writes a first configuration: it looks for a model, asks a person,
+// tries every answer at once and finds out who the owner is.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
+	"klawbot/engine"
+	"klawbot/gateway/telegram"
+	"klawbot/internal/httpclient"
+	"klawbot/internal/redact"
+)
+
+// Setup writes a configuration: where it goes, and the streams to ask a person on.
+type Setup struct {
+	Environ []string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Redact  *redact.Set
+
+	ConfigFlag string
+	DataFlag   string
+}
+
+func (s Setup) getenv(name string) string { return config.Source{Environ: s.Environ}.Getenv(name) }
+
+// Answers are what makes a configuration.
+type Answers struct {
+	Yes, Force, NoTelegram, NoAssets bool
+
+	Token, APIURL                    string
+	Model, BaseURL, APIKey, Provider string
+	Timezone, Embedding, AssetsFrom  string
+	Allow, Owner                     []string
+
+	// What comes of them.
+	chosen          *engine.Model // nil: no model
+	allowed, owners []int64
+}
+
+// speaks reports whether a configuration has Telegram in it, or cannot be read.
+// One that klawbot chat wrote for the terminal has not, and init may replace it.
+func (s Setup) speaks(file string) bool {
+	l, err := config.Source{File: file, Environ: s.Environ, Redact: s.Redact}.Load()
+	return err != nil || l.Channels.Telegram.Token != ""
+}
+
+// Run asks, checks the answers, writes the configuration and the workspace, and
+// brings the embedding model.
+func (s Setup) Run(ctx context.Context, a *Answers) error {
+	file, err := s.newConfigFile()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(file); err == nil && !a.Force && s.speaks(file) {
+		return fmt.Errorf("%s is there already; --force asks everything anew and keeps the old file beside it, klawbot allow ID adds a chat", config.Display(file))
+	}
+	if a.owners, err = config.ParseIDs(a.Owner); err != nil {
+		return usage.Wrap(err)
+	}
+	if a.allowed, err = config.ParseIDs(a.Allow); err != nil {
+		return usage.Wrap(err)
+	}
+	a.allowed = config.Unique(slices.Concat(a.allowed, a.owners))
+	if a.Embedding != "" && !slices.Contains(engine.EmbeddingModels(), a.Embedding) {
+		return usage.Errorf("--embedding must be one of %s", strings.Join(engine.EmbeddingModels(), ", "))
+	}
+	s.Redact.Add(a.Token, a.APIKey, s.getenv("TELEGRAM_BOT_TOKEN"))
+	client := httpclient.New(httpclient.Options{Proxy: true})
+	if a.Yes {
+		err = s.initByFlags(ctx, a, client)
+	} else {
+		err = s.initByQuestions(ctx, a, client)
+	}
+	if err != nil {
+		return err
+	}
+	l, f, err := s.writeSetup(a, file)
+	if err != nil {
+		return err
+	}
+	if !a.NoAssets {
+		if err := s.setUpAssets(ctx, &l.Config, f, a.AssetsFrom); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintln(s.Stdout, a.nextStep())
+	return err
+}
+
+// newConfigFile is where a new configuration goes.
+func (s Setup) newConfigFile() (string, error) {
+	for _, named := range []string{s.ConfigFlag, s.getenv("KLAWBOT_CONFIG")} {
+		if named != "" {
+			return filepath.Abs(named)
+		}
+	}
+	return filepath.Abs(config.Paths(s.getenv)[0])
+}
+
+func (s Setup) initByFlags(ctx context.Context, a *Answers, client *http.Client) error {
+	if a.Timezone == "" {
+		a.Timezone = config.GuessTimezone(s.getenv, "/etc/localtime")
+	}
+	if err := config.CheckTimezone(a.Timezone); err != nil {
+		return usage.Errorf("--timezone %w", err)
+	}
+	if a.Model != "" || a.BaseURL != "" {
+		m := a.flagModel(s.getenv)
+		if err := s.tryModel(ctx, client, m); err != nil {
+			return err
+		}
+		a.chosen = &m
+	}
+	if a.Token == "" {
+		a.Token = s.getenv("TELEGRAM_BOT_TOKEN")
+	}
+	switch {
+	case a.NoTelegram:
+		a.Token = ""
+	case a.Token == "":
+		return usage.Errorf("--token is missing; @BotFather gives one, --no-telegram does without")
+	default:
+		_, err := s.tryToken(ctx, a)
+		return err
+	}
+	return nil
+}
+
+// flagModel is the model that the flags name.
+func (a *Answers) flagModel(getenv func(string) string) engine.Model {
+	m := engine.Model{Provider: a.Provider, Type: "openai", BaseURL: a.BaseURL, APIKey: a.APIKey, Name: a.Model}
+	if m.BaseURL == "" {
+		m.BaseURL = config.OpenAI
+	}
+	if m.APIKey == "" && m.BaseURL == config.OpenAI {
+		m.APIKey = getenv("OPENAI_API_KEY")
+	}
+	return newModel(m)
+}
+
+// newModel gives a model the bounds that a new entry has.
+func newModel(m engine.Model) engine.Model {
+	if m.MaxTokens == 0 {
+		m.MaxTokens = config.NewEntryMaxTokens
+	}
+	if m.ContextBudget == 0 {
+		m.ContextBudget = config.NewEntryContextBudget
+	}
+	if m.MaxTokens >= m.ContextBudget { // a small local model
+		m.MaxTokens = m.ContextBudget / 4
+	}
+	return m
+}
+
+func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Client) error {
+	p := terminal.Ask(s.Stdin, s.Stdout)
+	var err error
+	if a.chosen, err = s.askModel(ctx, p, client); err != nil {
+		return err
+	}
+	if !a.NoTelegram {
+		bot, err := s.askToken(ctx, p, a)
+		if err != nil {
+			return err
+		}
+		if a.Token != "" && len(a.owners) == 0 {
+			if err := s.askOwner(ctx, p, a, client, bot); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.askTimezone(ctx, p, a); err != nil {
+		return err
+	}
+	return s.askEmbedding(ctx, p, a)
+}
+
+func (s Setup) askToken(ctx context.Context, p *terminal.Prompter, a *Answers) (telegram.Bot, error) {
+	for {
+		text, err := p.AskSecret(ctx, "Bot token from @BotFather, empty for no Telegram now")
+		if err != nil || text == "" {
+			return telegram.Bot{}, err
+		}
+		s.Redact.Add(text)
+		a.Token = text
+		bot, err := s.tryToken(ctx, a)
+		if err == nil {
+			return bot, nil
+		}
+		a.Token = ""
+		fmt.Fprintln(s.Stdout, "That did not work:", s.Redact.Text(err.Error()))
+	}
+}
+
+func (s Setup) tryToken(ctx context.Context, a *Answers) (telegram.Bot, error) {
+	bot, err := telegram.Probe(ctx, a.Token, a.APIURL)
+	if err == nil {
+		fmt.Fprintf(s.Stdout, "Telegram: @%s\n", bot.Username)
+	}
+	return bot, err
+}
+
+// writeSetup writes the configuration and the workspace.
+func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folders, error) {
+	text := a.yaml(s.DataFlag, s.Environ)
+	l, err := config.Source{File: file, Environ: s.Environ, Redact: s.Redact}.Parse([]byte(text))
+	if err != nil {
+		return nil, config.Folders{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, config.Folders{}, err
+	}
+	old, err := os.ReadFile(file)
+	switch {
+	case err == nil:
+		// Not the .bak of single edits, which the next klawbot allow replaces.
+		kept := file + time.Now().Format(".20060102-150405.bak")
+		if err := configedit.WriteFile(kept, old, 0o600); err != nil {
+			return nil, config.Folders{}, err
+		}
+		fmt.Fprintf(s.Stdout, "The old configuration is kept: %s\n", config.Display(kept))
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, config.Folders{}, err
+	}
+	if err := configedit.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, config.Folders{}, err
+	}
+	f, err := config.FindFolders(s.DataFlag, file, &l.Config, s.getenv)
+	if err != nil {
+		return nil, config.Folders{}, err
+	}
+	if err := bot.Furnish(f); err != nil {
+		return nil, config.Folders{}, err
+	}
+	_, err = fmt.Fprintf(s.Stdout, "Written: %s\nWorkspace: %s\n", file, f.Workspace)
+	return l, f, err
+}
+
+// nextStep says what to do now.
+func (a *Answers) nextStep() string {
+	switch {
+	case a.Token == "":
+		return "Next: klawbot chat"
+	case len(a.allowed) == 0:
+		return "Nobody may talk to the bot yet. Next: klawbot run, then klawbot allow ID"
+	}
+	return "Next: klawbot run"
+}
