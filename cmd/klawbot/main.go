@@ -1,7 +1,6 @@
 // Command klawbot is a self-hosted assistant that people talk to in Telegram.
 //
-// It holds the command line, the configuration and the wiring; everything it
-// does is done by the packages that it wires.
+// It holds the commands; everything they do is done by other packages.
 package main
 
 import (
@@ -11,9 +10,6 @@ import (
 
 	"klawbot/tools/sandbox"
 )
-
-// version is set by the linker.
-var version = "dev"
 
 func main() {
 	sandbox.Main() // a command in a sandbox begins here

@@ -121,3 +121,22 @@ var (
 	nextPackage = regexp.MustCompile(`\n\S`)
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z-]+):.* ## `)
 )
+
+// TestVersion wants the release, known to the changelog, in every version.
+func TestVersion(t *testing.T) {
+	for described, want := range map[string]string{
+		"": "0.1.0", "dev": "0.1.0", "v0.1.0": "0.1.0", "v0.1.0-dirty": "0.1.0+dirty",
+		"v0.1.0-3-gabcdef0": "0.1.0+3-gabcdef0", "abcdef0-dirty": "0.1.0+abcdef0-dirty",
+	} {
+		if got := versionOf(described); got != want {
+			t.Errorf("%q gives %s, want %s", described, got, want)
+		}
+	}
+	changes, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(changes), "\n## ["+release+"]") {
+		t.Errorf("CHANGELOG.md does not say what is in %s", release)
+	}
+}
