@@ -15,7 +15,9 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
+	"klawbot/engine"
 	"klawbot/internal/redact"
+	"klawbot/tools/mcp"
 )
 
 // The exit codes.
@@ -209,6 +211,25 @@ func parent(name, short string, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// listCommand is a command that reads something and prints it.
+func listCommand[T any](a *app, name, short string, read func(context.Context, *engine.Data) (T, error), print func(io.Writer, T, *config.Config) error) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+			list, err := read(cmd.Context(), d)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(a.stdout, list)
+			}
+			return print(a.stdout, list, l.Config())
+		})
+	}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
 // takes is a command with so many arguments. They are named in its Use.
 func takes(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
@@ -263,4 +284,38 @@ func (a *app) interactive() bool {
 // botConfig is what a bot for a command is made of, without its channels.
 func (a *app) botConfig(l *config.Live, f config.Folders, log *slog.Logger) bot.Config {
 	return bot.Config{Live: l, Folders: f, Redact: a.redact, Log: log, Version: version}
+}
+
+// withData runs fn with the data folder open beside a bot that may run, or not.
+func (a *app) withData(ctx context.Context, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+	return a.withDataAs(ctx, mcp.SignIn{}, fn)
+}
+
+// withWorkspace is withData for what needs a workspace, too.
+func (a *app) withWorkspace(ctx context.Context, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+	return a.withWorkspaceAs(ctx, mcp.SignIn{}, fn)
+}
+
+// withWorkspaceAs is withWorkspace for a person who can sign in at MCP servers.
+func (a *app) withWorkspaceAs(ctx context.Context, signIn mcp.SignIn, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+	return a.withDataAs(ctx, signIn, func(l *config.Live, f config.Folders, d *engine.Data) error {
+		if err := bot.Furnish(f); err != nil {
+			return err
+		}
+		return fn(l, f, d)
+	})
+}
+
+func (a *app) withDataAs(ctx context.Context, signIn mcp.SignIn, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+	l, f, err := a.openFolders()
+	if err != nil {
+		return err
+	}
+	c := a.botConfig(l, f, bot.Warnings(bot.NewLog(a.stderr, l, a.redact)))
+	c.Telegram, c.Console, c.SignIn = true, true, signIn
+	b, err := bot.New(c)
+	if err != nil {
+		return err
+	}
+	return b.WithData(ctx, func(d *engine.Data) error { return fn(l, f, d) })
 }

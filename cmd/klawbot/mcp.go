@@ -123,50 +123,51 @@ func mcpAddCommand(a *app) *cobra.Command {
 
 // section is the server as it is written in config.yaml. JSON is YAML in braces.
 func (n newServer) section(command []string) (string, error) {
-	s := map[string]any{}
-	if n.url != "" {
-		s["url"] = n.url
+	s := struct {
+		Args            []string          `json:"args,omitempty"`
+		ClientID        string            `json:"clientId,omitempty"`
+		ClientSecret    string            `json:"clientSecret,omitempty"`
+		Command         string            `json:"command,omitempty"`
+		Env             map[string]string `json:"env,omitempty"`
+		GrantType       string            `json:"grantType,omitempty"`
+		Headers         map[string]string `json:"headers,omitempty"`
+		Issuer          string            `json:"issuer,omitempty"`
+		ProtocolVersion string            `json:"protocolVersion,omitempty"`
+		ReadOnly        []string          `json:"readOnly,omitempty"`
+		TimeoutSeconds  int               `json:"timeoutSeconds,omitempty"`
+		URL             string            `json:"url,omitempty"`
+	}{
+		ClientID: n.client.id, ClientSecret: n.client.secret, GrantType: n.client.grant, Issuer: n.client.issuer,
+		ProtocolVersion: n.version, ReadOnly: n.readOnly, TimeoutSeconds: n.timeout, URL: n.url,
 	}
 	if len(command) > 0 {
-		s["command"] = command[0]
+		s.Command, s.Args = command[0], command[1:]
 	}
-	if len(command) > 1 {
-		s["args"] = command[1:]
+	var err error
+	if s.Headers, err = pairs("--header", n.headers); err != nil {
+		return "", err
 	}
-	for _, given := range []struct {
-		flag, key string
-		pairs     []string
-	}{{"--header", "headers", n.headers}, {"--env", "env", n.env}} {
-		values := map[string]string{}
-		for _, pair := range given.pairs {
-			name, value, ok := strings.Cut(pair, "=")
-			if !ok {
-				return "", usage.Errorf("%s takes NAME=VALUE", given.flag) // what was given may be a secret
-			}
-			values[name] = value
-		}
-		if len(values) > 0 {
-			s[given.key] = values
-		}
-	}
-	if len(n.readOnly) > 0 {
-		s["readOnly"] = n.readOnly
-	}
-	for key, value := range map[string]string{
-		"protocolVersion": n.version, "clientId": n.client.id, "clientSecret": n.client.secret, "issuer": n.client.issuer, "grantType": n.client.grant,
-	} {
-		if value != "" {
-			s[key] = value
-		}
-	}
-	if n.timeout != 0 {
-		s["timeoutSeconds"] = n.timeout
+	if s.Env, err = pairs("--env", n.env); err != nil {
+		return "", err
 	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(s)
+	err = enc.Encode(s)
 	return strings.ReplaceAll(strings.TrimSpace(b.String()), `":`, `": `), err
+}
+
+// pairs reads the values of a flag that takes NAME=VALUE.
+func pairs(flag string, given []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, pair := range given {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, usage.Errorf("%s takes NAME=VALUE", flag) // what was given may be a secret
+		}
+		values[name] = value
+	}
+	return values, nil
 }
 
 func addServer(ctx context.Context, a *app, name string, command []string, n newServer) error {

@@ -3,8 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -71,4 +75,85 @@ func (a *app) argumentsOf(written string) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(a.stdin, maxArgumentBytes))
 	return string(text), err
+}
+
+func approvalsCommand(a *app) *cobra.Command {
+	return parent("approvals", "Calls that people allowed",
+		approvalsListCommand(a), approvalsLogCommand(a), approvalsRemoveCommand(a))
+}
+
+func approvalsListCommand(a *app) *cobra.Command {
+	read := func(ctx context.Context, d *engine.Data) ([]engine.Grant, error) { return d.Grants(ctx) }
+	return listCommand(a, "list", "List the calls that may run without a question for a while", read, printGrants)
+}
+
+func printGrants(out io.Writer, list []engine.Grant, c *config.Config) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "No approvals.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, g := range list {
+		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt, c.Location()), clock(g.LastUsed, c.Location()), terminal.OneLine(g.Arguments))
+	}
+	return w.Flush()
+}
+
+// logLength is how many questions klawbot policy approvals log shows.
+const logLength = 100
+
+func approvalsLogCommand(a *app) *cobra.Command {
+	read := func(ctx context.Context, d *engine.Data) ([]engine.Approval, error) {
+		return d.Approvals(ctx, logLength)
+	}
+	return listCommand(a, "log", "List who was asked about what, and what came of it", read, printApprovals)
+}
+
+func printApprovals(out io.Writer, list []engine.Approval, c *config.Config) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "Nobody was asked yet.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, q := range list {
+		fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s\t%s\n", clock(q.AskedAt, c.Location()), q.Chat, q.User, q.Tool, outcome(q), terminal.OneLine(q.Arguments))
+	}
+	return w.Flush()
+}
+
+func approvalsRemoveCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove ID",
+		Short: "Have a call asked about again",
+		Args:  takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil {
+				return usage.Errorf("remove takes the id of an approval; klawbot policy approvals list shows them")
+			}
+			return a.withData(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+				err := d.RemoveGrant(cmd.Context(), id)
+				if errors.Is(err, engine.ErrNoGrant) {
+					return usage.Wrap(err)
+				}
+				return err
+			})
+		},
+	}
+}
+
+// outcome is what came of a question, and who decided if anybody did.
+func outcome(q engine.Approval) string {
+	if q.AnsweredBy == 0 {
+		return q.Outcome
+	}
+	return fmt.Sprintf("%s by %d", q.Outcome, q.AnsweredBy)
+}
+
+// clock is a time in the zone of the bot.
+func clock(t time.Time, zone *time.Location) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.In(zone).Format("2006-01-02 15:04:05")
 }

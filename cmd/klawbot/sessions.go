@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -13,26 +14,8 @@ import (
 )
 
 func sessionsCommand(a *app) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "sessions",
-		Short: "List the conversations",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
-				list, err := d.Sessions(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(a.stdout, list)
-				}
-				return printSessions(a.stdout, list, l.Config())
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	return cmd
+	read := func(ctx context.Context, d *engine.Data) ([]engine.Session, error) { return d.Sessions(ctx) }
+	return listCommand(a, "sessions", "List the conversations", read, printSessions)
 }
 
 func printSessions(out io.Writer, list []engine.Session, c *config.Config) error {

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -108,4 +110,16 @@ func readSmall(name string, limit int64) ([]byte, error) {
 	}
 	text, err := os.ReadFile(name)
 	return text, readable(name, err)
+}
+
+// readable adds to the error of reading a file what is to be done, when it is
+// the rights that are missing.
+func readable(name string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if _, hidden := os.Stat(name); hidden != nil {
+		return fmt.Errorf("%w; let user %d enter its folder", err, os.Geteuid())
+	}
+	return fmt.Errorf("%w; let user %d read it: chown %[2]d %[3]s", err, os.Geteuid(), name)
 }

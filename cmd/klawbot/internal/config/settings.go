@@ -2,13 +2,16 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"klawbot/engine"
+	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
 	"klawbot/whitelist"
@@ -159,4 +162,152 @@ func (c *Config) Level() slog.Level {
 		return slog.LevelInfo
 	}
 	return l
+}
+
+// heartbeat is what the engine looks after by itself.
+func (c *Config) heartbeat() engine.Heartbeat {
+	h := engine.Heartbeat{InjectInto: c.Heartbeat.InjectInto, PerDayTokens: c.Heartbeat.PerDayTokens}
+	// Both were checked when they were read.
+	h.Every, _ = parseInterval(c.Heartbeat.Every)
+	h.Quiet, _ = parseQuietHours(c.Heartbeat.QuietHours)
+	return h
+}
+
+var errInterval = errors.New(`must be a time of a minute at least, such as 30m, 2h or PT1H, or "" for off`)
+
+// parseInterval reads a time such as 30m, 2h or PT1H; "" and off are 0.
+func parseInterval(text string) (time.Duration, error) {
+	if text == "" || text == "off" {
+		return 0, nil
+	}
+	if iso, ok := strings.CutPrefix(text, "PT"); ok {
+		text = strings.ToLower(iso)
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Minute || d > 31*24*time.Hour {
+		return 0, errInterval
+	}
+	return d, nil
+}
+
+func interval(v any) error {
+	_, err := parseInterval(v.(string))
+	return err
+}
+
+// chatWithChannel is the text form of a chat, or nothing.
+func chatWithChannel(v any) error {
+	if v.(string) == "" {
+		return nil
+	}
+	if _, err := gateway.ParseChatID(v.(string)); err != nil {
+		return errors.New(`must be a chat with its channel, such as telegram_123456, or ""`)
+	}
+	return nil
+}
+
+var quietForm = regexp.MustCompile(`^\s*([01]?\d|2[0-4]):([0-5]\d)\s*[-–]\s*([01]?\d|2[0-4]):([0-5]\d)\s*$`)
+
+// parseQuietHours reads "22:00-07:00"; "" is none.
+func parseQuietHours(text string) (q engine.QuietHours, err error) {
+	if text == "" {
+		return q, nil
+	}
+	m := quietForm.FindStringSubmatch(text)
+	if m == nil {
+		return q, errors.New(`must be two times of the day such as 22:00-07:00, or "" for none`)
+	}
+	at := func(hours, minutes string) time.Duration {
+		d, _ := time.ParseDuration(hours + "h" + minutes + "m") // the pattern has only digits there
+		return d
+	}
+	q = engine.QuietHours{From: at(m[1], m[2]), To: at(m[3], m[4])}
+	if q.From > 24*time.Hour || q.To > 24*time.Hour || q.From == q.To {
+		return engine.QuietHours{}, errors.New("must be two different times of the day such as 22:00-07:00")
+	}
+	return q, nil
+}
+
+func quietHours(v any) error {
+	_, err := parseQuietHours(v.(string))
+	return err
+}
+
+// Memory is how things are kept and found.
+type Memory struct {
+	Embedding  Embedding    `koanf:"embedding"`
+	Chunk      Chunk        `koanf:"chunk"`
+	Search     MemorySearch `koanf:"search"`
+	AutoRecall AutoRecall   `koanf:"autoRecall"`
+}
+
+// Embedding is the sentence model that makes the vectors: "onnx", "openai" or
+// "off".
+type Embedding struct {
+	Type     string `koanf:"type"`
+	Model    string `koanf:"model"`
+	Runtime  string `koanf:"runtime"`
+	Path     string `koanf:"path"`
+	Provider string `koanf:"provider"`
+}
+
+// Chunk says how texts are cut, in tokens.
+type Chunk struct {
+	Size    int `koanf:"size"`
+	Overlap int `koanf:"overlap"`
+}
+
+// MemorySearch says how much is found, and how the two sides of the search come
+// together: "score" or "rrf".
+type MemorySearch struct {
+	TopK   int    `koanf:"topK"`
+	Fusion string `koanf:"fusion"`
+}
+
+// AutoRecall is what the model is reminded of without asking.
+type AutoRecall struct {
+	Enabled   bool    `koanf:"enabled"`
+	TopK      int     `koanf:"topK"`
+	MaxTokens int     `koanf:"maxTokens"`
+	MinScore  float64 `koanf:"minScore"`
+}
+
+func defaultMemory() Memory {
+	return Memory{
+		Embedding:  Embedding{Type: "onnx", Model: engine.DefaultEmbedding, Provider: "openai"},
+		Chunk:      Chunk{Size: 400, Overlap: 80},
+		Search:     MemorySearch{TopK: 10, Fusion: "score"},
+		AutoRecall: AutoRecall{Enabled: true, TopK: 3, MaxTokens: 400, MinScore: 0.5},
+	}
+}
+
+// EngineMemory are the settings of the memory as the engine wants them.
+func (c *Config) EngineMemory() engine.MemorySettings {
+	m := c.Memory
+	p := c.Models.Providers[m.Embedding.Provider]
+	e := engine.Embedding{
+		Type: m.Embedding.Type, Model: expandHome(m.Embedding.Model, os.Getenv),
+		Runtime: expandHome(m.Embedding.Runtime, os.Getenv), Path: expandHome(m.Embedding.Path, os.Getenv),
+	}
+	if e.Type == "openai" {
+		e.BaseURL, e.APIKey = cmp.Or(p.BaseURL, usualAddress[p.Type]), p.APIKey
+	}
+	return engine.MemorySettings{
+		Embedding: e, ChunkSize: m.Chunk.Size, ChunkOverlap: m.Chunk.Overlap,
+		TopK: m.Search.TopK, Fusion: m.Search.Fusion, AutoRecall: engine.AutoRecall(m.AutoRecall),
+	}
+}
+
+// checkMemory looks at what several keys of the memory say together.
+func checkMemory(c *Config, add func(key, format string, args ...any)) {
+	m := c.Memory
+	if m.Chunk.Overlap >= m.Chunk.Size {
+		add("memory.chunk.overlap", "must be below memory.chunk.size (%d), got %d", m.Chunk.Size, m.Chunk.Overlap)
+	}
+	if _, ok := c.Models.Providers[m.Embedding.Provider]; m.Embedding.Type == "openai" && !ok {
+		add("memory.embedding.provider", "must be one of models.providers (%s), got %q", names(c.Models.Providers), m.Embedding.Provider)
+	}
+	if m.Embedding.Model == "" && m.Embedding.Type != "off" {
+		add("memory.embedding.model", "must name a model")
+	}
 }

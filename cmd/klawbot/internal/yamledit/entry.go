@@ -7,20 +7,56 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Set returns the text with one plain value set at path.
-func Set(text []byte, path []string, value string) ([]byte, error) {
+// edited is a text after an edit.
+func edited(text []byte, edit func(*document) error) ([]byte, error) {
 	doc, err := parseDocument(text)
 	if err != nil {
 		return nil, err
 	}
-	node, err := doc.ensure(path, value)
-	if err != nil {
-		return nil, err
-	}
-	if err := doc.replace(node, value); err != nil {
+	if err := edit(doc); err != nil {
 		return nil, err
 	}
 	return doc.text, nil
+}
+
+// Set returns the text with one plain value set at path.
+func Set(text []byte, path []string, value string) ([]byte, error) {
+	return edited(text, func(d *document) error {
+		node, err := d.ensure(path, value)
+		if err != nil {
+			return err
+		}
+		return d.replace(node, value)
+	})
+}
+
+// Add returns the text with an entry at path, unless there is one. Its value is
+// written in one line, such as a section in braces.
+func Add(text []byte, path []string, value string) ([]byte, error) {
+	return edited(text, func(d *document) error {
+		_, err := d.ensure(path, value)
+		return err
+	})
+}
+
+// Remove returns the text without the entry at path.
+func Remove(text []byte, path []string) ([]byte, error) {
+	return edited(text, func(d *document) error {
+		last := len(path) - 1
+		section, err := d.lookup(path[:last])
+		if err != nil {
+			return err
+		}
+		entry := find(section, path[last])
+		if entry == nil {
+			return ErrByHand
+		}
+		cut, err := d.extent(section, entry)
+		if err == nil {
+			d.splice(cut, "")
+		}
+		return err
+	})
 }
 
 // replace writes a value where another one stands.
@@ -41,42 +77,6 @@ func (d *document) replace(n ast.Node, value string) error {
 	}
 	d.splice(at, value)
 	return nil
-}
-
-// Add returns the text with an entry at path, unless there is one. Its value is
-// written in one line, such as a section in braces.
-func Add(text []byte, path []string, value string) ([]byte, error) {
-	doc, err := parseDocument(text)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := doc.ensure(path, value); err != nil {
-		return nil, err
-	}
-	return doc.text, nil
-}
-
-// Remove returns the text without the entry at path.
-func Remove(text []byte, path []string) ([]byte, error) {
-	doc, err := parseDocument(text)
-	if err != nil {
-		return nil, err
-	}
-	last := len(path) - 1
-	section, err := doc.lookup(path[:last])
-	if err != nil {
-		return nil, err
-	}
-	entry := find(section, path[last])
-	if entry == nil {
-		return nil, ErrByHand
-	}
-	cut, err := doc.extent(section, entry)
-	if err != nil {
-		return nil, err
-	}
-	doc.splice(cut, "")
-	return doc.text, nil
 }
 
 var (

@@ -12,40 +12,32 @@ import (
 // same is in it. same gets an item as it is written; it returns an error for one that
 // it cannot read. A lone item that stands without a list becomes one.
 func AddItem(text []byte, path []string, item string, same func(string) (bool, error)) ([]byte, error) {
-	doc, err := parseDocument(text)
-	if err != nil {
-		return nil, err
-	}
-	list, err := doc.ensure(path, "[]")
-	if err != nil {
-		return nil, err
-	}
-	if err := doc.addItem(list, item, same); err != nil {
-		return nil, err
-	}
-	return doc.text, nil
+	return edited(text, func(d *document) error {
+		list, err := d.ensure(path, "[]")
+		if err != nil {
+			return err
+		}
+		return d.addItem(list, item, same)
+	})
 }
 
 // RemoveItem returns the text without the items of the list at path that are the
 // same.
 func RemoveItem(text []byte, path []string, same func(string) (bool, error)) ([]byte, error) {
-	for {
-		doc, err := parseDocument(text)
+	for removed := true; removed; {
+		var err error
+		text, err = edited(text, func(d *document) error {
+			list, err := d.ensure(path, "[]")
+			if err == nil {
+				removed, err = d.removeItem(list, same)
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
-		}
-		list, err := doc.ensure(path, "[]")
-		if err != nil {
-			return nil, err
-		}
-		removed, err := doc.removeItem(list, same)
-		if err != nil {
-			return nil, err
-		}
-		if text = doc.text; !removed {
-			return text, nil
 		}
 	}
+	return text, nil
 }
 
 func (d *document) addItem(list ast.Node, text string, same func(string) (bool, error)) error {
