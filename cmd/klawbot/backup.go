@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +72,7 @@ func (a *app) engineConfig() (engine.Config, error) {
 	if err != nil {
 		return engine.Config{}, err
 	}
-	return a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact)).Bare(), nil
+	return a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug)).Bare(), nil
 }
 
 func reindexCommand(a *app) *cobra.Command {

@@ -74,7 +74,7 @@ func banner(model, note string) string {
 
 // chatAlone runs a bot for this terminal, as long as it lasts.
 func chatAlone(ctx context.Context, a *app, l *config.Live, f config.Folders, banner, message string) error {
-	c := a.botConfig(l, f, bot.Quiet(bot.NewLog(a.stderr, l, a.redact), l))
+	c := a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, bot.Quiet(l)))
 	c.Console = true
 	p, err := bot.New(c)
 	if err != nil {

@@ -68,14 +68,14 @@ var allowed = map[string]rule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot/internal/config":        {2950, []string{"cmd/klawbot/internal/usage", "engine", "gateway", "gateway/console", "gateway/telegram", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/sandbox", "tools/self", "tools/web", "internal/redact", "internal/httpclient", "whitelist"}, "the configuration; it knows whose settings it reads"},
-	"cmd/klawbot/internal/terminal":      {630, []string{"internal/redact", "gateway/console"}, "speaks with a person"},
-	"cmd/klawbot/internal/yamledit":      {540, nil, "a leaf"},
-	"cmd/klawbot/internal/configedit":    {600, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist"}, "edits of the configuration, proven"},
-	"cmd/klawbot/internal/bot":           {1490, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "doc", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/file", "tools/mcp", "tools/plugin", "tools/sandbox", "tools/self", "tools/web", "whitelist", "workspace-template"}, "wiring"},
-	"cmd/klawbot/internal/setup":         {800, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine", "gateway/telegram", "internal/httpclient", "internal/redact"}, "a first configuration"},
-	"cmd/klawbot/internal/usage":         {30, nil, "a leaf"},
-	"cmd/klawbot":                        {3640, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/sandbox", "tools/screen", "whitelist"}, "the commands"},
+	"cmd/klawbot/internal/config":        {2850, []string{"cmd/klawbot/internal/usage", "engine", "gateway", "gateway/console", "gateway/telegram", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/sandbox", "tools/self", "tools/web", "internal/redact", "internal/httpclient", "whitelist"}, "the configuration; it knows whose settings it reads"},
+	"cmd/klawbot/internal/terminal":      {620, []string{"internal/redact", "gateway/console"}, "speaks with a person"},
+	"cmd/klawbot/internal/yamledit":      {530, nil, "a leaf"},
+	"cmd/klawbot/internal/configedit":    {560, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist"}, "edits of the configuration, proven"},
+	"cmd/klawbot/internal/bot":           {1440, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "doc", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/file", "tools/mcp", "tools/plugin", "tools/sandbox", "tools/self", "tools/web", "whitelist", "workspace-template"}, "wiring"},
+	"cmd/klawbot/internal/setup":         {710, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine", "gateway/telegram", "internal/httpclient", "internal/redact"}, "a first configuration"},
+	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
+	"cmd/klawbot":                        {3500, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/sandbox", "tools/screen", "whitelist"}, "the commands"},
 }
 
 // home says which packages may import a library, and why more than one.

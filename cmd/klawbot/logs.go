@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/tools"
 	"klawbot/whitelist"
@@ -263,14 +264,10 @@ func (l logLine) text(zone *time.Location) string {
 // printable is text in one line, short and without what could play with the
 // terminal.
 func printable(text string) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > maxLogText {
-		runes = append(runes[:maxLogText:maxLogText], '…')
-	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return '\uFFFD'
-	}, string(runes))
+	}, terminal.Clip(strings.Join(strings.Fields(text), " "), maxLogText))
 }

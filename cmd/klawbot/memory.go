@@ -443,7 +443,7 @@ func undoneText(c engine.MemoryChange) string {
 	if c.Before == "" {
 		return fmt.Sprintf("Undone %d: what was saved is forgotten.", c.ID)
 	}
-	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, terminal.Visible(glimpse(c.Before)))
+	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, terminal.Visible(terminal.Clip(firstLine(c.Before), 80)))
 }
 
 func listMemoryChanges(ctx context.Context, w io.Writer, d *engine.Data, zone *time.Location) error {
@@ -455,9 +455,9 @@ func listMemoryChanges(ctx context.Context, w io.Writer, d *engine.Data, zone *t
 		what := "saved"
 		switch {
 		case c.Saved && c.Before != "":
-			what = "replaced: " + terminal.Visible(glimpse(c.Before))
+			what = "replaced: " + terminal.Visible(terminal.Clip(firstLine(c.Before), 80))
 		case c.Before != "":
-			what = "forgotten: " + terminal.Visible(glimpse(c.Before))
+			what = "forgotten: " + terminal.Visible(terminal.Clip(firstLine(c.Before), 80))
 		}
 		if c.Undone {
 			what += " (undone)"
@@ -465,13 +465,4 @@ func listMemoryChanges(ctx context.Context, w io.Writer, d *engine.Data, zone *t
 		fmt.Fprintf(w, "%d  %s  %s\n", c.ID, c.At.In(zone).Format("2006-01-02 15:04"), what)
 	}
 	return nil
-}
-
-// glimpse is the beginning of a text.
-func glimpse(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if runes := []rune(line); len(runes) > 80 {
-		return string(runes[:80]) + "…"
-	}
-	return line
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os/signal"
 	"syscall"
 
@@ -37,7 +38,7 @@ func runBot(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	c := a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact))
+	c := a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug))
 	c.Telegram = true
 	p, err := bot.New(c)
 	if err != nil {

@@ -98,7 +98,7 @@ var mutants = []mutant{
 		"TestDeliveryOutcomes",
 	},
 	{
-		"cmd/klawbot/internal/configedit/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
+		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
 		"TestProofLooksAtWhatTheTextsMean",
 	},
 	{
@@ -1240,7 +1240,7 @@ var mutants = []mutant{
 		"TestLongKeysCostNothing",
 	},
 	{
-		"cmd/klawbot/import.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
+		"cmd/klawbot/archive.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
 		"TestImportLeavesNoHalfFile",
 	},
 	{

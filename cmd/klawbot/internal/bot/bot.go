@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -247,4 +248,30 @@ func owned(data string, err error) error {
 func isWithin(dir, name string) bool {
 	rel, err := filepath.Rel(dir, name)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// leveler is the level of the log as it is now.
+type leveler func() slog.Level
+
+// Level returns it.
+func (l leveler) Level() slog.Level { return l() }
+
+// NewLog writes to w what the configuration asks for and what is no less than least,
+// without secrets.
+func NewLog(w io.Writer, l *config.Live, secrets *redact.Set, least slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: leveler(func() slog.Level { return max(l.Config().Level(), least) })}
+	var handler slog.Handler = slog.NewTextHandler(w, options)
+	if l.Config().Log.Format == "json" {
+		handler = slog.NewJSONHandler(w, options)
+	}
+	return slog.New(secrets.Handler(handler))
+}
+
+// Quiet is the least level in a terminal in which a person talks: errors, unless the
+// configuration asks for debugging.
+func Quiet(l *config.Live) slog.Level {
+	if l.Config().Level() <= slog.LevelDebug {
+		return slog.LevelDebug
+	}
+	return slog.LevelError
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"klawbot/engine"
@@ -69,8 +68,7 @@ func metricsPage(e *engine.Engine, log *slog.Logger) http.Handler {
 // openPages serves the pages until the returned function is called. An address
 // that cannot be opened is one warning; the bot runs.
 func openPages(all map[string]*http.ServeMux, log *slog.Logger) (closeAll func()) {
-	var servers []*http.Server
-	var serving sync.WaitGroup
+	var stops []func()
 	for address, mux := range all {
 		ln, err := net.Listen("tcp", address)
 		if err != nil {
@@ -81,17 +79,29 @@ func openPages(all map[string]*http.ServeMux, log *slog.Logger) (closeAll func()
 			Handler: mux, ReadHeaderTimeout: StatusTimeout, ReadTimeout: StatusTimeout, IdleTimeout: time.Minute,
 			MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		}
-		servers = append(servers, server)
-		serving.Go(func() {
-			if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-				log.Error("health or metrics ended", "listen", address, "err", err)
-			}
-		})
+		stops = append(stops, serveOn(ln, server, func(err error) {
+			log.Error("health or metrics ended", "listen", address, "err", err)
+		}))
 	}
 	return func() {
-		for _, server := range servers {
-			_ = server.Close() // nobody is left to be told
+		for _, stop := range stops {
+			stop()
 		}
-		serving.Wait()
+	}
+}
+
+// serveOn serves until the returned function is called. failed is told when it ends
+// before.
+func serveOn(ln net.Listener, server *http.Server, failed func(error)) (stop func()) {
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			failed(err)
+		}
+	}()
+	return func() {
+		_ = server.Close() // nobody is left to be told
+		<-served
 	}
 }

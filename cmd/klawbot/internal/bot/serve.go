@@ -87,16 +87,9 @@ func (p *Bot) openSocket(e *engine.Engine) (closeSocket func(), err error) {
 		Handler: handler(e, p.Live, p.terminals, log), ReadHeaderTimeout: StatusTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("socket closed", "err", err)
-		}
-	}()
+	stop := serveOn(ln, server, func(err error) { log.Error("socket closed", "err", err) })
 	return func() {
-		_ = server.Close() // nobody is left to be told
-		<-served
+		stop()
 		_ = os.Remove(filepath.Join(p.Folders.Data, socketName)) // a left-over socket does no harm
 	}, nil
 }

@@ -22,9 +22,9 @@ const allowedKey = "channels.telegram.allowedChatIds"
 // errListByHand means that the list is written in a way that the editor leaves alone.
 var errListByHand = errors.New("the list is written in a way that cannot be edited safely; edit channels.telegram.allowedChatIds by hand")
 
-// Editable reports why the list of allowed chats cannot be changed in config.yaml,
+// editable reports why the list of allowed chats cannot be changed in config.yaml,
 // nil when it can.
-func Editable(l *config.Live) error {
+func editable(l *config.Live) error {
 	if l.Source.File == "" {
 		return usage.Errorf("there is no config.yaml yet; klawbot init writes one")
 	}
@@ -37,7 +37,7 @@ func Editable(l *config.Live) error {
 // Allowed adds ids to the list of allowed chats in config.yaml and removes others. It
 // returns the configuration that stood there before.
 func Allowed(l *config.Live, add, remove []int64) (before *config.Config, err error) {
-	if err := Editable(l); err != nil {
+	if err := editable(l); err != nil {
 		return nil, err
 	}
 	err = change(l.Source, config.Display(l.Source.File), func(text []byte) (changed []byte, err error) {

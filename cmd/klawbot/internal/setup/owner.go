@@ -171,17 +171,8 @@ func readWriters(resp *http.Response) ([]writer, error) {
 			if m.From.User != "" {
 				name += " @" + m.From.User
 			}
-			all = append(all, writer{update: u.ID, id: m.From.ID, name: name, text: shorten(m.Text)})
+			all = append(all, writer{update: u.ID, id: m.From.ID, name: name, text: terminal.Clip(m.Text, 60)})
 		}
 	}
 	return all, nil
-}
-
-// shorten keeps a foreign text on one line.
-func shorten(text string) string {
-	const limit = 60
-	if r := []rune(text); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return text
 }
