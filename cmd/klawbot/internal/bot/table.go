@@ -45,7 +45,7 @@ func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
 	case <-ctx.Done():
 		return nil, false
 	}
-	return append(rows, p.placeRows()...), true
+	return append(rows, p.pathRows()...), true
 }
 
 // channelRows waits a moment for the channels to connect.
@@ -128,8 +128,9 @@ func (p *Bot) modelRow(ctx context.Context) Row {
 	return r
 }
 
-// placeRows are the folders. They were opened before, so they are well.
-func (p *Bot) placeRows() []Row {
+// pathRows are the configuration and the folders, which were opened before, and what
+// runs in them.
+func (p *Bot) pathRows() []Row {
 	file := "none: defaults and environment"
 	if f := p.Live.Source.File; f != "" {
 		file = f

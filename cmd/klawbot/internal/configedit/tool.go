@@ -227,7 +227,7 @@ func proveChange(s config.Source, before, after []byte) (*config.Loaded, error) 
 	return is, nil
 }
 
-// inWords are the faults of a configuration without their places.
+// inWords are the faults of a configuration without their lines.
 func inWords(err error) string {
 	var faults config.Faults
 	if !errors.As(err, &faults) {
