@@ -95,7 +95,14 @@ var allowed = map[string]packageRule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {10100, []string{"doc", "engine", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/atomicfile", "internal/clip", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/command", "tools/exec/git", "tools/file", "tools/job", "tools/mcp", "tools/plugin", "tools/recall", "tools/rule", "tools/sandbox", "tools/screen", "tools/self", "tools/web", "whitelist", "workspace-template"}, "wiring"},
+	"cmd/klawbot":                        {3475, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/screen", "whitelist"}, "the commands"},
+	"cmd/klawbot/internal/config":        {2850, []string{"cmd/klawbot/internal/usage", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/sandbox", "tools/self", "tools/web", "whitelist", "engine/settings", "tools/rule"}, "the configuration; it knows whose settings it reads"},
+	"cmd/klawbot/internal/terminal":      {620, []string{"gateway/console", "internal/redact"}, "speaks with a person"},
+	"cmd/klawbot/internal/yamledit":      {530, nil, "a leaf"},
+	"cmd/klawbot/internal/configedit":    {560, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist"}, "edits of the configuration, proven"},
+	"cmd/klawbot/internal/bot":           {1400, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "doc", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/file", "tools/mcp", "tools/plugin", "tools/sandbox", "tools/self", "tools/web", "whitelist", "workspace-template", "tools/exec/git"}, "wiring"},
+	"cmd/klawbot/internal/setup":         {725, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine", "gateway/telegram", "internal/httpclient", "internal/redact", "engine/settings"}, "a first configuration"},
+	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -121,14 +128,14 @@ var home = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk":       {"tools/mcp", "tools/mcp/signin"},
 	"golang.org/x/oauth2":                          {"tools/mcp/signin"},
 	"github.com/santhosh-tekuri/jsonschema":        {"tools/params"},
-	"github.com/knadh/koanf":                       {"cmd/klawbot"},
+	"github.com/knadh/koanf":                       {"cmd/klawbot/internal/config"},
 	"github.com/spf13/cobra":                       {"cmd/klawbot"},
 	"github.com/spf13/pflag":                       {"cmd/klawbot"},
-	"github.com/goccy/go-yaml":                     {"cmd/klawbot"},
-	"go.yaml.in/yaml":                              {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
-	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot"},
+	"github.com/goccy/go-yaml":                     {"cmd/klawbot/internal/yamledit"},
+	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "engine/internal/workspace"}, // the configuration; the heads of skills
+	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed"}, // lengths of texts; characters of several code points
-	"golang.org/x/term":                            {"cmd/klawbot"},
+	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},
 	"codeberg.org/readeck/go-readability":          {"tools/web/page"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web/page"},
 	"github.com/andybalholm/cascadia":              {"tools/web/page"},
@@ -136,12 +143,12 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
-	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},            // the way goroutines are waited for
-	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/screen"}, // each normalises its texts
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
+	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/screen"},                                    // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},
-	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "cmd/klawbot"}, // each its own system calls
+	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "cmd/klawbot/internal/bot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
 	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox"},
 }

@@ -98,11 +98,11 @@ var mutants = []mutant{
 		"TestDeliveryOutcomes",
 	},
 	{
-		"cmd/klawbot/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
+		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
 		"TestProofLooksAtWhatTheTextsMean",
 	},
 	{
-		"cmd/klawbot/keeper.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
+		"cmd/klawbot/internal/configedit/tool.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
 		"TestConfigRefusals",
 	},
 	{
@@ -759,11 +759,11 @@ var mutants = []mutant{
 		"TestNsjailShowsWhatIsMountedAlone",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
 		"TestCloseOff",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
 		"TestCloseOff",
 	},
 	{
@@ -1197,7 +1197,7 @@ var mutants = []mutant{
 		"TestSandboxKeepsReadOnlyFolders",
 	},
 	{
-		"cmd/klawbot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
+		"cmd/klawbot/internal/bot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
 		"TestCommandsDoNotSteerTheBot",
 	},
 	{
@@ -1251,11 +1251,11 @@ var mutants = []mutant{
 		"TestTasksKeepTheirAuthors",
 	},
 	{
-		"cmd/klawbot/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
+		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
 		"TestLongKeysCostNothing",
 	},
 	{
-		"cmd/klawbot/import.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
+		"cmd/klawbot/archive.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
 		"TestImportLeavesNoHalfFile",
 	},
 	{
