@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -168,8 +169,8 @@ func (t *turn) window(history []store.Message, left int) (window []llm.Message, 
 
 // room is how many tokens the messages of a request to the turn's model may take.
 func (t *turn) room() int {
-	name, model := t.e.settings().Models.For(t.row.Model)
-	return t.e.estimates.room(candidate{name, model}, t.fixed())
+	name, m := t.e.settings().Models.For(t.row.Model)
+	return t.e.estimates.room(model.Candidate{Name: name, Model: m}, t.fixed())
 }
 
 // fixed is about what the system prompt and the tools take.

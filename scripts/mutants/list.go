@@ -54,7 +54,7 @@ var mutants = []mutant{
 		"TestNoRowHoldsSecret",
 	},
 	{
-		"engine/provider.go", `provider = discreet{provider, p.secrets}`, `provider = discreet{provider, new(redact.Set)}`,
+		"engine/internal/model/provider.go", `provider = discreet{provider, p.secrets}`, `provider = discreet{provider, new(redact.Set)}`,
 		"TestModelsAreToldNoSecret",
 	},
 	{

@@ -78,3 +78,11 @@ func Span(language string, d time.Duration) string {
 	}
 	return Say(language, large, many) + " " + Say(language, small, few)
 }
+
+// Dollars is money: cents, and parts of them while it is little.
+func Dollars(usd float64) string {
+	if usd >= 1 || usd == 0 {
+		return fmt.Sprintf("$%.2f", usd)
+	}
+	return fmt.Sprintf("$%.4f", usd)
+}
