@@ -34,7 +34,7 @@ type UsageToday struct {
 }
 
 // usdUnits are the units of a stored cost in a dollar.
-const usdUnits = 1e9
+const usdUnits = store.CostUnits
 
 // usageKept is how long single calls are kept.
 const usageKept = 90 * 24 * time.Hour

@@ -46,7 +46,7 @@ var allowed = map[string]packageRule{
 	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {3300, nil, "runs a process, confined"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {14900, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns and delivery"},
+	"engine":                             {13375, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns and delivery"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/locale":             {750, []string{"engine/internal/llm"}, "the bot's own sentences"},
@@ -94,6 +94,7 @@ var allowed = map[string]packageRule{
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
 	"cmd/klawbot":                        {10150, []string{"doc", "engine", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/atomicfile", "internal/clip", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/command", "tools/file", "tools/job", "tools/mcp", "tools/plugin", "tools/recall", "tools/rule", "tools/sandbox", "tools/screen", "tools/self", "tools/web", "whitelist", "workspace-template"}, "wiring"},
+	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 }
 
 // home says which packages may import a library, and why more than one.

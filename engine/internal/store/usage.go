@@ -6,6 +6,9 @@ import (
 	"klawbot/engine/internal/llm"
 )
 
+// CostUnits are the units of a stored cost in a dollar.
+const CostUnits = 1e9
+
 // Usage is what one model call took.
 type Usage struct {
 	// Day is the day in the owner's time zone, "2006-01-02".
