@@ -53,7 +53,9 @@ import (
 
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
@@ -147,15 +149,12 @@ type Engine struct {
 	web       *web.Web
 	servers   *mcp.Host
 	memory    *remembering
-	providers *providers
-	slots     slots
+	models    *model.Client
 	delivery  *delivery
 	backups   *backups
 	meters    *meters
-	fallbacks fallbacks
 	estimates estimates
 	compactor compactor
-	spending  spending
 	questions questions
 	inquiries inquiries
 	redact    *redact.Set
@@ -199,17 +198,18 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
 		store: st, spool: outbox.NewSentFiles(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
-		providers: &providers{http: c.HTTP, log: c.Log, secrets: c.Redact, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
-		replayed:  map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
+		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
-	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
+	e.models = model.New(model.Config{
+		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log,
+		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
+	})
 	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
-	e.providers.meters = e.meters
 	e.plan()
-	e.web = newWeb(c.Web, e.extract)
+	e.web = newWeb(c.Web, e.models.Extract)
 	e.servers = newHost(ctx, c, func() *store.Store { return st },
 		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
 		func(server string) { e.signInWanted(ctx, server) })
@@ -241,6 +241,8 @@ const (
 	approvalsKept = 90 * 24 * time.Hour
 	// changesKept is how long a change of a file or a memory can be undone.
 	changesKept = 30 * 24 * time.Hour
+	// usageKept is how long single model calls are kept.
+	usageKept = 90 * 24 * time.Hour
 )
 
 // Run answers messages and delivers replies until ctx ends. Then it lets

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -31,7 +32,7 @@ func documentOf(name, mime, path string) (*gateway.Document, error) {
 // withFile are the parts of a file and of what is written to it: below it when
 // that is short enough for a caption, else after it.
 func withFile(d *gateway.Document, written []gateway.Part) []gateway.Part {
-	if len(written) == 1 && written[0].Document == nil && utf16Len(repeatMark+written[0].Text) <= captionUnits {
+	if len(written) == 1 && written[0].Document == nil && clip.UTF16Len(repeatMark+written[0].Text) <= captionUnits {
 		p := written[0]
 		p.Document = d
 		return []gateway.Part{p}

@@ -18,6 +18,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -58,7 +59,7 @@ const (
 // runs fires the runs of jobs, and knows those that are at work in this process.
 type runs struct {
 	jobs  *jobs.Scheduler
-	slots slots
+	slots *model.Slots
 
 	mu  sync.Mutex
 	all map[store.RunID]liveRun // guarded by mu
@@ -198,7 +199,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 		e.endRun(ctx, j, r, runEnd{state: store.RunDone, report: "⏰ " + j.Message, result: j.Message})
 		return false
 	}
-	release, err := e.runs.slots.take(ctx, false)
+	release, err := e.runs.slots.Take(ctx, false)
 	if err != nil {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -106,7 +107,7 @@ func (t *turn) failed(failure error) runEnd {
 		end.pause = why
 		return end
 	}
-	if _, over := errors.AsType[*budgetError](failure); !over && !errors.Is(failure, errNoModel) && t.job.run.Attempts < maxAttempts {
+	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, errNoModel) && t.job.run.Attempts < maxAttempts {
 		end.state = store.RunRetry
 		return end
 	}
@@ -155,7 +156,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+asName(j.Name), r.ID.OutKey()+"/left")
+		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+clip.Name(j.Name), r.ID.OutKey()+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
@@ -349,7 +350,7 @@ func (e *Engine) troubled(j store.Job, state store.RunState, why string) runEnd 
 	if state == store.RunLost {
 		text = locale.SpawnLost
 	}
-	return runEnd{state: state, note: why, alert: e.say(text, asName(j.Name), why)}
+	return runEnd{state: state, note: why, alert: e.say(text, clip.Name(j.Name), why)}
 }
 
 // deadline ends a run that takes too long. The time of people does not count.

@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 )
 
 const (
@@ -65,8 +66,8 @@ func (e *Engine) post(ctx context.Context, a gateway.Address, key, text string) 
 // markRepeated marks a part that may be there already. Where the text has no
 // room for the mark, a button carries it.
 func markRepeated(p gateway.Part) gateway.Part {
-	units := utf16Len(repeatMark)
-	if utf16Len(p.Text)+units > partUnits {
+	units := clip.UTF16Len(repeatMark)
+	if clip.UTF16Len(p.Text)+units > partUnits {
 		p.Buttons = append(slices.Clone(p.Buttons), []gateway.Button{{Text: "↻", Data: "repeated"}})
 		return p
 	}
@@ -85,7 +86,7 @@ func pieces(text string, units int) iter.Seq[string] {
 		for text != "" {
 			end, lineEnd, n := len(text), 0, 0
 			for i, r := range text {
-				if n += utf16Len(string(r)); n > units {
+				if n += clip.UTF16Len(string(r)); n > units {
 					end = i
 					break
 				}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"klawbot/internal/clip"
 )
 
 func FuzzPieces(f *testing.F) {
@@ -19,8 +21,8 @@ func FuzzPieces(f *testing.F) {
 			t.Fatalf("pieces %q do not make %q", all, text)
 		}
 		for _, p := range all {
-			if p == "" || utf16Len(p) > units {
-				t.Fatalf("piece %q has %d units, at most %d", p, utf16Len(p), units)
+			if p == "" || clip.UTF16Len(p) > units {
+				t.Fatalf("piece %q has %d units, at most %d", p, clip.UTF16Len(p), units)
 			}
 		}
 	})

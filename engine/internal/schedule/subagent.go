@@ -165,7 +165,7 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 	one := job.Subagent{
 		ID: int64(s.Run.ID), Name: s.Job.Name, Message: s.Job.Message, Model: s.Job.Model, State: string(s.Run.State),
 		SpawnedAt: s.Run.ScheduledAt, StartedAt: s.Run.StartedAt, EndedAt: s.Run.EndedAt, InputTokens: s.Run.InputTokens,
-		OutputTokens: s.Run.OutputTokens, CostUSD: float64(s.Run.Cost) / store.CostUnits, Delivered: s.Run.Delivered, Result: s.Run.Result, Note: s.Run.Note,
+		OutputTokens: s.Run.OutputTokens, CostUSD: float64(s.Run.Cost) / store.Dollar, Delivered: s.Run.Delivered, Result: s.Run.Result, Note: s.Run.Note,
 	}
 	switch {
 	case s.Run.State == store.RunClaimed:

@@ -6,9 +6,6 @@ import (
 	"klawbot/engine/internal/llm"
 )
 
-// CostUnits are the units of a stored cost in a dollar.
-const CostUnits = 1e9
-
 // Usage is what one model call took.
 type Usage struct {
 	// Day is the day in the owner's time zone, "2006-01-02".
@@ -26,6 +23,9 @@ type Usage struct {
 	Error string
 	At    time.Time
 }
+
+// Dollar is a dollar in the units of a stored cost.
+const Dollar = 1e9
 
 // DayUsage is what the model calls of a day took together.
 type DayUsage struct {
