@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -34,7 +35,7 @@ type lent struct {
 	// status is how the bot is doing.
 	status func(context.Context) (Status, error)
 	// schedules keeps what is planned.
-	schedules *schedules
+	schedules *schedule.Editor
 	// memory keeps and finds.
 	memory *remembering
 	// web is what goes out into the web; nil is nothing.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -36,7 +37,7 @@ type Data struct {
 	skills   *workspace.Skills
 	// skillDirs are where the skills of a source lie on the disk.
 	skillDirs map[workspace.Source]string
-	schedules *schedules
+	schedules *schedule.Editor
 	memory    *remembering
 }
 

@@ -1247,7 +1247,7 @@ var mutants = []mutant{
 		"TestChangesOfTheCoreMemory",
 	},
 	{
-		"engine/heartbeatwriter.go", `e.isOwner(from) && !e.isOwner(wrote) && sharesLine`, `e.isOwner(wrote) && !e.isOwner(from) && sharesLine`,
+		"engine/internal/schedule/author.go", `h.isOwner(from) && !h.isOwner(wrote) && sharesLine`, `h.isOwner(wrote) && !h.isOwner(from) && sharesLine`,
 		"TestTasksKeepTheirAuthors",
 	},
 	{

@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
-	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
 )
 
@@ -22,15 +21,15 @@ type author struct {
 	person int64
 }
 
-// heartbeatAuthor is the chat that HEARTBEAT.md comes from as it is now, by the
+// fileAuthor is the chat that HEARTBEAT.md comes from as it is now, by the
 // record of changes. When several have written the same text, one that is no
 // owner's counts: it may do less.
-func (e *Engine) heartbeatAuthor(ctx context.Context) (by author, err error) {
-	sum, err := workspace.HeartbeatSum(e.config.Workspace)
+func (h *Heartbeat) fileAuthor(ctx context.Context) (by author, err error) {
+	sum, err := h.Workspace.HeartbeatSum()
 	if err != nil || sum == "" {
 		return author{}, err
 	}
-	err = e.store.Read(ctx, func(tx *store.Tx) error {
+	err = h.Editor.read(ctx, func(tx *store.Tx) error {
 		changes, err := tx.Changes().Changes()
 		if err != nil {
 			return err
@@ -39,11 +38,11 @@ func (e *Engine) heartbeatAuthor(ctx context.Context) (by author, err error) {
 			if c.After != sum || c.Chat == "" {
 				continue
 			}
-			one, err := e.authorOf(tx, c)
+			one, err := h.authorOf(tx, c)
 			if err != nil {
 				return err
 			}
-			if by.home.Chat.Channel == "" || e.isOwner(by) && !e.isOwner(one) {
+			if by.home.Chat.Channel == "" || h.isOwner(by) && !h.isOwner(one) {
 				by = one
 			}
 		}
@@ -54,7 +53,7 @@ func (e *Engine) heartbeatAuthor(ctx context.Context) (by author, err error) {
 
 // authorOf is who made a change. Of several people who wrote together, one who is
 // no owner counts.
-func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
+func (h *Heartbeat) authorOf(tx *store.Tx, c store.Change) (author, error) {
 	chat, err := gateway.ParseChatID(c.Chat)
 	if err != nil {
 		return author{}, err
@@ -65,7 +64,7 @@ func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
 		return author{}, err
 	}
 	for _, u := range updates {
-		if by.person == 0 || !e.settings().Owns(chat.Channel, u.From) {
+		if by.person == 0 || !h.Editor.Settings().Owns(chat.Channel, u.From) {
 			by.person = u.From
 		}
 	}
@@ -76,15 +75,15 @@ func (e *Engine) authorOf(tx *store.Tx, c store.Change) (author, error) {
 }
 
 // isOwner reports whether an owner, or a person at the machine, wrote a task.
-func (e *Engine) isOwner(a author) bool {
-	return a.home.Chat.Channel == "" || a.home.Chat.Local() || e.settings().Owns(a.home.Chat.Channel, a.person)
+func (h *Heartbeat) isOwner(a author) bool {
+	return a.home.Chat.Channel == "" || a.home.Chat.Local() || h.Editor.Settings().Owns(a.home.Chat.Channel, a.person)
 }
 
 // attribute says for each wanted task who wrote it, given the one who wrote the
 // file as it is and the tasks that there were lately. A task that is as it was keeps its
 // author, and so does what an owner only touches: a line of somebody who may do
 // less lends a task no more rights than that one has.
-func (e *Engine) attribute(wanted []store.Job, by author, there []store.Job) {
+func (h *Heartbeat) attribute(wanted []store.Job, by author, there []store.Job) {
 	for i := range wanted {
 		w := &wanted[i]
 		from := by
@@ -94,7 +93,7 @@ func (e *Engine) attribute(wanted []store.Job, by author, there []store.Job) {
 				from = wrote
 				break
 			}
-			if e.isOwner(from) && !e.isOwner(wrote) && sharesLine(was.Message, w.Message) {
+			if h.isOwner(from) && !h.isOwner(wrote) && sharesLine(was.Message, w.Message) {
 				from = wrote
 			}
 		}

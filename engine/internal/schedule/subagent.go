@@ -1,17 +1,14 @@
-package engine
+package schedule
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
-	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -22,22 +19,19 @@ const (
 	maxSpawned = 5
 	// spawnedShown is how many subagents that have ended the list shows.
 	spawnedShown = 10
-	// lostAfter is the age at which a subagent is not resumed any more: what was
-	// to happen at once is not wanted a day later.
-	lostAfter = 24 * time.Hour
 )
 
-var _ job.Subagents = (*schedules)(nil)
+var _ job.Subagents = (*Editor)(nil)
 
 // Spawn starts a subagent: a job whose one run is due now. It does not wait for it.
-func (s *schedules) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subagent, error) {
+func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subagent, error) {
 	who, err := s.who(c)
 	if err != nil {
 		return job.Subagent{}, err
 	}
 	now := time.Now().Truncate(time.Millisecond)
 	j := store.Job{
-		Kind: store.JobSpawn, Name: strings.TrimSpace(t.Name), Home: who.home, Creator: who.user, At: now, Zone: s.settings().Zone().String(),
+		Kind: store.JobSpawn, Name: strings.TrimSpace(t.Name), Home: who.home, Creator: who.user, At: now, Zone: s.Settings().Zone().String(),
 		// Its one time has come, so that nothing but its run is left to do.
 		State: store.JobDone, Origin: cmp.Or(string(c.Origin), "command"), Parent: store.TurnID(c.Turn),
 	}
@@ -60,7 +54,7 @@ func (s *schedules) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Su
 		if err != nil {
 			return err
 		}
-		if most := cmp.Or(s.settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
+		if most := cmp.Or(s.Settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
 			return refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
 		}
 		if run.Job, err = tx.Jobs().AddJob(j); err != nil {
@@ -73,10 +67,10 @@ func (s *schedules) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Su
 }
 
 // runsSubagent reports whether a subagent is the caller's business.
-func (a planner) runsSubagent(j store.Job) bool { return a.all || sameChat(a.home, j.Home) }
+func (a planner) runsSubagent(j store.Job) bool { return a.all || a.home.Chat == j.Home.Chat }
 
 // Spawned lists the subagents that the caller may see, the latest first.
-func (s *schedules) Spawned(ctx context.Context, c tools.Call) ([]job.Subagent, error) {
+func (s *Editor) Spawned(ctx context.Context, c tools.Call) ([]job.Subagent, error) {
 	who, err := s.who(c)
 	if err != nil {
 		return nil, err
@@ -104,7 +98,7 @@ func (s *schedules) Spawned(ctx context.Context, c tools.Call) ([]job.Subagent, 
 }
 
 // Subagent returns one by its run.
-func (s *schedules) Subagent(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
+func (s *Editor) Subagent(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
 	who, err := s.who(c)
 	if err != nil {
 		return one, err
@@ -120,7 +114,7 @@ func (s *schedules) Subagent(ctx context.Context, c tools.Call, id int64) (one j
 }
 
 // Cancel ends a subagent that has not ended.
-func (s *schedules) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
+func (s *Editor) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
 	who, err := s.who(c)
 	if err != nil {
 		return one, err
@@ -154,7 +148,7 @@ func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
 // with that; one that is at work ends when its turn notices.
 func cancelSpawned(tx *store.Tx, one store.Spawned) (store.Spawned, error) {
 	if one.Run.State != store.RunRunning {
-		one.Run.State, one.Run.Note, one.Run.EndedAt = store.RunStopped, noteCancelled, time.Now()
+		one.Run.State, one.Run.Note, one.Run.EndedAt = store.RunStopped, NoteCancelled, time.Now()
 		if err := tx.Runs().UpdateRun(one.Run); err != nil {
 			return one, err
 		}
@@ -163,8 +157,8 @@ func cancelSpawned(tx *store.Tx, one store.Spawned) (store.Spawned, error) {
 	return one, tx.Jobs().UpdateJob(one.Job)
 }
 
-// noteCancelled is what the ledger says of a subagent that was cancelled.
-const noteCancelled = "cancelled"
+// NoteCancelled is what the ledger says of a subagent that was cancelled.
+const NoteCancelled = "cancelled"
 
 // shownSpawned is a subagent as tools and programs see it.
 func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
@@ -183,70 +177,22 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 		one.InjectInto = s.Job.Target.Chat.String()
 	}
 	if tx != nil && s.Run.Delivered != "" {
-		if o, err := tx.Outbox().OutNamed(runKey(s.Run.ID) + "/0"); err == nil {
+		if o, err := tx.Outbox().OutNamed(s.Run.ID.OutKey() + "/0"); err == nil {
 			one.Delivery = string(o.State)
 		}
 	}
 	return one
 }
 
-// stopSubagents cancels the subagents that turns of a chat have started, those
-// that wait and those at work, and returns how many.
-func (e *Engine) stopSubagents(ctx context.Context, a gateway.Address) int {
-	var stopped atomic.Int64 // on a full disk mark runs again beside the return
-	mark := func(tx *store.Tx) error {
-		open, err := tx.Jobs().OpenSpawns()
-		var n int64
-		for _, one := range open {
-			if err == nil && one.Job.Home == a && one.Job.State != store.JobRemoved {
-				n++
-				_, err = cancelSpawned(tx, one)
-			}
+// CancelSpawnedBy cancels the subagents that turns of a chat have started, those that
+// wait and those at work, and returns how many.
+func CancelSpawnedBy(tx *store.Tx, home gateway.Address) (n int, err error) {
+	open, err := tx.Jobs().OpenSpawns()
+	for _, one := range open {
+		if err == nil && one.Job.Home == home && one.Job.State != store.JobRemoved {
+			n++
+			_, err = cancelSpawned(tx, one)
 		}
-		stopped.Store(n)
-		return err
 	}
-	e.life.Eventually(ctx, gateway.Address{}, mark, func(err error) {
-		if err != nil {
-			e.log.Error("subagents not stopped", "chat", a.String(), "err", err)
-		}
-	})
-	e.live.stop(errJobGone, func(j store.Job) bool { return j.Kind == store.JobSpawn && j.Home == a })
-	return int(stopped.Load())
-}
-
-// lost says why a subagent cannot be resumed, "" when it can: nobody knows how
-// far it came, or it is too old.
-func (e *Engine) lost(ctx context.Context, j store.Job, r store.Run) string {
-	if j.Kind != store.JobSpawn {
-		return ""
-	}
-	if time.Since(r.ScheduledAt) > lostAfter {
-		return e.say(locale.LostOld)
-	}
-	if r.State != store.RunRunning {
-		return ""
-	}
-	var t store.Turn
-	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		t, err = tx.Turns().Turn(r.Turn)
-		return err
-	})
-	if errors.Is(err, store.ErrNotFound) || err == nil && t.State != store.TurnRunning {
-		return e.say(locale.LostTurn)
-	}
-	return ""
-}
-
-// troubled is how a run ends that cannot be made: its schedule is paused, and a
-// subagent is told of.
-func (e *Engine) troubled(j store.Job, state store.RunState, why string) runEnd {
-	if j.Kind != store.JobSpawn {
-		return runEnd{state: state, note: why, pause: why, owners: true}
-	}
-	text := locale.SpawnFailed
-	if state == store.RunLost {
-		text = locale.SpawnLost
-	}
-	return runEnd{state: state, note: why, alert: e.say(text, clip.Name(j.Name), why)}
+	return n, err
 }

@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/times"
 	"klawbot/gateway"
@@ -19,8 +20,8 @@ import (
 )
 
 // change sets in a job what is not empty in n, after a check of all of it.
-func (s *schedules) change(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
-	settings := s.settings()
+func (s *Editor) change(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
+	settings := s.Settings()
 	if n.Message = strings.TrimSpace(n.Message); n.Message != "" {
 		if len([]rune(n.Message)) > maxJobText {
 			return refuse(tools.Validation, "the message has more than %d characters; put the details into a file and name it", maxJobText)
@@ -34,7 +35,7 @@ func (s *schedules) change(ctx context.Context, j *store.Job, n job.New, c tools
 		if _, ok := settings.Models.Entries[n.Model]; !ok && len(settings.Models.Entries) == 0 {
 			return refuse(tools.Validation, "Unknown model '%s'. No model is set up; klawbot init does that", clip.Runes(n.Model, maxJobName))
 		} else if !ok {
-			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clip.Runes(n.Model, maxJobName), strings.Join(modelNames(settings.Models), ", "))
+			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clip.Runes(n.Model, maxJobName), strings.Join(settings.Models.Names(), ", "))
 		}
 		j.Model = n.Model
 	}
@@ -60,7 +61,7 @@ func callable(args string) bool {
 	if args != "" && !unicode.IsSpace(rune(args[0])) {
 		return true // another word that begins so
 	}
-	call := toolCommand(args)
+	call := ToolCall(args)
 	if call == nil {
 		return false
 	}
@@ -69,12 +70,12 @@ func callable(args string) bool {
 }
 
 // target is the chat that gets the results. One that is not listed is refused.
-func (s *schedules) target(chat string, c tools.Call) (gateway.Address, error) {
+func (s *Editor) target(chat string, c tools.Call) (gateway.Address, error) {
 	id, err := gateway.ParseChatID(strings.TrimSpace(chat))
 	if err != nil {
 		return gateway.Address{}, refuse(tools.Validation, "injectInto: %v", err)
 	}
-	if err := s.gateway.Reachable(id); err != nil {
+	if err := s.Gateway.Reachable(id); err != nil {
 		return gateway.Address{}, refuse(tools.PolicyDenied, "%v", err)
 	}
 	a := gateway.Address{Chat: gateway.ChatID{Channel: id.Channel, ID: id.ID}}
@@ -85,14 +86,14 @@ func (s *schedules) target(chat string, c tools.Call) (gateway.Address, error) {
 }
 
 // plan sets when a job is due.
-func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
+func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
 	if n.Cron == "" && n.At == "" && n.TZ == "" {
 		return nil
 	}
 	if n.Cron != "" && n.At != "" {
 		return refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
 	}
-	usual := s.settings().Zone()
+	usual := s.Settings().Zone()
 	zone, err := times.ParseZone(cmp.Or(n.TZ, j.Zone), usual)
 	if err != nil {
 		return refuse(tools.Validation, "%v", err)
@@ -118,7 +119,7 @@ func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, c tools.C
 	if !ok {
 		return refuse(tools.Validation, "cron '%s' is never due", cron)
 	}
-	least := max(s.settings().Scheduler.MinInterval, lineInterval)
+	least := max(s.Settings().Scheduler.MinInterval, lineInterval)
 	if who.line {
 		least = lineInterval
 	}
@@ -131,7 +132,7 @@ func (s *schedules) plan(ctx context.Context, j *store.Job, n job.New, c tools.C
 
 // cron reads an expression. What is none is given to a model, whose answer must
 // be one.
-func (s *schedules) cron(ctx context.Context, c tools.Call, text string) (times.Cron, error) {
+func (s *Editor) cron(ctx context.Context, c tools.Call, text string) (times.Cron, error) {
 	cron, err := times.ParseCron(text)
 	if !errors.Is(err, times.ErrNotCron) {
 		if err != nil {
@@ -140,12 +141,12 @@ func (s *schedules) cron(ctx context.Context, c tools.Call, text string) (times.
 		return cron, err
 	}
 	notCron := refuse(tools.Validation, "%v", times.ErrNotCron)
-	if s.toCron == nil || strings.TrimSpace(text) == "" {
+	if s.ToCron == nil || strings.TrimSpace(text) == "" {
 		return cron, notCron
 	}
-	answer, err := s.toCron(ctx, c, text)
+	answer, err := s.ToCron(ctx, c, text)
 	switch {
-	case errors.Is(err, errNoModel):
+	case errors.Is(err, ErrNoModel):
 		return cron, notCron
 	case err != nil:
 		return cron, refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
@@ -154,4 +155,18 @@ func (s *schedules) cron(ctx context.Context, c tools.Call, text string) (times.
 		return cron, notCron
 	}
 	return cron, nil
+}
+
+// ToolCall reads the call of a tool that is written as "NAME JSON", nil when there is
+// no name.
+func ToolCall(args string) *llm.ToolCall {
+	args = strings.TrimSpace(args)
+	name, arguments := args, ""
+	if i := strings.IndexFunc(args, unicode.IsSpace); i >= 0 {
+		name, arguments = args[:i], args[i:]
+	}
+	if name == "" {
+		return nil
+	}
+	return &llm.ToolCall{Name: name, Arguments: cmp.Or(strings.TrimSpace(arguments), "{}")}
 }

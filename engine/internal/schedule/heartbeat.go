@@ -1,11 +1,11 @@
-package engine
+package schedule
 
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -22,10 +22,6 @@ import (
 	"klawbot/tools/job"
 )
 
-// HeartbeatFile is the file of the workspace that says what the bot looks after
-// by itself.
-const HeartbeatFile = workspace.HeartbeatFile
-
 const (
 	// heartbeatEvery is how often the file is looked at.
 	heartbeatEvery = time.Second
@@ -34,6 +30,24 @@ const (
 	heartbeatAnew = time.Minute
 )
 
+// HeartbeatConfig is what NewHeartbeat needs.
+type HeartbeatConfig struct {
+	Editor    *Editor
+	Workspace *workspace.Workspace
+	// Every is how often the file is looked at, 0 for the usual time.
+	Every time.Duration
+	// Unstored logs what could not be stored and is tried again.
+	Unstored func(ctx context.Context, what string, err error, args ...any)
+	Log      *slog.Logger
+}
+
+// Heartbeat keeps the tasks of HEARTBEAT.md, which say what the bot looks after by
+// itself, in the plan.
+type Heartbeat struct{ HeartbeatConfig }
+
+// NewHeartbeat returns a Heartbeat.
+func NewHeartbeat(c HeartbeatConfig) *Heartbeat { return &Heartbeat{c} }
+
 // planned is what the plan was made of.
 type planned struct {
 	file      workspace.Stamp
@@ -41,60 +55,52 @@ type planned struct {
 	zone      string
 }
 
-// watchHeartbeat keeps what is planned the same as what the file says.
-func (e *Engine) watchHeartbeat(ctx context.Context) error {
+// Watch keeps what is planned the same as what the file says, until ctx ends. faulty
+// is told what is wrong with the file when that changes; at the start it is only
+// logged.
+func (h *Heartbeat) Watch(ctx context.Context, faulty func(faults string)) {
 	var last planned
 	var faults string
 	var at time.Time
 	var on bool
 	for first := true; ; first = false {
-		s := e.settings()
-		now := planned{e.workspace.HeartbeatStamp(), s.Heartbeat, s.Zone().String()}
+		s := h.Editor.Settings()
+		now := planned{h.Workspace.HeartbeatStamp(), s.Heartbeat, s.Zone().String()}
 		if now != last || on && time.Since(at).Abs() >= heartbeatAnew {
-			h := e.workspace.Heartbeat()
-			on = len(h.Tasks) > 0 || h.Text != ""
-			found, err := e.planHeartbeat(ctx, h)
+			file := h.Workspace.Heartbeat()
+			on = len(file.Tasks) > 0 || file.Text != ""
+			found, err := h.plan(ctx, file)
 			switch {
 			case err != nil && ctx.Err() == nil:
-				e.life.LogUnstored(ctx, "heartbeat not planned", err)
+				h.Unstored(ctx, "heartbeat not planned", err)
 			case err == nil:
 				last, at = now, time.Now()
 			}
 			if text := strings.Join(found, "\n"); err == nil && text != faults {
-				faults = text
-				e.tellHeartbeat(ctx, text, first)
+				if faults = text; faults != "" {
+					h.Log.Warn("heartbeat has faults", "faults", faults)
+					if !first {
+						faulty(faults)
+					}
+				}
 			}
 		}
-		if !wait.For(ctx, cmp.Or(e.lookEvery, heartbeatEvery)) {
-			return nil
+		if !wait.For(ctx, cmp.Or(h.Every, heartbeatEvery)) {
+			return
 		}
 	}
 }
 
-// tellHeartbeat says what is wrong with the file; at the start only in the log.
-func (e *Engine) tellHeartbeat(ctx context.Context, faults string, atStart bool) {
-	if faults == "" {
-		return
-	}
-	e.log.Warn("heartbeat has faults", "faults", faults)
-	if atStart {
-		return
-	}
-	for _, to := range e.alertees(store.Job{}, true) {
-		e.post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
-	}
-}
-
-// planHeartbeat makes the jobs of the heartbeat the same as the file, and returns
-// what is wrong with it.
-func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faults []string, err error) {
-	by, err := e.heartbeatAuthor(ctx)
+// plan makes the jobs of the heartbeat the same as the file, and returns what is wrong
+// with it.
+func (h *Heartbeat) plan(ctx context.Context, file workspace.Heartbeat) (faults []string, err error) {
+	by, err := h.fileAuthor(ctx)
 	if err != nil {
 		return nil, err
 	}
-	wanted, faults := e.beats(ctx, h)
+	wanted, faults := h.beats(ctx, file)
 	changed := false
-	err = e.store.Write(ctx, func(tx *store.Tx) error {
+	err = h.Editor.write(ctx, func(tx *store.Tx) error {
 		changed = false
 		all, err := tx.Jobs().Jobs(false)
 		if err != nil {
@@ -108,7 +114,7 @@ func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faul
 		if err != nil {
 			return err
 		}
-		e.attribute(wanted, by, known)
+		h.attribute(wanted, by, known)
 		for _, w := range wanted {
 			was, found := there[w.Name]
 			if found && was.Kind != store.JobHeartbeat {
@@ -135,20 +141,20 @@ func (e *Engine) planHeartbeat(ctx context.Context, h workspace.Heartbeat) (faul
 		return nil
 	})
 	if err == nil && changed {
-		e.log.Info("heartbeat planned", "tasks", len(wanted), "faults", len(faults))
+		h.Log.Info("heartbeat planned", "tasks", len(wanted), "faults", len(faults))
 	}
 	return faults, err
 }
 
 // beats are the jobs that the file asks for.
-func (e *Engine) beats(ctx context.Context, h workspace.Heartbeat) (all []store.Job, faults []string) {
-	faults = slices.Clone(h.Faults)
-	every := e.settings().Heartbeat.Every
-	if h.Text != "" && every > 0 {
-		h.Tasks = append(h.Tasks, workspace.Beat{Name: workspace.HeartbeatFile, Message: clip.Runes(h.Text, maxJobText-1)})
+func (h *Heartbeat) beats(ctx context.Context, file workspace.Heartbeat) (all []store.Job, faults []string) {
+	faults = slices.Clone(file.Faults)
+	every := h.Editor.Settings().Heartbeat.Every
+	if file.Text != "" && every > 0 {
+		file.Tasks = append(file.Tasks, workspace.Beat{Name: workspace.HeartbeatFile, Message: clip.Runes(file.Text, maxJobText-1)})
 	}
-	for _, b := range h.Tasks {
-		j, err := e.beat(ctx, b, time.Now())
+	for _, b := range file.Tasks {
+		j, err := h.beat(ctx, b, time.Now())
 		if err != nil {
 			faults = append(faults, fmt.Sprintf("task %q: %v", clip.Runes(b.Name, maxJobName), err))
 			continue
@@ -160,8 +166,8 @@ func (e *Engine) beats(ctx context.Context, h workspace.Heartbeat) (all []store.
 
 // beat is the job that a task asks for. One without a cron is due again and again
 // after heartbeat.every.
-func (e *Engine) beat(ctx context.Context, b workspace.Beat, now time.Time) (store.Job, error) {
-	s := e.settings()
+func (h *Heartbeat) beat(ctx context.Context, b workspace.Beat, now time.Time) (store.Job, error) {
+	s := h.Editor.Settings()
 	zone := s.Zone()
 	j := store.Job{
 		Kind: store.JobHeartbeat, Name: b.Name, Zone: zone.String(), Misfire: jobs.RunOnce, Origin: "workspace", State: store.JobOn,
@@ -170,7 +176,7 @@ func (e *Engine) beat(ctx context.Context, b workspace.Beat, now time.Time) (sto
 		return j, err
 	}
 	asked := job.New{Message: b.Message, Model: b.Model, InjectInto: cmp.Or(b.InjectInto, s.Heartbeat.InjectInto)}
-	if err := e.schedules.change(ctx, &j, asked, tools.Call{}, planner{}); err != nil {
+	if err := h.Editor.change(ctx, &j, asked, tools.Call{}, planner{}); err != nil {
 		return j, err
 	}
 	if b.Cron == "" {
@@ -221,99 +227,51 @@ func putBeat(tx *store.Tx, was, w store.Job) (changed bool, err error) {
 	return true, tx.Jobs().UpdateJob(was)
 }
 
-// rearm sets the next time of a heartbeat without a cron, when its run has ended:
-// one wait, however long the run, or a sleep of the machine, has taken.
-func (e *Engine) rearm(tx *store.Tx, id store.JobID, end runEnd, now time.Time) error {
-	every := e.settings().Heartbeat.Every
-	if end.state == store.RunRetry || every <= 0 {
-		return nil
-	}
-	j, err := tx.Jobs().Job(id)
-	if err != nil || j.Kind != store.JobHeartbeat || j.Cron != "" || j.State != store.JobDone {
-		return err
-	}
-	j.State, j.At = store.JobOn, now.Add(every).Truncate(time.Millisecond)
-	j.NextRun = j.At
-	if end.pause != "" {
-		j.State, j.Note = store.JobPaused, clip.Runes(end.pause, resultKept)
-	}
-	return tx.Jobs().UpdateJob(j)
+// HeartbeatSpent is how many tokens the heartbeat has taken on the day of a moment.
+func HeartbeatSpent(tx *store.Tx, now time.Time) (int, error) {
+	y, m, d := now.Date()
+	return tx.Runs().HeartbeatTokens(time.Date(y, m, d, 0, 0, 0, 0, now.Location()))
 }
 
-// resting says why a heartbeat that is due does not run, "" when it does. What a
-// person starts by hand always does.
-func (e *Engine) resting(ctx context.Context, j store.Job, r store.Run) (why string, left int, err error) {
-	s := e.settings()
-	if j.Kind != store.JobHeartbeat {
-		return "", 0, nil
-	}
-	if r.Cause != store.CauseHand && s.Heartbeat.Quiet.Hold(time.Now().In(s.Zone())) {
-		return "quiet hours", 0, nil
-	}
-	most := s.Heartbeat.PerDayTokens
-	if most <= 0 {
-		return "", 0, nil
-	}
-	spent, err := e.heartbeatTokens(ctx, s)
-	if err != nil {
-		return "", 0, err
-	}
-	if spent >= most {
-		return fmt.Sprintf("the heartbeat's tokens of today are used up (%d of %d)", spent, most), 0, nil
-	}
-	return "", most - spent, nil
-}
-
-// heartbeatTokens is what the heartbeat has taken today.
-func (e *Engine) heartbeatTokens(ctx context.Context, s settings.Settings) (spent int, err error) {
-	y, m, d := time.Now().In(s.Zone()).Date()
-	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		spent, err = tx.Runs().HeartbeatTokens(time.Date(y, m, d, 0, 0, 0, 0, s.Zone()))
-		return err
-	})
-	return spent, err
-}
-
-// heartbeatText says what the heartbeat does, for people.
-func (e *Engine) heartbeatText(ctx context.Context) (string, error) {
-	h, s := e.workspace.Heartbeat(), e.settings()
-	_, faults := e.beats(ctx, h)
+// Text says what the heartbeat does, for people.
+func (h *Heartbeat) Text(ctx context.Context) (string, error) {
+	file, s := h.Workspace.Heartbeat(), h.Editor.Settings()
+	_, faults := h.beats(ctx, file)
 	var all []store.Job
-	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		all, err = tx.Jobs().Jobs(false)
+	var spent int
+	err := h.Editor.read(ctx, func(tx *store.Tx) (err error) {
+		if all, err = tx.Jobs().Jobs(false); err == nil && s.Heartbeat.PerDayTokens > 0 {
+			spent, err = HeartbeatSpent(tx, time.Now().In(s.Zone()))
+		}
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
 	all = slices.DeleteFunc(all, func(j store.Job) bool { return j.Kind != store.JobHeartbeat })
-	lines := []string{e.say(locale.HeartbeatOff)}
+	lines := []string{h.Editor.say(locale.HeartbeatOff)}
 	if len(all) > 0 {
-		lines[0] = e.say(locale.HeartbeatOn)
-	} else if h.Text != "" && s.Heartbeat.Every <= 0 {
-		lines[0] = e.say(locale.HeartbeatNoEvery)
+		lines[0] = h.Editor.say(locale.HeartbeatOn)
+	} else if file.Text != "" && s.Heartbeat.Every <= 0 {
+		lines[0] = h.Editor.say(locale.HeartbeatNoEvery)
 	}
 	for i, j := range all {
-		line := e.listLine(i+1, j)
+		line := h.Editor.listLine(i+1, j)
 		if j.Target.Chat.Channel == "" {
-			line += "; " + e.say(locale.HeartbeatLogged)
+			line += "; " + h.Editor.say(locale.HeartbeatLogged)
 		} else {
 			line += " → " + j.Target.Chat.String()
 		}
 		lines = append(lines, line)
 	}
 	if q := s.Heartbeat.Quiet; q.From != q.To {
-		lines = append(lines, e.say(locale.HeartbeatQuiet, clock(q.From), clock(q.To)))
+		lines = append(lines, h.Editor.say(locale.HeartbeatQuiet, clock(q.From), clock(q.To)))
 	}
 	if most := s.Heartbeat.PerDayTokens; most > 0 {
-		spent, err := e.heartbeatTokens(ctx, s)
-		if err != nil {
-			return "", err
-		}
-		lines = append(lines, e.say(locale.HeartbeatBudget, spent, most))
+		lines = append(lines, h.Editor.say(locale.HeartbeatBudget, spent, most))
 	}
 	if len(faults) > 0 {
-		lines = append(lines, e.say(locale.HeartbeatFaults, locale.CodeBlock(strings.Join(faults, "\n"))))
+		lines = append(lines, h.Editor.say(locale.HeartbeatFaults, locale.CodeBlock(strings.Join(faults, "\n"))))
 	}
 	return strings.Join(lines, "\n"), nil
 }
