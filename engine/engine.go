@@ -52,13 +52,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine/internal/archive"
-	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -172,10 +172,10 @@ type Engine struct {
 	lookEvery time.Duration
 	started   time.Time
 	log       *slog.Logger
-	// schedules is what is planned, jobs fires it, live are the runs at work.
-	schedules *schedules
-	jobs      *jobs.Scheduler
-	live      liveRuns
+	// schedules is what is planned, also by heartbeat, and runs makes it.
+	schedules *schedule.Editor
+	heartbeat *schedule.Heartbeat
+	runs      runs
 
 	// dispatching is held while updates are handed to lanes, so that they get
 	// there in order.
@@ -286,7 +286,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchOthers(ctx) })
 	group.Go(func() error { return e.backups.run(ctx) })
 	group.Go(func() error { return e.watchDatabase(ctx) })
-	group.Go(func() error { return e.jobs.Run(ctx) })
+	group.Go(func() error { return e.runs.jobs.Run(ctx) })
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
 	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -35,7 +36,7 @@ type lent struct {
 	// status is how the bot is doing.
 	status func(context.Context) (Status, error)
 	// schedules keeps what is planned.
-	schedules *schedules
+	schedules *schedule.Editor
 	// memory keeps and finds.
 	memory *recall.Memory
 	// web is what goes out into the web; nil is nothing.

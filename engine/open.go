@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -37,7 +38,7 @@ type Data struct {
 	skills   *workspace.Skills
 	// skillDirs are where the skills of a source lie on the disk.
 	skillDirs map[workspace.Source]string
-	schedules *schedules
+	schedules *schedule.Editor
 	memory    *recall.Memory
 }
 

@@ -99,11 +99,11 @@ var mutants = []mutant{
 		"TestDeliveryOutcomes",
 	},
 	{
-		"cmd/klawbot/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
+		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
 		"TestProofLooksAtWhatTheTextsMean",
 	},
 	{
-		"cmd/klawbot/keeper.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
+		"cmd/klawbot/internal/configedit/tool.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
 		"TestConfigRefusals",
 	},
 	{
@@ -760,11 +760,11 @@ var mutants = []mutant{
 		"TestNsjailShowsWhatIsMountedAlone",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
 		"TestCloseOff",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
 		"TestCloseOff",
 	},
 	{
@@ -1198,7 +1198,7 @@ var mutants = []mutant{
 		"TestSandboxKeepsReadOnlyFolders",
 	},
 	{
-		"cmd/klawbot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
+		"cmd/klawbot/internal/bot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
 		"TestCommandsDoNotSteerTheBot",
 	},
 	{
@@ -1248,15 +1248,15 @@ var mutants = []mutant{
 		"TestChangesOfTheCoreMemory",
 	},
 	{
-		"engine/heartbeatwriter.go", `e.isOwner(from) && !e.isOwner(wrote) && sharesLine`, `e.isOwner(wrote) && !e.isOwner(from) && sharesLine`,
+		"engine/internal/schedule/author.go", `h.isOwner(from) && !h.isOwner(wrote) && sharesLine`, `h.isOwner(wrote) && !h.isOwner(from) && sharesLine`,
 		"TestTasksKeepTheirAuthors",
 	},
 	{
-		"cmd/klawbot/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
+		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
 		"TestLongKeysCostNothing",
 	},
 	{
-		"cmd/klawbot/import.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
+		"cmd/klawbot/archive.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
 		"TestImportLeavesNoHalfFile",
 	},
 	{
