@@ -56,8 +56,10 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -150,11 +152,10 @@ type Engine struct {
 	servers   *mcp.Host
 	memory    *remembering
 	models    *model.Client
+	prompts   *prompt.Builder
 	delivery  *delivery
 	backups   *backups
 	meters    *meters
-	estimates estimates
-	compactor compactor
 	questions questions
 	inquiries inquiries
 	redact    *redact.Set
@@ -215,6 +216,13 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
 	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
+	e.prompts = prompt.New(prompt.Config{
+		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.skills,
+		Memory: e.memory.memory(st), Redact: c.Redact, Facts: e.memory.coreFor,
+		OfOthers: func(ctx context.Context, h memory.Hit, chat string) bool { return ofOthers(ctx, st, h, chat) },
+		Running:  e.memory.quiet.turns, BotName: func(channel string) string { return e.health(channel).Name },
+		LoadsSkill: e.isLoad, Log: c.Log,
+	})
 	e.executor, err = toolbox(c, lent{
 		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
 		servers: e.servers.Statuses, web: e.web, memory: e.memory,

@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/quote"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -98,7 +99,7 @@ func ofOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) b
 			return err
 		}
 		said, err := tx.Sessions().MessagesAfter(session, store.MessageID(h.Owner)-1, 1)
-		others = len(said) == 0 || holdsOthers(said[0], h.Chat)
+		others = len(said) == 0 || quote.HoldsOthers(said[0], h.Chat)
 		return err
 	})
 	return others || err != nil

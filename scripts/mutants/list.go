@@ -952,7 +952,7 @@ var mutants = []mutant{
 		"TestCoreMemoryKeepsSectionsThatNobodyReads",
 	},
 	{
-		"engine/autorecall.go", `return true // asked before`, `return false // asked before`,
+		"engine/internal/prompt/recall.go", `return true // asked before`, `return false // asked before`,
 		"TestRecallGoesPastTheQuestionItself",
 	},
 	{
@@ -964,11 +964,11 @@ var mutants = []mutant{
 		"TestMemoryIsOfTheChatThatSavedIt",
 	},
 	{
-		"engine/autorecall.go", `Before: int64(t.first),`, `Before: 0,`,
+		"engine/internal/prompt/recall.go", `Before: int64(w.First),`, `Before: 0,`,
 		"TestRecallShowsNothingTwice",
 	},
 	{
-		"engine/compact.go", `if e.estimates.text(summary) >= e.tokensOf(store.Past{Summary: past.Summary, Messages: old}) {`, `if summary == "" {`,
+		"engine/internal/summary/summary.go", `if m.config.Tokens.Text(summary) >= m.config.Tokens.Text(past.Summary.Text)+m.config.Tokens.Messages(store.Bodies(old)) {`, `if summary == "" {`,
 		"TestSummaryThatIsOfNoUseChangesNothing",
 	},
 	// From here on the web and the screen.
