@@ -9,8 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/schedule"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -131,7 +134,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
 		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress,
-		Heard: t.heard && model || planned == originOutside, Others: t.others && model || planned == originOthers,
+		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
 		Within: t.within(), Owner: t.owned,
 	}
 }
@@ -144,6 +147,16 @@ func (t *turn) home() gateway.Address {
 		return t.e.delivery.now(t.job.job.Home)
 	}
 	return t.address()
+}
+
+// corePlaces are those that the turn sees: what its chat sees, unless its answer
+// goes to another one.
+func (t *turn) corePlaces() []corememory.Place {
+	home := t.home()
+	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
+		return recall.PlacesOf("")
+	}
+	return recall.PlacesOf(home.Chat.String())
 }
 
 // address is where the turn answers today: its chat may have moved since it began.

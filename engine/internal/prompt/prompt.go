@@ -16,9 +16,9 @@ import (
 	"klawbot/engine/internal/estimate"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/quote"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/summary"
 	"klawbot/engine/internal/workspace"
@@ -37,15 +37,8 @@ type Config struct {
 	Settings  func() settings.Settings
 	Workspace *workspace.Workspace
 	Skills    *workspace.Skills
-	Memory    *memory.Memory
+	Memory    *recall.Memory
 	Redact    *redact.Set
-	// Facts are what the core memory knows in some places, the nearest first.
-	Facts func([]corememory.Place) (corememory.Part, error)
-	// OfOthers reports whether somebody may have said what was found who is not the
-	// person of a private chat.
-	OfOthers func(ctx context.Context, h memory.Hit, chat string) bool
-	// Running is how many turns run.
-	Running func() int
 	// BotName is the bot's name on a channel, "" when it is not known.
 	BotName func(channel string) string
 	// LoadsSkill reports whether a tool loads skills, by the name that a model wrote.
@@ -212,7 +205,7 @@ func (w *Window) fromOthers(m store.Message) bool {
 // had stored.
 func (b *Builder) groupKnows(in Input) bool {
 	return in.Home.ID < 0 && slices.ContainsFunc(in.Places, func(at corememory.Place) bool {
-		facts, err := b.config.Facts([]corememory.Place{at})
+		facts, err := b.config.Memory.CoreAt([]corememory.Place{at})
 		return at.Kind != "" && (err != nil || facts.String() != "")
 	})
 }
@@ -263,7 +256,7 @@ func (b *Builder) system(in Input) string {
 	if index := b.config.Skills.Index(); index != "" {
 		prompt += "\n\n" + index
 	}
-	facts, err := b.config.Facts(in.Places)
+	facts, err := b.config.Memory.CoreAt(in.Places)
 	if err != nil {
 		b.config.Log.Warn("core memory not read", "err", err)
 	}

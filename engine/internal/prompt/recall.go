@@ -61,20 +61,20 @@ func (w *Window) recalled(ctx context.Context, past store.Past) string {
 		return ""
 	}
 	text := w.reminder(said, known, s)
-	chat := w.in.Address.Chat.String()
-	w.Others = w.Others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return w.builder.config.OfOthers(ctx, h, chat) })
+	memories, chat := w.builder.config.Memory, w.in.Address.Chat.String()
+	w.Others = w.Others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return memories.OfOthers(ctx, w.builder.config.Store, h, chat) })
 	return text
 }
 
 // search finds what was said in the session and is not shown, and what is known
 // of the chat, as far as it fits the question.
 func (w *Window) search(ctx context.Context, question string, s settings.AutoRecall) (said, known []memory.Hit, err error) {
-	a := w.in.Address
+	memories, a := w.builder.config.Memory, w.in.Address
 	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin, Near: true}
-	if w.builder.config.Running() >= crowded {
+	if memories.Idle.Count() >= crowded {
 		q.Mode = memory.Keyword
 	}
-	found, err := w.builder.config.Memory.SearchEach(ctx, q, store.Scope{
+	found, err := memories.In(w.builder.config.Store).SearchEach(ctx, q, store.Scope{
 		Kinds: []store.Kind{store.KindMessage}, Channel: a.Chat.Channel, Chat: a.Chat.ID, Source: memory.SessionSource(w.in.Session),
 		Before: int64(w.First),
 	}, store.Scope{
