@@ -181,7 +181,7 @@ func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.
 // fit into one, and nobody could read all of what would run. origin says who wants
 // it, "" when that is plain.
 func (e *Engine) question(a store.Approval, q tools.Question, origin string) []gateway.Part {
-	if utf16Len(a.Shown) > partUnits {
+	if gateway.Units(a.Shown) > partUnits {
 		return nil
 	}
 	lines := []string{e.say(locale.Approve, a.Tool)}

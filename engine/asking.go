@@ -27,7 +27,7 @@ func (e *Engine) asked(q tools.Inquiry) string {
 	} else {
 		text = e.redact.Text(text)
 	}
-	for utf16Len(text) > maxAsked {
+	for gateway.Units(text) > maxAsked {
 		text = clip.Runes(text, utf8.RuneCountInString(text)*9/10)
 	}
 	return text

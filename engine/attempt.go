@@ -42,22 +42,22 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
 	to := o.Address
-	err := d.e.gateway.Pace(ctx, to)
+	err := d.gateway.Pace(ctx, to)
 	part.Paced = true
 	switch {
 	case err != nil:
 	case o.Edit == 0 && part.Text == "" && part.Document == nil:
 		// A placeholder was to be taken away, and is out of reach.
 	case o.Edit != 0 && part.Text == "":
-		err = d.e.gateway.Delete(ctx, to, o.Edit)
+		err = d.gateway.Delete(ctx, to, o.Edit)
 	case o.Edit != 0:
 		o.MessageID = o.Edit
-		err = d.e.gateway.Edit(ctx, to, o.Edit, part)
+		err = d.gateway.Edit(ctx, to, o.Edit, part)
 	default:
 		if o.Resent > 0 {
 			part = markRepeated(part)
 		}
-		if err = d.e.locate(&part); err != nil {
+		if err = d.locate(&part); err != nil {
 			break
 		}
 		o.State = store.OutboxSending
@@ -69,7 +69,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 			to, part.ReplyTo = o.Address, 0
 		}
 		lifecycle.CrashPoint("outbox.sending")
-		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
+		o.MessageID, err = d.gateway.Send(ctx, to, part)
 	}
 	lifecycle.CrashPoint("outbox.delivered")
 	from := o.Address
@@ -77,15 +77,15 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	if fail, ok := errors.AsType[*gateway.SendError](err); ok {
 		switch fail.Kind {
 		case gateway.Dead:
-			d.e.loseChat(context.WithoutCancel(ctx), from, fail.Err.Error())
+			d.config.Chats.Lose(context.WithoutCancel(ctx), from, fail.Err.Error())
 		case gateway.Moved:
-			d.e.moveChat(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
+			d.config.Chats.Move(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
 		}
 	}
 	if o.State == store.OutboxSent {
-		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
+		d.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
 	}
-	d.e.meters.delivery(o)
+	d.config.Attempted(o)
 	o, err = d.settle(ctx, o, from, beside)
 	lifecycle.CrashPoint("outbox.settled")
 	return o, err
@@ -147,7 +147,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {
 		level = slog.LevelDebug // said at the attempts 1, 2, 4, 8, …
 	}
-	d.e.log.Log(context.Background(), level, "reply not out", "chat", o.Address.String(), "key", o.Key, "kind", string(fail.Kind),
+	d.log.Log(context.Background(), level, "reply not out", "chat", o.Address.String(), "key", o.Key, "kind", string(fail.Kind),
 		"state", string(o.State), "attempts", o.Attempts, "err", err)
 	return o, beside
 }
@@ -158,7 +158,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
-	switch sorry := d.e.say(locale.Undeliverable); {
+	switch sorry := d.config.Say(locale.Undeliverable); {
 	case part.Text == "" && part.Document == nil, part.Text == sorry:
 		o.State = store.OutboxDead
 		return o, nil
@@ -189,7 +189,7 @@ func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.S
 // to it.
 func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
 	to := o.Address
-	text := strings.TrimSpace(p.Text + "\n\n" + d.e.say(about, p.Document.Name))
+	text := strings.TrimSpace(p.Text + "\n\n" + d.config.Say(about, p.Document.Name))
 	rows := outsFor(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
 	for i := range rows {
 		rows[i].Turn = o.Turn
@@ -202,7 +202,7 @@ func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []st
 	to := o.Address
 	var parts []gateway.Part
 	for piece := range pieces(part.Document.Content, pieceUnits) {
-		parts = append(parts, d.e.gateway.Render(to.Chat.Channel, piece)...)
+		parts = append(parts, d.gateway.Render(to.Chat.Channel, piece)...)
 	}
 	rows := outsFor(to, parts, o.Key+"/text", part.ReplyTo)
 	for i := range rows {
@@ -221,7 +221,7 @@ func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, patient 
 	if patient {
 		limit = serverRepeats
 	}
-	if o.Resent >= limit || d.e.settings().HoldAmbiguous {
+	if o.Resent >= limit || d.config.HoldAmbiguous() {
 		o.State = store.OutboxUnknown
 		if carriesFile(part) {
 			return o, d.sayOfFile(o, part, locale.FileInDoubt)
@@ -241,7 +241,7 @@ func backoff(n int) time.Duration {
 
 // write stores what delivery changed of a row, and returns what the row is then.
 func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err error) {
-	err = d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+	err = d.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		now, _, err = change(tx, o, o.Address)
 		return err
 	})
@@ -252,23 +252,21 @@ func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err e
 // disk: otherwise what arrived would be sent again.
 func (d *delivery) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
 	nobody := gateway.Address{} // the answer is there, nobody waits
-	wake := func() {}
-	defer func() { wake() }()
-	err = d.e.life.Persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
+	var after func()
+	err = d.config.Life.Persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
 		var took bool
-		if now, took, err = change(tx, o, from); err != nil {
-			return err
-		}
-		if err := d.e.showLate(tx, now); err != nil || !took {
+		after = nil
+		if now, took, err = change(tx, o, from); err != nil || !took {
 			return err // what was settled meanwhile has nothing beside it
 		}
-		if now.State == store.OutboxDead && strings.HasPrefix(now.Key, approvalKey) {
-			if wake, err = d.e.unreach(tx, now.Address); err != nil {
-				return err
-			}
+		if after, err = d.config.Settled(tx, now); err != nil {
+			return err
 		}
 		return tx.Outbox().AddOutsBehind(now, beside)
 	})
+	if err == nil && after != nil {
+		after()
+	}
 	return now, err
 }
 

@@ -271,7 +271,7 @@ func (e *Engine) tellLost(ctx context.Context, key string, a gateway.Address, n 
 
 // tellOwners writes to the private chat of every owner that may be written to.
 func (e *Engine) tellOwners(ctx context.Context, key, text string) {
-	e.eachOwner(func(to gateway.Address) { e.post(ctx, to, key+"/"+to.String(), text) })
+	e.eachOwner(func(to gateway.Address) { e.delivery.post(ctx, to, key+"/"+to.String(), text) })
 }
 
 // eachOwner calls do for the private chat of every owner that may be written to.

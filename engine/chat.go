@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -31,6 +32,27 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 			e.log.Error("membership not stored", "chat", it.msg.Address.String(), "err", err)
 		}
 	})
+}
+
+// chats takes what the messenger says of chats when something is sent there.
+type chats struct{ e *Engine }
+
+// Lose takes leave of a chat that is gone or has blocked the bot.
+func (c chats) Lose(ctx context.Context, a gateway.Address, why string) { c.e.loseChat(ctx, a, why) }
+
+// Move gives a chat its new id.
+func (c chats) Move(ctx context.Context, chat gateway.ChatID, to int64) { c.e.moveChat(ctx, chat, to) }
+
+// settled stores what follows for a question from the end of an attempt to deliver
+// a row. The function, if any, is to run when that is stored.
+func (e *Engine) settled(tx *store.Tx, o store.Out) (after func(), err error) {
+	if err := e.showLate(tx, o); err != nil {
+		return nil, err
+	}
+	if o.State == store.OutboxDead && strings.HasPrefix(o.Key, approvalKey) {
+		return e.unreach(tx, o.Address)
+	}
+	return nil, nil
 }
 
 // gone says why a chat cannot be reached any more, empty while it can.

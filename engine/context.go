@@ -194,7 +194,7 @@ func (t *turn) system() string {
 // prompt is the system prompt for a channel, which knows the bot's name there,
 // with the skills that there are and some parts of the core memory.
 func (e *Engine) prompt(channel string, places []corememory.Place) string {
-	prompt := e.workspace.Prompt(e.health(channel).Name)
+	prompt := e.workspace.Prompt(e.gateway.HealthOf(channel).Name)
 	if index := e.skills.Index(); index != "" {
 		prompt += "\n\n" + index
 	}
@@ -206,16 +206,6 @@ func (e *Engine) prompt(channel string, places []corememory.Place) string {
 		prompt += "\n\n## Core Memory\n\n" + known
 	}
 	return prompt
-}
-
-// health is how a channel fares, zero for one that is not on.
-func (e *Engine) health(channel string) gateway.Health {
-	for _, h := range e.gateway.Health() {
-		if h.Channel == channel {
-			return h
-		}
-	}
-	return gateway.Health{}
 }
 
 // withNow adds what changes from minute to minute to the last message, where

@@ -56,7 +56,7 @@ func TestCoreMemoryOfARun(t *testing.T) {
 		want         int
 	}{{home, gateway.Address{}, 3}, {home, home, 3}, {home, other, 1}, {other, other, 2}, {gateway.Address{}, other, 2}, {gateway.Address{}, gateway.Address{}, 1}} {
 		j := store.Job{ID: 7, Home: c.home, Target: c.target}
-		if got := (&turn{e: &Engine{delivery: &delivery{}}, job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
+		if got := (&turn{e: &Engine{delivery: newDelivery(deliveryConfig{})}, job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
 			t.Errorf("%v for %v sees %v", c.home, c.target, got)
 		}
 	}

@@ -3,9 +3,13 @@ package engine
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/wait"
@@ -25,28 +29,67 @@ const (
 	recoverPoll  = 100 * time.Millisecond
 )
 
-// delivery takes parts from the outbox to the gateway: one worker per address,
-// in order, so that a part that fails holds back the ones after it in its chat
+// chats is told what the messenger says of chats.
+type deliveryChats interface {
+	// Lose takes leave of a chat that cannot be reached any more.
+	Lose(ctx context.Context, a gateway.Address, why string)
+	// Move gives a chat its new id.
+	Move(ctx context.Context, chat gateway.ChatID, to int64)
+}
+
+// deliveryConfig is what newDelivery needs. All of it is required.
+type deliveryConfig struct {
+	Store   *store.Store
+	Gateway *gateway.Gateway
+	Life    *lifecycle.Lifecycle
+	// Files are the files that rows name.
+	Files *outbox.SentFiles
+	Chats deliveryChats
+	// HoldAmbiguous asks whether a message that may have arrived is never repeated.
+	HoldAmbiguous func() bool
+	// Settled stores, with the row, what else follows from the end of an attempt. What
+	// it returns runs once that is stored.
+	Settled func(tx *store.Tx, row store.Out) (after func(), err error)
+	// Attempted counts an attempt, by what became of the row.
+	Attempted func(row store.Out)
+	// Say returns one of the bot's own sentences.
+	Say func(p locale.Phrase, args ...any) string
+	Log *slog.Logger
+}
+
+// delivery takes rows from the outbox to the gateway: one courier per address,
+// in order, so that a row that fails holds back the ones after it in its chat
 // and nobody else. Whatever else shows something at an address asks for its turn
 // with alone.
 type delivery struct {
-	e *Engine
+	config  deliveryConfig
+	store   *store.Store
+	gateway *gateway.Gateway
+	log     *slog.Logger
 
-	mu      sync.Mutex
-	ctx     context.Context              // guarded by mu; nil until run
-	workers map[gateway.Address]*courier // guarded by mu
-	moves   map[gateway.ChatID]int64     // guarded by mu; chats that moved since the start
-	closed  bool                         // guarded by mu
-	wait    sync.WaitGroup
+	mu       sync.Mutex
+	ctx      context.Context              // guarded by mu; nil until run
+	couriers map[gateway.Address]*courier // guarded by mu
+	moves    map[gateway.ChatID]int64     // guarded by mu; chats that moved since the start
+	closed   bool                         // guarded by mu
+	wait     sync.WaitGroup
 }
 
-// courier is the worker of one address, or what keeps one away from it.
+// newDelivery returns a delivery that has not begun.
+func newDelivery(c deliveryConfig) *delivery {
+	return &delivery{
+		config: c, store: c.Store, gateway: c.Gateway, log: c.Log,
+		couriers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{},
+	}
+}
+
+// courier is the courier of one address, or what keeps one away from it.
 type courier struct {
 	again bool
 	gone  chan struct{} // closed when it leaves the address
 }
 
-// run starts the delivery of everything that waits. Workers end with ctx.
+// run starts the delivery of everything that waits. Couriers end with ctx.
 func (d *delivery) run(ctx context.Context) error {
 	d.mu.Lock()
 	d.ctx = ctx
@@ -58,7 +101,7 @@ func (d *delivery) run(ctx context.Context) error {
 // that a command wrote beside the bot.
 func (d *delivery) rescan(ctx context.Context) error {
 	var pending []store.Out
-	err := d.e.store.Read(ctx, func(tx *store.Tx) (err error) {
+	err := d.store.Read(ctx, func(tx *store.Tx) (err error) {
 		pending, err = tx.Outbox().PendingOut(nil, -1)
 		return err
 	})
@@ -71,7 +114,15 @@ func (d *delivery) rescan(ctx context.Context) error {
 	return nil
 }
 
-// close lets no new worker start; those at work go on.
+// post adds a text of the bot itself, outside any answer.
+func (d *delivery) post(ctx context.Context, to gateway.Address, key, text string) {
+	outs := outsFor(to, d.gateway.Render(to.Chat.Channel, text), key, 0)
+	if err := d.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
+		d.log.Error("message not stored", "chat", to.String(), "err", err)
+	}
+}
+
+// close lets no new courier start; those at work go on.
 func (d *delivery) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +134,7 @@ func (d *delivery) notify(a gateway.Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a = d.home(a)
-	if c := d.workers[a]; c != nil {
+	if c := d.couriers[a]; c != nil {
 		c.again = true
 		return
 	}
@@ -93,10 +144,10 @@ func (d *delivery) notify(a gateway.Address) {
 	d.startAt(a)
 }
 
-// startAt starts the worker of an address. d.mu is held.
+// startAt starts the courier of an address. d.mu is held.
 func (d *delivery) startAt(a gateway.Address) {
 	c := &courier{again: true, gone: make(chan struct{})}
-	d.workers[a] = c
+	d.couriers[a] = c
 	ctx := d.ctx
 	d.wait.Go(func() { d.serve(ctx, a, c) })
 }
@@ -116,10 +167,10 @@ func (d *delivery) alone(ctx context.Context, a gateway.Address) (release func()
 		a = d.now(a)
 		d.follow(ctx, a)
 		d.mu.Lock()
-		c := d.workers[a]
+		c := d.couriers[a]
 		if c == nil {
 			c = &courier{gone: make(chan struct{})}
-			d.workers[a] = c
+			d.couriers[a] = c
 			d.mu.Unlock()
 			_, waits, err := d.first(ctx, a)
 			if err == nil && !waits {
@@ -139,13 +190,13 @@ func (d *delivery) alone(ctx context.Context, a gateway.Address) (release func()
 	return nil
 }
 
-// leave gives an address back that alone has taken. It reports whether a worker
+// leave gives an address back that alone has taken. It reports whether a courier
 // delivers there now, which it does when something has been announced, or is known
 // to wait.
 func (d *delivery) leave(a gateway.Address, c *courier, waits bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.workers, a)
+	delete(d.couriers, a)
 	close(c.gone)
 	if !waits && !c.again || d.ctx == nil || d.closed {
 		return false
@@ -186,13 +237,13 @@ func (d *delivery) follow(ctx context.Context, a gateway.Address) {
 	}
 }
 
-// before is the worker of an address that has become a, nil for none.
+// before is the courier of an address that has become a, nil for none.
 func (d *delivery) before(a gateway.Address) *courier {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for chat, to := range d.moves {
 		if chat.Channel == a.Chat.Channel && to == a.Chat.ID {
-			if c := d.workers[gateway.Address{Chat: gateway.ChatID{Channel: a.Chat.Channel, ID: chat.ID}, Thread: a.Thread}]; c != nil {
+			if c := d.couriers[gateway.Address{Chat: gateway.ChatID{Channel: a.Chat.Channel, ID: chat.ID}, Thread: a.Thread}]; c != nil {
 				return c
 			}
 		}
@@ -207,7 +258,7 @@ func (d *delivery) serve(ctx context.Context, a gateway.Address, c *courier) {
 			d.follow(ctx, a)
 			o, waits, err := d.first(ctx, a)
 			if err != nil && ctx.Err() == nil {
-				d.e.log.Error("outbox not read", "chat", a.String(), "err", err)
+				d.log.Error("outbox not read", "chat", a.String(), "err", err)
 				wait.For(ctx, time.Second)
 				continue
 			}
@@ -220,7 +271,7 @@ func (d *delivery) serve(ctx context.Context, a gateway.Address, c *courier) {
 
 // first is the part that has to leave next for an address.
 func (d *delivery) first(ctx context.Context, a gateway.Address) (o store.Out, waits bool, err error) {
-	err = d.e.store.Read(ctx, func(tx *store.Tx) error {
+	err = d.store.Read(ctx, func(tx *store.Tx) error {
 		all, err := tx.Outbox().PendingOut(&a, 1)
 		if waits = len(all) > 0; waits {
 			o = all[0]
@@ -230,12 +281,12 @@ func (d *delivery) first(ctx context.Context, a gateway.Address) (o store.Out, w
 	return o, waits, err
 }
 
-// more reports whether the worker has to look again, and lets it go if not.
+// more reports whether the courier has to look again, and lets it go if not.
 func (d *delivery) more(a gateway.Address, c *courier, ended bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !c.again || ended {
-		delete(d.workers, a)
+		delete(d.couriers, a)
 		close(c.gone)
 		return false
 	}
@@ -258,9 +309,9 @@ func (d *delivery) deliver(ctx context.Context, o store.Out) bool {
 		}
 		next, err := d.attempt(ctx, o)
 		if err != nil {
-			d.e.life.LogUnstored(ctx, "outbox row not written", err, "key", o.Key)
+			d.config.Life.LogUnstored(ctx, "outbox row not written", err, "key", o.Key)
 			if store.Unwritable(err) { // the answer waits for the mark that it is being sent
-				d.e.life.TellUnstored(ctx, o.Address, 0)
+				d.config.Life.TellUnstored(ctx, o.Address, 0)
 			}
 			wait.For(ctx, time.Second)
 			return ctx.Err() == nil
@@ -294,7 +345,7 @@ func untilDue(o store.Out, now time.Time) time.Duration {
 // outage is wasted, and there are few. It returns false when ctx ends first.
 func (d *delivery) recovered(ctx context.Context, channel string, since time.Time) bool {
 	for {
-		h := d.e.health(channel)
+		h := d.gateway.HealthOf(channel)
 		quiet := time.Since(since)
 		switch {
 		case h.LastPoll.After(since), h.LastPoll.IsZero() && h.State == gateway.StateOK:

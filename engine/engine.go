@@ -141,7 +141,6 @@ type Engine struct {
 	settings  func() settings.Settings
 	life      *lifecycle.Lifecycle
 	store     *store.Store
-	spool     *outbox.SentFiles
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
@@ -199,13 +198,16 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e = &Engine{
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
-		store: st, spool: outbox.NewSentFiles(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
+		store: st, workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
 		providers: &providers{http: c.HTTP, log: c.Log, secrets: c.Redact, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
 		replayed:  map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
-	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
+	e.delivery = newDelivery(deliveryConfig{
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Settled: e.settled, Attempted: e.meters.delivery,
+		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
+	})
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
 	e.providers.meters = e.meters
@@ -309,7 +311,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := e.sweepFiles(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(e.delivery.sweepFiles(ctx), sweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
 			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {

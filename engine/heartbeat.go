@@ -80,7 +80,7 @@ func (e *Engine) tellHeartbeat(ctx context.Context, faults string, atStart bool)
 		return
 	}
 	for _, to := range e.alertees(store.Job{}, true) {
-		e.post(ctx, to, "heartbeat/"+newID(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
+		e.delivery.post(ctx, to, "heartbeat/"+newID(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 	}
 }
 

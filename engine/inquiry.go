@@ -40,7 +40,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 			return declined, nil
 		}
 		if at != here {
-			t.e.post(ctx, here, "question/"+q.Call.ID, t.e.say(locale.AskOwner, q.From))
+			t.e.delivery.post(ctx, here, "question/"+q.Call.ID, t.e.say(locale.AskOwner, q.From))
 		}
 	}
 	defer t.show.wait(q.Call.Name)()
@@ -52,7 +52,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 // Refuse tells the chat what a program asked for in vain.
 func (a approver) Refuse(ctx context.Context, c tools.Call, from, what string) {
 	if a.t.job == nil {
-		a.t.e.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+newID(), a.t.e.say(locale.AskRefused, from, what))
+		a.t.e.delivery.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+newID(), a.t.e.say(locale.AskRefused, from, what))
 	}
 }
 
@@ -301,4 +301,4 @@ func (e *Engine) inquiryButtons(token string, q tools.Inquiry) [][]gateway.Butto
 }
 
 // narrow reports whether a button leaves room for others beside it.
-func narrow(b gateway.Button) bool { return utf16Len(b.Text) <= 16 && b.URL == "" }
+func narrow(b gateway.Button) bool { return gateway.Units(b.Text) <= 16 && b.URL == "" }

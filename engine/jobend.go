@@ -64,9 +64,7 @@ func (t *turn) endJob(ctx context.Context, how turnEnd) {
 	}
 	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
 	if progress == placeholderShown {
-		o := deletion(t.show.to, t.row.ID)
-		o.Edit, o.Turn = shown, t.row.ID
-		end.after = []store.Out{o}
+		end.after = []store.Out{deletion(t.show.to, t.row.ID, shown)}
 	}
 	t.job.run = t.e.endRun(context.WithoutCancel(ctx), j, r, end, t)
 }
@@ -158,7 +156,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+asName(j.Name), runKey(r.ID)+"/left")
+		end.after = replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+asName(j.Name)), runKey(r.ID)+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
@@ -101,7 +100,7 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	case asked:
 		text = e.say(locale.ButtonFirst)
 	}
-	e.post(ctx, it.row.Address, "queue/"+newID(), text)
+	e.delivery.post(ctx, it.row.Address, "queue/"+newID(), text)
 }
 
 // startLane starts the lane's goroutine once the engine runs. e.mu is held.
@@ -202,7 +201,7 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 	if first.msg.Command != "" || last.msg.Command != "" {
 		return 0, false
 	}
-	if utf16Len(last.msg.Text) >= splitUnits {
+	if gateway.Units(last.msg.Text) >= splitUnits {
 		debounce = max(debounce, splitWait)
 	}
 	if last.msg.Forwarded != "" || last.msg.Album != "" {
@@ -351,17 +350,6 @@ func (e *Engine) background(chat gateway.ChatID) string {
 // has cut in two: the same sender, the next id, shortly after a full message.
 func continues(before, after item) bool {
 	return before.msg.Sender.ID == after.msg.Sender.ID && after.msg.ID == before.msg.ID+1 &&
-		utf16Len(before.msg.Text) >= splitUnits && after.msg.Command == "" && after.msg.Reply == nil &&
+		gateway.Units(before.msg.Text) >= splitUnits && after.msg.Command == "" && after.msg.Reply == nil &&
 		after.row.ReceivedAt.Sub(before.row.ReceivedAt) <= splitWait
-}
-
-// utf16Len counts the UTF-16 units of s, as Telegram does.
-func utf16Len(s string) int {
-	n := 0
-	for _, r := range s {
-		if n++; r >= 0x10000 && r != utf8.RuneError {
-			n++
-		}
-	}
-	return n
 }

@@ -180,7 +180,7 @@ func (p posting) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if p.d.missing != nil {
 		return p.d.missing
 	}
-	outs, err := outgoing(p.d.gateway, c, r)
+	outs, err := sent(p.d.gateway, c, r)
 	if err != nil {
 		return err
 	}

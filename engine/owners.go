@@ -211,7 +211,7 @@ func (e *Engine) tellHome(tx *store.Tx, a store.Approval, text string) error {
 	if !sameChat(told.Address, a.Home) {
 		told.MessageID = 0 // it is in the group that has become this one
 	}
-	return addOuts(tx, e.replacement(a.Home, told.MessageID, text, ownerKey(a)+"/outcome"))
+	return addOuts(tx, replacement(a.Home, told.MessageID, e.gateway.Render(a.Home.Chat.Channel, text), ownerKey(a)+"/outcome"))
 }
 
 // tellNoOwner has the notice say that no owner could be reached, after some were

@@ -1,14 +1,16 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/tools"
 )
 
 const (
@@ -16,6 +18,8 @@ const (
 	repeatMark = "↻ "
 	// partUnits is how long a Telegram message may be, in UTF-16 units.
 	partUnits = 4096
+	// captionUnits is how long the caption of a file may be, in UTF-16 units.
+	captionUnits = 1024
 	// pieceUnits leaves room for what rendering adds to a piece of a document.
 	pieceUnits = 3000
 )
@@ -41,8 +45,44 @@ func encodePart(p gateway.Part) []byte {
 	return body
 }
 
+// deletion is the row that takes the placeholder of a turn away.
+func deletion(to gateway.Address, turn store.TurnID, message int64) store.Out {
+	return store.Out{Key: fmt.Sprintf("turn/%d/delete", turn), Turn: turn, Address: to, Body: deleteBody, Edit: message, State: store.OutboxNew}
+}
+
 // deleteBody is the part of a row that takes its message away.
 var deleteBody = encodePart(gateway.Part{})
+
+// replacement is an edit that gives a message another text and no buttons; for
+// message 0 it is a new message. It is nil when there is nothing to show.
+func replacement(to gateway.Address, message int64, parts []gateway.Part, key string) []store.Out {
+	if len(parts) == 0 {
+		return nil
+	}
+	return []store.Out{{Key: key, Address: to, Body: encodePart(gateway.Part{Text: parts[0].Text, Entities: parts[0].Entities}), Edit: message}}
+}
+
+// sent are the rows for the messages that the result of a call carries.
+func sent(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, error) {
+	var outs []store.Out
+	for i, m := range r.Outgoing {
+		chat, err := gateway.ParseChatID(m.Chat)
+		if err != nil {
+			return nil, fmt.Errorf("send for %s: %w", c.Name, err)
+		}
+		to := gateway.Address{Chat: chat, Thread: m.Thread}
+		parts := g.Render(chat.Channel, m.Text)
+		if m.File != nil {
+			d, err := documentOf(m.File.Name, m.File.MIME, m.File.Path)
+			if err != nil {
+				return nil, err
+			}
+			parts = withFile(d, parts)
+		}
+		outs = append(outs, outsFor(to, parts, fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
+	}
+	return outs, nil
+}
 
 func addOuts(tx *store.Tx, outs []store.Out) error {
 	for _, o := range outs {
@@ -53,20 +93,31 @@ func addOuts(tx *store.Tx, outs []store.Out) error {
 	return nil
 }
 
-// post sends a text of the bot itself, outside any answer.
-func (e *Engine) post(ctx context.Context, a gateway.Address, key, text string) {
-	to := a
-	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), key, 0)
-	if err := e.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
-		e.log.Error("message not stored", "chat", to.String(), "err", err)
+// documentOf is a kept file as a part carries it.
+func documentOf(name, mime, path string) (*gateway.Document, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("the file %s that waits to be sent: %w", name, err)
 	}
+	return &gateway.Document{Name: name, MIME: mime, Sum: filepath.Base(path), Size: info.Size()}, nil
+}
+
+// withFile are the parts of a file and of what is written to it: below it when
+// that is short enough for a caption, else after it.
+func withFile(d *gateway.Document, written []gateway.Part) []gateway.Part {
+	if len(written) == 1 && written[0].Document == nil && gateway.Units(repeatMark+written[0].Text) <= captionUnits {
+		p := written[0]
+		p.Document = d
+		return []gateway.Part{p}
+	}
+	return append([]gateway.Part{{Document: d}}, written...)
 }
 
 // markRepeated marks a part that may be there already. Where the text has no
 // room for the mark, a button carries it.
 func markRepeated(p gateway.Part) gateway.Part {
-	units := utf16Len(repeatMark)
-	if utf16Len(p.Text)+units > partUnits {
+	units := gateway.Units(repeatMark)
+	if gateway.Units(p.Text)+units > partUnits {
 		p.Buttons = append(slices.Clone(p.Buttons), []gateway.Button{{Text: "↻", Data: "repeated"}})
 		return p
 	}
@@ -85,7 +136,7 @@ func pieces(text string, units int) iter.Seq[string] {
 		for text != "" {
 			end, lineEnd, n := len(text), 0, 0
 			for i, r := range text {
-				if n += utf16Len(string(r)); n > units {
+				if n += gateway.Units(string(r)); n > units {
 					end = i
 					break
 				}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"klawbot/gateway"
 	"slices"
 	"strings"
 	"testing"
@@ -19,8 +20,8 @@ func FuzzPieces(f *testing.F) {
 			t.Fatalf("pieces %q do not make %q", all, text)
 		}
 		for _, p := range all {
-			if p == "" || utf16Len(p) > units {
-				t.Fatalf("piece %q has %d units, at most %d", p, utf16Len(p), units)
+			if p == "" || gateway.Units(p) > units {
+				t.Fatalf("piece %q has %d units, at most %d", p, gateway.Units(p), units)
 			}
 		}
 	})

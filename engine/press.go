@@ -112,7 +112,7 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		may, err := e.mayReplace(tx, it)
 		if may {
-			err = addOuts(tx, e.replacement(it.row.Address, it.msg.Press.Message, e.say(locale.Expired), fmt.Sprintf("press/%d", it.row.ID)))
+			err = addOuts(tx, replacement(it.row.Address, it.msg.Press.Message, e.gateway.Render(it.row.Address.Chat.Channel, e.say(locale.Expired)), fmt.Sprintf("press/%d", it.row.ID)))
 		}
 		return tap{say: e.say(locale.Expired)}, err
 	}

@@ -387,14 +387,13 @@ func (e *Engine) refreshList(tx *store.Tx, it item, who planner) error {
 	if err != nil {
 		return err
 	}
-	outs := e.replacement(it.row.Address, it.msg.Press.Message, label(e.settings(), text), fmt.Sprintf("press/%d", it.row.ID))
+	parts := e.gateway.Render(it.row.Address.Chat.Channel, label(e.settings(), text))
+	outs := replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
 	if len(outs) == 0 {
 		return nil
 	}
-	to := it.row.Address
-	part := e.gateway.Render(to.Chat.Channel, label(e.settings(), text))[0]
-	part.Buttons = buttons
-	outs[0].Body = encodePart(part)
+	parts[0].Buttons = buttons
+	outs[0].Body = encodePart(parts[0])
 	return addOuts(tx, outs)
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
-	"klawbot/gateway"
 )
 
 // grantFor is how long "this exact call" may run without a question.
@@ -137,18 +136,7 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 	if a.Shown != "" {
 		text += "\n" + locale.CodeBlock(a.Shown)
 	}
-	return e.replacement(a.Address, v.message, text, fmt.Sprintf("%s/%s", questionKey(a), key))
-}
-
-// replacement is an edit that gives a message another text and no buttons; for
-// message 0 it is a new message.
-func (e *Engine) replacement(a gateway.Address, message int64, text, key string) []store.Out {
-	to := a
-	parts := e.gateway.Render(to.Chat.Channel, text)
-	if len(parts) == 0 {
-		return nil
-	}
-	return []store.Out{{Key: key, Address: a, Body: encodePart(gateway.Part{Text: parts[0].Text, Entities: parts[0].Entities}), Edit: message}}
+	return replacement(a.Address, v.message, e.gateway.Render(a.Address.Chat.Channel, text), fmt.Sprintf("%s/%s", questionKey(a), key))
 }
 
 // outcomeText says in the bot's language how an approval or a question ended.

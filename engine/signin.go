@@ -58,5 +58,5 @@ func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, se
 		e.log.Warn("not signed in at an MCP server", "server", server, "err", err)
 		text = e.say(locale.MCPNotSignedIn, server, inTicks(e.redact.Text(err.Error())))
 	}
-	e.post(context.WithoutCancel(ctx), at, "signin/"+newID(), text)
+	e.delivery.post(context.WithoutCancel(ctx), at, "signin/"+newID(), text)
 }

@@ -514,9 +514,7 @@ func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]s
 	}
 	all := slices.Clone(outs)
 	if apart || len(all) == 0 {
-		gone := deletion(t.row.Address, t.row.ID)
-		gone.Turn = t.row.ID
-		all = slices.Insert(all, 0, gone)
+		all = slices.Insert(all, 0, deletion(t.row.Address, t.row.ID, placeholder))
 	}
 	all[0].Edit = placeholder
 	return all, nil
@@ -545,9 +543,4 @@ func withoutCalls(m llm.Message) llm.Message {
 		}
 	}
 	return kept
-}
-
-// deletion is the row that takes a placeholder away.
-func deletion(to gateway.Address, id store.TurnID) store.Out {
-	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: to, Body: deleteBody, State: store.OutboxNew}
 }

@@ -385,6 +385,16 @@ func (g *Gateway) Health() []Health {
 	return all
 }
 
+// HealthOf reports one channel; zero when there is none of that name.
+func (g *Gateway) HealthOf(channel string) Health {
+	for _, h := range g.Health() {
+		if h.Channel == channel {
+			return h
+		}
+	}
+	return Health{}
+}
+
 func (g *Gateway) out(to Address) (Channel, error) {
 	if err := g.listed(to.Chat); err != nil {
 		if id, moved := g.moves.to(to.Chat); moved {

@@ -42,7 +42,7 @@ func masked(secrets *redact.Set, parts []Part) []Part {
 }
 
 func maskFor(secret string) string {
-	if units(secret) < len(redact.Mask) {
+	if Units(secret) < len(redact.Mask) {
 		return shortMask
 	}
 	return redact.Mask
@@ -103,8 +103,8 @@ func edited(p Part, edits []edit) Part {
 		between := p.Text[at:e.Start]
 		b.WriteString(between)
 		b.WriteString(e.text)
-		was, is = was+units(between), is+units(between)
-		m := move{from: was, to: was + units(p.Text[e.Start:e.End]), newFrom: is, newTo: is + units(e.text)}
+		was, is = was+Units(between), is+Units(between)
+		m := move{from: was, to: was + Units(p.Text[e.Start:e.End]), newFrom: is, newTo: is + Units(e.text)}
 		moves[i], at, was, is = m, e.End, m.to, m.newTo
 	}
 	b.WriteString(p.Text[at:])
@@ -158,7 +158,8 @@ func moved(moves []move, at int, begins bool) (place int, cut bool) {
 	return at + by, false
 }
 
-func units(text string) int {
+// Units is the length of a text in UTF-16 units, in which parts and entities count.
+func Units(text string) int {
 	n := 0
 	for _, r := range text {
 		n += max(utf16.RuneLen(r), 1)
