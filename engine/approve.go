@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 	"klawbot/tools"
 )
 
@@ -26,7 +28,7 @@ var _ tools.Approver = approver{}
 
 // approver asks in the chat of the turn. A run that has no chat asks nobody.
 func (t *turn) approver() tools.Approver {
-	if t.row.Address.Chat.Channel == jobChannel {
+	if t.row.Address.Chat.Channel == store.JobChannel {
 		return nil
 	}
 	return approver{t}
@@ -72,7 +74,7 @@ func (t *turn) answered(row store.Approval, refusal string) tools.Answer {
 // decide asks and returns how that ended, or in words for the model why nobody is
 // asked.
 func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Question) (row store.Approval, refusal string, err error) {
-	asked.Token = newID()
+	asked.Token = rand.Text()
 	if tools.Obscures(q.Call.Arguments, t.e.redact) {
 		return row, hidden, t.e.withdraw(ctx, asked)
 	}
@@ -260,7 +262,7 @@ func (q *questions) wake(id store.ApprovalID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if w := q.waiting[id]; w != nil {
-		signal(w.answered)
+		wait.Signal(w.answered)
 	}
 }
 

@@ -156,7 +156,7 @@ func (e *Engine) databaseChanged(ctx context.Context, c store.Condition) {
 	switch c.State {
 	case store.StateOK:
 		e.log.Info("database takes writes again")
-		signal(e.unlogged)
+		wait.Signal(e.unlogged)
 	case store.StateDamaged:
 		unanswered, known := e.unanswered(ctx)
 		e.log.Error("database is damaged, no more messages are taken: restart the bot, it restores the newest good backup",

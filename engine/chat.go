@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 
@@ -64,7 +65,7 @@ func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
 // waits for it any more, its turns end, and the owners are told, once until it
 // comes back. It ends the updates that are given, too.
 func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, ids ...store.InboxID) {
-	chat, id := a.Chat, newID()
+	chat, id := a.Chat, rand.Text()
 	var told []gateway.Address
 	var paused []string
 	wake := func() {}

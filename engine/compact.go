@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -422,7 +423,7 @@ func shortened(text string, most int) string {
 
 // summing is the request for a summary.
 func summing(m candidate, answer int, text string) llm.Request {
-	mark := newID()
+	mark := rand.Text()
 	system := strings.NewReplacer("{mark}", mark, "{words}", fmt.Sprint(answer/3)).Replace(strings.TrimSpace(summaryPrompt))
 	return llm.Request{
 		Model: m.model.Name, System: system, Messages: []llm.Message{llm.Text(llm.RoleUser, mark+"\n"+text+"\n"+mark)},

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"klawbot/engine/internal/corememory"
+	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/recall"
@@ -18,7 +19,7 @@ import (
 func corePlaces(chat string) []corememory.Place {
 	id, err := gateway.ParseChatID(chat)
 	switch {
-	case chat == "" || err != nil || id.Channel == jobChannel:
+	case chat == "" || err != nil || id.Channel == store.JobChannel:
 		return []corememory.Place{{}}
 	case id.ID < 0:
 		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}

@@ -41,7 +41,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -349,7 +348,7 @@ func (e *Engine) committed(c store.Changes) {
 	}
 	if c.Messages {
 		e.memory.said()
-		signal(e.unlogged)
+		wait.Signal(e.unlogged)
 	}
 	if c.Jobs {
 		e.jobsChanged()
@@ -405,9 +404,6 @@ func within(limit time.Duration, done func()) bool {
 		return false
 	}
 }
-
-// newID returns an id that is unique for ever.
-func newID() string { return rand.Text() }
 
 // say returns one of the bot's own sentences in its language.
 func (e *Engine) say(p locale.Phrase, args ...any) string {

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (e *Engine) small(s settings.Settings) (candidate, bool) {
 
 // extraction is the request about one piece of a text.
 func extraction(m candidate, answer int, question, piece string) llm.Request {
-	mark := newID()
+	mark := rand.Text()
 	return llm.Request{
 		Model: m.model.Name, System: strings.TrimSpace(strings.ReplaceAll(extractPrompt, "{mark}", mark)),
 		Messages:  []llm.Message{llm.Text(llm.RoleUser, fmt.Sprintf("Question: %s\n\n%s\n%s\n%s", question, mark, piece, mark))},

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -128,6 +129,6 @@ func (d *Data) call(ctx context.Context, name string, arguments json.RawMessage,
 		return tools.Result{}, fmt.Errorf("open the changelog: %w", err)
 	}
 	return d.executor.Execute(ctx, tools.Call{
-		ID: newID(), Name: name, Arguments: arguments, Origin: tools.OriginPerson, Changelog: log, Approver: who, Owner: true,
+		ID: rand.Text(), Name: name, Arguments: arguments, Origin: tools.OriginPerson, Changelog: log, Approver: who, Owner: true,
 	}, posting{d})
 }

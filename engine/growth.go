@@ -33,14 +33,15 @@ type growth struct {
 }
 
 // grow shows the answer so far, or which tool takes so long, at once and then now and
-// then until ctx ends; what begins later is gathered for a while first. What finds no room falls; the next one says more anyway. It returns
-// early, with the error, when the chat cannot show it at all.
+// then until ctx ends; what begins later is gathered for a while first. What finds no room
+// falls; the next one says more anyway. It returns early, with the error, when the chat
+// cannot show it at all.
 func (p *presence) grow(ctx context.Context, g growth) error {
-	wait := previewEvery
+	delay := previewEvery
 	if part, ok := p.current(g.streaming); ok && part.Text != g.shown {
-		wait = 0
+		delay = 0
 	}
-	for ; ; wait = previewEvery {
+	for ; ; delay = previewEvery {
 		var fading <-chan time.Time
 		if g.renew > 0 {
 			fading = time.After(g.renew - previewEvery)
@@ -48,7 +49,7 @@ func (p *presence) grow(ctx context.Context, g growth) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(wait):
+		case <-time.After(delay):
 		}
 		select {
 		case <-ctx.Done():
@@ -66,7 +67,7 @@ func (p *presence) grow(ctx context.Context, g growth) error {
 		case err == nil:
 			g.shown = part.Text
 		case failed(err, gateway.Busy):
-			signal(p.grown)
+			wait.Signal(p.grown)
 		case failed(err, gateway.Rejected):
 			return err
 		case ctx.Err() == nil:
@@ -152,7 +153,7 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	case <-p.needed:
 		stop()
 		<-refused // no draft may come after the placeholder
-		signal(p.needed)
+		wait.Signal(p.needed)
 	case <-refused:
 	}
 	return ctx.Err() == nil

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,7 +81,7 @@ func (e *Engine) tellHeartbeat(ctx context.Context, faults string, atStart bool)
 		return
 	}
 	for _, to := range e.alertees(store.Job{}, true) {
-		e.delivery.post(ctx, to, "heartbeat/"+newID(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
+		e.delivery.post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 	}
 }
 

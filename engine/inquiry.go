@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,7 +53,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 // Refuse tells the chat what a program asked for in vain.
 func (a approver) Refuse(ctx context.Context, c tools.Call, from, what string) {
 	if a.t.job == nil {
-		a.t.e.delivery.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+newID(), a.t.e.say(locale.AskRefused, from, what))
+		a.t.e.delivery.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+rand.Text(), a.t.e.say(locale.AskRefused, from, what))
 	}
 }
 
@@ -179,7 +180,7 @@ func (i *inquiry) read(text string, words answerWords) (answer, bool) {
 // inquire asks a person and returns when that has ended. It does not ask a second
 // time about the same call.
 func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inquiry) (tools.Reply, error) {
-	asked.Token, asked.Question, asked.Shown, asked.Home = newID(), true, e.asked(q), asked.Address
+	asked.Token, asked.Question, asked.Shown, asked.Home = rand.Text(), true, e.asked(q), asked.Address
 	i, done := e.inquiries.begin(asked, q)
 	defer done()
 	fresh := false

@@ -48,9 +48,6 @@ const (
 	jobsKept = 90 * 24 * time.Hour
 )
 
-// jobChannel is the channel of the sessions of jobs, which are no chats.
-const jobChannel = "job"
-
 // liveRuns are the runs of jobs that are at work in this process.
 type liveRuns struct {
 	slots slots
@@ -302,7 +299,7 @@ func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (b begun, err error
 			return b, err
 		}
 	}
-	session, err := tx.Sessions().Session(gateway.Address{Chat: gateway.ChatID{Channel: jobChannel, ID: int64(r.Job)}})
+	session, err := tx.Sessions().Session(gateway.Address{Chat: gateway.ChatID{Channel: store.JobChannel, ID: int64(r.Job)}})
 	if err != nil {
 		return b, err
 	}
@@ -346,7 +343,7 @@ func workplace(j store.Job) gateway.Address {
 	case j.Home.Chat.Channel != "":
 		return j.Home
 	}
-	return gateway.Address{Chat: gateway.ChatID{Channel: jobChannel, ID: int64(j.ID)}}
+	return gateway.Address{Chat: gateway.ChatID{Channel: store.JobChannel, ID: int64(j.ID)}}
 }
 
 func originOf(j store.Job) tools.Origin {

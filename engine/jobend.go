@@ -217,7 +217,7 @@ func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd,
 			return r, err
 		}
 	}
-	if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Chat.Channel != jobChannel {
+	if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Chat.Channel != store.JobChannel {
 		return r, e.noteDelivery(tx, j, r, told, end.alert)
 	}
 	return r, nil
@@ -285,7 +285,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 // to, or that it belongs to, and the owners when that is out of reach.
 func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
 	place := workplace(j)
-	if !owners && place.Chat.Channel != jobChannel && e.gateway.Reachable(place.Chat) == nil {
+	if !owners && place.Chat.Channel != store.JobChannel && e.gateway.Reachable(place.Chat) == nil {
 		return []gateway.Address{place}
 	}
 	var all []gateway.Address

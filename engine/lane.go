@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -100,7 +101,7 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	case asked:
 		text = e.say(locale.ButtonFirst)
 	}
-	e.delivery.post(ctx, it.row.Address, "queue/"+newID(), text)
+	e.delivery.post(ctx, it.row.Address, "queue/"+rand.Text(), text)
 }
 
 // startLane starts the lane's goroutine once the engine runs. e.mu is held.

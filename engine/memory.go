@@ -91,10 +91,10 @@ func (r *remembering) memory(db *store.Store) *memory.Memory {
 }
 
 // said says that messages were stored; their vectors are still to be made.
-func (r *remembering) said() { signal(r.messages) }
+func (r *remembering) said() { wait.Signal(r.messages) }
 
 // kept says that there is something to embed.
-func (r *remembering) kept() { signal(r.waiting) }
+func (r *remembering) kept() { wait.Signal(r.waiting) }
 
 // The pace of what the memory does by itself.
 const (
@@ -190,7 +190,7 @@ func (r *remembering) catchUp(ctx context.Context, db *store.Store) {
 
 // findable reports whether the messages of a session are for history_search: those
 // of jobs are no chats.
-func findable(a gateway.Address) bool { return a.Chat.Channel != jobChannel }
+func findable(a gateway.Address) bool { return a.Chat.Channel != store.JobChannel }
 
 // embed gives what is new its vectors.
 func (r *remembering) embed(ctx context.Context, db *store.Store) {
@@ -250,7 +250,7 @@ func (r *remembering) SearchDocs(ctx context.Context, query string, topK int) (f
 	}
 	m := r.memory(db)
 	if ready, err = m.DocsIndexed(ctx, sections); err != nil || !ready {
-		signal(r.docs)
+		wait.Signal(r.docs)
 		return nil, false, err
 	}
 	hits, err := m.Search(ctx, memory.Query{Text: query, TopK: topK, Scope: store.Scope{Kinds: []store.Kind{store.KindDoc}, Shared: true}})

@@ -131,14 +131,14 @@ func (p *presence) settle() (state string, id int64) {
 }
 
 // need asks for the placeholder now.
-func (p *presence) need() { signal(p.needed) }
+func (p *presence) need() { wait.Signal(p.needed) }
 
 // preview hands over the answer as far as it has grown.
 func (p *presence) preview(text string) {
 	p.mu.Lock()
 	p.text = text
 	p.mu.Unlock()
-	signal(p.grown)
+	wait.Signal(p.grown)
 }
 
 // busy says that a tool runs. When it takes long, the chat is told.
@@ -146,7 +146,7 @@ func (p *presence) busy(tool string) {
 	p.mu.Lock()
 	p.tool, p.since, p.how = asName(tool), time.Now(), ""
 	p.mu.Unlock()
-	signal(p.grown)
+	wait.Signal(p.grown)
 }
 
 // progress says how far the tool is that runs, for people to see at once: not
@@ -156,7 +156,7 @@ func (p *presence) progress(how string) {
 	p.mu.Lock()
 	p.how = how
 	p.mu.Unlock()
-	signal(p.grown)
+	wait.Signal(p.grown)
 }
 
 // wait says that the turn waits for a person who has to decide about a tool; the
@@ -187,13 +187,6 @@ func (p *presence) idle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tool = ""
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }
 
 // typing shows the typing sign until ctx ends, but not while a person is asked.
@@ -240,7 +233,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 		case <-p.grown:
 		}
 	}
-	signal(p.grown) // which may have been for a preview
+	wait.Signal(p.grown) // which may have been for a preview
 	release := p.e.delivery.alone(ctx, p.t.row.Address)
 	if release == nil {
 		return false

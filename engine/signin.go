@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ var errNobodySignedIn = errors.New("nobody has signed in")
 func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, server string) {
 	visit := func(ctx context.Context, server, page string) (string, error) {
 		r, err := e.inquire(ctx, store.Approval{
-			Call: "signin/" + newID(), Address: at, Sender: owner, Tool: server, ExpiresAt: time.Now().Add(signInTime),
+			Call: "signin/" + rand.Text(), Address: at, Sender: owner, Tool: server, ExpiresAt: time.Now().Add(signInTime),
 		}, tools.Inquiry{From: server, Page: page, Typed: true, Begins: mcp.Redirect + "?", Usual: -1})
 		if err == nil && r.Outcome != tools.Answered {
 			err = errNobodySignedIn
@@ -58,5 +59,5 @@ func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, se
 		e.log.Warn("not signed in at an MCP server", "server", server, "err", err)
 		text = e.say(locale.MCPNotSignedIn, server, inTicks(e.redact.Text(err.Error())))
 	}
-	e.delivery.post(context.WithoutCancel(ctx), at, "signin/"+newID(), text)
+	e.delivery.post(context.WithoutCancel(ctx), at, "signin/"+rand.Text(), text)
 }

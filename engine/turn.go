@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -369,7 +370,7 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 	}
 	for i := range m.Blocks {
 		if c := m.Blocks[i].Call; c != nil {
-			c.ID = newID()
+			c.ID = rand.Text()
 			// No call has a use for the bot's own keys; what only has the shape of one may
 			// be meant for a server of the person's.
 			c.Arguments = string(t.e.redact.KnownJSON([]byte(c.Arguments)))

@@ -32,3 +32,12 @@ func Backoff(n int, base, limit time.Duration) time.Duration {
 	}
 	return d/2 + rand.N(d/2+1)
 }
+
+// Signal wakes the one that waits on c, which has room for one value. A signal that
+// nobody has seen yet stands for the next one, too.
+func Signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

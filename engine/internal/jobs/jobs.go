@@ -83,12 +83,7 @@ func New(c Config) *Scheduler {
 }
 
 // Changed says that jobs were added or changed.
-func (s *Scheduler) Changed() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
-}
+func (s *Scheduler) Changed() { wait.Signal(s.changed) }
 
 const (
 	// stopWithin bounds the wait for what gocron has under way.

@@ -4,6 +4,9 @@ import (
 	"time"
 )
 
+// JobChannel is the channel of the sessions of jobs, which are no chats.
+const JobChannel = "job"
+
 // The row ids of jobs and their runs.
 type (
 	JobID int64
