@@ -96,7 +96,7 @@ func patience(p gateway.Part) time.Duration {
 	if p.Document != nil {
 		return uploadWithin
 	}
-	return 2 * sendWithin
+	return 2 * gateway.SendWithin
 }
 
 // outcome is what a row becomes after an attempt, and what has to leave beside it.

@@ -209,7 +209,7 @@ func (e *Engine) tellDamage(ctx context.Context, unanswered int, known bool) {
 func (e *Engine) insist(ctx context.Context, to gateway.Address, text string) {
 	for _, part := range e.gateway.Render(to.Chat.Channel, text) {
 		for {
-			sending, cancel := context.WithTimeout(ctx, sendWithin)
+			sending, cancel := context.WithTimeout(ctx, gateway.SendWithin)
 			_, err := e.gateway.Send(sending, to, part)
 			cancel()
 			if err == nil {

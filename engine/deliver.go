@@ -72,7 +72,7 @@ type delivery struct {
 	couriers map[gateway.Address]*courier // guarded by mu
 	moves    map[gateway.ChatID]int64     // guarded by mu; chats that moved since the start
 	closed   bool                         // guarded by mu
-	wait     sync.WaitGroup
+	work     sync.WaitGroup
 }
 
 // newDelivery returns a delivery that has not begun.
@@ -129,6 +129,9 @@ func (d *delivery) close() {
 	d.closed = true
 }
 
+// waitForAll waits for the couriers to leave.
+func (d *delivery) waitForAll() { d.work.Wait() }
+
 // notify says that an address has something to deliver.
 func (d *delivery) notify(a gateway.Address) {
 	d.mu.Lock()
@@ -149,7 +152,7 @@ func (d *delivery) startAt(a gateway.Address) {
 	c := &courier{again: true, gone: make(chan struct{})}
 	d.couriers[a] = c
 	ctx := d.ctx
-	d.wait.Go(func() { d.serve(ctx, a, c) })
+	d.work.Go(func() { d.serve(ctx, a, c) })
 }
 
 // now is an address as it is today.

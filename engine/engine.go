@@ -292,9 +292,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		within(sendGrace, e.life.Wait)
 	}
 	e.delivery.close()
-	within(sendGrace, e.delivery.wait.Wait)
+	within(sendGrace, e.delivery.waitForAll)
 	stopSending()
-	within(sendGrace, e.delivery.wait.Wait)
+	within(sendGrace, e.delivery.waitForAll)
 	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 

@@ -40,8 +40,6 @@ const (
 	previewEvery = 1500 * time.Millisecond
 	// settleWithin bounds the wait for a placeholder when the turn has ended.
 	settleWithin = 5 * time.Second
-	// sendWithin bounds one call to the messenger.
-	sendWithin = 30 * time.Second
 )
 
 // presence shows in the chat that a turn is at work: the typing sign, the
@@ -246,7 +244,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 func (p *presence) send(ctx context.Context) bool {
 	lifecycle.CrashPoint("placeholder.sending")
 	part := gateway.Part{Text: p.sign, ReplyTo: p.t.row.ReplyTo, Yield: true, Silent: p.quiet}
-	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateway.SendWithin)
 	defer cancel()
 	// A turn that has ended does not wait long for a placeholder that hangs.
 	ended := context.AfterFunc(ctx, func() { time.AfterFunc(settleWithin, cancel) })

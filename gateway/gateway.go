@@ -307,6 +307,9 @@ func (g *Gateway) Pace(ctx context.Context, to Address) error {
 	return nil
 }
 
+// SendWithin is how long one call to a messenger may take.
+const SendWithin = 30 * time.Second
+
 // Send delivers one part to a listed chat and returns the new message's id.
 func (g *Gateway) Send(ctx context.Context, to Address, p Part) (int64, error) {
 	ch, err := g.out(to)
