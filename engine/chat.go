@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -96,7 +97,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 			for _, name := range paused {
 				text += "\n" + e.say(locale.JobPaused, name, note)
 			}
-			if err := addOuts(tx, outsFor(owner, e.gateway.Render(a.Chat.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
+			if err := outbox.Add(tx, outbox.Rows(owner, e.gateway.Render(a.Chat.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
 				return err
 			}
 		}
@@ -183,7 +184,7 @@ func rowsOf(items []item) []store.InboxID {
 // Doing it again changes nothing.
 func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID) {
 	e.gateway.Migrate(chat, to)
-	e.delivery.moved(chat, to)
+	e.outbox.Moved(chat, to)
 	e.moveLanes(chat, to)
 	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", ids...); err != nil {
@@ -198,7 +199,7 @@ func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, id
 		e.log.Info("chat moved", "chat", chat.String(), "to", to)
 		e.memory.memory(e.store).Reload()
 		e.memory.moveCore(chat, to)
-		if err := e.delivery.rescan(ctx); err != nil {
+		if err := e.outbox.Rescan(ctx); err != nil {
 			e.log.Error("outbox not read", "err", err)
 		}
 	})

@@ -31,7 +31,7 @@ func corePlaces(chat string) []corememory.Place {
 // goes to another one.
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
-	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
+	if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {
 		return corePlaces("")
 	}
 	return corePlaces(home.Chat.String())

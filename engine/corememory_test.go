@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/corememory"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -56,7 +57,7 @@ func TestCoreMemoryOfARun(t *testing.T) {
 		want         int
 	}{{home, gateway.Address{}, 3}, {home, home, 3}, {home, other, 1}, {other, other, 2}, {gateway.Address{}, other, 2}, {gateway.Address{}, gateway.Address{}, 1}} {
 		j := store.Job{ID: 7, Home: c.home, Target: c.target}
-		if got := (&turn{e: &Engine{delivery: newDelivery(deliveryConfig{})}, job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
+		if got := (&turn{e: &Engine{outbox: outbox.New(outbox.Config{})}, job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
 			t.Errorf("%v for %v sees %v", c.home, c.target, got)
 		}
 	}

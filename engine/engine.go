@@ -14,7 +14,7 @@
 // message becomes the answer by an edit. Edits may be repeated, so the answer
 // of such a turn cannot come twice. A turn that answers within 0.7 s has none. A
 // placeholder is sent when everything has left that waits at its address, and what
-// comes behind it waits for it: see delivery.alone. The state is stored with the turn:
+// comes behind it waits for it: see Alone of the outbox. The state is stored with the turn:
 //
 //	state      event                                  next       who acts
 //	none       0.7 s have passed, nothing waits       sending    committed, then sent beside the model call
@@ -148,7 +148,7 @@ type Engine struct {
 	memory    *remembering
 	providers *providers
 	slots     slots
-	delivery  *delivery
+	outbox    *outbox.Outbox
 	backups   *backups
 	meters    *meters
 	fallbacks fallbacks
@@ -203,7 +203,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
 	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
-	e.delivery = newDelivery(deliveryConfig{
+	e.outbox = outbox.New(outbox.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Settled: e.settled, Attempted: e.meters.delivery,
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
 	})
@@ -263,7 +263,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.closeQuestions(sending); err != nil { // a stop that comes already is none of its faults
 		return err
 	}
-	if err := e.delivery.run(sending); err != nil {
+	if err := e.outbox.Run(sending); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -291,10 +291,10 @@ func (e *Engine) Run(ctx context.Context) error {
 		park(lifecycle.ErrParked)
 		within(sendGrace, e.life.Wait)
 	}
-	e.delivery.close()
-	within(sendGrace, e.delivery.waitForAll)
+	e.outbox.Close()
+	within(sendGrace, e.outbox.Wait)
 	stopSending()
-	within(sendGrace, e.delivery.waitForAll)
+	within(sendGrace, e.outbox.Wait)
 	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 
@@ -310,7 +310,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := errors.Join(e.delivery.sweepFiles(ctx), sweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(e.outbox.SweepFiles(ctx), sweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
 			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {
@@ -344,7 +344,7 @@ func prune(tx *store.Tx) error {
 // committed tells those who wait for it what a transaction has changed.
 func (e *Engine) committed(c store.Changes) {
 	for _, a := range c.Out {
-		e.delivery.notify(a)
+		e.outbox.Notify(a)
 	}
 	if c.Messages {
 		e.memory.said()
@@ -380,7 +380,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		last = version
 		e.jobsChanged()
 		e.memory.said()
-		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
+		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}
 		if err := e.servers.Reload(ctx); err != nil && ctx.Err() == nil {

@@ -129,7 +129,7 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	if !wait.For(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
 	}
-	release := p.e.delivery.alone(ctx, p.t.row.Address)
+	release := p.e.outbox.Alone(ctx, p.t.row.Address)
 	if release == nil {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -237,7 +238,7 @@ func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string
 // the change that was asked for, if any.
 func (e *Engine) reply(ctx context.Context, row store.Update, text string, change func(*store.Tx) error) {
 	to := row.Address
-	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), row.Message)
+	outs := outbox.Rows(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), row.Message)
 	e.life.Eventually(ctx, row.Address, func(tx *store.Tx) error {
 		if change != nil {
 			if err := change(tx); err != nil {
@@ -250,7 +251,7 @@ func (e *Engine) reply(ctx context.Context, row store.Update, text string, chang
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", row.ID); err != nil {
 			return err
 		}
-		return addOuts(tx, outs)
+		return outbox.Add(tx, outs)
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("reply not stored", "chat", to.String(), "err", err)

@@ -81,7 +81,7 @@ func (e *Engine) tellHeartbeat(ctx context.Context, faults string, atStart bool)
 		return
 	}
 	for _, to := range e.alertees(store.Job{}, true) {
-		e.delivery.post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
+		e.outbox.Post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -64,7 +65,7 @@ func (t *turn) endJob(ctx context.Context, how turnEnd) {
 	}
 	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
 	if progress == placeholderShown {
-		end.after = []store.Out{deletion(t.show.to, t.row.ID, shown)}
+		end.after = []store.Out{outbox.Deletion(t.show.to, t.row.ID, shown)}
 	}
 	t.job.run = t.e.endRun(context.WithoutCancel(ctx), j, r, end, t)
 }
@@ -156,7 +157,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+asName(j.Name)), runKey(r.ID)+"/left")
+		end.after = outbox.Replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+asName(j.Name)), runKey(r.ID)+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
@@ -167,7 +168,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		if ended, err = e.storeRunEnd(tx, j, r, end, left, turns); err != nil {
 			return err
 		}
-		if err := addOuts(tx, outs); err != nil {
+		if err := outbox.Add(tx, outs); err != nil {
 			return err
 		}
 		return e.memory.index(tx)
@@ -267,7 +268,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 	outs := end.after
 	if j.Target.Chat.Channel != "" && end.report != "" {
 		to := j.Target
-		outs = append(outs, outsFor(to, e.gateway.Render(to.Chat.Channel, end.report), runKey(r.ID), 0)...)
+		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.report), runKey(r.ID), 0)...)
 	}
 	if end.pause != "" {
 		end.alert = e.say(locale.JobPaused, j.Name, end.pause)
@@ -276,7 +277,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 		return outs
 	}
 	for _, to := range e.alertees(j, end.owners) {
-		outs = append(outs, outsFor(to, e.gateway.Render(to.Chat.Channel, end.alert), runKey(r.ID)+"/alert/"+to.String(), 0)...)
+		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.alert), runKey(r.ID)+"/alert/"+to.String(), 0)...)
 	}
 	return outs
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -41,7 +42,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if err != nil {
 		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
 	}
-	outs, err := sent(j.t.e.gateway, c, r)
+	outs, err := outbox.ResultRows(j.t.e.gateway, c, r)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 		if err := tx.Turns().FinishCall(c.ID, result); err != nil {
 			return err
 		}
-		return addOuts(tx, outs)
+		return outbox.Add(tx, outs)
 	})
 	if err != nil {
 		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
@@ -82,7 +83,7 @@ func (t *turn) keepArtifacts(r tools.Result) {
 func (t *turn) files() []gateway.Part {
 	var parts []gateway.Part
 	for _, a := range t.artifacts {
-		d, err := documentOf(a.Name, a.MIME, a.Path)
+		d, err := outbox.Document(a.Name, a.MIME, a.Path)
 		if err != nil {
 			t.log.Warn("file not sent", "err", err)
 			continue

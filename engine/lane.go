@@ -101,7 +101,7 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	case asked:
 		text = e.say(locale.ButtonFirst)
 	}
-	e.delivery.post(ctx, it.row.Address, "queue/"+rand.Text(), text)
+	e.outbox.Post(ctx, it.row.Address, "queue/"+rand.Text(), text)
 }
 
 // startLane starts the lane's goroutine once the engine runs. e.mu is held.

@@ -232,7 +232,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 		}
 	}
 	wait.Signal(p.grown) // which may have been for a preview
-	release := p.e.delivery.alone(ctx, p.t.row.Address)
+	release := p.e.outbox.Alone(ctx, p.t.row.Address)
 	if release == nil {
 		return false
 	}

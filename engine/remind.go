@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/times"
 	"klawbot/gateway"
@@ -171,7 +172,7 @@ func (e *Engine) obeySchedule(ctx context.Context, it item) {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", it.row.ID); err != nil {
 			return err
 		}
-		return addOuts(tx, outsFor(to, parts, fmt.Sprintf("inbox/%d", it.row.ID), it.row.Message))
+		return outbox.Add(tx, outbox.Rows(to, parts, fmt.Sprintf("inbox/%d", it.row.ID), it.row.Message))
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("reply not stored", "chat", to.String(), "err", err)
@@ -388,13 +389,13 @@ func (e *Engine) refreshList(tx *store.Tx, it item, who planner) error {
 		return err
 	}
 	parts := e.gateway.Render(it.row.Address.Chat.Channel, label(e.settings(), text))
-	outs := replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
+	outs := outbox.Replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
 	if len(outs) == 0 {
 		return nil
 	}
 	parts[0].Buttons = buttons
-	outs[0].Body = encodePart(parts[0])
-	return addOuts(tx, outs)
+	outs[0].Body = outbox.Encode(parts[0])
+	return outbox.Add(tx, outs)
 }
 
 // jobsChanged has the scheduler look at the jobs, and ends the runs of those that are

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 )
 
@@ -101,7 +102,7 @@ func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key stri
 	if err == nil && asked.MessageID != 0 && !sameChat(asked.Address, a.Address) {
 		v.message = 0 // it is in the group that has become this one, where ids are others
 	}
-	return addOuts(tx, e.outcome(tx, a, v, key))
+	return outbox.Add(tx, e.outcome(tx, a, v, key))
 }
 
 // showLate has a question that ended while it was on its way say so, now that it is
@@ -119,7 +120,7 @@ func (e *Engine) showLate(tx *store.Tx, o store.Out) error {
 	if err != nil {
 		return err
 	}
-	return addOuts(tx, e.outcome(tx, a, verdict{message: o.MessageID}, "outcome"))
+	return outbox.Add(tx, e.outcome(tx, a, verdict{message: o.MessageID}, "outcome"))
 }
 
 // outcome is the edit of a question's message. When nobody knows which one that
@@ -136,7 +137,7 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 	if a.Shown != "" {
 		text += "\n" + locale.CodeBlock(a.Shown)
 	}
-	return replacement(a.Address, v.message, e.gateway.Render(a.Address.Chat.Channel, text), fmt.Sprintf("%s/%s", questionKey(a), key))
+	return outbox.Replacement(a.Address, v.message, e.gateway.Render(a.Address.Chat.Channel, text), fmt.Sprintf("%s/%s", questionKey(a), key))
 }
 
 // outcomeText says in the bot's language how an approval or a question ended.

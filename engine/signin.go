@@ -59,5 +59,5 @@ func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, se
 		e.log.Warn("not signed in at an MCP server", "server", server, "err", err)
 		text = e.say(locale.MCPNotSignedIn, server, inTicks(e.redact.Text(err.Error())))
 	}
-	e.delivery.post(context.WithoutCancel(ctx), at, "signin/"+rand.Text(), text)
+	e.outbox.Post(context.WithoutCancel(ctx), at, "signin/"+rand.Text(), text)
 }

@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -472,7 +473,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 				return err
 			}
 		}
-		if err := addOuts(tx, leaving); err != nil {
+		if err := outbox.Add(tx, leaving); err != nil {
 			return err
 		}
 		return t.e.memory.index(tx)
@@ -499,7 +500,7 @@ func (t *turn) leaving(end turnEnd) []store.Out {
 	if n := len(parts); n > 0 && end.state == store.TurnFailed {
 		parts[n-1].Failed = true
 	}
-	return outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
+	return outbox.Rows(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
 }
 
 // replacing are the parts of an answer that takes the place of a placeholder. The
@@ -515,7 +516,7 @@ func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]s
 	}
 	all := slices.Clone(outs)
 	if apart || len(all) == 0 {
-		all = slices.Insert(all, 0, deletion(t.row.Address, t.row.ID, placeholder))
+		all = slices.Insert(all, 0, outbox.Deletion(t.row.Address, t.row.ID, placeholder))
 	}
 	all[0].Edit = placeholder
 	return all, nil

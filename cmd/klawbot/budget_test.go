@@ -25,7 +25,7 @@ const (
 var largeTypes = map[string]typeSize{
 	"cmd/klawbot.app":           {139, 8},
 	"engine.Config":             {1, 23},
-	"engine.Engine":             {194, 41},
+	"engine.Engine":             {180, 40},
 	"engine.turn":               {84, 36},
 	"engine/internal/store.Job": {1, 23}, // a row of a table
 }

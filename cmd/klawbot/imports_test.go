@@ -23,7 +23,7 @@ const maxTotal = 81800
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]packageRule{
 	"whitelist":                          {125, nil, "pure rules"},
-	"gateway":                            {1050, []string{"internal/clip", "internal/redact", "whitelist"}, "the one door"},
+	"gateway":                            {1075, []string{"internal/clip", "internal/redact", "whitelist"}, "the one door"},
 	"gateway/telegram":                   {2475, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place"},
 	"gateway/telegram/markdown":          {1750, []string{"gateway", "internal/clip"}, "pure: text in, messages out"},
 	"gateway/console":                    {475, []string{"gateway"}, "one channel"},
@@ -46,7 +46,7 @@ var allowed = map[string]packageRule{
 	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {3300, nil, "runs a process, confined"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {14900, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns and delivery"},
+	"engine":                             {14050, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/locale":             {750, []string{"engine/internal/llm"}, "the bot's own sentences"},
@@ -73,7 +73,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/memory":             {2675, []string{"engine/internal/llm", "engine/internal/store", "internal/clip"}, "remember and recall"},
 	"engine/internal/workspace":          {950, []string{"internal/clip", "tools/screen"}, "reads a folder; what enters prompts is screened"},
 	"engine/internal/archive":            {1475, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "internal/redact", "gateway"}, "what lies beside the database"},
-	"engine/internal/outbox":             {175, []string{"engine/internal/sqlite", "engine/internal/store", "internal/atomicfile"}, "what waits to be sent"},
+	"engine/internal/outbox":             {1050, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/wait", "tools"}, "rows to deliver, and the couriers"},
 	"engine/internal/sqlite":             {425, nil, "a leaf: SQLite files, without tables"},
 	"engine/internal/corememory":         {700, []string{"internal/atomicfile"}, "a leaf: the facts that turns know"},
 	"internal/redact":                    {700, nil, "a leaf"},

@@ -66,8 +66,8 @@ var mutants = []mutant{
 		"TestCommandWhoseSecretIsLost",
 	},
 	{
-		"engine/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
-		"TestDeliveryOutcomes",
+		"engine/internal/outbox/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
+		"TestOutcomes",
 	},
 	{
 		"tools/file/open.go", `if linked(info) && !f.hardlinks() && !protected(p.name) {`, `if linked(info) && p.name == "" {`,
@@ -94,8 +94,8 @@ var mutants = []mutant{
 		"TestNothingLeavesForAChatThatIsNotListed",
 	},
 	{
-		"engine/attempt.go", `if o.Resent >= limit || d.e.settings().HoldAmbiguous {`, `if o.Resent >= limit {`,
-		"TestDeliveryOutcomes",
+		"engine/internal/outbox/attempt.go", `if o.Resent >= limit || d.config.HoldAmbiguous() {`, `if o.Resent >= limit {`,
+		"TestOutcomes",
 	},
 	{
 		"cmd/klawbot/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
@@ -1221,7 +1221,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/corememory.go", `if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/corememory.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{

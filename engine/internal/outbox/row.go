@@ -1,4 +1,4 @@
-package engine
+package outbox
 
 import (
 	"encoding/json"
@@ -16,28 +16,39 @@ import (
 const (
 	// repeatMark stands before a message that may be there already.
 	repeatMark = "↻ "
-	// partUnits is how long a Telegram message may be, in UTF-16 units.
-	partUnits = 4096
+	// MaxUnits is how long a Telegram message may be, in UTF-16 units.
+	MaxUnits = 4096
 	// captionUnits is how long the caption of a file may be, in UTF-16 units.
 	captionUnits = 1024
 	// pieceUnits leaves room for what rendering adds to a piece of a document.
 	pieceUnits = 3000
 )
 
-// outsFor are the rows for the parts of one text. The last part ends the answer.
-func outsFor(to gateway.Address, parts []gateway.Part, key string, replyTo int64) []store.Out {
+// Rows are the rows for the parts of one text. The last part ends the answer.
+func Rows(to gateway.Address, parts []gateway.Part, key string, replyTo int64) []store.Out {
 	outs := make([]store.Out, 0, len(parts))
 	for i, p := range parts {
 		if i == 0 {
 			p.ReplyTo = replyTo
 		}
 		p.Last = i == len(parts)-1
-		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: to, Body: encodePart(p), State: store.OutboxNew})
+		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: to, Body: Encode(p), State: store.OutboxNew})
 	}
 	return outs
 }
 
-func encodePart(p gateway.Part) []byte {
+// Add stores rows to deliver.
+func Add(tx *store.Tx, outs []store.Out) error {
+	for _, o := range outs {
+		if err := tx.Outbox().AddOut(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode is the body of a row.
+func Encode(p gateway.Part) []byte {
 	body, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // a Part holds only strings, numbers and booleans
@@ -45,25 +56,25 @@ func encodePart(p gateway.Part) []byte {
 	return body
 }
 
-// deletion is the row that takes the placeholder of a turn away.
-func deletion(to gateway.Address, turn store.TurnID, message int64) store.Out {
+// Deletion is the row that takes the placeholder of a turn away.
+func Deletion(to gateway.Address, turn store.TurnID, message int64) store.Out {
 	return store.Out{Key: fmt.Sprintf("turn/%d/delete", turn), Turn: turn, Address: to, Body: deleteBody, Edit: message, State: store.OutboxNew}
 }
 
 // deleteBody is the part of a row that takes its message away.
-var deleteBody = encodePart(gateway.Part{})
+var deleteBody = Encode(gateway.Part{})
 
-// replacement is an edit that gives a message another text and no buttons; for
+// Replacement is an edit that gives a message another text and no buttons; for
 // message 0 it is a new message. It is nil when there is nothing to show.
-func replacement(to gateway.Address, message int64, parts []gateway.Part, key string) []store.Out {
+func Replacement(to gateway.Address, message int64, parts []gateway.Part, key string) []store.Out {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []store.Out{{Key: key, Address: to, Body: encodePart(gateway.Part{Text: parts[0].Text, Entities: parts[0].Entities}), Edit: message}}
+	return []store.Out{{Key: key, Address: to, Body: Encode(gateway.Part{Text: parts[0].Text, Entities: parts[0].Entities}), Edit: message}}
 }
 
-// sent are the rows for the messages that the result of a call carries.
-func sent(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, error) {
+// ResultRows are the rows for the messages that the result of a call carries.
+func ResultRows(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, error) {
 	var outs []store.Out
 	for i, m := range r.Outgoing {
 		chat, err := gateway.ParseChatID(m.Chat)
@@ -73,28 +84,19 @@ func sent(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, error)
 		to := gateway.Address{Chat: chat, Thread: m.Thread}
 		parts := g.Render(chat.Channel, m.Text)
 		if m.File != nil {
-			d, err := documentOf(m.File.Name, m.File.MIME, m.File.Path)
+			d, err := Document(m.File.Name, m.File.MIME, m.File.Path)
 			if err != nil {
 				return nil, err
 			}
 			parts = withFile(d, parts)
 		}
-		outs = append(outs, outsFor(to, parts, fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
+		outs = append(outs, Rows(to, parts, fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
 	}
 	return outs, nil
 }
 
-func addOuts(tx *store.Tx, outs []store.Out) error {
-	for _, o := range outs {
-		if err := tx.Outbox().AddOut(o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// documentOf is a kept file as a part carries it.
-func documentOf(name, mime, path string) (*gateway.Document, error) {
+// Document is a kept file as a part carries it.
+func Document(name, mime, path string) (*gateway.Document, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("the file %s that waits to be sent: %w", name, err)
@@ -117,7 +119,7 @@ func withFile(d *gateway.Document, written []gateway.Part) []gateway.Part {
 // room for the mark, a button carries it.
 func markRepeated(p gateway.Part) gateway.Part {
 	units := gateway.Units(repeatMark)
-	if gateway.Units(p.Text)+units > partUnits {
+	if gateway.Units(p.Text)+units > MaxUnits {
 		p.Buttons = append(slices.Clone(p.Buttons), []gateway.Button{{Text: "↻", Data: "repeated"}})
 		return p
 	}

@@ -1,10 +1,11 @@
-package engine
+package outbox
 
 import (
-	"klawbot/gateway"
 	"slices"
 	"strings"
 	"testing"
+
+	"klawbot/gateway"
 )
 
 func FuzzPieces(f *testing.F) {

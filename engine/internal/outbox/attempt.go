@@ -1,4 +1,4 @@
-package engine
+package outbox
 
 import (
 	"context"
@@ -27,7 +27,7 @@ const uploadWithin = 6 * time.Minute
 // its place in the chat's pace and is then marked before it is written, so that
 // a crash in between leaves a row in doubt and not a second message; an edit can
 // be repeated and needs no mark. The row is written down even when ctx has ended.
-func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) {
+func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 	var part gateway.Part
 	if err := json.Unmarshal(o.Body, &part); err != nil {
 		o.State, o.Note = store.OutboxDead, err.Error()
@@ -91,6 +91,17 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	return o, err
 }
 
+// locate finds the file that a part carries, if it carries one that waits.
+func (d *Outbox) locate(p *gateway.Part) (err error) {
+	if p.Document == nil || p.Document.Sum == "" {
+		return nil
+	}
+	if p.Document.Path, err = d.config.Files.Path(p.Document.Sum); err != nil {
+		return &gateway.SendError{Kind: gateway.Rejected, Err: err}
+	}
+	return nil
+}
+
 // patience is how long an attempt to deliver a part may take.
 func patience(p gateway.Part) time.Duration {
 	if p.Document != nil {
@@ -100,7 +111,7 @@ func patience(p gateway.Part) time.Duration {
 }
 
 // outcome is what a row becomes after an attempt, and what has to leave beside it.
-func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out, []store.Out) {
+func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, []store.Out) {
 	o.Attempts++
 	if err == nil {
 		o.State, o.SentAt, o.Note = store.OutboxSent, time.Now(), ""
@@ -155,7 +166,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 // rejected decides about a part that the messenger does not take as it is: an
 // edit becomes a message of its own, formatting is left out, and in the end one
 // sentence says that there was an answer. Only that may be given up.
-func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
 	switch sorry := d.config.Say(locale.Undeliverable); {
@@ -174,10 +185,10 @@ func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.
 		}}
 		o.Edit, o.MessageID = 0, 0
 	case len(part.Entities) > 0 || len(part.Buttons) > 0:
-		o.Body = encodePart(plain)
+		o.Body = Encode(plain)
 	default:
 		plain.Text = sorry
-		o.Body = encodePart(plain)
+		o.Body = Encode(plain)
 	}
 	return o, beside
 }
@@ -187,10 +198,10 @@ func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.S
 
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.
-func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
+func (d *Outbox) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
 	to := o.Address
 	text := strings.TrimSpace(p.Text + "\n\n" + d.config.Say(about, p.Document.Name))
-	rows := outsFor(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
+	rows := Rows(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
 	for i := range rows {
 		rows[i].Turn = o.Turn
 	}
@@ -198,13 +209,13 @@ func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) [
 }
 
 // undocumented sends the text of a document that was rejected as messages.
-func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+func (d *Outbox) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	to := o.Address
 	var parts []gateway.Part
 	for piece := range pieces(part.Document.Content, pieceUnits) {
 		parts = append(parts, d.gateway.Render(to.Chat.Channel, piece)...)
 	}
-	rows := outsFor(to, parts, o.Key+"/text", part.ReplyTo)
+	rows := Rows(to, parts, o.Key+"/text", part.ReplyTo)
 	for i := range rows {
 		rows[i].Turn = o.Turn
 	}
@@ -215,7 +226,7 @@ func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []st
 // inDoubt decides about a send that may have arrived: it goes out once more and
 // is marked, or stays unknown. A crash, or a server that reports its own failure,
 // allows a few more repeats (patient). Of a file that stays unknown the chat is told.
-func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
+func (d *Outbox) inDoubt(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
 	o.Note = note
 	limit := 1
 	if patient {
@@ -240,7 +251,7 @@ func backoff(n int) time.Duration {
 }
 
 // write stores what delivery changed of a row, and returns what the row is then.
-func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err error) {
+func (d *Outbox) write(ctx context.Context, o store.Out) (now store.Out, err error) {
 	err = d.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		now, _, err = change(tx, o, o.Address)
 		return err
@@ -250,7 +261,7 @@ func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err e
 
 // settle is write for what has happened already at an address, so it outlives a full
 // disk: otherwise what arrived would be sent again.
-func (d *delivery) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
+func (d *Outbox) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
 	nobody := gateway.Address{} // the answer is there, nobody waits
 	var after func()
 	err = d.config.Life.Persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
