@@ -16,6 +16,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/internal/wait"
 	"klawbot/tools"
 )
@@ -184,7 +185,7 @@ func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.
 // fit into one, and nobody could read all of what would run. origin says who wants
 // it, "" when that is plain.
 func (e *Engine) question(a store.Approval, q tools.Question, origin string) []gateway.Part {
-	if gateway.Units(a.Shown) > outbox.MaxUnits {
+	if clip.UTF16Len(a.Shown) > outbox.MaxUnits {
 		return nil
 	}
 	lines := []string{e.say(locale.Approve, a.Tool)}

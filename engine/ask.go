@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/tools"
 )
@@ -28,20 +28,21 @@ func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Mess
 		t.chosen, _ = t.e.settings().Models.For(t.row.Model)
 	}
 	var failed error
-	for _, c := range t.candidates() {
+	for _, c := range t.e.models.Candidates(t.sticky, t.chosen) {
 		result, err := t.askShorter(ctx, c, conv, round)
 		switch {
 		case err == nil:
-			t.answeredBy(c)
+			t.sticky, t.row.Model = c.Name, c.Name // the turn stays with it
+			t.tell(t.e.models.Answered(c, t.chosen))
 			return result.Message, result.Usage, nil
 		case failed == nil:
-			failed, t.row.Model = err, c.name
+			failed, t.row.Model = err, c.Name
 		}
-		if ctx.Err() != nil || !anotherHelps(err) {
+		if ctx.Err() != nil || !model.AnotherHelps(err) {
 			return llm.Message{}, llm.Usage{}, err
 		}
-		t.e.fallbacks.cool(c.place(), err)
-		t.log.Warn("model failed", "model", c.name, "err", err)
+		t.e.models.Failed(c, err)
+		t.log.Warn("model failed", "model", c.Name, "err", err)
 	}
 	return llm.Message{}, llm.Usage{}, failed
 }
@@ -52,7 +53,7 @@ const maxHarder = 2
 
 // askShorter asks one model, and again with less of the past when the provider
 // says that it was too much.
-func (t *turn) askShorter(ctx context.Context, c candidate, conv []llm.Message, round int) (llm.Result, error) {
+func (t *turn) askShorter(ctx context.Context, c model.Candidate, conv []llm.Message, round int) (llm.Result, error) {
 	sent := t.fitting(conv, c)
 	for {
 		result, err := t.askModel(ctx, c, sent, round)
@@ -60,7 +61,7 @@ func (t *turn) askShorter(ctx context.Context, c candidate, conv []llm.Message, 
 		if !is {
 			return result, err
 		}
-		t.e.estimates.learnWindow(c.place(), fail.Window)
+		t.e.estimates.learnWindow(c.Key(), fail.Window)
 		before, shorter := t.e.tokensIn(sent), false
 		for !shorter && t.harder < maxHarder {
 			t.harder++
@@ -73,7 +74,7 @@ func (t *turn) askShorter(ctx context.Context, c candidate, conv []llm.Message, 
 		if !shorter {
 			return result, err
 		}
-		t.log.Warn("request too long, made shorter", "model", c.name, "try", t.harder, "err", err)
+		t.log.Warn("request too long, made shorter", "model", c.Name, "try", t.harder, "err", err)
 	}
 }
 
@@ -104,88 +105,125 @@ func (t *turn) forget(ctx context.Context, conv []llm.Message) error {
 }
 
 // askModel asks one model, once more when its answer is empty.
-func (t *turn) askModel(ctx context.Context, c candidate, conv []llm.Message, round int) (llm.Result, error) {
-	provider, err := t.e.providers.get(c.model)
-	if err != nil {
-		return llm.Result{}, fmt.Errorf("model %s: %w", c.name, err)
-	}
+func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Message, round int) (llm.Result, error) {
+	t.partial = ""
 	request := llm.Request{
-		Model: c.model.Name, System: t.system(), Messages: conv, Tools: t.offered(),
-		MaxTokens: c.model.MaxTokens, Window: c.model.ContextBudget, Stream: t.streaming() != settings.StreamOff,
+		Model: c.Model.Name, System: t.system(), Messages: conv, Tools: t.offered(),
+		MaxTokens: c.Model.MaxTokens, Window: c.Model.ContextBudget, Stream: t.streaming() != settings.StreamOff,
 	}
 	if note, last := t.lastWord(round); last {
 		request.NoTools = true
 		request.Messages = with(conv, llm.Text(llm.RoleUser, locale.Say(t.settings.Language, note)))
 	}
-	result, err := t.callAble(ctx, c, provider, request)
+	result, err := t.call(ctx, c, request)
 	if err == nil && len(result.Message.Calls()) == 0 && strings.TrimSpace(result.Message.PlainText()) == "" && result.Stop != llm.StopRefusal {
-		t.log.Warn("model answered nothing", "model", c.name)
+		t.log.Warn("model answered nothing", "model", c.Name)
 		request.NoTools = true
 		request.Messages = with(conv, llm.Text(llm.RoleUser, nudge))
-		result, err = t.callAble(ctx, c, provider, request)
+		result, err = t.call(ctx, c, request)
 	}
 	if err == nil && result.Stop == llm.StopRefusal && result.Message.PlainText() == "" {
 		err = &llm.Error{Kind: llm.Refused}
 	}
-	if result.InputCut {
-		t.tell(noticeCut, c.name, locale.Say(t.settings.Language, locale.InputCut, c.name))
-	}
 	return result, err
 }
 
-// callAble asks a model for no more than it is able to: one that refused tools
-// is asked without any, and the person is told.
-func (t *turn) callAble(ctx context.Context, c candidate, p llm.Provider, r llm.Request) (llm.Result, error) {
-	if !t.e.fallbacks.withoutTools(c.place()) {
-		result, err := t.callReadable(ctx, c, p, r)
-		if len(r.Tools) == 0 || !refusesTools(err) {
-			return result, err
-		}
-		t.log.Warn("model has no tools", "model", c.name, "err", err)
-		t.e.fallbacks.noteWithoutTools(c.place())
-	}
-	result, err := t.call(ctx, c, p, llm.WithoutTools(r))
-	if err == nil {
-		t.tell(noticeTools, c.name, locale.Say(t.settings.Language, locale.NoTools, c.name))
-	}
-	return result, err
-}
-
-// call is one model call with its retries. Each attempt takes a slot of its
-// own, so that a wait between two attempts keeps nobody else out. What an
-// attempt showed is replaced by the next one.
-func (t *turn) call(ctx context.Context, c candidate, p llm.Provider, r llm.Request) (llm.Result, error) {
-	policy := llm.Policy{
-		Retries: t.settings.Models.Retries, Restart: true,
-		Notice: func(attempt int, err *llm.Error, wait time.Duration) {
-			t.log.Warn("model call repeated", "attempt", attempt, "wait_ms", wait.Milliseconds(), "err", err)
-			if err.Loading {
-				t.show.preview(locale.Say(t.settings.Language, locale.Loading))
-			}
+// call asks one model once, shows the answer while it grows, and notes what it took:
+// that is stored with what the turn stores next.
+func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.Result, error) {
+	answer, err := t.e.models.Ask(ctx, model.Call{
+		Candidate: c, Request: r, Turn: t.row.ID, Person: t.row.Origin == string(tools.OriginPerson), Within: t.withinRun,
+		OnText: func(text string) {
+			t.partial = text
+			t.show.preview(text)
 		},
-	}
-	return llm.Retry(ctx, policy, func(ctx context.Context) (llm.Result, error) {
-		release, err := t.e.slots.take(ctx, t.row.Origin == string(tools.OriginPerson))
-		if err != nil {
-			return llm.Result{}, err
-		}
-		defer release()
-		if err := t.e.withinBudget(ctx, t.settings); err != nil {
-			return llm.Result{}, err
-		}
-		if err := t.withinRun(ctx); err != nil {
-			return llm.Result{}, err
-		}
-		t.partial = ""
-		heard := llm.Event{}
-		result, err := p.Stream(ctx, r, func(ev llm.Event) {
-			heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
-			t.partial = heard.Text
-			t.show.preview(t.partial)
-		})
-		t.count(c, r, result, heard, err)
-		return result, err
+		OnLoading: func() { t.show.preview(locale.Say(t.settings.Language, locale.Loading)) },
+		Log:       t.log,
 	})
+	t.spent = append(t.spent, answer.Usage...)
+	t.tell(answer.Notices...)
+	if result := answer.Result; err == nil && !result.InputCut && result.Usage.Input > 0 {
+		t.e.estimates.learn(c.Key(), t.e.estimates.request(answer.Sent), result.Usage.Input)
+	}
+	return answer.Result, err
+}
+
+// withinRun refuses a model call of a run that has taken what it may. What its
+// subagents took counts as its own.
+func (t *turn) withinRun(ctx context.Context) error {
+	if t.job == nil || t.job.left <= 0 && t.job.most <= 0 {
+		return nil
+	}
+	spent := t.row.InputTokens + t.row.OutputTokens
+	if t.job.left > 0 && spent >= t.job.left {
+		return &model.BudgetError{Text: locale.Say(t.settings.Language, locale.HeartbeatSpent)}
+	}
+	if t.job.most <= 0 {
+		return nil
+	}
+	err := t.e.store.Read(ctx, func(tx *store.Tx) error {
+		n, err := tx.Runs().SpawnedTokens(t.row.ID)
+		spent += n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if spent >= t.job.most {
+		return &model.BudgetError{Text: locale.Say(t.settings.Language, locale.RunSpent, spent, t.job.most)}
+	}
+	return nil
+}
+
+// keepSpent stores what a parked turn took; it has nothing else to store.
+func (t *turn) keepSpent(ctx context.Context) {
+	if len(t.spent) == 0 {
+		return
+	}
+	if err := t.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return model.AddUsage(tx, t.spent) }); err != nil {
+		t.log.Error("usage not stored", "err", err)
+		return
+	}
+	t.spent = nil
+}
+
+// tell puts lines below the answer, unless the session has been told already.
+func (t *turn) tell(notices ...model.Notice) {
+	t.notes = append(t.notes, t.e.models.News(t.row.Session, notices...)...)
+}
+
+// noted is the text of an answer with what the person is to be told below it.
+func (t *turn) noted(text string) string {
+	for _, line := range t.notes {
+		text += "\n\n(" + line + ")"
+	}
+	return text
+}
+
+// fitting is the past and the conversation, without the oldest turns when it is
+// too long for a model, which may have a smaller budget than the chosen one. The
+// summary goes last; what was asked in this turn and what came of it stays.
+func (t *turn) fitting(conv []llm.Message, m model.Candidate) []llm.Message {
+	if t.harder >= maxHarder {
+		conv = shrinkResults(conv)
+	}
+	left := t.e.estimates.room(m, t.fixed())
+	for _, message := range slices.Concat(t.past, conv) {
+		left -= t.e.estimates.message(message)
+	}
+	head := 0
+	if t.summed && len(t.past) > 0 {
+		head = 1
+	}
+	first := head
+	for first < len(t.past) && (left < 0 || t.past[first].Role != llm.RoleUser) {
+		left += t.e.estimates.message(t.past[first])
+		first++
+	}
+	if left < 0 {
+		head = 0
+	}
+	return slices.Concat(t.past[:head], t.past[first:], conv)
 }
 
 // with is a conversation and one more message, without touching the original.

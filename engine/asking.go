@@ -28,7 +28,7 @@ func (e *Engine) asked(q tools.Inquiry) string {
 	} else {
 		text = e.redact.Text(text)
 	}
-	for gateway.Units(text) > maxAsked {
+	for clip.UTF16Len(text) > maxAsked {
 		text = clip.Runes(text, utf8.RuneCountInString(text)*9/10)
 	}
 	return text
@@ -128,7 +128,7 @@ func (e *Engine) flawText(q tools.Inquiry) string {
 	if q.Bound == "" {
 		return e.say(p)
 	}
-	return e.say(p, inTicks(q.Bound))
+	return e.say(p, locale.Ticks(q.Bound))
 }
 
 // hostOf is where a page is.

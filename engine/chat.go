@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 )
 
 // errGone: the chat of a turn cannot be reached any more. The turn ends without
@@ -93,7 +94,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 		}
 		for _, owner := range e.ownersBeside(chat) {
 			told = append(told, owner)
-			text := e.say(locale.ChatLost, chat, inTicks(asName(name)), note)
+			text := e.say(locale.ChatLost, chat, locale.Ticks(clip.Name(name)), note)
 			for _, name := range paused {
 				text += "\n" + e.say(locale.JobPaused, name, note)
 			}

@@ -14,9 +14,10 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
-	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -43,7 +44,7 @@ const (
 	compactAgain = 10 * time.Minute
 	// compactBatch is how many messages are read at one time.
 	compactBatch = 2000
-	// sizesKept bounds how many sessions' sizes are remembered.
+	// sizesKept bounds of how many sessions something is remembered.
 	sizesKept = 1024
 	// quotedBytes is how much of one message a summary is made from.
 	quotedBytes = 4000
@@ -113,7 +114,7 @@ func (c *compactor) end(id store.SessionID, err error) {
 	if err == nil {
 		return
 	}
-	if c.failed == nil || len(c.failed) >= noticesKept {
+	if c.failed == nil || len(c.failed) >= sizesKept {
 		c.failed = map[store.SessionID]time.Time{}
 	}
 	c.failed[id] = time.Now()
@@ -262,10 +263,9 @@ func (e *Engine) compact(ctx context.Context, c compaction) (done bool, err erro
 // compactStep sums up as many of the oldest turns as one request holds, and
 // stores the summary. more says that it did.
 func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err error) {
-	s := e.settings()
-	m, ok := e.small(s)
+	m, ok := model.Small(e.settings())
 	if !ok {
-		return false, errNoSmallModel
+		return false, model.ErrNoSmall
 	}
 	var past store.Past
 	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
@@ -279,18 +279,18 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 	if len(old) == 0 {
 		return false, nil
 	}
-	answer := max(min(cmp.Or(m.model.MaxTokens, summaryAnswer), summaryAnswer, c.most, m.model.ContextBudget/4), leastSummary)
+	answer := max(min(cmp.Or(m.Model.MaxTokens, summaryAnswer), summaryAnswer, c.most, m.Model.ContextBudget/4), leastSummary)
 	var summary string
 	room := e.estimates.room(m, answer+summaryFrame)
 	for tries := 0; ; tries++ {
 		text, n := e.transcript(past.Summary, old, room)
 		old = old[:n]
-		summary, err = e.sumUp(ctx, s, m, c, summing(m, answer, text))
+		summary, err = e.sumUp(ctx, m, c, summing(m, answer, text))
 		fail, is := overlong(err)
 		if !is || tries == maxHarder {
 			break
 		}
-		e.estimates.learnWindow(m.place(), fail.Window)
+		e.estimates.learnWindow(m.Key(), fail.Window)
 		room = llm.Estimate(text) / 2 // less of it at one time, then
 	}
 	if err != nil {
@@ -300,7 +300,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 		return false, errNotShorter
 	}
 	next := store.Summary{
-		Session: c.session, First: old[0].ID, Through: old[len(old)-1].ID, Text: summary, Model: m.name,
+		Session: c.session, First: old[0].ID, Through: old[len(old)-1].ID, Text: summary, Model: m.Name,
 		// In a group others speak anyway.
 		Outside: past.Summary.Outside || heard(bodies(old)) || c.address.Chat.ID >= 0 && slices.ContainsFunc(old, func(m store.Message) bool { return holdsOthers(m, c.address.Chat.ID) }),
 	}
@@ -312,7 +312,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 		return false, err
 	}
 	lifecycle.CrashPoint("summary.stored")
-	e.log.Info("conversation summed up", "chat", c.address.String(), "messages", len(old), "model", m.name)
+	e.log.Info("conversation summed up", "chat", c.address.String(), "messages", len(old), "model", m.Name)
 	return true, nil
 }
 
@@ -395,7 +395,7 @@ func transcribe(messages []store.Message, most int) string {
 	for _, m := range messages {
 		who := string(m.Body.Role)
 		if m.Body.Role == llm.RoleUser && m.SenderName != "" {
-			who = asName(m.SenderName)
+			who = clip.Name(m.SenderName)
 		}
 		if text := strings.TrimSpace(m.Body.PlainText()); text != "" {
 			fmt.Fprintf(&b, "%s (%s): %s\n", who, m.At.UTC().Format("2006-01-02 15:04"), shortened(text, most))
@@ -422,22 +422,18 @@ func shortened(text string, most int) string {
 }
 
 // summing is the request for a summary.
-func summing(m candidate, answer int, text string) llm.Request {
+func summing(m model.Candidate, answer int, text string) llm.Request {
 	mark := rand.Text()
 	system := strings.NewReplacer("{mark}", mark, "{words}", fmt.Sprint(answer/3)).Replace(strings.TrimSpace(summaryPrompt))
 	return llm.Request{
-		Model: m.model.Name, System: system, Messages: []llm.Message{llm.Text(llm.RoleUser, mark+"\n"+text+"\n"+mark)},
-		MaxTokens: answer, Window: m.model.ContextBudget, NoTools: true,
+		Model: m.Model.Name, System: system, Messages: []llm.Message{llm.Text(llm.RoleUser, mark+"\n"+text+"\n"+mark)},
+		MaxTokens: answer, Window: m.Model.ContextBudget, NoTools: true,
 	}
 }
 
 // sumUp asks for a summary.
-func (e *Engine) sumUp(ctx context.Context, s settings.Settings, m candidate, c compaction, r llm.Request) (string, error) {
-	origin := tools.OriginSubagent
-	if c.person {
-		origin = tools.OriginPerson
-	}
-	result, err := e.askSmall(ctx, s, tools.Call{Turn: int64(c.turn), Origin: origin}, m, r)
+func (e *Engine) sumUp(ctx context.Context, m model.Candidate, c compaction, r llm.Request) (string, error) {
+	result, err := e.models.AskSmall(ctx, model.Call{Candidate: m, Request: r, Turn: c.turn, Person: c.person})
 	if err != nil {
 		return "", err
 	}

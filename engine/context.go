@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -21,8 +21,6 @@ const (
 	minBudget = 4000
 	// budgetMargin is the share of the budget that is used: estimates err.
 	budgetMargin = 0.9
-	// nameLength cuts what people call themselves: it is foreign text.
-	nameLength = 64
 )
 
 // conversation is everything that was asked, which is never cut. What the model
@@ -171,8 +169,8 @@ func (t *turn) window(history []store.Message, left int) (window []llm.Message, 
 
 // room is how many tokens the messages of a request to the turn's model may take.
 func (t *turn) room() int {
-	name, model := t.e.settings().Models.For(t.row.Model)
-	return t.e.estimates.room(candidate{name, model}, t.fixed())
+	name, m := t.e.settings().Models.For(t.row.Model)
+	return t.e.estimates.room(model.Candidate{Name: name, Model: m}, t.fixed())
 }
 
 // fixed is about what the system prompt and the tools take.
@@ -222,7 +220,7 @@ func (t *turn) withNow(m llm.Message) llm.Message {
 	}
 	note := fmt.Sprintf("now: %s; this chat: %s", time.Now().In(zone).Format("2006-01-02 15:04 Monday ")+name, to.Chat)
 	if n := len(t.asked); n > 0 && t.asked[n-1].SenderName != "" {
-		note += fmt.Sprintf("; sender: %q", asName(t.asked[n-1].SenderName))
+		note += fmt.Sprintf("; sender: %q", clip.Name(t.asked[n-1].SenderName))
 	}
 	return llm.Message{Role: m.Role, Blocks: append(m.Blocks[:len(m.Blocks):len(m.Blocks)], llm.Block{Text: "(" + note + ")"})}
 }
@@ -288,39 +286,21 @@ const (
 func asModelReads(m gateway.Message) string {
 	var b strings.Builder
 	if m.Reply != nil {
-		author := asName(m.Reply.Author)
+		author := clip.Name(m.Reply.Author)
 		switch {
 		case m.Reply.Own:
 			author = itself
 		case author == itself || strings.HasPrefix(author, itself+":"):
-			author = nobody // whatever they call themselves
+			author = clip.Nobody // whatever they call themselves
 		}
 		fmt.Fprintf(&b, replyMark+"%s: %q]\n", author, m.Reply.Text)
 	}
 	if m.Forwarded != "" {
-		fmt.Fprintf(&b, forwardMark+"%s]\n", asName(m.Forwarded))
+		fmt.Fprintf(&b, forwardMark+"%s]\n", clip.Name(m.Forwarded))
 	}
 	if m.Group {
-		fmt.Fprintf(&b, "[%s] ", asName(m.Sender.Name))
+		fmt.Fprintf(&b, "[%s] ", clip.Name(m.Sender.Name))
 	}
 	b.WriteString(m.Text)
 	return b.String()
-}
-
-// nobody is the name of those who have none.
-const nobody = "somebody"
-
-// asName makes a foreign name fit for one line: no control or format
-// characters, no brackets, not too long.
-func asName(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) || r == '[' || r == ']' {
-			return -1
-		}
-		return r
-	}, name)
-	if clean = clip.Runes(clean, nameLength); strings.TrimSpace(clean) == "" {
-		return nobody
-	}
-	return clean
 }

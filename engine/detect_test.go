@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"klawbot/engine/internal/model"
 	"klawbot/engine/settings"
 	"klawbot/internal/httpclient"
 )
@@ -91,7 +92,7 @@ func TestDetectKeys(t *testing.T) {
 		t.Fatalf("found %+v", found)
 	}
 	for _, d := range found {
-		if _, err := newProvider(d.Model, http.DefaultClient, 0, nil); err != nil || strings.Contains(d.Title, d.Model.APIKey) {
+		if _, err := model.NewProvider(d.Model, http.DefaultClient, 0, nil); err != nil || strings.Contains(d.Title, d.Model.APIKey) {
 			t.Errorf("%s: %v", d.Title, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -186,7 +187,7 @@ const probeTokens = 1024
 // tool's result and reads its answer. calls reports whether it called; a model
 // that only answers did not. Errors are as of Probe.
 func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (calls bool, err error) {
-	provider, err := newProvider(m, client, 0, slog.New(slog.DiscardHandler))
+	provider, err := model.NewProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return false, err
 	}

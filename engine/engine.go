@@ -54,7 +54,9 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -146,15 +148,12 @@ type Engine struct {
 	web       *web.Web
 	servers   *mcp.Host
 	memory    *remembering
-	providers *providers
-	slots     slots
+	models    *model.Client
 	outbox    *outbox.Outbox
 	backups   *backups
 	meters    *meters
-	fallbacks fallbacks
 	estimates estimates
 	compactor compactor
-	spending  spending
 	questions questions
 	inquiries inquiries
 	redact    *redact.Set
@@ -198,20 +197,21 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
 		store: st, workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
-		providers: &providers{http: c.HTTP, log: c.Log, secrets: c.Redact, kept: map[string]built{}, idle: func() time.Duration { return c.Settings().Models.Timeout }},
-		replayed:  map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
+		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
-	e.slots.limit = func() int { return max(e.settings().MaxConcurrentModelCalls, 1) }
+	e.models = model.New(model.Config{
+		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log,
+		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
+	})
 	e.outbox = outbox.New(outbox.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Settled: e.settled, Attempted: e.meters.delivery,
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
 	})
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
-	e.providers.meters = e.meters
 	e.plan()
-	e.web = newWeb(c.Web, e.extract)
+	e.web = newWeb(c.Web, e.models.Extract)
 	e.servers = newHost(ctx, c, func() *store.Store { return st },
 		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
 		func(server string) { e.signInWanted(ctx, server) })
@@ -243,6 +243,8 @@ const (
 	approvalsKept = 90 * 24 * time.Hour
 	// changesKept is how long a change of a file or a memory can be undone.
 	changesKept = 30 * 24 * time.Hour
+	// usageKept is how long single model calls are kept.
+	usageKept = 90 * 24 * time.Hour
 )
 
 // Run answers messages and delivers replies until ctx ends. Then it lets

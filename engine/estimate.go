@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/model"
 )
 
 // estimates are how many tokens things take. What is the same in every request,
@@ -17,8 +18,8 @@ type estimates struct {
 	// ratios are, by model, how many tokens the provider counts for one of
 	// ours; windows are how many a request may have, where a provider said
 	// that it is less than was configured. Guarded by mu.
-	ratios  map[place]float64
-	windows map[place]int
+	ratios  map[model.Key]float64
+	windows map[model.Key]int
 }
 
 const (
@@ -95,7 +96,7 @@ func (e *estimates) message(m llm.Message) int {
 }
 
 // learn compares an estimate with what the provider counted.
-func (e *estimates) learn(p place, estimated, reported int) {
+func (e *estimates) learn(p model.Key, estimated, reported int) {
 	if estimated < learnFrom || reported <= 0 {
 		return
 	}
@@ -103,7 +104,7 @@ func (e *estimates) learn(p place, estimated, reported int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ratios == nil {
-		e.ratios = map[place]float64{}
+		e.ratios = map[model.Key]float64{}
 	}
 	known, ok := e.ratios[p]
 	if !ok {
@@ -113,7 +114,7 @@ func (e *estimates) learn(p place, estimated, reported int) {
 }
 
 // ratio is how many tokens a model's provider counts for one of ours.
-func (e *estimates) ratio(p place) float64 {
+func (e *estimates) ratio(p model.Key) float64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r, ok := e.ratios[p]; ok {
@@ -123,26 +124,26 @@ func (e *estimates) ratio(p place) float64 {
 }
 
 // learnWindow notes how many tokens a provider says that a request may have.
-func (e *estimates) learnWindow(p place, tokens int) {
+func (e *estimates) learnWindow(p model.Key, tokens int) {
 	if tokens < leastRoom {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.windows == nil {
-		e.windows = map[place]int{}
+		e.windows = map[model.Key]int{}
 	}
 	e.windows[p] = tokens
 }
 
 // room is how many of our tokens the messages of a request to a model may take,
 // beside what is the same in each and the answer.
-func (e *estimates) room(c candidate, fixed int) int {
-	budget := max(c.model.ContextBudget, minBudget)
+func (e *estimates) room(c model.Candidate, fixed int) int {
+	budget := max(c.Model.ContextBudget, minBudget)
 	e.mu.Lock()
-	if window, ok := e.windows[c.place()]; ok {
+	if window, ok := e.windows[c.Key()]; ok {
 		budget = min(budget, window)
 	}
 	e.mu.Unlock()
-	return int((float64(budget)*budgetMargin-float64(c.model.MaxTokens))/e.ratio(c.place())) - fixed
+	return int((float64(budget)*budgetMargin-float64(c.Model.MaxTokens))/e.ratio(c.Key())) - fixed
 }

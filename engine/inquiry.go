@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -303,4 +304,4 @@ func (e *Engine) inquiryButtons(token string, q tools.Inquiry) [][]gateway.Butto
 }
 
 // narrow reports whether a button leaves room for others beside it.
-func narrow(b gateway.Button) bool { return gateway.Units(b.Text) <= 16 && b.URL == "" }
+func narrow(b gateway.Button) bool { return clip.UTF16Len(b.Text) <= 16 && b.URL == "" }

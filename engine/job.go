@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
@@ -50,7 +51,7 @@ const (
 
 // liveRuns are the runs of jobs that are at work in this process.
 type liveRuns struct {
-	slots slots
+	slots *model.Slots
 
 	mu  sync.Mutex
 	all map[store.RunID]liveRun // guarded by mu
@@ -190,7 +191,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 		e.endRun(ctx, j, r, runEnd{state: store.RunDone, report: "⏰ " + j.Message, result: j.Message})
 		return false
 	}
-	release, err := e.live.slots.take(ctx, false)
+	release, err := e.live.slots.Take(ctx, false)
 	if err != nil {
 		return false
 	}

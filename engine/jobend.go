@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -108,7 +109,7 @@ func (t *turn) failed(failure error) runEnd {
 		end.pause = why
 		return end
 	}
-	if _, over := errors.AsType[*budgetError](failure); !over && !errors.Is(failure, errNoModel) && t.job.run.Attempts < maxAttempts {
+	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, errNoModel) && t.job.run.Attempts < maxAttempts {
 		end.state = store.RunRetry
 		return end
 	}
@@ -157,7 +158,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = outbox.Replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+asName(j.Name)), runKey(r.ID)+"/left")
+		end.after = outbox.Replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), runKey(r.ID)+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {

@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/internal/wait"
 )
 
@@ -202,7 +203,7 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 	if first.msg.Command != "" || last.msg.Command != "" {
 		return 0, false
 	}
-	if gateway.Units(last.msg.Text) >= splitUnits {
+	if clip.UTF16Len(last.msg.Text) >= splitUnits {
 		debounce = max(debounce, splitWait)
 	}
 	if last.msg.Forwarded != "" || last.msg.Album != "" {
@@ -351,6 +352,6 @@ func (e *Engine) background(chat gateway.ChatID) string {
 // has cut in two: the same sender, the next id, shortly after a full message.
 func continues(before, after item) bool {
 	return before.msg.Sender.ID == after.msg.Sender.ID && after.msg.ID == before.msg.ID+1 &&
-		gateway.Units(before.msg.Text) >= splitUnits && after.msg.Command == "" && after.msg.Reply == nil &&
+		clip.UTF16Len(before.msg.Text) >= splitUnits && after.msg.Command == "" && after.msg.Reply == nil &&
 		after.row.ReceivedAt.Sub(before.row.ReceivedAt) <= splitWait
 }

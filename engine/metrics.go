@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 )
 
@@ -68,7 +68,7 @@ func (p measured) Stream(ctx context.Context, r llm.Request, sink func(llm.Event
 	p.meters.tokens(labels, "input", result.Usage.Input)
 	p.meters.tokens(labels, "output", result.Usage.Output)
 	if err != nil {
-		labels += fmt.Sprintf(`,error_type=%q`, errorType(err))
+		labels += fmt.Sprintf(`,error_type=%q`, model.ErrorType(err))
 	}
 	p.meters.seconds("gen_ai_client_operation_duration_seconds", labels, started)
 	return result, err
@@ -126,12 +126,4 @@ func age(t, now time.Time) float64 {
 		return 0
 	}
 	return max(now.Sub(t).Seconds(), 0)
-}
-
-// errorType is the kind of a failed model call.
-func errorType(err error) string {
-	if e, ok := errors.AsType[*llm.Error](err); ok {
-		return string(e.Kind)
-	}
-	return "cancelled"
 }

@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -152,7 +153,7 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 	_ = t.e.store.Read(ctx, func(tx *store.Tx) error { known, place = names(tx, home, t.user); return nil }) // ids will do
 	lines := []string{t.e.requester(home, t.user, cmp.Or(name, known), place)}
 	if t.job != nil {
-		lines = append(lines, t.e.say(locale.AskedBySchedule, inTicks(asName(t.job.job.Name))))
+		lines = append(lines, t.e.say(locale.AskedBySchedule, locale.Ticks(clip.Name(t.job.job.Name))))
 	}
 	return t.e.redact.Text(strings.Join(lines, "\n"))
 }
@@ -171,7 +172,7 @@ func names(tx *store.Tx, home gateway.Address, user int64) (person, chat string)
 func (e *Engine) requester(home gateway.Address, user int64, name, chat string) string {
 	who := fmt.Sprint(user)
 	if name != "" {
-		who = inTicks(asName(name)) + " (" + who + ")"
+		who = locale.Ticks(clip.Name(name)) + " (" + who + ")"
 	}
 	switch {
 	case user == 0:
@@ -181,7 +182,7 @@ func (e *Engine) requester(home gateway.Address, user int64, name, chat string) 
 	}
 	where := home.String()
 	if chat != "" {
-		where = inTicks(asName(chat)) + " (" + where + ")"
+		where = locale.Ticks(clip.Name(chat)) + " (" + where + ")"
 	}
 	return e.say(locale.AskedIn, who, where)
 }
@@ -198,7 +199,7 @@ func ownerKey(a store.Approval) string {
 func (t *turn) notice(a store.Approval) []store.Out {
 	to, text := a.Home, t.e.say(locale.OwnerAsked, a.Tool)
 	if t.job != nil && t.job.job.Kind != store.JobSpawn {
-		text = t.e.redact.Text(t.e.say(locale.OwnerAskedByRun, inTicks(asName(t.job.job.Name)), a.Tool))
+		text = t.e.redact.Text(t.e.say(locale.OwnerAskedByRun, locale.Ticks(clip.Name(t.job.job.Name)), a.Tool))
 	}
 	return outbox.Rows(to, t.e.gateway.Render(to.Chat.Channel, text), ownerKey(a), 0)
 }

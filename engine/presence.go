@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/internal/wait"
 )
 
@@ -81,7 +82,7 @@ func newPresence(e *Engine, t *turn) *presence {
 // startQuietly begins to show that a subagent is at work, in one message of its
 // own that goes when the result comes.
 func (p *presence) startQuietly(name string) {
-	p.sign, p.quiet = "⏳ "+asName(name)+placeholderText, true
+	p.sign, p.quiet = "⏳ "+clip.Name(name)+placeholderText, true
 	p.start(settings.StreamOff)
 }
 
@@ -142,7 +143,7 @@ func (p *presence) preview(text string) {
 // busy says that a tool runs. When it takes long, the chat is told.
 func (p *presence) busy(tool string) {
 	p.mu.Lock()
-	p.tool, p.since, p.how = asName(tool), time.Now(), ""
+	p.tool, p.since, p.how = clip.Name(tool), time.Now(), ""
 	p.mu.Unlock()
 	wait.Signal(p.grown)
 }

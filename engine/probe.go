@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/settings"
 )
 
@@ -21,7 +22,7 @@ const modelNamesShown = 5
 // Probe asks a model for one real answer and returns it. An error is one line
 // for the owner that says what to do; errors.Is finds ctx's.
 func Probe(ctx context.Context, client *http.Client, m settings.Model) (string, error) {
-	provider, err := newProvider(m, client, 0, slog.New(slog.DiscardHandler))
+	provider, err := model.NewProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +41,7 @@ func Probe(ctx context.Context, client *http.Client, m settings.Model) (string, 
 // CheckModel asks the endpoint of a model, without a completion, whether it is
 // there, takes the key and lists the model. Errors are as of Probe.
 func CheckModel(ctx context.Context, client *http.Client, m settings.Model) error {
-	provider, err := newProvider(m, client, 0, slog.New(slog.DiscardHandler))
+	provider, err := model.NewProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/times"
@@ -23,7 +24,7 @@ import (
 
 // plan builds what keeps and fires the jobs.
 func (e *Engine) plan() {
-	e.live.slots.limit = func() int { return jobsTogether * max(e.settings().MaxConcurrentModelCalls, 1) }
+	e.live.slots = model.NewSlots(func() int { return jobsTogether * max(e.settings().MaxConcurrentModelCalls, 1) })
 	e.jobs = jobs.New(jobs.Config{
 		Store: e.store, Log: e.log, Fire: e.startRun, LookEvery: e.lookEvery,
 		Rules: func() jobs.Rules {
@@ -47,14 +48,13 @@ const cronAnswer = 1000
 // toCron asks the small model for the cron expression that words mean. Whoever
 // gets the answer checks it.
 func (e *Engine) toCron(ctx context.Context, c tools.Call, words string) (string, error) {
-	s := e.settings()
-	m, ok := e.small(s)
+	m, ok := model.Small(e.settings())
 	if !ok {
 		return "", errNoModel
 	}
-	answer, err := e.askOnce(ctx, s, c, m, llm.Request{
-		Model: m.model.Name, System: strings.TrimSpace(cronPrompt), Messages: []llm.Message{llm.Text(llm.RoleUser, clip.Runes(words, maxCronWords))},
-		MaxTokens: cronAnswer, Window: m.model.ContextBudget, NoTools: true,
+	answer, err := e.models.AskFor(ctx, c, m, llm.Request{
+		Model: m.Model.Name, System: strings.TrimSpace(cronPrompt), Messages: []llm.Message{llm.Text(llm.RoleUser, clip.Runes(words, maxCronWords))},
+		MaxTokens: cronAnswer, Window: m.Model.ContextBudget, NoTools: true,
 	})
 	return strings.Trim(strings.TrimSpace(answer), "`"), err
 }

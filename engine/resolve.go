@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
+	"klawbot/internal/clip"
 )
 
 // grantFor is how long "this exact call" may run without a question.
@@ -144,10 +145,10 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 func (e *Engine) outcomeText(a store.Approval, v verdict) string {
 	text := e.say(outcomePhrase(a))
 	if v.chosen != "" && a.State == store.ApprovalAnswered {
-		text += ": " + inTicks(v.chosen)
+		text += ": " + locale.Ticks(v.chosen)
 	}
 	if v.name != "" {
-		text += " (" + asName(v.name) + ")"
+		text += " (" + clip.Name(v.name) + ")"
 	}
 	return text
 }
@@ -178,6 +179,3 @@ func outcomePhrase(a store.Approval) locale.Phrase {
 	}
 	return locale.OutcomeStopped
 }
-
-// inTicks sets a short text as code.
-func inTicks(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }

@@ -115,7 +115,7 @@ func (s *schedules) List(ctx context.Context, c tools.Call) ([]job.Schedule, err
 				return err
 			}
 			all[i] = s.shown(j, latest[j.ID])
-			all[i].CostUSD = float64(cost) / usdUnits
+			all[i].CostUSD = float64(cost) / store.Dollar
 		}
 		return nil
 	})
@@ -491,7 +491,7 @@ func whenInWords(j store.Job, language string) string {
 func shownRun(tx *store.Tx, r store.Run) job.Run {
 	one := job.Run{
 		ScheduledAt: r.ScheduledAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, State: string(r.State), Cause: r.Cause, Attempts: r.Attempts,
-		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: float64(r.Cost) / usdUnits, Delivered: r.Delivered,
+		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: float64(r.Cost) / store.Dollar, Delivered: r.Delivered,
 		Result: r.Result, Note: r.Note, Missed: r.Missed,
 	}
 	if r.Delivered != "" {

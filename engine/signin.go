@@ -57,7 +57,7 @@ func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, se
 	text := e.say(locale.MCPSignedIn, server)
 	if err != nil {
 		e.log.Warn("not signed in at an MCP server", "server", server, "err", err)
-		text = e.say(locale.MCPNotSignedIn, server, inTicks(e.redact.Text(err.Error())))
+		text = e.say(locale.MCPNotSignedIn, server, locale.Ticks(e.redact.Text(err.Error())))
 	}
 	e.outbox.Post(context.WithoutCancel(ctx), at, "signin/"+rand.Text(), text)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -180,4 +181,51 @@ func (e *Engine) storageLines(s Status) string {
 		backup = s.Backup.At.In(e.settings().Zone()).Format("2006-01-02 15:04")
 	}
 	return "\n" + e.say(locale.Storage, s.Database.State, backup)
+}
+
+// UsageToday is what the models took today. The names of its fields follow the
+// attributes gen_ai.usage.* of OpenTelemetry.
+type UsageToday struct {
+	// Day is in the bot's time zone, "2006-01-02".
+	Day   string `json:"day"`
+	Calls int    `json:"calls"`
+	// InputTokens and OutputTokens are what providers said. The cached are a
+	// part of the input.
+	InputTokens          int `json:"input_tokens"`
+	OutputTokens         int `json:"output_tokens"`
+	CacheReadInputTokens int `json:"cache_read_input_tokens"`
+	// EstimatedTokens are our guess for what providers did not say.
+	EstimatedTokens int `json:"estimated_tokens"`
+	// CostUSD is the cost of the calls that have prices; UnpricedCalls counts
+	// the others.
+	CostUSD       float64 `json:"cost_usd"`
+	UnpricedCalls int     `json:"unpriced_calls"`
+}
+
+// usageToday is the usage for the status.
+func (e *Engine) usageToday(ctx context.Context) (UsageToday, error) {
+	sum, err := e.models.SpentToday(ctx)
+	if err != nil && ctx.Err() != nil {
+		return UsageToday{}, errors.Join(err, ctx.Err())
+	}
+	return UsageToday{
+		Day: e.settings().Today(), Calls: sum.Calls, InputTokens: sum.Input, OutputTokens: sum.Output, CacheReadInputTokens: sum.Cached,
+		EstimatedTokens: sum.Estimated, CostUSD: float64(sum.Cost) / store.Dollar, UnpricedCalls: sum.Unpriced,
+	}, nil
+}
+
+// Text is the usage as a line for people.
+func (u UsageToday) Text(language string) string {
+	text := locale.Say(language, locale.Usage, u.Calls, u.InputTokens, u.OutputTokens)
+	if u.EstimatedTokens > 0 {
+		text += locale.Say(language, locale.UsageEstimated, u.EstimatedTokens)
+	}
+	switch {
+	case u.Calls == 0:
+	case u.UnpricedCalls == 0:
+		text += ", " + locale.Dollars(u.CostUSD)
+	case u.UnpricedCalls < u.Calls:
+		text += locale.Say(language, locale.UsagePartly, locale.Dollars(u.CostUSD))
+	}
+	return text
 }

@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -170,7 +171,7 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 	one := job.Subagent{
 		ID: int64(s.Run.ID), Name: s.Job.Name, Message: s.Job.Message, Model: s.Job.Model, State: string(s.Run.State),
 		SpawnedAt: s.Run.ScheduledAt, StartedAt: s.Run.StartedAt, EndedAt: s.Run.EndedAt, InputTokens: s.Run.InputTokens,
-		OutputTokens: s.Run.OutputTokens, CostUSD: float64(s.Run.Cost) / usdUnits, Delivered: s.Run.Delivered, Result: s.Run.Result, Note: s.Run.Note,
+		OutputTokens: s.Run.OutputTokens, CostUSD: float64(s.Run.Cost) / store.Dollar, Delivered: s.Run.Delivered, Result: s.Run.Result, Note: s.Run.Note,
 	}
 	switch {
 	case s.Run.State == store.RunClaimed:
@@ -247,5 +248,5 @@ func (e *Engine) troubled(j store.Job, state store.RunState, why string) runEnd 
 	if state == store.RunLost {
 		text = locale.SpawnLost
 	}
-	return runEnd{state: state, note: why, alert: e.say(text, asName(j.Name), why)}
+	return runEnd{state: state, note: why, alert: e.say(text, clip.Name(j.Name), why)}
 }

@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
@@ -286,8 +287,8 @@ func (t *turn) safely(ctx context.Context) (text string, err error) {
 
 // sorry is the one sentence that the person reads instead of an answer.
 func (t *turn) sorry(err error) string {
-	if over, ok := errors.AsType[*budgetError](err); ok {
-		return over.text
+	if over, ok := errors.AsType[*model.BudgetError](err); ok {
+		return over.Text
 	}
 	if fail, ok := errors.AsType[*llm.Error](err); ok {
 		return locale.ModelError(t.settings.Language, fail.Kind, t.row.Model)
@@ -381,7 +382,7 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 		if err := tx.Turns().AddAnswer(t.row.ID, round, m, usage); err != nil {
 			return err
 		}
-		return t.addSpent(tx)
+		return model.AddUsage(tx, t.spent)
 	})
 	if err != nil {
 		return m, false, fmt.Errorf("journal the answer: %w", err)
@@ -530,7 +531,7 @@ func (t *turn) storeEnd(tx *store.Tx) error {
 			return err
 		}
 	}
-	if err := t.addSpent(tx); err != nil {
+	if err := model.AddUsage(tx, t.spent); err != nil {
 		return err
 	}
 	return tx.Turns().EndTurn(t.row)

@@ -8,15 +8,12 @@ import (
 	"context"
 	"io"
 	"os"
-
-	"klawbot/tools/sandbox"
 )
 
 // version is set by the linker.
 var version = "dev"
 
 func main() {
-	sandbox.Main() // a command in a sandbox begins here
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

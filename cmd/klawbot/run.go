@@ -17,7 +17,6 @@ import (
 
 	"klawbot/engine"
 	"klawbot/tools/file"
-	"klawbot/tools/sandbox"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -76,9 +75,6 @@ func (p *parts) serve(ctx context.Context, log *slog.Logger, beside func(context
 	}
 	defer p.shell.Close()
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if n := sandbox.EndOrphans(); n > 0 {
-		log.Info("processes of a bot that was killed are ended", "count", n)
-	}
 	closeSocket, err := p.openSocket(e, log)
 	if err != nil {
 		return err

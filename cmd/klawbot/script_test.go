@@ -19,7 +19,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sandbox.Main()
 	// A program with the race detector sleeps for a second when it ends, and the
 	// tests start hundreds.
 	if os.Getenv(raceOptions) == "" {

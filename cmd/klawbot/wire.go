@@ -20,6 +20,7 @@ import (
 	"klawbot/skills"
 	"klawbot/tools"
 	"klawbot/tools/exec"
+	"klawbot/tools/exec/git"
 	"klawbot/tools/file"
 	"klawbot/tools/plugin"
 	"klawbot/tools/self"
@@ -81,7 +82,7 @@ func (a *app) wire(l *live, f folders, want which, log *slog.Logger) (*parts, er
 		Settings: func() settings.Settings { return l.current.Load().engine },
 		Redact:   a.redact, Version: version,
 		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
-		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, exec.NewGit(exec.GitConfig{Workspace: f.workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
+		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, git.New(git.Config{Workspace: f.workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
 		Manual: doc.FS, Skills: skills.FS, Assets: assetDirs(f.data),
 		Configuration: &keeper{live: l, log: log}, Web: l.onTheWeb(log), Sources: []tools.Source{p.plugins},
 		Background: p.shell.InBackground,

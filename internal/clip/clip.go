@@ -1,5 +1,5 @@
-// Package clip shortens texts without cutting a character of UTF-8 in two. A
-// character here is a code point; how wide it looks is not asked.
+// Package clip measures and shortens texts, without cutting a character of UTF-8 in
+// two. A character here is a code point; how wide it looks is not asked.
 package clip
 
 import (
@@ -68,4 +68,36 @@ func Line(text string, n int) string {
 		}
 		return unicode.ReplacementChar
 	}, text)
+}
+
+// UTF16Len counts the UTF-16 units of a text, as Telegram does.
+func UTF16Len(text string) int {
+	n := 0
+	for _, r := range text {
+		if n++; r >= 0x10000 && r != utf8.RuneError {
+			n++
+		}
+	}
+	return n
+}
+
+// Nobody is the Name of those who have none.
+const Nobody = "somebody"
+
+// nameLength bounds what people call themselves, in characters.
+const nameLength = 64
+
+// Name makes a foreign name fit for one line: no control or format characters, no
+// brackets, not too long.
+func Name(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) || r == '[' || r == ']' {
+			return -1
+		}
+		return r
+	}, name)
+	if clean = Runes(clean, nameLength); strings.TrimSpace(clean) == "" {
+		return Nobody
+	}
+	return clean
 }

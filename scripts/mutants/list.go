@@ -54,7 +54,7 @@ var mutants = []mutant{
 		"TestNoRowHoldsSecret",
 	},
 	{
-		"engine/provider.go", `provider = discreet{provider, p.secrets}`, `provider = discreet{provider, new(redact.Set)}`,
+		"engine/internal/model/provider.go", `provider = discreet{provider, p.secrets}`, `provider = discreet{provider, new(redact.Set)}`,
 		"TestModelsAreToldNoSecret",
 	},
 	{
@@ -228,8 +228,8 @@ var mutants = []mutant{
 		"TestWhatIsDecidedIsWhatRuns",
 	},
 	{
-		"tools/exec/shell_plan.go", `if !filepath.IsAbs(dir) || err != nil || worldWritable(real) {`, `if dir == "" && err != nil {`,
-		"TestEnvironmentOfCommands",
+		"tools/exec/host/host.go", `if !filepath.IsAbs(dir) || err != nil || worldWritable(real) {`, `if dir == "" && err != nil {`,
+		"TestFolders",
 	},
 	{
 		"tools/outside.go", `v := worst(r.Output, r.Error, r.Raw, string(r.Data), r.Source)`, `v := worst(head(r.Output, 1000))`,
@@ -240,11 +240,11 @@ var mutants = []mutant{
 		"TestWritesThatMayComeFromOutsideAreScreened",
 	},
 	{
-		"tools/exec/git_repository.go", `case sub != "" && !inside && section != "color" && section != "advice", !gitSafeKeys.MatchString(plain):`, `case sub == "!" && inside && !gitSafeKeys.MatchString(plain):`,
+		"tools/exec/git/repository.go", `case sub != "" && !inside && section != "color" && section != "advice", !safeKeys.MatchString(plain):`, `case sub == "!" && inside && !safeKeys.MatchString(plain):`,
 		"TestGitRunsNothingOfTheRepository",
 	},
 	{
-		"tools/exec/git_parse.go", `case strings.HasPrefix(o, "+"):`, `case o == "+":`,
+		"tools/exec/git/parse.go", `case strings.HasPrefix(o, "+"):`, `case o == "+":`,
 		"TestGitScenarios",
 	},
 	{
@@ -484,7 +484,7 @@ var mutants = []mutant{
 		"TestOtherThingsOfHarmlessCommandsAsk",
 	},
 	{
-		"tools/exec/command/grant.go", `if c.free[i] && oldFollow.MatchString(a) {`, `if a == "" && oldFollow.MatchString(a) {`,
+		"tools/exec/command/grant.go", `, look: some(oldFollow.MatchString)}`, `}`,
 		"TestAStarGrantsNoOtherProgram",
 	},
 	{
@@ -502,11 +502,11 @@ var mutants = []mutant{
 		"TestOwnersPatternsStayInTheWorkspace",
 	},
 	{
-		"tools/exec/git_run.go", `	if !g.config.Confines() {`, `	if g.config.Confines() {`,
+		"tools/exec/git/run.go", `	if !g.config.Confines() {`, `	if g.config.Confines() {`,
 		"TestReadingGitIsConfined",
 	},
 	{
-		"tools/sandbox/swift_linux.c", `if (syscall(RESTRICT_SELF, RULESET, 0) != 0)`, `if (0)`,
+		"tools/sandbox/guard_linux.c", `if (syscall(RESTRICT_SELF, RULESET, 0) != 0)`, `if (0)`,
 		"TestReachConfines",
 	},
 	{
@@ -542,49 +542,49 @@ var mutants = []mutant{
 		"TestCodeAsks",
 	},
 	{
-		"tools/exec/git_parse.go", `	switch {
+		"tools/exec/git/parse.go", `	switch {
 	case kind == 0:`, `	switch {
 	case kind == 0 && name == "":`,
 		"TestGitCorpus",
 	},
 	{
-		"tools/exec/git_parse.go", `if c.forces(w) {`, `if c.forces(w) && c.action == "" {`,
+		"tools/exec/git/parse.go", `if c.forces(w) {`, `if c.forces(w) && c.action == "" {`,
 		"TestGitScenarios|TestGitCorpus",
 	},
 	{
-		"tools/exec/git_parse.go", `if strings.EqualFold(strings.TrimRight(part, ". "), ".git") {`, `if part == "" {`,
+		"tools/exec/git/parse.go", `if strings.EqualFold(strings.TrimRight(part, ". "), ".git") {`, `if part == "" {`,
 		"TestGitTouchesNoneOfItsOwnFiles",
 	},
 	{
-		"tools/exec/git_remote.go", `	case "https", "http", "ssh":
+		"tools/exec/git/remote.go", `	case "https", "http", "ssh":
 	default:`, `	case "https", "http", "ssh", "file", "ext", "git":
 	default:`,
 		"TestGitTransports",
 	},
 	{
-		"tools/exec/git_remote.go", `|| local || numeric {`, `|| numeric {`,
+		"tools/exec/git/remote.go", `|| local || numeric {`, `|| numeric {`,
 		"TestGitCorpus|TestGitScenarios",
 	},
 	{
-		"tools/exec/git_remote.go", `func gitMasked(text string) string { return gitUserInfo.ReplaceAllString(text, "${1}***@") }`, `func gitMasked(text string) string { return text }`,
+		"tools/exec/git/remote.go", `func masked(text string) string { return userInfo.ReplaceAllString(text, "${1}***@") }`, `func masked(text string) string { return text }`,
 		"TestGitPrintsNoCredentials",
 	},
 	{
-		"tools/exec/git_repository.go", `case !info.IsDir():
-		return gitDenied("the .git`, `case !info.IsDir() && info.Size() < 0:
-		return gitDenied("the .git`,
+		"tools/exec/git/repository.go", `case !info.IsDir():
+		return denied("the .git`, `case !info.IsDir() && info.Size() < 0:
+		return denied("the .git`,
 		"TestGitKeepsToItsRepository",
 	},
 	{
-		"tools/exec/git_run.go", `"core.hooksPath=/dev/null", "core.fsmonitor=false",`, `"core.fsmonitor=false",`,
+		"tools/exec/git/run.go", `"core.hooksPath=/dev/null", "core.fsmonitor=false",`, `"core.fsmonitor=false",`,
 		"TestGitRunsNoHooks",
 	},
 	{
-		"tools/sandbox/env.go", `return append(append(pick(passed), runVariable+"="+run), extra...)`, `return append(append(os.Environ(), runVariable+"="+run), extra...)`,
+		"tools/sandbox/env.go", `return append(pick(passed), extra...)`, `return append(os.Environ(), extra...)`,
 		"TestOffPassesOnlyTheListedVariables",
 	},
 	{
-		"tools/sandbox/env.go", `return append(pick([]string{"LANG", "TERM", "TZ"}), "PATH="+insidePath, runVariable+"="+run)`, `return append(os.Environ(), "PATH="+insidePath, runVariable+"="+run)`,
+		"tools/sandbox/env.go", `return append(pick([]string{"LANG", "TERM", "TZ"}), "PATH="+insidePath)`, `return append(os.Environ(), "PATH="+insidePath)`,
 		"TestSandboxHidesTheEnvironmentOfTheBot",
 	},
 	{
@@ -655,9 +655,23 @@ var mutants = []mutant{
 		"TestOutputOf200MegabytesCostsLittle",
 	},
 	{
-		"tools/sandbox/process.go", `	killMarked(p.job.run)
-`, "",
+		"tools/sandbox/guard_linux.c", `if (gone < 0 || !kill_below())`, `if (gone < 0 || round == 0 || !kill_below())`,
 		"TestOffLeavesNoProcessBehindAtTheDeadline",
+	},
+	{
+		"tools/sandbox/guard_linux.c", `	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)`, `	if (prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) != 0)`,
+		"TestOffLeavesNoProcessBehindAtTheDeadline",
+	},
+	{
+		"tools/sandbox/guard_linux.c", `	guard();
+	guard();
+`, `	guard();
+`,
+		"TestACommandCannotEscapeByItsGuards",
+	},
+	{
+		"tools/sandbox/guard_linux.go", `Pdeathsig: syscall.SIGTERM}`, `}`,
+		"TestOffDiesWithTheBot",
 	},
 	{
 		"tools/sandbox/confined.go", `	kept, err := s.readOnly(r, c.ReadOnly)`, `	kept, err := s.readOnly(r, nil)`,
@@ -757,8 +771,8 @@ var mutants = []mutant{
 		"TestApprovedCommandRunsAsShown",
 	},
 	{
-		"tools/exec/shell_plan.go", `if slices.ContainsFunc(inside, func(w string) bool { return real == w || strings.HasPrefix(real, w+"/") }) {`, `if slices.ContainsFunc(inside, func(w string) bool { return w == "" }) {`,
-		"TestEnvironmentOfCommands",
+		"tools/exec/host/host.go", `if slices.ContainsFunc(inside, func(w string) bool { return real == w || strings.HasPrefix(real, w+"/") }) {`, `if slices.ContainsFunc(inside, func(w string) bool { return w == "" }) {`,
+		"TestFolders",
 	},
 	{
 		"tools/run.go", `if p.watched != (watched{}) && p.spec`, `if p.watched == (watched{}) && p.spec`,
@@ -813,37 +827,37 @@ var mutants = []mutant{
 		"TestCodeKeepsReadOnlyFilesAsTheyAre",
 	},
 	{
-		"tools/exec/git_parse.go", `check != nil && !check.MatchString(value) {`, `check != nil && value == "" {`,
+		"tools/exec/git/parse.go", `check != nil && !check.MatchString(value) {`, `check != nil && value == "" {`,
 		"TestGitCorpus|TestGitScenarios",
 	},
 	{
-		"tools/exec/git_parse.go", `if (name == "--format" || name == "--pretty") && gitShows.MatchString(value) {`, `if name == "" && gitShows.MatchString(value) {`,
+		"tools/exec/git/parse.go", `if (name == "--format" || name == "--pretty") && shows.MatchString(value) {`, `if name == "" && shows.MatchString(value) {`,
 		"TestGitScenarios",
 	},
 	{
-		"tools/exec/git_repository.go", `"commondir", "gitdir", "objects/info/alternates", "objects/info/http-alternates"} {`, `"gitdir"} {`,
+		"tools/exec/git/repository.go", `"commondir", "gitdir", "objects/info/alternates", "objects/info/http-alternates"} {`, `"gitdir"} {`,
 		"TestGitKeepsToItsRepository",
 	},
 	{
-		"tools/exec/git_repository.go", `	if r.submodules && c.action`, `	if r.submodules && c.action == "" && c.action`,
+		"tools/exec/git/repository.go", `	if r.submodules && c.action`, `	if r.submodules && c.action == "" && c.action`,
 		"TestGitSubmodulesAreOnlyLookedAt",
 	},
 	{
-		"tools/exec/git_repository.go", `filepath.IsLocal(rest) {
-		return gitDenied("the remote lies`, `rest == "it" {
-		return gitDenied("the remote lies`,
+		"tools/exec/git/repository.go", `filepath.IsLocal(rest) {
+		return denied("the remote lies`, `rest == "it" {
+		return denied("the remote lies`,
 		"TestGitRemotesInTheWorkspaceAreRefused",
 	},
 	{
-		"tools/exec/git_repository.go", `case !d.IsDir() && !d.Type().IsRegular():`, `case !d.IsDir() && count < 0:`,
+		"tools/exec/git/repository.go", `case !d.IsDir() && !d.Type().IsRegular():`, `case !d.IsDir() && count < 0:`,
 		"TestGitWritesThroughNoLink",
 	},
 	{
-		"tools/exec/git_repository.go", `if rest, is := strings.CutPrefix(entry, "160000 "); is {`, `if rest, is := strings.CutPrefix(entry, "160000  "); is {`,
+		"tools/exec/git/repository.go", `if rest, is := strings.CutPrefix(entry, "160000 "); is {`, `if rest, is := strings.CutPrefix(entry, "160000  "); is {`,
 		"TestGitStartsNothingInARepositoryWithin",
 	},
 	{
-		"tools/exec/git.go", `open, err := alone(ctx, g.config.Gate)`, `open, err := alone(ctx, new(sandbox.Gate))`,
+		"tools/exec/git/git.go", `open, err := host.Alone(ctx, g.config.Gate)`, `open, err := host.Alone(ctx, new(sandbox.Gate))`,
 		"TestGitWaitsForTheSandbox",
 	},
 	{
@@ -855,31 +869,31 @@ var mutants = []mutant{
 		"TestGateKeepsApart",
 	},
 	{
-		"tools/exec/git.go", `	out.PutBack = putBack()
+		"tools/exec/git/git.go", `	out.PutBack = putBack()
 `, `	_ = putBack
 `,
 		"TestGitKeepsReadOnlyFiles",
 	},
 	{
-		"tools/exec/git_repository.go", `	if c.remote() == "" {
+		"tools/exec/git/repository.go", `	if c.remote() == "" {
 		if err := r.permitsUsual(c)`, `	if c.remote() == "it" {
 		if err := r.permitsUsual(c)`,
 		"TestGitGoesNowhereUnseen",
 	},
 	{
-		"tools/exec/git_repository.go", `strings.HasPrefix(at, "remotes/") || strings.HasPrefix(at, "branches/"):`, `at == "it":`,
+		"tools/exec/git/repository.go", `strings.HasPrefix(at, "remotes/") || strings.HasPrefix(at, "branches/"):`, `at == "it":`,
 		"TestGitGoesNowhereUnseen",
 	},
 	{
-		"tools/exec/git_repository.go", `strings.HasPrefix(value, ":") && value != ":"):`, `value == "it"):`,
+		"tools/exec/git/repository.go", `strings.HasPrefix(value, ":") && value != ":"):`, `value == "it"):`,
 		"TestGitForcesNothingThatTheRepositorySays",
 	},
 	{
-		"tools/exec/git.go", `d.Verdict != tools.Ask && g.config.Sandboxed()`, `d.Verdict == "" && g.config.Sandboxed()`,
+		"tools/exec/git/git.go", `d.Verdict != tools.Ask && g.config.Sandboxed()`, `d.Verdict == "" && g.config.Sandboxed()`,
 		"TestGitLeavesTheSandboxForAPersonOnly",
 	},
 	{
-		"tools/exec/git_run.go", `	c.Argv = append([]string{found}, c.Argv[1:]...)
+		"tools/exec/git/run.go", `	c.Argv = append([]string{found}, c.Argv[1:]...)
 `, `	_ = found
 `,
 		"TestGitIsNoProgramOfTheWorkspace",
@@ -889,7 +903,7 @@ var mutants = []mutant{
 		"TestHarmlessCommandsWaitForTheSandbox",
 	},
 	{
-		"tools/exec/shell_run.go", `open, err := alone(ctx, s.config.Gate)`, `open, err := alone(ctx, new(sandbox.Gate))`,
+		"tools/exec/shell_run.go", `open, err := host.Alone(ctx, s.config.Gate)`, `open, err := host.Alone(ctx, new(sandbox.Gate))`,
 		"TestHarmlessCommandsWaitForTheSandbox",
 	},
 	// From here on the memory.
@@ -1245,7 +1259,7 @@ var mutants = []mutant{
 		"TestImportLeavesNoHalfFile",
 	},
 	{
-		"tools/exec/git_run.go", `"http.followRedirects=false", `, ``,
+		"tools/exec/git/run.go", `"http.followRedirects=false", `, ``,
 		"TestGitFollowsNoRedirect",
 	},
 	{

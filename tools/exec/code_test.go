@@ -19,11 +19,6 @@ import (
 	"klawbot/tools/sandbox"
 )
 
-func TestMain(m *testing.M) {
-	sandbox.Main()
-	os.Exit(m.Run())
-}
-
 // coder is code_execute in a workspace of its own, with the pipeline around it.
 type coder struct {
 	t        *testing.T

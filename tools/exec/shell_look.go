@@ -11,6 +11,7 @@ import (
 	"klawbot/tools"
 	"klawbot/tools/budget"
 	"klawbot/tools/exec/command"
+	"klawbot/tools/exec/host"
 )
 
 // view is a call of shell, looked at.
@@ -52,9 +53,9 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 	}
 	w, err := s.enter(v.args.Workdir)
 	if err != nil {
-		var r *refusalError
+		var r *tools.Refusal
 		if errors.As(err, &r) {
-			return fail(r.kind, r.text)
+			return fail(r.Kind, r.Text)
 		}
 		return fail(tools.Execution, err.Error())
 	}
@@ -143,17 +144,9 @@ func named(argv []string, line string) string {
 	return line
 }
 
-// refusalError is an error in the words of the model.
-type refusalError struct {
-	kind tools.ErrorKind
-	text string
-}
-
-func (r *refusalError) Error() string { return r.text }
-
 var (
-	errNoWorkspace = &refusalError{tools.NotFound, "No workspace set"}
-	errOutside     = &refusalError{tools.Security, "Access denied: path outside workspace"}
+	errNoWorkspace = &tools.Refusal{Kind: tools.NotFound, Text: "No workspace set"}
+	errOutside     = &tools.Refusal{Kind: tools.Security, Text: "Access denied: path outside workspace"}
 )
 
 // where is the folder that a command runs in.
@@ -181,7 +174,7 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 			root.Close()
 		}
 	}()
-	real, err := realPath(s.config.Workspace)
+	real, err := host.RealPath(s.config.Workspace)
 	if err != nil {
 		return w, errNoWorkspace
 	}
@@ -190,7 +183,7 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 		workdir = "."
 	}
 	if strings.ContainsRune(workdir, 0) || len(workdir) > 4096 {
-		return w, &refusalError{tools.Validation, "workdir is no path"}
+		return w, &tools.Refusal{Kind: tools.Validation, Text: "workdir is no path"}
 	}
 	if w.below, err = w.inside(workdir); err != nil {
 		return w, err
@@ -198,7 +191,7 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 	sub, err := root.OpenRoot(w.below)
 	if err != nil {
 		if info, err := root.Stat(w.below); err == nil && !info.IsDir() {
-			return w, &refusalError{tools.Validation, "workdir is not a directory: " + oneLine(workdir)}
+			return w, &tools.Refusal{Kind: tools.Validation, Text: "workdir is not a directory: " + oneLine(workdir)}
 		}
 		return w, failedDir(err, workdir)
 	}
@@ -208,15 +201,6 @@ func (s *Shell) enter(workdir string) (w where, err error) {
 	}
 	w.below, err = filepath.Rel(real, w.dir) // without links
 	return w, err
-}
-
-// realPath is a path, absolute and without links.
-func realPath(name string) (string, error) {
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
 }
 
 // inside is a path as it is seen from the workspace. An absolute one counts when
@@ -259,9 +243,9 @@ func pinned(sub *os.Root, workspace, below string) (string, error) {
 func failedDir(err error, workdir string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &refusalError{tools.NotFound, "directory not found: " + oneLine(workdir)}
+		return &tools.Refusal{Kind: tools.NotFound, Text: "directory not found: " + oneLine(workdir)}
 	case errors.Is(err, fs.ErrPermission):
-		return &refusalError{tools.Execution, "permission denied: " + oneLine(workdir)}
+		return &tools.Refusal{Kind: tools.Execution, Text: "permission denied: " + oneLine(workdir)}
 	}
 	return errOutside
 }

@@ -1,13 +1,11 @@
 package exec
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"klawbot/tools/exec/command"
+	"klawbot/tools/exec/host"
 	"klawbot/tools/sandbox"
 )
 
@@ -43,7 +41,7 @@ func (s step) skipped(code int) bool {
 func (s *Shell) plan(v view, sandboxed string) []step {
 	finder := programs{dir: v.dir, inSandbox: sandboxed != "off"}
 	if !finder.inSandbox {
-		finder.folders = trustedPath(os.Getenv("PATH"), s.config.Workspace)
+		finder.folders = host.Folders(s.config.Workspace)
 		finder.env = []string{"PATH=" + strings.Join(finder.folders, ":")}
 	}
 	if !v.listed {
@@ -90,77 +88,12 @@ func (p programs) step(l command.Pipeline) step {
 	return s
 }
 
-// find is the path of a program. One with a slash is meant as it stands.
+// find is the path of a program, or its name where the sandbox finds it.
 func (p programs) find(name string) (string, error) {
 	if p.inSandbox {
 		return name, nil
 	}
-	if strings.Contains(name, "/") {
-		full := name
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(p.dir, name)
-		}
-		return full, executable(full)
-	}
-	for _, dir := range p.folders {
-		full := filepath.Join(dir, name)
-		if executable(full) == nil {
-			return full, nil
-		}
-	}
-	return name, errMissing
-}
-
-// fault is what a shell says of a program that it cannot start.
-type fault string
-
-func (f fault) Error() string { return string(f) }
-
-const (
-	errMissing = fault("command not found")
-	errNoRight = fault("permission denied")
-)
-
-// executable says why a file cannot be run.
-func executable(name string) error {
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return errMissing
-	case info.IsDir(), info.Mode()&0o111 == 0:
-		return errNoRight
-	}
-	return nil
-}
-
-// trustedPath is the list of folders that programs are looked for in: those of
-// the bot's own PATH, without any that commands can write into.
-func trustedPath(list, workspace string) []string {
-	inside := []string{filepath.Clean(workspace)}
-	if real, err := realPath(workspace); err == nil {
-		inside = append(inside, real)
-	}
-	var folders []string
-	for _, dir := range filepath.SplitList(list) {
-		real, err := filepath.EvalSymlinks(dir)
-		if !filepath.IsAbs(dir) || err != nil || worldWritable(real) {
-			continue
-		}
-		if slices.ContainsFunc(inside, func(w string) bool { return real == w || strings.HasPrefix(real, w+"/") }) {
-			continue
-		}
-		folders = append(folders, dir)
-	}
-	if len(folders) == 0 {
-		return []string{"/usr/local/bin", "/usr/bin", "/bin"}
-	}
-	return folders
-}
-
-// worldWritable reports whether anybody may put files into a folder.
-func worldWritable(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && info.Mode()&fs.FileMode(0o002) != 0
+	return host.Find(name, p.dir, p.folders)
 }
 
 // redirected is a program with its streams led where they go. The little program

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"klawbot/tools/exec/command"
+	"klawbot/tools/exec/host"
 	"klawbot/tools/sandbox"
 )
 
@@ -73,29 +74,23 @@ func (w where) outside(name string) bool {
 }
 
 // Files about users and processes, by the programs that say something of them.
-var (
-	userFiles = []string{"/etc/passwd", "/etc/group"}
-	shows     = map[string][]string{
-		"ls": userFiles, "stat": userFiles, "find": userFiles, "tree": userFiles, "id": userFiles, "whoami": userFiles,
-		"ps": append([]string{"/proc"}, userFiles...), "df": {"/proc"}, "pgrep": {"/proc"}, "pidof": {"/proc"}, "free": {"/proc"}, "uptime": {"/proc"},
-	}
-)
-
-// software are folders of programs that do not belong to the system.
-var software = []string{"/opt"}
+var shows = map[string][]string{
+	"ls": host.UserFiles, "stat": host.UserFiles, "find": host.UserFiles, "tree": host.UserFiles, "id": host.UserFiles, "whoami": host.UserFiles,
+	"ps": append([]string{"/proc"}, host.UserFiles...), "df": {"/proc"}, "pgrep": {"/proc"}, "pidof": {"/proc"}, "free": {"/proc"}, "uptime": {"/proc"},
+}
 
 // reach is what the programs of a pipeline reach that nobody is asked about.
 func (w where) reach(v view, p command.Pipeline) *sandbox.Reach {
-	folders := trustedPath(os.Getenv("PATH"), w.names[1])
+	folders := host.Folders(w.names[1])
 	reach := &sandbox.Reach{Workspace: w.names[1]}
 	for i, prog := range p.Programs {
 		g := sandbox.Grant{Read: slices.Clone(shows[prog.Argv[0]])}
 		if spelled, away, is := w.owners(v.allow, p, i); is && away == "" {
 			g.Network = true
-			g.Read = slices.Concat(g.Read, userFiles, software, libraries(folders))
+			g.Read = slices.Concat(g.Read, host.UserFiles, host.Software, libraries(folders))
 			g.Write = append([]string{reach.Workspace}, w.spelledAway(spelled)...)
 		}
-		if name, err := (programs{dir: v.dir, folders: folders}).find(prog.Argv[0]); err == nil {
+		if name, err := host.Find(prog.Argv[0], v.dir, folders); err == nil {
 			g.Read = append(g.Read, name)
 		}
 		reach.Programs = append(reach.Programs, g)

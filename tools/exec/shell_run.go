@@ -11,6 +11,7 @@ import (
 
 	"klawbot/tools"
 	"klawbot/tools/exec/command"
+	"klawbot/tools/exec/host"
 	"klawbot/tools/sandbox"
 )
 
@@ -104,7 +105,7 @@ func (s *Shell) settle(ctx context.Context, c tools.Call, v view, runner sandbox
 		r := tools.Fail(kind, why)
 		return &r
 	}
-	open, err := alone(ctx, s.config.Gate)
+	open, err := host.Alone(ctx, s.config.Gate)
 	if err != nil {
 		return v, nil, fail(tools.Execution, err.Error())
 	}
@@ -252,16 +253,7 @@ func (t *transcript) end(o sandbox.Outcome) {
 	t.now = nil
 	t.stdout.WriteString(o.Stdout.String())
 	t.stderr.WriteString(o.Stderr.String())
-	t.stderr.WriteString(putBackNotes(o.PutBack))
-}
-
-// putBackNotes says which files were put back, a line each.
-func putBackNotes(names []string) string {
-	var b strings.Builder
-	for _, name := range names {
-		fmt.Fprintf(&b, "%s may not be changed here and is as it was; what was written is in %s\n", name, name+sandbox.RefusedSuffix)
-	}
-	return b.String()
+	t.stderr.WriteString(o.PutBackNotes())
 }
 
 // say adds a line to standard error.

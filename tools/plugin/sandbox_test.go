@@ -15,11 +15,6 @@ import (
 	"klawbot/tools/sandbox"
 )
 
-func TestMain(m *testing.M) {
-	sandbox.Main()
-	os.Exit(m.Run())
-}
-
 func TestPluginInASandbox(t *testing.T) {
 	for _, kind := range []string{sandbox.TypeLandlock, sandbox.TypeBwrap} {
 		t.Run(kind, func(t *testing.T) {

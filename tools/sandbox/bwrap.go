@@ -1,12 +1,11 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
-	"time"
 )
 
 // bwrap confines with the namespaces of bubblewrap: files, processes, network,
@@ -21,46 +20,9 @@ func newBwrap() (bwrap, error) {
 	return bwrap{program}, nil
 }
 
-func (bwrap) holdsLimits() bool { return false }
-
-func (bwrap) place(b Bind) string { return b.Inside }
-
-func (bwrap) kill(string) {}
-
-func (b bwrap) stage(r *request, argv []string) (*exec.Cmd, error) {
-	info, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	r.handed = append(r.handed, w)
-	r.settle = append(r.settle, func() { awaitNamespace(info) })
-	r.limit.Seccomp = true
-	c := reexec(r, "", append(append([]string{b.program}, bwrapArgs(r)...), argv...))
-	c.ExtraFiles = []*os.File{w}
-	return c, nil
-}
-
-// infoFD is the descriptor on which bwrap tells of its namespace: the first of
-// ExtraFiles.
-const infoFD = 3
-
-// patience bounds how long the kernel may take to kill a namespace.
-const patience = 5 * time.Second
-
-// awaitNamespace waits until the first process of a namespace is gone, which
-// goes last. bwrap exits before it.
-func awaitNamespace(info *os.File) {
-	defer info.Close()                                 // nothing was written
-	_ = info.SetReadDeadline(time.Now().Add(patience)) // a pipe has deadlines
-	var told struct {
-		Pid int `json:"child-pid"`
-	}
-	if json.NewDecoder(info).Decode(&told) != nil || told.Pid == 0 {
-		return // bwrap made none
-	}
-	for begun := time.Now(); time.Since(begun) < patience && lives(told.Pid); {
-		time.Sleep(time.Millisecond)
-	}
+func (b bwrap) stage(r *request, argv []string) (*stage, error) {
+	r.bounds.Filter = true
+	return r.stage(b.program, slices.Concat([]string{"bwrap"}, bwrapArgs(r), argv), "/"), nil
 }
 
 // systemFolders are the folders of the system that commands may read.
@@ -104,7 +66,7 @@ func bwrapArgs(r *request) []string {
 		}
 		args = append(args, how, b.Host, b.Inside)
 	}
-	return append(args, "--remount-ro", "/", "--chdir", r.dir, "--seccomp", strconv.Itoa(seccompFD), "--info-fd", strconv.Itoa(infoFD), "--")
+	return append(args, "--remount-ro", "/", "--chdir", r.dir, "--seccomp", strconv.Itoa(filterFD), "--")
 }
 
 // systemArgs mount the system as it is laid out here: a link stays a link.

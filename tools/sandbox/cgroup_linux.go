@@ -100,6 +100,9 @@ func (c *cgroups) make(run string, l Limits) (*group, error) {
 	return g, nil
 }
 
+// patience bounds how long the kernel may take to empty a group.
+const patience = 5 * time.Second
+
 // entered is how long a command may need to enter its group, by far.
 const entered = time.Minute
 
@@ -136,23 +139,12 @@ func (g *group) add(dir, join string, values map[string]string) error {
 	return nil
 }
 
-// remove kills what is left in the group and removes it.
+// remove removes the group. The guard has ended what was in it, but the kernel may
+// need a moment more; a group that stays is swept by the next bot.
 func (g *group) remove() {
 	for _, dir := range g.dirs {
-		for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
-			if g.kill(dir); !errors.Is(os.Remove(dir), syscall.EBUSY) {
-				break
-			}
-		}
-	}
-}
-
-// kill kills the processes in a folder of the group.
-func (g *group) kill(dir string) {
-	text, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs")) // it may be gone
-	for word := range strings.FieldsSeq(string(text)) {
-		if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+		for begun := time.Now(); errors.Is(os.Remove(dir), syscall.EBUSY) && time.Since(begun) < patience; {
+			time.Sleep(time.Millisecond)
 		}
 	}
 }

@@ -100,15 +100,12 @@ var _ Runner = (*Sandbox)(nil)
 // backend makes programs that run confined.
 type backend interface {
 	// stage makes the program that runs one argv of a command.
-	stage(r *request, argv []string) (*exec.Cmd, error)
-	// place is how commands name what b binds.
-	place(b Bind) string
-	// holds says which limits the backend keeps itself, and not cgroups or
-	// limits of processes.
-	holdsLimits() bool
-	// kill ends what the stages of a run started elsewhere.
-	kill(run string)
+	stage(r *request, argv []string) (*stage, error)
 }
+
+// holdsLimits reports whether the backend keeps all limits itself, and not cgroups or
+// limits of processes.
+func (s *Sandbox) holdsLimits() bool { return s.config.Type == TypeDocker }
 
 // request is a command on its way into a sandbox.
 type request struct {
@@ -117,20 +114,12 @@ type request struct {
 	env    []string
 	binds  []Bind
 	config Config
-	limit  spec // what the program does before it becomes the command
-
-	handed []*os.File // of job
-	settle []func()   // of job
+	bounds bounds
 }
 
-// abandon frees what was made for stages that will not start.
-func (r *request) abandon() {
-	for _, f := range r.handed {
-		f.Close()
-	}
-	for _, settle := range r.settle {
-		settle()
-	}
+// stage is a program that keeps to the bounds.
+func (r *request) stage(program string, argv []string, dir string) *stage {
+	return &stage{&exec.Cmd{Path: program, Args: argv, Env: r.env, Dir: dir}, r.bounds}
 }
 
 // New returns a sandbox, or says what it lacks. It starts nothing; Check does.
@@ -156,7 +145,7 @@ func New(c Config) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.backend.holdsLimits() {
+	if !s.holdsLimits() {
 		s.cgroup = findCgroups()
 	}
 	return s, nil
@@ -247,7 +236,7 @@ func (s *Sandbox) Describe() string {
 	}
 	by := "limits of processes, watched"
 	switch {
-	case s.backend.holdsLimits():
+	case s.holdsLimits():
 		by = s.config.Type
 	case s.cgroup != nil:
 		by = "cgroup " + s.cgroup.version()
@@ -286,16 +275,21 @@ func (s *Sandbox) Sweep() {
 }
 
 // Place is how commands in the sandbox name a bound folder.
-func (s *Sandbox) Place(b Bind) string { return s.backend.place(b) }
+func (s *Sandbox) Place(b Bind) string {
+	if s.config.Type == TypeLandlock {
+		return b.Host
+	}
+	return b.Inside
+}
 
 // Workspace is how commands in the sandbox name the workspace.
-func (s *Sandbox) Workspace() string { return s.backend.place(s.workspace()) }
+func (s *Sandbox) Workspace() string { return s.Place(s.workspace()) }
 
 // Skills is how commands in the sandbox name the folder of skills, "" when
 // there is none.
 func (s *Sandbox) Skills() string {
 	if b, ok := s.skills(); ok {
-		return s.backend.place(b)
+		return s.Place(b)
 	}
 	return ""
 }
@@ -339,7 +333,7 @@ func (s *Sandbox) start(ctx context.Context, c Command, leave func()) (*Process,
 	if err != nil {
 		return nil, err
 	}
-	j := job{run: r.run, putBack: func() []string { return restore(s.config.Workspace, kept) }}
+	j := job{putBack: func() []string { return restore(s.config.Workspace, kept) }}
 	undo := []func(){leave}
 	j.cleanup = func() {
 		for _, f := range slices.Backward(undo) {
@@ -361,14 +355,14 @@ func (s *Sandbox) start(ctx context.Context, c Command, leave func()) (*Process,
 	for _, argv := range c.argvs() {
 		stage, err := s.backend.stage(r, argv)
 		if err != nil {
-			r.abandon()
 			j.cleanup()
 			return nil, err
 		}
 		j.stages = append(j.stages, stage)
 	}
-	j.handed, j.settle = r.handed, r.settle
-	j.kill = func() { s.backend.kill(r.run) }
+	if d, ok := s.backend.(docker); ok {
+		j.kill = func() { d.kill(r.run) }
+	}
 	if limit := time.Duration(s.config.Limits.Seconds) * time.Second; c.Timeout == 0 || c.Timeout > limit {
 		c.Timeout = limit
 	}
@@ -384,13 +378,13 @@ func (s *Sandbox) request(c Command) (*request, error) {
 	r.binds = append(r.binds, c.Binds...)
 	for _, b := range r.binds {
 		if rest, ok := b.rest(c.Dir); ok {
-			r.dir = filepath.Join(s.backend.place(b), rest)
+			r.dir = filepath.Join(s.Place(b), rest)
 		}
 	}
 	if r.dir == "" {
 		return nil, fmt.Errorf("the folder to run in lies outside the sandbox: %s", c.Dir)
 	}
-	r.env = append(insideEnviron(r.run), "WORKSPACE="+s.Workspace())
+	r.env = append(insideEnviron(), "WORKSPACE="+s.Workspace())
 	if skills := s.Skills(); skills != "" {
 		r.env = append(r.env, "SKILLS="+skills)
 	}
@@ -442,7 +436,8 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// removeAll removes a folder of a command, also what it has locked.
+// removeAll removes a folder of a command, also what it has locked: Go makes the
+// folders of its module cache read-only.
 func removeAll(dir string) {
 	if os.RemoveAll(dir) == nil {
 		return

@@ -14,7 +14,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sandbox.Main()
 	if kind := os.Getenv("KLAWBOT_TEST_BOT"); kind != "" {
 		os.Exit(bot(kind))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,15 +59,10 @@ func dockerListens() bool {
 	return false
 }
 
-func (docker) holdsLimits() bool { return true }
-
-func (docker) place(b Bind) string { return b.Inside }
-
-func (d docker) stage(r *request, argv []string) (*exec.Cmd, error) {
-	c := exec.Command(d.program, append(dockerArgs(r), argv...)...)
-	c.Env = append(pick(dockerVariables), runVariable+"="+r.run)
-	c.Dir = "/"
-	return c, nil
+func (d docker) stage(r *request, argv []string) (*stage, error) {
+	s := r.stage(d.program, slices.Concat([]string{"docker"}, dockerArgs(r), argv), "/")
+	s.Env = pick(dockerVariables)
+	return s, nil
 }
 
 // dockerArgs are the arguments before the command.
@@ -130,12 +126,13 @@ func (d docker) remove(label string) {
 	}
 }
 
-// maxKills bounds how often containers are looked for.
+// maxKills bounds how often containers are looked for. A command that is stopped as it
+// starts may have one that the daemon is still making.
 const maxKills = 5
 
 func (d docker) output(ctx context.Context, args ...string) []string {
 	c := exec.CommandContext(ctx, d.program, args...)
-	c.Env = append(pick(dockerVariables), Apart())
+	c.Env = pick(dockerVariables)
 	out, _ := c.Output() // what is not gone is looked for again
 	return strings.Fields(string(out))
 }

@@ -11,22 +11,12 @@ var passed = []string{"PATH", "HOME", "LANG", "TERM", "TZ"}
 // insidePath is where commands in a sandbox are looked for.
 const insidePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// runVariable marks every process of one command. It is how processes are found
-// that left the process group, together with the mark of Linux.
-const runVariable = "KLAWBOT_RUN"
-
-// Apart is the variable of a program that the bot starts for itself while commands
-// run. It may have got the mark of one, and is not ended with it.
-func Apart() string { return runVariable + "=apart" }
-
 // environ is the environment of a command outside a sandbox.
-func environ(run string, extra []string) []string {
-	return append(append(pick(passed), runVariable+"="+run), extra...)
-}
+func environ(extra []string) []string { return append(pick(passed), extra...) }
 
 // insideEnviron is the environment of a command in a sandbox, without HOME.
-func insideEnviron(run string) []string {
-	return append(pick([]string{"LANG", "TERM", "TZ"}), "PATH="+insidePath, runVariable+"="+run)
+func insideEnviron() []string {
+	return append(pick([]string{"LANG", "TERM", "TZ"}), "PATH="+insidePath)
 }
 
 // pick takes variables from the bot's environment.

@@ -63,7 +63,7 @@ func TestSandboxHidesTheEnvironmentOfTheBot(t *testing.T) {
 		}
 		for line := range strings.Lines(b.sh("env").Stdout.String()) {
 			switch name, _, _ := strings.Cut(line, "="); name {
-			case "PATH", "HOME", "TMPDIR", "LANG", "TERM", "TZ", "WORKSPACE", "KLAWBOT_RUN", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME":
+			case "PATH", "HOME", "TMPDIR", "LANG", "TERM", "TZ", "WORKSPACE", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME":
 			default:
 				t.Errorf("a command sees %q", line)
 			}

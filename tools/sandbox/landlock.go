@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 )
 
 // landlocked confines without namespaces and without rights: files by Landlock,
@@ -12,16 +13,10 @@ type landlocked struct{}
 
 func newLandlock() (landlocked, error) { return landlocked{}, landlockSupport() }
 
-func (landlocked) holdsLimits() bool { return false }
-
-func (landlocked) place(b Bind) string { return b.Host }
-
-func (landlocked) kill(string) {}
-
 // devices are the devices that commands may use.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-func (landlocked) stage(r *request, argv []string) (*exec.Cmd, error) {
+func (landlocked) stage(r *request, argv []string) (*stage, error) {
 	g := systemConfinement(r.config.Network)
 	for _, b := range r.binds {
 		if b.Writable {
@@ -30,8 +25,21 @@ func (landlocked) stage(r *request, argv []string) (*exec.Cmd, error) {
 			g.Read = append(g.Read, b.Host)
 		}
 	}
-	r.limit.Confine = &g
-	return reexec(r, r.dir, argv), nil
+	r.bounds.Confine = &g
+	return r.stage(find(argv[0]), argv, r.dir), nil
+}
+
+// find is the path of a program, or its name when there is none.
+func find(name string) string {
+	if filepath.Base(name) != name {
+		return name
+	}
+	for _, dir := range filepath.SplitList(insidePath) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path
+		}
+	}
+	return name
 }
 
 // systemConfinement grants what every program needs of the system.

@@ -21,19 +21,13 @@ func newNsjail() (nsjail, error) {
 	return nsjail{program}, nil
 }
 
-func (nsjail) holdsLimits() bool { return false }
-
-func (nsjail) place(b Bind) string { return b.Inside }
-
-func (nsjail) kill(string) {}
-
-func (n nsjail) stage(r *request, argv []string) (*exec.Cmd, error) {
+func (n nsjail) stage(r *request, argv []string) (*stage, error) {
 	policy, err := kafelPolicy()
 	if err != nil {
 		return nil, err
 	}
-	args := append(nsjailArgs(r), "--seccomp_string", policy, "--", "/usr/bin/env")
-	return reexec(r, "", append(append([]string{n.program}, args...), argv...)), nil
+	args := slices.Concat([]string{"nsjail"}, nsjailArgs(r), []string{"--seccomp_string", policy, "--", "/usr/bin/env"}, argv)
+	return r.stage(n.program, args, "/"), nil
 }
 
 // nsjailArgs are the arguments before the command.

@@ -20,17 +20,24 @@ func (off) Start(ctx context.Context, c Command) (*Process, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	id := newRun()
 	if c.Reach != nil {
-		return startWithin(ctx, c, id)
+		return startWithin(ctx, c)
 	}
-	j := job{run: id, memory: c.MaxMemory}
-	for _, argv := range c.argvs() {
-		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Dir, cmd.Env = c.Dir, environ(id, c.Env)
-		j.stages = append(j.stages, cmd)
+	j := job{}
+	for i, argv := range c.argvs() {
+		s := &stage{exec.Command(argv[0], argv[1:]...), bounds{Reports: true, DataBytes: c.maxMemory(i)}}
+		s.Dir, s.Env = c.Dir, environ(c.Env)
+		j.stages = append(j.stages, s)
 	}
 	return start(ctx, c, j)
+}
+
+// maxMemory bounds one program of the pipeline; 0 does not.
+func (c Command) maxMemory(i int) uint64 {
+	if i < len(c.MaxMemory) {
+		return c.MaxMemory[i]
+	}
+	return 0
 }
 
 // Refusing returns a Runner that starts nothing: there should be a sandbox, and

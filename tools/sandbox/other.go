@@ -4,25 +4,25 @@ package sandbox
 
 import (
 	"errors"
-	"os/exec"
+	"syscall"
 )
 
-// Main does nothing: only Linux has what it is for.
-func Main() {}
+// start starts the stage in a process group of its own.
+func (s *stage) start() error {
+	s.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return s.Start()
+}
+
+// stop kills the process group of the stage.
+func (s *stage) stop() { _ = syscall.Kill(-s.Process.Pid, syscall.SIGKILL) } // it may be gone
 
 func readingSupport() error { return landlockSupport() }
 
-const seccompFD = 9
+const filterFD = 5
 
 func landlockSupport() error { return errors.New("landlock is a part of Linux; use docker") }
 
-func reexec(r *request, dir string, argv []string) *exec.Cmd {
-	return exec.Command(argv[0], argv[1:]...)
-}
-
 func kafelPolicy() (string, error) { return "", errors.New("nsjail is a part of Linux; use docker") }
-
-func lives(int) bool { return false }
 
 func processesOfUser() uint64 { return 0 }
 
@@ -38,8 +38,6 @@ type patrol struct {
 func (*patrol) walk([]int, <-chan struct{}) string { return "" }
 
 func (*patrol) broken(int) string { return "" }
-
-func killBelow(int) {}
 
 type cgroups struct{}
 

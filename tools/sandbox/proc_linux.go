@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // proc is a process as /proc shows it.
@@ -15,15 +14,10 @@ type proc struct {
 	exited               bool
 }
 
-// procFolders are the folders of all processes.
-func procFolders() []string {
-	names, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
-	return names
-}
-
 // processes are all processes that can be seen.
 func processes() (all []proc) {
-	for _, name := range procFolders() {
+	names, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
+	for _, name := range names {
 		if p, ok := readProc(name); ok {
 			all = append(all, p)
 		}
@@ -48,12 +42,6 @@ func readProc(dir string) (p proc, ok bool) {
 	return p, true
 }
 
-// lives reports whether there is such a process, and not only its exit code.
-func lives(pid int) bool {
-	p, ok := readProc("/proc/" + strconv.Itoa(pid))
-	return ok && !p.exited
-}
-
 // below are the living processes under a process, without itself.
 func below(pid int) (all []proc) {
 	children := map[int][]proc{}
@@ -73,26 +61,10 @@ func below(pid int) (all []proc) {
 	return all
 }
 
-// killBelow kills all processes under a process, until there is none.
-func killBelow(pid int) {
-	for range maxRounds {
-		all := below(pid)
-		if len(all) == 0 {
-			return
-		}
-		for _, p := range all {
-			_ = syscall.Kill(p.pid, syscall.SIGSTOP) // so that it forks no more
-		}
-		for _, p := range all {
-			_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may be gone
-		}
-	}
-}
-
 // processesOfUser is how many processes and threads the bot's user has.
 func processesOfUser() (n uint64) {
-	for _, dir := range procFolders() {
-		if p, ok := readProc(dir); ok && p.status("Uid") == int64(os.Getuid()) {
+	for _, p := range processes() {
+		if p.status("Uid") == int64(os.Getuid()) {
 			n += uint64(p.threads)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,26 +20,24 @@ const drainTime = time.Second
 
 // job is a Command made ready to start.
 type job struct {
-	// run is in the environment of each process (runVariable), and in its mark.
-	run string
 	// stages are the programs of the pipeline.
-	stages []*exec.Cmd
-	// memory bounds what each stage may take, in bytes; 0, or none, does not.
-	memory []uint64
+	stages []*stage
 	// kill, if not nil, ends what signals do not reach.
 	kill func()
 	// watch, if not nil, looks at the command while it runs.
 	watch *patrol
-	// handed are files that only the stages need.
-	handed []*os.File
-	// settle are called when the stages have exited: they wait for what is still
-	// being killed.
-	settle []func()
 	// putBack, if not nil, is called when nothing runs any more; it returns what
 	// the outcome names.
 	putBack func() []string
 	// cleanup, if not nil, is called when nothing runs any more.
 	cleanup func()
+}
+
+// stage is one program of a pipeline. On Linux it starts under a guard, which ends
+// with it and with all processes that come from it (guard_linux.c).
+type stage struct {
+	*exec.Cmd
+	bounds bounds
 }
 
 // Process is a command that runs, or did.
@@ -59,9 +56,6 @@ type Process struct {
 	stopped        atomic.Bool
 	done           chan struct{}
 	outcome        Outcome // set before done is closed
-
-	mu     sync.Mutex
-	reaped bool // the process ids are no longer ours
 }
 
 // Done is closed when the command has ended and all its processes are gone.
@@ -81,9 +75,6 @@ func (p *Process) Outcome() Outcome {
 	<-p.done
 	return p.outcome
 }
-
-// Pid is the process id of the first program.
-func (p *Process) Pid() int { return p.job.stages[0].Process.Pid }
 
 // run starts a command and waits for it.
 func run(ctx context.Context, r Runner, c Command) (Outcome, error) {
@@ -123,7 +114,7 @@ func start(ctx context.Context, c Command, j job) (*Process, error) {
 	if err == nil {
 		err = p.startStages()
 	}
-	for _, f := range slices.Concat(childEnds, j.handed) {
+	for _, f := range childEnds {
 		f.Close()
 	}
 	if err != nil {
@@ -178,16 +169,12 @@ func (p *Process) connect(c Command) (childEnds []*os.File, err error) {
 // startStages starts all programs, or none.
 func (p *Process) startStages() error {
 	for i, s := range p.job.stages {
-		own(s)
-		if err := startMarked(s, p.job.run); err != nil {
+		if err := s.start(); err != nil {
 			for _, before := range p.job.stages[:i] {
-				killGroup(before.Process.Pid)
+				before.stop()
 				_ = before.Wait() // it was killed
 			}
 			return err
-		}
-		if i < len(p.job.memory) && p.job.memory[i] > 0 {
-			boundMemory(s.Process.Pid, p.job.memory[i])
 		}
 	}
 	return nil
@@ -197,9 +184,6 @@ func (p *Process) startStages() error {
 func (p *Process) abandon() {
 	for _, f := range p.drains {
 		f.Close()
-	}
-	for _, settle := range p.job.settle {
-		settle()
 	}
 	if p.Stdin != nil {
 		p.Stdin.Close()
@@ -221,11 +205,11 @@ func (p *Process) supervise(ctx context.Context, c Command) {
 	go p.watch(ctx, c.Timeout, ended)
 	patrolled := p.patrol(ended)
 	for _, s := range p.job.stages {
-		awaitExit(s)
+		_ = s.Wait() // the exit code is in ProcessState
 	}
 	close(ended)
 	broken := <-patrolled
-	p.reap()
+	p.kill() // what they left behind, where there are no guards
 	p.drain()
 	last := p.job.stages[len(p.job.stages)-1]
 	p.outcome = Outcome{
@@ -264,23 +248,8 @@ func (p *Process) patrol(ended <-chan struct{}) <-chan string {
 	return broken
 }
 
-// reap kills what the programs left behind and takes their exit codes. From
-// then on their process ids may belong to others.
-func (p *Process) reap() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sweep()
-	for _, s := range p.job.stages {
-		_ = s.Wait() // the exit code is in ProcessState
-	}
-	p.reaped = true
-	for _, settle := range p.job.settle {
-		settle()
-	}
-}
-
-// drain waits for the rest of the output. A process that got away may hold a
-// pipe open, so it does not wait long.
+// drain waits for the rest of the output, but not long: where there is no guard, or
+// the command has killed both of its, a process that got away holds a pipe open.
 func (p *Process) drain() {
 	for _, f := range p.drains {
 		_ = f.SetReadDeadline(time.Now().Add(drainTime)) // a pipe has deadlines
@@ -316,26 +285,12 @@ func (p *Process) watch(ctx context.Context, timeout time.Duration, ended <-chan
 
 // kill ends every process of the command.
 func (p *Process) kill() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.reaped {
-		return
-	}
 	for _, s := range p.job.stages {
-		killBelow(s.Process.Pid)
-	}
-	p.sweep()
-}
-
-// sweep kills the process groups of the stages, and what left them.
-func (p *Process) sweep() {
-	for _, s := range p.job.stages {
-		killGroup(s.Process.Pid)
+		s.stop()
 	}
 	if p.job.kill != nil {
 		p.job.kill()
 	}
-	killMarked(p.job.run)
 }
 
 // exitCode is the exit code as a shell says it.

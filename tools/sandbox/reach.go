@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 )
@@ -33,51 +34,37 @@ type Grant struct {
 // cannot, a command with a Reach does not start.
 func Confines() bool { return readingSupport() == nil }
 
-// startWithin starts a command that Off confines, by the means of landlock but
-// without its guard: what is left behind is killed as Off does it.
-func startWithin(ctx context.Context, c Command, id string) (*Process, error) {
+// startWithin starts a command that Off confines, by the means of landlock.
+func startWithin(ctx context.Context, c Command) (*Process, error) {
 	tmp, err := os.MkdirTemp("", tempPrefix(c.Reach.Workspace))
 	if err != nil {
 		return nil, err
 	}
-	j := job{run: id, cleanup: func() { removeAll(tmp) }}
+	j := job{cleanup: func() { removeAll(tmp) }}
 	if c.Reach.MaxDisk > 0 {
 		j.watch = &patrol{disk: c.Reach.MaxDisk, folders: []string{tmp}}
 	}
-	env := append(environ(id, c.Env), "HOME="+tmp, "TMPDIR="+tmp)
+	env := append(environ(c.Env), "HOME="+tmp, "TMPDIR="+tmp)
 	for i, argv := range c.argvs() {
 		var g Grant
 		if i < len(c.Reach.Programs) {
 			g = c.Reach.Programs[i]
 		}
-		r := g.request(c, i, tmp, env)
-		stage := reexec(r, c.Dir, argv)
-		if swift() {
-			stage, err = swiftly(r, c.Dir, argv)
-		}
-		j.handed = append(j.handed, r.handed...)
-		if err != nil {
-			(&request{handed: j.handed}).abandon()
-			removeAll(tmp)
-			return nil, err
-		}
-		j.stages = append(j.stages, stage)
+		s := &stage{exec.Command(argv[0], argv[1:]...), bounds{DataBytes: c.maxMemory(i), Confine: g.confinement(c.Reach.Workspace, tmp)}}
+		s.Dir, s.Env = c.Dir, env
+		j.stages = append(j.stages, s)
 	}
 	return start(ctx, c, j)
 }
 
-// request says what bounds a program of a command.
-func (g Grant) request(c Command, i int, tmp string, env []string) *request {
+// confinement says what bounds a program of a command.
+func (g Grant) confinement(workspace, tmp string) *confinement {
 	within := systemConfinement(g.Network)
 	within.BestEffort = true
 	within.Read = append(within.Read, existing(overviews)...)
-	within.Read = append(append(within.Read, c.Reach.Workspace), existing(g.Read)...)
+	within.Read = append(append(within.Read, workspace), existing(g.Read)...)
 	within.Write = append(append(within.Write, tmp), existing(g.Write)...)
-	r := &request{env: env, limit: spec{Confine: &within, Guarded: true}}
-	if i < len(c.MaxMemory) {
-		r.limit.DataBytes = c.MaxMemory[i]
-	}
-	return r
+	return &within
 }
 
 // overviews are files about the machine as a whole, which programs read to say how

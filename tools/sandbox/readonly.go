@@ -38,7 +38,7 @@ type kept struct {
 // there is something at the top of the workspace, else by putting back what was
 // there. It returns the latter.
 func (s *Sandbox) readOnly(r *request, names []string) ([]kept, error) {
-	mounts := s.backend.place(s.workspace()) != s.config.Workspace
+	mounts := s.Place(s.workspace()) != s.config.Workspace
 	names = slices.Clone(names)
 	names = slices.DeleteFunc(names, func(name string) bool {
 		host := filepath.Join(s.config.Workspace, name)

@@ -25,19 +25,19 @@
 //
 // It is killed when the ctx of Start ends, so that ctx is the one of the bot and
 // not of the call. Whatever way a command ends, every process that it started is
-// killed before Done is closed: nothing outlives it, but without a sandbox what
-// has hidden on purpose: out of the tree and the group, without the name in its
-// environment and without the mark in its limits.
+// killed before Done is closed. On Linux a guard does this, and does it as well when
+// the bot is killed (guard_linux.c); elsewhere the process group is killed.
 //
-// A command sees the environment variables PATH, HOME, LANG, TERM and TZ, what
-// Env adds, and KLAWBOT_RUN, by which stray processes are found. Output beyond
-// the cap is read and thrown away in the middle, so any amount costs no more
-// memory than the cap.
+// A command sees the environment variables PATH, HOME, LANG, TERM and TZ, and what
+// Env adds. Output beyond the cap is read and thrown away in the middle, so any
+// amount costs no more memory than the cap.
 package sandbox
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -114,4 +114,13 @@ type Outcome struct {
 	// and are as they were; what stood there is beside them, with RefusedSuffix.
 	PutBack  []string
 	Duration time.Duration
+}
+
+// PutBackNotes says which files were put back, a line each.
+func (o Outcome) PutBackNotes() string {
+	var b strings.Builder
+	for _, name := range o.PutBack {
+		fmt.Fprintf(&b, "%s may not be changed here and is as it was; what was written is in %s\n", name, name+RefusedSuffix)
+	}
+	return b.String()
 }

@@ -1,13 +1,12 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
-	"unsafe"
+	"sync"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
 	"github.com/elastic/go-seccomp-bpf/arch"
@@ -138,54 +137,22 @@ func assemble(p seccomp.Policy) ([]bpf.RawInstruction, error) {
 	}, instructions...))
 }
 
-// loadFilter confines this thread, and what it becomes.
-func loadFilter(p seccomp.Policy) error {
-	raw, err := assemble(p)
-	if err != nil {
-		return fmt.Errorf("seccomp: %w", err)
-	}
-	filters := make([]syscall.SockFilter, len(raw))
-	for i, r := range raw {
-		filters[i] = syscall.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
-	}
-	if err := seccomp.SetNoNewPrivs(); err != nil {
-		return fmt.Errorf("seccomp: %w", err)
-	}
-	program := syscall.SockFprog{Len: uint16(len(filters)), Filter: &filters[0]}
-	if _, _, e := syscall.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program))); e != 0 {
-		return fmt.Errorf("seccomp: %w", e)
-	}
-	return nil
-}
+// The filters as the kernel and bwrap read them: for commands with namespaces of their
+// own, and for those of landlock without and with the network.
+var (
+	namespaceFilter = compiled(bwrapFilter)
+	offlineFilter   = compiled(func() seccomp.Policy { return landlockFilter(false) })
+	onlineFilter    = compiled(func() seccomp.Policy { return landlockFilter(true) })
+)
 
-// seccompFD is the descriptor on which bwrap reads its filter.
-const seccompFD = 9
-
-// offerFilter leaves the filter for bwrap.
-func offerFilter() error {
-	raw, err := assemble(bwrapFilter())
-	if err != nil {
-		return fmt.Errorf("seccomp: %w", err)
-	}
-	var text []byte
-	for _, r := range raw {
-		text = binary.NativeEndian.AppendUint16(text, r.Op)
-		text = append(text, r.Jt, r.Jf)
-		text = binary.NativeEndian.AppendUint32(text, r.K)
-	}
-	in, out, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	if _, err := out.Write(text); err != nil { // it fits into a pipe
-		return err
-	}
-	if err := out.Close(); err != nil {
-		return err
-	}
-	if in.Fd() == seccompFD {
-		_, err = unix.FcntlInt(in.Fd(), unix.F_SETFD, 0)
-		return err
-	}
-	return unix.Dup3(int(in.Fd()), seccompFD, 0)
+func compiled(policy func() seccomp.Policy) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) {
+		raw, err := assemble(policy())
+		if err != nil {
+			return nil, fmt.Errorf("seccomp: %w", err)
+		}
+		var text bytes.Buffer
+		err = binary.Write(&text, binary.NativeEndian, raw)
+		return text.Bytes(), err
+	})
 }

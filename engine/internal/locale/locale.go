@@ -47,7 +47,7 @@ func ModelError(language string, kind llm.ErrorKind, model string) string {
 	return Say(language, Internal)
 }
 
-// inCode sets text as a block of code that holds whatever it is.
+// CodeBlock sets text as a block of code that holds whatever it is.
 func CodeBlock(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
@@ -55,6 +55,9 @@ func CodeBlock(text string) string {
 	}
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
+
+// Ticks sets a short text as code.
+func Ticks(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }
 
 // Span is a time in words: to the second, from an hour on to the minute, from a
 // day on to the hour.
@@ -74,4 +77,12 @@ func Span(language string, d time.Duration) string {
 		return Say(language, large, many)
 	}
 	return Say(language, large, many) + " " + Say(language, small, few)
+}
+
+// Dollars is money: cents, and parts of them while it is little.
+func Dollars(usd float64) string {
+	if usd >= 1 || usd == 0 {
+		return fmt.Sprintf("$%.2f", usd)
+	}
+	return fmt.Sprintf("$%.4f", usd)
 }

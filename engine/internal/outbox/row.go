@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
@@ -107,7 +108,7 @@ func Document(name, mime, path string) (*gateway.Document, error) {
 // withFile are the parts of a file and of what is written to it: below it when
 // that is short enough for a caption, else after it.
 func withFile(d *gateway.Document, written []gateway.Part) []gateway.Part {
-	if len(written) == 1 && written[0].Document == nil && gateway.Units(repeatMark+written[0].Text) <= captionUnits {
+	if len(written) == 1 && written[0].Document == nil && clip.UTF16Len(repeatMark+written[0].Text) <= captionUnits {
 		p := written[0]
 		p.Document = d
 		return []gateway.Part{p}
@@ -118,8 +119,8 @@ func withFile(d *gateway.Document, written []gateway.Part) []gateway.Part {
 // markRepeated marks a part that may be there already. Where the text has no
 // room for the mark, a button carries it.
 func markRepeated(p gateway.Part) gateway.Part {
-	units := gateway.Units(repeatMark)
-	if gateway.Units(p.Text)+units > MaxUnits {
+	units := clip.UTF16Len(repeatMark)
+	if clip.UTF16Len(p.Text)+units > MaxUnits {
 		p.Buttons = append(slices.Clone(p.Buttons), []gateway.Button{{Text: "↻", Data: "repeated"}})
 		return p
 	}
@@ -138,7 +139,7 @@ func pieces(text string, units int) iter.Seq[string] {
 		for text != "" {
 			end, lineEnd, n := len(text), 0, 0
 			for i, r := range text {
-				if n += gateway.Units(string(r)); n > units {
+				if n += clip.UTF16Len(string(r)); n > units {
 					end = i
 					break
 				}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"klawbot/gateway"
+	"klawbot/internal/clip"
 )
 
 func FuzzPieces(f *testing.F) {
@@ -21,8 +21,8 @@ func FuzzPieces(f *testing.F) {
 			t.Fatalf("pieces %q do not make %q", all, text)
 		}
 		for _, p := range all {
-			if p == "" || gateway.Units(p) > units {
-				t.Fatalf("piece %q has %d units, at most %d", p, gateway.Units(p), units)
+			if p == "" || clip.UTF16Len(p) > units {
+				t.Fatalf("piece %q has %d units, at most %d", p, clip.UTF16Len(p), units)
 			}
 		}
 	})

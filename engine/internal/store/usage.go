@@ -24,6 +24,9 @@ type Usage struct {
 	At    time.Time
 }
 
+// Dollar is a dollar in the units of a stored cost.
+const Dollar = 1e9
+
 // DayUsage is what the model calls of a day took together.
 type DayUsage struct {
 	Calls int

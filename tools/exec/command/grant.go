@@ -144,16 +144,16 @@ var dangers = map[string]danger{
 	"sort": {short: "oT", long: []string{"--output", "--compress-program", "--temporary-directory", "--files0-from"}},
 	"uniq": {look: func(c call) bool { return c.operands() > 1 }},
 	"date": {short: "sf", long: []string{"--set", "--file"}},
-	"tail": {short: "fF", long: []string{"--follow", "--retry"}, look: followsOld},
+	"tail": {short: "fF", long: []string{"--follow", "--retry"}, look: some(oldFollow.MatchString)},
 	"tar": {short: "IF", clusters: true, long: []string{"--to-command", "--checkpoint-action", "--use-compress-program", "--rmt-command", "--rsh-command",
 		"--info-script", "--new-volume-script", "--checkpoint"}},
 	"zip":    {short: "T", long: []string{"--unzip-command", "--test"}},
 	"rsync":  {short: "e", long: []string{"--rsh", "--rsync-path", "--config"}},
 	"scp":    {short: "SoFDJ"},
 	"wget":   {short: "eOPi", long: []string{"--use-askpass", "--execute", "--config", "--output-document", "--directory-prefix", "--input-file", "--post-file", "--body-file"}},
-	"curl":   {short: "KoOTEq", long: []string{"--config", "--output", "--output-dir", "--remote-name", "--remote-name-all", "--upload-file", "--engine", "--dump-header", "--cookie-jar", "--trace", "--trace-ascii", "--stderr"}, look: readsFiles},
+	"curl":   {short: "KoOTEq", long: []string{"--config", "--output", "--output-dir", "--remote-name", "--remote-name-all", "--upload-file", "--engine", "--dump-header", "--cookie-jar", "--trace", "--trace-ascii", "--stderr"}, look: some(readsFile)},
 	"man":    {short: "PHp", long: []string{"--pager", "--html", "--preprocessor", "--config-file"}},
-	"awk":    {short: "fvilE", long: []string{"--file", "--include", "--load", "--exec", "--assign"}, look: awkRuns},
+	"awk":    {short: "fvilE", long: []string{"--file", "--include", "--load", "--exec", "--assign"}, look: holds("system", "|", ">", "getline", "@", "close", "/inet")},
 	"sed":    {short: "ifIs", long: []string{"--in-place", "--file", "--separate"}, look: sedRuns},
 	"git":    {look: gitRuns},
 	"hg":     {long: []string{"--config", "--cwd", "--repository", "--config-file"}, short: "R"},
@@ -168,7 +168,7 @@ var dangers = map[string]danger{
 	"go": {only: strings.Fields("build test vet list version doc fmt mod"), single: true,
 		long: strings.Fields("-toolexec -exec -vettool -overlay -modfile -C -ldflags -gcflags -asmflags -gccgoflags -compiler -w -pkgdir"), look: writesOutside},
 	"cargo":   {only: strings.Fields("build test check clippy fmt doc tree metadata search version"), long: []string{"--config", "--manifest-path", "--target-dir"}, short: "ZC", prefixes: []string{"+"}},
-	"make":    {short: "fCEIo", long: []string{"--eval", "--file", "--makefile", "--directory", "--include-dir", "--environment-overrides"}, look: setsVariable},
+	"make":    {short: "fCEIo", long: []string{"--eval", "--file", "--makefile", "--directory", "--include-dir", "--environment-overrides"}, look: some(setsVariable)},
 	"cmake":   {short: "DPECG", prefixes: []string{"--"}},
 	"ninja":   {short: "fCt"},
 	"gcc":     {prefixes: []string{"-wrapper", "-B", "-fplugin", "-specs", "--specs", "@", "-Xclang", "-load", "-o/", "-o.."}},
@@ -183,7 +183,7 @@ var dangers = map[string]danger{
 	"openssl": {long: nil, prefixes: []string{"-engine", "-provider", "-config", "--engine"}},
 	"gpg":     {long: []string{"--exec-path", "--photo-viewer", "--options", "--agent-program", "--dirmngr-program", "--output", "--pinentry-mode"}, short: "o"},
 	"jq":      {short: "fL", long: []string{"--from-file"}},
-	"ps":      {look: showsEnvironment},
+	"ps":      {look: some(showsEnvironment)},
 }
 
 var packageCommands = strings.Fields("test t tst run run-script start stop restart ls list outdated view info audit why fund ping")
@@ -211,11 +211,11 @@ func (c call) operands() int {
 	return n
 }
 
-// holds finds a text in the free arguments, whatever its case.
-func holds(texts ...string) func(call) bool {
+// some finds a free argument of a kind.
+func some(kind func(argument string) bool) func(call) bool {
 	return func(c call) bool {
 		for i, a := range c.args {
-			if c.free[i] && slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(a), t) }) {
+			if c.free[i] && kind(a) {
 				return true
 			}
 		}
@@ -223,27 +223,19 @@ func holds(texts ...string) func(call) bool {
 	}
 }
 
+// holds finds a text in the free arguments, whatever its case.
+func holds(texts ...string) func(call) bool {
+	return some(func(a string) bool {
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(a), t) })
+	})
+}
+
 // oldFollow is the old form of tail's options that waits for more: +5f.
 var oldFollow = regexp.MustCompile(`^\+\d*[bcl]?f$`)
 
-// followsOld reports whether tail waits for more as it is told in the old way.
-func followsOld(c call) bool {
-	for i, a := range c.args {
-		if c.free[i] && oldFollow.MatchString(a) {
-			return true
-		}
-	}
-	return false
-}
-
-// readsFiles reports whether curl is told to read a file of this machine.
-func readsFiles(c call) bool {
-	for i, a := range c.args {
-		if c.free[i] && (strings.HasPrefix(strings.ToLower(a), "file:") || strings.HasPrefix(a, "@") || strings.Contains(a, "=@") || strings.Contains(a, "=<")) {
-			return true
-		}
-	}
-	return false
+// readsFile reports whether an argument has curl read a file of this machine.
+func readsFile(a string) bool {
+	return strings.HasPrefix(strings.ToLower(a), "file:") || strings.HasPrefix(a, "@") || strings.Contains(a, "=@") || strings.Contains(a, "=<")
 }
 
 // writesOutside reports whether the option -o names a file outside the folder.
@@ -263,30 +255,13 @@ func writesOutside(c call) bool {
 	return false
 }
 
-// setsVariable reports whether make is given a variable.
-func setsVariable(c call) bool {
-	for i, a := range c.args {
-		if c.free[i] && !strings.HasPrefix(a, "-") && strings.Contains(a, "=") {
-			return true
-		}
-	}
-	return false
-}
+// setsVariable reports whether an argument is a variable for make.
+func setsVariable(a string) bool { return !strings.HasPrefix(a, "-") && strings.Contains(a, "=") }
 
-// showsEnvironment reports whether ps shows the environment of processes.
-func showsEnvironment(c call) bool {
-	for i, a := range c.args {
-		if c.free[i] && (!strings.HasPrefix(a, "-") && strings.Contains(a, "e") || strings.Contains(a, "environ")) {
-			return true
-		}
-	}
-	return false
-}
-
-// awkRuns reports whether a program of awk runs another one, reads what it is not
-// given, or writes a file.
-func awkRuns(c call) bool {
-	return holds("system", "|", ">", "getline", "@", "close", "printf >", "/inet")(c)
+// showsEnvironment reports whether an argument has ps show the environment of
+// processes.
+func showsEnvironment(a string) bool {
+	return !strings.HasPrefix(a, "-") && strings.Contains(a, "e") || strings.Contains(a, "environ")
 }
 
 // sedScript is a script of sed that only changes what passes.

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-
-	"klawbot/tools/sandbox"
 )
 
 // homePrefix begins the names of the folders of browsers; the id of the
@@ -61,7 +59,7 @@ func claim(dir string) (home, bool) {
 
 // environment is all that a browser gets of it.
 func (h home) environment() []string {
-	return []string{"HOME=" + h.dir, "TMPDIR=" + h.dir, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC", sandbox.Apart()}
+	return []string{"HOME=" + h.dir, "TMPDIR=" + h.dir, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC"}
 }
 
 // wipe ends what still runs in the folder of a browser and removes it. Its last

@@ -1,7 +1,8 @@
-package exec_test
+package git_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"os"
@@ -15,7 +16,7 @@ import (
 	"klawbot/internal/needs"
 	"klawbot/internal/redact"
 	"klawbot/tools"
-	"klawbot/tools/exec"
+	"klawbot/tools/exec/git"
 	"klawbot/tools/sandbox"
 )
 
@@ -53,7 +54,7 @@ func newGit(t *testing.T) *gitTry {
 func gitTool(t *testing.T) *gitTry {
 	t.Helper()
 	g := &gitTry{t: t, workspace: t.TempDir(), policy: tools.Policy{Autonomy: tools.Full}}
-	registry, err := tools.NewRegistry(exec.NewGit(exec.GitConfig{Workspace: g.workspace, Gate: &g.gate, Sandboxed: func() bool { return g.sandboxed }, ReadOnly: func(tools.Call) []string { return g.readOnly }}))
+	registry, err := tools.NewRegistry(git.New(git.Config{Workspace: g.workspace, Gate: &g.gate, Sandboxed: func() bool { return g.sandboxed }, ReadOnly: func(tools.Call) []string { return g.readOnly }}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -762,7 +763,7 @@ func FuzzGitWords(f *testing.F) {
 		f.Add("log", extra)
 		f.Add("push", extra)
 	}
-	tool := exec.NewGit(exec.GitConfig{Workspace: f.TempDir()})
+	tool := git.New(git.Config{Workspace: f.TempDir()})
 	f.Fuzz(func(t *testing.T, action, extra string) {
 		args, err := json.Marshal(map[string]string{"action": action, "extra": extra})
 		if err != nil {
@@ -847,9 +848,24 @@ func TestReadingGitIsConfined(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	g.policy.Everyone.Ask = []string{"git"}
-	g.approver = &yes{}
+	g.approver = yes{}
 	if err := os.Remove(filepath.Join(home, ".gitconfig")); err != nil {
 		t.Fatal(err)
 	}
 	g.ok("log", "-p -n 1") // a person has agreed
+}
+
+// sly agrees and changes something at the same moment.
+type sly struct{ change func() }
+
+func (s sly) Approve(context.Context, tools.Question) (tools.Answer, error) {
+	s.change()
+	return tools.Answer{Granted: true}, nil
+}
+
+// yes agrees to everything.
+type yes struct{}
+
+func (yes) Approve(context.Context, tools.Question) (tools.Answer, error) {
+	return tools.Answer{Granted: true}, nil
 }

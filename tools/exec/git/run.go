@@ -1,4 +1,4 @@
-package exec
+package git
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"klawbot/tools"
+	"klawbot/tools/exec/host"
 	"klawbot/tools/sandbox"
 )
 
-// gitEnvironment is what git sees besides the few variables that every command
+// environment is what git sees besides the few variables that every command
 // sees: no configuration of the system, no questions, no pager, no editor.
-func gitEnvironment(workspace string) []string {
+func environment(workspace string) []string {
 	env := []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat", "GIT_EDITOR=:",
 		"GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_SSH_COMMAND=ssh -oBatchMode=yes",
@@ -29,8 +30,8 @@ func gitEnvironment(workspace string) []string {
 	return env
 }
 
-// gitHardening are settings that stand above every file of the repository.
-var gitHardening = []string{
+// hardening are settings that stand above every file of the repository.
+var hardening = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.askPass=", "core.attributesFile=/dev/null",
 	"protocol.ext.allow=never", "protocol.fd.allow=never", "credential.interactive=false", "submodule.recurse=false",
 	"diff.ignoreSubmodules=all", "status.submoduleSummary=false", "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
@@ -38,8 +39,8 @@ var gitHardening = []string{
 	"push.gpgSign=false", "http.followRedirects=false", "tag.gpgSign=false", "merge.verifySignatures=false", "advice.detachedHead=false",
 }
 
-// gitAdded are options that each action gets from us.
-var gitAdded = map[string][]string{
+// added are options that each action gets from us.
+var added = map[string][]string{
 	"status":   {"--ignore-submodules=all"},
 	"diff":     {"--no-ext-diff", "--no-textconv", "--ignore-submodules=all"},
 	"log":      {"--no-ext-diff", "--no-textconv", "--no-show-signature", "--ignore-submodules=all"},
@@ -64,8 +65,8 @@ func (g *git) runGit(ctx context.Context, c sandbox.Command) (sandbox.Outcome, e
 // startGit starts git as the shell finds programs, and lets it find others: in no
 // folder that the commands of models can write into.
 func (g *git) startGit(ctx context.Context, c sandbox.Command) (*sandbox.Process, error) {
-	finder := programs{folders: trustedPath(os.Getenv("PATH"), g.config.Workspace)}
-	found, err := finder.find(c.Argv[0])
+	folders := host.Folders(g.config.Workspace)
+	found, err := host.Find(c.Argv[0], "", folders)
 	if err != nil {
 		return nil, errNoGit
 	}
@@ -73,7 +74,7 @@ func (g *git) startGit(ctx context.Context, c sandbox.Command) (*sandbox.Process
 	if c.Reach != nil {
 		c.Reach.Programs[0].Read = append(c.Reach.Programs[0].Read, found)
 	}
-	c.Env = append(slices.Clone(c.Env), "PATH="+strings.Join(finder.folders, ":"))
+	c.Env = append(slices.Clone(c.Env), "PATH="+strings.Join(folders, ":"))
 	p, err := g.runner.Start(ctx, c)
 	if err != nil {
 		return nil, errNoGit
@@ -82,8 +83,8 @@ func (g *git) startGit(ctx context.Context, c sandbox.Command) (*sandbox.Process
 }
 
 // environment is what git sees on this repository.
-func (r *gitRepository) environment() []string {
-	return append(gitEnvironment(r.workspace), "GIT_DIR="+filepath.Join(r.workspace, ".git"), "GIT_WORK_TREE="+r.workspace)
+func (r *repository) environment() []string {
+	return append(environment(r.workspace), "GIT_DIR="+filepath.Join(r.workspace, ".git"), "GIT_WORK_TREE="+r.workspace)
 }
 
 // readingMemory is how much git may take where nobody is asked, in bytes: a regular
@@ -96,15 +97,15 @@ func (g *git) reach(workspace string) *sandbox.Reach {
 	if !g.config.Confines() {
 		return nil
 	}
-	return &sandbox.Reach{Workspace: workspace, Programs: []sandbox.Grant{{Read: slices.Concat(userFiles, software)}}}
+	return &sandbox.Reach{Workspace: workspace, Programs: []sandbox.Grant{{Read: slices.Concat(host.UserFiles, host.Software)}}}
 }
 
 // command runs a call on a repository that permits it.
-func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall, d tools.Decision) (sandbox.Outcome, error) {
+func (g *git) command(ctx context.Context, repo *repository, c call, d tools.Decision) (sandbox.Outcome, error) {
 	env := append(repo.environment(), "GIT_ALLOW_PROTOCOL="+repo.protocols(c))
 	var memory []uint64
 	var reach *sandbox.Reach
-	if slices.Contains(gitReading, c.action) {
+	if slices.Contains(reading, c.action) {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
 		memory = []uint64{readingMemory}
 		if d.Verdict != tools.Ask {
@@ -117,7 +118,7 @@ func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall, d too
 	run := func(argv []string) (sandbox.Outcome, error) {
 		return g.runGit(ctx, sandbox.Command{Argv: argv, Dir: repo.workspace, Env: env, MaxMemory: memory, Reach: reach})
 	}
-	settings := gitHardening
+	settings := hardening
 	if c.action == "commit" || c.action == "pull" {
 		known, err := run([]string{"git", "config", "--get", "user.email"})
 		if err != nil {
@@ -131,13 +132,13 @@ func (g *git) command(ctx context.Context, repo *gitRepository, c gitCall, d too
 }
 
 // argv is the whole command line of a call.
-func (c gitCall) argv(settings []string) []string {
+func (c call) argv(settings []string) []string {
 	argv := []string{"git", "--no-pager"}
 	for _, s := range settings {
 		argv = append(argv, "-c", s)
 	}
 	argv = append(argv, c.action)
-	argv = append(argv, gitAdded[c.action]...)
+	argv = append(argv, added[c.action]...)
 	argv = append(argv, c.options...)
 	switch c.action {
 	case "add": // all are paths
@@ -157,14 +158,14 @@ func (c gitCall) argv(settings []string) []string {
 
 // protocols are the transports that a call may use: files only when the remote
 // that it names is a folder of the owner's.
-func (r *gitRepository) protocols(c gitCall) string {
+func (r *repository) protocols(c call) string {
 	const net = "https:http:ssh"
 	for name, urls := range r.urls {
 		if !c.network() || c.remote() != "" && c.remote() != name {
 			continue
 		}
 		for _, u := range urls {
-			if _, is := gitFolder(u); is {
+			if _, is := folderOf(u); is {
 				return net + ":file"
 			}
 		}
@@ -172,14 +173,14 @@ func (r *gitRepository) protocols(c gitCall) string {
 	return net
 }
 
-// gitResult puts what git wrote into a result.
-func gitResult(action string, out sandbox.Outcome) tools.Result {
-	stdout, stderr := gitMasked(out.Stdout.String()), gitMasked(out.Stderr.String())
+// result puts what git wrote into a result.
+func result(action string, out sandbox.Outcome) tools.Result {
+	stdout, stderr := masked(out.Stdout.String()), masked(out.Stderr.String())
 	text := strings.TrimRight(stdout, "\n")
 	if stderr = strings.TrimSpace(stderr); stderr != "" {
 		text = strings.TrimLeft(text+"\n[stderr]\n"+stderr, "\n")
 	}
-	text = strings.TrimLeft(text+strings.TrimRight("\n"+putBackNotes(out.PutBack), "\n"), "\n")
+	text = strings.TrimLeft(text+strings.TrimRight("\n"+out.PutBackNotes(), "\n"), "\n")
 	code := out.ExitCode
 	r := tools.OK(text)
 	switch {
@@ -188,14 +189,14 @@ func gitResult(action string, out sandbox.Outcome) tools.Result {
 	case code != 0 && !(action == "diff" && code == 1 && stderr == ""):
 		r = tools.Fail(tools.Execution, fmt.Sprintf("git %s failed with exit code %d\n%s", action, code, text))
 	case text == "":
-		r.Output = gitQuiet[action]
+		r.Output = quiet[action]
 	}
 	r.ExitCode, r.Source = &code, action
 	return r
 }
 
-// gitQuiet is what an action says that had nothing to say.
-var gitQuiet = map[string]string{
+// quiet is what an action says that had nothing to say.
+var quiet = map[string]string{
 	"status": "(nothing to report)", "diff": "(no differences)", "log": "(no commits)", "add": "OK: added", "commit": "OK: committed",
 	"branch": "OK", "checkout": "OK: checked out", "push": "OK: pushed", "pull": "OK: pulled", "fetch": "OK: fetched",
 }

@@ -1,4 +1,5 @@
-package exec
+// Package git is the tool git, which works on the repository of the workspace.
+package git
 
 import (
 	"context"
@@ -8,14 +9,15 @@ import (
 	"strings"
 
 	"klawbot/tools"
+	"klawbot/tools/exec/host"
 	"klawbot/tools/sandbox"
 )
 
 //go:embed git.*.md
-var gitTexts embed.FS
+var texts embed.FS
 
-// GitConfig is what NewGit needs.
-type GitConfig struct {
+// Config is what New needs.
+type Config struct {
 	// Workspace is the folder whose repository the tool works on. It may be
 	// missing: every call looks again.
 	Workspace string
@@ -33,17 +35,17 @@ type GitConfig struct {
 	Confines func() bool
 }
 
-// gitArgs are the parameters of git.
-type gitArgs struct {
+// args are the parameters of git.
+type args struct {
 	Action string `json:"action" enum:"status,diff,log,add,commit,branch,checkout,push,pull,fetch"`
 	Extra  string `json:"extra,omitempty"`
 }
 
-// NewGit returns the tool git. It runs outside any sandbox, because it needs the
+// New returns the tool git. It runs outside any sandbox, because it needs the
 // owner's identity and credentials, and runs no program but git and ssh.
-func NewGit(c GitConfig) tools.Tool {
+func New(c Config) tools.Tool {
 	if c.ReadOnly == nil {
-		c.ReadOnly = noneReadOnly
+		c.ReadOnly = func(tools.Call) []string { return nil }
 	}
 	if c.Sandboxed == nil {
 		c.Sandboxed = func() bool { return false }
@@ -58,28 +60,28 @@ func NewGit(c GitConfig) tools.Tool {
 	return tools.New(tools.Spec{
 		Name: "git", Group: tools.GroupRuntime, Outside: true,
 		Arguments: map[string]string{"args": "extra"},
-		Changes:   true, ChangesWhen: gitChanges, RequiresApproval: true,
+		Changes:   true, ChangesWhen: changes, RequiresApproval: true,
 		PreValidate: g.preValidate, Unconfined: func() bool { return true },
-	}, gitTexts, g.run)
+	}, texts, g.run)
 }
 
 // git is the tool.
 type git struct {
-	config GitConfig
+	config Config
 	runner sandbox.Runner
 }
 
-// gitReading are the actions that change nothing.
-var gitReading = []string{"status", "diff", "log"}
+// reading are the actions that change nothing.
+var reading = []string{"status", "diff", "log"}
 
-func gitChanges(arguments json.RawMessage) bool {
-	var args gitArgs
-	return json.Unmarshal(arguments, &args) != nil || !slices.Contains(gitReading, args.Action)
+func changes(arguments json.RawMessage) bool {
+	var args args
+	return json.Unmarshal(arguments, &args) != nil || !slices.Contains(reading, args.Action)
 }
 
 // preValidate refuses what no approval makes right.
 func (g *git) preValidate(c tools.Call, _ tools.Autonomy) *tools.Result {
-	var args gitArgs
+	var args args
 	err := json.Unmarshal(c.Arguments, &args)
 	if err == nil {
 		_, err = g.parse(args)
@@ -87,18 +89,18 @@ func (g *git) preValidate(c tools.Call, _ tools.Autonomy) *tools.Result {
 	if err == nil {
 		return nil
 	}
-	return gitFailed(err)
+	return failed(err)
 }
 
 // run runs git on the repository of the workspace.
-func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result {
+func (g *git) run(ctx context.Context, c tools.Call, args args) tools.Result {
 	call, err := g.parse(args)
 	if err != nil {
-		return *gitFailed(err)
+		return *failed(err)
 	}
-	open, err := alone(ctx, g.config.Gate)
+	open, err := host.Alone(ctx, g.config.Gate)
 	if err != nil {
-		return *gitFailed(err)
+		return *failed(err)
 	}
 	defer open()
 	repo, err := g.open(ctx)
@@ -112,25 +114,25 @@ func (g *git) run(ctx context.Context, c tools.Call, args gitArgs) tools.Result 
 		err = g.gitlinks(ctx, repo, call)
 	}
 	if err != nil {
-		return *gitFailed(err)
+		return *failed(err)
 	}
 	putBack, err := sandbox.Keep(repo.workspace, g.config.ReadOnly(c))
 	if err != nil {
-		return *gitFailed(err)
+		return *failed(err)
 	}
 	out, err := g.command(ctx, repo, call, c.Decided)
 	out.PutBack = putBack()
 	if err != nil {
-		return *gitFailed(err)
+		return *failed(err)
 	}
-	return gitResult(args.Action, out)
+	return result(args.Action, out)
 }
 
 // inside refuses remotes that are folders when models run things in a sandbox,
 // which cannot read them: whoever writes .git/config there can name any.
-func (g *git) inside(repo *gitRepository, c gitCall, d tools.Decision) error {
+func (g *git) inside(repo *repository, c call, d tools.Decision) error {
 	if d.Verdict != tools.Ask && g.config.Sandboxed() && strings.HasSuffix(repo.protocols(c), ":file") {
-		return gitDenied("the remote is a folder of this machine, which lies outside the sandbox; that needs a person's approval (tools.policy.ask: [git] asks for it)")
+		return denied("the remote is a folder of this machine, which lies outside the sandbox; that needs a person's approval (tools.policy.ask: [git] asks for it)")
 	}
 	return nil
 }

@@ -1,13 +1,14 @@
-package engine
+package model
 
 import (
 	"context"
 	"sync"
 )
 
-// slots limits the model calls at one time. A slot is taken for one call, not
-// for a turn; people are served before jobs, in the order in which they came.
-type slots struct {
+// Slots limit how much happens at one time, such as model calls: a slot is taken for
+// one call, not for a turn. People are served before jobs, in the order in which they
+// came.
+type Slots struct {
 	limit func() int
 
 	mu     sync.Mutex
@@ -16,8 +17,11 @@ type slots struct {
 	jobs   []chan struct{} // guarded by mu
 }
 
-// take waits for a slot and returns the function that gives it back.
-func (s *slots) take(ctx context.Context, person bool) (func(), error) {
+// NewSlots returns slots of which limit says how many there are, at any time.
+func NewSlots(limit func() int) *Slots { return &Slots{limit: limit} }
+
+// Take waits for a slot and returns the function that gives it back.
+func (s *Slots) Take(ctx context.Context, person bool) (func(), error) {
 	s.mu.Lock()
 	if s.used < s.limit() {
 		s.used++
@@ -41,7 +45,7 @@ func (s *slots) take(ctx context.Context, person bool) (func(), error) {
 }
 
 // leave takes a waiter out. If its slot came at the same moment, the slot goes on.
-func (s *slots) leave(queue *[]chan struct{}, turn chan struct{}) {
+func (s *Slots) leave(queue *[]chan struct{}, turn chan struct{}) {
 	s.mu.Lock()
 	for i, w := range *queue {
 		if w == turn {
@@ -55,7 +59,7 @@ func (s *slots) leave(queue *[]chan struct{}, turn chan struct{}) {
 }
 
 // give returns a slot, to the next who waits. The limit may have changed.
-func (s *slots) give() {
+func (s *Slots) give() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used--

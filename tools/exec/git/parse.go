@@ -1,4 +1,4 @@
-package exec
+package git
 
 import (
 	"path/filepath"
@@ -8,8 +8,8 @@ import (
 	"klawbot/internal/clip"
 )
 
-// gitCall is a call that was found harmless in itself.
-type gitCall struct {
+// call is a call that was found harmless in itself.
+type call struct {
 	action string
 	// options are the options as git gets them, operands the names of
 	// branches, commits and remotes, and paths what follows --.
@@ -18,13 +18,13 @@ type gitCall struct {
 	message bool
 }
 
-// gitNetwork are the actions that talk with a remote.
-var gitNetwork = []string{"push", "pull", "fetch"}
+// network are the actions that talk with a remote.
+var network = []string{"push", "pull", "fetch"}
 
-func (c gitCall) network() bool { return slices.Contains(gitNetwork, c.action) }
+func (c call) network() bool { return slices.Contains(network, c.action) }
 
 // remote is the remote that the call names, "" for none.
-func (c gitCall) remote() string {
+func (c call) remote() string {
 	if c.network() && len(c.operands) > 0 {
 		return c.operands[0]
 	}
@@ -33,12 +33,12 @@ func (c gitCall) remote() string {
 
 // parse reads a call and refuses what may do more than the action says. It looks
 // at nothing but the words.
-func (g *git) parse(args gitArgs) (gitCall, error) {
-	c := gitCall{action: args.Action}
-	if gitOptions[c.action] == nil {
-		return c, gitInvalid("action must be one of status, diff, log, add, commit, branch, checkout, push, pull, fetch")
+func (g *git) parse(args args) (call, error) {
+	c := call{action: args.Action}
+	if options[c.action] == nil {
+		return c, invalid("action must be one of status, diff, log, add, commit, branch, checkout, push, pull, fetch")
 	}
-	words, err := gitWords(args.Extra)
+	words, err := splitWords(args.Extra)
 	if err != nil {
 		return c, err
 	}
@@ -49,7 +49,7 @@ func (g *git) parse(args gitArgs) (gitCall, error) {
 		case w == "--":
 			c.paths, words = words, nil
 			if c.network() || c.action == "branch" {
-				return c, gitInvalid("git " + c.action + " takes no paths")
+				return c, invalid("git " + c.action + " takes no paths")
 			}
 		case len(w) > 1 && w[0] == '-':
 			if words, err = c.option(w, words); err != nil {
@@ -63,26 +63,26 @@ func (g *git) parse(args gitArgs) (gitCall, error) {
 }
 
 // option takes up an option, with its value from the words that follow.
-func (c *gitCall) option(w string, words []string) ([]string, error) {
+func (c *call) option(w string, words []string) ([]string, error) {
 	if c.forces(w) {
-		return nil, gitDenied("Force " + c.action + " is blocked: it throws away the work of others; " + gitInstead[c.action])
+		return nil, denied("Force " + c.action + " is blocked: it throws away the work of others; " + insteadOf[c.action])
 	}
 	name, value, given := strings.Cut(w, "=")
 	if !strings.HasPrefix(w, "--") {
 		return c.letters(w, words)
 	}
-	kind := gitOptions[c.action][name]
-	if kind == gitValue && !given {
+	kind := options[c.action][name]
+	if kind == takesValue && !given {
 		if len(words) == 0 {
-			return nil, gitInvalid(name + " needs a value")
+			return nil, invalid(name + " needs a value")
 		}
 		value, given, words = words[0], true, words[1:]
 	}
 	switch {
 	case kind == 0:
 		return nil, c.unknown(w)
-	case kind == gitFlag && given:
-		return nil, gitInvalid(name + " takes no value")
+	case kind == takesNone && given:
+		return nil, invalid(name + " takes no value")
 	case !given:
 		c.options = append(c.options, name)
 		return words, nil
@@ -91,12 +91,12 @@ func (c *gitCall) option(w string, words []string) ([]string, error) {
 }
 
 // add takes up an option with a value, as one word.
-func (c *gitCall) add(name, value string) error {
-	if check := gitCheck[name]; check != nil && !check.MatchString(value) {
-		return gitDenied("git " + c.action + " may not have " + name + " with this value")
+func (c *call) add(name, value string) error {
+	if check := valueForms[name]; check != nil && !check.MatchString(value) {
+		return denied("git " + c.action + " may not have " + name + " with this value")
 	}
-	if (name == "--format" || name == "--pretty") && gitShows.MatchString(value) {
-		return gitDenied("%G verifies signatures, which runs a program; leave it out")
+	if (name == "--format" || name == "--pretty") && shows.MatchString(value) {
+		return denied("%G verifies signatures, which runs a program; leave it out")
 	}
 	c.message = c.message || name == "-m" || name == "--message"
 	if strings.HasPrefix(name, "--") {
@@ -108,25 +108,25 @@ func (c *gitCall) add(name, value string) error {
 }
 
 // letters takes up a cluster of one-letter options, such as -am.
-func (c *gitCall) letters(w string, words []string) ([]string, error) {
+func (c *call) letters(w string, words []string) ([]string, error) {
 	if c.action == "log" && strings.Trim(w[1:], "0123456789") == "" {
 		c.options = append(c.options, w) // -10
 		return words, nil
 	}
 	for i := 1; i < len(w); i++ {
 		name, value := "-"+w[i:i+1], w[i+1:]
-		switch kind := gitOptions[c.action][name]; {
+		switch kind := options[c.action][name]; {
 		case kind == 0:
 			return nil, c.unknown(w)
-		case kind == gitFlag, kind == gitMaybe && value == "":
+		case kind == takesNone, kind == mayTake && value == "":
 			c.options = append(c.options, name)
 			continue
 		case value == "" && len(words) == 0:
-			return nil, gitInvalid(name + " needs a value")
-		case value == "" && kind == gitValue:
+			return nil, invalid(name + " needs a value")
+		case value == "" && kind == takesValue:
 			value, words = words[0], words[1:]
 			if value == "" {
-				return nil, gitInvalid(name + " needs a value that is not empty")
+				return nil, invalid(name + " needs a value that is not empty")
 			}
 		}
 		return words, c.add(name, value)
@@ -134,16 +134,16 @@ func (c *gitCall) letters(w string, words []string) ([]string, error) {
 	return words, nil
 }
 
-// gitInstead says what to do in the place of a forced action.
-var gitInstead = map[string]string{
+// insteadOf says what to do in the place of a forced action.
+var insteadOf = map[string]string{
 	"push":     "pull first, or push to a new branch",
 	"checkout": "commit the changes first, or name the files after --",
 }
 
 // forces reports whether an option makes a push or a checkout drop what is in
 // its way, in any spelling.
-func (c *gitCall) forces(w string) bool {
-	if gitInstead[c.action] == "" {
+func (c *call) forces(w string) bool {
+	if insteadOf[c.action] == "" {
 		return false
 	}
 	name, _, _ := strings.Cut(w, "=")
@@ -155,37 +155,37 @@ func (c *gitCall) forces(w string) bool {
 		if letter == 'f' || c.action == "push" && letter == 'd' {
 			return true
 		}
-		if gitOptions[c.action]["-"+string(letter)] == gitValue {
+		if options[c.action]["-"+string(letter)] == takesValue {
 			return false // the rest is its value
 		}
 	}
 	return false
 }
 
-func (c *gitCall) unknown(w string) error {
+func (c *call) unknown(w string) error {
 	name, _, _ := strings.Cut(w, "=")
-	return gitDenied("git " + c.action + " may not have the option " + gitQuote(name) + "; write options in full, and only those that git " + c.action + " needs itself")
+	return denied("git " + c.action + " may not have the option " + quote(name) + "; write options in full, and only those that git " + c.action + " needs itself")
 }
 
-// gitQuote shortens foreign text for an error.
-func gitQuote(text string) string { return clip.Runes(text, 80) }
+// quote shortens foreign text for an error.
+func quote(text string) string { return clip.Runes(text, 80) }
 
 // check looks at what is no option.
-func (g *git) check(c *gitCall) error {
+func (g *git) check(c *call) error {
 	if c.action == "commit" && !c.message {
-		return gitInvalid(`git commit needs a message: -m "what changed"`)
+		return invalid(`git commit needs a message: -m "what changed"`)
 	}
 	lists := slices.Contains(c.options, "-l") || slices.Contains(c.options, "--list")
 	for i, o := range c.operands {
 		var err error
 		switch {
 		case c.network() && i == 0:
-			err = gitRemoteAllowed(o)
+			err = remoteAllowed(o)
 		case c.network():
 			err = c.refspec(o)
 		case c.action == "branch":
-			if !gitName.MatchString(o) && !lists {
-				err = gitInvalid("not a name of a branch: " + gitQuote(o))
+			if !nameForm.MatchString(o) && !lists {
+				err = invalid("not a name of a branch: " + quote(o))
 			}
 		case o == "-" && c.action == "checkout":
 		default:
@@ -204,18 +204,18 @@ func (g *git) check(c *gitCall) error {
 }
 
 // refspec checks a branch that is fetched or pushed.
-func (c *gitCall) refspec(o string) error {
+func (c *call) refspec(o string) error {
 	from, to, pair := strings.Cut(o, ":")
 	switch {
 	case strings.HasPrefix(o, "+"):
 		if c.action == "push" {
-			return gitDenied("Force push is blocked: + before a branch forces it; " + gitInstead["push"])
+			return denied("Force push is blocked: + before a branch forces it; " + insteadOf["push"])
 		}
-		return gitDenied("+ before a branch overwrites it by force; leave it out")
+		return denied("+ before a branch overwrites it by force; leave it out")
 	case pair && from == "" && c.action == "push":
-		return gitDenied("Force push is blocked: a branch with nothing before the colon is deleted at the remote")
-	case !gitName.MatchString(from), pair && !gitName.MatchString(to):
-		return gitInvalid("not a name of a branch: " + gitQuote(o))
+		return denied("Force push is blocked: a branch with nothing before the colon is deleted at the remote")
+	case !nameForm.MatchString(from), pair && !nameForm.MatchString(to):
+		return invalid("not a name of a branch: " + quote(o))
 	}
 	return nil
 }
@@ -227,29 +227,29 @@ func (g *git) path(p *string) error {
 	written := *p
 	switch {
 	case written == "":
-		return gitInvalid("an empty path")
+		return invalid("an empty path")
 	case strings.HasPrefix(written, "-"):
 		*p = "./" + written
 	case strings.HasPrefix(written, ":"):
-		return gitDenied("paths with a colon in front are patterns that reach further; write the path itself")
+		return denied("paths with a colon in front are patterns that reach further; write the path itself")
 	case strings.HasPrefix(written, "~"):
-		return gitDenied("Access denied: path outside workspace")
+		return denied("Access denied: path outside workspace")
 	case filepath.IsAbs(written):
 		rest, err := filepath.Rel(g.config.Workspace, filepath.Clean(written))
 		if err != nil || !filepath.IsLocal(rest) {
-			return gitDenied("Access denied: path outside workspace")
+			return denied("Access denied: path outside workspace")
 		}
 		*p = rest
 	}
 	if name, _, _ := strings.Cut(*p, ":"); !filepath.IsLocal(name) {
-		return gitDenied("Access denied: path outside workspace")
+		return denied("Access denied: path outside workspace")
 	}
 	for part := range strings.SplitSeq(filepath.ToSlash(*p), "/") {
 		if part == ".." {
-			return gitDenied("Access denied: path outside workspace")
+			return denied("Access denied: path outside workspace")
 		}
 		if strings.EqualFold(strings.TrimRight(part, ". "), ".git") {
-			return gitDenied("Access denied: the repository's own files are no files of the workspace")
+			return denied("Access denied: the repository's own files are no files of the workspace")
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package exec
+package git
 
 import (
 	"bufio"
@@ -18,9 +18,9 @@ import (
 	"klawbot/tools/sandbox"
 )
 
-// gitRepository is the repository of the workspace, whose configuration was
+// repository is the repository of the workspace, whose configuration was
 // found to run nothing.
-type gitRepository struct {
+type repository struct {
 	workspace string
 	// urls are the addresses of the remotes by name, fetching and pushing.
 	urls map[string][]string
@@ -33,10 +33,10 @@ type gitRepository struct {
 
 // open looks at the repository of the workspace before git does: git does what
 // the files of a repository say, and whoever can write them can run programs.
-func (g *git) open(ctx context.Context) (*gitRepository, error) {
+func (g *git) open(ctx context.Context) (*repository, error) {
 	workspace := g.config.Workspace
 	if _, err := os.Stat(workspace); workspace == "" || err != nil {
-		return nil, &refusalError{tools.NotFound, "No workspace set"}
+		return nil, &tools.Refusal{Kind: tools.NotFound, Text: "No workspace set"}
 	}
 	workspace, err := filepath.EvalSymlinks(workspace)
 	if err != nil {
@@ -47,55 +47,55 @@ func (g *git) open(ctx context.Context) (*gitRepository, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if err := gitFiles(root); err != nil {
+	if err := checkFiles(root); err != nil {
 		return nil, err
 	}
-	repo := &gitRepository{workspace: workspace, urls: map[string][]string{}}
+	repo := &repository{workspace: workspace, urls: map[string][]string{}}
 	if _, err := root.Lstat(".gitmodules"); err == nil {
 		repo.submodules = true
 	}
 	return repo, g.read(ctx, repo)
 }
 
-// gitFiles refuses repositories that lie elsewhere or reach elsewhere.
-func gitFiles(root *os.Root) error {
+// checkFiles refuses repositories that lie elsewhere or reach elsewhere.
+func checkFiles(root *os.Root) error {
 	info, err := root.Lstat(".git")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &refusalError{tools.NotFound, "the workspace is no git repository; an owner can make it one with git init"}
+		return &tools.Refusal{Kind: tools.NotFound, Text: "the workspace is no git repository; an owner can make it one with git init"}
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return gitDenied("the .git of the workspace is a link or a file that points elsewhere; this tool works only on a repository that lies in the workspace")
+		return denied("the .git of the workspace is a link or a file that points elsewhere; this tool works only on a repository that lies in the workspace")
 	}
 	for _, name := range []string{"HEAD", "config"} {
 		if info, err := root.Lstat(".git/" + name); err != nil || !info.Mode().IsRegular() {
-			return gitDenied(".git/" + name + " is missing or a link; the repository is damaged")
+			return denied(".git/" + name + " is missing or a link; the repository is damaged")
 		}
 	}
 	for _, name := range []string{"objects", "refs"} {
 		if info, err := root.Lstat(".git/" + name); err != nil || !info.IsDir() {
-			return gitDenied(".git/" + name + " is missing or a link; the repository is damaged")
+			return denied(".git/" + name + " is missing or a link; the repository is damaged")
 		}
 	}
 	for _, name := range []string{"commondir", "gitdir", "objects/info/alternates", "objects/info/http-alternates"} {
 		if _, err := root.Lstat(".git/" + name); err == nil {
-			return gitDenied("the repository takes parts from elsewhere (.git/" + name + "); this tool works only on a whole one")
+			return denied("the repository takes parts from elsewhere (.git/" + name + "); this tool works only on a whole one")
 		}
 	}
-	return gitLinks(root)
+	return checkLinks(root)
 }
 
-// gitUnwalked are the folders of a repository in whose files git writes through
+// unwalked are the folders of a repository in whose files git writes through
 // no link, or that it does not look at here.
-var gitUnwalked = regexp.MustCompile(`^(hooks|modules|objects/[^/]+)$`)
+var unwalked = regexp.MustCompile(`^(hooks|modules|objects/[^/]+)$`)
 
-// maxGitFiles bounds how many files of a repository are looked at.
-const maxGitFiles = 200_000
+// maxFiles bounds how many files of a repository are looked at.
+const maxFiles = 200_000
 
-// gitLinks refuses links and special files in a repository: git would write a
+// checkLinks refuses links and special files in a repository: git would write a
 // commit's message or its log to where they lead, and wait for a pipe.
-func gitLinks(root *os.Root) error {
+func checkLinks(root *os.Root) error {
 	dir, err := root.OpenRoot(".git")
 	if err != nil {
 		return err
@@ -106,14 +106,14 @@ func gitLinks(root *os.Root) error {
 		switch count++; {
 		case err != nil:
 			return err
-		case count > maxGitFiles:
-			return gitDenied("the repository has too many files of its own; an owner can run git gc")
-		case d.IsDir() && gitUnwalked.MatchString(at):
+		case count > maxFiles:
+			return denied("the repository has too many files of its own; an owner can run git gc")
+		case d.IsDir() && unwalked.MatchString(at):
 			return fs.SkipDir
 		case strings.HasPrefix(at, "remotes/") || strings.HasPrefix(at, "branches/"):
-			return gitDenied(gitQuote(".git/"+at) + " names a remote in an old way, which git follows unseen; an owner can name it with git remote add")
+			return denied(quote(".git/"+at) + " names a remote in an old way, which git follows unseen; an owner can name it with git remote add")
 		case !d.IsDir() && !d.Type().IsRegular():
-			return gitDenied(gitQuote(".git/"+at) + " is a link or no file, and git would write to where it leads; an owner has to take it away")
+			return denied(quote(".git/"+at) + " is a link or no file, and git would write to where it leads; an owner has to take it away")
 		}
 		return nil
 	})
@@ -122,7 +122,7 @@ func gitLinks(root *os.Root) error {
 // gitlinks refuses changes when another repository is part of this one, with or
 // without .gitmodules: git starts itself in there, and follows what its
 // configuration says.
-func (g *git) gitlinks(ctx context.Context, repo *gitRepository, c gitCall) error {
+func (g *git) gitlinks(ctx context.Context, repo *repository, c call) error {
 	if !slices.Contains([]string{"add", "commit", "checkout", "pull"}, c.action) {
 		return nil
 	}
@@ -139,9 +139,9 @@ func (g *git) gitlinks(ctx context.Context, repo *gitRepository, c gitCall) erro
 	}
 	switch out := p.Outcome(); {
 	case found != "":
-		return gitDenied(gitQuote(found) + " is a repository of its own that is part of this one, and git would follow its configuration; an owner can take it out with git rm --cached")
+		return denied(quote(found) + " is a repository of its own that is part of this one, and git would follow its configuration; an owner can take it out with git rm --cached")
 	case out.ExitCode != 0:
-		return gitDenied("the index of the repository cannot be read: " + gitQuote(strings.TrimSpace(out.Stderr.String())))
+		return denied("the index of the repository cannot be read: " + quote(strings.TrimSpace(out.Stderr.String())))
 	}
 	return nil
 }
@@ -165,18 +165,18 @@ func gitlink(index io.Reader) string {
 // read reads the configuration of the repository with git's own parser, which
 // alone knows what git will see, and refuses all keys that are not known to be
 // harmless.
-func (g *git) read(ctx context.Context, repo *gitRepository) error {
+func (g *git) read(ctx context.Context, repo *repository) error {
 	out, err := g.runGit(ctx, sandbox.Command{
 		Argv: []string{"git", "config", "--file", filepath.Join(repo.workspace, ".git", "config"), "--no-includes", "--null", "--list"},
 		Dir:  repo.workspace, Timeout: 10 * time.Second, HeadOnly: true, Reach: g.reach(repo.workspace),
-		Env: append(gitEnvironment(repo.workspace), "GIT_DIR=/dev/null"),
+		Env: append(environment(repo.workspace), "GIT_DIR=/dev/null"),
 	})
 	if err != nil {
 		return err
 	}
 	list := out.Stdout.String()
 	if out.ExitCode != 0 || out.Stdout.Omitted() > 0 {
-		return gitDenied("the configuration of the repository cannot be read: " + gitQuote(strings.TrimSpace(out.Stderr.String())))
+		return denied("the configuration of the repository cannot be read: " + quote(strings.TrimSpace(out.Stderr.String())))
 	}
 	for entry := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
 		key, value, _ := strings.Cut(entry, "\n")
@@ -187,9 +187,9 @@ func (g *git) read(ctx context.Context, repo *gitRepository) error {
 	return nil
 }
 
-// gitSafeKeys are the keys of a repository's configuration that run nothing and
+// safeKeys are the keys of a repository's configuration that run nothing and
 // reach nothing outside. The names of remotes and branches are taken out of them.
-var gitSafeKeys = regexp.MustCompile(`^(` + strings.Join([]string{
+var safeKeys = regexp.MustCompile(`^(` + strings.Join([]string{
 	`core\.(repositoryformatversion|filemode|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev` +
 		`|compression|loosecompression|bigfilethreshold|longpaths|sharedrepository|protecthfs|protectntfs|untrackedcache|preloadindex|commitgraph` +
 		`|multipackindex|whitespace|checkstat|trustctime|hidedotfiles|fscache|deltabasecachelimit|packedgitlimit|packedgitwindowsize|splitindex|commentchar)`,
@@ -209,7 +209,7 @@ var gitSafeKeys = regexp.MustCompile(`^(` + strings.Join([]string{
 }, "|") + `)$`)
 
 // take takes up one entry of the configuration.
-func (r *gitRepository) take(key, value string) error {
+func (r *repository) take(key, value string) error {
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	if first < 0 {
 		return nil // an empty file
@@ -227,10 +227,10 @@ func (r *gitRepository) take(key, value string) error {
 	case section == "submodule":
 		r.submodules = true
 		return nil
-	case sub != "" && !inside && section != "color" && section != "advice", !gitSafeKeys.MatchString(plain):
-		return gitDenied(fmt.Sprintf("the configuration of the repository sets %s, which can run programs or reach outside; an owner has to take it out of .git/config", gitQuote(key)))
+	case sub != "" && !inside && section != "color" && section != "advice", !safeKeys.MatchString(plain):
+		return denied(fmt.Sprintf("the configuration of the repository sets %s, which can run programs or reach outside; an owner has to take it out of .git/config", quote(key)))
 	case plain == "remote.push" && (strings.HasPrefix(value, "+") || strings.HasPrefix(value, ":") && value != ":"):
-		return gitDenied("the configuration of the repository forces every push, or has it delete at the remote (" + gitQuote(key) + ")")
+		return denied("the configuration of the repository forces every push, or has it delete at the remote (" + quote(key) + ")")
 	case plain == "remote.url", plain == "remote.pushurl":
 		r.urls[sub] = append(r.urls[sub], value)
 	case plain == "branch.remote", plain == "branch.pushremote", plain == "remote.pushdefault":
@@ -248,9 +248,9 @@ func isTrue(value string) bool {
 }
 
 // permits refuses calls that are harmless elsewhere, but not on this repository.
-func (r *gitRepository) permits(c gitCall) error {
+func (r *repository) permits(c call) error {
 	if r.submodules && c.action != "status" && c.action != "diff" && c.action != "log" {
-		return gitDenied("the repository has submodules, whose own configuration git would follow; only status, diff and log work on it")
+		return denied("the repository has submodules, whose own configuration git would follow; only status, diff and log work on it")
 	}
 	if !c.network() {
 		return nil
@@ -266,8 +266,8 @@ func (r *gitRepository) permits(c gitCall) error {
 		switch {
 		case known:
 			remotes = map[string][]string{name: urls}
-		case gitAddress(name) != nil:
-			return &refusalError{tools.NotFound, "the repository has no remote " + gitQuote(name)}
+		case checkAddress(name) != nil:
+			return &tools.Refusal{Kind: tools.NotFound, Text: "the repository has no remote " + quote(name)}
 		default:
 			return nil
 		}
@@ -284,13 +284,13 @@ func (r *gitRepository) permits(c gitCall) error {
 
 // permitsUsual looks at where git goes by itself: to this repository, whose hooks
 // a push would run, to a remote, or to an address that is none.
-func (r *gitRepository) permitsUsual(c gitCall) error {
+func (r *repository) permitsUsual(c call) error {
 	for _, to := range r.usual {
 		_, known := r.urls[to]
 		switch {
 		case known:
 		case to == "." && c.action == "push":
-			return gitDenied("a branch is set to be pushed to this repository itself; name a remote")
+			return denied("a branch is set to be pushed to this repository itself; name a remote")
 		case to == ".":
 		default:
 			if err := r.reaches(to); err != nil {
@@ -304,17 +304,17 @@ func (r *gitRepository) permitsUsual(c gitCall) error {
 // reaches checks the address of a remote that the repository knows. A folder
 // outside the workspace is the owner's; one inside may have hooks that somebody
 // has put there.
-func (r *gitRepository) reaches(address string) error {
-	folder, ok := gitFolder(address)
+func (r *repository) reaches(address string) error {
+	folder, ok := folderOf(address)
 	if !ok {
-		bare := gitUserInfo.ReplaceAllString(address, "$1") // the owner's own credential
-		return gitAddress(bare)
+		bare := userInfo.ReplaceAllString(address, "$1") // the owner's own credential
+		return checkAddress(bare)
 	}
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
 	}
 	if rest, err := filepath.Rel(r.workspace, folder); err != nil || filepath.IsLocal(rest) {
-		return gitDenied("the remote lies in the workspace, where its hooks are not safe; let it lie outside")
+		return denied("the remote lies in the workspace, where its hooks are not safe; let it lie outside")
 	}
 	return nil
 }

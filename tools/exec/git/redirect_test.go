@@ -1,4 +1,4 @@
-package exec
+package git
 
 import (
 	"net/http"
@@ -18,8 +18,8 @@ func TestGitFollowsNoRedirect(t *testing.T) {
 	defer inside.Close()
 	outside := httptest.NewServer(http.RedirectHandler(inside.URL+"/x.git/info/refs?service=git-upload-pack", http.StatusFound))
 	defer outside.Close()
-	c := gitCall{action: "fetch", operands: []string{outside.URL + "/x.git"}}
-	argv := c.argv(gitHardening)
+	c := call{action: "fetch", operands: []string{outside.URL + "/x.git"}}
+	argv := c.argv(hardening)
 	git := osexec.Command(argv[0], argv[1:]...)
 	git.Dir = t.TempDir()
 	if out, err := osexec.Command("git", "-C", git.Dir, "init", "-q").CombinedOutput(); err != nil {

@@ -1,4 +1,4 @@
-package engine
+package model
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
-	"klawbot/tools"
 )
 
 // maxTrials bounds the requests that look for tools that a server cannot read;
@@ -29,64 +28,63 @@ func refusesSchema(err error) bool {
 func schemaOf(t llm.Tool) string { return t.Name + "\x00" + string(t.Parameters) }
 
 // readable are the tools without those that a server could not read before.
-func (f *fallbacks) readable(p place, all []llm.Tool) []llm.Tool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.unreadable[p]) == 0 {
+func (k *knowledge) readable(model Key, all []llm.Tool) []llm.Tool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	unreadable := k.of(model).unreadable
+	if len(unreadable) == 0 {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(t llm.Tool) bool { return f.unreadable[p][schemaOf(t)] })
+	return slices.DeleteFunc(slices.Clone(all), func(t llm.Tool) bool { return unreadable[schemaOf(t)] })
 }
 
-func (f *fallbacks) noteUnreadable(p place, found []llm.Tool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.unreadable == nil {
-		f.unreadable = map[place]map[string]bool{}
-	}
-	if f.unreadable[p] == nil {
-		f.unreadable[p] = map[string]bool{}
-	}
+func (k *knowledge) noteUnreadable(model Key, found []llm.Tool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for _, t := range found {
-		f.unreadable[p][schemaOf(t)] = true
+		k.of(model).unreadable[schemaOf(t)] = true
 	}
 }
 
-// callReadable asks a model without the tools that its server cannot read, and
+// readable asks a model without the tools that its server cannot read, and
 // tells the person which those are. One such tool would fail every request, so
 // it is looked for at the first refusal.
-func (t *turn) callReadable(ctx context.Context, c candidate, p llm.Provider, r llm.Request) (llm.Result, error) {
-	r.Tools = t.e.fallbacks.readable(c.place(), r.Tools)
-	result, err := t.call(ctx, c, p, r)
+func (a *asking) readable(ctx context.Context, r llm.Request) (llm.Result, error) {
+	r.Tools = a.client.known.readable(a.Key(), r.Tools)
+	result, err := a.repeated(ctx, r)
 	if len(r.Tools) == 0 || !refusesSchema(err) {
 		return result, err
 	}
-	found := t.findUnreadable(ctx, c, p, r)
+	found := a.findUnreadable(ctx, r)
 	names := make([]string, len(found))
 	for i, tool := range found {
 		names[i] = tool.Name
 	}
 	list := strings.Join(names, ", ")
-	t.log.Warn("model's server cannot read the parameters of tools", "model", c.name, "tools", list, "err", err)
+	a.Log.Warn("model's server cannot read the parameters of tools", "model", a.Name, "tools", list, "err", err)
 	if len(found) == 0 {
 		return result, err
 	}
-	t.e.fallbacks.noteUnreadable(c.place(), found)
-	r.Tools = t.e.fallbacks.readable(c.place(), r.Tools)
-	if result, err = t.call(ctx, c, p, r); err == nil {
-		t.tell(noticeSchema, c.name+": "+list, locale.Say(t.settings.Language, locale.NoSchema, c.name, list))
+	a.client.known.noteUnreadable(a.Key(), found)
+	r.Tools = a.client.known.readable(a.Key(), r.Tools)
+	if result, err = a.repeated(ctx, r); err == nil {
+		a.tell(noticeSchema, a.Name+": "+list, locale.NoSchema, a.Name, list)
 	}
 	return result, err
 }
 
 // findUnreadable finds the tools that a server cannot read, by halves.
-func (t *turn) findUnreadable(ctx context.Context, c candidate, p llm.Provider, r llm.Request) []llm.Tool {
+func (a *asking) findUnreadable(ctx context.Context, r llm.Request) []llm.Tool {
 	trials := 0
 	refuses := func(part []llm.Tool) bool {
 		trials++
-		return trials > maxTrials || refusesSchema(t.try(ctx, c, p, llm.Request{
+		if trials > maxTrials {
+			return true
+		}
+		_, err := a.attempt(ctx, llm.Request{
 			Model: r.Model, Messages: []llm.Message{llm.Text(llm.RoleUser, "ok")}, Tools: part, MaxTokens: trialTokens, Window: r.Window, Stream: r.Stream,
-		}))
+		}, nil, nil)
+		return refusesSchema(err)
 	}
 	// find looks among tools that are refused together.
 	var find func(part []llm.Tool) []llm.Tool
@@ -108,19 +106,4 @@ func (t *turn) findUnreadable(ctx context.Context, c candidate, p llm.Provider, 
 		return nil
 	}
 	return find(r.Tools)
-}
-
-// try sends a request whose answer nobody reads.
-func (t *turn) try(ctx context.Context, c candidate, p llm.Provider, r llm.Request) error {
-	release, err := t.e.slots.take(ctx, t.row.Origin == string(tools.OriginPerson))
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := t.e.withinBudget(ctx, t.settings); err != nil {
-		return err
-	}
-	result, err := p.Stream(ctx, r, func(llm.Event) {})
-	t.count(c, r, result, llm.Event{}, err)
-	return err
 }

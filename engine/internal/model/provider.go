@@ -1,4 +1,4 @@
-package engine
+package model
 
 import (
 	"encoding/json"
@@ -27,8 +27,8 @@ type providers struct {
 	idle func() time.Duration
 	// secrets are what no model is told.
 	secrets *redact.Set
-	// meters count the calls; nil does not.
-	meters *meters
+	// measure is Config.Measure.
+	measure func(name string, p llm.Provider) llm.Provider
 
 	mu   sync.Mutex
 	kept map[string]built // guarded by mu; by endpoint
@@ -60,20 +60,20 @@ func (p *providers) get(m settings.Model) (llm.Provider, error) {
 	if b, ok := p.kept[name]; ok && b.from == string(from) {
 		return b.provider, nil
 	}
-	provider, err := newProvider(m, p.http, idle, p.log)
+	provider, err := NewProvider(m, p.http, idle, p.log)
 	if err != nil {
 		return nil, err
 	}
 	provider = discreet{provider, p.secrets}
-	if p.meters != nil {
-		provider = measured{provider, p.meters, m.Provider}
+	if p.measure != nil {
+		provider = p.measure(m.Provider, provider)
 	}
 	p.kept[name] = built{string(from), provider}
 	return provider, nil
 }
 
-// newProvider builds the provider of a model. It does not connect.
-func newProvider(m settings.Model, client *http.Client, idle time.Duration, log *slog.Logger) (llm.Provider, error) {
+// NewProvider builds the provider of a model. It does not connect.
+func NewProvider(m settings.Model, client *http.Client, idle time.Duration, log *slog.Logger) (llm.Provider, error) {
 	compat, err := json.Marshal(m.Compat)
 	if err != nil {
 		return nil, fmt.Errorf("compat: %w", err)

@@ -1,4 +1,4 @@
-package exec
+package git
 
 import (
 	"errors"
@@ -8,48 +8,48 @@ import (
 	"klawbot/tools"
 )
 
-// gitDenied refuses what is not safe.
-func gitDenied(text string) error { return &refusalError{tools.Security, text} }
+// denied refuses what is not safe.
+func denied(text string) error { return &tools.Refusal{Kind: tools.Security, Text: text} }
 
-// gitInvalid refuses what git would not understand.
-func gitInvalid(text string) error { return &refusalError{tools.Validation, text} }
+// invalid refuses what git would not understand.
+func invalid(text string) error { return &tools.Refusal{Kind: tools.Validation, Text: text} }
 
-func gitFailed(err error) *tools.Result {
-	var r *refusalError
+func failed(err error) *tools.Result {
+	var r *tools.Refusal
 	if !errors.As(err, &r) {
-		r = &refusalError{tools.Execution, "git: " + err.Error()}
+		r = &tools.Refusal{Kind: tools.Execution, Text: "git: " + err.Error()}
 	}
-	result := tools.Fail(r.kind, gitMasked(r.text))
+	result := tools.Fail(r.Kind, masked(r.Text))
 	return &result
 }
 
-// maxGitExtra is the longest text of extra, in bytes.
-const maxGitExtra = 8 << 10
+// maxExtra is the longest text of extra, in bytes.
+const maxExtra = 8 << 10
 
-// gitWords splits extra like a shell, with quotes and backslashes. Nothing is
+// splitWords splits extra like a shell, with quotes and backslashes. Nothing is
 // expanded: every other sign stands for itself.
-func gitWords(extra string) ([]string, error) {
-	if len(extra) > maxGitExtra {
-		return nil, gitInvalid("extra is too long; at most 8192 bytes")
+func splitWords(extra string) ([]string, error) {
+	if len(extra) > maxExtra {
+		return nil, invalid("extra is too long; at most 8192 bytes")
 	}
 	for _, c := range extra {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' || c == unicode.ReplacementChar {
-			return nil, gitInvalid("extra holds a control character")
+			return nil, invalid("extra holds a control character")
 		}
 	}
-	var s gitSplitter
+	var s splitter
 	for _, c := range extra {
 		s.put(c)
 	}
 	if s.quote != 0 || s.escaped {
-		return nil, gitInvalid("extra has a quote or a backslash that is not closed")
+		return nil, invalid("extra has a quote or a backslash that is not closed")
 	}
 	s.end()
 	return s.words, nil
 }
 
-// gitSplitter is the state between two characters.
-type gitSplitter struct {
+// splitter is the state between two characters.
+type splitter struct {
 	words   []string
 	word    strings.Builder
 	started bool
@@ -57,7 +57,7 @@ type gitSplitter struct {
 	escaped bool
 }
 
-func (s *gitSplitter) put(c rune) {
+func (s *splitter) put(c rune) {
 	switch {
 	case s.escaped:
 		s.escaped = false
@@ -83,7 +83,7 @@ func (s *gitSplitter) put(c rune) {
 	}
 }
 
-func (s *gitSplitter) end() {
+func (s *splitter) end() {
 	if s.started {
 		s.words = append(s.words, s.word.String())
 	}
