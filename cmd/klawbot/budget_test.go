@@ -25,7 +25,7 @@ const (
 var largeTypes = map[string]typeSize{
 	"cmd/klawbot.app":           {139, 8},
 	"engine.Config":             {1, 23},
-	"engine.Engine":             {165, 33},
+	"engine.Engine":             {174, 33},
 	"engine.turn":               {76, 36},
 	"engine/internal/store.Job": {1, 23}, // a row of a table
 }
