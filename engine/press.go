@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -91,9 +92,8 @@ func (e *Engine) acknowledge(ctx context.Context, m gateway.Message, text string
 type tap struct {
 	// say is what the person is told.
 	say string
-	// approval is set when the tap ended it; jobs says that it changed a job.
+	// approval is set when the tap ended it.
 	approval store.Approval
-	jobs     bool
 	// question is the one that the tap answered, with answer, nil for none.
 	question *inquiry
 	answer   answer
@@ -102,8 +102,8 @@ type tap struct {
 // tapped decides about a tap. Whoever may not decide leaves the question as it
 // is.
 func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
-	if id, verb, ok := readJobButton(it.msg.Press.Data); ok {
-		return e.tappedJob(tx, it, id, verb)
+	if schedule.IsButton(it.msg.Press.Data) {
+		return e.pressedJob(tx, it)
 	}
 	token, answer, question, ok := readChoice(it.msg.Press.Data)
 	if !ok {
