@@ -48,7 +48,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
 	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {10625, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns"},
+	"engine":                             {11100, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web", "engine/probe"}, "turns"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/model":              {1025, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools"}, "one model call: slot, budget, retry, fallback"},
@@ -102,10 +102,11 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/terminal":      {620, []string{"gateway/console", "internal/redact"}, "speaks with a person"},
 	"cmd/klawbot/internal/yamledit":      {530, nil, "a leaf"},
 	"cmd/klawbot/internal/configedit":    {560, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist"}, "edits of the configuration, proven"},
-	"cmd/klawbot/internal/bot":           {1400, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "doc", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/git", "tools/file", "tools/mcp", "tools/plugin", "tools/sandbox", "tools/self", "tools/web", "whitelist", "workspace-template"}, "wiring"},
-	"cmd/klawbot/internal/setup":         {725, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine", "engine/settings", "gateway/telegram", "internal/httpclient", "internal/redact"}, "a first configuration"},
+	"cmd/klawbot/internal/bot":           {1400, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "doc", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/git", "tools/file", "tools/mcp", "tools/plugin", "tools/sandbox", "tools/self", "tools/web", "whitelist", "workspace-template", "engine/probe"}, "wiring"},
+	"cmd/klawbot/internal/setup":         {725, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine", "engine/settings", "gateway/telegram", "internal/httpclient", "internal/redact", "engine/probe"}, "a first configuration"},
 	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
 	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
+	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
 }
 
 // home says which packages may import a library, and why more than one.
