@@ -33,7 +33,7 @@ export CGO_ENABLED := 1
 export CGO_CFLAGS := -O2 -g -I$(INCLUDE)
 export GOFLAGS := $(shell go env GOFLAGS 2>/dev/null) -tags=$(TAGS)
 
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X main.described=$(VERSION)
 
 # The linters are pinned here and kept out of go.mod: they are no part of the
 # program.

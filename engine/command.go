@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -24,7 +25,7 @@ func (e *Engine) newCommands() *command.Commands {
 		},
 		Status: e.statusText, Examine: e.examine,
 		Memory: func(chat string) (string, error) {
-			facts, err := e.memory.coreFor(corePlaces(chat))
+			facts, err := e.memory.CoreAt(recall.PlacesOf(chat))
 			return facts.String(), err
 		},
 		Tools: e.toolNames, Redact: e.redact, Log: e.log,

@@ -63,7 +63,7 @@ func Doctor(ctx context.Context, c Config) []Finding {
 func (e *Engine) examine(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store)}
+	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store, e.settings().Memory.Embedding)}
 	all = append(all, promptFindings(e.workspace, e.skills)...)
 	if e.config.Examine != nil {
 		all = append(all, e.config.Examine(ctx)...)

@@ -58,6 +58,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -136,6 +137,14 @@ func (c Config) store() store.Config {
 	return store.Config{Dir: c.Dir, Redact: c.Redact, Log: c.Log}
 }
 
+// memoryConfig is what the memory needs, whose database open returns.
+func memoryConfig(c Config, open func() (*store.Store, error)) recall.Config {
+	return recall.Config{
+		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open, Others: holdsOthers,
+		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
+	}
+}
+
 // Engine answers messages.
 type Engine struct {
 	config    Config
@@ -149,7 +158,7 @@ type Engine struct {
 	executor  *tools.Executor
 	web       *web.Web
 	servers   *mcp.Host
-	memory    *remembering
+	memory    *recall.Memory
 	models    *model.Client
 	delivery  *delivery
 	backups   *backups
@@ -214,7 +223,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
 		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
+	e.memory = recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
 	e.commands = e.newCommands()
 	e.executor, err = toolbox(c, lent{
 		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
@@ -254,7 +263,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stopSending()
 	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer park(nil)
-	e.memory.importUser() // before the first turn, which shall know it
+	e.memory.ImportUser() // before the first turn, which shall know it
 	e.mu.Lock()
 	e.life.Begin(ctx, parking)
 	for _, l := range e.lanes {
@@ -281,8 +290,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.runs.jobs.Run(ctx) })
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
-	group.Go(func() error { e.memory.run(ctx, e.store); return nil })
-	e.memory.announce()
+	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })
 	e.tellRecovery(ctx)
 	e.executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
@@ -302,7 +310,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Close ends the MCP servers and closes the data folder.
 func (e *Engine) Close() error {
 	e.servers.Close()
-	return errors.Join(e.web.Close(), e.memory.embedder.Close(), e.store.Close())
+	return errors.Join(e.web.Close(), e.memory.Close(), e.store.Close())
 }
 
 // keepHouse deletes what is kept long enough, now and then.
@@ -348,7 +356,7 @@ func (e *Engine) committed(c store.Changes) {
 		e.delivery.notify(a)
 	}
 	if c.Messages {
-		e.memory.said()
+		e.memory.Said()
 		wait.Signal(e.unlogged)
 	}
 	if c.Jobs {
@@ -380,7 +388,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		}
 		last = version
 		e.jobsChanged()
-		e.memory.said()
+		e.memory.Said()
 		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}

@@ -170,7 +170,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		if err := addOuts(tx, outs); err != nil {
 			return err
 		}
-		return e.memory.index(tx)
+		return e.memory.Index(tx)
 	})
 	if err != nil {
 		e.log.Error("run not stored", "run", r.ID, "err", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"klawbot/engine/settings"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/llamatest"
 )
@@ -22,7 +23,7 @@ func TestPeerIsDetected(t *testing.T) {
 	d := detector{client, []server{
 		{"ollama", "Ollama", address, findOllama}, {"llamacpp", "llama.cpp", address, findLlamaCPP}, {"vllm", "vLLM", address, findVLLM},
 	}}
-	model := Model{Provider: "llamacpp", Type: "openai", BaseURL: s.URL + "/v1", Name: llamatest.Model, ContextBudget: 2048}
+	model := settings.Model{Provider: "llamacpp", Type: "openai", BaseURL: s.URL + "/v1", Name: llamatest.Model, ContextBudget: 2048}
 	want := []Detected{{model, "llama.cpp at " + address + ", " + llamatest.Model, true}}
 	if diff := cmp.Diff(want, d.local(t.Context())); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -56,7 +57,7 @@ func TestPeerIsFoundWhileItLoads(t *testing.T) {
 	if found := d.local(t.Context()); len(found) != 0 {
 		t.Errorf("found %+v, which cannot answer yet", found)
 	}
-	model := Model{Provider: "llamacpp", Type: "openai", BaseURL: s.URL + "/v1", Name: llamatest.Model}
+	model := settings.Model{Provider: "llamacpp", Type: "openai", BaseURL: s.URL + "/v1", Name: llamatest.Model}
 	if _, err := Probe(t.Context(), client, model); err == nil || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("probe: %v", err)
 	}

@@ -5,7 +5,8 @@ type mutant struct {
 	file string
 	// old stands in the file exactly once; new takes its place.
 	old, new string
-	// run names the tests of the file's package, as go test -run does.
+	// run names the tests of the file's package, as go test -run does. "engine: TestX"
+	// is a test of another package.
 	run string
 }
 
@@ -98,11 +99,11 @@ var mutants = []mutant{
 		"TestDeliveryOutcomes",
 	},
 	{
-		"cmd/klawbot/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
+		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
 		"TestProofLooksAtWhatTheTextsMean",
 	},
 	{
-		"cmd/klawbot/keeper.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
+		"cmd/klawbot/internal/configedit/tool.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
 		"TestConfigRefusals",
 	},
 	{
@@ -759,11 +760,11 @@ var mutants = []mutant{
 		"TestNsjailShowsWhatIsMountedAlone",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
 		"TestCloseOff",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
 		"TestCloseOff",
 	},
 	{
@@ -960,8 +961,8 @@ var mutants = []mutant{
 		"TestTokens",
 	},
 	{
-		"engine/recall.go", `chat.ID == c.User && r.settings().owns(chat.Channel, c.User)`, `true`,
-		"TestMemoryIsOfTheChatThatSavedIt",
+		"engine/internal/recall/tools.go", `chat.ID == c.User && r.config.Settings().Owns(chat.Channel, c.User)`, `true`,
+		"engine: TestMemoryIsOfTheChatThatSavedIt",
 	},
 	{
 		"engine/autorecall.go", `Before: int64(t.first),`, `Before: 0,`,
@@ -1197,7 +1198,7 @@ var mutants = []mutant{
 		"TestSandboxKeepsReadOnlyFolders",
 	},
 	{
-		"cmd/klawbot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
+		"cmd/klawbot/internal/bot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
 		"TestCommandsDoNotSteerTheBot",
 	},
 	{
@@ -1229,21 +1230,21 @@ var mutants = []mutant{
 		"TestFactsStayInTheirLine",
 	},
 	{
-		"engine/corememory.go", `case id.ID < 0:
+		"engine/internal/recall/core.go", `case id.ID < 0:
 		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
 		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {Kind: corememory.KindPeople, ID: "telegram_11"}, {}}`,
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/corememory.go", `if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/context.go", `if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{
-		"engine/corememory.go", `known.kept, known.left = part.Screened(refusedInPrompt)`, `known.kept, known.left = part.Screened(func(string) bool { return false })`,
-		"TestDoctorNamesWhatIsLeftOutOfPrompts",
+		"engine/internal/corememory/screen.go", `kept, left := part.Screened(refusedInPrompt)`, `kept, left := part.Screened(func(string) bool { return false })`,
+		"engine/internal/recall: TestPromptsGetNoInjectionFromTheCoreMemory",
 	},
 	{
-		"engine/corememory.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
+		"engine/internal/recall/core.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
 		"TestChangesOfTheCoreMemory",
 	},
 	{
@@ -1251,11 +1252,11 @@ var mutants = []mutant{
 		"TestTasksKeepTheirAuthors",
 	},
 	{
-		"cmd/klawbot/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
+		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
 		"TestLongKeysCostNothing",
 	},
 	{
-		"cmd/klawbot/import.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
+		"cmd/klawbot/archive.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
 		"TestImportLeavesNoHalfFile",
 	},
 	{
