@@ -144,7 +144,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 // goes.
 func (t *turn) home() gateway.Address {
 	if t.job != nil && t.job.job.Home.Chat.Channel != "" {
-		return t.e.delivery.now(t.job.job.Home)
+		return t.e.outbox.Now(t.job.job.Home)
 	}
 	return t.address()
 }
@@ -153,11 +153,11 @@ func (t *turn) home() gateway.Address {
 // goes to another one.
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
-	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
+	if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {
 		return recall.PlacesOf("")
 	}
 	return recall.PlacesOf(home.Chat.String())
 }
 
 // address is where the turn answers today: its chat may have moved since it began.
-func (t *turn) address() gateway.Address { return t.e.delivery.now(t.row.Address) }
+func (t *turn) address() gateway.Address { return t.e.outbox.Now(t.row.Address) }

@@ -47,13 +47,3 @@ func channelFault(h gateway.Health, now time.Time, uptime time.Duration) string 
 	}
 	return ""
 }
-
-// health is how a channel fares, zero for one that is not on.
-func (e *Engine) health(channel string) gateway.Health {
-	for _, h := range e.gateway.Health() {
-		if h.Channel == channel {
-			return h
-		}
-	}
-	return gateway.Health{}
-}

@@ -16,6 +16,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/quote"
 	"klawbot/engine/internal/store"
@@ -181,7 +182,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		t.from = last.row.Update
-		t.directed, t.command = e.direct(ctx, last), last.msg.Command
+		t.directed, t.command = e.commands.Direct(ctx, last.command()), last.msg.Command
 	}
 	t.show = newPresence(e, t)
 	return t
@@ -543,7 +544,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 				return err
 			}
 		}
-		if err := addOuts(tx, leaving); err != nil {
+		if err := outbox.Add(tx, leaving); err != nil {
 			return err
 		}
 		return t.e.memory.Index(tx)
@@ -572,7 +573,7 @@ func (t *turn) leaving(end turnEnd) []store.Out {
 	if n := len(parts); n > 0 && end.state == store.TurnFailed {
 		parts[n-1].Failed = true
 	}
-	return outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
+	return outbox.Rows(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
 }
 
 // replacing are the parts of an answer that takes the place of a placeholder. The
@@ -588,9 +589,7 @@ func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]s
 	}
 	all := slices.Clone(outs)
 	if apart || len(all) == 0 {
-		gone := deletion(t.row.Address, t.row.ID)
-		gone.Turn = t.row.ID
-		all = slices.Insert(all, 0, gone)
+		all = slices.Insert(all, 0, outbox.Deletion(t.row.Address, t.row.ID, placeholder))
 	}
 	all[0].Edit = placeholder
 	return all, nil
@@ -619,9 +618,4 @@ func withoutCalls(m llm.Message) llm.Message {
 		}
 	}
 	return kept
-}
-
-// deletion is the row that takes a placeholder away.
-func deletion(to gateway.Address, id store.TurnID) store.Out {
-	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: to, Body: deleteBody, State: store.OutboxNew}
 }

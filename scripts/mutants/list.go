@@ -63,12 +63,12 @@ var mutants = []mutant{
 		"TestModelsAreToldNoSecret",
 	},
 	{
-		"engine/command.go", `if c != nil && c.Fault == "" && strings.Contains(it.msg.Args, redact.Bars) {`, `if c != nil && c.Fault != "" && strings.Contains(it.msg.Args, redact.Bars) {`,
-		"TestCommandWhoseSecretIsLost",
+		"engine/internal/command/direct.go", `if call != nil && call.Fault == "" && strings.Contains(m.Args, redact.Bars) {`, `if call != nil && call.Fault != "" && strings.Contains(m.Args, redact.Bars) {`,
+		"TestDirectCommands",
 	},
 	{
-		"engine/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
-		"TestDeliveryOutcomes",
+		"engine/internal/outbox/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
+		"TestOutcomes",
 	},
 	{
 		"tools/file/open.go", `if linked(info) && !f.hardlinks() && !protected(p.name) {`, `if linked(info) && p.name == "" {`,
@@ -95,8 +95,8 @@ var mutants = []mutant{
 		"TestNothingLeavesForAChatThatIsNotListed",
 	},
 	{
-		"engine/attempt.go", `if o.Resent >= limit || d.e.settings().HoldAmbiguous {`, `if o.Resent >= limit {`,
-		"TestDeliveryOutcomes",
+		"engine/internal/outbox/attempt.go", `if o.Resent >= limit || d.config.HoldAmbiguous() {`, `if o.Resent >= limit {`,
+		"TestOutcomes",
 	},
 	{
 		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
@@ -1236,7 +1236,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{

@@ -39,8 +39,8 @@ type Config struct {
 	Skills    *workspace.Skills
 	Memory    *recall.Memory
 	Redact    *redact.Set
-	// BotName is the bot's name on a channel, "" when it is not known.
-	BotName func(channel string) string
+	// Gateway knows the bot's name on a channel.
+	Gateway *gateway.Gateway
 	// LoadsSkill reports whether a tool loads skills, by the name that a model wrote.
 	LoadsSkill func(tool string) bool
 	Log        *slog.Logger
@@ -252,7 +252,7 @@ func (w *Window) room(modelName string) int {
 // system is the system prompt: that of the workspace, which knows the bot's name on the
 // channel, with the skills that there are and some parts of the core memory.
 func (b *Builder) system(in Input) string {
-	prompt := b.config.Workspace.Prompt(b.config.BotName(in.Address.Chat.Channel))
+	prompt := b.config.Workspace.Prompt(b.config.Gateway.HealthOf(in.Address.Chat.Channel).Name)
 	if index := b.config.Skills.Index(); index != "" {
 		prompt += "\n\n" + index
 	}
