@@ -93,8 +93,8 @@ func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Questio
 	if row.State == store.ApprovalPending {
 		defer t.show.wait(q.Call.Name)()
 		if t.job != nil { // the time of people does not count
-			t.job.deadline.stop()
-			defer t.job.deadline.goOn()
+			t.job.Pause()
+			defer t.job.GoOn()
 		}
 		row, err = t.e.await(ctx, row)
 	}

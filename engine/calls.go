@@ -111,8 +111,9 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	home, model := t.home(), t.directed == nil
 	var planned string // in what conversation the job was, also when its message is a call
+	var within *tools.Scope
 	if t.job != nil {
-		planned = t.job.job.Origin
+		planned, within = t.job.Job.Origin, t.job.Within(t.settings.Policy)
 	}
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
@@ -120,7 +121,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
 		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress,
 		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
-		Within: t.within(), Owner: t.owned,
+		Within: within, Owner: t.owned,
 	}
 }
 
@@ -128,8 +129,8 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 // own: that of the person, or the one that a job belongs to, wherever its result
 // goes.
 func (t *turn) home() gateway.Address {
-	if t.job != nil && t.job.job.Home.Chat.Channel != "" {
-		return t.e.delivery.now(t.job.job.Home)
+	if t.job != nil && t.job.Job.Home.Chat.Channel != "" {
+		return t.e.delivery.now(t.job.Job.Home)
 	}
 	return t.address()
 }

@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -29,7 +30,14 @@ const (
 func (t *turn) conversation(ctx context.Context) ([]llm.Message, error) {
 	t.others = t.others || t.groupKnows()
 	if t.job != nil {
-		return t.runConversation(ctx)
+		before, err := t.job.Before(ctx, t.e.store, t.settings)
+		if err != nil {
+			return nil, err
+		}
+		task := t.withNow(llm.Text(llm.RoleUser, t.job.Job.Message))
+		task.Blocks = append(task.Blocks, llm.Block{Text: t.job.Note(t.settings.Zone())})
+		t.past, _ = t.window(before, t.room()-t.e.estimates.message(task))
+		return []llm.Message{task}, nil
 	}
 	asked := make([]llm.Message, len(t.asked))
 	for i, m := range t.asked {
@@ -320,7 +328,7 @@ func asModelReads(m gateway.Message) string {
 // goes to another one.
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
-	if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {
+	if t.job != nil && !sameChat(home, t.e.delivery.now(run.Workplace(t.job.Job))) {
 		return recall.PlacesOf("")
 	}
 	return recall.PlacesOf(home.Chat.String())

@@ -152,7 +152,7 @@ func (t *turn) origin(ctx context.Context, a store.Approval) string {
 	_ = t.e.store.Read(ctx, func(tx *store.Tx) error { known, place = names(tx, home, t.user); return nil }) // ids will do
 	lines := []string{t.e.requester(home, t.user, cmp.Or(name, known), place)}
 	if t.job != nil {
-		lines = append(lines, t.e.say(locale.AskedBySchedule, locale.Ticks(clip.Name(t.job.job.Name))))
+		lines = append(lines, t.e.say(locale.AskedBySchedule, locale.Ticks(clip.Name(t.job.Job.Name))))
 	}
 	return t.e.redact.Text(strings.Join(lines, "\n"))
 }
@@ -197,8 +197,8 @@ func ownerKey(a store.Approval) string {
 // does not reach it.
 func (t *turn) notice(a store.Approval) []store.Out {
 	to, text := a.Home, t.e.say(locale.OwnerAsked, a.Tool)
-	if t.job != nil && t.job.job.Kind != store.JobSpawn {
-		text = t.e.redact.Text(t.e.say(locale.OwnerAskedByRun, locale.Ticks(clip.Name(t.job.job.Name)), a.Tool))
+	if t.job != nil && t.job.Job.Kind != store.JobSpawn {
+		text = t.e.redact.Text(t.e.say(locale.OwnerAskedByRun, locale.Ticks(clip.Name(t.job.Job.Name)), a.Tool))
 	}
 	return outsFor(to, t.e.gateway.Render(to.Chat.Channel, text), ownerKey(a), 0)
 }
