@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -145,7 +146,7 @@ func (rs *Runs) end(ctx context.Context, j store.Job, r store.Run, end ending, m
 	left := rs.leftTurn(ctx, r, made)
 	if left.Placeholder == store.PlaceholderShown {
 		// It may be too old to be deleted.
-		end.after = rs.Edit(left.Address, left.PlaceholderID, "✖ "+clip.Name(j.Name), r.ID.OutKey()+"/left")
+		end.after = rs.Edit(left.Address, left.PlaceholderID, "✖ "+clip.Name(j.Name), schedule.OutKey(r.ID)+"/left")
 	}
 	outs := rs.leaving(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
@@ -258,7 +259,7 @@ func (rs *Runs) leaving(j store.Job, r store.Run, end ending) []store.Out {
 	outs := end.after
 	if j.Target.Chat.Channel != "" && end.report != "" {
 		to := j.Target
-		outs = append(outs, rs.Rows(to, end.report, r.ID.OutKey())...)
+		outs = append(outs, rs.Rows(to, end.report, schedule.OutKey(r.ID))...)
 	}
 	if end.pause != "" {
 		end.alert = rs.say(locale.JobPaused, j.Name, end.pause)
@@ -267,7 +268,7 @@ func (rs *Runs) leaving(j store.Job, r store.Run, end ending) []store.Out {
 		return outs
 	}
 	for _, to := range rs.Alertees(j, end.owners) {
-		outs = append(outs, rs.Rows(to, end.alert, r.ID.OutKey()+"/alert/"+to.String())...)
+		outs = append(outs, rs.Rows(to, end.alert, schedule.OutKey(r.ID)+"/alert/"+to.String())...)
 	}
 	return outs
 }
