@@ -14,7 +14,7 @@
 // message becomes the answer by an edit. Edits may be repeated, so the answer
 // of such a turn cannot come twice. A turn that answers within 0.7 s has none. A
 // placeholder is sent when everything has left that waits at its address, and what
-// comes behind it waits for it: see delivery.alone. The state is stored with the turn:
+// comes behind it waits for it: see Alone of the outbox. The state is stored with the turn:
 //
 //	state      event                                  next       who acts
 //	none       0.7 s have passed, nothing waits       sending    committed, then sent beside the model call
@@ -58,6 +58,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
@@ -141,7 +142,7 @@ func (c Config) store() store.Config {
 // memoryConfig is what the memory needs, whose database open returns.
 func memoryConfig(c Config, open func() (*store.Store, error)) recall.Config {
 	return recall.Config{
-		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open, Others: holdsOthers,
+		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open,
 		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
 	}
 }
@@ -153,7 +154,6 @@ type Engine struct {
 	settings  func() settings.Settings
 	life      *lifecycle.Lifecycle
 	store     *store.Store
-	spool     *outbox.SentFiles
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
@@ -161,11 +161,10 @@ type Engine struct {
 	servers   *mcp.Host
 	memory    *recall.Memory
 	models    *model.Client
-	delivery  *delivery
+	prompts   *prompt.Builder
+	outbox    *outbox.Outbox
 	backups   *backups
 	meters    *meters
-	estimates estimates
-	compactor compactor
 	questions questions
 	inquiries inquiries
 	redact    *redact.Set
@@ -207,7 +206,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e = &Engine{
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), meters: newMeters(),
-		store: st, spool: outbox.NewSentFiles(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
+		store: st, workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
 		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
@@ -215,7 +214,10 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log,
 		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
 	})
-	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
+	e.outbox = outbox.New(outbox.Config{
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Settled: e.settled, Attempted: e.meters.delivery,
+		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
+	})
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
 	e.plan()
@@ -225,6 +227,11 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
 	e.memory = recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
+	e.prompts = prompt.New(prompt.Config{
+		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.skills,
+		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway,
+		LoadsSkill: e.isLoad, Log: c.Log,
+	})
 	e.commands = e.newCommands()
 	e.executor, err = toolbox(c, lent{
 		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
@@ -274,7 +281,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.closeQuestions(sending); err != nil { // a stop that comes already is none of its faults
 		return err
 	}
-	if err := e.delivery.run(sending); err != nil {
+	if err := e.outbox.Run(sending); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -301,10 +308,10 @@ func (e *Engine) Run(ctx context.Context) error {
 		park(lifecycle.ErrParked)
 		within(sendGrace, e.life.Wait)
 	}
-	e.delivery.close()
-	within(sendGrace, e.delivery.wait.Wait)
+	e.outbox.Close()
+	within(sendGrace, e.outbox.Wait)
 	stopSending()
-	within(sendGrace, e.delivery.wait.Wait)
+	within(sendGrace, e.outbox.Wait)
 	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 
@@ -320,7 +327,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := e.sweepFiles(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(e.outbox.SweepFiles(ctx), sweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
 			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {
@@ -354,7 +361,7 @@ func prune(tx *store.Tx) error {
 // committed tells those who wait for it what a transaction has changed.
 func (e *Engine) committed(c store.Changes) {
 	for _, a := range c.Out {
-		e.delivery.notify(a)
+		e.outbox.Notify(a)
 	}
 	if c.Messages {
 		e.memory.Said()
@@ -390,7 +397,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		last = version
 		e.runs.Changed()
 		e.memory.Said()
-		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
+		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}
 		if err := e.servers.Reload(ctx); err != nil && ctx.Err() == nil {

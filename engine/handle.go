@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -255,7 +256,7 @@ func (e *Engine) reply(ctx context.Context, row store.Update, r command.Reply) {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", row.ID); err != nil {
 			return err
 		}
-		return addOuts(tx, outsFor(to, parts, fmt.Sprintf("inbox/%d", row.ID), row.Message))
+		return outbox.Add(tx, outbox.Rows(to, parts, fmt.Sprintf("inbox/%d", row.ID), row.Message))
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("reply not stored", "chat", to.String(), "err", err)

@@ -103,7 +103,7 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	case asked:
 		text = e.say(locale.ButtonFirst)
 	}
-	e.post(ctx, it.row.Address, "queue/"+rand.Text(), text)
+	e.outbox.Post(ctx, it.row.Address, "queue/"+rand.Text(), text)
 }
 
 // startLane starts the lane's goroutine once the engine runs. e.mu is held.
@@ -221,7 +221,7 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 // the next command, as many as half of the model's budget holds.
 func (e *Engine) take(l *lane) []item {
 	_, model := e.settings().Models.For("")
-	budget := max(model.ContextBudget, minBudget) / 2
+	budget := model.Window() / 2
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n, tokens := 0, 0

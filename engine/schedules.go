@@ -12,11 +12,11 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
-	"klawbot/gateway"
 	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
@@ -31,10 +31,6 @@ func (e *Engine) plan() {
 	e.runs = run.New(run.Config{
 		Store: e.store, Life: e.life, Gateway: e.gateway, Settings: e.settings, LookEvery: e.config.LookEvery, Log: e.log,
 		Turn: e.makeRun, Owners: e.ownersBeside,
-		Rows: func(to gateway.Address, text, key string) []store.Out {
-			return outsFor(to, e.gateway.Render(to.Chat.Channel, text), key, 0)
-		},
-		Edit:  e.replacement,
 		Index: func(tx *store.Tx) error { return e.memory.Index(tx) },
 	})
 	e.schedules = schedule.New(schedule.Config{
@@ -51,7 +47,7 @@ func (e *Engine) plan() {
 func (e *Engine) watchHeartbeat(ctx context.Context) error {
 	e.heartbeat.Watch(ctx, func(faults string) {
 		for _, to := range e.runs.Alertees(store.Job{}, true) {
-			e.post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
+			e.outbox.Post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 		}
 	})
 	return nil
@@ -116,15 +112,14 @@ func (e *Engine) pressedJob(tx *store.Tx, it item) (tap, error) {
 	if may, err := e.mayReplace(tx, it); !may {
 		return tap{say: say}, err
 	}
-	text := label(e.settings(), list.Text)
-	outs := e.replacement(it.row.Address, it.msg.Press.Message, text, fmt.Sprintf("press/%d", it.row.ID))
+	parts := e.gateway.Render(it.row.Address.Chat.Channel, label(e.settings(), list.Text))
+	outs := outbox.Replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
 	if len(outs) == 0 {
 		return tap{say: say}, nil
 	}
-	part := e.gateway.Render(it.row.Address.Chat.Channel, text)[0]
-	part.Buttons = list.Buttons
-	outs[0].Body = encodePart(part)
-	return tap{say: say}, addOuts(tx, outs)
+	parts[0].Buttons = list.Buttons
+	outs[0].Body = outbox.Encode(parts[0])
+	return tap{say: say}, outbox.Add(tx, outs)
 }
 
 // makeRun makes the turn of a run.
@@ -153,9 +148,7 @@ func (t *turn) madeOf(how turnEnd) run.Made {
 	progress, shown := t.show.settle()
 	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
 	if progress == placeholderShown {
-		o := deletion(t.show.to, t.row.ID)
-		o.Edit, o.Turn = shown, t.row.ID
-		made.After = []store.Out{o}
+		made.After = []store.Out{outbox.Deletion(t.show.to, t.row.ID, shown)}
 	}
 	return made
 }

@@ -45,5 +45,5 @@ func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, se
 		e.log.Warn("not signed in at an MCP server", "server", server, "err", err)
 		text = e.say(locale.MCPNotSignedIn, server, locale.Ticks(e.redact.Text(err.Error())))
 	}
-	e.post(context.WithoutCancel(ctx), at, "signin/"+rand.Text(), text)
+	e.outbox.Post(context.WithoutCancel(ctx), at, "signin/"+rand.Text(), text)
 }

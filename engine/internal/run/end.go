@@ -13,6 +13,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -146,7 +147,7 @@ func (rs *Runs) end(ctx context.Context, j store.Job, r store.Run, end ending, m
 	left := rs.leftTurn(ctx, r, made)
 	if left.Placeholder == store.PlaceholderShown {
 		// It may be too old to be deleted.
-		end.after = rs.Edit(left.Address, left.PlaceholderID, "✖ "+clip.Name(j.Name), schedule.OutKey(r.ID)+"/left")
+		end.after = outbox.Replacement(left.Address, left.PlaceholderID, rs.Gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), schedule.OutKey(r.ID)+"/left")
 	}
 	outs := rs.leaving(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
@@ -157,10 +158,8 @@ func (rs *Runs) end(ctx context.Context, j store.Job, r store.Run, end ending, m
 		if ended, err = rs.storeEnd(tx, j, r, end, left, made); err != nil {
 			return err
 		}
-		for _, o := range outs {
-			if err := tx.Outbox().AddOut(o); err != nil {
-				return err
-			}
+		if err := outbox.Add(tx, outs); err != nil {
+			return err
 		}
 		return rs.Index(tx)
 	})
@@ -259,7 +258,7 @@ func (rs *Runs) leaving(j store.Job, r store.Run, end ending) []store.Out {
 	outs := end.after
 	if j.Target.Chat.Channel != "" && end.report != "" {
 		to := j.Target
-		outs = append(outs, rs.Rows(to, end.report, schedule.OutKey(r.ID))...)
+		outs = append(outs, outbox.Rows(to, rs.Gateway.Render(to.Chat.Channel, end.report), schedule.OutKey(r.ID), 0)...)
 	}
 	if end.pause != "" {
 		end.alert = rs.say(locale.JobPaused, j.Name, end.pause)
@@ -268,7 +267,7 @@ func (rs *Runs) leaving(j store.Job, r store.Run, end ending) []store.Out {
 		return outs
 	}
 	for _, to := range rs.Alertees(j, end.owners) {
-		outs = append(outs, rs.Rows(to, end.alert, schedule.OutKey(r.ID)+"/alert/"+to.String())...)
+		outs = append(outs, outbox.Rows(to, rs.Gateway.Render(to.Chat.Channel, end.alert), schedule.OutKey(r.ID)+"/alert/"+to.String(), 0)...)
 	}
 	return outs
 }

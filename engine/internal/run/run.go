@@ -64,10 +64,6 @@ type Config struct {
 	Turn func(context.Context, *Work) Made
 	// Owners are the private chats of the owners of a channel, but for one chat.
 	Owners func(beside gateway.ChatID) []gateway.Address
-	// Rows are the rows of a text that leaves, Edit those that give a message that
-	// was sent another text.
-	Rows func(to gateway.Address, text, key string) []store.Out
-	Edit func(to gateway.Address, message int64, text, key string) []store.Out
 	// Index adds what a transaction has said to the index of the memory.
 	Index func(*store.Tx) error
 	// LookEvery is how often the plan is looked at when nobody tells of a change, 0
