@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/tools/screen"
@@ -62,7 +63,7 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 	}
 	text := t.reminder(said, known, s)
 	chat := t.row.Address.Chat.String()
-	t.others = t.others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return t.e.memory.OfOthers(ctx, t.e.store, h, chat) })
+	t.others = t.others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return recall.OfOthers(ctx, t.e.store, h, chat) })
 	return text
 }
 

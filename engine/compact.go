@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/quote"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -302,7 +303,7 @@ func (e *Engine) compactStep(ctx context.Context, c compaction) (more bool, err 
 	next := store.Summary{
 		Session: c.session, First: old[0].ID, Through: old[len(old)-1].ID, Text: summary, Model: m.Name,
 		// In a group others speak anyway.
-		Outside: past.Summary.Outside || heard(bodies(old)) || c.address.Chat.ID >= 0 && slices.ContainsFunc(old, func(m store.Message) bool { return holdsOthers(m, c.address.Chat.ID) }),
+		Outside: past.Summary.Outside || heard(bodies(old)) || c.address.Chat.ID >= 0 && slices.ContainsFunc(old, func(m store.Message) bool { return quote.HoldsOthers(m, c.address.Chat.ID) }),
 	}
 	if past.Summary.ID != 0 {
 		next.First = past.Summary.First

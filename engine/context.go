@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/quote"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -99,26 +99,7 @@ func (t *turn) remember(past store.Past, asked []llm.Message) (fits bool) {
 // words are passed on in it.
 func (t *turn) fromOthers(m store.Message) bool {
 	own := t.row.Address.Chat.Local() || t.settings.Owns(t.row.Address.Chat.Channel, m.Sender)
-	return m.Body.Role == llm.RoleUser && !own || passesOn(m.Body)
-}
-
-// passesOn reports whether a message holds words of somebody else than its sender:
-// what it answers or forwards, or what a tool has found.
-func passesOn(m llm.Message) bool {
-	if m.Role == llm.RoleUser {
-		for line := range strings.Lines(m.PlainText()) {
-			if !strings.HasPrefix(line, replyMark+itself+": ") {
-				return strings.HasPrefix(line, replyMark) || strings.HasPrefix(line, forwardMark)
-			}
-		}
-	}
-	return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && b.Result.Others })
-}
-
-// holdsOthers reports whether a message of a private chat, 0 for a local one, holds words
-// of somebody else than its person.
-func holdsOthers(m store.Message, chat int64) bool {
-	return passesOn(m.Body) || m.Body.Role == llm.RoleUser && chat != 0 && m.Sender != chat
+	return m.Body.Role == llm.RoleUser && !own || quote.PassesOn(m.Body)
 }
 
 // groupKnows reports whether the prompt holds facts that people of a group have
@@ -248,7 +229,7 @@ func askedMessages(items []item) []store.Message {
 			continue
 		}
 		asked = append(asked, store.Message{
-			Body:   llm.Text(llm.RoleUser, asModelReads(it.msg)),
+			Body:   llm.Text(llm.RoleUser, quote.Text(it.msg)),
 			Sender: it.msg.Sender.ID, SenderName: it.msg.Sender.Name, At: it.msg.Time,
 		})
 	}
@@ -261,7 +242,7 @@ func withAuthors(ctx context.Context, e *Engine, items []item) []item {
 	items = slices.Clone(items)
 	for i, it := range items {
 		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.owns(it.msg) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
-			items[i].msg.Reply = &gateway.Quote{Author: itself + ", for somebody else", Text: q.Text}
+			items[i].msg.Reply = &gateway.Quote{Author: quote.Itself + ", for somebody else", Text: q.Text}
 		}
 	}
 	return items
@@ -281,39 +262,6 @@ func answeredOwners(ctx context.Context, e *Engine, at gateway.Address, message 
 		return err
 	})
 	return err == nil && len(asked) > 0 && !slices.ContainsFunc(asked, func(u store.Update) bool { return !e.settings().Owns(at.Chat.Channel, u.From) })
-}
-
-// What asModelReads sets before the words of somebody else, and what it calls the
-// bot there.
-const (
-	replyMark   = "[in reply to "
-	forwardMark = "[forwarded from "
-	itself      = "you"
-)
-
-// asModelReads is a message with what stands around it: who wrote it, where a
-// group leaves that open, what it answers, where it was forwarded from. Names
-// and quotes are foreign text and are set as data.
-func asModelReads(m gateway.Message) string {
-	var b strings.Builder
-	if m.Reply != nil {
-		author := clip.Name(m.Reply.Author)
-		switch {
-		case m.Reply.Own:
-			author = itself
-		case author == itself || strings.HasPrefix(author, itself+":"):
-			author = clip.Nobody // whatever they call themselves
-		}
-		fmt.Fprintf(&b, replyMark+"%s: %q]\n", author, m.Reply.Text)
-	}
-	if m.Forwarded != "" {
-		fmt.Fprintf(&b, forwardMark+"%s]\n", clip.Name(m.Forwarded))
-	}
-	if m.Group {
-		fmt.Fprintf(&b, "[%s] ", clip.Name(m.Sender.Name))
-	}
-	b.WriteString(m.Text)
-	return b.String()
 }
 
 // corePlaces are those that the turn sees: what its chat sees, unless its answer

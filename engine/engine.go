@@ -139,7 +139,7 @@ func (c Config) store() store.Config {
 // memoryConfig is what the memory needs, whose database open returns.
 func memoryConfig(c Config, open func() (*store.Store, error)) recall.Config {
 	return recall.Config{
-		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open, Others: holdsOthers,
+		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open,
 		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
 	}
 }
