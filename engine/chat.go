@@ -7,6 +7,7 @@ import (
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 )
@@ -37,7 +38,7 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 
 // gone says why a chat cannot be reached any more, empty while it can.
 func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
-	return goneIn(ctx, e.store, id)
+	return toolset.Gone(ctx, e.store, id)
 }
 
 // loseChat takes leave of a chat that is gone or has blocked the bot: nothing

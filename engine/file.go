@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 	"klawbot/tools"
@@ -76,16 +77,13 @@ func (e *Engine) locate(p *gateway.Part) (err error) {
 	return nil
 }
 
-// scratchFolder holds the scratch folders of the calls that run, and scratchKept
-// is how old one may become: no call takes so long, so its process was killed.
-const (
-	scratchFolder = "scratch"
-	scratchKept   = 24 * time.Hour
-)
+// scratchKept is how old the scratch folder of a call may become: no call takes so
+// long, so its process was killed.
+const scratchKept = 24 * time.Hour
 
 // sweepScratch deletes the scratch folders that a kill has left.
 func (e *Engine) sweepScratch() error {
-	dir := filepath.Join(e.config.Dir, scratchFolder)
+	dir := filepath.Join(e.config.Dir, toolset.ScratchFolder)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
