@@ -1,13 +1,15 @@
 package engine
 
 import (
-	"klawbot/engine/internal/store"
-	"klawbot/engine/internal/workspace"
-	"klawbot/gateway"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/workspace"
+	"klawbot/gateway"
 )
 
 // TestCoreMemoryOfARun: the chat that a run belongs to shares what it knows with no
@@ -19,7 +21,7 @@ func TestCoreMemoryOfARun(t *testing.T) {
 		want         int
 	}{{home, gateway.Address{}, 3}, {home, home, 3}, {home, other, 1}, {other, other, 2}, {gateway.Address{}, other, 2}, {gateway.Address{}, gateway.Address{}, 1}} {
 		j := store.Job{ID: 7, Home: c.home, Target: c.target}
-		if got := (&turn{e: &Engine{delivery: &delivery{}}, job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
+		if got := (&turn{e: &Engine{outbox: outbox.New(outbox.Config{})}, job: &jobRun{job: j}, row: store.Turn{Address: workplace(j)}}).corePlaces(); len(got) != c.want {
 			t.Errorf("%v for %v sees %v", c.home, c.target, got)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/probe"
 	"klawbot/engine/settings"
 )
 
@@ -198,11 +199,11 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	}
 	first, err := provider.Stream(ctx, request, func(llm.Event) {})
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Kind == llm.Unsupported {
-		_, err = Probe(ctx, client, m)
+		_, err = probe.Ask(ctx, client, m)
 		return false, err
 	}
 	if err != nil {
-		return false, explain(m, err)
+		return false, probe.Explain(m, err)
 	}
 	made := first.Message.Calls()
 	if len(made) == 0 {
@@ -220,7 +221,7 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	request.Messages = append(request.Messages, first.Message, results)
 	second, err := provider.Stream(ctx, request, func(llm.Event) {})
 	if err != nil {
-		return false, explain(m, err)
+		return false, probe.Explain(m, err)
 	}
 	if strings.TrimSpace(second.Message.PlainText()) == "" {
 		return false, errors.New("it called a tool, but said nothing about the result; try again, or name another model")

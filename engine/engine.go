@@ -14,7 +14,7 @@
 // message becomes the answer by an edit. Edits may be repeated, so the answer
 // of such a turn cannot come twice. A turn that answers within 0.7 s has none. A
 // placeholder is sent when everything has left that waits at its address, and what
-// comes behind it waits for it: see delivery.alone. The state is stored with the turn:
+// comes behind it waits for it: see Alone of the outbox. The state is stored with the turn:
 //
 //	state      event                                  next       who acts
 //	none       0.7 s have passed, nothing waits       sending    committed, then sent beside the model call
@@ -49,11 +49,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
@@ -95,7 +97,6 @@ type Engine struct {
 	settings  func() settings.Settings
 	life      *lifecycle.Lifecycle
 	store     *store.Store
-	spool     *outbox.SentFiles
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
@@ -103,22 +104,20 @@ type Engine struct {
 	servers   *mcp.Host
 	memory    *recall.Memory
 	models    *model.Client
-	delivery  *delivery
+	prompts   *prompt.Builder
+	outbox    *outbox.Outbox
 	backups   *backups
 	meters    *meters
-	estimates estimates
-	compactor compactor
 	questions questions
 	inquiries inquiries
 	redact    *redact.Set
-	version   string
 	grace     time.Duration
-	lookEvery time.Duration
 	started   time.Time
 	log       *slog.Logger
 	// schedules is what is planned, also by heartbeat, and runs makes it.
 	schedules *schedule.Editor
 	heartbeat *schedule.Heartbeat
+	commands  *command.Commands
 	runs      runs
 
 	// dispatching is held while updates are handed to lanes, so that they get
@@ -148,9 +147,9 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e = &Engine{
-		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
-		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
-		store: st, spool: outbox.NewSentFiles(c.Dir), workspace: workspace.Open(c.Workspace, c.Log),
+		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
+		grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), meters: newMeters(),
+		store: st, workspace: workspace.Open(c.Workspace, c.Log),
 		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
@@ -158,7 +157,10 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log,
 		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
 	})
-	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
+	e.outbox = outbox.New(outbox.Config{
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Settled: e.settled, Attempted: e.meters.delivery,
+		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
+	})
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
 	e.plan()
@@ -172,6 +174,12 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	e.set, e.executor, e.memory, e.servers, e.skills = set, set.Executor, set.Memory, set.Servers, set.Skills
+	e.prompts = prompt.New(prompt.Config{
+		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.skills,
+		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway,
+		LoadsSkill: e.isLoad, Log: c.Log,
+	})
+	e.commands = e.newCommands()
 	return e, nil
 }
 
@@ -212,7 +220,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.closeQuestions(sending); err != nil { // a stop that comes already is none of its faults
 		return err
 	}
-	if err := e.delivery.run(sending); err != nil {
+	if err := e.outbox.Run(sending); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -239,10 +247,10 @@ func (e *Engine) Run(ctx context.Context) error {
 		park(lifecycle.ErrParked)
 		within(sendGrace, e.life.Wait)
 	}
-	e.delivery.close()
-	within(sendGrace, e.delivery.wait.Wait)
+	e.outbox.Close()
+	within(sendGrace, e.outbox.Wait)
 	stopSending()
-	within(sendGrace, e.delivery.wait.Wait)
+	within(sendGrace, e.outbox.Wait)
 	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 
@@ -257,7 +265,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := e.sweepFiles(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(e.outbox.SweepFiles(ctx), toolset.SweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
 			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {
@@ -291,7 +299,7 @@ func prune(tx *store.Tx) error {
 // committed tells those who wait for it what a transaction has changed.
 func (e *Engine) committed(c store.Changes) {
 	for _, a := range c.Out {
-		e.delivery.notify(a)
+		e.outbox.Notify(a)
 	}
 	if c.Messages {
 		e.memory.Said()
@@ -319,7 +327,7 @@ func (e *Engine) writeLogs(ctx context.Context) error {
 // watchOthers notices what a command wrote beside the bot.
 func (e *Engine) watchOthers(ctx context.Context) error {
 	var last int64
-	for wait.For(ctx, cmp.Or(e.lookEvery, pollOthers)) {
+	for wait.For(ctx, cmp.Or(e.config.LookEvery, pollOthers)) {
 		version, err := e.store.DataVersion(ctx)
 		if err != nil || version == last {
 			continue
@@ -327,7 +335,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		last = version
 		e.jobsChanged()
 		e.memory.Said()
-		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
+		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}
 		if err := e.servers.Reload(ctx); err != nil && ctx.Err() == nil {

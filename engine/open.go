@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/sqlite"
@@ -198,11 +199,11 @@ func (p posting) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if p.d.missing != nil {
 		return p.d.missing
 	}
-	outs, err := outgoing(p.d.gateway, c, r)
+	outs, err := outbox.ResultRows(p.d.gateway, c, r)
 	if err != nil {
 		return err
 	}
-	if err := p.d.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
+	if err := p.d.store.Write(ctx, func(tx *store.Tx) error { return outbox.Add(tx, outs) }); err != nil {
 		return fmt.Errorf("store what %s sends: %w", c.Name, err)
 	}
 	return nil

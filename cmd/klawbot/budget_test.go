@@ -23,8 +23,8 @@ const (
 // largeTypes are the types above these bounds: how many methods and fields they may
 // have today. Their figures only fall; a row goes when its type has shrunk.
 var largeTypes = map[string]typeSize{
-	"engine.Engine":             {179, 34},
-	"engine.turn":               {76, 36},
+	"engine.Engine":             {131, 31},
+	"engine.turn":               {57, 29},
 	"engine/internal/store.Job": {1, 23}, // a row of a table
 }
 

@@ -56,19 +56,19 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/model/provider.go", `provider = discreet{provider, p.secrets}`, `provider = discreet{provider, new(redact.Set)}`,
-		"TestModelsAreToldNoSecret",
+		"engine: TestModelsAreToldNoSecret",
 	},
 	{
 		"engine/turn.go", `c.Arguments = string(t.e.redact.KnownJSON([]byte(c.Arguments)))`, `_ = t.e.redact`,
 		"TestModelsAreToldNoSecret",
 	},
 	{
-		"engine/command.go", `if c != nil && c.Fault == "" && strings.Contains(it.msg.Args, redact.Bars) {`, `if c != nil && c.Fault != "" && strings.Contains(it.msg.Args, redact.Bars) {`,
-		"TestCommandWhoseSecretIsLost",
+		"engine/internal/command/direct.go", `if call != nil && call.Fault == "" && strings.Contains(m.Args, redact.Bars) {`, `if call != nil && call.Fault != "" && strings.Contains(m.Args, redact.Bars) {`,
+		"TestDirectCommands",
 	},
 	{
-		"engine/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
-		"TestDeliveryOutcomes",
+		"engine/internal/outbox/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
+		"TestOutcomes",
 	},
 	{
 		"tools/file/open.go", `if linked(info) && !f.hardlinks() && !protected(p.name) {`, `if linked(info) && p.name == "" {`,
@@ -95,8 +95,8 @@ var mutants = []mutant{
 		"TestNothingLeavesForAChatThatIsNotListed",
 	},
 	{
-		"engine/attempt.go", `if o.Resent >= limit || d.e.settings().HoldAmbiguous {`, `if o.Resent >= limit {`,
-		"TestDeliveryOutcomes",
+		"engine/internal/outbox/attempt.go", `if o.Resent >= limit || d.config.HoldAmbiguous() {`, `if o.Resent >= limit {`,
+		"TestOutcomes",
 	},
 	{
 		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
@@ -953,8 +953,8 @@ var mutants = []mutant{
 		"TestCoreMemoryKeepsSectionsThatNobodyReads",
 	},
 	{
-		"engine/autorecall.go", `return true // asked before`, `return false // asked before`,
-		"TestRecallGoesPastTheQuestionItself",
+		"engine/internal/prompt/recall.go", `return true // asked before`, `return false // asked before`,
+		"engine: TestRecallGoesPastTheQuestionItself",
 	},
 	{
 		"engine/internal/embed/wordpiece.go", `room := limit - len(w.after)`, `room := limit`,
@@ -965,12 +965,12 @@ var mutants = []mutant{
 		"engine: TestMemoryIsOfTheChatThatSavedIt",
 	},
 	{
-		"engine/autorecall.go", `Before: int64(t.first),`, `Before: 0,`,
-		"TestRecallShowsNothingTwice",
+		"engine/internal/prompt/recall.go", `Before: int64(w.First),`, `Before: 0,`,
+		"engine: TestRecallShowsNothingTwice",
 	},
 	{
-		"engine/compact.go", `if e.estimates.text(summary) >= e.tokensOf(store.Past{Summary: past.Summary, Messages: old}) {`, `if summary == "" {`,
-		"TestSummaryThatIsOfNoUseChangesNothing",
+		"engine/internal/summary/summary.go", `if m.config.Tokens.Text(summary) >= m.config.Tokens.Text(past.Summary.Text)+m.config.Tokens.Messages(store.Bodies(old)) {`, `if summary == "" {`,
+		"engine: TestSummaryThatIsOfNoUseChangesNothing",
 	},
 	// From here on the web and the screen.
 	{
@@ -1236,7 +1236,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/context.go", `if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{

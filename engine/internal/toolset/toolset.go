@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -165,8 +166,27 @@ func (s *Set) own(c Config, h Hooks) []tools.Tool {
 	return all
 }
 
-// ScratchFolder holds the scratch folders of the calls that run, in the data folder.
-const ScratchFolder = "scratch"
+// scratchFolder holds the scratch folders of the calls that run, and scratchKept
+// is how old one may become: no call takes so long, so its process was killed.
+const (
+	scratchFolder = "scratch"
+	scratchKept   = 24 * time.Hour
+)
+
+// SweepScratch deletes the scratch folders that a kill has left in a data folder.
+func SweepScratch(data string) error {
+	dir := filepath.Join(data, scratchFolder)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, d := range entries {
+		if info, gone := d.Info(); gone == nil && time.Since(info.ModTime()) > scratchKept {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, d.Name())))
+		}
+	}
+	return err
+}
 
 // register puts the bot's own tools beside the world's, and makes the pipeline that
 // runs them.
@@ -182,7 +202,7 @@ func (s *Set) register(c Config, own []tools.Tool) error {
 	s.Executor = tools.NewExecutor(tools.ExecutorConfig{
 		Policy:   func() tools.Policy { return c.Settings().Policy },
 		Registry: registry, Sources: append(slices.Clip(c.Sources), s.Servers), SpillDir: filepath.Join(c.Dir, "spill"), Redact: c.Redact, Log: c.Log,
-		Keep: outbox.NewSentFiles(c.Dir).Put, ScratchDir: filepath.Join(c.Dir, ScratchFolder),
+		Keep: outbox.NewSentFiles(c.Dir).Put, ScratchDir: filepath.Join(c.Dir, scratchFolder),
 		MaxOutputChars: func() int { return c.Settings().MaxOutputChars },
 	})
 	for _, name := range c.Settings().Policy.Names() {
