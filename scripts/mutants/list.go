@@ -463,7 +463,7 @@ var mutants = []mutant{
 		"TestNotPlain",
 	},
 	{
-		"tools/exec/shell_harmless.go", `if !slices.Contains(strings.Fields(h.long), name) {`, `if !strings.Contains(a, "-") {`,
+		"tools/exec/shell_harmless.go", `} else if !slices.Contains(long, name) {`, `} else if !strings.Contains(a, "-") {`,
 		"TestOtherThingsOfHarmlessCommandsAsk",
 	},
 	{
@@ -795,11 +795,10 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_binds.go", `		if text := w.fingerprint(name, &left); text != "" {`, `		if text := w.fingerprint(name, &left); text == "it" {`,
-		"TestApprovalIsForTheScriptAsItWas|TestApprovalIsForTheFolderAsItWas",
+		"TestApprovalIsForAScriptElsewhere",
 	},
 	{
-		"tools/exec/shell_binds.go", `	fmt.Fprintf(sum, "%q\n", w.dir)
-`, ``,
+		"tools/exec/shell_binds.go", `fmt.Fprintf(sum, "%s %q\n", sandboxed, w.dir)`, `fmt.Fprintf(sum, "%s\n", sandboxed)`,
 		"TestApprovalIsForTheScriptAsItWas|TestApprovalIsForTheFolderAsItWas",
 	},
 	{
