@@ -9,7 +9,6 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
-	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 )
@@ -57,11 +56,6 @@ func (e *Engine) settled(tx *store.Tx, o store.Out) (after func(), err error) {
 		return e.unreach(tx, o.Address)
 	}
 	return nil, nil
-}
-
-// gone says why a chat cannot be reached any more, empty while it can.
-func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
-	return toolset.Gone(ctx, e.store, id)
 }
 
 // loseChat takes leave of a chat that is gone or has blocked the bot: nothing
