@@ -187,8 +187,7 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 		e.reply(ctx, it.row, label(e.settings(), e.say(locale.Unheard)), nil)
 	case it.msg.Command == "stop":
 		e.stopLane(ctx, it)
-	case e.typed(ctx, it):
-	case e.inWords(ctx, it):
+	case e.answers(ctx, it):
 	case it.msg.Command != "" && it.msg.Group && !isCommand(it.msg.Command):
 		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.row.ID)
 	case it.msg.Command != "" && !inLane(it.msg.Command):

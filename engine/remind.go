@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
@@ -357,45 +358,46 @@ func listButtons(n int, j store.Job) []gateway.Button {
 	return append(row, gateway.Button{Text: "🗑 " + name, Data: jobButton(j.ID, verbDelete)})
 }
 
-// tappedJob acts on a tap below the list and shows the list as it is then.
-func (e *Engine) tappedJob(tx *store.Tx, it item, id store.JobID, verb string) (tap, error) {
+// pressedJob acts on a button below the list and shows the list as it is then.
+func (e *Engine) pressedJob(tx *store.Tx, it item, id store.JobID, verb string) (approval.Pressed, error) {
 	who := e.schedules.whoIn(it.msg.Address, it.msg.Sender.ID)
 	j, err := tx.Jobs().Job(id)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && (j.State == store.JobDone || j.State == store.JobRemoved):
-		return tap{say: e.say(locale.Expired)}, e.refreshList(tx, it, who)
+		return e.refreshed(tx, it, who, e.say(locale.Expired))
 	case err != nil:
-		return tap{}, err
+		return approval.Pressed{}, err
 	case !who.sees(j):
-		return tap{say: e.say(locale.NotYours)}, nil
+		return approval.Pressed{Say: e.say(locale.NotYours)}, nil
 	}
 	text, err := e.actOn(tx, j, verb)
 	if err != nil {
-		return tap{}, err
+		return approval.Pressed{}, err
 	}
 	if verb == verbDelete && j.Kind != store.JobHeartbeat {
 		e.live.stop(errJobGone, func(l store.Job) bool { return l.ID == id })
 	}
-	return tap{say: text, jobs: true}, e.refreshList(tx, it, who)
+	return e.refreshed(tx, it, who, text)
 }
 
-// refreshList gives the message of the list its new text and buttons.
-func (e *Engine) refreshList(tx *store.Tx, it item, who planner) error {
+// refreshed tells the person a text, and gives the message of the list its new text
+// and buttons.
+func (e *Engine) refreshed(tx *store.Tx, it item, who planner, say string) (approval.Pressed, error) {
+	p := approval.Pressed{Say: say}
 	if may, err := e.mayReplace(tx, it); !may {
-		return err
+		return p, err
 	}
 	text, buttons, err := e.scheduleList(tx, who)
 	if err != nil {
-		return err
+		return p, err
 	}
 	parts := e.gateway.Render(it.row.Address.Chat.Channel, label(e.settings(), text))
-	outs := outbox.Replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
-	if len(outs) == 0 {
-		return nil
+	if p.Outs = outbox.Replacement(it.row.Address, it.msg.Press.Message, parts, pressKey(it)); len(p.Outs) > 0 {
+		part := parts[0]
+		part.Buttons = buttons
+		p.Outs[0].Body = outbox.Encode(part)
 	}
-	parts[0].Buttons = buttons
-	outs[0].Body = outbox.Encode(parts[0])
-	return outbox.Add(tx, outs)
+	return p, nil
 }
 
 // jobsChanged has the scheduler look at the jobs, and ends the runs of those that are

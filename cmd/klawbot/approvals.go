@@ -29,7 +29,7 @@ func (a *app) approvalsListCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
-				list, err := d.Grants(cmd.Context())
+				list, err := d.Approvals().Grants(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -67,7 +67,7 @@ func (a *app) approvalsLogCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
-				list, err := d.Approvals(cmd.Context(), logLength)
+				list, err := d.Approvals().Asked(cmd.Context(), logLength)
 				if err != nil {
 					return err
 				}
@@ -105,7 +105,7 @@ func (a *app) approvalsRemoveCommand() *cobra.Command {
 				return usage("remove takes the id of an approval; klawbot policy approvals list shows them")
 			}
 			return a.withData(cmd.Context(), func(_ *live, _ folders, d *engine.Data) error {
-				err := d.RemoveGrant(cmd.Context(), id)
+				err := d.Approvals().RemoveGrant(cmd.Context(), id)
 				if errors.Is(err, engine.ErrNoGrant) {
 					return usageError{err}
 				}

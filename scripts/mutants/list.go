@@ -5,7 +5,8 @@ type mutant struct {
 	file string
 	// old stands in the file exactly once; new takes its place.
 	old, new string
-	// run names the tests of the file's package, as go test -run does.
+	// run names the tests, as go test -run does: of the file's package, or of engine
+	// when the file is in a part of it.
 	run string
 }
 
@@ -118,41 +119,41 @@ var mutants = []mutant{
 		"TestMaskShortAndLongKeys",
 	},
 	{
-		"engine/press.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)`, `return m.Sender.ID != 0`,
+		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.owns(m.Address, m.Sender.ID)`, `return m.Sender.ID != 0`,
 		"TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
-		"engine/press.go", `if !it.row.Group || e.owns(it.msg) {`, `if it.row.ID != 0 {`,
+		"engine/button.go", `if !it.row.Group || e.owns(it.msg) {`, `if it.row.ID != 0 {`,
 		"TestForgedTapsChangeNoMessageOfAGroup",
 	},
 	{
-		"engine/press.go", `return !a.Owners && m.Sender.ID != 0`, `return m.Sender.ID != 0`,
+		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0`, `return m.Sender.ID != 0`,
 		"TestOwnersRequestSurvivesARestart|TestDemotedOwnerDoesNotDecide",
 	},
 	{
-		"engine/approve.go", `if q.OwnerOnly && !t.ownerHere() {`, `if q.OwnerOnly && t.user == 0 {`,
+		"engine/internal/approval/approver.go", `if asked.OwnerOnly && !a.ownerHere() {`, `if asked.OwnerOnly && t.User == 0 {`,
 		"TestOwnersApproveInTheirPrivateChat",
 	},
 	{
-		"engine/approve.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
+		"engine/internal/approval/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
 		"TestCallThatDoesNotFitIsRefused",
 	},
 	{
-		"engine/approve.go", `		if !asked.Once {
-`, `		if asked.Tool != "" {
+		"engine/internal/approval/approver.go", `		if !wanted.Once {
+`, `		if wanted.Tool != "" {
 `,
 		"TestOnceOnlyIsNeverRemembered",
 	},
 	{
-		"engine/resolve.go", `if v.state == store.ApprovalHour && row.Once {`, `if v.state == store.ApprovalHour && row.Tool == "" {`,
+		"engine/internal/approval/decision.go", `if d.state == store.ApprovalHour && row.Once {`, `if d.state == store.ApprovalHour && row.Tool == "" {`,
 		"TestOnceOnlyIsNeverRemembered",
 	},
 	{
-		"engine/owners.go", `if owns && !t.owned {`, `if owns && r.From == 0 {`,
+		"engine/internal/approval/owners.go", `if owns && !owned {`, `if owns && r.From == 0 {`,
 		"TestJoinedMessagesAreNoOwners",
 	},
 	{
-		"engine/owners.go", `if !a.Away() && t.job == nil {`, `if !a.Away() {`,
+		"engine/internal/approval/owners.go", `if !wanted.Away() && t.Job == nil {`, `if !wanted.Away() {`,
 		"TestJobSaysWhoWantsIt",
 	},
 	{
@@ -160,7 +161,7 @@ var mutants = []mutant{
 		"TestOwnersGrantIsByAnOwner",
 	},
 	{
-		"engine/press.go", `return err == nil && (!known || asked.MessageID == it.msg.Press.Message), err`, `return err == nil && (known || !known), err`,
+		"engine/internal/approval/button.go", `return err == nil && (!known || asked.MessageID == message), err`, `return err == nil && (known || !known), err`,
 		"TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
@@ -188,15 +189,15 @@ var mutants = []mutant{
 		"TestStrictestOfTheToolsWordAndThePolicyWins",
 	},
 	{
-		"engine/owners.go", `case open >= maxOpenRequests:`, `case open > 10*maxOpenRequests:`,
+		"engine/internal/approval/owners.go", `case open >= maxOpenRequests:`, `case open > 10*maxOpenRequests:`,
 		"TestOwnersAreNotFlooded",
 	},
 	{
-		"engine/owners.go", `case vain >= maxVainRequests:`, `case vain > 10*maxVainRequests:`,
+		"engine/internal/approval/owners.go", `case vain >= maxVainRequests:`, `case vain > 10*maxVainRequests:`,
 		"TestOwnersAreNotFlooded",
 	},
 	{
-		"engine/approve.go", `if tools.Obscures(`, `if q.Call.Name == "" && tools.Obscures(`,
+		"engine/internal/approval/approver.go", `if tools.Obscures(`, `if asked.Call.Name == "" && tools.Obscures(`,
 		"TestMaskedCommandIsRefused",
 	},
 	{
@@ -312,17 +313,17 @@ var mutants = []mutant{
 		"TestSecretOfAClientIsNotKept",
 	},
 	{
-		"engine/inquiry.go", `	if t.job != nil {
+		"engine/internal/approval/form.go", `	if t.Job != nil {
 		return declined, nil
 	}`, ``,
 		"TestRunsThatNobodyAttendsDecline",
 	},
 	{
-		"engine/inquiry.go", `tx.Inbox().ReplaceUpdate(it.row.ID, []byte("{}"))`, `tx.Inbox().ReplaceUpdate(it.row.ID, it.row.Raw)`,
+		"engine/internal/approval/written.go", `tx.Inbox().ReplaceUpdate(update, []byte("{}"))`, `error(nil)`,
 		"TestAnswerInWordsGoesToTheProgramOnly",
 	},
 	{
-		"engine/press.go", `asked == nil || !question || answer.option`, `asked == nil || answer.option`,
+		"engine/internal/approval/button.go", `f == nil || !ofForm || c.option`, `f == nil || c.option`,
 		"TestAnswersByButton",
 	},
 	{
@@ -1263,7 +1264,7 @@ var mutants = []mutant{
 		"TestGitFollowsNoRedirect",
 	},
 	{
-		"engine/resolve.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
+		"engine/internal/approval/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
 		"TestAnswerThatMayNotHaveArrived",
 	},
 	{
