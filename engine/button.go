@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -37,25 +38,37 @@ func (e *Engine) press(ctx context.Context, it item) {
 	})
 }
 
-// pressed asks who the button belongs to what comes of it.
-func (e *Engine) pressed(tx *store.Tx, it item) (approval.Pressed, error) {
-	if id, verb, ok := readJobButton(it.msg.Press.Data); ok {
-		return e.pressedJob(tx, it, id, verb)
-	}
-	p, err := e.questions.Press(tx, it.row.Address, it.msg)
-	if !errors.Is(err, approval.ErrUnknown) {
+// pressed has the one to whom a button belongs act on it.
+func (e *Engine) pressed(tx *store.Tx, it item) (p approval.Pressed, err error) {
+	if schedule.IsButton(it.msg.Press.Data) {
+		say, list, err := e.schedules.Press(tx, it.msg)
+		if p.Say = say; err == nil && list != nil {
+			p.Outs, err = e.instead(tx, it, label(e.settings(), list.Text), list.Buttons)
+		}
 		return p, err
 	}
-	p = approval.Pressed{Say: e.say(locale.Expired)}
-	may, err := e.mayReplace(tx, it)
-	if may {
-		p.Outs = outbox.Replacement(it.row.Address, it.msg.Press.Message, e.gateway.Render(it.row.Channel, p.Say), pressKey(it))
+	p, err = e.questions.Press(tx, it.row.Address, it.msg)
+	if errors.Is(err, approval.ErrUnknown) {
+		p.Say = e.say(locale.Expired)
+		p.Outs, err = e.instead(tx, it, p.Say, nil)
 	}
 	return p, err
 }
 
-// pressKey is the key of the row that changes the message below which a button is.
-func pressKey(it item) string { return fmt.Sprintf("press/%d", it.row.ID) }
+// instead gives the message below which a button is another text and other buttons.
+// It is nil when the button may not change it.
+func (e *Engine) instead(tx *store.Tx, it item, text string, buttons [][]gateway.Button) ([]store.Out, error) {
+	if may, err := e.mayReplace(tx, it); !may {
+		return nil, err
+	}
+	parts := e.gateway.Render(it.row.Address.Chat.Channel, text)
+	outs := outbox.Replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
+	if len(outs) > 0 && len(buttons) > 0 {
+		parts[0].Buttons = buttons
+		outs[0].Body = outbox.Encode(parts[0])
+	}
+	return outs, nil
+}
 
 // mayReplace reports whether a button may change the message below which it is said to
 // be. The program of a person can send any data for any message: in a group only an

@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -120,7 +121,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
 		Changelog: changelog{t.e.store}, Approver: t.approver, Progress: t.show.progress,
-		Heard: t.heard && model || planned == originOutside, Others: t.others && model || planned == originOthers,
+		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
 		Within: t.within(), Owner: t.owned,
 	}
 }

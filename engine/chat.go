@@ -185,8 +185,8 @@ func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, id
 			return
 		}
 		e.log.Info("chat moved", "chat", chat.String(), "to", to)
-		e.memory.memory(e.store).Reload()
-		e.memory.moveCore(chat, to)
+		e.memory.In(e.store).Reload()
+		e.memory.MoveCore(chat, to)
 		if err := e.outbox.Rescan(ctx); err != nil {
 			e.log.Error("outbox not read", "err", err)
 		}

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
-	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 	"klawbot/tools"
@@ -92,7 +92,7 @@ func inLane(name string) bool {
 func (e *Engine) obey(ctx context.Context, it item) {
 	e.log.Info("command", "chat", it.msg.Address.String(), "command", it.msg.Command)
 	if it.msg.Command == "schedule" {
-		e.obeySchedule(ctx, it)
+		e.onSchedule(ctx, it)
 		return
 	}
 	text, change, err := e.command(ctx, it)
@@ -139,10 +139,10 @@ func (e *Engine) command(ctx context.Context, it item) (string, func(*store.Tx) 
 		text, err := e.serversText(ctx, it)
 		return text, nil, err
 	case "heartbeat":
-		text, err := e.heartbeatText(ctx)
+		text, err := e.heartbeat.Text(ctx)
 		return text, nil, err
 	case "remind":
-		text, change := e.remind(it)
+		text, change := e.schedules.Remind(it.row, it.msg)
 		return text, change, nil
 	case "memory":
 		text, err := e.memoryText(it.msg)
@@ -163,7 +163,7 @@ func (e *Engine) memoryText(m gateway.Message) (string, error) {
 	case m.Group:
 		return e.say(locale.Privately, "memory"), nil
 	}
-	facts, err := e.memory.coreFor(corePlaces(m.Address.Chat.String()))
+	facts, err := e.memory.CoreAt(recall.PlacesOf(m.Address.Chat.String()))
 	if err != nil { // an owner wrote the file, and reads what is wrong with it
 		return locale.CodeBlock(e.redact.Text(err.Error())), nil
 	}
@@ -204,7 +204,7 @@ func (e *Engine) chooseModel(ctx context.Context, it item) (string, func(*store.
 		}
 		return e.say(locale.ModelIs, name), nil, nil
 	}
-	names := modelNames(models)
+	names := models.Names()
 	if len(names) == 0 {
 		return e.say(locale.ModelsNone), nil, nil
 	}
@@ -228,19 +228,10 @@ func (e *Engine) listModels() string {
 	}
 	var b strings.Builder
 	b.WriteString(e.say(locale.ModelsHead))
-	for _, name := range modelNames(models) {
+	for _, name := range models.Names() {
 		fmt.Fprintf(&b, "\n  %s (context budget: %d)", name, models.Entries[name].ContextBudget)
 	}
 	return b.String()
-}
-
-func modelNames(m settings.Models) []string {
-	var names []string
-	for name := range m.Entries {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (e *Engine) toolNames() []string {
@@ -307,22 +298,9 @@ func (e *Engine) directCall(ctx context.Context, it item) *llm.ToolCall {
 		}
 		return directedCall("file_write", map[string]any{"path": exportPath(it), "content": text})
 	case "tool":
-		return toolCommand(args)
+		return schedule.ToolCall(args)
 	}
 	return nil
-}
-
-// toolCommand reads "NAME JSON", nil when there is no name.
-func toolCommand(args string) *llm.ToolCall {
-	args = strings.TrimSpace(args)
-	name, arguments := args, ""
-	if i := strings.IndexFunc(args, unicode.IsSpace); i >= 0 {
-		name, arguments = args[:i], args[i:]
-	}
-	if name == "" {
-		return nil
-	}
-	return &llm.ToolCall{Name: name, Arguments: cmp.Or(strings.TrimSpace(arguments), "{}")}
 }
 
 // docsShown is how many sections of the manual /docs shows in a chat.

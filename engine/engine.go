@@ -53,12 +53,13 @@ import (
 
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/archive"
-	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -136,6 +137,14 @@ func (c Config) store() store.Config {
 	return store.Config{Dir: c.Dir, Redact: c.Redact, Log: c.Log}
 }
 
+// memoryConfig is what the memory needs, whose database open returns.
+func memoryConfig(c Config, open func() (*store.Store, error)) recall.Config {
+	return recall.Config{
+		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open, Others: holdsOthers,
+		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
+	}
+}
+
 // Engine answers messages.
 type Engine struct {
 	config    Config
@@ -148,7 +157,7 @@ type Engine struct {
 	executor  *tools.Executor
 	web       *web.Web
 	servers   *mcp.Host
-	memory    *remembering
+	memory    *recall.Memory
 	models    *model.Client
 	outbox    *outbox.Outbox
 	backups   *backups
@@ -162,10 +171,10 @@ type Engine struct {
 	lookEvery time.Duration
 	started   time.Time
 	log       *slog.Logger
-	// schedules is what is planned, jobs fires it, live are the runs at work.
-	schedules *schedules
-	jobs      *jobs.Scheduler
-	live      liveRuns
+	// schedules is what is planned, also by heartbeat, and runs makes it.
+	schedules *schedule.Editor
+	heartbeat *schedule.Heartbeat
+	runs      runs
 
 	// dispatching is held while updates are handed to lanes, so that they get
 	// there in order.
@@ -220,7 +229,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
 		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
+	e.memory = recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
 	e.executor, err = toolbox(c, lent{
 		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
 		servers: e.servers.Statuses, web: e.web, memory: e.memory,
@@ -259,7 +268,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stopSending()
 	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer park(nil)
-	e.memory.importUser() // before the first turn, which shall know it
+	e.memory.ImportUser() // before the first turn, which shall know it
 	e.mu.Lock()
 	e.life.Begin(ctx, parking)
 	for _, l := range e.lanes {
@@ -283,11 +292,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchOthers(ctx) })
 	group.Go(func() error { return e.backups.run(ctx) })
 	group.Go(func() error { return e.watchDatabase(ctx) })
-	group.Go(func() error { return e.jobs.Run(ctx) })
+	group.Go(func() error { return e.runs.jobs.Run(ctx) })
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
-	group.Go(func() error { e.memory.run(ctx, e.store); return nil })
-	e.memory.announce()
+	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })
 	e.tellRecovery(ctx)
 	e.executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
@@ -307,7 +315,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Close ends the MCP servers and closes the data folder.
 func (e *Engine) Close() error {
 	e.servers.Close()
-	return errors.Join(e.web.Close(), e.memory.embedder.Close(), e.store.Close())
+	return errors.Join(e.web.Close(), e.memory.Close(), e.store.Close())
 }
 
 // keepHouse deletes what is kept long enough, now and then.
@@ -353,7 +361,7 @@ func (e *Engine) committed(c store.Changes) {
 		e.outbox.Notify(a)
 	}
 	if c.Messages {
-		e.memory.said()
+		e.memory.Said()
 		wait.Signal(e.unlogged)
 	}
 	if c.Jobs {
@@ -385,7 +393,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		}
 		last = version
 		e.jobsChanged()
-		e.memory.said()
+		e.memory.Said()
 		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}

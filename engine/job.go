@@ -11,11 +11,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/gateway"
@@ -45,12 +49,16 @@ const (
 	// jobsTogether times the model calls at one time is how many runs there are
 	// at one time; the others wait in the order in which they were due.
 	jobsTogether = 2
+	// lostAfter is the age at which a subagent is not resumed any more: what was
+	// to happen at once is not wanted a day later.
+	lostAfter = 24 * time.Hour
 	// jobsKept is how long ended jobs and the rows of runs are kept.
 	jobsKept = 90 * 24 * time.Hour
 )
 
-// liveRuns are the runs of jobs that are at work in this process.
-type liveRuns struct {
+// runs fires the runs of jobs, and knows those that are at work in this process.
+type runs struct {
+	jobs  *jobs.Scheduler
 	slots *model.Slots
 
 	mu  sync.Mutex
@@ -60,7 +68,7 @@ type liveRuns struct {
 }
 
 // begin says that a goroutine has a run; ok is false when another one has it.
-func (l *liveRuns) begin(id store.RunID) (done func(), ok bool) {
+func (l *runs) begin(id store.RunID) (done func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.begun[id] {
@@ -84,7 +92,7 @@ type liveRun struct {
 }
 
 // add notes a run; the function forgets it.
-func (l *liveRuns) add(id store.RunID, r liveRun) (done func()) {
+func (l *runs) add(id store.RunID, r liveRun) (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all == nil {
@@ -99,7 +107,7 @@ func (l *liveRuns) add(id store.RunID, r liveRun) (done func()) {
 }
 
 // stop cancels the runs that match, and returns how many.
-func (l *liveRuns) stop(cause error, match func(store.Job) bool) int {
+func (l *runs) stop(cause error, match func(store.Job) bool) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0
@@ -122,12 +130,12 @@ func (e *Engine) startRun(r store.Run) {
 // runJob makes a run, with its retry. ctx ends with the engine; then what has
 // begun is parked like the turns of people.
 func (e *Engine) runJob(ctx context.Context, id store.RunID) {
-	done, ok := e.live.begin(id)
+	done, ok := e.runs.begin(id)
 	if !ok {
 		return
 	}
 	defer done()
-	defer e.jobs.Ended(id)
+	defer e.runs.jobs.Ended(id)
 	defer func() {
 		if p := recover(); p != nil {
 			e.log.Error("run panicked", "run", id, "panic", p, "stack", string(debug.Stack()))
@@ -191,7 +199,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 		e.endRun(ctx, j, r, runEnd{state: store.RunDone, report: "⏰ " + j.Message, result: j.Message})
 		return false
 	}
-	release, err := e.live.slots.Take(ctx, false)
+	release, err := e.runs.slots.Take(ctx, false)
 	if err != nil {
 		return false
 	}
@@ -207,7 +215,7 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 	t.job.left, t.job.most = left, cmp.Or(j.Budget, e.settings().Scheduler.RunTokens)
 	running, cancel := context.WithCancelCause(e.life.Parking())
 	defer cancel(nil)
-	defer e.live.add(r.ID, liveRun{t.job.job, cancel})()
+	defer e.runs.add(r.ID, liveRun{t.job.job, cancel})()
 	if e.removed(j) { // since beginRun looked
 		cancel(errJobGone)
 	}
@@ -215,6 +223,57 @@ func (e *Engine) attempt(ctx context.Context, j store.Job, r store.Run) (again b
 	defer t.job.deadline.stop()
 	t.run(running)
 	return t.job.run.State == store.RunRetry
+}
+
+// lost says why a subagent cannot be resumed, "" when it can: nobody knows how
+// far it came, or it is too old.
+func (e *Engine) lost(ctx context.Context, j store.Job, r store.Run) string {
+	if j.Kind != store.JobSpawn {
+		return ""
+	}
+	if time.Since(r.ScheduledAt) > lostAfter {
+		return e.say(locale.LostOld)
+	}
+	if r.State != store.RunRunning {
+		return ""
+	}
+	var t store.Turn
+	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		t, err = tx.Turns().Turn(r.Turn)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) || err == nil && t.State != store.TurnRunning {
+		return e.say(locale.LostTurn)
+	}
+	return ""
+}
+
+// resting says why a heartbeat that is due does not run, "" when it does. What a
+// person starts by hand always does.
+func (e *Engine) resting(ctx context.Context, j store.Job, r store.Run) (why string, left int, err error) {
+	s := e.settings()
+	if j.Kind != store.JobHeartbeat {
+		return "", 0, nil
+	}
+	if r.Cause != store.CauseHand && s.Heartbeat.Quiet.Hold(time.Now().In(s.Zone())) {
+		return "quiet hours", 0, nil
+	}
+	most := s.Heartbeat.PerDayTokens
+	if most <= 0 {
+		return "", 0, nil
+	}
+	var spent int
+	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		spent, err = schedule.HeartbeatSpent(tx, time.Now().In(s.Zone()))
+		return err
+	})
+	if err != nil {
+		return "", 0, err
+	}
+	if spent >= most {
+		return fmt.Sprintf("the heartbeat's tokens of today are used up (%d of %d)", spent, most), 0, nil
+	}
+	return "", most - spent, nil
 }
 
 // barred says why a job may not run, "" when it may: the chat that it belongs to
@@ -229,6 +288,39 @@ func (e *Engine) barred(j store.Job) string {
 		}
 	}
 	return ""
+}
+
+// stopSubagents cancels the subagents that turns of a chat have started, and returns
+// how many.
+func (e *Engine) stopSubagents(ctx context.Context, a gateway.Address) int {
+	var stopped atomic.Int64 // on a full disk the change runs again beside the return
+	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
+		n, err := schedule.CancelSpawnedBy(tx, a)
+		stopped.Store(int64(n))
+		return err
+	}, func(err error) {
+		if err != nil {
+			e.log.Error("subagents not stopped", "chat", a.String(), "err", err)
+		}
+	})
+	e.runs.stop(errJobGone, func(j store.Job) bool { return j.Kind == store.JobSpawn && j.Home == a })
+	return int(stopped.Load())
+}
+
+// removed reports whether a job that runs was removed meanwhile.
+func (e *Engine) removed(j store.Job) bool {
+	err := e.store.Read(context.Background(), func(tx *store.Tx) (err error) {
+		j, err = tx.Jobs().Job(j.ID)
+		return err
+	})
+	return err == nil && j.State == store.JobRemoved
+}
+
+// jobsChanged has the scheduler look at the jobs, and ends the runs of those that are
+// removed.
+func (e *Engine) jobsChanged() {
+	e.runs.jobs.Changed()
+	e.runs.stop(errJobGone, e.removed)
 }
 
 // jobRun is what makes a turn the run of a job.
@@ -268,7 +360,7 @@ func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn,
 	t := e.newTurn(ctx, b.turn, nil)
 	t.job = &jobRun{job: j, run: b.run}
 	t.user, t.owned = j.Creator, e.ownsJob(j)
-	t.others, t.heard = j.Origin == originOthers, j.Origin == originOutside
+	t.others, t.heard = j.Origin == schedule.OriginOthers, j.Origin == schedule.OriginOutside
 	t.asked = []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: b.turn.StartedAt}}
 	t.directed, t.command = e.directJob(j), "tool"
 	t.answers, t.calls = b.answers, b.calls
@@ -330,7 +422,7 @@ func stillWanted(tx *store.Tx, id store.RunID) error {
 // goneNote is what the ledger says of a run whose job is gone.
 func goneNote(j store.Job) string {
 	if j.Kind == store.JobSpawn {
-		return noteCancelled
+		return schedule.NoteCancelled
 	}
 	return errJobGone.Error()
 }
@@ -369,7 +461,7 @@ func (e *Engine) ownsJob(j store.Job) bool {
 		return false
 	}
 	if j.Home.Chat.Channel == "" {
-		return j.Origin == "command" || j.Origin == originOthers || j.Origin == originOutside
+		return j.Origin == "command" || j.Origin == schedule.OriginOthers || j.Origin == schedule.OriginOutside
 	}
 	return e.owns(gateway.Message{Address: j.Home, Sender: gateway.Sender{ID: j.Creator}})
 }
@@ -381,7 +473,7 @@ func (e *Engine) directJob(j store.Job) *llm.ToolCall {
 	if !ok || j.Kind == store.JobSpawn || !e.ownsJob(j) {
 		return nil
 	}
-	return toolCommand(args)
+	return schedule.ToolCall(args)
 }
 
 // within is what a run may do at most: what its creator may do in the chat that

@@ -38,9 +38,6 @@ type runEnd struct {
 	after []store.Out
 }
 
-// runKey is the key of a run's parts in the outbox.
-func runKey(id store.RunID) string { return fmt.Sprintf("run/%d", id) }
-
 // endJob ends the turn of a run: it decides what is delivered, and whether a
 // failure is tried again.
 func (t *turn) endJob(ctx context.Context, how turnEnd) {
@@ -158,7 +155,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = outbox.Replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), runKey(r.ID)+"/left")
+		end.after = outbox.Replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), r.ID.OutKey()+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
@@ -172,7 +169,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		if err := outbox.Add(tx, outs); err != nil {
 			return err
 		}
-		return e.memory.index(tx)
+		return e.memory.Index(tx)
 	})
 	if err != nil {
 		e.log.Error("run not stored", "run", r.ID, "err", err)
@@ -269,7 +266,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 	outs := end.after
 	if j.Target.Chat.Channel != "" && end.report != "" {
 		to := j.Target
-		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.report), runKey(r.ID), 0)...)
+		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.report), r.ID.OutKey(), 0)...)
 	}
 	if end.pause != "" {
 		end.alert = e.say(locale.JobPaused, j.Name, end.pause)
@@ -278,7 +275,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 		return outs
 	}
 	for _, to := range e.alertees(j, end.owners) {
-		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.alert), runKey(r.ID)+"/alert/"+to.String(), 0)...)
+		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.alert), r.ID.OutKey()+"/alert/"+to.String(), 0)...)
 	}
 	return outs
 }
@@ -321,6 +318,38 @@ func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, to gateway
 		Body: llm.Text(llm.RoleUser, fmt.Sprintf("[note, not written by anybody: the %s %q delivered this here]\n%s", kindName(j), j.Name, text)),
 	})
 	return err
+}
+
+// rearm sets the next time of a heartbeat without a cron, when its run has ended:
+// one wait, however long the run, or a sleep of the machine, has taken.
+func (e *Engine) rearm(tx *store.Tx, id store.JobID, end runEnd, now time.Time) error {
+	every := e.settings().Heartbeat.Every
+	if end.state == store.RunRetry || every <= 0 {
+		return nil
+	}
+	j, err := tx.Jobs().Job(id)
+	if err != nil || j.Kind != store.JobHeartbeat || j.Cron != "" || j.State != store.JobDone {
+		return err
+	}
+	j.State, j.At = store.JobOn, now.Add(every).Truncate(time.Millisecond)
+	j.NextRun = j.At
+	if end.pause != "" {
+		j.State, j.Note = store.JobPaused, clip.Runes(end.pause, resultKept)
+	}
+	return tx.Jobs().UpdateJob(j)
+}
+
+// troubled is how a run ends that cannot be made: its schedule is paused, and a
+// subagent is told of.
+func (e *Engine) troubled(j store.Job, state store.RunState, why string) runEnd {
+	if j.Kind != store.JobSpawn {
+		return runEnd{state: state, note: why, pause: why, owners: true}
+	}
+	text := locale.SpawnFailed
+	if state == store.RunLost {
+		text = locale.SpawnLost
+	}
+	return runEnd{state: state, note: why, alert: e.say(text, clip.Name(j.Name), why)}
 }
 
 // deadline ends a run that takes too long. The time of people does not count.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"klawbot/engine"
+	"klawbot/engine/settings"
 )
 
 // TestOracleRecallByMeaning: what was said early comes back with a question that
@@ -19,7 +19,7 @@ import (
 func TestOracleRecallByMeaning(t *testing.T) {
 	const fact, question = "The baby sleeps best with white noise", "What calms our infant at night?"
 	h := forgetful(t)
-	h.settings.Memory.Embedding = engine.Embedding{
+	h.settings.Memory.Embedding = settings.Embedding{
 		Type: "onnx", Model: "e5-small-v2",
 		Runtime: filepath.Join(os.Getenv("ASSETS_DIR"), "libonnxruntime.so"), Path: filepath.Join(os.Getenv("ASSETS_DIR"), "e5-small-v2"),
 	}

@@ -1,503 +1,131 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"slices"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
 	"strings"
-	"time"
-	"unicode"
 
 	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
-	"klawbot/engine/internal/times"
-	"klawbot/engine/settings"
-	"klawbot/gateway"
+	"klawbot/engine/internal/workspace"
 	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
 
-const (
-	// maxJobs is how many jobs there may be, maxChatJobs how many of one chat
-	// that is no owner's.
-	maxJobs     = 5000
-	maxChatJobs = 100
-	// lineInterval is the shortest interval at the command line.
-	lineInterval = time.Second
-	maxJobName   = 64
-	maxJobText   = 8000
-)
+// HeartbeatFile is the file of the workspace that says what the bot looks after
+// by itself.
+const HeartbeatFile = workspace.HeartbeatFile
 
-// schedules keeps what is planned, for the tools, the chats and the command line.
-type schedules struct {
-	// open returns the database, or why there is none.
-	open     func() (*store.Store, error)
-	gateway  *gateway.Gateway
-	settings func() settings.Settings
-	// toCron asks a model for the cron expression that words mean; nil or
-	// errNoModel when there is none.
-	toCron func(ctx context.Context, c tools.Call, words string) (string, error)
+// plan builds what keeps and fires the jobs.
+func (e *Engine) plan() {
+	e.runs.slots = model.NewSlots(func() int { return jobsTogether * max(e.settings().MaxConcurrentModelCalls, 1) })
+	e.runs.jobs = jobs.New(jobs.Config{
+		Store: e.store, Log: e.log, Fire: e.startRun, LookEvery: e.lookEvery,
+		Rules: func() jobs.Rules {
+			s := e.settings().Scheduler
+			return jobs.Rules{Threshold: s.MisfireThreshold, Grace: s.MisfireGrace}
+		},
+	})
+	e.schedules = schedule.New(schedule.Config{
+		Open:    func() (*store.Store, error) { return e.store, nil },
+		Gateway: e.gateway, Settings: e.settings, ToCron: e.toCron,
+	})
+	e.heartbeat = schedule.NewHeartbeat(schedule.HeartbeatConfig{
+		Editor: e.schedules, Workspace: e.workspace, Every: e.lookEvery, Unstored: e.life.LogUnstored, Log: e.log,
+	})
 }
 
-var _ job.Schedules = (*schedules)(nil)
-
-// planner is who asks for a schedule.
-type planner struct {
-	home gateway.Address
-	user int64
-	// all says that the planner may see and change what belongs to others: an
-	// owner, or whoever sits at the command line, which line says.
-	all, line bool
+// watchHeartbeat plans what HEARTBEAT.md asks for, and tells people what is wrong with
+// it.
+func (e *Engine) watchHeartbeat(ctx context.Context) error {
+	e.heartbeat.Watch(ctx, func(faults string) {
+		for _, to := range e.alertees(store.Job{}, true) {
+			e.outbox.Post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
+		}
+	})
+	return nil
 }
 
-func (s *schedules) who(c tools.Call) (planner, error) {
-	if c.Chat == "" {
-		return planner{all: true, line: true}, nil
+//go:embed cron.md
+var cronPrompt string
+
+// cronAnswer is how long the answer to cronPrompt may be, in tokens. Models that
+// think need some.
+const cronAnswer = 1000
+
+// toCron asks the small model for the cron expression that words mean. Whoever
+// gets the answer checks it.
+func (e *Engine) toCron(ctx context.Context, c tools.Call, words string) (string, error) {
+	m, ok := model.Small(e.settings())
+	if !ok {
+		return "", schedule.ErrNoModel
 	}
-	chat, err := gateway.ParseChatID(c.Chat)
-	if err != nil {
-		return planner{}, refuse(tools.Validation, "%v", err)
-	}
-	return s.whoIn(gateway.Address{Chat: chat, Thread: c.Thread}, c.User), nil
+	answer, err := e.models.AskFor(ctx, c, m, llm.Request{
+		Model: m.Model.Name, System: strings.TrimSpace(cronPrompt), Messages: []llm.Message{llm.Text(llm.RoleUser, clip.Runes(words, maxCronWords))},
+		MaxTokens: cronAnswer, Window: m.Model.ContextBudget, NoTools: true,
+	})
+	return strings.Trim(strings.TrimSpace(answer), "`"), err
 }
 
-// whoIn is who somebody is in a chat: an owner has all jobs at the terminal and in
-// the own chat; in a group others would read what they are.
-func (s *schedules) whoIn(a gateway.Address, user int64) planner {
-	alone := a.Chat.ID == 0 || a.Chat.ID == user && slices.Contains(s.settings().Owners[a.Chat.Channel], user)
-	return planner{home: a, user: user, all: alone}
-}
+// maxCronWords bounds the words that a model reads as a cron.
+const maxCronWords = 300
 
-// sees reports whether a job is the planner's business.
-func (a planner) sees(j store.Job) bool {
-	return j.Kind != store.JobSpawn && (a.all || sameChat(a.home, j.Home))
-}
-
-func refuse(kind tools.ErrorKind, format string, args ...any) error {
-	return tools.Refuse(kind, format, args...)
-}
-
-// read and write are the store's, on a database that may not be there.
-func (s *schedules) read(ctx context.Context, fn func(*store.Tx) error) error {
-	st, err := s.open()
-	if err != nil {
-		return err
-	}
-	return st.Read(ctx, fn)
-}
-
-func (s *schedules) write(ctx context.Context, fn func(*store.Tx) error) error {
-	st, err := s.open()
-	if err != nil {
-		return err
-	}
-	return st.Write(ctx, fn)
-}
-
-// List returns what the caller may see, by name.
-func (s *schedules) List(ctx context.Context, c tools.Call) ([]job.Schedule, error) {
-	who, err := s.who(c)
-	if err != nil {
-		return nil, err
-	}
-	mine, latest, err := s.list(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]job.Schedule, len(mine))
-	err = s.read(ctx, func(tx *store.Tx) error {
-		for i, j := range mine {
-			cost, err := tx.Runs().CostOf(j.ID)
-			if err != nil {
-				return err
+// planned are the schedules at the command line. A running bot notices by itself
+// what changes.
+func (d *Data) planned(c Config) *schedule.Editor {
+	d.schedules = schedule.New(schedule.Config{
+		Open: func() (*store.Store, error) {
+			if d.store == nil {
+				if err := d.begin(context.Background()); err != nil {
+					return nil, err
+				}
 			}
-			all[i] = s.shown(j, latest[j.ID])
-			all[i].CostUSD = float64(cost) / store.Dollar
-		}
-		return nil
+			return d.store, nil
+		},
+		Gateway: d.gateway, Settings: c.Settings,
 	})
-	return all, err
+	return d.schedules
 }
 
-// list are the jobs that somebody may see, by name, with their latest runs.
-func (s *schedules) list(ctx context.Context, who planner) (mine []store.Job, latest map[store.JobID]store.Run, err error) {
-	err = s.read(ctx, func(tx *store.Tx) error {
-		all, err := tx.Jobs().Jobs(false)
+// Schedules are the tools' own view of what is planned, for the command line.
+func (d *Data) Schedules() job.Schedules { return d.schedules }
+
+// Schedules are the same of a running bot.
+func (e *Engine) Schedules() job.Schedules { return e.schedules }
+
+// Subagents are the tools' own view of the subagents.
+func (e *Engine) Subagents() job.Subagents { return e.schedules }
+
+// onSchedule answers /schedule: the list with its buttons, or what a verb did.
+func (e *Engine) onSchedule(ctx context.Context, it item) {
+	to := it.row.Address
+	e.life.Eventually(ctx, to, func(tx *store.Tx) error {
+		a, err := e.schedules.Command(tx, it.msg)
 		if err != nil {
 			return err
 		}
-		mine = slices.DeleteFunc(all, func(j store.Job) bool { return !who.sees(j) })
-		latest, err = tx.Runs().LatestRuns()
-		return err
-	})
-	slices.SortFunc(mine, func(a, b store.Job) int { return cmp.Compare(a.Name, b.Name) })
-	return mine, latest, err
-}
-
-// Add plans something.
-func (s *schedules) Add(ctx context.Context, c tools.Call, n job.New) (job.Schedule, error) {
-	who, err := s.who(c)
-	if err != nil {
-		return job.Schedule{}, err
-	}
-	j := store.Job{Kind: store.JobSchedule, Name: strings.TrimSpace(n.Name), Home: who.home, Creator: who.user, State: store.JobOn, Origin: cmp.Or(string(c.Origin), "command")}
-	if who.line {
-		j.Origin = "command"
-	}
-	if (n.Cron == "") == (n.At == "") {
-		return job.Schedule{}, refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
-	}
-	if err := checkJobName(j.Name); err != nil {
-		return job.Schedule{}, err
-	}
-	if strings.TrimSpace(n.Message) == "" {
-		return job.Schedule{}, refuse(tools.Validation, "the message is empty; say what shall be done")
-	}
-	wrote(&j, c, who)
-	n.Misfire = cmp.Or(n.Misfire, jobs.RunOnce)
-	if err := s.change(ctx, &j, n, c, who); err != nil {
-		return job.Schedule{}, err
-	}
-	err = s.write(ctx, func(tx *store.Tx) error {
-		if err := free(tx, who, j.Name); err != nil {
+		parts := e.gateway.Render(to.Chat.Channel, label(e.settings(), a.Text))
+		if len(parts) > 0 {
+			parts[len(parts)-1].Buttons = a.Buttons
+		}
+		if err := tx.Chats().ReviveChat(to.Chat.Channel, to.Chat.ID, it.row.ReceivedAt); err != nil {
 			return err
 		}
-		j.ID, err = tx.Jobs().AddJob(j)
-		return err
-	})
-	return s.shown(j, store.Run{}), err
-}
-
-// Origins of jobs beside those of calls.
-const (
-	// originOthers and originOutside: an owner's turn made or changed the job in a
-	// conversation that held what others said, or text from outside.
-	originOthers  = "others"
-	originOutside = "outside"
-)
-
-// wrote notes whose words a job may follow from now on, so that its runs have no more
-// rights: those of a person who changes it and is no owner, and of an owner who did not
-// speak alone.
-func wrote(j *store.Job, c tools.Call, who planner) {
-	switch {
-	case who.line:
-	case !c.Owner:
-		j.Creator = who.user
-	case c.Others:
-		j.Origin = originOthers
-	case c.Heard && j.Origin != originOthers:
-		j.Origin = originOutside
-	}
-}
-
-// free reports why no job of a name can be added.
-func free(tx *store.Tx, who planner, name string) error {
-	if _, err := tx.Jobs().JobNamed(name); !errors.Is(err, store.ErrNotFound) {
-		if err == nil {
-			err = refuse(tools.Validation, "schedule '%s' already exists", name)
-		}
-		return err
-	}
-	all, own, err := tx.Jobs().CountJobs(who.home)
-	if err != nil {
-		return err
-	}
-	if all >= maxJobs || !who.all && own >= maxChatJobs {
-		return refuse(tools.PolicyDenied, "there are too many schedules; remove one first")
-	}
-	return nil
-}
-
-func checkJobName(name string) error {
-	switch {
-	case name == "":
-		return refuse(tools.Validation, "the name is empty")
-	case len([]rune(name)) > maxJobName || strings.IndexFunc(name, unicode.IsControl) >= 0:
-		return refuse(tools.Validation, "the name must be one line of at most %d characters", maxJobName)
-	}
-	return nil
-}
-
-// named finds a job by its name for somebody who may see it.
-func (s *schedules) named(tx *store.Tx, who planner, name string) (store.Job, error) {
-	name = strings.TrimSpace(name)
-	j, err := tx.Jobs().JobNamed(name)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
-		return j, refuse(tools.NotFound, "schedule '%s' not found", clip.Runes(name, maxJobName))
-	}
-	return j, err
-}
-
-// alter changes a job by its name.
-func (s *schedules) alter(ctx context.Context, c tools.Call, name string, fn func(*store.Tx, *store.Job, planner) error) (j store.Job, err error) {
-	who, err := s.who(c)
-	if err != nil {
-		return j, err
-	}
-	err = s.write(ctx, func(tx *store.Tx) error {
-		if j, err = s.named(tx, who, name); err != nil {
+		if err := tx.Inbox().EndUpdates(store.InboxDone, "", it.row.ID); err != nil {
 			return err
 		}
-		before := j
-		if err := fn(tx, &j, who); err != nil || j == before {
-			return err
-		}
-		return tx.Jobs().UpdateJob(j)
-	})
-	return j, err
-}
-
-// inFile refuses to change what stands in HEARTBEAT.md.
-func inFile(j store.Job) error {
-	if j.Kind != store.JobHeartbeat {
-		return nil
-	}
-	return refuse(tools.Validation, "'%s' is a task of the heartbeat; change it in HEARTBEAT.md", j.Name)
-}
-
-// Remove takes a schedule away.
-func (s *schedules) Remove(ctx context.Context, c tools.Call, name string) error {
-	_, err := s.alter(ctx, c, name, func(_ *store.Tx, j *store.Job, _ planner) error {
-		if err := inFile(*j); err != nil {
-			return err
-		}
-		removeJob(j)
-		return nil
-	})
-	return err
-}
-
-func removeJob(j *store.Job) { j.State, j.NextRun = store.JobRemoved, time.Time{} }
-
-// Switch turns a schedule on or off.
-func (s *schedules) Switch(ctx context.Context, c tools.Call, name string, on bool) (job.Schedule, error) {
-	j, err := s.alter(ctx, c, name, func(tx *store.Tx, j *store.Job, _ planner) error { return switchJob(tx, j, on) })
-	return s.shown(j, store.Run{}), err
-}
-
-// switchJob turns a job on, from now on, or off.
-func switchJob(tx *store.Tx, j *store.Job, on bool) error {
-	if !on {
-		j.State, j.Note = store.JobPaused, ""
-		return nil
-	}
-	if j.State == store.JobOn {
-		return nil
-	}
-	next, err := nextOf(tx, *j, time.Now())
-	if errors.Is(err, times.ErrPast) || errors.Is(err, errNever) {
-		return refuse(tools.Validation, "schedule '%s' cannot run again: %v; give it another time first", j.Name, err)
-	}
-	if err != nil {
-		return err
-	}
-	j.State, j.Note, j.Failures, j.NextRun, j.Settled = store.JobOn, "", 0, next, time.Time{}
-	if j.Cron == "" {
-		j.At = next
-	}
-	return nil
-}
-
-// errNever: a job is never due again.
-var errNever = errors.New("it is never due")
-
-// nextOf is the first time of a job after a moment that has no run.
-func nextOf(tx *store.Tx, j store.Job, now time.Time) (time.Time, error) {
-	switch {
-	case j.Cron != "":
-	case j.At.After(now):
-		return j.At, nil
-	case j.Kind == store.JobHeartbeat:
-		return now.Add(time.Minute).Truncate(time.Millisecond), nil
-	default:
-		return time.Time{}, times.ErrPast
-	}
-	for {
-		next := nextTimes(j, now, 1)
-		if len(next) == 0 {
-			return time.Time{}, errNever
-		}
-		taken, err := tx.Runs().RunAt(j.ID, next[0])
-		if err != nil || !taken {
-			return next[0], err
-		}
-		now = next[0]
-	}
-}
-
-// nextTimes are the next times of a job after a moment.
-func nextTimes(j store.Job, after time.Time, n int) []time.Time {
-	cron, err := times.ParseCron(j.Cron)
-	zone, err2 := times.ParseZone(j.Zone, time.UTC)
-	if err != nil || err2 != nil {
-		return nil
-	}
-	return cron.NextTimes(after, zone, n)
-}
-
-// Run has a schedule run now, beside its times. The scheduler of the running bot
-// finds the row.
-func (s *schedules) Run(ctx context.Context, c tools.Call, name string) error {
-	_, err := s.alter(ctx, c, name, func(tx *store.Tx, j *store.Job, _ planner) error { return runByHand(tx, *j) })
-	return err
-}
-
-// runByHand claims a run of a job for now.
-func runByHand(tx *store.Tx, j store.Job) error {
-	busy, err := tx.Runs().OpenRunOf(j.ID)
-	if err != nil {
-		return err
-	}
-	if busy {
-		return refuse(tools.Execution, "schedule '%s' is running already", j.Name)
-	}
-	now := time.Now().Truncate(time.Millisecond)
-	if now.Nanosecond() == 0 {
-		now = now.Add(time.Millisecond) // whole seconds are those of its plan
-	}
-	_, err = tx.Runs().ClaimRun(store.Run{Job: j.ID, ScheduledAt: now, Cause: store.CauseHand})
-	return err
-}
-
-// once reports whether a job is due a single time.
-func once(j store.Job) bool { return j.Cron == "" && j.Kind != store.JobHeartbeat }
-
-// skipNext lets the next time of a job go by.
-func skipNext(tx *store.Tx, j *store.Job) error {
-	if j.State != store.JobOn || j.NextRun.IsZero() {
-		return refuse(tools.Validation, "schedule '%s' has no next run to skip", j.Name)
-	}
-	if once(*j) {
-		return refuse(tools.Validation, "'%s' is due only once; pause or delete it", j.Name)
-	}
-	_, err := tx.Runs().ClaimRun(store.Run{Job: j.ID, ScheduledAt: j.NextRun, State: store.RunSkipped, Note: "skipped by hand", EndedAt: time.Now()})
-	if err != nil {
-		return err
-	}
-	next := nextTimes(*j, j.NextRun, 1)
-	if len(next) == 0 {
-		j.State, j.NextRun = store.JobDone, time.Time{}
-		return nil
-	}
-	j.NextRun = next[0]
-	return nil
-}
-
-// Edit changes what is not empty in ch.
-func (s *schedules) Edit(ctx context.Context, c tools.Call, name string, ch job.New) (job.Schedule, error) {
-	who, err := s.who(c)
-	if err != nil {
-		return job.Schedule{}, err
-	}
-	var changed store.Job
-	err = s.read(ctx, func(tx *store.Tx) (err error) {
-		changed, err = s.named(tx, who, name)
-		return err
-	})
-	if err == nil {
-		err = s.change(ctx, &changed, ch, c, who) // may ask a model, so outside of a transaction
-	}
-	if err != nil {
-		return job.Schedule{}, err
-	}
-	j, err := s.alter(ctx, c, name, func(_ *store.Tx, j *store.Job, _ planner) error {
-		if err := inFile(*j); err != nil {
-			return err
-		}
-		if j.ID != changed.ID {
-			return refuse(tools.Execution, "schedule '%s' was replaced meanwhile; look again", name)
-		}
-		j.Cron, j.At, j.Zone, j.NextRun, j.Settled = changed.Cron, changed.At, changed.Zone, changed.NextRun, time.Time{}
-		wrote(j, c, who)
-		j.Message, j.Model, j.Misfire, j.Target = changed.Message, changed.Model, changed.Misfire, changed.Target
-		return nil
-	})
-	return s.shown(j, store.Run{}), err
-}
-
-// Logs returns the latest runs of a schedule, also of one whose only time has
-// come.
-func (s *schedules) Logs(ctx context.Context, c tools.Call, name string, limit int) ([]job.Run, error) {
-	who, err := s.who(c)
-	if err != nil {
-		return nil, err
-	}
-	var all []job.Run
-	err = s.read(ctx, func(tx *store.Tx) error {
-		j, err := tx.Jobs().JobEver(strings.TrimSpace(name))
-		if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
-			return refuse(tools.NotFound, "schedule '%s' not found", clip.Runes(strings.TrimSpace(name), maxJobName))
-		}
+		return outbox.Add(tx, outbox.Rows(to, parts, fmt.Sprintf("inbox/%d", it.row.ID), it.row.Message))
+	}, func(err error) {
 		if err != nil {
-			return err
+			e.log.Error("reply not stored", "chat", to.String(), "err", err)
 		}
-		runs, err := tx.Runs().Runs(j.ID, limit)
-		for _, r := range runs {
-			all = append(all, shownRun(tx, r))
-		}
-		return err
 	})
-	return all, err
-}
-
-// shown is a job as tools, programs and people see it.
-func (s *schedules) shown(j store.Job, latest store.Run) job.Schedule {
-	language := s.settings().Language
-	one := job.Schedule{
-		Name: j.Name, Kind: string(j.Kind), Cron: j.Cron, At: j.At, TZ: j.Zone, State: string(j.State), Note: j.Note, Message: j.Message,
-		Model: j.Model, Misfire: j.Misfire, Next: comingTimes(j, 3), When: whenInWords(j, language),
-	}
-	if j.Target.Chat.Channel != "" {
-		one.InjectInto = j.Target.Chat.String()
-	}
-	if j.Home.Chat.Channel != "" {
-		one.Chat = j.Home.Chat.String()
-	}
-	if latest.ID != 0 {
-		one.Prev, one.PrevState = latest.ScheduledAt, string(latest.State)
-	}
-	return one
-}
-
-// comingTimes are the next times of a job that is on, the one that it waits for
-// first.
-func comingTimes(j store.Job, n int) []time.Time {
-	if j.State != store.JobOn || j.NextRun.IsZero() {
-		return []time.Time{}
-	}
-	return append([]time.Time{j.NextRun}, nextTimes(j, j.NextRun, n-1)...)
-}
-
-// whenInWords says when a job is due.
-func whenInWords(j store.Job, language string) string {
-	zone, err := times.ParseZone(j.Zone, time.UTC)
-	if err != nil {
-		zone = time.UTC
-	}
-	if j.Cron == "" {
-		return locale.Say(language, locale.Once, times.DescribeTime(j.At, zone, language))
-	}
-	cron, err := times.ParseCron(j.Cron)
-	if err != nil {
-		return j.Cron
-	}
-	return cron.Describe(language)
-}
-
-func shownRun(tx *store.Tx, r store.Run) job.Run {
-	one := job.Run{
-		ScheduledAt: r.ScheduledAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, State: string(r.State), Cause: r.Cause, Attempts: r.Attempts,
-		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: float64(r.Cost) / store.Dollar, Delivered: r.Delivered,
-		Result: r.Result, Note: r.Note, Missed: r.Missed,
-	}
-	if r.Delivered != "" {
-		if o, err := tx.Outbox().OutNamed(runKey(r.ID) + "/0"); err == nil {
-			one.Delivery = string(o.State)
-		}
-	}
-	return one
 }

@@ -212,8 +212,8 @@ func (t *turn) run(ctx context.Context) {
 	t.log = t.log.With("turn", t.row.ID)
 	t.approver = t.newApprover()
 	started := time.Now()
-	t.e.memory.quiet.begin()
-	defer t.e.memory.quiet.end()
+	t.e.memory.Idle.Begin()
+	defer t.e.memory.Idle.End()
 	switch {
 	case t.job == nil:
 		t.show.start(t.streaming())
@@ -478,7 +478,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 		if err := outbox.Add(tx, leaving); err != nil {
 			return err
 		}
-		return t.e.memory.index(tx)
+		return t.e.memory.Index(tx)
 	})
 	if err != nil {
 		t.log.Error("turn not stored", "err", err)

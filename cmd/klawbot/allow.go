@@ -2,42 +2,45 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/whitelist"
 )
 
-func (a *app) allowCommand() *cobra.Command {
+func allowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "allow ID...",
 		Short: "Let chats talk to the bot",
 		Long: "Adds ids of chats to channels.telegram.allowedChatIds in config.yaml. A running bot takes the change over within a second.\n" +
 			"In a private chat the id is the person's. Ids of groups are negative: klawbot allow -1001234567890",
 		Args: someIDs,
-		RunE: func(_ *cobra.Command, args []string) error { return a.editAllowed(args, nil) },
+		RunE: func(_ *cobra.Command, args []string) error { return editAllowed(a, args, nil) },
 	}
 }
 
 func someIDs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("name at least one chat: klawbot %s 123456; %s", cmd.Name(), findID)
+		return fmt.Errorf("name at least one chat: klawbot %s 123456; %s", cmd.Name(), config.FindID)
 	}
 	return nil
 }
 
-func (a *app) denyCommand() *cobra.Command {
+func denyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "deny ID...",
 		Short: "Let chats no longer talk to the bot",
 		Args:  someIDs,
-		RunE:  func(_ *cobra.Command, args []string) error { return a.editAllowed(nil, args) },
+		RunE:  func(_ *cobra.Command, args []string) error { return editAllowed(a, nil, args) },
 	}
 }
 
-func (a *app) allowedCommand() *cobra.Command {
+func allowedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "allowed",
 		Short: "List who may talk to the bot",
@@ -47,18 +50,18 @@ func (a *app) allowedCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printAllowed(l.config().Channels.Telegram.AllowedChatIDs)
+			return printAllowed(a.stdout, l.Config().Channels.Telegram.AllowedChatIDs)
 		},
 	}
 }
 
-func (a *app) printAllowed(ids []int64) error {
+func printAllowed(w io.Writer, ids []int64) error {
 	if len(ids) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "nobody; klawbot allow ID lets a chat in")
+		_, err := fmt.Fprintln(w, "nobody; klawbot allow ID lets a chat in")
 		return err
 	}
 	for _, id := range ids {
-		if _, err := fmt.Fprintln(a.stdout, whitelist.FormatID("telegram", id)); err != nil {
+		if _, err := fmt.Fprintln(w, whitelist.FormatID("telegram", id)); err != nil {
 			return err
 		}
 	}
@@ -66,59 +69,39 @@ func (a *app) printAllowed(ids []int64) error {
 }
 
 // remark says what may surprise somebody who takes ids off the list.
-func (a *app) remark(t Telegram, removed []int64) {
+func remark(w io.Writer, t config.Telegram, removed []int64) {
 	for _, id := range removed {
 		name := whitelist.FormatID("telegram", id)
 		switch {
 		case !slices.Contains(t.AllowedChatIDs, id):
-			fmt.Fprintf(a.stderr, "%s was not on the list\n", name)
+			fmt.Fprintf(w, "%s was not on the list\n", name)
 		case slices.Contains(t.OwnerIDs, id):
-			fmt.Fprintf(a.stderr, "%s is an owner (channels.telegram.ownerIds), and the bot does not answer there any more; klawbot allow %d lets it in again\n", name, id)
+			fmt.Fprintf(w, "%s is an owner (channels.telegram.ownerIds), and the bot does not answer there any more; klawbot allow %d lets it in again\n", name, id)
 		}
 	}
 }
 
 // editAllowed changes the list in config.yaml and prints it.
-func (a *app) editAllowed(add, remove []string) error {
-	added, err := parseIDs(add)
+func editAllowed(a *app, add, remove []string) error {
+	added, err := config.ParseIDs(add)
 	if err != nil {
-		return err
+		return usage.Wrap(err)
 	}
-	removed, err := parseIDs(remove)
+	removed, err := config.ParseIDs(remove)
 	if err != nil {
-		return err
+		return usage.Wrap(err)
 	}
 	l, err := a.open()
 	if err != nil {
 		return err
 	}
-	if err := l.editable(); err != nil {
-		return err
-	}
-	unlock, err := lockConfig(l.source.File)
+	before, err := configedit.Allowed(l, added, removed)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unlock() }()    // the file was only read
-	if l, err = a.open(); err != nil { // it may have changed meanwhile
-		return err
-	}
-	text, err := os.ReadFile(l.source.File)
-	if err != nil {
-		return err
-	}
-	changed, err := editChecked(l.source, text, added, removed)
-	if err != nil {
-		return err
-	}
-	if string(changed) != string(text) {
-		if err := replaceFile(l.source.File, text, changed); err != nil {
-			return fmt.Errorf("write %s: %w", display(l.source.File), err)
-		}
-	}
-	a.remark(l.config().Channels.Telegram, removed)
-	list := slices.DeleteFunc(slices.Concat(l.config().Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
+	remark(a.stderr, before.Channels.Telegram, removed)
+	list := slices.DeleteFunc(slices.Concat(before.Channels.Telegram.AllowedChatIDs, added), func(id int64) bool {
 		return slices.Contains(removed, id)
 	})
-	return a.printAllowed(unique(list))
+	return printAllowed(a.stdout, config.Unique(list))
 }

@@ -75,7 +75,7 @@ func killBeside(t *testing.T, point string, atOnce bool) {
 }
 
 // agree waits for a question and presses the first button.
-func (r *rig) agree(b *bot, chat int64) {
+func (r *rig) agree(b *process, chat int64) {
 	r.t.Helper()
 	r.wait(b, "a question", func(v telegramtest.State) bool {
 		for _, m := range v.Messages(chat) {

@@ -1,59 +1,27 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
-	"klawbot/internal/clip"
-	"klawbot/internal/httpclient"
 )
 
-// sharedAssets is where packages and container images put the files of the
-// embeddings.
-const sharedAssets = "/usr/share/klawbot/assets"
-
-// assetDirs are the folders in which the files of the embeddings are looked for:
-// that of the data, the one beside the program, that of a checkout whose make
-// built the program, the system's.
-func assetDirs(data string) []string {
-	dirs := []string{filepath.Join(data, "assets")}
-	if program, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(program); err == nil {
-			program = real
-		}
-		bin := filepath.Dir(program)
-		dirs = append(dirs, filepath.Join(bin, "..", "share", "klawbot", "assets"))
-		if filepath.Base(bin) == "bin" {
-			dirs = append(dirs, filepath.Join(bin, "..", "build", "assets"))
-		}
-	}
-	if !slices.Contains(dirs, sharedAssets) {
-		dirs = append(dirs, sharedAssets)
-	}
-	return dirs
+func assetsCommand(a *app) *cobra.Command {
+	return parent("assets", "The embedding model and its runtime: bring them, or see where they are",
+		assetsPullCommand(a), assetsStatusCommand(a))
 }
 
-func (a *app) assetsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "assets", Short: "The embedding model and its runtime: bring them, or see where they are", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("assets needs pull or status") }
-	cmd.AddCommand(a.assetsPullCommand(), a.assetsStatusCommand())
-	return cmd
-}
-
-func (a *app) assetsPullCommand() *cobra.Command {
-	var model string
-	var want wish
+func assetsPullCommand(a *app) *cobra.Command {
+	var want bot.Pull
 	cmd := &cobra.Command{
 		Use:   "pull",
 		Short: "Bring the embedding model and the ONNX Runtime library",
@@ -65,157 +33,27 @@ func (a *app) assetsPullCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			l, err := a.open()
+			l, f, err := a.openFolders()
 			if err != nil {
 				return err
 			}
-			f, err := a.folders(l.config())
-			if err != nil {
-				return err
+			if want.Model == "" {
+				want.Model = l.Config().Memory.Embedding.Model
 			}
-			if model == "" {
-				model = l.config().Memory.Embedding.Model
+			if !slices.Contains(engine.EmbeddingModels(), want.Model) {
+				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(engine.EmbeddingModels(), ", "))
 			}
-			if !slices.Contains(engine.EmbeddingModels(), model) {
-				return usage("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(engine.EmbeddingModels(), ", "))
-			}
-			return a.pullAssets(ctx, filepath.Join(f.data, "assets"), model, want)
+			want.Dir = filepath.Join(f.Data, "assets")
+			return bot.PullAssets(ctx, a.stdout, want)
 		},
 	}
-	cmd.Flags().StringVar(&want.from, "from", "", "`place` to take the files from, a folder or an address (default: where they are published)")
-	cmd.Flags().DurationVar(&want.patience, "patience", 0, "how much `time` to wait when nothing comes, such as 5s (default 30s)")
-	cmd.Flags().StringVar(&model, "model", "", "`name` of the model: "+strings.Join(engine.EmbeddingModels(), ", ")+" (default: the configured one)")
+	cmd.Flags().StringVar(&want.From, "from", "", "`place` to take the files from, a folder or an address (default: where they are published)")
+	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "how much `time` to wait when nothing comes, such as 5s (default 30s)")
+	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(engine.EmbeddingModels(), ", ")+" (default: the configured one)")
 	return cmd
 }
 
-// wish says how the files are to come.
-type wish struct {
-	from     string
-	patience time.Duration
-}
-
-// pullAssets brings the files and shows how it goes.
-func (a *app) pullAssets(ctx context.Context, dir, model string, w wish) error {
-	if w.from != "" && !strings.Contains(w.from, "://") {
-		if _, err := os.Stat(w.from); err != nil {
-			return fmt.Errorf("--from %s: %w", w.from, plain(err))
-		}
-	}
-	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
-	defer client.CloseIdleConnections()
-	bar := &bar{out: a.stdout, live: isTerminal(a.stdout)}
-	err := engine.PullAssets(ctx, engine.AssetPull{
-		Model: model, Dir: dir, From: w.from, HTTP: client, Patience: w.patience, Progress: bar.show,
-	})
-	bar.end()
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --from FOLDER", err)
-	}
-	_, err = fmt.Fprintf(a.stdout, "Checked: %s and the ONNX Runtime are in %s\n", model, dir)
-	return err
-}
-
-// bar shows how files come: in one line that changes on a terminal, elsewhere in
-// a line for each file.
-type bar struct {
-	out  io.Writer
-	live bool
-
-	name        string
-	done, total int64
-	drawn       time.Time
-}
-
-const (
-	barWidth    = 24
-	barInterval = 100 * time.Millisecond
-)
-
-// show is told that some of a file came.
-func (b *bar) show(name string, done, total int64) {
-	if name != b.name {
-		b.end()
-		b.name, b.drawn = name, time.Time{}
-	}
-	b.done, b.total = done, total
-	if b.live && time.Since(b.drawn) >= barInterval {
-		b.drawn = time.Now()
-		b.draw("")
-	}
-}
-
-// end leaves the last line of a file.
-func (b *bar) end() {
-	switch {
-	case b.name == "":
-	case b.live:
-		b.draw("\n")
-	default:
-		fmt.Fprintf(b.out, "%s: %s\n", b.name, megabytes(b.done))
-	}
-	b.name = ""
-}
-
-// draw writes over the line.
-func (b *bar) draw(end string) {
-	amount, full := megabytes(b.done), 0
-	if b.total > 0 {
-		amount += " of " + megabytes(b.total)
-		full = int(min(b.done, b.total) * barWidth / b.total)
-	}
-	line := fmt.Sprintf("%-30s [%s%s] %s", b.name, strings.Repeat("#", full), strings.Repeat("·", barWidth-full), amount)
-	if columns := width(b.out); len([]rune(line)) >= columns { // a line that wraps cannot be written over
-		line = clip.Head(line, columns-1)
-	}
-	fmt.Fprintf(b.out, "\r%s\x1b[K%s", line, end)
-}
-
-// askEmbedding proposes the model for several languages to whoever's system does
-// not speak English.
-func (a *app) askEmbedding(ctx context.Context, p *prompter, s *setup) error {
-	language := localLanguage(a.getenv)
-	if s.embedding != "" || language == "en" {
-		return nil
-	}
-	yes, err := p.confirm(ctx, fmt.Sprintf("Your system speaks %q. Find by meaning in more languages than English, with %s (135 MB)?", language, engine.MultilingualEmbedding))
-	if yes {
-		s.embedding = engine.MultilingualEmbedding
-	}
-	return err
-}
-
-// localLanguage is the language of the system, such as "ru"; "en" when it names
-// none.
-func localLanguage(getenv func(string) string) string {
-	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
-		if value := getenv(name); value != "" {
-			language, _, _ := strings.Cut(value, ".")
-			language, _, _ = strings.Cut(language, "_")
-			if language == "C" || language == "POSIX" {
-				return "en"
-			}
-			return strings.ToLower(language)
-		}
-	}
-	return "en"
-}
-
-// width is how many columns a terminal has.
-func width(out io.Writer) int {
-	if f, ok := unwrapped(out).(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return columns
-		}
-	}
-	return 80
-}
-
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
-
-func (a *app) assetsStatusCommand() *cobra.Command {
+func assetsStatusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -223,35 +61,25 @@ func (a *app) assetsStatusCommand() *cobra.Command {
 		Long:  "Looks for the files that search by meaning needs and compares them with what was published. The exit code is\n1 when one is missing.",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			l, err := a.open()
+			l, f, err := a.openFolders()
 			if err != nil {
 				return err
 			}
-			f, err := a.folders(l.config())
-			if err != nil {
-				return err
-			}
-			if t := l.config().Memory.Embedding.Type; t != "onnx" {
+			if t := l.Config().Memory.Embedding.Type; t != "onnx" {
 				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
 			}
-			return a.assetsStatus(assetPlaces(l.config(), f), asJSON)
+			return assetsStatus(a.stdout, bot.AssetPlaces(l.Config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
 }
 
-// assetPlaces are where the configuration has the files looked for.
-func assetPlaces(c *Config, f folders) engine.AssetPlaces {
-	e := c.memory().Embedding
-	return engine.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: assetDirs(f.data)}
-}
-
-func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
+func assetsStatus(w io.Writer, p engine.AssetPlaces, asJSON bool) error {
 	files := p.Files()
-	ok := complete(files)
+	ok := bot.Complete(files)
 	if asJSON {
-		err := a.printJSON(struct {
+		err := printJSON(w, struct {
 			OK    bool               `json:"ok"`
 			Model string             `json:"model"`
 			Files []engine.AssetFile `json:"files"`
@@ -262,41 +90,17 @@ func (a *app) assetsStatus(p engine.AssetPlaces, asJSON bool) error {
 		return err
 	}
 	for _, f := range files {
-		mark, text := "✓", fmt.Sprintf("%s (%s)", f.File, megabytes(f.Bytes))
+		mark, text := "✓", fmt.Sprintf("%s (%s)", f.File, terminal.Megabytes(f.Bytes))
 		if f.Fault != "" {
 			mark, text = "✗", f.Fault
 		}
-		if _, err := fmt.Fprintf(a.stdout, "%s %-30s %s\n", mark, f.Name, text); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %-30s %s\n", mark, f.Name, text); err != nil {
 			return err
 		}
 	}
 	if !ok {
-		fmt.Fprintln(a.stdout, "→ search goes by words until klawbot assets pull")
+		fmt.Fprintln(w, "→ search goes by words until klawbot assets pull")
 		return errSilent
 	}
 	return nil
-}
-
-// complete reports whether every file is there and the right one.
-func complete(files []engine.AssetFile) bool {
-	return !slices.ContainsFunc(files, func(f engine.AssetFile) bool { return f.Fault != "" })
-}
-
-// setupPatience is how long klawbot init waits for files when nothing comes.
-const setupPatience = 10 * time.Second
-
-// setUpAssets brings what search by meaning needs at the end of klawbot init.
-// Nothing that fails here is a failure: without it search goes by words.
-func (a *app) setUpAssets(ctx context.Context, c *Config, f folders, from string) error {
-	p := assetPlaces(c, f)
-	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(engine.EmbeddingModels(), p.Model) || complete(p.Files()) {
-		return nil
-	}
-	fmt.Fprintf(a.stdout, "Bringing the embedding model %s for search by meaning ...\n", p.Model)
-	err := a.pullAssets(ctx, filepath.Join(f.data, "assets"), p.Model, wish{from: from, patience: setupPatience})
-	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	_, err = fmt.Fprintf(a.stdout, "That did not work: %s\nSearch goes by words until then.\n", a.redact.Text(err.Error()))
-	return err
 }

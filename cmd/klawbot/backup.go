@@ -1,17 +1,19 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
-	"klawbot/engine/settings"
-	"klawbot/internal/httpclient"
 )
 
-func (a *app) backupCommand() *cobra.Command {
+func backupCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a verified backup of the database, the core memory and the workspace, also while the bot runs",
@@ -32,7 +34,7 @@ func (a *app) backupCommand() *cobra.Command {
 	}
 }
 
-func (a *app) restoreCommand() *cobra.Command {
+func restoreCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Make a data folder from a backup",
@@ -66,22 +68,72 @@ func leftOut(done engine.Archived) string {
 // engineConfig is as much of the engine's configuration as commands need that
 // have nothing to do with channels.
 func (a *app) engineConfig() (engine.Config, error) {
-	l, err := a.open()
+	l, f, err := a.openFolders()
 	if err != nil {
 		return engine.Config{}, err
 	}
-	f, err := a.folders(l.config())
-	if err != nil {
-		return engine.Config{}, err
-	}
-	return bare(l, f, newLog(a.stderr, l, a.redact)), nil
+	return a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug)).Bare(), nil
 }
 
-// bare is the configuration of an engine that only looks after its folders and
-// its models.
-func bare(l *live, f folders, log *slog.Logger) engine.Config {
-	return engine.Config{
-		Dir: f.data, Workspace: f.workspace, Version: version, Log: log, HTTP: httpclient.New(httpclient.Options{Proxy: true}),
-		Settings: func() settings.Settings { return l.current.Load().engine }, Assets: assetDirs(f.data),
+func reindexCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "reindex",
+		Short: "Build the messages and the search index anew from the conversation logs",
+		Long: `Reads the conversation logs of the data folder (conversations/*/*.jsonl), the memories and the memory files, and
+builds the messages and the search index anew. The old ones are in use until the new ones are complete: when the
+command is interrupted, nothing has changed. The bot must not run meanwhile. What only the database knows of the end
+of a conversation is kept. Until the bot runs again and has read all of it, search goes by words.
+
+A database that cannot be read is replaced first: by the newest good backup, or, when there is none, by a new one. A
+new one has the conversations and nothing else: schedules, reminders, memories and allowances are gone. When that is
+interrupted, run it again.`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.engineConfig()
+			if err != nil {
+				return err
+			}
+			bar := terminal.NewBar(a.stderr)
+			done, err := engine.Reindex(cmd.Context(), c, func(read, all int64) {
+				if !asJSON {
+					bar.Show("conversations", read, all)
+				}
+			})
+			bar.End()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(a.stdout).Encode(done)
+			}
+			return sayReindexed(a.stdout, done)
+		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the numbers as JSON")
+	return cmd
+}
+
+func sayReindexed(w io.Writer, done engine.Reindexed) error {
+	switch {
+	case done.Damaged == "":
+	case done.Backup != "":
+		fmt.Fprintf(w, "the database was damaged; the backup %s is in its place\n", done.Backup)
+	default:
+		fmt.Fprintln(w, "the database was damaged and there is no good backup: it is a new one now, without the schedules, reminders, memories and allowances of the old one")
+	}
+	_, err := fmt.Fprintf(w, "%s in %s, %s: found by their words now, by meaning when the bot runs and has read them\n",
+		terminal.Plural(done.Messages, "message", "messages"), terminal.Plural(done.Chats, "conversation", "conversations"), terminal.Plural(done.Memories, "memory", "memories"))
+	if err == nil && done.Kept > 0 {
+		_, err = fmt.Fprintf(w, "%s kept that no log had\n", terminal.Plural(done.Kept, "message", "messages"))
+	}
+	if err == nil && done.Skipped > 0 {
+		_, err = fmt.Fprintf(w, "%s skipped that are no records:\n", terminal.Plural(done.Skipped, "line", "lines"))
+	}
+	for _, fault := range done.Faults {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "  %s\n", fault)
+		}
+	}
+	return err
 }

@@ -31,7 +31,7 @@ const bombChat = int64(11)
 // bombed are bots on one data folder that meet one bomb after the other.
 type bombed struct {
 	*rig
-	bot  *bot
+	bot  *process
 	asks int
 }
 

@@ -127,9 +127,13 @@ func conversation(r modeltest.Request) string {
 func (b *bubble) start() {
 	b.t.Helper()
 	log := slog.New(slog.NewTextHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var menu []telegram.Command
+	for _, c := range engine.Commands("en") {
+		menu = append(menu, telegram.Command(c))
+	}
 	ch, err := telegram.New(telegram.Config{
 		Token: telegramtest.DefaultToken, APIURL: "http://telegram.test", Log: log,
-		Limits: func() telegram.Limits { return b.limits }, Commands: menu("en"),
+		Limits: func() telegram.Limits { return b.limits }, Commands: menu,
 		Transport: b.transport,
 	})
 	if err != nil {

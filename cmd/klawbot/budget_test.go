@@ -23,9 +23,8 @@ const (
 // largeTypes are the types above these bounds: how many methods and fields they may
 // have today. Their figures only fall; a row goes when its type has shrunk.
 var largeTypes = map[string]typeSize{
-	"cmd/klawbot.app":           {139, 8},
 	"engine.Config":             {1, 23},
-	"engine.Engine":             {165, 33},
+	"engine.Engine":             {155, 33},
 	"engine.turn":               {76, 36},
 	"engine/internal/store.Job": {1, 23}, // a row of a table
 }

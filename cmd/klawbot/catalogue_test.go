@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/doc"
 	"klawbot/engine"
 	"klawbot/tools"
@@ -20,8 +22,8 @@ func withRegistry(t *testing.T, home string, fn func(*engine.Data)) {
 	t.Helper()
 	var out strings.Builder
 	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), &out, &out)
-	err := a.withData(t.Context(), func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
+	err := a.withData(t.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		if err := bot.Furnish(f); err != nil {
 			return err
 		}
 		fn(d)

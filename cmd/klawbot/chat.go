@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
-	"klawbot/gateway/console"
 )
 
-func (a *app) chatCommand() *cobra.Command {
+func chatCommand(a *app) *cobra.Command {
 	var message string
 	cmd := &cobra.Command{
 		Use:   "chat",
@@ -28,7 +30,7 @@ func (a *app) chatCommand() *cobra.Command {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			if cmd.Flags().Changed("message") && strings.TrimSpace(message) == "" {
-				return usage("-m needs a text")
+				return usage.Errorf("-m needs a text")
 			}
 			return a.chat(ctx, strings.TrimSpace(message))
 		},
@@ -38,27 +40,23 @@ func (a *app) chatCommand() *cobra.Command {
 }
 
 func (a *app) chat(ctx context.Context, message string) error {
-	l, err := a.open()
+	l, f, err := a.openFolders()
 	if err != nil {
 		return err
 	}
-	f, err := a.folders(l.config())
-	if err != nil {
-		return err
-	}
-	r, err := askStatus(ctx, f.data)
+	r, err := bot.AskStatus(ctx, f.Data)
 	switch {
 	case err == nil:
-		return a.attach(ctx, f, banner(r.Model, "running"), message)
-	case !errors.Is(err, errNotRunning):
+		return attach(ctx, a, f, banner(r.Model, "running"), message)
+	case !errors.Is(err, bot.ErrNotRunning):
 		return err
 	}
-	if l.source.File == "" && message == "" && a.interactive() {
-		if l, err = a.offerModel(ctx, l); err != nil {
+	if l.Source.File == "" && message == "" && a.interactive() {
+		if l, err = a.setup().OfferModel(ctx, l); err != nil {
 			return err
 		}
 	}
-	return a.chatAlone(ctx, l, f, banner(l.config().models().Default, ""), message)
+	return chatAlone(ctx, a, l, f, banner(l.Config().EngineModels().Default, ""), message)
 }
 
 // banner says whom one talks to.
@@ -75,101 +73,78 @@ func banner(model, note string) string {
 }
 
 // chatAlone runs a bot for this terminal, as long as it lasts.
-func (a *app) chatAlone(ctx context.Context, l *live, f folders, banner, message string) error {
-	log := quiet(newLog(a.stderr, l, a.redact), l)
-	p, err := a.wire(l, f, which{console: true}, log)
+func chatAlone(ctx context.Context, a *app, l *config.Live, f config.Folders, banner, message string) error {
+	c := a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, bot.Quiet(l)))
+	c.Console = true
+	p, err := bot.New(c)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var said error
-	err = p.serve(ctx, log, func(ctx context.Context, _ *engine.Engine) {
+	err = p.Serve(ctx, func(ctx context.Context, _ *engine.Engine) {
 		defer stop()
-		said = a.attach(ctx, f, banner, message)
+		said = attach(ctx, a, f, banner, message)
 	})
 	return errors.Join(said, err)
 }
 
-// quiet keeps all but errors from the terminal in which somebody talks, unless
-// the configuration asks for debugging.
-func quiet(log *slog.Logger, l *live) *slog.Logger {
-	if l.config().level() <= slog.LevelDebug {
-		return log
-	}
-	return slog.New(atLeast{log.Handler(), slog.LevelError})
-}
-
-// atLeast drops what is below a level.
-type atLeast struct {
-	slog.Handler
-	level slog.Level
-}
-
-// Enabled reports whether the level is high enough.
-func (h atLeast) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= h.level && h.Handler.Enabled(ctx, l)
-}
-
-// WithAttrs keeps the level.
-func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return atLeast{h.Handler.WithAttrs(attrs), h.level}
-}
-
-// WithGroup keeps the level.
-func (h atLeast) WithGroup(name string) slog.Handler {
-	return atLeast{h.Handler.WithGroup(name), h.level}
-}
-
 // attach talks over the socket until the person ends, or until the last answer.
-func (a *app) attach(ctx context.Context, f folders, banner, message string) error {
-	client := socketClient(f.data)
-	defer client.CloseIdleConnections()
-	t := &talk{client: console.NewClient(client, socketBase+"/console"), out: a.stdout, live: a.interactive()}
+func attach(ctx context.Context, a *app, f config.Folders, banner, message string) error {
+	bot, done := bot.Console(f.Data)
+	defer done()
+	var err error
 	switch {
 	case message != "":
-		t.live = false
-		return t.run(ctx, strings.NewReader(message+"\n"), false)
-	case t.live:
+		err = terminal.Recite(ctx, bot, strings.NewReader(message+"\n"), a.stdout)
+	case a.interactive():
 		fmt.Fprintln(a.stdout, banner)
 		fmt.Fprintln(a.stdout, "Ctrl-D ends.")
-		return t.run(ctx, a.stdin, true)
+		err = terminal.Converse(ctx, bot, a.stdin, a.stdout)
+	default:
+		err = terminal.Recite(ctx, bot, a.stdin, a.stdout)
 	}
-	return t.run(ctx, a.stdin, false)
-}
-
-// errEnd ends a talk without being an error.
-var errEnd = errors.New("end")
-
-// run says the lines and shows what comes. With a prompt it goes on after each
-// line; without one it waits for the answer before it says the next.
-func (t *talk) run(ctx context.Context, in io.Reader, prompt bool) error {
-	events := make(chan console.Event)
-	lines := make(chan string)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return t.client.Events(ctx, func(e console.Event) error {
-			select {
-			case events <- e:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	})
-	go readLines(ctx, in, lines) // a read of the terminal cannot be ended; the process ends it
-	group.Go(func() error {
-		if prompt {
-			return t.converse(ctx, lines, events)
-		}
-		return t.recite(ctx, lines, events)
-	})
-	err := group.Wait()
-	if errors.Is(err, errEnd) || errors.Is(err, context.Canceled) {
-		return nil
-	}
-	if errors.Is(err, console.ErrOff) {
-		return fmt.Errorf("%w; set channels.console.enabled: true and restart it", err)
+	if errors.Is(err, terminal.ErrFailed) {
+		return errSilent
 	}
 	return err
+}
+
+func demoCommand(a *app) *cobra.Command {
+	var message string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Try the bot with a scripted model, in a temporary folder",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			return a.demo(ctx, strings.TrimSpace(message))
+		},
+	}
+	cmd.Flags().StringVarP(&message, "message", "m", "", "say `text`, print the answer and end")
+	return cmd
+}
+
+// demo is chat with the built-in script as its model and a folder that is
+// deleted afterwards.
+func (a *app) demo(ctx context.Context, message string) (err error) {
+	dir, err := os.MkdirTemp("", "klawbot-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c := config.Defaults()
+	c.Agent.DebounceMS = 0
+	c.Models.Default = "demo"
+	c.Models.Providers = map[string]config.Provider{"script": {Type: "script"}}
+	c.Models.Entries = map[string]config.Entry{"demo": {Provider: "script", Model: "demo", ContextBudget: 32000}}
+	l := config.Fixed(c)
+	f := config.Folders{Data: dir, Workspace: filepath.Join(dir, "workspace")}
+	banner := "klawbot " + version + " demo: scripted, no AI; everything is deleted at the end"
+	if message != "" || !a.interactive() { // the label must be seen where no banner is
+		fmt.Fprintln(a.stderr, banner)
+	}
+	return chatAlone(ctx, a, l, f, banner, message)
 }

@@ -85,8 +85,8 @@ func (r *rig) edit(old, new string) {
 
 func (r *rig) workspace() string { return filepath.Join(r.dir, "data", "workspace") }
 
-// bot is a klawbot process.
-type bot struct {
+// process is a klawbot process.
+type process struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
 	log    *syncBuffer
@@ -111,9 +111,9 @@ func (s *syncBuffer) String() string {
 
 // start runs `klawbot run` from the binary; empty means this very test binary,
 // which becomes klawbot by its name (testscript.Main).
-func (r *rig) start(binary string, env ...string) *bot {
+func (r *rig) start(binary string, env ...string) *process {
 	r.t.Helper()
-	b := &bot{exited: make(chan struct{}), log: &syncBuffer{}}
+	b := &process{exited: make(chan struct{}), log: &syncBuffer{}}
 	name := binary
 	if binary == "" {
 		binary, name = os.Args[0], "klawbot"
@@ -134,13 +134,13 @@ func (r *rig) start(binary string, env ...string) *bot {
 }
 
 // kill ends the process as a power cut would.
-func (b *bot) kill() {
+func (b *process) kill() {
 	_ = b.cmd.Process.Signal(syscall.SIGKILL) // it may be gone already
 	<-b.exited
 }
 
 // stop ends the process in good order and returns its exit code.
-func (b *bot) stop() int {
+func (b *process) stop() int {
 	_ = b.cmd.Process.Signal(syscall.SIGTERM) // it may be gone already
 	<-b.exited
 	return b.cmd.ProcessState.ExitCode()
@@ -148,7 +148,7 @@ func (b *bot) stop() int {
 
 // wait waits for a condition of the fake Telegram, on a machine that has other
 // work too.
-func (r *rig) wait(b *bot, what string, condition func(telegramtest.State) bool) {
+func (r *rig) wait(b *process, what string, condition func(telegramtest.State) bool) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()

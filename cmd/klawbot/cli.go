@@ -5,14 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"log/slog"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
+	"klawbot/engine"
 	"klawbot/internal/redact"
+	"klawbot/tools/mcp"
 )
 
 // The exit codes.
@@ -37,18 +42,6 @@ type app struct {
 	started bool
 }
 
-// usageError is an error of whoever typed the command.
-type usageError struct{ err error }
-
-func (e usageError) Error() string { return e.err.Error() }
-
-func (e usageError) Unwrap() error { return e.err }
-
-func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// errNotRunning means that a command needs a running bot.
-var errNotRunning = errors.New("klawbot is not running on this data folder; start it with klawbot run")
-
 // errSilent ends with exitFailed after everything was said on stdout.
 var errSilent = errors.New("failed")
 
@@ -57,7 +50,7 @@ func newApp(environ []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{environ: environ, stdin: stdin, stdout: secrets.Writer(stdout), stderr: secrets.Writer(stderr), redact: secrets}
 }
 
-func (a *app) getenv(name string) string { return source{Environ: a.environ}.getenv(name) }
+func (a *app) getenv(name string) string { return config.Source{Environ: a.environ}.Getenv(name) }
 
 // execute runs the command and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
@@ -73,10 +66,10 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if !errors.Is(err, errSilent) {
 		a.complain(err)
 	}
-	var wrong usageError
-	var faults Faults
+	var wrong usage.Error
+	var faults config.Faults
 	switch {
-	case errors.Is(err, errNotRunning):
+	case errors.Is(err, bot.ErrNotRunning):
 		return exitNotRunning
 	case !a.started, errors.As(err, &wrong), errors.As(err, &faults):
 		return exitUsage
@@ -87,10 +80,10 @@ func (a *app) execute(ctx context.Context, args []string) int {
 // complain prints the error, without secrets: one line, or a line for each fault
 // of the configuration.
 func (a *app) complain(err error) {
-	var faults Faults
+	var faults config.Faults
 	if errors.As(err, &faults) {
 		for _, f := range faults {
-			fmt.Fprintln(a.stderr, visible(a.redact.Text(f.String())))
+			fmt.Fprintln(a.stderr, terminal.Visible(a.redact.Text(f.String())))
 		}
 		return
 	}
@@ -98,7 +91,7 @@ func (a *app) complain(err error) {
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	fmt.Fprintln(a.stderr, "klawbot: "+visible(a.redact.Text(text)))
+	fmt.Fprintln(a.stderr, "klawbot: "+terminal.Visible(a.redact.Text(text)))
 }
 
 // inOneLine is a text in one line, such as that of errors that were joined.
@@ -154,9 +147,9 @@ var badValue = regexp.MustCompile(`^invalid argument "(.*)" for "(?:-., )?(--[^"
 // flagError says in plain words what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
-		return usage("%s cannot be %q; %s --help says more", m[2], strings.TrimSpace(m[1]), cmd.CommandPath())
+		return usage.Errorf("%s cannot be %q; %s --help says more", m[2], strings.TrimSpace(m[1]), cmd.CommandPath())
 	}
-	return usage("%w; %s --help says more", err, cmd.CommandPath())
+	return usage.Errorf("%w; %s --help says more", err, cmd.CommandPath())
 }
 
 func (a *app) root() *cobra.Command {
@@ -174,10 +167,10 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.configFlag, "config", "", "`file` of the configuration (default: $KLAWBOT_CONFIG, $KLAWBOT_HOME, $XDG_CONFIG_HOME/klawbot, here)")
 	root.PersistentFlags().StringVar(&a.dataFlag, "data", "", "`folder` of all that is kept (default: dataDir, $KLAWBOT_HOME, $XDG_DATA_HOME/klawbot)")
 	root.AddCommand(
-		a.initCommand(), a.runCommand(), a.chatCommand(), a.demoCommand(),
-		a.allowCommand(), a.denyCommand(), a.allowedCommand(),
-		a.statusCommand(), a.healthCommand(), a.doctorCommand(), a.sessionsCommand(), a.memoryCommand(), a.scheduleCommand(), a.logsCommand(), a.toolsCommand(), a.policyCommand(), a.screenCommand(), a.mcpCommand(),
-		a.backupCommand(), a.restoreCommand(), a.reindexCommand(), a.exportCommand(), a.importCommand(), a.undoCommand(), a.skillsCommand(), a.assetsCommand(), a.versionCommand(),
+		initCommand(a), runCommand(a), chatCommand(a), demoCommand(a),
+		allowCommand(a), denyCommand(a), allowedCommand(a),
+		statusCommand(a), healthCommand(a), doctorCommand(a), sessionsCommand(a), memoryCommand(a), scheduleCommand(a), logsCommand(a), toolsCommand(a), policyCommand(a), screenCommand(a), mcpCommand(a),
+		backupCommand(a), restoreCommand(a), reindexCommand(a), exportCommand(a), importCommand(a), undoCommand(a), skillsCommand(a), assetsCommand(a), versionCommand(a),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -186,7 +179,9 @@ func (a *app) root() *cobra.Command {
 		case "help":
 			cmd.Run, cmd.RunE = nil, helpFor
 		case "completion":
-			cmd.RunE = func(*cobra.Command, []string) error { return usage("completion needs bash, fish, powershell or zsh") }
+			cmd.RunE = func(*cobra.Command, []string) error {
+				return usage.Errorf("completion needs bash, fish, powershell or zsh")
+			}
 		}
 	}
 	return root
@@ -196,9 +191,43 @@ func (a *app) root() *cobra.Command {
 func helpFor(cmd *cobra.Command, args []string) error {
 	about, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return usage("there is no command %q; klawbot help lists them", strings.Join(args, " "))
+		return usage.Errorf("there is no command %q; klawbot help lists them", strings.Join(args, " "))
 	}
 	return about.Help()
+}
+
+// parent is a command that does nothing but hold others.
+func parent(name, short string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs}
+	names := make([]string, len(below))
+	for i, c := range below {
+		names[i] = c.Name()
+	}
+	last := len(names) - 1
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return usage.Errorf("%s needs %s or %s", name, strings.Join(names[:last], ", "), names[last])
+	}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// listCommand is a command that reads something and prints it.
+func listCommand[T any](a *app, name, short string, read func(context.Context, *engine.Data) (T, error), print func(io.Writer, T, *config.Config) error) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+			list, err := read(cmd.Context(), d)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(a.stdout, list)
+			}
+			return print(a.stdout, list, l.Config())
+		})
+	}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
 }
 
 // takes is a command with so many arguments. They are named in its Use.
@@ -208,66 +237,81 @@ func takes(least, most int) cobra.PositionalArgs {
 			return nil
 		}
 		_, form, _ := strings.Cut(cmd.Use, " ")
-		return usage("write it so: %s %s; %[1]s --help says more", cmd.CommandPath(), form)
+		return usage.Errorf("write it so: %s %s; %[1]s --help says more", cmd.CommandPath(), form)
 	}
 }
 
 // open loads the configuration and prints what is odd about it.
-func (a *app) open() (*live, error) {
-	file, err := findConfig(a.configFlag, a.getenv)
+func (a *app) open() (*config.Live, error) {
+	file, err := config.Find(a.configFlag, a.getenv)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLive(source{File: file, Environ: a.environ, Redact: a.redact})
+	l, err := config.Open(config.Source{File: file, Environ: a.environ, Redact: a.redact})
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range l.current.Load().Notices {
+	for _, line := range l.Notices() {
 		fmt.Fprintln(a.stderr, line)
 	}
 	return l, nil
 }
 
-// folders are the places of a bot.
-type folders struct {
-	data, workspace string
+// openFolders is open, with the folders of the bot.
+func (a *app) openFolders() (*config.Live, config.Folders, error) {
+	l, err := a.open()
+	if err != nil {
+		return nil, config.Folders{}, err
+	}
+	f, err := a.folders(l.Config())
+	return l, f, err
 }
 
-func (a *app) folders(c *Config) (folders, error) {
-	data, err := findData(a.dataFlag, c, a.getenv)
+// folders finds the folders of a bot.
+func (a *app) folders(c *config.Config) (config.Folders, error) {
+	file, err := config.Find(a.configFlag, a.getenv)
 	if err != nil {
-		return folders{}, err
+		return config.Folders{}, err
 	}
-	workspace, err := c.workspace(data, a.getenv)
-	if err != nil {
-		return folders{}, err
-	}
-	config, err := findConfig(a.configFlag, a.getenv)
-	if err != nil {
-		return folders{}, err
-	}
-	f := folders{data, workspace}
-	return f, f.apart(config)
-}
-
-// unwrapped is a stream as the process has it, for what is no text of ours: an archive, a
-// program that takes the terminal over.
-func unwrapped(w io.Writer) io.Writer {
-	if masked, ok := w.(*redact.Writer); ok {
-		return masked.Unwrap()
-	}
-	return w
+	return config.FindFolders(a.dataFlag, file, c, a.getenv)
 }
 
 // interactive says that a person sits at both ends.
 func (a *app) interactive() bool {
-	return isTerminal(a.stdin) && isTerminal(a.stdout)
+	return terminal.Is(a.stdin) && terminal.Is(a.stdout)
 }
 
-func isTerminal(stream any) bool {
-	if w, ok := stream.(io.Writer); ok {
-		stream = unwrapped(w)
+// botConfig is what a bot for a command is made of, without its channels.
+func (a *app) botConfig(l *config.Live, f config.Folders, log *slog.Logger) bot.Config {
+	return bot.Config{Live: l, Folders: f, Redact: a.redact, Log: log, Version: version}
+}
+
+// withData runs fn with the data folder open beside a bot that may run, or not.
+func (a *app) withData(ctx context.Context, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+	return a.withDataAs(ctx, mcp.SignIn{}, fn)
+}
+
+// withWorkspace is withData for what needs a workspace, too.
+func (a *app) withWorkspace(ctx context.Context, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+	return a.withData(ctx, func(l *config.Live, f config.Folders, d *engine.Data) error {
+		if err := bot.Furnish(f); err != nil {
+			return err
+		}
+		return fn(l, f, d)
+	})
+}
+
+// withDataAs is withData for a person who can sign in at MCP servers.
+func (a *app) withDataAs(ctx context.Context, signIn mcp.SignIn, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+	l, f, err := a.openFolders()
+	if err != nil {
+		return err
 	}
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	c := a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, slog.LevelWarn))
+	c.Telegram, c.Console, c.SignIn = true, true, signIn
+	b, err := bot.New(c)
+	if err != nil {
+		return err
+	}
+	return b.WithData(ctx, func(d *engine.Data) error { return fn(l, f, d) })
 }

@@ -32,7 +32,7 @@ func TestKilledWhileSummingUp(t *testing.T) {
 				return modeltest.Text("done " + strings.Fields(q.LastUser())[1])
 			})
 			b := r.start("", "KLAWBOT_CRASH="+point)
-			say := func(b *bot, n int, text string) {
+			say := func(b *process, n int, text string) {
 				r.telegram.User(chat).Send(fmt.Sprintf("task %d %s", n, text))
 				r.wait(b, "an answer", func(v telegramtest.State) bool { return answered(v, chat, n) })
 			}

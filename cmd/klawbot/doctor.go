@@ -4,21 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
-	"klawbot/gateway/telegram"
-	"klawbot/internal/httpclient"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -34,7 +33,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				all[i].Text = a.redact.Text(all[i].Text)
 				healthy = healthy && all[i].OK
 			}
-			if err := a.printFindings(all, healthy, asJSON); err != nil {
+			if err := printFindings(a.stdout, all, healthy, asJSON); err != nil {
 				return err
 			}
 			if !healthy {
@@ -47,9 +46,9 @@ func (a *app) doctorCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
+func printFindings(w io.Writer, all []engine.Finding, healthy, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(struct {
+		return printJSON(w, struct {
 			OK     bool             `json:"ok"`
 			Checks []engine.Finding `json:"checks"`
 		}{healthy, all})
@@ -59,9 +58,9 @@ func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
 		if !f.OK {
 			mark = "✗"
 		}
-		fmt.Fprintf(a.stdout, "%s %-10s %s\n", mark, f.Name, visible(f.Text))
+		fmt.Fprintf(w, "%s %-10s %s\n", mark, f.Name, terminal.Visible(f.Text))
 		if f.Fix != "" {
-			fmt.Fprintf(a.stdout, "  %-10s → %s\n", "", f.Fix)
+			fmt.Fprintf(w, "  %-10s → %s\n", "", f.Fix)
 		}
 	}
 	return nil
@@ -69,81 +68,20 @@ func (a *app) printFindings(all []engine.Finding, healthy, asJSON bool) error {
 
 // examine looks at every part. Without a configuration the rest makes no sense.
 func (a *app) examine(ctx context.Context) []engine.Finding {
-	l, err := a.open()
+	l, f, err := a.openFolders()
 	if err != nil {
 		return []engine.Finding{engine.Ill("config", "correct what is named here; config.yaml.example explains every key", err)}
 	}
-	f, err := a.folders(l.config())
-	if err != nil {
-		return []engine.Finding{engine.Ill("data", "klawbot --data FOLDER …", err)}
-	}
-	all := surroundings(ctx, l, &box{live: l, folders: f})
-	all = append(all, a.botFinding(ctx, f))
-	return append(all, engine.Doctor(ctx, bare(l, f, slog.New(slog.DiscardHandler)))...)
-}
-
-// surroundings are the findings about what is around the engine; a running bot
-// gives them to /doctor.
-func surroundings(ctx context.Context, l *live, b *box) []engine.Finding {
-	f := b.folders
-	client := httpclient.New(httpclient.Options{Proxy: true})
-	defer client.CloseIdleConnections()
-	all := []engine.Finding{configFinding(l), dataFinding(f.data), workspaceFinding(f.workspace), b.finding(ctx)}
-	all = append(all, pluginFindings(l, b)...)
-	return append(all, telegramFindings(ctx, l.config(), client)...)
-}
-
-func configFinding(l *live) engine.Finding {
-	if l.source.File == "" {
-		return engine.Well("config", "none, defaults and environment")
-	}
-	if fault := l.broken(); fault != "" {
-		return engine.Ill("config", "correct the file; it is applied within a second", fmt.Errorf("the last good one is in use: %s", fault))
-	}
-	info, err := os.Stat(l.source.File)
-	if err != nil {
-		return engine.Ill("config", "klawbot init", err)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return engine.Ill("config", "chmod 600 "+l.source.File, fmt.Errorf("%s can be read by others (%v)", l.source.File, info.Mode().Perm()))
-	}
-	return engine.Well("config", "%s", l.source.File)
-}
-
-func dataFinding(dir string) engine.Finding {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return engine.Ill("data", "klawbot --data FOLDER …, with a folder that you may write", err)
-	}
-	probe, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		return engine.Ill("data", "chown -R $USER "+dir, err)
-	}
-	_ = probe.Close() // nothing was written
-	if err := os.Remove(probe.Name()); err != nil {
-		return engine.Ill("data", "chown -R $USER "+dir, err)
-	}
-	for _, name := range []string{"klawbot.db", "conversations"} {
-		name = filepath.Join(dir, name)
-		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 {
-			return engine.Ill("data", "chmod go-rwx "+name, fmt.Errorf("%s can be read by others (%v)", name, info.Mode().Perm()))
-		}
-	}
-	return engine.Well("data", "%s", dir)
-}
-
-func workspaceFinding(dir string) engine.Finding {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return engine.Ill("workspace", "klawbot run makes it", err)
-	}
-	return engine.Well("workspace", "%s, %d entries", dir, len(entries))
+	c := a.botConfig(l, f, slog.New(slog.DiscardHandler))
+	all := append(c.Surroundings(ctx), botFinding(ctx, f))
+	return append(all, engine.Doctor(ctx, c.Bare())...)
 }
 
 // botFinding asks the running bot how it is.
-func (a *app) botFinding(ctx context.Context, f folders) engine.Finding {
-	r, err := askStatus(ctx, f.data)
+func botFinding(ctx context.Context, f config.Folders) engine.Finding {
+	r, err := bot.AskStatus(ctx, f.Data)
 	switch {
-	case errors.Is(err, errNotRunning):
+	case errors.Is(err, bot.ErrNotRunning):
 		return engine.Well("bot", "not running")
 	case err != nil:
 		return engine.Ill("bot", "restart klawbot run", err)
@@ -153,48 +91,4 @@ func (a *app) botFinding(ctx context.Context, f folders) engine.Finding {
 		return engine.Ill("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
 	}
 	return engine.Well("bot", "running for %s", r.Uptime.Round(time.Second))
-}
-
-func telegramFindings(ctx context.Context, c *Config, client *http.Client) []engine.Finding {
-	t := c.Channels.Telegram
-	if t.Token == "" {
-		return []engine.Finding{engine.Well("telegram", "off; klawbot init turns it on")}
-	}
-	bot, err := telegram.Probe(ctx, t.Token, t.APIURL)
-	if err != nil {
-		return []engine.Finding{engine.Ill("telegram", "check the network and channels.telegram.token in config.yaml", err)}
-	}
-	all := []engine.Finding{engine.Well("telegram", "@%s", bot.Username)}
-	if len(t.AllowedChatIDs) == 0 {
-		all = append(all, engine.Finding{Name: "allowed", Text: "nobody may talk to the bot", Fix: "klawbot allow ID"})
-	} else {
-		all = append(all, engine.Well("allowed", "%s", plural(len(t.AllowedChatIDs), "chat", "chats")))
-	}
-	return append(all, clockFinding(ctx, client, t.APIURL))
-}
-
-// maxSkew is how wrong a clock may be before certificates and schedules suffer.
-const maxSkew = 30 * time.Second
-
-// clockFinding compares the clock with the Date of the server's answer.
-func clockFinding(ctx context.Context, client *http.Client, address string) engine.Finding {
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
-	if err != nil {
-		return engine.Ill("clock", "klawbot doctor", err)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return engine.Ill("clock", "klawbot doctor", err)
-	}
-	_ = resp.Body.Close() // a HEAD has no body
-	there, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
-		return engine.Well("clock", "not compared, %s tells no time", address)
-	}
-	if skew := time.Since(there).Abs(); skew > maxSkew {
-		return engine.Ill("clock", "timedatectl set-ntp true", fmt.Errorf("off by %s", skew.Round(time.Second)))
-	}
-	return engine.Well("clock", "right")
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/tools"
 )
@@ -37,8 +39,8 @@ func FuzzEveryTool(f *testing.F) {
 	}
 	var out strings.Builder
 	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), &out, &out)
-	err := a.withData(f.Context(), func(_ *live, folders folders, d *engine.Data) error {
-		if err := folders.furnish(); err != nil {
+	err := a.withData(f.Context(), func(_ *config.Live, folders config.Folders, d *engine.Data) error {
+		if err := bot.Furnish(folders); err != nil {
 			return err
 		}
 		all := fuzzedTools(f, d)

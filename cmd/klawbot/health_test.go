@@ -70,7 +70,10 @@ func TestHealthAndMetricsPages(t *testing.T) {
 	r.wait(b, "the task is answered", func(v telegramtest.State) bool { return answered(v, 11, 0) })
 	for _, path := range []string{"/healthz", "/"} {
 		code, body := get(t, "http://"+address+path)
-		var w wellBeing
+		var w struct {
+			OK     bool
+			Faults []string
+		}
 		if err := json.Unmarshal([]byte(body), &w); err != nil || code != http.StatusOK || !w.OK || len(w.Faults) > 0 {
 			t.Errorf("%s answers %d %s", path, code, body)
 		}

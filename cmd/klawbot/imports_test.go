@@ -48,7 +48,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
 	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {11750, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web"}, "turns"},
+	"engine":                             {8850, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web", "engine/probe"}, "turns"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/model":              {1025, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools"}, "one model call: slot, budget, retry, fallback"},
@@ -74,14 +74,15 @@ var allowed = map[string]packageRule{
 	"engine/internal/store":              {4900, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2275, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/memory":             {2675, []string{"engine/internal/llm", "engine/internal/store", "internal/clip"}, "remember and recall"},
+	"engine/internal/recall":             {950, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/store", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/recall", "tools/screen"}, "the memory at work"},
 	"engine/internal/workspace":          {950, []string{"internal/clip", "tools/screen"}, "reads a folder; what enters prompts is screened"},
 	"engine/internal/archive":            {1475, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "internal/redact", "gateway"}, "what lies beside the database"},
-	"engine/internal/outbox":             {1050, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/wait", "internal/clip", "tools"}, "rows to deliver, and the couriers"},
+	"engine/internal/outbox":             {1050, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/wait", "tools", "internal/clip"}, "rows to deliver, and the couriers"},
 	"engine/internal/sqlite":             {425, nil, "a leaf: SQLite files, without tables"},
-	"engine/internal/corememory":         {700, []string{"internal/atomicfile"}, "a leaf: the facts that turns know"},
+	"engine/internal/corememory":         {775, []string{"internal/atomicfile", "tools/screen"}, "the facts that turns know; what enters prompts is screened"},
 	"internal/redact":                    {700, nil, "a leaf"},
 	"internal/atomicfile":                {75, nil, "a leaf"},
-	"internal/wait":                      {50, nil, "a leaf"},
+	"internal/wait":                      {125, nil, "a leaf"},
 	"internal/schemaref":                 {75, nil, "a leaf"},
 	"internal/httpclient":                {550, nil, "a leaf"},
 	"internal/telegramtest":              {0, []string{"internal/pipetest"}, "a fake knows nothing of ours"},
@@ -96,8 +97,17 @@ var allowed = map[string]packageRule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {10100, []string{"doc", "engine", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/atomicfile", "internal/clip", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/command", "tools/exec/git", "tools/file", "tools/job", "tools/mcp", "tools/plugin", "tools/recall", "tools/rule", "tools/sandbox", "tools/screen", "tools/self", "tools/web", "whitelist", "workspace-template"}, "wiring"},
-	"engine/internal/approval":           {1600, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools"}, "asks a person and waits"},
+	"cmd/klawbot":                        {3475, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/screen", "whitelist"}, "the commands"},
+	"cmd/klawbot/internal/config":        {2850, []string{"cmd/klawbot/internal/usage", "engine", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/self", "tools/web", "whitelist"}, "the configuration; it knows whose settings it reads"},
+	"cmd/klawbot/internal/terminal":      {620, []string{"gateway/console", "internal/redact"}, "speaks with a person"},
+	"cmd/klawbot/internal/yamledit":      {530, nil, "a leaf"},
+	"cmd/klawbot/internal/configedit":    {560, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist"}, "edits of the configuration, proven"},
+	"cmd/klawbot/internal/bot":           {1400, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "doc", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/git", "tools/file", "tools/mcp", "tools/plugin", "tools/sandbox", "tools/self", "tools/web", "whitelist", "workspace-template", "engine/probe"}, "wiring"},
+	"cmd/klawbot/internal/setup":         {725, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine", "engine/settings", "gateway/telegram", "internal/httpclient", "internal/redact", "engine/probe"}, "a first configuration"},
+	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
+	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
+	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
+	"engine/internal/approval":           {1625, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools"}, "asks a person and waits"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -123,14 +133,14 @@ var home = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk":       {"tools/mcp", "tools/mcp/signin"},
 	"golang.org/x/oauth2":                          {"tools/mcp/signin"},
 	"github.com/santhosh-tekuri/jsonschema":        {"tools/params"},
-	"github.com/knadh/koanf":                       {"cmd/klawbot"},
+	"github.com/knadh/koanf":                       {"cmd/klawbot/internal/config"},
 	"github.com/spf13/cobra":                       {"cmd/klawbot"},
 	"github.com/spf13/pflag":                       {"cmd/klawbot"},
-	"github.com/goccy/go-yaml":                     {"cmd/klawbot"},
-	"go.yaml.in/yaml":                              {"cmd/klawbot", "engine/internal/workspace"}, // the configuration; the heads of skills
-	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot"},
+	"github.com/goccy/go-yaml":                     {"cmd/klawbot/internal/yamledit"},
+	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "engine/internal/workspace"}, // the configuration; the heads of skills
+	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed"}, // lengths of texts; characters of several code points
-	"golang.org/x/term":                            {"cmd/klawbot"},
+	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},
 	"codeberg.org/readeck/go-readability":          {"tools/web/page"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web/page"},
 	"github.com/andybalholm/cascadia":              {"tools/web/page"},
@@ -138,12 +148,12 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
-	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot"},            // the way goroutines are waited for
-	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/screen"}, // each normalises its texts
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
+	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/screen"},                                    // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},
-	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "cmd/klawbot"}, // each its own system calls
+	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "cmd/klawbot/internal/bot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
 	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox"},
 }

@@ -1,42 +1,16 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"net/http"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/setup"
 	"klawbot/engine"
-	"klawbot/engine/settings"
-	"klawbot/gateway/telegram"
-	"klawbot/internal/atomicfile"
-	"klawbot/internal/httpclient"
 )
 
-// setup are the answers that make a configuration.
-type setup struct {
-	yes, force, noTelegram, noAssets bool
-
-	token, apiURL                    string
-	model, baseURL, apiKey, provider string
-	timezone, embedding, assetsFrom  string
-	allow, owner                     []string
-
-	// What comes of them.
-	chosen          *settings.Model // nil: no model
-	allowed, owners []int64
-}
-
-func (a *app) initCommand() *cobra.Command {
-	s := &setup{}
+func initCommand(a *app) *cobra.Command {
+	s := &setup.Answers{}
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Set the bot up: model, Telegram, time zone",
@@ -47,232 +21,29 @@ func (a *app) initCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			return a.setUp(ctx, s)
+			return a.setup().Run(ctx, s)
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&s.yes, "yes", false, "ask nothing")
-	f.BoolVar(&s.force, "force", false, "replace an existing configuration; it is kept beside it")
-	f.BoolVar(&s.noTelegram, "no-telegram", false, "set up without Telegram")
-	f.BoolVar(&s.noAssets, "no-assets", false, "do not bring the embedding model")
-	f.StringVar(&s.embedding, "embedding", "", "`name` of the embedding model: "+strings.Join(engine.EmbeddingModels(), ", "))
-	f.StringVar(&s.assetsFrom, "assets-from", "", "`place` to take the embedding model from, a folder or an address (default: where it is published)")
-	f.StringVar(&s.token, "token", "", "bot `token` from @BotFather (default: $TELEGRAM_BOT_TOKEN)")
-	f.StringVar(&s.apiURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")
-	f.StringVar(&s.model, "model", "", "`name` of the model")
-	f.StringVar(&s.baseURL, "base-url", "", "`address` of an OpenAI-compatible server, with its /v1")
-	f.StringVar(&s.apiKey, "api-key", "", "`key` for the model's server")
-	f.StringVar(&s.provider, "provider", "openai", "`name` for the model's server")
-	f.StringVar(&s.timezone, "timezone", "", "time `zone` (default: the system's)")
-	f.StringSliceVar(&s.allow, "allow", nil, "`ids` of chats that may talk to the bot")
-	f.StringSliceVar(&s.owner, "owner", nil, "`ids` of the owners; they may talk to the bot too")
+	f.BoolVar(&s.Yes, "yes", false, "ask nothing")
+	f.BoolVar(&s.Force, "force", false, "replace an existing configuration; it is kept beside it")
+	f.BoolVar(&s.NoTelegram, "no-telegram", false, "set up without Telegram")
+	f.BoolVar(&s.NoAssets, "no-assets", false, "do not bring the embedding model")
+	f.StringVar(&s.Embedding, "embedding", "", "`name` of the embedding model: "+strings.Join(engine.EmbeddingModels(), ", "))
+	f.StringVar(&s.AssetsFrom, "assets-from", "", "`place` to take the embedding model from, a folder or an address (default: where it is published)")
+	f.StringVar(&s.Token, "token", "", "bot `token` from @BotFather (default: $TELEGRAM_BOT_TOKEN)")
+	f.StringVar(&s.APIURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")
+	f.StringVar(&s.Model, "model", "", "`name` of the model")
+	f.StringVar(&s.BaseURL, "base-url", "", "`address` of an OpenAI-compatible server, with its /v1")
+	f.StringVar(&s.APIKey, "api-key", "", "`key` for the model's server")
+	f.StringVar(&s.Provider, "provider", "openai", "`name` for the model's server")
+	f.StringVar(&s.Timezone, "timezone", "", "time `zone` (default: the system's)")
+	f.StringSliceVar(&s.Allow, "allow", nil, "`ids` of chats that may talk to the bot")
+	f.StringSliceVar(&s.Owner, "owner", nil, "`ids` of the owners; they may talk to the bot too")
 	return cmd
 }
 
-// speaks reports whether a configuration has Telegram in it, or cannot be read.
-// One that klawbot chat wrote for the terminal has not, and init may replace it.
-func (a *app) speaks(file string) bool {
-	l, err := source{File: file, Environ: a.environ, Redact: a.redact}.load()
-	return err != nil || l.Channels.Telegram.Token != ""
-}
-
-func (a *app) setUp(ctx context.Context, s *setup) error {
-	file, err := a.newConfigFile()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(file); err == nil && !s.force && a.speaks(file) {
-		return fmt.Errorf("%s is there already; --force asks everything anew and keeps the old file beside it, klawbot allow ID adds a chat", display(file))
-	}
-	if s.owners, err = parseIDs(s.owner); err != nil {
-		return err
-	}
-	if s.allowed, err = parseIDs(s.allow); err != nil {
-		return err
-	}
-	s.allowed = unique(slices.Concat(s.allowed, s.owners))
-	if s.embedding != "" && !slices.Contains(engine.EmbeddingModels(), s.embedding) {
-		return usage("--embedding must be one of %s", strings.Join(engine.EmbeddingModels(), ", "))
-	}
-	a.redact.Add(s.token, s.apiKey, a.getenv("TELEGRAM_BOT_TOKEN"))
-	client := httpclient.New(httpclient.Options{Proxy: true})
-	if s.yes {
-		err = a.initByFlags(ctx, s, client)
-	} else {
-		err = a.initByQuestions(ctx, s, client)
-	}
-	if err != nil {
-		return err
-	}
-	l, f, err := a.writeSetup(s, file)
-	if err != nil {
-		return err
-	}
-	if !s.noAssets {
-		if err := a.setUpAssets(ctx, &l.Config, f, s.assetsFrom); err != nil {
-			return err
-		}
-	}
-	_, err = fmt.Fprintln(a.stdout, s.nextStep())
-	return err
-}
-
-// newConfigFile is where a new configuration goes.
-func (a *app) newConfigFile() (string, error) {
-	for _, named := range []string{a.configFlag, a.getenv("KLAWBOT_CONFIG")} {
-		if named != "" {
-			return filepath.Abs(named)
-		}
-	}
-	return filepath.Abs(configPlaces(a.getenv)[0])
-}
-
-func (a *app) initByFlags(ctx context.Context, s *setup, client *http.Client) error {
-	if s.timezone == "" {
-		s.timezone = guessTimezone(a.getenv, "/etc/localtime")
-	}
-	if err := timezone(s.timezone); err != nil {
-		return usage("--timezone %w", err)
-	}
-	if s.model != "" || s.baseURL != "" {
-		m := s.flagModel(a.getenv)
-		if err := a.tryModel(ctx, client, m); err != nil {
-			return err
-		}
-		s.chosen = &m
-	}
-	if s.token == "" {
-		s.token = a.getenv("TELEGRAM_BOT_TOKEN")
-	}
-	switch {
-	case s.noTelegram:
-		s.token = ""
-	case s.token == "":
-		return usage("--token is missing; @BotFather gives one, --no-telegram does without")
-	default:
-		_, err := a.tryToken(ctx, s)
-		return err
-	}
-	return nil
-}
-
-// flagModel is the model that the flags name.
-func (s *setup) flagModel(getenv func(string) string) settings.Model {
-	m := settings.Model{Provider: s.provider, Type: "openai", BaseURL: s.baseURL, APIKey: s.apiKey, Name: s.model}
-	if m.BaseURL == "" {
-		m.BaseURL = openAI
-	}
-	if m.APIKey == "" && m.BaseURL == openAI {
-		m.APIKey = getenv("OPENAI_API_KEY")
-	}
-	return newModel(m)
-}
-
-// newModel gives a model the bounds that a new entry has.
-func newModel(m settings.Model) settings.Model {
-	if m.MaxTokens == 0 {
-		m.MaxTokens = newEntryMaxTokens
-	}
-	if m.ContextBudget == 0 {
-		m.ContextBudget = newEntryContextBudget
-	}
-	if m.MaxTokens >= m.ContextBudget { // a small local model
-		m.MaxTokens = m.ContextBudget / 4
-	}
-	return m
-}
-
-func (a *app) initByQuestions(ctx context.Context, s *setup, client *http.Client) error {
-	p := a.prompter()
-	var err error
-	if s.chosen, err = a.askModel(ctx, p, client); err != nil {
-		return err
-	}
-	if !s.noTelegram {
-		bot, err := a.askToken(ctx, p, s)
-		if err != nil {
-			return err
-		}
-		if s.token != "" && len(s.owners) == 0 {
-			if err := a.askOwner(ctx, p, s, client, bot); err != nil {
-				return err
-			}
-		}
-	}
-	if err := a.askTimezone(ctx, p, s); err != nil {
-		return err
-	}
-	return a.askEmbedding(ctx, p, s)
-}
-
-func (a *app) askToken(ctx context.Context, p *prompter, s *setup) (telegram.Bot, error) {
-	for {
-		text, err := p.askSecret(ctx, "Bot token from @BotFather, empty for no Telegram now")
-		if err != nil || text == "" {
-			return telegram.Bot{}, err
-		}
-		a.redact.Add(text)
-		s.token = text
-		bot, err := a.tryToken(ctx, s)
-		if err == nil {
-			return bot, nil
-		}
-		s.token = ""
-		fmt.Fprintln(a.stdout, "That did not work:", a.redact.Text(err.Error()))
-	}
-}
-
-func (a *app) tryToken(ctx context.Context, s *setup) (telegram.Bot, error) {
-	bot, err := telegram.Probe(ctx, s.token, s.apiURL)
-	if err == nil {
-		fmt.Fprintf(a.stdout, "Telegram: @%s\n", bot.Username)
-	}
-	return bot, err
-}
-
-// writeSetup writes the configuration and the workspace.
-func (a *app) writeSetup(s *setup, file string) (*loaded, folders, error) {
-	text := s.yaml(a.dataFlag, a.environ)
-	l, err := source{File: file, Environ: a.environ, Redact: a.redact}.parse([]byte(text))
-	if err != nil {
-		return nil, folders{}, err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, folders{}, err
-	}
-	old, err := os.ReadFile(file)
-	switch {
-	case err == nil:
-		// Not the .bak of single edits, which the next klawbot allow replaces.
-		kept := file + time.Now().Format(".20060102-150405.bak")
-		if err := atomicfile.Write(kept, old, 0o600); err != nil {
-			return nil, folders{}, err
-		}
-		fmt.Fprintf(a.stdout, "The old configuration is kept: %s\n", display(kept))
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, folders{}, err
-	}
-	if err := atomicfile.Write(file, []byte(text), 0o600); err != nil {
-		return nil, folders{}, err
-	}
-	f, err := a.folders(&l.Config)
-	if err != nil {
-		return nil, folders{}, err
-	}
-	if err := f.furnish(); err != nil {
-		return nil, folders{}, err
-	}
-	_, err = fmt.Fprintf(a.stdout, "Written: %s\nWorkspace: %s\n", file, f.workspace)
-	return l, f, err
-}
-
-// nextStep says what to do now.
-func (s *setup) nextStep() string {
-	switch {
-	case s.token == "":
-		return "Next: klawbot chat"
-	case len(s.allowed) == 0:
-		return "Nobody may talk to the bot yet. Next: klawbot run, then klawbot allow ID"
-	}
-	return "Next: klawbot run"
+// setup writes a configuration for the flags of the command line.
+func (a *app) setup() setup.Setup {
+	return setup.Setup{Environ: a.environ, Stdin: a.stdin, Stdout: a.stdout, Redact: a.redact, ConfigFlag: a.configFlag, DataFlag: a.dataFlag}
 }

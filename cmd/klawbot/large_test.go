@@ -32,9 +32,9 @@ func (b *figures) large(binary string) {
 	}
 	for _, c := range []struct {
 		what string
-		end  func(*bot)
-	}{{"an orderly stop", func(p *bot) { p.stop() }}, {"a kill", (*bot).kill}} {
-		polled := func() (p *bot, took float64) {
+		end  func(*process)
+	}{{"an orderly stop", func(p *process) { p.stop() }}, {"a kill", (*process).kill}} {
+		polled := func() (p *process, took float64) {
 			before := r.telegram.Count("getUpdates")
 			began := time.Now()
 			p = r.start(binary)

@@ -252,7 +252,7 @@ type footprint struct {
 	largestWAL                int64
 }
 
-func newNeeds(t *testing.T, b *bot, metrics, wal string) *footprint {
+func newNeeds(t *testing.T, b *process, metrics, wal string) *footprint {
 	return &footprint{t: t, pid: b.cmd.Process.Pid, metrics: metrics, wal: wal}
 }
 

@@ -15,10 +15,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
-	"klawbot/internal/clip"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/tools"
 	"klawbot/whitelist"
 )
@@ -38,29 +40,25 @@ type logsOptions struct {
 	json   bool
 }
 
-func (a *app) logsCommand() *cobra.Command {
+func logsCommand(a *app) *cobra.Command {
 	var o logsOptions
 	cmd := &cobra.Command{
 		Use:   "logs",
 		Short: "Show the conversations as lines",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := a.open()
-			if err != nil {
-				return err
-			}
-			f, err := a.folders(l.config())
+			l, f, err := a.openFolders()
 			if err != nil {
 				return err
 			}
 			matches, err := chatFolders(o.chat)
 			if err != nil {
-				return usageError{err}
+				return usage.Wrap(err)
 			}
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			t := &tail{dir: filepath.Join(f.data, "conversations"), matches: matches, seen: map[string]int64{}}
-			return t.show(ctx, a.stdout, l.config().location(), o)
+			t := &tail{dir: filepath.Join(f.Data, "conversations"), matches: matches, seen: map[string]int64{}}
+			return t.show(ctx, a.stdout, l.Config().Location(), o)
 		},
 	}
 	cmd.Flags().StringVar(&o.chat, "chat", "", "only the chat with this `id`: 123456, -100123 or telegram_123456")
@@ -260,5 +258,16 @@ func (l logLine) text(zone *time.Location) string {
 	case "error":
 		who = "error"
 	}
-	return fmt.Sprintf("%s %s %s: %s", l.TS.In(zone).Format("2006-01-02 15:04:05"), chat, clip.Line(who, maxLogText), clip.Line(l.Content, maxLogText))
+	return fmt.Sprintf("%s %s %s: %s", l.TS.In(zone).Format("2006-01-02 15:04:05"), chat, printable(who), printable(l.Content))
+}
+
+// printable is text in one line, short and without what could play with the
+// terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, terminal.Clip(strings.Join(strings.Fields(text), " "), maxLogText))
 }

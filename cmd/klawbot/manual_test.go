@@ -92,27 +92,6 @@ func TestManualNamesACommandOnce(t *testing.T) {
 	}
 }
 
-// TestManualNamesWhatNeedsARestart compares the keys that are read at the start
-// only with what the manual says of them.
-func TestManualNamesWhatNeedsARestart(t *testing.T) {
-	var before, after Config
-	after.DataDir, after.Agent.Workspace, after.Log.Format = "x", "x", "x"
-	after.Health.Listen, after.Metrics.Listen = "x", "x"
-	after.Channels.Console.Enabled = true
-	telegram := &after.Channels.Telegram
-	telegram.Token, telegram.APIURL, telegram.Mode, telegram.Webhook.URL = "x", "x", "x", "x"
-	_, sentence, _ := strings.Cut(page(t, "config.md"), "read at the start only")
-	sentence, _, _ = strings.Cut(sentence, "\n")
-	for key := range strings.SplitSeq(fixed(&before, &after), ", ") {
-		if !strings.Contains(sentence, "`"+key+"`") {
-			t.Errorf("config.md does not say that %s needs a restart", key)
-		}
-	}
-	if n, want := strings.Count(fixed(&before, &after), ",")+1, 10; n != want {
-		t.Errorf("%d keys need a restart, the test changes %d", n, want)
-	}
-}
-
 // TestManualHasEveryPackageAndTarget compares the page for developers with the
 // table of packages and with what make help lists.
 func TestManualHasEveryPackageAndTarget(t *testing.T) {
@@ -142,3 +121,22 @@ var (
 	nextPackage = regexp.MustCompile(`\n\S`)
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z-]+):.* ## `)
 )
+
+// TestVersion wants the release, known to the changelog, in every version.
+func TestVersion(t *testing.T) {
+	for described, want := range map[string]string{
+		"": "0.1.0", "dev": "0.1.0", "v0.1.0": "0.1.0", "v0.1.0-dirty": "0.1.0+dirty",
+		"v0.1.0-3-gabcdef0": "0.1.0+3-gabcdef0", "abcdef0-dirty": "0.1.0+abcdef0-dirty",
+	} {
+		if got := versionOf(described); got != want {
+			t.Errorf("%q gives %s, want %s", described, got, want)
+		}
+	}
+	changes, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(changes), "\n## ["+release+"]") {
+		t.Errorf("CHANGELOG.md does not say what is in %s", release)
+	}
+}

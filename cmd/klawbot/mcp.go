@@ -4,21 +4,28 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"net"
+	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools/mcp"
 )
 
-func (a *app) mcpCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "mcp", Short: "Servers of more tools (Model Context Protocol)", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("mcp needs list, add, remove or approve") }
-	cmd.AddCommand(a.mcpListCommand(), a.mcpAddCommand(), a.mcpRemoveCommand(), a.mcpApproveCommand())
-	return cmd
+func mcpCommand(a *app) *cobra.Command {
+	return parent("mcp", "Servers of more tools (Model Context Protocol)",
+		mcpListCommand(a), mcpAddCommand(a), mcpRemoveCommand(a), mcpApproveCommand(a))
 }
 
 // probeTime is how long mcp list waits for a server.
@@ -27,7 +34,7 @@ const probeTime = 20 * time.Second
 // slowServer is how long one waits for a server before one hears why.
 const slowServer = 2 * time.Second
 
-func (a *app) mcpListCommand() *cobra.Command {
+func mcpListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -36,7 +43,7 @@ func (a *app) mcpListCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			return a.withData(ctx, func(_ *live, _ folders, d *engine.Data) error {
+			return a.withData(ctx, func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				ctx, cancel := context.WithTimeout(ctx, probeTime)
 				defer cancel()
 				slow := time.AfterFunc(slowServer, func() {
@@ -45,7 +52,7 @@ func (a *app) mcpListCommand() *cobra.Command {
 				all := d.MCP().Probe(ctx)
 				slow.Stop()
 				if asJSON {
-					return a.printJSON(struct {
+					return printJSON(a.stdout, struct {
 						Servers []mcp.Status `json:"servers"`
 					}{append([]mcp.Status{}, all...)})
 				}
@@ -78,7 +85,7 @@ func (a *app) printServers(all []mcp.Status) error {
 			fmt.Fprintf(&b, "  %-8s %s: %s\n", t.Standing, name, about)
 		}
 	}
-	_, err := fmt.Fprint(a.stdout, a.redact.Text(visible(b.String())))
+	_, err := fmt.Fprint(a.stdout, a.redact.Text(terminal.Visible(b.String())))
 	return err
 }
 
@@ -92,7 +99,7 @@ type newServer struct {
 	client struct{ id, secret, issuer, grant string }
 }
 
-func (a *app) mcpAddCommand() *cobra.Command {
+func mcpAddCommand(a *app) *cobra.Command {
 	var n newServer
 	cmd := &cobra.Command{
 		Use:   "add NAME [--url URL | -- COMMAND ARG...]",
@@ -100,7 +107,9 @@ func (a *app) mcpAddCommand() *cobra.Command {
 		Long: "Writes a server into tools.mcp of config.yaml. A running bot connects to it within a second; its tools work after klawbot mcp approve NAME.\n" +
 			"Values may hold ${NAME}, which is replaced from the environment of the bot: --env 'GITHUB_TOKEN=${GITHUB_TOKEN}'",
 		Args: takes(1, math.MaxInt),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.addServer(cmd.Context(), args[0], args[1:], n) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return addServer(cmd.Context(), a, args[0], args[1:], n)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&n.url, "url", "", "the `address` of a server over HTTP")
@@ -110,7 +119,7 @@ func (a *app) mcpAddCommand() *cobra.Command {
 	f.StringVar(&n.client.id, "client-id", "", "the `id` of a client that was registered by hand, for OAuth")
 	f.StringVar(&n.client.secret, "client-secret", "", "its `secret`, best as '${NAME}'")
 	f.StringVar(&n.client.issuer, "issuer", "", "the `address` of the authorization server that alone may see the secret")
-	f.StringVar(&n.client.grant, "grant-type", "", "`how` the bot signs in: "+grantPerson+" (a person does it once) or "+grantMachine)
+	f.StringVar(&n.client.grant, "grant-type", "", "`how` the bot signs in: "+config.GrantPerson+" (a person does it once) or "+config.GrantMachine)
 	f.StringVar(&n.version, "protocol-version", "", "the `version` of the protocol to begin with")
 	f.IntVar(&n.timeout, "timeout", 0, "how many `seconds` a call may take")
 	return cmd
@@ -118,85 +127,89 @@ func (a *app) mcpAddCommand() *cobra.Command {
 
 // section is the server as it is written in config.yaml. JSON is YAML in braces.
 func (n newServer) section(command []string) (string, error) {
-	s := map[string]any{}
-	if n.url != "" {
-		s["url"] = n.url
+	s := struct {
+		Args            []string          `json:"args,omitempty"`
+		ClientID        string            `json:"clientId,omitempty"`
+		ClientSecret    string            `json:"clientSecret,omitempty"`
+		Command         string            `json:"command,omitempty"`
+		Env             map[string]string `json:"env,omitempty"`
+		GrantType       string            `json:"grantType,omitempty"`
+		Headers         map[string]string `json:"headers,omitempty"`
+		Issuer          string            `json:"issuer,omitempty"`
+		ProtocolVersion string            `json:"protocolVersion,omitempty"`
+		ReadOnly        []string          `json:"readOnly,omitempty"`
+		TimeoutSeconds  int               `json:"timeoutSeconds,omitempty"`
+		URL             string            `json:"url,omitempty"`
+	}{
+		ClientID: n.client.id, ClientSecret: n.client.secret, GrantType: n.client.grant, Issuer: n.client.issuer,
+		ProtocolVersion: n.version, ReadOnly: n.readOnly, TimeoutSeconds: n.timeout, URL: n.url,
 	}
 	if len(command) > 0 {
-		s["command"] = command[0]
+		s.Command, s.Args = command[0], command[1:]
 	}
-	if len(command) > 1 {
-		s["args"] = command[1:]
+	var err error
+	if s.Headers, err = pairs("--header", n.headers); err != nil {
+		return "", err
 	}
-	for _, given := range []struct {
-		flag, key string
-		pairs     []string
-	}{{"--header", "headers", n.headers}, {"--env", "env", n.env}} {
-		values := map[string]string{}
-		for _, pair := range given.pairs {
-			name, value, ok := strings.Cut(pair, "=")
-			if !ok {
-				return "", usage("%s takes NAME=VALUE", given.flag) // what was given may be a secret
-			}
-			values[name] = value
-		}
-		if len(values) > 0 {
-			s[given.key] = values
-		}
-	}
-	if len(n.readOnly) > 0 {
-		s["readOnly"] = n.readOnly
-	}
-	for key, value := range map[string]string{
-		"protocolVersion": n.version, "clientId": n.client.id, "clientSecret": n.client.secret, "issuer": n.client.issuer, "grantType": n.client.grant,
-	} {
-		if value != "" {
-			s[key] = value
-		}
-	}
-	if n.timeout != 0 {
-		s["timeoutSeconds"] = n.timeout
+	if s.Env, err = pairs("--env", n.env); err != nil {
+		return "", err
 	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(s)
+	err = enc.Encode(s)
 	return strings.ReplaceAll(strings.TrimSpace(b.String()), `":`, `": `), err
 }
 
-func (a *app) addServer(ctx context.Context, name string, command []string, n newServer) error {
-	if !serverName.MatchString(name) {
-		return usage("a name is made of 1 to 32 of A-Z a-z 0-9 _ -, got %q", name)
+// pairs reads the values of a flag that takes NAME=VALUE.
+func pairs(flag string, given []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, pair := range given {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, usage.Errorf("%s takes NAME=VALUE", flag) // what was given may be a secret
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+func addServer(ctx context.Context, a *app, name string, command []string, n newServer) error {
+	if !config.ValidServerName(name) {
+		return usage.Errorf("a name is made of 1 to 32 of A-Z a-z 0-9 _ -, got %q", name)
 	}
 	section, err := n.section(command)
 	if err != nil {
 		return err
 	}
-	err = a.editServers(name, true, func(text []byte) ([]byte, error) { return addServer(text, name, section) })
+	l, err := a.open()
 	if err != nil {
+		return err
+	}
+	if err := configedit.AddServer(l.Source, name, section); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(a.stdout, "%s is set up.\n", name); err != nil || !a.interactive() {
 		return err
 	}
-	return a.approveServer(ctx, name, nil, false, false)
+	return approveServer(ctx, a, name, nil, false, false)
 }
 
-func (a *app) mcpRemoveCommand() *cobra.Command {
+func mcpRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Take a server out of config.yaml and forget what was accepted of it",
 		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
-			err := a.editServers(name, false, func(text []byte) ([]byte, error) { return removeServer(text, name) })
+			l, err := a.open()
 			if err != nil {
 				return err
 			}
-			return a.withData(cmd.Context(), func(_ *live, f folders, d *engine.Data) error {
-				if err := f.furnish(); err != nil {
-					return err
-				}
+			if err := configedit.RemoveServer(l.Source, name); err != nil {
+				return err
+			}
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
 				if err := d.Found(cmd.Context()); err != nil {
 					return err
 				}
@@ -210,7 +223,7 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 	}
 }
 
-func (a *app) mcpApproveCommand() *cobra.Command {
+func mcpApproveCommand(a *app) *cobra.Command {
 	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "approve NAME [TOOL...]",
@@ -219,7 +232,7 @@ func (a *app) mcpApproveCommand() *cobra.Command {
 			"What is accepted is the name, the description and the schema: a tool that changes later is off until you accept it again.",
 		Args: takes(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.approveServer(cmd.Context(), args[0], args[1:], yes, asJSON)
+			return approveServer(cmd.Context(), a, args[0], args[1:], yes, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
@@ -235,22 +248,20 @@ type acceptedTool struct {
 }
 
 // approveServer accepts tools of a server, all that wait or the named ones.
-func (a *app) approveServer(ctx context.Context, name string, only []string, yes, asJSON bool) error {
+func approveServer(ctx context.Context, a *app, name string, only []string, yes, asJSON bool) error {
 	if asJSON && !yes {
-		return usage("--json needs --yes")
+		return usage.Errorf("--json needs --yes")
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	ask := a.prompter()
-	at, done := a.signIn(ask)
+	ask := terminal.Ask(a.stdin, a.stdout)
+	at, done := signIn(a.stdout, ask)
 	defer done()
-	adjust := func(c *engine.Config) {
-		if a.interactive() {
-			c.SignIn = at
-		}
+	if !a.interactive() {
+		at = mcp.SignIn{}
 	}
-	return a.withDataAs(ctx, adjust, func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
+	return a.withDataAs(ctx, at, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		if err := bot.Furnish(f); err != nil {
 			return err
 		}
 		if err := d.Found(ctx); err != nil {
@@ -270,7 +281,7 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 			a.printWaiting(name, waiting)
 		}
 		if len(waiting) > 0 && !yes {
-			switch ok, err := a.agrees(ctx, ask, len(waiting)); {
+			switch ok, err := agrees(ctx, a, ask, len(waiting)); {
 			case err != nil:
 				return err
 			case !ok:
@@ -281,7 +292,7 @@ func (a *app) approveServer(ctx context.Context, name string, only []string, yes
 		if err != nil {
 			return err
 		}
-		return a.printAccepted(accepted, asJSON)
+		return printAccepted(a.stdout, accepted, asJSON)
 	})
 }
 
@@ -298,7 +309,7 @@ func chosen(waiting []mcp.Definition, only []string) ([]mcp.Definition, error) {
 	for _, name := range only {
 		d, ok := byName[name]
 		if !ok {
-			return nil, usage("no tool %s waits for you; klawbot mcp list shows them", name)
+			return nil, usage.Errorf("no tool %s waits for you; klawbot mcp list shows them", name)
 		}
 		all = append(all, d)
 	}
@@ -311,32 +322,82 @@ func (a *app) printWaiting(server string, waiting []mcp.Definition) {
 		return
 	}
 	for _, d := range waiting {
-		fmt.Fprintln(a.stdout, a.redact.Text(visible(mcp.Describe(d))))
+		fmt.Fprintln(a.stdout, a.redact.Text(terminal.Visible(mcp.Describe(d))))
 	}
 }
 
 // agrees asks whoever sits at the terminal.
-func (a *app) agrees(ctx context.Context, ask *prompter, tools int) (bool, error) {
+func agrees(ctx context.Context, a *app, ask *terminal.Prompter, tools int) (bool, error) {
 	if !a.interactive() {
-		return false, usage("nobody can be asked here; look at the tools above and add --yes")
+		return false, usage.Errorf("nobody can be asked here; look at the tools above and add --yes")
 	}
-	return ask.confirmed(ctx, fmt.Sprintf("Let the bot use these %d tools just as they are?", tools))
+	return ask.Confirmed(ctx, fmt.Sprintf("Let the bot use these %d tools just as they are?", tools))
 }
 
-func (a *app) printAccepted(accepted []mcp.Accepted, asJSON bool) error {
+func printAccepted(w io.Writer, accepted []mcp.Accepted, asJSON bool) error {
 	list := []acceptedTool{}
 	for _, t := range accepted {
 		list = append(list, acceptedTool{t.Name, t.Tool, t.Hash})
 	}
 	if asJSON {
-		return a.printJSON(struct {
+		return printJSON(w, struct {
 			Accepted []acceptedTool `json:"accepted"`
 		}{list})
 	}
 	for _, t := range list {
-		if _, err := fmt.Fprintln(a.stdout, t.Name); err != nil {
+		if _, err := fmt.Fprintln(w, t.Name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// signInTime is how long somebody may take to sign in.
+const signInTime = 10 * time.Minute
+
+// listenForCallback listens where a client that was registered by hand is led
+// to, or anywhere else when that is taken.
+func listenForCallback() (net.Listener, error) {
+	usual, err := url.Parse(mcp.Redirect)
+	if err != nil {
+		return nil, err
+	}
+	if ln, err := net.Listen("tcp", usual.Host); err == nil {
+		return ln, nil
+	}
+	return net.Listen("tcp", "127.0.0.1:0")
+}
+
+// signIn lets whoever sits at the terminal sign in at an MCP server in a
+// browser: the page leads back to an address of this machine, or the person
+// pastes the address that the browser shows in the end.
+func signIn(w io.Writer, ask *terminal.Prompter) (at mcp.SignIn, done func()) {
+	redirect, arrived := mcp.Redirect, make(chan string, 1)
+	done = func() {}
+	if ln, err := listenForCallback(); err == nil {
+		redirect = "http://" + ln.Addr().String() + "/callback"
+		server := &http.Server{ReadHeaderTimeout: bot.StatusTimeout, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintln(w, "You can close this page and go back to klawbot.")
+			select {
+			case arrived <- redirect + "?" + r.URL.RawQuery:
+			default:
+			}
+		})}
+		go func() { _ = server.Serve(ln) }() // until it is closed
+		done = func() { _ = server.Close() } // nobody is left to be told
+	}
+	return mcp.SignIn{Redirect: redirect, Visit: func(ctx context.Context, server, page string) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, signInTime)
+		defer cancel()
+		fmt.Fprintf(w, "%s wants you to sign in. Open this page in a browser:\n\n%s\n\nThen come back here. If the browser runs on another machine, paste the address that it shows in the end:\n", server, terminal.Visible(page))
+		select {
+		case address := <-arrived:
+			return address, nil
+		case line := <-ask.Next():
+			ask.Taken()
+			return strings.TrimSpace(line.Text), line.Err
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}}, done
 }

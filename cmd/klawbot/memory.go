@@ -16,32 +16,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
-	"klawbot/internal/clip"
 	"klawbot/tools/recall"
 )
 
-func (a *app) memoryCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "memory", Short: "What the bot remembers: search it, add to it, forget", Args: cobra.NoArgs,
-		Long: "What is saved here every chat may find. All of it works beside a running bot and without one.",
-	}
-	cmd.RunE = func(*cobra.Command, []string) error {
-		return usage("memory needs search, list, save, forget, show, edit, import or undo")
-	}
-	cmd.AddCommand(a.memorySearchCommand(), a.memoryListCommand(), a.memorySaveCommand(), a.memoryForgetCommand(), a.memoryShowCommand(),
-		a.memoryEditCommand(), a.memoryImportCommand(), a.memoryUndoCommand())
+func memoryCommand(a *app) *cobra.Command {
+	cmd := parent("memory", "What the bot remembers: search it, add to it, forget",
+		memorySearchCommand(a), memoryListCommand(a), memorySaveCommand(a), memoryForgetCommand(a), memoryShowCommand(a),
+		memoryEditCommand(a), memoryImportCommand(a), memoryUndoCommand(a))
+	cmd.Long = "What is saved here every chat may find. All of it works beside a running bot and without one."
 	return cmd
-}
-
-// withMemory runs fn with the memory of the data folder.
-func (a *app) withMemory(ctx context.Context, fn func(*engine.Data, folders) error) error {
-	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
-			return err
-		}
-		return fn(d, f)
-	})
 }
 
 // searchFlags say what klawbot memory search looks for.
@@ -52,7 +40,7 @@ type searchFlags struct {
 	json         bool
 }
 
-func (a *app) memorySearchCommand() *cobra.Command {
+func memorySearchCommand(a *app) *cobra.Command {
 	var s searchFlags
 	cmd := &cobra.Command{
 		Use:   "search [QUERY | --batch QUERIES.jsonl]",
@@ -62,13 +50,13 @@ func (a *app) memorySearchCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) == (s.batch == "") {
-				return usage("give a query, or --batch with a file of queries: klawbot memory search QUERY")
+				return usage.Errorf("give a query, or --batch with a file of queries: klawbot memory search QUERY")
 			}
 			if err := s.check(); err != nil {
 				return err
 			}
-			return a.withData(cmd.Context(), func(l *live, f folders, d *engine.Data) error {
-				if err := errors.Join(s.days(l.config().location()), f.furnish()); err != nil {
+			return a.withWorkspace(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+				if err := s.days(l.Config().Location()); err != nil {
 					return err
 				}
 				queries := []string{strings.Join(args, " ")}
@@ -78,7 +66,7 @@ func (a *app) memorySearchCommand() *cobra.Command {
 						return err
 					}
 				}
-				return a.searchMemory(cmd.Context(), d, s, queries)
+				return searchMemory(cmd.Context(), a, d, s, queries)
 			})
 		},
 	}
@@ -100,10 +88,10 @@ func (s *searchFlags) check() error {
 	switch s.query.Mode {
 	case "hybrid", "keyword", "vector":
 	default:
-		return usage("--mode is hybrid, keyword or vector, not %q", s.query.Mode)
+		return usage.Errorf("--mode is hybrid, keyword or vector, not %q", s.query.Mode)
 	}
 	if s.query.TopK < 0 || s.query.TopK > 1000 {
-		return usage("--top is 1 to 1000")
+		return usage.Errorf("--top is 1 to 1000")
 	}
 	return nil
 }
@@ -118,7 +106,7 @@ func (s *searchFlags) days(zone *time.Location) (err error) {
 			continue
 		}
 		if *t.into, err = time.ParseInLocation(time.DateOnly, t.text, zone); err != nil {
-			return usage("%q is no day such as 2026-01-31", t.text)
+			return usage.Errorf("%q is no day such as 2026-01-31", t.text)
 		}
 	}
 	return nil
@@ -130,7 +118,7 @@ type found struct {
 	Hits  []recall.Hit `json:"hits"`
 }
 
-func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, queries []string) error {
+func searchMemory(ctx context.Context, a *app, d *engine.Data, s searchFlags, queries []string) error {
 	all := make([]found, len(queries))
 	for i, text := range queries {
 		s.query.Text = text
@@ -143,31 +131,31 @@ func (a *app) searchMemory(ctx context.Context, d *engine.Data, s searchFlags, q
 		}
 	}
 	if s.json {
-		return a.printJSON(all)
+		return printJSON(a.stdout, all)
 	}
 	for _, f := range all {
 		if s.batch != "" {
-			fmt.Fprintf(a.stdout, "? %s\n", visible(f.Query))
+			fmt.Fprintf(a.stdout, "? %s\n", terminal.Visible(f.Query))
 		}
 		if len(f.Hits) == 0 {
 			fmt.Fprintln(a.stdout, "No relevant memories found.")
 		}
 		for _, h := range f.Hits {
-			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, visible(h.Source), h.At.Format("2006-01-02 15:04"))
-			a.printContent(h.Content)
+			fmt.Fprintf(a.stdout, "%d [%s] (%s)\n", h.ID, terminal.Visible(h.Source), h.At.Format("2006-01-02 15:04"))
+			printContent(a.stdout, h.Content)
 		}
 	}
 	return nil
 }
 
 // printContent prints the text of a memory below its line.
-func (a *app) printContent(text string) {
+func printContent(w io.Writer, text string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
-		fmt.Fprintln(a.stdout, "    "+visible(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintln(w, "    "+terminal.Visible(strings.TrimSuffix(line, "\n")))
 	}
 }
 
-func (a *app) memoryListCommand() *cobra.Command {
+func memoryListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
@@ -176,20 +164,20 @@ func (a *app) memoryListCommand() *cobra.Command {
 			"read something from outside), the chat where it is not for all, and the key where it has one.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
-				return usage("--top cannot be \"%d\"; %s --help says more", limit, cmd.CommandPath())
+				return usage.Errorf("--top cannot be \"%d\"; %s --help says more", limit, cmd.CommandPath())
 			}
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				list, err := d.ListMemories(cmd.Context(), limit)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return a.printJSON(append([]engine.KeptMemory{}, list...))
+					return printJSON(a.stdout, append([]engine.KeptMemory{}, list...))
 				}
 				for _, m := range list {
 					about := strings.Join(slices.DeleteFunc([]string{m.Provenance, m.Chat, m.Key}, func(s string) bool { return s == "" }), " ")
-					fmt.Fprintf(a.stdout, "%d [%s] (%s) %s\n", m.ID, visible(m.Source), m.CreatedAt.Format("2006-01-02 15:04"), visible(about))
-					a.printContent(m.Content)
+					fmt.Fprintf(a.stdout, "%d [%s] (%s) %s\n", m.ID, terminal.Visible(m.Source), m.CreatedAt.Format("2006-01-02 15:04"), terminal.Visible(about))
+					printContent(a.stdout, m.Content)
 				}
 				if len(list) == 0 {
 					fmt.Fprintln(a.stdout, "Nothing is remembered yet.")
@@ -241,24 +229,24 @@ func (a *app) input(name string) (in io.Reader, closeFile func(), err error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, plain(err))
+		return nil, nil, fmt.Errorf("%s: %w", name, config.Reason(err))
 	}
 	return f, func() { _ = f.Close() }, nil // it was only read
 }
 
-func (a *app) memorySaveCommand() *cobra.Command {
+func memorySaveCommand(a *app) *cobra.Command {
 	e := recall.Entry{Source: "manual", Category: "core"}
 	cmd := &cobra.Command{
 		Use: "save TEXT", Short: "Remember a text for all chats", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.Content = args[0]
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
 				n, err := d.SaveMemory(cmd.Context(), e)
 				if err != nil {
 					return err
 				}
 				if n == 0 {
-					return usage("there is no text to save")
+					return usage.Errorf("there is no text to save")
 				}
 				fmt.Fprintf(a.stdout, "Saved %d chunk(s) from source '%s'.\n", n, e.Source)
 				return a.embedAlone(cmd.Context(), d, f)
@@ -271,14 +259,14 @@ func (a *app) memorySaveCommand() *cobra.Command {
 }
 
 // embedAlone gives what is new its vectors where no bot runs that does it.
-func (a *app) embedAlone(ctx context.Context, d *engine.Data, f folders) error {
-	_, err := askStatus(ctx, f.data)
-	if !errors.Is(err, errNotRunning) {
+func (a *app) embedAlone(ctx context.Context, d *engine.Data, f config.Folders) error {
+	_, err := bot.AskStatus(ctx, f.Data)
+	if !errors.Is(err, bot.ErrNotRunning) {
 		return nil
 	}
-	shown := &counter{out: a.stdout, live: isTerminal(a.stdout), what: "read for search by meaning"}
-	err = d.EmbedMemory(ctx, shown.show)
-	shown.end()
+	shown := terminal.NewCounter(a.stdout, "read for search by meaning")
+	err = d.EmbedMemory(ctx, shown.Show)
+	shown.End()
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(a.stderr, "klawbot: %v; it is found by its words\n", err)
 		return nil
@@ -286,38 +274,11 @@ func (a *app) embedAlone(ctx context.Context, d *engine.Data, f folders) error {
 	return err
 }
 
-// counter shows how many were done: in one line that changes on a terminal,
-// elsewhere in one line at the end.
-type counter struct {
-	out   io.Writer
-	live  bool
-	what  string
-	done  int
-	drawn time.Time
-}
-
-func (c *counter) show(done int) {
-	if c.done = done; c.live && time.Since(c.drawn) >= barInterval {
-		c.drawn = time.Now()
-		fmt.Fprintf(c.out, "\r%d %s", c.done, c.what)
-	}
-}
-
-func (c *counter) end() {
-	switch {
-	case c.done == 0:
-	case c.live:
-		fmt.Fprintf(c.out, "\r%d %s\n", c.done, c.what)
-	default:
-		fmt.Fprintf(c.out, "%d %s\n", c.done, c.what)
-	}
-}
-
-func (a *app) memoryForgetCommand() *cobra.Command {
+func memoryForgetCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "forget KEY|ID", Short: "Delete a memory, so that nothing finds it any more", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				err := d.ForgetMemory(cmd.Context(), args[0], 0)
 				if id, bad := strconv.ParseInt(args[0], 10, 64); bad == nil && errors.Is(err, recall.ErrNotFound) {
 					err = d.ForgetMemory(cmd.Context(), "", id)
@@ -334,11 +295,11 @@ func (a *app) memoryForgetCommand() *cobra.Command {
 	}
 }
 
-func (a *app) memoryShowCommand() *cobra.Command {
+func memoryShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Show the core memory, which is in every prompt", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				text, file, err := d.CoreMemory()
 				if err != nil {
 					return err
@@ -346,18 +307,18 @@ func (a *app) memoryShowCommand() *cobra.Command {
 				if text == "" {
 					text = "The core memory is empty: " + file
 				}
-				_, err = fmt.Fprintln(a.stdout, visible(text))
+				_, err = fmt.Fprintln(a.stdout, terminal.Visible(text))
 				return err
 			})
 		},
 	}
 }
 
-func (a *app) memoryEditCommand() *cobra.Command {
+func memoryEditCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "edit", Short: "Open the core memory in $EDITOR", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, _ folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 				file, err := d.CoreMemoryFile()
 				if err != nil {
 					return err
@@ -367,7 +328,7 @@ func (a *app) memoryEditCommand() *cobra.Command {
 					return fmt.Errorf("$EDITOR is not set; edit %s with any editor, it is read with every use", file)
 				}
 				run := exec.CommandContext(cmd.Context(), editor[0], append(editor[1:], file)...)
-				run.Stdin, run.Stdout, run.Stderr = a.stdin, unwrapped(a.stdout), unwrapped(a.stderr)
+				run.Stdin, run.Stdout, run.Stderr = a.stdin, terminal.Unwrap(a.stdout), terminal.Unwrap(a.stderr)
 				if err := run.Run(); err != nil {
 					return fmt.Errorf("%s: %w", editor[0], err)
 				}
@@ -378,7 +339,7 @@ func (a *app) memoryEditCommand() *cobra.Command {
 	}
 }
 
-func (a *app) memoryImportCommand() *cobra.Command {
+func memoryImportCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE.jsonl",
 		Short: "Remember the lines of a file for all chats",
@@ -387,22 +348,22 @@ key and category. Lines of one source that follow each other are taken as one co
 "-" reads standard input.`,
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
 				in, closeFile, err := a.input(args[0])
 				if err != nil {
 					return err
 				}
 				defer closeFile()
-				return a.importMemories(cmd.Context(), d, f, in)
+				return importMemories(cmd.Context(), a, d, f, in)
 			})
 		},
 	}
 }
 
-func (a *app) importMemories(ctx context.Context, d *engine.Data, f folders, in io.Reader) error {
-	shown := &counter{out: a.stdout, live: isTerminal(a.stdout), what: "imported"}
-	done, err := d.ImportMemories(ctx, in, shown.show)
-	shown.end()
+func importMemories(ctx context.Context, a *app, d *engine.Data, f config.Folders, in io.Reader) error {
+	shown := terminal.NewCounter(a.stdout, "imported")
+	done, err := d.ImportMemories(ctx, in, shown.Show)
+	shown.End()
 	if err != nil {
 		return err
 	}
@@ -422,7 +383,7 @@ func (a *app) importMemories(ctx context.Context, d *engine.Data, f folders, in 
 	return fmt.Errorf("lines left out: %d (%s%s)", len(done.Faults)+done.More, strings.Join(done.Faults, "; "), more)
 }
 
-func (a *app) memoryUndoCommand() *cobra.Command {
+func memoryUndoCommand(a *app) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use: "undo [ID | core | --list]", Short: "Take back the newest change of the memory, or the one with an id", Args: takes(0, 1),
@@ -434,20 +395,20 @@ func (a *app) memoryUndoCommand() *cobra.Command {
 			if len(args) > 0 && !core {
 				var err error
 				if id, err = strconv.ParseInt(args[0], 10, 64); err != nil || id < 1 {
-					return usage("undo takes the id of one change, core, or --list")
+					return usage.Errorf("undo takes the id of one change, core, or --list")
 				}
 			}
 			if list && len(args) > 0 {
-				return usage("undo takes the id of one change, core, or --list")
+				return usage.Errorf("undo takes the id of one change, core, or --list")
 			}
 			if list {
-				return a.withData(cmd.Context(), func(l *live, _ folders, d *engine.Data) error {
-					return a.listMemoryChanges(cmd.Context(), d, l.config().location())
+				return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+					return listMemoryChanges(cmd.Context(), a.stdout, d, l.Config().Location())
 				})
 			}
-			return a.withMemory(cmd.Context(), func(d *engine.Data, f folders) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
 				if core {
-					return a.undoCore(d)
+					return undoCore(a.stdout, d)
 				}
 				c, err := d.UndoMemory(cmd.Context(), id)
 				if errors.Is(err, recall.ErrNotFound) {
@@ -466,7 +427,7 @@ func (a *app) memoryUndoCommand() *cobra.Command {
 }
 
 // undoCore takes back the last change of the core memory and shows what it is now.
-func (a *app) undoCore(d *engine.Data) error {
+func undoCore(w io.Writer, d *engine.Data) error {
 	facts, err := d.UndoCore()
 	if err != nil {
 		return err
@@ -474,7 +435,7 @@ func (a *app) undoCore(d *engine.Data) error {
 	if facts == "" {
 		facts = "it is empty now"
 	}
-	_, err = fmt.Fprintf(a.stdout, "The core memory is what it was before its last change:\n%s\n", visible(facts))
+	_, err = fmt.Fprintf(w, "The core memory is what it was before its last change:\n%s\n", terminal.Visible(facts))
 	return err
 }
 
@@ -482,10 +443,10 @@ func undoneText(c engine.MemoryChange) string {
 	if c.Before == "" {
 		return fmt.Sprintf("Undone %d: what was saved is forgotten.", c.ID)
 	}
-	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, visible(glimpse(c.Before)))
+	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, terminal.Visible(terminal.Clip(firstLine(c.Before), 80)))
 }
 
-func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data, zone *time.Location) error {
+func listMemoryChanges(ctx context.Context, w io.Writer, d *engine.Data, zone *time.Location) error {
 	all, err := d.MemoryChanges(ctx)
 	if err != nil {
 		return err
@@ -494,20 +455,14 @@ func (a *app) listMemoryChanges(ctx context.Context, d *engine.Data, zone *time.
 		what := "saved"
 		switch {
 		case c.Saved && c.Before != "":
-			what = "replaced: " + visible(glimpse(c.Before))
+			what = "replaced: " + terminal.Visible(terminal.Clip(firstLine(c.Before), 80))
 		case c.Before != "":
-			what = "forgotten: " + visible(glimpse(c.Before))
+			what = "forgotten: " + terminal.Visible(terminal.Clip(firstLine(c.Before), 80))
 		}
 		if c.Undone {
 			what += " (undone)"
 		}
-		fmt.Fprintf(a.stdout, "%d  %s  %s\n", c.ID, c.At.In(zone).Format("2006-01-02 15:04"), what)
+		fmt.Fprintf(w, "%d  %s  %s\n", c.ID, c.At.In(zone).Format("2006-01-02 15:04"), what)
 	}
 	return nil
-}
-
-// glimpse is the beginning of a text.
-func glimpse(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return clip.Runes(line, 80)
 }

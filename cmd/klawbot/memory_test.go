@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 )
 
@@ -21,11 +22,11 @@ func TestQueriesNameTheLine(t *testing.T) {
 
 // TestApprovalsInTheZoneOfTheBot reads the list as a person does.
 func TestApprovalsInTheZoneOfTheBot(t *testing.T) {
-	zone := time.FixedZone("far", 14*60*60)
+	far := &config.Config{Agent: config.Agent{Timezone: "Pacific/Kiritimati"}} // 14 hours ahead of UTC
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	var out strings.Builder
 	a := newApp(nil, nil, &out, &out)
-	if err := a.printGrants([]engine.Grant{{ID: 7, Tool: "shell", ExpiresAt: at}}, zone); err != nil {
+	if err := printGrants(a.stdout, []engine.Grant{{ID: 7, Tool: "shell", ExpiresAt: at}}, far); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "until 2026-02-01 02:00:00  last used never") {

@@ -40,7 +40,7 @@ func peerRig(t *testing.T, s *llamatest.Server, window int) *rig {
 func (r *rig) says(text string) int64 { return r.telegram.User(peerChat).Send(text) }
 
 // replies waits until a message of the bot behind the id has such a text.
-func (r *rig) replies(b *bot, after int64, pattern string) string {
+func (r *rig) replies(b *process, after int64, pattern string) string {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -52,7 +52,7 @@ func (r *rig) replies(b *bot, after int64, pattern string) string {
 }
 
 // logs waits until the log of a bot has a text.
-func (b *bot) logs(t *testing.T, text string) {
+func (b *process) logs(t *testing.T, text string) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -66,7 +66,7 @@ func (b *bot) logs(t *testing.T, text string) {
 }
 
 // ends stops the bot in good order.
-func (b *bot) ends(t *testing.T) {
+func (b *process) ends(t *testing.T) {
 	t.Helper()
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))

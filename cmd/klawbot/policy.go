@@ -3,23 +3,28 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
 )
 
-func (a *app) policyCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "policy", Short: "What the tools may do, and what was allowed", Args: cobra.NoArgs}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("policy needs check or approvals") }
-	cmd.AddCommand(a.policyCheckCommand(), a.approvalsCommand())
-	return cmd
+func policyCommand(a *app) *cobra.Command {
+	return parent("policy", "What the tools may do, and what was allowed",
+		policyCheckCommand(a), approvalsCommand(a))
 }
 
-func (a *app) policyCheckCommand() *cobra.Command {
+func policyCheckCommand(a *app) *cobra.Command {
 	var chat string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -28,7 +33,7 @@ func (a *app) policyCheckCommand() *cobra.Command {
 		Long:  "Says whether a call of a tool would be allowed, asked about or denied, and why. Nothing runs.\n- instead of JSON reads the arguments from standard input. The exit code is 0 whatever the verdict.",
 		Args:  takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.checkCall(cmd.Context(), args[0], args[1], chat, asJSON)
+			return checkCall(cmd.Context(), a, args[0], args[1], chat, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&chat, "chat", "", "the `chat` that the call comes from, such as 123456; without it the command line")
@@ -36,25 +41,22 @@ func (a *app) policyCheckCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) checkCall(ctx context.Context, tool, arguments, chat string, asJSON bool) error {
+func checkCall(ctx context.Context, a *app, tool, arguments, chat string, asJSON bool) error {
 	arguments, err := a.argumentsOf(arguments)
 	if err != nil {
 		return err
 	}
 	if chat != "" {
-		if chat, err = policyChat(chat); err != nil {
-			return usageError{err}
+		if chat, err = config.PolicyChat(chat); err != nil {
+			return usage.Wrap(err)
 		}
 	}
-	return a.withData(ctx, func(_ *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil { // the call would find a workspace, too
-			return err
-		}
+	return a.withWorkspace(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
 		decision := d.CheckPolicy(tool, json.RawMessage(arguments), chat)
 		if asJSON {
-			return a.printJSON(decision)
+			return printJSON(a.stdout, decision)
 		}
-		text := fmt.Sprintf("%s: %s (%s)\n", decision.Verdict, visible(decision.Reason), decision.Layer)
+		text := fmt.Sprintf("%s: %s (%s)\n", decision.Verdict, terminal.Visible(decision.Reason), decision.Layer)
 		if decision.OwnerOnly && decision.Verdict == tools.Ask {
 			text += "Only an owner can approve it.\n"
 		}
@@ -73,4 +75,85 @@ func (a *app) argumentsOf(written string) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(a.stdin, maxArgumentBytes))
 	return string(text), err
+}
+
+func approvalsCommand(a *app) *cobra.Command {
+	return parent("approvals", "Calls that people allowed",
+		approvalsListCommand(a), approvalsLogCommand(a), approvalsRemoveCommand(a))
+}
+
+func approvalsListCommand(a *app) *cobra.Command {
+	read := func(ctx context.Context, d *engine.Data) ([]engine.Grant, error) { return d.Approvals().Grants(ctx) }
+	return listCommand(a, "list", "List the calls that may run without a question for a while", read, printGrants)
+}
+
+func printGrants(out io.Writer, list []engine.Grant, c *config.Config) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "No approvals.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, g := range list {
+		fmt.Fprintf(w, "%d\t%s\tuser %d\t%s\tuntil %s\tlast used %s\t%s\n", g.ID, g.Chat, g.User, g.Tool, clock(g.ExpiresAt, c.Location()), clock(g.LastUsed, c.Location()), terminal.OneLine(g.Arguments))
+	}
+	return w.Flush()
+}
+
+// logLength is how many questions klawbot policy approvals log shows.
+const logLength = 100
+
+func approvalsLogCommand(a *app) *cobra.Command {
+	read := func(ctx context.Context, d *engine.Data) ([]engine.Approval, error) {
+		return d.Approvals().Asked(ctx, logLength)
+	}
+	return listCommand(a, "log", "List who was asked about what, and what came of it", read, printApprovals)
+}
+
+func printApprovals(out io.Writer, list []engine.Approval, c *config.Config) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "Nobody was asked yet.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, q := range list {
+		fmt.Fprintf(w, "%s\t%s\tuser %d\t%s\t%s\t%s\n", clock(q.AskedAt, c.Location()), q.Chat, q.User, q.Tool, outcome(q), terminal.OneLine(q.Arguments))
+	}
+	return w.Flush()
+}
+
+func approvalsRemoveCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove ID",
+		Short: "Have a call asked about again",
+		Args:  takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil {
+				return usage.Errorf("remove takes the id of an approval; klawbot policy approvals list shows them")
+			}
+			return a.withData(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+				err := d.Approvals().RemoveGrant(cmd.Context(), id)
+				if errors.Is(err, engine.ErrNoGrant) {
+					return usage.Wrap(err)
+				}
+				return err
+			})
+		},
+	}
+}
+
+// outcome is what came of a question, and who decided if anybody did.
+func outcome(q engine.Approval) string {
+	if q.AnsweredBy == 0 {
+		return q.Outcome
+	}
+	return fmt.Sprintf("%s by %d", q.Outcome, q.AnsweredBy)
+}
+
+// clock is a time in the zone of the bot.
+func clock(t time.Time, zone *time.Location) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.In(zone).Format("2006-01-02 15:04:05")
 }

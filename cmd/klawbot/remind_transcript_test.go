@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/internal/modeltest"
@@ -30,7 +31,7 @@ func TestRemindersOfTheManual(t *testing.T) {
 			seat.wait("⏰ look at the oven\n")
 			seat.say("/schedule")
 			seat.wait("No scheduled tasks")
-			checkBlock(t, "terminal", strings.TrimSuffix(seat.String(), prompt))
+			checkBlock(t, "terminal", strings.TrimSuffix(seat.String(), terminal.Prompt))
 		})
 	})
 	t.Run("telegram", func(t *testing.T) {
@@ -84,8 +85,8 @@ func newSeat(t *testing.T, b *bubble) *seat {
 			}
 		})
 	}()
-	talk := &talk{client: c, out: s, texts: map[int64]string{}}
-	go func() { ended <- talk.converse(ctx, s.lines, events) }()
+	talk := terminal.NewTalk(c, s)
+	go func() { ended <- talk.Converse(ctx, s.lines, events) }()
 	stop := b.stop
 	b.stop = func() {
 		cancel()
@@ -100,7 +101,7 @@ func newSeat(t *testing.T, b *bubble) *seat {
 		}
 		stop()
 	}
-	s.wait(prompt)
+	s.wait(terminal.Prompt)
 	return s
 }
 

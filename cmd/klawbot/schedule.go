@@ -4,51 +4,49 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
 
-func (a *app) scheduleCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "schedule", Short: "What runs by itself: list it, add to it, see how it went", Args: cobra.NoArgs,
-		Long: "Schedules and reminders of all chats. A running bot notices a change within a second; of a stopped one it is kept for the next start.",
-	}
-	cmd.RunE = func(*cobra.Command, []string) error { return usage("schedule needs list, add, remove, run or logs") }
-	cmd.AddCommand(a.scheduleListCommand(), a.scheduleAddCommand(), a.scheduleRemoveCommand(), a.scheduleRunCommand(), a.scheduleLogsCommand())
+func scheduleCommand(a *app) *cobra.Command {
+	cmd := parent("schedule", "What runs by itself: list it, add to it, see how it went",
+		scheduleListCommand(a), scheduleAddCommand(a), scheduleRemoveCommand(a), scheduleRunCommand(a), scheduleLogsCommand(a))
+	cmd.Long = "Schedules and reminders of all chats. A running bot notices a change within a second; of a stopped one it is kept for the next start."
 	return cmd
 }
 
 // withSchedules runs fn with what is planned, as the owner at the command line.
-func (a *app) withSchedules(ctx context.Context, fn func(job.Schedules, *Config) error) error {
-	return a.withData(ctx, func(l *live, f folders, d *engine.Data) error {
-		if err := f.furnish(); err != nil {
-			return err
-		}
-		return fn(d.Schedules(), l.config())
+func (a *app) withSchedules(ctx context.Context, fn func(job.Schedules, *config.Config) error) error {
+	return a.withWorkspace(ctx, func(l *config.Live, f config.Folders, d *engine.Data) error {
+		return fn(d.Schedules(), l.Config())
 	})
 }
 
-func (a *app) scheduleListCommand() *cobra.Command {
+func scheduleListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what is scheduled", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *config.Config) error {
 				list, err := s.List(cmd.Context(), tools.Call{})
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return a.printJSON(list)
+					return printJSON(a.stdout, list)
 				}
-				return a.printSchedules(list)
+				return printSchedules(a.stdout, list)
 			})
 		},
 	}
@@ -56,12 +54,12 @@ func (a *app) scheduleListCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printSchedules(list []job.Schedule) error {
+func printSchedules(out io.Writer, list []job.Schedule) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "No scheduled tasks.")
+		_, err := fmt.Fprintln(out, "No scheduled tasks.")
 		return err
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSTATE\tWHEN\tNEXT\tLAST\tTO\tCOST")
 	for _, s := range list {
 		next, last := "-", "-"
@@ -71,7 +69,7 @@ func (a *app) printSchedules(list []job.Schedule) error {
 		if !s.Prev.IsZero() {
 			last = inZone(s.Prev, s.TZ) + " " + s.PrevState
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t$%.4f\n", visible(s.Name), s.State, s.When, next, last, cmp.Or(s.InjectInto, "-"), s.CostUSD)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t$%.4f\n", terminal.Visible(s.Name), s.State, s.When, next, last, cmp.Or(s.InjectInto, "-"), s.CostUSD)
 	}
 	return w.Flush()
 }
@@ -86,7 +84,7 @@ func inZone(t time.Time, name string) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-func (a *app) scheduleAddCommand() *cobra.Command {
+func scheduleAddCommand(a *app) *cobra.Command {
 	var n job.New
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -102,20 +100,20 @@ or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that beg
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n.Name, n.Message = args[0], args[len(args)-1]
 			if (n.At == "") != (len(args) == 3) {
-				return usage("give a cron expression or --at TIME, and a message: klawbot schedule add NAME CRON MESSAGE")
+				return usage.Errorf("give a cron expression or --at TIME, and a message: klawbot schedule add NAME CRON MESSAGE")
 			}
 			if n.At == "" {
 				n.Cron = args[1]
 			}
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *config.Config) error {
 				one, err := s.Add(cmd.Context(), tools.Call{}, n)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return a.printJSON(one)
+					return printJSON(a.stdout, one)
 				}
-				return a.printSchedule(one)
+				return printSchedule(a.stdout, one)
 			})
 		},
 	}
@@ -128,66 +126,66 @@ or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that beg
 	return cmd
 }
 
-func (a *app) printSchedule(s job.Schedule) error {
+func printSchedule(w io.Writer, s job.Schedule) error {
 	next := make([]string, len(s.Next))
 	for i, t := range s.Next {
 		next[i] = inZone(t, s.TZ)
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s is scheduled: %s (%s)\nNext: %s\n", visible(s.Name), s.When, s.TZ, strings.Join(next, "; "))
+	_, err := fmt.Fprintf(w, "%s is scheduled: %s (%s)\nNext: %s\n", terminal.Visible(s.Name), s.When, s.TZ, strings.Join(next, "; "))
 	if err == nil && s.InjectInto == "" {
-		_, err = fmt.Fprintln(a.stdout, "The results are only logged; --inject-into CHAT sends them.")
+		_, err = fmt.Fprintln(w, "The results are only logged; --inject-into CHAT sends them.")
 	}
 	return err
 }
 
-func (a *app) scheduleRemoveCommand() *cobra.Command {
+func scheduleRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a schedule", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *config.Config) error {
 				if err := s.Remove(cmd.Context(), tools.Call{}, args[0]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(a.stdout, "%s is removed.\n", visible(args[0]))
+				_, err := fmt.Fprintf(a.stdout, "%s is removed.\n", terminal.Visible(args[0]))
 				return err
 			})
 		},
 	}
 }
 
-func (a *app) scheduleRunCommand() *cobra.Command {
+func scheduleRunCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "run NAME", Short: "Run a schedule now, or at the next start of a stopped bot", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, _ *config.Config) error {
 				if err := s.Run(cmd.Context(), tools.Call{}, args[0]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(a.stdout, "%s runs now, or as soon as the bot is started. klawbot schedule logs %s shows how it went.\n", visible(args[0]), visible(args[0]))
+				_, err := fmt.Fprintf(a.stdout, "%s runs now, or as soon as the bot is started. klawbot schedule logs %s shows how it went.\n", terminal.Visible(args[0]), terminal.Visible(args[0]))
 				return err
 			})
 		},
 	}
 }
 
-func (a *app) scheduleLogsCommand() *cobra.Command {
+func scheduleLogsCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
 		Use: "logs NAME", Short: "Show the latest runs of a schedule", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
-				return usage("--limit must be 1 or more")
+				return usage.Errorf("--limit must be 1 or more")
 			}
-			return a.withSchedules(cmd.Context(), func(s job.Schedules, c *Config) error {
+			return a.withSchedules(cmd.Context(), func(s job.Schedules, c *config.Config) error {
 				runs, err := s.Logs(cmd.Context(), tools.Call{}, args[0], limit)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return a.printJSON(runs)
+					return printJSON(a.stdout, runs)
 				}
-				return a.printRuns(runs, c.location())
+				return printRuns(a.stdout, runs, c.Location())
 			})
 		},
 	}
@@ -196,12 +194,12 @@ func (a *app) scheduleLogsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printRuns(runs []job.Run, zone *time.Location) error {
+func printRuns(out io.Writer, runs []job.Run, zone *time.Location) error {
 	if len(runs) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "It has not run yet.")
+		_, err := fmt.Fprintln(out, "It has not run yet.")
 		return err
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DUE\tSTATE\tTOOK\tTOKENS\tCOST\tTO\tNOTE")
 	for _, r := range runs {
 		took := "-"
@@ -216,7 +214,7 @@ func (a *app) printRuns(runs []job.Run, zone *time.Location) error {
 			state += ", " + r.Cause
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t$%.4f\t%s\t%s\n", inZone(r.ScheduledAt, zone.String()), state, took, r.InputTokens+r.OutputTokens, r.CostUSD,
-			cmp.Or(strings.TrimSpace(r.Delivered+" "+r.Delivery), "-"), visible(cmp.Or(r.Note, firstLine(r.Result))))
+			cmp.Or(strings.TrimSpace(r.Delivered+" "+r.Delivery), "-"), terminal.Visible(cmp.Or(r.Note, firstLine(r.Result))))
 	}
 	return w.Flush()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
 	"klawbot/tools"
 )
@@ -50,7 +51,7 @@ func TestToolsFromOutside(t *testing.T) {
 	var out strings.Builder
 	a := newApp([]string{"KLAWBOT_HOME=" + t.TempDir()}, strings.NewReader(""), &out, &out)
 	var list []tools.Listing
-	err := a.withData(t.Context(), func(_ *live, _ folders, d *engine.Data) error {
+	err := a.withData(t.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
 		list = d.Tools("en")
 		return nil
 	})

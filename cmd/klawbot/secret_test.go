@@ -4,19 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/internal/redact"
 )
-
-func TestWordForServerWithoutKeyIsNoSecret(t *testing.T) {
-	known := &redact.Set{}
-	text := "models: {providers: {here: {type: openai, apiKey: ollama}, there: {type: openai, apiKey: k-12345678}}}"
-	if _, err := (source{File: "config.yaml", Redact: known}).parse([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if got := known.Text("ollama run x with k-12345678"); got != "ollama run x with [redacted]" {
-		t.Errorf("masked: %q", got)
-	}
-}
 
 func TestCommandsPrintNoSecret(t *testing.T) {
 	var out, errs bytes.Buffer
@@ -34,7 +24,7 @@ func TestCommandsPrintNoSecret(t *testing.T) {
 	if _, err := a.stderr.Write([]byte("key-of-the-roof")); err != nil || errs.String() != redact.Mask {
 		t.Errorf("complained %q, %v", errs.String(), err)
 	}
-	if unwrapped(a.stdout) != &out {
+	if terminal.Unwrap(a.stdout) != &out {
 		t.Error("an archive would be changed on its way out")
 	}
 }

@@ -15,7 +15,7 @@ import (
 const stopWithin = 30 * time.Second
 
 // atWork starts a bot whose model has been asked and does not answer.
-func atWork(t *testing.T) (*rig, *bot) {
+func atWork(t *testing.T) (*rig, *process) {
 	t.Helper()
 	r := newRig(t, "edit", 11)
 	r.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Text: "late", Delay: time.Hour} })
@@ -28,7 +28,7 @@ func atWork(t *testing.T) (*rig, *bot) {
 }
 
 // ended waits for the end of the process and returns how long it took.
-func (b *bot) ended(t *testing.T, limit time.Duration) time.Duration {
+func (b *process) ended(t *testing.T, limit time.Duration) time.Duration {
 	t.Helper()
 	began := time.Now()
 	select {

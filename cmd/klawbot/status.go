@@ -6,16 +6,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
 	"klawbot/gateway"
 )
 
-func (a *app) statusCommand() *cobra.Command {
+func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -26,15 +31,15 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := askStatus(cmd.Context(), f.data)
-			if errors.Is(err, errNotRunning) && asJSON {
-				return errors.Join(a.printStopped(cmd.Context(), f), err)
+			r, err := bot.AskStatus(cmd.Context(), f.Data)
+			if errors.Is(err, bot.ErrNotRunning) && asJSON {
+				return errors.Join(printStopped(cmd.Context(), a.stdout, f), err)
 			}
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return a.printJSON(r)
+				return printJSON(a.stdout, r)
 			}
 			return a.printStatus(r)
 		},
@@ -45,20 +50,20 @@ func (a *app) statusCommand() *cobra.Command {
 
 // foldersAnyway finds the folders also when the configuration is broken, so
 // that status can say that it is.
-func (a *app) foldersAnyway() (folders, error) {
-	file, err := findConfig(a.configFlag, a.getenv)
+func (a *app) foldersAnyway() (config.Folders, error) {
+	file, err := config.Find(a.configFlag, a.getenv)
 	if err != nil {
-		return folders{}, err
+		return config.Folders{}, err
 	}
-	l, err := source{File: file, Environ: a.environ, Redact: a.redact}.load()
+	l, err := config.Source{File: file, Environ: a.environ, Redact: a.redact}.Load()
 	if l == nil {
-		return folders{}, err
+		return config.Folders{}, err
 	}
 	return a.folders(&l.Config)
 }
 
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.stdout)
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
@@ -66,15 +71,15 @@ func (a *app) printJSON(v any) error {
 
 // printStopped prints what the folder of a bot that does not run says: what
 // waits, the database and the last backup. A folder without a bot says nothing.
-func (a *app) printStopped(ctx context.Context, f folders) error {
-	s, err := engine.StatusOf(ctx, engine.Config{Dir: f.data, Version: version})
+func printStopped(ctx context.Context, w io.Writer, f config.Folders) error {
+	s, err := engine.StatusOf(ctx, engine.Config{Dir: f.Data, Version: version})
 	if err != nil {
 		return err
 	}
-	return a.printJSON(report{Status: s})
+	return printJSON(w, bot.Report{Status: s})
 }
 
-func (a *app) printStatus(r report) error {
+func (a *app) printStatus(r bot.Report) error {
 	lines := []string{fmt.Sprintf("klawbot %s, process %d, up %s", r.Version, r.PID, r.Uptime.Round(time.Second))}
 	for _, fault := range r.Faults {
 		lines = append(lines, "ill: "+fault)
@@ -82,14 +87,14 @@ func (a *app) printStatus(r report) error {
 	for _, h := range r.Channels {
 		lines = append(lines, channelLine(h))
 		if h.Strangers > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s of strangers turned away", h.Channel, plural(int(h.Strangers), "message", "messages")))
+			lines = append(lines, fmt.Sprintf("%s: %s of strangers turned away", h.Channel, terminal.Plural(int(h.Strangers), "message", "messages")))
 		}
 	}
 	lines = append(lines,
 		"model: "+cmp.Or(r.Model, "none; klawbot init sets one up"),
 		r.Usage.Text("en"),
 		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
-		fmt.Sprintf("database: %s, %.1f MB", join(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
+		fmt.Sprintf("database: %s, %.1f MB", terminal.Joined(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
 		"last backup: "+backupText(r.Backup))
 	if r.Config.Fault != "" {
 		lines = append(lines, "the configuration on the disk is not in use, the last good one is:", r.Config.Fault)
@@ -103,7 +108,7 @@ func channelLine(h gateway.Health) string {
 	if !h.LastPoll.IsZero() {
 		text += ", last contact " + ago(h.LastPoll)
 	}
-	return h.Channel + ": " + join(text, h.Fault)
+	return h.Channel + ": " + terminal.Joined(text, h.Fault)
 }
 
 func queueText(q engine.Queue) string {
@@ -118,10 +123,57 @@ func backupText(b engine.Backup) string {
 	if !b.At.IsZero() {
 		text = fmt.Sprintf("%s, %s", ago(b.At), b.Path)
 	}
-	return join(text, b.Fault)
+	return terminal.Joined(text, b.Fault)
 }
 
 // ago is the age of a time in words.
 func ago(t time.Time) string {
 	return max(time.Since(t), 0).Round(time.Second).String() + " ago"
+}
+
+func healthCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "health",
+		Short: "Say whether the running bot is well, by the exit code too",
+		Long:  "Exit code 0: well; 1: ill, with the reasons; 3: not running. For Docker's health check and the like.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := a.foldersAnyway()
+			if err != nil {
+				return err
+			}
+			r, err := bot.AskStatus(cmd.Context(), f.Data)
+			if err != nil {
+				return err
+			}
+			if !r.Healthy {
+				return errors.New("the bot is ill: " + strings.Join(r.Faults, "; "))
+			}
+			_, err = fmt.Fprintln(a.stdout, "ok")
+			return err
+		},
+	}
+}
+
+func sessionsCommand(a *app) *cobra.Command {
+	read := func(ctx context.Context, d *engine.Data) ([]engine.Session, error) { return d.Sessions(ctx) }
+	return listCommand(a, "sessions", "List the conversations", read, printSessions)
+}
+
+func printSessions(out io.Writer, list []engine.Session, c *config.Config) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "No conversations yet.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CHAT\tMESSAGES\tLAST\tMODEL")
+	for _, s := range list {
+		last := "-"
+		if !s.LastAt.IsZero() {
+			last = s.LastAt.In(c.Location()).Format("2006-01-02 15:04")
+		}
+		model := cmp.Or(s.Model, c.EngineModels().Default, "-")
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Chat, s.Messages, last, model)
+	}
+	return w.Flush()
 }

@@ -109,7 +109,7 @@ func TestUnprivilegedRun(t *testing.T) {
 	u.wait(b, "the task is answered", func(v telegramtest.State) bool { return answered(v, 11, 0) })
 	u.refuses(0, []string{"health", "--config", u.config})
 	for name, want := range map[string]fs.FileMode{
-		"": 0o700, socketName: 0o600, "klawbot.db": 0o600, "klawbot.db-wal": 0o600, "klawbot.lock": 0o600, "conversations": 0o700,
+		"": 0o700, "klawbot.sock": 0o600, "klawbot.db": 0o600, "klawbot.db-wal": 0o600, "klawbot.lock": 0o600, "conversations": 0o700,
 	} {
 		info, err := os.Stat(filepath.Join(u.data, name))
 		if err != nil {

@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -223,6 +224,9 @@ func (s Settings) Zone() *time.Location {
 	}
 	return s.Location
 }
+
+// Names are the models that are configured, in order.
+func (m Models) Names() []string { return slices.Sorted(maps.Keys(m.Entries)) }
 
 // For returns the name and the entry of the model that a chat chose, or the
 // default's when the chosen one is not configured any more.

@@ -5,8 +5,8 @@ type mutant struct {
 	file string
 	// old stands in the file exactly once; new takes its place.
 	old, new string
-	// run names the tests, as go test -run does: of the file's package, or of engine
-	// when the file is in a part of it.
+	// run names the tests of the file's package, as go test -run does. "engine: TestX"
+	// is a test of another package.
 	run string
 }
 
@@ -99,11 +99,11 @@ var mutants = []mutant{
 		"TestOutcomes",
 	},
 	{
-		"cmd/klawbot/settable.go", `if !settable(path) {`, `if len(path) == 0 {`,
+		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
 		"TestProofLooksAtWhatTheTextsMean",
 	},
 	{
-		"cmd/klawbot/keeper.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
+		"cmd/klawbot/internal/configedit/tool.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
 		"TestConfigRefusals",
 	},
 	{
@@ -120,7 +120,7 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.owns(m.Address, m.Sender.ID)`, `return m.Sender.ID != 0`,
-		"TestForeignTapIsRefusedAndLeavesItPending",
+		"engine: TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
 		"engine/button.go", `if !it.row.Group || e.owns(it.msg) {`, `if it.row.ID != 0 {`,
@@ -128,33 +128,33 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0`, `return m.Sender.ID != 0`,
-		"TestOwnersRequestSurvivesARestart|TestDemotedOwnerDoesNotDecide",
+		"engine: TestOwnersRequestSurvivesARestart|TestDemotedOwnerDoesNotDecide",
 	},
 	{
 		"engine/internal/approval/approver.go", `if asked.OwnerOnly && !a.ownerHere() {`, `if asked.OwnerOnly && t.User == 0 {`,
-		"TestOwnersApproveInTheirPrivateChat",
+		"engine: TestOwnersApproveInTheirPrivateChat",
 	},
 	{
 		"engine/internal/approval/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
-		"TestCallThatDoesNotFitIsRefused",
+		"engine: TestCallThatDoesNotFitIsRefused",
 	},
 	{
 		"engine/internal/approval/approver.go", `		if !wanted.Once {
 `, `		if wanted.Tool != "" {
 `,
-		"TestOnceOnlyIsNeverRemembered",
+		"engine: TestOnceOnlyIsNeverRemembered",
 	},
 	{
 		"engine/internal/approval/decision.go", `if d.state == store.ApprovalHour && row.Once {`, `if d.state == store.ApprovalHour && row.Tool == "" {`,
-		"TestOnceOnlyIsNeverRemembered",
+		"engine: TestOnceOnlyIsNeverRemembered",
 	},
 	{
 		"engine/internal/approval/owners.go", `if owns && !owned {`, `if owns && r.From == 0 {`,
-		"TestJoinedMessagesAreNoOwners",
+		"engine: TestJoinedMessagesAreNoOwners",
 	},
 	{
 		"engine/internal/approval/owners.go", `if !wanted.Away() && t.Job == nil {`, `if !wanted.Away() {`,
-		"TestJobSaysWhoWantsIt",
+		"engine: TestJobSaysWhoWantsIt",
 	},
 	{
 		"engine/internal/store/grant.go", `if err == nil && a.Owners && !slices.Contains(owners, g.AddedBy) {`, `if err == nil && a.Owners && !slices.Contains(owners, g.AddedBy) && len(owners) > 9 {`,
@@ -162,7 +162,7 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/approval/button.go", `return err == nil && (!known || asked.MessageID == message), err`, `return err == nil && (known || !known), err`,
-		"TestForeignTapIsRefusedAndLeavesItPending",
+		"engine: TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
 		"engine/internal/store/approval.go", "WHERE id = ? AND state = 'pending'`", "WHERE id = ?`",
@@ -190,15 +190,15 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/approval/owners.go", `case open >= maxOpenRequests:`, `case open > 10*maxOpenRequests:`,
-		"TestOwnersAreNotFlooded",
+		"engine: TestOwnersAreNotFlooded",
 	},
 	{
 		"engine/internal/approval/owners.go", `case vain >= maxVainRequests:`, `case vain > 10*maxVainRequests:`,
-		"TestOwnersAreNotFlooded",
+		"engine: TestOwnersAreNotFlooded",
 	},
 	{
 		"engine/internal/approval/approver.go", `if tools.Obscures(`, `if asked.Call.Name == "" && tools.Obscures(`,
-		"TestMaskedCommandIsRefused",
+		"engine: TestMaskedCommandIsRefused",
 	},
 	{
 		"tools/approve.go", `if p.decision.OwnerOnly && !asked.OwnerOnly {`, `if p.decision.OwnerOnly && p.spec.Name == "" {`,
@@ -316,15 +316,15 @@ var mutants = []mutant{
 		"engine/internal/approval/form.go", `	if t.Job != nil {
 		return declined, nil
 	}`, ``,
-		"TestRunsThatNobodyAttendsDecline",
+		"engine: TestRunsThatNobodyAttendsDecline",
 	},
 	{
 		"engine/internal/approval/written.go", `tx.Inbox().ReplaceUpdate(update, []byte("{}"))`, `error(nil)`,
-		"TestAnswerInWordsGoesToTheProgramOnly",
+		"engine: TestAnswerInWordsGoesToTheProgramOnly",
 	},
 	{
 		"engine/internal/approval/button.go", `f == nil || !ofForm || c.option`, `f == nil || c.option`,
-		"TestAnswersByButton",
+		"engine: TestAnswersByButton",
 	},
 	{
 		"tools/source.go", `if other, taken := r.byName[spec.Name]; taken {`, `if other, taken := r.byName[spec.Name]; taken && spec.Name == "" {`,
@@ -760,11 +760,11 @@ var mutants = []mutant{
 		"TestNsjailShowsWhatIsMountedAlone",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
 		"TestCloseOff",
 	},
 	{
-		"cmd/klawbot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
+		"cmd/klawbot/internal/bot/closed_linux.go", `value != "" && secret(value) {`, `value == "" && secret(value) {`,
 		"TestCloseOff",
 	},
 	{
@@ -961,8 +961,8 @@ var mutants = []mutant{
 		"TestTokens",
 	},
 	{
-		"engine/recall.go", `chat.ID == c.User && r.settings().owns(chat.Channel, c.User)`, `true`,
-		"TestMemoryIsOfTheChatThatSavedIt",
+		"engine/internal/recall/tools.go", `chat.ID == c.User && r.config.Settings().Owns(chat.Channel, c.User)`, `true`,
+		"engine: TestMemoryIsOfTheChatThatSavedIt",
 	},
 	{
 		"engine/autorecall.go", `Before: int64(t.first),`, `Before: 0,`,
@@ -1198,7 +1198,7 @@ var mutants = []mutant{
 		"TestSandboxKeepsReadOnlyFolders",
 	},
 	{
-		"cmd/klawbot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
+		"cmd/klawbot/internal/bot/sandbox.go", `if !c.SteersByCommand() {`, `if !c.SteersByCommand() && c.Owner {`,
 		"TestCommandsDoNotSteerTheBot",
 	},
 	{
@@ -1230,33 +1230,33 @@ var mutants = []mutant{
 		"TestFactsStayInTheirLine",
 	},
 	{
-		"engine/corememory.go", `case id.ID < 0:
+		"engine/internal/recall/core.go", `case id.ID < 0:
 		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
 		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {Kind: corememory.KindPeople, ID: "telegram_11"}, {}}`,
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/corememory.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/context.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{
-		"engine/corememory.go", `known.kept, known.left = part.Screened(refusedInPrompt)`, `known.kept, known.left = part.Screened(func(string) bool { return false })`,
-		"TestDoctorNamesWhatIsLeftOutOfPrompts",
+		"engine/internal/corememory/screen.go", `kept, left := part.Screened(refusedInPrompt)`, `kept, left := part.Screened(func(string) bool { return false })`,
+		"engine/internal/recall: TestPromptsGetNoInjectionFromTheCoreMemory",
 	},
 	{
-		"engine/corememory.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
+		"engine/internal/recall/core.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
 		"TestChangesOfTheCoreMemory",
 	},
 	{
-		"engine/heartbeatwriter.go", `e.isOwner(from) && !e.isOwner(wrote) && sharesLine`, `e.isOwner(wrote) && !e.isOwner(from) && sharesLine`,
+		"engine/internal/schedule/author.go", `h.isOwner(from) && !h.isOwner(wrote) && sharesLine`, `h.isOwner(wrote) && !h.isOwner(from) && sharesLine`,
 		"TestTasksKeepTheirAuthors",
 	},
 	{
-		"cmd/klawbot/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
+		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
 		"TestLongKeysCostNothing",
 	},
 	{
-		"cmd/klawbot/import.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
+		"cmd/klawbot/archive.go", `return false, errors.Join(err, root.Remove(name))`, `return false, err`,
 		"TestImportLeavesNoHalfFile",
 	},
 	{
@@ -1265,7 +1265,7 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/approval/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
-		"TestAnswerThatMayNotHaveArrived",
+		"engine: TestAnswerThatMayNotHaveArrived",
 	},
 	{
 		"engine/lane.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -37,6 +38,10 @@ const (
 	// CauseSpawned runs are subagents.
 	CauseSpawned = "spawned"
 )
+
+// OutKey is the key of the rows that a run leaves in the outbox; the row of each part
+// has its number behind it.
+func (id RunID) OutKey() string { return fmt.Sprintf("run/%d", id) }
 
 // Run is one run of a job.
 type Run struct {

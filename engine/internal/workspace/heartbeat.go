@@ -19,10 +19,10 @@ const HeartbeatFile = "HEARTBEAT.md"
 // maxHeartbeatFile bounds what is read to know who wrote the file, in bytes.
 const maxHeartbeatFile = 4 << 20
 
-// HeartbeatSum is the hash of HeartbeatFile in a workspace as the record of changes
-// has it, "" for no file.
-func HeartbeatSum(workspace string) (string, error) {
-	f, err := os.Open(filepath.Join(workspace, HeartbeatFile))
+// HeartbeatSum is the hash of HeartbeatFile as the record of changes has it, "" for no
+// file.
+func (w *Workspace) HeartbeatSum() (string, error) {
+	f, err := os.Open(filepath.Join(w.dir, HeartbeatFile))
 	if os.IsNotExist(err) {
 		return "", nil
 	}

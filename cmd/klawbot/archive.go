@@ -1,0 +1,348 @@
+package main
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
+	"klawbot/engine"
+)
+
+// The names in an archive.
+const (
+	archiveMessages  = "conversations.jsonl"
+	archiveWorkspace = "workspace"
+)
+
+func exportCommand(a *app) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "export FILE",
+		Short: "Write conversations and workspace to a file",
+		Long: "Writes all conversations and the workspace to FILE, a .tar.gz that klawbot import reads.\n" +
+			"With --format json or md it writes only the conversations. FILE - is standard output.",
+		Args: takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "tar" && format != "json" && format != "md" {
+				return usage.Errorf("--format must be tar, json or md")
+			}
+			return a.export(cmd.Context(), args[0], format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "tar", "`form`: tar, json or md")
+	return cmd
+}
+
+func (a *app) export(ctx context.Context, name, format string) error {
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		return toFile(a.stdout, name, func(w io.Writer) error {
+			if format != "tar" {
+				return d.Export(ctx, w, format)
+			}
+			return exportArchive(ctx, w, d, f.Workspace)
+		})
+	})
+}
+
+// toFile writes a file, whole or not at all, or standard output.
+func toFile(w io.Writer, name string, write func(io.Writer) error) (err error) {
+	if name == "-" {
+		return write(terminal.Unwrap(w))
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".klawbot-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // the first error is the one to tell
+		}
+	}()
+	if err = errors.Join(write(f), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+func exportArchive(ctx context.Context, w io.Writer, d *engine.Data, workspace string) error {
+	zipped := gzip.NewWriter(w)
+	archive := tar.NewWriter(zipped)
+	if err := archiveConversations(ctx, archive, d); err != nil {
+		return err
+	}
+	if err := archiveFolder(archive, workspace); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(archive.Close(), zipped.Close())
+}
+
+// archiveConversations goes through a file, because an archive wants to know
+// the size first.
+func archiveConversations(ctx context.Context, archive *tar.Writer, d *engine.Data) (err error) {
+	f, err := os.CreateTemp("", "klawbot-export-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	if err := d.Export(ctx, f, "json"); err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	header := &tar.Header{Name: archiveMessages, Mode: 0o600, Size: size, ModTime: time.Now()}
+	if err := archive.WriteHeader(header); err != nil {
+		return err
+	}
+	_, err = io.Copy(archive, f)
+	return err
+}
+
+// archiveFolder adds the regular files below dir. Links stay behind: what they
+// point to may be outside.
+func archiveFolder(archive *tar.Writer, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		header := &tar.Header{
+			Name: path.Join(archiveWorkspace, name), Mode: int64(info.Mode().Perm()), Size: info.Size(), ModTime: info.ModTime(),
+		}
+		if err := archive.WriteHeader(header); err != nil {
+			return err
+		}
+		_, err = io.CopyN(archive, f, info.Size())
+		return err
+	})
+}
+
+func importCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Read conversations and workspace from a file",
+		Long: "Adds what klawbot export wrote: messages that are not there yet, and files that the workspace lacks.\n" +
+			"Nothing is replaced. FILE may also hold only conversations (--format json). FILE - is standard input.",
+		Args: takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return importFile(cmd.Context(), a, args[0]) },
+	}
+}
+
+func importFile(ctx context.Context, a *app, name string) error {
+	in := a.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		in = f
+	}
+	if err := a.found(ctx); err != nil {
+		return err
+	}
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+		messages, files, err := importAny(ctx, in, d, f)
+		if err != nil {
+			err = fmt.Errorf("import %s: %w", name, err)
+		}
+		if err == nil || messages+files > 0 {
+			fmt.Fprintf(a.stdout, "added %s and %s\n", terminal.Plural(messages, "message", "messages"), terminal.Plural(files, "file", "files"))
+		}
+		return err
+	})
+}
+
+// found makes the database of a data folder where no bot has run yet.
+func (a *app) found(ctx context.Context) error {
+	l, f, err := a.openFolders()
+	if err != nil {
+		return err
+	}
+	if _, err := bot.AskStatus(ctx, f.Data); !errors.Is(err, bot.ErrNotRunning) {
+		return err
+	}
+	c := a.botConfig(l, f, bot.NewLog(io.Discard, l, a.redact, slog.LevelDebug))
+	c.Console = true
+	p, err := bot.New(c)
+	if err != nil {
+		return err
+	}
+	return p.Found(ctx)
+}
+
+// importAny tells an archive from plain lines by its first bytes.
+func importAny(ctx context.Context, in io.Reader, d *engine.Data, f config.Folders) (messages, files int, err error) {
+	r := bufio.NewReader(in)
+	if head, _ := r.Peek(2); string(head) != "\x1f\x8b" { // a short file is no archive either
+		messages, err = d.Import(ctx, r)
+		return messages, 0, err
+	}
+	// It is read twice: nothing of an archive that is refused may stay.
+	file, err := spooled(in, r, f.Data)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() {
+		if file != in {
+			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
+		}
+	}()
+	root, err := os.OpenRoot(f.Workspace)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if err := checkArchive(ctx, file, root); err != nil {
+		return 0, 0, err
+	}
+	return importArchive(ctx, file, d, root)
+}
+
+// spooled is in when it is a file, or a file in dir with all that r reads of it.
+func spooled(in, r io.Reader, dir string) (*os.File, error) {
+	if f, ok := in.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return f, nil
+		}
+	}
+	f, err := os.CreateTemp(dir, ".import-*")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(f, r); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// checkArchive reads an archive to its end and returns why it is refused. What is
+// whole of a broken one is imported.
+func checkArchive(ctx context.Context, file *os.File, root *os.Root) error {
+	archive, err := reread(file, root)
+	for err == nil && ctx.Err() == nil {
+		var h *tar.Header
+		if h, err = archive.Next(); err != nil {
+			break
+		}
+		name, ours := workspaceName(h)
+		if _, lacks := root.Lstat(name); h.Name == archiveMessages {
+			err = archive.Take(h.Size)
+		} else if ours && errors.Is(lacks, fs.ErrNotExist) {
+			err = archive.Keep(name, h.Size)
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, archive)
+		}
+	}
+	if errors.Is(err, engine.ErrSwells) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// workspaceName is the name of a file of the workspace in an archive; ours is
+// false for anything else.
+func workspaceName(h *tar.Header) (name string, ours bool) {
+	name, ours = strings.CutPrefix(path.Clean(h.Name), archiveWorkspace+"/")
+	return filepath.FromSlash(name), ours && h.Typeflag == tar.TypeReg
+}
+
+func reread(file *os.File, root *os.Root) (*engine.Unpacker, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return engine.Unpack(bufio.NewReader(file), info.Size(), root.Name())
+}
+
+// importArchive adds what the workspace and the database lack.
+func importArchive(ctx context.Context, file *os.File, d *engine.Data, root *os.Root) (messages, files int, err error) {
+	archive, err := reread(file, root)
+	if err != nil {
+		return 0, 0, err
+	}
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return messages, files, nil
+		}
+		if err != nil {
+			return messages, files, err
+		}
+		name, ours := workspaceName(header)
+		switch {
+		case header.Name == archiveMessages:
+			messages, err = d.Import(ctx, archive)
+		case ours:
+			var added bool
+			if added, err = addFile(root, name, archive, header.FileInfo().Mode().Perm()); added {
+				files++
+			}
+		}
+		if err == nil && path.Base(header.Name) == "klawbot.db" {
+			err = errors.New("this is a backup: klawbot restore reads it")
+		}
+		if err != nil {
+			return messages, files, err
+		}
+	}
+}
+
+// addFile writes a file that is not there yet, whole or not at all: half a file
+// would be there for the next try. The root lets nothing out of the workspace,
+// whatever the archive says.
+func addFile(root *os.Root, name string, from io.Reader, mode fs.FileMode) (added bool, err error) {
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return false, err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode|0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = io.Copy(f, from)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return false, errors.Join(err, root.Remove(name))
+	}
+	return true, nil
+}

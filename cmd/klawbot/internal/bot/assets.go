@@ -1,0 +1,95 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/engine"
+	"klawbot/internal/httpclient"
+)
+
+// sharedAssets is where packages and container images put the files of the
+// embeddings.
+const sharedAssets = "/usr/share/klawbot/assets"
+
+// AssetDirs are the folders in which the files of the embeddings are looked for:
+// that of the data, the one beside the program, that of a checkout whose make
+// built the program, the system's.
+func AssetDirs(data string) []string {
+	dirs := []string{filepath.Join(data, "assets")}
+	if program, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(program); err == nil {
+			program = real
+		}
+		bin := filepath.Dir(program)
+		dirs = append(dirs, filepath.Join(bin, "..", "share", "klawbot", "assets"))
+		if filepath.Base(bin) == "bin" {
+			dirs = append(dirs, filepath.Join(bin, "..", "build", "assets"))
+		}
+	}
+	if !slices.Contains(dirs, sharedAssets) {
+		dirs = append(dirs, sharedAssets)
+	}
+	return dirs
+}
+
+// AssetPlaces are where the configuration has the files looked for.
+func AssetPlaces(c *config.Config, f config.Folders) engine.AssetPlaces {
+	e := c.EngineMemory().Embedding
+	return engine.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
+}
+
+// Complete reports whether every file is there and the right one.
+func Complete(files []engine.AssetFile) bool {
+	return !slices.ContainsFunc(files, func(f engine.AssetFile) bool { return f.Fault != "" })
+}
+
+// Pull says which files of the embeddings are to come, and how.
+type Pull struct {
+	Model, Dir string
+	// From is a folder or an address, empty for where they are published.
+	From string
+	// Patience is how long to wait when nothing comes; 0 is the usual.
+	Patience time.Duration
+}
+
+// PullAssets brings the files and shows how it goes.
+func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
+	if p.From != "" && !strings.Contains(p.From, "://") {
+		if _, err := os.Stat(p.From); err != nil {
+			return fmt.Errorf("--from %s: %w", p.From, config.Reason(err))
+		}
+	}
+	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
+	defer client.CloseIdleConnections()
+	bar := terminal.NewBar(out)
+	err := engine.PullAssets(ctx, engine.AssetPull{
+		Model: p.Model, Dir: p.Dir, From: p.From, HTTP: client, Patience: p.Patience, Progress: bar.Show,
+	})
+	bar.End()
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --from FOLDER", err)
+	}
+	_, err = fmt.Fprintf(out, "Checked: %s and the ONNX Runtime are in %s\n", p.Model, p.Dir)
+	return err
+}
+
+// Bare is the configuration of an engine that only looks after its folders and
+// its models.
+func (c Config) Bare() engine.Config {
+	return engine.Config{
+		Dir: c.Folders.Data, Workspace: c.Folders.Workspace, Version: c.Version, Log: c.Log, HTTP: httpclient.New(httpclient.Options{Proxy: true}),
+		Settings: c.Live.Settings, Assets: AssetDirs(c.Folders.Data),
+	}
+}

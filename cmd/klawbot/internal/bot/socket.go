@@ -1,0 +1,155 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/engine"
+	"klawbot/gateway/console"
+	"klawbot/internal/httpclient"
+)
+
+// socketName is the socket of a running bot in its data folder.
+const socketName = "klawbot.sock"
+
+// maxSocketPath is what every system takes as the path of a socket.
+const maxSocketPath = 100
+
+// socketPath is the path of the socket and a function that releases it. In a
+// folder with a long name the path goes through a handle on the folder.
+func socketPath(dir string) (string, func(), error) {
+	name := filepath.Join(dir, socketName)
+	if len(name) <= maxSocketPath {
+		return name, func() {}, nil
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	short := fmt.Sprintf("/proc/self/fd/%d", folder.Fd())
+	release := func() { _ = folder.Close() } // it was only read
+	if _, err := os.Stat(short); err != nil {
+		release()
+		return "", nil, fmt.Errorf("the data folder's path is too long for a socket: %s", dir)
+	}
+	return filepath.Join(short, socketName), release, nil
+}
+
+// listen opens the socket. The caller holds the lock of the data folder, so a
+// socket that is there already is left over from a crash.
+func listen(dir string) (net.Listener, error) {
+	name, release, err := socketPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := os.Remove(filepath.Join(dir, socketName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	ln, err := net.Listen("unix", name)
+	if err != nil {
+		return nil, err
+	}
+	ln.(*net.UnixListener).SetUnlinkOnClose(false) // the path may be gone by then
+	if err := os.Chmod(name, 0o600); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return ln, nil
+}
+
+// socketClient speaks with the bot that runs on the data folder.
+func socketClient(dir string) *http.Client {
+	return httpclient.New(httpclient.Options{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		name, release, err := socketPath(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		return new(net.Dialer).DialContext(ctx, "unix", name)
+	}})
+}
+
+// socketBase stands for the bot behind the socket in addresses.
+const socketBase = "http://klawbot"
+
+// Report is what GET /status answers.
+type Report struct {
+	engine.Status
+	// Up says that the bot runs; else the data folder was asked.
+	Up     bool         `json:"up"`
+	Config configReport `json:"config"`
+	PID    int          `json:"pid"`
+}
+
+// configReport says which configuration is in use.
+type configReport struct {
+	File string `json:"file"`
+	// Fault is why the file on the disk is not in use, empty when it is.
+	Fault string `json:"fault,omitempty"`
+}
+
+// StatusTimeout bounds the wait for a bot that hangs.
+const StatusTimeout = 5 * time.Second
+
+// ErrNotRunning means that a command needs a running bot.
+var ErrNotRunning = errors.New("klawbot is not running on this data folder; start it with klawbot run")
+
+// AskStatus asks the running bot how it is, or returns errNotRunning.
+func AskStatus(ctx context.Context, dir string) (Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, StatusTimeout)
+	defer cancel()
+	client := socketClient(dir)
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, socketBase+"/status", nil)
+	if err != nil {
+		return Report{}, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Report{}, fmt.Errorf("the running bot does not answer: %w", err)
+		}
+		return Report{}, ErrNotRunning
+	}
+	defer resp.Body.Close()
+	var r Report
+	if resp.StatusCode != http.StatusOK {
+		return r, fmt.Errorf("the running bot answers %s", resp.Status)
+	}
+	return r, json.NewDecoder(resp.Body).Decode(&r)
+}
+
+// handler serves the socket: the status, and the console when it is on.
+func handler(e *engine.Engine, l *config.Live, terminals *console.Channel, log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
+		s, err := e.Status(r.Context())
+		if err != nil {
+			log.Error("status not read", "err", err)
+			http.Error(w, "the status could not be read", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(Report{s, true, configReport{l.Source.File, l.Broken()}, os.Getpid()}) // who asked may be gone
+	})
+	if terminals != nil {
+		mux.Handle("/console/", http.StripPrefix("/console", terminals))
+	}
+	return mux
+}
+
+// Console talks to the running bot as a terminal, until done is called.
+func Console(dir string) (c *console.Client, done func()) {
+	client := socketClient(dir)
+	return console.NewClient(client, socketBase+"/console"), client.CloseIdleConnections
+}

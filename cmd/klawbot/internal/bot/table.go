@@ -1,0 +1,146 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/engine"
+	"klawbot/engine/probe"
+	"klawbot/gateway"
+	"klawbot/whitelist"
+)
+
+// Row is a line of the start table: ok, or what is wrong and the mend.
+type Row struct {
+	name, text, wrong string
+}
+
+func (r Row) String() string {
+	if r.wrong != "" {
+		return fmt.Sprintf("  ✗ %-10s %s", r.name, terminal.Joined(r.text, r.wrong))
+	}
+	return fmt.Sprintf("  ✓ %-10s %s", r.name, r.text)
+}
+
+// The patience of the start table.
+const (
+	nameTimeout  = 5 * time.Second
+	nameInterval = 20 * time.Millisecond
+	modelTimeout = 10 * time.Second
+)
+
+// table is the start table, when Telegram has told the bot's name and the model was
+// looked at. The bot works meanwhile; ok is false when it ends before.
+func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
+	model := make(chan Row, 1)
+	go func() { model <- p.modelRow(ctx) }()
+	rows = p.channelRows(ctx)
+	select {
+	case r := <-model:
+		rows = append(rows, r)
+	case <-ctx.Done():
+		return nil, false
+	}
+	return append(rows, p.pathRows()...), true
+}
+
+// channelRows waits a moment for the channels to connect.
+func (p *Bot) channelRows(ctx context.Context) []Row {
+	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
+	defer cancel()
+	tick := time.NewTicker(nameInterval)
+	defer tick.Stop()
+	health := p.config.Gateway.Health()
+	for settling(health) && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+			health = p.config.Gateway.Health()
+		}
+	}
+	var rows []Row
+	for _, h := range health {
+		rows = append(rows, channelRow(h))
+		if h.Channel == "telegram" {
+			rows = append(rows, allowedRow(p.Live.Config()))
+		}
+	}
+	return rows
+}
+
+func settling(all []gateway.Health) bool {
+	return slices.ContainsFunc(all, func(h gateway.Health) bool { return h.Fault == "" && !connected(h) })
+}
+
+// connected says that the channel has reached its messenger. The first long
+// poll is answered much later than the question for the bot's name.
+func connected(h gateway.Health) bool {
+	return h.State == "ok" || h.State == "connecting" && h.Name != ""
+}
+
+func channelRow(h gateway.Health) Row {
+	r := Row{name: h.Channel, text: h.Name}
+	switch {
+	case h.Fault != "":
+		r.wrong = h.Fault
+	case !connected(h):
+		r.wrong = h.State + "; klawbot status says how it goes on"
+	case h.Channel == "console":
+		r.text = "klawbot chat attaches"
+	}
+	return r
+}
+
+func allowedRow(c *config.Config) Row {
+	ids := c.Channels.Telegram.AllowedChatIDs
+	if len(ids) == 0 {
+		return Row{name: "allowed", wrong: "nobody: klawbot allow ID lets a chat in, klawbot init finds your id"}
+	}
+	texts := make([]string, 0, 4)
+	for i, id := range ids {
+		if i == cap(texts)-1 && len(ids) > cap(texts) {
+			texts = append(texts, fmt.Sprintf("and %d more", len(ids)-i))
+			break
+		}
+		texts = append(texts, whitelist.FormatID("telegram", id))
+	}
+	return Row{name: "allowed", text: strings.Join(texts, ", ")}
+}
+
+// modelRow asks the model's server whether it knows the model, without a
+// completion.
+func (p *Bot) modelRow(ctx context.Context) Row {
+	models := p.Live.Config().EngineModels()
+	m, ok := models.Entries[models.Default]
+	if !ok {
+		return Row{name: "model", wrong: "none, so the bot answers commands only: klawbot init sets one up"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
+	defer cancel()
+	r := Row{name: "model", text: fmt.Sprintf("%s (%s at %s)", models.Default, m.Name, m.Provider)}
+	if err := probe.Check(ctx, p.config.HTTP, m); err != nil {
+		r.wrong = err.Error()
+	}
+	return r
+}
+
+// pathRows are the configuration and the folders, which were opened before, and what
+// runs in them.
+func (p *Bot) pathRows() []Row {
+	file := "none: defaults and environment"
+	if f := p.Live.Source.File; f != "" {
+		file = f
+	}
+	return []Row{
+		{name: "config", text: file, wrong: p.Live.Broken()},
+		{name: "data", text: p.Folders.Data},
+		{name: "workspace", text: p.Folders.Workspace},
+		p.box.row(),
+		{name: "memory", text: engine.EmbeddingText(p.config)},
+	}
+}

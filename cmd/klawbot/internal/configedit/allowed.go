@@ -1,0 +1,125 @@
+package configedit
+
+import (
+	"errors"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/usage"
+	"klawbot/cmd/klawbot/internal/yamledit"
+	"klawbot/gateway"
+	"klawbot/internal/redact"
+	"klawbot/whitelist"
+)
+
+// allowedKey is the list of the chats that may talk to the bot.
+const allowedKey = "channels.telegram.allowedChatIds"
+
+// errListByHand means that the list is written in a way that the editor leaves alone.
+var errListByHand = errors.New("the list is written in a way that cannot be edited safely; edit channels.telegram.allowedChatIds by hand")
+
+// editable reports why the list of allowed chats cannot be changed in config.yaml,
+// nil when it can.
+func editable(l *config.Live) error {
+	if l.Source.File == "" {
+		return usage.Errorf("there is no config.yaml yet; klawbot init writes one")
+	}
+	if where := l.Given(allowedKey); strings.HasPrefix(where, "$") {
+		return usage.Errorf("the list comes from %s in the environment, which wins over config.yaml; change it there", where)
+	}
+	return nil
+}
+
+// Allowed adds ids to the list of allowed chats in config.yaml and removes others. It
+// returns the configuration that stood there before.
+func Allowed(l *config.Live, add, remove []int64) (before *config.Config, err error) {
+	if err := editable(l); err != nil {
+		return nil, err
+	}
+	err = change(l.Source, config.Display(l.Source.File), func(text []byte) (changed []byte, err error) {
+		before, changed, err = provenAllowed(l.Source, text, add, remove)
+		return changed, err
+	})
+	return before, err
+}
+
+// MoveGroup puts the new id of a group in the place of its old one in config.yaml,
+// and applies it. Where the file cannot be changed, the gateway lets the group in
+// until the next start, and the log says what to do until then.
+func MoveGroup(l *config.Live, chat gateway.ChatID, to int64, log *slog.Logger) {
+	if chat.Channel != "telegram" || !slices.Contains(l.Config().Channels.Telegram.AllowedChatIDs, chat.ID) {
+		return // moved before
+	}
+	if _, err := Allowed(l, []int64{to}, []int64{chat.ID}); err != nil {
+		log.Error("the new id of a group is not in the configuration: put it there before the next start",
+			"group", chat.String(), "new_id", whitelist.FormatID(chat.Channel, to), "err", err)
+		return
+	}
+	l.Reload(log)
+}
+
+// editAllowed returns the text of config.yaml with ids added to the list of allowed
+// chats and removed from it. Everything else stays as it is, byte for byte.
+func editAllowed(text []byte, add, remove []int64) ([]byte, error) {
+	path := strings.Split(allowedKey, ".")
+	var err error
+	for _, id := range remove {
+		if text, err = yamledit.RemoveItem(text, path, sameID(id)); err != nil {
+			break
+		}
+	}
+	for _, id := range add {
+		if err == nil {
+			text, err = yamledit.AddItem(text, path, strconv.FormatInt(id, 10), sameID(id))
+		}
+	}
+	if errors.Is(err, yamledit.ErrByHand) {
+		err = errListByHand
+	}
+	return text, err
+}
+
+// sameID compares an item of the list, in any form of an id, with an id.
+func sameID(id int64) func(item string) (bool, error) {
+	return func(item string) (bool, error) {
+		old, err := config.ParseID(item)
+		return old == id, err
+	}
+}
+
+// provenAllowed is editAllowed with the proof: read back, the new text holds the
+// wanted list and is the same in everything else.
+func provenAllowed(s config.Source, text []byte, add, remove []int64) (*config.Config, []byte, error) {
+	s.Redact = &redact.Set{}
+	before, err := s.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed, err := editAllowed(text, add, remove)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := s.Parse(changed)
+	if err != nil {
+		return nil, nil, errListByHand
+	}
+	was, is := before.Config, after.Config
+	want := slices.DeleteFunc(slices.Clone(was.Channels.Telegram.AllowedChatIDs), func(id int64) bool {
+		return slices.Contains(remove, id)
+	})
+	for _, id := range add {
+		if !slices.Contains(want, id) {
+			want = append(want, id)
+		}
+	}
+	got := is.Channels.Telegram.AllowedChatIDs
+	was.Channels.Telegram.AllowedChatIDs, is.Channels.Telegram.AllowedChatIDs = nil, nil
+	if !slices.Equal(want, got) || !reflect.DeepEqual(was, is) {
+		return nil, nil, errListByHand
+	}
+	return &before.Config, changed, nil
+}

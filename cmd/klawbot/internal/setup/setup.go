@@ -1,0 +1,417 @@
+// Package setup writes a first configuration: it looks for a model, asks a person,
+// tries every answer at once and finds out who the owner is.
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"klawbot/engine/settings"
+
+	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
+	"klawbot/engine"
+	"klawbot/gateway/telegram"
+	"klawbot/internal/httpclient"
+	"klawbot/internal/redact"
+)
+
+// Setup writes a configuration: where it goes, and the streams to ask a person on.
+type Setup struct {
+	Environ []string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Redact  *redact.Set
+
+	ConfigFlag string
+	DataFlag   string
+}
+
+func (s Setup) getenv(name string) string { return config.Source{Environ: s.Environ}.Getenv(name) }
+
+// Answers are what makes a configuration.
+type Answers struct {
+	Yes, Force, NoTelegram, NoAssets bool
+
+	Token, APIURL                    string
+	Model, BaseURL, APIKey, Provider string
+	Timezone, Embedding, AssetsFrom  string
+	Allow, Owner                     []string
+
+	// What comes of them.
+	chosen          *settings.Model // nil: no model
+	allowed, owners []int64
+}
+
+// speaks reports whether a configuration has Telegram in it, or cannot be read.
+// One that klawbot chat wrote for the terminal has not, and init may replace it.
+func (s Setup) speaks(file string) bool {
+	l, err := config.Source{File: file, Environ: s.Environ, Redact: s.Redact}.Load()
+	return err != nil || l.Channels.Telegram.Token != ""
+}
+
+// Run asks, checks the answers, writes the configuration and the workspace, and
+// brings the embedding model.
+func (s Setup) Run(ctx context.Context, a *Answers) error {
+	file, err := s.newConfigFile()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(file); err == nil && !a.Force && s.speaks(file) {
+		return fmt.Errorf("%s is there already; --force asks everything anew and keeps the old file beside it, klawbot allow ID adds a chat", config.Display(file))
+	}
+	if a.owners, err = config.ParseIDs(a.Owner); err != nil {
+		return usage.Wrap(err)
+	}
+	if a.allowed, err = config.ParseIDs(a.Allow); err != nil {
+		return usage.Wrap(err)
+	}
+	a.allowed = config.Unique(slices.Concat(a.allowed, a.owners))
+	if a.Embedding != "" && !slices.Contains(engine.EmbeddingModels(), a.Embedding) {
+		return usage.Errorf("--embedding must be one of %s", strings.Join(engine.EmbeddingModels(), ", "))
+	}
+	s.Redact.Add(a.Token, a.APIKey, s.getenv("TELEGRAM_BOT_TOKEN"))
+	client := httpclient.New(httpclient.Options{Proxy: true})
+	if a.Yes {
+		err = s.initByFlags(ctx, a, client)
+	} else {
+		err = s.initByQuestions(ctx, a, client)
+	}
+	if err != nil {
+		return err
+	}
+	l, f, err := s.writeSetup(a, file)
+	if err != nil {
+		return err
+	}
+	if !a.NoAssets {
+		if err := s.setUpAssets(ctx, &l.Config, f, a.AssetsFrom); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintln(s.Stdout, a.nextStep())
+	return err
+}
+
+// newConfigFile is where a new configuration goes.
+func (s Setup) newConfigFile() (string, error) {
+	for _, named := range []string{s.ConfigFlag, s.getenv("KLAWBOT_CONFIG")} {
+		if named != "" {
+			return filepath.Abs(named)
+		}
+	}
+	return filepath.Abs(config.Paths(s.getenv)[0])
+}
+
+func (s Setup) initByFlags(ctx context.Context, a *Answers, client *http.Client) error {
+	if a.Timezone == "" {
+		a.Timezone = config.GuessTimezone(s.getenv, "/etc/localtime")
+	}
+	if err := config.CheckTimezone(a.Timezone); err != nil {
+		return usage.Errorf("--timezone %w", err)
+	}
+	if a.Model != "" || a.BaseURL != "" {
+		m := a.flagModel(s.getenv)
+		if err := s.tryModel(ctx, client, m); err != nil {
+			return err
+		}
+		a.chosen = &m
+	}
+	if a.Token == "" {
+		a.Token = s.getenv("TELEGRAM_BOT_TOKEN")
+	}
+	switch {
+	case a.NoTelegram:
+		a.Token = ""
+	case a.Token == "":
+		return usage.Errorf("--token is missing; @BotFather gives one, --no-telegram does without")
+	default:
+		_, err := s.tryToken(ctx, a)
+		return err
+	}
+	return nil
+}
+
+// flagModel is the model that the flags name.
+func (a *Answers) flagModel(getenv func(string) string) settings.Model {
+	m := settings.Model{Provider: a.Provider, Type: "openai", BaseURL: a.BaseURL, APIKey: a.APIKey, Name: a.Model}
+	if m.BaseURL == "" {
+		m.BaseURL = config.OpenAI
+	}
+	if m.APIKey == "" && m.BaseURL == config.OpenAI {
+		m.APIKey = getenv("OPENAI_API_KEY")
+	}
+	return newModel(m)
+}
+
+// newModel gives a model the bounds that a new entry has.
+func newModel(m settings.Model) settings.Model {
+	if m.MaxTokens == 0 {
+		m.MaxTokens = config.NewEntryMaxTokens
+	}
+	if m.ContextBudget == 0 {
+		m.ContextBudget = config.NewEntryContextBudget
+	}
+	if m.MaxTokens >= m.ContextBudget { // a small local model
+		m.MaxTokens = m.ContextBudget / 4
+	}
+	return m
+}
+
+func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Client) error {
+	p := terminal.Ask(s.Stdin, s.Stdout)
+	var err error
+	if a.chosen, err = s.askModel(ctx, p, client); err != nil {
+		return err
+	}
+	if !a.NoTelegram {
+		bot, err := s.askToken(ctx, p, a)
+		if err != nil {
+			return err
+		}
+		if a.Token != "" && len(a.owners) == 0 {
+			if err := s.askOwner(ctx, p, a, client, bot); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.askTimezone(ctx, p, a); err != nil {
+		return err
+	}
+	return s.askEmbedding(ctx, p, a)
+}
+
+func (s Setup) askToken(ctx context.Context, p *terminal.Prompter, a *Answers) (telegram.Bot, error) {
+	for {
+		text, err := p.AskSecret(ctx, "Bot token from @BotFather, empty for no Telegram now")
+		if err != nil || text == "" {
+			return telegram.Bot{}, err
+		}
+		s.Redact.Add(text)
+		a.Token = text
+		bot, err := s.tryToken(ctx, a)
+		if err == nil {
+			return bot, nil
+		}
+		a.Token = ""
+		fmt.Fprintln(s.Stdout, "That did not work:", s.Redact.Text(err.Error()))
+	}
+}
+
+func (s Setup) tryToken(ctx context.Context, a *Answers) (telegram.Bot, error) {
+	bot, err := telegram.Probe(ctx, a.Token, a.APIURL)
+	if err == nil {
+		fmt.Fprintf(s.Stdout, "Telegram: @%s\n", bot.Username)
+	}
+	return bot, err
+}
+
+// writeSetup writes the configuration and the workspace.
+func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folders, error) {
+	text := a.yaml(s.DataFlag, s.Environ)
+	l, err := config.Source{File: file, Environ: s.Environ, Redact: s.Redact}.Parse([]byte(text))
+	if err != nil {
+		return nil, config.Folders{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, config.Folders{}, err
+	}
+	old, err := os.ReadFile(file)
+	switch {
+	case err == nil:
+		// Not the .bak of single edits, which the next klawbot allow replaces.
+		kept := file + time.Now().Format(".20060102-150405.bak")
+		if err := configedit.WriteFile(kept, old, 0o600); err != nil {
+			return nil, config.Folders{}, err
+		}
+		fmt.Fprintf(s.Stdout, "The old configuration is kept: %s\n", config.Display(kept))
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, config.Folders{}, err
+	}
+	if err := configedit.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, config.Folders{}, err
+	}
+	f, err := config.FindFolders(s.DataFlag, file, &l.Config, s.getenv)
+	if err != nil {
+		return nil, config.Folders{}, err
+	}
+	if err := bot.Furnish(f); err != nil {
+		return nil, config.Folders{}, err
+	}
+	_, err = fmt.Fprintf(s.Stdout, "Written: %s\nWorkspace: %s\n", file, f.Workspace)
+	return l, f, err
+}
+
+// nextStep says what to do now.
+func (a *Answers) nextStep() string {
+	switch {
+	case a.Token == "":
+		return "Next: klawbot chat"
+	case len(a.allowed) == 0:
+		return "Nobody may talk to the bot yet. Next: klawbot run, then klawbot allow ID"
+	}
+	return "Next: klawbot run"
+}
+
+func (s Setup) askTimezone(ctx context.Context, p *terminal.Prompter, a *Answers) error {
+	guess := a.Timezone
+	if guess == "" {
+		guess = config.GuessTimezone(s.getenv, "/etc/localtime")
+	}
+	for {
+		text, err := p.Ask(ctx, "Time zone", guess)
+		if err != nil {
+			return err
+		}
+		if err := config.CheckTimezone(text); err == nil {
+			a.Timezone = text
+			return nil
+		}
+		fmt.Fprintln(s.Stdout, "That is no time zone; one looks like Europe/Berlin.")
+	}
+}
+
+// askEmbedding proposes the model for several languages to whoever'a system does
+// not speak English.
+func (s Setup) askEmbedding(ctx context.Context, p *terminal.Prompter, a *Answers) error {
+	language := localLanguage(s.getenv)
+	if a.Embedding != "" || language == "en" {
+		return nil
+	}
+	yes, err := p.Confirm(ctx, fmt.Sprintf("Your system speaks %q. Find by meaning in more languages than English, with %s (135 MB)?", language, engine.MultilingualEmbedding))
+	if yes {
+		a.Embedding = engine.MultilingualEmbedding
+	}
+	return err
+}
+
+// localLanguage is the language of the system, such as "ru"; "en" when it names
+// none.
+func localLanguage(getenv func(string) string) string {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if value := getenv(name); value != "" {
+			language, _, _ := strings.Cut(value, ".")
+			language, _, _ = strings.Cut(language, "_")
+			if language == "C" || language == "POSIX" {
+				return "en"
+			}
+			return strings.ToLower(language)
+		}
+	}
+	return "en"
+}
+
+// setupPatience is how long klawbot init waits for files when nothing comes.
+const setupPatience = 10 * time.Second
+
+// setUpAssets brings what search by meaning needs at the end of klawbot init.
+// Nothing that fails here is a failure: without it search goes by words.
+func (s Setup) setUpAssets(ctx context.Context, c *config.Config, f config.Folders, from string) error {
+	p := bot.AssetPlaces(c, f)
+	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(engine.EmbeddingModels(), p.Model) || bot.Complete(p.Files()) {
+		return nil
+	}
+	fmt.Fprintf(s.Stdout, "Bringing the embedding model %s for search by meaning ...\n", p.Model)
+	err := bot.PullAssets(ctx, s.Stdout, bot.Pull{Model: p.Model, Dir: filepath.Join(f.Data, "assets"), From: from, Patience: setupPatience})
+	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	_, err = fmt.Fprintf(s.Stdout, "That did not work: %s\nSearch goes by words until then.\n", s.Redact.Text(err.Error()))
+	return err
+}
+
+// yaml is the text of the new config.yaml. A secret that stands in a variable
+// of the environment is written as a reference to it.
+func (a *Answers) yaml(data string, environ []string) string {
+	var b strings.Builder
+	line := func(indent int, format string, args ...any) {
+		b.WriteString(strings.Repeat("  ", indent))
+		fmt.Fprintf(&b, format+"\n", args...)
+	}
+	line(0, "# Written by klawbot init. Every key with its meaning: config.yaml.example.")
+	if data != "" {
+		if abs, err := filepath.Abs(data); err == nil {
+			data = abs
+		}
+		line(0, "dataDir: %s", quote(data))
+	}
+	line(0, "channels:")
+	if a.Token != "" {
+		line(1, "telegram:")
+		line(2, "token: %s", reference(a.Token, environ))
+		line(2, "allowedChatIds: %s", list(a.allowed))
+		line(2, "ownerIds: %s", list(a.owners))
+		if a.APIURL != "" {
+			line(2, "apiURL: %s", quote(a.APIURL))
+		}
+	}
+	line(1, "console: {enabled: true}")
+	if a.Timezone != "" {
+		line(0, "agent:")
+		line(1, "timezone: %s", quote(a.Timezone))
+	}
+	if a.Embedding != "" {
+		line(0, "memory:")
+		line(1, "embedding: {model: %s}", quote(a.Embedding))
+	}
+	line(0, "models:")
+	if m := a.chosen; m == nil {
+		line(1, `default: ""   # no model: commands only`)
+	} else {
+		line(1, "default: main")
+		line(1, "providers:")
+		line(2, "%s:", quote(m.Provider))
+		line(3, "type: %s", m.Type)
+		line(3, "baseURL: %s", quote(m.BaseURL))
+		line(3, "apiKey: %s", reference(m.APIKey, environ))
+		line(1, "entries:")
+		line(2, "main:")
+		line(3, "provider: %s", quote(m.Provider))
+		line(3, "model: %s", quote(m.Name))
+		line(3, "maxTokens: %d", m.MaxTokens)
+		line(3, "contextBudget: %d", m.ContextBudget)
+	}
+	return b.String()
+}
+
+// quote writes a text so that YAML reads it back as it is.
+func quote(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil { // a string always has a form in JSON
+		panic(err)
+	}
+	return string(quoted)
+}
+
+// reference names the variable that holds the secret, or quotes the secret.
+func reference(secret string, environ []string) string {
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		known := strings.HasSuffix(name, "_API_KEY") || name == "TELEGRAM_BOT_TOKEN"
+		if known && value == secret && secret != "" {
+			return "${" + name + "}"
+		}
+	}
+	return quote(secret)
+}
+
+func list(ids []int64) string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = fmt.Sprint(id)
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}

@@ -1,0 +1,92 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"klawbot/gateway/console"
+)
+
+func TestAnswerGrowsInATerminal(t *testing.T) {
+	var out strings.Builder
+	k := &talk{out: &out, live: true}
+	var last bool
+	for _, e := range []console.Event{
+		{Type: console.TypeReady},
+		{Type: console.TypeMessage, ID: 1, Text: "…"},
+		{Type: console.TypeEdit, ID: 1, Text: "Hel…"},
+		{Type: console.TypeEdit, ID: 1, Text: "Hello the…"},
+		{Type: console.TypeMessage, ID: 2, Text: "by the way"},
+		{Type: console.TypeEdit, ID: 1, Text: "Hello there.", Last: true},
+	} {
+		last = k.show(e)
+	}
+	if want := "\rHello the\n\rby the way\n\rHello there.\n"; out.String() != want || !last {
+		t.Errorf("got %q, %v, want %q", out.String(), last, want)
+	}
+}
+
+// TestTalkOutlivesAMessageThatIsNotTaken: while the disk is full a person reads so
+// and can go on.
+func TestTalkOutlivesAMessageThatIsNotTaken(t *testing.T) {
+	said := 0
+	bot := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if said++; said == 1 {
+			http.Error(w, "the message was not stored: the disk is full", http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprintln(w, `{"id": 7}`)
+	}))
+	defer bot.Close()
+	var out strings.Builder
+	k := &talk{client: console.NewClient(bot.Client(), bot.URL), out: &out}
+	events, lines := make(chan console.Event, 1), make(chan string, 2)
+	events <- console.Event{Type: console.TypeReady}
+	lines <- "hello"
+	lines <- "hello again"
+	close(lines)
+	err := k.Converse(t.Context(), lines, events)
+	if want := "> ✗ the message was not stored: the disk is full\n> \n"; !errors.Is(err, errEnd) || said != 2 || out.String() != want {
+		t.Errorf("%v after %d messages, shown %q, want %q", err, said, out.String(), want)
+	}
+}
+
+// TestLateAnswerOfATalkIsShown: a question stands between a line of a pipe and its
+// answer, which comes while the talk waits for the next line. Only answers to what
+// was said before the talk are dropped.
+func TestLateAnswerOfATalkIsShown(t *testing.T) {
+	var out strings.Builder
+	k := &talk{out: &out}
+	events, lines := make(chan console.Event), make(chan string)
+	go func() {
+		events <- console.Event{Type: console.TypeMessage, ID: 10, Text: "an old answer", ReplyTo: 4, Last: true}
+		events <- console.Event{Type: console.TypeMessage, ID: 11, Text: "the late answer", ReplyTo: 5, Last: true}
+		close(lines)
+	}()
+	if _, more, err := k.next(t.Context(), lines, events, 5); err != nil || more || out.String() != "the late answer\n" {
+		t.Errorf("%q, %v, %v", out.String(), more, err)
+	}
+}
+
+func TestAnswerIsPrintedWhenComplete(t *testing.T) {
+	var out strings.Builder
+	k := &talk{out: &out}
+	for _, e := range []console.Event{
+		{Type: console.TypeMessage, ID: 1, Text: "…"},
+		{Type: console.TypeMessage, ID: 2, Text: "a\x1b[2Jside"},
+		{Type: console.TypeMessage, ID: 3, Text: "gone"},
+		{Type: console.TypeDelete, ID: 3},
+		{Type: console.TypeEdit, ID: 1, Text: "part one"},
+		{Type: console.TypeMessage, ID: 4, Text: "part two", Last: true},
+	} {
+		k.show(e)
+	}
+	if want := "part one\na\ufffd[2Jside\npart two\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

@@ -1,0 +1,172 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
+	"klawbot/gateway"
+	"klawbot/internal/clip"
+	"klawbot/tools"
+	"klawbot/tools/job"
+)
+
+// change sets in a job what is not empty in n, after a check of all of it.
+func (s *Editor) change(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
+	settings := s.Settings()
+	if n.Message = strings.TrimSpace(n.Message); n.Message != "" {
+		if len([]rune(n.Message)) > maxJobText {
+			return refuse(tools.Validation, "the message has more than %d characters; put the details into a file and name it", maxJobText)
+		}
+		if args, direct := strings.CutPrefix(n.Message, "/tool"); direct && who.all && !callable(args) {
+			return refuse(tools.Validation, "write it so: /tool NAME JSON, such as /tool current_time {}")
+		}
+		j.Message = n.Message
+	}
+	if n.Model != "" {
+		if _, ok := settings.Models.Entries[n.Model]; !ok && len(settings.Models.Entries) == 0 {
+			return refuse(tools.Validation, "Unknown model '%s'. No model is set up; klawbot init does that", clip.Runes(n.Model, maxJobName))
+		} else if !ok {
+			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clip.Runes(n.Model, maxJobName), strings.Join(settings.Models.Names(), ", "))
+		}
+		j.Model = n.Model
+	}
+	switch n.Misfire {
+	case "", jobs.RunOnce, jobs.Skip:
+		j.Misfire = cmp.Or(n.Misfire, j.Misfire)
+	default:
+		return refuse(tools.Validation, "misfire must be run_once or skip")
+	}
+	if n.InjectInto != "" {
+		target, err := s.target(n.InjectInto, c)
+		if err != nil {
+			return err
+		}
+		j.Target = target
+	}
+	return s.plan(ctx, j, n, c, who)
+}
+
+// callable reports whether what follows /tool can be called: a name, and an object
+// or nothing.
+func callable(args string) bool {
+	if args != "" && !unicode.IsSpace(rune(args[0])) {
+		return true // another word that begins so
+	}
+	call := ToolCall(args)
+	if call == nil {
+		return false
+	}
+	var object map[string]any
+	return json.Unmarshal([]byte(call.Arguments), &object) == nil
+}
+
+// target is the chat that gets the results. One that is not listed is refused.
+func (s *Editor) target(chat string, c tools.Call) (gateway.Address, error) {
+	id, err := gateway.ParseChatID(strings.TrimSpace(chat))
+	if err != nil {
+		return gateway.Address{}, refuse(tools.Validation, "injectInto: %v", err)
+	}
+	if err := s.Gateway.Reachable(id); err != nil {
+		return gateway.Address{}, refuse(tools.PolicyDenied, "%v", err)
+	}
+	a := gateway.Address{Chat: gateway.ChatID{Channel: id.Channel, ID: id.ID}}
+	if id.String() == c.Chat {
+		a.Thread = c.Thread
+	}
+	return a, nil
+}
+
+// plan sets when a job is due.
+func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
+	if n.Cron == "" && n.At == "" && n.TZ == "" {
+		return nil
+	}
+	if n.Cron != "" && n.At != "" {
+		return refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
+	}
+	usual := s.Settings().Zone()
+	zone, err := times.ParseZone(cmp.Or(n.TZ, j.Zone), usual)
+	if err != nil {
+		return refuse(tools.Validation, "%v", err)
+	}
+	now := time.Now()
+	j.Zone = zone.String()
+	if n.At != "" {
+		at, err := times.ParseAt(n.At, now, zone)
+		if err != nil {
+			return refuse(tools.Validation, "%v", err)
+		}
+		j.Cron, j.At, j.NextRun = "", at, at
+		return nil
+	}
+	if n.Cron == "" && j.Cron == "" {
+		return nil // another zone for one time changes how it is shown
+	}
+	cron, err := s.cron(ctx, c, cmp.Or(n.Cron, j.Cron))
+	if err != nil {
+		return err
+	}
+	next, ok := cron.Next(now, zone)
+	if !ok {
+		return refuse(tools.Validation, "cron '%s' is never due", cron)
+	}
+	least := max(s.Settings().Scheduler.MinInterval, lineInterval)
+	if who.line {
+		least = lineInterval
+	}
+	if gap := cron.Gap(now, zone); gap < least {
+		return refuse(tools.Validation, "cron '%s' is due every %v; %v is the shortest", cron, gap, least)
+	}
+	j.Cron, j.At, j.NextRun = cron.String(), time.Time{}, next
+	return nil
+}
+
+// cron reads an expression. What is none is given to a model, whose answer must
+// be one.
+func (s *Editor) cron(ctx context.Context, c tools.Call, text string) (times.Cron, error) {
+	cron, err := times.ParseCron(text)
+	if !errors.Is(err, times.ErrNotCron) {
+		if err != nil {
+			err = refuse(tools.Validation, "bad cron: %v", err)
+		}
+		return cron, err
+	}
+	notCron := refuse(tools.Validation, "%v", times.ErrNotCron)
+	if s.ToCron == nil || strings.TrimSpace(text) == "" {
+		return cron, notCron
+	}
+	answer, err := s.ToCron(ctx, c, text)
+	switch {
+	case errors.Is(err, ErrNoModel):
+		return cron, notCron
+	case err != nil:
+		return cron, refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
+	}
+	if cron, err = times.ParseCron(answer); err != nil {
+		return cron, notCron
+	}
+	return cron, nil
+}
+
+// ToolCall reads the call of a tool that is written as "NAME JSON", nil when there is
+// no name.
+func ToolCall(args string) *llm.ToolCall {
+	args = strings.TrimSpace(args)
+	name, arguments := args, ""
+	if i := strings.IndexFunc(args, unicode.IsSpace); i >= 0 {
+		name, arguments = args[:i], args[i:]
+	}
+	if name == "" {
+		return nil
+	}
+	return &llm.ToolCall{Name: name, Arguments: cmp.Or(strings.TrimSpace(arguments), "{}")}
+}

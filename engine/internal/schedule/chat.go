@@ -1,0 +1,278 @@
+package schedule
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/jobs"
+	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
+	"klawbot/gateway"
+	"klawbot/internal/clip"
+	"klawbot/tools"
+)
+
+// Remind answers /remind: the text, and the change that goes with it.
+func (s *Editor) Remind(row store.Update, m gateway.Message) (string, func(*store.Tx) error) {
+	zone, language := s.Settings().Zone(), s.Settings().Language
+	at, what, err := times.ParseReminder(m.Args, m.Time, zone)
+	switch {
+	case times.Recurs(m.Args):
+		return s.say(locale.RemindOnce, row.Address.Chat), nil
+	case errors.Is(err, times.ErrNoTime), err == nil && what == "":
+		return s.say(locale.RemindUsage), nil
+	case err != nil:
+		return s.say(locale.RemindBad, err), nil
+	case !at.After(time.Now()):
+		return s.say(locale.RemindPast, times.DescribeTime(at, zone, language)), nil
+	}
+	j := store.Job{
+		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", row.ID), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
+		Message: clip.Runes(what, maxJobText), Home: row.Address, Creator: m.Sender.ID, Target: row.Address, Origin: "person",
+	}
+	text := s.say(locale.RemindSet, times.DescribeTime(at, zone, language), zone, what)
+	return text, func(tx *store.Tx) error {
+		home, err := tx.Chats().Home(row.Address)
+		if err != nil {
+			return err
+		}
+		j.Home, j.Target = home, home
+		_, err = tx.Jobs().AddJob(j)
+		return err
+	}
+}
+
+// The data of the buttons below the list of schedules: a mark, the job, a verb.
+const jobMark = "job/"
+
+// The verbs of /schedule and of its buttons.
+const (
+	verbRun    = "run"
+	verbPause  = "pause"
+	verbResume = "resume"
+	verbSkip   = "skip"
+	verbDelete = "delete"
+	verbLogs   = "logs"
+)
+
+func button(id store.JobID, verb string) string { return fmt.Sprintf("%s%d/%s", jobMark, id, verb) }
+
+// IsButton reports whether the data of a button is that of one below the list.
+func IsButton(data string) bool {
+	_, _, ok := readButton(data)
+	return ok
+}
+
+func readButton(data string) (id store.JobID, verb string, ok bool) {
+	rest, ok := strings.CutPrefix(data, jobMark)
+	number, verb, found := strings.Cut(rest, "/")
+	n, err := strconv.ParseInt(number, 10, 64)
+	return store.JobID(n), verb, ok && found && err == nil
+}
+
+// listShown is how many schedules the list in a chat shows.
+const listShown = 10
+
+// Answer is what people are told about schedules, with the buttons below it.
+type Answer struct {
+	Text    string
+	Buttons [][]gateway.Button
+}
+
+// Command does what /schedule asks for.
+func (s *Editor) Command(tx *store.Tx, m gateway.Message) (Answer, error) {
+	who := s.whoIn(m.Address, m.Sender.ID)
+	verb, name, _ := strings.Cut(strings.TrimSpace(m.Args), " ")
+	name = strings.TrimSpace(name)
+	switch verb {
+	case "", "list":
+		return s.listText(tx, who)
+	case verbRun, verbPause, verbResume, verbSkip, verbDelete, verbLogs:
+		if name != "" {
+			return s.onNamed(tx, who, verb, name)
+		}
+	}
+	return Answer{Text: s.say(locale.ScheduleUsage)}, nil
+}
+
+// onNamed does what a verb says to the job with a name; the runs of one that is
+// gone can still be read.
+func (s *Editor) onNamed(tx *store.Tx, who planner, verb, name string) (a Answer, err error) {
+	find := tx.Jobs().JobNamed
+	if verb == verbLogs {
+		find = tx.Jobs().JobEver
+	}
+	j, err := find(name)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && !who.sees(j):
+		return Answer{Text: s.say(locale.ScheduleGone, clip.Runes(name, maxJobName))}, nil
+	case err != nil:
+		return a, err
+	}
+	a.Text, err = s.actOn(tx, j, verb)
+	return a, err
+}
+
+// actOn does what a verb says to a job, and returns what came of it.
+func (s *Editor) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
+	before := j
+	text := ""
+	var err error
+	switch verb {
+	case verbRun:
+		text, err = s.say(locale.ScheduleRuns, j.Name), runByHand(tx, j)
+	case verbPause:
+		err = switchJob(tx, &j, false)
+		text = fmt.Sprintf("⏸ %q: %s.", j.Name, s.say(locale.ScheduleOff))
+	case verbResume:
+		if err = switchJob(tx, &j, true); err == nil {
+			text = s.say(locale.ScheduleOn, j.Name, s.nextText(j))
+		}
+	case verbSkip:
+		if err = skipNext(tx, &j); err == nil {
+			text = s.say(locale.ScheduleSkipped, j.Name, s.nextText(j))
+		}
+	case verbDelete:
+		if err = inFile(j); err != nil {
+			break
+		}
+		removeJob(&j)
+		text = s.say(locale.ScheduleRemoved, j.Name)
+	case verbLogs:
+		return s.logText(tx, j)
+	default:
+		return s.say(locale.Expired), nil
+	}
+	if refused, ok := errors.AsType[*tools.Refusal](err); ok {
+		return refused.Text, nil
+	}
+	if err == nil && j != before {
+		err = tx.Jobs().UpdateJob(j)
+	}
+	return text, err
+}
+
+// nextText is when a job is due next, in words.
+func (s *Editor) nextText(j store.Job) string {
+	next := comingTimes(j, 1)
+	if len(next) == 0 {
+		return "–"
+	}
+	zone, err := times.ParseZone(j.Zone, s.Settings().Zone())
+	if err != nil {
+		zone = time.UTC
+	}
+	return times.DescribeTime(next[0], zone, s.Settings().Language)
+}
+
+// logText are the latest runs of a job.
+func (s *Editor) logText(tx *store.Tx, j store.Job) (string, error) {
+	const latest = 5
+	runs, err := tx.Runs().Runs(j.ID, latest)
+	if err != nil {
+		return "", err
+	}
+	if len(runs) == 0 {
+		return s.say(locale.ScheduleNoRuns, j.Name), nil
+	}
+	zone := s.Settings().Zone()
+	var lines []string
+	for _, r := range runs {
+		line := r.ScheduledAt.In(zone).Format("2006-01-02 15:04") + "  " + string(r.State)
+		if r.Note != "" {
+			line += ": " + r.Note
+		}
+		lines = append(lines, line)
+	}
+	return locale.CodeBlock(strings.Join(lines, "\n")), nil
+}
+
+// listText is the list of schedules that somebody may see, with its buttons.
+func (s *Editor) listText(tx *store.Tx, who planner) (a Answer, err error) {
+	all, err := tx.Jobs().Jobs(false)
+	if err != nil {
+		return a, err
+	}
+	var lines []string
+	count := 0
+	for _, j := range all {
+		if !who.sees(j) {
+			continue
+		}
+		if count++; count > listShown {
+			continue
+		}
+		lines = append(lines, s.listLine(count, j))
+		a.Buttons = append(a.Buttons, listButtons(count, j))
+	}
+	if count == 0 {
+		return Answer{Text: s.say(locale.ScheduleNone)}, nil
+	}
+	a.Text = s.say(locale.ScheduleHead) + "\n\n" + strings.Join(lines, "\n")
+	if count > listShown {
+		a.Text += "\n" + s.say(locale.ScheduleMore, count-listShown)
+	}
+	return a, nil
+}
+
+func (s *Editor) listLine(n int, j store.Job) string {
+	language := s.Settings().Language
+	state := s.say(locale.ScheduleNext, s.nextText(j))
+	if j.State == store.JobPaused {
+		state = s.say(locale.ScheduleOff)
+		if j.Note != "" {
+			state += ": " + j.Note
+		}
+	}
+	line := fmt.Sprintf("%d. `%s` — %s; %s", n, strings.ReplaceAll(j.Name, "`", "'"), whenInWords(j, language), state)
+	if j.Kind == store.JobReminder {
+		line += "\n   " + clip.Runes(strings.Join(strings.Fields(j.Message), " "), 80)
+	}
+	return line
+}
+
+// listButtons are the buttons of a job in the list.
+func listButtons(n int, j store.Job) []gateway.Button {
+	name := strconv.Itoa(n)
+	toggle := gateway.Button{Text: "⏸ " + name, Data: button(j.ID, verbPause)}
+	if j.State == store.JobPaused {
+		toggle = gateway.Button{Text: "⏵ " + name, Data: button(j.ID, verbResume)}
+	}
+	row := []gateway.Button{{Text: "▶ " + name, Data: button(j.ID, verbRun)}, toggle}
+	if !once(j) {
+		row = append(row, gateway.Button{Text: "⏭ " + name, Data: button(j.ID, verbSkip)})
+	}
+	return append(row, gateway.Button{Text: "🗑 " + name, Data: button(j.ID, verbDelete)})
+}
+
+// Press does what a button below the list asks for. say is what the person is told,
+// and list is the list as it is then, nil for somebody who may not see the job.
+func (s *Editor) Press(tx *store.Tx, m gateway.Message) (say string, list *Answer, err error) {
+	id, verb, _ := readButton(m.Press.Data)
+	who := s.whoIn(m.Address, m.Sender.ID)
+	j, err := tx.Jobs().Job(id)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && (j.State == store.JobDone || j.State == store.JobRemoved):
+		say = s.say(locale.Expired)
+	case err != nil:
+		return "", nil, err
+	case !who.sees(j):
+		return s.say(locale.NotYours), nil, nil
+	default:
+		if say, err = s.actOn(tx, j, verb); err != nil {
+			return "", nil, err
+		}
+	}
+	now, err := s.listText(tx, who)
+	return say, &now, err
+}
+
+// say is one of the bot's sentences in its language.
+func (s *Editor) say(p locale.Phrase, args ...any) string {
+	return locale.Say(s.Settings().Language, p, args...)
+}

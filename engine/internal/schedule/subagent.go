@@ -1,0 +1,198 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/tools"
+	"klawbot/tools/job"
+)
+
+const (
+	// maxSpawned is how many subagents there may be at one time when the settings
+	// do not say.
+	maxSpawned = 5
+	// spawnedShown is how many subagents that have ended the list shows.
+	spawnedShown = 10
+)
+
+var _ job.Subagents = (*Editor)(nil)
+
+// Spawn starts a subagent: a job whose one run is due now. It does not wait for it.
+func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subagent, error) {
+	who, err := s.who(c)
+	if err != nil {
+		return job.Subagent{}, err
+	}
+	now := time.Now().Truncate(time.Millisecond)
+	j := store.Job{
+		Kind: store.JobSpawn, Name: strings.TrimSpace(t.Name), Home: who.home, Creator: who.user, At: now, Zone: s.Settings().Zone().String(),
+		// Its one time has come, so that nothing but its run is left to do.
+		State: store.JobDone, Origin: cmp.Or(string(c.Origin), "command"), Parent: store.TurnID(c.Turn),
+	}
+	if who.line {
+		j.Origin = "command"
+	}
+	wrote(&j, c, who)
+	if err := checkJobName(j.Name); err != nil {
+		return job.Subagent{}, err
+	}
+	if strings.TrimSpace(t.Message) == "" {
+		return job.Subagent{}, refuse(tools.Validation, "the message is empty; say what the subagent shall do")
+	}
+	if err := s.change(ctx, &j, job.New{Message: t.Message, Model: t.Model, InjectInto: t.InjectInto}, c, who); err != nil {
+		return job.Subagent{}, err
+	}
+	run := store.Run{ScheduledAt: now, State: store.RunClaimed, Cause: store.CauseSpawned}
+	err = s.write(ctx, func(tx *store.Tx) error {
+		open, err := tx.Jobs().OpenSpawns()
+		if err != nil {
+			return err
+		}
+		if most := cmp.Or(s.Settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
+			return refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
+		}
+		if run.Job, err = tx.Jobs().AddJob(j); err != nil {
+			return err
+		}
+		run.ID, err = tx.Runs().ClaimRun(run)
+		return err
+	})
+	return shownSpawned(nil, store.Spawned{Job: j, Run: run}), err
+}
+
+// runsSubagent reports whether a subagent is the caller's business.
+func (a planner) runsSubagent(j store.Job) bool { return a.all || a.home.Chat == j.Home.Chat }
+
+// Spawned lists the subagents that the caller may see, the latest first.
+func (s *Editor) Spawned(ctx context.Context, c tools.Call) ([]job.Subagent, error) {
+	who, err := s.who(c)
+	if err != nil {
+		return nil, err
+	}
+	home := who.home
+	if who.all {
+		home = gateway.Address{}
+	}
+	var list []job.Subagent
+	err = s.read(ctx, func(tx *store.Tx) error {
+		list = nil
+		open, err := tx.Jobs().OpenSpawns()
+		if err != nil {
+			return err
+		}
+		ended, err := tx.Jobs().EndedSpawns(home, spawnedShown)
+		for _, one := range append(open, ended...) {
+			if who.runsSubagent(one.Job) {
+				list = append(list, shownSpawned(tx, one))
+			}
+		}
+		return err
+	})
+	return list, err
+}
+
+// Subagent returns one by its run.
+func (s *Editor) Subagent(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
+	who, err := s.who(c)
+	if err != nil {
+		return one, err
+	}
+	err = s.read(ctx, func(tx *store.Tx) error {
+		found, err := spawnedFor(tx, who, id)
+		if err == nil {
+			one = shownSpawned(tx, found)
+		}
+		return err
+	})
+	return one, err
+}
+
+// Cancel ends a subagent that has not ended.
+func (s *Editor) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
+	who, err := s.who(c)
+	if err != nil {
+		return one, err
+	}
+	err = s.write(ctx, func(tx *store.Tx) error {
+		found, err := spawnedFor(tx, who, id)
+		if err != nil {
+			return err
+		}
+		if !found.Run.Open() {
+			return refuse(tools.Execution, "subagent %d has ended already (%s)", id, found.Run.State)
+		}
+		if found, err = cancelSpawned(tx, found); err == nil {
+			one = shownSpawned(tx, found)
+		}
+		return err
+	})
+	return one, err
+}
+
+// spawnedFor finds a subagent for somebody who may see it.
+func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
+	one, err := tx.Jobs().Spawned(store.RunID(id))
+	if errors.Is(err, store.ErrNotFound) || err == nil && !who.runsSubagent(one.Job) {
+		return one, refuse(tools.NotFound, "subagent %d not found; list shows the ids", id)
+	}
+	return one, err
+}
+
+// cancelSpawned marks a subagent as cancelled. One that has not begun has ended
+// with that; one that is at work ends when its turn notices.
+func cancelSpawned(tx *store.Tx, one store.Spawned) (store.Spawned, error) {
+	if one.Run.State != store.RunRunning {
+		one.Run.State, one.Run.Note, one.Run.EndedAt = store.RunStopped, NoteCancelled, time.Now()
+		if err := tx.Runs().UpdateRun(one.Run); err != nil {
+			return one, err
+		}
+	}
+	removeJob(&one.Job)
+	return one, tx.Jobs().UpdateJob(one.Job)
+}
+
+// NoteCancelled is what the ledger says of a subagent that was cancelled.
+const NoteCancelled = "cancelled"
+
+// shownSpawned is a subagent as tools and programs see it.
+func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
+	one := job.Subagent{
+		ID: int64(s.Run.ID), Name: s.Job.Name, Message: s.Job.Message, Model: s.Job.Model, State: string(s.Run.State),
+		SpawnedAt: s.Run.ScheduledAt, StartedAt: s.Run.StartedAt, EndedAt: s.Run.EndedAt, InputTokens: s.Run.InputTokens,
+		OutputTokens: s.Run.OutputTokens, CostUSD: float64(s.Run.Cost) / store.Dollar, Delivered: s.Run.Delivered, Result: s.Run.Result, Note: s.Run.Note,
+	}
+	switch {
+	case s.Run.State == store.RunClaimed:
+		one.State = "waiting"
+	case s.Run.State == store.RunRunning && s.Job.State == store.JobRemoved:
+		one.State = "stopping"
+	}
+	if s.Job.Target.Chat.Channel != "" {
+		one.InjectInto = s.Job.Target.Chat.String()
+	}
+	if tx != nil && s.Run.Delivered != "" {
+		if o, err := tx.Outbox().OutNamed(s.Run.ID.OutKey() + "/0"); err == nil {
+			one.Delivery = string(o.State)
+		}
+	}
+	return one
+}
+
+// CancelSpawnedBy cancels the subagents that turns of a chat have started, those that
+// wait and those at work, and returns how many.
+func CancelSpawnedBy(tx *store.Tx, home gateway.Address) (n int, err error) {
+	open, err := tx.Jobs().OpenSpawns()
+	for _, one := range open {
+		if err == nil && one.Job.Home == home && one.Job.State != store.JobRemoved {
+			n++
+			_, err = cancelSpawned(tx, one)
+		}
+	}
+	return n, err
+}
