@@ -53,6 +53,7 @@ import (
 
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
@@ -166,14 +167,13 @@ type Engine struct {
 	compactor compactor
 	questions *approval.Questions
 	redact    *redact.Set
-	version   string
 	grace     time.Duration
-	lookEvery time.Duration
 	started   time.Time
 	log       *slog.Logger
 	// schedules is what is planned, also by heartbeat, and runs makes it.
 	schedules *schedule.Editor
 	heartbeat *schedule.Heartbeat
+	commands  *command.Commands
 	runs      runs
 
 	// dispatching is held while updates are handed to lanes, so that they get
@@ -203,8 +203,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e = &Engine{
-		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
-		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
+		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
+		grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), meters: newMeters(),
 		store: st, workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
 		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
@@ -230,6 +230,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
 	e.memory = recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
+	e.commands = e.newCommands()
 	e.executor, err = toolbox(c, lent{
 		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
 		servers: e.servers.Statuses, web: e.web, memory: e.memory,
@@ -386,7 +387,7 @@ func (e *Engine) writeLogs(ctx context.Context) error {
 // watchOthers notices what a command wrote beside the bot.
 func (e *Engine) watchOthers(ctx context.Context) error {
 	var last int64
-	for wait.For(ctx, cmp.Or(e.lookEvery, pollOthers)) {
+	for wait.For(ctx, cmp.Or(e.config.LookEvery, pollOthers)) {
 		version, err := e.store.DataVersion(ctx)
 		if err != nil || version == last {
 			continue

@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"fmt"
 	"strings"
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
-	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -28,7 +26,7 @@ const HeartbeatFile = workspace.HeartbeatFile
 func (e *Engine) plan() {
 	e.runs.slots = model.NewSlots(func() int { return jobsTogether * max(e.settings().MaxConcurrentModelCalls, 1) })
 	e.runs.jobs = jobs.New(jobs.Config{
-		Store: e.store, Log: e.log, Fire: e.startRun, LookEvery: e.lookEvery,
+		Store: e.store, Log: e.log, Fire: e.startRun, LookEvery: e.config.LookEvery,
 		Rules: func() jobs.Rules {
 			s := e.settings().Scheduler
 			return jobs.Rules{Threshold: s.MisfireThreshold, Grace: s.MisfireGrace}
@@ -39,7 +37,7 @@ func (e *Engine) plan() {
 		Gateway: e.gateway, Settings: e.settings, ToCron: e.toCron,
 	})
 	e.heartbeat = schedule.NewHeartbeat(schedule.HeartbeatConfig{
-		Editor: e.schedules, Workspace: e.workspace, Every: e.lookEvery, Unstored: e.life.LogUnstored, Log: e.log,
+		Editor: e.schedules, Workspace: e.workspace, Every: e.config.LookEvery, Unstored: e.life.LogUnstored, Log: e.log,
 	})
 }
 
@@ -103,29 +101,3 @@ func (e *Engine) Schedules() job.Schedules { return e.schedules }
 
 // Subagents are the tools' own view of the subagents.
 func (e *Engine) Subagents() job.Subagents { return e.schedules }
-
-// onSchedule answers /schedule: the list with its buttons, or what a verb did.
-func (e *Engine) onSchedule(ctx context.Context, it item) {
-	to := it.row.Address
-	e.life.Eventually(ctx, to, func(tx *store.Tx) error {
-		a, err := e.schedules.Command(tx, it.msg)
-		if err != nil {
-			return err
-		}
-		parts := e.gateway.Render(to.Chat.Channel, label(e.settings(), a.Text))
-		if len(parts) > 0 {
-			parts[len(parts)-1].Buttons = a.Buttons
-		}
-		if err := tx.Chats().ReviveChat(to.Chat.Channel, to.Chat.ID, it.row.ReceivedAt); err != nil {
-			return err
-		}
-		if err := tx.Inbox().EndUpdates(store.InboxDone, "", it.row.ID); err != nil {
-			return err
-		}
-		return outbox.Add(tx, outbox.Rows(to, parts, fmt.Sprintf("inbox/%d", it.row.ID), it.row.Message))
-	}, func(err error) {
-		if err != nil {
-			e.log.Error("reply not stored", "chat", to.String(), "err", err)
-		}
-	})
-}

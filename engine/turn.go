@@ -193,7 +193,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		t.from = last.row.Update
-		t.directed, t.command = e.direct(ctx, last), last.msg.Command
+		t.directed, t.command = e.commands.Direct(ctx, last.command()), last.msg.Command
 	}
 	t.show = newPresence(e, t)
 	return t

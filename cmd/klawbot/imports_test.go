@@ -48,7 +48,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
 	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {8850, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web", "engine/probe"}, "turns"},
+	"engine":                             {8425, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/screen", "tools/self", "tools/web", "engine/probe"}, "turns"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/model":              {1025, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools"}, "one model call: slot, budget, retry, fallback"},
@@ -108,6 +108,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
 	"engine/internal/approval":           {1625, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools"}, "asks a person and waits"},
+	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
 }
 
 // home says which packages may import a library, and why more than one.

@@ -63,8 +63,8 @@ var mutants = []mutant{
 		"TestModelsAreToldNoSecret",
 	},
 	{
-		"engine/command.go", `if c != nil && c.Fault == "" && strings.Contains(it.msg.Args, redact.Bars) {`, `if c != nil && c.Fault != "" && strings.Contains(it.msg.Args, redact.Bars) {`,
-		"TestCommandWhoseSecretIsLost",
+		"engine/internal/command/direct.go", `if call != nil && call.Fault == "" && strings.Contains(m.Args, redact.Bars) {`, `if call != nil && call.Fault != "" && strings.Contains(m.Args, redact.Bars) {`,
+		"TestDirectCommands",
 	},
 	{
 		"engine/internal/outbox/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
