@@ -48,6 +48,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
@@ -108,8 +109,7 @@ type Engine struct {
 	outbox    *outbox.Outbox
 	backups   *backups
 	meters    *meters
-	questions questions
-	inquiries inquiries
+	questions *approval.Questions
 	redact    *redact.Set
 	grace     time.Duration
 	started   time.Time
@@ -158,8 +158,12 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
 	})
 	e.outbox = outbox.New(outbox.Config{
-		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Settled: e.settled, Attempted: e.meters.delivery,
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Attempted: e.meters.delivery,
+		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
+	})
+	e.questions = approval.New(approval.Config{
+		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,
 	})
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
@@ -217,7 +221,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.startLane(l)
 	}
 	e.mu.Unlock()
-	if err := e.closeQuestions(sending); err != nil { // a stop that comes already is none of its faults
+	if err := e.questions.CloseForms(sending); err != nil { // a stop that comes already is none of its faults
 		return err
 	}
 	if err := e.outbox.Run(sending); err != nil {
