@@ -48,7 +48,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
 	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {7225, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/self", "tools/web", "engine/probe"}, "turns"},
+	"engine":                             {6750, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/recall", "tools/rule", "tools/self", "engine/probe"}, "turns"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/estimate":           {175, []string{"engine/internal/llm", "engine/internal/model"}, "about how many tokens things take"},
