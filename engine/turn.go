@@ -69,8 +69,8 @@ type turn struct {
 	// others says that it has read what people said who are no owners.
 	others bool
 	show   *presence
-	// asking is full while the person is asked something for a program.
-	asking chan struct{}
+	// approver asks the person about calls; nil asks nobody.
+	approver tools.Approver
 	// partial is the text of the answer that was streaming when the turn ended.
 	partial string
 	// chosen is the model that the turn began with, sticky the one that
@@ -158,7 +158,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		row.Placeholder = placeholderForgotten
 	}
 	t := e.newTurn(ctx, row, items)
-	t.cause(updates) // what somebody wrote who may not any more counts, too
+	t.user, t.owned = e.questions.CausedBy(updates) // what somebody wrote who may not any more counts, too
 	t.ids = t.ids[:0]
 	for _, u := range updates {
 		t.ids = append(t.ids, u.ID)
@@ -173,13 +173,13 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
-	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), log: e.log.With("chat", row.Address.String())}
+	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), log: e.log.With("chat", row.Address.String())}
 	var rows []store.Update
 	for _, it := range items {
 		t.ids, rows = append(t.ids, it.row.ID), append(rows, it.row)
 	}
 	t.asked = askedMessages(withAuthors(ctx, e, items))
-	t.cause(rows)
+	t.user, t.owned = e.questions.CausedBy(rows)
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		t.from = last.row.Update
@@ -247,6 +247,7 @@ func (t *turn) streaming() string {
 // parked stays as it is in the store.
 func (t *turn) run(ctx context.Context, commit func(context.Context, turnEnd)) {
 	t.log = t.log.With("turn", t.row.ID)
+	t.approver = t.newApprover()
 	started := time.Now()
 	t.e.memory.Idle.Begin()
 	defer t.e.memory.Idle.End()
