@@ -16,6 +16,7 @@ import (
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -135,7 +136,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: t.approver, Progress: t.show.progress,
+		Changelog: toolset.Changelog{Store: t.e.store}, Approver: t.approver, Progress: t.show.progress,
 		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
 		Within: t.within(), Owner: t.owned,
 	}

@@ -45,11 +45,6 @@ func (c chats) Lose(ctx context.Context, a gateway.Address, why string) { c.e.lo
 // Move gives a chat its new id.
 func (c chats) Move(ctx context.Context, chat gateway.ChatID, to int64) { c.e.moveChat(ctx, chat, to) }
 
-// gone says why a chat cannot be reached any more, empty while it can.
-func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
-	return goneIn(ctx, e.store, id)
-}
-
 // loseChat takes leave of a chat that is gone or has blocked the bot: nothing
 // waits for it any more, its turns end, and the owners are told, once until it
 // comes back. It ends the updates that are given, too.

@@ -78,7 +78,7 @@ const maxCronWords = 300
 
 // planned are the schedules at the command line. A running bot notices by itself
 // what changes.
-func (d *Data) planned(c Config) *schedule.Editor {
+func (d *Data) planned(c Base) *schedule.Editor {
 	d.schedules = schedule.New(schedule.Config{
 		Open: func() (*store.Store, error) {
 			if d.store == nil {
