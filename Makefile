@@ -79,7 +79,8 @@ build: header ## bin/klawbot
 # A test that needs a program which this machine lacks does not run; the last lines
 # say so. With CI=true it fails (internal/needs).
 # Tables for debuggers (-w) take half the time of linking.
-TEST := go test -json -race -ldflags=-w -timeout 20m -tags=$(TAGS),crash
+# Three packages at once: many tests mostly wait.
+TEST := go test -json -race -p 3 -ldflags=-w -timeout 20m -tags=$(TAGS),crash
 
 test: header ## all tests, with the race detector; the last lines name those that did not run
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
@@ -101,7 +102,7 @@ test-rest: header ## the tests that the last make test did not run, once what th
 
 test-long: header ## the long forms of tests, which rarely find what make test does not, with the race detector
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
-	@set -o pipefail; $(TEST),long -run '^TestLong' $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
+	@set -o pipefail; FAULTS=1200 $(TEST),long -run '^Test(Long|TelegramFaults$$)' ./cmd/klawbot $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
 
 bench: header ## the figures of the README (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
