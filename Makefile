@@ -131,16 +131,13 @@ rehearse: header ## the tests of the engine and stories of turns and jobs, while
 fuzz: fuzz-targets fuzz-tools ## every fuzz target for FUZZTIME, then every tool for TOOLTIME
 
 fuzz-targets: header ## every fuzz target for FUZZTIME (FUZZ: only those whose names begin so, PACKAGES: only theirs)
-	@set -o pipefail; go test -list '^$(FUZZ)' $(PACKAGES) \
-	  | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0; all++ } \
-	         END { if (!all) { print "no package has a fuzz target" > "/dev/stderr"; exit 1 } }' \
-	  | while read -r package target; do scripts/fuzz "$$package" "$$target" $(FUZZTIME) || exit 1; done
+	@scripts/fuzz $(FUZZTIME) $(FUZZ) $(PACKAGES)
 
 fuzz-tools: header ## every tool alone for TOOLTIME (TOOL: only that one)
 	@set -o pipefail; $(if $(TOOL),echo $(TOOL),KLAWBOT_HOME=$(CURDIR)/build/fuzz go run ./cmd/klawbot tools list) \
 	  | while read -r tool _; do \
 	      echo "== $$tool for $(TOOLTIME)"; \
-	      TOOL=$$tool scripts/fuzz ./cmd/klawbot FuzzEveryTool $(TOOLTIME) || exit 1; \
+	      TOOL=$$tool scripts/fuzz $(TOOLTIME) FuzzEveryTool ./cmd/klawbot || exit 1; \
 	    done
 
 mutants: header ## take guards away, COUNT of them or all (ONLY: those with this text in their file or test): a test must fail each time
