@@ -115,8 +115,7 @@ var quirks = []struct{ what, shown string }{
 // folders are where the tests of a name are.
 var folders = map[string]string{
 	"llm": ".", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "wire": "wire",
-	"store": "../store", "engine": "../..", "tools": "../../../tools", "cmd": "../../../cmd/klawbot",
-	"probe": "../../probe", "config": "../../../cmd/klawbot/internal/config",
+	"store": "../store", "engine": "../..", "tools": "../../../tools", "probe": "../../probe", "config": "../../../cmd/klawbot/internal/config",
 }
 
 // TestEveryQuirkIsShown fails when a row names a fixture or a test that is not
