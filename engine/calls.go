@@ -9,9 +9,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/approval"
+	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -82,6 +88,19 @@ func (t *turn) noteCall(c llm.ToolCall, r tools.Result) string {
 	return ""
 }
 
+// reveal shows the model the tools that a search has found, from now on.
+func (t *turn) reveal(c llm.ToolCall, r tools.Result) {
+	if c.Name != tools.SearchName || r.Data == nil {
+		return
+	}
+	var names []string
+	if err := json.Unmarshal(r.Data, &names); err != nil {
+		t.log.Error("search for tools not read", "err", err)
+		return
+	}
+	t.window.Reveal(names, t.offered())
+}
+
 // callTool runs one call, unless the journal knows its result, or knows only
 // that it had begun: a call that changes something is not run a second time.
 func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, error) {
@@ -111,36 +130,68 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	home, model := t.home(), t.directed == nil
 	var planned string // in what conversation the job was, also when its message is a call
+	var within *tools.Scope
 	if t.job != nil {
-		planned = t.job.job.Origin
+		planned, within = t.job.Job.Origin, t.job.Within(t.settings.Policy)
 	}
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress,
+		Changelog: toolset.Changelog{Store: t.e.store}, Approver: t.approver, Progress: t.show.progress,
 		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
-		Within: t.within(), Owner: t.owned,
+		Within: within, Owner: t.owned,
 	}
+}
+
+// newApprover returns who asks people in the chat of the turn. A run that has no chat
+// asks nobody.
+func (t *turn) newApprover() tools.Approver {
+	if t.row.Address.Chat.Channel == store.JobChannel {
+		return nil
+	}
+	asks := approval.Turn{
+		ID: t.row.ID, Address: t.row.Address, User: t.user, Owned: t.owned, Directed: t.directed != nil,
+		Timeout: t.settings.ApprovalTimeout, Waiting: t.show.wait, Log: t.log,
+	}
+	for _, m := range t.asked {
+		if m.Sender == t.user {
+			asks.Name = m.SenderName
+		}
+	}
+	if t.job != nil {
+		asks.Job = &t.job.Job
+		asks.Waiting = func(tool string) func() {
+			resume := t.show.wait(tool)
+			t.job.Pause() // the time of people does not count
+			return func() {
+				t.job.GoOn()
+				resume()
+			}
+		}
+	}
+	return t.e.questions.Approver(asks)
 }
 
 // home is the chat for which the turn acts, whose memory and whose limits are its
 // own: that of the person, or the one that a job belongs to, wherever its result
 // goes.
 func (t *turn) home() gateway.Address {
-	if t.job != nil && t.job.job.Home.Chat.Channel != "" {
-		return t.e.delivery.now(t.job.job.Home)
+	if t.job != nil && t.job.Job.Home.Chat.Channel != "" {
+		return t.e.outbox.Now(t.job.Job.Home)
 	}
 	return t.address()
 }
 
-// address is where the turn answers today: its chat may have moved since it began.
-func (t *turn) address() gateway.Address { return t.e.delivery.now(t.row.Address) }
-
-// heard reports whether a conversation holds text that tools brought from
-// outside.
-func heard(conv []llm.Message) bool {
-	return slices.ContainsFunc(conv, func(m llm.Message) bool {
-		return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && tools.FromOutside(b.Result.Text) })
-	})
+// corePlaces are those that the turn sees: what its chat sees, unless its answer
+// goes to another one.
+func (t *turn) corePlaces() []corememory.Place {
+	home := t.home()
+	if t.job != nil && !sameChat(home, t.e.outbox.Now(run.Workplace(t.job.Job))) {
+		return recall.PlacesOf("")
+	}
+	return recall.PlacesOf(home.Chat.String())
 }
+
+// address is where the turn answers today: its chat may have moved since it began.
+func (t *turn) address() gateway.Address { return t.e.outbox.Now(t.row.Address) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -35,10 +36,14 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 	})
 }
 
-// gone says why a chat cannot be reached any more, empty while it can.
-func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
-	return goneIn(ctx, e.store, id)
-}
+// chats takes what the messenger says of chats when something is sent there.
+type chats struct{ e *Engine }
+
+// Lose takes leave of a chat that is gone or has blocked the bot.
+func (c chats) Lose(ctx context.Context, a gateway.Address, why string) { c.e.loseChat(ctx, a, why) }
+
+// Move gives a chat its new id.
+func (c chats) Move(ctx context.Context, chat gateway.ChatID, to int64) { c.e.moveChat(ctx, chat, to) }
 
 // loseChat takes leave of a chat that is gone or has blocked the bot: nothing
 // waits for it any more, its turns end, and the owners are told, once until it
@@ -55,7 +60,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 			return err
 		}
 		var err error
-		if wake, err = e.unreach(tx, a); err != nil {
+		if wake, err = e.questions.Unreach(tx, chat); err != nil {
 			return err
 		}
 		was, err := tx.Chats().KillChat(a.Chat.Channel, a.Chat.ID, note)
@@ -75,7 +80,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 			for _, name := range paused {
 				text += "\n" + e.say(locale.JobPaused, name, note)
 			}
-			if err := addOuts(tx, outsFor(owner, e.gateway.Render(a.Chat.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
+			if err := outbox.Add(tx, outbox.Rows(owner, e.gateway.Render(a.Chat.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
 				return err
 			}
 		}
@@ -162,7 +167,7 @@ func rowsOf(items []item) []store.InboxID {
 // Doing it again changes nothing.
 func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID) {
 	e.gateway.Migrate(chat, to)
-	e.delivery.moved(chat, to)
+	e.outbox.Moved(chat, to)
 	e.moveLanes(chat, to)
 	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", ids...); err != nil {
@@ -175,9 +180,9 @@ func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, id
 			return
 		}
 		e.log.Info("chat moved", "chat", chat.String(), "to", to)
-		e.memory.memory(e.store).Reload()
-		e.memory.moveCore(chat, to)
-		if err := e.delivery.rescan(ctx); err != nil {
+		e.memory.In(e.store).Reload()
+		e.memory.MoveCore(chat, to)
+		if err := e.outbox.Rescan(ctx); err != nil {
 			e.log.Error("outbox not read", "err", err)
 		}
 	})

@@ -15,7 +15,9 @@ import (
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/probe"
 	"klawbot/engine/settings"
 )
 
@@ -51,9 +53,9 @@ func FreeSpace(dir string) (uint64, error) { return sqlite.FreeSpace(dir) }
 // Doctor proves the parts that are the engine's: each page of the database, the
 // space for it, the memory with something to remember and forget, and the model
 // with a tool. Beside a running bot it changes nothing else.
-func Doctor(ctx context.Context, c Config) []Finding {
+func Doctor(ctx context.Context, c Base) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
-	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), skillsOf(c))...)
+	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), toolset.Skills(c))...)
 	all = append(all, serverFindings(ctx, c)...)
 	return append(all, modelFinding(ctx, c))
 }
@@ -63,7 +65,7 @@ func Doctor(ctx context.Context, c Config) []Finding {
 func (e *Engine) examine(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store)}
+	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store, e.settings().Memory.Embedding)}
 	all = append(all, promptFindings(e.workspace, e.skills)...)
 	if e.config.Examine != nil {
 		all = append(all, e.config.Examine(ctx)...)
@@ -71,7 +73,7 @@ func (e *Engine) examine(ctx context.Context) string {
 	for _, s := range e.servers.Statuses() {
 		all = append(all, ServerFinding(s))
 	}
-	all = append(all, modelFinding(ctx, e.config))
+	all = append(all, modelFinding(ctx, e.config.Base))
 	var lines []string
 	for _, f := range all {
 		mark := "✓"
@@ -102,7 +104,7 @@ func promptFindings(w *workspace.Workspace, s *workspace.Skills) []Finding {
 		fmt.Errorf("left out of the prompt: %s", strings.Join(left, "; ")))}
 }
 
-func databaseFindings(ctx context.Context, c Config) []Finding {
+func databaseFindings(ctx context.Context, c Base) []Finding {
 	space := spaceFinding(c.Dir)
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {
@@ -154,7 +156,7 @@ func spaceFinding(dir string) Finding {
 }
 
 // modelFinding makes a model call with a tool.
-func modelFinding(ctx context.Context, c Config) Finding {
+func modelFinding(ctx context.Context, c Base) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {
@@ -197,11 +199,11 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	}
 	first, err := provider.Stream(ctx, request, func(llm.Event) {})
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Kind == llm.Unsupported {
-		_, err = Probe(ctx, client, m)
+		_, err = probe.Ask(ctx, client, m)
 		return false, err
 	}
 	if err != nil {
-		return false, explain(m, err)
+		return false, probe.Explain(m, err)
 	}
 	made := first.Message.Calls()
 	if len(made) == 0 {
@@ -219,7 +221,7 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	request.Messages = append(request.Messages, first.Message, results)
 	second, err := provider.Stream(ctx, request, func(llm.Event) {})
 	if err != nil {
-		return false, explain(m, err)
+		return false, probe.Explain(m, err)
 	}
 	if strings.TrimSpace(second.Message.PlainText()) == "" {
 		return false, errors.New("it called a tool, but said nothing about the result; try again, or name another model")

@@ -14,7 +14,7 @@
 // message becomes the answer by an edit. Edits may be repeated, so the answer
 // of such a turn cannot come twice. A turn that answers within 0.7 s has none. A
 // placeholder is sent when everything has left that waits at its address, and what
-// comes behind it waits for it: see delivery.alone. The state is stored with the turn:
+// comes behind it waits for it: see Alone of the outbox. The state is stored with the turn:
 //
 //	state      event                                  next       who acts
 //	none       0.7 s have passed, nothing waits       sending    committed, then sent beside the model call
@@ -42,23 +42,26 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"net/http"
-	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/prompt"
+	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -66,59 +69,20 @@ import (
 	"klawbot/internal/wait"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
-	"klawbot/tools/self"
-	"klawbot/tools/web"
 )
+
+// Base is a bot without its engine. It is the configuration of data.Open, too.
+type Base = toolset.Config
 
 // Config is what New needs.
 type Config struct {
-	// Dir is the data folder. It is made when it does not exist.
-	Dir string
-	// Gateway is the way out. Required.
-	Gateway *gateway.Gateway
-	// Tools are the world's: files and whatever else cmd wires. The engine
-	// adds its own.
-	Tools []tools.Tool
-	// Sources offer further tools, which come and go while the bot runs.
-	Sources []tools.Source
-	// HTTP is the client for model providers. Required.
-	HTTP *http.Client
-	// Settings is asked for the settings as they are now. Required.
-	Settings func() settings.Settings
-	// Workspace is the folder of the persona, the skills and the files. Required.
-	Workspace string
-	// Manual holds the pages that the tools docs_* read; without it there are
-	// none of them. Skills are the skills that come with the program, one a
-	// folder; nil is none.
-	Manual, Skills fs.FS
-	// Configuration is what the tools config and self_info show of the settings
-	// and may change of them; without it there are neither.
-	Configuration self.Configuration
-	// Web is what the tools of the web need, but for what the engine lends them;
-	// nil has none of them.
-	Web *web.Config
-	// Paths are the files and folders of the bot, and Sandbox what commands run
-	// in, for self_info; nil is none.
-	Paths, Sandbox func() []self.Entry
-	// OpenFile opens a file of the workspace for send_file; without it there is
-	// no such tool.
-	OpenFile func(path string) (file fs.File, refused *tools.Result)
+	Base
 	// Background are the jobs of the tool shell that run in a chat, by their ids, and
 	// the command of each, for /stop; nil: there are none.
 	Background func(chat string) (ids, commands []string)
-	// Redact holds the known secrets. Required.
-	Redact *redact.Set
-	// Version is klawbot's own, for /status.
-	Version string
-	// Assets are folders that may hold the ONNX Runtime library and embedding
-	// models, in the order in which they are looked at.
-	Assets []string
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
 	Examine func(context.Context) []Finding
-	// SignIn lets a person sign in at MCP servers that want it; zero: nobody
-	// can here.
-	SignIn mcp.SignIn
 	// LookEvery is how often the bot looks at what nobody tells it of: what a
 	// command wrote beside it, the heartbeat's file, a clock that was set. 0 means
 	// a second or less.
@@ -126,13 +90,6 @@ type Config struct {
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration
-	// Log is required.
-	Log *slog.Logger
-}
-
-// store is what the database needs.
-func (c Config) store() store.Config {
-	return store.Config{Dir: c.Dir, Redact: c.Redact, Log: c.Log}
 }
 
 // Engine answers messages.
@@ -142,31 +99,27 @@ type Engine struct {
 	settings  func() settings.Settings
 	life      *lifecycle.Lifecycle
 	store     *store.Store
-	spool     *outbox.SentFiles
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
-	web       *web.Web
+	set       *toolset.Set
 	servers   *mcp.Host
-	memory    *remembering
+	memory    *recall.Memory
 	models    *model.Client
-	delivery  *delivery
+	prompts   *prompt.Builder
+	outbox    *outbox.Outbox
 	backups   *backups
 	meters    *meters
-	estimates estimates
-	compactor compactor
-	questions questions
-	inquiries inquiries
+	questions *approval.Questions
 	redact    *redact.Set
-	version   string
 	grace     time.Duration
-	lookEvery time.Duration
 	started   time.Time
 	log       *slog.Logger
 	// schedules is what is planned, also by heartbeat, and runs makes it.
 	schedules *schedule.Editor
 	heartbeat *schedule.Heartbeat
-	runs      runs
+	commands  *command.Commands
+	runs      *run.Runs
 
 	// dispatching is held while updates are handed to lanes, so that they get
 	// there in order.
@@ -188,16 +141,16 @@ var _ gateway.Handler = (*Engine)(nil)
 // are answered while Run runs. Close it after Run returned.
 func New(ctx context.Context, c Config) (*Engine, error) {
 	var e *Engine
-	database := c.store()
+	database := c.Store()
 	database.Committed = func(changes store.Changes) { e.committed(changes) }
 	st, beside, err := archive.Open(ctx, database, false)
 	if err != nil {
 		return nil, err
 	}
 	e = &Engine{
-		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
-		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
-		store: st, spool: outbox.NewSentFiles(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
+		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
+		grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), meters: newMeters(),
+		store: st, workspace: workspace.Open(c.Workspace, c.Log),
 		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
@@ -205,24 +158,33 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log,
 		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
 	})
-	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
+	e.outbox = outbox.New(outbox.Config{
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Attempted: e.meters.delivery,
+		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
+		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
+	})
+	e.questions = approval.New(approval.Config{
+		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,
+	})
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
 	e.plan()
-	e.web = newWeb(c.Web, e.models.Extract)
-	e.servers = newHost(ctx, c, func() *store.Store { return st },
-		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
-		func(server string) { e.signInWanted(ctx, server) })
-	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
-	e.executor, err = toolbox(c, lent{
-		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
-		servers: e.servers.Statuses, web: e.web, memory: e.memory,
+	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
+		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.schedules,
+		Model: e.modelIn, Stats: e.stats, Extract: e.models.Extract,
+		ToolsChanged: func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
+		SignInWanted: func(server string) { e.signInWanted(ctx, server) },
 	})
 	if err != nil {
-		e.servers.Close()
 		return nil, errors.Join(err, st.Close())
 	}
+	e.set, e.executor, e.memory, e.servers, e.skills = set, set.Executor, set.Memory, set.Servers, set.Skills
+	e.prompts = prompt.New(prompt.Config{
+		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.skills,
+		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway,
+		LoadsSkill: e.isLoad, Log: c.Log,
+	})
+	e.commands = e.newCommands()
 	return e, nil
 }
 
@@ -253,17 +215,17 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stopSending()
 	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer park(nil)
-	e.memory.importUser() // before the first turn, which shall know it
+	e.memory.ImportUser() // before the first turn, which shall know it
 	e.mu.Lock()
 	e.life.Begin(ctx, parking)
 	for _, l := range e.lanes {
 		e.startLane(l)
 	}
 	e.mu.Unlock()
-	if err := e.closeQuestions(sending); err != nil { // a stop that comes already is none of its faults
+	if err := e.questions.CloseForms(sending); err != nil { // a stop that comes already is none of its faults
 		return err
 	}
-	if err := e.delivery.run(sending); err != nil {
+	if err := e.outbox.Run(sending); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -277,11 +239,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchOthers(ctx) })
 	group.Go(func() error { return e.backups.run(ctx) })
 	group.Go(func() error { return e.watchDatabase(ctx) })
-	group.Go(func() error { return e.runs.jobs.Run(ctx) })
+	group.Go(func() error { return e.runs.Run(ctx) })
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
-	group.Go(func() error { e.memory.run(ctx, e.store); return nil })
-	e.memory.announce()
+	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })
 	e.tellRecovery(ctx)
 	e.executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
@@ -291,17 +252,16 @@ func (e *Engine) Run(ctx context.Context) error {
 		park(lifecycle.ErrParked)
 		within(sendGrace, e.life.Wait)
 	}
-	e.delivery.close()
-	within(sendGrace, e.delivery.wait.Wait)
+	e.outbox.Close()
+	within(sendGrace, e.outbox.Wait)
 	stopSending()
-	within(sendGrace, e.delivery.wait.Wait)
+	within(sendGrace, e.outbox.Wait)
 	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 
 // Close ends the MCP servers and closes the data folder.
 func (e *Engine) Close() error {
-	e.servers.Close()
-	return errors.Join(e.web.Close(), e.memory.embedder.Close(), e.store.Close())
+	return errors.Join(e.set.Close(), e.store.Close())
 }
 
 // keepHouse deletes what is kept long enough, now and then.
@@ -310,7 +270,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := e.sweepFiles(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(e.outbox.SweepFiles(ctx), toolset.SweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
 			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {
@@ -330,8 +290,8 @@ func prune(tx *store.Tx) error {
 		{tx.Usage().PruneUsage, usageKept},
 		{tx.Approvals().PruneApprovals, approvalsKept},
 		{tx.Memories().PruneMemoryChanges, changesKept},
-		{tx.Runs().PruneRuns, jobsKept},
-		{tx.Jobs().PruneJobs, jobsKept},
+		{tx.Runs().PruneRuns, run.Kept},
+		{tx.Jobs().PruneJobs, run.Kept},
 		{tx.Changes().PruneChanges, changesKept},
 	} {
 		if _, err := old.prune(time.Now().Add(-old.kept)); err != nil {
@@ -344,14 +304,14 @@ func prune(tx *store.Tx) error {
 // committed tells those who wait for it what a transaction has changed.
 func (e *Engine) committed(c store.Changes) {
 	for _, a := range c.Out {
-		e.delivery.notify(a)
+		e.outbox.Notify(a)
 	}
 	if c.Messages {
-		e.memory.said()
+		e.memory.Said()
 		wait.Signal(e.unlogged)
 	}
 	if c.Jobs {
-		e.jobsChanged()
+		e.runs.Changed()
 	}
 }
 
@@ -372,15 +332,15 @@ func (e *Engine) writeLogs(ctx context.Context) error {
 // watchOthers notices what a command wrote beside the bot.
 func (e *Engine) watchOthers(ctx context.Context) error {
 	var last int64
-	for wait.For(ctx, cmp.Or(e.lookEvery, pollOthers)) {
+	for wait.For(ctx, cmp.Or(e.config.LookEvery, pollOthers)) {
 		version, err := e.store.DataVersion(ctx)
 		if err != nil || version == last {
 			continue
 		}
 		last = version
-		e.jobsChanged()
-		e.memory.said()
-		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
+		e.runs.Changed()
+		e.memory.Said()
+		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}
 		if err := e.servers.Reload(ctx); err != nil && ctx.Err() == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -75,7 +76,7 @@ func (e *Engine) lane(a gateway.Address) *lane {
 // enqueue puts a message into its lane. When many wait behind a running turn, or
 // that turn waits for an answer, the person is told so once.
 func (e *Engine) enqueue(ctx context.Context, it item) {
-	asked, away := e.questions.at(it.row.Address)
+	asked, away := e.questions.WaitsAt(it.row.Address)
 	e.mu.Lock()
 	l := e.lane(it.row.Address)
 	l.items = append(l.items, it)
@@ -102,7 +103,7 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	case asked:
 		text = e.say(locale.ButtonFirst)
 	}
-	e.post(ctx, it.row.Address, "queue/"+rand.Text(), text)
+	e.outbox.Post(ctx, it.row.Address, "queue/"+rand.Text(), text)
 }
 
 // startLane starts the lane's goroutine once the engine runs. e.mu is held.
@@ -121,7 +122,7 @@ func (e *Engine) serveLane(ctx context.Context, l *lane) {
 				e.resumeTurn(ctx, t)
 			} else if items := e.admit(ctx, e.take(l)); len(items) == 0 {
 				return // /stop came in between, or the list changed
-			} else if first := items[0]; first.msg.Command != "" && e.direct(ctx, first) == nil {
+			} else if first := items[0]; first.msg.Command != "" && e.commands.Direct(ctx, first.command()) == nil {
 				e.obey(ctx, first)
 			} else {
 				e.startTurn(ctx, items)
@@ -220,7 +221,7 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 // the next command, as many as half of the model's budget holds.
 func (e *Engine) take(l *lane) []item {
 	_, model := e.settings().Models.For("")
-	budget := max(model.ContextBudget, minBudget) / 2
+	budget := model.Window() / 2
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n, tokens := 0, 0
@@ -311,7 +312,7 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	if len(dropped) > 0 {
 		e.dropStopped(ctx, dropped)
 	}
-	subagents := e.stopSubagents(ctx, it.row.Address)
+	subagents := e.runs.StopSubagents(ctx, it.row.Address)
 	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
 	behind := e.background(it.msg.Address.Chat)
 	text := e.say(locale.NothingRuns)
@@ -326,7 +327,7 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	if subagents > 0 {
 		text += " " + e.say(locale.StoppedSubagents, subagents)
 	}
-	e.reply(ctx, it.row, strings.TrimSpace(text+"\n"+behind), nil)
+	e.reply(ctx, it.row, command.Reply{Text: strings.TrimSpace(text + "\n" + behind)})
 }
 
 // background says which commands go on in the background of a chat and how to end

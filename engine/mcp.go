@@ -2,113 +2,18 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
-	"klawbot/internal/clip"
-	"klawbot/internal/redact"
+	"klawbot/engine/internal/toolset"
 	"klawbot/tools/mcp"
 )
-
-// newHost is the host of the configured MCP servers. Its ledger is in the store
-// that open returns, nil when there is none yet.
-// changed is told of accepted tools that are off, wanted of servers where somebody
-// has to sign in; nil tells nobody.
-func newHost(ctx context.Context, c Config, open func() *store.Store, changed func(string, []mcp.Definition), wanted func(string)) *mcp.Host {
-	return mcp.New(ctx, mcp.Config{
-		Changed: changed, SignInWanted: wanted,
-		Servers: func() map[string]mcp.Server { return c.Settings().MCP },
-		Ledger:  ledger{open, c.Redact}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
-	})
-}
-
-// ledger keeps in the store what the owner has accepted of MCP servers.
-type ledger struct {
-	open    func() *store.Store
-	secrets *redact.Set
-}
-
-var _ mcp.Ledger = ledger{}
-
-// Accepted lists what was accepted.
-func (l ledger) Accepted(ctx context.Context) (all []mcp.Accepted, err error) {
-	err = l.read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Servers().AcceptedTools()
-		for _, r := range rows {
-			all = append(all, mcp.Accepted{
-				Server: r.Server, Name: r.Name, Hash: r.Hash, By: r.By, At: r.At,
-				Definition: mcp.Definition{Tool: r.Tool, Description: r.Description, Schema: json.RawMessage(r.Schema)},
-			})
-		}
-		return err
-	})
-	return all, err
-}
-
-// Accept stores accepted tools of a server.
-func (l ledger) Accept(ctx context.Context, server string, accepted []mcp.Accepted) error {
-	return l.write(ctx, func(tx *store.Tx) error {
-		for _, a := range accepted {
-			if err := tx.Servers().AcceptTool(store.AcceptedTool{
-				Server: server, Tool: a.Tool, Name: a.Name, Description: a.Description, Schema: string(a.Schema), Hash: a.Hash, By: a.By, At: a.At,
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// Forget takes back what was accepted of a server, and its token.
-func (l ledger) Forget(ctx context.Context, server string) error {
-	return l.write(ctx, func(tx *store.Tx) error { return tx.Servers().ForgetServer(server) })
-}
-
-// Token returns the token of a server, nil for none.
-func (l ledger) Token(ctx context.Context, server string) (token []byte, err error) {
-	err = l.read(ctx, func(tx *store.Tx) error {
-		text, err := tx.Servers().ServerToken(server)
-		if text != "" {
-			token = []byte(text)
-			learn(l.secrets, token)
-		}
-		return err
-	})
-	return token, err
-}
-
-// SetToken keeps the token of a server.
-func (l ledger) SetToken(ctx context.Context, server string, token []byte) error {
-	learn(l.secrets, token)
-	return l.write(ctx, func(tx *store.Tx) error { return tx.Servers().SetServerToken(server, string(token)) })
-}
-
-// read reads from the store; where there is none there is nothing.
-func (l ledger) read(ctx context.Context, fn func(*store.Tx) error) error {
-	if s := l.open(); s != nil {
-		return s.Read(ctx, fn)
-	}
-	return nil
-}
-
-// errNoDatabase: what must be kept has no place yet.
-var errNoDatabase = errors.New("the bot has no database yet")
-
-func (l ledger) write(ctx context.Context, fn func(*store.Tx) error) error {
-	if s := l.open(); s != nil {
-		return s.Write(ctx, fn)
-	}
-	return errNoDatabase
-}
 
 // ServerFinding is what an examination says about an MCP server.
 func ServerFinding(s mcp.Status) Finding {
@@ -125,20 +30,18 @@ func ServerFinding(s mcp.Status) Finding {
 
 // serverFindings connects to all MCP servers for a command, beside a running
 // bot or without one.
-func serverFindings(ctx context.Context, c Config) []Finding {
+func serverFindings(ctx context.Context, c Base) []Finding {
 	if len(c.Settings().MCP) == 0 {
 		return nil
 	}
-	st, err := store.OpenBeside(ctx, c.store())
+	st, err := store.OpenBeside(ctx, c.Store())
 	switch {
 	case err == nil:
 		defer func() { _ = st.Close() }() // it was only read
 	case !errors.Is(err, store.ErrNotFound):
 		return []Finding{Ill("mcp", "klawbot run", err)}
-	default:
-		st = nil
 	}
-	h := newHost(ctx, c, func() *store.Store { return st }, nil, nil)
+	h := toolset.NewHost(ctx, c, func() (*store.Store, error) { return st, err })
 	defer h.Close()
 	var all []Finding
 	for _, s := range h.Probe(ctx) {
@@ -169,101 +72,12 @@ func (e *Engine) toolsChanged(ctx context.Context, server string, now []mcp.Defi
 	for i, d := range now {
 		names[i] = d.Tool
 	}
-	e.tellOwners(ctx, "mcp/"+server+"/"+fingerprint(now), e.say(locale.MCPChanged, server, strings.Join(names, ", "), server))
+	e.tellOwners(ctx, "mcp/"+server+"/"+command.Fingerprint(now), e.say(locale.MCPChanged, server, strings.Join(names, ", "), server))
 }
 
-// maxShownTool is how many characters of a description /mcp shows.
-const maxShownTool = 300
-
-// serversText is the answer to /mcp: all servers, one with its tools, or
-// accepting what was shown of one.
-func (e *Engine) serversText(ctx context.Context, it item) (string, error) {
-	words := strings.Fields(it.msg.Args)
-	all := e.servers.Statuses()
-	switch {
-	case len(all) == 0:
-		return e.say(locale.MCPNone), nil
-	case len(words) == 0:
-		return e.serverList(all), nil
-	}
-	if words[0] == "signin" && len(words) == 2 {
-		return e.signInText(it, words[1]), nil
-	}
-	approve := words[0] == "approve"
-	if approve || words[0] == "status" {
-		words = words[1:]
-	}
-	if len(words) == 0 || len(words) > 2 || len(words) == 2 && !approve {
-		return e.say(locale.MCPUsage), nil
-	}
-	i := slices.IndexFunc(all, func(s mcp.Status) bool { return s.Name == words[0] })
-	switch {
-	case i < 0:
-		return e.say(locale.MCPUnknown, words[0]), nil
-	case len(words) == 2:
-		return e.acceptShown(ctx, it, words[0], words[1])
-	}
-	return e.serverText(all[i]), nil
-}
-
-func (e *Engine) serverList(all []mcp.Status) string {
-	lines := make([]string, len(all))
-	for i, s := range all {
-		lines[i] = e.serverLine(s)
-	}
-	return locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n"))) + "\n" + e.say(locale.MCPUsage)
-}
-
-// serverLine says in a line how a server does.
-func (e *Engine) serverLine(s mcp.Status) string {
-	state := e.say(map[mcp.State]locale.Phrase{mcp.Ready: locale.MCPReady, mcp.Starting: locale.MCPStarting, mcp.Down: locale.MCPDown}[s.State])
-	line := e.say(locale.MCPServer, s.Name, state, s.Count(mcp.Usable), s.Count(mcp.Unaccepted), s.Count(mcp.Changed))
-	if s.Error != "" {
-		line += ": " + s.Error
-	}
-	return line
-}
-
-// serverText shows a server and its tools, and how to accept them.
-func (e *Engine) serverText(s mcp.Status) string {
-	lines := []string{e.serverLine(s), s.Where}
-	if s.Stderr != "" {
-		lines = append(lines, "stderr: "+s.Stderr)
-	}
-	for _, t := range s.Tools {
-		lines = append(lines, fmt.Sprintf("\n[%s] %s: %s", t.Standing, t.Tool, clip.Runes(t.Description, maxShownTool)))
-	}
-	text := locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n")))
-	if len(s.Waiting) > 0 {
-		text += "\n" + e.say(locale.MCPAccept, s.Name, fingerprint(s.Waiting))
-	}
-	return text
-}
-
-// fingerprint identifies what is shown for acceptance, so that nothing else is
-// accepted. It has 64 bits: a server that wants other tools to have the same one
-// finds 32 within minutes.
-func fingerprint(shown []mcp.Definition) string {
-	h := sha256.New()
-	for _, d := range shown {
-		fmt.Fprintln(h, d.Hash())
-	}
-	return hex.EncodeToString(h.Sum(nil))[:16]
-}
-
-// acceptShown accepts the tools of a server that were shown under a fingerprint.
-func (e *Engine) acceptShown(ctx context.Context, it item, server, shown string) (string, error) {
-	waiting := e.servers.Waiting(server)
-	switch {
-	case len(waiting) == 0:
-		return e.say(locale.MCPNothing), nil
-	case fingerprint(waiting) != shown:
-		return e.say(locale.MCPOther, server), nil
-	}
-	accepted, err := e.servers.Accept(ctx, server, waiting, it.msg.Sender.ID)
-	names := make([]string, len(accepted))
-	for i, a := range accepted {
-		names[i] = a.Name
-	}
-	return e.say(locale.MCPAccepted, len(names), strings.Join(names, ", ")), err
+// signInWanted tells the owners, once a day, that an MCP server wants somebody to
+// sign in.
+func (e *Engine) signInWanted(ctx context.Context, server string) {
+	day := time.Now().UTC().Format(time.DateOnly)
+	e.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(locale.MCPWantsSignIn, server, server))
 }

@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
@@ -44,7 +45,7 @@ type Reindexed struct {
 //
 // A database that cannot be read is replaced by the newest good backup, or by a new
 // one, before the logs are read.
-func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (Reindexed, error) {
+func Reindex(ctx context.Context, c Base, progress func(done, all int64)) (Reindexed, error) {
 	done, err := reindex(ctx, c, progress)
 	if store.Damaged(err) {
 		// It is found damaged on the way; the next start checks all of it.
@@ -53,11 +54,11 @@ func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (Rei
 	return done, err
 }
 
-func reindex(ctx context.Context, c Config, progress func(done, all int64)) (done Reindexed, err error) {
+func reindex(ctx context.Context, c Base, progress func(done, all int64)) (done Reindexed, err error) {
 	if err := hasData(c.Dir); err != nil {
 		return done, err
 	}
-	st, beside, err := archive.Open(ctx, c.store(), true)
+	st, beside, err := archive.Open(ctx, c.Store(), true)
 	if locked, ok := errors.AsType[*sqlite.LockedError](err); ok {
 		return done, fmt.Errorf("%s runs klawbot with the data folder %s: stop the bot first", locked.Who(), locked.Dir)
 	}
@@ -68,7 +69,7 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 	size := memory.ChunkSize{Size: c.Settings().Memory.ChunkSize, Overlap: c.Settings().Memory.ChunkOverlap}
 	r, err := beside.Reindex(ctx, archive.Reindexing{
 		Message: func(tx *store.Tx, m store.Said) error {
-			if !findable(m.Address) {
+			if !recall.Findable(m.Address) {
 				return nil
 			}
 			return memory.AddMessages(tx, []store.Said{m}, size)

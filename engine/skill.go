@@ -2,27 +2,16 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"path/filepath"
-	"slices"
 
-	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools/guide"
-	"klawbot/tools/mcp"
 )
 
-// skillsOf are the skills of a bot.
-func skillsOf(c Config) *workspace.Skills {
-	return workspace.NewSkills(c.Workspace, c.Dir, c.Skills, c.Log)
-}
-
 // skillDirs are the folders of the skills that lie on the disk.
-func skillDirs(c Config) map[workspace.Source]string {
+func skillDirs(c Base) map[workspace.Source]string {
 	return map[workspace.Source]string{
 		workspace.SourceWorkspace: filepath.Join(c.Workspace, "skills"),
 		workspace.SourceData:      filepath.Join(c.Dir, "skills"),
@@ -40,56 +29,10 @@ func (e *Engine) modelIn(ctx context.Context, chat string) (string, settings.Mod
 	return e.settings().Models.For(chosen)
 }
 
-// withoutSkills takes the texts of skills out of the history: a skill counts in
-// the turn that loads it, later ones only know that it was loaded.
-func (e *Engine) withoutSkills(history []store.Message) []store.Message {
-	names := map[string]string{}
-	for _, m := range history {
-		for _, c := range m.Body.Calls() {
-			if e.isLoad(c.Name) {
-				names[c.ID] = skillOf(c.Arguments)
-			}
-		}
-	}
-	if len(names) == 0 {
-		return history
-	}
-	kept := slices.Clone(history)
-	for i, m := range kept {
-		kept[i].Body.Blocks = forgetful(m.Body.Blocks, names)
-	}
-	return kept
-}
-
 // isLoad reports whether a name that a model wrote is that of skill_load.
 func (e *Engine) isLoad(name string) bool {
 	t, _, ok := e.executor.Registry().Find(name)
 	return ok && t.Spec().Name == guide.LoadTool
-}
-
-// skillOf is the skill that a call asked for.
-func skillOf(arguments string) string {
-	var call struct{ Name string }
-	if err := json.Unmarshal([]byte(arguments), &call); err != nil {
-		return "" // mended by the tool, not worth it here
-	}
-	return call.Name
-}
-
-// forgetful are blocks in which the results of the named calls are short.
-func forgetful(blocks []llm.Block, names map[string]string) []llm.Block {
-	short := slices.Clone(blocks)
-	for i, b := range short {
-		if b.Result == nil || b.Result.Failed {
-			continue
-		}
-		if name, ok := names[b.Result.CallID]; ok {
-			r := *b.Result
-			r.Text = fmt.Sprintf("skill '%s' was loaded", name)
-			short[i].Result = &r
-		}
-	}
-	return short
 }
 
 // Skill is a folder of a skill as an admin sees it.
@@ -125,24 +68,4 @@ func (d *Data) described(list []workspace.Skill) []Skill {
 		}
 	}
 	return all
-}
-
-// lent is what the data folder lends to the tools at the command line.
-func (d *Data) lent(c Config) lent {
-	return lent{
-		gone: func(ctx context.Context, id gateway.ChatID) (string, error) {
-			if d.store == nil {
-				return "", nil
-			}
-			return goneIn(ctx, d.store, id)
-		},
-		skills: d.skills, schedules: d.planned(c), memory: d.memory,
-		model: func(context.Context, string) (string, settings.Model) {
-			m := c.Settings().Models
-			return m.Default, m.Entries[m.Default]
-		},
-		web:     d.web,
-		servers: func() []mcp.Status { return d.servers.Statuses() },
-		status:  func(ctx context.Context) (Status, error) { return StatusOf(ctx, c) },
-	}
 }

@@ -16,10 +16,15 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/prompt"
+	"klawbot/engine/internal/quote"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools"
+	"klawbot/tools/job"
 )
 
 // turn is one run of the model loop over the messages that waited together.
@@ -33,7 +38,7 @@ type turn struct {
 	executor *tools.Executor
 	log      *slog.Logger
 	// job is the run of a job that the turn makes, nil for a person's turn.
-	job *jobRun
+	job *run.Work
 	// ids are the inbox rows it answers; asked are their messages as the
 	// model and the history get them.
 	ids   []store.InboxID
@@ -55,22 +60,8 @@ type turn struct {
 	// has done so for too long.
 	loop    tools.Loop
 	looping bool
-	// past is what the model gets before conv; summed says that it begins with
-	// the summary. harder is how often it was made shorter for a provider.
-	past   []llm.Message
-	summed bool
-	harder int
-	// first is the first message of the history that the model sees.
-	first store.MessageID
-	// prompt is the system prompt, empty until it is needed.
-	prompt string
-	// tools are what the model is shown, nil when that has to be chosen; found
-	// are the names of those that it has searched for.
-	tools []llm.Tool
-	found []string
-	// overhead is about what prompt and tools take, in tokens, 0 when that has to
-	// be estimated.
-	overhead int
+	// window is what the model is shown, nil before it is built.
+	window *prompt.Window
 	// said is what the turn adds to the history after asked.
 	said []store.Message
 	// heard says that the model has read text that a tool brought from outside.
@@ -78,8 +69,8 @@ type turn struct {
 	// others says that it has read what people said who are no owners.
 	others bool
 	show   *presence
-	// asking is full while the person is asked something for a program.
-	asking chan struct{}
+	// approver asks the person about calls; nil asks nobody.
+	approver tools.Approver
 	// partial is the text of the answer that was streaming when the turn ended.
 	partial string
 	// chosen is the model that the turn began with, sticky the one that
@@ -132,7 +123,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		return
 	}
 	lifecycle.CrashPoint("turn.started")
-	t.run(ctx)
+	t.run(ctx, t.end)
 }
 
 // resumeTurn goes on with a turn that the end of the process interrupted.
@@ -167,7 +158,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		row.Placeholder = placeholderForgotten
 	}
 	t := e.newTurn(ctx, row, items)
-	t.cause(updates) // what somebody wrote who may not any more counts, too
+	t.user, t.owned = e.questions.CausedBy(updates) // what somebody wrote who may not any more counts, too
 	t.ids = t.ids[:0]
 	for _, u := range updates {
 		t.ids = append(t.ids, u.ID)
@@ -178,24 +169,71 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		t.end(ctx, turnEnd{state: store.TurnStopped, note: "nobody may be answered any more"})
 		return
 	}
-	t.run(ctx)
+	t.run(ctx, t.end)
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
-	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), log: e.log.With("chat", row.Address.String())}
+	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), log: e.log.With("chat", row.Address.String())}
 	var rows []store.Update
 	for _, it := range items {
 		t.ids, rows = append(t.ids, it.row.ID), append(rows, it.row)
 	}
 	t.asked = askedMessages(withAuthors(ctx, e, items))
-	t.cause(rows)
+	t.user, t.owned = e.questions.CausedBy(rows)
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		t.from = last.row.Update
-		t.directed, t.command = e.direct(ctx, last), last.msg.Command
+		t.directed, t.command = e.commands.Direct(ctx, last.command()), last.msg.Command
 	}
 	t.show = newPresence(e, t)
 	return t
+}
+
+// askedMessages are the messages of a turn as the model and the history get
+// them: one user message for each that a person wrote, where the pieces of a
+// text that a client has cut are one.
+func askedMessages(items []item) []store.Message {
+	var asked []store.Message
+	for i, it := range items {
+		if i > 0 && continues(items[i-1], it) {
+			last := &asked[len(asked)-1].Body
+			last.Blocks[0].Text += it.msg.Text
+			continue
+		}
+		asked = append(asked, store.Message{
+			Body:   llm.Text(llm.RoleUser, quote.Message(it.msg)),
+			Sender: it.msg.Sender.ID, SenderName: it.msg.Sender.Name, At: it.msg.Time,
+		})
+	}
+	return asked
+}
+
+// withAuthors are messages of which those of owners say when they answer words of the
+// bot that are no answer to owners: another chat may have had the bot send them.
+func withAuthors(ctx context.Context, e *Engine, items []item) []item {
+	items = slices.Clone(items)
+	for i, it := range items {
+		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.owns(it.msg) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
+			items[i].msg.Reply = &gateway.Quote{Author: quote.ForOthers, Text: q.Text}
+		}
+	}
+	return items
+}
+
+// answeredOwners reports whether a message of the bot is known to answer owners alone.
+func answeredOwners(ctx context.Context, e *Engine, at gateway.Address, message int64) bool {
+	var asked []store.Update
+	err := e.store.Read(ctx, func(tx *store.Tx) error {
+		outs, err := tx.Outbox().OutsOf(at, message)
+		for _, o := range outs {
+			var turn store.TurnID
+			if _, other := fmt.Sscanf(o.Key, "turn/%d/", &turn); other == nil && err == nil {
+				asked, err = tx.Inbox().TurnUpdates(turn)
+			}
+		}
+		return err
+	})
+	return err == nil && len(asked) > 0 && !slices.ContainsFunc(asked, func(u store.Update) bool { return !e.settings().Owns(at.Chat.Channel, u.From) })
 }
 
 func (t *turn) streaming() string {
@@ -205,18 +243,19 @@ func (t *turn) streaming() string {
 	return t.settings.Streaming[t.row.Address.Chat.Channel]
 }
 
-// run does the turn and ends it visibly, whatever happens; only a turn that is
+// run does the turn, and has its end committed, whatever happens; only a turn that is
 // parked stays as it is in the store.
-func (t *turn) run(ctx context.Context) {
+func (t *turn) run(ctx context.Context, commit func(context.Context, turnEnd)) {
 	t.log = t.log.With("turn", t.row.ID)
+	t.approver = t.newApprover()
 	started := time.Now()
-	t.e.memory.quiet.begin()
-	defer t.e.memory.quiet.end()
+	t.e.memory.Idle.Begin()
+	defer t.e.memory.Idle.End()
 	switch {
 	case t.job == nil:
 		t.show.start(t.streaming())
-	case t.job.job.Kind == store.JobSpawn && t.job.job.Target.Chat.Channel != "":
-		t.show.startQuietly(t.job.job.Name)
+	case t.job.Job.Kind == store.JobSpawn && t.job.Job.Target.Chat.Channel != "":
+		t.show.startQuietly(t.job.Job.Name)
 	}
 	text, err := t.safely(ctx)
 	if err != nil && (errors.Is(context.Cause(ctx), lifecycle.ErrParked) || errors.Is(err, lifecycle.ErrParked)) {
@@ -226,11 +265,7 @@ func (t *turn) run(ctx context.Context) {
 		return
 	}
 	end := t.endOf(ctx, text, err)
-	if t.job != nil {
-		t.endJob(ctx, end)
-	} else {
-		t.end(ctx, end)
-	}
+	commit(ctx, end)
 	t.e.meters.turn(t.row.Origin, end.state, time.Since(started))
 	t.log.Info("turn ended", "state", string(end.state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
 }
@@ -252,10 +287,10 @@ func (t *turn) endOf(ctx context.Context, text string, err error) turnEnd {
 	switch {
 	case err == nil:
 		return turnEnd{state: store.TurnDone, text: text}
-	case errors.Is(cause, errGone), errors.Is(cause, errJobGone):
+	case errors.Is(cause, errGone), errors.Is(cause, run.ErrGone):
 		return turnEnd{state: store.TurnStopped, note: cause.Error()}
-	case errors.Is(cause, errDeadline):
-		return turnEnd{state: store.TurnFailed, note: errDeadline.Error(), failure: errDeadline}
+	case errors.Is(cause, run.ErrDeadline):
+		return turnEnd{state: store.TurnFailed, note: run.ErrDeadline.Error(), failure: run.ErrDeadline}
 	case errors.Is(err, errUnlisted) && t.job != nil:
 		return turnEnd{state: store.TurnFailed, note: err.Error(), failure: err}
 	case errors.Is(err, errUnlisted):
@@ -300,7 +335,7 @@ func (t *turn) sorry(err error) string {
 func (t *turn) answer(ctx context.Context) (string, error) {
 	if t.directed == nil && t.settings.Models.Default == "" {
 		if t.job != nil {
-			return "", errNoModel
+			return "", run.ErrNoModel
 		}
 		p := locale.NoModelHere
 		if t.owned {
@@ -308,11 +343,10 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		}
 		return t.label(locale.Say(t.settings.Language, p)), nil
 	}
-	conv, err := t.conversation(ctx)
-	if err != nil {
+	if err := t.build(ctx); err != nil {
 		return "", err
 	}
-	t.heard = t.heard || heard(t.past) || heard(conv)
+	conv := t.window.Asked
 	for round := 0; ; round++ {
 		if err := t.allowed(); err != nil {
 			return "", fmt.Errorf("%w: %w", errUnlisted, err)
@@ -339,12 +373,47 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 	}
 }
 
+// build chooses what the model is shown.
+func (t *turn) build(ctx context.Context) (err error) {
+	in := prompt.Input{
+		Turn: t.row.ID, Settings: t.settings, Address: t.row.Address, Home: t.home().Chat, Places: t.corePlaces(), Model: t.row.Model,
+		Session: t.row.Session, Asked: t.asked, Tools: t.offered(), Directed: t.directed != nil, Log: t.log,
+	}
+	if t.job != nil {
+		in.Session = 0
+		if in.History, err = t.job.Before(ctx, t.e.store, t.settings); err != nil {
+			return err
+		}
+		in.Note = t.job.Note(t.settings.Zone())
+	}
+	if t.window, err = t.e.prompts.Build(ctx, in); err != nil {
+		return err
+	}
+	t.mark()
+	return nil
+}
+
+// mark notes from whom the text is that the model reads.
+func (t *turn) mark() {
+	t.heard, t.others = t.heard || t.window.Outside, t.others || t.window.Others
+}
+
+// offered are the tools that the turn may call, by name. What the policy denies is not
+// among them.
+func (t *turn) offered() []tools.Tool {
+	all := t.executor.Offered(t.toolCall(llm.ToolCall{}))
+	if t.job == nil {
+		all = slices.DeleteFunc(all, func(o tools.Tool) bool { return o.Spec().Name == job.DeliverName })
+	}
+	return all
+}
+
 // allowed asks the whitelist again, whether the turn may go on.
 func (t *turn) allowed() error {
 	if t.job == nil {
 		return t.e.gateway.Allowed(t.from)
 	}
-	if why := t.e.barred(t.job.job); why != "" {
+	if why := t.e.runs.Barred(t.job.Job); why != "" {
 		return errors.New(why)
 	}
 	return nil
@@ -473,17 +542,19 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 				return err
 			}
 		}
-		if err := addOuts(tx, leaving); err != nil {
+		if err := outbox.Add(tx, leaving); err != nil {
 			return err
 		}
-		return t.e.memory.index(tx)
+		return t.e.memory.Index(tx)
 	})
 	if err != nil {
 		t.log.Error("turn not stored", "err", err)
 		return
 	}
 	lifecycle.CrashPoint("turn.committed")
-	t.compactLater()
+	if t.window != nil {
+		t.window.CompactLater(t.row.Model)
+	}
 }
 
 // leaving are the parts of what the person gets at the end of the turn.
@@ -500,7 +571,7 @@ func (t *turn) leaving(end turnEnd) []store.Out {
 	if n := len(parts); n > 0 && end.state == store.TurnFailed {
 		parts[n-1].Failed = true
 	}
-	return outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
+	return outbox.Rows(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
 }
 
 // replacing are the parts of an answer that takes the place of a placeholder. The
@@ -516,9 +587,7 @@ func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]s
 	}
 	all := slices.Clone(outs)
 	if apart || len(all) == 0 {
-		gone := deletion(t.row.Address, t.row.ID)
-		gone.Turn = t.row.ID
-		all = slices.Insert(all, 0, gone)
+		all = slices.Insert(all, 0, outbox.Deletion(t.row.Address, t.row.ID, placeholder))
 	}
 	all[0].Edit = placeholder
 	return all, nil
@@ -547,9 +616,4 @@ func withoutCalls(m llm.Message) llm.Message {
 		}
 	}
 	return kept
-}
-
-// deletion is the row that takes a placeholder away.
-func deletion(to gateway.Address, id store.TurnID) store.Out {
-	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: to, Body: deleteBody, State: store.OutboxNew}
 }

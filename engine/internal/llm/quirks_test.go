@@ -99,7 +99,7 @@ var quirks = []struct{ what, shown string }{
 	80: {"tool_choice auto is refused", "openai"},
 	81: {"Ollama's silent cut of the request", "ollama/TestASilentCutIsNoticed, ollama/TestTheWindowIsTheConfiguredOne, engine/TestACutRequestIsTold"},
 	82: {"the words for a request that is too long", "openai, anthropic, ollama"},
-	83: {"the window of a slot", "engine/TestDetectLocal"},
+	83: {"the window of a slot", "probe/TestDetectLocal"},
 	84: {"request and answer above the window", "anthropic, config/TestFaultsThatNeedSeveralKeys, engine/TestAFallbackWithASmallerWindowGetsLess"},
 	85: {"a full window as the reason to stop", "openai, anthropic"},
 	86: {"a rate limit that looks like a request that is too long", "openai"},
@@ -115,7 +115,7 @@ var quirks = []struct{ what, shown string }{
 // folders are where the tests of a name are.
 var folders = map[string]string{
 	"llm": ".", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "wire": "wire",
-	"store": "../store", "engine": "../..", "tools": "../../../tools", "cmd": "../../../cmd/klawbot", "config": "../../../cmd/klawbot/internal/config",
+	"store": "../store", "engine": "../..", "tools": "../../../tools", "probe": "../../probe", "config": "../../../cmd/klawbot/internal/config",
 }
 
 // TestEveryQuirkIsShown fails when a row names a fixture or a test that is not

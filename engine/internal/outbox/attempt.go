@@ -1,0 +1,300 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/internal/wait"
+)
+
+// serverRepeats is how often a send is repeated that the messenger's server
+// answered with an error of its own, or in which the process ended: two crashes in a
+// row in the same send must not lose an answer.
+const serverRepeats = 3
+
+// uploadWithin bounds an attempt to deliver a file.
+const uploadWithin = 6 * time.Minute
+
+// attempt tries to deliver a row once and stores what came of it. A send takes
+// its place in the chat's pace and is then marked before it is written, so that
+// a crash in between leaves a row in doubt and not a second message; an edit can
+// be repeated and needs no mark. The row is written down even when ctx has ended.
+func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
+	var part gateway.Part
+	if err := json.Unmarshal(o.Body, &part); err != nil {
+		o.State, o.Note = store.OutboxDead, err.Error()
+		return d.write(ctx, o)
+	}
+	if o.State == store.OutboxSending && o.Edit == 0 {
+		// The last process died between the request and its answer.
+		o, beside := d.inDoubt(o, part, "the process ended while it was sent", true)
+		o.NotBefore = time.Now() // without a time, deliver would take the channel for broken
+		return d.settle(ctx, o, o.Address, beside)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience(part))
+	defer cancel()
+	to := o.Address
+	err := d.gateway.Pace(ctx, to)
+	part.Paced = true
+	switch {
+	case err != nil:
+	case o.Edit == 0 && part.Text == "" && part.Document == nil:
+		// A placeholder was to be taken away, and is out of reach.
+	case o.Edit != 0 && part.Text == "":
+		err = d.gateway.Delete(ctx, to, o.Edit)
+	case o.Edit != 0:
+		o.MessageID = o.Edit
+		err = d.gateway.Edit(ctx, to, o.Edit, part)
+	default:
+		if o.Resent > 0 {
+			part = markRepeated(part)
+		}
+		if err = d.locate(&part); err != nil {
+			break
+		}
+		o.State = store.OutboxSending
+		from := o.Address
+		if o, err = d.write(ctx, o); err != nil || o.State != store.OutboxSending {
+			return o, err
+		}
+		if o.Address != from { // it has moved, and so has the message that this one answers
+			to, part.ReplyTo = o.Address, 0
+		}
+		lifecycle.CrashPoint("outbox.sending")
+		o.MessageID, err = d.gateway.Send(ctx, to, part)
+	}
+	lifecycle.CrashPoint("outbox.delivered")
+	from := o.Address
+	o, beside := d.outcome(o, part, err)
+	if fail, ok := errors.AsType[*gateway.SendError](err); ok {
+		switch fail.Kind {
+		case gateway.Dead:
+			d.config.Chats.Lose(context.WithoutCancel(ctx), from, fail.Err.Error())
+		case gateway.Moved:
+			d.config.Chats.Move(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
+		}
+	}
+	if o.State == store.OutboxSent {
+		d.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
+	}
+	d.config.Attempted(o)
+	o, err = d.settle(ctx, o, from, beside)
+	lifecycle.CrashPoint("outbox.settled")
+	return o, err
+}
+
+// locate finds the file that a part carries, if it carries one that waits.
+func (d *Outbox) locate(p *gateway.Part) (err error) {
+	if p.Document == nil || p.Document.Sum == "" {
+		return nil
+	}
+	if p.Document.Path, err = d.config.Files.Path(p.Document.Sum); err != nil {
+		return &gateway.SendError{Kind: gateway.Rejected, Err: err}
+	}
+	return nil
+}
+
+// patience is how long an attempt to deliver a part may take.
+func patience(p gateway.Part) time.Duration {
+	if p.Document != nil {
+		return uploadWithin
+	}
+	return 2 * gateway.SendWithin
+}
+
+// outcome is what a row becomes after an attempt, and what has to leave beside it.
+func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, []store.Out) {
+	o.Attempts++
+	if err == nil {
+		o.State, o.SentAt, o.Note = store.OutboxSent, time.Now(), ""
+		return o, nil
+	}
+	var beside []store.Out
+	o.State, o.Note = store.OutboxNew, err.Error()
+	fail, ok := errors.AsType[*gateway.SendError](err)
+	if !ok {
+		fail = &gateway.SendError{Kind: gateway.Ambiguous, Err: err}
+	}
+	wait := fail.RetryAfter
+	if wait <= 0 {
+		wait = backoff(o.Attempts)
+	}
+	switch fail.Kind {
+	case gateway.Retry, gateway.Busy, gateway.Stopped:
+	case gateway.NotFound:
+		o.Edit, o.MessageID, wait = 0, 0, 0
+	case gateway.Moved:
+		// Messages have other ids there. Once at once, then with patience: two
+		// chats that name each other must not keep anybody busy.
+		o.Address.Chat.ID, o.Edit = fail.MigrateTo, 0
+		if o.Attempts == 1 {
+			wait = 0
+		}
+	case gateway.Ambiguous:
+		if o.Edit == 0 {
+			o, beside = d.inDoubt(o, part, err.Error(), fail.Server)
+		}
+	case gateway.Rejected:
+		o, beside = d.rejected(o, part)
+		wait = 0
+	case gateway.Refused, gateway.Dead:
+		o.State = store.OutboxDead
+	}
+	if o.State == store.OutboxNew {
+		o.NotBefore = time.Now().Add(wait)
+	}
+	if fail.Kind == gateway.Stopped {
+		o.NotBefore = time.Time{} // deliver waits; a new process need not
+	}
+	level := slog.LevelWarn
+	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {
+		level = slog.LevelDebug // said at the attempts 1, 2, 4, 8, …
+	}
+	d.log.Log(context.Background(), level, "reply not out", "chat", o.Address.String(), "key", o.Key, "kind", string(fail.Kind),
+		"state", string(o.State), "attempts", o.Attempts, "err", err)
+	return o, beside
+}
+
+// rejected decides about a part that the messenger does not take as it is: an
+// edit becomes a message of its own, formatting is left out, and in the end one
+// sentence says that there was an answer. Only that may be given up.
+func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+	var beside []store.Out
+	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
+	switch sorry := d.config.Say(locale.Undeliverable); {
+	case part.Text == "" && part.Document == nil, part.Text == sorry:
+		o.State = store.OutboxDead
+		return o, nil
+	case carriesFile(part):
+		beside = d.sayOfFile(o, part, locale.FileNotSent)
+		o.State = store.OutboxDead
+	case part.Document != nil:
+		return d.undocumented(o, part)
+	case o.Edit != 0:
+		// The message stays as it was, so it has to go.
+		beside = []store.Out{{
+			Key: o.Key + "/delete", Turn: o.Turn, Address: o.Address, Body: deleteBody, Edit: o.Edit, State: store.OutboxNew,
+		}}
+		o.Edit, o.MessageID = 0, 0
+	case len(part.Entities) > 0 || len(part.Buttons) > 0:
+		o.Body = Encode(plain)
+	default:
+		plain.Text = sorry
+		o.Body = Encode(plain)
+	}
+	return o, beside
+}
+
+// carriesFile reports whether a part carries a file that is not its text.
+func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.Sum != "" }
+
+// sayOfFile are the rows that tell what became of a file, with what was written
+// to it.
+func (d *Outbox) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
+	to := o.Address
+	text := strings.TrimSpace(p.Text + "\n\n" + d.config.Say(about, p.Document.Name))
+	rows := Rows(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
+	for i := range rows {
+		rows[i].Turn = o.Turn
+	}
+	return rows
+}
+
+// undocumented sends the text of a document that was rejected as messages.
+func (d *Outbox) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+	to := o.Address
+	var parts []gateway.Part
+	for piece := range pieces(part.Document.Content, pieceUnits) {
+		parts = append(parts, d.gateway.Render(to.Chat.Channel, piece)...)
+	}
+	rows := Rows(to, parts, o.Key+"/text", part.ReplyTo)
+	for i := range rows {
+		rows[i].Turn = o.Turn
+	}
+	o.State = store.OutboxDead
+	return o, rows
+}
+
+// inDoubt decides about a send that may have arrived: it goes out once more and
+// is marked, or stays unknown. A crash, or a server that reports its own failure,
+// allows a few more repeats (patient). Of a file that stays unknown the chat is told.
+func (d *Outbox) inDoubt(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
+	o.Note = note
+	limit := 1
+	if patient {
+		limit = serverRepeats
+	}
+	if o.Resent >= limit || d.config.HoldAmbiguous() {
+		o.State = store.OutboxUnknown
+		if carriesFile(part) {
+			return o, d.sayOfFile(o, part, locale.FileInDoubt)
+		}
+		return o, nil
+	}
+	o.State = store.OutboxNew
+	o.Resent++
+	return o, nil
+}
+
+// backoff is the wait after the n-th failed attempt: one second, doubled up to
+// a minute, spread so that many rows do not come back together.
+func backoff(n int) time.Duration {
+	return wait.Backoff(n-1, time.Second, retryMax)
+}
+
+// write stores what delivery changed of a row, and returns what the row is then.
+func (d *Outbox) write(ctx context.Context, o store.Out) (now store.Out, err error) {
+	err = d.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		now, _, err = change(tx, o, o.Address)
+		return err
+	})
+	return now, err
+}
+
+// settle is write for what has happened already at an address, so it outlives a full
+// disk: otherwise what arrived would be sent again.
+func (d *Outbox) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
+	nobody := gateway.Address{} // the answer is there, nobody waits
+	var after func()
+	err = d.config.Life.Persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
+		var took bool
+		after = nil
+		if now, took, err = change(tx, o, from); err != nil || !took {
+			return err // what was settled meanwhile has nothing beside it
+		}
+		if after, err = d.config.Settled(tx, now); err != nil {
+			return err
+		}
+		return tx.Outbox().AddOutsBehind(now, beside)
+	})
+	if err == nil && after != nil {
+		after()
+	}
+	return now, err
+}
+
+// change stores a row, and returns what it is then. What was settled meanwhile does
+// not leave once more, and then took is false: who answers a question before the
+// messenger's reply tells that it has arrived. What was at an address and has moved
+// from there meanwhile leaves at the new one, where no message of before is.
+func change(tx *store.Tx, o store.Out, at gateway.Address) (now store.Out, took bool, err error) {
+	now, err = tx.Outbox().OutNamed(o.Key)
+	if err != nil {
+		return o, false, err
+	}
+	if o.State != store.OutboxSent && now.State != store.OutboxNew && now.State != store.OutboxSending {
+		return now, false, nil
+	}
+	if now.Address != at && o.Address == at && o.State != store.OutboxSent {
+		o.Address, o.Edit = now.Address, 0
+	}
+	return o, true, tx.Outbox().UpdateOut(o)
+}
