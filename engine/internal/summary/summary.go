@@ -149,14 +149,6 @@ func (m *Maker) Rests(id store.SessionID) bool {
 	return ok && time.Since(at) < restsFor
 }
 
-// size returns what is known of a session's size.
-func (m *Maker) size(id store.SessionID) (s sessionSize, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s, ok = m.sizes[id]
-	return s, ok
-}
-
 func (m *Maker) noteSize(id store.SessionID, s sessionSize) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -179,7 +171,9 @@ func (m *Maker) Later(ctx context.Context, t Task, limit int) error {
 // than limit. Each message is counted once, so that a long conversation costs a
 // turn no more than a short one.
 func (m *Maker) isDue(ctx context.Context, id store.SessionID, limit int) (due bool, err error) {
-	size, known := m.size(id)
+	m.mu.Lock()
+	size, known := m.sizes[id]
+	m.mu.Unlock()
 	err = m.config.Store.Read(ctx, func(tx *store.Tx) error {
 		summary, err := tx.Sessions().LastSummary(id)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
