@@ -67,20 +67,47 @@ type (
 	ArchiveTx struct{ *conn }
 )
 
-// The tables of the transaction, as their types say.
+// Inbox has the methods for the inbox.
+func (tx *Tx) Inbox() InboxTx { return InboxTx{tx.conn} }
 
-func (tx *Tx) Inbox() InboxTx         { return InboxTx{tx.conn} }
-func (tx *Tx) Outbox() OutboxTx       { return OutboxTx{tx.conn} }
-func (tx *Tx) Turns() TurnsTx         { return TurnsTx{tx.conn} }
+// Outbox has the methods for the outbox.
+func (tx *Tx) Outbox() OutboxTx { return OutboxTx{tx.conn} }
+
+// Turns has the methods for turns.
+func (tx *Tx) Turns() TurnsTx { return TurnsTx{tx.conn} }
+
+// Approvals has the methods for approvals.
 func (tx *Tx) Approvals() ApprovalsTx { return ApprovalsTx{tx.conn} }
-func (tx *Tx) Chats() ChatsTx         { return ChatsTx{tx.conn} }
-func (tx *Tx) Sessions() SessionsTx   { return SessionsTx{tx.conn} }
-func (tx *Tx) Jobs() JobsTx           { return JobsTx{tx.conn} }
-func (tx *Tx) Runs() RunsTx           { return RunsTx{tx.conn} }
-func (tx *Tx) Memories() MemoriesTx   { return MemoriesTx{tx.conn} }
-func (tx *Tx) Index() IndexTx         { return IndexTx{tx.conn} }
-func (tx *Tx) Vectors() VectorsTx     { return VectorsTx{tx.conn} }
-func (tx *Tx) Usage() UsageTx         { return UsageTx{tx.conn} }
-func (tx *Tx) Changes() ChangesTx     { return ChangesTx{tx.conn} }
-func (tx *Tx) Servers() ServersTx     { return ServersTx{tx.conn} }
-func (tx *Tx) Archive() ArchiveTx     { return ArchiveTx{tx.conn} }
+
+// Chats has the methods for chats.
+func (tx *Tx) Chats() ChatsTx { return ChatsTx{tx.conn} }
+
+// Sessions has the methods for sessions.
+func (tx *Tx) Sessions() SessionsTx { return SessionsTx{tx.conn} }
+
+// Jobs has the methods for jobs.
+func (tx *Tx) Jobs() JobsTx { return JobsTx{tx.conn} }
+
+// Runs has the methods for runs.
+func (tx *Tx) Runs() RunsTx { return RunsTx{tx.conn} }
+
+// Memories has the methods for memories.
+func (tx *Tx) Memories() MemoriesTx { return MemoriesTx{tx.conn} }
+
+// Index has the methods for the search index.
+func (tx *Tx) Index() IndexTx { return IndexTx{tx.conn} }
+
+// Vectors has the methods for vectors.
+func (tx *Tx) Vectors() VectorsTx { return VectorsTx{tx.conn} }
+
+// Usage has the methods for usage.
+func (tx *Tx) Usage() UsageTx { return UsageTx{tx.conn} }
+
+// Changes has the methods for changes.
+func (tx *Tx) Changes() ChangesTx { return ChangesTx{tx.conn} }
+
+// Servers has the methods for MCP servers.
+func (tx *Tx) Servers() ServersTx { return ServersTx{tx.conn} }
+
+// Archive has the methods for archives.
+func (tx *Tx) Archive() ArchiveTx { return ArchiveTx{tx.conn} }
