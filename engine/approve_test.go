@@ -153,7 +153,7 @@ func TestApproveOnce(t *testing.T) {
 	h, l := pad(t)
 	h.start().says(alice, "launch a\u202eb sk-0123456789abcdefghij")
 	q := h.question(alice)
-	for _, want := range []string{"May I run `launch`?", "cannot be undone", `target: "a\u202Eb [redacted]"`, "No answer within 1 min counts as no."} {
+	for _, want := range []string{"May I run `launch`?", "Can't be undone", `target: "a\u202Eb [redacted]"`, "Expires in 1 min."} {
 		if !strings.Contains(q.text, want) {
 			t.Errorf("the question lacks %q:\n%s", want, q.text)
 		}
@@ -203,7 +203,7 @@ func TestATapOutlivesALostReply(t *testing.T) {
 }
 
 // buttonFirst is what people read who write while a button is waited for.
-const buttonFirst = "I wait for one of the buttons above; what you write now comes after that. /stop ends the waiting."
+const buttonFirst = "Tap a button above first. /stop cancels."
 
 func TestWritingWhileAButtonIsWaitedFor(t *testing.T) {
 	h, _ := pad(t)
@@ -280,8 +280,8 @@ func TestApprovalTimesOutToNo(t *testing.T) {
 	h.settings.ApprovalTimeout = 2 * time.Second
 	h.start().says(alice, "launch it")
 	q := h.question(alice)
-	h.shows(alice, "⌛ Nobody answered: denied\n`launch`\n```\ntarget: \"it\"\n```", `so: Error: Tool "launch" was not approved: nobody answered in time`)
-	h.told(h.tap(alice, q, tapOnce), "⌛ Nobody answered: denied")
+	h.shows(alice, "⌛ Expired\n`launch`\n```\ntarget: \"it\"\n```", `so: Error: Tool "launch" was not approved: nobody answered in time`)
+	h.told(h.tap(alice, q, tapOnce), "⌛ Expired")
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
 	}
@@ -366,10 +366,10 @@ func TestForeignTapIsRefusedAndLeavesItPending(t *testing.T) {
 	const carol = 33
 	h.start().accept(h.next(gateway.Message{Address: group, Group: true, Sender: gateway.Sender{ID: bob, Name: "Bob"}, Text: "launch it"}))
 	q := h.question(-100)
-	h.told(h.tap(carol, q, tapOnce), "Only the person who asked for it")
+	h.told(h.tap(carol, q, tapOnce), "Only the requester or an owner")
 	data := q.part.Buttons[0][0].Data
-	h.told(h.press(alice, private(alice), q.id, data), "Only the person who asked for it")
-	h.told(h.press(bob, group, q.id+1000, data), "Only the person who asked for it")
+	h.told(h.press(alice, private(alice), q.id, data), "Only the requester or an owner")
+	h.told(h.press(bob, group, q.id+1000, data), "Only the requester or an owner")
 	if l.ran.Load() != 0 || !slices.Contains(h.messenger.texts(-100), q.text) {
 		t.Fatalf("it ran %d times, the group shows %q", l.ran.Load(), h.messenger.texts(-100))
 	}
@@ -431,14 +431,14 @@ func TestStopDeniesWhatIsPending(t *testing.T) {
 	h.start().says(alice, "launch it")
 	q := h.question(alice)
 	h.says(alice, "/stop")
-	stopped := "⏹ Stopped: denied\n`launch`\n```\ntarget: \"it\"\n```"
+	stopped := "⏹ Stopped\n`launch`\n```\ntarget: \"it\"\n```"
 	if !h.messenger.wait(10*time.Second, func() bool {
 		texts := h.messenger.texts(alice)
 		return slices.Contains(texts, stopped) && slices.Contains(texts, "Stopped.")
 	}) {
 		t.Fatalf("the chat shows %q", h.messenger.texts(alice))
 	}
-	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped: denied")
+	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped")
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
 	}

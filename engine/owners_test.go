@@ -49,7 +49,7 @@ func (h *house) see(chat int64, begin string) {
 }
 
 const (
-	ownerAsked  = "🔐 I've asked my owner. `launch` waits for the answer. /stop cancels."
+	ownerAsked  = "🔐 I've asked my owner about `launch`. /stop cancels."
 	onlyAnOwner = "Only an owner can decide."
 	unreachable = `so: Error: Tool "launch" was not approved: only an owner of this bot may approve it, and no owner can be reached`
 )
@@ -237,8 +237,8 @@ func TestStopCancelsAnOwnersRequest(t *testing.T) {
 	h.start().says(bob, "launch it")
 	q := h.question(alice)
 	h.says(bob, "/stop")
-	h.see(alice, "⏹ Stopped: denied")
-	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped: denied")
+	h.see(alice, "⏹ Stopped")
+	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped")
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
 	}
@@ -335,7 +335,7 @@ func TestNoticeOfARunNamesTheSchedule(t *testing.T) {
 	})
 	h.start().says(bob, "plan it")
 	q := h.question(alice)
-	h.see(bob, "🔐 Schedule `nightly`: I've asked my owner. `launch` waits for the answer.")
+	h.see(bob, "🔐 Schedule `nightly`: I've asked my owner about `launch`.")
 	for _, text := range h.messenger.texts(bob) {
 		if strings.Contains(text, "/stop") {
 			t.Errorf("/stop is offered, which does not stop a run: %q", text)
@@ -474,7 +474,7 @@ func TestOwnersAreNotFlooded(t *testing.T) {
 	h.see(-102, `so: Error: Tool "launch" was not approved: 3 requests of this person wait for an owner already`)
 	for _, chat := range []int64{-104, -103} {
 		bobIn(chat, "/stop")
-		h.see(chat, "⏹ Stopped: denied")
+		h.see(chat, "⏹ Stopped")
 	}
 	h.tap(alice, h.question(alice), tapOnce)
 	h.see(bob, "so: launched")

@@ -30,7 +30,7 @@ const (
 )
 
 // cannotStore is in the one sentence that a person reads meanwhile.
-const cannotStore = "I cannot store messages right now"
+const cannotStore = "Can't save messages right now"
 
 // onTmpfs gives a rig a data folder of some size that is a file system of its
 // own.

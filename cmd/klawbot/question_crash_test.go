@@ -56,7 +56,7 @@ func (r *rig) losesReply(text string) {
 }
 
 // lostAnswer is what the chat shows of an answer that may not have arrived.
-const lostAnswer = "⏹ Answered, but I was stopped before the call had ended: the answer may not have arrived."
+const lostAnswer = "⏹ Answered, but I restarted before the call ended. The answer may not have arrived."
 
 func killBesideServer(t *testing.T, k serverKill) {
 	const chat = 11
