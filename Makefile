@@ -154,7 +154,7 @@ sdk: ## the official SDKs judge our requests and our fake model
 
 peers: header build/peers/requirements.txt ## our client and our bot against a real model server (needs pip)
 	LLAMA_DIR=$(CURDIR)/build/peers \
-	  go test -tags=$(TAGS),peers -run '^TestPeer' -count=1 -p 1 -v ./engine/internal/llm/openai ./engine/internal/llm/anthropic ./engine ./cmd/klawbot
+	  go test -tags=$(TAGS),peers -run '^TestPeer' -count=1 -p 1 -v ./engine/internal/llm/openai ./engine/internal/llm/anthropic ./engine/probe ./cmd/klawbot
 
 browser: header ## the tool browser on a page with a form, in a real Chromium (SCREENSHOT=file keeps the picture)
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \

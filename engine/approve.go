@@ -13,6 +13,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -172,10 +173,10 @@ func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.
 		if row.ID, err = tx.Approvals().AddApproval(row); err != nil || row.State != store.ApprovalPending {
 			return err
 		}
-		if err := addOuts(tx, outsFor(row.Address, parts, questionKey(row), 0)); err != nil || !row.Away() {
+		if err := outbox.Add(tx, outbox.Rows(row.Address, parts, questionKey(row), 0)); err != nil || !row.Away() {
 			return err
 		}
-		return addOuts(tx, notice)
+		return outbox.Add(tx, notice)
 	})
 	return row, err
 }
@@ -184,7 +185,7 @@ func (e *Engine) ask(ctx context.Context, asked store.Approval, parts []gateway.
 // fit into one, and nobody could read all of what would run. origin says who wants
 // it, "" when that is plain.
 func (e *Engine) question(a store.Approval, q tools.Question, origin string) []gateway.Part {
-	if clip.UTF16Len(a.Shown) > partUnits {
+	if clip.UTF16Len(a.Shown) > outbox.MaxUnits {
 		return nil
 	}
 	lines := []string{e.say(locale.Approve, a.Tool)}

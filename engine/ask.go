@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
@@ -22,7 +23,7 @@ const nudge = "(Your last answer was empty. Answer the last message now, in word
 // tools, and so is a model whose first answer was empty.
 func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Message, llm.Usage, error) {
 	if t.directed != nil {
-		return t.directedAnswer(conv, round), llm.Usage{}, nil
+		return command.DirectedAnswer(t.settings.Language, t.command, *t.directed, conv, round), llm.Usage{}, nil
 	}
 	if t.chosen == "" {
 		t.chosen, _ = t.e.settings().Models.For(t.row.Model)

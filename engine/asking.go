@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -42,7 +43,7 @@ func (e *Engine) inquiryParts(a store.Approval, q tools.Inquiry) []store.Out {
 	}
 	parts = parts[:1] // what is shown is short enough for one
 	parts[0].Buttons = e.inquiryButtons(a.Token, q)
-	return outsFor(to, parts, questionKey(a), 0)
+	return outbox.Rows(to, parts, questionKey(a), 0)
 }
 
 // inquiryText is the text around the words of the program.

@@ -62,17 +62,17 @@ func (t *turn) recalled(ctx context.Context, past store.Past) string {
 	}
 	text := t.reminder(said, known, s)
 	chat := t.row.Address.Chat.String()
-	t.others = t.others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return ofOthers(ctx, t.e.store, h, chat) })
+	t.others = t.others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return t.e.memory.OfOthers(ctx, t.e.store, h, chat) })
 	return text
 }
 
 // search finds what was said in the session and is not shown, and what is known
 // of the chat, as far as it fits the question.
 func (t *turn) search(ctx context.Context, question string, s settings.AutoRecall) (said, known []memory.Hit, err error) {
-	m := t.e.memory.memory(t.e.store)
+	m := t.e.memory.In(t.e.store)
 	a := t.row.Address
 	q := memory.Query{Text: question, TopK: recallWide * s.TopK, Matches: recallMatches, Patience: vectorWithin, Near: true}
-	if t.e.memory.quiet.turns() >= crowded {
+	if t.e.memory.Idle.Count() >= crowded {
 		q.Mode = memory.Keyword
 	}
 	found, err := m.SearchEach(ctx, q, store.Scope{

@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/wait"
@@ -209,7 +210,7 @@ func (e *Engine) tellDamage(ctx context.Context, unanswered int, known bool) {
 func (e *Engine) insist(ctx context.Context, to gateway.Address, text string) {
 	for _, part := range e.gateway.Render(to.Chat.Channel, text) {
 		for {
-			sending, cancel := context.WithTimeout(ctx, sendWithin)
+			sending, cancel := context.WithTimeout(ctx, gateway.SendWithin)
 			_, err := e.gateway.Send(sending, to, part)
 			cancel()
 			if err == nil {
@@ -258,20 +259,20 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 // if there is one.
 func (e *Engine) tellLost(ctx context.Context, key string, a gateway.Address, n int, all []store.Unanswered) {
 	to := a
-	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, e.say(locale.Lost, n)), key+"/lost/"+a.String(), 0)
+	outs := outbox.Rows(to, e.gateway.Render(to.Chat.Channel, e.say(locale.Lost, n)), key+"/lost/"+a.String(), 0)
 	for _, u := range all {
 		if u.Address == a && u.Placeholder != 0 && len(outs) > 0 {
 			outs[0].Edit = u.Placeholder
 		}
 	}
-	if err := e.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
+	if err := e.store.Write(ctx, func(tx *store.Tx) error { return outbox.Add(tx, outs) }); err != nil {
 		e.log.Error("chat not told that messages are lost", "chat", to.String(), "messages", n, "err", err)
 	}
 }
 
 // tellOwners writes to the private chat of every owner that may be written to.
 func (e *Engine) tellOwners(ctx context.Context, key, text string) {
-	e.eachOwner(func(to gateway.Address) { e.post(ctx, to, key+"/"+to.String(), text) })
+	e.eachOwner(func(to gateway.Address) { e.outbox.Post(ctx, to, key+"/"+to.String(), text) })
 }
 
 // eachOwner calls do for the private chat of every owner that may be written to.

@@ -129,13 +129,13 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 // goes.
 func (t *turn) home() gateway.Address {
 	if t.job != nil && t.job.job.Home.Chat.Channel != "" {
-		return t.e.delivery.now(t.job.job.Home)
+		return t.e.outbox.Now(t.job.job.Home)
 	}
 	return t.address()
 }
 
 // address is where the turn answers today: its chat may have moved since it began.
-func (t *turn) address() gateway.Address { return t.e.delivery.now(t.row.Address) }
+func (t *turn) address() gateway.Address { return t.e.outbox.Now(t.row.Address) }
 
 // heard reports whether a conversation holds text that tools brought from
 // outside.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strings"
 
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -33,6 +35,27 @@ func (e *Engine) dispatchMember(ctx context.Context, it item) {
 			e.log.Error("membership not stored", "chat", it.msg.Address.String(), "err", err)
 		}
 	})
+}
+
+// chats takes what the messenger says of chats when something is sent there.
+type chats struct{ e *Engine }
+
+// Lose takes leave of a chat that is gone or has blocked the bot.
+func (c chats) Lose(ctx context.Context, a gateway.Address, why string) { c.e.loseChat(ctx, a, why) }
+
+// Move gives a chat its new id.
+func (c chats) Move(ctx context.Context, chat gateway.ChatID, to int64) { c.e.moveChat(ctx, chat, to) }
+
+// settled stores what follows for a question from the end of an attempt to deliver
+// a row. The function, if any, is to run when that is stored.
+func (e *Engine) settled(tx *store.Tx, o store.Out) (after func(), err error) {
+	if err := e.showLate(tx, o); err != nil {
+		return nil, err
+	}
+	if o.State == store.OutboxDead && strings.HasPrefix(o.Key, approvalKey) {
+		return e.unreach(tx, o.Address)
+	}
+	return nil, nil
 }
 
 // gone says why a chat cannot be reached any more, empty while it can.
@@ -75,7 +98,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 			for _, name := range paused {
 				text += "\n" + e.say(locale.JobPaused, name, note)
 			}
-			if err := addOuts(tx, outsFor(owner, e.gateway.Render(a.Chat.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
+			if err := outbox.Add(tx, outbox.Rows(owner, e.gateway.Render(a.Chat.Channel, text), "lost/"+id+"/"+owner.String(), 0)); err != nil {
 				return err
 			}
 		}
@@ -162,7 +185,7 @@ func rowsOf(items []item) []store.InboxID {
 // Doing it again changes nothing.
 func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID) {
 	e.gateway.Migrate(chat, to)
-	e.delivery.moved(chat, to)
+	e.outbox.Moved(chat, to)
 	e.moveLanes(chat, to)
 	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", ids...); err != nil {
@@ -175,9 +198,9 @@ func (e *Engine) moveChat(ctx context.Context, chat gateway.ChatID, to int64, id
 			return
 		}
 		e.log.Info("chat moved", "chat", chat.String(), "to", to)
-		e.memory.memory(e.store).Reload()
-		e.memory.moveCore(chat, to)
-		if err := e.delivery.rescan(ctx); err != nil {
+		e.memory.In(e.store).Reload()
+		e.memory.MoveCore(chat, to)
+		if err := e.outbox.Rescan(ctx); err != nil {
 			e.log.Error("outbox not read", "err", err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -127,7 +128,7 @@ func (t *turn) groupKnows() bool {
 		return false
 	}
 	for _, at := range t.corePlaces() {
-		if facts, err := t.e.memory.coreFor([]corememory.Place{at}); at.Kind != "" && (err != nil || facts.String() != "") {
+		if facts, err := t.e.memory.CoreAt([]corememory.Place{at}); at.Kind != "" && (err != nil || facts.String() != "") {
 			return true
 		}
 	}
@@ -192,11 +193,11 @@ func (t *turn) system() string {
 // prompt is the system prompt for a channel, which knows the bot's name there,
 // with the skills that there are and some parts of the core memory.
 func (e *Engine) prompt(channel string, places []corememory.Place) string {
-	prompt := e.workspace.Prompt(e.health(channel).Name)
+	prompt := e.workspace.Prompt(e.gateway.HealthOf(channel).Name)
 	if index := e.skills.Index(); index != "" {
 		prompt += "\n\n" + index
 	}
-	facts, err := e.memory.coreFor(places)
+	facts, err := e.memory.CoreAt(places)
 	if err != nil {
 		e.log.Warn("core memory not read", "err", err)
 	}
@@ -204,16 +205,6 @@ func (e *Engine) prompt(channel string, places []corememory.Place) string {
 		prompt += "\n\n## Core Memory\n\n" + known
 	}
 	return prompt
-}
-
-// health is how a channel fares, zero for one that is not on.
-func (e *Engine) health(channel string) gateway.Health {
-	for _, h := range e.gateway.Health() {
-		if h.Channel == channel {
-			return h
-		}
-	}
-	return gateway.Health{}
 }
 
 // withNow adds what changes from minute to minute to the last message, where
@@ -313,4 +304,14 @@ func asModelReads(m gateway.Message) string {
 	}
 	b.WriteString(m.Text)
 	return b.String()
+}
+
+// corePlaces are those that the turn sees: what its chat sees, unless its answer
+// goes to another one.
+func (t *turn) corePlaces() []corememory.Place {
+	home := t.home()
+	if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {
+		return recall.PlacesOf("")
+	}
+	return recall.PlacesOf(home.Chat.String())
 }

@@ -16,6 +16,7 @@ import (
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/probe"
 	"klawbot/engine/settings"
 )
 
@@ -63,7 +64,7 @@ func Doctor(ctx context.Context, c Config) []Finding {
 func (e *Engine) examine(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store)}
+	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store, e.settings().Memory.Embedding)}
 	all = append(all, promptFindings(e.workspace, e.skills)...)
 	if e.config.Examine != nil {
 		all = append(all, e.config.Examine(ctx)...)
@@ -197,11 +198,11 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	}
 	first, err := provider.Stream(ctx, request, func(llm.Event) {})
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Kind == llm.Unsupported {
-		_, err = Probe(ctx, client, m)
+		_, err = probe.Ask(ctx, client, m)
 		return false, err
 	}
 	if err != nil {
-		return false, explain(m, err)
+		return false, probe.Explain(m, err)
 	}
 	made := first.Message.Calls()
 	if len(made) == 0 {
@@ -219,7 +220,7 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	request.Messages = append(request.Messages, first.Message, results)
 	second, err := provider.Stream(ctx, request, func(llm.Event) {})
 	if err != nil {
-		return false, explain(m, err)
+		return false, probe.Explain(m, err)
 	}
 	if strings.TrimSpace(second.Message.PlainText()) == "" {
 		return false, errors.New("it called a tool, but said nothing about the result; try again, or name another model")

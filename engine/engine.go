@@ -14,7 +14,7 @@
 // message becomes the answer by an edit. Edits may be repeated, so the answer
 // of such a turn cannot come twice. A turn that answers within 0.7 s has none. A
 // placeholder is sent when everything has left that waits at its address, and what
-// comes behind it waits for it: see delivery.alone. The state is stored with the turn:
+// comes behind it waits for it: see Alone of the outbox. The state is stored with the turn:
 //
 //	state      event                                  next       who acts
 //	none       0.7 s have passed, nothing waits       sending    committed, then sent beside the model call
@@ -52,11 +52,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -135,6 +137,14 @@ func (c Config) store() store.Config {
 	return store.Config{Dir: c.Dir, Redact: c.Redact, Log: c.Log}
 }
 
+// memoryConfig is what the memory needs, whose database open returns.
+func memoryConfig(c Config, open func() (*store.Store, error)) recall.Config {
+	return recall.Config{
+		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open, Others: holdsOthers,
+		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
+	}
+}
+
 // Engine answers messages.
 type Engine struct {
 	config    Config
@@ -142,15 +152,14 @@ type Engine struct {
 	settings  func() settings.Settings
 	life      *lifecycle.Lifecycle
 	store     *store.Store
-	spool     *outbox.SentFiles
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
 	web       *web.Web
 	servers   *mcp.Host
-	memory    *remembering
+	memory    *recall.Memory
 	models    *model.Client
-	delivery  *delivery
+	outbox    *outbox.Outbox
 	backups   *backups
 	meters    *meters
 	estimates estimates
@@ -158,14 +167,13 @@ type Engine struct {
 	questions questions
 	inquiries inquiries
 	redact    *redact.Set
-	version   string
 	grace     time.Duration
-	lookEvery time.Duration
 	started   time.Time
 	log       *slog.Logger
 	// schedules is what is planned, also by heartbeat, and runs makes it.
 	schedules *schedule.Editor
 	heartbeat *schedule.Heartbeat
+	commands  *command.Commands
 	runs      runs
 
 	// dispatching is held while updates are handed to lanes, so that they get
@@ -195,9 +203,9 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e = &Engine{
-		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, version: c.Version, log: c.Log,
-		grace: cmp.Or(c.Grace, turnGrace), lookEvery: c.LookEvery, started: time.Now(), meters: newMeters(),
-		store: st, spool: outbox.NewSentFiles(c.Dir), workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
+		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
+		grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), meters: newMeters(),
+		store: st, workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
 		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
@@ -205,7 +213,10 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log,
 		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
 	})
-	e.delivery = &delivery{e: e, workers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
+	e.outbox = outbox.New(outbox.Config{
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Settled: e.settled, Attempted: e.meters.delivery,
+		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
+	})
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
 	e.plan()
@@ -214,7 +225,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
 		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.memory = newRemembering(c, func() (*store.Store, error) { return st, nil })
+	e.memory = recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
+	e.commands = e.newCommands()
 	e.executor, err = toolbox(c, lent{
 		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
 		servers: e.servers.Statuses, web: e.web, memory: e.memory,
@@ -253,7 +265,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stopSending()
 	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer park(nil)
-	e.memory.importUser() // before the first turn, which shall know it
+	e.memory.ImportUser() // before the first turn, which shall know it
 	e.mu.Lock()
 	e.life.Begin(ctx, parking)
 	for _, l := range e.lanes {
@@ -263,7 +275,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.closeQuestions(sending); err != nil { // a stop that comes already is none of its faults
 		return err
 	}
-	if err := e.delivery.run(sending); err != nil {
+	if err := e.outbox.Run(sending); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -280,8 +292,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.runs.jobs.Run(ctx) })
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
-	group.Go(func() error { e.memory.run(ctx, e.store); return nil })
-	e.memory.announce()
+	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })
 	e.tellRecovery(ctx)
 	e.executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
@@ -291,17 +302,17 @@ func (e *Engine) Run(ctx context.Context) error {
 		park(lifecycle.ErrParked)
 		within(sendGrace, e.life.Wait)
 	}
-	e.delivery.close()
-	within(sendGrace, e.delivery.wait.Wait)
+	e.outbox.Close()
+	within(sendGrace, e.outbox.Wait)
 	stopSending()
-	within(sendGrace, e.delivery.wait.Wait)
+	within(sendGrace, e.outbox.Wait)
 	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 
 // Close ends the MCP servers and closes the data folder.
 func (e *Engine) Close() error {
 	e.servers.Close()
-	return errors.Join(e.web.Close(), e.memory.embedder.Close(), e.store.Close())
+	return errors.Join(e.web.Close(), e.memory.Close(), e.store.Close())
 }
 
 // keepHouse deletes what is kept long enough, now and then.
@@ -310,7 +321,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := e.sweepFiles(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(e.outbox.SweepFiles(ctx), sweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
 			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {
@@ -344,10 +355,10 @@ func prune(tx *store.Tx) error {
 // committed tells those who wait for it what a transaction has changed.
 func (e *Engine) committed(c store.Changes) {
 	for _, a := range c.Out {
-		e.delivery.notify(a)
+		e.outbox.Notify(a)
 	}
 	if c.Messages {
-		e.memory.said()
+		e.memory.Said()
 		wait.Signal(e.unlogged)
 	}
 	if c.Jobs {
@@ -372,15 +383,15 @@ func (e *Engine) writeLogs(ctx context.Context) error {
 // watchOthers notices what a command wrote beside the bot.
 func (e *Engine) watchOthers(ctx context.Context) error {
 	var last int64
-	for wait.For(ctx, cmp.Or(e.lookEvery, pollOthers)) {
+	for wait.For(ctx, cmp.Or(e.config.LookEvery, pollOthers)) {
 		version, err := e.store.DataVersion(ctx)
 		if err != nil || version == last {
 			continue
 		}
 		last = version
 		e.jobsChanged()
-		e.memory.said()
-		if err := e.delivery.rescan(ctx); err != nil && ctx.Err() == nil {
+		e.memory.Said()
+		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}
 		if err := e.servers.Reload(ctx); err != nil && ctx.Err() == nil {

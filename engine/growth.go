@@ -80,7 +80,7 @@ func (p *presence) grow(ctx context.Context, g growth) error {
 // arrives after the answer would overwrite it.
 func showNow(ctx context.Context, show put, part gateway.Part) error {
 	part.Yield = true
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateway.SendWithin)
 	defer cancel()
 	return show(ctx, part)
 }
@@ -129,7 +129,7 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	if !wait.For(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
 	}
-	release := p.e.delivery.alone(ctx, p.t.row.Address)
+	release := p.e.outbox.Alone(ctx, p.t.row.Address)
 	if release == nil {
 		return false
 	}

@@ -7,8 +7,10 @@ import (
 	"runtime/debug"
 	"time"
 
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -144,7 +146,7 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 		if p := recover(); p != nil {
 			e.log.Error("update handling panicked", "update", row.Update.ID, "panic", p, "stack", string(debug.Stack()))
 			e.endUpdates(ctx, store.InboxDead, fmt.Sprint("panic: ", p), row.ID)
-			e.reply(ctx, row, e.say(locale.Unreadable), nil)
+			e.reply(ctx, row, command.Reply{Text: e.say(locale.Unreadable)})
 		}
 	}()
 	u := row.Update
@@ -183,14 +185,14 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	case !it.msg.Addressed:
 		e.endUpdates(ctx, store.InboxDone, "not addressed to the bot", it.row.ID)
 	case it.msg.Unheard:
-		e.reply(ctx, it.row, label(e.settings(), e.say(locale.Unheard)), nil)
+		e.reply(ctx, it.row, command.Reply{Text: label(e.settings(), e.say(locale.Unheard))})
 	case it.msg.Command == "stop":
 		e.stopLane(ctx, it)
 	case e.typed(ctx, it):
 	case e.inWords(ctx, it):
-	case it.msg.Command != "" && it.msg.Group && !isCommand(it.msg.Command):
+	case it.msg.Command != "" && it.msg.Group && !command.Known(it.msg.Command):
 		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.row.ID)
-	case it.msg.Command != "" && !inLane(it.msg.Command):
+	case it.msg.Command != "" && !command.InLane(it.msg.Command):
 		e.obey(ctx, it)
 	default:
 		e.enqueue(ctx, it)
@@ -235,22 +237,26 @@ func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string
 
 // reply ends an update and answers it without a model, in one transaction with
 // the change that was asked for, if any.
-func (e *Engine) reply(ctx context.Context, row store.Update, text string, change func(*store.Tx) error) {
+func (e *Engine) reply(ctx context.Context, row store.Update, r command.Reply) {
 	to := row.Address
-	outs := outsFor(to, e.gateway.Render(to.Chat.Channel, text), fmt.Sprintf("inbox/%d", row.ID), row.Message)
-	e.life.Eventually(ctx, row.Address, func(tx *store.Tx) error {
-		if change != nil {
-			if err := change(tx); err != nil {
+	e.life.Eventually(ctx, to, func(tx *store.Tx) error {
+		r := r // the change may run again
+		if r.Change != nil {
+			if err := r.Change(tx, &r); err != nil {
 				return err
 			}
 		}
-		if err := tx.Chats().ReviveChat(row.Address.Chat.Channel, row.Address.Chat.ID, row.ReceivedAt); err != nil {
+		parts := e.gateway.Render(to.Chat.Channel, r.Text)
+		if len(parts) > 0 {
+			parts[len(parts)-1].Buttons = r.Buttons
+		}
+		if err := tx.Chats().ReviveChat(to.Chat.Channel, to.Chat.ID, row.ReceivedAt); err != nil {
 			return err
 		}
 		if err := tx.Inbox().EndUpdates(store.InboxDone, "", row.ID); err != nil {
 			return err
 		}
-		return addOuts(tx, outs)
+		return outbox.Add(tx, outbox.Rows(to, parts, fmt.Sprintf("inbox/%d", row.ID), row.Message))
 	}, func(err error) {
 		if err != nil {
 			e.log.Error("reply not stored", "chat", to.String(), "err", err)

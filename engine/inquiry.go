@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -42,7 +43,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 			return declined, nil
 		}
 		if at != here {
-			t.e.post(ctx, here, "question/"+q.Call.ID, t.e.say(locale.AskOwner, q.From))
+			t.e.outbox.Post(ctx, here, "question/"+q.Call.ID, t.e.say(locale.AskOwner, q.From))
 		}
 	}
 	defer t.show.wait(q.Call.Name)()
@@ -54,7 +55,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 // Refuse tells the chat what a program asked for in vain.
 func (a approver) Refuse(ctx context.Context, c tools.Call, from, what string) {
 	if a.t.job == nil {
-		a.t.e.post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+rand.Text(), a.t.e.say(locale.AskRefused, from, what))
+		a.t.e.outbox.Post(ctx, a.t.row.Address, "refused/"+c.ID+"/"+rand.Text(), a.t.e.say(locale.AskRefused, from, what))
 	}
 }
 
@@ -193,7 +194,7 @@ func (e *Engine) inquire(ctx context.Context, asked store.Approval, q tools.Inqu
 		if asked.ID, err = tx.Approvals().AddApproval(asked); err != nil {
 			return err
 		}
-		return addOuts(tx, e.inquiryParts(asked, q))
+		return outbox.Add(tx, e.inquiryParts(asked, q))
 	})
 	if err != nil || !fresh {
 		return tools.Reply{Outcome: tools.Cancelled, Option: -1}, err

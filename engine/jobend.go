@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -62,9 +63,7 @@ func (t *turn) endJob(ctx context.Context, how turnEnd) {
 	}
 	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
 	if progress == placeholderShown {
-		o := deletion(t.show.to, t.row.ID)
-		o.Edit, o.Turn = shown, t.row.ID
-		end.after = []store.Out{o}
+		end.after = []store.Out{outbox.Deletion(t.show.to, t.row.ID, shown)}
 	}
 	t.job.run = t.e.endRun(context.WithoutCancel(ctx), j, r, end, t)
 }
@@ -156,7 +155,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 	left := e.leftTurn(ctx, r, turns)
 	if left.Placeholder == placeholderShown {
 		// It may be too old to be deleted.
-		end.after = e.replacement(left.Address, left.PlaceholderID, "✖ "+clip.Name(j.Name), r.ID.OutKey()+"/left")
+		end.after = outbox.Replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), r.ID.OutKey()+"/left")
 	}
 	outs := e.reportOuts(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
@@ -167,10 +166,10 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		if ended, err = e.storeRunEnd(tx, j, r, end, left, turns); err != nil {
 			return err
 		}
-		if err := addOuts(tx, outs); err != nil {
+		if err := outbox.Add(tx, outs); err != nil {
 			return err
 		}
-		return e.memory.index(tx)
+		return e.memory.Index(tx)
 	})
 	if err != nil {
 		e.log.Error("run not stored", "run", r.ID, "err", err)
@@ -267,7 +266,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 	outs := end.after
 	if j.Target.Chat.Channel != "" && end.report != "" {
 		to := j.Target
-		outs = append(outs, outsFor(to, e.gateway.Render(to.Chat.Channel, end.report), r.ID.OutKey(), 0)...)
+		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.report), r.ID.OutKey(), 0)...)
 	}
 	if end.pause != "" {
 		end.alert = e.say(locale.JobPaused, j.Name, end.pause)
@@ -276,7 +275,7 @@ func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
 		return outs
 	}
 	for _, to := range e.alertees(j, end.owners) {
-		outs = append(outs, outsFor(to, e.gateway.Render(to.Chat.Channel, end.alert), r.ID.OutKey()+"/alert/"+to.String(), 0)...)
+		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.alert), r.ID.OutKey()+"/alert/"+to.String(), 0)...)
 	}
 	return outs
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"klawbot/engine/internal/lifecycle"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -40,7 +42,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if err != nil {
 		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
 	}
-	outs, err := outgoing(j.t.e.gateway, c, r)
+	outs, err := outbox.ResultRows(j.t.e.gateway, c, r)
 	if err != nil {
 		return err
 	}
@@ -53,7 +55,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 		if err := tx.Turns().FinishCall(c.ID, result); err != nil {
 			return err
 		}
-		return addOuts(tx, outs)
+		return outbox.Add(tx, outs)
 	})
 	if err != nil {
 		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
@@ -66,33 +68,27 @@ func (j journal) row(c tools.Call) store.Call {
 	return store.Call{ID: c.ID, Turn: j.t.row.ID, Name: c.Name}
 }
 
-// outgoing renders the messages that a result carries.
-func outgoing(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, error) {
-	var outs []store.Out
-	for i, m := range r.Outgoing {
-		chat, err := gateway.ParseChatID(m.Chat)
-		if err != nil {
-			return nil, fmt.Errorf("send for %s: %w", c.Name, err)
+// keepArtifacts notes the files that a call hands over with the answer, each
+// once.
+func (t *turn) keepArtifacts(r tools.Result) {
+	for _, a := range r.Artifacts {
+		if !slices.Contains(t.artifacts, a) {
+			t.artifacts = append(t.artifacts, a)
 		}
-		to := gateway.Address{Chat: chat, Thread: m.Thread}
-		parts, err := partsOf(g, chat.Channel, m)
-		if err != nil {
-			return nil, err
-		}
-		outs = append(outs, outsFor(to, parts, fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
 	}
-	return outs, nil
 }
 
-// partsOf renders a message that a result carries, with its file.
-func partsOf(g *gateway.Gateway, channel string, m tools.Outgoing) ([]gateway.Part, error) {
-	written := g.Render(channel, m.Text)
-	if m.File == nil {
-		return written, nil
+// files are the parts of the turn's artifacts. One that is gone, as after a
+// backup was restored, is left out.
+func (t *turn) files() []gateway.Part {
+	var parts []gateway.Part
+	for _, a := range t.artifacts {
+		d, err := outbox.Document(a.Name, a.MIME, a.Path)
+		if err != nil {
+			t.log.Warn("file not sent", "err", err)
+			continue
+		}
+		parts = append(parts, gateway.Part{Document: d})
 	}
-	d, err := documentOf(m.File.Name, m.File.MIME, m.File.Path)
-	if err != nil {
-		return nil, err
-	}
-	return withFile(d, written), nil
+	return parts
 }

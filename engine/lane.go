@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
@@ -102,7 +103,7 @@ func (e *Engine) enqueue(ctx context.Context, it item) {
 	case asked:
 		text = e.say(locale.ButtonFirst)
 	}
-	e.post(ctx, it.row.Address, "queue/"+rand.Text(), text)
+	e.outbox.Post(ctx, it.row.Address, "queue/"+rand.Text(), text)
 }
 
 // startLane starts the lane's goroutine once the engine runs. e.mu is held.
@@ -121,7 +122,7 @@ func (e *Engine) serveLane(ctx context.Context, l *lane) {
 				e.resumeTurn(ctx, t)
 			} else if items := e.admit(ctx, e.take(l)); len(items) == 0 {
 				return // /stop came in between, or the list changed
-			} else if first := items[0]; first.msg.Command != "" && e.direct(ctx, first) == nil {
+			} else if first := items[0]; first.msg.Command != "" && e.commands.Direct(ctx, first.command()) == nil {
 				e.obey(ctx, first)
 			} else {
 				e.startTurn(ctx, items)
@@ -326,7 +327,7 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	if subagents > 0 {
 		text += " " + e.say(locale.StoppedSubagents, subagents)
 	}
-	e.reply(ctx, it.row, strings.TrimSpace(text+"\n"+behind), nil)
+	e.reply(ctx, it.row, command.Reply{Text: strings.TrimSpace(text + "\n" + behind)})
 }
 
 // background says which commands go on in the background of a chat and how to end

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -18,7 +19,7 @@ import (
 	"klawbot/tools/job"
 	"klawbot/tools/mcp"
 	"klawbot/tools/message"
-	"klawbot/tools/recall"
+	recalltools "klawbot/tools/recall"
 	"klawbot/tools/self"
 	"klawbot/tools/web"
 )
@@ -37,7 +38,7 @@ type lent struct {
 	// schedules keeps what is planned.
 	schedules *schedule.Editor
 	// memory keeps and finds.
-	memory *remembering
+	memory *recall.Memory
 	// web is what goes out into the web; nil is nothing.
 	web *web.Web
 }
@@ -51,7 +52,7 @@ func ownTools(c Config, l lent) []tools.Tool {
 			OpenFile: c.OpenFile,
 		}),
 		guide.New(guide.Config{Manual: c.Manual, Skills: shelf{l.skills}, Search: l.memory.SearchDocs}),
-		recall.New(l.memory),
+		recalltools.New(l.memory),
 		job.Tools(job.Config{Schedules: l.schedules, Subagents: l.schedules}),
 	)
 	if l.web != nil {
@@ -188,7 +189,7 @@ func (b body) Stats(ctx context.Context) ([]self.Entry, error) {
 	if !s.Backup.At.IsZero() {
 		backup = s.Backup.At.In(b.config.Settings().Zone()).Format("2006-01-02 15:04")
 	}
-	remembered, err := b.lent.memory.stats(ctx)
+	remembered, err := b.lent.memory.Stats(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -59,12 +59,12 @@ func (d *Data) SearchMemory(ctx context.Context, q MemoryQuery) ([]recall.Hit, e
 	}
 	mode := memory.Mode(cmp.Or(q.Mode, string(memory.Hybrid)))
 	if mode == memory.Vector {
-		if _, err := d.memory.embedder.current(); err != nil {
+		if _, err := d.memory.Model(); err != nil {
 			return nil, err
 		}
 	}
-	topK := cmp.Or(q.TopK, d.memory.settings().Memory.TopK)
-	return d.memory.search(ctx, tools.Call{}, memory.Query{Text: q.Text, TopK: topK, Mode: mode, Scope: s})
+	topK := cmp.Or(q.TopK, d.settings().Memory.TopK)
+	return d.memory.Find(ctx, tools.Call{}, memory.Query{Text: q.Text, TopK: topK, Mode: mode, Scope: s})
 }
 
 // KeptMemory is a memory as its owner sees it. Its JSON form is stable.
@@ -88,7 +88,7 @@ func (d *Data) ListMemories(ctx context.Context, limit int) (list []KeptMemory, 
 	if d.missing != nil {
 		return nil, nil
 	}
-	zone := d.memory.settings().Zone()
+	zone := d.settings().Zone()
 	err = d.store.Read(ctx, func(tx *store.Tx) error {
 		all, err := tx.Memories().Memories(limit)
 		for _, m := range all {
@@ -130,12 +130,14 @@ func (d *Data) ready(ctx context.Context) error {
 
 // CoreMemory is the core memory as prompts have it, and its file.
 func (d *Data) CoreMemory() (text, file string, err error) {
-	facts, err := d.memory.core.Facts()
-	return facts.String(), d.memory.core.Path(), err
+	facts, err := d.memory.CoreFile().Facts()
+	return facts.String(), d.memory.CoreFile().Path(), err
 }
 
 // CoreMemoryFile is the file of the core memory. It is made when it is not there.
-func (d *Data) CoreMemoryFile() (string, error) { return d.memory.core.Path(), d.memory.core.Ensure() }
+func (d *Data) CoreMemoryFile() (string, error) {
+	return d.memory.CoreFile().Path(), d.memory.CoreFile().Ensure()
+}
 
 // EmbedMemory gives what is new its vectors, for a data folder without a running
 // bot, and calls progress with how many were done.
@@ -143,7 +145,7 @@ func (d *Data) EmbedMemory(ctx context.Context, progress func(done int)) error {
 	if d.missing != nil {
 		return nil
 	}
-	return d.memory.memory(d.store).Embed(ctx, progress)
+	return d.memory.In(d.store).Embed(ctx, progress)
 }
 
 // MemoryImport is what an import of memories did.
@@ -201,7 +203,7 @@ func (d *Data) ImportMemories(ctx context.Context, r io.Reader, progress func(do
 	in := bufio.NewReaderSize(r, 64<<10)
 	var batch []store.Memory
 	flush := func() error {
-		err := d.store.Write(ctx, func(tx *store.Tx) error { return memory.SaveAll(tx, batch, d.memory.chunkSize()) })
+		err := d.store.Write(ctx, func(tx *store.Tx) error { return memory.SaveAll(tx, batch, d.memory.ChunkSize()) })
 		if err == nil {
 			done.Added += len(batch)
 			progress(done.Added)
@@ -377,7 +379,7 @@ func (d *Data) UndoMemory(ctx context.Context, id int64) (undone MemoryChange, e
 		}
 		if c.Before != nil {
 			undone.Before = c.Before.Content
-			id, _, newer, err := memory.Save(tx, *c.Before, d.memory.chunkSize())
+			id, _, newer, err := memory.Save(tx, *c.Before, d.memory.ChunkSize())
 			if err != nil {
 				return err
 			}
@@ -398,6 +400,6 @@ func (d *Data) UndoMemory(ctx context.Context, id int64) (undone MemoryChange, e
 // UndoCore takes back the last change of the core memory, and returns its facts as
 // a prompt has them.
 func (d *Data) UndoCore() (string, error) {
-	facts, err := d.memory.core.Undo()
+	facts, err := d.memory.CoreFile().Undo()
 	return facts.String(), err
 }

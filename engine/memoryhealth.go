@@ -9,28 +9,30 @@ import (
 	"time"
 
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 )
 
 // memoryFinding proves that the memory stores, finds and forgets. That there is no
 // embedding model is no fault.
-func memoryFinding(ctx context.Context, r *remembering, db *store.Store) Finding {
+func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embedding settings.Embedding) Finding {
 	started := time.Now()
-	meaning, err := r.memory(db).Probe(ctx)
+	meaning, err := r.In(db).Probe(ctx)
 	took := time.Since(started).Round(time.Millisecond)
 	switch {
-	case errors.Is(err, memory.ErrEmbed) && r.settings().Memory.Embedding.Type == "openai":
+	case errors.Is(err, memory.ErrEmbed) && embedding.Type == "openai":
 		return Ill("memory", "see memory.embedding in config.yaml; until then search goes by words", err)
 	case errors.Is(err, memory.ErrEmbed):
 		return Ill("memory", "klawbot assets status, then klawbot assets pull; until then search goes by words", err)
 	case err != nil:
 		return Ill("memory", "klawbot reindex", err)
 	}
-	facts, err := r.core.Facts()
+	facts, err := r.CoreFile().Facts()
 	if err != nil {
 		return Ill("memory", "mend that file; until then no answer knows the core memory", err)
 	}
-	if left := r.leftOut(facts); len(left) > 0 {
+	if left := facts.LeftOut(); len(left) > 0 {
 		return Ill("memory", "klawbot memory edit: write it in other words, or delete it",
 			fmt.Errorf("no prompt gets %s of the core memory: it looks like an injection", some(left)))
 	}
@@ -38,17 +40,17 @@ func memoryFinding(ctx context.Context, r *remembering, db *store.Store) Finding
 	if others := facts.Others(); len(others) > 0 {
 		text = fmt.Sprintf("nobody reads %q of the core memory, only user, agent, chats and people; %s", others, text)
 	}
-	if left := r.files.LeftOut(); len(left) > 0 {
+	if left := r.FilesLeftOut(); len(left) > 0 {
 		text = fmt.Sprintf("no search finds %s (larger than 1 MiB, or no ordinary file); %s", some(left), text)
 	}
-	m, why := r.embedder.current()
+	model, why := r.Model()
 	switch {
 	case why != nil:
-		return Well("memory", "%s; %s", text, wordsAlone(why))
+		return Well("memory", "%s; %s", text, r.Text())
 	case !meaning:
-		return Well("memory", "%s by its words; %s has read nothing yet", text, m.Name())
+		return Well("memory", "%s by its words; %s has read nothing yet", text, model)
 	}
-	return Well("memory", "%s, by its words and by its meaning (%s)", text, m.Name())
+	return Well("memory", "%s, by its words and by its meaning (%s)", text, model)
 }
 
 // some names a few of many.
@@ -70,50 +72,11 @@ func memoryFindings(ctx context.Context, c Config) []Finding {
 		return nil // the database's own finding says it
 	}
 	defer func() { _ = st.Close() }() // the canary is gone already
-	r := newRemembering(c, func() (*store.Store, error) { return st, nil })
-	defer func() { _ = r.embedder.Close() }() // it was only tried
-	return []Finding{memoryFinding(ctx, r, st)}
+	r := recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
+	defer func() { _ = r.Close() }() // it was only tried
+	return []Finding{memoryFinding(ctx, r, st, c.Settings().Memory.Embedding)}
 }
 
 // EmbeddingText says how the memory of a configuration searches. It looks for the
 // files of the model and loads nothing.
-func EmbeddingText(c Config) string {
-	r := newRemembering(c, nil)
-	return r.text()
-}
-
-// text says how the memory searches.
-func (r *remembering) text() string {
-	m, err := r.embedder.current()
-	if err != nil {
-		return wordsAlone(err)
-	}
-	return "searches by words and by meaning, with " + m.Name()
-}
-
-// wordsAlone says that there is no model, and what brings one to an owner who
-// wants it.
-func wordsAlone(why error) string {
-	text := fmt.Sprintf("searches by words alone (%v)", why)
-	if !errors.Is(why, errEmbeddingsOff) {
-		text += ": klawbot assets pull"
-	}
-	return text
-}
-
-// stats say what the memory holds.
-func (r *remembering) stats(ctx context.Context) (string, error) {
-	db, err := r.open()
-	if errors.Is(err, store.ErrNotFound) {
-		return r.text(), nil
-	}
-	if err != nil {
-		return "", err
-	}
-	var n store.MemoryCount
-	err = db.Read(ctx, func(tx *store.Tx) error {
-		n, err = tx.Memories().CountMemory()
-		return err
-	})
-	return fmt.Sprintf("%d memories, %d pieces of texts to be found, %d of them with a vector; %s", n.Memories, n.Chunks, n.Vectors, r.text()), err
-}
+func EmbeddingText(c Config) string { return recall.New(memoryConfig(c, nil)).Text() }

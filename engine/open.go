@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
@@ -38,7 +40,7 @@ type Data struct {
 	// skillDirs are where the skills of a source lie on the disk.
 	skillDirs map[workspace.Source]string
 	schedules *schedule.Editor
-	memory    *remembering
+	memory    *recall.Memory
 }
 
 // Open opens the data folder for a command. It takes the Config of New, whose
@@ -49,7 +51,7 @@ func Open(ctx context.Context, c Config) (*Data, error) {
 	d.web = newWeb(c.Web, nil)
 	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil, nil)
 	c.Sources = append(slices.Clip(c.Sources), d.servers)
-	d.memory = newRemembering(c, d.database)
+	d.memory = recall.New(memoryConfig(c, d.database))
 	var err error
 	if d.executor, err = toolbox(c, d.lent(c)); err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ func noData(dir string) error { return fmt.Errorf("no klawbot data in %s: run kl
 func (d *Data) Close() error {
 	err := d.web.Close()
 	d.servers.Close()
-	err = errors.Join(err, d.memory.embedder.Close())
+	err = errors.Join(err, d.memory.Close())
 	if d.store == nil {
 		return err
 	}
@@ -181,11 +183,11 @@ func (p posting) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if p.d.missing != nil {
 		return p.d.missing
 	}
-	outs, err := outgoing(p.d.gateway, c, r)
+	outs, err := outbox.ResultRows(p.d.gateway, c, r)
 	if err != nil {
 		return err
 	}
-	if err := p.d.store.Write(ctx, func(tx *store.Tx) error { return addOuts(tx, outs) }); err != nil {
+	if err := p.d.store.Write(ctx, func(tx *store.Tx) error { return outbox.Add(tx, outs) }); err != nil {
 		return fmt.Errorf("store what %s sends: %w", c.Name, err)
 	}
 	return nil

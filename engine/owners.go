@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -200,7 +201,7 @@ func (t *turn) notice(a store.Approval) []store.Out {
 	if t.job != nil && t.job.job.Kind != store.JobSpawn {
 		text = t.e.redact.Text(t.e.say(locale.OwnerAskedByRun, locale.Ticks(clip.Name(t.job.job.Name)), a.Tool))
 	}
-	return outsFor(to, t.e.gateway.Render(to.Chat.Channel, text), ownerKey(a), 0)
+	return outbox.Rows(to, t.e.gateway.Render(to.Chat.Channel, text), ownerKey(a), 0)
 }
 
 // tellHome has the notice say what came of the request.
@@ -212,7 +213,7 @@ func (e *Engine) tellHome(tx *store.Tx, a store.Approval, text string) error {
 	if !sameChat(told.Address, a.Home) {
 		told.MessageID = 0 // it is in the group that has become this one
 	}
-	return addOuts(tx, e.replacement(a.Home, told.MessageID, text, ownerKey(a)+"/outcome"))
+	return outbox.Add(tx, outbox.Replacement(a.Home, told.MessageID, e.gateway.Render(a.Home.Chat.Channel, text), ownerKey(a)+"/outcome"))
 }
 
 // tellNoOwner has the notice say that no owner could be reached, after some were

@@ -41,8 +41,6 @@ const (
 	previewEvery = 1500 * time.Millisecond
 	// settleWithin bounds the wait for a placeholder when the turn has ended.
 	settleWithin = 5 * time.Second
-	// sendWithin bounds one call to the messenger.
-	sendWithin = 30 * time.Second
 )
 
 // presence shows in the chat that a turn is at work: the typing sign, the
@@ -235,7 +233,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 		}
 	}
 	wait.Signal(p.grown) // which may have been for a preview
-	release := p.e.delivery.alone(ctx, p.t.row.Address)
+	release := p.e.outbox.Alone(ctx, p.t.row.Address)
 	if release == nil {
 		return false
 	}
@@ -247,7 +245,7 @@ func (p *presence) place(ctx context.Context, streaming string) bool {
 func (p *presence) send(ctx context.Context) bool {
 	lifecycle.CrashPoint("placeholder.sending")
 	part := gateway.Part{Text: p.sign, ReplyTo: p.t.row.ReplyTo, Yield: true, Silent: p.quiet}
-	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateway.SendWithin)
 	defer cancel()
 	// A turn that has ended does not wait long for a placeholder that hangs.
 	ended := context.AfterFunc(ctx, func() { time.AfterFunc(settleWithin, cancel) })

@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -112,7 +113,7 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		may, err := e.mayReplace(tx, it)
 		if may {
-			err = addOuts(tx, e.replacement(it.row.Address, it.msg.Press.Message, e.say(locale.Expired), fmt.Sprintf("press/%d", it.row.ID)))
+			err = outbox.Add(tx, outbox.Replacement(it.row.Address, it.msg.Press.Message, e.gateway.Render(it.row.Address.Chat.Channel, e.say(locale.Expired)), fmt.Sprintf("press/%d", it.row.ID)))
 		}
 		return tap{say: e.say(locale.Expired)}, err
 	}
@@ -150,7 +151,7 @@ func (e *Engine) tapped(tx *store.Tx, it item) (tap, error) {
 	if !won {
 		// The buttons are still there: the edit that takes them away was lost.
 		v.name, v.chosen = "", ""
-		return tap{say: e.say(outcomePhrase(a))}, addOuts(tx, e.outcome(tx, a, v, "again"))
+		return tap{say: e.say(outcomePhrase(a))}, outbox.Add(tx, e.outcome(tx, a, v, "again"))
 	}
 	return tap{say: e.say(outcomePhrase(a)), approval: a, question: asked, answer: answer}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 )
@@ -68,7 +69,7 @@ func reindex(ctx context.Context, c Config, progress func(done, all int64)) (don
 	size := memory.ChunkSize{Size: c.Settings().Memory.ChunkSize, Overlap: c.Settings().Memory.ChunkOverlap}
 	r, err := beside.Reindex(ctx, archive.Reindexing{
 		Message: func(tx *store.Tx, m store.Said) error {
-			if !findable(m.Address) {
+			if !recall.Findable(m.Address) {
 				return nil
 			}
 			return memory.AddMessages(tx, []store.Said{m}, size)

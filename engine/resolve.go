@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
-	"klawbot/gateway"
 	"klawbot/internal/clip"
 )
 
@@ -103,7 +103,7 @@ func (e *Engine) showOutcome(tx *store.Tx, a store.Approval, v verdict, key stri
 	if err == nil && asked.MessageID != 0 && !sameChat(asked.Address, a.Address) {
 		v.message = 0 // it is in the group that has become this one, where ids are others
 	}
-	return addOuts(tx, e.outcome(tx, a, v, key))
+	return outbox.Add(tx, e.outcome(tx, a, v, key))
 }
 
 // showLate has a question that ended while it was on its way say so, now that it is
@@ -121,7 +121,7 @@ func (e *Engine) showLate(tx *store.Tx, o store.Out) error {
 	if err != nil {
 		return err
 	}
-	return addOuts(tx, e.outcome(tx, a, verdict{message: o.MessageID}, "outcome"))
+	return outbox.Add(tx, e.outcome(tx, a, verdict{message: o.MessageID}, "outcome"))
 }
 
 // outcome is the edit of a question's message. When nobody knows which one that
@@ -138,18 +138,7 @@ func (e *Engine) outcome(tx *store.Tx, a store.Approval, v verdict, key string) 
 	if a.Shown != "" {
 		text += "\n" + locale.CodeBlock(a.Shown)
 	}
-	return e.replacement(a.Address, v.message, text, fmt.Sprintf("%s/%s", questionKey(a), key))
-}
-
-// replacement is an edit that gives a message another text and no buttons; for
-// message 0 it is a new message.
-func (e *Engine) replacement(a gateway.Address, message int64, text, key string) []store.Out {
-	to := a
-	parts := e.gateway.Render(to.Chat.Channel, text)
-	if len(parts) == 0 {
-		return nil
-	}
-	return []store.Out{{Key: key, Address: a, Body: encodePart(gateway.Part{Text: parts[0].Text, Entities: parts[0].Entities}), Edit: message}}
+	return outbox.Replacement(a.Address, v.message, e.gateway.Render(a.Address.Chat.Channel, text), fmt.Sprintf("%s/%s", questionKey(a), key))
 }
 
 // outcomeText says in the bot's language how an approval or a question ended.

@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -27,7 +28,7 @@ const HeartbeatFile = workspace.HeartbeatFile
 func (e *Engine) plan() {
 	e.runs.slots = model.NewSlots(func() int { return jobsTogether * max(e.settings().MaxConcurrentModelCalls, 1) })
 	e.runs.jobs = jobs.New(jobs.Config{
-		Store: e.store, Log: e.log, Fire: e.startRun, LookEvery: e.lookEvery,
+		Store: e.store, Log: e.log, Fire: e.startRun, LookEvery: e.config.LookEvery,
 		Rules: func() jobs.Rules {
 			s := e.settings().Scheduler
 			return jobs.Rules{Threshold: s.MisfireThreshold, Grace: s.MisfireGrace}
@@ -38,7 +39,7 @@ func (e *Engine) plan() {
 		Gateway: e.gateway, Settings: e.settings, ToCron: e.toCron,
 	})
 	e.heartbeat = schedule.NewHeartbeat(schedule.HeartbeatConfig{
-		Editor: e.schedules, Workspace: e.workspace, Every: e.lookEvery, Unstored: e.life.LogUnstored, Log: e.log,
+		Editor: e.schedules, Workspace: e.workspace, Every: e.config.LookEvery, Unstored: e.life.LogUnstored, Log: e.log,
 	})
 }
 
@@ -47,7 +48,7 @@ func (e *Engine) plan() {
 func (e *Engine) watchHeartbeat(ctx context.Context) error {
 	e.heartbeat.Watch(ctx, func(faults string) {
 		for _, to := range e.alertees(store.Job{}, true) {
-			e.post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
+			e.outbox.Post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 		}
 	})
 	return nil
@@ -103,32 +104,6 @@ func (e *Engine) Schedules() job.Schedules { return e.schedules }
 // Subagents are the tools' own view of the subagents.
 func (e *Engine) Subagents() job.Subagents { return e.schedules }
 
-// onSchedule answers /schedule: the list with its buttons, or what a verb did.
-func (e *Engine) onSchedule(ctx context.Context, it item) {
-	to := it.row.Address
-	e.life.Eventually(ctx, to, func(tx *store.Tx) error {
-		a, err := e.schedules.Command(tx, it.msg)
-		if err != nil {
-			return err
-		}
-		parts := e.gateway.Render(to.Chat.Channel, label(e.settings(), a.Text))
-		if len(parts) > 0 {
-			parts[len(parts)-1].Buttons = a.Buttons
-		}
-		if err := tx.Chats().ReviveChat(to.Chat.Channel, to.Chat.ID, it.row.ReceivedAt); err != nil {
-			return err
-		}
-		if err := tx.Inbox().EndUpdates(store.InboxDone, "", it.row.ID); err != nil {
-			return err
-		}
-		return addOuts(tx, outsFor(to, parts, fmt.Sprintf("inbox/%d", it.row.ID), it.row.Message))
-	}, func(err error) {
-		if err != nil {
-			e.log.Error("reply not stored", "chat", to.String(), "err", err)
-		}
-	})
-}
-
 // pressedJob acts on a button below the list and shows the list as it is then.
 func (e *Engine) pressedJob(tx *store.Tx, it item) (tap, error) {
 	say, list, err := e.schedules.Press(tx, it.msg)
@@ -138,13 +113,12 @@ func (e *Engine) pressedJob(tx *store.Tx, it item) (tap, error) {
 	if may, err := e.mayReplace(tx, it); !may {
 		return tap{say: say}, err
 	}
-	text := label(e.settings(), list.Text)
-	outs := e.replacement(it.row.Address, it.msg.Press.Message, text, fmt.Sprintf("press/%d", it.row.ID))
+	parts := e.gateway.Render(it.row.Address.Chat.Channel, label(e.settings(), list.Text))
+	outs := outbox.Replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
 	if len(outs) == 0 {
 		return tap{say: say}, nil
 	}
-	part := e.gateway.Render(it.row.Address.Chat.Channel, text)[0]
-	part.Buttons = list.Buttons
-	outs[0].Body = encodePart(part)
-	return tap{say: say}, addOuts(tx, outs)
+	parts[0].Buttons = list.Buttons
+	outs[0].Body = outbox.Encode(parts[0])
+	return tap{say: say}, outbox.Add(tx, outs)
 }

@@ -1,36 +1,13 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/memory"
 	"klawbot/internal/redact"
 )
-
-// discreetEmbedder is the sentence model of a server, which is told none of the
-// known secrets.
-type discreetEmbedder struct {
-	memory.Embedder
-	secrets *redact.Set
-}
-
-// Query is the vector of a text without the known secrets.
-func (e discreetEmbedder) Query(ctx context.Context, text string) ([]float32, error) {
-	return e.Embedder.Query(ctx, e.secrets.Known(text))
-}
-
-// Passages are the vectors of texts without the known secrets.
-func (e discreetEmbedder) Passages(ctx context.Context, texts []string) ([][]float32, error) {
-	clean := make([]string, len(texts))
-	for i, text := range texts {
-		clean[i] = e.secrets.Known(text)
-	}
-	return e.Embedder.Passages(ctx, clean)
-}
 
 // withoutThoughts drops what a model thought with a secret in it: stored without the
 // secret, it would not bear its signature any more.

@@ -24,20 +24,6 @@ func (e *Engine) signInWanted(ctx context.Context, server string) {
 	e.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(locale.MCPWantsSignIn, server, server))
 }
 
-// signInText begins to sign an owner in at an MCP server, in the owner's private
-// chat, and says so.
-func (e *Engine) signInText(it item, server string) string {
-	s, ok := e.settings().MCP[server]
-	switch {
-	case !ok:
-		return e.say(locale.MCPUnknown, server)
-	case !s.SignsIn():
-		return e.say(locale.MCPNoSignIn, server)
-	}
-	e.life.Go(func(ctx context.Context) { e.signIn(ctx, it.row.Address, it.msg.Sender.ID, server) })
-	return e.say(locale.MCPSigningIn, server)
-}
-
 // errNobodySignedIn: the person did not want to, or took too long.
 var errNobodySignedIn = errors.New("nobody has signed in")
 
@@ -59,5 +45,5 @@ func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, se
 		e.log.Warn("not signed in at an MCP server", "server", server, "err", err)
 		text = e.say(locale.MCPNotSignedIn, server, locale.Ticks(e.redact.Text(err.Error())))
 	}
-	e.post(context.WithoutCancel(ctx), at, "signin/"+rand.Text(), text)
+	e.outbox.Post(context.WithoutCancel(ctx), at, "signin/"+rand.Text(), text)
 }

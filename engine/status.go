@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -55,7 +56,7 @@ type Database struct {
 func (e *Engine) Status(ctx context.Context) (Status, error) {
 	name, _ := e.settings().Models.For("")
 	s := Status{
-		Version: e.version, Uptime: time.Since(e.started), Channels: e.gateway.Health(), Model: name,
+		Version: e.config.Version, Uptime: time.Since(e.started), Channels: e.gateway.Health(), Model: name,
 		Backup: e.backups.report(),
 	}
 	e.mu.Lock()
@@ -137,13 +138,13 @@ func queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
 }
 
 // statusText is the answer to /status.
-func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
+func (e *Engine) statusText(ctx context.Context, m command.Message) (string, error) {
 	s, err := e.Status(ctx)
 	if err != nil {
 		return "", err
 	}
 	model, since := s.Model, "-"
-	if session, err := e.session(ctx, it.row.Address); err == nil {
+	if session, err := e.session(ctx, m.Home); err == nil {
 		model, _ = e.settings().Models.For(session.Model)
 		since = session.StartedAt.In(e.settings().Zone()).Format("2006-01-02 15:04")
 	}
@@ -152,7 +153,7 @@ func (e *Engine) statusText(ctx context.Context, it item) (string, error) {
 	}
 	// The row of this very command still waits.
 	waiting := max(s.Inbox.Waiting-1, 0)
-	text := e.say(locale.Status, it.msg.Address, model, since, e.span(s.Uptime), waiting, s.Outbox.Waiting)
+	text := e.say(locale.Status, m.Address, model, since, e.span(s.Uptime), waiting, s.Outbox.Waiting)
 	if waiting > 0 {
 		text += " (" + e.say(locale.Oldest, e.span(time.Since(s.Inbox.Oldest))) + ")"
 	}

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"klawbot/engine/internal/outbox"
 	"klawbot/tools"
@@ -41,4 +45,26 @@ func toolbox(c Config, l lent) (*tools.Executor, error) {
 func (t *turn) inDoubt(c tools.Call) bool {
 	found, _, ok := t.executor.Registry().Find(c.Name)
 	return ok && found.Spec().Alters(c.Arguments) && !found.Spec().Atomic
+}
+
+// scratchFolder holds the scratch folders of the calls that run, and scratchKept
+// is how old one may become: no call takes so long, so its process was killed.
+const (
+	scratchFolder = "scratch"
+	scratchKept   = 24 * time.Hour
+)
+
+// sweepScratch deletes the scratch folders that a kill has left.
+func sweepScratch(data string) error {
+	dir := filepath.Join(data, scratchFolder)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, d := range entries {
+		if info, gone := d.Info(); gone == nil && time.Since(info.ModTime()) > scratchKept {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, d.Name())))
+		}
+	}
+	return err
 }

@@ -16,6 +16,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -192,7 +193,7 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		t.from = last.row.Update
-		t.directed, t.command = e.direct(ctx, last), last.msg.Command
+		t.directed, t.command = e.commands.Direct(ctx, last.command()), last.msg.Command
 	}
 	t.show = newPresence(e, t)
 	return t
@@ -210,8 +211,8 @@ func (t *turn) streaming() string {
 func (t *turn) run(ctx context.Context) {
 	t.log = t.log.With("turn", t.row.ID)
 	started := time.Now()
-	t.e.memory.quiet.begin()
-	defer t.e.memory.quiet.end()
+	t.e.memory.Idle.Begin()
+	defer t.e.memory.Idle.End()
 	switch {
 	case t.job == nil:
 		t.show.start(t.streaming())
@@ -473,10 +474,10 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 				return err
 			}
 		}
-		if err := addOuts(tx, leaving); err != nil {
+		if err := outbox.Add(tx, leaving); err != nil {
 			return err
 		}
-		return t.e.memory.index(tx)
+		return t.e.memory.Index(tx)
 	})
 	if err != nil {
 		t.log.Error("turn not stored", "err", err)
@@ -500,7 +501,7 @@ func (t *turn) leaving(end turnEnd) []store.Out {
 	if n := len(parts); n > 0 && end.state == store.TurnFailed {
 		parts[n-1].Failed = true
 	}
-	return outsFor(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
+	return outbox.Rows(to, parts, fmt.Sprintf("turn/%d", t.row.ID), t.row.ReplyTo)
 }
 
 // replacing are the parts of an answer that takes the place of a placeholder. The
@@ -516,9 +517,7 @@ func (t *turn) replacing(tx *store.Tx, placeholder int64, outs []store.Out) ([]s
 	}
 	all := slices.Clone(outs)
 	if apart || len(all) == 0 {
-		gone := deletion(t.row.Address, t.row.ID)
-		gone.Turn = t.row.ID
-		all = slices.Insert(all, 0, gone)
+		all = slices.Insert(all, 0, outbox.Deletion(t.row.Address, t.row.ID, placeholder))
 	}
 	all[0].Edit = placeholder
 	return all, nil
@@ -547,9 +546,4 @@ func withoutCalls(m llm.Message) llm.Message {
 		}
 	}
 	return kept
-}
-
-// deletion is the row that takes a placeholder away.
-func deletion(to gateway.Address, id store.TurnID) store.Out {
-	return store.Out{Key: fmt.Sprintf("turn/%d/delete", id), Address: to, Body: deleteBody, State: store.OutboxNew}
 }

@@ -307,6 +307,9 @@ func (g *Gateway) Pace(ctx context.Context, to Address) error {
 	return nil
 }
 
+// SendWithin is how long one call to a messenger may take.
+const SendWithin = 30 * time.Second
+
 // Send delivers one part to a listed chat and returns the new message's id.
 func (g *Gateway) Send(ctx context.Context, to Address, p Part) (int64, error) {
 	ch, err := g.out(to)
@@ -383,6 +386,16 @@ func (g *Gateway) Health() []Health {
 		all[i].Strangers = g.strangers.counts[ch.Name()].Load()
 	}
 	return all
+}
+
+// HealthOf reports one channel; zero when there is none of that name.
+func (g *Gateway) HealthOf(channel string) Health {
+	for _, h := range g.Health() {
+		if h.Channel == channel {
+			return h
+		}
+	}
+	return Health{}
 }
 
 func (g *Gateway) out(to Address) (Channel, error) {

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
+	"klawbot/internal/clip"
 	"klawbot/internal/redact"
 )
 
@@ -42,7 +43,7 @@ func masked(secrets *redact.Set, parts []Part) []Part {
 }
 
 func maskFor(secret string) string {
-	if units(secret) < len(redact.Mask) {
+	if clip.UTF16Len(secret) < len(redact.Mask) {
 		return shortMask
 	}
 	return redact.Mask
@@ -103,8 +104,8 @@ func edited(p Part, edits []edit) Part {
 		between := p.Text[at:e.Start]
 		b.WriteString(between)
 		b.WriteString(e.text)
-		was, is = was+units(between), is+units(between)
-		m := move{from: was, to: was + units(p.Text[e.Start:e.End]), newFrom: is, newTo: is + units(e.text)}
+		was, is = was+clip.UTF16Len(between), is+clip.UTF16Len(between)
+		m := move{from: was, to: was + clip.UTF16Len(p.Text[e.Start:e.End]), newFrom: is, newTo: is + clip.UTF16Len(e.text)}
 		moves[i], at, was, is = m, e.End, m.to, m.newTo
 	}
 	b.WriteString(p.Text[at:])
@@ -156,14 +157,6 @@ func moved(moves []move, at int, begins bool) (place int, cut bool) {
 		by = m.newTo - m.to
 	}
 	return at + by, false
-}
-
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += max(utf16.RuneLen(r), 1)
-	}
-	return n
 }
 
 // Growing renders the beginning of a text that grows: the first part of it, without

@@ -5,7 +5,8 @@ type mutant struct {
 	file string
 	// old stands in the file exactly once; new takes its place.
 	old, new string
-	// run names the tests of the file's package, as go test -run does.
+	// run names the tests of the file's package, as go test -run does. "engine: TestX"
+	// is a test of another package.
 	run string
 }
 
@@ -62,12 +63,12 @@ var mutants = []mutant{
 		"TestModelsAreToldNoSecret",
 	},
 	{
-		"engine/command.go", `if c != nil && c.Fault == "" && strings.Contains(it.msg.Args, redact.Bars) {`, `if c != nil && c.Fault != "" && strings.Contains(it.msg.Args, redact.Bars) {`,
-		"TestCommandWhoseSecretIsLost",
+		"engine/internal/command/direct.go", `if call != nil && call.Fault == "" && strings.Contains(m.Args, redact.Bars) {`, `if call != nil && call.Fault != "" && strings.Contains(m.Args, redact.Bars) {`,
+		"TestDirectCommands",
 	},
 	{
-		"engine/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
-		"TestDeliveryOutcomes",
+		"engine/internal/outbox/attempt.go", `if o.Resent > 0 {`, `if o.Resent > 9 {`,
+		"TestOutcomes",
 	},
 	{
 		"tools/file/open.go", `if linked(info) && !f.hardlinks() && !protected(p.name) {`, `if linked(info) && p.name == "" {`,
@@ -94,8 +95,8 @@ var mutants = []mutant{
 		"TestNothingLeavesForAChatThatIsNotListed",
 	},
 	{
-		"engine/attempt.go", `if o.Resent >= limit || d.e.settings().HoldAmbiguous {`, `if o.Resent >= limit {`,
-		"TestDeliveryOutcomes",
+		"engine/internal/outbox/attempt.go", `if o.Resent >= limit || d.config.HoldAmbiguous() {`, `if o.Resent >= limit {`,
+		"TestOutcomes",
 	},
 	{
 		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
@@ -960,8 +961,8 @@ var mutants = []mutant{
 		"TestTokens",
 	},
 	{
-		"engine/recall.go", `chat.ID == c.User && r.settings().owns(chat.Channel, c.User)`, `true`,
-		"TestMemoryIsOfTheChatThatSavedIt",
+		"engine/internal/recall/tools.go", `chat.ID == c.User && r.config.Settings().Owns(chat.Channel, c.User)`, `true`,
+		"engine: TestMemoryIsOfTheChatThatSavedIt",
 	},
 	{
 		"engine/autorecall.go", `Before: int64(t.first),`, `Before: 0,`,
@@ -1229,21 +1230,21 @@ var mutants = []mutant{
 		"TestFactsStayInTheirLine",
 	},
 	{
-		"engine/corememory.go", `case id.ID < 0:
+		"engine/internal/recall/core.go", `case id.ID < 0:
 		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
 		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {Kind: corememory.KindPeople, ID: "telegram_11"}, {}}`,
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/corememory.go", `if t.job != nil && !sameChat(home, t.e.delivery.now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/context.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{
-		"engine/corememory.go", `known.kept, known.left = part.Screened(refusedInPrompt)`, `known.kept, known.left = part.Screened(func(string) bool { return false })`,
-		"TestDoctorNamesWhatIsLeftOutOfPrompts",
+		"engine/internal/corememory/screen.go", `kept, left := part.Screened(refusedInPrompt)`, `kept, left := part.Screened(func(string) bool { return false })`,
+		"engine/internal/recall: TestPromptsGetNoInjectionFromTheCoreMemory",
 	},
 	{
-		"engine/corememory.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
+		"engine/internal/recall/core.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
 		"TestChangesOfTheCoreMemory",
 	},
 	{

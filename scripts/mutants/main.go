@@ -107,7 +107,11 @@ func (m mutant) try(ctx context.Context, dir string) (noticed bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(name, content, 0o644)) }()
-	test := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-run", "^("+m.run+")$", "./"+filepath.Dir(m.file))
+	tested, run, elsewhere := strings.Cut(m.run, ": ")
+	if !elsewhere {
+		tested, run = filepath.Dir(m.file), m.run
+	}
+	test := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-run", "^("+run+")$", "./"+tested)
 	test.Dir = dir
 	output, err := test.CombinedOutput()
 	switch {

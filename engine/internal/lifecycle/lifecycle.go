@@ -103,8 +103,6 @@ func (l *Lifecycle) parked() <-chan struct{} {
 }
 
 const (
-	// sendWithin bounds one call to the messenger.
-	sendWithin = 30 * time.Second
 	// persistMax bounds the wait between two tries to store something.
 	persistMax = 5 * time.Second
 	// tellEvery is how often a chat may hear that nothing can be stored.
@@ -183,7 +181,7 @@ func (l *Lifecycle) TellUnstored(ctx context.Context, a gateway.Address, update 
 		return
 	}
 	l.Go(func(context.Context) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateway.SendWithin)
 		defer cancel()
 		to := a
 		for _, part := range l.gateway.Render(to.Chat.Channel, l.unstored()) {

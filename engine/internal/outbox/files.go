@@ -1,9 +1,10 @@
-// Package outbox keeps the files that wait to be sent.
 package outbox
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,9 @@ import (
 
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/gateway"
 	"klawbot/internal/atomicfile"
+	"klawbot/tools"
 )
 
 const (
@@ -160,11 +163,41 @@ func (s *SentFiles) Sweep(named map[string]bool) (int, error) {
 	return swept, err
 }
 
-// syncDir makes renames in a folder last.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
+// SweepFiles deletes the files that no row and no running turn needs any more.
+func (d *Outbox) SweepFiles(ctx context.Context) error {
+	named := map[string]bool{}
+	err := d.store.Read(ctx, func(tx *store.Tx) error {
+		waiting, err := tx.Outbox().PendingOut(nil, -1)
+		if err != nil {
+			return err
+		}
+		for _, o := range waiting {
+			var p gateway.Part
+			if err := json.Unmarshal(o.Body, &p); err == nil && p.Document != nil {
+				named[p.Document.Sum] = true
+			}
+		}
+		results, err := tx.Turns().CallResults()
+		if err != nil {
+			return err
+		}
+		for _, text := range results {
+			var r tools.Result
+			if err := json.Unmarshal(text, &r); err != nil {
+				return err
+			}
+			for _, a := range r.Artifacts {
+				named[filepath.Base(a.Path)] = true
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	n, err := d.config.Files.Sweep(named)
+	if n > 0 {
+		d.log.Info("sent files deleted", "files", n)
+	}
+	return err
 }

@@ -18,12 +18,12 @@ import (
 )
 
 // Remind answers /remind: the text, and the change that goes with it.
-func (s *Editor) Remind(row store.Update, m gateway.Message) (string, func(*store.Tx) error) {
+func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxID) (string, func(*store.Tx) error) {
 	zone, language := s.Settings().Zone(), s.Settings().Language
 	at, what, err := times.ParseReminder(m.Args, m.Time, zone)
 	switch {
 	case times.Recurs(m.Args):
-		return s.say(locale.RemindOnce, row.Address.Chat), nil
+		return s.say(locale.RemindOnce, home.Chat), nil
 	case errors.Is(err, times.ErrNoTime), err == nil && what == "":
 		return s.say(locale.RemindUsage), nil
 	case err != nil:
@@ -32,16 +32,16 @@ func (s *Editor) Remind(row store.Update, m gateway.Message) (string, func(*stor
 		return s.say(locale.RemindPast, times.DescribeTime(at, zone, language)), nil
 	}
 	j := store.Job{
-		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", row.ID), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
-		Message: clip.Runes(what, maxJobText), Home: row.Address, Creator: m.Sender.ID, Target: row.Address, Origin: "person",
+		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", id), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
+		Message: clip.Runes(what, maxJobText), Home: home, Creator: m.Sender.ID, Target: home, Origin: "person",
 	}
 	text := s.say(locale.RemindSet, times.DescribeTime(at, zone, language), zone, what)
 	return text, func(tx *store.Tx) error {
-		home, err := tx.Chats().Home(row.Address)
+		now, err := tx.Chats().Home(home)
 		if err != nil {
 			return err
 		}
-		j.Home, j.Target = home, home
+		j.Home, j.Target = now, now
 		_, err = tx.Jobs().AddJob(j)
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
+	"klawbot/engine/probe"
 	"klawbot/gateway"
 	"klawbot/whitelist"
 )
@@ -122,7 +123,7 @@ func (p *Bot) modelRow(ctx context.Context) Row {
 	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
 	r := Row{name: "model", text: fmt.Sprintf("%s (%s at %s)", models.Default, m.Name, m.Provider)}
-	if err := engine.CheckModel(ctx, p.config.HTTP, m); err != nil {
+	if err := probe.Check(ctx, p.config.HTTP, m); err != nil {
 		r.wrong = err.Error()
 	}
 	return r

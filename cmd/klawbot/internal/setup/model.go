@@ -10,14 +10,14 @@ import (
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
-	"klawbot/engine"
+	"klawbot/engine/probe"
 	"klawbot/internal/httpclient"
 )
 
 // askModel offers what was found on this machine, then any other server, until
 // one answers or the person wants none.
 func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client) (*settings.Model, error) {
-	found := engine.Detect(ctx, client, s.getenv)
+	found := probe.Detect(ctx, client, s.getenv)
 	for {
 		fmt.Fprintln(s.Stdout, "Which model shall answer?")
 		for i, d := range found {
@@ -80,7 +80,7 @@ func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (settings.Mo
 // tryModel makes one real call and shows what comes of it.
 func (s Setup) tryModel(ctx context.Context, client *http.Client, m settings.Model) error {
 	fmt.Fprintf(s.Stdout, "Asking %s at %s ...\n", m.Name, m.Provider)
-	answer, err := engine.Probe(ctx, client, m)
+	answer, err := probe.Ask(ctx, client, m)
 	if err != nil {
 		return fmt.Errorf("model %s: %w", m.Name, err)
 	}
@@ -92,7 +92,7 @@ func (s Setup) tryModel(ctx context.Context, client *http.Client, m settings.Mod
 // first, once: the answer is remembered as a configuration.
 func (s Setup) OfferModel(ctx context.Context, l *config.Live) (*config.Live, error) {
 	client := httpclient.New(httpclient.Options{})
-	found := engine.Detect(ctx, client, s.getenv)
+	found := probe.Detect(ctx, client, s.getenv)
 	if len(found) == 0 {
 		return l, nil
 	}

@@ -1,6 +1,6 @@
 //go:build peers && linux
 
-package engine
+package probe
 
 import (
 	"strings"
@@ -28,22 +28,22 @@ func TestPeerIsDetected(t *testing.T) {
 	if diff := cmp.Diff(want, d.local(t.Context())); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if err := CheckModel(t.Context(), client, model); err != nil {
+	if err := Check(t.Context(), client, model); err != nil {
 		t.Errorf("check: %v", err)
 	}
 	model.MaxTokens = 16
-	if answer, err := Probe(t.Context(), client, model); err != nil || answer == "" {
+	if answer, err := Ask(t.Context(), client, model); err != nil || answer == "" {
 		t.Errorf("probe: %q, %v", answer, err)
 	}
 	model.Name = "other"
-	if err := CheckModel(t.Context(), client, model); err == nil || !strings.Contains(err.Error(), "it has "+llamatest.Model) {
+	if err := Check(t.Context(), client, model); err == nil || !strings.Contains(err.Error(), "it has "+llamatest.Model) {
 		t.Errorf("check of a model that is not there: %v", err)
 	}
 	s.Kill()
 	if found := d.local(t.Context()); len(found) != 0 {
 		t.Errorf("found %+v, which is gone", found)
 	}
-	if _, err := Probe(t.Context(), client, model); err == nil || !strings.Contains(err.Error(), "is the server running") {
+	if _, err := Ask(t.Context(), client, model); err == nil || !strings.Contains(err.Error(), "is the server running") {
 		t.Errorf("probe of a server that is gone: %v", err)
 	}
 }
@@ -58,7 +58,7 @@ func TestPeerIsFoundWhileItLoads(t *testing.T) {
 		t.Errorf("found %+v, which cannot answer yet", found)
 	}
 	model := settings.Model{Provider: "llamacpp", Type: "openai", BaseURL: s.URL + "/v1", Name: llamatest.Model}
-	if _, err := Probe(t.Context(), client, model); err == nil || !strings.Contains(err.Error(), "try again") {
+	if _, err := Ask(t.Context(), client, model); err == nil || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("probe: %v", err)
 	}
 	loaded()

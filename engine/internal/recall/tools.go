@@ -1,4 +1,4 @@
-package engine
+package recall
 
 import (
 	"context"
@@ -14,13 +14,15 @@ import (
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 	"klawbot/tools"
-	"klawbot/tools/recall"
+	"klawbot/tools/guide"
+	recalltools "klawbot/tools/recall"
 )
 
 // scope is what a call may find: its own chat and what is shared; owners, and
 // whoever sits at the command line, all.
-func (r *remembering) scope(c tools.Call, kinds ...store.Kind) (store.Scope, error) {
+func (r *Memory) scope(c tools.Call, kinds ...store.Kind) (store.Scope, error) {
 	s := store.Scope{Kinds: kinds}
 	if c.Chat == "" {
 		return s, nil
@@ -29,7 +31,7 @@ func (r *remembering) scope(c tools.Call, kinds ...store.Kind) (store.Scope, err
 	if err != nil {
 		return s, err
 	}
-	if c.Origin == tools.OriginPerson && (chat.ID == 0 || chat.ID == c.User && r.settings().Owns(chat.Channel, c.User)) {
+	if c.Origin == tools.OriginPerson && (chat.ID == 0 || chat.ID == c.User && r.config.Settings().Owns(chat.Channel, c.User)) {
 		return s, nil // in a private chat: what an owner finds elsewhere, others read
 	}
 	s.Channel, s.Chat, s.Shared = chat.Channel, chat.ID, true
@@ -37,16 +39,16 @@ func (r *remembering) scope(c tools.Call, kinds ...store.Kind) (store.Scope, err
 }
 
 // Search finds memories that a call may see.
-func (r *remembering) Search(ctx context.Context, c tools.Call, query string, topK int) ([]recall.Hit, error) {
+func (r *Memory) Search(ctx context.Context, c tools.Call, query string, topK int) ([]recalltools.Hit, error) {
 	s, err := r.scope(c, store.KindMemory, store.KindFile)
 	if err != nil {
 		return nil, err
 	}
-	return r.search(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
+	return r.Find(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
 }
 
 // History finds messages of the call's chat.
-func (r *remembering) History(ctx context.Context, c tools.Call, query string, topK int) ([]recall.Hit, error) {
+func (r *Memory) History(ctx context.Context, c tools.Call, query string, topK int) ([]recalltools.Hit, error) {
 	s := store.Scope{Kinds: []store.Kind{store.KindMessage}}
 	if c.Chat != "" {
 		chat, err := gateway.ParseChatID(c.Chat)
@@ -55,14 +57,14 @@ func (r *remembering) History(ctx context.Context, c tools.Call, query string, t
 		}
 		s.Channel, s.Chat = chat.Channel, chat.ID
 	}
-	if db, err := r.open(); err == nil {
+	if db, err := r.config.Open(); err == nil {
 		r.catchUp(ctx, db)
 	}
-	return r.search(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
+	return r.Find(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
 }
 
-func (r *remembering) search(ctx context.Context, c tools.Call, q memory.Query) ([]recall.Hit, error) {
-	db, err := r.open()
+func (r *Memory) Find(ctx context.Context, c tools.Call, q memory.Query) ([]recalltools.Hit, error) {
+	db, err := r.config.Open()
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -70,24 +72,24 @@ func (r *remembering) search(ctx context.Context, c tools.Call, q memory.Query) 
 		return nil, err
 	}
 	if _, err := r.files.Refresh(ctx, db); err != nil {
-		r.log.Warn("memory files not read", "err", err)
+		r.config.Log.Warn("memory files not read", "err", err)
 	}
-	found, err := r.memory(db).Search(ctx, q)
+	found, err := r.In(db).Search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	zone := r.settings().Zone()
-	hits := make([]recall.Hit, len(found))
+	zone := r.config.Settings().Zone()
+	hits := make([]recalltools.Hit, len(found))
 	for i, h := range found {
-		hits[i] = recall.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: ofOthers(ctx, db, h, c.Chat)}
+		hits[i] = recalltools.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: r.OfOthers(ctx, db, h, c.Chat)}
 	}
 	return hits, nil
 }
 
-// ofOthers reports whether somebody may have said what was found who is not the
+// OfOthers reports whether somebody may have said what was found who is not the
 // person of a private chat: it is of a group, of another chat, of a file, which
 // everybody may write, or in a message that passes on what others say.
-func ofOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) bool {
+func (r *Memory) OfOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) bool {
 	others := h.Kind == store.KindFile || h.Chat < 0 || h.Channel != "" && gateway.ChatID{Channel: h.Channel, ID: h.Chat}.String() != chat
 	if others || h.Kind != store.KindMessage {
 		return others
@@ -98,15 +100,15 @@ func ofOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) b
 			return err
 		}
 		said, err := tx.Sessions().MessagesAfter(session, store.MessageID(h.Owner)-1, 1)
-		others = len(said) == 0 || holdsOthers(said[0], h.Chat)
+		others = len(said) == 0 || r.config.Others(said[0], h.Chat)
 		return err
 	})
 	return others || err != nil
 }
 
 // Save remembers a text for the call's chat.
-func (r *remembering) Save(ctx context.Context, c tools.Call, e recall.Entry) (chunks int, err error) {
-	db, err := r.open()
+func (r *Memory) Save(ctx context.Context, c tools.Call, e recalltools.Entry) (chunks int, err error) {
+	db, err := r.config.Open()
 	if err != nil {
 		return 0, err
 	}
@@ -119,7 +121,7 @@ func (r *remembering) Save(ctx context.Context, c tools.Call, e recall.Entry) (c
 		m.Channel, m.Chat = chat.Channel, chat.ID
 	}
 	err = db.Write(ctx, func(tx *store.Tx) error {
-		id, n, old, err := memory.Save(tx, m, r.chunkSize())
+		id, n, old, err := memory.Save(tx, m, r.ChunkSize())
 		if chunks = n; err != nil || n == 0 {
 			return err
 		}
@@ -145,10 +147,10 @@ func provenance(c tools.Call) string {
 }
 
 // Forget deletes a memory that the call may see.
-func (r *remembering) Forget(ctx context.Context, c tools.Call, key string, id int64) error {
-	db, err := r.open()
+func (r *Memory) Forget(ctx context.Context, c tools.Call, key string, id int64) error {
+	db, err := r.config.Open()
 	if errors.Is(err, store.ErrNotFound) {
-		return recall.ErrNotFound
+		return recalltools.ErrNotFound
 	}
 	if err != nil {
 		return err
@@ -168,7 +170,7 @@ func (r *remembering) Forget(ctx context.Context, c tools.Call, key string, id i
 		return tx.Memories().AddMemoryChange(0, &m)
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return recall.ErrNotFound
+		return recalltools.ErrNotFound
 	}
 	return err
 }
@@ -220,7 +222,7 @@ func onlyMemory(tx *store.Tx, key string) (store.Memory, error) {
 }
 
 // File reads a memory file of the workspace, or the journal of a day.
-func (r *remembering) File(name, day string) (string, error) {
+func (r *Memory) File(name, day string) (string, error) {
 	if day != "" {
 		name = path.Join("memory", day+".md")
 	}
@@ -233,7 +235,7 @@ func (r *remembering) File(name, day string) (string, error) {
 	text, err := memory.ReadFile(root, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", recall.ErrNotFound
+		return "", recalltools.ErrNotFound
 	case errors.Is(err, memory.ErrNoFile):
 		return "", fmt.Errorf("%s is %w", name, err)
 	case err != nil:
@@ -243,4 +245,30 @@ func (r *remembering) File(name, day string) (string, error) {
 }
 
 // Today is the present day where the user lives.
-func (r *remembering) Today() time.Time { return time.Now().In(r.settings().Zone()) }
+func (r *Memory) Today() time.Time { return time.Now().In(r.config.Settings().Zone()) }
+
+// SearchDocs finds sections of the manual; ready is false while they are not in
+// the index.
+func (r *Memory) SearchDocs(ctx context.Context, query string, topK int) (found []guide.Section, ready bool, err error) {
+	db, err := r.config.Open()
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	sections, err := r.sections()
+	if err != nil {
+		return nil, false, err
+	}
+	m := r.In(db)
+	if ready, err = m.DocsIndexed(ctx, sections); err != nil || !ready {
+		wait.Signal(r.docs)
+		return nil, false, err
+	}
+	hits, err := m.Search(ctx, memory.Query{Text: query, TopK: topK, Scope: store.Scope{Kinds: []store.Kind{store.KindDoc}, Shared: true}})
+	for _, h := range hits {
+		found = append(found, guide.Section(memory.DocSection(h.Chunk)))
+	}
+	return found, true, err
+}

@@ -1,4 +1,5 @@
-package engine
+// Package probe finds model servers, and asks a model whether it works. It keeps nothing.
+package probe
 
 import (
 	"context"
@@ -21,7 +22,7 @@ const modelNamesShown = 5
 
 // Probe asks a model for one real answer and returns it. An error is one line
 // for the owner that says what to do; errors.Is finds ctx's.
-func Probe(ctx context.Context, client *http.Client, m settings.Model) (string, error) {
+func Ask(ctx context.Context, client *http.Client, m settings.Model) (string, error) {
 	provider, err := model.NewProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", err
@@ -29,7 +30,7 @@ func Probe(ctx context.Context, client *http.Client, m settings.Model) (string, 
 	request := llm.Request{Model: m.Name, MaxTokens: m.MaxTokens, Messages: []llm.Message{llm.Text(llm.RoleUser, "Say OK.")}}
 	result, err := provider.Stream(ctx, request, func(llm.Event) {})
 	if err != nil {
-		return "", explain(m, err)
+		return "", Explain(m, err)
 	}
 	answer := strings.TrimSpace(result.Message.PlainText())
 	if answer == "" {
@@ -40,7 +41,7 @@ func Probe(ctx context.Context, client *http.Client, m settings.Model) (string, 
 
 // CheckModel asks the endpoint of a model, without a completion, whether it is
 // there, takes the key and lists the model. Errors are as of Probe.
-func CheckModel(ctx context.Context, client *http.Client, m settings.Model) error {
+func Check(ctx context.Context, client *http.Client, m settings.Model) error {
 	provider, err := model.NewProvider(m, client, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -49,11 +50,11 @@ func CheckModel(ctx context.Context, client *http.Client, m settings.Model) erro
 		Models(context.Context) ([]string, error)
 	})
 	if !ok {
-		return explain(m, provider.Check(ctx))
+		return Explain(m, provider.Check(ctx))
 	}
 	names, err := lister.Models(ctx)
 	if err != nil {
-		return explain(m, err)
+		return Explain(m, err)
 	}
 	if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return sameModel(name, m.Name) }) {
 		return nil
@@ -86,8 +87,8 @@ func (e *modelError) Error() string { return e.text }
 
 func (e *modelError) Unwrap() error { return e.err }
 
-// explain turns the error of a model call into a line for the owner.
-func explain(m settings.Model, err error) error {
+// Explain turns the error of a model call into a line for the owner.
+func Explain(m settings.Model, err error) error {
 	var e *llm.Error
 	if err == nil || !errors.As(err, &e) {
 		return err

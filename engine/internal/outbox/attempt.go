@@ -1,4 +1,4 @@
-package engine
+package outbox
 
 import (
 	"context"
@@ -27,7 +27,7 @@ const uploadWithin = 6 * time.Minute
 // its place in the chat's pace and is then marked before it is written, so that
 // a crash in between leaves a row in doubt and not a second message; an edit can
 // be repeated and needs no mark. The row is written down even when ctx has ended.
-func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) {
+func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 	var part gateway.Part
 	if err := json.Unmarshal(o.Body, &part); err != nil {
 		o.State, o.Note = store.OutboxDead, err.Error()
@@ -42,22 +42,22 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
 	to := o.Address
-	err := d.e.gateway.Pace(ctx, to)
+	err := d.gateway.Pace(ctx, to)
 	part.Paced = true
 	switch {
 	case err != nil:
 	case o.Edit == 0 && part.Text == "" && part.Document == nil:
 		// A placeholder was to be taken away, and is out of reach.
 	case o.Edit != 0 && part.Text == "":
-		err = d.e.gateway.Delete(ctx, to, o.Edit)
+		err = d.gateway.Delete(ctx, to, o.Edit)
 	case o.Edit != 0:
 		o.MessageID = o.Edit
-		err = d.e.gateway.Edit(ctx, to, o.Edit, part)
+		err = d.gateway.Edit(ctx, to, o.Edit, part)
 	default:
 		if o.Resent > 0 {
 			part = markRepeated(part)
 		}
-		if err = d.e.locate(&part); err != nil {
+		if err = d.locate(&part); err != nil {
 			break
 		}
 		o.State = store.OutboxSending
@@ -69,7 +69,7 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 			to, part.ReplyTo = o.Address, 0
 		}
 		lifecycle.CrashPoint("outbox.sending")
-		o.MessageID, err = d.e.gateway.Send(ctx, to, part)
+		o.MessageID, err = d.gateway.Send(ctx, to, part)
 	}
 	lifecycle.CrashPoint("outbox.delivered")
 	from := o.Address
@@ -77,18 +77,29 @@ func (d *delivery) attempt(ctx context.Context, o store.Out) (store.Out, error) 
 	if fail, ok := errors.AsType[*gateway.SendError](err); ok {
 		switch fail.Kind {
 		case gateway.Dead:
-			d.e.loseChat(context.WithoutCancel(ctx), from, fail.Err.Error())
+			d.config.Chats.Lose(context.WithoutCancel(ctx), from, fail.Err.Error())
 		case gateway.Moved:
-			d.e.moveChat(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
+			d.config.Chats.Move(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
 		}
 	}
 	if o.State == store.OutboxSent {
-		d.e.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
+		d.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
 	}
-	d.e.meters.delivery(o)
+	d.config.Attempted(o)
 	o, err = d.settle(ctx, o, from, beside)
 	lifecycle.CrashPoint("outbox.settled")
 	return o, err
+}
+
+// locate finds the file that a part carries, if it carries one that waits.
+func (d *Outbox) locate(p *gateway.Part) (err error) {
+	if p.Document == nil || p.Document.Sum == "" {
+		return nil
+	}
+	if p.Document.Path, err = d.config.Files.Path(p.Document.Sum); err != nil {
+		return &gateway.SendError{Kind: gateway.Rejected, Err: err}
+	}
+	return nil
 }
 
 // patience is how long an attempt to deliver a part may take.
@@ -96,11 +107,11 @@ func patience(p gateway.Part) time.Duration {
 	if p.Document != nil {
 		return uploadWithin
 	}
-	return 2 * sendWithin
+	return 2 * gateway.SendWithin
 }
 
 // outcome is what a row becomes after an attempt, and what has to leave beside it.
-func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out, []store.Out) {
+func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, []store.Out) {
 	o.Attempts++
 	if err == nil {
 		o.State, o.SentAt, o.Note = store.OutboxSent, time.Now(), ""
@@ -147,7 +158,7 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {
 		level = slog.LevelDebug // said at the attempts 1, 2, 4, 8, …
 	}
-	d.e.log.Log(context.Background(), level, "reply not out", "chat", o.Address.String(), "key", o.Key, "kind", string(fail.Kind),
+	d.log.Log(context.Background(), level, "reply not out", "chat", o.Address.String(), "key", o.Key, "kind", string(fail.Kind),
 		"state", string(o.State), "attempts", o.Attempts, "err", err)
 	return o, beside
 }
@@ -155,10 +166,10 @@ func (d *delivery) outcome(o store.Out, part gateway.Part, err error) (store.Out
 // rejected decides about a part that the messenger does not take as it is: an
 // edit becomes a message of its own, formatting is left out, and in the end one
 // sentence says that there was an answer. Only that may be given up.
-func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var beside []store.Out
 	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
-	switch sorry := d.e.say(locale.Undeliverable); {
+	switch sorry := d.config.Say(locale.Undeliverable); {
 	case part.Text == "" && part.Document == nil, part.Text == sorry:
 		o.State = store.OutboxDead
 		return o, nil
@@ -174,10 +185,10 @@ func (d *delivery) rejected(o store.Out, part gateway.Part) (store.Out, []store.
 		}}
 		o.Edit, o.MessageID = 0, 0
 	case len(part.Entities) > 0 || len(part.Buttons) > 0:
-		o.Body = encodePart(plain)
+		o.Body = Encode(plain)
 	default:
 		plain.Text = sorry
-		o.Body = encodePart(plain)
+		o.Body = Encode(plain)
 	}
 	return o, beside
 }
@@ -187,10 +198,10 @@ func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.S
 
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.
-func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
+func (d *Outbox) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
 	to := o.Address
-	text := strings.TrimSpace(p.Text + "\n\n" + d.e.say(about, p.Document.Name))
-	rows := outsFor(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
+	text := strings.TrimSpace(p.Text + "\n\n" + d.config.Say(about, p.Document.Name))
+	rows := Rows(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
 	for i := range rows {
 		rows[i].Turn = o.Turn
 	}
@@ -198,13 +209,13 @@ func (d *delivery) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) [
 }
 
 // undocumented sends the text of a document that was rejected as messages.
-func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
+func (d *Outbox) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	to := o.Address
 	var parts []gateway.Part
 	for piece := range pieces(part.Document.Content, pieceUnits) {
-		parts = append(parts, d.e.gateway.Render(to.Chat.Channel, piece)...)
+		parts = append(parts, d.gateway.Render(to.Chat.Channel, piece)...)
 	}
-	rows := outsFor(to, parts, o.Key+"/text", part.ReplyTo)
+	rows := Rows(to, parts, o.Key+"/text", part.ReplyTo)
 	for i := range rows {
 		rows[i].Turn = o.Turn
 	}
@@ -215,13 +226,13 @@ func (d *delivery) undocumented(o store.Out, part gateway.Part) (store.Out, []st
 // inDoubt decides about a send that may have arrived: it goes out once more and
 // is marked, or stays unknown. A crash, or a server that reports its own failure,
 // allows a few more repeats (patient). Of a file that stays unknown the chat is told.
-func (d *delivery) inDoubt(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
+func (d *Outbox) inDoubt(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
 	o.Note = note
 	limit := 1
 	if patient {
 		limit = serverRepeats
 	}
-	if o.Resent >= limit || d.e.settings().HoldAmbiguous {
+	if o.Resent >= limit || d.config.HoldAmbiguous() {
 		o.State = store.OutboxUnknown
 		if carriesFile(part) {
 			return o, d.sayOfFile(o, part, locale.FileInDoubt)
@@ -240,8 +251,8 @@ func backoff(n int) time.Duration {
 }
 
 // write stores what delivery changed of a row, and returns what the row is then.
-func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err error) {
-	err = d.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+func (d *Outbox) write(ctx context.Context, o store.Out) (now store.Out, err error) {
+	err = d.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		now, _, err = change(tx, o, o.Address)
 		return err
 	})
@@ -250,25 +261,23 @@ func (d *delivery) write(ctx context.Context, o store.Out) (now store.Out, err e
 
 // settle is write for what has happened already at an address, so it outlives a full
 // disk: otherwise what arrived would be sent again.
-func (d *delivery) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
+func (d *Outbox) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
 	nobody := gateway.Address{} // the answer is there, nobody waits
-	wake := func() {}
-	defer func() { wake() }()
-	err = d.e.life.Persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
+	var after func()
+	err = d.config.Life.Persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
 		var took bool
-		if now, took, err = change(tx, o, from); err != nil {
-			return err
-		}
-		if err := d.e.showLate(tx, now); err != nil || !took {
+		after = nil
+		if now, took, err = change(tx, o, from); err != nil || !took {
 			return err // what was settled meanwhile has nothing beside it
 		}
-		if now.State == store.OutboxDead && strings.HasPrefix(now.Key, approvalKey) {
-			if wake, err = d.e.unreach(tx, now.Address); err != nil {
-				return err
-			}
+		if after, err = d.config.Settled(tx, now); err != nil {
+			return err
 		}
 		return tx.Outbox().AddOutsBehind(now, beside)
 	})
+	if err == nil && after != nil {
+		after()
+	}
 	return now, err
 }
 

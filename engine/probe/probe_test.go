@@ -1,4 +1,4 @@
-package engine
+package probe
 
 import (
 	"context"
@@ -14,41 +14,41 @@ import (
 	"klawbot/internal/modeltest"
 )
 
-func TestProbe(t *testing.T) {
+func TestAsk(t *testing.T) {
 	s := modeltest.Start("right")
 	defer s.Close()
 	client := httpclient.New(httpclient.Options{})
 	m := settings.Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", APIKey: "right", Name: "test-model"}
-	if answer, err := Probe(t.Context(), client, m); err != nil || answer != "OK" {
+	if answer, err := Ask(t.Context(), client, m); err != nil || answer != "OK" {
 		t.Errorf("%q %v", answer, err)
 	}
 	s.Push(modeltest.Reply{})
-	if _, err := Probe(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "without a word") {
+	if _, err := Ask(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "without a word") {
 		t.Errorf("an empty answer: %v", err)
 	}
-	if answer, err := Probe(t.Context(), client, settings.Model{Type: "script"}); err != nil || !strings.Contains(answer, "script") {
+	if answer, err := Ask(t.Context(), client, settings.Model{Type: "script"}); err != nil || !strings.Contains(answer, "script") {
 		t.Errorf("the demo: %q %v", answer, err)
 	}
 }
 
-func TestCheckModel(t *testing.T) {
+func TestCheck(t *testing.T) {
 	s := modeltest.Start("")
 	defer s.Close()
 	client := httpclient.New(httpclient.Options{})
 	m := settings.Model{Provider: "mine", Type: "openai", BaseURL: s.URL + "/v1", Name: "qwen3"}
 	s.SetModels("qwen3:latest", "b", "c", "d", "e", "f")
-	if err := CheckModel(t.Context(), client, m); err != nil {
+	if err := Check(t.Context(), client, m); err != nil {
 		t.Error(err)
 	}
 	m.Name = "odd"
-	if err := CheckModel(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "it has b, c, d, e, f and 1 more") {
+	if err := Check(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "it has b, c, d, e, f and 1 more") {
 		t.Errorf("an unknown model: %v", err)
 	}
 	s.SetModels()
-	if err := CheckModel(t.Context(), client, m); err != nil {
+	if err := Check(t.Context(), client, m); err != nil {
 		t.Errorf("a server that lists nothing: %v", err)
 	}
-	if err := CheckModel(t.Context(), client, settings.Model{Type: "script"}); err != nil {
+	if err := Check(t.Context(), client, settings.Model{Type: "script"}); err != nil {
 		t.Error(err)
 	}
 	if s.Completions() != nil {
@@ -85,7 +85,7 @@ func TestModelErrorsAreForPeople(t *testing.T) {
 		if c.reply.Fault != "" {
 			s.Push(c.reply) // a connection that was used before is tried twice
 		}
-		_, err := Probe(t.Context(), client, c.model)
+		_, err := Ask(t.Context(), client, c.model)
 		var e *llm.Error
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "canary") || !errors.As(err, &e) {
 			t.Errorf("%v, want %s", err, c.want)
@@ -93,7 +93,7 @@ func TestModelErrorsAreForPeople(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Probe(ctx, http.DefaultClient, m); !errors.Is(err, context.Canceled) {
+	if _, err := Ask(ctx, http.DefaultClient, m); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package recall
 
 import (
 	"context"
@@ -172,4 +172,25 @@ func (e *embedder) release() error {
 		return c.Close()
 	}
 	return nil
+}
+
+// discreetEmbedder is the sentence model of a server, which is told none of the
+// known secrets.
+type discreetEmbedder struct {
+	memory.Embedder
+	secrets *redact.Set
+}
+
+// Query is the vector of a text without the known secrets.
+func (e discreetEmbedder) Query(ctx context.Context, text string) ([]float32, error) {
+	return e.Embedder.Query(ctx, e.secrets.Known(text))
+}
+
+// Passages are the vectors of texts without the known secrets.
+func (e discreetEmbedder) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+	clean := make([]string, len(texts))
+	for i, text := range texts {
+		clean[i] = e.secrets.Known(text)
+	}
+	return e.Embedder.Passages(ctx, clean)
 }

@@ -1,0 +1,159 @@
+package outbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/internal/clip"
+	"klawbot/tools"
+)
+
+const (
+	// repeatMark stands before a message that may be there already.
+	repeatMark = "↻ "
+	// MaxUnits is how long a Telegram message may be, in UTF-16 units.
+	MaxUnits = 4096
+	// captionUnits is how long the caption of a file may be, in UTF-16 units.
+	captionUnits = 1024
+	// pieceUnits leaves room for what rendering adds to a piece of a document.
+	pieceUnits = 3000
+)
+
+// Rows are the rows for the parts of one text. The last part ends the answer.
+func Rows(to gateway.Address, parts []gateway.Part, key string, replyTo int64) []store.Out {
+	outs := make([]store.Out, 0, len(parts))
+	for i, p := range parts {
+		if i == 0 {
+			p.ReplyTo = replyTo
+		}
+		p.Last = i == len(parts)-1
+		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: to, Body: Encode(p), State: store.OutboxNew})
+	}
+	return outs
+}
+
+// Add stores rows to deliver.
+func Add(tx *store.Tx, outs []store.Out) error {
+	for _, o := range outs {
+		if err := tx.Outbox().AddOut(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode is the body of a row.
+func Encode(p gateway.Part) []byte {
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // a Part holds only strings, numbers and booleans
+	}
+	return body
+}
+
+// Deletion is the row that takes the placeholder of a turn away.
+func Deletion(to gateway.Address, turn store.TurnID, message int64) store.Out {
+	return store.Out{Key: fmt.Sprintf("turn/%d/delete", turn), Turn: turn, Address: to, Body: deleteBody, Edit: message, State: store.OutboxNew}
+}
+
+// deleteBody is the part of a row that takes its message away.
+var deleteBody = Encode(gateway.Part{})
+
+// Replacement is an edit that gives a message another text and no buttons; for
+// message 0 it is a new message. It is nil when there is nothing to show.
+func Replacement(to gateway.Address, message int64, parts []gateway.Part, key string) []store.Out {
+	if len(parts) == 0 {
+		return nil
+	}
+	return []store.Out{{Key: key, Address: to, Body: Encode(gateway.Part{Text: parts[0].Text, Entities: parts[0].Entities}), Edit: message}}
+}
+
+// ResultRows are the rows for the messages that the result of a call carries.
+func ResultRows(g *gateway.Gateway, c tools.Call, r tools.Result) ([]store.Out, error) {
+	var outs []store.Out
+	for i, m := range r.Outgoing {
+		chat, err := gateway.ParseChatID(m.Chat)
+		if err != nil {
+			return nil, fmt.Errorf("send for %s: %w", c.Name, err)
+		}
+		to := gateway.Address{Chat: chat, Thread: m.Thread}
+		parts := g.Render(chat.Channel, m.Text)
+		if m.File != nil {
+			d, err := Document(m.File.Name, m.File.MIME, m.File.Path)
+			if err != nil {
+				return nil, err
+			}
+			parts = withFile(d, parts)
+		}
+		outs = append(outs, Rows(to, parts, fmt.Sprintf("call/%s/%d", c.ID, i), 0)...)
+	}
+	return outs, nil
+}
+
+// Document is a kept file as a part carries it.
+func Document(name, mime, path string) (*gateway.Document, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("the file %s that waits to be sent: %w", name, err)
+	}
+	return &gateway.Document{Name: name, MIME: mime, Sum: filepath.Base(path), Size: info.Size()}, nil
+}
+
+// withFile are the parts of a file and of what is written to it: below it when
+// that is short enough for a caption, else after it.
+func withFile(d *gateway.Document, written []gateway.Part) []gateway.Part {
+	if len(written) == 1 && written[0].Document == nil && clip.UTF16Len(repeatMark+written[0].Text) <= captionUnits {
+		p := written[0]
+		p.Document = d
+		return []gateway.Part{p}
+	}
+	return append([]gateway.Part{{Document: d}}, written...)
+}
+
+// markRepeated marks a part that may be there already. Where the text has no
+// room for the mark, a button carries it.
+func markRepeated(p gateway.Part) gateway.Part {
+	units := clip.UTF16Len(repeatMark)
+	if clip.UTF16Len(p.Text)+units > MaxUnits {
+		p.Buttons = append(slices.Clone(p.Buttons), []gateway.Button{{Text: "↻", Data: "repeated"}})
+		return p
+	}
+	p.Text = repeatMark + p.Text
+	p.Entities = slices.Clone(p.Entities)
+	for i := range p.Entities {
+		p.Entities[i].Offset += units
+	}
+	return p
+}
+
+// pieces cuts a text into pieces of at most that many UTF-16 units, at the ends
+// of lines where there are any.
+func pieces(text string, units int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for text != "" {
+			end, lineEnd, n := len(text), 0, 0
+			for i, r := range text {
+				if n += clip.UTF16Len(string(r)); n > units {
+					end = i
+					break
+				}
+				if r == '\n' {
+					lineEnd = i + 1
+				}
+			}
+			if end < len(text) && lineEnd > 0 {
+				end = lineEnd
+			}
+			if !yield(text[:end]) {
+				return
+			}
+			text = text[end:]
+		}
+	}
+}

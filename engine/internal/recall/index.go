@@ -1,0 +1,138 @@
+package recall
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+	"klawbot/internal/wait"
+)
+
+// The pace of what the memory does by itself.
+const (
+	// refreshEvery is how often the memory files are looked at.
+	refreshEvery = 10 * time.Second
+	// docsAfter is when the manual is indexed that nobody has searched.
+	docsAfter = time.Minute
+	// indexAfter is the time between two looks for messages that were stored without
+	// their index.
+	indexAfter = 500 * time.Millisecond
+	// Vectors are made when no turn has run for embedAfter; a bot that is never
+	// idle makes a batch of them every embedAtLast.
+	embedAfter  = 3 * time.Second
+	embedAtLast = time.Minute
+	// embedAgain is the time after a failure.
+	embedAgain = time.Minute
+)
+
+// Said says that messages were stored; their vectors are still to be made.
+func (r *Memory) Said() { wait.Signal(r.messages) }
+
+// kept says that there is something to embed.
+func (r *Memory) kept() { wait.Signal(r.waiting) }
+
+// Run brings what is new into the index until ctx ends: messages, memory files, the
+// manual, and the vectors of all of it.
+func (r *Memory) Run(ctx context.Context, db *store.Store) {
+	r.announce()
+	var working sync.WaitGroup
+	working.Go(func() { r.embed(ctx, db) })
+	working.Go(func() { r.indexDocs(ctx, db) })
+	working.Go(func() { r.indexMessages(ctx, db) })
+	for {
+		changed, err := r.files.Refresh(ctx, db)
+		if err != nil && ctx.Err() == nil {
+			r.config.Log.Warn("memory files not read", "err", err)
+		}
+		if changed {
+			r.kept()
+		}
+		if !wait.For(ctx, refreshEvery) {
+			break
+		}
+	}
+	working.Wait()
+}
+
+// Index makes findable the messages that a transaction has stored, in it: the
+// words are there when the message is. A message is worth more than its index, so
+// that a fault of this one keeps nothing from being stored; indexMessages tries
+// again and says what is wrong.
+func (r *Memory) Index(tx *store.Tx) error {
+	_, err := tx.Try(func() error { return memory.Index(tx, Findable, r.ChunkSize()) })
+	return err
+}
+
+// indexMessages makes findable what was stored without its index: by commands and
+// older versions, or because the index could not be written.
+func (r *Memory) indexMessages(ctx context.Context, db *store.Store) {
+	for {
+		r.catchUp(ctx, db)
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.messages:
+		}
+		if !wait.For(ctx, indexAfter) {
+			return
+		}
+	}
+}
+
+// catchUp makes findable what was said and is not yet.
+func (r *Memory) catchUp(ctx context.Context, db *store.Store) {
+	err := r.In(db).CatchUp(ctx, Findable, r.ChunkSize())
+	if err != nil && ctx.Err() == nil {
+		r.config.Log.Error("messages not indexed", "err", err)
+	}
+	r.kept()
+}
+
+// Findable reports whether the messages of a session are for history_search: those
+// of jobs are no chats.
+func Findable(a gateway.Address) bool { return a.Chat.Channel != store.JobChannel }
+
+// embed gives what is new its vectors.
+func (r *Memory) embed(ctx context.Context, db *store.Store) {
+	failed := ""
+	for {
+		err := r.In(db).Embed(ctx, nil)
+		if err != nil && ctx.Err() == nil {
+			if err.Error() != failed { // said once
+				r.config.Log.Warn("no vectors made, search goes by words", "err", err)
+				failed = err.Error()
+			}
+			if !wait.For(ctx, embedAgain) {
+				return
+			}
+			continue
+		}
+		failed = ""
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.waiting:
+		}
+	}
+}
+
+// indexDocs brings the manual into the index, once for each version.
+func (r *Memory) indexDocs(ctx context.Context, db *store.Store) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-r.docs:
+	case <-time.After(docsAfter):
+	}
+	sections, err := r.sections()
+	if err == nil && len(sections) > 0 {
+		err = r.In(db).IndexDocs(ctx, sections, r.ChunkSize())
+	}
+	if err != nil && ctx.Err() == nil {
+		r.config.Log.Error("manual not indexed", "err", err)
+	}
+	r.kept()
+}
