@@ -63,7 +63,7 @@ ASSETS ?= $(CURDIR)/build/assets
 .PHONY: chat build test test-rest bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
-	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: search goes by words until then; everything else works.'
+	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: keyword search until then; everything else works.'
 	@./bin/klawbot chat
 
 # A file that is written in small pieces lies in small pages in Linux's cache, of

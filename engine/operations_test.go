@@ -140,7 +140,7 @@ func TestDoctorIsForOwnersInPrivate(t *testing.T) {
 		t.Fatal("no answer")
 	}
 	text := h.messenger.texts(alice)[0]
-	for _, want := range []string{"✓ database: every page is in order", "✗ roof: it leaks ", "→ mend it", "✓ model: test-model at test answers in", "; calls tools"} {
+	for _, want := range []string{"✓ database: integrity check passed", "✗ roof: it leaks ", "→ mend it", "✓ model: test-model at test answers in", "; calls tools"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the answer lacks %q:\n%s", want, text)
 		}

@@ -422,7 +422,7 @@ func TestScriptOnly(t *testing.T) {
 		b.add(job.New{Name: "no tool", At: "in 30m", Message: "/tool no_such_tool", InjectInto: "telegram_11"})
 		for _, message := range []string{"/tool", "/tool current_time [1]", "/tool current_time {"} {
 			_, err := b.engine.Schedules().Add(t.Context(), tools.Call{}, job.New{Name: "bad", At: "in 10m", Message: message})
-			if err == nil || !strings.HasPrefix(err.Error(), "write it so: /tool NAME JSON") {
+			if err == nil || !strings.HasPrefix(err.Error(), "usage: /tool NAME JSON") {
 				t.Errorf("%q: %v", message, err)
 			}
 		}
