@@ -88,7 +88,7 @@ test-rest: header ## the tests that the last make test did not run, once what th
 	  $(TEST) -run "$$(awk -v p=$$package '$$1 == p { gsub("/", "$$/^", $$2); printf "%s^%s$$", (n++ ? "|" : ""), $$2 }' build/notrun)" $$package </dev/null | build/notrun.bin || exit 1; \
 	done
 
-bench: header ## the figures of the README (SHORT=1: a quick look)
+bench: header ## the benchmarks of doc/benchmarks.md (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
 
 bench-memory: header ## how well the memory finds: LOCOMO=FOLDER with conversations of LoCoMo, and notes of our own; ASSETS=FOLDER with both models (make assets)

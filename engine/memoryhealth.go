@@ -62,7 +62,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// memoryFindings are those of a data folder beside a running bot, or without one.
+// memoryFindings are those of a data folder while the bot runs, or without one.
 func memoryFindings(ctx context.Context, c Config) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	if errors.Is(err, store.ErrNotFound) {

@@ -164,7 +164,7 @@ func TestProbeTools(t *testing.T) {
 	}{
 		"calls":          {[]modeltest.Reply{modeltest.CallTool("current_time", map[string]any{}), modeltest.Text("noon")}, true, ""},
 		"answers":        {[]modeltest.Reply{modeltest.Text("noon")}, false, ""},
-		"says nothing":   {[]modeltest.Reply{modeltest.Text("")}, false, "without a word"},
+		"says nothing":   {[]modeltest.Reply{modeltest.Text("")}, false, "empty reply"},
 		"calls and ends": {[]modeltest.Reply{modeltest.CallTool("current_time", map[string]any{}), modeltest.Text("")}, false, "said nothing about the result"},
 		"wrong key":      {[]modeltest.Reply{{Status: http.StatusUnauthorized, Body: `{"error":{"message":"no"}}`}}, false, "the key is refused"},
 	} {

@@ -83,10 +83,10 @@ func reindexCommand(a *app) *cobra.Command {
 		Long: `Reads the conversation logs of the data folder (conversations/*/*.jsonl), the memories and the memory files, and
 builds the messages and the search index anew. The old ones are in use until the new ones are complete: when the
 command is interrupted, nothing has changed. The bot must not run meanwhile. What only the database knows of the end
-of a conversation is kept. Until the bot runs again and has read all of it, search goes by words.
+of a conversation is kept. Until the bot runs again and has read all of it, klawbot uses keyword search.
 
 A database that cannot be read is replaced first: by the newest good backup, or, when there is none, by a new one. A
-new one has the conversations and nothing else: schedules, reminders, memories and allowances are gone. When that is
+new one has the conversations and nothing else: schedules, reminders, memories and approvals are lost. When that is
 interrupted, run it again.`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

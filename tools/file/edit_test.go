@@ -52,5 +52,5 @@ func TestEditCountsNoFurtherThanItHasTo(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f.md", strings.Repeat("a", 1_000_000))
 	b.says(b.call("file_edit", "path", "f.md", "old_str", strings.Repeat("a", 500_000), "new_str", "y"),
-		"Error: old_str stands more than 1000 times in f.md (lines 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, …); give more of the text around the one that is meant")
+		"Error: old_str found more than 1000 times in f.md (lines 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, …); include more of the surrounding text")
 }
