@@ -264,7 +264,7 @@ func (a *app) embedAlone(ctx context.Context, d *engine.Data, f config.Folders) 
 	if !errors.Is(err, bot.ErrNotRunning) {
 		return nil
 	}
-	shown := terminal.NewCounter(a.stdout, "read for search by meaning")
+	shown := terminal.NewCounter(a.stdout, "indexed for semantic search")
 	err = d.EmbedMemory(ctx, shown.Show)
 	shown.End()
 	if err != nil && ctx.Err() == nil {
