@@ -91,7 +91,7 @@ func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
 			t.Fatal("a message was acknowledged")
 		}
 	}
-	if text := h.reads(alice, "My database is damaged"); !strings.Contains(text, "not answered: 1.") || !strings.Contains(text, "`klawbot run`") {
+	if text := h.reads(alice, "My database is damaged"); !strings.Contains(text, "without an answer: 1.") || !strings.Contains(text, "`klawbot run`") {
 		t.Errorf("the owner reads %q", text)
 	}
 	if s, err := h.engine.Status(t.Context()); err != nil || s.Healthy || !slices.Contains(s.Faults, "database: damaged") {
@@ -100,7 +100,7 @@ func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
 	h.reads(bob, "Can't save messages right now")
 
 	h.restart()
-	if text := h.reads(alice, "My database was damaged"); !strings.Contains(text, "not answered: 1.") {
+	if text := h.reads(alice, "My database was damaged"); !strings.Contains(text, "without an answer: 1.") {
 		t.Errorf("the owner reads %q", text)
 	}
 	h.reads(bob, "My database was damaged, and I lost messages from you before I answered (1).")

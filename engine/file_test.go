@@ -204,7 +204,7 @@ func TestFileThatMayHaveArrivedIsSaidSo(t *testing.T) {
 	h.settings.Streaming = nil
 	h.put("a.bin", "\x00\xff")
 	h.messenger.fail = func(call string) *gateway.SendError {
-		if strings.Contains(call, "look") && !strings.Contains(call, "known") {
+		if strings.Contains(call, "look") && !strings.Contains(call, "know whether") {
 			return &gateway.SendError{Kind: gateway.Ambiguous, Err: errors.New("reset")}
 		}
 		return nil

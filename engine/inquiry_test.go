@@ -130,7 +130,7 @@ func TestAnswerBeforeTheQuestionIsSettled(t *testing.T) {
 	h.start()
 	for n := range 5 {
 		h.says(alice, "ask me")
-		h.until("the question", func() bool { return strings.Contains(strings.Join(h.messenger.texts(alice), "\n"), "asks you") })
+		h.until("the question", func() bool { return strings.Contains(strings.Join(h.messenger.texts(alice), "\n"), "needs input") })
 		h.says(alice, "Ada")
 		h.until("the outcome", func() bool {
 			return strings.Count(strings.Join(h.messenger.texts(alice), "\n"), "✅ Answered") == n+1

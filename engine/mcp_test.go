@@ -74,7 +74,7 @@ func TestOwnerAcceptsWhatWasShown(t *testing.T) {
 	if got := h.asks(bob, "/mcp"); !strings.Contains(got, "/mcp is for owners only") {
 		t.Errorf("somebody else reads %q", got)
 	}
-	if got := h.asks(alice, "/mcp approve demo 00000000"); !strings.Contains(got, "something else than was shown") {
+	if got := h.asks(alice, "/mcp approve demo 00000000"); !strings.Contains(got, "changed since they were shown") {
 		t.Errorf("a wrong fingerprint: %q", got)
 	}
 	if got := h.asks(alice, approveCommand.FindString(shown)); got != "Tools approved: 1. mcp_demo_echo" {
@@ -103,7 +103,7 @@ func TestOwnerAcceptsWhatWasShown(t *testing.T) {
 	if last := requests[len(requests)-1].Last(); !strings.Contains(last.Text(), "unknown tool 'mcp_demo_echo'") {
 		t.Errorf("the model reads %q", last.Text())
 	}
-	if got := h.asks(alice, approveCommand.FindString(shown)); !strings.Contains(got, "something else than was shown") {
+	if got := h.asks(alice, approveCommand.FindString(shown)); !strings.Contains(got, "changed since they were shown") {
 		t.Errorf("the old fingerprint: %q", got)
 	}
 	if got := h.asks(alice, "/mcp"); !strings.Contains(got, "demo: ready; tools: 0 in use, 0 new, 1 changed") {

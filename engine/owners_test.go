@@ -349,7 +349,7 @@ func TestNoticeOfARunNamesTheSchedule(t *testing.T) {
 func TestCallThatDoesNotFitIsRefused(t *testing.T) {
 	h, l := pad(t)
 	h.messenger.limit = 4096
-	long := strings.Repeat("a", 1990) + "; touch marker; echo " + strings.Repeat("b", 1990)
+	long := strings.Repeat("a", 2040) + "; touch marker; echo " + strings.Repeat("b", 2040)
 	h.start().says(alice, "launch "+long)
 	h.see(alice, `so: Error: Tool "launch" was not approved: it is too long to be shown whole`)
 	if n := l.ran.Load(); n != 0 {

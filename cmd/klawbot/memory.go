@@ -305,7 +305,7 @@ func memoryShowCommand(a *app) *cobra.Command {
 					return err
 				}
 				if text == "" {
-					text = "The core memory is empty: " + file
+					text = "Core memory is empty: " + file
 				}
 				_, err = fmt.Fprintln(a.stdout, terminal.Visible(text))
 				return err

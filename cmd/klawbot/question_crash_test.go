@@ -84,11 +84,11 @@ func killBesideServer(t *testing.T, k serverKill) {
 	})
 	b := r.start("", "KLAWBOT_CRASH="+k.point)
 	if k.atOnce {
-		r.losesReply("asks you")
+		r.losesReply("needs input")
 	}
 	r.telegram.User(chat).Send("fill it in")
 	if k.answer != nil {
-		r.wait(b, "the question", func(v telegramtest.State) bool { return showsText(v, chat, "asks you") })
+		r.wait(b, "the question", func(v telegramtest.State) bool { return showsText(v, chat, "needs input") })
 		k.answer(r.telegram.User(chat))
 	}
 	<-b.exited
@@ -110,7 +110,7 @@ func killBesideServer(t *testing.T, k serverKill) {
 		t.Errorf("the server got %s", text)
 	}
 	for _, m := range r.telegram.Messages(chat) {
-		waits := k.edited && strings.Contains(m.Text, "asks you") // a question that was killed on its way may be there
+		waits := k.edited && strings.Contains(m.Text, "needs input") // a question that was killed on its way may be there
 		if m.Bot && (waits || strings.HasPrefix(m.Text, "✅")) {
 			t.Errorf("the chat shows %q", m.Text)
 		}
