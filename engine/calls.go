@@ -9,11 +9,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -126,25 +130,55 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	home, model := t.home(), t.directed == nil
 	var planned string // in what conversation the job was, also when its message is a call
+	var within *tools.Scope
 	if t.job != nil {
-		planned = t.job.job.Origin
+		planned, within = t.job.Job.Origin, t.job.Within(t.settings.Policy)
 	}
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress,
+		Changelog: toolset.Changelog{Store: t.e.store}, Approver: t.approver, Progress: t.show.progress,
 		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
-		Within: t.within(), Owner: t.owned,
+		Within: within, Owner: t.owned,
 	}
+}
+
+// newApprover returns who asks people in the chat of the turn. A run that has no chat
+// asks nobody.
+func (t *turn) newApprover() tools.Approver {
+	if t.row.Address.Chat.Channel == store.JobChannel {
+		return nil
+	}
+	asks := approval.Turn{
+		ID: t.row.ID, Address: t.row.Address, User: t.user, Owned: t.owned, Directed: t.directed != nil,
+		Timeout: t.settings.ApprovalTimeout, Waiting: t.show.wait, Log: t.log,
+	}
+	for _, m := range t.asked {
+		if m.Sender == t.user {
+			asks.Name = m.SenderName
+		}
+	}
+	if t.job != nil {
+		asks.Job = &t.job.Job
+		asks.Waiting = func(tool string) func() {
+			resume := t.show.wait(tool)
+			t.job.Pause() // the time of people does not count
+			return func() {
+				t.job.GoOn()
+				resume()
+			}
+		}
+	}
+	return t.e.questions.Approver(asks)
 }
 
 // home is the chat for which the turn acts, whose memory and whose limits are its
 // own: that of the person, or the one that a job belongs to, wherever its result
 // goes.
 func (t *turn) home() gateway.Address {
-	if t.job != nil && t.job.job.Home.Chat.Channel != "" {
-		return t.e.outbox.Now(t.job.job.Home)
+	if t.job != nil && t.job.Job.Home.Chat.Channel != "" {
+		return t.e.outbox.Now(t.job.Job.Home)
 	}
 	return t.address()
 }
@@ -153,7 +187,7 @@ func (t *turn) home() gateway.Address {
 // goes to another one.
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
-	if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {
+	if t.job != nil && !sameChat(home, t.e.outbox.Now(run.Workplace(t.job.Job))) {
 		return recall.PlacesOf("")
 	}
 	return recall.PlacesOf(home.Chat.String())

@@ -76,7 +76,7 @@ func (e *Engine) lane(a gateway.Address) *lane {
 // enqueue puts a message into its lane. When many wait behind a running turn, or
 // that turn waits for an answer, the person is told so once.
 func (e *Engine) enqueue(ctx context.Context, it item) {
-	asked, away := e.questions.at(it.row.Address)
+	asked, away := e.questions.WaitsAt(it.row.Address)
 	e.mu.Lock()
 	l := e.lane(it.row.Address)
 	l.items = append(l.items, it)
@@ -312,7 +312,7 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	if len(dropped) > 0 {
 		e.dropStopped(ctx, dropped)
 	}
-	subagents := e.stopSubagents(ctx, it.row.Address)
+	subagents := e.runs.StopSubagents(ctx, it.row.Address)
 	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
 	behind := e.background(it.msg.Address.Chat)
 	text := e.say(locale.NothingRuns)
