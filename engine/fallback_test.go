@@ -72,9 +72,9 @@ func TestAnotherModelAnswersAndThePersonIsToldOnce(t *testing.T) {
 
 func TestNoOtherModelForWhatIsWrongEverywhere(t *testing.T) {
 	for want, fault := range map[string]modeltest.Reply{
-		"This conversation is too long for the model. /new starts a new one.":                modeltest.Error(400, "maximum context length is 5"),
-		"The provider rejected the request. Please tell the owner.": modeltest.Error(400, "what?"),
-		"The model declined to answer this.":                                                   {Finish: "content_filter"},
+		"This conversation is too long for the model. /new starts a new one.": modeltest.Error(400, "maximum context length is 5"),
+		"The provider rejected the request. Please tell the owner.":           modeltest.Error(400, "what?"),
+		"The model declined to answer this.":                                  {Finish: "content_filter"},
 	} {
 		h := chain(t)
 		broken(h, map[string]modeltest.Reply{"test-model": fault})

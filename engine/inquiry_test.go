@@ -97,7 +97,7 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 		t.Errorf("the buttons are %q, want %q", buttons, want)
 	}
 	h.says(alice, written)
-	h.shows(alice, "✅ Answered (Person)\n`survey`\n```\nPlease fill this in.\n\nName\nAs on the card\n```",
+	h.shows(alice, "✅ Answered by Person\n`survey`\n```\nPlease fill this in.\n\nName\nAs on the card\n```",
 		fmt.Sprintf("so: answered option -1, %d characters", len(written)))
 	h.says(alice, "hello")
 	h.sees(alice, "re: hello")
@@ -157,8 +157,8 @@ func TestAnswersByButton(t *testing.T) {
 	}{
 		"an option": {1, "answered option 1, 0 characters", "✅ Answered: `blue` (Person)"},
 		"keep":      {2, "answered option 2, 0 characters", "✅ Answered: `Keep: red` (Person)"},
-		"decline":   {3, "declined option -1, 0 characters", "❌ Declined (Person)"},
-		"cancel":    {4, "cancelled option -1, 0 characters", "✖️ Cancelled (Person)"},
+		"decline":   {3, "declined option -1, 0 characters", "❌ Declined by Person"},
+		"cancel":    {4, "cancelled option -1, 0 characters", "✖️ Cancelled by Person"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := office(t, colors)

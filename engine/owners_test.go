@@ -60,7 +60,7 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	h, l := ownersPad(t)
 	h.start().accept(h.next(gateway.Message{Address: private(bob), Sender: gateway.Sender{ID: bob, Name: "B`ob\n\u2028\u3164"}, Text: "launch it"}))
 	q := h.question(alice)
-	for _, want := range []string{"May I run `launch`?", "Requested by `B'ob` (22) in their private chat.", `target: "it"`} {
+	for _, want := range []string{"Run `launch`?", "Requested by `B'ob` (22) in their private chat.", `target: "it"`} {
 		if !strings.Contains(q.text, want) {
 			t.Errorf("the request lacks %q:\n%s", want, q.text)
 		}
@@ -75,8 +75,8 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	}
 	h.told(h.tap(alice, q, tapHour), "🕐 Allowed for 1 hour")
 	h.see(bob, "so: launched")
-	h.see(bob, "🕐 Allowed for 1 hour (Person)\n`launch`")
-	h.see(alice, "🕐 Allowed for 1 hour (Person)\n`launch`\nRequested by `B'ob` (22) in their private chat.")
+	h.see(bob, "🕐 Allowed for 1 hour by Person\n`launch`")
+	h.see(alice, "🕐 Allowed for 1 hour by Person\n`launch`\nRequested by `B'ob` (22) in their private chat.")
 	if slices.Contains(h.messenger.texts(bob), ownerAsked) {
 		t.Errorf("the notice does not say what came of it: %q", h.messenger.texts(bob))
 	}
@@ -207,7 +207,7 @@ func TestOwnersRequestSurvivesARestart(t *testing.T) {
 	h.see(bob, "so: launched")
 	asked := 0
 	for _, c := range h.messenger.log() {
-		if strings.HasPrefix(c, "send") && strings.Contains(c, "May I run") {
+		if strings.HasPrefix(c, "send") && strings.Contains(c, "Run `launch`?") {
 			asked++
 		}
 	}
@@ -460,7 +460,7 @@ func TestOwnersAreNotFlooded(t *testing.T) {
 	}
 	requests := func() (n int) {
 		for _, c := range h.messenger.log() {
-			if strings.HasPrefix(c, "send telegram_11 ") && strings.Contains(c, "May I run") {
+			if strings.HasPrefix(c, "send telegram_11 ") && strings.Contains(c, "Run `launch`?") {
 				n++
 			}
 		}

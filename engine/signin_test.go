@@ -85,7 +85,7 @@ func TestSigningInInTheChat(t *testing.T) {
 	h.says(alice, "/mcp signin notes") // and does not want to
 	h.tap(alice, h.question(alice), 0)
 	h.sees(alice, "Sign-in at MCP server notes failed: ")
-	h.sees(alice, "❌ Declined (Person)\n`notes`")
+	h.sees(alice, "❌ Declined by Person\n`notes`")
 	h.says(alice, "/mcp signin notes")
 	q := h.question(alice)
 	u, err := url.Parse(home)
@@ -110,7 +110,7 @@ func TestSigningInInTheChat(t *testing.T) {
 	h.sees(alice, "re: hello")
 	h.says(alice, mcp.Redirect+"?code=the-code&state="+url.QueryEscape(at.Query().Get("state")))
 	h.sees(alice, "Signed in at MCP server notes.")
-	h.sees(alice, "✅ Answered (Person)\n`notes`")
+	h.sees(alice, "✅ Answered by Person\n`notes`")
 	if !h.messenger.wait(10*time.Second, func() bool {
 		return strings.Contains(h.logs.String(), `msg="MCP server is ready" server=notes`)
 	}) {

@@ -722,7 +722,7 @@ func TestApprovalInARun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.until("the question", func() bool { return len(b.shows(anna)) == 1 && strings.Contains(b.shows(anna)[0], "May I run") })
+		b.until("the question", func() bool { return len(b.shows(anna)) == 1 && strings.Contains(b.shows(anna)[0], "Run current_time?") })
 		<-time.After(8 * time.Minute)
 		messages := b.telegram.Messages(anna)
 		if _, err := b.telegram.User(anna).Press(messages[len(messages)-1].ID, "Allow once"); err != nil {

@@ -184,7 +184,7 @@ func TestApprovalsMoveAlong(t *testing.T) {
 				all := b.shows(moved)
 				states := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, "Chat: ") })
 				there := strings.Count(strings.Join(all, "\n"), "SOUL.md")
-				if c.end != "/stop" && !slices.Contains(all, "done") || len(states) != 7 || c.who == bruno && there != 1 || strings.Contains(strings.Join(all, "\n"), "May I run") {
+				if c.end != "/stop" && !slices.Contains(all, "done") || len(states) != 7 || c.who == bruno && there != 1 || strings.Contains(strings.Join(all, "\n"), "Expires in") {
 					t.Errorf("the supergroup shows %s", brief(all))
 				}
 			})

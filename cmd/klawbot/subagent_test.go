@@ -471,7 +471,7 @@ func TestSubagentAsks(t *testing.T) {
 		b.spawn(job.Task{Name: "clock", Message: "go", InjectInto: "telegram_-100"})
 		asks := func() int64 {
 			for _, m := range b.telegram.Messages(family) {
-				if m.Bot && strings.Contains(m.Text, "May I run") {
+				if m.Bot && strings.Contains(m.Text, "Run current_time?") {
 					return m.ID
 				}
 			}

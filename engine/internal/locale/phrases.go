@@ -97,6 +97,14 @@ const (
 	LoopHint
 	LoopNote
 	Approve
+	ApproveCommand
+	ApproveCode
+	ApproveDelete
+	ApproveOverwrite
+	ApproveAppend
+	ApproveEdit
+	ApprovePush
+	ApprovePost
 	Dangerous
 	ApproveUntil
 	ApproveWords
@@ -116,6 +124,7 @@ const (
 	OwnerFirst
 	OwnersDecide
 	NotYours
+	OutcomeBy
 	OutcomeOnce
 	OutcomeHour
 	OutcomeDenied
