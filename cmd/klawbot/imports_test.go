@@ -17,7 +17,7 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 81800
+const maxTotal = 81860
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -112,7 +112,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
 	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
-	"engine/internal/approval":           {1650, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
+	"engine/internal/approval":           {1705, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
 	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
 	"engine/internal/run":                {1150, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule", "engine/internal/outbox"}, "makes the runs of jobs, through turns that it is lent"},
 }

@@ -35,43 +35,29 @@ func (w wording) effect(tool string, arguments json.RawMessage) string {
 
 // generic is the line for a call whose effect is not known.
 func generic(tool string) (locale.Phrase, []string) {
-	switch tool {
-	case "shell", "git":
+	if tool == "shell" || tool == "git" {
 		return locale.ApproveCommand, nil
-	case "code_execute":
-		return locale.ApproveCode, nil
 	}
 	return locale.Approve, []string{tool}
 }
 
 // effectOf reads the effect of a call and the names in it.
 func effectOf(tool string, arguments json.RawMessage) (locale.Phrase, []string) {
-	var a struct {
-		Command, Path, Mode, Method, URL, Action, Extra string
-	}
+	var a struct{ Command, Path, Mode, Method, URL, Action, Extra string }
 	if json.Unmarshal(arguments, &a) != nil {
 		return generic(tool)
 	}
-	switch tool {
-	case "shell":
-		if m := deletion.FindStringSubmatch(a.Command); m != nil {
-			return locale.ApproveDelete, []string{m[1]}
-		}
-	case "file_write":
-		if a.Mode == "append" {
-			return locale.ApproveAppend, []string{a.Path}
-		}
+	m, to := deletion.FindStringSubmatch(a.Command), strings.Fields(a.Extra)
+	u, err := url.Parse(a.URL)
+	switch {
+	case tool == "shell" && m != nil:
+		return locale.ApproveDelete, m[1:]
+	case tool == "file_write" && a.Mode != "append":
 		return locale.ApproveOverwrite, []string{a.Path}
-	case "file_edit":
-		return locale.ApproveEdit, []string{a.Path}
-	case "git":
-		if to := strings.Fields(a.Extra); a.Action == "push" && len(to) == 2 {
-			return locale.ApprovePush, []string{to[1], to[0]}
-		}
-	case "http_request":
-		if u, err := url.Parse(a.URL); err == nil && a.Method == "POST" {
-			return locale.ApprovePost, []string{u.Host}
-		}
+	case tool == "git" && a.Action == "push" && len(to) == 2:
+		return locale.ApprovePush, []string{to[1], to[0]}
+	case tool == "http_request" && a.Method == "POST" && err == nil:
+		return locale.ApprovePost, []string{u.Host}
 	}
 	return generic(tool)
 }

@@ -137,14 +137,10 @@ func outcomePhrase(a store.Approval) locale.Phrase {
 		return locale.OutcomeDeclined
 	case a.State == store.ApprovalDenied:
 		return locale.OutcomeDenied
-	case a.State == store.ApprovalExpired && a.Question:
-		return locale.OutcomeUnanswered
 	case a.State == store.ApprovalExpired:
 		return locale.OutcomeExpired
 	case a.Question && a.AnsweredBy != 0:
 		return locale.OutcomeLost
-	case a.Question:
-		return locale.OutcomeEnded
 	}
 	return locale.OutcomeStopped
 }
@@ -207,7 +203,7 @@ func (w wording) formText(a store.Approval, asked tools.Inquiry) string {
 	if a.Address.Chat.Local() {
 		lines = append(lines, w.localOptions(asked)...)
 	}
-	return strings.Join(append(lines, w.until(locale.AskUntil, a)), "\n")
+	return strings.Join(append(lines, w.until(locale.ApproveUntil, a)), "\n")
 }
 
 // localOptions are the options where there are no buttons.

@@ -98,11 +98,8 @@ const (
 	LoopNote
 	Approve
 	ApproveCommand
-	ApproveCode
 	ApproveDelete
 	ApproveOverwrite
-	ApproveAppend
-	ApproveEdit
 	ApprovePush
 	ApprovePost
 	Dangerous
@@ -137,7 +134,6 @@ const (
 	AskPaste
 	AskWrite
 	AskGoes
-	AskUntil
 	AskWords
 	AskOwner
 	AskRefused
@@ -164,8 +160,6 @@ const (
 	OutcomeAnswered
 	OutcomeDeclined
 	OutcomeCancelled
-	OutcomeUnanswered
-	OutcomeEnded
 	OutcomeLost
 	CommandMCP
 	MCPNone
