@@ -92,7 +92,7 @@ func (t *turn) decide(ctx context.Context, asked store.Approval, q tools.Questio
 	}
 	lifecycle.CrashPoint("approval.asked")
 	if row.State == store.ApprovalPending {
-		defer t.show.wait(q.Call.Name)()
+		defer t.show.Wait(q.Call.Name)()
 		if t.job != nil { // the time of people does not count
 			t.job.deadline.stop()
 			defer t.job.deadline.goOn()

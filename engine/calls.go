@@ -101,8 +101,8 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 		r.CallID = c.ID
 		return r, nil
 	}
-	t.show.busy(c.Name)
-	defer t.show.idle()
+	t.show.Busy(c.Name)
+	defer t.show.Idle()
 	return t.executor.Execute(ctx, t.toolCall(c), journal{t})
 }
 
@@ -118,7 +118,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.progress,
+		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.Step,
 		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
 		Within: t.within(), Owner: t.owned,
 	}

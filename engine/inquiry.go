@@ -46,7 +46,7 @@ func (a approver) Ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error)
 			t.e.outbox.Post(ctx, here, "question/"+q.Call.ID, t.e.say(locale.AskOwner, q.From))
 		}
 	}
-	defer t.show.wait(q.Call.Name)()
+	defer t.show.Wait(q.Call.Name)()
 	return t.e.inquire(ctx, store.Approval{
 		Turn: t.row.ID, Call: q.Call.ID, Address: at, Sender: who, Tool: q.Call.Name, ExpiresAt: time.Now().Add(t.settings.ApprovalTimeout),
 	}, q)

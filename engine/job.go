@@ -19,6 +19,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -346,7 +347,7 @@ type begun struct {
 // process interrupted.
 func (e *Engine) beginRun(ctx context.Context, j store.Job, r store.Run) (*turn, error) {
 	fresh := store.Turn{
-		Address: workplace(j), Origin: string(originOf(j)), State: store.TurnRunning, Placeholder: placeholderNone, Model: j.Model, StartedAt: time.Now(),
+		Address: workplace(j), Origin: string(originOf(j)), State: store.TurnRunning, Placeholder: progress.StateNone, Model: j.Model, StartedAt: time.Now(),
 	}
 	var b begun
 	err := e.life.Persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
@@ -383,9 +384,7 @@ func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (b begun, err error
 		}
 		if err == nil && known.State == store.TurnRunning {
 			b.turn = known
-			if known.Placeholder == placeholderSending {
-				b.turn.Placeholder = placeholderForgotten
-			}
+			b.turn.Placeholder = progress.Resumed(known.Placeholder)
 			if b.answers, err = tx.Turns().Answers(known.ID); err == nil {
 				b.calls, err = tx.Turns().Calls(known.ID)
 			}

@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -42,7 +43,7 @@ type runEnd struct {
 // failure is tried again.
 func (t *turn) endJob(ctx context.Context, how turnEnd) {
 	j, r := t.job.job, t.job.run
-	progress, shown := t.show.settle()
+	placeholder, shown := t.show.Settle()
 	end := runEnd{state: store.RunStopped, note: goneNote(j)}
 	switch how.state {
 	case store.TurnDone:
@@ -61,9 +62,9 @@ func (t *turn) endJob(ctx context.Context, how turnEnd) {
 	case store.TurnFailed:
 		end = t.failed(how.failure)
 	}
-	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
-	if progress == placeholderShown {
-		end.after = []store.Out{outbox.Deletion(t.show.to, t.row.ID, shown)}
+	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), progress.StateFinal, shown
+	if placeholder == progress.StateShown {
+		end.after = []store.Out{outbox.Deletion(t.row.Address, t.row.ID, shown)}
 	}
 	t.job.run = t.e.endRun(context.WithoutCancel(ctx), j, r, end, t)
 }
@@ -153,7 +154,7 @@ func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEn
 		r.RetryAt, r.EndedAt = now.Add(retryAfter), time.Time{}
 	}
 	left := e.leftTurn(ctx, r, turns)
-	if left.Placeholder == placeholderShown {
+	if left.Placeholder == progress.StateShown {
 		// It may be too old to be deleted.
 		end.after = outbox.Replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), r.ID.OutKey()+"/left")
 	}
@@ -197,7 +198,7 @@ func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd,
 		r.InputTokens, r.OutputTokens, r.Cost = r.InputTokens+in, r.OutputTokens+out, r.Cost+cost
 	}
 	if left.ID != 0 {
-		left.State, left.Note, left.Placeholder, left.EndedAt = store.TurnStopped, r.Note, placeholderFinal, now
+		left.State, left.Note, left.Placeholder, left.EndedAt = store.TurnStopped, r.Note, progress.StateFinal, now
 		if err := tx.Turns().EndTurn(left); err != nil {
 			return r, err
 		}

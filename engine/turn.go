@@ -17,6 +17,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -78,7 +79,8 @@ type turn struct {
 	heard bool
 	// others says that it has read what people said who are no owners.
 	others bool
-	show   *presence
+	// show is what the chat is shown of it; it begins with run.
+	show *progress.Progress
 	// asking is full while the person is asked something for a program.
 	asking chan struct{}
 	// partial is the text of the answer that was streaming when the turn ended.
@@ -99,7 +101,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	last := items[len(items)-1]
 	t := e.newTurn(ctx, store.Turn{
 		Address: last.row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
-		Placeholder: placeholderNone, StartedAt: time.Now(),
+		Placeholder: progress.StateNone, StartedAt: time.Now(),
 	}, items)
 	t.row.ReplyTo = last.msg.ID
 	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
@@ -164,9 +166,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 			items = append(items, item{u, m})
 		}
 	}
-	if row.Placeholder == placeholderSending {
-		row.Placeholder = placeholderForgotten
-	}
+	row.Placeholder = progress.Resumed(row.Placeholder)
 	t := e.newTurn(ctx, row, items)
 	t.cause(updates) // what somebody wrote who may not any more counts, too
 	t.ids = t.ids[:0]
@@ -183,7 +183,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
-	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), log: e.log.With("chat", row.Address.String())}
+	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), show: new(progress.Progress), log: e.log.With("chat", row.Address.String())}
 	var rows []store.Update
 	for _, it := range items {
 		t.ids, rows = append(t.ids, it.row.ID), append(rows, it.row)
@@ -195,7 +195,6 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 		t.from = last.row.Update
 		t.directed, t.command = e.commands.Direct(ctx, last.command()), last.msg.Command
 	}
-	t.show = newPresence(e, t)
 	return t
 }
 
@@ -206,6 +205,18 @@ func (t *turn) streaming() string {
 	return t.settings.Streaming[t.row.Address.Chat.Channel]
 }
 
+// shown is the turn as its chat is shown it.
+func (t *turn) shown() progress.Shown {
+	s := progress.Shown{
+		Turn: t.row.ID, Address: t.row.Address, ReplyTo: t.row.ReplyTo, State: t.row.Placeholder, MessageID: t.row.PlaceholderID,
+		Streaming: t.streaming(), Log: t.log,
+	}
+	if t.job != nil {
+		s.Subagent = t.job.job.Name
+	}
+	return s
+}
+
 // run does the turn and ends it visibly, whatever happens; only a turn that is
 // parked stays as it is in the store.
 func (t *turn) run(ctx context.Context) {
@@ -213,15 +224,12 @@ func (t *turn) run(ctx context.Context) {
 	started := time.Now()
 	t.e.memory.Idle.Begin()
 	defer t.e.memory.Idle.End()
-	switch {
-	case t.job == nil:
-		t.show.start(t.streaming())
-	case t.job.job.Kind == store.JobSpawn && t.job.job.Target.Chat.Channel != "":
-		t.show.startQuietly(t.job.job.Name)
+	if t.job == nil || t.job.job.Kind == store.JobSpawn && t.job.job.Target.Chat.Channel != "" {
+		t.show = t.e.shows.Start(ctx, t.shown())
 	}
 	text, err := t.safely(ctx)
 	if err != nil && (errors.Is(context.Cause(ctx), lifecycle.ErrParked) || errors.Is(err, lifecycle.ErrParked)) {
-		t.show.settle()
+		t.show.Settle()
 		t.keepSpent(ctx)
 		t.log.Info("turn parked")
 		return
@@ -445,9 +453,9 @@ func label(s settings.Settings, text string) string {
 // messages, the end of its inbox rows and journal, and the parts that leave.
 func (t *turn) end(ctx context.Context, end turnEnd) {
 	ctx = context.WithoutCancel(ctx)
-	placeholder, shown := t.show.settle()
+	placeholder, shown := t.show.Settle()
 	t.row.State, t.row.Note, t.row.EndedAt = end.state, end.note, time.Now()
-	t.row.Placeholder, t.row.PlaceholderID = placeholderFinal, shown
+	t.row.Placeholder, t.row.PlaceholderID = progress.StateFinal, shown
 	outs := t.leaving(end)
 	for i := range outs {
 		outs[i].Turn = t.row.ID
@@ -468,7 +476,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 			return err
 		}
 		leaving := outs
-		if placeholder == placeholderShown {
+		if placeholder == progress.StateShown {
 			var err error
 			if leaving, err = t.replacing(tx, shown, outs); err != nil {
 				return err
