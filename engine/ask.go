@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"klawbot/engine/internal/command"
@@ -48,68 +47,26 @@ func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Mess
 	return llm.Message{}, llm.Usage{}, failed
 }
 
-// maxHarder is how often a conversation is made shorter because a provider does
-// not take it.
-const maxHarder = 2
-
 // askShorter asks one model, and again with less of the past when the provider
 // says that it was too much.
 func (t *turn) askShorter(ctx context.Context, c model.Candidate, conv []llm.Message, round int) (llm.Result, error) {
-	sent := t.fitting(conv, c)
-	for {
+	for sent := t.window.Fit(conv, c); ; {
 		result, err := t.askModel(ctx, c, sent, round)
-		fail, is := overlong(err)
-		if !is {
+		if err == nil {
+			return result, nil
+		}
+		if sent, err = t.window.Shorten(ctx, err, c, t.row.Model, conv, sent); err != nil {
 			return result, err
 		}
-		t.e.estimates.learnWindow(c.Key(), fail.Window)
-		before, shorter := t.e.tokensIn(sent), false
-		for !shorter && t.harder < maxHarder {
-			t.harder++
-			if err := t.forget(ctx, conv); err != nil {
-				return result, err
-			}
-			sent = t.fitting(conv, c)
-			shorter = t.e.tokensIn(sent) < before
-		}
-		if !shorter {
-			return result, err
-		}
-		t.log.Warn("request too long, made shorter", "model", c.Name, "try", t.harder, "err", err)
+		t.mark()
 	}
-}
-
-// forget leaves half as much of the past in the request as the last time, and
-// has the rest summed up before.
-func (t *turn) forget(ctx context.Context, conv []llm.Message) error {
-	share := keptShare / float64(int(1)<<t.harder)
-	if t.compactAtOnce(ctx, share) {
-		past, err := t.readPast(ctx)
-		if err != nil {
-			return err
-		}
-		t.remember(past, conv)
-	}
-	head := 0
-	if t.summed && len(t.past) > 0 {
-		head = 1
-	}
-	first := len(t.past)
-	if t.harder < maxHarder {
-		first = head + (len(t.past)-head+1)/2
-	}
-	for first < len(t.past) && t.past[first].Role != llm.RoleUser {
-		first++
-	}
-	t.past = slices.Concat(t.past[:head], t.past[first:])
-	return nil
 }
 
 // askModel asks one model, once more when its answer is empty.
 func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Message, round int) (llm.Result, error) {
 	t.partial = ""
 	request := llm.Request{
-		Model: c.Model.Name, System: t.system(), Messages: conv, Tools: t.offered(),
+		Model: c.Model.Name, System: t.window.System, Messages: conv, Tools: t.window.Tools,
 		MaxTokens: c.Model.MaxTokens, Window: c.Model.ContextBudget, Stream: t.streaming() != settings.StreamOff,
 	}
 	if note, last := t.lastWord(round); last {
@@ -143,8 +100,8 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 	})
 	t.spent = append(t.spent, answer.Usage...)
 	t.tell(answer.Notices...)
-	if result := answer.Result; err == nil && !result.InputCut && result.Usage.Input > 0 {
-		t.e.estimates.learn(c.Key(), t.e.estimates.request(answer.Sent), result.Usage.Input)
+	if err == nil {
+		t.e.prompts.Learn(c, answer)
 	}
 	return answer.Result, err
 }
@@ -199,32 +156,6 @@ func (t *turn) noted(text string) string {
 		text += "\n\n(" + line + ")"
 	}
 	return text
-}
-
-// fitting is the past and the conversation, without the oldest turns when it is
-// too long for a model, which may have a smaller budget than the chosen one. The
-// summary goes last; what was asked in this turn and what came of it stays.
-func (t *turn) fitting(conv []llm.Message, m model.Candidate) []llm.Message {
-	if t.harder >= maxHarder {
-		conv = shrinkResults(conv)
-	}
-	left := t.e.estimates.room(m, t.fixed())
-	for _, message := range slices.Concat(t.past, conv) {
-		left -= t.e.estimates.message(message)
-	}
-	head := 0
-	if t.summed && len(t.past) > 0 {
-		head = 1
-	}
-	first := head
-	for first < len(t.past) && (left < 0 || t.past[first].Role != llm.RoleUser) {
-		left += t.e.estimates.message(t.past[first])
-		first++
-	}
-	if left < 0 {
-		head = 0
-	}
-	return slices.Concat(t.past[:head], t.past[first:], conv)
 }
 
 // with is a conversation and one more message, without touching the original.

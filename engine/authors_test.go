@@ -1,14 +1,15 @@
 package engine
 
 import (
-	"klawbot/engine/internal/outbox"
-	"klawbot/engine/internal/store"
-	"klawbot/engine/internal/workspace"
-	"klawbot/gateway"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/workspace"
+	"klawbot/gateway"
 )
 
 // TestCoreMemoryOfARun: the chat that a run belongs to shares what it knows with no

@@ -9,8 +9,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/gateway"
 	"klawbot/tools"
@@ -82,6 +84,19 @@ func (t *turn) noteCall(c llm.ToolCall, r tools.Result) string {
 	return ""
 }
 
+// reveal shows the model the tools that a search has found, from now on.
+func (t *turn) reveal(c llm.ToolCall, r tools.Result) {
+	if c.Name != tools.SearchName || r.Data == nil {
+		return
+	}
+	var names []string
+	if err := json.Unmarshal(r.Data, &names); err != nil {
+		t.log.Error("search for tools not read", "err", err)
+		return
+	}
+	t.window.Reveal(names, t.offered())
+}
+
 // callTool runs one call, unless the journal knows its result, or knows only
 // that it had begun: a call that changes something is not run a second time.
 func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, error) {
@@ -134,13 +149,15 @@ func (t *turn) home() gateway.Address {
 	return t.address()
 }
 
+// corePlaces are those that the turn sees: what its chat sees, unless its answer
+// goes to another one.
+func (t *turn) corePlaces() []corememory.Place {
+	home := t.home()
+	if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {
+		return recall.PlacesOf("")
+	}
+	return recall.PlacesOf(home.Chat.String())
+}
+
 // address is where the turn answers today: its chat may have moved since it began.
 func (t *turn) address() gateway.Address { return t.e.outbox.Now(t.row.Address) }
-
-// heard reports whether a conversation holds text that tools brought from
-// outside.
-func heard(conv []llm.Message) bool {
-	return slices.ContainsFunc(conv, func(m llm.Message) bool {
-		return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && tools.FromOutside(b.Result.Text) })
-	})
-}

@@ -32,6 +32,7 @@ import (
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/progress"
+	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
@@ -114,7 +115,7 @@ func (c Config) store() store.Config {
 // memoryConfig is what the memory needs, whose database open returns.
 func memoryConfig(c Config, open func() (*store.Store, error)) recall.Config {
 	return recall.Config{
-		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open, Others: holdsOthers,
+		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open,
 		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
 	}
 }
@@ -133,12 +134,11 @@ type Engine struct {
 	servers   *mcp.Host
 	memory    *recall.Memory
 	models    *model.Client
+	prompts   *prompt.Builder
 	outbox    *outbox.Outbox
 	shows     *progress.Shows
 	backups   *backups
 	meters    *meters
-	estimates estimates
-	compactor compactor
 	questions questions
 	inquiries inquiries
 	redact    *redact.Set
@@ -202,6 +202,11 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		func(server string) { e.signInWanted(ctx, server) })
 	c.Sources = append(slices.Clip(c.Sources), e.servers)
 	e.memory = recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
+	e.prompts = prompt.New(prompt.Config{
+		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.skills,
+		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway,
+		LoadsSkill: e.isLoad, Log: c.Log,
+	})
 	e.commands = e.newCommands()
 	e.executor, err = toolbox(c, lent{
 		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,

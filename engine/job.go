@@ -526,34 +526,34 @@ func closedToRuns(scheduled tools.Limits, origin tools.Origin) []string {
 }
 
 //go:embed run.md
-var runNote string
+var runText string
 
-// runConversation is what the model of a run gets: the task and the answer of the
-// last completed runs of the same name, and the task of this one.
-func (t *turn) runConversation(ctx context.Context) ([]llm.Message, error) {
-	j, r := t.job.job, t.job.run
+// runHistory is what the model of a run gets of the past: the task and the answer of
+// the last completed runs of the same name.
+func (t *turn) runHistory(ctx context.Context) (history []store.Message, err error) {
 	var before []store.PastRun
-	err := t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		before, err = tx.Runs().RunsOf(j, r.ID, t.settings.Scheduler.History)
+	err = t.e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		before, err = tx.Runs().RunsOf(t.job.job, t.job.run.ID, t.settings.Scheduler.History)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the runs before: %w", err)
 	}
-	var history []store.Message
 	for i := len(before) - 1; i >= 0; i-- {
 		when := before[i].ScheduledAt.In(t.settings.Zone()).Format("2006-01-02 15:04")
 		history = append(history,
 			store.Message{Body: llm.Text(llm.RoleUser, fmt.Sprintf("(the run of %s)\n%s", when, before[i].Message))},
 			store.Message{Body: llm.Text(llm.RoleAssistant, cmp.Or(before[i].Result, before[i].Note, "(nothing to report)"))})
 	}
+	return history, nil
+}
+
+// runNote is what the model of a run is told below its task.
+func (t *turn) runNote() string {
+	j, r := t.job.job, t.job.run
 	delivery := "What you answer is only written to the log."
 	if j.Target.Chat.Channel != "" {
 		delivery = "What you answer is delivered to the chat " + j.Target.Chat.String() + "."
 	}
-	note := strings.NewReplacer("{kind}", kindName(j), "{name}", j.Name, "{due}", r.ScheduledAt.In(t.settings.Zone()).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runNote))
-	task := t.withNow(llm.Text(llm.RoleUser, j.Message))
-	task.Blocks = append(task.Blocks, llm.Block{Text: note})
-	t.past, _ = t.window(history, t.room()-t.e.estimates.message(task))
-	return []llm.Message{task}, nil
+	return strings.NewReplacer("{kind}", kindName(j), "{name}", j.Name, "{due}", r.ScheduledAt.In(t.settings.Zone()).Format("2006-01-02 15:04"), "{delivery}", delivery).Replace(strings.TrimSpace(runText))
 }

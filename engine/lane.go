@@ -221,7 +221,7 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 // the next command, as many as half of the model's budget holds.
 func (e *Engine) take(l *lane) []item {
 	_, model := e.settings().Models.For("")
-	budget := max(model.ContextBudget, minBudget) / 2
+	budget := model.Window() / 2
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n, tokens := 0, 0

@@ -18,10 +18,13 @@ import (
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/progress"
+	"klawbot/engine/internal/prompt"
+	"klawbot/engine/internal/quote"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools"
+	"klawbot/tools/job"
 )
 
 // turn is one run of the model loop over the messages that waited together.
@@ -57,22 +60,8 @@ type turn struct {
 	// has done so for too long.
 	loop    tools.Loop
 	looping bool
-	// past is what the model gets before conv; summed says that it begins with
-	// the summary. harder is how often it was made shorter for a provider.
-	past   []llm.Message
-	summed bool
-	harder int
-	// first is the first message of the history that the model sees.
-	first store.MessageID
-	// prompt is the system prompt, empty until it is needed.
-	prompt string
-	// tools are what the model is shown, nil when that has to be chosen; found
-	// are the names of those that it has searched for.
-	tools []llm.Tool
-	found []string
-	// overhead is about what prompt and tools take, in tokens, 0 when that has to
-	// be estimated.
-	overhead int
+	// window is what the model is shown, nil before it is built.
+	window *prompt.Window
 	// said is what the turn adds to the history after asked.
 	said []store.Message
 	// heard says that the model has read text that a tool brought from outside.
@@ -198,23 +187,58 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 	return t
 }
 
+// askedMessages are the messages of a turn as the model and the history get
+// them: one user message for each that a person wrote, where the pieces of a
+// text that a client has cut are one.
+func askedMessages(items []item) []store.Message {
+	var asked []store.Message
+	for i, it := range items {
+		if i > 0 && continues(items[i-1], it) {
+			last := &asked[len(asked)-1].Body
+			last.Blocks[0].Text += it.msg.Text
+			continue
+		}
+		asked = append(asked, store.Message{
+			Body:   llm.Text(llm.RoleUser, quote.Message(it.msg)),
+			Sender: it.msg.Sender.ID, SenderName: it.msg.Sender.Name, At: it.msg.Time,
+		})
+	}
+	return asked
+}
+
+// withAuthors are messages of which those of owners say when they answer words of the
+// bot that are no answer to owners: another chat may have had the bot send them.
+func withAuthors(ctx context.Context, e *Engine, items []item) []item {
+	items = slices.Clone(items)
+	for i, it := range items {
+		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.owns(it.msg) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
+			items[i].msg.Reply = &gateway.Quote{Author: quote.ForOthers, Text: q.Text}
+		}
+	}
+	return items
+}
+
+// answeredOwners reports whether a message of the bot is known to answer owners alone.
+func answeredOwners(ctx context.Context, e *Engine, at gateway.Address, message int64) bool {
+	var asked []store.Update
+	err := e.store.Read(ctx, func(tx *store.Tx) error {
+		outs, err := tx.Outbox().OutsOf(at, message)
+		for _, o := range outs {
+			var turn store.TurnID
+			if _, other := fmt.Sscanf(o.Key, "turn/%d/", &turn); other == nil && err == nil {
+				asked, err = tx.Inbox().TurnUpdates(turn)
+			}
+		}
+		return err
+	})
+	return err == nil && len(asked) > 0 && !slices.ContainsFunc(asked, func(u store.Update) bool { return !e.settings().Owns(at.Chat.Channel, u.From) })
+}
+
 func (t *turn) streaming() string {
 	if t.directed != nil || t.settings.Models.Default == "" || t.job != nil {
 		return settings.StreamOff
 	}
 	return t.settings.Streaming[t.row.Address.Chat.Channel]
-}
-
-// shown is the turn as its chat is shown it.
-func (t *turn) shown() progress.Shown {
-	s := progress.Shown{
-		Turn: t.row.ID, Address: t.row.Address, ReplyTo: t.row.ReplyTo, State: t.row.Placeholder, MessageID: t.row.PlaceholderID,
-		Streaming: t.streaming(), Log: t.log,
-	}
-	if t.job != nil {
-		s.Subagent = t.job.job.Name
-	}
-	return s
 }
 
 // run does the turn and ends it visibly, whatever happens; only a turn that is
@@ -224,8 +248,16 @@ func (t *turn) run(ctx context.Context) {
 	started := time.Now()
 	t.e.memory.Idle.Begin()
 	defer t.e.memory.Idle.End()
-	if t.job == nil || t.job.job.Kind == store.JobSpawn && t.job.job.Target.Chat.Channel != "" {
-		t.show = t.e.shows.Start(ctx, t.shown())
+	shown := progress.Shown{
+		Turn: t.row.ID, Address: t.row.Address, ReplyTo: t.row.ReplyTo, State: t.row.Placeholder, MessageID: t.row.PlaceholderID,
+		Streaming: t.streaming(), Log: t.log,
+	}
+	switch {
+	case t.job == nil:
+		t.show = t.e.shows.Start(ctx, shown)
+	case t.job.job.Kind == store.JobSpawn && t.job.job.Target.Chat.Channel != "":
+		shown.Subagent = t.job.job.Name
+		t.show = t.e.shows.Start(ctx, shown)
 	}
 	text, err := t.safely(ctx)
 	if err != nil && (errors.Is(context.Cause(ctx), lifecycle.ErrParked) || errors.Is(err, lifecycle.ErrParked)) {
@@ -317,11 +349,10 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		}
 		return t.label(locale.Say(t.settings.Language, p)), nil
 	}
-	conv, err := t.conversation(ctx)
-	if err != nil {
+	if err := t.build(ctx); err != nil {
 		return "", err
 	}
-	t.heard = t.heard || heard(t.past) || heard(conv)
+	conv := t.window.Asked
 	for round := 0; ; round++ {
 		if err := t.allowed(); err != nil {
 			return "", fmt.Errorf("%w: %w", errUnlisted, err)
@@ -346,6 +377,41 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 		t.say(results)
 		conv = append(conv, message, results)
 	}
+}
+
+// build chooses what the model is shown.
+func (t *turn) build(ctx context.Context) (err error) {
+	in := prompt.Input{
+		Turn: t.row.ID, Settings: t.settings, Address: t.row.Address, Home: t.home().Chat, Places: t.corePlaces(), Model: t.row.Model,
+		Session: t.row.Session, Asked: t.asked, Tools: t.offered(), Directed: t.directed != nil, Log: t.log,
+	}
+	if t.job != nil {
+		in.Session = 0
+		if in.History, err = t.runHistory(ctx); err != nil {
+			return err
+		}
+		in.Note = t.runNote()
+	}
+	if t.window, err = t.e.prompts.Build(ctx, in); err != nil {
+		return err
+	}
+	t.mark()
+	return nil
+}
+
+// mark notes from whom the text is that the model reads.
+func (t *turn) mark() {
+	t.heard, t.others = t.heard || t.window.Outside, t.others || t.window.Others
+}
+
+// offered are the tools that the turn may call, by name. What the policy denies is not
+// among them.
+func (t *turn) offered() []tools.Tool {
+	all := t.executor.Offered(t.toolCall(llm.ToolCall{}))
+	if t.job == nil {
+		all = slices.DeleteFunc(all, func(o tools.Tool) bool { return o.Spec().Name == job.DeliverName })
+	}
+	return all
 }
 
 // allowed asks the whitelist again, whether the turn may go on.
@@ -492,7 +558,9 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 		return
 	}
 	lifecycle.CrashPoint("turn.committed")
-	t.compactLater()
+	if t.window != nil {
+		t.window.CompactLater(t.row.Model)
+	}
 }
 
 // leaving are the parts of what the person gets at the end of the turn.

@@ -24,8 +24,8 @@ const (
 // have today. Their figures only fall; a row goes when its type has shrunk.
 var largeTypes = map[string]typeSize{
 	"engine.Config":             {1, 23},
-	"engine.Engine":             {141, 33},
-	"engine.turn":               {76, 36},
+	"engine.Engine":             {131, 32},
+	"engine.turn":               {57, 29},
 	"engine/internal/store.Job": {1, 23}, // a row of a table
 }
 

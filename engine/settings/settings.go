@@ -113,6 +113,12 @@ type Model struct {
 	Compat map[string]any
 }
 
+// minWindow is the least that a request may have when the configuration does not say.
+const minWindow = 4000
+
+// Window is how many tokens a request may have, answer included.
+func (m Model) Window() int { return max(m.ContextBudget, minWindow) }
+
 // Budget bounds what the models may take in a day, over all chats; 0 is no
 // bound. A call that is running when a bound is reached is not cut off.
 type Budget struct {

@@ -56,7 +56,7 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/model/provider.go", `provider = discreet{provider, p.secrets}`, `provider = discreet{provider, new(redact.Set)}`,
-		"TestModelsAreToldNoSecret",
+		"engine: TestModelsAreToldNoSecret",
 	},
 	{
 		"engine/turn.go", `c.Arguments = string(t.e.redact.KnownJSON([]byte(c.Arguments)))`, `_ = t.e.redact`,
@@ -953,8 +953,8 @@ var mutants = []mutant{
 		"TestCoreMemoryKeepsSectionsThatNobodyReads",
 	},
 	{
-		"engine/autorecall.go", `return true // asked before`, `return false // asked before`,
-		"TestRecallGoesPastTheQuestionItself",
+		"engine/internal/prompt/recall.go", `return true // asked before`, `return false // asked before`,
+		"engine: TestRecallGoesPastTheQuestionItself",
 	},
 	{
 		"engine/internal/embed/wordpiece.go", `room := limit - len(w.after)`, `room := limit`,
@@ -965,12 +965,12 @@ var mutants = []mutant{
 		"engine: TestMemoryIsOfTheChatThatSavedIt",
 	},
 	{
-		"engine/autorecall.go", `Before: int64(t.first),`, `Before: 0,`,
-		"TestRecallShowsNothingTwice",
+		"engine/internal/prompt/recall.go", `Before: int64(w.First),`, `Before: 0,`,
+		"engine: TestRecallShowsNothingTwice",
 	},
 	{
-		"engine/compact.go", `if e.estimates.text(summary) >= e.tokensOf(store.Past{Summary: past.Summary, Messages: old}) {`, `if summary == "" {`,
-		"TestSummaryThatIsOfNoUseChangesNothing",
+		"engine/internal/summary/summary.go", `if m.config.Tokens.Text(summary) >= m.config.Tokens.Text(past.Summary.Text)+m.config.Tokens.Messages(store.Bodies(old)) {`, `if summary == "" {`,
+		"engine: TestSummaryThatIsOfNoUseChangesNothing",
 	},
 	// From here on the web and the screen.
 	{
@@ -1236,7 +1236,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/context.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{

@@ -8,6 +8,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -251,6 +252,12 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Overlong returns the error of a request that was too long for its model.
+func Overlong(err error) (fail *Error, ok bool) {
+	ok = errors.As(err, &fail) && fail.Kind == ContextOverflow
+	return fail, ok
+}
 
 // Temporary reports whether the same request may succeed later.
 func (e *Error) Temporary() bool {

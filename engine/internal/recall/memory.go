@@ -31,9 +31,6 @@ type Config struct {
 	Settings       func() settings.Settings
 	// Open returns the database, or why there is none.
 	Open func() (*store.Store, error)
-	// Others reports whether a message of a private chat, 0 for a local one, holds
-	// words of somebody else than its person.
-	Others func(m store.Message, chat int64) bool
 	// Manual holds the pages that are found, nil for none.
 	Manual fs.FS
 	// Assets are the folders of the embedding models, HTTP asks those of a server,

@@ -12,6 +12,7 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/quote"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/wait"
@@ -100,7 +101,7 @@ func (r *Memory) OfOthers(ctx context.Context, db *store.Store, h memory.Hit, ch
 			return err
 		}
 		said, err := tx.Sessions().MessagesAfter(session, store.MessageID(h.Owner)-1, 1)
-		others = len(said) == 0 || r.config.Others(said[0], h.Chat)
+		others = len(said) == 0 || quote.HoldsOthers(said[0], h.Chat)
 		return err
 	})
 	return others || err != nil

@@ -37,6 +37,15 @@ type Message struct {
 	At time.Time
 }
 
+// Bodies are the bodies of messages.
+func Bodies(messages []Message) []llm.Message {
+	all := make([]llm.Message, len(messages))
+	for i, m := range messages {
+		all[i] = m.Body
+	}
+	return all
+}
+
 const messageColumns = `m.id, m.uid, m.session, coalesce(m.turn, 0), m.body, m.sender, m.sender_name, m.type,
 	m.model, m.input_tokens, m.output_tokens, m.at`
 

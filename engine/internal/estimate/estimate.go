@@ -1,4 +1,6 @@
-package engine
+// Package estimate says about how many tokens things take, and learns from what
+// providers count. It decides nothing.
+package estimate
 
 import (
 	"hash/maphash"
@@ -8,10 +10,10 @@ import (
 	"klawbot/engine/internal/model"
 )
 
-// estimates are how many tokens things take. What is the same in every request,
+// Tokens is how many tokens things take. What is the same in every request,
 // the system prompt and the tools, is estimated once; and what the providers
 // report corrects the guess for each model. The zero value is ready.
-type estimates struct {
+type Tokens struct {
 	mu sync.Mutex
 	// known are the tokens of long texts, by their hash. Guarded by mu.
 	known map[uint64]int
@@ -34,12 +36,16 @@ const (
 	// What a provider reports is believed within these bounds: pictures, caches
 	// and requests that were cut would teach nonsense.
 	leastRatio, mostRatio = 0.5, 2.0
+	// LeastRoom is what messages have at least, whatever the tools take.
+	LeastRoom = 1000
+	// budgetMargin is the share of the budget that is used: estimates err.
+	budgetMargin = 0.9
 )
 
 var estimateSeed = maphash.MakeSeed()
 
-// text is about how many tokens a text takes.
-func (e *estimates) text(s string) int {
+// Text is about how many tokens a text takes.
+func (e *Tokens) Text(s string) int {
 	if len(s) < longText {
 		return llm.Estimate(s)
 	}
@@ -60,34 +66,38 @@ func (e *estimates) text(s string) int {
 	return n
 }
 
-// fixed is about what the system prompt and the tools of a request take.
-func (e *estimates) fixed(system string, tools []llm.Tool) int {
-	n := llm.EstimateRequest(llm.Request{}) + e.text(system)
+// Fixed is about what the system prompt and the tools of a request take.
+func (e *Tokens) Fixed(system string, tools []llm.Tool) int {
+	n := llm.EstimateRequest(llm.Request{}) + e.Text(system)
 	for _, t := range tools {
-		n += llm.EstimateTool(llm.Tool{}) + e.text(t.Name) + e.text(t.Description) + e.text(string(t.Parameters))
+		n += llm.EstimateTool(llm.Tool{}) + e.Text(t.Name) + e.Text(t.Description) + e.Text(string(t.Parameters))
 	}
 	return n
 }
 
 // request is llm.EstimateRequest, faster.
-func (e *estimates) request(r llm.Request) int {
-	n := e.fixed(r.System, r.Tools)
-	for _, m := range r.Messages {
-		n += e.message(m)
+func (e *Tokens) request(r llm.Request) int {
+	return e.Fixed(r.System, r.Tools) + e.Messages(r.Messages)
+}
+
+// Messages is the sum of Message.
+func (e *Tokens) Messages(all []llm.Message) (n int) {
+	for _, m := range all {
+		n += e.Message(m)
 	}
 	return n
 }
 
-// message is llm.EstimateMessage, faster.
-func (e *estimates) message(m llm.Message) int {
+// Message is llm.EstimateMessage, faster.
+func (e *Tokens) Message(m llm.Message) int {
 	n := llm.EstimateMessage(llm.Message{})
 	for _, b := range m.Blocks {
 		if len(b.Text) >= longText {
-			n += e.text(b.Text)
+			n += e.Text(b.Text)
 			b.Text = ""
 		}
 		if r := b.Result; r != nil && len(r.Text) >= longText {
-			n += e.text(r.Text)
+			n += e.Text(r.Text)
 			b.Result = &llm.ToolResult{}
 		}
 		n += llm.EstimateMessage(llm.Message{Blocks: []llm.Block{b}}) - llm.EstimateMessage(llm.Message{})
@@ -95,8 +105,14 @@ func (e *estimates) message(m llm.Message) int {
 	return n
 }
 
-// learn compares an estimate with what the provider counted.
-func (e *estimates) learn(p model.Key, estimated, reported int) {
+// Learn compares the estimate of a request with what the provider counted.
+func (e *Tokens) Learn(m model.Candidate, a model.Answer) {
+	if !a.Result.InputCut && a.Result.Usage.Input > 0 {
+		e.learn(m.Key(), e.request(a.Sent), a.Result.Usage.Input)
+	}
+}
+
+func (e *Tokens) learn(p model.Key, estimated, reported int) {
 	if estimated < learnFrom || reported <= 0 {
 		return
 	}
@@ -114,7 +130,7 @@ func (e *estimates) learn(p model.Key, estimated, reported int) {
 }
 
 // ratio is how many tokens a model's provider counts for one of ours.
-func (e *estimates) ratio(p model.Key) float64 {
+func (e *Tokens) ratio(p model.Key) float64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r, ok := e.ratios[p]; ok {
@@ -123,9 +139,9 @@ func (e *estimates) ratio(p model.Key) float64 {
 	return 1
 }
 
-// learnWindow notes how many tokens a provider says that a request may have.
-func (e *estimates) learnWindow(p model.Key, tokens int) {
-	if tokens < leastRoom {
+// LearnWindow notes how many tokens a provider says that a request may have.
+func (e *Tokens) LearnWindow(p model.Key, tokens int) {
+	if tokens < LeastRoom {
 		return
 	}
 	e.mu.Lock()
@@ -136,10 +152,10 @@ func (e *estimates) learnWindow(p model.Key, tokens int) {
 	e.windows[p] = tokens
 }
 
-// room is how many of our tokens the messages of a request to a model may take,
+// Room is how many of our tokens the messages of a request to a model may take,
 // beside what is the same in each and the answer.
-func (e *estimates) room(c model.Candidate, fixed int) int {
-	budget := max(c.Model.ContextBudget, minBudget)
+func (e *Tokens) Room(c model.Candidate, fixed int) int {
+	budget := c.Model.Window()
 	e.mu.Lock()
 	if window, ok := e.windows[c.Key()]; ok {
 		budget = min(budget, window)
