@@ -251,17 +251,17 @@ func TestApproveExactCallForAnHour(t *testing.T) {
 	h.says(bob, "launch it")
 	h.tap(bob, h.question(bob), tapNo)
 	d := openData(t, h)
-	grants, err := d.Grants(t.Context())
+	grants, err := d.Approvals().Grants(t.Context())
 	if err != nil || len(grants) != 1 || grants[0].Tool != "launch" || grants[0].AddedBy != "user" || grants[0].AddedByUser != alice ||
 		grants[0].Chat != "telegram_11" || grants[0].Arguments != `target: "it"` || grants[0].LastUsed.IsZero() {
 		t.Fatalf("grants are %+v (%v)", grants, err)
 	}
-	if err := d.RemoveGrant(t.Context(), grants[0].ID); err != nil {
+	if err := d.Approvals().RemoveGrant(t.Context(), grants[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	h.says(alice, "launch it")
 	h.question(alice)
-	record, err := d.Approvals(t.Context(), 10)
+	record, err := d.Approvals().Asked(t.Context(), 10)
 	var outcomes []string
 	for _, a := range record {
 		outcomes = append(outcomes, fmt.Sprintf("%d %s %s %s by %d", a.User, a.Tool, a.Arguments, a.Outcome, a.AnsweredBy))
@@ -516,7 +516,7 @@ func offeredTools(r modeltest.Request) []string {
 // expired reports whether the only question of the house is past its time.
 func expired(t *testing.T, h *house) bool {
 	t.Helper()
-	all, err := openData(t, h).Approvals(t.Context(), 1)
+	all, err := openData(t, h).Approvals().Asked(t.Context(), 1)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("questions: %+v, %v", all, err)
 	}

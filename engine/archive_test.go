@@ -16,10 +16,10 @@ import (
 )
 
 // folder is a data folder with a database and a workspace.
-func folder(t *testing.T) Config {
+func folder(t *testing.T) Base {
 	t.Helper()
 	dir := t.TempDir()
-	c := Config{Dir: dir, Workspace: filepath.Join(dir, "workspace"), Log: slog.New(slog.DiscardHandler)}
+	c := Base{Dir: dir, Workspace: filepath.Join(dir, "workspace"), Log: slog.New(slog.DiscardHandler)}
 	st, err := store.Open(t.Context(), store.Config{Dir: dir, Log: c.Log})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	if err != nil || done != (Archived{Files: 3, LeftOut: 1}) {
 		t.Fatalf("backed up %+v, %v", done, err)
 	}
-	to := Config{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
+	to := Base{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
 	to.Workspace = filepath.Join(to.Dir, "workspace")
 	done, err = Restore(t.Context(), to, file)
 	if err != nil || done != (Archived{Files: 3}) {
@@ -120,7 +120,7 @@ func TestBackUpKeepsTheCoreMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, there := range map[string]string{"a new folder": "", "a folder that has one": newer} {
-		to := Config{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
+		to := Base{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
 		to.Workspace = filepath.Join(to.Dir, "workspace")
 		want := facts
 		if there != "" {
@@ -189,7 +189,7 @@ func restoreInto(t testing.TB, archive []byte) error {
 	if err := os.WriteFile(file, archive, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Dir: filepath.Join(outside, "data"), Log: slog.New(slog.DiscardHandler)}
+	c := Base{Dir: filepath.Join(outside, "data"), Log: slog.New(slog.DiscardHandler)}
 	c.Workspace = filepath.Join(c.Dir, "workspace")
 	_, err := Restore(t.Context(), c, file)
 	entries, readErr := os.ReadDir(outside)

@@ -9,11 +9,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -133,10 +136,39 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: changelog{t.e.store}, Approver: t.approver(), Progress: t.show.Step,
+		Changelog: toolset.Changelog{Store: t.e.store}, Approver: t.approver, Progress: t.show.Step,
 		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
 		Within: t.within(), Owner: t.owned,
 	}
+}
+
+// newApprover returns who asks people in the chat of the turn. A run that has no chat
+// asks nobody.
+func (t *turn) newApprover() tools.Approver {
+	if t.row.Address.Chat.Channel == store.JobChannel {
+		return nil
+	}
+	asks := approval.Turn{
+		ID: t.row.ID, Address: t.row.Address, User: t.user, Owned: t.owned, Directed: t.directed != nil,
+		Timeout: t.settings.ApprovalTimeout, Waiting: t.show.Wait, Log: t.log,
+	}
+	for _, m := range t.asked {
+		if m.Sender == t.user {
+			asks.Name = m.SenderName
+		}
+	}
+	if t.job != nil {
+		asks.Job = &t.job.job
+		asks.Waiting = func(tool string) func() {
+			resume := t.show.Wait(tool)
+			t.job.deadline.stop() // the time of people does not count
+			return func() {
+				t.job.deadline.goOn()
+				resume()
+			}
+		}
+	}
+	return t.e.questions.Approver(asks)
 }
 
 // home is the chat for which the turn acts, whose memory and whose limits are its

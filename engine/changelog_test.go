@@ -33,14 +33,14 @@ func openData(t *testing.T, h *house) *engine.Data {
 }
 
 // dataConfig is what a command opens the data folder of a house with.
-func dataConfig(t *testing.T, h *house) engine.Config {
+func dataConfig(t *testing.T, h *house) engine.Base {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	g, err := gateway.New(gateway.Config{Channels: []gateway.Channel{h.messenger}, Whitelist: func() whitelist.List { return nil }, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine.Config{
+	return engine.Base{
 		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() settings.Settings { return h.settings },
 		Workspace: h.workspace(), Redact: new(redact.Set), Log: log,
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"strings"
 
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
@@ -46,23 +45,6 @@ func (c chats) Lose(ctx context.Context, a gateway.Address, why string) { c.e.lo
 // Move gives a chat its new id.
 func (c chats) Move(ctx context.Context, chat gateway.ChatID, to int64) { c.e.moveChat(ctx, chat, to) }
 
-// settled stores what follows for a question from the end of an attempt to deliver
-// a row. The function, if any, is to run when that is stored.
-func (e *Engine) settled(tx *store.Tx, o store.Out) (after func(), err error) {
-	if err := e.showLate(tx, o); err != nil {
-		return nil, err
-	}
-	if o.State == store.OutboxDead && strings.HasPrefix(o.Key, approvalKey) {
-		return e.unreach(tx, o.Address)
-	}
-	return nil, nil
-}
-
-// gone says why a chat cannot be reached any more, empty while it can.
-func (e *Engine) gone(ctx context.Context, id gateway.ChatID) (string, error) {
-	return goneIn(ctx, e.store, id)
-}
-
 // loseChat takes leave of a chat that is gone or has blocked the bot: nothing
 // waits for it any more, its turns end, and the owners are told, once until it
 // comes back. It ends the updates that are given, too.
@@ -78,7 +60,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 			return err
 		}
 		var err error
-		if wake, err = e.unreach(tx, a); err != nil {
+		if wake, err = e.questions.Unreach(tx, chat); err != nil {
 			return err
 		}
 		was, err := tx.Chats().KillChat(a.Chat.Channel, a.Chat.ID, note)

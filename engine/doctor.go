@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/probe"
 	"klawbot/engine/settings"
@@ -52,9 +53,9 @@ func FreeSpace(dir string) (uint64, error) { return sqlite.FreeSpace(dir) }
 // Doctor proves the parts that are the engine's: each page of the database, the
 // space for it, the memory with something to remember and forget, and the model
 // with a tool. Beside a running bot it changes nothing else.
-func Doctor(ctx context.Context, c Config) []Finding {
+func Doctor(ctx context.Context, c Base) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
-	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), skillsOf(c))...)
+	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), toolset.Skills(c))...)
 	all = append(all, serverFindings(ctx, c)...)
 	return append(all, modelFinding(ctx, c))
 }
@@ -72,7 +73,7 @@ func (e *Engine) examine(ctx context.Context) string {
 	for _, s := range e.servers.Statuses() {
 		all = append(all, ServerFinding(s))
 	}
-	all = append(all, modelFinding(ctx, e.config))
+	all = append(all, modelFinding(ctx, e.config.Base))
 	var lines []string
 	for _, f := range all {
 		mark := "✓"
@@ -103,7 +104,7 @@ func promptFindings(w *workspace.Workspace, s *workspace.Skills) []Finding {
 		fmt.Errorf("left out of the prompt: %s", strings.Join(left, "; ")))}
 }
 
-func databaseFindings(ctx context.Context, c Config) []Finding {
+func databaseFindings(ctx context.Context, c Base) []Finding {
 	space := spaceFinding(c.Dir)
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {
@@ -155,7 +156,7 @@ func spaceFinding(dir string) Finding {
 }
 
 // modelFinding makes a model call with a tool.
-func modelFinding(ctx context.Context, c Config) Finding {
+func modelFinding(ctx context.Context, c Base) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {

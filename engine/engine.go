@@ -15,15 +15,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"net/http"
-	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
@@ -36,6 +34,7 @@ import (
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -43,59 +42,20 @@ import (
 	"klawbot/internal/wait"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
-	"klawbot/tools/self"
-	"klawbot/tools/web"
 )
+
+// Base is a bot without its engine. It is the configuration of data.Open, too.
+type Base = toolset.Config
 
 // Config is what New needs.
 type Config struct {
-	// Dir is the data folder. It is made when it does not exist.
-	Dir string
-	// Gateway is the way out. Required.
-	Gateway *gateway.Gateway
-	// Tools are the world's: files and whatever else cmd wires. The engine
-	// adds its own.
-	Tools []tools.Tool
-	// Sources offer further tools, which come and go while the bot runs.
-	Sources []tools.Source
-	// HTTP is the client for model providers. Required.
-	HTTP *http.Client
-	// Settings is asked for the settings as they are now. Required.
-	Settings func() settings.Settings
-	// Workspace is the folder of the persona, the skills and the files. Required.
-	Workspace string
-	// Manual holds the pages that the tools docs_* read; without it there are
-	// none of them. Skills are the skills that come with the program, one a
-	// folder; nil is none.
-	Manual, Skills fs.FS
-	// Configuration is what the tools config and self_info show of the settings
-	// and may change of them; without it there are neither.
-	Configuration self.Configuration
-	// Web is what the tools of the web need, but for what the engine lends them;
-	// nil has none of them.
-	Web *web.Config
-	// Paths are the files and folders of the bot, and Sandbox what commands run
-	// in, for self_info; nil is none.
-	Paths, Sandbox func() []self.Entry
-	// OpenFile opens a file of the workspace for send_file; without it there is
-	// no such tool.
-	OpenFile func(path string) (file fs.File, refused *tools.Result)
+	Base
 	// Background are the jobs of the tool shell that run in a chat, by their ids, and
 	// the command of each, for /stop; nil: there are none.
 	Background func(chat string) (ids, commands []string)
-	// Redact holds the known secrets. Required.
-	Redact *redact.Set
-	// Version is klawbot's own, for /status.
-	Version string
-	// Assets are folders that may hold the ONNX Runtime library and embedding
-	// models, in the order in which they are looked at.
-	Assets []string
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
 	Examine func(context.Context) []Finding
-	// SignIn lets a person sign in at MCP servers that want it; zero: nobody
-	// can here.
-	SignIn mcp.SignIn
 	// LookEvery is how often the bot looks at what nobody tells it of: what a
 	// command wrote beside it, the heartbeat's file, a clock that was set. 0 means
 	// a second or less.
@@ -103,21 +63,6 @@ type Config struct {
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
 	Grace time.Duration
-	// Log is required.
-	Log *slog.Logger
-}
-
-// store is what the database needs.
-func (c Config) store() store.Config {
-	return store.Config{Dir: c.Dir, Redact: c.Redact, Log: c.Log}
-}
-
-// memoryConfig is what the memory needs, whose database open returns.
-func memoryConfig(c Config, open func() (*store.Store, error)) recall.Config {
-	return recall.Config{
-		Dir: c.Dir, Workspace: c.Workspace, Settings: c.Settings, Open: open,
-		Manual: c.Manual, Assets: c.Assets, HTTP: c.HTTP, Redact: c.Redact, Log: c.Log,
-	}
 }
 
 // Engine answers messages.
@@ -130,7 +75,7 @@ type Engine struct {
 	workspace *workspace.Workspace
 	skills    *workspace.Skills
 	executor  *tools.Executor
-	web       *web.Web
+	set       *toolset.Set
 	servers   *mcp.Host
 	memory    *recall.Memory
 	models    *model.Client
@@ -139,8 +84,7 @@ type Engine struct {
 	shows     *progress.Shows
 	backups   *backups
 	meters    *meters
-	questions questions
-	inquiries inquiries
+	questions *approval.Questions
 	redact    *redact.Set
 	grace     time.Duration
 	started   time.Time
@@ -171,7 +115,7 @@ var _ gateway.Handler = (*Engine)(nil)
 // are answered while Run runs. Close it after Run returned.
 func New(ctx context.Context, c Config) (*Engine, error) {
 	var e *Engine
-	database := c.store()
+	database := c.Store()
 	database.Committed = func(changes store.Changes) { e.committed(changes) }
 	st, beside, err := archive.Open(ctx, database, false)
 	if err != nil {
@@ -180,7 +124,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e = &Engine{
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
 		grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), meters: newMeters(),
-		store: st, workspace: workspace.Open(c.Workspace, c.Log), skills: skillsOf(c),
+		store: st, workspace: workspace.Open(c.Workspace, c.Log),
 		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
@@ -189,33 +133,33 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
 	})
 	e.outbox = outbox.New(outbox.Config{
-		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Settled: e.settled, Attempted: e.meters.delivery,
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Attempted: e.meters.delivery,
+		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
 	})
 	e.shows = progress.New(progress.Config{Store: st, Gateway: c.Gateway, Outbox: e.outbox, Lose: chats{e}.Lose, Redact: c.Redact})
+	e.questions = approval.New(approval.Config{
+		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,
+	})
 	e.backups = &backups{e: e, archive: beside}
 	e.backups.load(c.Dir)
 	e.plan()
-	e.web = newWeb(c.Web, e.models.Extract)
-	e.servers = newHost(ctx, c, func() *store.Store { return st },
-		func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
-		func(server string) { e.signInWanted(ctx, server) })
-	c.Sources = append(slices.Clip(c.Sources), e.servers)
-	e.memory = recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
+	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
+		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.schedules,
+		Model: e.modelIn, Stats: e.stats, Extract: e.models.Extract,
+		ToolsChanged: func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
+		SignInWanted: func(server string) { e.signInWanted(ctx, server) },
+	})
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	e.set, e.executor, e.memory, e.servers, e.skills = set, set.Executor, set.Memory, set.Servers, set.Skills
 	e.prompts = prompt.New(prompt.Config{
 		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.skills,
 		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway,
 		LoadsSkill: e.isLoad, Log: c.Log,
 	})
 	e.commands = e.newCommands()
-	e.executor, err = toolbox(c, lent{
-		gone: e.gone, schedules: e.schedules, skills: e.skills, model: e.modelIn, status: e.Status,
-		servers: e.servers.Statuses, web: e.web, memory: e.memory,
-	})
-	if err != nil {
-		e.servers.Close()
-		return nil, errors.Join(err, st.Close())
-	}
 	return e, nil
 }
 
@@ -253,7 +197,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.startLane(l)
 	}
 	e.mu.Unlock()
-	if err := e.closeQuestions(sending); err != nil { // a stop that comes already is none of its faults
+	if err := e.questions.CloseForms(sending); err != nil { // a stop that comes already is none of its faults
 		return err
 	}
 	if err := e.outbox.Run(sending); err != nil {
@@ -292,8 +236,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // Close ends the MCP servers and closes the data folder.
 func (e *Engine) Close() error {
-	e.servers.Close()
-	return errors.Join(e.web.Close(), e.memory.Close(), e.store.Close())
+	return errors.Join(e.set.Close(), e.store.Close())
 }
 
 // keepHouse deletes what is kept long enough, now and then.
@@ -302,7 +245,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
 		}
-		if err := errors.Join(e.outbox.SweepFiles(ctx), sweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(e.outbox.SweepFiles(ctx), toolset.SweepScratch(e.config.Dir)); err != nil && ctx.Err() == nil {
 			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {

@@ -188,8 +188,7 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 		e.reply(ctx, it.row, command.Reply{Text: label(e.settings(), e.say(locale.Unheard))})
 	case it.msg.Command == "stop":
 		e.stopLane(ctx, it)
-	case e.typed(ctx, it):
-	case e.inWords(ctx, it):
+	case e.answers(ctx, it):
 	case it.msg.Command != "" && it.msg.Group && !command.Known(it.msg.Command):
 		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.row.ID)
 	case it.msg.Command != "" && !command.InLane(it.msg.Command):

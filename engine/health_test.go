@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 // bring their model.
 func TestWordsAloneProposesWhatHelps(t *testing.T) {
 	for kind, want := range map[string]bool{"off": false, "onnx": true} {
-		c := Config{Settings: func() settings.Settings {
+		c := Base{Settings: func() settings.Settings {
 			return settings.Settings{Memory: settings.Memory{Embedding: settings.Embedding{Type: kind, Model: "none"}}}
 		}}
 		text := EmbeddingText(c)

@@ -107,11 +107,11 @@ func (h *house) start() *house {
 		h.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h.engine, err = engine.New(ctx, engine.Config{
+	h.engine, err = engine.New(ctx, engine.Config{Examine: h.examine, Grace: 200 * time.Millisecond, Base: engine.Base{
 		Dir: h.dir, Gateway: g, Tools: h.tools, HTTP: http.DefaultClient, Settings: func() settings.Settings { return h.settings },
 		OpenFile: file.Opener(file.Config{Workspace: h.workspace()}), Web: h.web,
-		Workspace: h.workspace(), Redact: h.redact, Examine: h.examine, Version: "test", Grace: 200 * time.Millisecond, Log: log,
-	})
+		Workspace: h.workspace(), Redact: h.redact, Version: "test", Log: log,
+	}})
 	if err != nil {
 		cancel()
 		h.t.Fatal(err)

@@ -92,3 +92,11 @@ func (t *turn) files() []gateway.Part {
 	}
 	return parts
 }
+
+// inDoubt reports whether nobody could tell, after a crash, if a call has
+// happened: it changes something that is not part of its result. The call is in
+// canonical form.
+func (t *turn) inDoubt(c tools.Call) bool {
+	found, _, ok := t.executor.Registry().Find(c.Name)
+	return ok && found.Spec().Alters(c.Arguments) && !found.Spec().Atomic
+}

@@ -76,7 +76,7 @@ func (e *Engine) lane(a gateway.Address) *lane {
 // enqueue puts a message into its lane. When many wait behind a running turn, or
 // that turn waits for an answer, the person is told so once.
 func (e *Engine) enqueue(ctx context.Context, it item) {
-	asked, away := e.questions.at(it.row.Address)
+	asked, away := e.questions.WaitsAt(it.row.Address)
 	e.mu.Lock()
 	l := e.lane(it.row.Address)
 	l.items = append(l.items, it)

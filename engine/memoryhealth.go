@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/engine/settings"
 )
 
@@ -63,7 +64,7 @@ func some(names []string) string {
 }
 
 // memoryFindings are those of a data folder beside a running bot, or without one.
-func memoryFindings(ctx context.Context, c Config) []Finding {
+func memoryFindings(ctx context.Context, c Base) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	if errors.Is(err, store.ErrNotFound) {
 		return []Finding{Well("memory", "new; %s", EmbeddingText(c))}
@@ -72,11 +73,11 @@ func memoryFindings(ctx context.Context, c Config) []Finding {
 		return nil // the database's own finding says it
 	}
 	defer func() { _ = st.Close() }() // the canary is gone already
-	r := recall.New(memoryConfig(c, func() (*store.Store, error) { return st, nil }))
+	r := toolset.Memory(c, func() (*store.Store, error) { return st, nil })
 	defer func() { _ = r.Close() }() // it was only tried
 	return []Finding{memoryFinding(ctx, r, st, c.Settings().Memory.Embedding)}
 }
 
 // EmbeddingText says how the memory of a configuration searches. It looks for the
 // files of the model and loads nothing.
-func EmbeddingText(c Config) string { return recall.New(memoryConfig(c, nil)).Text() }
+func EmbeddingText(c Base) string { return toolset.Memory(c, nil).Text() }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"time"
 
 	"klawbot/engine/internal/archive"
@@ -16,12 +15,13 @@ import (
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
-	"klawbot/tools/web"
+	"klawbot/tools/self"
 )
 
 // Data is the data folder as the commands of the command line use it, beside a
@@ -33,8 +33,8 @@ type Data struct {
 	config   store.Config
 	settings func() settings.Settings
 	gateway  *gateway.Gateway
+	set      *toolset.Set
 	executor *tools.Executor
-	web      *web.Web
 	servers  *mcp.Host
 	skills   *workspace.Skills
 	// skillDirs are where the skills of a source lie on the disk.
@@ -43,28 +43,46 @@ type Data struct {
 	memory    *recall.Memory
 }
 
-// Open opens the data folder for a command. It takes the Config of New, whose
-// gateway is only asked who may be written to and how a text is rendered.
-func Open(ctx context.Context, c Config) (*Data, error) {
-	d := &Data{gateway: c.Gateway, config: c.store(), settings: c.Settings, skills: skillsOf(c), skillDirs: skillDirs(c)}
-	// No model is asked here: the budget is the running bot's to count.
-	d.web = newWeb(c.Web, nil)
-	d.servers = newHost(ctx, c, func() *store.Store { return d.store }, nil, nil)
-	c.Sources = append(slices.Clip(c.Sources), d.servers)
-	d.memory = recall.New(memoryConfig(c, d.database))
-	var err error
-	if d.executor, err = toolbox(c, d.lent(c)); err != nil {
+// Open opens the data folder for a command. Its gateway is only asked who may be
+// written to and how a text is rendered.
+func Open(ctx context.Context, c Base) (*Data, error) {
+	d := &Data{missing: noData(c.Dir), gateway: c.Gateway, config: c.Store(), settings: c.Settings, skillDirs: skillDirs(c)}
+	set, err := toolset.New(ctx, c, toolset.Hooks{
+		Open: d.database, Schedules: d.planned(c),
+		Model: func(context.Context, string) (string, settings.Model) {
+			m := c.Settings().Models
+			return m.Default, m.Entries[m.Default]
+		},
+		Stats: func(ctx context.Context) ([]self.Entry, error) { return d.stats(ctx, c) },
+		// No model is asked here: the budget is the running bot's to count.
+	})
+	if err != nil {
 		return nil, err
 	}
+	d.set, d.executor, d.memory, d.servers, d.skills = set, set.Executor, set.Memory, set.Servers, set.Skills
 	d.store, err = store.OpenBeside(ctx, d.config)
 	switch {
+	case err == nil:
+		d.missing = nil
 	case errors.Is(err, store.ErrNotFound):
-		d.missing = noData(c.Dir)
 		return d, nil
 	case errors.Is(err, store.ErrOlder):
 		return d, d.update(ctx, err)
 	}
 	return d, err
+}
+
+// stats are how the bot of the data folder is doing.
+func (d *Data) stats(ctx context.Context, c Base) ([]self.Entry, error) {
+	s, err := StatusOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	remembered, err := d.memory.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.entries(remembered, d.servers.Statuses(), c.Settings().Zone()), nil
 }
 
 // update brings the database up to date, unless a bot has it.
@@ -81,9 +99,7 @@ func noData(dir string) error { return fmt.Errorf("no klawbot data in %s: run kl
 
 // Close closes the data folder.
 func (d *Data) Close() error {
-	err := d.web.Close()
-	d.servers.Close()
-	err = errors.Join(err, d.memory.Close())
+	err := d.set.Close()
 	if d.store == nil {
 		return err
 	}

@@ -35,10 +35,10 @@ func bare(t *testing.T, dir string, s settings.Settings) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(t.Context(), engine.Config{
+	e, err := engine.New(t.Context(), engine.Config{Base: engine.Base{
 		Dir: dir, Gateway: g, HTTP: http.DefaultClient, Settings: func() settings.Settings { return s },
 		Workspace: filepath.Join(dir, "workspace"), Redact: new(redact.Set), Version: "test", Log: log,
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	if slices.Contains(h.messenger.texts(bob), ownerAsked) {
 		t.Errorf("the notice does not say what came of it: %q", h.messenger.texts(bob))
 	}
-	grants, err := openData(t, h).Grants(t.Context())
+	grants, err := openData(t, h).Approvals().Grants(t.Context())
 	if err != nil || len(grants) != 1 || grants[0].Chat != "telegram_22" || grants[0].User != bob || grants[0].AddedByUser != alice {
 		t.Fatalf("grants are %+v (%v)", grants, err)
 	}
@@ -394,7 +394,7 @@ func TestOnceOnlyIsNeverRemembered(t *testing.T) {
 	h.until("it ran", func() bool { return l.ran.Load() == 2 })
 	h.says(alice, "launch it")
 	h.question(alice)
-	if grants, err := openData(t, h).Grants(t.Context()); err != nil || len(grants) != 1 {
+	if grants, err := openData(t, h).Approvals().Grants(t.Context()); err != nil || len(grants) != 1 {
 		t.Errorf("grants are %+v (%v)", grants, err)
 	}
 }

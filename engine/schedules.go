@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"fmt"
 	"strings"
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
-	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -80,7 +78,7 @@ const maxCronWords = 300
 
 // planned are the schedules at the command line. A running bot notices by itself
 // what changes.
-func (d *Data) planned(c Config) *schedule.Editor {
+func (d *Data) planned(c Base) *schedule.Editor {
 	d.schedules = schedule.New(schedule.Config{
 		Open: func() (*store.Store, error) {
 			if d.store == nil {
@@ -103,22 +101,3 @@ func (e *Engine) Schedules() job.Schedules { return e.schedules }
 
 // Subagents are the tools' own view of the subagents.
 func (e *Engine) Subagents() job.Subagents { return e.schedules }
-
-// pressedJob acts on a button below the list and shows the list as it is then.
-func (e *Engine) pressedJob(tx *store.Tx, it item) (tap, error) {
-	say, list, err := e.schedules.Press(tx, it.msg)
-	if err != nil || list == nil {
-		return tap{say: say}, err
-	}
-	if may, err := e.mayReplace(tx, it); !may {
-		return tap{say: say}, err
-	}
-	parts := e.gateway.Render(it.row.Address.Chat.Channel, label(e.settings(), list.Text))
-	outs := outbox.Replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
-	if len(outs) == 0 {
-		return tap{say: say}, nil
-	}
-	parts[0].Buttons = list.Buttons
-	outs[0].Body = outbox.Encode(parts[0])
-	return tap{say: say}, outbox.Add(tx, outs)
-}

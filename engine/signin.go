@@ -31,7 +31,7 @@ var errNobodySignedIn = errors.New("nobody has signed in")
 // to.
 func (e *Engine) signIn(ctx context.Context, at gateway.Address, owner int64, server string) {
 	visit := func(ctx context.Context, server, page string) (string, error) {
-		r, err := e.inquire(ctx, store.Approval{
+		r, err := e.questions.Ask(ctx, store.Approval{
 			Call: "signin/" + rand.Text(), Address: at, Sender: owner, Tool: server, ExpiresAt: time.Now().Add(signInTime),
 		}, tools.Inquiry{From: server, Page: page, Typed: true, Begins: mcp.Redirect + "?", Usual: -1})
 		if err == nil && r.Outcome != tools.Answered {

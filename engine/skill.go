@@ -8,16 +8,10 @@ import (
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools/guide"
-	"klawbot/tools/mcp"
 )
 
-// skillsOf are the skills of a bot.
-func skillsOf(c Config) *workspace.Skills {
-	return workspace.NewSkills(c.Workspace, c.Dir, c.Skills, c.Log)
-}
-
 // skillDirs are the folders of the skills that lie on the disk.
-func skillDirs(c Config) map[workspace.Source]string {
+func skillDirs(c Base) map[workspace.Source]string {
 	return map[workspace.Source]string{
 		workspace.SourceWorkspace: filepath.Join(c.Workspace, "skills"),
 		workspace.SourceData:      filepath.Join(c.Dir, "skills"),
@@ -74,24 +68,4 @@ func (d *Data) described(list []workspace.Skill) []Skill {
 		}
 	}
 	return all
-}
-
-// lent is what the data folder lends to the tools at the command line.
-func (d *Data) lent(c Config) lent {
-	return lent{
-		gone: func(ctx context.Context, id gateway.ChatID) (string, error) {
-			if d.store == nil {
-				return "", nil
-			}
-			return goneIn(ctx, d.store, id)
-		},
-		skills: d.skills, schedules: d.planned(c), memory: d.memory,
-		model: func(context.Context, string) (string, settings.Model) {
-			m := c.Settings().Models
-			return m.Default, m.Entries[m.Default]
-		},
-		web:     d.web,
-		servers: func() []mcp.Status { return d.servers.Statuses() },
-		status:  func(ctx context.Context) (Status, error) { return StatusOf(ctx, c) },
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
+	"klawbot/tools"
+	"klawbot/tools/mcp"
+	"klawbot/tools/self"
 )
 
 // Status is how the bot is doing. Its JSON form is stable.
@@ -82,10 +86,51 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
+// stats are the same for the tool self_info.
+func (e *Engine) stats(ctx context.Context) ([]self.Entry, error) {
+	s, err := e.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	remembered, err := e.memory.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.entries(remembered, e.servers.Statuses(), e.settings().Zone()), nil
+}
+
+// entries are a status as the tool self_info shows it, with what the memory and the
+// MCP servers say.
+func (s Status) entries(remembered string, servers []mcp.Status, zone *time.Location) []self.Entry {
+	backup := "none"
+	if !s.Backup.At.IsZero() {
+		backup = s.Backup.At.In(zone).Format("2006-01-02 15:04")
+	}
+	entries := []self.Entry{
+		{Key: "memory", Value: remembered},
+		{Key: "version", Value: s.Version},
+		{Key: "running for", Value: s.Uptime.Round(time.Second).String()},
+		{Key: "turns running", Value: strconv.Itoa(s.Running)},
+		{Key: "messages waiting", Value: strconv.Itoa(s.Inbox.Waiting)},
+		{Key: "replies waiting", Value: strconv.Itoa(s.Outbox.Waiting)},
+		{Key: "database", Value: s.Database.State + ", " + strconv.FormatInt(s.Database.Bytes, 10) + " bytes"},
+		{Key: "last backup", Value: backup},
+		{Key: "usage", Value: s.Usage.Text(tools.English)},
+	}
+	for _, h := range s.Channels {
+		entries = append(entries, self.Entry{Key: "channel " + h.Channel, Value: string(h.State)})
+	}
+	for _, f := range servers {
+		finding := ServerFinding(f)
+		entries = append(entries, self.Entry{Key: finding.Name, Value: finding.Text})
+	}
+	return entries
+}
+
 // StatusOf reports what the data folder says of a bot that does not run. A
 // database that is damaged is part of the status; one that is not there is an
 // error.
-func StatusOf(ctx context.Context, c Config) (Status, error) {
+func StatusOf(ctx context.Context, c Base) (Status, error) {
 	s := Status{Version: c.Version}
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {

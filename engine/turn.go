@@ -70,8 +70,8 @@ type turn struct {
 	others bool
 	// show is what the chat is shown of it; it begins with run.
 	show *progress.Progress
-	// asking is full while the person is asked something for a program.
-	asking chan struct{}
+	// approver asks the person about calls; nil asks nobody.
+	approver tools.Approver
 	// partial is the text of the answer that was streaming when the turn ended.
 	partial string
 	// chosen is the model that the turn began with, sticky the one that
@@ -157,7 +157,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	}
 	row.Placeholder = progress.Resumed(row.Placeholder)
 	t := e.newTurn(ctx, row, items)
-	t.cause(updates) // what somebody wrote who may not any more counts, too
+	t.user, t.owned = e.questions.CausedBy(updates) // what somebody wrote who may not any more counts, too
 	t.ids = t.ids[:0]
 	for _, u := range updates {
 		t.ids = append(t.ids, u.ID)
@@ -172,13 +172,13 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
-	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), asking: make(chan struct{}, 1), show: new(progress.Progress), log: e.log.With("chat", row.Address.String())}
+	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), show: new(progress.Progress), log: e.log.With("chat", row.Address.String())}
 	var rows []store.Update
 	for _, it := range items {
 		t.ids, rows = append(t.ids, it.row.ID), append(rows, it.row)
 	}
 	t.asked = askedMessages(withAuthors(ctx, e, items))
-	t.cause(rows)
+	t.user, t.owned = e.questions.CausedBy(rows)
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		t.from = last.row.Update
@@ -259,6 +259,7 @@ func (t *turn) run(ctx context.Context) {
 		shown.Subagent = t.job.job.Name
 		t.show = t.e.shows.Start(ctx, shown)
 	}
+	t.approver = t.newApprover()
 	text, err := t.safely(ctx)
 	if err != nil && (errors.Is(context.Cause(ctx), lifecycle.ErrParked) || errors.Is(err, lifecycle.ErrParked)) {
 		t.show.Settle()

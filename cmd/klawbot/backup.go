@@ -67,10 +67,10 @@ func leftOut(done engine.Archived) string {
 
 // engineConfig is as much of the engine's configuration as commands need that
 // have nothing to do with channels.
-func (a *app) engineConfig() (engine.Config, error) {
+func (a *app) engineConfig() (engine.Base, error) {
 	l, f, err := a.openFolders()
 	if err != nil {
-		return engine.Config{}, err
+		return engine.Base{}, err
 	}
 	return a.botConfig(l, f, bot.NewLog(a.stderr, l, a.redact, slog.LevelDebug)).Bare(), nil
 }

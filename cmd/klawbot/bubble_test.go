@@ -165,10 +165,10 @@ func (b *bubble) start() {
 	}
 	client := &http.Client{Transport: &http.Transport{DialContext: b.dial}}
 	ctx, cancel := context.WithCancel(context.Background())
-	e, err := engine.New(ctx, engine.Config{
-		Dir: b.dir, Gateway: door, LookEvery: b.look, Tools: b.tools, HTTP: client, Settings: b.now,
+	e, err := engine.New(ctx, engine.Config{LookEvery: b.look, Base: engine.Base{
+		Dir: b.dir, Gateway: door, Tools: b.tools, HTTP: client, Settings: b.now,
 		Workspace: workspace, Redact: new(redact.Set), Version: "test", Log: log,
-	})
+	}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -23,9 +23,8 @@ const (
 // largeTypes are the types above these bounds: how many methods and fields they may
 // have today. Their figures only fall; a row goes when its type has shrunk.
 var largeTypes = map[string]typeSize{
-	"engine.Config":             {1, 23},
-	"engine.Engine":             {131, 32},
-	"engine.turn":               {57, 29},
+	"engine.Engine":             {100, 31},
+	"engine.turn":               {46, 29},
 	"engine/internal/store.Job": {1, 23}, // a row of a table
 }
 

@@ -48,7 +48,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
 	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {8175, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/rule", "tools/self", "tools/web", "engine/probe"}, "turns"},
+	"engine":                             {6275, []string{"engine/internal/...", "engine/settings", "gateway", "internal/atomicfile", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/recall", "tools/rule", "tools/self", "engine/probe"}, "turns"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/estimate":           {175, []string{"engine/internal/llm", "engine/internal/model"}, "about how many tokens things take"},
@@ -80,6 +80,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/memory":             {2675, []string{"engine/internal/llm", "engine/internal/store", "internal/clip"}, "remember and recall"},
 	"engine/internal/recall":             {950, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/recall", "tools/screen"}, "the memory at work"},
 	"engine/internal/workspace":          {950, []string{"internal/clip", "tools/screen"}, "reads a folder; what enters prompts is screened"},
+	"engine/internal/toolset":            {550, []string{"engine/internal/lifecycle", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/redact", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web"}, "builds the tools, once, for engine and data"},
 	"engine/internal/archive":            {1475, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "internal/redact", "gateway"}, "what lies beside the database"},
 	"engine/internal/outbox":             {1050, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/wait", "tools", "internal/clip"}, "rows to deliver, and the couriers"},
 	"engine/internal/progress":           {525, []string{"engine/internal/lifecycle", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait"}, "what a chat sees of a turn at work"},
@@ -112,6 +113,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
 	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
+	"engine/internal/approval":           {1625, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools"}, "asks a person and waits"},
 	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
 }
 

@@ -83,7 +83,7 @@ func approvalsCommand(a *app) *cobra.Command {
 }
 
 func approvalsListCommand(a *app) *cobra.Command {
-	read := func(ctx context.Context, d *engine.Data) ([]engine.Grant, error) { return d.Grants(ctx) }
+	read := func(ctx context.Context, d *engine.Data) ([]engine.Grant, error) { return d.Approvals().Grants(ctx) }
 	return listCommand(a, "list", "List the calls that may run without a question for a while", read, printGrants)
 }
 
@@ -104,7 +104,7 @@ const logLength = 100
 
 func approvalsLogCommand(a *app) *cobra.Command {
 	read := func(ctx context.Context, d *engine.Data) ([]engine.Approval, error) {
-		return d.Approvals(ctx, logLength)
+		return d.Approvals().Asked(ctx, logLength)
 	}
 	return listCommand(a, "log", "List who was asked about what, and what came of it", read, printApprovals)
 }
@@ -132,7 +132,7 @@ func approvalsRemoveCommand(a *app) *cobra.Command {
 				return usage.Errorf("remove takes the id of an approval; klawbot policy approvals list shows them")
 			}
 			return a.withData(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
-				err := d.RemoveGrant(cmd.Context(), id)
+				err := d.Approvals().RemoveGrant(cmd.Context(), id)
 				if errors.Is(err, engine.ErrNoGrant) {
 					return usage.Wrap(err)
 				}

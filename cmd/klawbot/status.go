@@ -72,7 +72,7 @@ func printJSON(w io.Writer, v any) error {
 // printStopped prints what the folder of a bot that does not run says: what
 // waits, the database and the last backup. A folder without a bot says nothing.
 func printStopped(ctx context.Context, w io.Writer, f config.Folders) error {
-	s, err := engine.StatusOf(ctx, engine.Config{Dir: f.Data, Version: version})
+	s, err := engine.StatusOf(ctx, engine.Base{Dir: f.Data, Version: version})
 	if err != nil {
 		return err
 	}

@@ -119,50 +119,50 @@ var mutants = []mutant{
 		"TestMaskShortAndLongKeys",
 	},
 	{
-		"engine/press.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || e.owns(m)`, `return m.Sender.ID != 0`,
-		"TestForeignTapIsRefusedAndLeavesItPending",
+		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.owns(m.Address, m.Sender.ID)`, `return m.Sender.ID != 0`,
+		"engine: TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
-		"engine/press.go", `if !it.row.Group || e.owns(it.msg) {`, `if it.row.ID != 0 {`,
+		"engine/button.go", `if !it.row.Group || e.owns(it.msg) {`, `if it.row.ID != 0 {`,
 		"TestForgedTapsChangeNoMessageOfAGroup",
 	},
 	{
-		"engine/press.go", `return !a.Owners && m.Sender.ID != 0`, `return m.Sender.ID != 0`,
-		"TestOwnersRequestSurvivesARestart|TestDemotedOwnerDoesNotDecide",
+		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0`, `return m.Sender.ID != 0`,
+		"engine: TestOwnersRequestSurvivesARestart|TestDemotedOwnerDoesNotDecide",
 	},
 	{
-		"engine/approve.go", `if q.OwnerOnly && !t.ownerHere() {`, `if q.OwnerOnly && t.user == 0 {`,
-		"TestOwnersApproveInTheirPrivateChat",
+		"engine/internal/approval/approver.go", `if asked.OwnerOnly && !a.ownerHere() {`, `if asked.OwnerOnly && t.User == 0 {`,
+		"engine: TestOwnersApproveInTheirPrivateChat",
 	},
 	{
-		"engine/approve.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
-		"TestCallThatDoesNotFitIsRefused",
+		"engine/internal/approval/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
+		"engine: TestCallThatDoesNotFitIsRefused",
 	},
 	{
-		"engine/approve.go", `		if !asked.Once {
-`, `		if asked.Tool != "" {
+		"engine/internal/approval/approver.go", `		if !wanted.Once {
+`, `		if wanted.Tool != "" {
 `,
-		"TestOnceOnlyIsNeverRemembered",
+		"engine: TestOnceOnlyIsNeverRemembered",
 	},
 	{
-		"engine/resolve.go", `if v.state == store.ApprovalHour && row.Once {`, `if v.state == store.ApprovalHour && row.Tool == "" {`,
-		"TestOnceOnlyIsNeverRemembered",
+		"engine/internal/approval/decision.go", `if d.state == store.ApprovalHour && row.Once {`, `if d.state == store.ApprovalHour && row.Tool == "" {`,
+		"engine: TestOnceOnlyIsNeverRemembered",
 	},
 	{
-		"engine/owners.go", `if owns && !t.owned {`, `if owns && r.From == 0 {`,
-		"TestJoinedMessagesAreNoOwners",
+		"engine/internal/approval/owners.go", `if owns && !owned {`, `if owns && r.From == 0 {`,
+		"engine: TestJoinedMessagesAreNoOwners",
 	},
 	{
-		"engine/owners.go", `if !a.Away() && t.job == nil {`, `if !a.Away() {`,
-		"TestJobSaysWhoWantsIt",
+		"engine/internal/approval/owners.go", `if !wanted.Away() && t.Job == nil {`, `if !wanted.Away() {`,
+		"engine: TestJobSaysWhoWantsIt",
 	},
 	{
 		"engine/internal/store/grant.go", `if err == nil && a.Owners && !slices.Contains(owners, g.AddedBy) {`, `if err == nil && a.Owners && !slices.Contains(owners, g.AddedBy) && len(owners) > 9 {`,
 		"TestOwnersGrantIsByAnOwner",
 	},
 	{
-		"engine/press.go", `return err == nil && (!known || asked.MessageID == it.msg.Press.Message), err`, `return err == nil && (known || !known), err`,
-		"TestForeignTapIsRefusedAndLeavesItPending",
+		"engine/internal/approval/button.go", `return err == nil && (!known || asked.MessageID == message), err`, `return err == nil && (known || !known), err`,
+		"engine: TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
 		"engine/internal/store/approval.go", "WHERE id = ? AND state = 'pending'`", "WHERE id = ?`",
@@ -189,16 +189,16 @@ var mutants = []mutant{
 		"TestStrictestOfTheToolsWordAndThePolicyWins",
 	},
 	{
-		"engine/owners.go", `case open >= maxOpenRequests:`, `case open > 10*maxOpenRequests:`,
-		"TestOwnersAreNotFlooded",
+		"engine/internal/approval/owners.go", `case open >= maxOpenRequests:`, `case open > 10*maxOpenRequests:`,
+		"engine: TestOwnersAreNotFlooded",
 	},
 	{
-		"engine/owners.go", `case vain >= maxVainRequests:`, `case vain > 10*maxVainRequests:`,
-		"TestOwnersAreNotFlooded",
+		"engine/internal/approval/owners.go", `case vain >= maxVainRequests:`, `case vain > 10*maxVainRequests:`,
+		"engine: TestOwnersAreNotFlooded",
 	},
 	{
-		"engine/approve.go", `if tools.Obscures(`, `if q.Call.Name == "" && tools.Obscures(`,
-		"TestMaskedCommandIsRefused",
+		"engine/internal/approval/approver.go", `if tools.Obscures(`, `if asked.Call.Name == "" && tools.Obscures(`,
+		"engine: TestMaskedCommandIsRefused",
 	},
 	{
 		"tools/approve.go", `if p.decision.OwnerOnly && !asked.OwnerOnly {`, `if p.decision.OwnerOnly && p.spec.Name == "" {`,
@@ -313,18 +313,18 @@ var mutants = []mutant{
 		"TestSecretOfAClientIsNotKept",
 	},
 	{
-		"engine/inquiry.go", `	if t.job != nil {
+		"engine/internal/approval/form.go", `	if t.Job != nil {
 		return declined, nil
 	}`, ``,
-		"TestRunsThatNobodyAttendsDecline",
+		"engine: TestRunsThatNobodyAttendsDecline",
 	},
 	{
-		"engine/inquiry.go", `tx.Inbox().ReplaceUpdate(it.row.ID, []byte("{}"))`, `tx.Inbox().ReplaceUpdate(it.row.ID, it.row.Raw)`,
-		"TestAnswerInWordsGoesToTheProgramOnly",
+		"engine/internal/approval/written.go", `tx.Inbox().ReplaceUpdate(update, []byte("{}"))`, `error(nil)`,
+		"engine: TestAnswerInWordsGoesToTheProgramOnly",
 	},
 	{
-		"engine/press.go", `asked == nil || !question || answer.option`, `asked == nil || answer.option`,
-		"TestAnswersByButton",
+		"engine/internal/approval/button.go", `f == nil || !ofForm || c.option`, `f == nil || c.option`,
+		"engine: TestAnswersByButton",
 	},
 	{
 		"tools/source.go", `if other, taken := r.byName[spec.Name]; taken {`, `if other, taken := r.byName[spec.Name]; taken && spec.Name == "" {`,
@@ -463,7 +463,7 @@ var mutants = []mutant{
 		"TestNotPlain",
 	},
 	{
-		"tools/exec/shell_harmless.go", `if !slices.Contains(strings.Fields(h.long), name) {`, `if !strings.Contains(a, "-") {`,
+		"tools/exec/shell_harmless.go", `} else if !slices.Contains(long, name) {`, `} else if !strings.Contains(a, "-") {`,
 		"TestOtherThingsOfHarmlessCommandsAsk",
 	},
 	{
@@ -795,11 +795,10 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_binds.go", `		if text := w.fingerprint(name, &left); text != "" {`, `		if text := w.fingerprint(name, &left); text == "it" {`,
-		"TestApprovalIsForTheScriptAsItWas|TestApprovalIsForTheFolderAsItWas",
+		"TestApprovalIsForAScriptElsewhere",
 	},
 	{
-		"tools/exec/shell_binds.go", `	fmt.Fprintf(sum, "%q\n", w.dir)
-`, ``,
+		"tools/exec/shell_binds.go", `fmt.Fprintf(sum, "%s %q\n", sandboxed, w.dir)`, `fmt.Fprintf(sum, "%s\n", sandboxed)`,
 		"TestApprovalIsForTheScriptAsItWas|TestApprovalIsForTheFolderAsItWas",
 	},
 	{
@@ -1264,8 +1263,8 @@ var mutants = []mutant{
 		"TestGitFollowsNoRedirect",
 	},
 	{
-		"engine/resolve.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
-		"TestAnswerThatMayNotHaveArrived",
+		"engine/internal/approval/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
+		"engine: TestAnswerThatMayNotHaveArrived",
 	},
 	{
 		"engine/lane.go", `if !stopped {`, `if !stopped || len(items) > 0 {`,

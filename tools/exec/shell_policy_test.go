@@ -194,6 +194,27 @@ func TestApprovalIsForTheSandbox(t *testing.T) {
 	}
 }
 
+// TestApprovalIsForAScriptElsewhere: what lies outside the workspace counts as it was
+// when the person read its name.
+func TestApprovalIsForAScriptElsewhere(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "build.sh")
+	write := func(do string) {
+		if err := os.WriteFile(script, []byte("#!/bin/sh\n"+do+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("echo good")
+	b := newBench(t)
+	b.approver = sly{func() { write("touch " + filepath.Join(b.ws, "evil")) }}
+	if r := b.sh("bash " + script); r.ErrorKind != tools.ApprovalDenied || !strings.Contains(r.Error, "has changed since the question") {
+		t.Errorf("%+v", r)
+	}
+	b.approver = sly{func() {}}
+	if r := b.sh("bash " + script); r.ErrorKind == tools.ApprovalDenied {
+		t.Errorf("nothing has changed: %+v", r)
+	}
+}
+
 // TestApprovalIsForTheScriptAsItWas: what was agreed to is not what would run.
 func TestApprovalIsForTheScriptAsItWas(t *testing.T) {
 	for name, text := range map[string]string{

@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/internal/clip"
@@ -61,8 +62,8 @@ func (w *Window) recalled(ctx context.Context, past store.Past) string {
 		return ""
 	}
 	text := w.reminder(said, known, s)
-	memories, chat := w.builder.config.Memory, w.in.Address.Chat.String()
-	w.Others = w.Others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return memories.OfOthers(ctx, w.builder.config.Store, h, chat) })
+	chat := w.in.Address.Chat.String()
+	w.Others = w.Others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return recall.OfOthers(ctx, w.builder.config.Store, h, chat) })
 	return text
 }
 

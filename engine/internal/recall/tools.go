@@ -82,7 +82,7 @@ func (r *Memory) Find(ctx context.Context, c tools.Call, q memory.Query) ([]reca
 	zone := r.config.Settings().Zone()
 	hits := make([]recalltools.Hit, len(found))
 	for i, h := range found {
-		hits[i] = recalltools.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: r.OfOthers(ctx, db, h, c.Chat)}
+		hits[i] = recalltools.Hit{ID: h.Owner, Source: h.Source, At: h.CreatedAt.In(zone), Score: h.Score, Content: h.Content, Others: OfOthers(ctx, db, h, c.Chat)}
 	}
 	return hits, nil
 }
@@ -90,7 +90,7 @@ func (r *Memory) Find(ctx context.Context, c tools.Call, q memory.Query) ([]reca
 // OfOthers reports whether somebody may have said what was found who is not the
 // person of a private chat: it is of a group, of another chat, of a file, which
 // everybody may write, or in a message that passes on what others say.
-func (r *Memory) OfOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) bool {
+func OfOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) bool {
 	others := h.Kind == store.KindFile || h.Chat < 0 || h.Channel != "" && gateway.ChatID{Channel: h.Channel, ID: h.Chat}.String() != chat
 	if others || h.Kind != store.KindMessage {
 		return others

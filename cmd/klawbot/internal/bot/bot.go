@@ -93,18 +93,18 @@ func New(c Config) (*Bot, error) {
 	})
 	p.plugins = plugins(l, p.box, log)
 	code := exec.NewCode(exec.CodeConfig{Workspace: f.Workspace, Sandbox: p.box.code, ReadOnly: p.box.readOnly})
-	p.config = engine.Config{
+	p.config.Base = engine.Base{
 		Dir: f.Data, Workspace: f.Workspace, Gateway: door, Log: log,
 		HTTP:     httpclient.New(httpclient.Options{Proxy: true}),
 		Settings: l.Settings,
 		Redact:   c.Redact, Version: c.Version,
-		Examine: func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) },
-		Tools:   slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, git.New(git.Config{Workspace: f.Workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
+		Tools: slices.Concat(file.New(files), p.shell.Tools(), []tools.Tool{code, git.New(git.Config{Workspace: f.Workspace, Gate: &p.box.gate, Sandboxed: p.box.on, ReadOnly: p.box.readOnly})}), OpenFile: file.Opener(files),
 		SignIn: c.SignIn, Manual: doc.FS, Skills: skills.FS, Assets: AssetDirs(f.Data),
 		Configuration: configedit.NewTool(l, log), Web: webTools(l, log), Sources: []tools.Source{p.plugins},
-		Background: p.shell.InBackground,
-		Paths:      func() []self.Entry { return paths(f, l.Source.File) }, Sandbox: p.box.entries,
+		Paths: func() []self.Entry { return paths(f, l.Source.File) }, Sandbox: p.box.entries,
 	}
+	p.config.Examine = func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) }
+	p.config.Background = p.shell.InBackground
 	return p, nil
 }
 
@@ -214,7 +214,7 @@ func paths(f config.Folders, configFile string) []self.Entry {
 
 // WithData runs fn with the data folder open, beside a bot that may run, or not.
 func (p *Bot) WithData(ctx context.Context, fn func(*engine.Data) error) (err error) {
-	d, err := engine.Open(ctx, p.config)
+	d, err := engine.Open(ctx, p.config.Base)
 	if err != nil {
 		return owned(p.Folders.Data, err)
 	}

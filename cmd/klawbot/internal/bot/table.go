@@ -141,6 +141,6 @@ func (p *Bot) pathRows() []Row {
 		{name: "data", text: p.Folders.Data},
 		{name: "workspace", text: p.Folders.Workspace},
 		p.box.row(),
-		{name: "memory", text: engine.EmbeddingText(p.config)},
+		{name: "memory", text: engine.EmbeddingText(p.config.Base)},
 	}
 }
