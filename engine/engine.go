@@ -32,6 +32,7 @@ import (
 	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
@@ -81,7 +82,7 @@ type Engine struct {
 	models    *model.Client
 	prompts   *prompt.Builder
 	outbox    *outbox.Outbox
-	shows     *progress.Shows
+	shows     progress.Shows
 	backups   *backups
 	meters    *meters
 	questions *approval.Questions
@@ -93,7 +94,7 @@ type Engine struct {
 	schedules *schedule.Editor
 	heartbeat *schedule.Heartbeat
 	commands  *command.Commands
-	runs      runs
+	runs      *run.Runs
 
 	// dispatching is held while updates are handed to lanes, so that they get
 	// there in order.
@@ -137,7 +138,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
 	})
-	e.shows = progress.New(progress.Config{Store: st, Gateway: c.Gateway, Outbox: e.outbox, Lose: chats{e}.Lose, Redact: c.Redact})
+	e.shows = progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: chats{e}.Lose, Redact: c.Redact}
 	e.questions = approval.New(approval.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,
 	})
@@ -214,7 +215,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchOthers(ctx) })
 	group.Go(func() error { return e.backups.run(ctx) })
 	group.Go(func() error { return e.watchDatabase(ctx) })
-	group.Go(func() error { return e.runs.jobs.Run(ctx) })
+	group.Go(func() error { return e.runs.Run(ctx) })
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
 	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })
@@ -265,8 +266,8 @@ func prune(tx *store.Tx) error {
 		{tx.Usage().PruneUsage, usageKept},
 		{tx.Approvals().PruneApprovals, approvalsKept},
 		{tx.Memories().PruneMemoryChanges, changesKept},
-		{tx.Runs().PruneRuns, jobsKept},
-		{tx.Jobs().PruneJobs, jobsKept},
+		{tx.Runs().PruneRuns, run.Kept},
+		{tx.Jobs().PruneJobs, run.Kept},
 		{tx.Changes().PruneChanges, changesKept},
 	} {
 		if _, err := old.prune(time.Now().Add(-old.kept)); err != nil {
@@ -286,7 +287,7 @@ func (e *Engine) committed(c store.Changes) {
 		wait.Signal(e.unlogged)
 	}
 	if c.Jobs {
-		e.jobsChanged()
+		e.runs.Changed()
 	}
 }
 
@@ -313,7 +314,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 			continue
 		}
 		last = version
-		e.jobsChanged()
+		e.runs.Changed()
 		e.memory.Said()
 		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)

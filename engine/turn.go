@@ -20,6 +20,7 @@ import (
 	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/quote"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -38,7 +39,7 @@ type turn struct {
 	executor *tools.Executor
 	log      *slog.Logger
 	// job is the run of a job that the turn makes, nil for a person's turn.
-	job *jobRun
+	job *run.Work
 	// ids are the inbox rows it answers; asked are their messages as the
 	// model and the history get them.
 	ids   []store.InboxID
@@ -90,7 +91,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	last := items[len(items)-1]
 	t := e.newTurn(ctx, store.Turn{
 		Address: last.row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
-		Placeholder: progress.StateNone, StartedAt: time.Now(),
+		Placeholder: store.PlaceholderNone, StartedAt: time.Now(),
 	}, items)
 	t.row.ReplyTo = last.msg.ID
 	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
@@ -124,7 +125,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		return
 	}
 	lifecycle.CrashPoint("turn.started")
-	t.run(ctx)
+	t.run(ctx, t.end)
 }
 
 // resumeTurn goes on with a turn that the end of the process interrupted.
@@ -155,7 +156,9 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 			items = append(items, item{u, m})
 		}
 	}
-	row.Placeholder = progress.Resumed(row.Placeholder)
+	if row.Placeholder == store.PlaceholderSending {
+		row.Placeholder = store.PlaceholderForgotten
+	}
 	t := e.newTurn(ctx, row, items)
 	t.user, t.owned = e.questions.CausedBy(updates) // what somebody wrote who may not any more counts, too
 	t.ids = t.ids[:0]
@@ -168,7 +171,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		t.end(ctx, turnEnd{state: store.TurnStopped, note: "nobody may be answered any more"})
 		return
 	}
-	t.run(ctx)
+	t.run(ctx, t.end)
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
@@ -241,9 +244,9 @@ func (t *turn) streaming() string {
 	return t.settings.Streaming[t.row.Address.Chat.Channel]
 }
 
-// run does the turn and ends it visibly, whatever happens; only a turn that is
+// run does the turn, and has its end committed, whatever happens; only a turn that is
 // parked stays as it is in the store.
-func (t *turn) run(ctx context.Context) {
+func (t *turn) run(ctx context.Context, commit func(context.Context, turnEnd)) {
 	t.log = t.log.With("turn", t.row.ID)
 	started := time.Now()
 	t.e.memory.Idle.Begin()
@@ -255,8 +258,8 @@ func (t *turn) run(ctx context.Context) {
 	switch {
 	case t.job == nil:
 		t.show = t.e.shows.Start(ctx, shown)
-	case t.job.job.Kind == store.JobSpawn && t.job.job.Target.Chat.Channel != "":
-		shown.Subagent = t.job.job.Name
+	case t.job.Job.Kind == store.JobSpawn && t.job.Job.Target.Chat.Channel != "":
+		shown.Subagent = t.job.Job.Name
 		t.show = t.e.shows.Start(ctx, shown)
 	}
 	t.approver = t.newApprover()
@@ -268,11 +271,7 @@ func (t *turn) run(ctx context.Context) {
 		return
 	}
 	end := t.endOf(ctx, text, err)
-	if t.job != nil {
-		t.endJob(ctx, end)
-	} else {
-		t.end(ctx, end)
-	}
+	commit(ctx, end)
 	t.e.meters.turn(t.row.Origin, end.state, time.Since(started))
 	t.log.Info("turn ended", "state", string(end.state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
 }
@@ -294,10 +293,10 @@ func (t *turn) endOf(ctx context.Context, text string, err error) turnEnd {
 	switch {
 	case err == nil:
 		return turnEnd{state: store.TurnDone, text: text}
-	case errors.Is(cause, errGone), errors.Is(cause, errJobGone):
+	case errors.Is(cause, errGone), errors.Is(cause, run.ErrGone):
 		return turnEnd{state: store.TurnStopped, note: cause.Error()}
-	case errors.Is(cause, errDeadline):
-		return turnEnd{state: store.TurnFailed, note: errDeadline.Error(), failure: errDeadline}
+	case errors.Is(cause, run.ErrDeadline):
+		return turnEnd{state: store.TurnFailed, note: run.ErrDeadline.Error(), failure: run.ErrDeadline}
 	case errors.Is(err, errUnlisted) && t.job != nil:
 		return turnEnd{state: store.TurnFailed, note: err.Error(), failure: err}
 	case errors.Is(err, errUnlisted):
@@ -342,7 +341,7 @@ func (t *turn) sorry(err error) string {
 func (t *turn) answer(ctx context.Context) (string, error) {
 	if t.directed == nil && t.settings.Models.Default == "" {
 		if t.job != nil {
-			return "", errNoModel
+			return "", run.ErrNoModel
 		}
 		p := locale.NoModelHere
 		if t.owned {
@@ -388,10 +387,10 @@ func (t *turn) build(ctx context.Context) (err error) {
 	}
 	if t.job != nil {
 		in.Session = 0
-		if in.History, err = t.runHistory(ctx); err != nil {
+		if in.History, err = t.job.Before(ctx, t.e.store, t.settings); err != nil {
 			return err
 		}
-		in.Note = t.runNote()
+		in.Note = t.job.Note(t.settings.Zone())
 	}
 	if t.window, err = t.e.prompts.Build(ctx, in); err != nil {
 		return err
@@ -420,7 +419,7 @@ func (t *turn) allowed() error {
 	if t.job == nil {
 		return t.e.gateway.Allowed(t.from)
 	}
-	if why := t.e.barred(t.job.job); why != "" {
+	if why := t.e.runs.Barred(t.job.Job); why != "" {
 		return errors.New(why)
 	}
 	return nil
@@ -522,7 +521,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 	ctx = context.WithoutCancel(ctx)
 	placeholder, shown := t.show.Settle()
 	t.row.State, t.row.Note, t.row.EndedAt = end.state, end.note, time.Now()
-	t.row.Placeholder, t.row.PlaceholderID = progress.StateFinal, shown
+	t.row.Placeholder, t.row.PlaceholderID = store.PlaceholderFinal, shown
 	outs := t.leaving(end)
 	for i := range outs {
 		outs[i].Turn = t.row.ID
@@ -543,7 +542,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 			return err
 		}
 		leaving := outs
-		if placeholder == progress.StateShown {
+		if placeholder == store.PlaceholderShown {
 			var err error
 			if leaving, err = t.replacing(tx, shown, outs); err != nil {
 				return err

@@ -777,7 +777,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/run.go", `if p.watched != (watched{}) && p.spec`, `if p.watched == (watched{}) && p.spec`,
-		"TestApprovalIsForWhatAProgramLoads",
+		"tools/exec: TestApprovalIsForWhatAProgramLoads",
 	},
 	{
 		"tools/exec/watched.go", `case d.IsDir(), !all && !may`, `case d.IsDir(), !may`,

@@ -115,7 +115,7 @@ func (p *Progress) current(streaming bool) (gateway.Part, bool) {
 	if !streaming {
 		return gateway.Part{}, false
 	}
-	return p.config.Gateway.Growing(p.shown.Address.Chat.Channel, p.config.Redact.Text(text))
+	return p.shows.Gateway.Growing(p.shown.Address.Chat.Channel, p.shows.Redact.Text(text))
 }
 
 // drafts shows the turn in a draft, which is no message and leaves nothing behind,
@@ -124,12 +124,12 @@ func (p *Progress) current(streaming bool) (gateway.Part, bool) {
 // leave without a trace.
 func (p *Progress) drafts(ctx context.Context) (goOn bool) {
 	show := func(ctx context.Context, part gateway.Part) error {
-		return p.config.Gateway.Draft(ctx, p.shown.Address, int64(p.shown.Turn), part)
+		return p.shows.Gateway.Draft(ctx, p.shown.Address, int64(p.shown.Turn), part)
 	}
 	if !wait.For(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
 	}
-	release := p.config.Outbox.Alone(ctx, p.shown.Address)
+	release := p.shows.Alone(ctx, p.shown.Address)
 	if release == nil {
 		return false
 	}

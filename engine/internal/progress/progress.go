@@ -48,23 +48,6 @@ import (
 	"klawbot/internal/wait"
 )
 
-// The states of a placeholder; the package comment has the table.
-const (
-	StateNone      = "none"
-	StateSending   = "sending"
-	StateShown     = "shown"
-	StateFinal     = "final"
-	StateForgotten = "forgotten"
-)
-
-// Resumed is a state after the process has died.
-func Resumed(state string) string {
-	if state == StateSending {
-		return StateForgotten
-	}
-	return state
-}
-
 const (
 	// placeholderText is all that the placeholder of a person's turn ever says.
 	placeholderText = "…"
@@ -85,28 +68,17 @@ const (
 	settleWithin = 5 * time.Second
 )
 
-// Config is what New needs. All of it is required.
-type Config struct {
+// Shows starts to show turns. All of it is required.
+type Shows struct {
 	Store   *store.Store
 	Gateway *gateway.Gateway
-	// Outbox has everything leave first that waits at an address.
-	Outbox Outbox
+	// Alone waits until nothing waits at an address any more, and keeps what comes behind
+	// back until release, which is nil when ctx ends first.
+	Alone func(ctx context.Context, a gateway.Address) (release func())
 	// Lose takes leave of a chat that cannot be reached any more.
 	Lose   func(ctx context.Context, a gateway.Address, why string)
 	Redact *redact.Set
 }
-
-// Outbox says when nothing waits at an address any more, and keeps what comes behind
-// back until release, which is nil when ctx ends first.
-type Outbox interface {
-	Alone(ctx context.Context, a gateway.Address) (release func())
-}
-
-// Shows starts to show turns.
-type Shows struct{ config Config }
-
-// New returns what starts to show turns.
-func New(c Config) *Shows { return &Shows{config: c} }
 
 // Shown is a turn that is shown.
 type Shown struct {
@@ -126,7 +98,7 @@ type Shown struct {
 
 // Progress is what one turn shows. The zero value shows nothing.
 type Progress struct {
-	config  Config
+	shows   Shows
 	shown   Shown
 	began   time.Time
 	stop    context.CancelFunc
@@ -151,10 +123,10 @@ type Progress struct {
 // Start begins to show a turn, until Settle, however ctx ends. The placeholder comes
 // only when the turn lasts; one that does not stream has to last longer, unless it is
 // about to change something.
-func (s *Shows) Start(ctx context.Context, t Shown) *Progress {
+func (s Shows) Start(ctx context.Context, t Shown) *Progress {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Progress{
-		config: s.config, shown: t, began: time.Now(), stop: cancel, sign: placeholderText,
+		shows: s, shown: t, began: time.Now(), stop: cancel, sign: placeholderText,
 		needed: make(chan struct{}, 1), grown: make(chan struct{}, 1), state: t.State, id: t.MessageID,
 	}
 	if t.Subagent != "" {
@@ -168,7 +140,7 @@ func (s *Shows) Start(ctx context.Context, t Shown) *Progress {
 
 // show shows what there is to show until ctx ends.
 func (p *Progress) show(ctx context.Context, streaming string) {
-	if streaming == settings.StreamDraft && p.state == StateNone {
+	if streaming == settings.StreamDraft && p.state == store.PlaceholderNone {
 		if !p.drafts(ctx) {
 			return
 		}
@@ -178,7 +150,7 @@ func (p *Progress) show(ctx context.Context, streaming string) {
 		return
 	}
 	err := p.grow(ctx, preview{streaming: streaming != settings.StreamOff, shown: p.sign, show: func(ctx context.Context, part gateway.Part) error {
-		return p.config.Gateway.Edit(ctx, p.shown.Address, p.id, part)
+		return p.shows.Gateway.Edit(ctx, p.shown.Address, p.id, part)
 	}})
 	if err != nil {
 		p.shown.Log.Debug("no more previews", "err", err)
@@ -271,7 +243,7 @@ func (p *Progress) typing(ctx context.Context) {
 		if p.waiting() {
 			continue
 		}
-		if err := p.config.Gateway.Typing(ctx, p.shown.Address); err != nil && ctx.Err() == nil {
+		if err := p.shows.Gateway.Typing(ctx, p.shown.Address); err != nil && ctx.Err() == nil {
 			p.shown.Log.Debug("typing not shown", "err", err)
 		}
 	}
@@ -280,8 +252,8 @@ func (p *Progress) typing(ctx context.Context) {
 // place sends the placeholder when its time has come and everything has left that
 // waited before it, and reports whether it is shown.
 func (p *Progress) place(ctx context.Context, streaming string) bool {
-	if p.state != StateNone {
-		return p.state == StateShown
+	if p.state != store.PlaceholderNone {
+		return p.state == store.PlaceholderShown
 	}
 	if !wait.For(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
@@ -302,12 +274,12 @@ func (p *Progress) place(ctx context.Context, streaming string) bool {
 		}
 	}
 	wait.Signal(p.grown) // which may have been for a preview
-	release := p.config.Outbox.Alone(ctx, p.shown.Address)
+	release := p.shows.Alone(ctx, p.shown.Address)
 	if release == nil {
 		return false
 	}
 	defer release()
-	return ctx.Err() == nil && p.write(ctx, StateSending, 0) && p.send(ctx)
+	return ctx.Err() == nil && p.write(ctx, store.PlaceholderSending, 0) && p.send(ctx)
 }
 
 // send sends the placeholder.
@@ -319,19 +291,19 @@ func (p *Progress) send(ctx context.Context) bool {
 	// A turn that has ended does not wait long for a placeholder that hangs.
 	ended := context.AfterFunc(ctx, func() { time.AfterFunc(settleWithin, cancel) })
 	defer ended()
-	id, err := p.config.Gateway.Send(sending, p.shown.Address, part)
+	id, err := p.shows.Gateway.Send(sending, p.shown.Address, part)
 	lifecycle.CrashPoint("placeholder.sent")
 	if err != nil {
 		if fail, ok := errors.AsType[*gateway.SendError](err); !ok || fail.Kind != gateway.Busy {
 			p.shown.Log.Warn("placeholder not sent", "err", err)
 		}
-		p.write(ctx, StateForgotten, 0)
+		p.write(ctx, store.PlaceholderForgotten, 0)
 		if fail, ok := errors.AsType[*gateway.SendError](err); ok && fail.Kind == gateway.Dead {
-			p.config.Lose(context.WithoutCancel(ctx), p.shown.Address, fail.Err.Error())
+			p.shows.Lose(context.WithoutCancel(ctx), p.shown.Address, fail.Err.Error())
 		}
 		return false
 	}
-	shown := p.write(ctx, StateShown, id)
+	shown := p.write(ctx, store.PlaceholderShown, id)
 	lifecycle.CrashPoint("placeholder.shown")
 	return shown
 }
@@ -339,12 +311,12 @@ func (p *Progress) send(ctx context.Context) bool {
 // write stores a state of the placeholder before it is acted on. What is not
 // stored did not happen.
 func (p *Progress) write(ctx context.Context, state string, id int64) bool {
-	err := p.config.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	err := p.shows.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		return tx.Turns().SetPlaceholder(p.shown.Turn, state, id)
 	})
 	if err != nil {
 		p.shown.Log.Error("placeholder not stored", "state", state, "err", err)
-		if state != StateShown {
+		if state != store.PlaceholderShown {
 			return false
 		}
 	}

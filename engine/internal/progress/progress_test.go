@@ -33,11 +33,6 @@ func (c *channel) Send(_ context.Context, _ gateway.Address, p gateway.Part) (in
 	return 7, nil
 }
 
-// free is an outbox in which nothing waits.
-type free struct{}
-
-func (free) Alone(context.Context, gateway.Address) func() { return func() {} }
-
 func TestPlaceholder(t *testing.T) {
 	at := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 11}}
 	for name, tc := range map[string]struct {
@@ -48,12 +43,12 @@ func TestPlaceholder(t *testing.T) {
 		id      int64
 		lost    bool
 	}{
-		"person":   {shown: progress.Shown{Streaming: settings.StreamEdit}, text: "…", state: progress.StateShown, id: 7},
-		"subagent": {shown: progress.Shown{Streaming: settings.StreamOff, Subagent: "news"}, text: "⏳ news…", state: progress.StateShown, id: 7},
+		"person":   {shown: progress.Shown{Streaming: settings.StreamEdit}, text: "…", state: store.PlaceholderShown, id: 7},
+		"subagent": {shown: progress.Shown{Streaming: settings.StreamOff, Subagent: "news"}, text: "⏳ news…", state: store.PlaceholderShown, id: 7},
 		"refused": {shown: progress.Shown{Streaming: settings.StreamEdit}, refusal: &gateway.SendError{Kind: gateway.Busy, Err: errors.New("full")},
-			text: "…", state: progress.StateForgotten},
+			text: "…", state: store.PlaceholderForgotten},
 		"dead chat": {shown: progress.Shown{Streaming: settings.StreamEdit}, refusal: &gateway.SendError{Kind: gateway.Dead, Err: errors.New("blocked")},
-			text: "…", state: progress.StateForgotten, lost: true},
+			text: "…", state: store.PlaceholderForgotten, lost: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := slog.New(slog.DiscardHandler)
@@ -70,17 +65,17 @@ func TestPlaceholder(t *testing.T) {
 			}
 			defer st.Close()
 			lost := false
-			shows := progress.New(progress.Config{
-				Store: st, Gateway: g, Outbox: free{}, Redact: new(redact.Set),
+			shows := progress.Shows{
+				Store: st, Gateway: g, Alone: func(context.Context, gateway.Address) func() { return func() {} }, Redact: new(redact.Set),
 				Lose: func(context.Context, gateway.Address, string) { lost = true },
-			})
-			tc.shown.Address, tc.shown.State, tc.shown.Log = at, progress.StateNone, log
+			}
+			tc.shown.Address, tc.shown.State, tc.shown.Log = at, store.PlaceholderNone, log
 			if err := st.Write(t.Context(), func(tx *store.Tx) (err error) {
 				session, err := tx.Sessions().Session(at)
 				if err != nil {
 					return err
 				}
-				tc.shown.Turn, err = tx.Turns().AddTurn(store.Turn{Address: at, Session: session.ID, State: store.TurnRunning, Placeholder: progress.StateNone})
+				tc.shown.Turn, err = tx.Turns().AddTurn(store.Turn{Address: at, Session: session.ID, State: store.TurnRunning, Placeholder: store.PlaceholderNone})
 				return err
 			}); err != nil {
 				t.Fatal(err)

@@ -508,7 +508,7 @@ func shownRun(tx *store.Tx, r store.Run) job.Run {
 		Result: r.Result, Note: r.Note, Missed: r.Missed,
 	}
 	if r.Delivered != "" {
-		if o, err := tx.Outbox().OutNamed(r.ID.OutKey() + "/0"); err == nil {
+		if o, err := tx.Outbox().OutNamed(OutKey(r.ID) + "/0"); err == nil {
 			one.Delivery = string(o.State)
 		}
 	}

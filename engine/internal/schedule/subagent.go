@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -177,7 +178,7 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 		one.InjectInto = s.Job.Target.Chat.String()
 	}
 	if tx != nil && s.Run.Delivered != "" {
-		if o, err := tx.Outbox().OutNamed(s.Run.ID.OutKey() + "/0"); err == nil {
+		if o, err := tx.Outbox().OutNamed(OutKey(s.Run.ID) + "/0"); err == nil {
 			one.Delivery = string(o.State)
 		}
 	}
@@ -196,3 +197,7 @@ func CancelSpawnedBy(tx *store.Tx, home gateway.Address) (n int, err error) {
 	}
 	return n, err
 }
+
+// OutKey is the key of the rows that a run leaves in the outbox; each part has its number
+// behind it.
+func OutKey(id store.RunID) string { return fmt.Sprintf("run/%d", id) }
