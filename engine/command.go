@@ -21,7 +21,7 @@ func (e *Engine) newCommands() *command.Commands {
 	return command.New(command.Config{
 		Settings: e.settings, Read: e.store.Read, Schedules: e.schedules, Heartbeat: e.heartbeat, Servers: e.servers,
 		SignIn: func(m command.Message, server string) {
-			e.life.Go(func(ctx context.Context) { e.signIn(ctx, m.Home, m.Sender.ID, server) })
+			e.life.Go(func(ctx context.Context) { e.questions.SignIn(ctx, e.servers, m.Home, m.Sender.ID, server) })
 		},
 		Status: e.statusText, Examine: e.examine,
 		Memory: func(chat string) (string, error) {

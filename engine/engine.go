@@ -87,7 +87,6 @@ type Engine struct {
 	meters    *meters
 	questions *approval.Questions
 	redact    *redact.Set
-	grace     time.Duration
 	started   time.Time
 	log       *slog.Logger
 	// schedules is what is planned, also by heartbeat, and runs makes it.
@@ -124,7 +123,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e = &Engine{
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
-		grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), meters: newMeters(),
+		started: time.Now(), meters: newMeters(),
 		store: st, workspace: workspace.Open(c.Workspace, c.Log),
 		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
@@ -224,7 +223,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	err := group.Wait()
 
 	e.life.Close()
-	if !within(e.grace, e.life.Wait) {
+	if !within(cmp.Or(e.config.Grace, turnGrace), e.life.Wait) {
 		park(lifecycle.ErrParked)
 		within(sendGrace, e.life.Wait)
 	}

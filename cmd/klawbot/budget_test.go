@@ -23,7 +23,7 @@ const (
 // largeTypes are the types above these bounds: how many methods and fields they may
 // have today. Their figures only fall; a row goes when its type has shrunk.
 var largeTypes = map[string]typeSize{
-	"engine.Engine":             {80, 31},
+	"engine.Engine":             {79, 30},
 	"engine.turn":               {40, 29},
 	"engine/internal/store.Job": {1, 23}, // a row of a table
 }

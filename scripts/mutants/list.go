@@ -1235,7 +1235,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(run.Workplace(t.job.Job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{

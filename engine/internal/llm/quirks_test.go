@@ -18,7 +18,7 @@ import (
 //	later: reason   what the row is about is not built yet
 var quirks = []struct{ what, shown string }{
 	1:  {"comments and keep-alives, also wrapped in data", "openai, anthropic"},
-	2:  {"the end of the stream without a reason to stop", "openai, anthropic, ollama, llm/TestAnAnswerCutAtEveryByte"},
+	2:  {"the end of the stream without a reason to stop", "openai, anthropic, ollama, llm/TestAnAnswerCutAtManyBytes"},
 	3:  {"[DONE] without a reason to stop", "openai, anthropic"},
 	4:  {"a reason to stop without [DONE]", "openai, anthropic"},
 	5:  {"[DONE], but the socket stays open", "openai, anthropic, openai/TestStopsReadingAtDone"},
@@ -26,7 +26,7 @@ var quirks = []struct{ what, shown string }{
 	7:  {"Anthropic's error event in the middle", "openai, anthropic"},
 	8:  {"JSON, whole or an error, for a stream", "openai, anthropic, ollama"},
 	9:  {"a chunk that is no JSON", "openai, anthropic, ollama"},
-	10: {"events in pieces, data in several lines", "openai, llm/TestAnAnswerCutAtEveryByte"},
+	10: {"events in pieces, data in several lines", "openai, llm/TestAnAnswerCutAtManyBytes"},
 	11: {"lines over 64 KB", "openai/TestLongLines"},
 	12: {"CRLF, data without a space", "openai, anthropic, ollama"},
 	13: {"a stream that stalls, or is only kept alive", "openai/TestStalls, anthropic/TestStalls, ollama/TestWaitsForAModelThatLoads"},
