@@ -44,7 +44,7 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 		return job.Subagent{}, err
 	}
 	if strings.TrimSpace(t.Message) == "" {
-		return job.Subagent{}, refuse(tools.Validation, "the message is empty; say what the subagent shall do")
+		return job.Subagent{}, tools.Refuse(tools.Validation, "the message is empty; say what the subagent shall do")
 	}
 	if err := s.change(ctx, &j, job.New{Message: t.Message, Model: t.Model, InjectInto: t.InjectInto}, c, who); err != nil {
 		return job.Subagent{}, err
@@ -56,7 +56,7 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 			return err
 		}
 		if most := cmp.Or(s.Settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
-			return refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
+			return tools.Refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
 		}
 		if run.Job, err = tx.Jobs().AddJob(j); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *Editor) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Su
 			return err
 		}
 		if !found.Run.Open() {
-			return refuse(tools.Execution, "subagent %d has ended already (%s)", id, found.Run.State)
+			return tools.Refuse(tools.Execution, "subagent %d has ended already (%s)", id, found.Run.State)
 		}
 		if found, err = cancelSpawned(tx, found); err == nil {
 			one = shownSpawned(tx, found)
@@ -140,7 +140,7 @@ func (s *Editor) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Su
 func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
 	one, err := tx.Jobs().Spawned(store.RunID(id))
 	if errors.Is(err, store.ErrNotFound) || err == nil && !who.runsSubagent(one.Job) {
-		return one, refuse(tools.NotFound, "subagent %d not found; list shows the ids", id)
+		return one, tools.Refuse(tools.NotFound, "subagent %d not found; list shows the ids", id)
 	}
 	return one, err
 }
