@@ -130,7 +130,7 @@ func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	if err != nil {
 		return Ill("database", "klawbot run", err)
 	}
-	return Well("database", "every page is in order (%s); %d in, %d out waiting", time.Since(started).Round(time.Millisecond), in.Waiting, out.Waiting)
+	return Well("database", "integrity check passed (%s); %d in, %d out waiting", time.Since(started).Round(time.Millisecond), in.Waiting, out.Waiting)
 }
 
 // remedy is what to do about a database in a state.
@@ -160,7 +160,7 @@ func modelFinding(ctx context.Context, c Base) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {
-		return Finding{Name: "model", Text: "none, so the bot answers commands only", Fix: "klawbot init sets one up"}
+		return Finding{Name: "model", Text: "none (commands only)", Fix: "klawbot init"}
 	}
 	started := time.Now()
 	calls, err := ProbeTools(ctx, c.HTTP, m)
@@ -208,7 +208,7 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	made := first.Message.Calls()
 	if len(made) == 0 {
 		if strings.TrimSpace(first.Message.PlainText()) == "" {
-			return false, errors.New("it answered without a word; try again, or name another model")
+			return false, errors.New("empty reply from the model; try again or choose another model")
 		}
 		return false, nil
 	}

@@ -23,15 +23,15 @@ func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embed
 	took := time.Since(started).Round(time.Millisecond)
 	switch {
 	case errors.Is(err, memory.ErrEmbed) && embedding.Type == "openai":
-		return Ill("memory", "see memory.embedding in config.yaml; until then search goes by words", err)
+		return Ill("memory", "see memory.embedding in config.yaml; keyword search until then", err)
 	case errors.Is(err, memory.ErrEmbed):
-		return Ill("memory", "klawbot assets status, then klawbot assets pull; until then search goes by words", err)
+		return Ill("memory", "klawbot assets status, then klawbot assets pull; keyword search until then", err)
 	case err != nil:
 		return Ill("memory", "klawbot reindex", err)
 	}
 	facts, err := r.CoreFile().Facts()
 	if err != nil {
-		return Ill("memory", "mend that file; until then no answer knows the core memory", err)
+		return Ill("memory", "fix that file; core memory is off until then", err)
 	}
 	if left := facts.LeftOut(); len(left) > 0 {
 		return Ill("memory", "klawbot memory edit: write it in other words, or delete it",
@@ -63,7 +63,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// memoryFindings are those of a data folder beside a running bot, or without one.
+// memoryFindings are those of a data folder while the bot runs, or without one.
 func memoryFindings(ctx context.Context, c Base) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	if errors.Is(err, store.ErrNotFound) {
