@@ -25,17 +25,6 @@ const (
 	backupRetry = 10 * time.Minute
 )
 
-// Backup is the last automatic backup. Its JSON form is stable.
-type Backup struct {
-	// At is when it was made, zero when there is none.
-	At   time.Time `json:"at,omitzero"`
-	Path string    `json:"path,omitempty"`
-	// Bytes is its size.
-	Bytes int64 `json:"bytes,omitempty"`
-	// Fault is why the last try failed, empty when it did not.
-	Fault string `json:"fault,omitempty"`
-}
-
 // backups makes the automatic backups.
 type backups struct {
 	e       *Engine
@@ -89,14 +78,6 @@ func (b *backups) load(dir string) {
 	if b.last, err = lastBackup(dir); err != nil { // nobody else knows b yet
 		b.e.log.Warn("backups not read", "err", err)
 	}
-}
-
-func lastBackup(dir string) (Backup, error) {
-	all, err := archive.Backups(dir)
-	if err != nil || len(all) == 0 {
-		return Backup{}, err
-	}
-	return Backup{At: all[0].At, Path: all[0].Path, Bytes: all[0].Size}, nil
 }
 
 // due reports whether the last backup is old and something was written since. A

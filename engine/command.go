@@ -23,7 +23,7 @@ func (e *Engine) newCommands() *command.Commands {
 		SignIn: func(m command.Message, server string) {
 			e.life.Go(func(ctx context.Context) { e.signIn(ctx, m.Home, m.Sender.ID, server) })
 		},
-		Status: e.statusText, Examine: e.examine,
+		Status: e.statusText, Examine: Running{Config: e.config.Base, Store: e.store, Set: e.set, Workspace: e.workspace, Around: e.config.Examine}.Doctor,
 		Memory: func(chat string) (string, error) {
 			facts, err := e.memory.CoreAt(recall.PlacesOf(chat))
 			return facts.String(), err

@@ -53,27 +53,37 @@ func FreeSpace(dir string) (uint64, error) { return sqlite.FreeSpace(dir) }
 // Doctor proves the parts that are the engine's: each page of the database, the
 // space for it, the memory with something to remember and forget, and the model
 // with a tool. Beside a running bot it changes nothing else.
-func Doctor(ctx context.Context, c Base) []Finding {
+func Doctor(ctx context.Context, c toolset.Config) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
 	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), toolset.Skills(c))...)
 	all = append(all, serverFindings(ctx, c)...)
 	return append(all, modelFinding(ctx, c))
 }
 
-// examine is the answer to /doctor: the engine's findings and those of the
+// Running is a bot that runs, as an examination from inside sees it.
+type Running struct {
+	toolset.Config
+	Store     *store.Store
+	Set       *toolset.Set
+	Workspace *workspace.Workspace
+	// Around looks at the parts around the engine; nil looks at none.
+	Around func(context.Context) []Finding
+}
+
+// Doctor is the answer to /doctor: the findings about the bot and those about the
 // parts around it.
-func (e *Engine) examine(ctx context.Context) string {
+func (r Running) Doctor(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store, e.settings().Memory.Embedding)}
-	all = append(all, promptFindings(e.workspace, e.skills)...)
-	if e.config.Examine != nil {
-		all = append(all, e.config.Examine(ctx)...)
+	all := []Finding{databaseFinding(ctx, r.Store), spaceFinding(r.Dir), memoryFinding(ctx, r.Set.Memory, r.Store, r.Settings().Memory.Embedding)}
+	all = append(all, promptFindings(r.Workspace, r.Set.Skills)...)
+	if r.Around != nil {
+		all = append(all, r.Around(ctx)...)
 	}
-	for _, s := range e.servers.Statuses() {
+	for _, s := range r.Set.Servers.Statuses() {
 		all = append(all, ServerFinding(s))
 	}
-	all = append(all, modelFinding(ctx, e.config.Base))
+	all = append(all, modelFinding(ctx, r.Config))
 	var lines []string
 	for _, f := range all {
 		mark := "✓"
@@ -85,7 +95,7 @@ func (e *Engine) examine(ctx context.Context) string {
 			lines = append(lines, "→ "+f.Fix)
 		}
 	}
-	return locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n")))
+	return locale.CodeBlock(r.Redact.Text(strings.Join(lines, "\n")))
 }
 
 // promptFindings say what is kept out of the prompt, none when nothing is.
@@ -104,7 +114,7 @@ func promptFindings(w *workspace.Workspace, s *workspace.Skills) []Finding {
 		fmt.Errorf("left out of the prompt: %s", strings.Join(left, "; ")))}
 }
 
-func databaseFindings(ctx context.Context, c Base) []Finding {
+func databaseFindings(ctx context.Context, c toolset.Config) []Finding {
 	space := spaceFinding(c.Dir)
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {
@@ -156,7 +166,7 @@ func spaceFinding(dir string) Finding {
 }
 
 // modelFinding makes a model call with a tool.
-func modelFinding(ctx context.Context, c Base) Finding {
+func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {

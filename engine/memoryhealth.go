@@ -64,7 +64,7 @@ func some(names []string) string {
 }
 
 // memoryFindings are those of a data folder beside a running bot, or without one.
-func memoryFindings(ctx context.Context, c Base) []Finding {
+func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	if errors.Is(err, store.ErrNotFound) {
 		return []Finding{Well("memory", "new; %s", EmbeddingText(c))}
@@ -80,4 +80,4 @@ func memoryFindings(ctx context.Context, c Base) []Finding {
 
 // EmbeddingText says how the memory of a configuration searches. It looks for the
 // files of the model and loads nothing.
-func EmbeddingText(c Base) string { return toolset.Memory(c, nil).Text() }
+func EmbeddingText(c toolset.Config) string { return toolset.Memory(c, nil).Text() }
