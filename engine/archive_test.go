@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/store"
 )
 
@@ -84,7 +85,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	if got := listing(t, to.Workspace); !slices.Equal(got, want) {
 		t.Errorf("the workspace is %q, want %q", got, want)
 	}
-	if s, err := StatusOf(t.Context(), to); err != nil || s.Database.State != "ok" {
+	if s, err := health.StatusOf(t.Context(), to); err != nil || s.Database.State != "ok" {
 		t.Errorf("the restored folder is %+v, %v", s, err)
 	}
 	var left []string

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"time"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/recall"
@@ -74,7 +75,7 @@ func Open(ctx context.Context, c Base) (*Data, error) {
 
 // stats are how the bot of the data folder is doing.
 func (d *Data) stats(ctx context.Context, c Base) ([]self.Entry, error) {
-	s, err := StatusOf(ctx, c)
+	s, err := health.StatusOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (d *Data) stats(ctx context.Context, c Base) ([]self.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.entries(remembered, d.servers.Statuses(), c.Settings().Zone()), nil
+	return s.Entries(remembered, d.servers.Statuses(), c.Settings().Zone()), nil
 }
 
 // update brings the database up to date, unless a bot has it.
@@ -141,11 +142,11 @@ func (d *Data) Sessions(ctx context.Context) ([]Session, error) {
 }
 
 // Queues reports what waits in the inbox and the outbox.
-func (d *Data) Queues(ctx context.Context) (in, out Queue, err error) {
+func (d *Data) Queues(ctx context.Context) (in, out health.Queue, err error) {
 	if d.missing != nil {
 		return in, out, d.missing
 	}
-	return queues(ctx, d.store)
+	return health.Queues(ctx, d.store)
 }
 
 // Tools lists all tools as models in the language are told about them.

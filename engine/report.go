@@ -6,14 +6,15 @@ import (
 	"errors"
 	"time"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/command"
 	"klawbot/tools/self"
 )
 
 // Status reports how the bot is doing.
-func (e *Engine) Status(ctx context.Context) (Status, error) {
+func (e *Engine) Status(ctx context.Context) (health.Status, error) {
 	name, _ := e.settings().Models.For("")
-	s := Status{
+	s := health.Status{
 		Version: e.config.Version, Uptime: time.Since(e.started), Channels: e.gateway.Health(), Model: name,
 		Backup: e.backups.report(),
 	}
@@ -24,7 +25,7 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 		}
 	}
 	e.mu.Unlock()
-	err := s.complete(ctx, e.store, e.config.Dir, e.usageToday, e.redact)
+	err := s.Complete(ctx, e.store, e.config.Dir, e.usageToday, e.redact)
 	return s, err
 }
 
@@ -38,7 +39,7 @@ func (e *Engine) stats(ctx context.Context) ([]self.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.entries(remembered, e.servers.Statuses(), e.settings().Zone()), nil
+	return s.Entries(remembered, e.servers.Statuses(), e.settings().Zone()), nil
 }
 
 // statusText is the answer to /status.
@@ -56,10 +57,10 @@ func (e *Engine) statusText(ctx context.Context, m command.Message) (string, err
 }
 
 // usageToday is the usage for the status.
-func (e *Engine) usageToday(ctx context.Context) (UsageToday, error) {
+func (e *Engine) usageToday(ctx context.Context) (health.UsageToday, error) {
 	sum, err := e.models.SpentToday(ctx)
 	if err != nil && ctx.Err() != nil {
-		return UsageToday{}, errors.Join(err, ctx.Err())
+		return health.UsageToday{}, errors.Join(err, ctx.Err())
 	}
-	return usageOf(e.settings().Today(), sum), nil
+	return health.UsageOf(e.settings().Today(), sum), nil
 }

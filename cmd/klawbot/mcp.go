@@ -20,6 +20,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/tools/mcp"
 )
 
@@ -71,7 +72,7 @@ func (a *app) printServers(all []mcp.Status) error {
 	}
 	var b strings.Builder
 	for _, s := range all {
-		finding := engine.ServerFinding(s)
+		finding := health.ServerFinding(s)
 		fmt.Fprintf(&b, "%s: %s\n", s.Name, finding.Text)
 		for _, t := range s.Tools {
 			name := t.Name

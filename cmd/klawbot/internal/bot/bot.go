@@ -19,6 +19,7 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/doc"
 	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
@@ -43,10 +44,10 @@ type Config struct {
 	Redact  *redact.Set
 	Log     *slog.Logger
 	Version string
-	// telegram and console say which channels a command wants; telegram is on when
+	// Telegram and console say which channels a command wants; telegram is on when
 	// it is configured, too, and the console when either says so.
 	Telegram, Console bool
-	// signIn is how a person signs in at an MCP server; empty where nobody can.
+	// SignIn is how a person signs in at an MCP server; empty where nobody can.
 	SignIn mcp.SignIn
 }
 
@@ -103,7 +104,7 @@ func New(c Config) (*Bot, error) {
 		Configuration: configedit.NewTool(l, log), Web: webTools(l, log), Sources: []tools.Source{p.plugins},
 		Paths: func() []self.Entry { return paths(f, l.Source.File) }, Sandbox: p.box.entries,
 	}
-	p.config.Examine = func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) }
+	p.config.Examine = func(ctx context.Context) []health.Finding { return surroundings(ctx, l, p.box) }
 	p.config.Background = p.shell.InBackground
 	return p, nil
 }

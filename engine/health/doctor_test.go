@@ -1,4 +1,4 @@
-package engine
+package health
 
 import (
 	"log/slog"

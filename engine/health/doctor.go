@@ -1,4 +1,4 @@
-package engine
+package health
 
 import (
 	"cmp"
@@ -136,7 +136,7 @@ func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	if err := st.Check(ctx); err != nil {
 		return Ill("database", remedy(store.StateDamaged), err)
 	}
-	in, out, err := queues(ctx, st)
+	in, out, err := Queues(ctx, st)
 	if err != nil {
 		return Ill("database", "klawbot run", err)
 	}

@@ -1,4 +1,6 @@
-package engine
+// Package health says how a bot is, for /status and /doctor, for the commands of the
+// command line and for those who watch the bot. It mends nothing.
+package health
 
 import (
 	"cmp"
@@ -57,9 +59,9 @@ type Database struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// entries are a status as the tool self_info shows it, with what the memory and the
+// Entries are a status as the tool self_info shows it, with what the memory and the
 // MCP servers say.
-func (s Status) entries(remembered string, servers []mcp.Status, zone *time.Location) []self.Entry {
+func (s Status) Entries(remembered string, servers []mcp.Status, zone *time.Location) []self.Entry {
 	entries := []self.Entry{
 		{Key: "memory", Value: remembered},
 		{Key: "version", Value: s.Version},
@@ -98,13 +100,13 @@ func StatusOf(ctx context.Context, c toolset.Config) (Status, error) {
 			return s, err
 		}
 	}
-	s.Backup, err = lastBackup(c.Dir)
+	s.Backup, err = LastBackup(c.Dir)
 	return s, err
 }
 
-// complete fills in what the store of a bot that runs and its usage say, and whether
+// Complete fills in what the store of a bot that runs and its usage say, and whether
 // it is healthy. Known secrets do not stand in its faults.
-func (s *Status) complete(ctx context.Context, st *store.Store, dir string, usage func(context.Context) (UsageToday, error), secrets *redact.Set) error {
+func (s *Status) Complete(ctx context.Context, st *store.Store, dir string, usage func(context.Context) (UsageToday, error), secrets *redact.Set) error {
 	if err := s.read(ctx, st, dir); err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func (s *Status) complete(ctx context.Context, st *store.Store, dir string, usag
 // error: the status is there to say so.
 func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 	var err error
-	s.Inbox, s.Outbox, err = queues(ctx, st)
+	s.Inbox, s.Outbox, err = Queues(ctx, st)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -142,7 +144,7 @@ func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 	return nil
 }
 
-func queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
+func Queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
 	err = st.Read(ctx, func(tx *store.Tx) error {
 		inbox, err := tx.Inbox().InboxDepth()
 		if err != nil {
@@ -190,7 +192,7 @@ func (u UsageToday) Text(language string) string {
 	return text
 }
 
-func lastBackup(dir string) (Backup, error) {
+func LastBackup(dir string) (Backup, error) {
 	all, err := archive.Backups(dir)
 	if err != nil || len(all) == 0 {
 		return Backup{}, err
@@ -241,8 +243,8 @@ func (b Backup) day(zone *time.Location) string {
 	return b.At.In(zone).Format("2006-01-02 15:04")
 }
 
-// usageOf is what a sum of usage says of a day.
-func usageOf(day string, sum store.DayUsage) UsageToday {
+// UsageOf is what a sum of usage says of a day.
+func UsageOf(day string, sum store.DayUsage) UsageToday {
 	return UsageToday{
 		Day: day, Calls: sum.Calls, InputTokens: sum.Input, OutputTokens: sum.Output, CacheReadInputTokens: sum.Cached,
 		EstimatedTokens: sum.Estimated, CostUSD: float64(sum.Cost) / store.Dollar, UnpricedCalls: sum.Unpriced,
