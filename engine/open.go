@@ -21,6 +21,7 @@ import (
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/tools"
+	"klawbot/tools/job"
 	"klawbot/tools/mcp"
 	"klawbot/tools/self"
 )
@@ -46,7 +47,7 @@ type Data struct {
 
 // Open opens the data folder for a command. Its gateway is only asked who may be
 // written to and how a text is rendered.
-func Open(ctx context.Context, c Base) (*Data, error) {
+func Open(ctx context.Context, c toolset.Config) (*Data, error) {
 	d := &Data{missing: noData(c.Dir), gateway: c.Gateway, config: c.Store(), settings: c.Settings, skillDirs: skillDirs(c)}
 	set, err := toolset.New(ctx, c, toolset.Hooks{
 		Open: d.database, Schedules: d.planned(c),
@@ -74,7 +75,7 @@ func Open(ctx context.Context, c Base) (*Data, error) {
 }
 
 // stats are how the bot of the data folder is doing.
-func (d *Data) stats(ctx context.Context, c Base) ([]self.Entry, error) {
+func (d *Data) stats(ctx context.Context, c toolset.Config) ([]self.Entry, error) {
 	s, err := health.StatusOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -209,3 +210,38 @@ func (p posting) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	}
 	return nil
 }
+
+// MCP is the host of the MCP servers. It connects to one when it is asked to.
+func (d *Data) MCP() *mcp.Host { return d.servers }
+
+// Found makes the database of a bot that has never run, when there is none.
+func (d *Data) Found(ctx context.Context) error {
+	if d.store != nil {
+		return nil
+	}
+	var err error
+	if d.store, _, err = archive.Open(ctx, d.config, false); err == nil {
+		d.missing = nil
+	}
+	return err
+}
+
+// planned are the schedules at the command line. A running bot notices by itself
+// what changes.
+func (d *Data) planned(c toolset.Config) *schedule.Editor {
+	d.schedules = schedule.New(schedule.Config{
+		Open: func() (*store.Store, error) {
+			if d.store == nil {
+				if err := d.begin(context.Background()); err != nil {
+					return nil, err
+				}
+			}
+			return d.store, nil
+		},
+		Gateway: d.gateway, Settings: c.Settings,
+	})
+	return d.schedules
+}
+
+// Schedules are the tools' own view of what is planned, for the command line.
+func (d *Data) Schedules() job.Schedules { return d.schedules }
