@@ -17,6 +17,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/engine/health"
 	"klawbot/gateway"
 )
@@ -157,11 +158,11 @@ func healthCommand(a *app) *cobra.Command {
 }
 
 func sessionsCommand(a *app) *cobra.Command {
-	read := func(ctx context.Context, d *engine.Data) ([]engine.Session, error) { return d.Sessions(ctx) }
+	read := func(ctx context.Context, d *data.Data) ([]data.Session, error) { return d.Sessions(ctx) }
 	return listCommand(a, "sessions", "List the conversations", read, printSessions)
 }
 
-func printSessions(out io.Writer, list []engine.Session, c *config.Config) error {
+func printSessions(out io.Writer, list []data.Session, c *config.Config) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No conversations yet.")
 		return err

@@ -19,6 +19,7 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/doc"
 	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/engine/health"
 	"klawbot/gateway"
 	"klawbot/gateway/console"
@@ -164,7 +165,7 @@ func Furnish(f config.Folders) error {
 	if _, err := os.Stat(f.Workspace); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err := engine.InstallWorkspace(f.Workspace, template.FS)
+	_, err := data.InstallWorkspace(f.Workspace, template.FS)
 	return err
 }
 
@@ -214,8 +215,8 @@ func paths(f config.Folders, configFile string) []self.Entry {
 }
 
 // WithData runs fn with the data folder open, beside a bot that may run, or not.
-func (p *Bot) WithData(ctx context.Context, fn func(*engine.Data) error) (err error) {
-	d, err := engine.Open(ctx, p.config.Base)
+func (p *Bot) WithData(ctx context.Context, fn func(*data.Data) error) (err error) {
+	d, err := data.Open(ctx, p.config.Base)
 	if err != nil {
 		return owned(p.Folders.Data, err)
 	}

@@ -1,4 +1,7 @@
-package engine
+// Package data is the data folder for commands, beside a running bot or without one:
+// what was said and remembered, backups, the search index and its models. It runs no
+// turn and opens no channel.
+package data
 
 import (
 	"context"
@@ -20,11 +23,15 @@ import (
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 	"klawbot/tools"
 	"klawbot/tools/job"
 	"klawbot/tools/mcp"
 	"klawbot/tools/self"
 )
+
+// Config is what Open needs; New of package engine has it as its Base.
+type Config = toolset.Config
 
 // Data is the data folder as the commands of the command line use it, beside a
 // running bot or without one: no lanes, no channels, short transactions.
@@ -47,7 +54,7 @@ type Data struct {
 
 // Open opens the data folder for a command. Its gateway is only asked who may be
 // written to and how a text is rendered.
-func Open(ctx context.Context, c toolset.Config) (*Data, error) {
+func Open(ctx context.Context, c Config) (*Data, error) {
 	d := &Data{missing: noData(c.Dir), gateway: c.Gateway, config: c.Store(), settings: c.Settings, skillDirs: skillDirs(c)}
 	set, err := toolset.New(ctx, c, toolset.Hooks{
 		Open: d.database, Schedules: d.planned(c),
@@ -75,7 +82,7 @@ func Open(ctx context.Context, c toolset.Config) (*Data, error) {
 }
 
 // stats are how the bot of the data folder is doing.
-func (d *Data) stats(ctx context.Context, c toolset.Config) ([]self.Entry, error) {
+func (d *Data) stats(ctx context.Context, c Config) ([]self.Entry, error) {
 	s, err := health.StatusOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -228,7 +235,7 @@ func (d *Data) Found(ctx context.Context) error {
 
 // planned are the schedules at the command line. A running bot notices by itself
 // what changes.
-func (d *Data) planned(c toolset.Config) *schedule.Editor {
+func (d *Data) planned(c Config) *schedule.Editor {
 	d.schedules = schedule.New(schedule.Config{
 		Open: func() (*store.Store, error) {
 			if d.store == nil {
@@ -245,3 +252,42 @@ func (d *Data) planned(c toolset.Config) *schedule.Editor {
 
 // Schedules are the tools' own view of what is planned, for the command line.
 func (d *Data) Schedules() job.Schedules { return d.schedules }
+
+// Another command that begins the data folder is done soon; a bot keeps it.
+const (
+	beginWithin = 5 * time.Second
+	beginAgain  = 20 * time.Millisecond
+)
+
+// begin makes the database, or brings it up to date, and lets go of it again: a bot
+// may start meanwhile. Others that do the same are waited for.
+func (d *Data) begin(ctx context.Context) error {
+	for began := time.Now(); ; {
+		err := d.beginNow(ctx)
+		if held := (*sqlite.LockedError)(nil); !errors.As(err, &held) || time.Since(began) > beginWithin {
+			return err
+		}
+		if d.store, err = store.OpenBeside(ctx, d.config); err == nil {
+			d.missing = nil
+			return nil
+		}
+		if !wait.For(ctx, beginAgain) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (d *Data) beginNow(ctx context.Context) error {
+	made, _, err := archive.Open(ctx, d.config, false)
+	if err == nil {
+		err = made.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if d.store, err = store.OpenBeside(ctx, d.config); err != nil {
+		return fmt.Errorf("begin the data folder: %w", err)
+	}
+	d.missing = nil
+	return nil
+}

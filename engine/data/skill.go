@@ -1,14 +1,13 @@
-package engine
+package data
 
 import (
 	"path/filepath"
 
-	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 )
 
 // skillDirs are the folders of the skills that lie on the disk.
-func skillDirs(c toolset.Config) map[workspace.Source]string {
+func skillDirs(c Config) map[workspace.Source]string {
 	return map[workspace.Source]string{
 		workspace.SourceWorkspace: filepath.Join(c.Workspace, "skills"),
 		workspace.SourceData:      filepath.Join(c.Dir, "skills"),
