@@ -39,9 +39,12 @@ LDFLAGS := -s -w -X main.described=$(VERSION)
 # program.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ERRCHECK := github.com/kisielk/errcheck@v1.20.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 FUZZTIME ?= 30s
 FUZZ ?= Fuzz
+PACKAGES ?= ./...
+BASE ?=
 TOOLTIME ?= 60s
 TOOL ?=
 KILLS ?= 200
@@ -60,7 +63,7 @@ IMAGE ?= klawbot
 LOCOMO ?=
 ASSETS ?= $(CURDIR)/build/assets
 
-.PHONY: chat build test test-rest bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser assets lint libraries docker docker-local header clean help
+.PHONY: chat build test check test-rest test-long bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser assets lint vulncheck libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: search goes by words until then; everything else works.'
@@ -75,11 +78,20 @@ build: header ## bin/klawbot
 
 # A test that needs a program which this machine lacks does not run; the last lines
 # say so. With CI=true it fails (internal/needs).
-TEST := go test -json -race -tags=$(TAGS),crash -timeout 45m
+# Tables for debuggers (-w) take half the time of linking.
+# Three packages at once: many tests mostly wait.
+TEST := go test -json -race -p 3 -ldflags=-w -timeout 20m -tags=$(TAGS),crash
 
 test: header ## all tests, with the race detector; the last lines name those that did not run
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
 	@set -o pipefail; $(TEST) ./... | build/notrun.bin -list build/notrun
+
+check: build lint ## the daily gate: build, lint, then tests and short fuzz of the packages that differ from main (BASE=COMMIT: from there)
+	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
+	@set -o pipefail; packages=$$(scripts/changed $(BASE)) || exit 1; \
+	  [ -n "$$packages" ] || { echo 'no package differs'; exit 0; }; \
+	  go test -json -tags=$(TAGS),crash -timeout 10m $$packages | build/notrun.bin && \
+	  $(MAKE) --no-print-directory fuzz-targets PACKAGES="$$(tr '\n' ' ' <<<"$$packages")" FUZZTIME=2s
 
 test-rest: header ## the tests that the last make test did not run, once what they need is installed
 	@test -e build/notrun || { echo 'run make test first' >&2; exit 1; }
@@ -87,6 +99,10 @@ test-rest: header ## the tests that the last make test did not run, once what th
 	@set -o pipefail; cut -d' ' -f1 build/notrun | uniq | while read -r package; do \
 	  $(TEST) -run "$$(awk -v p=$$package '$$1 == p { gsub("/", "$$/^", $$2); printf "%s^%s$$", (n++ ? "|" : ""), $$2 }' build/notrun)" $$package </dev/null | build/notrun.bin || exit 1; \
 	done
+
+test-long: header ## the long forms of tests, which rarely find what make test does not, with the race detector
+	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
+	@set -o pipefail; FAULTS=1200 MODEL_FAULTS=400 $(TEST),long -run '^Test(Long|(Telegram|Model)Faults$$)' ./cmd/klawbot $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
 
 bench: header ## the figures of the README (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
@@ -114,17 +130,14 @@ rehearse: header ## the tests of the engine and stories of turns and jobs, while
 
 fuzz: fuzz-targets fuzz-tools ## every fuzz target for FUZZTIME, then every tool for TOOLTIME
 
-fuzz-targets: header ## every fuzz target for FUZZTIME (FUZZ: only those whose names begin so)
-	@set -o pipefail; go test -list '^$(FUZZ)' ./... \
-	  | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, name[i]; n = 0; all++ } \
-	         END { if (!all) { print "no package has a fuzz target" > "/dev/stderr"; exit 1 } }' \
-	  | while read -r package target; do scripts/fuzz "$$package" "$$target" $(FUZZTIME) || exit 1; done
+fuzz-targets: header ## every fuzz target for FUZZTIME (FUZZ: only those whose names begin so, PACKAGES: only theirs)
+	@scripts/fuzz $(FUZZTIME) $(FUZZ) $(PACKAGES)
 
 fuzz-tools: header ## every tool alone for TOOLTIME (TOOL: only that one)
 	@set -o pipefail; $(if $(TOOL),echo $(TOOL),KLAWBOT_HOME=$(CURDIR)/build/fuzz go run ./cmd/klawbot tools list) \
 	  | while read -r tool _; do \
 	      echo "== $$tool for $(TOOLTIME)"; \
-	      TOOL=$$tool scripts/fuzz ./cmd/klawbot FuzzEveryTool $(TOOLTIME) || exit 1; \
+	      TOOL=$$tool scripts/fuzz $(TOOLTIME) FuzzEveryTool ./cmd/klawbot || exit 1; \
 	    done
 
 mutants: header ## take guards away, COUNT of them or all (ONLY: those with this text in their file or test): a test must fail each time
@@ -206,9 +219,13 @@ lint: header ## gofmt, go.mod, vet, staticcheck and errcheck
 	@asleep=$$(grep -rl --include='*_test.go' 'time\.Sleep' . | xargs -r grep -L 'testing/synctest'); \
 	  [ -z "$$asleep" ] || { echo "time.Sleep belongs into a synctest bubble: $$asleep" >&2; exit 1; }
 	go mod tidy -diff
-	go vet -tags=$(TAGS),bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
-	go run $(STATICCHECK) -tags=$(TAGS),bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
-	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
+	go vet -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
+	go run $(STATICCHECK) -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
+	go run $(ERRCHECK) -ignoretests -exclude .ci/errcheck.txt -tags=$(TAGS),long,bench,soak,crash,rehearse,sandbox,oracle,interop,peers,differential,browser ./...
+
+vulncheck: header ## known vulnerabilities in what the program calls (VULNDB: another database than https://vuln.go.dev)
+	@GOBIN=$(CURDIR)/build/lint go install $(GOVULNCHECK)
+	@scripts/vulncheck build/lint/govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...
 
 libraries: header ## the C libraries alone: the Dockerfile keeps them as a layer
 	go build -trimpath github.com/mattn/go-sqlite3 github.com/asg017/sqlite-vec-go-bindings/cgo

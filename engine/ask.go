@@ -109,14 +109,14 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 // withinRun refuses a model call of a run that has taken what it may. What its
 // subagents took counts as its own.
 func (t *turn) withinRun(ctx context.Context) error {
-	if t.job == nil || t.job.left <= 0 && t.job.most <= 0 {
+	if t.job == nil || t.job.Left <= 0 && t.job.Most <= 0 {
 		return nil
 	}
 	spent := t.row.InputTokens + t.row.OutputTokens
-	if t.job.left > 0 && spent >= t.job.left {
+	if t.job.Left > 0 && spent >= t.job.Left {
 		return &model.BudgetError{Text: locale.Say(t.settings.Language, locale.HeartbeatSpent)}
 	}
-	if t.job.most <= 0 {
+	if t.job.Most <= 0 {
 		return nil
 	}
 	err := t.e.store.Read(ctx, func(tx *store.Tx) error {
@@ -127,8 +127,8 @@ func (t *turn) withinRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if spent >= t.job.most {
-		return &model.BudgetError{Text: locale.Say(t.settings.Language, locale.RunSpent, spent, t.job.most)}
+	if spent >= t.job.Most {
+		return &model.BudgetError{Text: locale.Say(t.settings.Language, locale.RunSpent, spent, t.job.Most)}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
@@ -129,8 +130,9 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	home, model := t.home(), t.directed == nil
 	var planned string // in what conversation the job was, also when its message is a call
+	var within *tools.Scope
 	if t.job != nil {
-		planned = t.job.job.Origin
+		planned, within = t.job.Job.Origin, t.job.Within(t.settings.Policy)
 	}
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
@@ -138,7 +140,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
 		Changelog: toolset.Changelog{Store: t.e.store}, Approver: t.approver, Progress: t.show.progress,
 		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
-		Within: t.within(), Owner: t.owned,
+		Within: within, Owner: t.owned,
 	}
 }
 
@@ -158,12 +160,12 @@ func (t *turn) newApprover() tools.Approver {
 		}
 	}
 	if t.job != nil {
-		asks.Job = &t.job.job
+		asks.Job = &t.job.Job
 		asks.Waiting = func(tool string) func() {
 			resume := t.show.wait(tool)
-			t.job.deadline.stop() // the time of people does not count
+			t.job.Pause() // the time of people does not count
 			return func() {
-				t.job.deadline.goOn()
+				t.job.GoOn()
 				resume()
 			}
 		}
@@ -175,8 +177,8 @@ func (t *turn) newApprover() tools.Approver {
 // own: that of the person, or the one that a job belongs to, wherever its result
 // goes.
 func (t *turn) home() gateway.Address {
-	if t.job != nil && t.job.job.Home.Chat.Channel != "" {
-		return t.e.outbox.Now(t.job.job.Home)
+	if t.job != nil && t.job.Job.Home.Chat.Channel != "" {
+		return t.e.outbox.Now(t.job.Job.Home)
 	}
 	return t.address()
 }
@@ -185,7 +187,7 @@ func (t *turn) home() gateway.Address {
 // goes to another one.
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
-	if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {
+	if t.job != nil && !sameChat(home, t.e.outbox.Now(run.Workplace(t.job.Job))) {
 		return recall.PlacesOf("")
 	}
 	return recall.PlacesOf(home.Chat.String())

@@ -22,7 +22,7 @@ func (e *Engine) newCommands() *command.Commands {
 	return command.New(command.Config{
 		Settings: e.settings, Read: e.store.Read, Schedules: e.schedules, Heartbeat: e.heartbeat, Servers: e.servers,
 		SignIn: func(m command.Message, server string) {
-			e.life.Go(func(ctx context.Context) { e.signIn(ctx, m.Home, m.Sender.ID, server) })
+			e.life.Go(func(ctx context.Context) { e.questions.SignIn(ctx, e.servers, m.Home, m.Sender.ID, server) })
 		},
 		Status: e.statusText, Examine: health.Running{Config: e.config.Base, Store: e.store, Set: e.set, Workspace: e.workspace, Around: e.config.Examine}.Doctor,
 		Memory: func(chat string) (string, error) {

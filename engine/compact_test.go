@@ -132,10 +132,12 @@ func wholePairs(t *testing.T, r modeltest.Request) {
 	}
 }
 
-// TestFiveHundredTurns plants facts early in a long conversation and asks for
-// them late. At every request the budget holds and calls have their results.
-func TestFiveHundredTurns(t *testing.T) {
-	const budget, turns = 12000, 500
+func TestManyTurns(t *testing.T) { manyTurns(t, 150) }
+
+// manyTurns plants facts early in a long conversation and asks for them late. At
+// every request the budget holds and calls have their results.
+func manyTurns(t *testing.T, turns int) {
+	const budget = 12000
 	h := talkative(t, budget)
 	dice := rand.New(rand.NewPCG(1, 2))
 	h.answers(func(r modeltest.Request) modeltest.Reply {

@@ -59,6 +59,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
@@ -119,7 +120,7 @@ type Engine struct {
 	schedules *schedule.Editor
 	heartbeat *schedule.Heartbeat
 	commands  *command.Commands
-	runs      runs
+	runs      *run.Runs
 
 	// dispatching is held while updates are handed to lanes, so that they get
 	// there in order.
@@ -239,7 +240,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchOthers(ctx) })
 	group.Go(func() error { return e.backups.run(ctx) })
 	group.Go(func() error { return e.watchDatabase(ctx) })
-	group.Go(func() error { return e.runs.jobs.Run(ctx) })
+	group.Go(func() error { return e.runs.Run(ctx) })
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
 	group.Go(func() error { e.servers.Run(ctx); return nil })
 	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })
@@ -290,8 +291,8 @@ func prune(tx *store.Tx) error {
 		{tx.Usage().PruneUsage, usageKept},
 		{tx.Approvals().PruneApprovals, approvalsKept},
 		{tx.Memories().PruneMemoryChanges, changesKept},
-		{tx.Runs().PruneRuns, jobsKept},
-		{tx.Jobs().PruneJobs, jobsKept},
+		{tx.Runs().PruneRuns, run.Kept},
+		{tx.Jobs().PruneJobs, run.Kept},
 		{tx.Changes().PruneChanges, changesKept},
 	} {
 		if _, err := old.prune(time.Now().Add(-old.kept)); err != nil {
@@ -311,7 +312,7 @@ func (e *Engine) committed(c store.Changes) {
 		wait.Signal(e.unlogged)
 	}
 	if c.Jobs {
-		e.jobsChanged()
+		e.runs.Changed()
 	}
 }
 
@@ -338,7 +339,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 			continue
 		}
 		last = version
-		e.jobsChanged()
+		e.runs.Changed()
 		e.memory.Said()
 		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)

@@ -501,7 +501,10 @@ func TestGroupAnswerRefersToItsMessage(t *testing.T) {
 	}
 }
 
-func TestBurstLosesNothingAndKeepsOrder(t *testing.T) {
+func TestBurstLosesNothingAndKeepsOrder(t *testing.T) { burstLosesNothingAndKeepsOrder(t, 20) }
+
+// burstLosesNothingAndKeepsOrder lets 20 chats send each so many messages at once.
+func burstLosesNothingAndKeepsOrder(t *testing.T, each int) {
 	h := build(t)
 	var chats []int64
 	for i := range int64(20) {
@@ -525,7 +528,7 @@ func TestBurstLosesNothingAndKeepsOrder(t *testing.T) {
 		return modeltest.Reply{Text: "ok", Delay: 30 * time.Millisecond}
 	})
 	h.start()
-	for n := range 50 {
+	for n := range each {
 		for c := range int64(20) {
 			h.says(1000+c, fmt.Sprintf("%d/%d", c, n))
 		}
@@ -538,12 +541,12 @@ func TestBurstLosesNothingAndKeepsOrder(t *testing.T) {
 		}
 		return sum
 	}
-	if !h.messenger.wait(30*time.Second, func() bool { return total() == 1000 }) {
-		t.Fatalf("%d of 1000 messages reached the model", total())
+	if !h.messenger.wait(30*time.Second, func() bool { return total() == 20*each }) {
+		t.Fatalf("%d of %d messages reached the model", total(), 20*each)
 	}
 	for chat, list := range got {
 		var want []string
-		for n := range 50 {
+		for n := range each {
 			want = append(want, fmt.Sprint(n))
 		}
 		if !slices.Equal(list, want) {

@@ -312,7 +312,7 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	if len(dropped) > 0 {
 		e.dropStopped(ctx, dropped)
 	}
-	subagents := e.stopSubagents(ctx, it.row.Address)
+	subagents := e.runs.StopSubagents(ctx, it.row.Address)
 	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
 	behind := e.background(it.msg.Address.Chat)
 	text := e.say(locale.NothingRuns)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"strings"
+	"time"
 
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/locale"
@@ -17,4 +18,11 @@ func (e *Engine) toolsChanged(ctx context.Context, server string, now []mcp.Defi
 		names[i] = d.Tool
 	}
 	e.tellOwners(ctx, "mcp/"+server+"/"+command.Fingerprint(now), e.say(locale.MCPChanged, server, strings.Join(names, ", "), server))
+}
+
+// signInWanted tells the owners, once a day, that an MCP server wants somebody to
+// sign in.
+func (e *Engine) signInWanted(ctx context.Context, server string) {
+	day := time.Now().UTC().Format(time.DateOnly)
+	e.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(locale.MCPWantsSignIn, server, server))
 }

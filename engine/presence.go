@@ -16,11 +16,11 @@ import (
 
 // The states of a placeholder; the package comment has the table.
 const (
-	placeholderNone      = "none"
-	placeholderSending   = "sending"
-	placeholderShown     = "shown"
-	placeholderFinal     = "final"
-	placeholderForgotten = "forgotten"
+	placeholderNone      = store.PlaceholderNone
+	placeholderSending   = store.PlaceholderSending
+	placeholderShown     = store.PlaceholderShown
+	placeholderFinal     = store.PlaceholderFinal
+	placeholderForgotten = store.PlaceholderForgotten
 )
 
 const (

@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
+	"errors"
 	"strings"
+	"time"
 
-	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
@@ -24,13 +27,10 @@ const HeartbeatFile = workspace.HeartbeatFile
 
 // plan builds what keeps and fires the jobs.
 func (e *Engine) plan() {
-	e.runs.slots = model.NewSlots(func() int { return jobsTogether * max(e.settings().MaxConcurrentModelCalls, 1) })
-	e.runs.jobs = jobs.New(jobs.Config{
-		Store: e.store, Log: e.log, Fire: e.startRun, LookEvery: e.config.LookEvery,
-		Rules: func() jobs.Rules {
-			s := e.settings().Scheduler
-			return jobs.Rules{Threshold: s.MisfireThreshold, Grace: s.MisfireGrace}
-		},
+	e.runs = run.New(run.Config{
+		Store: e.store, Life: e.life, Gateway: e.gateway, Settings: e.settings, LookEvery: e.config.LookEvery, Log: e.log,
+		Turn: e.makeRun, Owners: e.ownersBeside,
+		Index: func(tx *store.Tx) error { return e.memory.Index(tx) },
 	})
 	e.schedules = schedule.New(schedule.Config{
 		Open:    func() (*store.Store, error) { return e.store, nil },
@@ -45,7 +45,7 @@ func (e *Engine) plan() {
 // it.
 func (e *Engine) watchHeartbeat(ctx context.Context) error {
 	e.heartbeat.Watch(ctx, func(faults string) {
-		for _, to := range e.alertees(store.Job{}, true) {
+		for _, to := range e.runs.Alertees(store.Job{}, true) {
 			e.outbox.Post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 		}
 	})
@@ -81,3 +81,34 @@ func (e *Engine) Schedules() job.Schedules { return e.schedules }
 
 // Subagents are the tools' own view of the subagents.
 func (e *Engine) Subagents() job.Subagents { return e.schedules }
+
+// makeRun makes the turn of a run.
+func (e *Engine) makeRun(ctx context.Context, w *run.Work) run.Made {
+	j := w.Job
+	t := e.newTurn(ctx, w.Turn, nil)
+	t.job, t.user, t.owned = w, j.Creator, w.Owned
+	t.others, t.heard = j.Origin == schedule.OriginOthers, j.Origin == schedule.OriginOutside
+	t.asked = []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: w.Turn.StartedAt}}
+	t.directed, t.command = w.Directed, "tool"
+	t.answers, t.calls = w.Answers, w.Calls
+	t.log = t.log.With("job", j.ID, "run", w.Run.ID)
+	made := run.Made{Parked: true}
+	t.run(ctx, func(_ context.Context, how turnEnd) { made = t.madeOf(how) })
+	return made
+}
+
+// madeOf is what the turn has made of its run, which the run commits.
+func (t *turn) madeOf(how turnEnd) run.Made {
+	made := run.Made{
+		State: how.state, Text: how.text, Said: t.said, Failure: how.failure, Unlisted: errors.Is(how.failure, errUnlisted), Store: t.storeEnd,
+	}
+	if how.failure != nil {
+		made.Why = t.sorry(how.failure)
+	}
+	progress, shown := t.show.settle()
+	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
+	if progress == placeholderShown {
+		made.After = []store.Out{outbox.Deletion(t.show.to, t.row.ID, shown)}
+	}
+	return made
+}

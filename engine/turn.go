@@ -19,6 +19,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/quote"
+	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -37,7 +38,7 @@ type turn struct {
 	executor *tools.Executor
 	log      *slog.Logger
 	// job is the run of a job that the turn makes, nil for a person's turn.
-	job *jobRun
+	job *run.Work
 	// ids are the inbox rows it answers; asked are their messages as the
 	// model and the history get them.
 	ids   []store.InboxID
@@ -122,7 +123,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 		return
 	}
 	lifecycle.CrashPoint("turn.started")
-	t.run(ctx)
+	t.run(ctx, t.end)
 }
 
 // resumeTurn goes on with a turn that the end of the process interrupted.
@@ -168,7 +169,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		t.end(ctx, turnEnd{state: store.TurnStopped, note: "nobody may be answered any more"})
 		return
 	}
-	t.run(ctx)
+	t.run(ctx, t.end)
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
@@ -242,9 +243,9 @@ func (t *turn) streaming() string {
 	return t.settings.Streaming[t.row.Address.Chat.Channel]
 }
 
-// run does the turn and ends it visibly, whatever happens; only a turn that is
+// run does the turn, and has its end committed, whatever happens; only a turn that is
 // parked stays as it is in the store.
-func (t *turn) run(ctx context.Context) {
+func (t *turn) run(ctx context.Context, commit func(context.Context, turnEnd)) {
 	t.log = t.log.With("turn", t.row.ID)
 	t.approver = t.newApprover()
 	started := time.Now()
@@ -253,8 +254,8 @@ func (t *turn) run(ctx context.Context) {
 	switch {
 	case t.job == nil:
 		t.show.start(t.streaming())
-	case t.job.job.Kind == store.JobSpawn && t.job.job.Target.Chat.Channel != "":
-		t.show.startQuietly(t.job.job.Name)
+	case t.job.Job.Kind == store.JobSpawn && t.job.Job.Target.Chat.Channel != "":
+		t.show.startQuietly(t.job.Job.Name)
 	}
 	text, err := t.safely(ctx)
 	if err != nil && (errors.Is(context.Cause(ctx), lifecycle.ErrParked) || errors.Is(err, lifecycle.ErrParked)) {
@@ -264,11 +265,7 @@ func (t *turn) run(ctx context.Context) {
 		return
 	}
 	end := t.endOf(ctx, text, err)
-	if t.job != nil {
-		t.endJob(ctx, end)
-	} else {
-		t.end(ctx, end)
-	}
+	commit(ctx, end)
 	t.e.meters.turn(t.row.Origin, end.state, time.Since(started))
 	t.log.Info("turn ended", "state", string(end.state), "ms", time.Since(started).Milliseconds(), "model", t.row.Model)
 }
@@ -290,10 +287,10 @@ func (t *turn) endOf(ctx context.Context, text string, err error) turnEnd {
 	switch {
 	case err == nil:
 		return turnEnd{state: store.TurnDone, text: text}
-	case errors.Is(cause, errGone), errors.Is(cause, errJobGone):
+	case errors.Is(cause, errGone), errors.Is(cause, run.ErrGone):
 		return turnEnd{state: store.TurnStopped, note: cause.Error()}
-	case errors.Is(cause, errDeadline):
-		return turnEnd{state: store.TurnFailed, note: errDeadline.Error(), failure: errDeadline}
+	case errors.Is(cause, run.ErrDeadline):
+		return turnEnd{state: store.TurnFailed, note: run.ErrDeadline.Error(), failure: run.ErrDeadline}
 	case errors.Is(err, errUnlisted) && t.job != nil:
 		return turnEnd{state: store.TurnFailed, note: err.Error(), failure: err}
 	case errors.Is(err, errUnlisted):
@@ -338,7 +335,7 @@ func (t *turn) sorry(err error) string {
 func (t *turn) answer(ctx context.Context) (string, error) {
 	if t.directed == nil && t.settings.Models.Default == "" {
 		if t.job != nil {
-			return "", errNoModel
+			return "", run.ErrNoModel
 		}
 		p := locale.NoModelHere
 		if t.owned {
@@ -384,10 +381,10 @@ func (t *turn) build(ctx context.Context) (err error) {
 	}
 	if t.job != nil {
 		in.Session = 0
-		if in.History, err = t.runHistory(ctx); err != nil {
+		if in.History, err = t.job.Before(ctx, t.e.store, t.settings); err != nil {
 			return err
 		}
-		in.Note = t.runNote()
+		in.Note = t.job.Note(t.settings.Zone())
 	}
 	if t.window, err = t.e.prompts.Build(ctx, in); err != nil {
 		return err
@@ -416,7 +413,7 @@ func (t *turn) allowed() error {
 	if t.job == nil {
 		return t.e.gateway.Allowed(t.from)
 	}
-	if why := t.e.barred(t.job.job); why != "" {
+	if why := t.e.runs.Barred(t.job.Job); why != "" {
 		return errors.New(why)
 	}
 	return nil

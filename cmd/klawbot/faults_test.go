@@ -93,7 +93,7 @@ func TestTelegramFaults(t *testing.T) {
 		t.Run(streaming, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, telegramtest.Config{Journal: 1_000_000}, func(t *testing.T, b *bubble) {
-				telegramFaults(t, b, streaming, countFrom("FAULTS", 1200)/3, uint64(i))
+				telegramFaults(t, b, streaming, countFrom("FAULTS", 300)/3, uint64(i))
 			})
 		})
 	}

@@ -80,7 +80,7 @@ func TestModelFaults(t *testing.T) {
 		}
 		b.start()
 		turns, sorry, slowest := 0, 0, time.Duration(0)
-		for faults := countFrom("MODEL_FAULTS", 400); x.faults() < faults; {
+		for faults := countFrom("MODEL_FAULTS", 150); x.faults() < faults; {
 			began := time.Now()
 			before := map[int64]int{}
 			for _, chat := range b.chats {

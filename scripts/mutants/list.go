@@ -777,7 +777,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/run.go", `if p.watched != (watched{}) && p.spec`, `if p.watched == (watched{}) && p.spec`,
-		"TestApprovalIsForWhatAProgramLoads",
+		"tools/exec: TestApprovalIsForWhatAProgramLoads",
 	},
 	{
 		"tools/exec/watched.go", `case d.IsDir(), !all && !may`, `case d.IsDir(), !may`,
@@ -1235,7 +1235,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(workplace(t.job.job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(run.Workplace(t.job.Job))) {`, `if t.job != nil && !sameChat(home, home) {`,
 		"TestCoreMemoryOfARun",
 	},
 	{

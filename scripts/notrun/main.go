@@ -24,10 +24,14 @@ type event struct {
 // lacks is what internal/needs says.
 var lacks = regexp.MustCompile(`not run: (.+) is missing \((.+)\)`)
 
+// resultLine is the line that ends the output of a test that passed or did not run.
+var resultLine = regexp.MustCompile(`(?m)^ *--- (PASS|SKIP): .*\n`)
+
 // report is what is known so far.
 type report struct {
 	out io.Writer
-	// said is the output of the tests that run, by package and test.
+	// said is the output of the tests that run, by package and test; what came
+	// after the result of a test stands under its package alone.
 	said map[[2]string]string
 	// missing counts tests by what they lack, in the order of first sight.
 	missing []lack
@@ -102,10 +106,21 @@ func (r *report) take(e event) {
 		delete(r.said, key)
 	case e.Action == "skip" && e.Test != "":
 		r.skip(key)
-		delete(r.said, key)
+		r.forget(key)
 	case e.Action == "pass":
-		delete(r.said, key)
+		r.forget(key)
 	}
+}
+
+// forget drops the output of a test that passed or did not run. What follows its
+// result is kept for the package: go test counts the last words of a binary that
+// dies, its stack among them, to the test that ended last.
+func (r *report) forget(key [2]string) {
+	last := resultLine.FindStringIndex(r.said[key])
+	if last != nil {
+		r.said[[2]string{key[0]}] += r.said[key][last[1]:]
+	}
+	delete(r.said, key)
 }
 
 // open are the tests of a package that have not ended.

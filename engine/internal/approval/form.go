@@ -50,7 +50,7 @@ func (a *Approver) Ask(ctx context.Context, asked tools.Inquiry) (tools.Reply, e
 		}
 	}
 	defer t.Waiting(asked.Call.Name)()
-	return q.Ask(ctx, store.Approval{
+	return q.askForm(ctx, store.Approval{
 		Turn: t.ID, Call: asked.Call.ID, Address: at, Sender: who, Tool: asked.Call.Name, ExpiresAt: time.Now().Add(t.Timeout),
 	}, asked)
 }
@@ -74,10 +74,10 @@ func (a *Approver) opener() (at gateway.Address, owner int64) {
 	return gateway.Address{}, 0
 }
 
-// Ask asks a person what a program wants to know and returns when that has ended. to
-// says for which call, whom and where. It does not ask a second time about the same
+// askForm asks a person what a program wants to know and returns when that has ended.
+// to says for which call, whom and where. It does not ask a second time about the same
 // call.
-func (q *Questions) Ask(ctx context.Context, to store.Approval, asked tools.Inquiry) (tools.Reply, error) {
+func (q *Questions) askForm(ctx context.Context, to store.Approval, asked tools.Inquiry) (tools.Reply, error) {
 	to.Token, to.Question, to.Shown, to.Home = rand.Text(), true, q.shown(asked), to.Address
 	f, done := q.open(to, asked)
 	defer done()

@@ -21,7 +21,8 @@ type Written struct {
 	form   *form
 	choice choice
 
-	row   store.Approval
+	row store.Approval
+	// taken says that the form was answered.
 	taken bool
 }
 
@@ -55,18 +56,18 @@ func (q *Questions) Read(ctx context.Context, at gateway.Address, m gateway.Mess
 // goes to the program that asked and is not kept. taken is false when the message is
 // no answer after all: nothing is stored then.
 func (w *Written) Store(tx *store.Tx, update store.InboxID) (taken bool, err error) {
+	row, won, err := w.questions.decide(tx, w.token, w.decision)
+	w.row, w.taken = row, false
 	if w.form == nil {
-		if w.row, _, err = w.questions.decide(tx, w.token, w.decision); err != nil {
+		if err != nil {
 			return false, err
 		}
-		w.taken = true
 		return true, tx.Inbox().EndUpdates(store.InboxDone, "", update)
 	}
-	w.row, w.taken, err = w.questions.decide(tx, w.token, w.decision)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil // it is not asked yet
 	}
-	if w.taken = w.taken && w.row.State == w.decision.state; err != nil || !w.taken {
+	if w.taken = won && row.State == w.decision.state; err != nil || !w.taken {
 		return false, err
 	}
 	if err := tx.Inbox().ReplaceUpdate(update, []byte("{}")); err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -77,7 +78,7 @@ func (w *Written) Store(tx *store.Tx, update store.InboxID) (taken bool, err err
 
 // Stored wakes whoever waits, once the answer is stored.
 func (w *Written) Stored() {
-	if w.taken && w.form != nil {
+	if w.taken {
 		w.questions.answer(w.form, w.choice)
 		lifecycle.CrashPoint("question.answered")
 	}

@@ -12,7 +12,7 @@ import (
 
 // Tokens is how many tokens things take. What is the same in every request,
 // the system prompt and the tools, is estimated once; and what the providers
-// report corrects the guess for each model. The zero value is ready.
+// report corrects the guess for each model.
 type Tokens struct {
 	mu sync.Mutex
 	// known are the tokens of long texts, by their hash. Guarded by mu.
@@ -22,6 +22,11 @@ type Tokens struct {
 	// that it is less than was configured. Guarded by mu.
 	ratios  map[model.Key]float64
 	windows map[model.Key]int
+}
+
+// New returns the Tokens of a bot that has learnt nothing yet.
+func New() *Tokens {
+	return &Tokens{known: map[uint64]int{}, ratios: map[model.Key]float64{}, windows: map[model.Key]int{}}
 }
 
 const (
@@ -59,8 +64,8 @@ func (e *Tokens) Text(s string) int {
 	n = llm.Estimate(s)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.known == nil || len(e.known) >= estimatesKept {
-		e.known = map[uint64]int{}
+	if len(e.known) >= estimatesKept {
+		clear(e.known)
 	}
 	e.known[key] = n
 	return n
@@ -119,9 +124,6 @@ func (e *Tokens) learn(p model.Key, estimated, reported int) {
 	seen := min(max(float64(reported)/float64(estimated), leastRatio), mostRatio)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.ratios == nil {
-		e.ratios = map[model.Key]float64{}
-	}
 	known, ok := e.ratios[p]
 	if !ok {
 		known = 1
@@ -146,9 +148,6 @@ func (e *Tokens) LearnWindow(p model.Key, tokens int) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.windows == nil {
-		e.windows = map[model.Key]int{}
-	}
 	e.windows[p] = tokens
 }
 

@@ -18,7 +18,7 @@ import (
 //	later: reason   what the row is about is not built yet
 var quirks = []struct{ what, shown string }{
 	1:  {"comments and keep-alives, also wrapped in data", "openai, anthropic"},
-	2:  {"the end of the stream without a reason to stop", "openai, anthropic, ollama, llm/TestAnAnswerCutAtEveryByte"},
+	2:  {"the end of the stream without a reason to stop", "openai, anthropic, ollama, llm/TestAnAnswerCutAtManyBytes"},
 	3:  {"[DONE] without a reason to stop", "openai, anthropic"},
 	4:  {"a reason to stop without [DONE]", "openai, anthropic"},
 	5:  {"[DONE], but the socket stays open", "openai, anthropic, openai/TestStopsReadingAtDone"},
@@ -26,7 +26,7 @@ var quirks = []struct{ what, shown string }{
 	7:  {"Anthropic's error event in the middle", "openai, anthropic"},
 	8:  {"JSON, whole or an error, for a stream", "openai, anthropic, ollama"},
 	9:  {"a chunk that is no JSON", "openai, anthropic, ollama"},
-	10: {"events in pieces, data in several lines", "openai, llm/TestAnAnswerCutAtEveryByte"},
+	10: {"events in pieces, data in several lines", "openai, llm/TestAnAnswerCutAtManyBytes"},
 	11: {"lines over 64 KB", "openai/TestLongLines"},
 	12: {"CRLF, data without a space", "openai, anthropic, ollama"},
 	13: {"a stream that stalls, or is only kept alive", "openai/TestStalls, anthropic/TestStalls, ollama/TestWaitsForAModelThatLoads"},
@@ -99,8 +99,8 @@ var quirks = []struct{ what, shown string }{
 	80: {"tool_choice auto is refused", "openai"},
 	81: {"Ollama's silent cut of the request", "ollama/TestASilentCutIsNoticed, ollama/TestTheWindowIsTheConfiguredOne, engine/TestACutRequestIsTold"},
 	82: {"the words for a request that is too long", "openai, anthropic, ollama"},
-	83: {"the window of a slot", "engine/TestDetectLocal"},
-	84: {"request and answer above the window", "anthropic, cmd/TestFaultsThatNeedSeveralKeys, engine/TestAFallbackWithASmallerWindowGetsLess"},
+	83: {"the window of a slot", "probe/TestDetectLocal"},
+	84: {"request and answer above the window", "anthropic, config/TestFaultsThatNeedSeveralKeys, engine/TestAFallbackWithASmallerWindowGetsLess"},
 	85: {"a full window as the reason to stop", "openai, anthropic"},
 	86: {"a rate limit that looks like a request that is too long", "openai"},
 	87: {"quota or rate, and waits of days", "openai, anthropic, llm/TestRetry/asks to wait too long, llm/TestRetryAfterIsHonoured, engine/TestAnotherModelAnswersAndThePersonIsToldOnce"},
@@ -115,7 +115,7 @@ var quirks = []struct{ what, shown string }{
 // folders are where the tests of a name are.
 var folders = map[string]string{
 	"llm": ".", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "wire": "wire",
-	"store": "../store", "engine": "../..", "tools": "../../../tools", "cmd": "../../../cmd/klawbot",
+	"store": "../store", "engine": "../..", "tools": "../../../tools", "probe": "../../probe", "config": "../../../cmd/klawbot/internal/config",
 }
 
 // TestEveryQuirkIsShown fails when a row names a fixture or a test that is not

@@ -94,11 +94,14 @@ var cuts = []struct {
 	slow bool
 }{{io.EOF, false}, {io.EOF, true}, {io.ErrUnexpectedEOF, false}}
 
-// TestAnAnswerCutAtEveryByte cuts recorded answers of every protocol after each
-// of their bytes, by a clean end and by a broken connection, and reads them in
-// one piece and byte by byte. What comes out is the whole answer or an error
-// that says to try again, never a part of a tool call.
-func TestAnAnswerCutAtEveryByte(t *testing.T) {
+func TestAnAnswerCutAtManyBytes(t *testing.T) { cutAnswers(t, 5) }
+
+// cutAnswers cuts recorded answers of every protocol after each of their last
+// bytes and after every step-th of the others, by a clean end and by a broken
+// connection, and reads them in one piece and byte by byte. What comes out is the
+// whole answer or an error that says to try again, never a part of a tool call.
+func cutAnswers(t *testing.T, step int) {
+	const last = 50
 	reply := modeltest.Reply{
 		Thinking: "hm, é", Text: "I write it down 😀 now.", Pieces: 3,
 		Calls: []modeltest.Call{{ID: "c1", Name: "list", Arguments: "{}"}, {ID: "c2", Name: "file_write", Arguments: `{"path":"a\"b","text":"{é}"}`}},
@@ -113,6 +116,9 @@ func TestAnAnswerCutAtEveryByte(t *testing.T) {
 			}
 			answers := 0
 			for n := range len(body) + 1 {
+				if n%step != 0 && n < len(body)-last {
+					continue
+				}
 				for _, c := range cuts[:map[bool]int{true: len(cuts), false: 1}[stream]] {
 					if cutAnswer(t, name, stream, body[:n], c.end, c.slow, whole) {
 						answers++

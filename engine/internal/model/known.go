@@ -22,7 +22,7 @@ const (
 )
 
 // knowledge is, while the process runs, which models failed, what they cannot do, and
-// what chats were told about it. The zero value is ready.
+// what chats were told about it.
 type knowledge struct {
 	mu     sync.Mutex
 	models map[Key]*facts       // guarded by mu
@@ -41,26 +41,19 @@ type facts struct {
 
 // of returns what is known of a model, to be read or changed. mu is held.
 func (k *knowledge) of(model Key) *facts {
-	if k.models == nil {
-		k.models = map[Key]*facts{}
-	}
 	if k.models[model] == nil {
 		k.models[model] = &facts{unreadable: map[string]bool{}}
 	}
 	return k.models[model]
 }
 
-// withoutTools reports whether a model refused tools before.
-func (k *knowledge) withoutTools(model Key) bool {
+// toolless reports whether a model refused tools, now or before.
+func (k *knowledge) toolless(model Key, now bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.of(model).toolless
-}
-
-func (k *knowledge) noteWithoutTools(model Key) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.of(model).toolless = true
+	f := k.of(model)
+	f.toolless = f.toolless || now
+	return f.toolless
 }
 
 // Failed leaves a model alone for a while.
@@ -179,8 +172,8 @@ func (c *Client) News(session store.SessionID, notices ...Notice) (lines []strin
 		if c.known.told[key] == n.about {
 			continue
 		}
-		if c.known.told == nil || len(c.known.told) >= noticesKept {
-			c.known.told = map[noticeKey]string{}
+		if len(c.known.told) >= noticesKept {
+			clear(c.known.told)
 		}
 		c.known.told[key] = n.about
 		if n.line != "" {

@@ -43,12 +43,14 @@ type Client struct {
 
 // New returns a Client. It does not connect.
 func New(c Config) *Client {
-	client := &Client{config: c, slots: NewSlots(func() int { return max(c.Settings().MaxConcurrentModelCalls, 1) })}
-	client.providers = providers{
-		http: c.HTTP, log: c.Log, secrets: c.Redact, measure: c.Measure, kept: map[string]built{},
-		idle: func() time.Duration { return c.Settings().Models.Timeout },
+	return &Client{
+		config: c, slots: NewSlots(func() int { return max(c.Settings().MaxConcurrentModelCalls, 1) }),
+		known: knowledge{models: map[Key]*facts{}, told: map[noticeKey]string{}},
+		providers: providers{
+			http: c.HTTP, log: c.Log, secrets: c.Redact, measure: c.Measure, kept: map[string]built{},
+			idle: func() time.Duration { return c.Settings().Models.Timeout },
+		},
 	}
-	return client
 }
 
 // Candidate is a model that may answer, by its configured name.
@@ -121,13 +123,13 @@ func (a *asking) tell(kind noticeKind, what string, p locale.Phrase, args ...any
 // able asks a model for no more than it is able to: one that refused tools is asked
 // without any, and the person is told.
 func (a *asking) able(ctx context.Context, r llm.Request) (llm.Result, error) {
-	if !a.client.known.withoutTools(a.Key()) {
+	if !a.client.known.toolless(a.Key(), false) {
 		result, err := a.readable(ctx, r)
 		if len(r.Tools) == 0 || !refusesTools(err) {
 			return result, err
 		}
 		a.Log.Warn("model has no tools", "model", a.Name, "err", err)
-		a.client.known.noteWithoutTools(a.Key())
+		a.client.known.toolless(a.Key(), true)
 	}
 	result, err := a.repeated(ctx, llm.WithoutTools(r))
 	if err == nil {

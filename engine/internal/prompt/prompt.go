@@ -55,7 +55,7 @@ type Builder struct {
 
 // New returns a Builder.
 func New(c Config) *Builder {
-	tokens := new(estimate.Tokens)
+	tokens := estimate.New()
 	return &Builder{config: c, tokens: tokens, summaries: summary.New(summary.Config{
 		Store: c.Store, Models: c.Models, Settings: c.Settings, Redact: c.Redact, Tokens: tokens, Log: c.Log,
 	})}

@@ -24,18 +24,18 @@ func (s *Editor) change(ctx context.Context, j *store.Job, n job.New, c tools.Ca
 	settings := s.Settings()
 	if n.Message = strings.TrimSpace(n.Message); n.Message != "" {
 		if len([]rune(n.Message)) > maxJobText {
-			return refuse(tools.Validation, "the message has more than %d characters; put the details into a file and name it", maxJobText)
+			return tools.Refuse(tools.Validation, "the message has more than %d characters; put the details into a file and name it", maxJobText)
 		}
 		if args, direct := strings.CutPrefix(n.Message, "/tool"); direct && who.all && !callable(args) {
-			return refuse(tools.Validation, "write it so: /tool NAME JSON, such as /tool current_time {}")
+			return tools.Refuse(tools.Validation, "write it so: /tool NAME JSON, such as /tool current_time {}")
 		}
 		j.Message = n.Message
 	}
 	if n.Model != "" {
 		if _, ok := settings.Models.Entries[n.Model]; !ok && len(settings.Models.Entries) == 0 {
-			return refuse(tools.Validation, "Unknown model '%s'. No model is set up; klawbot init does that", clip.Runes(n.Model, maxJobName))
+			return tools.Refuse(tools.Validation, "Unknown model '%s'. No model is set up; klawbot init does that", clip.Runes(n.Model, maxJobName))
 		} else if !ok {
-			return refuse(tools.Validation, "Unknown model '%s'. Available: %s", clip.Runes(n.Model, maxJobName), strings.Join(settings.Models.Names(), ", "))
+			return tools.Refuse(tools.Validation, "Unknown model '%s'. Available: %s", clip.Runes(n.Model, maxJobName), strings.Join(settings.Models.Names(), ", "))
 		}
 		j.Model = n.Model
 	}
@@ -43,7 +43,7 @@ func (s *Editor) change(ctx context.Context, j *store.Job, n job.New, c tools.Ca
 	case "", jobs.RunOnce, jobs.Skip:
 		j.Misfire = cmp.Or(n.Misfire, j.Misfire)
 	default:
-		return refuse(tools.Validation, "misfire must be run_once or skip")
+		return tools.Refuse(tools.Validation, "misfire must be run_once or skip")
 	}
 	if n.InjectInto != "" {
 		target, err := s.target(n.InjectInto, c)
@@ -73,10 +73,10 @@ func callable(args string) bool {
 func (s *Editor) target(chat string, c tools.Call) (gateway.Address, error) {
 	id, err := gateway.ParseChatID(strings.TrimSpace(chat))
 	if err != nil {
-		return gateway.Address{}, refuse(tools.Validation, "injectInto: %v", err)
+		return gateway.Address{}, tools.Refuse(tools.Validation, "injectInto: %v", err)
 	}
 	if err := s.Gateway.Reachable(id); err != nil {
-		return gateway.Address{}, refuse(tools.PolicyDenied, "%v", err)
+		return gateway.Address{}, tools.Refuse(tools.PolicyDenied, "%v", err)
 	}
 	a := gateway.Address{Chat: gateway.ChatID{Channel: id.Channel, ID: id.ID}}
 	if id.String() == c.Chat {
@@ -91,19 +91,19 @@ func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call
 		return nil
 	}
 	if n.Cron != "" && n.At != "" {
-		return refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
+		return tools.Refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
 	}
 	usual := s.Settings().Zone()
 	zone, err := times.ParseZone(cmp.Or(n.TZ, j.Zone), usual)
 	if err != nil {
-		return refuse(tools.Validation, "%v", err)
+		return tools.Refuse(tools.Validation, "%v", err)
 	}
 	now := time.Now()
 	j.Zone = zone.String()
 	if n.At != "" {
 		at, err := times.ParseAt(n.At, now, zone)
 		if err != nil {
-			return refuse(tools.Validation, "%v", err)
+			return tools.Refuse(tools.Validation, "%v", err)
 		}
 		j.Cron, j.At, j.NextRun = "", at, at
 		return nil
@@ -115,16 +115,21 @@ func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call
 	if err != nil {
 		return err
 	}
+	least := lineInterval
+	if !who.line {
+		least = max(s.Settings().Scheduler.MinInterval, lineInterval)
+	}
+	return again(j, cron, now, zone, least)
+}
+
+// again has a job be due again and again, but not more often than it may be.
+func again(j *store.Job, cron times.Cron, now time.Time, zone *time.Location, least time.Duration) error {
 	next, ok := cron.Next(now, zone)
 	if !ok {
-		return refuse(tools.Validation, "cron '%s' is never due", cron)
-	}
-	least := max(s.Settings().Scheduler.MinInterval, lineInterval)
-	if who.line {
-		least = lineInterval
+		return tools.Refuse(tools.Validation, "cron '%s' is never due", cron)
 	}
 	if gap := cron.Gap(now, zone); gap < least {
-		return refuse(tools.Validation, "cron '%s' is due every %v; %v is the shortest", cron, gap, least)
+		return tools.Refuse(tools.Validation, "cron '%s' is due every %v; %v is the shortest", cron, gap, least)
 	}
 	j.Cron, j.At, j.NextRun = cron.String(), time.Time{}, next
 	return nil
@@ -136,11 +141,11 @@ func (s *Editor) cron(ctx context.Context, c tools.Call, text string) (times.Cro
 	cron, err := times.ParseCron(text)
 	if !errors.Is(err, times.ErrNotCron) {
 		if err != nil {
-			err = refuse(tools.Validation, "bad cron: %v", err)
+			err = tools.Refuse(tools.Validation, "bad cron: %v", err)
 		}
 		return cron, err
 	}
-	notCron := refuse(tools.Validation, "%v", times.ErrNotCron)
+	notCron := tools.Refuse(tools.Validation, "%v", times.ErrNotCron)
 	if s.ToCron == nil || strings.TrimSpace(text) == "" {
 		return cron, notCron
 	}
@@ -149,7 +154,7 @@ func (s *Editor) cron(ctx context.Context, c tools.Call, text string) (times.Cro
 	case errors.Is(err, ErrNoModel):
 		return cron, notCron
 	case err != nil:
-		return cron, refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
+		return cron, tools.Refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
 	}
 	if cron, err = times.ParseCron(answer); err != nil {
 		return cron, notCron

@@ -188,15 +188,8 @@ func (h *Heartbeat) beat(ctx context.Context, b workspace.Beat, now time.Time) (
 	if err != nil {
 		return j, err
 	}
-	next, ok := cron.Next(now, zone)
-	if !ok {
-		return j, fmt.Errorf("cron '%s' is never due", cron)
-	}
-	if gap, least := cron.Gap(now, zone), max(s.Scheduler.MinInterval, lineInterval); gap < least {
-		return j, fmt.Errorf("cron '%s' is due every %v; %v is the shortest", cron, gap, least)
-	}
-	j.Cron, j.NextRun = cron.String(), next
-	return j, nil
+	err = again(&j, cron, now, zone, max(s.Scheduler.MinInterval, lineInterval))
+	return j, err
 }
 
 // putBeat stores a task, and reports whether that changed anything. A task that

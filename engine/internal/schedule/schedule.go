@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/jobs"
-	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/times"
 	"klawbot/engine/settings"
@@ -72,7 +71,7 @@ func (s *Editor) who(c tools.Call) (planner, error) {
 	}
 	chat, err := gateway.ParseChatID(c.Chat)
 	if err != nil {
-		return planner{}, refuse(tools.Validation, "%v", err)
+		return planner{}, tools.Refuse(tools.Validation, "%v", err)
 	}
 	return s.whoIn(gateway.Address{Chat: chat, Thread: c.Thread}, c.User), nil
 }
@@ -80,17 +79,13 @@ func (s *Editor) who(c tools.Call) (planner, error) {
 // whoIn is who somebody is in a chat: an owner has all jobs at the terminal and in
 // the own chat; in a group others would read what they are.
 func (s *Editor) whoIn(a gateway.Address, user int64) planner {
-	alone := a.Chat.ID == 0 || a.Chat.ID == user && slices.Contains(s.Settings().Owners[a.Chat.Channel], user)
+	alone := a.Chat.ID == 0 || a.Chat.ID == user && s.Settings().Owns(a.Chat.Channel, user)
 	return planner{home: a, user: user, all: alone}
 }
 
 // sees reports whether a job is the planner's business.
 func (a planner) sees(j store.Job) bool {
 	return j.Kind != store.JobSpawn && (a.all || a.home.Chat == j.Home.Chat)
-}
-
-func refuse(kind tools.ErrorKind, format string, args ...any) error {
-	return tools.Refuse(kind, format, args...)
 }
 
 // read and write are the store's, on a database that may not be there.
@@ -116,38 +111,33 @@ func (s *Editor) List(ctx context.Context, c tools.Call) ([]job.Schedule, error)
 	if err != nil {
 		return nil, err
 	}
-	mine, latest, err := s.list(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]job.Schedule, len(mine))
+	var list []job.Schedule
 	err = s.read(ctx, func(tx *store.Tx) error {
-		for i, j := range mine {
-			cost, err := tx.Runs().CostOf(j.ID)
-			if err != nil {
-				return err
-			}
-			all[i] = s.shown(j, latest[j.ID])
-			all[i].CostUSD = float64(cost) / store.Dollar
-		}
-		return nil
-	})
-	return all, err
-}
-
-// list are the jobs that somebody may see, by name, with their latest runs.
-func (s *Editor) list(ctx context.Context, who planner) (mine []store.Job, latest map[store.JobID]store.Run, err error) {
-	err = s.read(ctx, func(tx *store.Tx) error {
+		list = []job.Schedule{}
 		all, err := tx.Jobs().Jobs(false)
 		if err != nil {
 			return err
 		}
-		mine = slices.DeleteFunc(all, func(j store.Job) bool { return !who.sees(j) })
-		latest, err = tx.Runs().LatestRuns()
-		return err
+		latest, err := tx.Runs().LatestRuns()
+		if err != nil {
+			return err
+		}
+		for _, j := range all {
+			if !who.sees(j) {
+				continue
+			}
+			cost, err := tx.Runs().CostOf(j.ID)
+			if err != nil {
+				return err
+			}
+			one := s.shown(j, latest[j.ID])
+			one.CostUSD = float64(cost) / store.Dollar
+			list = append(list, one)
+		}
+		return nil
 	})
-	slices.SortFunc(mine, func(a, b store.Job) int { return cmp.Compare(a.Name, b.Name) })
-	return mine, latest, err
+	slices.SortFunc(list, func(a, b job.Schedule) int { return cmp.Compare(a.Name, b.Name) })
+	return list, err
 }
 
 // Add plans something.
@@ -161,13 +151,13 @@ func (s *Editor) Add(ctx context.Context, c tools.Call, n job.New) (job.Schedule
 		j.Origin = "command"
 	}
 	if (n.Cron == "") == (n.At == "") {
-		return job.Schedule{}, refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
+		return job.Schedule{}, tools.Refuse(tools.Validation, "give cron (again and again) or at (once), one of the two")
 	}
 	if err := checkJobName(j.Name); err != nil {
 		return job.Schedule{}, err
 	}
 	if strings.TrimSpace(n.Message) == "" {
-		return job.Schedule{}, refuse(tools.Validation, "the message is empty; say what shall be done")
+		return job.Schedule{}, tools.Refuse(tools.Validation, "the message is empty; say what shall be done")
 	}
 	wrote(&j, c, who)
 	n.Misfire = cmp.Or(n.Misfire, jobs.RunOnce)
@@ -211,7 +201,7 @@ func wrote(j *store.Job, c tools.Call, who planner) {
 func free(tx *store.Tx, who planner, name string) error {
 	if _, err := tx.Jobs().JobNamed(name); !errors.Is(err, store.ErrNotFound) {
 		if err == nil {
-			err = refuse(tools.Validation, "schedule '%s' already exists", name)
+			err = tools.Refuse(tools.Validation, "schedule '%s' already exists", name)
 		}
 		return err
 	}
@@ -220,7 +210,7 @@ func free(tx *store.Tx, who planner, name string) error {
 		return err
 	}
 	if all >= maxJobs || !who.all && own >= maxChatJobs {
-		return refuse(tools.PolicyDenied, "there are too many schedules; remove one first")
+		return tools.Refuse(tools.PolicyDenied, "there are too many schedules; remove one first")
 	}
 	return nil
 }
@@ -228,19 +218,20 @@ func free(tx *store.Tx, who planner, name string) error {
 func checkJobName(name string) error {
 	switch {
 	case name == "":
-		return refuse(tools.Validation, "the name is empty")
+		return tools.Refuse(tools.Validation, "the name is empty")
 	case len([]rune(name)) > maxJobName || strings.IndexFunc(name, unicode.IsControl) >= 0:
-		return refuse(tools.Validation, "the name must be one line of at most %d characters", maxJobName)
+		return tools.Refuse(tools.Validation, "the name must be one line of at most %d characters", maxJobName)
 	}
 	return nil
 }
 
-// named finds a job by its name for somebody who may see it.
-func (s *Editor) named(tx *store.Tx, who planner, name string) (store.Job, error) {
+// named finds a job by its name for somebody who may see it, by the way of JobNamed or
+// JobEver.
+func (a planner) named(find func(string) (store.Job, error), name string) (store.Job, error) {
 	name = strings.TrimSpace(name)
-	j, err := tx.Jobs().JobNamed(name)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
-		return j, refuse(tools.NotFound, "schedule '%s' not found", clip.Runes(name, maxJobName))
+	j, err := find(name)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !a.sees(j) {
+		return j, tools.Refuse(tools.NotFound, "schedule '%s' not found", clip.Runes(name, maxJobName))
 	}
 	return j, err
 }
@@ -252,7 +243,7 @@ func (s *Editor) alter(ctx context.Context, c tools.Call, name string, fn func(*
 		return j, err
 	}
 	err = s.write(ctx, func(tx *store.Tx) error {
-		if j, err = s.named(tx, who, name); err != nil {
+		if j, err = who.named(tx.Jobs().JobNamed, name); err != nil {
 			return err
 		}
 		before := j
@@ -269,7 +260,7 @@ func inFile(j store.Job) error {
 	if j.Kind != store.JobHeartbeat {
 		return nil
 	}
-	return refuse(tools.Validation, "'%s' is a task of the heartbeat; change it in HEARTBEAT.md", j.Name)
+	return tools.Refuse(tools.Validation, "'%s' is a task of the heartbeat; change it in HEARTBEAT.md", j.Name)
 }
 
 // Remove takes a schedule away.
@@ -303,7 +294,7 @@ func switchJob(tx *store.Tx, j *store.Job, on bool) error {
 	}
 	next, err := nextOf(tx, *j, time.Now())
 	if errors.Is(err, times.ErrPast) || errors.Is(err, errNever) {
-		return refuse(tools.Validation, "schedule '%s' cannot run again: %v; give it another time first", j.Name, err)
+		return tools.Refuse(tools.Validation, "schedule '%s' cannot run again: %v; give it another time first", j.Name, err)
 	}
 	if err != nil {
 		return err
@@ -366,7 +357,7 @@ func runByHand(tx *store.Tx, j store.Job) error {
 		return err
 	}
 	if busy {
-		return refuse(tools.Execution, "schedule '%s' is running already", j.Name)
+		return tools.Refuse(tools.Execution, "schedule '%s' is running already", j.Name)
 	}
 	now := time.Now().Truncate(time.Millisecond)
 	if now.Nanosecond() == 0 {
@@ -382,10 +373,10 @@ func once(j store.Job) bool { return j.Cron == "" && j.Kind != store.JobHeartbea
 // skipNext lets the next time of a job go by.
 func skipNext(tx *store.Tx, j *store.Job) error {
 	if j.State != store.JobOn || j.NextRun.IsZero() {
-		return refuse(tools.Validation, "schedule '%s' has no next run to skip", j.Name)
+		return tools.Refuse(tools.Validation, "schedule '%s' has no next run to skip", j.Name)
 	}
 	if once(*j) {
-		return refuse(tools.Validation, "'%s' is due only once; pause or delete it", j.Name)
+		return tools.Refuse(tools.Validation, "'%s' is due only once; pause or delete it", j.Name)
 	}
 	_, err := tx.Runs().ClaimRun(store.Run{Job: j.ID, ScheduledAt: j.NextRun, State: store.RunSkipped, Note: "skipped by hand", EndedAt: time.Now()})
 	if err != nil {
@@ -408,7 +399,7 @@ func (s *Editor) Edit(ctx context.Context, c tools.Call, name string, ch job.New
 	}
 	var changed store.Job
 	err = s.read(ctx, func(tx *store.Tx) (err error) {
-		changed, err = s.named(tx, who, name)
+		changed, err = who.named(tx.Jobs().JobNamed, name)
 		return err
 	})
 	if err == nil {
@@ -422,7 +413,7 @@ func (s *Editor) Edit(ctx context.Context, c tools.Call, name string, ch job.New
 			return err
 		}
 		if j.ID != changed.ID {
-			return refuse(tools.Execution, "schedule '%s' was replaced meanwhile; look again", name)
+			return tools.Refuse(tools.Execution, "schedule '%s' was replaced meanwhile; look again", name)
 		}
 		j.Cron, j.At, j.Zone, j.NextRun, j.Settled = changed.Cron, changed.At, changed.Zone, changed.NextRun, time.Time{}
 		wrote(j, c, who)
@@ -441,10 +432,7 @@ func (s *Editor) Logs(ctx context.Context, c tools.Call, name string, limit int)
 	}
 	var all []job.Run
 	err = s.read(ctx, func(tx *store.Tx) error {
-		j, err := tx.Jobs().JobEver(strings.TrimSpace(name))
-		if errors.Is(err, store.ErrNotFound) || err == nil && !who.sees(j) {
-			return refuse(tools.NotFound, "schedule '%s' not found", clip.Runes(strings.TrimSpace(name), maxJobName))
-		}
+		j, err := who.named(tx.Jobs().JobEver, name)
 		if err != nil {
 			return err
 		}
@@ -455,62 +443,4 @@ func (s *Editor) Logs(ctx context.Context, c tools.Call, name string, limit int)
 		return err
 	})
 	return all, err
-}
-
-// shown is a job as tools, programs and people see it.
-func (s *Editor) shown(j store.Job, latest store.Run) job.Schedule {
-	language := s.Settings().Language
-	one := job.Schedule{
-		Name: j.Name, Kind: string(j.Kind), Cron: j.Cron, At: j.At, TZ: j.Zone, State: string(j.State), Note: j.Note, Message: j.Message,
-		Model: j.Model, Misfire: j.Misfire, Next: comingTimes(j, 3), When: whenInWords(j, language),
-	}
-	if j.Target.Chat.Channel != "" {
-		one.InjectInto = j.Target.Chat.String()
-	}
-	if j.Home.Chat.Channel != "" {
-		one.Chat = j.Home.Chat.String()
-	}
-	if latest.ID != 0 {
-		one.Prev, one.PrevState = latest.ScheduledAt, string(latest.State)
-	}
-	return one
-}
-
-// comingTimes are the next times of a job that is on, the one that it waits for
-// first.
-func comingTimes(j store.Job, n int) []time.Time {
-	if j.State != store.JobOn || j.NextRun.IsZero() {
-		return []time.Time{}
-	}
-	return append([]time.Time{j.NextRun}, nextTimes(j, j.NextRun, n-1)...)
-}
-
-// whenInWords says when a job is due.
-func whenInWords(j store.Job, language string) string {
-	zone, err := times.ParseZone(j.Zone, time.UTC)
-	if err != nil {
-		zone = time.UTC
-	}
-	if j.Cron == "" {
-		return locale.Say(language, locale.Once, times.DescribeTime(j.At, zone, language))
-	}
-	cron, err := times.ParseCron(j.Cron)
-	if err != nil {
-		return j.Cron
-	}
-	return cron.Describe(language)
-}
-
-func shownRun(tx *store.Tx, r store.Run) job.Run {
-	one := job.Run{
-		ScheduledAt: r.ScheduledAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, State: string(r.State), Cause: r.Cause, Attempts: r.Attempts,
-		InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: float64(r.Cost) / store.Dollar, Delivered: r.Delivered,
-		Result: r.Result, Note: r.Note, Missed: r.Missed,
-	}
-	if r.Delivered != "" {
-		if o, err := tx.Outbox().OutNamed(r.ID.OutKey() + "/0"); err == nil {
-			one.Delivery = string(o.State)
-		}
-	}
-	return one
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 		return job.Subagent{}, err
 	}
 	if strings.TrimSpace(t.Message) == "" {
-		return job.Subagent{}, refuse(tools.Validation, "the message is empty; say what the subagent shall do")
+		return job.Subagent{}, tools.Refuse(tools.Validation, "the message is empty; say what the subagent shall do")
 	}
 	if err := s.change(ctx, &j, job.New{Message: t.Message, Model: t.Model, InjectInto: t.InjectInto}, c, who); err != nil {
 		return job.Subagent{}, err
@@ -55,7 +56,7 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 			return err
 		}
 		if most := cmp.Or(s.Settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
-			return refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
+			return tools.Refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
 		}
 		if run.Job, err = tx.Jobs().AddJob(j); err != nil {
 			return err
@@ -125,7 +126,7 @@ func (s *Editor) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Su
 			return err
 		}
 		if !found.Run.Open() {
-			return refuse(tools.Execution, "subagent %d has ended already (%s)", id, found.Run.State)
+			return tools.Refuse(tools.Execution, "subagent %d has ended already (%s)", id, found.Run.State)
 		}
 		if found, err = cancelSpawned(tx, found); err == nil {
 			one = shownSpawned(tx, found)
@@ -139,7 +140,7 @@ func (s *Editor) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Su
 func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
 	one, err := tx.Jobs().Spawned(store.RunID(id))
 	if errors.Is(err, store.ErrNotFound) || err == nil && !who.runsSubagent(one.Job) {
-		return one, refuse(tools.NotFound, "subagent %d not found; list shows the ids", id)
+		return one, tools.Refuse(tools.NotFound, "subagent %d not found; list shows the ids", id)
 	}
 	return one, err
 }
@@ -177,7 +178,7 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 		one.InjectInto = s.Job.Target.Chat.String()
 	}
 	if tx != nil && s.Run.Delivered != "" {
-		if o, err := tx.Outbox().OutNamed(s.Run.ID.OutKey() + "/0"); err == nil {
+		if o, err := tx.Outbox().OutNamed(OutKey(s.Run.ID) + "/0"); err == nil {
 			one.Delivery = string(o.State)
 		}
 	}
@@ -196,3 +197,7 @@ func CancelSpawnedBy(tx *store.Tx, home gateway.Address) (n int, err error) {
 	}
 	return n, err
 }
+
+// OutKey is the key of the rows that a run leaves in the outbox; each part has its number
+// behind it.
+func OutKey(id store.RunID) string { return fmt.Sprintf("run/%d", id) }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -38,10 +37,6 @@ const (
 	// CauseSpawned runs are subagents.
 	CauseSpawned = "spawned"
 )
-
-// OutKey is the key of the rows that a run leaves in the outbox; the row of each part
-// has its number behind it.
-func (id RunID) OutKey() string { return fmt.Sprintf("run/%d", id) }
 
 // Run is one run of a job.
 type Run struct {

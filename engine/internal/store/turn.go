@@ -16,6 +16,15 @@ const (
 	TurnStopped TurnState = "stopped"
 )
 
+// The states of a turn's placeholder; engine's package comment has the table.
+const (
+	PlaceholderNone      = "none"
+	PlaceholderSending   = "sending"
+	PlaceholderShown     = "shown"
+	PlaceholderFinal     = "final"
+	PlaceholderForgotten = "forgotten"
+)
+
 // Turn is one run of the model loop.
 type Turn struct {
 	ID      TurnID
@@ -24,8 +33,7 @@ type Turn struct {
 	// Origin is "person", "schedule" or "subagent".
 	Origin string
 	State  TurnState
-	// Placeholder and PlaceholderID are the engine's (see engine's package
-	// comment): the state as text and the message's id.
+	// Placeholder is the state of the placeholder, PlaceholderID its message.
 	Placeholder   string
 	PlaceholderID int64
 	// ReplyTo is the message that the answer refers to, 0 for none.

@@ -34,12 +34,12 @@ var summaryPrompt string
 
 // How a conversation is summed up.
 const (
-	// summaryAnswer is the longest summary, in tokens, summaryFrame what stands
+	// longest is the longest summary, in tokens, frame what stands
 	// around the text in its request.
-	summaryAnswer = 2000
-	summaryFrame  = 700
-	// leastSummary is the shortest bound that makes sense.
-	leastSummary = 300
+	longest = 2000
+	frame   = 700
+	// shortest is the smallest bound that makes sense.
+	shortest = 300
 	// mostTries is how often a request is made shorter that is too long for the model.
 	mostTries = 2
 	// restsFor is the time after a failure.
@@ -63,7 +63,12 @@ type Config struct {
 }
 
 // New returns a Maker.
-func New(c Config) *Maker { return &Maker{config: c} }
+func New(c Config) *Maker {
+	return &Maker{
+		config:  c,
+		running: map[store.SessionID]chan struct{}{}, failed: map[store.SessionID]time.Time{}, sizes: map[store.SessionID]sessionSize{},
+	}
+}
 
 // Maker makes summaries of sessions, one at a time for each.
 type Maker struct {
@@ -101,8 +106,10 @@ type Task struct {
 	Person bool
 }
 
+// ErrBusy is the error of Make when another one sums up the session.
+var ErrBusy = errors.New("the conversation is being summed up already")
+
 var (
-	ErrBusy         = errors.New("the conversation is being summed up already")
 	errNotShorter   = errors.New("the summary is not shorter than what it stands for")
 	errEmptySummary = errors.New("the summary is empty")
 	errCutSummary   = errors.New("the summary was cut off")
@@ -114,9 +121,6 @@ func (m *Maker) begin(id store.SessionID) (other <-chan struct{}, ok bool) {
 	defer m.mu.Unlock()
 	if running, is := m.running[id]; is {
 		return running, false
-	}
-	if m.running == nil {
-		m.running = map[store.SessionID]chan struct{}{}
 	}
 	m.running[id] = make(chan struct{})
 	return nil, true
@@ -131,8 +135,8 @@ func (m *Maker) end(id store.SessionID, err error) {
 	if err == nil {
 		return
 	}
-	if m.failed == nil || len(m.failed) >= sizesKept {
-		m.failed = map[store.SessionID]time.Time{}
+	if len(m.failed) >= sizesKept {
+		clear(m.failed)
 	}
 	m.failed[id] = time.Now()
 }
@@ -145,19 +149,11 @@ func (m *Maker) Rests(id store.SessionID) bool {
 	return ok && time.Since(at) < restsFor
 }
 
-// size returns what is known of a session's size.
-func (m *Maker) size(id store.SessionID) (s sessionSize, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s, ok = m.sizes[id]
-	return s, ok
-}
-
 func (m *Maker) noteSize(id store.SessionID, s sessionSize) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.sizes == nil || len(m.sizes) >= sizesKept {
-		m.sizes = map[store.SessionID]sessionSize{}
+	if len(m.sizes) >= sizesKept {
+		clear(m.sizes)
 	}
 	m.sizes[id] = s
 }
@@ -175,7 +171,9 @@ func (m *Maker) Later(ctx context.Context, t Task, limit int) error {
 // than limit. Each message is counted once, so that a long conversation costs a
 // turn no more than a short one.
 func (m *Maker) isDue(ctx context.Context, id store.SessionID, limit int) (due bool, err error) {
-	size, known := m.size(id)
+	m.mu.Lock()
+	size, known := m.sizes[id]
+	m.mu.Unlock()
 	err = m.config.Store.Read(ctx, func(tx *store.Tx) error {
 		summary, err := tx.Sessions().LastSummary(id)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -243,9 +241,9 @@ func (m *Maker) step(ctx context.Context, t Task) (more bool, err error) {
 	if len(old) == 0 {
 		return false, nil
 	}
-	answer := max(min(cmp.Or(small.Model.MaxTokens, summaryAnswer), summaryAnswer, max(t.Room/4, leastSummary), small.Model.ContextBudget/4), leastSummary)
+	answer := max(min(cmp.Or(small.Model.MaxTokens, longest), longest, max(t.Room/4, shortest), small.Model.ContextBudget/4), shortest)
 	var summary string
-	room := m.config.Tokens.Room(small, answer+summaryFrame)
+	room := m.config.Tokens.Room(small, answer+frame)
 	for tries := 0; ; tries++ {
 		text, n := transcript(past.Summary, old, room)
 		old = old[:n]

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"encoding/json"
@@ -10,10 +10,10 @@ import (
 
 // report is what a run has to say.
 type report struct {
-	// text is delivered; empty when the run is silent.
-	text   string
-	silent bool
-	// reason is why it is.
+	// text is delivered; empty when there is nothing to report.
+	text    string
+	nothing bool
+	// reason is why.
 	reason string
 }
 
@@ -24,14 +24,14 @@ func reportOf(answer string, said []store.Message) report {
 	if explicit := delivered(said); explicit != "" {
 		return report{text: explicit}
 	}
-	if silent, reason := isSilent(answer); silent {
-		return report{silent: true, reason: reason}
+	if nothing, reason := nothingToReport(answer); nothing {
+		return report{nothing: true, reason: reason}
 	}
 	return report{text: answer}
 }
 
-// isSilent reports whether an answer says that there is nothing to report.
-func isSilent(answer string) (silent bool, reason string) {
+// nothingToReport reports whether an answer says that there is nothing to report.
+func nothingToReport(answer string) (nothing bool, reason string) {
 	var said struct {
 		Silent bool   `json:"silent"`
 		Reason string `json:"reason"`

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
@@ -59,17 +60,23 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 		}
 		return err
 	})
-	var b begun
+	var w Work
 	third(func(tx *store.Tx) (err error) {
-		b, err = storeBegin(tx, r, store.Turn{Address: workplace(j), Origin: "scheduled"})
+		w, err = storeBegin(tx, r, store.Turn{Address: Workplace(j), Origin: "scheduled"})
 		return err
 	})
-	e := &Engine{settings: func() settings.Settings { return settings.Settings{} }}
-	done := &turn{row: b.turn, spent: []store.Usage{{Day: "2026-01-31", Turn: b.turn.ID, Tokens: llm.Usage{Input: 100, Output: 10}, Cost: 5}}}
+	rs := &Runs{Config: Config{Settings: func() settings.Settings { return settings.Settings{} }}}
+	made := Made{Store: func(tx *store.Tx) error {
+		spent := []store.Usage{{Day: "2026-01-31", Turn: w.Turn.ID, Tokens: llm.Usage{Input: 100, Output: 10}, Cost: 5}}
+		if err := model.AddUsage(tx, spent); err != nil {
+			return err
+		}
+		return tx.Turns().EndTurn(w.Turn)
+	}}
 	third(func(tx *store.Tx) error {
-		ended := b.run
+		ended := w.Run
 		ended.State = store.RunDone
-		_, err := e.storeRunEnd(tx, j, ended, runEnd{state: store.RunDone}, store.Turn{}, []*turn{done})
+		_, err := rs.storeEnd(tx, j, ended, ending{state: store.RunDone}, store.Turn{}, &made)
 		return err
 	})
 
@@ -86,7 +93,7 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 		cost              int64
 		at                gateway.Address
 	}
-	want := ledger{1, 100, 10, 5, workplace(j)}
+	want := ledger{1, 100, 10, 5, Workplace(j)}
 	if diff := cmp.Diff(want, ledger{got.Attempts, got.InputTokens, got.OutputTokens, got.Cost, kept.Address}, cmp.AllowUnexported(ledger{})); diff != "" {
 		t.Error(diff)
 	}

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"klawbot/engine/internal/lifecycle"
@@ -15,14 +14,15 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 	"klawbot/tools"
 )
 
-// runEnd is how a run ends.
-type runEnd struct {
+// ending is how a run ends.
+type ending struct {
 	state store.RunState
 	// report is delivered to the job's target; result is kept with the run.
 	report, result string
@@ -38,43 +38,37 @@ type runEnd struct {
 	after []store.Out
 }
 
-// endJob ends the turn of a run: it decides what is delivered, and whether a
+// endingOf decides how a run ends that a turn has made: what is delivered, and whether a
 // failure is tried again.
-func (t *turn) endJob(ctx context.Context, how turnEnd) {
-	j, r := t.job.job, t.job.run
-	progress, shown := t.show.settle()
-	end := runEnd{state: store.RunStopped, note: goneNote(j)}
-	switch how.state {
+func (rs *Runs) endingOf(w *Work, m Made) ending {
+	end := ending{state: store.RunStopped, note: goneNote(w.Job)}
+	switch m.State {
 	case store.TurnDone:
-		said := reportOf(how.text, t.said)
-		end = runEnd{state: store.RunDone, report: said.text, result: how.text}
-		if said.silent {
+		said := reportOf(m.Text, m.Said)
+		end = ending{state: store.RunDone, report: said.text, result: m.Text}
+		if said.nothing {
 			end.state, end.note = store.RunSilent, said.reason
-			t.log.Info("silent", "name", j.Name, "reason", said.reason)
+			rs.Log.Info("silent", "chat", w.Turn.Address.String(), "job", w.Job.ID, "run", w.Run.ID, "turn", w.Turn.ID, "name", w.Job.Name, "reason", said.reason)
 		}
-		if fault := t.refusedCall(); fault != "" {
-			end.state, end.note = store.RunFailed, fault
+		if w.Directed != nil {
+			if fault := refusedCall(m.Said); fault != "" {
+				end.state, end.note = store.RunFailed, fault
+			}
 		}
-		if t.sentItself(said.text) {
+		if sentItself(w.Job, m.Said, said.text) {
 			end.report, end.note = "", "it has sent this itself"
 		}
 	case store.TurnFailed:
-		end = t.failed(how.failure)
+		end = rs.failed(w.Job, w.Run, m)
 	}
-	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
-	if progress == placeholderShown {
-		end.after = []store.Out{outbox.Deletion(t.show.to, t.row.ID, shown)}
-	}
-	t.job.run = t.e.endRun(context.WithoutCancel(ctx), j, r, end, t)
+	end.after = m.After
+	return end
 }
 
 // refusedCall is the first line of what the tool of a job without a model said
 // when it failed, "" when it did not. Its text is delivered all the same.
-func (t *turn) refusedCall() string {
-	if t.directed == nil {
-		return ""
-	}
-	for _, m := range t.said {
+func refusedCall(said []store.Message) string {
+	for _, m := range said {
 		for _, b := range m.Body.Blocks {
 			if b.Result != nil && b.Result.Failed {
 				line, _, _ := strings.Cut(tools.Bare(b.Result.Text), "\n")
@@ -87,43 +81,41 @@ func (t *turn) refusedCall() string {
 
 // failed decides about a failure: what is wrong with the key or the quota is
 // wrong the next time too and pauses the job; other failures are tried once more.
-func (t *turn) failed(failure error) runEnd {
-	j := t.job.job
-	why := t.sorry(failure)
+func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
+	failure, why := m.Failure, m.Why
 	switch {
-	case errors.Is(failure, errDeadline):
-		why = locale.Say(t.settings.Language, locale.RunTooLong)
-	case errors.Is(failure, errNoModel):
-		why = locale.Say(t.settings.Language, locale.RunNoModel)
-	case errors.Is(failure, errUnlisted):
-		return t.e.troubled(j, store.RunFailed, failure.Error())
+	case errors.Is(failure, ErrDeadline):
+		why = rs.say(locale.RunTooLong)
+	case errors.Is(failure, ErrNoModel):
+		why = rs.say(locale.RunNoModel)
+	case m.Unlisted:
+		return rs.troubled(j, store.RunFailed, failure.Error())
 	}
 	if j.Kind == store.JobSpawn { // whoever started it decides whether to try again
-		return t.e.troubled(j, store.RunFailed, why)
+		return rs.troubled(j, store.RunFailed, why)
 	}
-	end := runEnd{state: store.RunFailed, note: why}
+	end := ending{state: store.RunFailed, note: why}
 	if fail, ok := errors.AsType[*llm.Error](failure); ok && (fail.Kind == llm.Auth || fail.Kind == llm.Quota) {
 		end.pause = why
 		return end
 	}
-	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, errNoModel) && t.job.run.Attempts < maxAttempts {
+	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, ErrNoModel) && r.Attempts < maxAttempts {
 		end.state = store.RunRetry
 		return end
 	}
 	if j.Failures == 0 {
-		end.alert = locale.Say(t.settings.Language, locale.JobFailed, j.Name, why)
+		end.alert = rs.say(locale.JobFailed, j.Name, why)
 	}
 	return end
 }
 
 // sentItself reports whether the run has sent its report to its own chat already,
 // with send_message.
-func (t *turn) sentItself(text string) bool {
-	j := t.job.job
+func sentItself(j store.Job, said []store.Message, text string) bool {
 	if text == "" || j.Target.Chat.Channel == "" {
 		return false
 	}
-	for _, m := range t.said {
+	for _, m := range said {
 		for _, c := range m.Body.Calls() {
 			var sent struct{ ChatID, Text string }
 			if c.Name != "send_message" || json.Unmarshal([]byte(c.Arguments), &sent) != nil || sent.Text != text {
@@ -137,67 +129,67 @@ func (t *turn) sentItself(text string) bool {
 	return false
 }
 
-// endRun commits the end of a run in one transaction: the run, the job, what
+// end commits the end of a run in one transaction: the run, the job, what
 // leaves, and the note of it in the history of the chat that gets it. With a turn
 // also that turn and its messages.
-func (e *Engine) endRun(ctx context.Context, j store.Job, r store.Run, end runEnd, turns ...*turn) store.Run {
+func (rs *Runs) end(ctx context.Context, j store.Job, r store.Run, end ending, made *Made) store.Run {
 	now := time.Now()
 	r.State, r.Note, r.Result, r.RetryAt, r.EndedAt = end.state, clip.Runes(end.note, resultKept), clip.Runes(end.result, resultKept), time.Time{}, now
 	if r.StartedAt.IsZero() {
 		r.StartedAt = now
 	}
-	if len(turns) == 0 && end.state == store.RunDone {
+	if made == nil && end.state == store.RunDone {
 		r.Attempts++
 	}
 	if end.state == store.RunRetry {
 		r.RetryAt, r.EndedAt = now.Add(retryAfter), time.Time{}
 	}
-	left := e.leftTurn(ctx, r, turns)
-	if left.Placeholder == placeholderShown {
+	left := rs.leftTurn(ctx, r, made)
+	if left.Placeholder == store.PlaceholderShown {
 		// It may be too old to be deleted.
-		end.after = outbox.Replacement(left.Address, left.PlaceholderID, e.gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), r.ID.OutKey()+"/left")
+		end.after = outbox.Replacement(left.Address, left.PlaceholderID, rs.Gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), schedule.OutKey(r.ID)+"/left")
 	}
-	outs := e.reportOuts(j, r, end)
+	outs := rs.leaving(j, r, end)
 	if j.Target.Chat.Channel != "" && end.report != "" && len(outs) > len(end.after) {
 		r.Delivered = j.Target.Chat.String()
 	}
 	ended := r
-	err := e.life.Persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
-		if ended, err = e.storeRunEnd(tx, j, r, end, left, turns); err != nil {
+	err := rs.Life.Persist(ctx, gateway.Address{}, func(tx *store.Tx) (err error) {
+		if ended, err = rs.storeEnd(tx, j, r, end, left, made); err != nil {
 			return err
 		}
 		if err := outbox.Add(tx, outs); err != nil {
 			return err
 		}
-		return e.memory.Index(tx)
+		return rs.Index(tx)
 	})
 	if err != nil {
-		e.log.Error("run not stored", "run", r.ID, "err", err)
+		rs.Log.Error("run not stored", "run", r.ID, "err", err)
 		return r
 	}
 	r = ended
 	lifecycle.CrashPoint("run.committed")
-	e.log.Info("run ended", "job", j.ID, "run", r.ID, "name", j.Name, "state", string(r.State), "delivered", r.Delivered, "note", r.Note)
+	rs.Log.Info("run ended", "job", j.ID, "run", r.ID, "name", j.Name, "state", string(r.State), "delivered", r.Delivered, "note", r.Note)
 	return r
 }
 
-// storeRunEnd writes down that a run has ended, with what its turns have taken,
+// storeEnd writes down that a run has ended, with what its turn has taken,
 // and returns it so. It changes nothing but the database, because a disk that is
 // full has it run several times.
-func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd, left store.Turn, turns []*turn) (store.Run, error) {
+func (rs *Runs) storeEnd(tx *store.Tx, j store.Job, r store.Run, end ending, left store.Turn, made *Made) (store.Run, error) {
 	now := time.Now()
-	for _, t := range turns {
-		if err := t.storeEnd(tx); err != nil {
+	if made != nil {
+		if err := made.Store(tx); err != nil {
 			return r, err
 		}
-		in, out, cost, err := tx.Runs().Spent(t.row.ID)
+		in, out, cost, err := tx.Runs().Spent(r.Turn)
 		if err != nil {
 			return r, err
 		}
 		r.InputTokens, r.OutputTokens, r.Cost = r.InputTokens+in, r.OutputTokens+out, r.Cost+cost
 	}
 	if left.ID != 0 {
-		left.State, left.Note, left.Placeholder, left.EndedAt = store.TurnStopped, r.Note, placeholderFinal, now
+		left.State, left.Note, left.Placeholder, left.EndedAt = store.TurnStopped, r.Note, store.PlaceholderFinal, now
 		if err := tx.Turns().EndTurn(left); err != nil {
 			return r, err
 		}
@@ -208,27 +200,27 @@ func (e *Engine) storeRunEnd(tx *store.Tx, j store.Job, r store.Run, end runEnd,
 	if err := noteEnd(tx, j.ID, end); err != nil {
 		return r, err
 	}
-	if err := e.rearm(tx, j.ID, end, now); err != nil {
+	if err := rs.rearm(tx, j.ID, end, now); err != nil {
 		return r, err
 	}
 	if r.Delivered != "" {
-		if err := e.noteDelivery(tx, j, r, j.Target, end.report); err != nil {
+		if err := noteDelivery(tx, j, r, j.Target, end.report); err != nil {
 			return r, err
 		}
 	}
-	if told := workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Chat.Channel != store.JobChannel {
-		return r, e.noteDelivery(tx, j, r, told, end.alert)
+	if told := Workplace(j); j.Kind == store.JobSpawn && end.alert != "" && told.Chat.Channel != store.JobChannel {
+		return r, noteDelivery(tx, j, r, told, end.alert)
 	}
 	return r, nil
 }
 
 // leftTurn is the turn of a run that ends without having gone on with it, zero
 // when there is none.
-func (e *Engine) leftTurn(ctx context.Context, r store.Run, turns []*turn) (left store.Turn) {
-	if len(turns) > 0 || r.Turn <= 0 {
+func (rs *Runs) leftTurn(ctx context.Context, r store.Run, made *Made) (left store.Turn) {
+	if made != nil || r.Turn <= 0 {
 		return left
 	}
-	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+	err := rs.Store.Read(ctx, func(tx *store.Tx) (err error) {
 		left, err = tx.Turns().Turn(r.Turn)
 		return err
 	})
@@ -239,7 +231,7 @@ func (e *Engine) leftTurn(ctx context.Context, r store.Run, turns []*turn) (left
 }
 
 // noteEnd notes in a job how its run ended. The job may have changed meanwhile.
-func noteEnd(tx *store.Tx, id store.JobID, end runEnd) error {
+func noteEnd(tx *store.Tx, id store.JobID, end ending) error {
 	j, err := tx.Jobs().Job(id)
 	if err != nil {
 		return err
@@ -260,39 +252,39 @@ func noteEnd(tx *store.Tx, id store.JobID, end runEnd) error {
 	return tx.Jobs().UpdateJob(j)
 }
 
-// reportOuts are the rows of what leaves at the end of a run: the report for the
+// leaving are the rows of what leaves at the end of a run: the report for the
 // target, an alert for its chat or the owners.
-func (e *Engine) reportOuts(j store.Job, r store.Run, end runEnd) []store.Out {
+func (rs *Runs) leaving(j store.Job, r store.Run, end ending) []store.Out {
 	outs := end.after
 	if j.Target.Chat.Channel != "" && end.report != "" {
 		to := j.Target
-		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.report), r.ID.OutKey(), 0)...)
+		outs = append(outs, outbox.Rows(to, rs.Gateway.Render(to.Chat.Channel, end.report), schedule.OutKey(r.ID), 0)...)
 	}
 	if end.pause != "" {
-		end.alert = e.say(locale.JobPaused, j.Name, end.pause)
+		end.alert = rs.say(locale.JobPaused, j.Name, end.pause)
 	}
 	if end.alert == "" {
 		return outs
 	}
-	for _, to := range e.alertees(j, end.owners) {
-		outs = append(outs, outbox.Rows(to, e.gateway.Render(to.Chat.Channel, end.alert), r.ID.OutKey()+"/alert/"+to.String(), 0)...)
+	for _, to := range rs.Alertees(j, end.owners) {
+		outs = append(outs, outbox.Rows(to, rs.Gateway.Render(to.Chat.Channel, end.alert), schedule.OutKey(r.ID)+"/alert/"+to.String(), 0)...)
 	}
 	return outs
 }
 
-// alertees are the chats that hear of trouble with a job: the one that it reports
+// Alertees are the chats that hear of trouble with a job: the one that it reports
 // to, or that it belongs to, and the owners when that is out of reach.
-func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
-	place := workplace(j)
-	if !owners && place.Chat.Channel != store.JobChannel && e.gateway.Reachable(place.Chat) == nil {
+func (rs *Runs) Alertees(j store.Job, owners bool) []gateway.Address {
+	place := Workplace(j)
+	if !owners && place.Chat.Channel != store.JobChannel && rs.Gateway.Reachable(place.Chat) == nil {
 		return []gateway.Address{place}
 	}
 	var all []gateway.Address
-	if owners && j.Home.Chat.Channel != "" && !sameChat(j.Home, j.Target) && e.gateway.Reachable(j.Home.Chat) == nil {
+	if owners && j.Home.Chat.Channel != "" && j.Home.Chat != j.Target.Chat && rs.Gateway.Reachable(j.Home.Chat) == nil {
 		all = append(all, j.Home)
 	}
-	for _, h := range e.gateway.Health() {
-		for _, owner := range e.ownersBeside(gateway.ChatID{Channel: h.Channel, ID: place.Chat.ID}) {
+	for _, h := range rs.Gateway.Health() {
+		for _, owner := range rs.Owners(gateway.ChatID{Channel: h.Channel, ID: place.Chat.ID}) {
 			if len(all) == 0 || all[0].Chat != owner.Chat {
 				all = append(all, owner)
 			}
@@ -304,7 +296,7 @@ func (e *Engine) alertees(j store.Job, owners bool) []gateway.Address {
 // noteDelivery puts a note of what a run delivers into the history of the chat
 // that gets it, so that the model knows what people there answer to. It is marked
 // as what it is: nobody said it.
-func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, to gateway.Address, text string) error {
+func noteDelivery(tx *store.Tx, j store.Job, r store.Run, to gateway.Address, text string) error {
 	home, err := tx.Chats().Home(to)
 	if err != nil {
 		return err
@@ -322,8 +314,8 @@ func (e *Engine) noteDelivery(tx *store.Tx, j store.Job, r store.Run, to gateway
 
 // rearm sets the next time of a heartbeat without a cron, when its run has ended:
 // one wait, however long the run, or a sleep of the machine, has taken.
-func (e *Engine) rearm(tx *store.Tx, id store.JobID, end runEnd, now time.Time) error {
-	every := e.settings().Heartbeat.Every
+func (rs *Runs) rearm(tx *store.Tx, id store.JobID, end ending, now time.Time) error {
+	every := rs.Settings().Heartbeat.Every
 	if end.state == store.RunRetry || every <= 0 {
 		return nil
 	}
@@ -341,55 +333,13 @@ func (e *Engine) rearm(tx *store.Tx, id store.JobID, end runEnd, now time.Time) 
 
 // troubled is how a run ends that cannot be made: its schedule is paused, and a
 // subagent is told of.
-func (e *Engine) troubled(j store.Job, state store.RunState, why string) runEnd {
+func (rs *Runs) troubled(j store.Job, state store.RunState, why string) ending {
 	if j.Kind != store.JobSpawn {
-		return runEnd{state: state, note: why, pause: why, owners: true}
+		return ending{state: state, note: why, pause: why, owners: true}
 	}
 	text := locale.SpawnFailed
 	if state == store.RunLost {
 		text = locale.SpawnLost
 	}
-	return runEnd{state: state, note: why, alert: e.say(text, clip.Name(j.Name), why)}
-}
-
-// deadline ends a run that takes too long. The time of people does not count.
-type deadline struct {
-	mu    sync.Mutex
-	timer *time.Timer   // guarded by mu
-	left  time.Duration // guarded by mu
-	since time.Time     // guarded by mu
-	ended func()
-}
-
-func startDeadline(limit time.Duration, ended func()) *deadline {
-	if limit <= 0 {
-		limit = runTimeout
-	}
-	d := &deadline{left: limit, ended: ended}
-	d.goOn()
-	return d
-}
-
-// stop stops the clock.
-func (d *deadline) stop() {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer != nil && d.timer.Stop() {
-		d.left -= time.Since(d.since)
-		d.timer = nil
-	}
-}
-
-// goOn lets the clock go on.
-func (d *deadline) goOn() {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.since = time.Now()
-	d.timer = time.AfterFunc(max(d.left, time.Second), d.ended)
+	return ending{state: state, note: why, alert: rs.say(text, clip.Name(j.Name), why)}
 }

@@ -1,0 +1,112 @@
+package run
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/store"
+)
+
+// live are the runs that are at work in this process.
+type live struct {
+	mu  sync.Mutex
+	all map[store.RunID]liveRun // guarded by mu
+	// begun are the runs that a goroutine has.
+	begun map[store.RunID]bool // guarded by mu
+}
+
+// begin says that a goroutine has a run; ok is false when another one has it.
+func (l *live) begin(id store.RunID) (done func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.begun[id] {
+		return nil, false
+	}
+	if l.begun == nil {
+		l.begun = map[store.RunID]bool{}
+	}
+	l.begun[id] = true
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.begun, id)
+	}, true
+}
+
+// liveRun is a run at work.
+type liveRun struct {
+	job    store.Job
+	cancel context.CancelCauseFunc
+}
+
+// add notes a run; the function forgets it.
+func (l *live) add(id store.RunID, r liveRun) (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[store.RunID]liveRun{}
+	}
+	l.all[id] = r
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.all, id)
+	}
+}
+
+// stop cancels the runs that match, and returns how many.
+func (l *live) stop(cause error, match func(store.Job) bool) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, r := range l.all {
+		if match(r.job) {
+			r.cancel(cause)
+			n++
+		}
+	}
+	return n
+}
+
+// deadline ends a run that takes too long. The time of people does not count.
+type deadline struct {
+	mu    sync.Mutex
+	timer *time.Timer   // guarded by mu
+	left  time.Duration // guarded by mu
+	since time.Time     // guarded by mu
+	ended func()
+}
+
+func startDeadline(limit time.Duration, ended func()) *deadline {
+	if limit <= 0 {
+		limit = runTimeout
+	}
+	d := &deadline{left: limit, ended: ended}
+	d.goOn()
+	return d
+}
+
+// stop stops the clock.
+func (d *deadline) stop() {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer != nil && d.timer.Stop() {
+		d.left -= time.Since(d.since)
+		d.timer = nil
+	}
+}
+
+// goOn lets the clock go on.
+func (d *deadline) goOn() {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.since = time.Now()
+	d.timer = time.AfterFunc(max(d.left, time.Second), d.ended)
+}

@@ -1,0 +1,118 @@
+package run
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/schedule"
+	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/workspace"
+	"klawbot/gateway"
+	"klawbot/tools"
+	"klawbot/tools/rule"
+)
+
+// goneNote is what the ledger says of a run whose job is gone.
+func goneNote(j store.Job) string {
+	if j.Kind == store.JobSpawn {
+		return schedule.NoteCancelled
+	}
+	return ErrGone.Error()
+}
+
+// Workplace is the chat that a run works for: the one that it reports to, or
+// that it belongs to. A job of the command line has none.
+func Workplace(j store.Job) gateway.Address {
+	switch {
+	case j.Target.Chat.Channel != "":
+		return j.Target
+	case j.Home.Chat.Channel != "":
+		return j.Home
+	}
+	return gateway.Address{Chat: gateway.ChatID{Channel: store.JobChannel, ID: int64(j.ID)}}
+}
+
+func originOf(j store.Job) tools.Origin {
+	if j.Kind == store.JobSpawn {
+		return tools.OriginSubagent
+	}
+	return tools.OriginSchedule
+}
+
+// kindName is what a job is called in texts for models.
+func kindName(j store.Job) string {
+	if j.Kind == store.JobSpawn {
+		return "subagent"
+	}
+	return string(j.Kind)
+}
+
+// owned reports whether an owner made a job. A task of the heartbeat is nobody's:
+// its text may be of several hands.
+func (rs *Runs) owned(j store.Job) bool {
+	if j.Kind == store.JobHeartbeat {
+		return false
+	}
+	if j.Home.Chat.Channel == "" {
+		return j.Origin == "command" || j.Origin == schedule.OriginOthers || j.Origin == schedule.OriginOutside
+	}
+	return j.Home.Chat.Local() || rs.Settings().Owns(j.Home.Chat.Channel, j.Creator)
+}
+
+// direct is the call of an owner's job whose message is "/tool NAME JSON": it
+// needs no model. nil for others.
+func (rs *Runs) direct(j store.Job) *llm.ToolCall {
+	args, ok := strings.CutPrefix(j.Message, "/tool ")
+	if !ok || j.Kind == store.JobSpawn || !rs.owned(j) {
+		return nil
+	}
+	return schedule.ToolCall(args)
+}
+
+// Within is what the run may do at most: what its creator may do in the chat that it
+// belongs to, and no planning and no spawning unless the owner's policy for scheduled
+// runs names it.
+func (w *Work) Within(p tools.Policy) *tools.Scope {
+	j := w.Job
+	home := ""
+	if j.Home.Chat.Channel != "" {
+		home = j.Home.Chat.String()
+	}
+	target := Workplace(j).Chat.String()
+	closed := tools.Policy{Autonomy: tools.Full, Scheduled: tools.Limits{Deny: closedToRuns(p.Scheduled, originOf(j))}}
+	if slices.Contains(closed.Scheduled.Deny, "schedule_add") {
+		closed.Rules = []rule.Rule{noHeartbeat}
+	}
+	scope := p.For(home, tools.OriginPerson).And(p.For(home, tools.OriginSchedule)).And(p.For(target, tools.OriginSchedule)).
+		And(closed.For("", tools.OriginSchedule))
+	return &scope
+}
+
+// noHeartbeat keeps a run from planning by way of the file. On some systems
+// names that differ in their letters' case are the same file.
+var noHeartbeat = func() rule.Rule {
+	r, err := rule.New("heartbeat", []string{"file_write", "file_edit"}, nil, []string{`re:(?i)(^|/)` + regexp.QuoteMeta(workspace.HeartbeatFile) + `\s*$`})
+	if err != nil {
+		panic(err) // the rule is ours
+	}
+	return r
+}()
+
+// closedToRuns are the tools that runs do not have unless the policy for them
+// names them.
+func closedToRuns(scheduled tools.Limits, origin tools.Origin) []string {
+	closed := []string{"schedule_add", "schedule_remove", "schedule_manage", "subagent_spawn", "subagent_manage",
+		"file_undo"} // which would take back what people changed, HEARTBEAT.md too
+	if origin == tools.OriginSubagent {
+		closed = append(closed, "send_message", "send_file", "memory_core_update", "memory_core_delete")
+	}
+	var kept []string
+	for _, name := range closed {
+		if !slices.Contains(scheduled.Allow, name) {
+			kept = append(kept, name)
+		}
+	}
+	return kept
+}
