@@ -26,7 +26,7 @@ RUN make build \
  && cp "$(go env GOROOT)/lib/time/zoneinfo.zip" /rootfs/usr/share/klawbot/ \
  && chmod 1777 /rootfs/data
 
-# What search by meaning needs: out of build/assets, else from where it is
+# What semantic search needs: out of build/assets, else from where it is
 # published, checked by its hashes either way.
 FROM build AS assets
 RUN from=; [ ! -e build/assets/e5-small-v2/model.onnx ] || from="--from build/assets"; \

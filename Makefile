@@ -66,7 +66,7 @@ ASSETS ?= $(CURDIR)/build/assets
 .PHONY: chat build test check test-rest test-long bench bench-memory fuzz fuzz-targets fuzz-tools soak load bombs faults rehearse mutants races sandbox oracle interop sdk peers browser assets lint vulncheck libraries docker docker-local header clean help
 
 chat: build ## build klawbot and talk to it here, with no token and no key
-	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: search goes by words until then; everything else works.'
+	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: keyword search until then; everything else works.'
 	@./bin/klawbot chat
 
 # A file that is written in small pieces lies in small pages in Linux's cache, of
@@ -104,7 +104,7 @@ test-long: header ## the long forms of tests, which rarely find what make test d
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
 	@set -o pipefail; FAULTS=1200 MODEL_FAULTS=400 $(TEST),long -run '^Test(Long|(Telegram|Model)Faults$$)' ./cmd/klawbot $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
 
-bench: header ## the figures of the README (SHORT=1: a quick look)
+bench: header ## the benchmarks of doc/benchmarks.md (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
 
 bench-memory: header ## how well the memory finds: LOCOMO=FOLDER with conversations of LoCoMo, and notes of our own; ASSETS=FOLDER with both models (make assets)

@@ -153,7 +153,7 @@ func TestApproveOnce(t *testing.T) {
 	h, l := pad(t)
 	h.start().says(alice, "launch a\u202eb sk-0123456789abcdefghij")
 	q := h.question(alice)
-	for _, want := range []string{"May I run `launch`?", "cannot be undone", `target: "a\u202Eb [redacted]"`, "No answer within 1 min counts as no."} {
+	for _, want := range []string{"Run `launch`?", "Can't be undone", `target: "a\u202Eb [redacted]"`, "Expires in 1 min."} {
 		if !strings.Contains(q.text, want) {
 			t.Errorf("the question lacks %q:\n%s", want, q.text)
 		}
@@ -167,7 +167,7 @@ func TestApproveOnce(t *testing.T) {
 		t.Fatal("it ran before anybody agreed")
 	}
 	query := h.tap(alice, q, tapOnce)
-	h.shows(alice, "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"a\\u202Eb [redacted]\"\n```", "so: launched")
+	h.shows(alice, "✅ Allowed once by Person\n`launch`\n```\ntarget: \"a\\u202Eb [redacted]\"\n```", "so: launched")
 	h.told(query, "✅ Allowed once")
 	if n := l.ran.Load(); n != 1 {
 		t.Errorf("it ran %d times", n)
@@ -185,7 +185,7 @@ func TestATapOutlivesALostReply(t *testing.T) {
 	h, _ := pad(t)
 	lost := false
 	h.messenger.lose = func(call string) bool {
-		if lost || !strings.Contains(call, "May I run") {
+		if lost || !strings.Contains(call, "Run `launch`?") {
 			return false
 		}
 		lost = true
@@ -199,11 +199,11 @@ func TestATapOutlivesALostReply(t *testing.T) {
 		return true
 	}
 	h.start().says(alice, "launch it")
-	h.shows(alice, "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```", "so: launched")
+	h.shows(alice, "✅ Allowed once by Person\n`launch`\n```\ntarget: \"it\"\n```", "so: launched")
 }
 
 // buttonFirst is what people read who write while a button is waited for.
-const buttonFirst = "I wait for one of the buttons above; what you write now comes after that. /stop ends the waiting."
+const buttonFirst = "Tap a button above first. /stop cancels."
 
 func TestWritingWhileAButtonIsWaitedFor(t *testing.T) {
 	h, _ := pad(t)
@@ -220,7 +220,7 @@ func TestApproveNo(t *testing.T) {
 	h, l := pad(t)
 	h.start().says(alice, "launch it")
 	h.told(h.tap(alice, h.question(alice), tapNo), "❌ Denied")
-	h.shows(alice, "❌ Denied (Person)\n`launch`\n```\ntarget: \"it\"\n```",
+	h.shows(alice, "❌ Denied by Person\n`launch`\n```\ntarget: \"it\"\n```",
 		`so: Error: Tool "launch" was not approved: denied by the user; do not try it in another way, ask what to do instead`)
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
@@ -232,14 +232,14 @@ func TestApproveNoToOnesOwnCall(t *testing.T) {
 	h, _ := pad(t)
 	h.start().says(alice, `/tool launch {"target":"it"}`)
 	h.told(h.tap(alice, h.question(alice), tapNo), "❌ Denied")
-	h.shows(alice, "❌ Denied (Person)\n`launch`\n```\ntarget: \"it\"\n```", "```\nError: Tool \"launch\" was not approved: you said no\n```")
+	h.shows(alice, "❌ Denied by Person\n`launch`\n```\ntarget: \"it\"\n```", "```\nError: Tool \"launch\" was not approved: you said no\n```")
 }
 
 func TestApproveExactCallForAnHour(t *testing.T) {
 	h, l := pad(t)
 	h.start().says(alice, "launch it")
 	h.told(h.tap(alice, h.question(alice), tapHour), "🕐 Allowed for 1 hour")
-	granted := "🕐 Allowed for 1 hour (Person)\n`launch`\n```\ntarget: \"it\"\n```"
+	granted := "🕐 Allowed for 1 hour by Person\n`launch`\n```\ntarget: \"it\"\n```"
 	h.shows(alice, granted, "so: launched")
 	h.says(alice, "launch it")
 	h.shows(alice, granted, "so: launched", "so: launched")
@@ -280,8 +280,8 @@ func TestApprovalTimesOutToNo(t *testing.T) {
 	h.settings.ApprovalTimeout = 2 * time.Second
 	h.start().says(alice, "launch it")
 	q := h.question(alice)
-	h.shows(alice, "⌛ Nobody answered: denied\n`launch`\n```\ntarget: \"it\"\n```", `so: Error: Tool "launch" was not approved: nobody answered in time`)
-	h.told(h.tap(alice, q, tapOnce), "⌛ Nobody answered: denied")
+	h.shows(alice, "⌛ Expired\n`launch`\n```\ntarget: \"it\"\n```", `so: Error: Tool "launch" was not approved: nobody answered in time`)
+	h.told(h.tap(alice, q, tapOnce), "⌛ Expired")
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
 	}
@@ -302,7 +302,7 @@ func TestApprovalSurvivesARestart(t *testing.T) {
 	}
 	asked := 0
 	for _, c := range h.messenger.log() {
-		if strings.Contains(c, "May I run") {
+		if strings.Contains(c, "Run `launch`?") {
 			asked++
 		}
 	}
@@ -366,15 +366,15 @@ func TestForeignTapIsRefusedAndLeavesItPending(t *testing.T) {
 	const carol = 33
 	h.start().accept(h.next(gateway.Message{Address: group, Group: true, Sender: gateway.Sender{ID: bob, Name: "Bob"}, Text: "launch it"}))
 	q := h.question(-100)
-	h.told(h.tap(carol, q, tapOnce), "Only the person who asked for it")
+	h.told(h.tap(carol, q, tapOnce), "Only the requester or an owner")
 	data := q.part.Buttons[0][0].Data
-	h.told(h.press(alice, private(alice), q.id, data), "Only the person who asked for it")
-	h.told(h.press(bob, group, q.id+1000, data), "Only the person who asked for it")
+	h.told(h.press(alice, private(alice), q.id, data), "Only the requester or an owner")
+	h.told(h.press(bob, group, q.id+1000, data), "Only the requester or an owner")
 	if l.ran.Load() != 0 || !slices.Contains(h.messenger.texts(-100), q.text) {
 		t.Fatalf("it ran %d times, the group shows %q", l.ran.Load(), h.messenger.texts(-100))
 	}
 	h.told(h.tap(alice, q, tapOnce), "✅ Allowed once") // an owner may answer for others
-	h.shows(-100, "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```", "so: launched")
+	h.shows(-100, "✅ Allowed once by Person\n`launch`\n```\ntarget: \"it\"\n```", "so: launched")
 }
 
 func TestManyTapsDecideOnce(t *testing.T) {
@@ -431,14 +431,14 @@ func TestStopDeniesWhatIsPending(t *testing.T) {
 	h.start().says(alice, "launch it")
 	q := h.question(alice)
 	h.says(alice, "/stop")
-	stopped := "⏹ Stopped: denied\n`launch`\n```\ntarget: \"it\"\n```"
+	stopped := "⏹ Stopped\n`launch`\n```\ntarget: \"it\"\n```"
 	if !h.messenger.wait(10*time.Second, func() bool {
 		texts := h.messenger.texts(alice)
 		return slices.Contains(texts, stopped) && slices.Contains(texts, "Stopped.")
 	}) {
 		t.Fatalf("the chat shows %q", h.messenger.texts(alice))
 	}
-	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped: denied")
+	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped")
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
 	}
@@ -453,7 +453,7 @@ func TestWaitingTurnGivesItsModelSlotBack(t *testing.T) {
 	h.shows(bob, "re: hello")
 	h.says(alice, "and then") // waits for its turn
 	h.tap(alice, q, tapOnce)
-	outcome := "✅ Allowed once (Person)\n`launch`\n```\ntarget: \"it\"\n```"
+	outcome := "✅ Allowed once by Person\n`launch`\n```\ntarget: \"it\"\n```"
 	h.shows(alice, outcome, buttonFirst, "so: launched", "re: and then")
 }
 

@@ -93,9 +93,9 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 		Candidate: c, Request: r, Turn: t.row.ID, Person: t.row.Origin == string(tools.OriginPerson), Within: t.withinRun,
 		OnText: func(text string) {
 			t.partial = text
-			t.show.preview(text)
+			t.show.Text(text)
 		},
-		OnLoading: func() { t.show.preview(locale.Say(t.settings.Language, locale.Loading)) },
+		OnLoading: func() { t.show.Text(locale.Say(t.settings.Language, locale.Loading)) },
 		Log:       t.log,
 	})
 	t.spent = append(t.spent, answer.Usage...)

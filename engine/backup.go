@@ -185,7 +185,9 @@ func (e *Engine) tellDamage(ctx context.Context, unanswered int, known bool) {
 	} else {
 		text += e.say(locale.DamagedBackup, last.At.In(e.settings().Zone()).Format("2006-01-02 15:04 MST"))
 	}
-	e.eachOwner(func(to gateway.Address) { e.life.Go(func(context.Context) { e.insist(ctx, to, text) }) })
+	for _, to := range e.ownersBeside(gateway.ChatID{}) {
+		e.life.Go(func(context.Context) { e.insist(ctx, to, text) })
+	}
 }
 
 // insist sends a text beside the outbox until the messenger takes it or ctx ends.
@@ -240,31 +242,20 @@ func (e *Engine) tellRecovery(ctx context.Context) {
 // tellLost tells a chat that messages are lost, in the placeholder of one of them
 // if there is one.
 func (e *Engine) tellLost(ctx context.Context, key string, a gateway.Address, n int, all []store.Unanswered) {
-	to := a
-	outs := outbox.Rows(to, e.gateway.Render(to.Chat.Channel, e.say(locale.Lost, n)), key+"/lost/"+a.String(), 0)
+	outs := outbox.Rows(a, e.gateway.Render(a.Chat.Channel, e.say(locale.Lost, n)), key+"/lost/"+a.String(), 0)
 	for _, u := range all {
 		if u.Address == a && u.Placeholder != 0 && len(outs) > 0 {
 			outs[0].Edit = u.Placeholder
 		}
 	}
 	if err := e.store.Write(ctx, func(tx *store.Tx) error { return outbox.Add(tx, outs) }); err != nil {
-		e.log.Error("chat not told that messages are lost", "chat", to.String(), "messages", n, "err", err)
+		e.log.Error("chat not told that messages are lost", "chat", a.String(), "messages", n, "err", err)
 	}
 }
 
 // tellOwners writes to the private chat of every owner that may be written to.
 func (e *Engine) tellOwners(ctx context.Context, key, text string) {
-	e.eachOwner(func(to gateway.Address) { e.outbox.Post(ctx, to, key+"/"+to.String(), text) })
-}
-
-// eachOwner calls do for the private chat of every owner that may be written to.
-func (e *Engine) eachOwner(do func(to gateway.Address)) {
-	for channel, ids := range e.settings().Owners {
-		for _, id := range ids {
-			to := gateway.Address{Chat: gateway.ChatID{Channel: channel, ID: id}}
-			if e.gateway.Reachable(to.Chat) == nil {
-				do(to)
-			}
-		}
+	for _, to := range e.ownersBeside(gateway.ChatID{}) {
+		e.outbox.Post(ctx, to, key+"/"+to.String(), text)
 	}
 }

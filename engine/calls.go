@@ -120,8 +120,8 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 		r.CallID = c.ID
 		return r, nil
 	}
-	t.show.busy(c.Name)
-	defer t.show.idle()
+	t.show.Busy(c.Name)
+	defer t.show.Idle()
 	return t.executor.Execute(ctx, t.toolCall(c), journal{t})
 }
 
@@ -138,7 +138,7 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
 		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
 		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: toolset.Changelog{Store: t.e.store}, Approver: t.approver, Progress: t.show.progress,
+		Changelog: toolset.Changelog{Store: t.e.store}, Approver: t.approver, Progress: t.show.Step,
 		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
 		Within: within, Owner: t.owned,
 	}
@@ -152,7 +152,7 @@ func (t *turn) newApprover() tools.Approver {
 	}
 	asks := approval.Turn{
 		ID: t.row.ID, Address: t.row.Address, User: t.user, Owned: t.owned, Directed: t.directed != nil,
-		Timeout: t.settings.ApprovalTimeout, Waiting: t.show.wait, Log: t.log,
+		Timeout: t.settings.ApprovalTimeout, Waiting: t.show.Wait, Log: t.log,
 	}
 	for _, m := range t.asked {
 		if m.Sender == t.user {
@@ -162,7 +162,7 @@ func (t *turn) newApprover() tools.Approver {
 	if t.job != nil {
 		asks.Job = &t.job.Job
 		asks.Waiting = func(tool string) func() {
-			resume := t.show.wait(tool)
+			resume := t.show.Wait(tool)
 			t.job.Pause() // the time of people does not count
 			return func() {
 				t.job.GoOn()

@@ -105,7 +105,7 @@ func TestLoopIsHintedAtAndEnded(t *testing.T) {
 	if len(requests) != 6 {
 		t.Fatalf("the model was asked %d times, want five rounds and a last call", len(requests))
 	}
-	for n, want := range map[int]string{2: "nothing new", 3: "nothing new\n\n(You have made this very call 3 times", 4: "nothing new\n\n(You have made this very call 4 times"} {
+	for n, want := range map[int]string{2: "nothing new", 3: "nothing new\n\n(You made this call 3 times", 4: "nothing new\n\n(You made this call 4 times"} {
 		if got := requests[n].Last().Text(); !strings.HasPrefix(got, want) || n == 2 && got != want {
 			t.Errorf("after call %d the model reads %q", n, got)
 		}

@@ -95,13 +95,15 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 	})
 }
 
-// ownersBeside are the private chats of the owners that can be told about a chat.
-func (e *Engine) ownersBeside(chat gateway.ChatID) []gateway.Address {
-	var all []gateway.Address
-	for _, id := range e.settings().Owners[chat.Channel] {
-		owner := gateway.ChatID{Channel: chat.Channel, ID: id}
-		if owner != chat && e.gateway.Reachable(owner) == nil {
-			all = append(all, gateway.Address{Chat: owner})
+// ownersBeside are the private chats of the owners that may be written to: all of them,
+// or those that can be told about a chat.
+func (e *Engine) ownersBeside(chat gateway.ChatID) (all []gateway.Address) {
+	for channel, ids := range e.settings().Owners {
+		for _, id := range ids {
+			owner := gateway.ChatID{Channel: channel, ID: id}
+			if (chat.Channel == "" || channel == chat.Channel) && owner != chat && e.gateway.Reachable(owner) == nil {
+				all = append(all, gateway.Address{Chat: owner})
+			}
 		}
 	}
 	return all

@@ -390,7 +390,7 @@ func TestOverflowThatNothingHelpsIsSaidOnce(t *testing.T) {
 	}
 	small = true
 	before := len(h.asked("test-model"))
-	h.exchange("after", "This conversation is too long for the model. /new starts a fresh one.")
+	h.exchange("after", "This conversation is too long for the model. /new starts a new one.")
 	if n := len(h.asked("test-model")) - before; n < 2 || n > 3 {
 		t.Errorf("asked %d times", n)
 	}

@@ -91,19 +91,19 @@ func TestADamagedDatabaseTakesNoMessages(t *testing.T) {
 			t.Fatal("a message was acknowledged")
 		}
 	}
-	if text := h.reads(alice, "My database is damaged"); !strings.Contains(text, "not answered: 1.") || !strings.Contains(text, "`klawbot run`") {
+	if text := h.reads(alice, "My database is damaged"); !strings.Contains(text, "without an answer: 1.") || !strings.Contains(text, "`klawbot run`") {
 		t.Errorf("the owner reads %q", text)
 	}
 	if s, err := h.engine.Status(t.Context()); err != nil || s.Healthy || !slices.Contains(s.Faults, "database: damaged") {
 		t.Errorf("the status is %+v, %v", s, err)
 	}
-	h.reads(bob, "I cannot store messages right now")
+	h.reads(bob, "Can't save messages right now")
 
 	h.restart()
-	if text := h.reads(alice, "My database was damaged"); !strings.Contains(text, "not answered: 1.") {
+	if text := h.reads(alice, "My database was damaged"); !strings.Contains(text, "without an answer: 1.") {
 		t.Errorf("the owner reads %q", text)
 	}
-	h.reads(bob, "My database was damaged, and I lost what you wrote before I could answer it (messages: 1).")
+	h.reads(bob, "My database was damaged, and I lost messages from you before I answered (1).")
 	if slices.Contains(h.messenger.texts(bob), "…") {
 		t.Errorf("the placeholder stays: %q", h.messenger.texts(bob))
 	}
@@ -178,7 +178,7 @@ func TestTheOwnerHearsOfARestoreThatEndedTooEarly(t *testing.T) {
 		}
 		return nil
 	})
-	h.start().reads(alice, "My database was damaged. I use the backup of 20")
+	h.start().reads(alice, "My database was damaged. I restored the backup of 20")
 	h.restart()
 	h.says(alice, "two")
 	h.reads(alice, "re: two")

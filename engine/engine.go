@@ -6,36 +6,9 @@
 // before it is acted on, and the answer leaves from an outbox that is committed
 // together with the turn. A kill at any point loses nothing, repeats no side
 // effect and shows one final answer. The engine knows no messenger: whatever
-// leaves it goes through the gateway, where the whitelist is asked again.
-//
-// # The placeholder
-//
-// While a turn lasts its chat shows a placeholder, the fixed text "…", whose
-// message becomes the answer by an edit. Edits may be repeated, so the answer
-// of such a turn cannot come twice. A turn that answers within 0.7 s has none. A
-// placeholder is sent when everything has left that waits at its address, and what
-// comes behind it waits for it: see Alone of the outbox. The state is stored with the turn:
-//
-//	state      event                                  next       who acts
-//	none       0.7 s have passed, nothing waits       sending    committed, then sent beside the model call
-//	none       the turn ends                          final      the answer is a plain send
-//	sending    the channel returned the message id    shown
-//	sending    refused or not sent, for certain       forgotten  never tried again
-//	sending    written, but not answered              forgotten  it may be there; never repeated
-//	sending    the process died                       forgotten  at the next start
-//	shown      the turn ends with an answer           final      part 0 edits the message
-//	shown      the turn ends without one              final      the message is deleted
-//	shown      ... of several parts, and something    final      the message is deleted, the parts are sent
-//	           has left behind the message since
-//	shown      the process died                       shown      the resumed turn goes on with it
-//	final      "message to edit not found"            final      part 0 is sent as a new message
-//	forgotten  the turn ends                          final      the answer is a plain send
-//
-// With drafts the state stays none while a draft shows the turn; a draft is no
-// message and needs no state. A chat without drafts, and a tool that is about to
-// change something, make it go on as above.
-//
-// The names of the edges are the crash points of the kill tests.
+// leaves it goes through the gateway, where the whitelist is asked again. What a chat
+// shows while its turn lasts is told in the comment of package progress. The crash
+// points of the kill tests name the edges of all this.
 package engine
 
 import (
@@ -57,6 +30,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/run"
@@ -109,11 +83,11 @@ type Engine struct {
 	models    *model.Client
 	prompts   *prompt.Builder
 	outbox    *outbox.Outbox
+	shows     progress.Shows
 	backups   *backups
 	meters    *meters
 	questions *approval.Questions
 	redact    *redact.Set
-	grace     time.Duration
 	started   time.Time
 	log       *slog.Logger
 	// schedules is what is planned, also by heartbeat, and runs makes it.
@@ -150,7 +124,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e = &Engine{
 		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
-		grace: cmp.Or(c.Grace, turnGrace), started: time.Now(), meters: newMeters(),
+		started: time.Now(), meters: newMeters(),
 		store: st, workspace: workspace.Open(c.Workspace, c.Log),
 		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
 	}
@@ -164,6 +138,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
 	})
+	e.shows = progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: chats{e}.Lose, Redact: c.Redact}
 	e.questions = approval.New(approval.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,
 	})
@@ -249,7 +224,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	err := group.Wait()
 
 	e.life.Close()
-	if !within(e.grace, e.life.Wait) {
+	if !within(cmp.Or(e.config.Grace, turnGrace), e.life.Wait) {
 		park(lifecycle.ErrParked)
 		within(sendGrace, e.life.Wait)
 	}

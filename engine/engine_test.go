@@ -181,8 +181,8 @@ func TestFailureIsOnePlainSentence(t *testing.T) {
 		reply modeltest.Reply
 		want  string
 	}{
-		{"key", modeltest.Error(401, "Incorrect API key provided: model-key"), "The model's provider does not accept the API key."},
-		{"overloaded", modeltest.Error(503, "overloaded"), "The model is overloaded right now."},
+		{"key", modeltest.Error(401, "Incorrect API key provided: model-key"), "API key rejected."},
+		{"overloaded", modeltest.Error(503, "overloaded"), "The model is overloaded."},
 		{"empty", modeltest.Reply{}, "(no answer)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -226,13 +226,13 @@ func TestNoModelNamesNoCommandsToOthers(t *testing.T) {
 	h := build(t)
 	h.settings.Models.Default = ""
 	h.start().says(bob, "hello")
-	h.shows(bob, "[no model] I have no language model yet, so I cannot answer in words. The owner of this bot can set one up.")
+	h.shows(bob, "[no model] I have no model yet. Please tell my owner.")
 }
 
 func TestOwnersCommandIsRefusedToOthers(t *testing.T) {
 	h := build(t)
 	h.start().says(bob, "/note mine")
-	h.shows(bob, "Only an owner of this bot may use /note (ownerIds in config.yaml).")
+	h.shows(bob, "/note is for owners only.")
 }
 
 func TestNewSessionForgetsTheWindow(t *testing.T) {
@@ -274,9 +274,9 @@ func TestPanickingUpdateIsADeadRowAndNothingElse(t *testing.T) {
 	bad := h.next(gateway.Message{Address: private(alice), Sender: gateway.Sender{ID: alice}, Text: "x"})
 	bad.Raw = []byte("panic")
 	h.accept(bad)
-	h.shows(alice, "I could not read that message.")
+	h.shows(alice, "I couldn't read that message.")
 	h.says(alice, "still there?")
-	h.shows(alice, "I could not read that message.", "re: still there?")
+	h.shows(alice, "I couldn't read that message.", "re: still there?")
 }
 
 func TestWhitelistIsAskedAgainAtDispatch(t *testing.T) {
@@ -349,7 +349,7 @@ func TestDeliveryOutcomes(t *testing.T) {
 		{name: "ambiguous placeholder is forgotten", streaming: "edit", lose: once("…"), want: []string{"…", "re: hello"}},
 		{name: "rejected edit becomes a send", streaming: "edit", fail: rejecting("edit", 1), want: []string{"re: hello"}},
 		{name: "rejected send says that there was an answer", streaming: "off", fail: rejecting("re: ", 9), want: []string{
-			"I have an answer, but it could not be shown here. The owner finds details in the log."}},
+			"I couldn't send my answer. Please tell the owner."}},
 		{name: "busy placeholder is skipped", streaming: "edit", fail: func(call string) *gateway.SendError {
 			if strings.HasSuffix(call, "…") {
 				return &gateway.SendError{Kind: gateway.Busy, Err: fmt.Errorf("no room")}

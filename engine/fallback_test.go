@@ -57,12 +57,12 @@ func TestAnotherModelAnswersAndThePersonIsToldOnce(t *testing.T) {
 			h := chain(t)
 			broken(h, map[string]modeltest.Reply{"test-model": fault})
 			h.start().says(alice, "one")
-			told := "re: one\n\n(answered by claude: main does not work right now)"
+			told := "re: one\n\n(answered by claude: main is unavailable)"
 			h.shows(alice, told)
 			h.says(alice, "two")
 			h.shows(alice, told, "re: two")
 			h.says(bob, "three")
-			h.shows(bob, "re: three\n\n(answered by claude: main does not work right now)")
+			h.shows(bob, "re: three\n\n(answered by claude: main is unavailable)")
 			if got, want := asked(h), "test-model claude-x claude-x claude-x"; got != want {
 				t.Errorf("asked %s, want %s: a model that failed is left alone", got, want)
 			}
@@ -72,9 +72,9 @@ func TestAnotherModelAnswersAndThePersonIsToldOnce(t *testing.T) {
 
 func TestNoOtherModelForWhatIsWrongEverywhere(t *testing.T) {
 	for want, fault := range map[string]modeltest.Reply{
-		"This conversation is too long for the model. /new starts a fresh one.":                modeltest.Error(400, "maximum context length is 5"),
-		"The model's provider did not accept the request. The owner finds details in the log.": modeltest.Error(400, "what?"),
-		"The model declined to answer this.":                                                   {Finish: "content_filter"},
+		"This conversation is too long for the model. /new starts a new one.": modeltest.Error(400, "maximum context length is 5"),
+		"The provider rejected the request. Please tell the owner.":           modeltest.Error(400, "what?"),
+		"The model declined to answer this.":                                  {Finish: "content_filter"},
 	} {
 		h := chain(t)
 		broken(h, map[string]modeltest.Reply{"test-model": fault})
@@ -93,9 +93,9 @@ func TestWhenAllModelsFailThereIsOneSentence(t *testing.T) {
 		"test-model": modeltest.Error(503, "overloaded"), "claude-x": modeltest.Error(401, "no"), "llama": modeltest.Error(500, "crashed"),
 	})
 	h.start().says(alice, "one")
-	h.shows(alice, "The model is overloaded right now. Please try again in a minute.")
+	h.shows(alice, "The model is overloaded. Please try again in a minute.")
 	h.says(alice, "two")
-	h.shows(alice, "The model is overloaded right now. Please try again in a minute.", "The model is overloaded right now. Please try again in a minute.")
+	h.shows(alice, "The model is overloaded. Please try again in a minute.", "The model is overloaded. Please try again in a minute.")
 	if got, want := asked(h), "test-model claude-x llama test-model"; got != want {
 		t.Errorf("asked %s, want %s", got, want)
 	}
@@ -119,7 +119,7 @@ func TestATurnStaysWithTheModelThatAnswered(t *testing.T) {
 		return modeltest.Text("it is late")
 	})
 	h.start().says(alice, "what time is it?")
-	h.shows(alice, "it is late\n\n(answered by claude: main does not work right now)")
+	h.shows(alice, "it is late\n\n(answered by claude: main is unavailable)")
 	if got, want := asked(h), "test-model test-model claude-x claude-x"; got != want {
 		t.Errorf("asked %s, want %s", got, want)
 	}
@@ -142,7 +142,7 @@ func TestAModelWithoutToolsAnswersWithoutThem(t *testing.T) {
 				return modeltest.Text("re: " + said(r))
 			})
 			h.start().says(alice, "one")
-			told := fmt.Sprintf("re: one\n\n(the model %s cannot use tools, so it answered without them)", name)
+			told := fmt.Sprintf("re: one\n\n(%s can't use tools and answered without them)", name)
 			h.shows(alice, told)
 			before := len(h.model.Completions())
 			h.says(alice, "two")
@@ -172,7 +172,7 @@ func TestAToolThatAServerCannotReadIsLeftOut(t *testing.T) {
 		return modeltest.Text("re: " + said(r))
 	})
 	h.start().says(alice, "one")
-	told := "re: one\n\n(the server of the model main cannot read what these tools take, so it answered without them: spare_3, spare_7)"
+	told := "re: one\n\n(main's server rejected the tool definitions, so it answered without tools: spare_3, spare_7)"
 	h.shows(alice, told)
 	calls := h.model.Completions()
 	if last := calls[len(calls)-1]; len(last.Tools) != most-len(unreadable) {
@@ -198,7 +198,7 @@ func TestACutRequestIsTold(t *testing.T) {
 		return modeltest.Reply{Text: "well", Usage: &modeltest.Usage{Prompt: 100, Completion: 1}}
 	})
 	h.start().says(alice, strings.Repeat("word ", 700))
-	h.shows(alice, "well\n\n(the server of the model local left out a part of this conversation: its context window is smaller than contextBudget)")
+	h.shows(alice, "well\n\n(local's server dropped part of this conversation: its context window is smaller than contextBudget)")
 }
 
 // TestABrokenStreamIsAskedForAgain: what was shown is replaced by an edit.
@@ -220,7 +220,7 @@ func TestALoadingModelIsWaitedForVisibly(t *testing.T) {
 	h.echo()
 	h.start().says(alice, "one")
 	h.shows(alice, "re: one")
-	if log := strings.Join(h.messenger.log(), "\n"); !strings.Contains(log, "The model is being loaded") {
+	if log := strings.Join(h.messenger.log(), "\n"); !strings.Contains(log, "Loading the model") {
 		t.Errorf("nobody saw that the model is being loaded:\n%s", log)
 	}
 }
@@ -241,7 +241,7 @@ func TestAFallbackWithASmallerWindowGetsLess(t *testing.T) {
 	}
 	broken(h, map[string]modeltest.Reply{"test-model": modeltest.Error(401, "no")})
 	h.says(alice, "short")
-	h.shows(alice, append(answers, "re: short\n\n(answered by claude: main does not work right now)")...)
+	h.shows(alice, append(answers, "re: short\n\n(answered by claude: main is unavailable)")...)
 	all := h.model.Completions()
 	if chosen, other := len(all[len(all)-2].Messages), len(all[len(all)-1].Messages); other >= chosen || other < 2 {
 		t.Errorf("%d messages for the chosen model, %d for the one with the smaller window", chosen, other)
@@ -274,7 +274,7 @@ func TestUsageAndCostOfToday(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	h.says(alice, "b")
-	h.shows(alice, "one", "The model stopped answering in the middle. Please try again.")
+	h.shows(alice, "one", "The model stopped mid-answer. Please try again.")
 	h.says(alice, "c")
 	if !h.messenger.wait(5*time.Second, func() bool { return len(h.messenger.texts(alice)) == 3 }) {
 		t.Fatal("no third answer")
@@ -306,8 +306,8 @@ func TestABudgetRefusesClearly(t *testing.T) {
 		budget settings.Budget
 		want   string
 	}{
-		{settings.Budget{PerDayTokens: 1000}, "Today's budget for the model is used up (1050 of 1000 tokens). I can answer again after midnight (UTC), or when the owner raises models.budget.perDayTokens."},
-		{settings.Budget{PerDayUSD: 0.001}, "Today's budget for the model is used up ($0.0015 of $0.0010). I can answer again after midnight (UTC), or when the owner raises models.budget.perDayUSD."},
+		{settings.Budget{PerDayTokens: 1000}, "Today's model budget is used up (1050 of 1000 tokens). I'll answer again after midnight (UTC), or when the owner raises models.budget.perDayTokens."},
+		{settings.Budget{PerDayUSD: 0.001}, "Today's model budget is used up ($0.0015 of $0.0010). I'll answer again after midnight (UTC), or when the owner raises models.budget.perDayUSD."},
 	} {
 		h := chain(t)
 		priced := h.settings.Models.Entries["main"]

@@ -190,7 +190,7 @@ func TestFileThatIsRejectedOrGoneIsSaidSo(t *testing.T) {
 			close(hold)
 			if !h.messenger.wait(10*time.Second, func() bool {
 				return slices.ContainsFunc(h.messenger.texts(alice), func(s string) bool {
-					return s == "look\n\n📄 a.bin could not be sent. The owner finds details in the log."
+					return s == "look\n\n📄 I couldn't send a.bin. Please tell the owner."
 				})
 			}) {
 				t.Errorf("the chat shows %q", h.messenger.texts(alice))
@@ -204,7 +204,7 @@ func TestFileThatMayHaveArrivedIsSaidSo(t *testing.T) {
 	h.settings.Streaming = nil
 	h.put("a.bin", "\x00\xff")
 	h.messenger.fail = func(call string) *gateway.SendError {
-		if strings.Contains(call, "look") && !strings.Contains(call, "known") {
+		if strings.Contains(call, "look") && !strings.Contains(call, "know whether") {
 			return &gateway.SendError{Kind: gateway.Ambiguous, Err: errors.New("reset")}
 		}
 		return nil
@@ -213,7 +213,7 @@ func TestFileThatMayHaveArrivedIsSaidSo(t *testing.T) {
 	h.start()
 	h.says(alice, "send it")
 	if !h.messenger.wait(20*time.Second, func() bool {
-		return slices.ContainsFunc(h.messenger.texts(alice), func(s string) bool { return strings.HasSuffix(s, "📄 It is not known whether a.bin has arrived.") })
+		return slices.ContainsFunc(h.messenger.texts(alice), func(s string) bool { return strings.HasSuffix(s, "📄 I don't know whether a.bin arrived.") })
 	}) {
 		t.Errorf("the chat shows %q", h.messenger.texts(alice))
 	}

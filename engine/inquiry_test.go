@@ -84,7 +84,7 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 	h := office(t, nameOf)
 	h.start().says(alice, "ask me")
 	q := h.question(alice)
-	for _, want := range []string{"The MCP server `library` asks you (1 of 2):", "Please fill this in.\n\nName\nAs on the card", "Write the answer as your next message.", "The answer goes to that server. Never give it passwords", "No answer within 1 min cancels it."} {
+	for _, want := range []string{"MCP server `library` needs input (1 of 2):", "Please fill this in.\n\nName\nAs on the card", "Send your answer as the next message.", "Goes to that server. Never enter passwords", "Expires in 1 min."} {
 		if !strings.Contains(q.text, want) {
 			t.Errorf("the question lacks %q:\n%s", want, q.text)
 		}
@@ -93,11 +93,11 @@ func TestAnswerInWordsGoesToTheProgramOnly(t *testing.T) {
 	for _, b := range slices.Concat(q.part.Buttons...) {
 		buttons = append(buttons, b.Text)
 	}
-	if want := []string{"⏭ Leave it out", "❌ Decline", "✖️ Cancel"}; !slices.Equal(buttons, want) {
+	if want := []string{"⏭ Skip", "❌ Decline", "✖️ Cancel"}; !slices.Equal(buttons, want) {
 		t.Errorf("the buttons are %q, want %q", buttons, want)
 	}
 	h.says(alice, written)
-	h.shows(alice, "✅ Answered (Person)\n`survey`\n```\nPlease fill this in.\n\nName\nAs on the card\n```",
+	h.shows(alice, "✅ Answered by Person\n`survey`\n```\nPlease fill this in.\n\nName\nAs on the card\n```",
 		fmt.Sprintf("so: answered option -1, %d characters", len(written)))
 	h.says(alice, "hello")
 	h.sees(alice, "re: hello")
@@ -130,7 +130,7 @@ func TestAnswerBeforeTheQuestionIsSettled(t *testing.T) {
 	h.start()
 	for n := range 5 {
 		h.says(alice, "ask me")
-		h.until("the question", func() bool { return strings.Contains(strings.Join(h.messenger.texts(alice), "\n"), "asks you") })
+		h.until("the question", func() bool { return strings.Contains(strings.Join(h.messenger.texts(alice), "\n"), "needs input") })
 		h.says(alice, "Ada")
 		h.until("the outcome", func() bool {
 			return strings.Count(strings.Join(h.messenger.texts(alice), "\n"), "✅ Answered") == n+1
@@ -157,8 +157,8 @@ func TestAnswersByButton(t *testing.T) {
 	}{
 		"an option": {1, "answered option 1, 0 characters", "✅ Answered: `blue` (Person)"},
 		"keep":      {2, "answered option 2, 0 characters", "✅ Answered: `Keep: red` (Person)"},
-		"decline":   {3, "declined option -1, 0 characters", "❌ Declined (Person)"},
-		"cancel":    {4, "cancelled option -1, 0 characters", "✖️ Cancelled (Person)"},
+		"decline":   {3, "declined option -1, 0 characters", "❌ Declined by Person"},
+		"cancel":    {4, "cancelled option -1, 0 characters", "✖️ Cancelled by Person"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := office(t, colors)
@@ -196,10 +196,10 @@ func TestQuestionIsClosedByARestart(t *testing.T) {
 	h.start().says(alice, "ask me")
 	q := h.question(alice)
 	h.restart()
-	h.sees(alice, "⏹ Stopped: cancelled\n`survey`")
+	h.sees(alice, "⏹ Stopped\n`survey`")
 	h.says(alice, "Ada")
 	h.sees(alice, "re: Ada")
-	h.told(h.tap(alice, q, 0), "⏹ Stopped: cancelled")
+	h.told(h.tap(alice, q, 0), "⏹ Stopped")
 }
 
 // TestQuestionIsClosedAfterACrash: the process had no time to close it.
@@ -221,7 +221,7 @@ func TestQuestionIsClosedAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.start()
-	h.sees(alice, "⏹ Stopped: cancelled\n`survey`")
+	h.sees(alice, "⏹ Stopped\n`survey`")
 }
 
 // TestAnswerThatMayNotHaveArrived: the bot ends between an answer and the end of
@@ -234,9 +234,9 @@ func TestAnswerThatMayNotHaveArrived(t *testing.T) {
 	h.says(alice, "Ada")
 	h.sees(alice, "✅ Answered")
 	h.restart()
-	h.sees(alice, "⏹ Answered, but I was stopped before the call had ended: the answer may not have arrived.\n`survey`")
+	h.sees(alice, "⏹ Answered, but I restarted before the call ended. The answer may not have arrived.\n`survey`")
 	h.sees(alice, "so: cancelled option -1, 0 characters")
-	h.told(h.tap(alice, q, 0), "⏹ Answered, but I was stopped before the call had ended: the answer may not have arrived.")
+	h.told(h.tap(alice, q, 0), "⏹ Answered, but I restarted before the call ended. The answer may not have arrived.")
 	h.restart()
 	h.says(alice, "hello")
 	h.sees(alice, "re: hello")
@@ -268,7 +268,7 @@ func TestQuestionThatNobodyAnswers(t *testing.T) {
 	h.settings.ApprovalTimeout = time.Second
 	h.start().says(alice, "ask me")
 	h.sees(alice, "so: cancelled option -1, 0 characters")
-	h.sees(alice, "⌛ Nobody answered: cancelled\n`survey`")
+	h.sees(alice, "⌛ Expired\n`survey`")
 }
 
 func TestStopEndsAQuestion(t *testing.T) {
@@ -276,7 +276,7 @@ func TestStopEndsAQuestion(t *testing.T) {
 	h.start().says(alice, "ask me")
 	h.question(alice)
 	h.says(alice, "/stop")
-	h.sees(alice, "⏹ Stopped: cancelled\n`survey`")
+	h.sees(alice, "⏹ Stopped\n`survey`")
 	h.says(alice, "Ada")
 	h.sees(alice, "re: Ada")
 }
@@ -329,7 +329,7 @@ func TestPageIsForAnOwner(t *testing.T) {
 	if b := q.part.Buttons[0][0]; b.URL != "https://example.com/connect?a_b=1" || b.Data != "" {
 		t.Errorf("the first button is %+v", b)
 	}
-	h.sees(bob, "The MCP server `library` wants a page to be opened. I have asked an owner")
+	h.sees(bob, "MCP server `library` wants to open a page. I've asked my owner")
 	h.told(h.tap(alice, q, 1), "✅ Answered")
 	h.sees(bob, "so: answered option 0")
 }

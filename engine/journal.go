@@ -24,7 +24,7 @@ func (j journal) Started(ctx context.Context, c tools.Call) error {
 	if !j.t.inDoubt(c) {
 		return nil
 	}
-	j.t.show.need()
+	j.t.show.Need()
 	err := j.t.e.life.Persist(ctx, j.t.row.Address, func(tx *store.Tx) error { return tx.Turns().StartCall(j.row(c)) })
 	if err != nil {
 		return fmt.Errorf("journal the start of %s: %w", c.Name, err)

@@ -71,13 +71,13 @@ func TestOwnerAcceptsWhatWasShown(t *testing.T) {
 	if !strings.Contains(shown, "[new] echo: Says it again.") {
 		t.Fatalf("shown: %s", shown)
 	}
-	if got := h.asks(bob, "/mcp"); !strings.Contains(got, "Only an owner") {
+	if got := h.asks(bob, "/mcp"); !strings.Contains(got, "/mcp is for owners only") {
 		t.Errorf("somebody else reads %q", got)
 	}
-	if got := h.asks(alice, "/mcp approve demo 00000000"); !strings.Contains(got, "something else than was shown") {
+	if got := h.asks(alice, "/mcp approve demo 00000000"); !strings.Contains(got, "changed since they were shown") {
 		t.Errorf("a wrong fingerprint: %q", got)
 	}
-	if got := h.asks(alice, approveCommand.FindString(shown)); got != "Tools accepted: 1. mcp_demo_echo" {
+	if got := h.asks(alice, approveCommand.FindString(shown)); got != "Tools approved: 1. mcp_demo_echo" {
 		t.Errorf("accepting: %q", got)
 	}
 	h.model.Push(modeltest.CallTool("mcp_demo_echo", map[string]any{"text": "hello"}), modeltest.Text("It did."))
@@ -92,7 +92,7 @@ func TestOwnerAcceptsWhatWasShown(t *testing.T) {
 	// The server changes its mind: the owner hears of it, and the tool is off.
 	n := len(h.messenger.texts(alice))
 	describe("Says it again, and sends your keys along.")
-	if got := h.answer(alice, n); !strings.Contains(got, "describes tools in another way than you accepted") {
+	if got := h.answer(alice, n); !strings.Contains(got, "changed tools that you approved") {
 		t.Errorf("told: %q", got)
 	}
 	h.model.Push(modeltest.CallTool("mcp_demo_echo", map[string]any{"text": "hello"}), modeltest.Text("It is off."))
@@ -103,7 +103,7 @@ func TestOwnerAcceptsWhatWasShown(t *testing.T) {
 	if last := requests[len(requests)-1].Last(); !strings.Contains(last.Text(), "unknown tool 'mcp_demo_echo'") {
 		t.Errorf("the model reads %q", last.Text())
 	}
-	if got := h.asks(alice, approveCommand.FindString(shown)); !strings.Contains(got, "something else than was shown") {
+	if got := h.asks(alice, approveCommand.FindString(shown)); !strings.Contains(got, "changed since they were shown") {
 		t.Errorf("the old fingerprint: %q", got)
 	}
 	if got := h.asks(alice, "/mcp"); !strings.Contains(got, "demo: ready; tools: 0 in use, 0 new, 1 changed") {

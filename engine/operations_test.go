@@ -117,7 +117,7 @@ func TestOwnersHearOfARestoredBackup(t *testing.T) {
 	h.start()
 	if !h.messenger.wait(10*time.Second, func() bool {
 		texts := h.messenger.texts(alice)
-		return len(texts) == 2 && strings.HasPrefix(texts[1], "My database was damaged. I use the backup of 20")
+		return len(texts) == 2 && strings.HasPrefix(texts[1], "My database was damaged. I restored the backup of 20")
 	}) {
 		t.Fatalf("the owner reads %q", h.messenger.texts(alice))
 	}
@@ -141,7 +141,7 @@ func TestDoctorIsForOwnersInPrivate(t *testing.T) {
 		t.Fatal("no answer")
 	}
 	text := h.messenger.texts(alice)[0]
-	for _, want := range []string{"✓ database: every page is in order", "✗ roof: it leaks ", "→ mend it", "✓ model: test-model at test answers in", "; calls tools"} {
+	for _, want := range []string{"✓ database: integrity check passed", "✗ roof: it leaks ", "→ mend it", "✓ model: test-model at test answers in", "; calls tools"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the answer lacks %q:\n%s", want, text)
 		}
@@ -150,11 +150,11 @@ func TestDoctorIsForOwnersInPrivate(t *testing.T) {
 		t.Errorf("the answer holds a secret:\n%s", text)
 	}
 	h.says(bob, "/doctor")
-	h.shows(bob, "Only an owner of this bot may use /doctor (ownerIds in config.yaml).")
+	h.shows(bob, "/doctor is for owners only.")
 	h.accept(h.next(gateway.Message{
 		Address: gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}}, Sender: gateway.Sender{ID: alice}, Group: true, Text: "/doctor",
 	}))
-	h.shows(-100, "/doctor answers in a private chat only.")
+	h.shows(-100, "/doctor works in private chats only.")
 }
 
 func TestProbeTools(t *testing.T) {
@@ -165,7 +165,7 @@ func TestProbeTools(t *testing.T) {
 	}{
 		"calls":          {[]modeltest.Reply{modeltest.CallTool("current_time", map[string]any{}), modeltest.Text("noon")}, true, ""},
 		"answers":        {[]modeltest.Reply{modeltest.Text("noon")}, false, ""},
-		"says nothing":   {[]modeltest.Reply{modeltest.Text("")}, false, "without a word"},
+		"says nothing":   {[]modeltest.Reply{modeltest.Text("")}, false, "empty reply"},
 		"calls and ends": {[]modeltest.Reply{modeltest.CallTool("current_time", map[string]any{}), modeltest.Text("")}, false, "said nothing about the result"},
 		"wrong key":      {[]modeltest.Reply{{Status: http.StatusUnauthorized, Body: `{"error":{"message":"no"}}`}}, false, "the key is refused"},
 	} {

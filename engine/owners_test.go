@@ -49,7 +49,7 @@ func (h *house) see(chat int64, begin string) {
 }
 
 const (
-	ownerAsked  = "🔐 I've asked my owner. `launch` waits for the answer. /stop cancels."
+	ownerAsked  = "🔐 I've asked my owner about `launch`. /stop cancels."
 	onlyAnOwner = "Only an owner can decide."
 	unreachable = `so: Error: Tool "launch" was not approved: only an owner of this bot may approve it, and no owner can be reached`
 )
@@ -60,7 +60,7 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	h, l := ownersPad(t)
 	h.start().accept(h.next(gateway.Message{Address: private(bob), Sender: gateway.Sender{ID: bob, Name: "B`ob\n\u2028\u3164"}, Text: "launch it"}))
 	q := h.question(alice)
-	for _, want := range []string{"May I run `launch`?", "Requested by `B'ob` (22) in their private chat.", `target: "it"`} {
+	for _, want := range []string{"Run `launch`?", "Requested by `B'ob` (22) in their private chat.", `target: "it"`} {
 		if !strings.Contains(q.text, want) {
 			t.Errorf("the request lacks %q:\n%s", want, q.text)
 		}
@@ -75,8 +75,8 @@ func TestOwnersApproveInTheirPrivateChat(t *testing.T) {
 	}
 	h.told(h.tap(alice, q, tapHour), "🕐 Allowed for 1 hour")
 	h.see(bob, "so: launched")
-	h.see(bob, "🕐 Allowed for 1 hour (Person)\n`launch`")
-	h.see(alice, "🕐 Allowed for 1 hour (Person)\n`launch`\nRequested by `B'ob` (22) in their private chat.")
+	h.see(bob, "🕐 Allowed for 1 hour by Person\n`launch`")
+	h.see(alice, "🕐 Allowed for 1 hour by Person\n`launch`\nRequested by `B'ob` (22) in their private chat.")
 	if slices.Contains(h.messenger.texts(bob), ownerAsked) {
 		t.Errorf("the notice does not say what came of it: %q", h.messenger.texts(bob))
 	}
@@ -207,7 +207,7 @@ func TestOwnersRequestSurvivesARestart(t *testing.T) {
 	h.see(bob, "so: launched")
 	asked := 0
 	for _, c := range h.messenger.log() {
-		if strings.HasPrefix(c, "send") && strings.Contains(c, "May I run") {
+		if strings.HasPrefix(c, "send") && strings.Contains(c, "Run `launch`?") {
 			asked++
 		}
 	}
@@ -237,8 +237,8 @@ func TestStopCancelsAnOwnersRequest(t *testing.T) {
 	h.start().says(bob, "launch it")
 	q := h.question(alice)
 	h.says(bob, "/stop")
-	h.see(alice, "⏹ Stopped: denied")
-	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped: denied")
+	h.see(alice, "⏹ Stopped")
+	h.told(h.tap(alice, q, tapOnce), "⏹ Stopped")
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)
 	}
@@ -335,7 +335,7 @@ func TestNoticeOfARunNamesTheSchedule(t *testing.T) {
 	})
 	h.start().says(bob, "plan it")
 	q := h.question(alice)
-	h.see(bob, "🔐 Schedule `nightly`: I've asked my owner. `launch` waits for the answer.")
+	h.see(bob, "🔐 Schedule `nightly`: I've asked my owner about `launch`.")
 	for _, text := range h.messenger.texts(bob) {
 		if strings.Contains(text, "/stop") {
 			t.Errorf("/stop is offered, which does not stop a run: %q", text)
@@ -349,7 +349,7 @@ func TestNoticeOfARunNamesTheSchedule(t *testing.T) {
 func TestCallThatDoesNotFitIsRefused(t *testing.T) {
 	h, l := pad(t)
 	h.messenger.limit = 4096
-	long := strings.Repeat("a", 1990) + "; touch marker; echo " + strings.Repeat("b", 1990)
+	long := strings.Repeat("a", 2040) + "; touch marker; echo " + strings.Repeat("b", 2040)
 	h.start().says(alice, "launch "+long)
 	h.see(alice, `so: Error: Tool "launch" was not approved: it is too long to be shown whole`)
 	if n := l.ran.Load(); n != 0 {
@@ -460,7 +460,7 @@ func TestOwnersAreNotFlooded(t *testing.T) {
 	}
 	requests := func() (n int) {
 		for _, c := range h.messenger.log() {
-			if strings.HasPrefix(c, "send telegram_11 ") && strings.Contains(c, "May I run") {
+			if strings.HasPrefix(c, "send telegram_11 ") && strings.Contains(c, "Run `launch`?") {
 				n++
 			}
 		}
@@ -474,7 +474,7 @@ func TestOwnersAreNotFlooded(t *testing.T) {
 	h.see(-102, `so: Error: Tool "launch" was not approved: 3 requests of this person wait for an owner already`)
 	for _, chat := range []int64{-104, -103} {
 		bobIn(chat, "/stop")
-		h.see(chat, "⏹ Stopped: denied")
+		h.see(chat, "⏹ Stopped")
 	}
 	h.tap(alice, h.question(alice), tapOnce)
 	h.see(bob, "so: launched")

@@ -4,10 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"klawbot/engine/health"
 	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/locale"
+	"klawbot/engine/settings"
+	"klawbot/gateway"
+	"klawbot/tools/guide"
+	"klawbot/tools/mcp"
 	"klawbot/tools/self"
 )
 
@@ -63,4 +69,38 @@ func (e *Engine) usageToday(ctx context.Context) (health.UsageToday, error) {
 		return health.UsageToday{}, errors.Join(err, ctx.Err())
 	}
 	return health.UsageOf(e.settings().Today(), sum), nil
+}
+
+// modelIn is the model that answers in a chat, named in its text form.
+func (e *Engine) modelIn(ctx context.Context, chat string) (string, settings.Model) {
+	var chosen string
+	if id, err := gateway.ParseChatID(chat); err == nil {
+		if s, err := e.session(ctx, gateway.Address{Chat: id}); err == nil {
+			chosen = s.Model
+		}
+	}
+	return e.settings().Models.For(chosen)
+}
+
+// isLoad reports whether a name that a model wrote is that of skill_load.
+func (e *Engine) isLoad(name string) bool {
+	t, _, ok := e.executor.Registry().Find(name)
+	return ok && t.Spec().Name == guide.LoadTool
+}
+
+// toolsChanged tells the owners that a server does not keep to what they have
+// accepted, once for each time it does not.
+func (e *Engine) toolsChanged(ctx context.Context, server string, now []mcp.Definition) {
+	names := make([]string, len(now))
+	for i, d := range now {
+		names[i] = d.Tool
+	}
+	e.tellOwners(ctx, "mcp/"+server+"/"+command.Fingerprint(now), e.say(locale.MCPChanged, server, strings.Join(names, ", "), server))
+}
+
+// signInWanted tells the owners, once a day, that an MCP server wants somebody to
+// sign in.
+func (e *Engine) signInWanted(ctx context.Context, server string) {
+	day := time.Now().UTC().Format(time.DateOnly)
+	e.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(locale.MCPWantsSignIn, server, server))
 }

@@ -105,10 +105,10 @@ func (t *turn) madeOf(how turnEnd) run.Made {
 	if how.failure != nil {
 		made.Why = t.sorry(how.failure)
 	}
-	progress, shown := t.show.settle()
-	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), placeholderFinal, shown
-	if progress == placeholderShown {
-		made.After = []store.Out{outbox.Deletion(t.show.to, t.row.ID, shown)}
+	placeholder, shown := t.show.Settle()
+	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), store.PlaceholderFinal, shown
+	if placeholder == store.PlaceholderShown {
+		made.After = []store.Out{outbox.Deletion(t.row.Address, t.row.ID, shown)}
 	}
 	return made
 }

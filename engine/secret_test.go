@@ -55,7 +55,7 @@ func TestCommandWhoseSecretIsLost(t *testing.T) {
 	h.accept(command, harmless)
 	h.end()
 	h.start()
-	h.shows(alice, "```\nError: the bot was restarted before this command ran, and the command held a secret, which is not stored: send it again if you still need it\n```", "Noted in notes.md.")
+	h.shows(alice, "```\nError: the bot restarted before this command ran; the command contained a secret, which is not stored. Send it again if you still need it\n```", "Saved in notes.md.")
 	if text := h.content("a.txt"); text != "" {
 		t.Errorf("the file holds %q", text)
 	}

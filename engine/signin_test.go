@@ -77,22 +77,22 @@ func TestSigningInInTheChat(t *testing.T) {
 	home := guarded(t)
 	h.settings.MCP = map[string]mcp.Server{"notes": {URL: home + "/mcp"}, "here": {Command: "true"}}
 	h.start()
-	h.sees(alice, "The MCP server notes wants you to sign in. To begin: /mcp signin notes")
+	h.sees(alice, "MCP server notes needs you to sign in: /mcp signin notes")
 	h.says(alice, "/mcp signin here")
-	h.sees(alice, "Nobody signs in at the MCP server here")
+	h.sees(alice, "MCP server here has no sign-in")
 	h.says(bob, "/mcp signin notes")
-	h.sees(bob, "Only an owner")
+	h.sees(bob, "/mcp is for owners only")
 	h.says(alice, "/mcp signin notes") // and does not want to
 	h.tap(alice, h.question(alice), 0)
-	h.sees(alice, "Signing in at the MCP server notes did not work: ")
-	h.sees(alice, "❌ Declined (Person)\n`notes`")
+	h.sees(alice, "Sign-in at MCP server notes failed: ")
+	h.sees(alice, "❌ Declined by Person\n`notes`")
 	h.says(alice, "/mcp signin notes")
 	q := h.question(alice)
 	u, err := url.Parse(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(q.text, "wants you to open a page at `"+u.Host+"`") || !strings.Contains(q.text, "it begins with `"+mcp.Redirect+"?`") {
+	if !strings.Contains(q.text, "wants you to open a page at `"+u.Host+"`") || !strings.Contains(q.text, "It starts with `"+mcp.Redirect+"?`") {
 		t.Fatalf("asked %q", q.text)
 	}
 	for _, b := range slices.Concat(q.part.Buttons...) {
@@ -109,8 +109,8 @@ func TestSigningInInTheChat(t *testing.T) {
 	h.says(alice, "hello") // the owner goes on talking meanwhile
 	h.sees(alice, "re: hello")
 	h.says(alice, mcp.Redirect+"?code=the-code&state="+url.QueryEscape(at.Query().Get("state")))
-	h.sees(alice, "You are signed in at the MCP server notes.")
-	h.sees(alice, "✅ Answered (Person)\n`notes`")
+	h.sees(alice, "Signed in at MCP server notes.")
+	h.sees(alice, "✅ Answered by Person\n`notes`")
 	if !h.messenger.wait(10*time.Second, func() bool {
 		return strings.Contains(h.logs.String(), `msg="MCP server is ready" server=notes`)
 	}) {

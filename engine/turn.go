@@ -17,6 +17,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/quote"
 	"klawbot/engine/internal/run"
@@ -68,7 +69,8 @@ type turn struct {
 	heard bool
 	// others says that it has read what people said who are no owners.
 	others bool
-	show   *presence
+	// show is what the chat is shown of it; it begins with run.
+	show *progress.Progress
 	// approver asks the person about calls; nil asks nobody.
 	approver tools.Approver
 	// partial is the text of the answer that was streaming when the turn ended.
@@ -89,7 +91,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	last := items[len(items)-1]
 	t := e.newTurn(ctx, store.Turn{
 		Address: last.row.Address, Origin: string(tools.OriginPerson), State: store.TurnRunning,
-		Placeholder: placeholderNone, StartedAt: time.Now(),
+		Placeholder: store.PlaceholderNone, StartedAt: time.Now(),
 	}, items)
 	t.row.ReplyTo = last.msg.ID
 	err := e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
@@ -154,8 +156,8 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 			items = append(items, item{u, m})
 		}
 	}
-	if row.Placeholder == placeholderSending {
-		row.Placeholder = placeholderForgotten
+	if row.Placeholder == store.PlaceholderSending {
+		row.Placeholder = store.PlaceholderForgotten
 	}
 	t := e.newTurn(ctx, row, items)
 	t.user, t.owned = e.questions.CausedBy(updates) // what somebody wrote who may not any more counts, too
@@ -173,7 +175,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 }
 
 func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *turn {
-	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), log: e.log.With("chat", row.Address.String())}
+	t := &turn{e: e, row: row, settings: e.settings(), executor: e.executor.Snapshot(), show: new(progress.Progress), log: e.log.With("chat", row.Address.String())}
 	var rows []store.Update
 	for _, it := range items {
 		t.ids, rows = append(t.ids, it.row.ID), append(rows, it.row)
@@ -185,7 +187,6 @@ func (e *Engine) newTurn(ctx context.Context, row store.Turn, items []item) *tur
 		t.from = last.row.Update
 		t.directed, t.command = e.commands.Direct(ctx, last.command()), last.msg.Command
 	}
-	t.show = newPresence(e, t)
 	return t
 }
 
@@ -247,19 +248,24 @@ func (t *turn) streaming() string {
 // parked stays as it is in the store.
 func (t *turn) run(ctx context.Context, commit func(context.Context, turnEnd)) {
 	t.log = t.log.With("turn", t.row.ID)
-	t.approver = t.newApprover()
 	started := time.Now()
 	t.e.memory.Idle.Begin()
 	defer t.e.memory.Idle.End()
+	shown := progress.Shown{
+		Turn: t.row.ID, Address: t.row.Address, ReplyTo: t.row.ReplyTo, State: t.row.Placeholder, MessageID: t.row.PlaceholderID,
+		Streaming: t.streaming(), Log: t.log,
+	}
 	switch {
 	case t.job == nil:
-		t.show.start(t.streaming())
+		t.show = t.e.shows.Start(ctx, shown)
 	case t.job.Job.Kind == store.JobSpawn && t.job.Job.Target.Chat.Channel != "":
-		t.show.startQuietly(t.job.Job.Name)
+		shown.Subagent = t.job.Job.Name
+		t.show = t.e.shows.Start(ctx, shown)
 	}
+	t.approver = t.newApprover()
 	text, err := t.safely(ctx)
 	if err != nil && (errors.Is(context.Cause(ctx), lifecycle.ErrParked) || errors.Is(err, lifecycle.ErrParked)) {
-		t.show.settle()
+		t.show.Settle()
 		t.keepSpent(ctx)
 		t.log.Info("turn parked")
 		return
@@ -513,9 +519,9 @@ func label(s settings.Settings, text string) string {
 // messages, the end of its inbox rows and journal, and the parts that leave.
 func (t *turn) end(ctx context.Context, end turnEnd) {
 	ctx = context.WithoutCancel(ctx)
-	placeholder, shown := t.show.settle()
+	placeholder, shown := t.show.Settle()
 	t.row.State, t.row.Note, t.row.EndedAt = end.state, end.note, time.Now()
-	t.row.Placeholder, t.row.PlaceholderID = placeholderFinal, shown
+	t.row.Placeholder, t.row.PlaceholderID = store.PlaceholderFinal, shown
 	outs := t.leaving(end)
 	for i := range outs {
 		outs[i].Turn = t.row.ID
@@ -536,7 +542,7 @@ func (t *turn) end(ctx context.Context, end turnEnd) {
 			return err
 		}
 		leaving := outs
-		if placeholder == placeholderShown {
+		if placeholder == store.PlaceholderShown {
 			var err error
 			if leaving, err = t.replacing(tx, shown, outs); err != nil {
 				return err

@@ -142,7 +142,7 @@ func New(c Config) (*Gateway, error) {
 		g.strangers.counts[ch.Name()] = new(atomic.Int64)
 	}
 	if len(c.Channels) == 0 {
-		return nil, errors.New("no channel is on: set channels.telegram.token (klawbot init does it) or channels.console.enabled")
+		return nil, errors.New("no channel set up; run klawbot init, or set channels.telegram.token or channels.console.enabled")
 	}
 	return g, nil
 }

@@ -289,6 +289,6 @@ type Health struct {
 	LastPoll time.Time `json:"last_poll,omitzero"`
 	// Fault is the last error in words, empty when all is well.
 	Fault string `json:"fault,omitempty"`
-	// Strangers counts the updates that the whitelist kept out.
+	// Strangers counts the updates blocked by the allow list.
 	Strangers int64 `json:"strangers"`
 }

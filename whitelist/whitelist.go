@@ -110,7 +110,7 @@ func ParseID(s string) (channel string, chat int64, err error) {
 	}
 	chat, err = strconv.ParseInt(number, 10, 64)
 	if err != nil || chat == 0 {
-		return "", 0, fmt.Errorf("%q is not a chat id: a number is expected, such as 123456, -1001234567890 or telegram_123456", s)
+		return "", 0, fmt.Errorf("%q isn't a chat ID. Use a number, e.g. 123456, -1001234567890 or telegram_123456", s)
 	}
 	return channel, chat, nil
 }

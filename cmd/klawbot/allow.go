@@ -16,9 +16,9 @@ import (
 func allowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "allow ID...",
-		Short: "Let chats talk to the bot",
-		Long: "Adds ids of chats to channels.telegram.allowedChatIds in config.yaml. A running bot takes the change over within a second.\n" +
-			"In a private chat the id is the person's. Ids of groups are negative: klawbot allow -1001234567890",
+		Short: "Add chats to the allow list",
+		Long: "Adds ids of chats to channels.telegram.allowedChatIds in config.yaml. A running bot applies the change within a second.\n" +
+			"In a private chat, the ID is the user's. Group IDs are negative: klawbot allow -1001234567890",
 		Args: someIDs,
 		RunE: func(_ *cobra.Command, args []string) error { return editAllowed(a, args, nil) },
 	}
@@ -34,7 +34,7 @@ func someIDs(cmd *cobra.Command, args []string) error {
 func denyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "deny ID...",
-		Short: "Let chats no longer talk to the bot",
+		Short: "Remove chats from the allow list",
 		Args:  someIDs,
 		RunE:  func(_ *cobra.Command, args []string) error { return editAllowed(a, nil, args) },
 	}
@@ -43,7 +43,7 @@ func denyCommand(a *app) *cobra.Command {
 func allowedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "allowed",
-		Short: "List who may talk to the bot",
+		Short: "List allowed chats",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			l, err := a.open()
@@ -57,7 +57,7 @@ func allowedCommand(a *app) *cobra.Command {
 
 func printAllowed(w io.Writer, ids []int64) error {
 	if len(ids) == 0 {
-		_, err := fmt.Fprintln(w, "nobody; klawbot allow ID lets a chat in")
+		_, err := fmt.Fprintln(w, "No chats allowed. Add one: klawbot allow ID")
 		return err
 	}
 	for _, id := range ids {
@@ -76,7 +76,7 @@ func remark(w io.Writer, t config.Telegram, removed []int64) {
 		case !slices.Contains(t.AllowedChatIDs, id):
 			fmt.Fprintf(w, "%s was not on the list\n", name)
 		case slices.Contains(t.OwnerIDs, id):
-			fmt.Fprintf(w, "%s is an owner (channels.telegram.ownerIds), and the bot does not answer there any more; klawbot allow %d lets it in again\n", name, id)
+			fmt.Fprintf(w, "%s is an owner (channels.telegram.ownerIds), but is no longer allowed. Add it again: klawbot allow %d\n", name, id)
 		}
 	}
 }

@@ -79,13 +79,13 @@ func (r *rig) agree(b *process, chat int64) {
 	r.t.Helper()
 	r.wait(b, "a question", func(v telegramtest.State) bool {
 		for _, m := range v.Messages(chat) {
-			if _, asks := m.Button("✅ Once"); m.Bot && asks {
+			if _, asks := m.Button("Allow once"); m.Bot && asks {
 				return true
 			}
 		}
 		return false
 	})
-	if _, err := r.telegram.User(chat).Press(0, "✅ Once"); err != nil {
+	if _, err := r.telegram.User(chat).Press(0, "Allow once"); err != nil {
 		r.t.Fatal(err)
 	}
 }

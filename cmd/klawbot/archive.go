@@ -35,7 +35,7 @@ func exportCommand(a *app) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "export FILE",
-		Short: "Write conversations and workspace to a file",
+		Short: "Export conversations and workspace to a file",
 		Long: "Writes all conversations and the workspace to FILE, a .tar.gz that klawbot import reads.\n" +
 			"With --format json or md it writes only the conversations. FILE - is standard output.",
 		Args: takes(1, 1),
@@ -154,7 +154,7 @@ func archiveFolder(archive *tar.Writer, dir string) error {
 func importCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "Read conversations and workspace from a file",
+		Short: "Import conversations and workspace from a file",
 		Long: "Adds what klawbot export wrote: messages that are not there yet, and files that the workspace lacks.\n" +
 			"Nothing is replaced. FILE may also hold only conversations (--format json). FILE - is standard input.",
 		Args: takes(1, 1),

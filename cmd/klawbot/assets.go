@@ -16,7 +16,7 @@ import (
 )
 
 func assetsCommand(a *app) *cobra.Command {
-	return parent("assets", "The embedding model and its runtime: bring them, or see where they are",
+	return parent("assets", "Download or check the embedding model",
 		assetsPullCommand(a), assetsStatusCommand(a))
 }
 
@@ -24,8 +24,8 @@ func assetsPullCommand(a *app) *cobra.Command {
 	var want bot.Pull
 	cmd := &cobra.Command{
 		Use:   "pull",
-		Short: "Bring the embedding model and the ONNX Runtime library",
-		Long: "Loads the files that search by meaning needs into the folder assets of the data folder, and checks each\n" +
+		Short: "Download the embedding model and the ONNX Runtime library",
+		Long: "Downloads the files that semantic search needs into the folder assets of the data folder, and checks each\n" +
 			"against its SHA-256. What is there already is not loaded again; a download that broke off goes on where it\n" +
 			"stopped. --from takes a folder or an address that has the files as such a folder has them (make assets\n" +
 			"makes one in build/assets).",
@@ -47,8 +47,8 @@ func assetsPullCommand(a *app) *cobra.Command {
 			return bot.PullAssets(ctx, a.stdout, want)
 		},
 	}
-	cmd.Flags().StringVar(&want.From, "from", "", "`place` to take the files from, a folder or an address (default: where they are published)")
-	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "how much `time` to wait when nothing comes, such as 5s (default 30s)")
+	cmd.Flags().StringVar(&want.From, "from", "", "directory or `URL` of the files (default: where they are published)")
+	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "`time` to wait for data, e.g. 5s (default: 30s)")
 	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
 	return cmd
 }
@@ -57,8 +57,8 @@ func assetsStatusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say which files of the embeddings are where, and which are missing",
-		Long:  "Looks for the files that search by meaning needs and compares them with what was published. The exit code is\n1 when one is missing.",
+		Short: "Show the embedding files and which are missing",
+		Long:  "Checks the files that semantic search needs against the published checksums. The exit code is\n1 if a file is missing.",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			l, f, err := a.openFolders()
@@ -71,7 +71,7 @@ func assetsStatusCommand(a *app) *cobra.Command {
 			return assetsStatus(a.stdout, bot.AssetPlaces(l.Config(), f), asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -99,7 +99,7 @@ func assetsStatus(w io.Writer, p data.AssetPlaces, asJSON bool) error {
 		}
 	}
 	if !ok {
-		fmt.Fprintln(w, "→ search goes by words until klawbot assets pull")
+		fmt.Fprintln(w, "→ keyword search until klawbot assets pull")
 		return errSilent
 	}
 	return nil

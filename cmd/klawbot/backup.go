@@ -17,8 +17,8 @@ import (
 func backupCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Write a verified backup of the database, the core memory and the workspace, also while the bot runs",
-		Long:  "Writes a .tar.gz that klawbot restore makes a data folder from. The configuration is not in it, because it holds secrets.",
+		Short: "Back up the database, core memory and workspace, also while the bot runs",
+		Long:  "Writes a .tar.gz for klawbot restore. The configuration isn't included, because it contains secrets.",
 		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.engineConfig()
@@ -38,8 +38,8 @@ func backupCommand(a *app) *cobra.Command {
 func restoreCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Make a data folder from a backup",
-		Long:  "Takes what klawbot backup wrote, or an automatic backup, which holds the database only. The data folder must not have a database yet.",
+		Short: "Restore a backup",
+		Long:  "Restores a file from klawbot backup, or an automatic backup (database only). The data directory must not have a database yet.",
 		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.engineConfig()
@@ -80,14 +80,14 @@ func reindexCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reindex",
-		Short: "Build the messages and the search index anew from the conversation logs",
+		Short: "Rebuild the search index from the conversation logs",
 		Long: `Reads the conversation logs of the data folder (conversations/*/*.jsonl), the memories and the memory files, and
 builds the messages and the search index anew. The old ones are in use until the new ones are complete: when the
 command is interrupted, nothing has changed. The bot must not run meanwhile. What only the database knows of the end
-of a conversation is kept. Until the bot runs again and has read all of it, search goes by words.
+of a conversation is kept. Until the bot runs again and has read all of it, klawbot uses keyword search.
 
 A database that cannot be read is replaced first: by the newest good backup, or, when there is none, by a new one. A
-new one has the conversations and nothing else: schedules, reminders, memories and allowances are gone. When that is
+new one has the conversations and nothing else: schedules, reminders, memories and approvals are lost. When that is
 interrupted, run it again.`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

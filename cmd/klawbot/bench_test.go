@@ -49,7 +49,7 @@ func (b *figures) add(what string, value float64, unit, goal string, ok bool) {
 }
 
 // TestBench measures the real binary against the fakes and prints the table of
-// the README. The fakes share the machine with the bot.
+// doc/benchmarks.md. The fakes share the machine with the bot.
 func TestBench(t *testing.T) {
 	binary := buildBinary(t)
 	b := &figures{t: t}

@@ -21,7 +21,7 @@ func chatCommand(a *app) *cobra.Command {
 	var message string
 	cmd := &cobra.Command{
 		Use:   "chat",
-		Short: "Talk to the bot here",
+		Short: "Chat in this terminal",
 		Long: "Talks to the bot in this terminal: to the one that runs on the data folder, else to one of its own.\n" +
 			"With -m it says one thing, prints the answer and ends; lines on standard input are said one after another.\n" +
 			"Then the exit code is 1 when the bot could not answer, such as when the model cannot be reached.",
@@ -35,7 +35,7 @@ func chatCommand(a *app) *cobra.Command {
 			return a.chat(ctx, strings.TrimSpace(message))
 		},
 	}
-	cmd.Flags().StringVarP(&message, "message", "m", "", "say `text`, print the answer and end")
+	cmd.Flags().StringVarP(&message, "message", "m", "", "send `text`, print the answer and exit")
 	return cmd
 }
 
@@ -64,7 +64,7 @@ func banner(model, note string) string {
 	text, hint := "klawbot "+version+", model "+model, ""
 	if model == "" {
 		text = "klawbot " + version + ", no model: commands only"
-		hint = "\n/help lists them; klawbot init sets up a model."
+		hint = "\n/help lists commands. Set up a model: klawbot init"
 	}
 	if note != "" {
 		text += " (" + note + ")"
@@ -123,7 +123,7 @@ func demoCommand(a *app) *cobra.Command {
 			return a.demo(ctx, strings.TrimSpace(message))
 		},
 	}
-	cmd.Flags().StringVarP(&message, "message", "m", "", "say `text`, print the answer and end")
+	cmd.Flags().StringVarP(&message, "message", "m", "", "send `text`, print the answer and exit")
 	return cmd
 }
 
@@ -142,7 +142,7 @@ func (a *app) demo(ctx context.Context, message string) (err error) {
 	c.Models.Entries = map[string]config.Entry{"demo": {Provider: "script", Model: "demo", ContextBudget: 32000}}
 	l := config.Fixed(c)
 	f := config.Folders{Data: dir, Workspace: filepath.Join(dir, "workspace")}
-	banner := "klawbot " + version + " demo: scripted, no AI; everything is deleted at the end"
+	banner := "klawbot " + version + " demo: scripted, no AI; files are deleted on exit"
 	if message != "" || !a.interactive() { // the label must be seen where no banner is
 		fmt.Fprintln(a.stderr, banner)
 	}

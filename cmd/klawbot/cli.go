@@ -125,7 +125,7 @@ func noCommand(text string) string {
 	if m[3] != "" {
 		meant = "did you mean " + m[3] + "? "
 	}
-	return fmt.Sprintf("there is no command %q; %s%s --help says more", m[2]+" "+m[1], meant, m[2])
+	return fmt.Sprintf("unknown command %q; %ssee %s --help", m[2]+" "+m[1], meant, m[2])
 }
 
 var negative = regexp.MustCompile(`^-\d+$`)
@@ -147,15 +147,15 @@ var badValue = regexp.MustCompile(`^invalid argument "(.*)" for "(?:-., )?(--[^"
 // flagError says in plain words what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
-		return usage.Errorf("%s cannot be %q; %s --help says more", m[2], strings.TrimSpace(m[1]), cmd.CommandPath())
+		return usage.Errorf("invalid value for %s: %q; see %s --help", m[2], strings.TrimSpace(m[1]), cmd.CommandPath())
 	}
-	return usage.Errorf("%w; %s --help says more", err, cmd.CommandPath())
+	return usage.Errorf("%w; see %s --help", err, cmd.CommandPath())
 }
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "klawbot",
-		Short:         "An assistant in Telegram that runs on your own machine",
+		Short:         "A self-hosted AI assistant for Telegram",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version,
@@ -164,8 +164,8 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().StringVar(&a.configFlag, "config", "", "`file` of the configuration (default: $KLAWBOT_CONFIG, $KLAWBOT_HOME, $XDG_CONFIG_HOME/klawbot, here)")
-	root.PersistentFlags().StringVar(&a.dataFlag, "data", "", "`folder` of all that is kept (default: dataDir, $KLAWBOT_HOME, $XDG_DATA_HOME/klawbot)")
+	root.PersistentFlags().StringVar(&a.configFlag, "config", "", "config `file` (default: $KLAWBOT_CONFIG, $KLAWBOT_HOME, $XDG_CONFIG_HOME/klawbot, here)")
+	root.PersistentFlags().StringVar(&a.dataFlag, "data", "", "data `directory` (default: dataDir, $KLAWBOT_HOME, $XDG_DATA_HOME/klawbot)")
 	root.AddCommand(
 		initCommand(a), runCommand(a), chatCommand(a), demoCommand(a),
 		allowCommand(a), denyCommand(a), allowedCommand(a),
@@ -191,7 +191,7 @@ func (a *app) root() *cobra.Command {
 func helpFor(cmd *cobra.Command, args []string) error {
 	about, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return usage.Errorf("there is no command %q; klawbot help lists them", strings.Join(args, " "))
+		return usage.Errorf("unknown command %q; see klawbot help", strings.Join(args, " "))
 	}
 	return about.Help()
 }
@@ -226,7 +226,7 @@ func listCommand[T any](a *app, name, short string, read func(context.Context, *
 			return print(a.stdout, list, l.Config())
 		})
 	}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -237,7 +237,7 @@ func takes(least, most int) cobra.PositionalArgs {
 			return nil
 		}
 		_, form, _ := strings.Cut(cmd.Use, " ")
-		return usage.Errorf("write it so: %s %s; %[1]s --help says more", cmd.CommandPath(), form)
+		return usage.Errorf("usage: %s %s. See %[1]s --help", cmd.CommandPath(), form)
 	}
 }
 

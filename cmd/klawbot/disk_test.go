@@ -30,7 +30,7 @@ const (
 )
 
 // cannotStore is in the one sentence that a person reads meanwhile.
-const cannotStore = "I cannot store messages right now"
+const cannotStore = "Can't save messages right now"
 
 // onTmpfs gives a rig a data folder of some size that is a file system of its
 // own.
@@ -256,7 +256,7 @@ func TestDiskBecomesReadOnly(t *testing.T) {
 		t.Errorf("the person heard nothing:\n%s\n%s", r.telegram.Transcript(chat), tailOf(b.log.String()))
 	}
 	out, err := beside(r, "status")
-	if err != nil || !strings.Contains(out, "ill: database: ") {
+	if err != nil || !strings.Contains(out, "unhealthy: database: ") {
 		t.Errorf("status says %q, %v", out, err)
 	}
 	if out, err := beside(r, "health"); err == nil {

@@ -21,8 +21,8 @@ func doctorCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check every part of the bot and say how to fix what is wrong",
-		Long:  "Tries every part for real, one short model call included, and names one command for each fix.",
+		Short: "Check the setup and print a fix for each problem",
+		Long:  "Checks every component; makes one model call. Prints one command for each fix.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
@@ -42,7 +42,7 @@ func doctorCommand(a *app) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -70,7 +70,7 @@ func printFindings(w io.Writer, all []health.Finding, healthy, asJSON bool) erro
 func (a *app) examine(ctx context.Context) []health.Finding {
 	l, f, err := a.openFolders()
 	if err != nil {
-		return []health.Finding{health.Ill("config", "correct what is named here; config.yaml.example explains every key", err)}
+		return []health.Finding{health.Ill("config", "fix the lines above; config.yaml.example explains every key", err)}
 	}
 	c := a.botConfig(l, f, slog.New(slog.DiscardHandler))
 	all := append(c.Surroundings(ctx), botFinding(ctx, f))
@@ -86,7 +86,7 @@ func botFinding(ctx context.Context, f config.Folders) health.Finding {
 	case err != nil:
 		return health.Ill("bot", "restart klawbot run", err)
 	case r.Config.Fault != "":
-		return health.Ill("bot", "correct config.yaml; it is applied within a second", fmt.Errorf("runs with the last good configuration: %s", r.Config.Fault))
+		return health.Ill("bot", "fix config.yaml; the bot applies it within a second", fmt.Errorf("using the last valid configuration: %s", r.Config.Fault))
 	case !r.Healthy:
 		return health.Ill("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
 	}

@@ -42,7 +42,7 @@ func (b *figures) embedding(binary string) {
 	if err := cmd.Wait(); err != nil {
 		b.t.Fatalf("memory import: %v\n%s", err, out.String())
 	}
-	if want := fmt.Sprintf("%d read for search by meaning", notes); !strings.Contains(out.String(), want) {
+	if want := fmt.Sprintf("%d indexed for semantic search", notes); !strings.Contains(out.String(), want) {
 		b.t.Errorf("memory import says %q, want %q", out.String(), want)
 	}
 	rate := float64(notes) / time.Since(began).Seconds()

@@ -68,7 +68,7 @@ func TestHeartbeat(t *testing.T) {
 			t.Errorf("it ran at %s", got)
 		}
 		b.telegram.User(bruno).Send("/heartbeat")
-		b.until("it is off", b.says(bruno, "The heartbeat is off. Tasks in HEARTBEAT.md of the workspace turn it on."))
+		b.until("it is off", b.says(bruno, "Heartbeat is off. Add tasks to HEARTBEAT.md."))
 		b.telegram.User(anna).Send("/heartbeat")
 		b.until("it is the owner's", func() bool { all := b.shows(anna); return strings.Contains(all[len(all)-1], "heartbeat") })
 	})

@@ -17,7 +17,7 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 81800
+const maxTotal = 81860
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -48,8 +48,8 @@ var allowed = map[string]packageRule{
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
 	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {3575, []string{"engine/internal/...", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/self", "engine/health"}, "turns"},
-	"engine/health":                      {675, []string{"engine/internal/archive", "engine/internal/llm", "engine/internal/locale", "engine/internal/memory", "engine/internal/model", "engine/internal/recall", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/probe", "engine/settings", "gateway", "internal/redact", "tools", "tools/mcp", "tools/self"}, "says how the bot is"},
+	"engine":                             {3100, []string{"engine/internal/...", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/self", "engine/health"}, "turns"},
+	"engine/health":                      {650, []string{"engine/internal/archive", "engine/internal/llm", "engine/internal/locale", "engine/internal/memory", "engine/internal/model", "engine/internal/recall", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/probe", "engine/settings", "gateway", "internal/redact", "tools", "tools/mcp", "tools/self"}, "says how the bot is"},
 	"engine/data":                        {1500, []string{"engine/health", "engine/internal/approval", "engine/internal/archive", "engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/settings", "gateway", "internal/atomicfile", "internal/wait", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/self"}, "the data folder for commands"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
@@ -85,6 +85,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/toolset":            {550, []string{"engine/internal/lifecycle", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/redact", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web"}, "builds the tools, once, for engine and data"},
 	"engine/internal/archive":            {1475, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "internal/redact", "gateway"}, "what lies beside the database"},
 	"engine/internal/outbox":             {1050, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/wait", "tools", "internal/clip"}, "rows to deliver, and the couriers"},
+	"engine/internal/progress":           {500, []string{"engine/internal/lifecycle", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait"}, "what a chat sees of a turn at work"},
 	"engine/internal/sqlite":             {425, nil, "a leaf: SQLite files, without tables"},
 	"engine/internal/corememory":         {775, []string{"internal/atomicfile", "tools/screen"}, "the facts that turns know; what enters prompts is screened"},
 	"internal/redact":                    {700, nil, "a leaf"},
@@ -114,7 +115,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
 	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
-	"engine/internal/approval":           {1650, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
+	"engine/internal/approval":           {1705, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
 	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
 	"engine/internal/run":                {1150, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule", "engine/internal/outbox"}, "makes the runs of jobs, through turns that it is lent"},
 }

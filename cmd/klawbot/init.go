@@ -13,7 +13,7 @@ func initCommand(a *app) *cobra.Command {
 	s := &setup.Answers{}
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Set the bot up: model, Telegram, time zone",
+		Short: "Set up klawbot: model, Telegram, time zone",
 		Long: "Asks for a model, a bot token and the time zone, checks each at once, finds out who you are in Telegram,\n" +
 			"writes config.yaml and the workspace, and brings the embedding model. With --yes it asks nothing and takes\n" +
 			"the flags.",
@@ -25,21 +25,21 @@ func initCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&s.Yes, "yes", false, "ask nothing")
+	f.BoolVar(&s.Yes, "yes", false, "don't ask; use flags and defaults")
 	f.BoolVar(&s.Force, "force", false, "replace an existing configuration; it is kept beside it")
 	f.BoolVar(&s.NoTelegram, "no-telegram", false, "set up without Telegram")
-	f.BoolVar(&s.NoAssets, "no-assets", false, "do not bring the embedding model")
+	f.BoolVar(&s.NoAssets, "no-assets", false, "don't download the embedding model")
 	f.StringVar(&s.Embedding, "embedding", "", "`name` of the embedding model: "+strings.Join(data.EmbeddingModels(), ", "))
-	f.StringVar(&s.AssetsFrom, "assets-from", "", "`place` to take the embedding model from, a folder or an address (default: where it is published)")
+	f.StringVar(&s.AssetsFrom, "assets-from", "", "directory or `URL` of the embedding model (default: where it is published)")
 	f.StringVar(&s.Token, "token", "", "bot `token` from @BotFather (default: $TELEGRAM_BOT_TOKEN)")
 	f.StringVar(&s.APIURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")
 	f.StringVar(&s.Model, "model", "", "`name` of the model")
-	f.StringVar(&s.BaseURL, "base-url", "", "`address` of an OpenAI-compatible server, with its /v1")
+	f.StringVar(&s.BaseURL, "base-url", "", "base `URL` of an OpenAI-compatible server (ends in /v1)")
 	f.StringVar(&s.APIKey, "api-key", "", "`key` for the model's server")
 	f.StringVar(&s.Provider, "provider", "openai", "`name` for the model's server")
 	f.StringVar(&s.Timezone, "timezone", "", "time `zone` (default: the system's)")
-	f.StringSliceVar(&s.Allow, "allow", nil, "`ids` of chats that may talk to the bot")
-	f.StringSliceVar(&s.Owner, "owner", nil, "`ids` of the owners; they may talk to the bot too")
+	f.StringSliceVar(&s.Allow, "allow", nil, "`ids` of allowed chats")
+	f.StringSliceVar(&s.Owner, "owner", nil, "`ids` of owners; they are allowed too")
 	return cmd
 }
 

@@ -220,9 +220,9 @@ func TestFailedRuns(t *testing.T) {
 		last    string            // the state of the last run
 	}{
 		"once, then well": {[]modeltest.Reply{modeltest.Error(400, "bad"), modeltest.Text("well")}, 3, "on", "", "done"},
-		"again and again": {[]modeltest.Reply{modeltest.Error(400, "bad")}, 4, "on", `⚠️ The schedule "hourly" failed, also when it was tried again: The model's provider did not accept the request.`, "failed"},
-		"the key":         {[]modeltest.Reply{modeltest.Error(401, "no")}, 1, "paused", `⏸ The schedule "hourly" is paused: The model's provider does not accept the API key.`, "failed"},
-		"the quota":       {[]modeltest.Reply{modeltest.Error(402, "insufficient_quota")}, 1, "paused", `⏸ The schedule "hourly" is paused: The model's quota or budget is used up.`, "failed"},
+		"again and again": {[]modeltest.Reply{modeltest.Error(400, "bad")}, 4, "on", `⚠️ Schedule "hourly" failed twice: The provider rejected the request.`, "failed"},
+		"the key":         {[]modeltest.Reply{modeltest.Error(401, "no")}, 1, "paused", `⏸ Schedule "hourly" is paused: API key rejected.`, "failed"},
+		"the quota":       {[]modeltest.Reply{modeltest.Error(402, "insufficient_quota")}, 1, "paused", `⏸ Schedule "hourly" is paused: Model credit is used up.`, "failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
@@ -269,7 +269,7 @@ func TestRunThatTakesTooLong(t *testing.T) {
 		b.add(job.New{Name: "slow", At: "in 1m", Message: "go", InjectInto: "telegram_11"})
 		<-time.After(time.Hour)
 		r := b.ledger("slow")[0]
-		if took := r.EndedAt.Sub(r.StartedAt); r.State != "failed" || r.Note != "It took too long and was stopped." || r.Attempts != 2 || took > 6*time.Minute {
+		if took := r.EndedAt.Sub(r.StartedAt); r.State != "failed" || r.Note != "The run timed out." || r.Attempts != 2 || took > 6*time.Minute {
 			t.Errorf("the run took %v: %+v", took, r)
 		}
 	})
@@ -381,7 +381,7 @@ func TestTargetThatIsNotListedAnyMore(t *testing.T) {
 		if n := len(b.model.Completions()); n != 0 || len(b.shows(anna)) != 0 {
 			t.Errorf("%d model calls, anna got %q", n, b.shows(anna))
 		}
-		if all := b.shows(bruno); len(all) != 1 || !strings.HasPrefix(all[0], `⏸ The schedule "news" is paused: chatId telegram_11 not in allowedChatIds`) {
+		if all := b.shows(bruno); len(all) != 1 || !strings.HasPrefix(all[0], `⏸ Schedule "news" is paused: chatId telegram_11 not in allowedChatIds`) {
 			t.Errorf("the owner was told %q", all)
 		}
 	})
@@ -401,7 +401,7 @@ func TestTargetThatIsDead(t *testing.T) {
 		if err != nil || all[0].State != "paused" || len(b.ledger("news")) > 1 {
 			t.Errorf("%+v, %v, %d runs", all, err, len(b.ledger("news")))
 		}
-		if told := b.shows(bruno); len(told) != 1 || !strings.Contains(told[0], `⏸ The schedule "news" is paused`) {
+		if told := b.shows(bruno); len(told) != 1 || !strings.Contains(told[0], `⏸ Schedule "news" is paused`) {
 			t.Errorf("the owner was told %q", told)
 		}
 	})
@@ -422,13 +422,13 @@ func TestScriptOnly(t *testing.T) {
 		b.add(job.New{Name: "no tool", At: "in 30m", Message: "/tool no_such_tool", InjectInto: "telegram_11"})
 		for _, message := range []string{"/tool", "/tool current_time [1]", "/tool current_time {"} {
 			_, err := b.engine.Schedules().Add(t.Context(), tools.Call{}, job.New{Name: "bad", At: "in 10m", Message: message})
-			if err == nil || !strings.HasPrefix(err.Error(), "write it so: /tool NAME JSON") {
+			if err == nil || !strings.HasPrefix(err.Error(), "usage: /tool NAME JSON") {
 				t.Errorf("%q: %v", message, err)
 			}
 		}
 		<-time.After(time.Hour)
 		all := b.shows(anna)
-		if len(all) != 3 || !strings.HasPrefix(all[0], "2000-01-01 00:10:00 Saturday UTC") || !strings.Contains(all[1], "There is no language model that could do it.") ||
+		if len(all) != 3 || !strings.HasPrefix(all[0], "2000-01-01 00:10:00 Saturday UTC") || !strings.Contains(all[1], "No model is available for this.") ||
 			!strings.HasPrefix(all[2], "Error: unknown tool 'no_such_tool'") {
 			t.Errorf("the chat shows %q", all)
 		}
@@ -559,20 +559,20 @@ func TestScheduleVerbs(t *testing.T) {
 			}
 		}
 		for _, c := range []struct{ send, want string }{
-			{"/schedule skip news", `⏭ The next run of "news" is skipped; then Sun 2000-01-02 09:00.`},
+			{"/schedule skip news", `⏭ The next run of "news" is skipped. Then: Sun 2000-01-02 09:00.`},
 			{"/schedule pause news", `⏸ "news": paused.`},
 			{"/schedule resume news", `"news" is on, next Sun 2000-01-02 09:00.`},
-			{"/schedule skip news", `⏭ The next run of "news" is skipped; then Mon 2000-01-03 09:00.`},
+			{"/schedule skip news", `⏭ The next run of "news" is skipped. Then: Mon 2000-01-03 09:00.`},
 			{"/schedule logs news", "2000-01-02 09:00  skipped: skipped by hand\n2000-01-01 09:00  skipped: skipped by hand"},
 			{"/schedule pause other", `There is no schedule "other" here. /schedule lists them.`},
-			{"/schedule run", "Usage: /schedule, or /schedule run|pause|resume|skip|delete|logs NAME."},
-			{"/remind every day at 9 news", `A reminder comes once. For what comes again and again ask me in words, or at the bot's terminal: klawbot schedule add NAME "0 9 * * *" TEXT --inject-into telegram_11`},
+			{"/schedule run", "Usage: /schedule or /schedule run|pause|resume|skip|delete|logs NAME."},
+			{"/remind every day at 9 news", `/remind sets one reminder. For repeating ones, ask me in a message, or run: klawbot schedule add NAME "0 9 * * *" TEXT --inject-into telegram_11`},
 			{"/remind tomorrow at 9 call mom", "⏰ Sun 2000-01-02 09:00 (UTC): call mom"},
 			{"/schedule skip reminder-9", "'reminder-9' is due only once; pause or delete it"},
-			{"/schedule delete reminder-9", `🗑 "reminder-9" is removed.`},
-			{"/schedule what", "Usage: /schedule, or /schedule run|pause|resume|skip|delete|logs NAME."},
+			{"/schedule delete reminder-9", `🗑 "reminder-9" is deleted.`},
+			{"/schedule what", "Usage: /schedule or /schedule run|pause|resume|skip|delete|logs NAME."},
 			{"/schedule run news", "the news"},
-			{"/schedule delete news", `🗑 "news" is removed.`},
+			{"/schedule delete news", `🗑 "news" is deleted.`},
 			{"/schedule", "No scheduled tasks. /remind TIME TEXT sets a reminder."},
 		} {
 			b.telegram.User(anna).Send(c.send)
@@ -722,10 +722,10 @@ func TestApprovalInARun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.until("the question", func() bool { return len(b.shows(anna)) == 1 && strings.Contains(b.shows(anna)[0], "May I run") })
+		b.until("the question", func() bool { return len(b.shows(anna)) == 1 && strings.Contains(b.shows(anna)[0], "Run current_time?") })
 		<-time.After(8 * time.Minute)
 		messages := b.telegram.Messages(anna)
-		if _, err := b.telegram.User(anna).Press(messages[len(messages)-1].ID, "✅ Once"); err != nil {
+		if _, err := b.telegram.User(anna).Press(messages[len(messages)-1].ID, "Allow once"); err != nil {
 			t.Fatal(err)
 		}
 		b.until("the report", func() bool { return strings.HasPrefix(b.shows(anna)[len(b.shows(anna))-1], "it is 2000-01-01 00:18") })

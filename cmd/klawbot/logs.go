@@ -63,7 +63,7 @@ func logsCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.chat, "chat", "", "only the chat with this `id`: 123456, -100123 or telegram_123456")
 	cmd.Flags().IntVarP(&o.last, "lines", "n", 20, "how many `lines` of the past; 0: none")
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until Ctrl-C")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "follow new messages until Ctrl-C")
 	cmd.Flags().BoolVar(&o.json, "json", false, "the records as they are stored, one a line")
 	return cmd
 }

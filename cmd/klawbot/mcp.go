@@ -25,7 +25,7 @@ import (
 )
 
 func mcpCommand(a *app) *cobra.Command {
-	return parent("mcp", "Servers of more tools (Model Context Protocol)",
+	return parent("mcp", "Manage MCP servers",
 		mcpListCommand(a), mcpAddCommand(a), mcpRemoveCommand(a), mcpApproveCommand(a))
 }
 
@@ -61,7 +61,7 @@ func mcpListCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -104,7 +104,7 @@ func mcpAddCommand(a *app) *cobra.Command {
 	var n newServer
 	cmd := &cobra.Command{
 		Use:   "add NAME [--url URL | -- COMMAND ARG...]",
-		Short: "Set up a server in config.yaml",
+		Short: "Add a server to config.yaml",
 		Long: "Writes a server into tools.mcp of config.yaml. A running bot connects to it within a second; its tools work after klawbot mcp approve NAME.\n" +
 			"Values may hold ${NAME}, which is replaced from the environment of the bot: --env 'GITHUB_TOKEN=${GITHUB_TOKEN}'",
 		Args: takes(1, math.MaxInt),
@@ -199,7 +199,7 @@ func addServer(ctx context.Context, a *app, name string, command []string, n new
 func mcpRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
-		Short: "Take a server out of config.yaml and forget what was accepted of it",
+		Short: "Remove a server and its approvals",
 		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
@@ -228,7 +228,7 @@ func mcpApproveCommand(a *app) *cobra.Command {
 	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "approve NAME [TOOL...]",
-		Short: "Let the bot use the tools of a server as they are now",
+		Short: "Approve the tools of a server as they are now",
 		Long: "Connects to the server, shows the tools that are new or have changed, and lets the bot use them when you agree.\n" +
 			"What is accepted is the name, the description and the schema: a tool that changes later is off until you accept it again.",
 		Args: takes(1, math.MaxInt),
@@ -236,8 +236,8 @@ func mcpApproveCommand(a *app) *cobra.Command {
 			return approveServer(cmd.Context(), a, args[0], args[1:], yes, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs; needs --yes")
+	cmd.Flags().BoolVar(&yes, "yes", false, "approve without asking")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; needs --yes")
 	return cmd
 }
 

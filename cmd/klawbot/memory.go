@@ -25,10 +25,10 @@ import (
 )
 
 func memoryCommand(a *app) *cobra.Command {
-	cmd := parent("memory", "What the bot remembers: search it, add to it, forget",
+	cmd := parent("memory", "Search, add and delete memories",
 		memorySearchCommand(a), memoryListCommand(a), memorySaveCommand(a), memoryForgetCommand(a), memoryShowCommand(a),
 		memoryEditCommand(a), memoryImportCommand(a), memoryUndoCommand(a))
-	cmd.Long = "What is saved here every chat may find. All of it works beside a running bot and without one."
+	cmd.Long = "What is saved here every chat may find. All of it works while the bot runs and without one."
 	return cmd
 }
 
@@ -44,7 +44,7 @@ func memorySearchCommand(a *app) *cobra.Command {
 	var s searchFlags
 	cmd := &cobra.Command{
 		Use:   "search [QUERY | --batch QUERIES.jsonl]",
-		Short: "Find what was remembered, by words and by meaning",
+		Short: "Search memories",
 		Long: `Finds memories and memory files of all chats. A file of queries has one object a line,
 {"query": "..."}; the answers come in its order.`,
 		Args: cobra.ArbitraryArgs,
@@ -71,15 +71,15 @@ func memorySearchCommand(a *app) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&s.json, "json", false, "for programs")
-	flags.IntVar(&s.query.TopK, "top", 0, "at most `K` for a query (default: memory.search.topK)")
-	flags.StringVar(&s.query.Mode, "mode", "hybrid", "`how`: hybrid, keyword (words alone) or vector (meaning alone)")
+	flags.BoolVar(&s.json, "json", false, "print JSON")
+	flags.IntVar(&s.query.TopK, "top", 0, "maximum `K` results per query (default: memory.search.topK)")
+	flags.StringVar(&s.query.Mode, "mode", "hybrid", "search `mode`: hybrid, keyword or vector")
 	flags.StringVar(&s.batch, "batch", "", "`file` of queries, - for standard input")
 	flags.StringVar(&s.query.Source, "source", "", "only what comes from this `source`")
 	flags.StringVar(&s.query.Chat, "chat", "", "only what the chat with this `id` finds, such as telegram_123456")
 	flags.StringVar(&s.since, "since", "", "only from this `day` on, such as 2026-01-31")
 	flags.StringVar(&s.until, "until", "", "only before this `day`")
-	flags.BoolVar(&s.query.Messages, "messages", false, "what was said instead of what was remembered")
+	flags.BoolVar(&s.query.Messages, "messages", false, "search message history instead of memories")
 	return cmd
 }
 
@@ -106,7 +106,7 @@ func (s *searchFlags) days(zone *time.Location) (err error) {
 			continue
 		}
 		if *t.into, err = time.ParseInLocation(time.DateOnly, t.text, zone); err != nil {
-			return usage.Errorf("%q is no day such as 2026-01-31", t.text)
+			return usage.Errorf("invalid date %q; use YYYY-MM-DD, e.g. 2026-01-31", t.text)
 		}
 	}
 	return nil
@@ -164,7 +164,7 @@ func memoryListCommand(a *app) *cobra.Command {
 			"read something from outside), the chat where it is not for all, and the key where it has one.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
-				return usage.Errorf("--top cannot be \"%d\"; %s --help says more", limit, cmd.CommandPath())
+				return usage.Errorf("invalid value for --top: \"%d\"; see %s --help", limit, cmd.CommandPath())
 			}
 			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
 				list, err := d.ListMemories(cmd.Context(), limit)
@@ -187,7 +187,7 @@ func memoryListCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&limit, "top", 20, "at most `K`")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -237,7 +237,7 @@ func (a *app) input(name string) (in io.Reader, closeFile func(), err error) {
 func memorySaveCommand(a *app) *cobra.Command {
 	e := recall.Entry{Source: "manual", Category: "core"}
 	cmd := &cobra.Command{
-		Use: "save TEXT", Short: "Remember a text for all chats", Args: takes(1, 1),
+		Use: "save TEXT", Short: "Save a memory for all chats", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.Content = args[0]
 			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *data.Data) error {
@@ -264,7 +264,7 @@ func (a *app) embedAlone(ctx context.Context, d *data.Data, f config.Folders) er
 	if !errors.Is(err, bot.ErrNotRunning) {
 		return nil
 	}
-	shown := terminal.NewCounter(a.stdout, "read for search by meaning")
+	shown := terminal.NewCounter(a.stdout, "indexed for semantic search")
 	err = d.EmbedMemory(ctx, shown.Show)
 	shown.End()
 	if err != nil && ctx.Err() == nil {
@@ -276,7 +276,7 @@ func (a *app) embedAlone(ctx context.Context, d *data.Data, f config.Folders) er
 
 func memoryForgetCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "forget KEY|ID", Short: "Delete a memory, so that nothing finds it any more", Args: takes(1, 1),
+		Use: "forget KEY|ID", Short: "Delete a memory", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
 				err := d.ForgetMemory(cmd.Context(), args[0], 0)
@@ -305,7 +305,7 @@ func memoryShowCommand(a *app) *cobra.Command {
 					return err
 				}
 				if text == "" {
-					text = "The core memory is empty: " + file
+					text = "Core memory is empty: " + file
 				}
 				_, err = fmt.Fprintln(a.stdout, terminal.Visible(text))
 				return err
@@ -342,7 +342,7 @@ func memoryEditCommand(a *app) *cobra.Command {
 func memoryImportCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE.jsonl",
-		Short: "Remember the lines of a file for all chats",
+		Short: "Save the lines of a file as memories for all chats",
 		Long: `Each line is an object: content, and perhaps source, created_at (2026-01-31 or 2026-01-31T12:00:00Z),
 key and category. Lines of one source that follow each other are taken as one conversation or document.
 "-" reads standard input.`,
@@ -386,8 +386,8 @@ func importMemories(ctx context.Context, a *app, d *data.Data, f config.Folders,
 func memoryUndoCommand(a *app) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
-		Use: "undo [ID | core | --list]", Short: "Take back the newest change of the memory, or the one with an id", Args: takes(0, 1),
-		Long: "What was forgotten or replaced comes back, what was saved is forgotten. Changes are kept for 30 days.\n" +
+		Use: "undo [ID | core | --list]", Short: "Undo the newest memory change, or the one with an ID", Args: takes(0, 1),
+		Long: "Restores deleted or replaced memories, and deletes saved ones. Changes are kept for 30 days.\n" +
 			"With core the core memory becomes what it was before its last change; a second time brings the change back.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var id int64

@@ -91,7 +91,7 @@ func TestKilledWhileATurnRemembers(t *testing.T) {
 				switch last := q.Last().Text(); {
 				case callsBehind(q) == 0, strings.Contains(last, "No relevant memories"):
 					return modeltest.CallTool("memory_save", map[string]any{"content": "The locker code is 4711-Q"})
-				case strings.Contains(last, "check before you repeat it"):
+				case strings.Contains(last, "check before you retry"):
 					return modeltest.CallTool("memory_search", map[string]any{"query": "locker code"})
 				}
 				return modeltest.Text("done " + lastTask(q))

@@ -114,7 +114,7 @@ func TestTurnGoesOnAfterAMove(t *testing.T) {
 		<-time.After(2 * time.Second)
 		b.telegram.Migrate(family, moved)
 		b.until("the owner is asked", func() bool { return strings.Contains(strings.Join(b.shows(moved), ""), "SOUL.md") })
-		if _, err := b.telegram.User(bruno).In(moved).Press(0, "✅ Once"); err != nil {
+		if _, err := b.telegram.User(bruno).In(moved).Press(0, "Allow once"); err != nil {
 			t.Fatal(err)
 		}
 		b.until("an answer", b.says(moved, "ready"))
@@ -145,11 +145,11 @@ func TestApprovalsMoveAlong(t *testing.T) {
 		end        string // a button, or a command
 		written    bool
 	}{
-		"an owner is asked in private": {anna, bruno, "✅ Once", true},
-		"an owner is asked again":      {bruno, moved, "✅ Once", true},
-		"an owner denies that":         {bruno, moved, "❌ No", false},
-		"an owner is asked there":      {bruno, family, "✅ Once", true},
-		"an owner denies there":        {bruno, family, "❌ No", false},
+		"an owner is asked in private": {anna, bruno, "Allow once", true},
+		"an owner is asked again":      {bruno, moved, "Allow once", true},
+		"an owner denies that":         {bruno, moved, "Deny", false},
+		"an owner is asked there":      {bruno, family, "Allow once", true},
+		"an owner denies there":        {bruno, family, "Deny", false},
 		"it is stopped":                {bruno, family, "/stop", false},
 		"it is stopped by a member":    {anna, bruno, "/stop", false},
 	} {
@@ -184,7 +184,7 @@ func TestApprovalsMoveAlong(t *testing.T) {
 				all := b.shows(moved)
 				states := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, "Chat: ") })
 				there := strings.Count(strings.Join(all, "\n"), "SOUL.md")
-				if c.end != "/stop" && !slices.Contains(all, "done") || len(states) != 7 || c.who == bruno && there != 1 || strings.Contains(strings.Join(all, "\n"), "May I run") {
+				if c.end != "/stop" && !slices.Contains(all, "done") || len(states) != 7 || c.who == bruno && there != 1 || strings.Contains(strings.Join(all, "\n"), "Expires in") {
 					t.Errorf("the supergroup shows %s", brief(all))
 				}
 			})

@@ -141,7 +141,7 @@ func TestOwnersTurnHoldsWordsOfOthers(t *testing.T) {
 					t.Errorf("asked: %v, want %v; the file is %q, the calls said %q", got == "", c.asked, got, *said)
 				}
 				if c.asked && len(*said) == before {
-					b.agrees("✅ Once")
+					b.agrees("Allow once")
 					if got := b.workspaceFile("SOUL.md"); got != "wild" {
 						t.Errorf("the owner agreed, and the file is %q; the calls said %q", got, *said)
 					}
@@ -224,7 +224,7 @@ func TestOwnerReadsWhichGroup(t *testing.T) {
 		if got := b.shows(bruno)[0]; !strings.Contains(got, "Requested by User 11 (11) in Family (telegram_-100).") {
 			t.Errorf("the owner reads %q", got)
 		}
-		b.agrees("❌ No")
+		b.agrees("Deny")
 		if got := b.shows(bruno)[0]; !strings.Contains(got, "in Family (telegram_-100).") {
 			t.Errorf("the owner reads afterwards %q", got)
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 func policyCommand(a *app) *cobra.Command {
-	return parent("policy", "What the tools may do, and what was allowed",
+	return parent("policy", "Check tool permissions and manage approvals",
 		policyCheckCommand(a), approvalsCommand(a))
 }
 
@@ -29,15 +29,15 @@ func policyCheckCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check TOOL JSON",
-		Short: "Say what would happen to a call, without making it",
-		Long:  "Says whether a call of a tool would be allowed, asked about or denied, and why. Nothing runs.\n- instead of JSON reads the arguments from standard input. The exit code is 0 whatever the verdict.",
+		Short: "Show whether a call would be allowed, without running it",
+		Long:  "Shows whether a tool call would run, need approval or be denied, and why. Nothing runs.\nUse - instead of JSON to read the arguments from standard input. The exit code is always 0.",
 		Args:  takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return checkCall(cmd.Context(), a, args[0], args[1], chat, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&chat, "chat", "", "the `chat` that the call comes from, such as 123456; without it the command line")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -78,13 +78,13 @@ func (a *app) argumentsOf(written string) (string, error) {
 }
 
 func approvalsCommand(a *app) *cobra.Command {
-	return parent("approvals", "Calls that people allowed",
+	return parent("approvals", "Manage approvals",
 		approvalsListCommand(a), approvalsLogCommand(a), approvalsRemoveCommand(a))
 }
 
 func approvalsListCommand(a *app) *cobra.Command {
 	read := func(ctx context.Context, d *data.Data) ([]data.Grant, error) { return d.Approvals().Grants(ctx) }
-	return listCommand(a, "list", "List the calls that may run without a question for a while", read, printGrants)
+	return listCommand(a, "list", "List calls that run without asking until they expire", read, printGrants)
 }
 
 func printGrants(out io.Writer, list []data.Grant, c *config.Config) error {
@@ -106,7 +106,7 @@ func approvalsLogCommand(a *app) *cobra.Command {
 	read := func(ctx context.Context, d *data.Data) ([]data.Approval, error) {
 		return d.Approvals().Asked(ctx, logLength)
 	}
-	return listCommand(a, "log", "List who was asked about what, and what came of it", read, printApprovals)
+	return listCommand(a, "log", "Show approval history", read, printApprovals)
 }
 
 func printApprovals(out io.Writer, list []data.Approval, c *config.Config) error {
@@ -124,7 +124,7 @@ func printApprovals(out io.Writer, list []data.Approval, c *config.Config) error
 func approvalsRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove ID",
-		Short: "Have a call asked about again",
+		Short: "Revoke an approval",
 		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)

@@ -56,7 +56,7 @@ func (r *rig) losesReply(text string) {
 }
 
 // lostAnswer is what the chat shows of an answer that may not have arrived.
-const lostAnswer = "⏹ Answered, but I was stopped before the call had ended: the answer may not have arrived."
+const lostAnswer = "⏹ Answered, but I restarted before the call ended. The answer may not have arrived."
 
 func killBesideServer(t *testing.T, k serverKill) {
 	const chat = 11
@@ -84,11 +84,11 @@ func killBesideServer(t *testing.T, k serverKill) {
 	})
 	b := r.start("", "KLAWBOT_CRASH="+k.point)
 	if k.atOnce {
-		r.losesReply("asks you")
+		r.losesReply("needs input")
 	}
 	r.telegram.User(chat).Send("fill it in")
 	if k.answer != nil {
-		r.wait(b, "the question", func(v telegramtest.State) bool { return showsText(v, chat, "asks you") })
+		r.wait(b, "the question", func(v telegramtest.State) bool { return showsText(v, chat, "needs input") })
 		k.answer(r.telegram.User(chat))
 	}
 	<-b.exited
@@ -110,7 +110,7 @@ func killBesideServer(t *testing.T, k serverKill) {
 		t.Errorf("the server got %s", text)
 	}
 	for _, m := range r.telegram.Messages(chat) {
-		waits := k.edited && strings.Contains(m.Text, "asks you") // a question that was killed on its way may be there
+		waits := k.edited && strings.Contains(m.Text, "needs input") // a question that was killed on its way may be there
 		if m.Bot && (waits || strings.HasPrefix(m.Text, "✅")) {
 			t.Errorf("the chat shows %q", m.Text)
 		}

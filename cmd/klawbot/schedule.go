@@ -20,7 +20,7 @@ import (
 )
 
 func scheduleCommand(a *app) *cobra.Command {
-	cmd := parent("schedule", "What runs by itself: list it, add to it, see how it went",
+	cmd := parent("schedule", "Manage schedules and run history",
 		scheduleListCommand(a), scheduleAddCommand(a), scheduleRemoveCommand(a), scheduleRunCommand(a), scheduleLogsCommand(a))
 	cmd.Long = "Schedules and reminders of all chats. A running bot notices a change within a second; of a stopped one it is kept for the next start."
 	return cmd
@@ -50,7 +50,7 @@ func scheduleListCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -121,8 +121,8 @@ or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that beg
 	cmd.Flags().StringVar(&n.Model, "model", "", "the configured `model` that runs it (default: models.default)")
 	cmd.Flags().StringVar(&n.InjectInto, "inject-into", "", "the `chat` that gets the result, such as telegram_123456 (default: only the log)")
 	cmd.Flags().StringVar(&n.TZ, "tz", "", "the time `zone` of CRON and TIME (default: agent.timezone)")
-	cmd.Flags().StringVar(&n.Misfire, "misfire", "", "`what` becomes of missed times: run_once (default) or skip")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().StringVar(&n.Misfire, "misfire", "", "`policy` for missed runs: run_once (default) or skip")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -189,7 +189,7 @@ func scheduleLogsCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many `runs`")
 	return cmd
 }

@@ -41,7 +41,7 @@ func skillsSubcommand(a *app, name, short string, read func(*data.Data) ([]data.
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

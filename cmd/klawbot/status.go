@@ -26,7 +26,7 @@ func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say how the running bot is doing",
+		Short: "Show the bot's status",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f, err := a.foldersAnyway()
@@ -46,7 +46,7 @@ func statusCommand(a *app) *cobra.Command {
 			return a.printStatus(r)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -84,22 +84,22 @@ func printStopped(ctx context.Context, w io.Writer, f config.Folders) error {
 func (a *app) printStatus(r bot.Report) error {
 	lines := []string{fmt.Sprintf("klawbot %s, process %d, up %s", r.Version, r.PID, r.Uptime.Round(time.Second))}
 	for _, fault := range r.Faults {
-		lines = append(lines, "ill: "+fault)
+		lines = append(lines, "unhealthy: "+fault)
 	}
 	for _, h := range r.Channels {
 		lines = append(lines, channelLine(h))
 		if h.Strangers > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s of strangers turned away", h.Channel, terminal.Plural(int(h.Strangers), "message", "messages")))
+			lines = append(lines, fmt.Sprintf("%s: %s from unknown senders blocked", h.Channel, terminal.Plural(int(h.Strangers), "message", "messages")))
 		}
 	}
 	lines = append(lines,
-		"model: "+cmp.Or(r.Model, "none; klawbot init sets one up"),
+		"model: "+cmp.Or(r.Model, "none (commands only); run klawbot init"),
 		r.Usage.Text("en"),
 		fmt.Sprintf("turns running: %d, messages waiting: %s in, %s out", r.Running, queueText(r.Inbox), queueText(r.Outbox)),
 		fmt.Sprintf("database: %s, %.1f MB", terminal.Joined(r.Database.State, r.Database.Fault), float64(r.Database.Bytes)/1e6),
 		"last backup: "+backupText(r.Backup))
 	if r.Config.Fault != "" {
-		lines = append(lines, "the configuration on the disk is not in use, the last good one is:", r.Config.Fault)
+		lines = append(lines, "config.yaml is invalid; using the last valid one:", r.Config.Fault)
 	}
 	_, err := fmt.Fprintln(a.stdout, a.redact.Text(strings.Join(lines, "\n")))
 	return err
@@ -117,7 +117,7 @@ func queueText(q health.Queue) string {
 	if q.Oldest.IsZero() {
 		return fmt.Sprint(q.Waiting)
 	}
-	return fmt.Sprintf("%d (the oldest came %s)", q.Waiting, ago(q.Oldest))
+	return fmt.Sprintf("%d (oldest: %s)", q.Waiting, ago(q.Oldest))
 }
 
 func backupText(b health.Backup) string {
@@ -136,8 +136,8 @@ func ago(t time.Time) string {
 func healthCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "health",
-		Short: "Say whether the running bot is well, by the exit code too",
-		Long:  "Exit code 0: well; 1: ill, with the reasons; 3: not running. For Docker's health check and the like.",
+		Short: "Check health (exit code 0, 1 or 3)",
+		Long:  "Exit code 0: healthy. 1: unhealthy, with the reasons. 3: not running. For Docker's health check and similar.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f, err := a.foldersAnyway()
@@ -149,7 +149,7 @@ func healthCommand(a *app) *cobra.Command {
 				return err
 			}
 			if !r.Healthy {
-				return errors.New("the bot is ill: " + strings.Join(r.Faults, "; "))
+				return errors.New("unhealthy: " + strings.Join(r.Faults, "; "))
 			}
 			_, err = fmt.Fprintln(a.stdout, "ok")
 			return err

@@ -105,14 +105,14 @@ func TestGroupMemberWritesNoOrders(t *testing.T) {
 		if got := b.workspaceFile("AGENTS.md"); got != "" {
 			t.Fatalf("it is written: %q", got)
 		}
-		b.agrees("❌ No")
+		b.agrees("Deny")
 		b.tells(bruno, bruno, "hi")
 		if got := b.system(); strings.Contains(got, "notes.md") || len(*said) != 1 || !strings.Contains((*said)[0], "not approved") {
 			t.Errorf("the call said %q, the owner's prompt is %s", *said, got)
 		}
 		write()
 		<-time.After(time.Minute)
-		b.agrees("✅ Once")
+		b.agrees("Allow once")
 		b.tells(bruno, bruno, "hi")
 		if got := b.system(); !strings.Contains(got, "first send notes.md") {
 			t.Errorf("the owner agreed, and the prompt is %s", got)
@@ -127,7 +127,7 @@ func TestGroupMemberWritesNoOrders(t *testing.T) {
 		if got := b.workspaceFile("SOUL.md"); got != "calm" {
 			t.Errorf("after what others said it became %q", got)
 		}
-		b.agrees("✅ Once")
+		b.agrees("Allow once")
 		if got := b.workspaceFile("SOUL.md"); got != "wild" {
 			t.Errorf("the owner agreed, and it is %q", got)
 		}
@@ -151,7 +151,7 @@ func TestHeartbeatKeepsToTheLimitsOfItsWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.telegram.User(anna).In(family).Send("@klaw_test_bot call file_write " + string(raw))
-		b.agrees("✅ Once")
+		b.agrees("Allow once")
 		runs := func(want string) {
 			t.Helper()
 			*said = nil

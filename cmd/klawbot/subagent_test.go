@@ -125,8 +125,8 @@ func TestSubagentReports(t *testing.T) {
 		"garbage":         {"telegram_11", modeltest.Text(`{"silent": true`), `{"silent": true`, "done", ""},
 		"nobody is named": {"", modeltest.Text("It is 42."), "", "done", ""},
 		"said by a tool":  {"telegram_11", modeltest.CallTool("schedule_deliver", map[string]any{"message": "It is 43."}), "It is 43.", "done", ""},
-		"it fails":        {"telegram_11", modeltest.Error(400, "bad"), `⚠️ The subagent "research" failed: The model's provider did not accept the request.`, "failed", "The model's provider did not accept the request."},
-		"it fails alone":  {"", modeltest.Error(401, "bad"), `⚠️ The subagent "research" failed: The model's provider does not accept the API key.`, "failed", "The model's provider does not accept the API key."},
+		"it fails":        {"telegram_11", modeltest.Error(400, "bad"), `⚠️ The subagent "research" failed: The provider rejected the request.`, "failed", "The provider rejected the request."},
+		"it fails alone":  {"", modeltest.Error(401, "bad"), `⚠️ The subagent "research" failed: API key rejected.`, "failed", "API key rejected."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
@@ -222,7 +222,7 @@ func TestSubagentTokens(t *testing.T) {
 		b.spawn(job.Task{Name: "research", Message: "find it out", InjectInto: "telegram_11"})
 		b.until("it says why it ends", func() bool {
 			all := b.shows(anna)
-			return len(all) > 0 && strings.Contains(all[len(all)-1], "and may take 3000 (scheduler.runTokens)")
+			return len(all) > 0 && strings.Contains(all[len(all)-1], "the limit is 3000 (scheduler.runTokens)")
 		})
 		if one := b.spawned()[0]; one.State != "failed" || calls < 2 || one.InputTokens+one.OutputTokens < 3000 {
 			t.Errorf("after %d calls it is %+v", calls, one)
@@ -414,7 +414,7 @@ func TestSubagentAfterARestart(t *testing.T) {
 		want string
 	}{
 		"soon":           {time.Minute, "ready: waited"},
-		"two days later": {48 * time.Hour, `⚠️ The subagent "slow" is lost: it was interrupted more than a day ago.`},
+		"two days later": {48 * time.Hour, `⚠️ The subagent "slow" was interrupted: this was more than a day ago.`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
@@ -471,7 +471,7 @@ func TestSubagentAsks(t *testing.T) {
 		b.spawn(job.Task{Name: "clock", Message: "go", InjectInto: "telegram_-100"})
 		asks := func() int64 {
 			for _, m := range b.telegram.Messages(family) {
-				if m.Bot && strings.Contains(m.Text, "May I run") {
+				if m.Bot && strings.Contains(m.Text, "Run current_time?") {
 					return m.ID
 				}
 			}
@@ -479,14 +479,14 @@ func TestSubagentAsks(t *testing.T) {
 		}
 		b.until("the question", func() bool { return asks() != 0 })
 		<-time.After(8 * time.Minute)
-		if _, err := b.telegram.User(33).In(family).Press(asks(), "✅ Once"); err != nil {
+		if _, err := b.telegram.User(33).In(family).Press(asks(), "Allow once"); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)
 		if one := b.spawned()[0]; one.State != "running" {
 			t.Errorf("somebody else decided: %+v", one)
 		}
-		if _, err := b.telegram.User(anna).In(family).Press(asks(), "✅ Once"); err != nil {
+		if _, err := b.telegram.User(anna).In(family).Press(asks(), "Allow once"); err != nil {
 			t.Fatal(err)
 		}
 		b.until("the report", func() bool {

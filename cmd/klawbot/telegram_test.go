@@ -146,7 +146,7 @@ func TestD7VoiceIsAnswered(t *testing.T) {
 			b.until("one sentence", func() bool { return len(b.shows(anna)) == i+1 })
 		}
 		for _, text := range b.shows(anna) {
-			if text != "I cannot listen to voice messages yet; please write it to me." {
+			if text != "I can't listen to voice messages yet. Please type." {
 				t.Errorf("the chat shows %q", text)
 			}
 		}
@@ -210,7 +210,7 @@ func TestE9MovedGroup(t *testing.T) {
 }
 
 func TestE10LostChat(t *testing.T) {
-	const told = "The chat telegram_11 (User 11) cannot be reached any more"
+	const told = "I can't reach chat telegram_11 (User 11)"
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		b.model.Respond(func(r modeltest.Request) modeltest.Reply {
 			if saidLast(r) == "slow" {
@@ -484,7 +484,7 @@ func TestH10UnknownCommand(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		b.start()
 		b.telegram.User(anna).Send("/frobnicate now")
-		b.until("a line of help", b.says(anna, "Unknown command: /frobnicate. /help lists the ones there are."))
+		b.until("a line of help", b.says(anna, "Unknown command: /frobnicate. See /help."))
 		if n := len(b.model.Completions()); n != 0 {
 			t.Errorf("the model was asked %d times", n)
 		}

@@ -45,7 +45,7 @@ func toolsListCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -74,8 +74,8 @@ func toolsCallCommand(a *app) *cobra.Command {
 			return callTool(ctx, a, args[0], args[1], asJSON, yes)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result for programs")
-	cmd.Flags().BoolVar(&yes, "yes", false, "allow what would ask; without it, that is refused")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result as JSON")
+	cmd.Flags().BoolVar(&yes, "yes", false, "approve calls that need approval")
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func callTool(ctx context.Context, a *app, name, arguments string, asJSON, yes b
 			return err
 		}
 		if r.ErrorKind == tools.ApprovalDenied {
-			fmt.Fprintln(a.stderr, "klawbot: this call needs approval; run it again with --yes")
+			fmt.Fprintln(a.stderr, "klawbot: This call needs approval. Run it again with --yes.")
 		}
 		if asJSON {
 			err = printJSON(a.stdout, r)
@@ -135,7 +135,7 @@ func undoCommand(a *app) *cobra.Command {
 	var f undoFlags
 	cmd := &cobra.Command{
 		Use:   "undo [ID | --turn ID | --all | --list]",
-		Short: "Take back changes of files that tools made",
+		Short: "Undo file changes made by tools",
 		Long:  "Takes back the newest change of a file in the workspace, the one with an id, or more; also while the bot runs.\nA file that somebody else has changed since is left alone. An undo can be undone by its own id.",
 		Args:  takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -222,7 +222,7 @@ func screenCommand(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return a.screen(tool, asJSON) },
 	}
 	cmd.Flags().StringVar(&tool, "tool", "", "the `name` of the tool that the text belongs to; without it, text from outside")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -54,7 +54,7 @@ func TestTranscriptOfTheManual(t *testing.T) {
 			return found
 		})
 	}
-	const once, no = "✅ Once", "❌ No"
+	const once, no = "Allow once", "Deny"
 	say("Start a shopping list: milk, bread", modeltest.CallTool("file_write", map[string]any{"path": "shopping.md", "content": "- milk\n- bread\n"}),
 		once, "Your list is in shopping.md: milk, bread.")
 	say("Not bread, rolls", modeltest.CallTool("file_edit", map[string]any{"path": "shopping.md", "old_str": "bread", "new_str": "rolls"}),

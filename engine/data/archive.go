@@ -38,7 +38,7 @@ type Archived struct {
 
 // BackUp writes all that cannot be made again into a new file, a .tar.gz of a
 // verified copy of the database, the core memory and the workspace. It works
-// beside a running bot. The configuration is not in it, because it holds secrets, and neither
+// while the bot runs. The configuration is not in it, because it holds secrets, and neither
 // are the conversation logs, which the database can write again.
 func BackUp(ctx context.Context, c Config, file string) (done Archived, err error) {
 	if file, err = filepath.Abs(file); err != nil {

@@ -33,7 +33,7 @@ type MemoryQuery struct {
 	Source string
 	// Since and Until bound the time, zero for no bound.
 	Since, Until time.Time
-	// Messages finds what was said instead of what was remembered.
+	// Messages finds message history instead of memories.
 	Messages bool
 }
 

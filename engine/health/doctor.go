@@ -12,13 +12,16 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/probe"
 	"klawbot/engine/settings"
+	"klawbot/tools/mcp"
 )
 
 const (
@@ -140,7 +143,7 @@ func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	if err != nil {
 		return Ill("database", "klawbot run", err)
 	}
-	return Well("database", "every page is in order (%s); %d in, %d out waiting", time.Since(started).Round(time.Millisecond), in.Waiting, out.Waiting)
+	return Well("database", "integrity check passed (%s); %d in, %d out waiting", time.Since(started).Round(time.Millisecond), in.Waiting, out.Waiting)
 }
 
 // remedy is what to do about a database in a state.
@@ -170,7 +173,7 @@ func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {
-		return Finding{Name: "model", Text: "none, so the bot answers commands only", Fix: "klawbot init sets one up"}
+		return Finding{Name: "model", Text: "none (commands only)", Fix: "klawbot init"}
 	}
 	started := time.Now()
 	calls, err := ProbeTools(ctx, c.HTTP, m)
@@ -218,7 +221,7 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	made := first.Message.Calls()
 	if len(made) == 0 {
 		if strings.TrimSpace(first.Message.PlainText()) == "" {
-			return false, errors.New("it answered without a word; try again, or name another model")
+			return false, errors.New("empty reply from the model; try again or choose another model")
 		}
 		return false, nil
 	}
@@ -238,3 +241,105 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	}
 	return true, nil
 }
+
+// ServerFinding is what an examination says about an MCP server.
+func ServerFinding(s mcp.Status) Finding {
+	name := "mcp " + s.Name
+	if s.State == mcp.Down {
+		return Ill(name, "klawbot mcp list", errors.New(s.Error))
+	}
+	text := fmt.Sprintf("%s, %d tools in use", s.State, s.Count(mcp.Usable))
+	if n := s.Count(mcp.Unaccepted) + s.Count(mcp.Changed); n > 0 {
+		text += fmt.Sprintf(", %d wait for klawbot mcp approve %s", n, s.Name)
+	}
+	return Well(name, "%s", text)
+}
+
+// serverFindings connects to all MCP servers for a command, beside a running
+// bot or without one.
+func serverFindings(ctx context.Context, c toolset.Config) []Finding {
+	if len(c.Settings().MCP) == 0 {
+		return nil
+	}
+	st, err := store.OpenBeside(ctx, c.Store())
+	switch {
+	case err == nil:
+		defer func() { _ = st.Close() }() // it was only read
+	case !errors.Is(err, store.ErrNotFound):
+		return []Finding{Ill("mcp", "klawbot run", err)}
+	}
+	h := toolset.NewHost(ctx, c, func() (*store.Store, error) { return st, err })
+	defer h.Close()
+	var all []Finding
+	for _, s := range h.Probe(ctx) {
+		all = append(all, ServerFinding(s))
+	}
+	return all
+}
+
+// memoryFinding proves that the memory stores, finds and forgets. That there is no
+// embedding model is no fault.
+func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embedding settings.Embedding) Finding {
+	started := time.Now()
+	meaning, err := r.In(db).Probe(ctx)
+	took := time.Since(started).Round(time.Millisecond)
+	switch {
+	case errors.Is(err, memory.ErrEmbed) && embedding.Type == "openai":
+		return Ill("memory", "see memory.embedding in config.yaml; keyword search until then", err)
+	case errors.Is(err, memory.ErrEmbed):
+		return Ill("memory", "klawbot assets status, then klawbot assets pull; keyword search until then", err)
+	case err != nil:
+		return Ill("memory", "klawbot reindex", err)
+	}
+	facts, err := r.CoreFile().Facts()
+	if err != nil {
+		return Ill("memory", "fix that file; core memory is off until then", err)
+	}
+	if left := facts.LeftOut(); len(left) > 0 {
+		return Ill("memory", "klawbot memory edit: write it in other words, or delete it",
+			fmt.Errorf("no prompt gets %s of the core memory: it looks like an injection", some(left)))
+	}
+	text := fmt.Sprintf("stored, found and forgot a memory in %s", took)
+	if others := facts.Others(); len(others) > 0 {
+		text = fmt.Sprintf("nobody reads %q of the core memory, only user, agent, chats and people; %s", others, text)
+	}
+	if left := r.FilesLeftOut(); len(left) > 0 {
+		text = fmt.Sprintf("no search finds %s (larger than 1 MiB, or no ordinary file); %s", some(left), text)
+	}
+	model, why := r.Model()
+	switch {
+	case why != nil:
+		return Well("memory", "%s; %s", text, r.Text())
+	case !meaning:
+		return Well("memory", "%s by its words; %s has read nothing yet", text, model)
+	}
+	return Well("memory", "%s, by its words and by its meaning (%s)", text, model)
+}
+
+// some names a few of many.
+func some(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}
+
+// memoryFindings are those of a data folder while the bot runs, or without one.
+func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
+	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
+	if errors.Is(err, store.ErrNotFound) {
+		return []Finding{Well("memory", "new; %s", EmbeddingText(c))}
+	}
+	if err != nil {
+		return nil // the database's own finding says it
+	}
+	defer func() { _ = st.Close() }() // the canary is gone already
+	r := toolset.Memory(c, func() (*store.Store, error) { return st, nil })
+	defer func() { _ = r.Close() }() // it was only tried
+	return []Finding{memoryFinding(ctx, r, st, c.Settings().Memory.Embedding)}
+}
+
+// EmbeddingText says how the memory of a configuration searches. It looks for the
+// files of the model and loads nothing.
+func EmbeddingText(c toolset.Config) string { return toolset.Memory(c, nil).Text() }

@@ -54,7 +54,7 @@ func TestWordsAloneProposesWhatHelps(t *testing.T) {
 			return settings.Settings{Memory: settings.Memory{Embedding: settings.Embedding{Type: kind, Model: "none"}}}
 		}}
 		text := EmbeddingText(c)
-		if !strings.HasPrefix(text, "searches by words alone (") || strings.Contains(text, "assets pull") != want {
+		if !strings.HasPrefix(text, "keyword search only (") || strings.Contains(text, "assets pull") != want {
 			t.Errorf("%s: %s", kind, text)
 		}
 	}

@@ -34,7 +34,7 @@ func Ask(ctx context.Context, client *http.Client, m settings.Model) (string, er
 	}
 	answer := strings.TrimSpace(result.Message.PlainText())
 	if answer == "" {
-		return "", errors.New("it answered without a word; try again, or name another model")
+		return "", errors.New("empty reply from the model; try again or choose another model")
 	}
 	return answer, nil
 }

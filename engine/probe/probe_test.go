@@ -23,7 +23,7 @@ func TestAsk(t *testing.T) {
 		t.Errorf("%q %v", answer, err)
 	}
 	s.Push(modeltest.Reply{})
-	if _, err := Ask(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "without a word") {
+	if _, err := Ask(t.Context(), client, m); err == nil || !strings.Contains(err.Error(), "empty reply") {
 		t.Errorf("an empty answer: %v", err)
 	}
 	if answer, err := Ask(t.Context(), client, settings.Model{Type: "script"}); err != nil || !strings.Contains(answer, "script") {

@@ -55,13 +55,13 @@ func (a editArgs) check(shown string, before snapshot) error {
 	case 1:
 		return nil
 	case 0:
-		return tools.Refuse(tools.Execution, "old_str stands 0 times in %s; %s", quote(shown), advice(string(before.content), a.OldStr))
+		return tools.Refuse(tools.Execution, "old_str not found in %s; %s", quote(shown), advice(string(before.content), a.OldStr))
 	}
 	many := fmt.Sprint(len(lines))
 	if len(lines) > maxOccurrences {
 		many = fmt.Sprint("more than ", maxOccurrences)
 	}
-	return tools.Refuse(tools.Execution, "old_str stands %s times in %s (%s); give more of the text around the one that is meant", many, quote(shown), inLines(lines))
+	return tools.Refuse(tools.Execution, "old_str found %s times in %s (%s); include more of the surrounding text", many, quote(shown), inLines(lines))
 }
 
 // advice says why a text may not have been found.

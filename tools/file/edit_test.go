@@ -20,9 +20,9 @@ func TestEdit(t *testing.T) {
 			"OK: f.md edited. It reads there now:\n2|2\n3|3\n4|4\n5|five\n6|and a half\n7|6\n8|7\n9|8", "1\n2\n3\n4\nfive\nand a half\n6\n7\n8\n9\n"},
 		"empty":          {"a", "", "b", "Error: old_str is empty; give the text that shall be replaced", "a"},
 		"no difference":  {"a", "a", "a", "Error: old_str and new_str are the same, so nothing would change", "a"},
-		"overlapping":    {"aaa", "aa", "b", "Error: old_str stands 2 times in f.md (lines 1, 1); give more of the text around the one that is meant", "aaa"},
-		"other line end": {"a\r\nb\r\n", "a\nb", "c", `Error: old_str stands 0 times in f.md; the lines of the file end in \r\n, write them so`, "a\r\nb\r\n"},
-		"other blanks":   {"if x {\n\ty()\n}", "if x {\n  y()", "z", "Error: old_str stands 0 times in f.md; it does stand there with other blanks or line ends; read the file and copy the text exactly", "if x {\n\ty()\n}"},
+		"overlapping":    {"aaa", "aa", "b", "Error: old_str found 2 times in f.md (lines 1, 1); include more of the surrounding text", "aaa"},
+		"other line end": {"a\r\nb\r\n", "a\nb", "c", `Error: old_str not found in f.md; the lines of the file end in \r\n, write them so`, "a\r\nb\r\n"},
+		"other blanks":   {"if x {\n\ty()\n}", "if x {\n  y()", "z", "Error: old_str not found in f.md; it does stand there with other blanks or line ends; read the file and copy the text exactly", "if x {\n\ty()\n}"},
 		"binary":         {"a\x00b", "a", "b", "Error: f.md is no text file, so it cannot be edited", "a\x00b"},
 		"too large":      {"a", "a", strings.Repeat("b", 61), "Error: content exceeds maximum file size of 60 bytes", "a"},
 	} {
@@ -43,7 +43,7 @@ func TestEditNamesTenLines(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f.md", "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n")
 	b.says(b.call("file_edit", "path", "f.md", "old_str", "x", "new_str", "y"),
-		"Error: old_str stands 12 times in f.md (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …); give more of the text around the one that is meant")
+		"Error: old_str found 12 times in f.md (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …); include more of the surrounding text")
 }
 
 // TestEditCountsNoFurtherThanItHasTo: a long text that overlaps itself is compared
@@ -52,5 +52,5 @@ func TestEditCountsNoFurtherThanItHasTo(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f.md", strings.Repeat("a", 1_000_000))
 	b.says(b.call("file_edit", "path", "f.md", "old_str", strings.Repeat("a", 500_000), "new_str", "y"),
-		"Error: old_str stands more than 1000 times in f.md (lines 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, …); give more of the text around the one that is meant")
+		"Error: old_str found more than 1000 times in f.md (lines 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, …); include more of the surrounding text")
 }

@@ -14,7 +14,7 @@ import (
 const lockPoll = 2 * time.Millisecond
 
 // lockRoot keeps other processes of ours from changing files of the workspace
-// meanwhile: klawbot undo works beside a running bot. The lock ends with the
+// meanwhile: klawbot undo works while the bot runs. The lock ends with the
 // process, however it ends. A file system that knows no locks is used without.
 func lockRoot(ctx context.Context, root *os.Root) (unlock func() error, err error) {
 	dir, err := root.Open(".")

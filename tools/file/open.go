@@ -35,7 +35,7 @@ func (f *files) check(p place, file *os.File, info fs.FileInfo) error {
 		return hardlink(p.shown)
 	}
 	if virtual(file) {
-		return tools.Refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(p.shown))
+		return tools.Refuse(tools.Security, "Access denied: %s is a /proc or /sys file", quote(p.shown))
 	}
 	return nil
 }

@@ -122,11 +122,11 @@ func TestScenariosOfLoom(t *testing.T) {
 		}},
 		{"edit_file of a string that is not there", func(b bench) {
 			b.says(b.call("edit_file", "path", "notes/todo.md", "old_str", "four", "new_str", "4"),
-				"Error: old_str stands 0 times in notes/todo.md; read the file and copy the text exactly, blanks included")
+				"Error: old_str not found in notes/todo.md; read the file and copy the text exactly, blanks included")
 		}},
 		{"edit_file of a string that is not unique", func(b bench) {
 			b.says(b.call("edit_file", "path", "notes/todo.md", "old_str", "e\n", "new_str", "E\n"),
-				"Error: old_str stands 2 times in notes/todo.md (lines 1, 3); give more of the text around the one that is meant")
+				"Error: old_str found 2 times in notes/todo.md (lines 1, 3); include more of the surrounding text")
 			b.holds("notes/todo.md", "one\ntwo\nthree\n")
 		}},
 		{"edit_file of a missing file", func(b bench) {

@@ -81,7 +81,7 @@ func (f *files) readPinned(dir *os.Root, leaf, shown string, info fs.FileInfo) (
 		return nil, changedMeanwhile(shown)
 	}
 	if virtual(file) {
-		return nil, tools.Refuse(tools.Security, "Access denied: %s is not a file but a view of the system", quote(shown))
+		return nil, tools.Refuse(tools.Security, "Access denied: %s is a /proc or /sys file", quote(shown))
 	}
 	return io.ReadAll(io.LimitReader(file, limit+1))
 }

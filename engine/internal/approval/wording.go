@@ -53,12 +53,9 @@ func (w wording) message(a store.Approval, asked tools.Question, origin string) 
 	if clip.UTF16Len(a.Shown) > outbox.MaxUnits {
 		return nil
 	}
-	lines := []string{w.say(locale.Approve, a.Tool)}
+	lines := []string{w.effect(a.Tool, asked.Call.Arguments)}
 	if origin != "" {
 		lines = append(lines, origin)
-	}
-	if asked.Dangerous {
-		lines = append(lines, w.say(locale.Dangerous))
 	}
 	if a.Shown != "" {
 		lines = append(lines, locale.CodeBlock(a.Shown))
@@ -70,7 +67,11 @@ func (w wording) message(a store.Approval, asked tools.Question, origin string) 
 	default:
 		lines = append(lines, w.say(locale.OtherFiles))
 	}
-	lines = append(lines, w.until(locale.ApproveUntil, a))
+	until := w.until(locale.ApproveUntil, a)
+	if asked.Dangerous {
+		until = w.say(locale.Dangerous) + " " + until
+	}
+	lines = append(lines, until)
 	if a.Address.Chat.Local() {
 		words := locale.ApproveWords
 		if a.Once {
@@ -116,7 +117,7 @@ func (w wording) outcomeText(a store.Approval, d decision) string {
 		text += ": " + locale.Ticks(d.chosen)
 	}
 	if d.name != "" {
-		text += " (" + clip.Name(d.name) + ")"
+		text = w.say(locale.OutcomeBy, text, clip.Name(d.name))
 	}
 	return text
 }
@@ -136,14 +137,10 @@ func outcomePhrase(a store.Approval) locale.Phrase {
 		return locale.OutcomeDeclined
 	case a.State == store.ApprovalDenied:
 		return locale.OutcomeDenied
-	case a.State == store.ApprovalExpired && a.Question:
-		return locale.OutcomeUnanswered
 	case a.State == store.ApprovalExpired:
 		return locale.OutcomeExpired
 	case a.Question && a.AnsweredBy != 0:
 		return locale.OutcomeLost
-	case a.Question:
-		return locale.OutcomeEnded
 	}
 	return locale.OutcomeStopped
 }
@@ -206,7 +203,7 @@ func (w wording) formText(a store.Approval, asked tools.Inquiry) string {
 	if a.Address.Chat.Local() {
 		lines = append(lines, w.localOptions(asked)...)
 	}
-	return strings.Join(append(lines, w.until(locale.AskUntil, a)), "\n")
+	return strings.Join(append(lines, w.until(locale.ApproveUntil, a)), "\n")
 }
 
 // localOptions are the options where there are no buttons.

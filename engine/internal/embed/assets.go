@@ -117,7 +117,7 @@ func neededOn(system, processor, model string) ([]Asset, error) {
 	}
 	library, ok := libraries[system+"/"+processor]
 	if !ok {
-		return nil, fmt.Errorf("no ONNX Runtime is published for %s/%s: search goes by words alone", system, processor)
+		return nil, fmt.Errorf("no ONNX Runtime is published for %s/%s; keyword search only", system, processor)
 	}
 	library.Path = libraryName(system)
 	return append([]Asset{library}, files...), nil

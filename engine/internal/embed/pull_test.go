@@ -65,7 +65,7 @@ func TestAssetsOfEverySystem(t *testing.T) {
 			}
 		}
 	}
-	if _, err := neededOn("plan9", "386", DefaultModel); err == nil || !strings.Contains(err.Error(), "by words alone") {
+	if _, err := neededOn("plan9", "386", DefaultModel); err == nil || !strings.Contains(err.Error(), "keyword search only") {
 		t.Errorf("a system without a library: %v", err)
 	}
 	err := Pull{Dir: t.TempDir()}.Bring(t.Context(), Asset{Path: "x", Hashes: []string{"0"}})

@@ -97,6 +97,11 @@ const (
 	LoopHint
 	LoopNote
 	Approve
+	ApproveCommand
+	ApproveDelete
+	ApproveOverwrite
+	ApprovePush
+	ApprovePost
 	Dangerous
 	ApproveUntil
 	ApproveWords
@@ -116,6 +121,7 @@ const (
 	OwnerFirst
 	OwnersDecide
 	NotYours
+	OutcomeBy
 	OutcomeOnce
 	OutcomeHour
 	OutcomeDenied
@@ -128,7 +134,6 @@ const (
 	AskPaste
 	AskWrite
 	AskGoes
-	AskUntil
 	AskWords
 	AskOwner
 	AskRefused
@@ -155,8 +160,6 @@ const (
 	OutcomeAnswered
 	OutcomeDeclined
 	OutcomeCancelled
-	OutcomeUnanswered
-	OutcomeEnded
 	OutcomeLost
 	CommandMCP
 	MCPNone

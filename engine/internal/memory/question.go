@@ -79,7 +79,7 @@ func (m *Memory) askNow(ctx context.Context, q Query) question {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil && !m.quiet && ctx.Err() == nil && !noEmbedder(err) {
-		m.log.Warn("no vectors, search goes by words alone", "error", err)
+		m.log.Warn("no vectors, keyword search only", "error", err)
 	}
 	m.quiet = err != nil
 	return asked

@@ -42,17 +42,17 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
 	to := o.Address
-	err := d.gateway.Pace(ctx, to)
+	err := d.config.Gateway.Pace(ctx, to)
 	part.Paced = true
 	switch {
 	case err != nil:
 	case o.Edit == 0 && part.Text == "" && part.Document == nil:
 		// A placeholder was to be taken away, and is out of reach.
 	case o.Edit != 0 && part.Text == "":
-		err = d.gateway.Delete(ctx, to, o.Edit)
+		err = d.config.Gateway.Delete(ctx, to, o.Edit)
 	case o.Edit != 0:
 		o.MessageID = o.Edit
-		err = d.gateway.Edit(ctx, to, o.Edit, part)
+		err = d.config.Gateway.Edit(ctx, to, o.Edit, part)
 	default:
 		if o.Resent > 0 {
 			part = markRepeated(part)
@@ -69,7 +69,7 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 			to, part.ReplyTo = o.Address, 0
 		}
 		lifecycle.CrashPoint("outbox.sending")
-		o.MessageID, err = d.gateway.Send(ctx, to, part)
+		o.MessageID, err = d.config.Gateway.Send(ctx, to, part)
 	}
 	lifecycle.CrashPoint("outbox.delivered")
 	from := o.Address
@@ -83,7 +83,7 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 		}
 	}
 	if o.State == store.OutboxSent {
-		d.log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
+		d.config.Log.Info("reply out", "chat", to.String(), "key", o.Key, "edit", o.Edit != 0, "attempts", o.Attempts)
 	}
 	d.config.Attempted(o)
 	o, err = d.settle(ctx, o, from, beside)
@@ -123,20 +123,21 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 	if !ok {
 		fail = &gateway.SendError{Kind: gateway.Ambiguous, Err: err}
 	}
-	wait := fail.RetryAfter
-	if wait <= 0 {
-		wait = backoff(o.Attempts)
+	delay := fail.RetryAfter
+	if delay <= 0 {
+		// Doubled up to a minute, and spread so that many rows do not come back together.
+		delay = wait.Backoff(o.Attempts-1, time.Second, retryMax)
 	}
 	switch fail.Kind {
 	case gateway.Retry, gateway.Busy, gateway.Stopped:
 	case gateway.NotFound:
-		o.Edit, o.MessageID, wait = 0, 0, 0
+		o.Edit, o.MessageID, delay = 0, 0, 0
 	case gateway.Moved:
 		// Messages have other ids there. Once at once, then with patience: two
 		// chats that name each other must not keep anybody busy.
 		o.Address.Chat.ID, o.Edit = fail.MigrateTo, 0
 		if o.Attempts == 1 {
-			wait = 0
+			delay = 0
 		}
 	case gateway.Ambiguous:
 		if o.Edit == 0 {
@@ -144,12 +145,12 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 		}
 	case gateway.Rejected:
 		o, beside = d.rejected(o, part)
-		wait = 0
+		delay = 0
 	case gateway.Refused, gateway.Dead:
 		o.State = store.OutboxDead
 	}
 	if o.State == store.OutboxNew {
-		o.NotBefore = time.Now().Add(wait)
+		o.NotBefore = time.Now().Add(delay)
 	}
 	if fail.Kind == gateway.Stopped {
 		o.NotBefore = time.Time{} // deliver waits; a new process need not
@@ -158,7 +159,7 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 	if o.State == store.OutboxNew && o.Attempts&(o.Attempts-1) != 0 {
 		level = slog.LevelDebug // said at the attempts 1, 2, 4, 8, …
 	}
-	d.log.Log(context.Background(), level, "reply not out", "chat", o.Address.String(), "key", o.Key, "kind", string(fail.Kind),
+	d.config.Log.Log(context.Background(), level, "reply not out", "chat", o.Address.String(), "key", o.Key, "kind", string(fail.Kind),
 		"state", string(o.State), "attempts", o.Attempts, "err", err)
 	return o, beside
 }
@@ -180,9 +181,7 @@ func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Ou
 		return d.undocumented(o, part)
 	case o.Edit != 0:
 		// The message stays as it was, so it has to go.
-		beside = []store.Out{{
-			Key: o.Key + "/delete", Turn: o.Turn, Address: o.Address, Body: deleteBody, Edit: o.Edit, State: store.OutboxNew,
-		}}
+		beside = []store.Out{{Key: o.Key + "/delete", Turn: o.Turn, Address: o.Address, Body: deleteBody, Edit: o.Edit}}
 		o.Edit, o.MessageID = 0, 0
 	case len(part.Entities) > 0 || len(part.Buttons) > 0:
 		o.Body = Encode(plain)
@@ -199,28 +198,25 @@ func carriesFile(p gateway.Part) bool { return p.Document != nil && p.Document.S
 // sayOfFile are the rows that tell what became of a file, with what was written
 // to it.
 func (d *Outbox) sayOfFile(o store.Out, p gateway.Part, about locale.Phrase) []store.Out {
-	to := o.Address
 	text := strings.TrimSpace(p.Text + "\n\n" + d.config.Say(about, p.Document.Name))
-	rows := Rows(to, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo)
+	return ofTurn(o.Turn, Rows(o.Address, []gateway.Part{{Text: text, Silent: p.Silent}}, o.Key+"/file", p.ReplyTo))
+}
+
+func ofTurn(turn store.TurnID, rows []store.Out) []store.Out {
 	for i := range rows {
-		rows[i].Turn = o.Turn
+		rows[i].Turn = turn
 	}
 	return rows
 }
 
 // undocumented sends the text of a document that was rejected as messages.
 func (d *Outbox) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
-	to := o.Address
 	var parts []gateway.Part
 	for piece := range pieces(part.Document.Content, pieceUnits) {
-		parts = append(parts, d.gateway.Render(to.Chat.Channel, piece)...)
-	}
-	rows := Rows(to, parts, o.Key+"/text", part.ReplyTo)
-	for i := range rows {
-		rows[i].Turn = o.Turn
+		parts = append(parts, d.config.Gateway.Render(o.Address.Chat.Channel, piece)...)
 	}
 	o.State = store.OutboxDead
-	return o, rows
+	return o, ofTurn(o.Turn, Rows(o.Address, parts, o.Key+"/text", part.ReplyTo))
 }
 
 // inDoubt decides about a send that may have arrived: it goes out once more and
@@ -244,15 +240,9 @@ func (d *Outbox) inDoubt(o store.Out, part gateway.Part, note string, patient bo
 	return o, nil
 }
 
-// backoff is the wait after the n-th failed attempt: one second, doubled up to
-// a minute, spread so that many rows do not come back together.
-func backoff(n int) time.Duration {
-	return wait.Backoff(n-1, time.Second, retryMax)
-}
-
 // write stores what delivery changed of a row, and returns what the row is then.
 func (d *Outbox) write(ctx context.Context, o store.Out) (now store.Out, err error) {
-	err = d.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+	err = d.config.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		now, _, err = change(tx, o, o.Address)
 		return err
 	})

@@ -36,7 +36,7 @@ func (d *Outbox) serve(ctx context.Context, a gateway.Address, c *courier) {
 			d.follow(ctx, a)
 			o, waits, err := d.first(ctx, a)
 			if err != nil && ctx.Err() == nil {
-				d.log.Error("outbox not read", "chat", a.String(), "err", err)
+				d.config.Log.Error("outbox not read", "chat", a.String(), "err", err)
 				wait.For(ctx, time.Second)
 				continue
 			}
@@ -49,7 +49,7 @@ func (d *Outbox) serve(ctx context.Context, a gateway.Address, c *courier) {
 
 // first is the row that has to leave next for an address.
 func (d *Outbox) first(ctx context.Context, a gateway.Address) (o store.Out, waits bool, err error) {
-	err = d.store.Read(ctx, func(tx *store.Tx) error {
+	err = d.config.Store.Read(ctx, func(tx *store.Tx) error {
 		all, err := tx.Outbox().PendingOut(&a, 1)
 		if waits = len(all) > 0; waits {
 			o = all[0]
@@ -123,7 +123,7 @@ func untilDue(o store.Out, now time.Time) time.Duration {
 // outage is wasted, and there are few. It returns false when ctx ends first.
 func (d *Outbox) recovered(ctx context.Context, channel string, since time.Time) bool {
 	for {
-		h := d.gateway.HealthOf(channel)
+		h := d.config.Gateway.HealthOf(channel)
 		quiet := time.Since(since)
 		switch {
 		case h.LastPoll.After(since), h.LastPoll.IsZero() && h.State == gateway.StateOK:

@@ -166,7 +166,7 @@ func (s *SentFiles) Sweep(named map[string]bool) (int, error) {
 // SweepFiles deletes the files that no row and no running turn needs any more.
 func (d *Outbox) SweepFiles(ctx context.Context) error {
 	named := map[string]bool{}
-	err := d.store.Read(ctx, func(tx *store.Tx) error {
+	err := d.config.Store.Read(ctx, func(tx *store.Tx) error {
 		waiting, err := tx.Outbox().PendingOut(nil, -1)
 		if err != nil {
 			return err
@@ -197,7 +197,7 @@ func (d *Outbox) SweepFiles(ctx context.Context) error {
 	}
 	n, err := d.config.Files.Sweep(named)
 	if n > 0 {
-		d.log.Info("sent files deleted", "files", n)
+		d.config.Log.Info("sent files deleted", "files", n)
 	}
 	return err
 }

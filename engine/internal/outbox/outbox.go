@@ -48,10 +48,7 @@ type Config struct {
 // and nobody else. Whatever else shows something at an address asks for its turn
 // with Alone.
 type Outbox struct {
-	config  Config
-	store   *store.Store
-	gateway *gateway.Gateway
-	log     *slog.Logger
+	config Config
 
 	mu       sync.Mutex
 	ctx      context.Context              // guarded by mu; nil until Run
@@ -63,10 +60,7 @@ type Outbox struct {
 
 // New returns an Outbox that delivers nothing yet.
 func New(c Config) *Outbox {
-	return &Outbox{
-		config: c, store: c.Store, gateway: c.Gateway, log: c.Log,
-		couriers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{},
-	}
+	return &Outbox{config: c, couriers: map[gateway.Address]*courier{}, moves: map[gateway.ChatID]int64{}}
 }
 
 // Run starts the delivery of everything that waits. Couriers end with ctx.
@@ -81,7 +75,7 @@ func (d *Outbox) Run(ctx context.Context) error {
 // that a command wrote beside the bot.
 func (d *Outbox) Rescan(ctx context.Context) error {
 	var pending []store.Out
-	err := d.store.Read(ctx, func(tx *store.Tx) (err error) {
+	err := d.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
 		pending, err = tx.Outbox().PendingOut(nil, -1)
 		return err
 	})
@@ -96,9 +90,9 @@ func (d *Outbox) Rescan(ctx context.Context) error {
 
 // Post adds a text of the bot itself, outside any answer.
 func (d *Outbox) Post(ctx context.Context, to gateway.Address, key, text string) {
-	outs := Rows(to, d.gateway.Render(to.Chat.Channel, text), key, 0)
-	if err := d.store.Write(ctx, func(tx *store.Tx) error { return Add(tx, outs) }); err != nil {
-		d.log.Error("message not stored", "chat", to.String(), "err", err)
+	outs := Rows(to, d.config.Gateway.Render(to.Chat.Channel, text), key, 0)
+	if err := d.config.Store.Write(ctx, func(tx *store.Tx) error { return Add(tx, outs) }); err != nil {
+		d.config.Log.Error("message not stored", "chat", to.String(), "err", err)
 	}
 }
 

@@ -102,7 +102,7 @@ func (r *Memory) embed(ctx context.Context, db *store.Store) {
 		err := r.In(db).Embed(ctx, nil)
 		if err != nil && ctx.Err() == nil {
 			if err.Error() != failed { // said once
-				r.config.Log.Warn("no vectors made, search goes by words", "err", err)
+				r.config.Log.Warn("no vectors made, keyword search", "err", err)
 				failed = err.Error()
 			}
 			if !wait.For(ctx, embedAgain) {

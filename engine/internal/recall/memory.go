@@ -162,11 +162,11 @@ func (r *Memory) Text() string {
 	model, err := r.Model()
 	switch {
 	case errors.Is(err, errEmbeddingsOff):
-		return fmt.Sprintf("searches by words alone (%v)", err)
+		return fmt.Sprintf("keyword search only (%v)", err)
 	case err != nil:
-		return fmt.Sprintf("searches by words alone (%v): klawbot assets pull", err)
+		return fmt.Sprintf("keyword search only (%v): klawbot assets pull", err)
 	}
-	return "searches by words and by meaning, with " + model
+	return "hybrid search, with " + model
 }
 
 // CoreFile is the core memory as its owner has it.
@@ -182,8 +182,8 @@ func (r *Memory) Close() error { return r.embedder.Close() }
 func (r *Memory) announce() {
 	model, err := r.Model()
 	if err != nil {
-		r.config.Log.Info("memory searches by words alone", "why", err)
+		r.config.Log.Info("memory uses keyword search only", "why", err)
 		return
 	}
-	r.config.Log.Info("memory searches by words and by meaning", "model", model)
+	r.config.Log.Info("memory uses hybrid search", "model", model)
 }

@@ -27,7 +27,7 @@ func (s *Editor) change(ctx context.Context, j *store.Job, n job.New, c tools.Ca
 			return tools.Refuse(tools.Validation, "the message has more than %d characters; put the details into a file and name it", maxJobText)
 		}
 		if args, direct := strings.CutPrefix(n.Message, "/tool"); direct && who.all && !callable(args) {
-			return tools.Refuse(tools.Validation, "write it so: /tool NAME JSON, such as /tool current_time {}")
+			return tools.Refuse(tools.Validation, "usage: /tool NAME JSON, such as /tool current_time {}")
 		}
 		j.Message = n.Message
 	}

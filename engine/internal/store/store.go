@@ -67,7 +67,7 @@ type Store struct {
 	dir       string
 	path      string
 	log       *slog.Logger
-	lock      *sqlite.FolderLock // nil beside a running bot
+	lock      *sqlite.FolderLock // nil while the bot runs
 	secrets   *redact.Set
 	committed func(Changes) // Config.Committed
 	readers   *sql.DB

@@ -16,7 +16,7 @@ const (
 	TurnStopped TurnState = "stopped"
 )
 
-// The states of a turn's placeholder; engine's package comment has the table.
+// The states of a turn's placeholder; the comment of package progress has the table.
 const (
 	PlaceholderNone      = "none"
 	PlaceholderSending   = "sending"

@@ -63,7 +63,7 @@ type Bot struct {
 }
 
 // errNoChannel means that there would be nobody to talk to.
-var errNoChannel = usage.Errorf("no channel is on; klawbot init sets up Telegram, klawbot chat talks to the bot here")
+var errNoChannel = usage.Errorf("no channel set up; run klawbot init, or chat in this terminal: klawbot chat")
 
 // New puts a bot together, in the order of what its parts need. It does no I/O.
 func New(c Config) (*Bot, error) {

@@ -72,7 +72,7 @@ func dataFinding(dir string) health.Finding {
 func workspaceFinding(dir string) health.Finding {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return health.Ill("workspace", "klawbot run makes it", err)
+		return health.Ill("workspace", "created by klawbot run", err)
 	}
 	return health.Well("workspace", "%s, %d entries", dir, len(entries))
 }
@@ -80,7 +80,7 @@ func workspaceFinding(dir string) health.Finding {
 func telegramFindings(ctx context.Context, c *config.Config, client *http.Client) []health.Finding {
 	t := c.Channels.Telegram
 	if t.Token == "" {
-		return []health.Finding{health.Well("telegram", "off; klawbot init turns it on")}
+		return []health.Finding{health.Well("telegram", "off; set it up: klawbot init")}
 	}
 	bot, err := telegram.Probe(ctx, t.Token, t.APIURL)
 	if err != nil {
@@ -88,7 +88,7 @@ func telegramFindings(ctx context.Context, c *config.Config, client *http.Client
 	}
 	all := []health.Finding{health.Well("telegram", "@%s", bot.Username)}
 	if len(t.AllowedChatIDs) == 0 {
-		all = append(all, health.Finding{Name: "allowed", Text: "nobody may talk to the bot", Fix: "klawbot allow ID"})
+		all = append(all, health.Finding{Name: "allowed", Text: "no chats allowed", Fix: "klawbot allow ID"})
 	} else {
 		all = append(all, health.Well("allowed", "%s", terminal.Plural(len(t.AllowedChatIDs), "chat", "chats")))
 	}
@@ -113,7 +113,7 @@ func clockFinding(ctx context.Context, client *http.Client, address string) heal
 	_ = resp.Body.Close() // a HEAD has no body
 	there, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
-		return health.Well("clock", "not compared, %s tells no time", address)
+		return health.Well("clock", "not compared; %s sends no date", address)
 	}
 	if skew := time.Since(there).Abs(); skew > maxSkew {
 		return health.Ill("clock", "timedatectl set-ntp true", fmt.Errorf("off by %s", skew.Round(time.Second)))

@@ -143,7 +143,7 @@ func (b *box) describe() (text string, err error) {
 		return "", err
 	}
 	if s == nil {
-		return "off: code_execute is hidden; " + outside(b.live.Config(), sandbox.Confines()) + "; " + order(), nil
+		return "off (no code_execute); " + outside(b.live.Config(), sandbox.Confines()) + "; " + order(), nil
 	}
 	text = s.Describe()
 	if b.live.Config().Tools.Sandbox.Shell {

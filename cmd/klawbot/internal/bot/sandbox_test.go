@@ -47,7 +47,7 @@ func TestSandboxThatIsMissingIsNeverReplaced(t *testing.T) {
 
 func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	b := testBox(t, "")
-	if b.code() != nil || b.shell().Name() != "off" || !strings.HasPrefix(b.row().text, "off: code_execute is hidden") {
+	if b.code() != nil || b.shell().Name() != "off" || !strings.HasPrefix(b.row().text, "off (no code_execute)") {
 		t.Errorf("row %+v", b.row())
 	}
 	b.live = config.Fixed(parse(t, "tools: {sandbox: {type: landlock, memoryMB: 100}}\n").Config)

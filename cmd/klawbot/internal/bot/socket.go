@@ -103,7 +103,7 @@ type configReport struct {
 const StatusTimeout = 5 * time.Second
 
 // ErrNotRunning means that a command needs a running bot.
-var ErrNotRunning = errors.New("klawbot is not running on this data folder; start it with klawbot run")
+var ErrNotRunning = errors.New("the bot isn't running; start it: klawbot run")
 
 // AskStatus asks the running bot how it is, or returns errNotRunning.
 func AskStatus(ctx context.Context, dir string) (Report, error) {

@@ -99,7 +99,7 @@ func channelRow(h gateway.Health) Row {
 func allowedRow(c *config.Config) Row {
 	ids := c.Channels.Telegram.AllowedChatIDs
 	if len(ids) == 0 {
-		return Row{name: "allowed", wrong: "nobody: klawbot allow ID lets a chat in, klawbot init finds your id"}
+		return Row{name: "allowed", wrong: "no chats allowed; run klawbot allow ID (klawbot init finds your ID)"}
 	}
 	texts := make([]string, 0, 4)
 	for i, id := range ids {
@@ -118,7 +118,7 @@ func (p *Bot) modelRow(ctx context.Context) Row {
 	models := p.Live.Config().EngineModels()
 	m, ok := models.Entries[models.Default]
 	if !ok {
-		return Row{name: "model", wrong: "none, so the bot answers commands only: klawbot init sets one up"}
+		return Row{name: "model", wrong: "none (commands only); run klawbot init"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()

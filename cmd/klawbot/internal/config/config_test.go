@@ -113,7 +113,7 @@ log: loud
 		t.Fatalf("got %v, want faults", err)
 	}
 	want := []string{
-		`config.yaml:3: channels.telegram.allowedChatIds: "@anna" is not a chat id: a number is expected, such as 123456, -1001234567890 or telegram_123456; ` + FindID,
+		`config.yaml:3: channels.telegram.allowedChatIds: "@anna" isn't a chat ID. Use a number, e.g. 123456, -1001234567890 or telegram_123456; ` + FindID,
 		`config.yaml:4: channels.telegram.token: does not look like a bot token, such as 123456:ABC-DEF (BotFather shows it)`,
 		`config.yaml:6: models.retries: must be a whole number, got "x"`,
 		`config.yaml:7: models.timeoutSeconds: must be 1 to 3600, got "0"`,
@@ -209,7 +209,7 @@ models:
 		"config.yaml:7: retries: unknown key; did you mean models.retries?",
 		"config.yaml:10: models.entries.main.provder: unknown key; did you mean models.entries.main.provider?",
 		"$KLAWBOT_CHANNELS__TELEGRAM__TOKN: channels.telegram.tokn: unknown key; did you mean channels.telegram.token?",
-		"known keys whose part comes with a later version, ignored here: channels.web",
+		"not supported yet, ignored: channels.web",
 	}
 	if diff := cmp.Diff(want, l.Notices); diff != "" {
 		t.Error(diff)
@@ -223,7 +223,7 @@ func TestMoreFaultsOfTheFile(t *testing.T) {
 	}
 	for _, tt := range []struct{ text, want string }{
 		{"context: {window: 5}\n---\ncontext: {window: 6}\n", "config.yaml:2: a second document begins here; keep one"},
-		{"channels: {telegram: {allowedChatIds: [1.5, 7, \"@name\"]}}\n", `"1.5" is not a chat id: a number is expected, such as 123456, -1001234567890 or telegram_123456; "@name" is not a chat id`},
+		{"channels: {telegram: {allowedChatIds: [1.5, 7, \"@name\"]}}\n", `"1.5" isn't a chat ID. Use a number, e.g. 123456, -1001234567890 or telegram_123456; "@name" isn't a chat ID`},
 		{"channels: {telegram: {tokenFile: " + empty + "}}\n", "channels.telegram.tokenFile: " + empty + " is empty"},
 	} {
 		_, err := Source{File: "config.yaml", Redact: &redact.Set{}}.Parse([]byte(tt.text))
@@ -317,9 +317,9 @@ func TestSecretsFromFiles(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	deep := strings.Repeat("a: {", 3000) + strings.Repeat("}", 3000)
 	for name, c := range map[string]struct{ text, want string }{
-		"no YAML":    {"a: 1\n b: 2\n", "config.yaml:2: is no YAML: mapping values are not allowed in this context"},
+		"no YAML":    {"a: 1\n b: 2\n", "config.yaml:2: invalid YAML: mapping values are not allowed in this context"},
 		"a list":     {"- a\n", `config.yaml:1: must hold keys, such as "agent: …"`},
-		"twice":      {"log: {}\nlog: {}\n", "config.yaml:2: log: is there twice; keep one"},
+		"twice":      {"log: {}\nlog: {}\n", "config.yaml:2: log: duplicate key; keep one"},
 		"nested map": {"models: {entries: {main: {compat: {" + deep + "}}}}", "config.yaml:1: is nested too deep or too large"},
 	} {
 		_, err := parseText(t, c.text)

@@ -112,7 +112,7 @@ func (d *decoder) section(n *yaml.Node, k *Key, path []string) (tree, bool) {
 		child := k.child(name)
 		switch {
 		case seen[name]:
-			d.fault(n.Content[i], at, "is there twice; keep one")
+			d.fault(n.Content[i], at, "duplicate key; keep one")
 		case comesLater(at):
 			d.later = append(d.later, strings.Join(at, "."))
 		case child == nil:

@@ -122,7 +122,7 @@ func (s Source) Parse(text []byte) (*Loaded, error) {
 		l.Notices = append(l.Notices, "tools.exec.approvers is anyone: everyone you allow can control this machine; set it to owner to stop that")
 	}
 	if len(d.later) > 0 {
-		l.Notices = append(l.Notices, "known keys whose part comes with a later version, ignored here: "+strings.Join(d.later, ", "))
+		l.Notices = append(l.Notices, "not supported yet, ignored: "+strings.Join(d.later, ", "))
 	}
 	return l, nil
 }
@@ -163,7 +163,7 @@ func (d *decoder) file(name string, text []byte) tree {
 			line, _ = strconv.Atoi(m[1]) // digits, by the pattern
 		}
 		why := yamlLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), "")
-		d.fault(&yaml.Node{Line: line}, nil, "is no YAML: %s", why)
+		d.fault(&yaml.Node{Line: line}, nil, "invalid YAML: %s", why)
 		return tree{}
 	}
 	if len(doc.Content) == 0 {

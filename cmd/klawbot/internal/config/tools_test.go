@@ -29,7 +29,7 @@ func TestSandboxFaults(t *testing.T) {
 		"shell: true":                       "tools.sandbox.shell: needs tools.sandbox.type",
 		"mounts: [/var/run/docker.sock:/s]": "the docker socket gives the whole machine away",
 		"mounts: [data]":                    "a mount of a sandbox is HOST:INSIDE",
-		"{memoryMB: 64, maxMemoryMb: 128}":  "is there twice; keep one",
+		"{memoryMB: 64, maxMemoryMb: 128}":  "duplicate key; keep one",
 		"maxCpuPercent: 0":                  "tools.sandbox.cpus",
 	} {
 		text = "tools: {sandbox: {" + strings.Trim(text, "{}") + "}}\n"

@@ -19,12 +19,12 @@ import (
 func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client) (*settings.Model, error) {
 	found := probe.Detect(ctx, client, s.getenv)
 	for {
-		fmt.Fprintln(s.Stdout, "Which model shall answer?")
+		fmt.Fprintln(s.Stdout, "Choose a model:")
 		for i, d := range found {
 			fmt.Fprintf(s.Stdout, "  %d) %s\n", i+1, d.Title)
 		}
 		other, none := len(found)+1, len(found)+2
-		fmt.Fprintf(s.Stdout, "  %d) another server: address and key\n  %d) none for now: commands only\n", other, none)
+		fmt.Fprintf(s.Stdout, "  %d) Other server (URL, API key)\n  %d) Skip (commands only)\n", other, none)
 		text, err := p.Ask(ctx, "Number", "1")
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		fmt.Fprintln(s.Stdout, "That did not work:", s.Redact.Text(err.Error()))
+		fmt.Fprintln(s.Stdout, "Can't use this model:", s.Redact.Text(err.Error()))
 	}
 }
 
@@ -57,20 +57,20 @@ func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (settings.Mo
 	m := settings.Model{Provider: "openai", Type: "openai"}
 	var err error
 	for {
-		if m.BaseURL, err = p.Ask(ctx, "Address, with its /v1", config.OpenAI); err != nil {
+		if m.BaseURL, err = p.Ask(ctx, "Base URL (ends in /v1)", config.OpenAI); err != nil {
 			return m, err
 		}
 		if err := config.CheckAddress(m.BaseURL); err == nil {
 			break
 		}
-		fmt.Fprintln(s.Stdout, "That is no address; one looks like http://127.0.0.1:11434/v1.")
+		fmt.Fprintln(s.Stdout, "Invalid URL. Example: http://127.0.0.1:11434/v1")
 	}
-	if m.APIKey, err = p.AskSecret(ctx, "Key, empty for none"); err != nil {
+	if m.APIKey, err = p.AskSecret(ctx, "API key (Enter for none)"); err != nil {
 		return m, err
 	}
 	s.Redact.Add(m.APIKey)
 	for m.Name == "" {
-		if m.Name, err = p.Ask(ctx, "Name of the model", ""); err != nil {
+		if m.Name, err = p.Ask(ctx, "Model name", ""); err != nil {
 			return m, err
 		}
 	}
@@ -79,12 +79,12 @@ func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (settings.Mo
 
 // tryModel makes one real call and shows what comes of it.
 func (s Setup) tryModel(ctx context.Context, client *http.Client, m settings.Model) error {
-	fmt.Fprintf(s.Stdout, "Asking %s at %s ...\n", m.Name, m.Provider)
+	fmt.Fprintf(s.Stdout, "Testing %s at %s ...\n", m.Name, m.Provider)
 	answer, err := probe.Ask(ctx, client, m)
 	if err != nil {
 		return fmt.Errorf("model %s: %w", m.Name, err)
 	}
-	fmt.Fprintf(s.Stdout, "It answers: %.200s\n", s.Redact.Text(answer))
+	fmt.Fprintf(s.Stdout, "Reply: %.200s\n", s.Redact.Text(answer))
 	return nil
 }
 

@@ -34,7 +34,7 @@ type writer struct {
 // person at the terminal. The updates are only looked at: the bot gets them
 // again when it runs.
 func (s Setup) askOwner(ctx context.Context, p *terminal.Prompter, a *Answers, client *http.Client, bot telegram.Bot) error {
-	fmt.Fprintf(s.Stdout, "Write to @%s in Telegram now, any message.", bot.Username)
+	fmt.Fprintf(s.Stdout, "Send any message to @%s in Telegram now.", bot.Username)
 	if p.AtTerminal() {
 		fmt.Fprint(s.Stdout, " Enter skips this.")
 	}
@@ -57,7 +57,7 @@ func (s Setup) askOwner(ctx context.Context, p *terminal.Prompter, a *Answers, c
 		case errors.Is(err, errSkipped):
 			return nil
 		case waiting.Err() != nil:
-			fmt.Fprintln(s.Stdout, "Nobody wrote. klawbot allow ID lets a chat in later.")
+			fmt.Fprintln(s.Stdout, "No message received. Later: klawbot allow ID")
 			return nil
 		case err != nil:
 			return err

@@ -71,7 +71,7 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 		return err
 	}
 	if _, err := os.Stat(file); err == nil && !a.Force && s.speaks(file) {
-		return fmt.Errorf("%s is there already; --force asks everything anew and keeps the old file beside it, klawbot allow ID adds a chat", config.Display(file))
+		return fmt.Errorf("%s already exists. Replace it (the old file is kept): klawbot init --force. Add a chat: klawbot allow ID", config.Display(file))
 	}
 	if a.owners, err = config.ParseIDs(a.Owner); err != nil {
 		return usage.Wrap(err)
@@ -196,7 +196,7 @@ func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Cli
 
 func (s Setup) askToken(ctx context.Context, p *terminal.Prompter, a *Answers) (telegram.Bot, error) {
 	for {
-		text, err := p.AskSecret(ctx, "Bot token from @BotFather, empty for no Telegram now")
+		text, err := p.AskSecret(ctx, "Bot token from @BotFather, or Enter to skip")
 		if err != nil || text == "" {
 			return telegram.Bot{}, err
 		}
@@ -207,7 +207,7 @@ func (s Setup) askToken(ctx context.Context, p *terminal.Prompter, a *Answers) (
 			return bot, nil
 		}
 		a.Token = ""
-		fmt.Fprintln(s.Stdout, "That did not work:", s.Redact.Text(err.Error()))
+		fmt.Fprintln(s.Stdout, "Can't connect to Telegram:", s.Redact.Text(err.Error()))
 	}
 }
 
@@ -237,7 +237,7 @@ func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folde
 		if err := configedit.WriteFile(kept, old, 0o600); err != nil {
 			return nil, config.Folders{}, err
 		}
-		fmt.Fprintf(s.Stdout, "The old configuration is kept: %s\n", config.Display(kept))
+		fmt.Fprintf(s.Stdout, "Old configuration: %s\n", config.Display(kept))
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, config.Folders{}, err
 	}
@@ -261,7 +261,7 @@ func (a *Answers) nextStep() string {
 	case a.Token == "":
 		return "Next: klawbot chat"
 	case len(a.allowed) == 0:
-		return "Nobody may talk to the bot yet. Next: klawbot run, then klawbot allow ID"
+		return "No chats allowed. Next: klawbot run, then klawbot allow ID"
 	}
 	return "Next: klawbot run"
 }
@@ -280,7 +280,7 @@ func (s Setup) askTimezone(ctx context.Context, p *terminal.Prompter, a *Answers
 			a.Timezone = text
 			return nil
 		}
-		fmt.Fprintln(s.Stdout, "That is no time zone; one looks like Europe/Berlin.")
+		fmt.Fprintln(s.Stdout, "Unknown time zone. Example: Europe/Berlin")
 	}
 }
 
@@ -291,7 +291,7 @@ func (s Setup) askEmbedding(ctx context.Context, p *terminal.Prompter, a *Answer
 	if a.Embedding != "" || language == "en" {
 		return nil
 	}
-	yes, err := p.Confirm(ctx, fmt.Sprintf("Your system speaks %q. Find by meaning in more languages than English, with %s (135 MB)?", language, data.MultilingualEmbedding))
+	yes, err := p.Confirm(ctx, fmt.Sprintf("Your system speaks %q. Use semantic search for more languages than English, with %s (135 MB)?", language, data.MultilingualEmbedding))
 	if yes {
 		a.Embedding = data.MultilingualEmbedding
 	}
@@ -318,18 +318,18 @@ func localLanguage(getenv func(string) string) string {
 const setupPatience = 10 * time.Second
 
 // setUpAssets brings what search by meaning needs at the end of klawbot init.
-// Nothing that fails here is a failure: without it search goes by words.
+// Nothing that fails here is a failure: without it klawbot uses keyword search.
 func (s Setup) setUpAssets(ctx context.Context, c *config.Config, f config.Folders, from string) error {
 	p := bot.AssetPlaces(c, f)
 	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(data.EmbeddingModels(), p.Model) || bot.Complete(p.Files()) {
 		return nil
 	}
-	fmt.Fprintf(s.Stdout, "Bringing the embedding model %s for search by meaning ...\n", p.Model)
+	fmt.Fprintf(s.Stdout, "Downloading the embedding model %s for semantic search ...\n", p.Model)
 	err := bot.PullAssets(ctx, s.Stdout, bot.Pull{Model: p.Model, Dir: filepath.Join(f.Data, "assets"), From: from, Patience: setupPatience})
 	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	_, err = fmt.Fprintf(s.Stdout, "That did not work: %s\nSearch goes by words until then.\n", s.Redact.Text(err.Error()))
+	_, err = fmt.Fprintf(s.Stdout, "Can't download the embedding model: %s\nUntil then, klawbot uses keyword search.\n", s.Redact.Text(err.Error()))
 	return err
 }
 

@@ -28,7 +28,7 @@ type Reply struct {
 }
 
 // errEnded means that the answers ended before the questions.
-var errEnded = errors.New("the answers ended; run klawbot init in a terminal, or with --yes and flags")
+var errEnded = errors.New("input ended; run klawbot init in a terminal, or use --yes")
 
 // Ask asks at a terminal, or at other streams.
 func Ask(in io.Reader, out io.Writer) *Prompter {

@@ -1,4 +1,4 @@
-package engine
+package progress
 
 import (
 	"context"
@@ -21,8 +21,8 @@ const (
 // put shows a part in the place of the one before.
 type put func(context.Context, gateway.Part) error
 
-// growth is how a turn shows what it has so far.
-type growth struct {
+// preview is how a turn shows what it has so far.
+type preview struct {
 	// streaming shows the text, not only which tool takes so long.
 	streaming bool
 	// shown is what the chat shows now.
@@ -36,7 +36,7 @@ type growth struct {
 // then until ctx ends; what begins later is gathered for a while first. What finds no room
 // falls; the next one says more anyway. It returns early, with the error, when the chat
 // cannot show it at all.
-func (p *presence) grow(ctx context.Context, g growth) error {
+func (p *Progress) grow(ctx context.Context, g preview) error {
 	delay := previewEvery
 	if part, ok := p.current(g.streaming); ok && part.Text != g.shown {
 		delay = 0
@@ -71,7 +71,7 @@ func (p *presence) grow(ctx context.Context, g growth) error {
 		case failed(err, gateway.Rejected):
 			return err
 		case ctx.Err() == nil:
-			p.t.log.Debug("preview not shown", "err", err)
+			p.shown.Log.Debug("preview not shown", "err", err)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func failed(err error, kind gateway.Failure) bool {
 }
 
 // anotherWhile fires when a tool has run for another while; without one it is nil.
-func (p *presence) anotherWhile() <-chan time.Time {
+func (p *Progress) anotherWhile() <-chan time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tool == "" {
@@ -102,7 +102,7 @@ func (p *presence) anotherWhile() <-chan time.Time {
 
 // current is what there is to show: the tool that runs for long, else the answer
 // so far.
-func (p *presence) current(streaming bool) (gateway.Part, bool) {
+func (p *Progress) current(streaming bool) (gateway.Part, bool) {
 	p.mu.Lock()
 	text, tool, how, ran := p.text, p.tool, p.how, time.Since(p.since)
 	p.mu.Unlock()
@@ -115,21 +115,21 @@ func (p *presence) current(streaming bool) (gateway.Part, bool) {
 	if !streaming {
 		return gateway.Part{}, false
 	}
-	return p.e.gateway.Growing(p.to.Chat.Channel, p.e.redact.Text(text))
+	return p.shows.Gateway.Growing(p.shown.Address.Chat.Channel, p.shows.Redact.Text(text))
 }
 
 // drafts shows the turn in a draft, which is no message and leaves nothing behind,
 // until ctx ends. It returns true when a placeholder has to take over: the chat
 // has no drafts, or something is about to be changed, which a crash must not
 // leave without a trace.
-func (p *presence) drafts(ctx context.Context) (goOn bool) {
+func (p *Progress) drafts(ctx context.Context) (goOn bool) {
 	show := func(ctx context.Context, part gateway.Part) error {
-		return p.e.gateway.Draft(ctx, p.to, int64(p.t.row.ID), part)
+		return p.shows.Gateway.Draft(ctx, p.shown.Address, int64(p.shown.Turn), part)
 	}
 	if !wait.For(ctx, placeholderAfter-time.Since(p.began)) {
 		return false
 	}
-	release := p.e.outbox.Alone(ctx, p.t.row.Address)
+	release := p.shows.Alone(ctx, p.shown.Address)
 	if release == nil {
 		return false
 	}
@@ -145,7 +145,7 @@ func (p *presence) drafts(ctx context.Context) (goOn bool) {
 	defer stop()
 	refused := make(chan error, 1)
 	p.working.Go(func() {
-		refused <- p.grow(drafting, growth{streaming: true, shown: first.Text, renew: draftEvery, show: show})
+		refused <- p.grow(drafting, preview{streaming: true, shown: first.Text, renew: draftEvery, show: show})
 	})
 	select {
 	case <-ctx.Done():
