@@ -23,6 +23,7 @@ var later = rowTest{}
 
 const (
 	inTelegram = "gateway/telegram"
+	inMarkdown = "gateway/telegram/markdown"
 	inEngine   = "engine"
 	inList     = "whitelist"
 	inBot      = "cmd/klawbot"
@@ -62,9 +63,9 @@ var rows = map[string][]rowTest{
 		{inBot, "TestE11TriggerIsDeleted"}, {inBot, "TestE12ChannelPostIsIgnored"},
 	},
 	"F": {
-		{inTelegram, "F1 4097"}, {inTelegram, "TestSplitFence"}, {inTelegram, "F3 mail"}, {inTelegram, "F4 formatting refused"},
-		{inTelegram, "F5 nested list"}, {inTelegram, "F6 javascript"}, {inTelegram, "F7 bad bytes"}, {inTelegram, "F8 blank"},
-		{inTelegram, "F9 more"}, {inTelegram, "F10 link previews"}, {inTelegram, "F11 "}, {inTelegram, "F12 previews"},
+		{inMarkdown, "F1 4097"}, {inMarkdown, "TestSplitFence"}, {inMarkdown, "F3 mail"}, {inTelegram, "F4 formatting refused"},
+		{inMarkdown, "F5 nested list"}, {inMarkdown, "F6 javascript"}, {inMarkdown, "F7 bad bytes"}, {inMarkdown, "F8 blank"},
+		{inMarkdown, "F9 more"}, {inTelegram, "F10 link previews"}, {inTelegram, "F11 "}, {inTelegram, "F12 previews"},
 		{inBot, "TestF13Drafts"}, {inBot, "TestF14LongAnswerIsAFile"},
 	},
 	"G": {
@@ -89,7 +90,7 @@ var rowCount = map[string]int{"A": 10, "B": 15, "C": 7, "D": 15, "E": 12, "F": 1
 
 func TestEveryRowHasItsTest(t *testing.T) {
 	names := map[string][]string{}
-	for _, dir := range []string{inTelegram, inEngine, inList, inBot} {
+	for _, dir := range []string{inTelegram, inMarkdown, inEngine, inList, inBot} {
 		names[dir] = testNames(t, filepath.Join("../..", dir))
 	}
 	for table, n := range rowCount {

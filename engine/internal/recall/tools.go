@@ -64,6 +64,7 @@ func (r *Memory) History(ctx context.Context, c tools.Call, query string, topK i
 	return r.Find(ctx, c, memory.Query{Text: query, TopK: topK, Scope: s})
 }
 
+// Find searches the memories that a call may see.
 func (r *Memory) Find(ctx context.Context, c tools.Call, q memory.Query) ([]recalltools.Hit, error) {
 	db, err := r.config.Open()
 	if errors.Is(err, store.ErrNotFound) {
