@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
@@ -25,24 +26,13 @@ const (
 	backupRetry = 10 * time.Minute
 )
 
-// Backup is the last automatic backup. Its JSON form is stable.
-type Backup struct {
-	// At is when it was made, zero when there is none.
-	At   time.Time `json:"at,omitzero"`
-	Path string    `json:"path,omitempty"`
-	// Bytes is its size.
-	Bytes int64 `json:"bytes,omitempty"`
-	// Fault is why the last try failed, empty when it did not.
-	Fault string `json:"fault,omitempty"`
-}
-
 // backups makes the automatic backups.
 type backups struct {
 	e       *Engine
 	archive *archive.Archive
 
 	mu   sync.Mutex
-	last Backup // guarded by mu
+	last health.Backup // guarded by mu
 
 	// begin is held while the first backup is made; begun says that it was tried.
 	begin sync.Mutex
@@ -86,17 +76,9 @@ func (b *backups) run(ctx context.Context) error {
 // load finds the last backup of earlier runs.
 func (b *backups) load(dir string) {
 	var err error
-	if b.last, err = lastBackup(dir); err != nil { // nobody else knows b yet
+	if b.last, err = health.LastBackup(dir); err != nil { // nobody else knows b yet
 		b.e.log.Warn("backups not read", "err", err)
 	}
-}
-
-func lastBackup(dir string) (Backup, error) {
-	all, err := archive.Backups(dir)
-	if err != nil || len(all) == 0 {
-		return Backup{}, err
-	}
-	return Backup{At: all[0].At, Path: all[0].Path, Bytes: all[0].Size}, nil
 }
 
 // due reports whether the last backup is old and something was written since. A
@@ -117,7 +99,7 @@ func (b *backups) make(ctx context.Context) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if made.Path != "" {
-		b.last = Backup{At: made.At, Path: made.Path, Bytes: made.Size}
+		b.last = health.Backup{At: made.At, Path: made.Path, Bytes: made.Size}
 		b.e.log.Info("backup made", "path", made.Path, "bytes", made.Size, "ms", time.Since(started).Milliseconds())
 	}
 	if err != nil {
@@ -130,7 +112,7 @@ func (b *backups) make(ctx context.Context) bool {
 }
 
 // report is the last backup and what is wrong with the next.
-func (b *backups) report() Backup {
+func (b *backups) report() health.Backup {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.last
@@ -171,7 +153,7 @@ func (e *Engine) databaseChanged(ctx context.Context, c store.Condition) {
 // unanswered is how many messages were taken and have no answer yet. known is false
 // when the database does not say it any more; then it is how many are at work.
 func (e *Engine) unanswered(ctx context.Context) (n int, known bool) {
-	in, _, err := queues(ctx, e.store)
+	in, _, err := health.Queues(ctx, e.store)
 	if err == nil {
 		return in.Waiting, true
 	}

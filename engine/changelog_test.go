@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
@@ -18,9 +19,9 @@ import (
 )
 
 // openData opens the data folder of a house as a command does.
-func openData(t *testing.T, h *house) *engine.Data {
+func openData(t *testing.T, h *house) *data.Data {
 	t.Helper()
-	d, err := engine.Open(t.Context(), dataConfig(t, h))
+	d, err := data.Open(t.Context(), dataConfig(t, h))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func dataConfig(t *testing.T, h *house) engine.Base {
 }
 
 // callTool calls a tool as a command and returns what it says.
-func callTool(t *testing.T, d *engine.Data, name, arguments string) string {
+func callTool(t *testing.T, d *data.Data, name, arguments string) string {
 	t.Helper()
 	r, err := d.CallTool(t.Context(), name, json.RawMessage(arguments))
 	if err != nil {

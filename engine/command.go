@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
@@ -23,7 +24,7 @@ func (e *Engine) newCommands() *command.Commands {
 		SignIn: func(m command.Message, server string) {
 			e.life.Go(func(ctx context.Context) { e.questions.SignIn(ctx, e.servers, m.Home, m.Sender.ID, server) })
 		},
-		Status: e.statusText, Examine: e.examine,
+		Status: e.statusText, Examine: health.Running{Config: e.config.Base, Store: e.store, Set: e.set, Workspace: e.workspace, Around: e.config.Examine}.Doctor,
 		Memory: func(chat string) (string, error) {
 			facts, err := e.memory.CoreAt(recall.PlacesOf(chat))
 			return facts.String(), err

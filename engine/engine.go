@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/command"
@@ -56,7 +57,7 @@ type Config struct {
 	Background func(chat string) (ids, commands []string)
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
-	Examine func(context.Context) []Finding
+	Examine func(context.Context) []health.Finding
 	// LookEvery is how often the bot looks at what nobody tells it of: what a
 	// command wrote beside it, the heartbeat's file, a clock that was set. 0 means
 	// a second or less.

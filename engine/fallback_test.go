@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/engine/settings"
 	"klawbot/internal/modeltest"
 	"klawbot/tools"
@@ -248,7 +248,7 @@ func TestAFallbackWithASmallerWindowGetsLess(t *testing.T) {
 	}
 }
 
-func usage(t *testing.T, h *house) engine.UsageToday {
+func usage(t *testing.T, h *house) health.UsageToday {
 	t.Helper()
 	s, err := h.engine.Status(t.Context())
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/modeltest"
@@ -37,7 +38,7 @@ type house struct {
 	tools     []tools.Tool
 	// web is what the tools of the web need; nil has none of them.
 	web     *web.Config
-	examine func(context.Context) []engine.Finding
+	examine func(context.Context) []health.Finding
 	redact  *redact.Set
 	logs    *lockedBuffer
 	stop    context.CancelFunc

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/internal/modeltest"
 	"klawbot/tools/recall"
 )
@@ -168,7 +168,7 @@ func (h *house) database() *sql.DB {
 // remembered is what the command line finds beside the bot.
 func (h *house) remembered(query string) []recall.Hit {
 	h.t.Helper()
-	found, err := openData(h.t, h).SearchMemory(h.t.Context(), engine.MemoryQuery{Text: query, TopK: 5, Mode: "keyword"})
+	found, err := openData(h.t, h).SearchMemory(h.t.Context(), data.MemoryQuery{Text: query, TopK: 5, Mode: "keyword"})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/engine/internal/store"
 	"klawbot/tools/recall"
 )
@@ -64,7 +64,7 @@ func TestCommandsLeaveTheDatabaseOfARunningBot(t *testing.T) {
 	}
 	c := dataConfig(t, h)
 	synctest.Test(t, func(t *testing.T) { // it waits whether the other one is done soon
-		if _, err := engine.Open(t.Context(), c); !errors.Is(err, store.ErrOlder) {
+		if _, err := data.Open(t.Context(), c); !errors.Is(err, store.ErrOlder) {
 			t.Errorf("open: %v, want %v", err, store.ErrOlder)
 		}
 	})
@@ -78,7 +78,7 @@ func TestCommandsBeginTheDataTogether(t *testing.T) {
 	for range 4 {
 		c := dataConfig(t, h)
 		all.Go(func() {
-			d, err := engine.Open(t.Context(), c)
+			d, err := data.Open(t.Context(), c)
 			if err != nil {
 				t.Error(err)
 				return

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
@@ -129,8 +130,8 @@ func TestOwnersHearOfARestoredBackup(t *testing.T) {
 
 func TestDoctorIsForOwnersInPrivate(t *testing.T) {
 	h := build(t)
-	h.examine = func(context.Context) []engine.Finding {
-		return []engine.Finding{engine.Ill("roof", "mend it", errors.New("it leaks sk-secret-of-the-roof"))}
+	h.examine = func(context.Context) []health.Finding {
+		return []health.Finding{health.Ill("roof", "mend it", errors.New("it leaks sk-secret-of-the-roof"))}
 	}
 	h.redact.Add("sk-secret-of-the-roof")
 	h.model.Push(modeltest.CallTool("current_time", map[string]any{}), modeltest.Text("late"))
@@ -173,7 +174,7 @@ func TestProbeTools(t *testing.T) {
 			defer server.Close()
 			server.Push(c.replies...)
 			m := settings.Model{Provider: "test", Type: "openai", BaseURL: server.URL + "/v1", APIKey: "k", Name: "test-model"}
-			calls, err := engine.ProbeTools(t.Context(), http.DefaultClient, m)
+			calls, err := health.ProbeTools(t.Context(), http.DefaultClient, m)
 			if calls != c.calls || (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 				t.Errorf("got %v, %v, want %v, %q", calls, err, c.calls, c.fault)
 			}

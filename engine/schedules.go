@@ -76,26 +76,6 @@ func (e *Engine) toCron(ctx context.Context, c tools.Call, words string) (string
 // maxCronWords bounds the words that a model reads as a cron.
 const maxCronWords = 300
 
-// planned are the schedules at the command line. A running bot notices by itself
-// what changes.
-func (d *Data) planned(c Base) *schedule.Editor {
-	d.schedules = schedule.New(schedule.Config{
-		Open: func() (*store.Store, error) {
-			if d.store == nil {
-				if err := d.begin(context.Background()); err != nil {
-					return nil, err
-				}
-			}
-			return d.store, nil
-		},
-		Gateway: d.gateway, Settings: c.Settings,
-	})
-	return d.schedules
-}
-
-// Schedules are the tools' own view of what is planned, for the command line.
-func (d *Data) Schedules() job.Schedules { return d.schedules }
-
 // Schedules are the same of a running bot.
 func (e *Engine) Schedules() job.Schedules { return e.schedules }
 

@@ -22,7 +22,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
 )
 
 // The names in an archive.
@@ -51,7 +51,7 @@ func exportCommand(a *app) *cobra.Command {
 }
 
 func (a *app) export(ctx context.Context, name, format string) error {
-	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *data.Data) error {
 		return toFile(a.stdout, name, func(w io.Writer) error {
 			if format != "tar" {
 				return d.Export(ctx, w, format)
@@ -81,7 +81,7 @@ func toFile(w io.Writer, name string, write func(io.Writer) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-func exportArchive(ctx context.Context, w io.Writer, d *engine.Data, workspace string) error {
+func exportArchive(ctx context.Context, w io.Writer, d *data.Data, workspace string) error {
 	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
 	if err := archiveConversations(ctx, archive, d); err != nil {
@@ -95,7 +95,7 @@ func exportArchive(ctx context.Context, w io.Writer, d *engine.Data, workspace s
 
 // archiveConversations goes through a file, because an archive wants to know
 // the size first.
-func archiveConversations(ctx context.Context, archive *tar.Writer, d *engine.Data) (err error) {
+func archiveConversations(ctx context.Context, archive *tar.Writer, d *data.Data) (err error) {
 	f, err := os.CreateTemp("", "klawbot-export-*")
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func importFile(ctx context.Context, a *app, name string) error {
 	if err := a.found(ctx); err != nil {
 		return err
 	}
-	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+	return a.withData(ctx, func(_ *config.Live, f config.Folders, d *data.Data) error {
 		messages, files, err := importAny(ctx, in, d, f)
 		if err != nil {
 			err = fmt.Errorf("import %s: %w", name, err)
@@ -206,7 +206,7 @@ func (a *app) found(ctx context.Context) error {
 }
 
 // importAny tells an archive from plain lines by its first bytes.
-func importAny(ctx context.Context, in io.Reader, d *engine.Data, f config.Folders) (messages, files int, err error) {
+func importAny(ctx context.Context, in io.Reader, d *data.Data, f config.Folders) (messages, files int, err error) {
 	r := bufio.NewReader(in)
 	if head, _ := r.Peek(2); string(head) != "\x1f\x8b" { // a short file is no archive either
 		messages, err = d.Import(ctx, r)
@@ -269,7 +269,7 @@ func checkArchive(ctx context.Context, file *os.File, root *os.Root) error {
 			_, err = io.Copy(io.Discard, archive)
 		}
 	}
-	if errors.Is(err, engine.ErrSwells) {
+	if errors.Is(err, data.ErrSwells) {
 		return err
 	}
 	return ctx.Err()
@@ -282,7 +282,7 @@ func workspaceName(h *tar.Header) (name string, ours bool) {
 	return filepath.FromSlash(name), ours && h.Typeflag == tar.TypeReg
 }
 
-func reread(file *os.File, root *os.Root) (*engine.Unpacker, error) {
+func reread(file *os.File, root *os.Root) (*data.Unpacker, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -290,11 +290,11 @@ func reread(file *os.File, root *os.Root) (*engine.Unpacker, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return engine.Unpack(bufio.NewReader(file), info.Size(), root.Name())
+	return data.Unpack(bufio.NewReader(file), info.Size(), root.Name())
 }
 
 // importArchive adds what the workspace and the database lack.
-func importArchive(ctx context.Context, file *os.File, d *engine.Data, root *os.Root) (messages, files int, err error) {
+func importArchive(ctx context.Context, file *os.File, d *data.Data, root *os.Root) (messages, files int, err error) {
 	archive, err := reread(file, root)
 	if err != nil {
 		return 0, 0, err

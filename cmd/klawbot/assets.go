@@ -12,7 +12,7 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
 )
 
 func assetsCommand(a *app) *cobra.Command {
@@ -40,8 +40,8 @@ func assetsPullCommand(a *app) *cobra.Command {
 			if want.Model == "" {
 				want.Model = l.Config().Memory.Embedding.Model
 			}
-			if !slices.Contains(engine.EmbeddingModels(), want.Model) {
-				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(engine.EmbeddingModels(), ", "))
+			if !slices.Contains(data.EmbeddingModels(), want.Model) {
+				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
 			}
 			want.Dir = filepath.Join(f.Data, "assets")
 			return bot.PullAssets(ctx, a.stdout, want)
@@ -49,7 +49,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&want.From, "from", "", "directory or `URL` of the files (default: where they are published)")
 	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "`time` to wait for data, e.g. 5s (default: 30s)")
-	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(engine.EmbeddingModels(), ", ")+" (default: the configured one)")
+	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
 	return cmd
 }
 
@@ -75,14 +75,14 @@ func assetsStatusCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func assetsStatus(w io.Writer, p engine.AssetPlaces, asJSON bool) error {
+func assetsStatus(w io.Writer, p data.AssetPlaces, asJSON bool) error {
 	files := p.Files()
 	ok := bot.Complete(files)
 	if asJSON {
 		err := printJSON(w, struct {
-			OK    bool               `json:"ok"`
-			Model string             `json:"model"`
-			Files []engine.AssetFile `json:"files"`
+			OK    bool             `json:"ok"`
+			Model string           `json:"model"`
+			Files []data.AssetFile `json:"files"`
 		}{ok, p.Model, files})
 		if err == nil && !ok {
 			err = errSilent

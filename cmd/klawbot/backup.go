@@ -11,6 +11,7 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
+	"klawbot/engine/data"
 )
 
 func backupCommand(a *app) *cobra.Command {
@@ -24,7 +25,7 @@ func backupCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := engine.BackUp(cmd.Context(), c, args[0])
+			done, err := data.BackUp(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ func restoreCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := engine.Restore(cmd.Context(), c, args[0])
+			done, err := data.Restore(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -58,7 +59,7 @@ func restoreCommand(a *app) *cobra.Command {
 	}
 }
 
-func leftOut(done engine.Archived) string {
+func leftOut(done data.Archived) string {
 	if done.LeftOut == 0 {
 		return ""
 	}
@@ -95,7 +96,7 @@ interrupted, run it again.`,
 				return err
 			}
 			bar := terminal.NewBar(a.stderr)
-			done, err := engine.Reindex(cmd.Context(), c, func(read, all int64) {
+			done, err := data.Reindex(cmd.Context(), c, func(read, all int64) {
 				if !asJSON {
 					bar.Show("conversations", read, all)
 				}
@@ -114,7 +115,7 @@ interrupted, run it again.`,
 	return cmd
 }
 
-func sayReindexed(w io.Writer, done engine.Reindexed) error {
+func sayReindexed(w io.Writer, done data.Reindexed) error {
 	switch {
 	case done.Damaged == "":
 	case done.Backup != "":

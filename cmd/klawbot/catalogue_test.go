@@ -12,17 +12,17 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/doc"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/tools"
 )
 
 // withRegistry runs fn with the data folder of a fresh bot, and so with every
 // tool that this program registers.
-func withRegistry(t *testing.T, home string, fn func(*engine.Data)) {
+func withRegistry(t *testing.T, home string, fn func(*data.Data)) {
 	t.Helper()
 	var out strings.Builder
 	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), &out, &out)
-	err := a.withData(t.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+	err := a.withData(t.Context(), func(_ *config.Live, f config.Folders, d *data.Data) error {
 		if err := bot.Furnish(f); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func shapeOf(t *testing.T, l tools.Listing) shape {
 
 // TestCataloguesAreComplete looks at every registered tool in both languages.
 func TestCataloguesAreComplete(t *testing.T) {
-	withRegistry(t, t.TempDir(), func(d *engine.Data) {
+	withRegistry(t, t.TempDir(), func(d *data.Data) {
 		english, russian := d.Tools("en"), d.Tools("ru")
 		if len(english) < 16 || len(english) != len(russian) {
 			t.Fatalf("%d tools in English, %d in Russian", len(english), len(russian))
@@ -105,7 +105,7 @@ func TestManualHasEveryTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	withRegistry(t, t.TempDir(), func(d *engine.Data) {
+	withRegistry(t, t.TempDir(), func(d *data.Data) {
 		for _, l := range d.Tools("en") {
 			if !strings.Contains(pages["tools/overview.md"], "| "+l.Name+" |") {
 				t.Errorf("tools/overview.md does not list %s", l.Name)
@@ -144,7 +144,7 @@ func TestPaths(t *testing.T) {
 			t.Log(c.Why)
 			base := t.TempDir()
 			c.prepare(t, base)
-			withRegistry(t, filepath.Join(base, "home"), func(d *engine.Data) {
+			withRegistry(t, filepath.Join(base, "home"), func(d *data.Data) {
 				r, err := d.CallTool(t.Context(), c.Tool, json.RawMessage(c.arguments(t)))
 				if err != nil {
 					t.Fatal(err)

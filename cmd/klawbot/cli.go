@@ -15,7 +15,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/internal/redact"
 	"klawbot/tools/mcp"
 )
@@ -212,10 +212,10 @@ func parent(name, short string, below ...*cobra.Command) *cobra.Command {
 }
 
 // listCommand is a command that reads something and prints it.
-func listCommand[T any](a *app, name, short string, read func(context.Context, *engine.Data) (T, error), print func(io.Writer, T, *config.Config) error) *cobra.Command {
+func listCommand[T any](a *app, name, short string, read func(context.Context, *data.Data) (T, error), print func(io.Writer, T, *config.Config) error) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+		return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *data.Data) error {
 			list, err := read(cmd.Context(), d)
 			if err != nil {
 				return err
@@ -287,13 +287,13 @@ func (a *app) botConfig(l *config.Live, f config.Folders, log *slog.Logger) bot.
 }
 
 // withData runs fn with the data folder open beside a bot that may run, or not.
-func (a *app) withData(ctx context.Context, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+func (a *app) withData(ctx context.Context, fn func(*config.Live, config.Folders, *data.Data) error) error {
 	return a.withDataAs(ctx, mcp.SignIn{}, fn)
 }
 
 // withWorkspace is withData for what needs a workspace, too.
-func (a *app) withWorkspace(ctx context.Context, fn func(*config.Live, config.Folders, *engine.Data) error) error {
-	return a.withData(ctx, func(l *config.Live, f config.Folders, d *engine.Data) error {
+func (a *app) withWorkspace(ctx context.Context, fn func(*config.Live, config.Folders, *data.Data) error) error {
+	return a.withData(ctx, func(l *config.Live, f config.Folders, d *data.Data) error {
 		if err := bot.Furnish(f); err != nil {
 			return err
 		}
@@ -302,7 +302,7 @@ func (a *app) withWorkspace(ctx context.Context, fn func(*config.Live, config.Fo
 }
 
 // withDataAs is withData for a person who can sign in at MCP servers.
-func (a *app) withDataAs(ctx context.Context, signIn mcp.SignIn, fn func(*config.Live, config.Folders, *engine.Data) error) error {
+func (a *app) withDataAs(ctx context.Context, signIn mcp.SignIn, fn func(*config.Live, config.Folders, *data.Data) error) error {
 	l, f, err := a.openFolders()
 	if err != nil {
 		return err
@@ -313,5 +313,5 @@ func (a *app) withDataAs(ctx context.Context, signIn mcp.SignIn, fn func(*config
 	if err != nil {
 		return err
 	}
-	return b.WithData(ctx, func(d *engine.Data) error { return fn(l, f, d) })
+	return b.WithData(ctx, func(d *data.Data) error { return fn(l, f, d) })
 }

@@ -14,7 +14,7 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
-	"klawbot/engine"
+	"klawbot/engine/health"
 )
 
 func doctorCommand(a *app) *cobra.Command {
@@ -46,11 +46,11 @@ func doctorCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func printFindings(w io.Writer, all []engine.Finding, healthy, asJSON bool) error {
+func printFindings(w io.Writer, all []health.Finding, healthy, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, struct {
 			OK     bool             `json:"ok"`
-			Checks []engine.Finding `json:"checks"`
+			Checks []health.Finding `json:"checks"`
 		}{healthy, all})
 	}
 	for _, f := range all {
@@ -67,28 +67,28 @@ func printFindings(w io.Writer, all []engine.Finding, healthy, asJSON bool) erro
 }
 
 // examine looks at every part. Without a configuration the rest makes no sense.
-func (a *app) examine(ctx context.Context) []engine.Finding {
+func (a *app) examine(ctx context.Context) []health.Finding {
 	l, f, err := a.openFolders()
 	if err != nil {
-		return []engine.Finding{engine.Ill("config", "fix the lines above; config.yaml.example explains every key", err)}
+		return []health.Finding{health.Ill("config", "fix the lines above; config.yaml.example explains every key", err)}
 	}
 	c := a.botConfig(l, f, slog.New(slog.DiscardHandler))
 	all := append(c.Surroundings(ctx), botFinding(ctx, f))
-	return append(all, engine.Doctor(ctx, c.Bare())...)
+	return append(all, health.Doctor(ctx, c.Bare())...)
 }
 
 // botFinding asks the running bot how it is.
-func botFinding(ctx context.Context, f config.Folders) engine.Finding {
+func botFinding(ctx context.Context, f config.Folders) health.Finding {
 	r, err := bot.AskStatus(ctx, f.Data)
 	switch {
 	case errors.Is(err, bot.ErrNotRunning):
-		return engine.Well("bot", "not running")
+		return health.Well("bot", "not running")
 	case err != nil:
-		return engine.Ill("bot", "restart klawbot run", err)
+		return health.Ill("bot", "restart klawbot run", err)
 	case r.Config.Fault != "":
-		return engine.Ill("bot", "fix config.yaml; the bot applies it within a second", fmt.Errorf("using the last valid configuration: %s", r.Config.Fault))
+		return health.Ill("bot", "fix config.yaml; the bot applies it within a second", fmt.Errorf("using the last valid configuration: %s", r.Config.Fault))
 	case !r.Healthy:
-		return engine.Ill("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
+		return health.Ill("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
 	}
-	return engine.Well("bot", "running for %s", r.Uptime.Round(time.Second))
+	return health.Well("bot", "running for %s", r.Uptime.Round(time.Second))
 }

@@ -10,7 +10,7 @@ import (
 
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/tools"
 )
 
@@ -39,7 +39,7 @@ func FuzzEveryTool(f *testing.F) {
 	}
 	var out strings.Builder
 	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), &out, &out)
-	err := a.withData(f.Context(), func(_ *config.Live, folders config.Folders, d *engine.Data) error {
+	err := a.withData(f.Context(), func(_ *config.Live, folders config.Folders, d *data.Data) error {
 		if err := bot.Furnish(folders); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func FuzzEveryTool(f *testing.F) {
 }
 
 // fuzzedTools are all tools, or the one that TOOL names.
-func fuzzedTools(f *testing.F, d *engine.Data) []tools.Listing {
+func fuzzedTools(f *testing.F, d *data.Data) []tools.Listing {
 	all, one := d.Tools("en"), os.Getenv("TOOL")
 	if one == "" {
 		return all

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/setup"
-	"klawbot/engine"
+	"klawbot/engine/data"
 )
 
 func initCommand(a *app) *cobra.Command {
@@ -29,7 +29,7 @@ func initCommand(a *app) *cobra.Command {
 	f.BoolVar(&s.Force, "force", false, "replace an existing configuration; it is kept beside it")
 	f.BoolVar(&s.NoTelegram, "no-telegram", false, "set up without Telegram")
 	f.BoolVar(&s.NoAssets, "no-assets", false, "don't download the embedding model")
-	f.StringVar(&s.Embedding, "embedding", "", "`name` of the embedding model: "+strings.Join(engine.EmbeddingModels(), ", "))
+	f.StringVar(&s.Embedding, "embedding", "", "`name` of the embedding model: "+strings.Join(data.EmbeddingModels(), ", "))
 	f.StringVar(&s.AssetsFrom, "assets-from", "", "directory or `URL` of the embedding model (default: where it is published)")
 	f.StringVar(&s.Token, "token", "", "bot `token` from @BotFather (default: $TELEGRAM_BOT_TOKEN)")
 	f.StringVar(&s.APIURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")

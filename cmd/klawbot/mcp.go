@@ -19,7 +19,8 @@ import (
 	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
+	"klawbot/engine/health"
 	"klawbot/tools/mcp"
 )
 
@@ -43,7 +44,7 @@ func mcpListCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			return a.withData(ctx, func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+			return a.withData(ctx, func(_ *config.Live, _ config.Folders, d *data.Data) error {
 				ctx, cancel := context.WithTimeout(ctx, probeTime)
 				defer cancel()
 				slow := time.AfterFunc(slowServer, func() {
@@ -71,7 +72,7 @@ func (a *app) printServers(all []mcp.Status) error {
 	}
 	var b strings.Builder
 	for _, s := range all {
-		finding := engine.ServerFinding(s)
+		finding := health.ServerFinding(s)
 		fmt.Fprintf(&b, "%s: %s\n", s.Name, finding.Text)
 		for _, t := range s.Tools {
 			name := t.Name
@@ -209,7 +210,7 @@ func mcpRemoveCommand(a *app) *cobra.Command {
 			if err := configedit.RemoveServer(l.Source, name); err != nil {
 				return err
 			}
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *data.Data) error {
 				if err := d.Found(cmd.Context()); err != nil {
 					return err
 				}
@@ -260,7 +261,7 @@ func approveServer(ctx context.Context, a *app, name string, only []string, yes,
 	if !a.interactive() {
 		at = mcp.SignIn{}
 	}
-	return a.withDataAs(ctx, at, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+	return a.withDataAs(ctx, at, func(_ *config.Live, f config.Folders, d *data.Data) error {
 		if err := bot.Furnish(f); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/tools/recall"
 )
 
@@ -34,7 +34,7 @@ func memoryCommand(a *app) *cobra.Command {
 
 // searchFlags say what klawbot memory search looks for.
 type searchFlags struct {
-	query        engine.MemoryQuery
+	query        data.MemoryQuery
 	since, until string
 	batch        string
 	json         bool
@@ -55,7 +55,7 @@ func memorySearchCommand(a *app) *cobra.Command {
 			if err := s.check(); err != nil {
 				return err
 			}
-			return a.withWorkspace(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(l *config.Live, _ config.Folders, d *data.Data) error {
 				if err := s.days(l.Config().Location()); err != nil {
 					return err
 				}
@@ -118,7 +118,7 @@ type found struct {
 	Hits  []recall.Hit `json:"hits"`
 }
 
-func searchMemory(ctx context.Context, a *app, d *engine.Data, s searchFlags, queries []string) error {
+func searchMemory(ctx context.Context, a *app, d *data.Data, s searchFlags, queries []string) error {
 	all := make([]found, len(queries))
 	for i, text := range queries {
 		s.query.Text = text
@@ -166,13 +166,13 @@ func memoryListCommand(a *app) *cobra.Command {
 			if limit < 1 {
 				return usage.Errorf("invalid value for --top: \"%d\"; see %s --help", limit, cmd.CommandPath())
 			}
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
 				list, err := d.ListMemories(cmd.Context(), limit)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return printJSON(a.stdout, append([]engine.KeptMemory{}, list...))
+					return printJSON(a.stdout, append([]data.KeptMemory{}, list...))
 				}
 				for _, m := range list {
 					about := strings.Join(slices.DeleteFunc([]string{m.Provenance, m.Chat, m.Key}, func(s string) bool { return s == "" }), " ")
@@ -240,7 +240,7 @@ func memorySaveCommand(a *app) *cobra.Command {
 		Use: "save TEXT", Short: "Save a memory for all chats", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.Content = args[0]
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *data.Data) error {
 				n, err := d.SaveMemory(cmd.Context(), e)
 				if err != nil {
 					return err
@@ -259,7 +259,7 @@ func memorySaveCommand(a *app) *cobra.Command {
 }
 
 // embedAlone gives what is new its vectors where no bot runs that does it.
-func (a *app) embedAlone(ctx context.Context, d *engine.Data, f config.Folders) error {
+func (a *app) embedAlone(ctx context.Context, d *data.Data, f config.Folders) error {
 	_, err := bot.AskStatus(ctx, f.Data)
 	if !errors.Is(err, bot.ErrNotRunning) {
 		return nil
@@ -278,7 +278,7 @@ func memoryForgetCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "forget KEY|ID", Short: "Delete a memory", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
 				err := d.ForgetMemory(cmd.Context(), args[0], 0)
 				if id, bad := strconv.ParseInt(args[0], 10, 64); bad == nil && errors.Is(err, recall.ErrNotFound) {
 					err = d.ForgetMemory(cmd.Context(), "", id)
@@ -299,7 +299,7 @@ func memoryShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Show the core memory, which is in every prompt", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
 				text, file, err := d.CoreMemory()
 				if err != nil {
 					return err
@@ -318,7 +318,7 @@ func memoryEditCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "edit", Short: "Open the core memory in $EDITOR", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
 				file, err := d.CoreMemoryFile()
 				if err != nil {
 					return err
@@ -348,7 +348,7 @@ key and category. Lines of one source that follow each other are taken as one co
 "-" reads standard input.`,
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *data.Data) error {
 				in, closeFile, err := a.input(args[0])
 				if err != nil {
 					return err
@@ -360,7 +360,7 @@ key and category. Lines of one source that follow each other are taken as one co
 	}
 }
 
-func importMemories(ctx context.Context, a *app, d *engine.Data, f config.Folders, in io.Reader) error {
+func importMemories(ctx context.Context, a *app, d *data.Data, f config.Folders, in io.Reader) error {
 	shown := terminal.NewCounter(a.stdout, "imported")
 	done, err := d.ImportMemories(ctx, in, shown.Show)
 	shown.End()
@@ -402,11 +402,11 @@ func memoryUndoCommand(a *app) *cobra.Command {
 				return usage.Errorf("undo takes the id of one change, core, or --list")
 			}
 			if list {
-				return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+				return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *data.Data) error {
 					return listMemoryChanges(cmd.Context(), a.stdout, d, l.Config().Location())
 				})
 			}
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *data.Data) error {
 				if core {
 					return undoCore(a.stdout, d)
 				}
@@ -427,7 +427,7 @@ func memoryUndoCommand(a *app) *cobra.Command {
 }
 
 // undoCore takes back the last change of the core memory and shows what it is now.
-func undoCore(w io.Writer, d *engine.Data) error {
+func undoCore(w io.Writer, d *data.Data) error {
 	facts, err := d.UndoCore()
 	if err != nil {
 		return err
@@ -439,14 +439,14 @@ func undoCore(w io.Writer, d *engine.Data) error {
 	return err
 }
 
-func undoneText(c engine.MemoryChange) string {
+func undoneText(c data.MemoryChange) string {
 	if c.Before == "" {
 		return fmt.Sprintf("Undone %d: what was saved is forgotten.", c.ID)
 	}
 	return fmt.Sprintf("Undone %d: remembered again: %s", c.ID, terminal.Visible(terminal.Clip(firstLine(c.Before), 80)))
 }
 
-func listMemoryChanges(ctx context.Context, w io.Writer, d *engine.Data, zone *time.Location) error {
+func listMemoryChanges(ctx context.Context, w io.Writer, d *data.Data, zone *time.Location) error {
 	all, err := d.MemoryChanges(ctx)
 	if err != nil {
 		return err

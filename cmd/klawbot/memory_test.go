@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"klawbot/cmd/klawbot/internal/config"
-	"klawbot/engine"
+	"klawbot/engine/data"
 )
 
 // TestQueriesNameTheLine wants the number that an editor shows, also behind
@@ -26,14 +26,14 @@ func TestApprovalsInTheZoneOfTheBot(t *testing.T) {
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	var out strings.Builder
 	a := newApp(nil, nil, &out, &out)
-	if err := printGrants(a.stdout, []engine.Grant{{ID: 7, Tool: "shell", ExpiresAt: at}}, far); err != nil {
+	if err := printGrants(a.stdout, []data.Grant{{ID: 7, Tool: "shell", ExpiresAt: at}}, far); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "until 2026-02-01 02:00:00  last used never") {
 		t.Error(out.String())
 	}
 	for by, want := range map[int64]string{0: "expired", 11: "expired by 11"} {
-		if got := outcome(engine.Approval{Outcome: "expired", AnsweredBy: by}); got != want {
+		if got := outcome(data.Approval{Outcome: "expired", AnsweredBy: by}); got != want {
 			t.Errorf("outcome %q, want %q", got, want)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/tools"
 )
 
@@ -51,7 +51,7 @@ func checkCall(ctx context.Context, a *app, tool, arguments, chat string, asJSON
 			return usage.Wrap(err)
 		}
 	}
-	return a.withWorkspace(ctx, func(_ *config.Live, f config.Folders, d *engine.Data) error {
+	return a.withWorkspace(ctx, func(_ *config.Live, f config.Folders, d *data.Data) error {
 		decision := d.CheckPolicy(tool, json.RawMessage(arguments), chat)
 		if asJSON {
 			return printJSON(a.stdout, decision)
@@ -83,11 +83,11 @@ func approvalsCommand(a *app) *cobra.Command {
 }
 
 func approvalsListCommand(a *app) *cobra.Command {
-	read := func(ctx context.Context, d *engine.Data) ([]engine.Grant, error) { return d.Approvals().Grants(ctx) }
+	read := func(ctx context.Context, d *data.Data) ([]data.Grant, error) { return d.Approvals().Grants(ctx) }
 	return listCommand(a, "list", "List calls that run without asking until they expire", read, printGrants)
 }
 
-func printGrants(out io.Writer, list []engine.Grant, c *config.Config) error {
+func printGrants(out io.Writer, list []data.Grant, c *config.Config) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No approvals.")
 		return err
@@ -103,13 +103,13 @@ func printGrants(out io.Writer, list []engine.Grant, c *config.Config) error {
 const logLength = 100
 
 func approvalsLogCommand(a *app) *cobra.Command {
-	read := func(ctx context.Context, d *engine.Data) ([]engine.Approval, error) {
+	read := func(ctx context.Context, d *data.Data) ([]data.Approval, error) {
 		return d.Approvals().Asked(ctx, logLength)
 	}
 	return listCommand(a, "log", "Show approval history", read, printApprovals)
 }
 
-func printApprovals(out io.Writer, list []engine.Approval, c *config.Config) error {
+func printApprovals(out io.Writer, list []data.Approval, c *config.Config) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "Nobody was asked yet.")
 		return err
@@ -131,9 +131,9 @@ func approvalsRemoveCommand(a *app) *cobra.Command {
 			if err != nil {
 				return usage.Errorf("remove takes the id of an approval; klawbot policy approvals list shows them")
 			}
-			return a.withData(cmd.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+			return a.withData(cmd.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
 				err := d.Approvals().RemoveGrant(cmd.Context(), id)
-				if errors.Is(err, engine.ErrNoGrant) {
+				if errors.Is(err, data.ErrNoGrant) {
 					return usage.Wrap(err)
 				}
 				return err
@@ -143,7 +143,7 @@ func approvalsRemoveCommand(a *app) *cobra.Command {
 }
 
 // outcome is what came of a question, and who decided if anybody did.
-func outcome(q engine.Approval) string {
+func outcome(q data.Approval) string {
 	if q.AnsweredBy == 0 {
 		return q.Outcome
 	}

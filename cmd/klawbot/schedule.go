@@ -14,7 +14,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -28,7 +28,7 @@ func scheduleCommand(a *app) *cobra.Command {
 
 // withSchedules runs fn with what is planned, as the owner at the command line.
 func (a *app) withSchedules(ctx context.Context, fn func(job.Schedules, *config.Config) error) error {
-	return a.withWorkspace(ctx, func(l *config.Live, f config.Folders, d *engine.Data) error {
+	return a.withWorkspace(ctx, func(l *config.Live, f config.Folders, d *data.Data) error {
 		return fn(d.Schedules(), l.Config())
 	})
 }

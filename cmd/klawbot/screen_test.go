@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"klawbot/cmd/klawbot/internal/config"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/tools"
 )
 
@@ -51,7 +51,7 @@ func TestToolsFromOutside(t *testing.T) {
 	var out strings.Builder
 	a := newApp([]string{"KLAWBOT_HOME=" + t.TempDir()}, strings.NewReader(""), &out, &out)
 	var list []tools.Listing
-	err := a.withData(t.Context(), func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+	err := a.withData(t.Context(), func(_ *config.Live, _ config.Folders, d *data.Data) error {
 		list = d.Tools("en")
 		return nil
 	})

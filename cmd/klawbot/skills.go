@@ -9,22 +9,22 @@ import (
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
-	"klawbot/engine"
+	"klawbot/engine/data"
 )
 
 func skillsCommand(a *app) *cobra.Command {
 	return parent("skills", "List and check the skills",
-		skillsSubcommand(a, "list", "List the skills that the bot can use", (*engine.Data).Skills, printSkills),
-		skillsSubcommand(a, "validate", "Say what is wrong with the skills; the exit code is 1 when something is", (*engine.Data).CheckSkills, printFaults),
+		skillsSubcommand(a, "list", "List the skills that the bot can use", (*data.Data).Skills, printSkills),
+		skillsSubcommand(a, "validate", "Say what is wrong with the skills; the exit code is 1 when something is", (*data.Data).CheckSkills, printFaults),
 	)
 }
 
-func skillsSubcommand(a *app, name, short string, read func(*engine.Data) ([]engine.Skill, error), print func(io.Writer, []engine.Skill) error) *cobra.Command {
+func skillsSubcommand(a *app, name, short string, read func(*data.Data) ([]data.Skill, error), print func(io.Writer, []data.Skill) error) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *engine.Data) error {
+			return a.withWorkspace(cmd.Context(), func(_ *config.Live, f config.Folders, d *data.Data) error {
 				list, err := read(d)
 				if err != nil {
 					return fmt.Errorf("%w: %s", err, f.Workspace)
@@ -45,7 +45,7 @@ func skillsSubcommand(a *app, name, short string, read func(*engine.Data) ([]eng
 	return cmd
 }
 
-func printSkills(out io.Writer, list []engine.Skill) error {
+func printSkills(out io.Writer, list []data.Skill) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No skills available")
 		return err
@@ -57,7 +57,7 @@ func printSkills(out io.Writer, list []engine.Skill) error {
 	return w.Flush()
 }
 
-func printFaults(w io.Writer, list []engine.Skill) error {
+func printFaults(w io.Writer, list []data.Skill) error {
 	for _, k := range list {
 		state := "ok"
 		if k.Fault != "" {
@@ -71,7 +71,7 @@ func printFaults(w io.Writer, list []engine.Skill) error {
 	return err
 }
 
-func faulty(list []engine.Skill) int {
+func faulty(list []data.Skill) int {
 	n := 0
 	for _, k := range list {
 		if k.Fault != "" {

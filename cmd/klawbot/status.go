@@ -17,6 +17,8 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
+	"klawbot/engine/data"
+	"klawbot/engine/health"
 	"klawbot/gateway"
 )
 
@@ -72,7 +74,7 @@ func printJSON(w io.Writer, v any) error {
 // printStopped prints what the folder of a bot that does not run says: what
 // waits, the database and the last backup. A folder without a bot says nothing.
 func printStopped(ctx context.Context, w io.Writer, f config.Folders) error {
-	s, err := engine.StatusOf(ctx, engine.Base{Dir: f.Data, Version: version})
+	s, err := health.StatusOf(ctx, engine.Base{Dir: f.Data, Version: version})
 	if err != nil {
 		return err
 	}
@@ -111,14 +113,14 @@ func channelLine(h gateway.Health) string {
 	return h.Channel + ": " + terminal.Joined(text, h.Fault)
 }
 
-func queueText(q engine.Queue) string {
+func queueText(q health.Queue) string {
 	if q.Oldest.IsZero() {
 		return fmt.Sprint(q.Waiting)
 	}
 	return fmt.Sprintf("%d (oldest: %s)", q.Waiting, ago(q.Oldest))
 }
 
-func backupText(b engine.Backup) string {
+func backupText(b health.Backup) string {
 	text := "none yet"
 	if !b.At.IsZero() {
 		text = fmt.Sprintf("%s, %s", ago(b.At), b.Path)
@@ -156,11 +158,11 @@ func healthCommand(a *app) *cobra.Command {
 }
 
 func sessionsCommand(a *app) *cobra.Command {
-	read := func(ctx context.Context, d *engine.Data) ([]engine.Session, error) { return d.Sessions(ctx) }
+	read := func(ctx context.Context, d *data.Data) ([]data.Session, error) { return d.Sessions(ctx) }
 	return listCommand(a, "sessions", "List the conversations", read, printSessions)
 }
 
-func printSessions(out io.Writer, list []engine.Session, c *config.Config) error {
+func printSessions(out io.Writer, list []data.Session, c *config.Config) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No conversations yet.")
 		return err

@@ -16,7 +16,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/tools"
 	"klawbot/tools/screen"
 )
@@ -33,7 +33,7 @@ func toolsListCommand(a *app) *cobra.Command {
 		Short: "List the tools",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *engine.Data) error {
+			return a.withData(cmd.Context(), func(l *config.Live, _ config.Folders, d *data.Data) error {
 				list := d.Tools(l.Config().Agent.Language)
 				if asJSON {
 					return printJSON(a.stdout, list)
@@ -85,7 +85,7 @@ func callTool(ctx context.Context, a *app, name, arguments string, asJSON, yes b
 	if err != nil {
 		return err
 	}
-	return a.withWorkspace(ctx, func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+	return a.withWorkspace(ctx, func(_ *config.Live, _ config.Folders, d *data.Data) error {
 		call := d.CallTool
 		if yes {
 			call = d.CallApproved
@@ -160,7 +160,7 @@ var errUndo = usage.Errorf("undo takes the id of one change, or one of --turn ID
 // undo calls the tool file_undo and says to a person what the model would be
 // told.
 func (a *app) undo(ctx context.Context, arguments string) error {
-	return a.withWorkspace(ctx, func(_ *config.Live, _ config.Folders, d *engine.Data) error {
+	return a.withWorkspace(ctx, func(_ *config.Live, _ config.Folders, d *data.Data) error {
 		r, err := d.CallApproved(ctx, "file_undo", json.RawMessage(arguments))
 		if err != nil {
 			return err

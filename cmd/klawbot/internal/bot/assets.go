@@ -13,6 +13,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/internal/httpclient"
 )
 
@@ -42,14 +43,14 @@ func AssetDirs(data string) []string {
 }
 
 // AssetPlaces are where the configuration has the files looked for.
-func AssetPlaces(c *config.Config, f config.Folders) engine.AssetPlaces {
+func AssetPlaces(c *config.Config, f config.Folders) data.AssetPlaces {
 	e := c.EngineMemory().Embedding
-	return engine.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
+	return data.AssetPlaces{Model: e.Model, Runtime: e.Runtime, Path: e.Path, Dirs: AssetDirs(f.Data)}
 }
 
 // Complete reports whether every file is there and the right one.
-func Complete(files []engine.AssetFile) bool {
-	return !slices.ContainsFunc(files, func(f engine.AssetFile) bool { return f.Fault != "" })
+func Complete(files []data.AssetFile) bool {
+	return !slices.ContainsFunc(files, func(f data.AssetFile) bool { return f.Fault != "" })
 }
 
 // Pull says which files of the embeddings are to come, and how.
@@ -71,7 +72,7 @@ func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
 	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
 	defer client.CloseIdleConnections()
 	bar := terminal.NewBar(out)
-	err := engine.PullAssets(ctx, engine.AssetPull{
+	err := data.PullAssets(ctx, data.AssetPull{
 		Model: p.Model, Dir: p.Dir, From: p.From, HTTP: client, Patience: p.Patience, Progress: bar.Show,
 	})
 	bar.End()

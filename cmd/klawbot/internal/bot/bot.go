@@ -19,6 +19,8 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/doc"
 	"klawbot/engine"
+	"klawbot/engine/data"
+	"klawbot/engine/health"
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
@@ -43,10 +45,10 @@ type Config struct {
 	Redact  *redact.Set
 	Log     *slog.Logger
 	Version string
-	// telegram and console say which channels a command wants; telegram is on when
+	// Telegram and console say which channels a command wants; telegram is on when
 	// it is configured, too, and the console when either says so.
 	Telegram, Console bool
-	// signIn is how a person signs in at an MCP server; empty where nobody can.
+	// SignIn is how a person signs in at an MCP server; empty where nobody can.
 	SignIn mcp.SignIn
 }
 
@@ -103,7 +105,7 @@ func New(c Config) (*Bot, error) {
 		Configuration: configedit.NewTool(l, log), Web: webTools(l, log), Sources: []tools.Source{p.plugins},
 		Paths: func() []self.Entry { return paths(f, l.Source.File) }, Sandbox: p.box.entries,
 	}
-	p.config.Examine = func(ctx context.Context) []engine.Finding { return surroundings(ctx, l, p.box) }
+	p.config.Examine = func(ctx context.Context) []health.Finding { return surroundings(ctx, l, p.box) }
 	p.config.Background = p.shell.InBackground
 	return p, nil
 }
@@ -163,7 +165,7 @@ func Furnish(f config.Folders) error {
 	if _, err := os.Stat(f.Workspace); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err := engine.InstallWorkspace(f.Workspace, template.FS)
+	_, err := data.InstallWorkspace(f.Workspace, template.FS)
 	return err
 }
 
@@ -213,8 +215,8 @@ func paths(f config.Folders, configFile string) []self.Entry {
 }
 
 // WithData runs fn with the data folder open, beside a bot that may run, or not.
-func (p *Bot) WithData(ctx context.Context, fn func(*engine.Data) error) (err error) {
-	d, err := engine.Open(ctx, p.config.Base)
+func (p *Bot) WithData(ctx context.Context, fn func(*data.Data) error) (err error) {
+	d, err := data.Open(ctx, p.config.Base)
 	if err != nil {
 		return owned(p.Folders.Data, err)
 	}

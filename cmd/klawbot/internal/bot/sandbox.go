@@ -14,6 +14,7 @@ import (
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/tools"
 	"klawbot/tools/exec"
 	"klawbot/tools/file"
@@ -185,12 +186,12 @@ func (b *box) row() Row {
 }
 
 // finding is what doctor says.
-func (b *box) finding(ctx context.Context) engine.Finding {
+func (b *box) finding(ctx context.Context) health.Finding {
 	if err := b.check(ctx); err != nil {
-		return engine.Ill("sandbox", "set tools.sandbox.type; "+order(), err)
+		return health.Ill("sandbox", "set tools.sandbox.type; "+order(), err)
 	}
 	text, _ := b.describe() // check saw the error
-	return engine.Well("sandbox", "%s", text)
+	return health.Well("sandbox", "%s", text)
 }
 
 // entries are what self_info says.
@@ -248,14 +249,14 @@ func (b *box) plugins() sandbox.Runner {
 
 // pluginFindings say which plugins cannot be used. Without plugins there is
 // nothing to say.
-func pluginFindings(l *config.Live, b *box) []engine.Finding {
+func pluginFindings(l *config.Live, b *box) []health.Finding {
 	host := plugins(l, b, slog.New(slog.DiscardHandler))
-	var all []engine.Finding
+	var all []health.Finding
 	if n := len(host.Tools()); n > 0 {
-		all = append(all, engine.Well("plugins", "%s", terminal.Plural(n, "tool", "tools")))
+		all = append(all, health.Well("plugins", "%s", terminal.Plural(n, "tool", "tools")))
 	}
 	for _, f := range host.Faults() {
-		all = append(all, engine.Ill("plugins", fmt.Sprintf("mend it, or take it out of %s", filepath.Join(b.folders.Data, "plugins")), errors.New(f.String())))
+		all = append(all, health.Ill("plugins", fmt.Sprintf("mend it, or take it out of %s", filepath.Join(b.folders.Data, "plugins")), errors.New(f.String())))
 	}
 	return all
 }

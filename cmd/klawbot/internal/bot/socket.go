@@ -15,6 +15,7 @@ import (
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/gateway/console"
 	"klawbot/internal/httpclient"
 )
@@ -84,7 +85,7 @@ const socketBase = "http://klawbot"
 
 // Report is what GET /status answers.
 type Report struct {
-	engine.Status
+	health.Status
 	// Up says that the bot runs; else the data folder was asked.
 	Up     bool         `json:"up"`
 	Config configReport `json:"config"`

@@ -9,7 +9,7 @@ import (
 
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
-	"klawbot/engine"
+	"klawbot/engine/health"
 	"klawbot/engine/probe"
 	"klawbot/gateway"
 	"klawbot/whitelist"
@@ -141,6 +141,6 @@ func (p *Bot) pathRows() []Row {
 		{name: "data", text: p.Folders.Data},
 		{name: "workspace", text: p.Folders.Workspace},
 		p.box.row(),
-		{name: "memory", text: engine.EmbeddingText(p.config.Base)},
+		{name: "memory", text: health.EmbeddingText(p.config.Base)},
 	}
 }

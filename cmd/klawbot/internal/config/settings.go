@@ -12,7 +12,7 @@ import (
 
 	"klawbot/engine/settings"
 
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/gateway"
 	"klawbot/gateway/console"
 	"klawbot/gateway/telegram"
@@ -275,7 +275,7 @@ type AutoRecall struct {
 
 func defaultMemory() Memory {
 	return Memory{
-		Embedding:  Embedding{Type: "onnx", Model: engine.DefaultEmbedding, Provider: "openai"},
+		Embedding:  Embedding{Type: "onnx", Model: data.DefaultEmbedding, Provider: "openai"},
 		Chunk:      Chunk{Size: 400, Overlap: 80},
 		Search:     MemorySearch{TopK: 10, Fusion: "score"},
 		AutoRecall: AutoRecall{Enabled: true, TopK: 3, MaxTokens: 400, MinScore: 0.5},

@@ -23,7 +23,7 @@ import (
 	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
-	"klawbot/engine"
+	"klawbot/engine/data"
 	"klawbot/gateway/telegram"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
@@ -80,8 +80,8 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 		return usage.Wrap(err)
 	}
 	a.allowed = config.Unique(slices.Concat(a.allowed, a.owners))
-	if a.Embedding != "" && !slices.Contains(engine.EmbeddingModels(), a.Embedding) {
-		return usage.Errorf("--embedding must be one of %s", strings.Join(engine.EmbeddingModels(), ", "))
+	if a.Embedding != "" && !slices.Contains(data.EmbeddingModels(), a.Embedding) {
+		return usage.Errorf("--embedding must be one of %s", strings.Join(data.EmbeddingModels(), ", "))
 	}
 	s.Redact.Add(a.Token, a.APIKey, s.getenv("TELEGRAM_BOT_TOKEN"))
 	client := httpclient.New(httpclient.Options{Proxy: true})
@@ -291,9 +291,9 @@ func (s Setup) askEmbedding(ctx context.Context, p *terminal.Prompter, a *Answer
 	if a.Embedding != "" || language == "en" {
 		return nil
 	}
-	yes, err := p.Confirm(ctx, fmt.Sprintf("Your system speaks %q. Use semantic search for more languages than English, with %s (135 MB)?", language, engine.MultilingualEmbedding))
+	yes, err := p.Confirm(ctx, fmt.Sprintf("Your system speaks %q. Use semantic search for more languages than English, with %s (135 MB)?", language, data.MultilingualEmbedding))
 	if yes {
-		a.Embedding = engine.MultilingualEmbedding
+		a.Embedding = data.MultilingualEmbedding
 	}
 	return err
 }
@@ -321,7 +321,7 @@ const setupPatience = 10 * time.Second
 // Nothing that fails here is a failure: without it klawbot uses keyword search.
 func (s Setup) setUpAssets(ctx context.Context, c *config.Config, f config.Folders, from string) error {
 	p := bot.AssetPlaces(c, f)
-	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(engine.EmbeddingModels(), p.Model) || bot.Complete(p.Files()) {
+	if c.Memory.Embedding.Type != "onnx" || !slices.Contains(data.EmbeddingModels(), p.Model) || bot.Complete(p.Files()) {
 		return nil
 	}
 	fmt.Fprintf(s.Stdout, "Downloading the embedding model %s for semantic search ...\n", p.Model)

@@ -1,4 +1,4 @@
-package engine
+package health
 
 import (
 	"cmp"
@@ -12,13 +12,16 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/model"
+	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/probe"
 	"klawbot/engine/settings"
+	"klawbot/tools/mcp"
 )
 
 const (
@@ -53,27 +56,37 @@ func FreeSpace(dir string) (uint64, error) { return sqlite.FreeSpace(dir) }
 // Doctor proves the parts that are the engine's: each page of the database, the
 // space for it, the memory with something to remember and forget, and the model
 // with a tool. Beside a running bot it changes nothing else.
-func Doctor(ctx context.Context, c Base) []Finding {
+func Doctor(ctx context.Context, c toolset.Config) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
 	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), toolset.Skills(c))...)
 	all = append(all, serverFindings(ctx, c)...)
 	return append(all, modelFinding(ctx, c))
 }
 
-// examine is the answer to /doctor: the engine's findings and those of the
+// Running is a bot that runs, as an examination from inside sees it.
+type Running struct {
+	toolset.Config
+	Store     *store.Store
+	Set       *toolset.Set
+	Workspace *workspace.Workspace
+	// Around looks at the parts around the engine; nil looks at none.
+	Around func(context.Context) []Finding
+}
+
+// Doctor is the answer to /doctor: the findings about the bot and those about the
 // parts around it.
-func (e *Engine) examine(ctx context.Context) string {
+func (r Running) Doctor(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	all := []Finding{databaseFinding(ctx, e.store), spaceFinding(e.config.Dir), memoryFinding(ctx, e.memory, e.store, e.settings().Memory.Embedding)}
-	all = append(all, promptFindings(e.workspace, e.skills)...)
-	if e.config.Examine != nil {
-		all = append(all, e.config.Examine(ctx)...)
+	all := []Finding{databaseFinding(ctx, r.Store), spaceFinding(r.Dir), memoryFinding(ctx, r.Set.Memory, r.Store, r.Settings().Memory.Embedding)}
+	all = append(all, promptFindings(r.Workspace, r.Set.Skills)...)
+	if r.Around != nil {
+		all = append(all, r.Around(ctx)...)
 	}
-	for _, s := range e.servers.Statuses() {
+	for _, s := range r.Set.Servers.Statuses() {
 		all = append(all, ServerFinding(s))
 	}
-	all = append(all, modelFinding(ctx, e.config.Base))
+	all = append(all, modelFinding(ctx, r.Config))
 	var lines []string
 	for _, f := range all {
 		mark := "✓"
@@ -85,7 +98,7 @@ func (e *Engine) examine(ctx context.Context) string {
 			lines = append(lines, "→ "+f.Fix)
 		}
 	}
-	return locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n")))
+	return locale.CodeBlock(r.Redact.Text(strings.Join(lines, "\n")))
 }
 
 // promptFindings say what is kept out of the prompt, none when nothing is.
@@ -104,7 +117,7 @@ func promptFindings(w *workspace.Workspace, s *workspace.Skills) []Finding {
 		fmt.Errorf("left out of the prompt: %s", strings.Join(left, "; ")))}
 }
 
-func databaseFindings(ctx context.Context, c Base) []Finding {
+func databaseFindings(ctx context.Context, c toolset.Config) []Finding {
 	space := spaceFinding(c.Dir)
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {
@@ -126,7 +139,7 @@ func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	if err := st.Check(ctx); err != nil {
 		return Ill("database", remedy(store.StateDamaged), err)
 	}
-	in, out, err := queues(ctx, st)
+	in, out, err := Queues(ctx, st)
 	if err != nil {
 		return Ill("database", "klawbot run", err)
 	}
@@ -156,7 +169,7 @@ func spaceFinding(dir string) Finding {
 }
 
 // modelFinding makes a model call with a tool.
-func modelFinding(ctx context.Context, c Base) Finding {
+func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {
@@ -228,3 +241,105 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 	}
 	return true, nil
 }
+
+// ServerFinding is what an examination says about an MCP server.
+func ServerFinding(s mcp.Status) Finding {
+	name := "mcp " + s.Name
+	if s.State == mcp.Down {
+		return Ill(name, "klawbot mcp list", errors.New(s.Error))
+	}
+	text := fmt.Sprintf("%s, %d tools in use", s.State, s.Count(mcp.Usable))
+	if n := s.Count(mcp.Unaccepted) + s.Count(mcp.Changed); n > 0 {
+		text += fmt.Sprintf(", %d wait for klawbot mcp approve %s", n, s.Name)
+	}
+	return Well(name, "%s", text)
+}
+
+// serverFindings connects to all MCP servers for a command, beside a running
+// bot or without one.
+func serverFindings(ctx context.Context, c toolset.Config) []Finding {
+	if len(c.Settings().MCP) == 0 {
+		return nil
+	}
+	st, err := store.OpenBeside(ctx, c.Store())
+	switch {
+	case err == nil:
+		defer func() { _ = st.Close() }() // it was only read
+	case !errors.Is(err, store.ErrNotFound):
+		return []Finding{Ill("mcp", "klawbot run", err)}
+	}
+	h := toolset.NewHost(ctx, c, func() (*store.Store, error) { return st, err })
+	defer h.Close()
+	var all []Finding
+	for _, s := range h.Probe(ctx) {
+		all = append(all, ServerFinding(s))
+	}
+	return all
+}
+
+// memoryFinding proves that the memory stores, finds and forgets. That there is no
+// embedding model is no fault.
+func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embedding settings.Embedding) Finding {
+	started := time.Now()
+	meaning, err := r.In(db).Probe(ctx)
+	took := time.Since(started).Round(time.Millisecond)
+	switch {
+	case errors.Is(err, memory.ErrEmbed) && embedding.Type == "openai":
+		return Ill("memory", "see memory.embedding in config.yaml; keyword search until then", err)
+	case errors.Is(err, memory.ErrEmbed):
+		return Ill("memory", "klawbot assets status, then klawbot assets pull; keyword search until then", err)
+	case err != nil:
+		return Ill("memory", "klawbot reindex", err)
+	}
+	facts, err := r.CoreFile().Facts()
+	if err != nil {
+		return Ill("memory", "fix that file; core memory is off until then", err)
+	}
+	if left := facts.LeftOut(); len(left) > 0 {
+		return Ill("memory", "klawbot memory edit: write it in other words, or delete it",
+			fmt.Errorf("no prompt gets %s of the core memory: it looks like an injection", some(left)))
+	}
+	text := fmt.Sprintf("stored, found and forgot a memory in %s", took)
+	if others := facts.Others(); len(others) > 0 {
+		text = fmt.Sprintf("nobody reads %q of the core memory, only user, agent, chats and people; %s", others, text)
+	}
+	if left := r.FilesLeftOut(); len(left) > 0 {
+		text = fmt.Sprintf("no search finds %s (larger than 1 MiB, or no ordinary file); %s", some(left), text)
+	}
+	model, why := r.Model()
+	switch {
+	case why != nil:
+		return Well("memory", "%s; %s", text, r.Text())
+	case !meaning:
+		return Well("memory", "%s by its words; %s has read nothing yet", text, model)
+	}
+	return Well("memory", "%s, by its words and by its meaning (%s)", text, model)
+}
+
+// some names a few of many.
+func some(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}
+
+// memoryFindings are those of a data folder while the bot runs, or without one.
+func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
+	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
+	if errors.Is(err, store.ErrNotFound) {
+		return []Finding{Well("memory", "new; %s", EmbeddingText(c))}
+	}
+	if err != nil {
+		return nil // the database's own finding says it
+	}
+	defer func() { _ = st.Close() }() // the canary is gone already
+	r := toolset.Memory(c, func() (*store.Store, error) { return st, nil })
+	defer func() { _ = r.Close() }() // it was only tried
+	return []Finding{memoryFinding(ctx, r, st, c.Settings().Memory.Embedding)}
+}
+
+// EmbeddingText says how the memory of a configuration searches. It looks for the
+// files of the model and loads nothing.
+func EmbeddingText(c toolset.Config) string { return toolset.Memory(c, nil).Text() }

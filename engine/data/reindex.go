@@ -1,4 +1,4 @@
-package engine
+package data
 
 import (
 	"context"
@@ -45,7 +45,7 @@ type Reindexed struct {
 //
 // A database that cannot be read is replaced by the newest good backup, or by a new
 // one, before the logs are read.
-func Reindex(ctx context.Context, c Base, progress func(done, all int64)) (Reindexed, error) {
+func Reindex(ctx context.Context, c Config, progress func(done, all int64)) (Reindexed, error) {
 	done, err := reindex(ctx, c, progress)
 	if store.Damaged(err) {
 		// It is found damaged on the way; the next start checks all of it.
@@ -54,7 +54,7 @@ func Reindex(ctx context.Context, c Base, progress func(done, all int64)) (Reind
 	return done, err
 }
 
-func reindex(ctx context.Context, c Base, progress func(done, all int64)) (done Reindexed, err error) {
+func reindex(ctx context.Context, c Config, progress func(done, all int64)) (done Reindexed, err error) {
 	if err := hasData(c.Dir); err != nil {
 		return done, err
 	}

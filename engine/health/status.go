@@ -1,20 +1,24 @@
-package engine
+// Package health says how a bot is, for /status and /doctor, for the commands of the
+// command line and for those who watch the bot. It mends nothing.
+package health
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
+	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/mcp"
 	"klawbot/tools/self"
@@ -56,56 +60,9 @@ type Database struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Status reports how the bot is doing.
-func (e *Engine) Status(ctx context.Context) (Status, error) {
-	name, _ := e.settings().Models.For("")
-	s := Status{
-		Version: e.config.Version, Uptime: time.Since(e.started), Channels: e.gateway.Health(), Model: name,
-		Backup: e.backups.report(),
-	}
-	e.mu.Lock()
-	for _, l := range e.lanes {
-		if l.stop != nil {
-			s.Running++
-		}
-	}
-	e.mu.Unlock()
-	if err := s.read(ctx, e.store, e.config.Dir); err != nil {
-		return s, err
-	}
-	var err error
-	if s.Usage, err = e.usageToday(ctx); err != nil && s.Database.State == string(store.StateOK) {
-		return s, err
-	}
-	s.Database.Fault, s.Backup.Fault = e.redact.Text(s.Database.Fault), e.redact.Text(s.Backup.Fault)
-	for i := range s.Channels {
-		s.Channels[i].Fault = e.redact.Text(s.Channels[i].Fault)
-	}
-	s.Faults = s.faults(time.Now())
-	s.Healthy = len(s.Faults) == 0
-	return s, nil
-}
-
-// stats are the same for the tool self_info.
-func (e *Engine) stats(ctx context.Context) ([]self.Entry, error) {
-	s, err := e.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
-	remembered, err := e.memory.Stats(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.entries(remembered, e.servers.Statuses(), e.settings().Zone()), nil
-}
-
-// entries are a status as the tool self_info shows it, with what the memory and the
+// Entries are a status as the tool self_info shows it, with what the memory and the
 // MCP servers say.
-func (s Status) entries(remembered string, servers []mcp.Status, zone *time.Location) []self.Entry {
-	backup := "none"
-	if !s.Backup.At.IsZero() {
-		backup = s.Backup.At.In(zone).Format("2006-01-02 15:04")
-	}
+func (s Status) Entries(remembered string, servers []mcp.Status, zone *time.Location) []self.Entry {
 	entries := []self.Entry{
 		{Key: "memory", Value: remembered},
 		{Key: "version", Value: s.Version},
@@ -114,7 +71,7 @@ func (s Status) entries(remembered string, servers []mcp.Status, zone *time.Loca
 		{Key: "messages waiting", Value: strconv.Itoa(s.Inbox.Waiting)},
 		{Key: "replies waiting", Value: strconv.Itoa(s.Outbox.Waiting)},
 		{Key: "database", Value: s.Database.State + ", " + strconv.FormatInt(s.Database.Bytes, 10) + " bytes"},
-		{Key: "last backup", Value: backup},
+		{Key: "last backup", Value: cmp.Or(s.Backup.day(zone), "none")},
 		{Key: "usage", Value: s.Usage.Text(tools.English)},
 	}
 	for _, h := range s.Channels {
@@ -130,7 +87,7 @@ func (s Status) entries(remembered string, servers []mcp.Status, zone *time.Loca
 // StatusOf reports what the data folder says of a bot that does not run. A
 // database that is damaged is part of the status; one that is not there is an
 // error.
-func StatusOf(ctx context.Context, c Base) (Status, error) {
+func StatusOf(ctx context.Context, c toolset.Config) (Status, error) {
 	s := Status{Version: c.Version}
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {
@@ -144,15 +101,34 @@ func StatusOf(ctx context.Context, c Base) (Status, error) {
 			return s, err
 		}
 	}
-	s.Backup, err = lastBackup(c.Dir)
+	s.Backup, err = LastBackup(c.Dir)
 	return s, err
+}
+
+// Complete fills in what the store of a bot that runs and its usage say, and whether
+// it is healthy. Known secrets do not stand in its faults.
+func (s *Status) Complete(ctx context.Context, st *store.Store, dir string, usage func(context.Context) (UsageToday, error), secrets *redact.Set) error {
+	if err := s.read(ctx, st, dir); err != nil {
+		return err
+	}
+	var err error
+	if s.Usage, err = usage(ctx); err != nil && s.Database.State == string(store.StateOK) {
+		return err
+	}
+	s.Database.Fault, s.Backup.Fault = secrets.Text(s.Database.Fault), secrets.Text(s.Backup.Fault)
+	for i := range s.Channels {
+		s.Channels[i].Fault = secrets.Text(s.Channels[i].Fault)
+	}
+	s.Faults = s.faults(time.Now())
+	s.Healthy = len(s.Faults) == 0
+	return nil
 }
 
 // read fills in what the store knows. A database that cannot be read is no
 // error: the status is there to say so.
 func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 	var err error
-	s.Inbox, s.Outbox, err = queues(ctx, st)
+	s.Inbox, s.Outbox, err = Queues(ctx, st)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -169,7 +145,7 @@ func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 	return nil
 }
 
-func queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
+func Queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
 	err = st.Read(ctx, func(tx *store.Tx) error {
 		inbox, err := tx.Inbox().InboxDepth()
 		if err != nil {
@@ -180,53 +156,6 @@ func queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
 		return err
 	})
 	return in, out, err
-}
-
-// statusText is the answer to /status.
-func (e *Engine) statusText(ctx context.Context, m command.Message) (string, error) {
-	s, err := e.Status(ctx)
-	if err != nil {
-		return "", err
-	}
-	model, since := s.Model, "-"
-	if session, err := e.session(ctx, m.Home); err == nil {
-		model, _ = e.settings().Models.For(session.Model)
-		since = session.StartedAt.In(e.settings().Zone()).Format("2006-01-02 15:04")
-	}
-	if model == "" {
-		model = "-"
-	}
-	// The row of this very command still waits.
-	waiting := max(s.Inbox.Waiting-1, 0)
-	text := e.say(locale.Status, m.Address, model, since, e.span(s.Uptime), waiting, s.Outbox.Waiting)
-	if waiting > 0 {
-		text += " (" + e.say(locale.Oldest, e.span(time.Since(s.Inbox.Oldest))) + ")"
-	}
-	return text + "\n" + s.Usage.Text(e.settings().Language) + e.channelLines(s.Channels) + e.storageLines(s), nil
-}
-
-func (e *Engine) channelLines(all []gateway.Health) string {
-	var text strings.Builder
-	for _, h := range all {
-		fmt.Fprintf(&text, "\n%s: %s", h.Channel, h.State)
-		if !h.LastPoll.IsZero() {
-			text.WriteString(", " + e.say(locale.Polled, e.span(time.Since(h.LastPoll))))
-		}
-		if h.Fault != "" {
-			text.WriteString(" (" + h.Fault + ")")
-		}
-	}
-	return text.String()
-}
-
-// storageLines say how the database and its backups fare. Faults hold paths, so
-// they are for the owner at the command line.
-func (e *Engine) storageLines(s Status) string {
-	backup := "-"
-	if !s.Backup.At.IsZero() {
-		backup = s.Backup.At.In(e.settings().Zone()).Format("2006-01-02 15:04")
-	}
-	return "\n" + e.say(locale.Storage, s.Database.State, backup)
 }
 
 // UsageToday is what the models took today. The names of its fields follow the
@@ -248,18 +177,6 @@ type UsageToday struct {
 	UnpricedCalls int     `json:"unpriced_calls"`
 }
 
-// usageToday is the usage for the status.
-func (e *Engine) usageToday(ctx context.Context) (UsageToday, error) {
-	sum, err := e.models.SpentToday(ctx)
-	if err != nil && ctx.Err() != nil {
-		return UsageToday{}, errors.Join(err, ctx.Err())
-	}
-	return UsageToday{
-		Day: e.settings().Today(), Calls: sum.Calls, InputTokens: sum.Input, OutputTokens: sum.Output, CacheReadInputTokens: sum.Cached,
-		EstimatedTokens: sum.Estimated, CostUSD: float64(sum.Cost) / store.Dollar, UnpricedCalls: sum.Unpriced,
-	}, nil
-}
-
 // Text is the usage as a line for people.
 func (u UsageToday) Text(language string) string {
 	text := locale.Say(language, locale.Usage, u.Calls, u.InputTokens, u.OutputTokens)
@@ -274,4 +191,102 @@ func (u UsageToday) Text(language string) string {
 		text += locale.Say(language, locale.UsagePartly, locale.Dollars(u.CostUSD))
 	}
 	return text
+}
+
+func LastBackup(dir string) (Backup, error) {
+	all, err := archive.Backups(dir)
+	if err != nil || len(all) == 0 {
+		return Backup{}, err
+	}
+	return Backup{At: all[0].At, Path: all[0].Path, Bytes: all[0].Size}, nil
+}
+
+// Backup is the last automatic backup. Its JSON form is stable.
+type Backup struct {
+	// At is when it was made, zero when there is none.
+	At   time.Time `json:"at,omitzero"`
+	Path string    `json:"path,omitempty"`
+	// Bytes is its size.
+	Bytes int64 `json:"bytes,omitempty"`
+	// Fault is why the last try failed, empty when it did not.
+	Fault string `json:"fault,omitempty"`
+}
+
+// Text is the status as a chat shows it, whose conversation goes with a model since
+// a time; both are "-" when there is none.
+func (s Status) Text(chat gateway.Address, model, since, language string, zone *time.Location) string {
+	say := func(p locale.Phrase, args ...any) string { return locale.Say(language, p, args...) }
+	// The row of this very command still waits.
+	waiting := max(s.Inbox.Waiting-1, 0)
+	text := say(locale.Status, chat, model, since, locale.Span(language, s.Uptime), waiting, s.Outbox.Waiting)
+	if waiting > 0 {
+		text += " (" + say(locale.Oldest, locale.Span(language, time.Since(s.Inbox.Oldest))) + ")"
+	}
+	text += "\n" + s.Usage.Text(language)
+	for _, h := range s.Channels {
+		text += fmt.Sprintf("\n%s: %s", h.Channel, h.State)
+		if !h.LastPoll.IsZero() {
+			text += ", " + say(locale.Polled, locale.Span(language, time.Since(h.LastPoll)))
+		}
+		if h.Fault != "" {
+			text += " (" + h.Fault + ")"
+		}
+	}
+	// Faults of the storage hold paths, so they are for the owner at the command line.
+	return text + "\n" + say(locale.Storage, s.Database.State, cmp.Or(s.Backup.day(zone), "-"))
+}
+
+// day is when a backup was made, empty for none.
+func (b Backup) day(zone *time.Location) string {
+	if b.At.IsZero() {
+		return ""
+	}
+	return b.At.In(zone).Format("2006-01-02 15:04")
+}
+
+// UsageOf is what a sum of usage says of a day.
+func UsageOf(day string, sum store.DayUsage) UsageToday {
+	return UsageToday{
+		Day: day, Calls: sum.Calls, InputTokens: sum.Input, OutputTokens: sum.Output, CacheReadInputTokens: sum.Cached,
+		EstimatedTokens: sum.Estimated, CostUSD: float64(sum.Cost) / store.Dollar, UnpricedCalls: sum.Unpriced,
+	}
+}
+
+const (
+	// pollStale is how old the last good poll may be: two long polls and a margin.
+	pollStale = 150 * time.Second
+	// inboxStale is how long a message may wait for the end of its turn.
+	inboxStale = 10 * time.Minute
+)
+
+// faults are the reasons to call the bot ill, in words; none is well. A
+// supervisor acts on them, so passing trouble is not among them.
+func (s Status) faults(now time.Time) []string {
+	var faults []string
+	for _, h := range s.Channels {
+		if fault := channelFault(h, now, s.Uptime); fault != "" {
+			faults = append(faults, h.Channel+": "+fault)
+		}
+	}
+	if s.Database.State != string(store.StateOK) {
+		faults = append(faults, "database: "+s.Database.State)
+	}
+	if oldest := s.Inbox.Oldest; !oldest.IsZero() && now.Sub(oldest) > inboxStale {
+		faults = append(faults, fmt.Sprintf("inbox: a message has waited for %s", now.Sub(oldest).Round(time.Second)))
+	}
+	return faults
+}
+
+func channelFault(h gateway.Health, now time.Time, uptime time.Duration) string {
+	silent := uptime
+	if !h.LastPoll.IsZero() {
+		silent = now.Sub(h.LastPoll)
+	}
+	switch {
+	case h.State == "stopped":
+		return "stopped"
+	case h.State == "stale", slices.Contains([]string{"connecting", "conflict"}, h.State) && silent > pollStale:
+		return fmt.Sprintf("%s, no good poll for %s", h.State, silent.Round(time.Second))
+	}
+	return ""
 }

@@ -1,4 +1,4 @@
-package engine
+package data
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/approval"
+	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -50,4 +51,20 @@ func (d *Data) call(ctx context.Context, name string, arguments json.RawMessage,
 	return d.executor.Execute(ctx, tools.Call{
 		ID: rand.Text(), Name: name, Arguments: arguments, Origin: tools.OriginPerson, Changelog: log, Approver: who, Owner: true,
 	}, posting{d})
+}
+
+// changelog is for a call of a tool at the command line, nil when the tool
+// changes nothing and the bot has never run. For one that does, the database is
+// begun, so that what a command changes can be undone, too.
+func (d *Data) changelog(ctx context.Context, tool string) (tools.Changelog, error) {
+	if d.store == nil {
+		t, _, ok := d.executor.Registry().Find(tool)
+		if !ok || !t.Spec().Changes {
+			return nil, nil
+		}
+		if err := d.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return toolset.Changelog{Store: d.store}, nil
 }

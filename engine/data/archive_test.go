@@ -1,4 +1,4 @@
-package engine
+package data
 
 import (
 	"archive/tar"
@@ -12,14 +12,16 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/toolset"
 )
 
 // folder is a data folder with a database and a workspace.
-func folder(t *testing.T) Base {
+func folder(t *testing.T) toolset.Config {
 	t.Helper()
 	dir := t.TempDir()
-	c := Base{Dir: dir, Workspace: filepath.Join(dir, "workspace"), Log: slog.New(slog.DiscardHandler)}
+	c := toolset.Config{Dir: dir, Workspace: filepath.Join(dir, "workspace"), Log: slog.New(slog.DiscardHandler)}
 	st, err := store.Open(t.Context(), store.Config{Dir: dir, Log: c.Log})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +77,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	if err != nil || done != (Archived{Files: 3, LeftOut: 1}) {
 		t.Fatalf("backed up %+v, %v", done, err)
 	}
-	to := Base{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
+	to := toolset.Config{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
 	to.Workspace = filepath.Join(to.Dir, "workspace")
 	done, err = Restore(t.Context(), to, file)
 	if err != nil || done != (Archived{Files: 3}) {
@@ -84,7 +86,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	if got := listing(t, to.Workspace); !slices.Equal(got, want) {
 		t.Errorf("the workspace is %q, want %q", got, want)
 	}
-	if s, err := StatusOf(t.Context(), to); err != nil || s.Database.State != "ok" {
+	if s, err := health.StatusOf(t.Context(), to); err != nil || s.Database.State != "ok" {
 		t.Errorf("the restored folder is %+v, %v", s, err)
 	}
 	var left []string
@@ -120,7 +122,7 @@ func TestBackUpKeepsTheCoreMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, there := range map[string]string{"a new folder": "", "a folder that has one": newer} {
-		to := Base{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
+		to := toolset.Config{Dir: filepath.Join(t.TempDir(), "new"), Log: from.Log}
 		to.Workspace = filepath.Join(to.Dir, "workspace")
 		want := facts
 		if there != "" {
@@ -189,7 +191,7 @@ func restoreInto(t testing.TB, archive []byte) error {
 	if err := os.WriteFile(file, archive, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := Base{Dir: filepath.Join(outside, "data"), Log: slog.New(slog.DiscardHandler)}
+	c := toolset.Config{Dir: filepath.Join(outside, "data"), Log: slog.New(slog.DiscardHandler)}
 	c.Workspace = filepath.Join(c.Dir, "workspace")
 	_, err := Restore(t.Context(), c, file)
 	entries, readErr := os.ReadDir(outside)

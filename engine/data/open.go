@@ -1,4 +1,7 @@
-package engine
+// Package data is the data folder for commands, beside a running bot or without one:
+// what was said and remembered, backups, the search index and its models. It runs no
+// turn and opens no channel.
+package data
 
 import (
 	"context"
@@ -7,8 +10,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"time"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/recall"
@@ -19,10 +24,15 @@ import (
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
+	"klawbot/internal/wait"
 	"klawbot/tools"
+	"klawbot/tools/job"
 	"klawbot/tools/mcp"
 	"klawbot/tools/self"
 )
+
+// Config is what Open needs; New of package engine has it as its Base.
+type Config = toolset.Config
 
 // Data is the data folder as the commands of the command line use it, beside a
 // running bot or without one: no lanes, no channels, short transactions.
@@ -45,7 +55,7 @@ type Data struct {
 
 // Open opens the data folder for a command. Its gateway is only asked who may be
 // written to and how a text is rendered.
-func Open(ctx context.Context, c Base) (*Data, error) {
+func Open(ctx context.Context, c Config) (*Data, error) {
 	d := &Data{missing: noData(c.Dir), gateway: c.Gateway, config: c.Store(), settings: c.Settings, skillDirs: skillDirs(c)}
 	set, err := toolset.New(ctx, c, toolset.Hooks{
 		Open: d.database, Schedules: d.planned(c),
@@ -73,8 +83,8 @@ func Open(ctx context.Context, c Base) (*Data, error) {
 }
 
 // stats are how the bot of the data folder is doing.
-func (d *Data) stats(ctx context.Context, c Base) ([]self.Entry, error) {
-	s, err := StatusOf(ctx, c)
+func (d *Data) stats(ctx context.Context, c Config) ([]self.Entry, error) {
+	s, err := health.StatusOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +92,7 @@ func (d *Data) stats(ctx context.Context, c Base) ([]self.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.entries(remembered, d.servers.Statuses(), c.Settings().Zone()), nil
+	return s.Entries(remembered, d.servers.Statuses(), c.Settings().Zone()), nil
 }
 
 // update brings the database up to date, unless a bot has it.
@@ -141,11 +151,11 @@ func (d *Data) Sessions(ctx context.Context) ([]Session, error) {
 }
 
 // Queues reports what waits in the inbox and the outbox.
-func (d *Data) Queues(ctx context.Context) (in, out Queue, err error) {
+func (d *Data) Queues(ctx context.Context) (in, out health.Queue, err error) {
 	if d.missing != nil {
 		return in, out, d.missing
 	}
-	return queues(ctx, d.store)
+	return health.Queues(ctx, d.store)
 }
 
 // Tools lists all tools as models in the language are told about them.
@@ -207,4 +217,121 @@ func (p posting) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 		return fmt.Errorf("store what %s sends: %w", c.Name, err)
 	}
 	return nil
+}
+
+// MCP is the host of the MCP servers. It connects to one when it is asked to.
+func (d *Data) MCP() *mcp.Host { return d.servers }
+
+// Found makes the database of a bot that has never run, when there is none.
+func (d *Data) Found(ctx context.Context) error {
+	if d.store != nil {
+		return nil
+	}
+	var err error
+	if d.store, _, err = archive.Open(ctx, d.config, false); err == nil {
+		d.missing = nil
+	}
+	return err
+}
+
+// planned are the schedules at the command line. A running bot notices by itself
+// what changes.
+func (d *Data) planned(c Config) *schedule.Editor {
+	d.schedules = schedule.New(schedule.Config{
+		Open: func() (*store.Store, error) {
+			if d.store == nil {
+				if err := d.begin(context.Background()); err != nil {
+					return nil, err
+				}
+			}
+			return d.store, nil
+		},
+		Gateway: d.gateway, Settings: c.Settings,
+	})
+	return d.schedules
+}
+
+// Schedules are the tools' own view of what is planned, for the command line.
+func (d *Data) Schedules() job.Schedules { return d.schedules }
+
+// Another command that begins the data folder is done soon; a bot keeps it.
+const (
+	beginWithin = 5 * time.Second
+	beginAgain  = 20 * time.Millisecond
+)
+
+// begin makes the database, or brings it up to date, and lets go of it again: a bot
+// may start meanwhile. Others that do the same are waited for.
+func (d *Data) begin(ctx context.Context) error {
+	for began := time.Now(); ; {
+		err := d.beginNow(ctx)
+		if held := (*sqlite.LockedError)(nil); !errors.As(err, &held) || time.Since(began) > beginWithin {
+			return err
+		}
+		if d.store, err = store.OpenBeside(ctx, d.config); err == nil {
+			d.missing = nil
+			return nil
+		}
+		if !wait.For(ctx, beginAgain) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (d *Data) beginNow(ctx context.Context) error {
+	made, _, err := archive.Open(ctx, d.config, false)
+	if err == nil {
+		err = made.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if d.store, err = store.OpenBeside(ctx, d.config); err != nil {
+		return fmt.Errorf("begin the data folder: %w", err)
+	}
+	d.missing = nil
+	return nil
+}
+
+// skillDirs are the folders of the skills that lie on the disk.
+func skillDirs(c Config) map[workspace.Source]string {
+	return map[workspace.Source]string{
+		workspace.SourceWorkspace: filepath.Join(c.Workspace, "skills"),
+		workspace.SourceData:      filepath.Join(c.Dir, "skills"),
+	}
+}
+
+// Skill is a folder of a skill as an admin sees it.
+type Skill struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Source is "workspace", "data" or "built-in".
+	Source string `json:"source"`
+	// Path is the folder on the disk, or its name in the program.
+	Path string `json:"path"`
+	// Fault says what is wrong, empty when all is well.
+	Fault string `json:"fault,omitempty"`
+}
+
+// Skills lists the skills that the bot can use, by name.
+func (d *Data) Skills() ([]Skill, error) {
+	list, err := d.skills.List()
+	return d.described(list), err
+}
+
+// CheckSkills lists every folder of a skill, with what is wrong in it.
+func (d *Data) CheckSkills() ([]Skill, error) {
+	list, err := d.skills.Check()
+	return d.described(list), err
+}
+
+func (d *Data) described(list []workspace.Skill) []Skill {
+	all := make([]Skill, len(list))
+	for i, k := range list {
+		all[i] = Skill{Name: k.Name, Description: k.Description, Source: string(k.Source), Path: k.Folder, Fault: k.Fault}
+		if dir := d.skillDirs[k.Source]; dir != "" {
+			all[i].Path = filepath.Join(dir, k.Folder)
+		}
+	}
+	return all
 }

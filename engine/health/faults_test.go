@@ -1,4 +1,4 @@
-package engine
+package health
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/engine/internal/toolset"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 )
@@ -49,7 +50,7 @@ func TestFaults(t *testing.T) {
 // bring their model.
 func TestWordsAloneProposesWhatHelps(t *testing.T) {
 	for kind, want := range map[string]bool{"off": false, "onnx": true} {
-		c := Base{Settings: func() settings.Settings {
+		c := toolset.Config{Settings: func() settings.Settings {
 			return settings.Settings{Memory: settings.Memory{Embedding: settings.Embedding{Type: kind, Model: "none"}}}
 		}}
 		text := EmbeddingText(c)

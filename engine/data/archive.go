@@ -1,4 +1,4 @@
-package engine
+package data
 
 import (
 	"archive/tar"
@@ -40,7 +40,7 @@ type Archived struct {
 // verified copy of the database, the core memory and the workspace. It works
 // while the bot runs. The configuration is not in it, because it holds secrets, and neither
 // are the conversation logs, which the database can write again.
-func BackUp(ctx context.Context, c Base, file string) (done Archived, err error) {
+func BackUp(ctx context.Context, c Config, file string) (done Archived, err error) {
 	if file, err = filepath.Abs(file); err != nil {
 		return done, err
 	}
@@ -64,7 +64,7 @@ func BackUp(ctx context.Context, c Base, file string) (done Archived, err error)
 
 // writeArchive writes the archive; copied is the place for the copy of the
 // database.
-func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Base, copied string) (done Archived, err error) {
+func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Config, copied string) (done Archived, err error) {
 	if err := archive.Of(st).Backup(ctx, copied); err != nil {
 		return done, err
 	}
@@ -145,7 +145,7 @@ func addFile(archive *tar.Writer, name string, open func() (*os.File, error)) er
 // backup, which holds the database only. The folder must not have a database
 // yet, and no workspace when there is one in the backup. A core memory that is
 // there already stays.
-func Restore(ctx context.Context, c Base, file string) (done Archived, err error) {
+func Restore(ctx context.Context, c Config, file string) (done Archived, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return done, err
@@ -195,7 +195,7 @@ func Restore(ctx context.Context, c Base, file string) (done Archived, err error
 
 // writeLog writes the conversation logs of a restored database, which a backup
 // does not hold.
-func writeLog(ctx context.Context, c Base) error {
+func writeLog(ctx context.Context, c Config) error {
 	st, beside, err := archive.Open(ctx, c.Store(), false)
 	if err != nil {
 		return err
