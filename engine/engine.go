@@ -345,6 +345,3 @@ func within(limit time.Duration, done func()) bool {
 func (e *Engine) say(p locale.Phrase, args ...any) string {
 	return locale.Say(e.settings().Language, p, args...)
 }
-
-// span is how long something lasts, in the language of the bot.
-func (e *Engine) span(d time.Duration) string { return locale.Span(e.settings().Language, d) }
