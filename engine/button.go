@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/turn"
 	"klawbot/gateway"
 )
 
@@ -43,7 +44,7 @@ func (e *Engine) pressed(tx *store.Tx, it item) (p approval.Pressed, err error) 
 	if schedule.IsButton(it.msg.Press.Data) {
 		say, list, err := e.schedules.Press(tx, it.msg)
 		if p.Say = say; err == nil && list != nil {
-			p.Outs, err = e.instead(tx, it, label(e.settings(), list.Text), list.Buttons)
+			p.Outs, err = e.instead(tx, it, turn.Label(e.settings(), list.Text), list.Buttons)
 		}
 		return p, err
 	}

@@ -3,18 +3,14 @@ package engine
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 )
-
-// errGone: the chat of a turn cannot be reached any more. The turn ends without
-// a word.
-var errGone = errors.New("the chat cannot be reached any more")
 
 // dispatchMember takes note that the bot came into a chat or had to leave it.
 func (e *Engine) dispatchMember(ctx context.Context, it item) {
@@ -53,7 +49,7 @@ func (e *Engine) loseChat(ctx context.Context, a gateway.Address, note string, i
 	var told []gateway.Address
 	var paused []string
 	wake := func() {}
-	e.cancelChat(a, errGone)
+	e.cancelChat(a, lifecycle.ErrChatGone)
 	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		told, paused = nil, nil
 		if err := tx.Inbox().EndUpdates(store.InboxDone, note, ids...); err != nil {

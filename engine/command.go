@@ -8,6 +8,7 @@ import (
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/turn"
 	"klawbot/gateway"
 )
 
@@ -20,9 +21,9 @@ func Commands(language string) []CommandInfo { return command.List(language) }
 // newCommands makes what answers commands.
 func (e *Engine) newCommands() *command.Commands {
 	return command.New(command.Config{
-		Settings: e.settings, Read: e.store.Read, Schedules: e.schedules, Heartbeat: e.heartbeat, Servers: e.servers,
+		Settings: e.settings, Read: e.store.Read, Schedules: e.schedules, Heartbeat: e.heartbeat, Servers: e.set.Servers,
 		SignIn: func(m command.Message, server string) {
-			e.life.Go(func(ctx context.Context) { e.questions.SignIn(ctx, e.servers, m.Home, m.Sender.ID, server) })
+			e.life.Go(func(ctx context.Context) { e.questions.SignIn(ctx, e.set.Servers, m.Home, m.Sender.ID, server) })
 		},
 		Status: e.statusText, Examine: health.Running{Config: e.config.Base, Store: e.store, Set: e.set, Workspace: e.workspace, Around: e.config.Examine}.Doctor,
 		Memory: func(chat string) (string, error) {
@@ -48,7 +49,7 @@ func (e *Engine) obey(ctx context.Context, it item) {
 				return err
 			}
 		}
-		r.Text = label(e.settings(), r.Text)
+		r.Text = turn.Label(e.settings(), r.Text)
 		return nil
 	}
 	e.reply(ctx, it.row, r)
@@ -61,7 +62,7 @@ func (e *Engine) owns(m gateway.Message) bool {
 
 func (e *Engine) toolNames() []string {
 	var names []string
-	for _, t := range e.executor.Registry().All() {
+	for _, t := range e.set.Executor.Registry().All() {
 		names = append(names, t.Spec().Name)
 	}
 	return names

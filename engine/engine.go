@@ -37,12 +37,12 @@ import (
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
+	"klawbot/engine/internal/turn"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 	"klawbot/internal/wait"
-	"klawbot/tools"
 	"klawbot/tools/mcp"
 )
 
@@ -75,10 +75,7 @@ type Engine struct {
 	life      *lifecycle.Lifecycle
 	store     *store.Store
 	workspace *workspace.Workspace
-	skills    *workspace.Skills
-	executor  *tools.Executor
 	set       *toolset.Set
-	servers   *mcp.Host
 	memory    *recall.Memory
 	models    *model.Client
 	prompts   *prompt.Builder
@@ -95,6 +92,7 @@ type Engine struct {
 	heartbeat *schedule.Heartbeat
 	commands  *command.Commands
 	runs      *run.Runs
+	turns     *turn.Turns
 
 	// dispatching is held while updates are handed to lanes, so that they get
 	// there in order.
@@ -154,11 +152,15 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	e.set, e.executor, e.memory, e.servers, e.skills = set, set.Executor, set.Memory, set.Servers, set.Skills
+	e.set, e.memory = set, set.Memory
 	e.prompts = prompt.New(prompt.Config{
-		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.skills,
+		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.set.Skills,
 		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway,
 		LoadsSkill: e.isLoad, Log: c.Log,
+	})
+	e.turns = turn.New(turn.Config{
+		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Models: e.models, Prompts: e.prompts, Shows: e.shows,
+		Questions: e.questions, Outbox: e.outbox, Executor: e.set.Executor, Redact: c.Redact,
 	})
 	e.commands = e.newCommands()
 	return e, nil
@@ -217,10 +219,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.watchDatabase(ctx) })
 	group.Go(func() error { return e.runs.Run(ctx) })
 	group.Go(func() error { return e.watchHeartbeat(ctx) })
-	group.Go(func() error { e.servers.Run(ctx); return nil })
+	group.Go(func() error { e.set.Servers.Run(ctx); return nil })
 	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })
 	e.tellRecovery(ctx)
-	e.executor.Registry() // what is left out is logged now, not with the first turn
+	e.set.Executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
 
 	e.life.Close()
@@ -319,7 +321,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
 		}
-		if err := e.servers.Reload(ctx); err != nil && ctx.Err() == nil {
+		if err := e.set.Servers.Reload(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("accepted tools not read", "err", err)
 		}
 	}

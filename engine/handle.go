@@ -12,6 +12,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/turn"
 	"klawbot/gateway"
 	"klawbot/tools"
 )
@@ -185,7 +186,7 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	case !it.msg.Addressed:
 		e.endUpdates(ctx, store.InboxDone, "not addressed to the bot", it.row.ID)
 	case it.msg.Unheard:
-		e.reply(ctx, it.row, command.Reply{Text: label(e.settings(), e.say(locale.Unheard))})
+		e.reply(ctx, it.row, command.Reply{Text: turn.Label(e.settings(), e.say(locale.Unheard))})
 	case it.msg.Command == "stop":
 		e.stopLane(ctx, it)
 	case e.answers(ctx, it):

@@ -155,8 +155,8 @@ func TestAnswersByButton(t *testing.T) {
 		button        int
 		want, outcome string
 	}{
-		"an option": {1, "answered option 1, 0 characters", "✅ Answered: `blue` (Person)"},
-		"keep":      {2, "answered option 2, 0 characters", "✅ Answered: `Keep: red` (Person)"},
+		"an option": {1, "answered option 1, 0 characters", "✅ Answered: `blue` by Person"},
+		"keep":      {2, "answered option 2, 0 characters", "✅ Answered: `Keep: red` by Person"},
 		"decline":   {3, "declined option -1, 0 characters", "❌ Declined by Person"},
 		"cancel":    {4, "cancelled option -1, 0 characters", "✖️ Cancelled by Person"},
 	} {

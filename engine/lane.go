@@ -11,20 +11,13 @@ import (
 	"time"
 
 	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 	"klawbot/internal/wait"
-)
-
-// The causes for which the context of a turn ends.
-var (
-	// errStopped: a person said /stop. The turn ends.
-	errStopped = errors.New("stopped by the user")
-	// errUnlisted: the whitelist does not let the person in any more.
-	errUnlisted = errors.New("not allowed any more")
 )
 
 const (
@@ -247,7 +240,7 @@ func (e *Engine) take(l *lane) []item {
 func (e *Engine) putBack(ctx context.Context, items []item) {
 	wait.For(ctx, time.Second)
 	e.mu.Lock()
-	stopped := errors.Is(context.Cause(ctx), errStopped)
+	stopped := errors.Is(context.Cause(ctx), lifecycle.ErrStopped)
 	if !stopped {
 		l := e.lane(items[0].row.Address)
 		l.items = append(items, l.items...)
@@ -305,7 +298,7 @@ func (e *Engine) stopLane(ctx context.Context, it item) {
 	if l := e.lanes[it.row.Address]; l != nil {
 		dropped, l.items = l.items, nil
 		if running = l.stop != nil; running {
-			l.stop(errStopped) // under mu: putBack shall not come in between
+			l.stop(lifecycle.ErrStopped) // under mu: putBack shall not come in between
 		}
 	}
 	e.mu.Unlock()

@@ -45,7 +45,7 @@ func (e *Engine) stats(ctx context.Context) ([]self.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Entries(remembered, e.servers.Statuses(), e.settings().Zone()), nil
+	return s.Entries(remembered, e.set.Servers.Statuses(), e.settings().Zone()), nil
 }
 
 // statusText is the answer to /status.
@@ -84,7 +84,7 @@ func (e *Engine) modelIn(ctx context.Context, chat string) (string, settings.Mod
 
 // isLoad reports whether a name that a model wrote is that of skill_load.
 func (e *Engine) isLoad(name string) bool {
-	t, _, ok := e.executor.Registry().Find(name)
+	t, _, ok := e.set.Executor.Registry().Find(name)
 	return ok && t.Spec().Name == guide.LoadTool
 }
 

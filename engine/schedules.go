@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"strings"
-	"time"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
@@ -15,6 +14,7 @@ import (
 	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/turn"
 	"klawbot/engine/internal/workspace"
 	"klawbot/internal/clip"
 	"klawbot/tools"
@@ -84,31 +84,32 @@ func (e *Engine) Subagents() job.Subagents { return e.schedules }
 
 // makeRun makes the turn of a run.
 func (e *Engine) makeRun(ctx context.Context, w *run.Work) run.Made {
-	j := w.Job
-	t := e.newTurn(ctx, w.Turn, nil)
-	t.job, t.user, t.owned = w, j.Creator, w.Owned
-	t.others, t.heard = j.Origin == schedule.OriginOthers, j.Origin == schedule.OriginOutside
-	t.asked = []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: w.Turn.StartedAt}}
-	t.directed, t.command = w.Directed, "tool"
-	t.answers, t.calls = w.Answers, w.Calls
-	t.log = t.log.With("job", j.ID, "run", w.Run.ID)
+	j, s := w.Job, e.settings()
 	made := run.Made{Parked: true}
-	t.run(ctx, func(_ context.Context, how turnEnd) { made = t.madeOf(how) })
+	e.runTurn(ctx, turn.Request{
+		Row: w.Turn, Answers: w.Answers, Calls: w.Calls, Directed: w.Directed, Command: "tool",
+		Asked: []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: w.Turn.StartedAt}},
+		User:  j.Creator, Owned: w.Owned, Heard: j.Origin == schedule.OriginOutside, Others: j.Origin == schedule.OriginOthers,
+		Allowed: func() error {
+			if why := e.runs.Barred(j); why != "" {
+				return errors.New(why)
+			}
+			return nil
+		},
+		Log: e.log.With("chat", w.Turn.Address.String(), "job", j.ID, "run", w.Run.ID, "turn", w.Turn.ID),
+		Job: &turn.Job{
+			Job: j, Workplace: run.Workplace(j), Within: w.Within, Note: w.Note(s.Zone()), Most: w.Most, Left: w.Left, Pause: w.Pause, GoOn: w.GoOn,
+			History: func(ctx context.Context) ([]store.Message, error) { return w.Before(ctx, e.store, s) },
+		},
+	}, func(r turn.Result) { made = madeOf(r) })
 	return made
 }
 
-// madeOf is what the turn has made of its run, which the run commits.
-func (t *turn) madeOf(how turnEnd) run.Made {
-	made := run.Made{
-		State: how.state, Text: how.text, Said: t.said, Failure: how.failure, Unlisted: errors.Is(how.failure, errUnlisted), Store: t.storeEnd,
-	}
-	if how.failure != nil {
-		made.Why = t.sorry(how.failure)
-	}
-	placeholder, shown := t.show.Settle()
-	t.row.State, t.row.Note, t.row.EndedAt, t.row.Placeholder, t.row.PlaceholderID = how.state, how.note, time.Now(), store.PlaceholderFinal, shown
-	if placeholder == store.PlaceholderShown {
-		made.After = []store.Out{outbox.Deletion(t.row.Address, t.row.ID, shown)}
+// madeOf is what a turn has made of its run, which the run commits.
+func madeOf(r turn.Result) run.Made {
+	made := run.Made{State: r.Row.State, Text: r.Text, Said: r.Said, Failure: r.Failure, Why: r.Why, Unlisted: r.Unlisted, Store: r.Store}
+	if r.Placeholder == store.PlaceholderShown {
+		made.After = []store.Out{outbox.Deletion(r.Row.Address, r.Row.ID, r.Row.PlaceholderID)}
 	}
 	return made
 }

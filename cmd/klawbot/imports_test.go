@@ -17,7 +17,7 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 81900
+const maxTotal = 82000
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -48,11 +48,11 @@ var allowed = map[string]packageRule{
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
 	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {3100, []string{"engine/internal/...", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/self", "engine/health"}, "turns"},
+	"engine":                             {2250, []string{"engine/internal/...", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/self", "engine/health"}, "turns"},
 	"engine/health":                      {650, []string{"engine/internal/archive", "engine/internal/llm", "engine/internal/locale", "engine/internal/memory", "engine/internal/model", "engine/internal/recall", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/probe", "engine/settings", "gateway", "internal/redact", "tools", "tools/mcp", "tools/self"}, "says how the bot is"},
 	"engine/data":                        {1500, []string{"engine/health", "engine/internal/approval", "engine/internal/archive", "engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/settings", "gateway", "internal/atomicfile", "internal/wait", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/self"}, "the data folder for commands"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
-	"engine/internal/lifecycle":          {260, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
+	"engine/internal/lifecycle":          {275, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/estimate":           {175, []string{"engine/internal/llm", "engine/internal/model"}, "about how many tokens things take"},
 	"engine/internal/prompt":             {725, []string{"engine/internal/corememory", "engine/internal/estimate", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/memory", "engine/internal/model", "engine/internal/quote", "engine/internal/recall", "engine/internal/store", "engine/internal/summary", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/screen"}, "what a model is shown"},
 	"engine/internal/quote":              {100, []string{"engine/internal/llm", "engine/internal/store", "gateway", "internal/clip", "tools"}, "whose words a message holds"},
@@ -117,7 +117,8 @@ var allowed = map[string]packageRule{
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
 	"engine/internal/approval":           {1705, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
 	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
-	"engine/internal/run":                {1150, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule", "engine/internal/outbox"}, "makes the runs of jobs, through turns that it is lent"},
+	"engine/internal/run":                {1125, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule", "engine/internal/outbox", "engine/internal/turn"}, "makes the runs of jobs, through turns that it is lent"},
+	"engine/internal/turn":               {1000, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/job"}, "the model loop, its journal"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -158,8 +159,8 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
-	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
-	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/screen"},                                    // each normalises its texts
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
+	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/screen"},                                                            // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},

@@ -230,7 +230,7 @@ func TestOwnerReadsWhichGroup(t *testing.T) {
 		}
 		b.telegram.Kick(family, anna)
 		b.until("the owner is told", func() bool { return len(b.shows(bruno)) == 2 })
-		if got := b.shows(bruno)[1]; !strings.HasPrefix(got, "The chat telegram_-100 (Family) cannot be reached") {
+		if got := b.shows(bruno)[1]; !strings.HasPrefix(got, "I can't reach chat telegram_-100 (Family)") {
 			t.Errorf("the owner is told %q", got)
 		}
 	})

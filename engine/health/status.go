@@ -145,6 +145,7 @@ func (s *Status) read(ctx context.Context, st *store.Store, dir string) error {
 	return nil
 }
 
+// Queues are the messages that wait to be answered, and those that wait to leave.
 func Queues(ctx context.Context, st *store.Store) (in, out Queue, err error) {
 	err = st.Read(ctx, func(tx *store.Tx) error {
 		inbox, err := tx.Inbox().InboxDepth()
@@ -193,6 +194,7 @@ func (u UsageToday) Text(language string) string {
 	return text
 }
 
+// LastBackup is the newest backup of a data folder.
 func LastBackup(dir string) (Backup, error) {
 	all, err := archive.Backups(dir)
 	if err != nil || len(all) == 0 {

@@ -59,8 +59,8 @@ var mutants = []mutant{
 		"engine: TestModelsAreToldNoSecret",
 	},
 	{
-		"engine/turn.go", `c.Arguments = string(t.e.redact.KnownJSON([]byte(c.Arguments)))`, `_ = t.e.redact`,
-		"TestModelsAreToldNoSecret",
+		"engine/internal/turn/turn.go", `c.Arguments = string(t.Redact.KnownJSON([]byte(c.Arguments)))`, `_ = t.Redact`,
+		"engine: TestModelsAreToldNoSecret",
 	},
 	{
 		"engine/internal/command/direct.go", `if call != nil && call.Fault == "" && strings.Contains(m.Args, redact.Bars) {`, `if call != nil && call.Fault != "" && strings.Contains(m.Args, redact.Bars) {`,
@@ -1235,7 +1235,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfAChat",
 	},
 	{
-		"engine/calls.go", `if t.job != nil && !sameChat(home, t.e.outbox.Now(run.Workplace(t.job.Job))) {`, `if t.job != nil && !sameChat(home, home) {`,
+		"engine/internal/turn/calls.go", `if t.Job != nil && home.Chat != t.Outbox.Now(t.Job.Workplace).Chat {`, `if t.Job != nil && home.Chat != home.Chat {`,
 		"TestCoreMemoryOfARun",
 	},
 	{

@@ -14,8 +14,19 @@ import (
 	"klawbot/gateway"
 )
 
-// ErrParked is the cause for which work ends that the next start resumes.
-var ErrParked = errors.New("parked for the next start")
+// The causes for which the context of work ends.
+var (
+	// ErrParked: the process ends. The next start resumes the work.
+	ErrParked = errors.New("parked for the next start")
+	// ErrStopped: a person said /stop.
+	ErrStopped = errors.New("stopped by the user")
+	// ErrChatGone: the chat cannot be reached any more. The work ends without a word.
+	ErrChatGone = errors.New("the chat cannot be reached any more")
+	// ErrJobGone: the job was removed while it ran.
+	ErrJobGone = errors.New("the job was removed")
+	// ErrDeadline: a run took too long.
+	ErrDeadline = errors.New("the run took too long")
+)
 
 // Config is what New needs. All of it is required.
 type Config struct {

@@ -16,6 +16,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/turn"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 	"klawbot/tools"
@@ -84,9 +85,9 @@ func refusedCall(said []store.Message) string {
 func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
 	failure, why := m.Failure, m.Why
 	switch {
-	case errors.Is(failure, ErrDeadline):
+	case errors.Is(failure, lifecycle.ErrDeadline):
 		why = rs.say(locale.RunTooLong)
-	case errors.Is(failure, ErrNoModel):
+	case errors.Is(failure, turn.ErrNoModel):
 		why = rs.say(locale.RunNoModel)
 	case m.Unlisted:
 		return rs.troubled(j, store.RunFailed, failure.Error())
@@ -99,7 +100,7 @@ func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
 		end.pause = why
 		return end
 	}
-	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, ErrNoModel) && r.Attempts < maxAttempts {
+	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, turn.ErrNoModel) && r.Attempts < maxAttempts {
 		end.state = store.RunRetry
 		return end
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
@@ -19,7 +20,7 @@ func goneNote(j store.Job) string {
 	if j.Kind == store.JobSpawn {
 		return schedule.NoteCancelled
 	}
-	return ErrGone.Error()
+	return lifecycle.ErrJobGone.Error()
 }
 
 // Workplace is the chat that a run works for: the one that it reports to, or

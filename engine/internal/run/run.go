@@ -25,15 +25,6 @@ import (
 	"klawbot/internal/wait"
 )
 
-var (
-	// ErrDeadline: a run took too long.
-	ErrDeadline = errors.New("the run took too long")
-	// ErrGone: the job was removed while it ran.
-	ErrGone = errors.New("the job was removed")
-	// ErrNoModel: there is no model that could run a turn.
-	ErrNoModel = errors.New("no model is set up")
-)
-
 const (
 	// retryAfter is the wait before the one retry of a run that failed.
 	retryAfter = 5 * time.Minute
@@ -182,7 +173,7 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 	}
 	defer release()
 	w, err := rs.begin(ctx, j, r)
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, lifecycle.ErrJobGone) {
 		return true // which looks at it anew
 	}
 	if err != nil {
@@ -194,9 +185,9 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 	defer cancel(nil)
 	defer rs.live.add(r.ID, liveRun{j, cancel})()
 	if rs.removed(j) { // since begin looked
-		cancel(ErrGone)
+		cancel(lifecycle.ErrJobGone)
 	}
-	w.deadline = startDeadline(rs.Settings().Scheduler.RunTimeout, func() { cancel(ErrDeadline) })
+	w.deadline = startDeadline(rs.Settings().Scheduler.RunTimeout, func() { cancel(lifecycle.ErrDeadline) })
 	defer w.deadline.stop()
 	made := rs.Turn(running, w)
 	if made.Parked {
@@ -283,7 +274,7 @@ func (rs *Runs) StopSubagents(ctx context.Context, a gateway.Address) int {
 			rs.Log.Error("subagents not stopped", "chat", a.String(), "err", err)
 		}
 	})
-	rs.live.stop(ErrGone, func(j store.Job) bool { return j.Kind == store.JobSpawn && j.Home == a })
+	rs.live.stop(lifecycle.ErrJobGone, func(j store.Job) bool { return j.Kind == store.JobSpawn && j.Home == a })
 	return int(stopped.Load())
 }
 
@@ -299,7 +290,7 @@ func (rs *Runs) removed(j store.Job) bool {
 // Changed has the plan looked at, and ends the runs of jobs that are removed.
 func (rs *Runs) Changed() {
 	rs.jobs.Changed()
-	rs.live.stop(ErrGone, rs.removed)
+	rs.live.stop(lifecycle.ErrJobGone, rs.removed)
 }
 
 // say is one of the bot's sentences in its language.

@@ -116,7 +116,7 @@ func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (w Work, err error)
 	return w, tx.Runs().UpdateRun(w.Run)
 }
 
-// stillWanted is ErrGone when a run was stopped, or its job removed, while it
+// stillWanted is lifecycle.ErrJobGone when a run was stopped, or its job removed, while it
 // waited for its place.
 func stillWanted(tx *store.Tx, id store.RunID) error {
 	r, err := tx.Runs().Run(id)
@@ -125,7 +125,7 @@ func stillWanted(tx *store.Tx, id store.RunID) error {
 	}
 	j, err := tx.Jobs().Job(r.Job)
 	if err == nil && (!r.Open() || j.State == store.JobRemoved) {
-		err = ErrGone
+		err = lifecycle.ErrJobGone
 	}
 	return err
 }

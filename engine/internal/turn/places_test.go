@@ -1,10 +1,9 @@
-package engine
+package turn
 
 import (
 	"testing"
 
 	"klawbot/engine/internal/outbox"
-	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
@@ -17,8 +16,17 @@ func TestCoreMemoryOfARun(t *testing.T) {
 		home, target gateway.Address
 		want         int
 	}{{home, gateway.Address{}, 3}, {home, home, 3}, {home, other, 1}, {other, other, 2}, {gateway.Address{}, other, 2}, {gateway.Address{}, gateway.Address{}, 1}} {
-		j := store.Job{ID: 7, Home: c.home, Target: c.target}
-		if got := (&turn{e: &Engine{outbox: outbox.New(outbox.Config{})}, job: &run.Work{Job: j}, row: store.Turn{Address: run.Workplace(j)}}).corePlaces(); len(got) != c.want {
+		workplace := c.target
+		if workplace == (gateway.Address{}) {
+			workplace = c.home
+		}
+		if workplace == (gateway.Address{}) {
+			workplace.Chat = gateway.ChatID{Channel: store.JobChannel, ID: 7}
+		}
+		at := turn{Turns: New(Config{Outbox: outbox.New(outbox.Config{})}), Request: Request{
+			Row: store.Turn{Address: workplace}, Job: &Job{Job: store.Job{ID: 7, Home: c.home, Target: c.target}, Workplace: workplace},
+		}}
+		if got := at.corePlaces(); len(got) != c.want {
 			t.Errorf("%v for %v sees %v", c.home, c.target, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package turn
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/recall"
-	"klawbot/engine/internal/run"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
@@ -40,7 +39,7 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 			group.Go(func() (err error) {
 				defer func() {
 					if p := recover(); p != nil { // beside the turn nobody else would catch it
-						t.log.Error("tool call panicked", "call", calls[i].ID, "panic", p, "stack", string(debug.Stack()))
+						t.Log.Error("tool call panicked", "call", calls[i].ID, "panic", p, "stack", string(debug.Stack()))
 						err = fmt.Errorf("panic: %v", p)
 					}
 				}()
@@ -51,8 +50,8 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 		if err := group.Wait(); err != nil {
 			return message, err
 		}
-		t.heard = t.heard || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Outside != nil })
-		t.others = t.others || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Others })
+		t.Heard = t.Heard || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Outside != nil })
+		t.Others = t.Others || slices.ContainsFunc(results[from:to], func(r tools.Result) bool { return r.Others })
 		from = to
 	}
 	for i, c := range calls {
@@ -95,7 +94,7 @@ func (t *turn) reveal(c llm.ToolCall, r tools.Result) {
 	}
 	var names []string
 	if err := json.Unmarshal(r.Data, &names); err != nil {
-		t.log.Error("search for tools not read", "err", err)
+		t.Log.Error("search for tools not read", "err", err)
 		return
 	}
 	t.window.Reveal(names, t.offered())
@@ -104,7 +103,7 @@ func (t *turn) reveal(c llm.ToolCall, r tools.Result) {
 // callTool runs one call, unless the journal knows its result, or knows only
 // that it had begun: a call that changes something is not run a second time.
 func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, error) {
-	if known, ok := t.calls[c.ID]; ok && known.Result != nil {
+	if known, ok := t.Calls[c.ID]; ok && known.Result != nil {
 		var r tools.Result
 		if err := json.Unmarshal(known.Result, &r); err != nil {
 			return r, fmt.Errorf("read the journal of call %s: %w", c.ID, err)
@@ -128,57 +127,57 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 // toolCall is a model's call with everything that a tool may know. What a person
 // wrote as a command comes from nobody else.
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
-	home, model := t.home(), t.directed == nil
+	home, model := t.home(), t.Directed == nil
 	var planned string // in what conversation the job was, also when its message is a call
 	var within *tools.Scope
-	if t.job != nil {
-		planned, within = t.job.Job.Origin, t.job.Within(t.settings.Policy)
+	if t.Job != nil {
+		planned, within = t.Job.Origin, t.Job.Within(t.settings.Policy)
 	}
 	return tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments),
-		Chat: home.Chat.String(), Thread: home.Thread, User: t.user,
-		Origin: tools.Origin(t.row.Origin), Session: int64(t.row.Session), Turn: int64(t.row.ID),
-		Changelog: toolset.Changelog{Store: t.e.store}, Approver: t.approver, Progress: t.show.Step,
-		Heard: t.heard && model || planned == schedule.OriginOutside, Others: t.others && model || planned == schedule.OriginOthers,
-		Within: within, Owner: t.owned,
+		Chat: home.Chat.String(), Thread: home.Thread, User: t.User,
+		Origin: tools.Origin(t.Row.Origin), Session: int64(t.Row.Session), Turn: int64(t.Row.ID),
+		Changelog: toolset.Changelog{Store: t.Store}, Approver: t.approver, Progress: t.show.Step,
+		Heard: t.Heard && model || planned == schedule.OriginOutside, Others: t.Others && model || planned == schedule.OriginOthers,
+		Within: within, Owner: t.Owned,
 	}
 }
 
 // newApprover returns who asks people in the chat of the turn. A run that has no chat
 // asks nobody.
 func (t *turn) newApprover() tools.Approver {
-	if t.row.Address.Chat.Channel == store.JobChannel {
+	if t.Row.Address.Chat.Channel == store.JobChannel {
 		return nil
 	}
 	asks := approval.Turn{
-		ID: t.row.ID, Address: t.row.Address, User: t.user, Owned: t.owned, Directed: t.directed != nil,
-		Timeout: t.settings.ApprovalTimeout, Waiting: t.show.Wait, Log: t.log,
+		ID: t.Row.ID, Address: t.Row.Address, User: t.User, Owned: t.Owned, Directed: t.Directed != nil,
+		Timeout: t.settings.ApprovalTimeout, Waiting: t.show.Wait, Log: t.Log,
 	}
-	for _, m := range t.asked {
-		if m.Sender == t.user {
+	for _, m := range t.Asked {
+		if m.Sender == t.User {
 			asks.Name = m.SenderName
 		}
 	}
-	if t.job != nil {
-		asks.Job = &t.job.Job
+	if t.Job != nil {
+		asks.Job = &t.Job.Job
 		asks.Waiting = func(tool string) func() {
 			resume := t.show.Wait(tool)
-			t.job.Pause() // the time of people does not count
+			t.Job.Pause() // the time of people does not count
 			return func() {
-				t.job.GoOn()
+				t.Job.GoOn()
 				resume()
 			}
 		}
 	}
-	return t.e.questions.Approver(asks)
+	return t.Questions.Approver(asks)
 }
 
 // home is the chat for which the turn acts, whose memory and whose limits are its
 // own: that of the person, or the one that a job belongs to, wherever its result
 // goes.
 func (t *turn) home() gateway.Address {
-	if t.job != nil && t.job.Job.Home.Chat.Channel != "" {
-		return t.e.outbox.Now(t.job.Job.Home)
+	if t.Job != nil && t.Job.Home.Chat.Channel != "" {
+		return t.Outbox.Now(t.Job.Home)
 	}
 	return t.address()
 }
@@ -187,11 +186,11 @@ func (t *turn) home() gateway.Address {
 // goes to another one.
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
-	if t.job != nil && !sameChat(home, t.e.outbox.Now(run.Workplace(t.job.Job))) {
+	if t.Job != nil && home.Chat != t.Outbox.Now(t.Job.Workplace).Chat {
 		return recall.PlacesOf("")
 	}
 	return recall.PlacesOf(home.Chat.String())
 }
 
 // address is where the turn answers today: its chat may have moved since it began.
-func (t *turn) address() gateway.Address { return t.e.outbox.Now(t.row.Address) }
+func (t *turn) address() gateway.Address { return t.Outbox.Now(t.Row.Address) }

@@ -1,4 +1,4 @@
-package engine
+package turn
 
 import (
 	"context"
@@ -21,28 +21,28 @@ const nudge = "(Your last answer was empty. Answer the last message now, in word
 // next that can help when that one fails. The last round is asked without
 // tools, and so is a model whose first answer was empty.
 func (t *turn) ask(ctx context.Context, conv []llm.Message, round int) (llm.Message, llm.Usage, error) {
-	if t.directed != nil {
-		return command.DirectedAnswer(t.settings.Language, t.command, *t.directed, conv, round), llm.Usage{}, nil
+	if t.Directed != nil {
+		return command.DirectedAnswer(t.settings.Language, t.Command, *t.Directed, conv, round), llm.Usage{}, nil
 	}
 	if t.chosen == "" {
-		t.chosen, _ = t.e.settings().Models.For(t.row.Model)
+		t.chosen, _ = t.Settings().Models.For(t.Row.Model)
 	}
 	var failed error
-	for _, c := range t.e.models.Candidates(t.sticky, t.chosen) {
+	for _, c := range t.Models.Candidates(t.sticky, t.chosen) {
 		result, err := t.askShorter(ctx, c, conv, round)
 		switch {
 		case err == nil:
-			t.sticky, t.row.Model = c.Name, c.Name // the turn stays with it
-			t.tell(t.e.models.Answered(c, t.chosen))
+			t.sticky, t.Row.Model = c.Name, c.Name // the turn stays with it
+			t.tell(t.Models.Answered(c, t.chosen))
 			return result.Message, result.Usage, nil
 		case failed == nil:
-			failed, t.row.Model = err, c.Name
+			failed, t.Row.Model = err, c.Name
 		}
 		if ctx.Err() != nil || !model.AnotherHelps(err) {
 			return llm.Message{}, llm.Usage{}, err
 		}
-		t.e.models.Failed(c, err)
-		t.log.Warn("model failed", "model", c.Name, "err", err)
+		t.Models.Failed(c, err)
+		t.Log.Warn("model failed", "model", c.Name, "err", err)
 	}
 	return llm.Message{}, llm.Usage{}, failed
 }
@@ -55,7 +55,7 @@ func (t *turn) askShorter(ctx context.Context, c model.Candidate, conv []llm.Mes
 		if err == nil {
 			return result, nil
 		}
-		if sent, err = t.window.Shorten(ctx, err, c, t.row.Model, conv, sent); err != nil {
+		if sent, err = t.window.Shorten(ctx, err, c, t.Row.Model, conv, sent); err != nil {
 			return result, err
 		}
 		t.mark()
@@ -75,7 +75,7 @@ func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Messa
 	}
 	result, err := t.call(ctx, c, request)
 	if err == nil && len(result.Message.Calls()) == 0 && strings.TrimSpace(result.Message.PlainText()) == "" && result.Stop != llm.StopRefusal {
-		t.log.Warn("model answered nothing", "model", c.Name)
+		t.Log.Warn("model answered nothing", "model", c.Name)
 		request.NoTools = true
 		request.Messages = with(conv, llm.Text(llm.RoleUser, nudge))
 		result, err = t.call(ctx, c, request)
@@ -89,19 +89,19 @@ func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Messa
 // call asks one model once, shows the answer while it grows, and notes what it took:
 // that is stored with what the turn stores next.
 func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.Result, error) {
-	answer, err := t.e.models.Ask(ctx, model.Call{
-		Candidate: c, Request: r, Turn: t.row.ID, Person: t.row.Origin == string(tools.OriginPerson), Within: t.withinRun,
+	answer, err := t.Models.Ask(ctx, model.Call{
+		Candidate: c, Request: r, Turn: t.Row.ID, Person: t.Row.Origin == string(tools.OriginPerson), Within: t.withinRun,
 		OnText: func(text string) {
 			t.partial = text
 			t.show.Text(text)
 		},
 		OnLoading: func() { t.show.Text(locale.Say(t.settings.Language, locale.Loading)) },
-		Log:       t.log,
+		Log:       t.Log,
 	})
 	t.spent = append(t.spent, answer.Usage...)
 	t.tell(answer.Notices...)
 	if err == nil {
-		t.e.prompts.Learn(c, answer)
+		t.Prompts.Learn(c, answer)
 	}
 	return answer.Result, err
 }
@@ -109,26 +109,26 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 // withinRun refuses a model call of a run that has taken what it may. What its
 // subagents took counts as its own.
 func (t *turn) withinRun(ctx context.Context) error {
-	if t.job == nil || t.job.Left <= 0 && t.job.Most <= 0 {
+	if t.Job == nil || t.Job.Left <= 0 && t.Job.Most <= 0 {
 		return nil
 	}
-	spent := t.row.InputTokens + t.row.OutputTokens
-	if t.job.Left > 0 && spent >= t.job.Left {
+	spent := t.Row.InputTokens + t.Row.OutputTokens
+	if t.Job.Left > 0 && spent >= t.Job.Left {
 		return &model.BudgetError{Text: locale.Say(t.settings.Language, locale.HeartbeatSpent)}
 	}
-	if t.job.Most <= 0 {
+	if t.Job.Most <= 0 {
 		return nil
 	}
-	err := t.e.store.Read(ctx, func(tx *store.Tx) error {
-		n, err := tx.Runs().SpawnedTokens(t.row.ID)
+	err := t.Store.Read(ctx, func(tx *store.Tx) error {
+		n, err := tx.Runs().SpawnedTokens(t.Row.ID)
 		spent += n
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if spent >= t.job.Most {
-		return &model.BudgetError{Text: locale.Say(t.settings.Language, locale.RunSpent, spent, t.job.Most)}
+	if spent >= t.Job.Most {
+		return &model.BudgetError{Text: locale.Say(t.settings.Language, locale.RunSpent, spent, t.Job.Most)}
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func (t *turn) keepSpent(ctx context.Context) {
 	if len(t.spent) == 0 {
 		return
 	}
-	if err := t.e.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return model.AddUsage(tx, t.spent) }); err != nil {
-		t.log.Error("usage not stored", "err", err)
+	if err := t.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return model.AddUsage(tx, t.spent) }); err != nil {
+		t.Log.Error("usage not stored", "err", err)
 		return
 	}
 	t.spent = nil
@@ -147,7 +147,7 @@ func (t *turn) keepSpent(ctx context.Context) {
 
 // tell puts lines below the answer, unless the session has been told already.
 func (t *turn) tell(notices ...model.Notice) {
-	t.notes = append(t.notes, t.e.models.News(t.row.Session, notices...)...)
+	t.notes = append(t.notes, t.Models.News(t.Row.Session, notices...)...)
 }
 
 // noted is the text of an answer with what the person is to be told below it.

@@ -1,4 +1,4 @@
-package engine
+package turn
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func (j journal) Started(ctx context.Context, c tools.Call) error {
 		return nil
 	}
 	j.t.show.Need()
-	err := j.t.e.life.Persist(ctx, j.t.row.Address, func(tx *store.Tx) error { return tx.Turns().StartCall(j.row(c)) })
+	err := j.t.Life.Persist(ctx, j.t.Row.Address, func(tx *store.Tx) error { return tx.Turns().StartCall(j.row(c)) })
 	if err != nil {
 		return fmt.Errorf("journal the start of %s: %w", c.Name, err)
 	}
@@ -42,11 +42,11 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 	if err != nil {
 		return fmt.Errorf("journal the result of %s: %w", c.Name, err)
 	}
-	outs, err := outbox.ResultRows(j.t.e.gateway, c, r)
+	outs, err := outbox.ResultRows(j.t.Gateway, c, r)
 	if err != nil {
 		return err
 	}
-	err = j.t.e.life.Persist(ctx, j.t.row.Address, func(tx *store.Tx) error {
+	err = j.t.Life.Persist(ctx, j.t.Row.Address, func(tx *store.Tx) error {
 		if !j.t.inDoubt(c) {
 			if err := tx.Turns().StartCall(j.row(c)); err != nil {
 				return err
@@ -65,7 +65,7 @@ func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) err
 }
 
 func (j journal) row(c tools.Call) store.Call {
-	return store.Call{ID: c.ID, Turn: j.t.row.ID, Name: c.Name}
+	return store.Call{ID: c.ID, Turn: j.t.Row.ID, Name: c.Name}
 }
 
 // keepArtifacts notes the files that a call hands over with the answer, each
@@ -85,7 +85,7 @@ func (t *turn) files() []gateway.Part {
 	for _, a := range t.artifacts {
 		d, err := outbox.Document(a.Name, a.MIME, a.Path)
 		if err != nil {
-			t.log.Warn("file not sent", "err", err)
+			t.Log.Warn("file not sent", "err", err)
 			continue
 		}
 		parts = append(parts, gateway.Part{Document: d})
