@@ -117,6 +117,20 @@ func TestManualHasEveryPackageAndTarget(t *testing.T) {
 	}
 }
 
+// TestArchitectureIsTrue wants every function that the page follows a message through.
+func TestArchitectureIsTrue(t *testing.T) {
+	steps := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([^`]+\\.go)` \\| `(\\w+)` \\|$").FindAllStringSubmatch(page(t, "architecture.md"), -1)
+	if len(steps) < 20 {
+		t.Fatalf("only %d steps", len(steps))
+	}
+	for _, step := range steps {
+		code, err := os.ReadFile(filepath.Join("..", "..", step[1]))
+		if err != nil || !regexp.MustCompile(`(?m)^func (\([^)]*\) )?`+step[2]+`\(`).Match(code) {
+			t.Errorf("%s has no function %s, %v", step[1], step[2], err)
+		}
+	}
+}
+
 var (
 	nextPackage = regexp.MustCompile(`\n\S`)
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z-]+):.* ## `)
