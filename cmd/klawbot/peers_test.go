@@ -79,7 +79,7 @@ const (
 )
 
 // unwell are the bot's own sentences about a model that does not answer.
-var unwell = regexp.MustCompile(`^The model (cannot be reached right now|stopped answering|is overloaded)`)
+var unwell = regexp.MustCompile(`^The model (is unavailable|stopped mid-answer|is overloaded)`)
 
 func TestPeerBotWaitsForAModelThatLoads(t *testing.T) {
 	s, loaded := llamatest.StartLoading(t, 8192)
