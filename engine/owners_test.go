@@ -347,17 +347,22 @@ func TestNoticeOfARunNamesTheSchedule(t *testing.T) {
 
 // TestCallThatDoesNotFitIsRefused: nobody is asked about what they cannot read.
 func TestCallThatDoesNotFitIsRefused(t *testing.T) {
-	h, l := pad(t)
-	h.messenger.limit = 4096
-	long := strings.Repeat("a", 2040) + "; touch marker; echo " + strings.Repeat("b", 2040)
-	h.start().says(alice, "launch "+long)
-	h.see(alice, `so: Error: Tool "launch" was not approved: it is too long to be shown whole`)
-	if n := l.ran.Load(); n != 0 {
-		t.Errorf("it ran %d times", n)
+	call := func(n int) string { return strings.Repeat("a", n) + "; touch marker; echo " + strings.Repeat("b", n) }
+	for name, n := range map[string]int{"the call": 2040, "the request around it": 2025} {
+		t.Run(name, func(t *testing.T) {
+			h, l := pad(t)
+			h.messenger.limit = 4096
+			h.start().says(alice, "launch "+call(n))
+			h.see(alice, `so: Error: Tool "launch" was not approved: it is too long to be shown whole`)
+			if n := l.ran.Load(); n != 0 {
+				t.Errorf("it ran %d times", n)
+			}
+		})
 	}
-	whole := strings.Repeat("a", 1600) + "; touch marker; echo " + strings.Repeat("b", 1600)
-	h.says(alice, "launch "+whole)
-	if q := h.question(alice); !strings.Contains(q.text, whole) {
+	h, _ := pad(t)
+	h.messenger.limit = 4096
+	h.start().says(alice, "launch "+call(1600))
+	if q := h.question(alice); !strings.Contains(q.text, call(1600)) {
 		t.Errorf("the question lacks some of the call: %q", q.text)
 	}
 }
