@@ -30,7 +30,7 @@ RUN make build \
 # published, checked by its hashes either way.
 FROM build AS assets
 RUN from=; [ ! -e build/assets/e5-small-v2/model.onnx ] || from="--from build/assets"; \
-    KLAWBOT_HOME=/with-assets/usr/share/klawbot bin/klawbot assets pull $from
+    KLAWBOT_HOME=/with-assets/usr/share/klawbot bin/klawbot assets pull $from && chmod -R a+rX /with-assets
 
 # No RUN in it: the runtime image needs neither a shell nor a package manager.
 FROM ${RUNTIME_IMAGE} AS slim

@@ -328,3 +328,29 @@ func TestABudgetRefusesClearly(t *testing.T) {
 		h.end()
 	}
 }
+
+// TestStoppedWhileAskedAgain: what a broken attempt has said is no part of the answer,
+// not even of one that is stopped.
+func TestStoppedWhileAskedAgain(t *testing.T) {
+	h := build(t)
+	h.settings.Models.Retries = 2
+	asked := make(chan struct{}, 2)
+	broken := true
+	h.model.Respond(func(modeltest.Request) modeltest.Reply {
+		defer func() { broken = false; asked <- struct{}{} }()
+		if broken {
+			return modeltest.Reply{Text: "BROKEN half of an answer that is long", Fault: modeltest.ResetAfter, Cut: 400}
+		}
+		return modeltest.Reply{Fault: modeltest.StallBefore}
+	})
+	h.start().says(alice, "slow")
+	<-asked
+	<-asked
+	h.says(alice, "/stop")
+	h.see(alice, "Stopped.")
+	for _, text := range h.messenger.texts(alice) {
+		if strings.Contains(text, "BROKEN") {
+			t.Errorf("the person reads %q", text)
+		}
+	}
+}

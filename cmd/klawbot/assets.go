@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ func assetsPullCommand(a *app) *cobra.Command {
 			}
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
 				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
+			}
+			if err := os.MkdirAll(f.Data, 0o700); err != nil { // conversations will be there
+				return err
 			}
 			want.Dir = filepath.Join(f.Data, "assets")
 			return bot.PullAssets(ctx, a.stdout, want)

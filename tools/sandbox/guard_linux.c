@@ -98,8 +98,10 @@ static int kill_below(void) {
 	below[getpid()] = 0;
 	int sent = 0, refused = 0;
 	for (int i = 0; i < n; i++)
-		if (below[all[i].pid])
+		if (below[all[i].pid]) {
+			kill(-all[i].pid, SIGKILL); // a group at once: one that forks fast is not outrun
 			kill(all[i].pid, SIGSTOP);
+		}
 	for (int i = 0; i < n; i++) {
 		if (below[all[i].pid] && kill(all[i].pid, SIGKILL) == 0)
 			sent++;

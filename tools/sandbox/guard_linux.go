@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -64,6 +65,9 @@ func (s *stage) stop() {
 // tells why the program did not start; it is nil when the command's own output does.
 func (s *stage) handed() (files []*os.File, report *os.File, err error) {
 	files = make([]*os.File, 4)
+	if slices.ContainsFunc(s.words(), func(word string) bool { return strings.IndexByte(word, 0) >= 0 }) {
+		return files, nil, &os.PathError{Op: "fork/exec", Path: s.Path, Err: syscall.EINVAL} // it would become two words
+	}
 	if files[0], err = inMemory([]byte(strings.Join(s.words(), "\x00") + "\x00")); err != nil {
 		return files, nil, err
 	}

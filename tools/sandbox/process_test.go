@@ -36,6 +36,14 @@ func TestOffRunsAProgramAndKeepsItsStreamsApart(t *testing.T) {
 	}
 }
 
+// TestArgumentsStayWhole: what a check has seen as one word must not reach a program as
+// two.
+func TestArgumentsStayWhole(t *testing.T) {
+	if out, err := sandbox.Off().Run(t.Context(), command(t, "printf", "<%s>", "a\x00b")); err == nil {
+		t.Errorf("outcome %+v", out)
+	}
+}
+
 func TestOffJoinsAPipeline(t *testing.T) {
 	c := command(t, "cat")
 	c.Stdin = strings.NewReader("b\na\nb\n")

@@ -171,6 +171,9 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 	}
 	a.answer.Sent = r
 	heard := llm.Event{}
+	if onText != nil {
+		onText("") // what a broken attempt has said is no answer
+	}
 	result, err := a.provider.Stream(ctx, r, func(ev llm.Event) {
 		heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
 		if onText != nil {

@@ -64,7 +64,6 @@ func (t *turn) askShorter(ctx context.Context, c model.Candidate, conv []llm.Mes
 
 // askModel asks one model, once more when its answer is empty.
 func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Message, round int) (llm.Result, error) {
-	t.partial = ""
 	request := llm.Request{
 		Model: c.Model.Name, System: t.window.System, Messages: conv, Tools: t.window.Tools,
 		MaxTokens: c.Model.MaxTokens, Window: c.Model.ContextBudget, Stream: t.streaming() != settings.StreamOff,
@@ -92,8 +91,9 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 	answer, err := t.Models.Ask(ctx, model.Call{
 		Candidate: c, Request: r, Turn: t.Row.ID, Person: t.Row.Origin == string(tools.OriginPerson), Within: t.withinRun,
 		OnText: func(text string) {
-			t.partial = text
-			t.show.Text(text)
+			if t.partial = text; text != "" {
+				t.show.Text(text)
+			}
 		},
 		OnLoading: func() { t.show.Text(locale.Say(t.settings.Language, locale.Loading)) },
 		Log:       t.Log,
