@@ -86,9 +86,9 @@ func below(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestImportRefusesWhatSwells gives import and restore archives that are small
+// TestImportRefusesArchiveBombs gives import and restore archives that are small
 // and want to become large. Nothing of them stays.
-func TestImportRefusesWhatSwells(t *testing.T) {
+func TestImportRefusesArchiveBombs(t *testing.T) {
 	const large = 66 << 20
 	many := make([]tar.Header, 50)
 	for i := range many {
