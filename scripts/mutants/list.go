@@ -1030,7 +1030,7 @@ var mutants = []mutant{
 		"TestPagesThatSwell",
 	},
 	{
-		"engine/data/unpack.go", `h.Size > u.most-u.claimed`, `h.Size < 0`,
+		"engine/internal/archive/unpack.go", `h.Size > u.most-u.claimed`, `h.Size < 0`,
 		"TestUnpackRefusesWhatSwells",
 	},
 	{
