@@ -1248,7 +1248,7 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/schedule/author.go", `h.isOwner(from) && !h.isOwner(wrote) && sharesLine`, `h.isOwner(wrote) && !h.isOwner(from) && sharesLine`,
-		"TestTasksKeepTheirAuthors",
+		"TestTaskKeepsAuthor",
 	},
 	{
 		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
