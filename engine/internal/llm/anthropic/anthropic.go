@@ -12,17 +12,17 @@ import (
 	"net/http"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // Client is one endpoint. It may be used from several goroutines.
 type Client struct {
 	provider string
-	endpoint *wire.Endpoint
+	endpoint *protocol.Endpoint
 	compat   Compat
 	log      *slog.Logger
-	learned  wire.Learned
-	schemas  wire.Schemas
+	learned  protocol.Learned
+	schemas  protocol.Schemas
 }
 
 var _ llm.Provider = (*Client)(nil)
@@ -49,15 +49,15 @@ func New(c llm.Config) (*Client, error) {
 
 // newEndpoint sends the key to Anthropic as it wants it, and to others both
 // ways that are in use.
-func newEndpoint(c llm.Config) (*wire.Endpoint, error) {
+func newEndpoint(c llm.Config) (*protocol.Endpoint, error) {
 	header := http.Header{"Anthropic-Version": {version}}
-	endpoint, err := wire.New(wire.Config{
+	endpoint, err := protocol.New(protocol.Config{
 		BaseURL: cmp.Or(c.BaseURL, defaultBaseURL), Paths: []string{"/messages", "/v1"},
 		Header: header, Key: c.APIKey, HTTP: c.HTTP, Idle: c.IdleTimeout,
 	})
 	if err == nil && c.APIKey != "" {
 		header.Set("X-Api-Key", c.APIKey)
-		if !wire.Under(endpoint.Host(), "anthropic.com") {
+		if !protocol.Under(endpoint.Host(), "anthropic.com") {
 			header.Set("Authorization", "Bearer "+c.APIKey)
 		}
 	}
@@ -106,7 +106,7 @@ func (c *Client) once(ctx context.Context, compat Compat, body []byte, a *answer
 	defer resp.Close()
 	a.begin(resp.RequestID)
 	err = a.read(resp.Body, resp.Finished)
-	if err == nil || a.stop != "" && !wire.Complains(err) { // what is complete counts, however it ends
+	if err == nil || a.stop != "" && !protocol.Complains(err) { // what is complete counts, however it ends
 		err = a.verdict()
 	}
 	if err != nil {

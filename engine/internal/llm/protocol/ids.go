@@ -1,4 +1,4 @@
-package wire
+package protocol
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 	"klawbot/engine/internal/llm"
 )
 
-// IDs are the ids of calls on the wire, by our own.
+// IDs are the ids of calls in a request, by our own.
 type IDs map[string]string
 
 const (

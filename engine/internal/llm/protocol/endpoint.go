@@ -1,8 +1,8 @@
-// Package wire is what the clients of all model protocols share: an endpoint
+// Package protocol is what the clients of all model protocols share: an endpoint
 // with its key and its patience, errors read out of whatever a provider sends,
 // JSON that is not what it should be, and the words of an answer while they
 // grow. It knows no protocol.
-package wire
+package protocol
 
 import (
 	"bytes"

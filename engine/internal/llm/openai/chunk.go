@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // The names under which models show their reasoning, in order of preference:
@@ -18,46 +18,46 @@ const (
 
 // chunk is a piece of a stream or a whole answer.
 type chunk struct {
-	Model   wire.Text       `json:"model"`
+	Model   protocol.Text   `json:"model"`
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 	// Message and Detail are where some put errors, Object says so.
-	Object  wire.Text       `json:"object"`
-	Message wire.Text       `json:"message"`
+	Object  protocol.Text   `json:"object"`
+	Message protocol.Text   `json:"message"`
 	Detail  json.RawMessage `json:"detail"`
 }
 
 type choice struct {
-	Index   wire.Text       `json:"index"`
+	Index   protocol.Text   `json:"index"`
 	Delta   *delta          `json:"delta"`
 	Message *delta          `json:"message"`
-	Finish  wire.Text       `json:"finish_reason"`
+	Finish  protocol.Text   `json:"finish_reason"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 }
 
 type delta struct {
-	Content          content     `json:"content"`
-	ReasoningContent wire.Text   `json:"reasoning_content"`
-	Reasoning        wire.Text   `json:"reasoning"`
-	ReasoningText    wire.Text   `json:"reasoning_text"`
-	ReasoningDetails parts       `json:"reasoning_details"`
-	Refusal          wire.Text   `json:"refusal"`
-	ToolCalls        []deltaCall `json:"tool_calls"`
-	FunctionCall     *function   `json:"function_call"`
+	Content          content       `json:"content"`
+	ReasoningContent protocol.Text `json:"reasoning_content"`
+	Reasoning        protocol.Text `json:"reasoning"`
+	ReasoningText    protocol.Text `json:"reasoning_text"`
+	ReasoningDetails parts         `json:"reasoning_details"`
+	Refusal          protocol.Text `json:"refusal"`
+	ToolCalls        []deltaCall   `json:"tool_calls"`
+	FunctionCall     *function     `json:"function_call"`
 }
 
 type deltaCall struct {
-	Index        wire.Text       `json:"index"`
-	ID           wire.Text       `json:"id"`
+	Index        protocol.Text   `json:"index"`
+	ID           protocol.Text   `json:"id"`
 	Function     function        `json:"function"`
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
 type function struct {
-	Name      wire.Text `json:"name"`
-	Arguments wire.Text `json:"arguments"`
+	Name      protocol.Text `json:"name"`
+	Arguments protocol.Text `json:"arguments"`
 }
 
 // content is a text, or a list of parts of which some are thinking.
@@ -69,7 +69,7 @@ type content struct {
 // UnmarshalJSON accepts a string, null or a list of parts.
 func (c *content) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '[' {
-		var t wire.Text
+		var t protocol.Text
 		err := t.UnmarshalJSON(raw)
 		c.said = string(t)
 		return err
@@ -91,9 +91,9 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 type parts []part
 
 type part struct {
-	Text     wire.Text `json:"text"`
-	Summary  wire.Text `json:"summary"`
-	Thinking parts     `json:"thinking"`
+	Text     protocol.Text `json:"text"`
+	Summary  protocol.Text `json:"summary"`
+	Thinking parts         `json:"thinking"`
 }
 
 // UnmarshalJSON accepts any JSON; a string is one part.
@@ -143,20 +143,20 @@ func (d *delta) calls() []deltaCall {
 }
 
 type usage struct {
-	Prompt     wire.Count `json:"prompt_tokens"`
-	Completion wire.Count `json:"completion_tokens"`
-	Details    details    `json:"prompt_tokens_details"`
-	CacheHit   wire.Count `json:"prompt_cache_hit_tokens"`
-	Cached     wire.Count `json:"cached_tokens"`
+	Prompt     protocol.Count `json:"prompt_tokens"`
+	Completion protocol.Count `json:"completion_tokens"`
+	Details    details        `json:"prompt_tokens_details"`
+	CacheHit   protocol.Count `json:"prompt_cache_hit_tokens"`
+	Cached     protocol.Count `json:"cached_tokens"`
 }
 
 // details of a usage may have any form; only one number in them is wanted.
-type details struct{ cached wire.Count }
+type details struct{ cached protocol.Count }
 
 // UnmarshalJSON accepts any JSON.
 func (d *details) UnmarshalJSON(raw []byte) error {
 	var known struct {
-		Cached wire.Count `json:"cached_tokens"`
+		Cached protocol.Count `json:"cached_tokens"`
 	}
 	if json.Unmarshal(raw, &known) == nil {
 		d.cached = known.Cached

@@ -1,4 +1,4 @@
-package wire_test
+package protocol_test
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 	"klawbot/internal/httpclient"
 )
 
@@ -33,7 +33,7 @@ func TestConnectionsThatCloseBehindAnAnswer(t *testing.T) {
 	}()
 	client := httpclient.New(httpclient.Options{})
 	defer client.CloseIdleConnections()
-	e, err := wire.New(wire.Config{BaseURL: "http://" + l.Addr().String(), HTTP: client})
+	e, err := protocol.New(protocol.Config{BaseURL: "http://" + l.Addr().String(), HTTP: client})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package wire
+package protocol
 
 import (
 	"strings"
@@ -94,7 +94,7 @@ func (s *Speech) End(tools []llm.Tool, called bool) []Printed {
 }
 
 // Parted is all that was thought and said. A closing tag that nothing opened
-// parts the text, too, when the wire has no thinking of its own (native).
+// parts the text, too, when the protocol has no thinking of its own (native).
 func (s *Speech) Parted(native bool) (thought, said string) {
 	thought, said = s.thought.String(), s.said.String()
 	if s.split != nil && !native && thought == "" {
