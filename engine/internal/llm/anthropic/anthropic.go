@@ -22,7 +22,6 @@ type Client struct {
 	compat   Compat
 	log      *slog.Logger
 	learned  protocol.Learned
-	schemas  protocol.Schemas
 }
 
 var _ llm.Provider = (*Client)(nil)
@@ -85,7 +84,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 // whole asks until the answer is not paused any more.
 func (c *Client) whole(ctx context.Context, compat Compat, r llm.Request, a *answer) error {
 	for range maxPauses + 1 {
-		body, err := encode(&c.schemas, c.provider, compat, r, a.blocks)
+		body, err := encode(c.provider, compat, r, a.blocks)
 		if err != nil {
 			return &llm.Error{Kind: llm.BadRequest, Message: "the request cannot be encoded", Err: err}
 		}

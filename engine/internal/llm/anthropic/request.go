@@ -52,9 +52,9 @@ type cacheControl struct {
 
 // encode writes the body of a request. paused are the blocks of an answer that
 // the provider wants to go on with.
-func encode(schemas *protocol.Schemas, provider string, c Compat, r llm.Request, paused []*part) ([]byte, error) {
+func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay})
-	w := wireRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: r.Stream, Tools: declare(schemas, r.Tools, msgs)}
+	w := wireRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: r.Stream, Tools: declare(r.Tools, msgs)}
 	if w.MaxTokens <= 0 {
 		w.MaxTokens = defaultMaxTokens
 	}
@@ -84,10 +84,10 @@ func encode(schemas *protocol.Schemas, provider string, c Compat, r llm.Request,
 
 // declare lists the tools. Those that only the history names are declared too,
 // since some endpoints refuse calls of unknown tools.
-func declare(schemas *protocol.Schemas, tools []llm.Tool, msgs []llm.Message) []wireTool {
+func declare(tools []llm.Tool, msgs []llm.Message) []wireTool {
 	var out []wireTool
 	for _, t := range tools {
-		out = append(out, wireTool{Name: t.Name, Description: t.Description, InputSchema: schemas.Parameters(t, "")})
+		out = append(out, wireTool{Name: t.Name, Description: t.Description, InputSchema: protocol.Schema(t.Parameters, "")})
 	}
 	if len(tools) > 0 {
 		return out

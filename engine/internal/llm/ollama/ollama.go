@@ -24,7 +24,6 @@ type Client struct {
 	compat   Compat
 	log      *slog.Logger
 	learned  protocol.Learned
-	schemas  protocol.Schemas
 
 	mu     sync.Mutex
 	models map[string]model // guarded by mu; what was asked about them
@@ -75,7 +74,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 func (c *Client) once(ctx context.Context, compat Compat, m model, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
 	nothing := llm.Result{Usage: llm.NoUsage}
 	window := compat.window(r, m)
-	body, err := encode(&c.schemas, c.provider, compat, window, r)
+	body, err := encode(c.provider, compat, window, r)
 	if err != nil {
 		return nothing, &llm.Error{Kind: llm.BadRequest, Message: "the request cannot be encoded", Err: err}
 	}

@@ -51,7 +51,7 @@ type wireDeclaration struct {
 
 // encode writes the body of a request. Calls cannot be forbidden here, so tools
 // that must not be called are not named.
-func encode(schemas *protocol.Schemas, provider string, c Compat, window int, r llm.Request) ([]byte, error) {
+func encode(provider string, c Compat, window int, r llm.Request) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, MergeUsers: true})
 	w := wireRequest{Model: r.Model, Stream: r.Stream, Think: c.Think, KeepAlive: c.KeepAlive, Options: map[string]json.RawMessage{}}
 	setOption(w.Options, "num_ctx", window)
@@ -61,7 +61,7 @@ func encode(schemas *protocol.Schemas, provider string, c Compat, window int, r 
 	}
 	if !r.NoTools {
 		for _, t := range r.Tools {
-			w.Tools = append(w.Tools, wireTool{"function", wireDeclaration{t.Name, t.Description, schemas.Parameters(t, protocol.Grammar)}})
+			w.Tools = append(w.Tools, wireTool{"function", wireDeclaration{t.Name, t.Description, protocol.Schema(t.Parameters, protocol.Grammar)}})
 		}
 	}
 	if strings.TrimSpace(r.System) != "" {

@@ -23,7 +23,6 @@ type Client struct {
 	compat   json.RawMessage
 	log      *slog.Logger
 	learned  protocol.Learned
-	schemas  protocol.Schemas
 }
 
 var _ llm.Provider = (*Client)(nil)
@@ -68,7 +67,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 // once sends one request and reads its answer.
 func (c *Client) once(ctx context.Context, compat Compat, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
 	nothing := llm.Result{Usage: llm.NoUsage}
-	body, err := encode(&c.schemas, c.provider, compat, r)
+	body, err := encode(c.provider, compat, r)
 	if err != nil {
 		return nothing, &llm.Error{Kind: llm.BadRequest, Message: "the request cannot be encoded", Err: err}
 	}

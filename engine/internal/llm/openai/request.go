@@ -59,12 +59,12 @@ type wireDeclaration struct {
 }
 
 // encode writes the body of a request.
-func encode(schemas *protocol.Schemas, provider string, c Compat, r llm.Request) ([]byte, error) {
+func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{
 		Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, BridgeAfterTool: c.BridgeAfterTool,
 		MergeUsers: c.MergeSameRole,
 	})
-	w := wireRequest{Model: r.Model, Stream: r.Stream, Tools: declare(schemas, c, r)}
+	w := wireRequest{Model: r.Model, Stream: r.Stream, Tools: declare(c, r)}
 	if r.NoTools && c.ToolChoiceNone && len(w.Tools) > 0 {
 		w.ToolChoice = "none"
 	}
@@ -92,14 +92,14 @@ func encode(schemas *protocol.Schemas, provider string, c Compat, r llm.Request)
 
 // declare lists the tools. Where calls cannot be forbidden, tools that no
 // message names are kept back instead.
-func declare(schemas *protocol.Schemas, c Compat, r llm.Request) []wireTool {
+func declare(c Compat, r llm.Request) []wireTool {
 	named := slices.ContainsFunc(r.Messages, func(m llm.Message) bool { return len(m.Calls()) > 0 })
 	if r.NoTools && !c.ToolChoiceNone && !named {
 		return nil
 	}
 	var out []wireTool
 	for _, t := range r.Tools {
-		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, schemas.Parameters(t, c.SchemaDialect)}})
+		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, protocol.Schema(t.Parameters, c.SchemaDialect)}})
 	}
 	return out
 }

@@ -5,40 +5,25 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 )
 
 // order is where each name of an object first stands in a text. Servers that
-// make a grammar of a schema want arguments in the order of its properties.
+// make a grammar of a schema make the model write the arguments in this order.
 type order map[string]int
+
+var memberName = regexp.MustCompile(`("(?:[^"\\]|\\.)*")\s*:`)
 
 func orderOf(source []byte) order {
 	o := order{}
-	o.read(json.NewDecoder(bytes.NewReader(source)))
-	return o
-}
-
-// read notes the names in the next value. The text was decoded before, so it is
-// whole and not too deep.
-func (o order) read(dec *json.Decoder) {
-	token, err := dec.Token()
-	open, nested := token.(json.Delim)
-	if err != nil || !nested {
-		return
-	}
-	for dec.More() {
-		if open == '{' {
-			name, err := dec.Token()
-			if err != nil {
-				return
-			}
-			if _, known := o[name.(string)]; !known {
-				o[name.(string)] = len(o)
-			}
+	for _, m := range memberName.FindAllSubmatch(source, -1) {
+		var name string
+		if json.Unmarshal(m[1], &name) == nil && o[name] == 0 {
+			o[name] = len(o) + 1
 		}
-		o.read(dec)
 	}
-	_, _ = dec.Token() // the end of the list or object
+	return o
 }
 
 // write writes a decoded value with the names of its objects in this order, and
@@ -51,9 +36,7 @@ func (o order) write(b *bytes.Buffer, v any) error {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			if err := o.write(b, name); err != nil {
-				return err
-			}
+			b.Write(Quote(name))
 			b.WriteByte(':')
 			if err := o.write(b, v[name]); err != nil {
 				return err
@@ -73,20 +56,13 @@ func (o order) write(b *bytes.Buffer, v any) error {
 		b.WriteByte(']')
 	default:
 		text, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
 		b.Write(text)
+		return err
 	}
 	return nil
 }
 
 func (o order) compare(a, b string) int {
-	place := func(name string) int {
-		if at, known := o[name]; known {
-			return at
-		}
-		return len(o)
-	}
+	place := func(name string) int { return cmp.Or(o[name], len(o)+1) }
 	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
 )
 
@@ -40,21 +39,18 @@ func TestSchemaDialects(t *testing.T) {
 	}
 }
 
-func TestSchemasAreCleanedOnce(t *testing.T) {
-	var s protocol.Schemas
-	if got := string(s.Parameters(llm.Tool{}, "")); got != string(protocol.NoParameters) {
+func TestSchemaOfNoParameters(t *testing.T) {
+	if got := string(protocol.Schema(nil, protocol.Grammar)); got != string(protocol.NoParameters) {
 		t.Errorf("no parameters are %s", got)
 	}
-	tool := llm.Tool{Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","maximum":5}}}`)}
-	first := s.Parameters(tool, protocol.Grammar)
-	if want := protocol.Schema(tool.Parameters, protocol.Grammar); string(first) != string(want) {
-		t.Errorf("got %s, want %s", first, want)
-	}
-	if again := s.Parameters(tool, protocol.Grammar); &again[0] != &first[0] {
-		t.Error("the schema was cleaned twice")
-	}
-	if whole := s.Parameters(tool, ""); string(whole) != string(tool.Parameters) {
-		t.Errorf("in another dialect it is %s", whole)
+}
+
+// BenchmarkSchema is what a request costs for each tool.
+func BenchmarkSchema(b *testing.B) {
+	parameters := json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","minLength":1},"lines":{"type":"array","items":{"type":"integer","minimum":1}},"mode":{"enum":["append","overwrite"]}},"required":["path"]}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		protocol.Schema(parameters, protocol.Grammar)
 	}
 }
 
