@@ -6,7 +6,7 @@
 // It reads a text once, in a time that grows with its length and nothing else: what
 // unfolds to much more than it seems to be is suspicious for that.
 // It does not change texts; see Defuse for the one exception.
-package screen
+package injection
 
 import (
 	"encoding/json"
