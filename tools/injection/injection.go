@@ -1,15 +1,12 @@
-// Package screen looks for prompt injections: text from outside that speaks to
-// the model as if it gave it orders. It is a smoke detector, no wall: it knows
-// phrases in many languages and the usual disguises, and a clever text passes
-// it. What keeps harm away are the policy and the sandbox.
+// Package injection looks for prompt injections: untrusted text with instructions
+// for the model. It knows phrases in many languages and the usual disguises. A
+// clever text passes it; the policy and the sandbox prevent harm.
 //
-// It reads a text once, in a time that grows with its length and nothing else: what
-// unfolds to much more than it seems to be is suspicious for that.
-// It does not change texts; see Defuse for the one exception.
+// Its time grows linearly with the text. A text that unfolds to much more than
+// its length gets a warning for that. Only Defuse changes a text.
 package injection
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -20,51 +17,43 @@ import (
 // Level is how much a text looks like an injection.
 type Level int
 
-// The levels, from nothing to what no model should read.
+// The levels.
 const (
-	None Level = iota
-	// Review is worth a line in the log.
-	Review
-	// Warn is shown with a warning before it.
-	Warn
-	// Block is not shown.
-	Block
+	None   Level = iota
+	Review       // logged
+	Warn         // shown with a warning
+	Block        // not shown
 )
 
 var levelNames = []string{"none", "review", "warn", "block"}
 
 func (l Level) String() string { return levelNames[l] }
 
-// MarshalJSON writes the level as its name.
-func (l Level) MarshalJSON() ([]byte, error) { return json.Marshal(l.String()) }
+// MarshalText writes the level's name, also in JSON.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalJSON reads a name of a level.
-func (l *Level) UnmarshalJSON(text []byte) error {
-	var name string
-	if err := json.Unmarshal(text, &name); err != nil {
-		return err
-	}
-	*l = Level(max(0, slices.Index(levelNames, name)))
+// UnmarshalText reads the name of a level.
+func (l *Level) UnmarshalText(name []byte) error {
+	*l = Level(max(0, slices.Index(levelNames, string(name))))
 	return nil
 }
 
-// Match is one thing that was found.
+// Match is one finding.
 type Match struct {
-	// Rule names what was found: "override", "role token", "hidden text", …
+	// Rule is its kind: "override", "role token", "hidden text", …
 	Rule string `json:"rule"`
-	// Text is the place in its plain form: lower case, without disguises. It is
-	// foreign text.
+	// Text is the passage, lower case and without disguises. It is untrusted.
 	Text string `json:"text"`
 }
 
-// Verdict is what the screen says of a text.
+// Verdict is the result for a text.
 type Verdict struct {
 	Level   Level   `json:"level"`
 	Matches []Match `json:"matches"`
 }
 
-// Rules are the names of what was found, each once, in order. Unlike the places
-// they are ours and may be logged.
+// Rules are the kinds of the findings, each once, in order. Unlike the passages
+// they may be logged.
 func (v Verdict) Rules() []string {
 	var names []string
 	for _, m := range v.Matches {
@@ -78,21 +67,15 @@ func (v Verdict) Rules() []string {
 // maxMatches bounds the matches of a verdict.
 const maxMatches = 20
 
-// Text screens text from outside that a model is about to read.
-func Text(text string) Verdict { return screen(text, false) }
+// Text checks untrusted text that a model will read once.
+func Text(text string) Verdict { return within(text, false, budget.For(len(text))) }
 
-// Write screens text that is about to be kept and will be read by a model
-// later, such as a memory or the message of a schedule. What would be an order
-// there counts more than in a page that is read once: words that take approvals
-// away, downloads that are piped into a shell.
-func Write(text string) Verdict { return screen(text, true) }
+// Write checks text that is stored and read later, such as a memory or the
+// message of a schedule. It is stricter: it also finds words that switch
+// approvals off and downloads piped into a shell.
+func Write(text string) Verdict { return within(text, true, budget.For(len(text))) }
 
-func screen(text string, write bool) Verdict {
-	return within(text, write, budget.For(len(text)))
-}
-
-// within screens a text within a budget. What is more than that, once it is
-// unfolded, is itself a reason to warn.
+// within checks a text within a budget. A text that needs more gets a warning.
 func within(text string, write bool, steps *budget.Budget) Verdict {
 	f := fold(text)
 	v := newReader(f.text, write, steps).verdict()
@@ -108,14 +91,13 @@ func within(text string, write bool, steps *budget.Budget) Verdict {
 	return v
 }
 
-// and is the graver of two verdicts, with what both found.
+// and is the higher level with the findings of both.
 func (v Verdict) and(w Verdict) Verdict {
 	all := slices.Concat(v.Matches, w.Matches)
 	return Verdict{max(v.Level, w.Level), all[:min(len(all), maxMatches)]}
 }
 
-// hidden is the verdict on text that no reader sees. That it is hidden is
-// itself a reason to warn.
+// hidden is the verdict on invisible text. Hiding it is a finding of its own.
 func hidden(h concealed, write bool, steps *budget.Budget) Verdict {
 	v := newReader(fold(h.text).text, write, steps).verdict()
 	level := h.level
