@@ -29,7 +29,7 @@ var allowed = map[string]packageRule{
 	"gateway/console":                    {475, []string{"gateway"}, "one channel"},
 	"tools":                              {2675, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection"}, "what a tool is, and the pipeline"},
 	"tools/budget":                       {150, nil, "a leaf"},
-	"tools/injection":                    {1800, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
+	"tools/injection":                    {1750, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
 	"tools/file":                         {2550, []string{"internal/clip", "internal/wait", "tools", "tools/budget", "tools/injection"}, "one family; what enters prompts is screened"},
 	"tools/guide":                        {600, []string{"internal/clip", "tools"}, "one family"},
 	"tools/job":                          {600, []string{"internal/clip", "tools"}, "one family"},
