@@ -1,4 +1,4 @@
-package screen_test
+package injection_test
 
 import (
 	"encoding/base64"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode"
 
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 // mapped is text with each letter by a function.
@@ -74,14 +74,14 @@ func TestDisguises(t *testing.T) {
 		"line breaks":                strings.ReplaceAll(order, " ", "\n"),
 		"very late":                  strings.Repeat("words of a long page. ", 100_000) + order,
 	} {
-		if v := screen.Text(text); v.Level < screen.Warn {
+		if v := injection.Text(text); v.Level < injection.Warn {
 			t.Errorf("%s: %.100q is %s, %v", name, text[max(0, len(text)-100):], v.Level, v.Matches)
 		}
 	}
 	for _, text := range []string{
 		"Fine weather today. \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f ☀\ufe0f", "VGhlIHdlYXRoZXIgaXMgZmluZSB0b2RheSBhbmQgdG9tb3Jyb3c=",
 	} {
-		if v := screen.Text(text); v.Level > screen.None {
+		if v := injection.Text(text); v.Level > injection.None {
 			t.Errorf("%q is %s, %v", text, v.Level, v.Matches)
 		}
 	}
@@ -94,16 +94,16 @@ func TestRoleTokens(t *testing.T) {
 		"<end_of_turn>", "<｜Assistant｜>", "<tool_result>", "</function_results>", "<system-reminder>",
 	} {
 		text := "The weather is fine. " + token + " And it stays so."
-		if v := screen.Text(text); v.Level < screen.Warn {
+		if v := injection.Text(text); v.Level < injection.Warn {
 			t.Errorf("%s is %s, %v", token, v.Level, v.Matches)
 		}
-		if safe := screen.Defuse(text); safe == text || strings.ReplaceAll(safe, `\`, "") != text {
+		if safe := injection.Defuse(text); safe == text || strings.ReplaceAll(safe, `\`, "") != text {
 			t.Errorf("%s becomes %q", token, safe)
 		}
 	}
 	for _, text := range []string{"a <b> and <i>c</i>, x < y | z > w", "[1] [link](https://example.com)", "## Responses to the survey"} {
-		if v := screen.Text(text); v.Level > screen.None || screen.Defuse(text) != text {
-			t.Errorf("%q is %s, %v, and becomes %q", text, v.Level, v.Matches, screen.Defuse(text))
+		if v := injection.Text(text); v.Level > injection.None || injection.Defuse(text) != text {
+			t.Errorf("%q is %s, %v, and becomes %q", text, v.Level, v.Matches, injection.Defuse(text))
 		}
 	}
 }

@@ -1,10 +1,10 @@
-package screen_test
+package injection_test
 
 import (
 	"strings"
 	"testing"
 
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 // BenchmarkText screens a megabyte of each kind.
@@ -22,7 +22,7 @@ func BenchmarkText(b *testing.B) {
 		b.Run(k.name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				screen.Text(text)
+				injection.Text(text)
 			}
 		})
 	}

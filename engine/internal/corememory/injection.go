@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 // Screen keeps facts that look like an injection out of prompts. It remembers the
@@ -76,7 +76,7 @@ func (f CoreFacts) LeftOut() (names []string) {
 }
 
 // refusedInPrompt reports whether a text that is kept must not reach a model.
-func refusedInPrompt(text string) bool { return screen.Write(text).Level == screen.Block }
+func refusedInPrompt(text string) bool { return injection.Write(text).Level == injection.Block }
 
 // name is a place as the file has it.
 func (p Place) name() string {

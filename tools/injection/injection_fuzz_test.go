@@ -1,11 +1,11 @@
-package screen_test
+package injection_test
 
 import (
 	"slices"
 	"testing"
 	"unicode/utf8"
 
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 // FuzzText screens whatever comes: it never breaks, says valid text, finds no
@@ -21,21 +21,21 @@ func FuzzText(f *testing.F) {
 	}
 	f.Add("&#x;\\u12 %zz <| [INST &#99999999999;")
 	f.Fuzz(func(t *testing.T, text string) {
-		v := screen.Text(text)
+		v := injection.Text(text)
 		for _, m := range v.Matches {
 			if m.Rule == "" || !utf8.ValidString(m.Text) {
 				t.Errorf("%q: match %q", text, m)
 			}
 		}
-		if v.Level == screen.None != (len(v.Matches) == 0) {
+		if v.Level == injection.None != (len(v.Matches) == 0) {
 			t.Errorf("%q: %v", text, v)
 		}
-		if slices.Contains(v.Rules(), "role token") && v.Level == screen.None {
+		if slices.Contains(v.Rules(), "role token") && v.Level == injection.None {
 			t.Errorf("%q: %v", text, v)
 		}
-		if once := screen.Defuse(text); screen.Defuse(once) != once {
+		if once := injection.Defuse(text); injection.Defuse(once) != once {
 			t.Errorf("%q is defused to %q, and that again", text, once)
 		}
-		screen.Write(text)
+		injection.Write(text)
 	})
 }

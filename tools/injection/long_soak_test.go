@@ -1,5 +1,5 @@
 //go:build soak
 
-package screen
+package injection
 
 const longText = 5 << 20

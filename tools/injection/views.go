@@ -1,4 +1,4 @@
-package screen
+package injection
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// views are other readings of a text: without its tags, from right to left,
-// with its coded words read. A text that gives no reason for one has none.
+// views are other readings of a text: without tags, right to left, decoded. Each
+// needs a sign in the text that it is worth the time.
 func views(text string, f folded) [][]byte {
 	var all [][]byte
 	if f.tags {
@@ -24,7 +24,7 @@ func views(text string, f folded) [][]byte {
 		all = append(all, rotated(f.text))
 	}
 	if f.coded {
-		all = append(all, decoded(text)...)
+		all = append(all, decoded(text))
 	}
 	return all
 }
@@ -36,8 +36,8 @@ func containsAny(text []byte, words ...string) bool {
 // maxTag is the longest tag that is taken out, in bytes.
 const maxTag = 400
 
-// untagged is text without its HTML tags and comment marks, so that words which
-// tags tear apart are whole.
+// untagged is text without HTML tags and comments, so that words split by tags
+// are whole.
 func untagged(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -64,7 +64,7 @@ func turned(text []byte) []byte {
 	return out
 }
 
-// rotated is text with each letter of ASCII moved by half the alphabet.
+// rotated is the text in ROT13.
 func rotated(text []byte) []byte {
 	out := bytes.Clone(text)
 	for i, c := range out {
@@ -75,10 +75,8 @@ func rotated(text []byte) []byte {
 	return out
 }
 
-// decoded are the words of a text that are Base64 or hexadecimal for other
-// text, read.
-func decoded(text string) [][]byte {
-	var all []byte
+// decoded is the text in the Base64 and hexadecimal words of a text.
+func decoded(text string) (all []byte) {
 	for i := 0; i < len(text); i++ {
 		end := i
 		for end < len(text) && coded(text[end]) {
@@ -91,10 +89,7 @@ func decoded(text string) [][]byte {
 		}
 		i = end
 	}
-	if all == nil {
-		return nil
-	}
-	return [][]byte{all}
+	return all
 }
 
 // coded reports whether a byte may stand in a coded word.
@@ -104,15 +99,15 @@ func coded(c byte) bool {
 
 // decode reads a coded word, nil when it holds no text.
 func decode(word string) []byte {
-	if len(word)%2 == 0 && isHex(word[:minCoded]) {
-		if read, err := hex.DecodeString(word); err == nil && printable(read) {
-			return read
-		}
+	if read, err := hex.DecodeString(word); err == nil && printable(read) {
+		return read
 	}
 	bare := bytes.TrimRight([]byte(word), "=")
-	bare = bare[:len(bare)-boolInt(len(bare)%4 == 1)]
+	if len(bare)%4 == 1 {
+		bare = bare[:len(bare)-1]
+	}
 	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		// The beginning says what it is; pictures end here.
+		// The beginning tells text from pictures.
 		head := make([]byte, 48)
 		n, err := e.Decode(head, bare[:min(len(bare), 24)/4*4])
 		if err != nil || !printable(bytes.ToValidUTF8(head[:n], nil)) {
@@ -124,16 +119,4 @@ func decode(word string) []byte {
 		}
 	}
 	return nil
-}
-
-func isHex(word string) bool {
-	_, err := hex.DecodeString(word)
-	return err == nil
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,4 +1,4 @@
-package screen_test
+package injection_test
 
 import (
 	"bufio"
@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 type line struct {
@@ -66,16 +66,16 @@ func TestCorpus(t *testing.T) {
 	var firm, doubtful score
 	levels, same := 0, 0
 	for _, l := range readLines(t, "testdata/injections.jsonl") {
-		var v screen.Verdict
+		var v injection.Verdict
 		switch l.Class {
 		case "not-screened": // the pipeline does not ask about them
 			continue
 		case "write-screen":
-			v = screen.Write(l.Output)
+			v = injection.Write(l.Output)
 		default:
-			v = screen.Text(l.Output)
+			v = injection.Text(l.Output)
 		}
-		flagged := v.Level >= screen.Warn
+		flagged := v.Level >= injection.Warn
 		if levels++; v.Level.String() == l.Level {
 			same++
 		}
@@ -101,11 +101,11 @@ func TestCorpus(t *testing.T) {
 func TestOwn(t *testing.T) {
 	var all score
 	for _, l := range readLines(t, "testdata/own.jsonl") {
-		v := screen.Text(l.Output)
-		if flagged := v.Level >= screen.Warn; flagged != l.Flag {
+		v := injection.Text(l.Output)
+		if flagged := v.Level >= injection.Warn; flagged != l.Flag {
 			t.Logf("%s %s %q is %s, %v", l.ID, l.Lang, l.Output, v.Level, v.Matches)
 		}
-		all.add(l.Flag, v.Level >= screen.Warn)
+		all.add(l.Flag, v.Level >= injection.Warn)
 	}
 	all.log(t, "own lines")
 	if !all.good() {
