@@ -115,7 +115,7 @@ load: header ## RATE messages a second for MINUTES, FAULTPERCENT of all calls fa
 
 bombs: header ## answers, updates, files, pages, texts and a configuration that want to cost the bot dearly: memory and processor time of each
 	go test -tags=$(TAGS),soak -run '^TestBombs$$' -count=1 -v ./cmd/klawbot
-	go test -tags=$(TAGS),soak -count=1 -v ./tools/web/page ./tools/screen
+	go test -tags=$(TAGS),soak -count=1 -v ./tools/web/page ./tools/injection
 
 faults: header ## let FAULTS calls of Telegram and MODEL_FAULTS of a model fail, and MUTATIONS updates be damaged, in fake time
 	FAULTS=$(FAULTS) MODEL_FAULTS=$(MODEL_FAULTS) MUTATIONS=$(MUTATIONS) go test -tags=$(TAGS) -run '^Test(TelegramFaults|ModelFaults|MutatedUpdates)$$' -count=1 -v -timeout 0 ./cmd/klawbot
