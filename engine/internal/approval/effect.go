@@ -35,15 +35,10 @@ func (w wording) effect(tool string, arguments json.RawMessage) string {
 // without signs that a shell, a pattern or a messenger reads in another way.
 func plainName(name string) bool {
 	const most = 80 // characters
-	if name == "" || utf8.RuneCountInString(name) > most || strings.ContainsRune(":-", rune(name[0])) {
-		return false
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_./:-", r)
 	}
-	for _, r := range name {
-		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_./:-", r) {
-			return false
-		}
-	}
-	return true
+	return name != "" && utf8.RuneCountInString(name) <= most && !strings.ContainsAny(name[:1], ":-") && !strings.ContainsFunc(name, odd)
 }
 
 // generic is the line for a call whose effect is not known.
