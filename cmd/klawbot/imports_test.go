@@ -59,7 +59,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/summary":            {425, []string{"engine/internal/estimate", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/model", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools"}, "sums up what is not shown any more"},
 	"engine/internal/model":              {1000, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools"}, "one model call: slot, budget, retry, fallback"},
 	"engine/internal/locale":             {750, []string{"engine/internal/llm"}, "the bot's own sentences"},
-	"engine/internal/jobs":               {800, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
+	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
 	"engine/internal/llm":                {925, []string{"internal/wait"}, "the words of a model call"},
 	"engine/internal/times":              {1600, []string{"internal/clip"}, "a leaf: cron expressions, and words for times"},
 	"tools/mcp/form":                     {510, []string{"tools", "tools/budget", "tools/mcp/shown"}, "asks for a form"},
