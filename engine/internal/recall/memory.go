@@ -20,8 +20,8 @@ import (
 	"klawbot/internal/redact"
 	"klawbot/internal/wait"
 	"klawbot/tools/guide"
+	"klawbot/tools/injection"
 	recalltools "klawbot/tools/recall"
-	"klawbot/tools/screen"
 )
 
 // Config is what New needs.
@@ -117,7 +117,7 @@ func (r *Memory) ImportUser() {
 	if err != nil {
 		return // there is none
 	}
-	if v := screen.Text(text); v.Level == screen.Block {
+	if v := injection.Text(text); v.Level == injection.Block {
 		r.config.Log.Warn("USER.md not taken over into the core memory: it looks like an injection", "found", strings.Join(v.Rules(), ", "))
 		return
 	}
