@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -77,30 +76,18 @@ func ourKey(path []string, value *yaml.Node) (string, *yaml.Node) {
 // ids reads a list of ids.
 func ids(texts []string) ([]int64, error) {
 	ids := make([]int64, 0, len(texts))
-	var wrong []error
+	var wrong []string
 	for _, text := range texts {
 		id, err := ParseID(text)
 		if err != nil {
-			wrong = append(wrong, err)
+			wrong = append(wrong, err.Error())
 		}
 		ids = append(ids, id)
 	}
-	if err := joined(wrong); err != nil {
-		return ids, fmt.Errorf("%w; %s", err, FindID)
+	if len(wrong) > 0 {
+		return ids, fmt.Errorf("%s; %s", strings.Join(wrong, "; "), FindID)
 	}
 	return ids, nil
-}
-
-// joined joins errors in one line, nil for none.
-func joined(errs []error) error {
-	if len(errs) == 0 {
-		return nil
-	}
-	texts := make([]string, len(errs))
-	for i, err := range errs {
-		texts[i] = err.Error()
-	}
-	return errors.New(strings.Join(texts, "; "))
 }
 
 // FindID says how a person finds an id.
