@@ -39,14 +39,17 @@ var allowed = map[string]packageRule{
 	"tools/rule":                         {320, []string{"tools/budget"}, "pure: call in, verdict out"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
 	"tools/self":                         {275, []string{"tools"}, "one family"},
-	"tools/exec":                         {2000, []string{"internal/clip", "tools", "tools/budget", "tools/exec/command", "tools/exec/host", "tools/sandbox"}, "one family"},
-	"tools/exec/command":                 {1975, []string{"tools/budget"}, "pure rules"},
+	"tools/exec":                         {2000, []string{"internal/clip", "tools", "tools/budget", "tools/exec/command", "tools/exec/host", "tools/sandbox", "tools/sandbox/keep"}, "one family"},
+	"tools/exec/command":                 {1500, []string{"tools/budget", "tools/exec/program"}, "pure rules"},
+	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
 	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox"}, "one family"},
-	"tools/plugin":                       {850, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox"}, "one family"},
+	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox"}, "one family"},
 	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
-	"tools/sandbox":                      {2675, nil, "runs a process, confined"},
+	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp"}, "runs a process, confined"},
+	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
+	"tools/sandbox/seccomp":              {175, nil, "pure: filters of system calls"},
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
-	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "internal/clip"}, "one tool"},
+	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "tools/sandbox/keep", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
 	"engine":                             {2225, []string{"engine/internal/...", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/self", "engine/health"}, "turns"},
 	"engine/health":                      {650, []string{"engine/internal/archive", "engine/internal/llm", "engine/internal/locale", "engine/internal/memory", "engine/internal/model", "engine/internal/recall", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/probe", "engine/settings", "gateway", "internal/redact", "tools", "tools/mcp", "tools/self"}, "says how the bot is"},
@@ -159,16 +162,16 @@ var home = map[string][]string{
 	"github.com/andybalholm/cascadia":              {"tools/web/page"},
 	"github.com/chromedp":                          {"tools/web/browser"},
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
-	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
+	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox/seccomp"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/injection"},                                                         // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},
-	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "cmd/klawbot/internal/bot"}, // each its own system calls
+	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "tools/sandbox/seccomp", "cmd/klawbot/internal/bot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
-	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox"},
+	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox/seccomp"},
 }
 
 type goPackage struct {

@@ -1,4 +1,4 @@
-// Package near finds the names that somebody who wrote a wrong one may have meant.
+// Package near finds the names that a misspelled one may mean.
 package near
 
 import (
@@ -13,7 +13,7 @@ import (
 const Most = 3
 
 // MaxName bounds the names that are compared and quoted, in characters: they are
-// foreign text.
+// untrusted.
 const MaxName = 80
 
 // Names returns up to limit of names that are close to name, the closest
