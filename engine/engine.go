@@ -153,6 +153,9 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	e.set, e.memory = set, set.Memory
+	for _, name := range set.UnknownTools(c.Settings()) {
+		c.Log.Warn("the policy names an unknown tool", "tool", name)
+	}
 	e.prompts = prompt.New(prompt.Config{
 		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.set.Skills,
 		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway,

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -131,8 +133,29 @@ func (s *server) dial(ctx context.Context, version string, within time.Duration)
 	return c, nil
 }
 
+// Missing says what is to be done about a program that this machine lacks, nil when it
+// is there or is looked for elsewhere.
+func (s Server) Missing() error {
+	if _, own := s.Env["PATH"]; own || s.Command == "" || strings.Contains(s.Command, "/") && !filepath.IsAbs(s.Command) {
+		return nil
+	}
+	_, err := exec.LookPath(s.Command)
+	if program, _, more := strings.Cut(s.Command, " "); err != nil && more {
+		if _, there := exec.LookPath(program); there == nil {
+			return fmt.Errorf("the program %q does not exist; write %s as command and the rest as args", s.Command, program)
+		}
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("the program %s is not in PATH; install it, or correct command", s.Command)
+	}
+	return err
+}
+
 // start starts the server's program.
 func (s *server) start() (*sandbox.Process, error) {
+	if err := s.config.Missing(); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(s.host.config.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of MCP servers: %w", err)
 	}

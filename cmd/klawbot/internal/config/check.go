@@ -19,7 +19,7 @@ import (
 // checks are what is allowed, by key; the name in a table is "*".
 var checks = map[string]func(any) error{
 	"channels.telegram.token":                   tokenForm,
-	"channels.telegram.apiURL":                  CheckAddress,
+	"channels.telegram.apiURL":                  apiAddress,
 	"channels.telegram.groups.respond":          oneOf("mention", "all"),
 	"channels.telegram.streaming":               oneOf("off", "edit", "draft"),
 	"channels.telegram.mode":                    oneOf("polling", "webhook"),
@@ -171,6 +171,17 @@ func CheckAddress(v any) error {
 	return nil
 }
 
+// methodAddress is an address with what the bot itself adds.
+var methodAddress = regexp.MustCompile(`/bot(\d+:.*)?/?$`)
+
+// apiAddress is the address of a Bot API server, to which the token is added.
+func apiAddress(v any) error {
+	if methodAddress.MatchString(v.(string)) {
+		return errors.New("must end before /bot…, such as https://api.telegram.org; the token has a key of its own")
+	}
+	return CheckAddress(v)
+}
+
 // listenAddress is a host and a port, or nothing.
 func listenAddress(v any) error {
 	if v.(string) == "" {
@@ -263,7 +274,7 @@ func crossCheck(c *Config, origins map[string]string) keys.Faults {
 // known. What runs on one's own machine costs nothing.
 func (m Models) unpriced() []string {
 	var found []string
-	for _, name := range append([]string{m.Default}, m.Fallback...) {
+	for _, name := range append([]string{m.Default, m.Small}, m.Fallback...) {
 		e := m.Entries[name]
 		p := m.Providers[e.Provider]
 		u, err := url.Parse(p.BaseURL)
