@@ -85,7 +85,6 @@ func (a *app) examine(ctx context.Context) []health.Finding {
 	return append(all, health.Doctor(ctx, c.Bare())...)
 }
 
-// botFindings ask the running bot how it is.
 func botFindings(ctx context.Context, c *config.Config, f config.Folders) []health.Finding {
 	r, err := bot.AskStatus(ctx, f.Data)
 	if errors.Is(err, bot.ErrNotRunning) {

@@ -141,7 +141,6 @@ func databaseFindings(ctx context.Context, c toolset.Config) []Finding {
 	return []Finding{databaseFinding(ctx, st), space}
 }
 
-// databaseFinding reads every page of the database.
 func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	if c := st.Condition(); c.State != store.StateOK {
 		return Broken("database", remedy(c.State), errors.New(c.Fault))
@@ -183,7 +182,6 @@ func modelFindings(ctx context.Context, c toolset.Config) []Finding {
 	return append(OtherModels(ctx, c.HTTP, c.Settings().Models), modelFinding(ctx, c))
 }
 
-// modelFinding makes a model call with a tool.
 func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
@@ -352,7 +350,6 @@ func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embed
 	return OK("memory", "%s, by its words and by its meaning (%s)", text, model)
 }
 
-// some names a few of many.
 func some(names []string) string {
 	const few = 3
 	if len(names) <= few {

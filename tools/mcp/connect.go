@@ -40,7 +40,6 @@ const (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// conn is one connection to a server.
 type conn struct {
 	session *sdk.ClientSession
 	process *sandbox.Process // nil over HTTP
@@ -76,7 +75,6 @@ func (e exitError) Error() string {
 	return text
 }
 
-// slowError says that the server does not answer.
 type slowError struct {
 	waited time.Duration
 	stderr string
@@ -90,7 +88,6 @@ func (e slowError) Error() string {
 	return text
 }
 
-// dial makes one connection.
 func (s *server) dial(ctx context.Context, version string, within time.Duration) (*conn, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -151,7 +148,6 @@ func (s Server) Missing() error {
 	return err
 }
 
-// start starts the server's program.
 func (s *server) start() (*sandbox.Process, error) {
 	if err := s.config.Missing(); err != nil {
 		return nil, err
@@ -199,13 +195,11 @@ func (c *conn) lastWords() string {
 	return lastLine(stderr.String())
 }
 
-// lastLine is the last line that says something.
 func lastLine(text string) string {
 	all := strings.Split(strings.TrimSpace(text), "\n")
 	return shown.Text(all[len(all)-1], 300)
 }
 
-// end notes that the connection has ended.
 func (c *conn) end(fault error) {
 	c.once.Do(func() {
 		c.fault = fault
@@ -222,7 +216,6 @@ func (c *conn) ended() bool {
 	}
 }
 
-// reason says why the connection has ended.
 func (c *conn) reason() error {
 	fault := cmp.Or(c.fault, errors.New("the server closed the connection"))
 	if c.process == nil {

@@ -92,7 +92,6 @@ func writable(dir string) error {
 	return os.Remove(f.Name())
 }
 
-// browserFindings say that the configured browser cannot be started.
 func browserFindings(c *config.Config) []health.Finding {
 	path := c.Tools.Browser.Path
 	if _, err := exec.LookPath(path); path != "" && err != nil {

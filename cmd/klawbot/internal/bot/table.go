@@ -51,7 +51,6 @@ func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
 	return append(rows, p.programRows()...), true
 }
 
-// programRows are the configured programs that this machine lacks.
 func (p *Bot) programRows() (rows []Row) {
 	servers := p.Live.Settings().MCP
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
@@ -65,7 +64,6 @@ func (p *Bot) programRows() (rows []Row) {
 	return rows
 }
 
-// channelRows waits a moment for the channels to connect.
 func (p *Bot) channelRows(ctx context.Context) []Row {
 	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
 	defer cancel()

@@ -150,7 +150,6 @@ func notYet(v any) error {
 	return nil
 }
 
-// prices are in dollars for a million tokens.
 func prices(v any) error {
 	for name, price := range v.(map[string]any) {
 		known := slices.Contains([]string{"inputPerM", "outputPerM", "cachedPerM"}, name)
@@ -182,7 +181,6 @@ func apiAddress(v any) error {
 	return CheckAddress(v)
 }
 
-// listenAddress is a host and a port, or nothing.
 func listenAddress(v any) error {
 	if v.(string) == "" {
 		return nil

@@ -48,7 +48,6 @@ type Loaded struct {
 // Given says where the value of a key comes from, empty for a default.
 func (l *Loaded) Given(key string) string { return l.origins[key] }
 
-// prepare makes what is asked for often.
 func (l *Loaded) prepare() *Loaded {
 	l.engine, l.whitelist = l.settings(), l.Config.whitelist()
 	return l

@@ -36,7 +36,6 @@ func (l *Loaded) problems(notes []keys.Note) []string {
 	return p.lines
 }
 
-// problems gathers lines.
 type problems struct {
 	config  *Config
 	origins map[string]string
@@ -100,7 +99,6 @@ func (p *problems) unusable(key, what, provider string) {
 	}
 }
 
-// people are ids that are of no use.
 func (p *problems) people() {
 	t := p.config.Channels.Telegram
 	for _, list := range []struct {
@@ -132,7 +130,6 @@ func (p *problems) people() {
 // people are smaller.
 const firstLargeGroup = 1_000_000_000_000
 
-// reaches wants a chat that the bot answers.
 func (p *problems) reaches(key, chat string) {
 	id, err := gateway.ParseChatID(chat)
 	if err == nil && id.Channel == "telegram" && !slices.Contains(p.config.Channels.Telegram.AllowedChatIDs, id.ID) {
@@ -161,7 +158,6 @@ func (p *problems) rules() {
 	}
 }
 
-// addresses are ports that two servers want.
 func (p *problems) addresses() {
 	t := p.config.Channels.Telegram
 	if t.Mode != "webhook" {

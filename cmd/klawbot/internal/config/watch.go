@@ -156,7 +156,6 @@ func (l *Live) notifications(log *slog.Logger) (<-chan fsnotify.Event, <-chan er
 	return nil, nil, func() {}
 }
 
-// stamp changes when one of the files changes.
 func (l *Live) stamp() string {
 	var b strings.Builder
 	for _, name := range l.current.Load().files {
