@@ -1,4 +1,4 @@
-package data
+package archive
 
 import (
 	"archive/tar"
@@ -13,11 +13,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"klawbot/engine/internal/archive"
-	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/store"
 	"klawbot/internal/atomicfile"
 )
+
+// Folder is a data folder as a backup holds it.
+type Folder struct {
+	Store store.Config
+	// Workspace is the folder of the workspace, Core the file of the core memory.
+	Workspace, Core string
+}
 
 // The names inside an archive.
 const (
@@ -31,8 +36,8 @@ type Archived struct {
 	// Files of the workspace, and how many entries were left out because they
 	// are no plain files or folders (links, sockets).
 	Files, LeftOut int
-	// Dropped is how many messages waited in the backup and are not answered
-	// now, because the bot went on after it was made.
+	// Dropped is how many messages waited in the backup and are not answered now,
+	// because the bot ran on after it was made.
 	Dropped int
 }
 
@@ -40,20 +45,20 @@ type Archived struct {
 // verified copy of the database, the core memory and the workspace. It works
 // while the bot runs. The configuration is not in it, because it holds secrets, and neither
 // are the conversation logs, which the database can write again.
-func BackUp(ctx context.Context, c Config, file string) (done Archived, err error) {
+func (f Folder) BackUp(ctx context.Context, file string) (done Archived, err error) {
 	if file, err = filepath.Abs(file); err != nil {
 		return done, err
 	}
-	st, err := store.OpenBeside(ctx, c.Store())
+	st, err := store.OpenBeside(ctx, f.Store)
 	if err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return done, fmt.Errorf("%s is there already: name a new file", file)
+		return done, fmt.Errorf("%s already exists: name a new file", file)
 	}
 	err = atomicfile.Fill(file, 0o600, func(out *os.File) error {
-		done, err = writeArchive(ctx, out, st, c, out.Name()+".db")
+		done, err = f.write(ctx, out, st, out.Name()+".db")
 		return err
 	})
 	if err != nil {
@@ -62,10 +67,10 @@ func BackUp(ctx context.Context, c Config, file string) (done Archived, err erro
 	return done, nil
 }
 
-// writeArchive writes the archive; copied is the place for the copy of the
+// write writes the archive; copied is the place for the copy of the
 // database.
-func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Config, copied string) (done Archived, err error) {
-	if err := archive.Of(st).Backup(ctx, copied); err != nil {
+func (f Folder) write(ctx context.Context, out *os.File, st *store.Store, copied string) (done Archived, err error) {
+	if err := Of(st).Backup(ctx, copied); err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, os.Remove(copied)) }()
@@ -74,11 +79,11 @@ func writeArchive(ctx context.Context, out *os.File, st *store.Store, c Config, 
 	if err := addFile(archive, archiveDatabase, func() (*os.File, error) { return os.Open(copied) }); err != nil {
 		return done, err
 	}
-	core := func() (*os.File, error) { return os.Open(corememory.NewCore(c.Dir).Path()) }
+	core := func() (*os.File, error) { return os.Open(f.Core) }
 	if err := addFile(archive, archiveCore, core); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
 	}
-	if done, err = addWorkspace(ctx, archive, c.Workspace, out.Name()); err != nil {
+	if done, err = addWorkspace(ctx, archive, f.Workspace, out.Name()); err != nil {
 		return done, err
 	}
 	return done, errors.Join(archive.Close(), packed.Close())
@@ -98,7 +103,7 @@ func addWorkspace(ctx context.Context, archive *tar.Writer, dir, self string) (d
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // deleted meanwhile
+			return nil // deleted since
 		case err != nil || ctx.Err() != nil:
 			return errors.Join(err, ctx.Err())
 		case name == "." || strings.HasPrefix(filepath.Join(dir, name), self):
@@ -120,7 +125,7 @@ func addWorkspace(ctx context.Context, archive *tar.Writer, dir, self string) (d
 }
 
 // addFile adds a file as long as it is when it is opened. One that is shorter
-// at the end is an error: half a file is no backup.
+// at the end is an error: half a file is not a backup.
 func addFile(archive *tar.Writer, name string, open func() (*os.File, error)) error {
 	f, err := open()
 	if err != nil {
@@ -145,35 +150,35 @@ func addFile(archive *tar.Writer, name string, open func() (*os.File, error)) er
 // backup, which holds the database only. The folder must not have a database
 // yet, and no workspace when there is one in the backup. A core memory that is
 // there already stays.
-func Restore(ctx context.Context, c Config, file string) (done Archived, err error) {
-	f, err := os.Open(file)
+func (f Folder) Restore(ctx context.Context, file string) (done Archived, err error) {
+	from, err := os.Open(file)
 	if err != nil {
 		return done, err
 	}
-	defer f.Close() // it was only read
-	in := bufio.NewReader(f)
+	defer from.Close() // it was only read
+	in := bufio.NewReader(from)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		if done.Dropped, err = archive.Restore(ctx, c.Dir, file); err != nil {
+		if done.Dropped, err = Restore(ctx, f.Store.Dir, file); err != nil {
 			return done, err
 		}
-		return done, writeLog(ctx, c)
+		return done, f.writeLog(ctx)
 	}
-	info, err := f.Stat()
+	info, err := from.Stat()
 	if err != nil {
 		return done, err
 	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+	if err := os.MkdirAll(f.Store.Dir, 0o700); err != nil {
 		return done, err
 	}
-	packed, err := Unpack(in, info.Size(), c.Dir)
+	packed, err := Unpack(in, info.Size(), f.Store.Dir)
 	if err != nil {
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
-	if entries, err := os.ReadDir(c.Workspace); err == nil && len(entries) > 0 {
-		return done, fmt.Errorf("the workspace %s is not empty: restore into another data folder (--data), or move it away first", c.Workspace)
+	if entries, err := os.ReadDir(f.Workspace); err == nil && len(entries) > 0 {
+		return done, fmt.Errorf("the workspace %s is not empty: restore into another data folder (--data), or move it away first", f.Workspace)
 	}
 	// Unpacked whole before anything is put in place.
-	work, err := os.MkdirTemp(c.Dir, ".restore-*")
+	work, err := os.MkdirTemp(f.Store.Dir, ".restore-*")
 	if err != nil {
 		return done, err
 	}
@@ -181,22 +186,22 @@ func Restore(ctx context.Context, c Config, file string) (done Archived, err err
 	if done, err = unpack(ctx, packed, work); err != nil {
 		return done, fmt.Errorf("read %s: %w", file, err)
 	}
-	if done.Dropped, err = archive.Restore(ctx, c.Dir, filepath.Join(work, archiveDatabase)); err != nil {
+	if done.Dropped, err = Restore(ctx, f.Store.Dir, filepath.Join(work, archiveDatabase)); err != nil {
 		return done, err
 	}
-	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), c.Workspace); err != nil {
+	if err := placeWorkspace(filepath.Join(work, archiveWorkspace), f.Workspace); err != nil {
 		return done, err
 	}
-	if err := placeCore(filepath.Join(work, archiveCore), corememory.NewCore(c.Dir).Path()); err != nil {
+	if err := placeCore(filepath.Join(work, archiveCore), f.Core); err != nil {
 		return done, err
 	}
-	return done, writeLog(ctx, c)
+	return done, f.writeLog(ctx)
 }
 
 // writeLog writes the conversation logs of a restored database, which a backup
 // does not hold.
-func writeLog(ctx context.Context, c Config) error {
-	st, beside, err := archive.Open(ctx, c.Store(), false)
+func (f Folder) writeLog(ctx context.Context) error {
+	st, beside, err := Open(ctx, f.Store, false)
 	if err != nil {
 		return err
 	}
@@ -252,7 +257,7 @@ func unpack(ctx context.Context, archive *Unpacker, dir string) (done Archived, 
 		}
 		inWorkspace := strings.HasPrefix(entry.Name, archiveWorkspace)
 		if !inWorkspace && entry.Name != archiveDatabase && entry.Name != archiveCore {
-			return done, fmt.Errorf("it holds %q and is no backup of klawbot", entry.Name)
+			return done, fmt.Errorf("it holds %q and is not a backup of klawbot", entry.Name)
 		}
 		if err := archive.Keep(entry.Name, entry.Size); err != nil {
 			return done, err

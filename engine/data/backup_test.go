@@ -225,7 +225,7 @@ func FuzzRestore(f *testing.F) {
 			return
 		}
 		if err := restoreInto(t, archive); err == nil {
-			t.Error("restored something that is no backup")
+			t.Error("restored something that is not a backup")
 		}
 	})
 }

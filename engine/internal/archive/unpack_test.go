@@ -1,4 +1,4 @@
-package data
+package archive
 
 import (
 	"archive/tar"
