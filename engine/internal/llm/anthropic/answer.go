@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 type answer struct {
 	provider string
 	request  llm.Request
-	reading  protocol.Reading
+	reading  speech.Reading
 	sink     func(llm.Event)
 
 	blocks    []*part
@@ -36,7 +37,7 @@ type answer struct {
 	started   bool
 }
 
-func newAnswer(provider string, reading protocol.Reading, r llm.Request, sink func(llm.Event)) *answer {
+func newAnswer(provider string, reading speech.Reading, r llm.Request, sink func(llm.Event)) *answer {
 	return &answer{provider: provider, request: r, reading: reading, sink: sink, before: llm.NoUsage, model: r.Model}
 }
 
@@ -267,7 +268,7 @@ func (a *answer) show(p *part, piece string) {
 		if p.speech == nil {
 			reading := a.reading
 			reading.Thought = slices.ContainsFunc(a.blocks, func(p *part) bool { return strings.HasSuffix(p.kind, "thinking") })
-			p.speech = protocol.NewSpeech(a.sink, reading)
+			p.speech = speech.New(a.sink, reading)
 		}
 		p.speech.Say(piece)
 	}
@@ -295,7 +296,7 @@ func (a *answer) result() llm.Result {
 				continue
 			}
 			if b.Call != nil && stop == llm.StopMaxTokens {
-				b.Call.Fault = protocol.CutFault
+				b.Call.Fault = speech.CutFault
 			}
 			m.Blocks = append(m.Blocks, b)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // Client is one endpoint. It may be used from several goroutines.
@@ -68,7 +69,7 @@ func newEndpoint(c llm.Config) (*protocol.Endpoint, error) {
 func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
 	for {
 		compat := c.compat.drop(c.learned.Refused(r.Model))
-		a := newAnswer(c.provider, protocol.NewReading(r, true, compat.TextCalls, compat.opened), r, sink)
+		a := newAnswer(c.provider, speech.NewReading(r, true, compat.TextCalls, compat.opened), r, sink)
 		err := c.whole(ctx, compat, r, a)
 		if c.learned.From(r.Model, err, compat.without) {
 			c.log.Info("model refuses a parameter, asked again without it", "model", r.Model, "err", err)

@@ -7,6 +7,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // block is a piece of content on its way out.
@@ -47,9 +48,9 @@ func (b block) MarshalJSON() ([]byte, error) {
 // part is a piece of content that arrives.
 type part struct {
 	kind      string
-	text      strings.Builder  // of a text, or of thinking
-	speech    *protocol.Speech // of a text
-	printed   []protocol.Printed
+	text      strings.Builder // of a text, or of thinking
+	speech    *speech.Speech  // of a text
+	printed   []speech.Printed
 	extra     protocol.CallExtra
 	signature string
 	redacted  string
@@ -121,10 +122,10 @@ func (p *part) blocks(provider string, r llm.Request) []llm.Block {
 		if p.speech != nil { // thinking in tags is not signed, so it cannot go back
 			blocks = slices.DeleteFunc(p.speech.Blocks(llm.Thinking{}), func(b llm.Block) bool { return b.Thinking != nil })
 		}
-		calls = protocol.PrintedCalls(p.printed, r.Tools, provider)
+		calls = speech.PrintedCalls(p.printed, r.Tools, provider)
 	case "tool_use":
 		c := llm.ToolCall{WireID: p.id, Provider: provider, Name: p.name, Extra: p.extra.Raw()}
-		calls = protocol.Calls(c, p.arguments(), r.Tools)
+		calls = speech.Calls(c, p.arguments(), r.Tools)
 	}
 	for _, c := range calls {
 		blocks = append(blocks, llm.Block{Call: &c})
@@ -144,7 +145,7 @@ func (p *part) raw() json.RawMessage {
 	case "redacted_thinking":
 		out = block{Type: p.kind, Data: p.redacted}
 	case "tool_use":
-		arguments, _ := protocol.Arguments(p.arguments())
+		arguments, _ := speech.Arguments(p.arguments())
 		out = block{Type: p.kind, ID: p.id, Name: p.name, Input: json.RawMessage(arguments)}
 	default:
 		if p.input.Len() > 0 && json.Valid([]byte(p.input.String())) {

@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // answer collects the lines of one answer.
@@ -16,7 +17,7 @@ type answer struct {
 	provider string
 	request  llm.Request
 
-	speech *protocol.Speech
+	speech *speech.Speech
 	calls  []llm.ToolCall
 	done   bool
 	reason string
@@ -27,7 +28,7 @@ type answer struct {
 func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
 	return &answer{
 		provider: provider, request: r, model: r.Model, usage: llm.NoUsage,
-		speech: protocol.NewSpeech(sink, protocol.NewReading(r, true, c.TextCalls, c.opened)),
+		speech: speech.New(sink, speech.NewReading(r, true, c.TextCalls, c.opened)),
 	}
 }
 
@@ -110,7 +111,7 @@ func (a *answer) call(raw json.RawMessage) error {
 		return err
 	}
 	call := llm.ToolCall{WireID: string(c.ID), Provider: a.provider, Name: string(c.Function.Name), Extra: protocol.ReadCallExtra(raw).Raw()}
-	a.calls = append(a.calls, protocol.Calls(call, string(c.Function.Arguments), a.request.Tools)...)
+	a.calls = append(a.calls, speech.Calls(call, string(c.Function.Arguments), a.request.Tools)...)
 	return nil
 }
 
@@ -118,7 +119,7 @@ func (a *answer) call(raw json.RawMessage) error {
 // model has not answered.
 func (a *answer) end() error {
 	if printed := a.speech.End(); len(a.calls) == 0 {
-		a.calls = protocol.PrintedCalls(printed, a.request.Tools, a.provider)
+		a.calls = speech.PrintedCalls(printed, a.request.Tools, a.provider)
 	}
 	if (a.reason == "load" || a.reason == "unload") && a.speech.Silent() && len(a.calls) == 0 {
 		return &llm.Error{Kind: llm.Overloaded, Message: "the server is loading the model", Loading: true, RetryAfter: 2 * time.Second}
@@ -136,7 +137,7 @@ func (a *answer) result() llm.Result {
 	case strings.EqualFold(a.reason, "length"):
 		stop = llm.StopMaxTokens
 		for i := range calls {
-			calls[i].Fault = protocol.CutFault
+			calls[i].Fault = speech.CutFault
 		}
 	case len(calls) > 0:
 		stop = llm.StopCalls

@@ -8,6 +8,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // answer collects the pieces of one answer.
@@ -16,11 +17,11 @@ type answer struct {
 	compat   Compat
 	request  llm.Request
 
-	speech    *protocol.Speech
+	speech    *speech.Speech
 	field     string // the protocol's name of the thinking, once it is known
 	refused   strings.Builder
 	calls     []*partial
-	printed   []protocol.Printed
+	printed   []speech.Printed
 	extra     extra
 	finish    string
 	usage     llm.Usage
@@ -31,7 +32,7 @@ type answer struct {
 func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
 	return &answer{
 		provider: provider, compat: c, request: r, model: r.Model, usage: llm.NoUsage,
-		speech: protocol.NewSpeech(sink, protocol.NewReading(r, c.ThinkTags, c.TextCalls, c.opened)),
+		speech: speech.New(sink, speech.NewReading(r, c.ThinkTags, c.TextCalls, c.opened)),
 	}
 }
 

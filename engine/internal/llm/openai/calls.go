@@ -7,6 +7,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // partial is a call that is still coming.
@@ -78,7 +79,7 @@ func finishCalls(partials []*partial, tools []llm.Tool, provider string) []llm.T
 	var calls []llm.ToolCall
 	for _, p := range partials {
 		c := llm.ToolCall{WireID: p.id, Provider: provider, Name: p.name, Extra: p.extra.Raw()}
-		calls = append(calls, protocol.Calls(c, p.arguments.String(), tools)...)
+		calls = append(calls, speech.Calls(c, p.arguments.String(), tools)...)
 	}
 	return calls
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // stops are the words for why an answer ended. What is not here says nothing.
@@ -39,7 +39,7 @@ func (a *answer) result() llm.Result {
 	stop := stops[strings.ToLower(a.finish)]
 	calls := finishCalls(a.calls, a.request.Tools, a.provider)
 	if len(calls) == 0 {
-		calls = protocol.PrintedCalls(a.printed, a.request.Tools, a.provider)
+		calls = speech.PrintedCalls(a.printed, a.request.Tools, a.provider)
 	}
 	if stop == "" && wasCut(calls) && a.request.MaxTokens > 0 && a.usage.Output >= a.request.MaxTokens {
 		stop = llm.StopMaxTokens
@@ -50,7 +50,7 @@ func (a *answer) result() llm.Result {
 	switch {
 	case stop == llm.StopMaxTokens:
 		for i := range calls {
-			calls[i].Fault = protocol.CutFault
+			calls[i].Fault = speech.CutFault
 		}
 	case a.refused.Len() > 0 && len(calls) == 0:
 		stop = llm.StopRefusal

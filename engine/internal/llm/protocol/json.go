@@ -11,7 +11,7 @@ import (
 
 // Text is a string that may come as a number, a truth value, an object (then it
 // is its JSON) or null (then it is empty). It may end with half a character, whose
-// other half comes with the next piece of a stream: see whole.
+// other half comes with the next piece of a stream: package speech joins them.
 type Text string
 
 // UnmarshalJSON accepts any JSON.
@@ -64,63 +64,12 @@ func unquote(raw []byte) string {
 }
 
 // appendUnit appends a UTF-16 unit. Half a surrogate pair is written as three
-// bytes, which is not valid UTF-8 until whole has joined it with the other half.
+// bytes, which is not valid UTF-8 until it is joined with the other half.
 func appendUnit(out []byte, unit rune) []byte {
 	if !utf16.IsSurrogate(unit) {
 		return utf8.AppendRune(out, unit)
 	}
 	return append(out, 0xE0|byte(unit>>12), 0x80|byte(unit>>6)&0x3F, 0x80|byte(unit)&0x3F)
-}
-
-// halfAt reads the half of a surrogate pair that s begins with.
-func halfAt(s string) (unit rune, ok bool) {
-	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2]&0xC0 != 0x80 {
-		return 0, false
-	}
-	return 0xD000 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), true
-}
-
-// whole joins halves of characters and replaces those that stay alone.
-func whole(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if high, ok := halfAt(s[i:]); ok {
-			low, _ := halfAt(s[i+3:])
-			r := utf16.DecodeRune(high, low)
-			b.WriteRune(r) // U+FFFD for a half that stays alone
-			if i += 3; r != utf8.RuneError {
-				i += 3
-			}
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		b.WriteRune(r)
-		i += n
-	}
-	return b.String()
-}
-
-// unfinished is how many bytes at the end of s may be the beginning of a character.
-func unfinished(s string) int {
-	for n := min(len(s), 5); n > 0; n-- {
-		end := s[len(s)-n:]
-		if !utf8.RuneStart(end[0]) {
-			continue
-		}
-		high, half := halfAt(end)
-		switch {
-		case half && high < 0xDC00 && (n == 3 || strings.HasPrefix("\xED", end[3:4])):
-			return n
-		case !half && n < 4 && !utf8.FullRuneInString(end):
-			return n
-		case n < 3 && end[0] == 0xED: // a half that is cut itself
-			return n
-		}
-	}
-	return 0
 }
 
 // Count is a number of tokens that may be missing.

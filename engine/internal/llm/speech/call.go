@@ -1,4 +1,4 @@
-package protocol
+package speech
 
 import (
 	"encoding/json"
@@ -16,9 +16,6 @@ const CutFault = "the answer was cut at the token limit, so the call is not comp
 // maxArguments bounds the arguments of one call, in bytes: more than a model writes
 // in one answer, twice the file that file_write takes.
 const maxArguments = 2 << 20
-
-// NoParameters is the schema of a tool that takes nothing.
-var NoParameters = json.RawMessage(`{"type":"object","properties":{}}`)
 
 // namePrefixes are what models put before names.
 var namePrefixes = []string{"functions.", "functions/", "tools/", "tools.", "default_api:", "default_api.", "default."}
@@ -90,15 +87,4 @@ func Arguments(raw string) (arguments, fault string) {
 		return raw, err.Error()
 	}
 	return trimmed, ""
-}
-
-// Join is the text of a message, its blocks as paragraphs.
-func Join(m llm.Message) string {
-	var parts []string
-	for _, b := range m.Blocks {
-		if b.Text != "" {
-			parts = append(parts, b.Text)
-		}
-	}
-	return strings.Join(parts, "\n\n")
 }

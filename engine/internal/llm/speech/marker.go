@@ -1,13 +1,9 @@
-package protocol
+package speech
 
 import (
 	"regexp"
 	"strings"
 )
-
-// Models write markers into their text that are meant for programs: tags around
-// thinking, tokens of their templates, calls. They are told by their shape, since
-// there are more models than anybody can list.
 
 // marker is a tag or token at the beginning of a text.
 type marker struct {
@@ -44,13 +40,13 @@ var (
 	thinkName  = regexp.MustCompile(`^(?:\w+:)?(?:begin_of_|start_of_|start_|end_of_|end_)?(?:ant)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|inner_monologue|inner_thoughts?)$`)
 	resultName = regexp.MustCompile(`^(?:\w+[:|])?(?:start_|end_)?(?:tool|function)s?_?(?:response|result|output)s?(?:_begin|_end|_start)?$`)
 	callName   = regexp.MustCompile(`^(?:\w+[:|])?(?:start_|end_)?(?:(?:tool|function)_?(?:call|use|request|code)s?(?:_section)?(?:_begin|_end|_start)?|invoke|function(?:=.*)?|python_tag)$`)
-	actionName = words(`^(?:(?:start_|end_)action|action_(?:start|end))$`)
+	actionName = regexp.MustCompile(`^(?:(?:start_|end_)action|action_(?:start|end))$`)
 
-	roleStarts = words(`^(?:im_start|start_header_id|header_start|start_of_turn|start_of_role|start|turn)$`)
-	roleNames  = words(`^(?:im_)?(?:system|user|human|assistant|model|ai|bot|tool|observation|developer|ipython)$`)
-	heads      = words(`^(?:message|end_header_id|header_end|end_of_role|im_middle|im_sep)$`)
-	stops      = words(`^(?:im_end|eot_id|eom_id|eot|end|end_of_turn|return|call|turn|turn_end|end_of_message|end_response|inst)$`)
-	ends       = words(`^(?:endoftext|end_of_text|end_of_sentence|eos|s|eod|eos_token)$`)
+	roleStarts = regexp.MustCompile(`^(?:im_start|start_header_id|header_start|start_of_turn|start_of_role|start|turn)$`)
+	roleNames  = regexp.MustCompile(`^(?:im_)?(?:system|user|human|assistant|model|ai|bot|tool|observation|developer|ipython)$`)
+	heads      = regexp.MustCompile(`^(?:message|end_header_id|header_end|end_of_role|im_middle|im_sep)$`)
+	stops      = regexp.MustCompile(`^(?:im_end|eot_id|eom_id|eot|end|end_of_turn|return|call|turn|turn_end|end_of_message|end_response|inst)$`)
+	ends       = regexp.MustCompile(`^(?:endoftext|end_of_text|end_of_sentence|eos|s|eod|eos_token)$`)
 )
 
 // plainSigns writes DeepSeek's tokens as those of others.

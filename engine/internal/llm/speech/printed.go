@@ -1,4 +1,4 @@
-package protocol
+package speech
 
 import (
 	"encoding/json"
@@ -163,10 +163,10 @@ func objectCalls(value json.RawMessage) []Printed {
 		return calls
 	}
 	var c struct {
-		Name       Text            `json:"name"`
-		Tool       Text            `json:"tool"`
-		ToolName   Text            `json:"tool_name"`
-		Recipient  Text            `json:"recipient_name"`
+		Name       string          `json:"name"`
+		Tool       string          `json:"tool"`
+		ToolName   string          `json:"tool_name"`
+		Recipient  string          `json:"recipient_name"`
 		Function   json.RawMessage `json:"function"`
 		Arguments  json.RawMessage `json:"arguments"`
 		Parameters json.RawMessage `json:"parameters"`
@@ -184,7 +184,7 @@ func objectCalls(value json.RawMessage) []Printed {
 	if len(c.Function) > 0 && c.Function[0] == '{' {
 		return objectCalls(c.Function)
 	}
-	name := string(c.Name + c.Tool + c.ToolName + c.Recipient)
+	name := c.Name + c.Tool + c.ToolName + c.Recipient
 	if name == "" && len(c.Function) > 0 {
 		_ = json.Unmarshal(c.Function, &name) // else there is no name
 	}
@@ -204,18 +204,19 @@ func printedValue(value, kind string) json.RawMessage {
 	if kind != "" && kind != "string" && json.Valid([]byte(value)) {
 		return json.RawMessage(value)
 	}
-	return Quote(value)
+	raw, _ := json.Marshal(value) // a string always marshals
+	return raw
 }
 
 func kindOfParameter(tools []llm.Tool, tool, parameter string) string {
 	for _, t := range tools {
 		var schema struct {
 			Properties map[string]struct {
-				Type Text `json:"type"`
+				Type json.RawMessage `json:"type"`
 			} `json:"properties"`
 		}
 		if t.Name == tool && json.Unmarshal(t.Parameters, &schema) == nil {
-			return string(schema.Properties[parameter].Type)
+			return strings.Trim(string(schema.Properties[parameter].Type), `"`)
 		}
 	}
 	return ""

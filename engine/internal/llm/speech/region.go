@@ -1,4 +1,4 @@
-package protocol
+package speech
 
 import (
 	"regexp"
@@ -42,7 +42,7 @@ func (s *scanner) openRegion(m marker, at place) (taken, more bool) {
 			return false, false
 		}
 		s.take(m.size)
-		s.after = true
+		s.out.after = true
 		return true, false
 	}
 	if at != atStart && m.kind == callMarker {
@@ -50,7 +50,7 @@ func (s *scanner) openRegion(m marker, at place) (taken, more bool) {
 		if more || !meant && at != attached {
 			return false, more
 		}
-	} else if at == inside || at == behind || s.isExample() && m.kind == resultMarker {
+	} else if at == inside || at == behind || s.out.isExample() && m.kind == resultMarker {
 		return false, false
 	}
 	raw := s.take(m.size)
@@ -145,7 +145,7 @@ func (s *scanner) call() bool {
 // endRegion takes the calls out of a region. What cannot be read is kept back.
 func (s *scanner) endRegion() {
 	text, results := s.region.text.String(), s.region.results
-	s.region, s.mode, s.after, s.block = region{}, inText, true, true
+	s.region, s.mode, s.out.after, s.out.block = region{}, inText, true, true
 	if results {
 		s.hidden = true
 		return
@@ -199,7 +199,7 @@ func (s *scanner) valueCall() bool {
 			s.take(end)
 			s.hidden = s.hidden || len(calls) == 0
 			s.calls = append(s.calls, calls...)
-			s.after, s.block = true, true
+			s.out.after, s.out.block = true, true
 			return true
 		}
 	}
@@ -282,14 +282,14 @@ func (s *scanner) codeCall() bool {
 		}
 		if after == "" && s.mayBeCall(first, body) {
 			if calls := readCalls(rest[:end], s.tools); len(calls) > 0 {
-				s.held, s.mode, s.after = "", inText, true
+				s.held, s.mode, s.out.after = "", inText, true
 				s.calls = append(s.calls, calls...)
 				return true
 			}
 		}
 	} else if s.final && s.mayBeCall(first, body) {
 		if calls := readCalls(rest, s.tools); len(calls) > 0 {
-			s.held, s.mode, s.after = "", inText, true
+			s.held, s.mode, s.out.after = "", inText, true
 			s.calls = append(s.calls, calls...)
 			return true
 		}

@@ -1,6 +1,7 @@
-package protocol
+package speech
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,11 +20,7 @@ type scanner struct {
 	// final says that no more will come.
 	final bool
 
-	// line is what was said on this line, tail the end of all that was said.
-	line, tail string
-	said       bool // something that is no white space
-	// after says that a marker or a block has just ended, block that it was a block.
-	after, block bool
+	out output
 	// thinker says that the model has thought before its text.
 	thinker bool
 	struck  bool // <s> of HTML is open
@@ -45,6 +42,15 @@ type scanner struct {
 	calls  []Printed
 	// hidden says that something was kept back that is no thinking.
 	hidden bool
+}
+
+// output is what was let out, as far as it decides about what follows.
+type output struct {
+	// line is the end of the last line, tail of all.
+	line, tail string
+	said       bool // something that is no white space
+	// after says that a marker or a block has just ended, block that it was a block.
+	after, block bool
 }
 
 type scanMode int
@@ -77,17 +83,20 @@ func (s *scanner) end() {
 	for s.step() {
 	}
 	if s.mode == inThought && s.guess {
-		s.mode, s.guess, s.held = inText, false, s.thought.String()
-		s.thought.Reset()
-		for s.step() {
-		}
+		s.guess = false
+		s.restart(s.thought.String())
 	}
 	if s.mode == inThought && s.doubtful > 0 { // the doubtful end was the end
-		rest := s.thought.String()[s.doubtful:]
-		s.mode, s.held, s.thought, s.doubtful = inText, rest, strings.Builder{}, 0
-		s.after, s.block = true, true
-		for s.step() {
-		}
+		s.out.after, s.out.block = true, true
+		s.restart(s.thought.String()[s.doubtful:])
+	}
+}
+
+// restart reads what was taken for thinking as text.
+func (s *scanner) restart(text string) {
+	s.mode, s.held, s.doubtful = inText, text, 0
+	s.thought.Reset()
+	for s.step() {
 	}
 }
 
@@ -133,14 +142,14 @@ func (s *scanner) say(n int) bool {
 	}
 	s.emit(piece)
 	if i := strings.LastIndexByte(piece, '\n'); i >= 0 {
-		s.line = piece[i+1:]
+		s.out.line = piece[i+1:]
 	} else {
-		s.line += piece
+		s.out.line += piece
 	}
-	s.line = lastBytes(s.line, 100)
-	s.tail = lastBytes(s.tail+piece, 100)
+	s.out.line = lastBytes(s.out.line, 100)
+	s.out.tail = lastBytes(s.out.tail+piece, 100)
 	if strings.TrimSpace(piece) != "" {
-		s.said, s.after = true, false
+		s.out.said, s.out.after = true, false
 	}
 	return true
 }
@@ -157,12 +166,12 @@ func lastBytes(text string, n int) string {
 
 // text takes in text up to the next thing that may be more than text.
 func (s *scanner) text() bool {
-	if s.after {
+	if s.out.after {
 		if decided := s.gap(); !decided {
 			return false
 		}
 	}
-	blank := strings.TrimSpace(s.line) == ""
+	blank := strings.TrimSpace(s.out.line) == ""
 	if blank {
 		if n := len(s.held) - len(strings.TrimLeft(s.held, " \t")); n > 0 {
 			return s.say(n)
@@ -207,20 +216,20 @@ func (s *scanner) text() bool {
 func (s *scanner) gap() (decided bool) {
 	rest := strings.TrimLeft(s.held, " \t\r\n")
 	switch {
-	case !s.said:
+	case !s.out.said:
 		s.held = rest
 		return rest != ""
 	case rest == "" && !s.final:
 		return false
 	}
 	switch gap := s.held[:len(s.held)-len(rest)]; {
-	case !s.block:
-	case strings.HasSuffix(s.tail, "\n"):
+	case !s.out.block:
+	case strings.HasSuffix(s.out.tail, "\n"):
 		s.held = rest
-	case gap == "" && rest != "" && !strings.HasSuffix(s.tail, " "):
+	case gap == "" && rest != "" && !strings.HasSuffix(s.out.tail, " "):
 		s.held = "\n\n" + rest
 	}
-	s.block, s.after = false, rest == ""
+	s.out.block, s.out.after = false, rest == ""
 	return true
 }
 
@@ -241,11 +250,11 @@ func (s *scanner) lineStart() (taken, more bool) {
 	}
 	switch s.held[0] {
 	case '{', '[':
-		if len(s.tools) > 0 && !indented(s.line) {
+		if len(s.tools) > 0 && !indented(s.out.line) {
 			return s.openValue()
 		}
 	case 'a':
-		if !s.said && s.mode == inText && s.line == "" {
+		if !s.out.said && s.mode == inText && s.out.line == "" {
 			return s.openPlain()
 		}
 	case 'f', 't', 'c':
@@ -277,7 +286,7 @@ func (s *scanner) openFence() (taken, more bool) {
 		return false, true
 	}
 	s.fence = s.held[:n]
-	if language := strings.TrimSpace(first[n:]); !s.said && len(s.tools) > 0 && (language == "" || language == "json" || strings.HasPrefix(language, "tool_")) {
+	if language := strings.TrimSpace(first[n:]); !s.out.said && len(s.tools) > 0 && (language == "" || language == "json" || strings.HasPrefix(language, "tool_")) {
 		s.mode = inBlock
 		return true, false
 	}
@@ -345,23 +354,23 @@ const (
 	quotes       = "\"'`“„«‘(/|"
 )
 
-func (s *scanner) place() place {
-	before := strings.TrimRight(s.line, " \t")
+func (o *output) place() place {
+	before := strings.TrimRight(o.line, " \t")
 	if before == "" {
-		if indented(s.line) && s.said {
+		if indented(o.line) && o.said {
 			return quoted
 		}
 		return atStart
 	}
 	last, _ := utf8.DecodeLastRuneInString(before)
 	switch {
-	case s.after:
+	case o.after:
 		return atStart
 	case strings.HasSuffix(before, "<code>"), strings.HasSuffix(before, "<pre>"):
 		return quoted
-	case before == s.line && strings.ContainsRune(quotes, last):
+	case before == o.line && strings.ContainsRune(quotes, last):
 		return quoted
-	case before == s.line:
+	case before == o.line:
 		return attached
 	case strings.ContainsRune(sentenceEnds, last):
 		return behind
@@ -370,8 +379,8 @@ func (s *scanner) place() place {
 }
 
 // endsSentence reports whether the text so far ends with a sentence.
-func (s *scanner) endsSentence() bool {
-	last, _ := utf8.DecodeLastRuneInString(s.tail)
+func (o *output) endsSentence() bool {
+	last, _ := utf8.DecodeLastRuneInString(o.tail)
 	return strings.ContainsRune(sentenceEnds, last)
 }
 
@@ -388,7 +397,7 @@ func (s *scanner) next(n int) (r rune, more bool) {
 
 // marked decides whether a marker is meant, and begins what it begins.
 func (s *scanner) marked(m marker) (taken, more bool) {
-	at := s.place()
+	at := s.out.place()
 	if at == quoted {
 		return false, false
 	}
@@ -397,7 +406,7 @@ func (s *scanner) marked(m marker) (taken, more bool) {
 		if m.close {
 			return s.strayClose(m, at)
 		}
-		if at == inside || at == behind && !s.thinker || at == attached && !s.endsSentence() || s.isExample() {
+		if at == inside || at == behind && !s.thinker || at == attached && !s.out.endsSentence() || s.out.isExample() {
 			s.named++
 			return false, false
 		}
@@ -411,8 +420,8 @@ func (s *scanner) marked(m marker) (taken, more bool) {
 }
 
 // isExample says that the text before a new line announces what follows.
-func (s *scanner) isExample() bool {
-	return strings.TrimSpace(s.line) == "" && strings.HasSuffix(strings.TrimSpace(s.tail), ":")
+func (o *output) isExample() bool {
+	return strings.TrimSpace(o.line) == "" && strings.HasSuffix(strings.TrimSpace(o.tail), ":")
 }
 
 // strayClose leaves a closing tag out that nothing opened. What stands before it was
@@ -424,11 +433,11 @@ func (s *scanner) strayClose(m marker, at place) (taken, more bool) {
 	}
 	if at == inside || at == behind {
 		r, more := s.next(m.size)
-		if more || r != '\n' && r != 0 || strings.Contains(s.line, "<") {
+		if more || r != '\n' && r != 0 || strings.Contains(s.out.line, "<") {
 			return false, more
 		}
 	} else if at == attached {
-		last, _ := utf8.DecodeLastRuneInString(s.line)
+		last, _ := utf8.DecodeLastRuneInString(s.out.line)
 		r, more := s.next(m.size)
 		if more || strings.ContainsRune(",", last) || strings.ContainsRune(",.;", r) && r != 0 {
 			return false, more
@@ -441,11 +450,11 @@ func (s *scanner) strayClose(m marker, at place) (taken, more bool) {
 
 // stray is called behind a closing tag that nothing opened.
 func (s *scanner) stray() {
-	if s.after, s.block = true, true; s.thinker {
+	if s.out.after, s.out.block = true, true; s.thinker {
 		return
 	}
 	s.emit(strayMark)
-	s.said, s.line, s.tail, s.thinker = false, "", "", true
+	s.out.said, s.out.line, s.out.tail, s.thinker = false, "", "", true
 }
 
 // strayMark tells Speech where a stray closing tag stood; no model can write it.
@@ -461,13 +470,13 @@ func (s *scanner) token(m marker, at place) (taken, more bool) {
 		return false, true
 	}
 	switch {
-	case at == attached && unicode.IsLetter(r) && m.kind != channelMarker && m.kind != roleMarker && unicode.IsLetter(lastRune(s.line)) && !strings.HasPrefix(s.held[m.size:], "\n"):
+	case at == attached && unicode.IsLetter(r) && m.kind != channelMarker && m.kind != roleMarker && unicode.IsLetter(lastRune(s.out.line)) && !strings.HasPrefix(s.held[m.size:], "\n"):
 		return false, false // said about the token
-	case at == behind && (r != 0 && r != '\n' && r != '<' || isItem(s.line)), at == inside && (r != 0 || isItem(s.line)):
+	case at == behind && (r != 0 && r != '\n' && r != '<' || isItem(s.out.line)), at == inside && (r != 0 || isItem(s.out.line)):
 		return false, false
 	}
 	s.take(m.size)
-	s.after = true
+	s.out.after = true
 	s.act(m)
 	return true, false
 }
@@ -499,9 +508,9 @@ func (s *scanner) strike(m marker) (taken, more bool) {
 		return true, false
 	case more:
 		return false, true
-	case !s.said && s.line == "" && (r == '[' || strings.HasPrefix(s.held[m.size:], " ") || strings.HasPrefix(s.held[m.size:], "\n")):
+	case !s.out.said && s.out.line == "" && (r == '[' || strings.HasPrefix(s.held[m.size:], " ") || strings.HasPrefix(s.held[m.size:], "\n")):
 		s.take(m.size)
-		s.after = true
+		s.out.after = true
 		return true, false
 	}
 	s.struck = true
@@ -522,7 +531,7 @@ func (s *scanner) act(m marker) {
 	case channelMarker:
 		s.header, s.mode = "assistant ", inHeader
 	case endMarker:
-		if s.said || len(s.calls) > 0 {
+		if s.out.said || len(s.calls) > 0 {
 			s.mode = scanEnded
 		}
 	}
@@ -565,18 +574,18 @@ func (s *scanner) head() bool {
 }
 
 // foreign are the roles whose words are not the model's.
-var foreign = words(`^(?:system|user|human|tool|observation|developer|ipython|environment)\b`)
+var foreign = regexp.MustCompile(`^(?:system|user|human|tool|observation|developer|ipython|environment)\b`)
 
 // thinkChannels are the channels of thinking.
-var thinkChannels = words(`^(?:analysis|thought|think|thinking|reasoning)\b`)
+var thinkChannels = regexp.MustCompile(`^(?:analysis|thought|think|thinking|reasoning)\b`)
 
 // decideHeader begins the text of a message.
 func (s *scanner) decideHeader() {
 	header := strings.TrimSpace(s.header)
-	s.header, s.mode, s.after = "", inText, true
+	s.header, s.mode, s.out.after = "", inText, true
 	if foreign.MatchString(header) {
 		s.mode = skipping
-		if s.said || len(s.calls) > 0 {
+		if s.out.said || len(s.calls) > 0 {
 			s.mode = scanEnded
 		}
 		return
@@ -625,7 +634,7 @@ func (s *scanner) skip() bool {
 		s.act(m)
 	case m.kind == stopMarker && m.name == "inst":
 		s.take(m.size)
-		s.mode, s.after = inText, true
+		s.mode, s.out.after = inText, true
 	default:
 		s.take(max(m.size, 1))
 	}
@@ -752,7 +761,7 @@ func (s *scanner) leaveThought() {
 		s.guess = false
 		s.ponder(s.thought.String())
 	}
-	s.mode, s.after, s.block, s.doubtful = inText, true, true, 0
+	s.mode, s.out.after, s.out.block, s.doubtful = inText, true, true, 0
 }
 
 // thinkPlainly takes in thinking up to plain words for its end.

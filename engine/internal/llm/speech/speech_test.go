@@ -1,4 +1,4 @@
-package protocol_test
+package speech_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 var speechTools = []llm.Tool{
@@ -25,19 +26,19 @@ type heard struct{ said, thought, calls string }
 func hear(t *testing.T, text string, size int) (h heard) {
 	t.Helper()
 	shown := ""
-	s := protocol.NewSpeech(func(ev llm.Event) {
+	s := speech.New(func(ev llm.Event) {
 		if ev.Unsaid {
 			shown = ""
 		}
 		shown += ev.Text
-	}, protocol.Reading{Tools: speechTools})
+	}, speech.Reading{Tools: speechTools})
 	for rest := text; rest != ""; {
 		n := min(size, len(rest))
 		s.Say(rest[:n])
 		rest = rest[n:]
 	}
 	var calls []string
-	for _, c := range protocol.PrintedCalls(s.End(), speechTools, "p") {
+	for _, c := range speech.PrintedCalls(s.End(), speechTools, "p") {
 		calls = append(calls, c.Name+c.Arguments)
 	}
 	h.calls = strings.Join(calls, " ")
@@ -193,12 +194,12 @@ func TestSpeechWithoutInternals(t *testing.T) {
 func hearCut(t *testing.T, text string, cut int, said string) {
 	t.Helper()
 	shown := ""
-	s := protocol.NewSpeech(func(ev llm.Event) {
+	s := speech.New(func(ev llm.Event) {
 		if ev.Unsaid {
 			shown = ""
 		}
 		shown += ev.Text
-	}, protocol.Reading{Tools: speechTools})
+	}, speech.Reading{Tools: speechTools})
 	s.Say(text[:cut])
 	s.Say(text[cut:])
 	s.End()
@@ -216,8 +217,8 @@ func TestSpeechJoinsHalvesOfCharacters(t *testing.T) {
 		"half a half":      {"\"Well done \xED\xA0\"", "\"\xBC\xED\xBE\x89\""},
 		"with text behind": {`"Well done \uD83C"`, `"\uDF89"`},
 	} {
-		s := protocol.NewSpeech(func(llm.Event) {}, protocol.Reading{})
-		thinking := protocol.NewSpeech(func(llm.Event) {}, protocol.Reading{})
+		s := speech.New(func(llm.Event) {}, speech.Reading{})
+		thinking := speech.New(func(llm.Event) {}, speech.Reading{})
 		for _, piece := range pieces {
 			var text protocol.Text
 			if err := text.UnmarshalJSON([]byte(piece)); err != nil {
@@ -235,7 +236,7 @@ func TestSpeechJoinsHalvesOfCharacters(t *testing.T) {
 			t.Errorf("%s: thought %+v", name, got)
 		}
 	}
-	s := protocol.NewSpeech(func(llm.Event) {}, protocol.Reading{})
+	s := speech.New(func(llm.Event) {}, speech.Reading{})
 	var half protocol.Text
 	if err := half.UnmarshalJSON([]byte(`"a\ud83c b"`)); err != nil {
 		t.Fatal(err)
@@ -255,7 +256,7 @@ func TestSpeechLearnsThatThinkingIsOpen(t *testing.T) {
 		"No thinking today.":                        {"No thinking today.", "", ""},
 	} {
 		shown, unsaid := "", false
-		s := protocol.NewSpeech(func(ev llm.Event) { shown, unsaid = shown+ev.Text, unsaid || ev.Unsaid }, protocol.Reading{Opened: true})
+		s := speech.New(func(ev llm.Event) { shown, unsaid = shown+ev.Text, unsaid || ev.Unsaid }, speech.Reading{Opened: true})
 		for _, r := range text {
 			s.Say(string(r))
 		}
@@ -300,7 +301,7 @@ func TestSpeechOfLongTextIsCheap(t *testing.T) {
 		"```json\n{\"name\":" + strings.Repeat("\n", 1<<17), strings.Repeat("a`", 1<<17), strings.Repeat("<|im_start|>", 1<<14),
 	} {
 		began := time.Now()
-		s := protocol.NewSpeech(func(llm.Event) {}, protocol.Reading{Tools: speechTools})
+		s := speech.New(func(llm.Event) {}, speech.Reading{Tools: speechTools})
 		for rest := text; rest != ""; {
 			n := min(5, len(rest))
 			s.Say(rest[:n])

@@ -1,4 +1,8 @@
-package protocol
+// Package speech reads the text that a model writes while it arrives in pieces, and
+// parts it into words for people, thinking, and calls of tools. What is meant for
+// programs is told by its shape, since there are more models than can be listed. It
+// knows no protocol and runs no call.
+package speech
 
 import (
 	"strings"
@@ -50,8 +54,8 @@ type Speech struct {
 	started        bool
 }
 
-// NewSpeech hands the pieces to sink.
-func NewSpeech(sink func(llm.Event), r Reading) *Speech {
+// New hands the pieces to sink.
+func New(sink func(llm.Event), r Reading) *Speech {
 	s := &Speech{sink: sink}
 	if !r.Plain {
 		s.scan = &scanner{tools: r.Tools, emit: s.emit, ponder: s.ponder}
