@@ -30,7 +30,9 @@ var allowed = map[string]packageRule{
 	"tools":                              {2675, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection"}, "what a tool is, and the pipeline"},
 	"tools/budget":                       {150, nil, "a leaf"},
 	"tools/injection":                    {1750, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
-	"tools/file":                         {2550, []string{"internal/clip", "internal/wait", "tools", "tools/budget", "tools/injection"}, "one family; what enters prompts is screened"},
+	"tools/file":                         {2550, []string{"internal/clip", "internal/wait", "tools", "tools/budget", "tools/injection", "tools/file/match", "tools/file/text"}, "one family; what enters prompts is screened"},
+	"tools/file/match":                   {225, []string{"tools/budget"}, "pure: patterns for names and lines"},
+	"tools/file/text":                    {250, nil, "pure: encodings, line ends and letters of a text file"},
 	"tools/guide":                        {600, []string{"internal/clip", "tools"}, "one family"},
 	"tools/job":                          {600, []string{"internal/clip", "tools"}, "one family"},
 	"tools/message":                      {275, []string{"tools"}, "one family"},
@@ -160,7 +162,7 @@ var home = map[string][]string{
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
-	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/injection"},                                                         // each normalises its texts
+	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},                                       // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},

@@ -11,7 +11,7 @@ import (
 
 // plainName matches what the first line of a request may name: short, and without
 // signs that a shell, a pattern or a messenger reads in another way.
-var plainName = regexp.MustCompile(`^[\p{L}\p{N}_./][\p{L}\p{N}_./:-]{0,79}$`)
+var plainName = regexp.MustCompile(`^[\p{L}\p{N}_./][\p{L}\p{M}\p{N}_./:-]{0,79}$`)
 
 // deletion matches a command that deletes one file and does nothing else.
 var deletion = regexp.MustCompile(`^rm (?:-[fi] )?(\S+)$`)
@@ -52,8 +52,12 @@ func effectOf(tool string, arguments json.RawMessage) (locale.Phrase, []string) 
 	switch {
 	case tool == "shell" && m != nil:
 		return locale.ApproveDelete, m[1:]
-	case tool == "file_write" && a.Mode != "append":
+	case tool == "file_write" && a.Mode == "append":
+		return locale.ApproveAppend, []string{a.Path}
+	case tool == "file_write":
 		return locale.ApproveOverwrite, []string{a.Path}
+	case tool == "file_edit":
+		return locale.ApproveEdit, []string{a.Path}
 	case tool == "git" && a.Action == "push" && len(to) == 2:
 		return locale.ApprovePush, []string{to[1], to[0]}
 	case tool == "http_request" && a.Method == "POST" && err == nil:
