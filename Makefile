@@ -69,12 +69,8 @@ chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: keyword search until then; everything else works.'
 	@./bin/klawbot chat
 
-# A file that is written in small pieces lies in small pages in Linux's cache, of
-# which a process maps only those that it uses: 10 MB less are resident.
 build: header ## bin/klawbot
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot.new ./cmd/klawbot
-	@dd if=bin/klawbot.new of=bin/klawbot.small bs=16k status=none && chmod 755 bin/klawbot.small
-	@mv bin/klawbot.small bin/klawbot && rm bin/klawbot.new
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot ./cmd/klawbot
 
 # A test that needs a program which this machine lacks does not run; the last lines
 # say so. With CI=true it fails (internal/needs).

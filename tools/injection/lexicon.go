@@ -68,18 +68,24 @@ var concepts = []string{
 	"hint", "free", "always",
 }
 
-// lexicon is a tree over the bytes of words and phrases.
+// lexicon is a tree over the bytes of words and phrases. Node 0 is its root.
 type lexicon struct {
-	class [256]uint8 // byte → its column, 0 for none
-	next  [][]uint16 // node, column → node, 0 for none
-	word  []concept  // node → what a word or phrase that ends here means
-	stem  []concept  // node → what a word that begins so means
+	root  [256]uint16 // first byte → node, 0 for none
+	nodes []node
+}
+
+// node is what follows a byte. Most nodes have one child, so their children are
+// a list: a table per node would take megabytes.
+type node struct {
+	word           concept // what a word or phrase that ends here means
+	stem           concept // what a word that begins so means
+	child, sibling uint16  // 0 for none
+	byte           byte
 }
 
 // words is the lexicon. It is read once, when it is first needed.
 var words = sync.OnceValue(func() *lexicon {
-	l := &lexicon{}
-	l.node()
+	l := &lexicon{nodes: make([]node, 1)}
 	var now concept
 	for line := range strings.Lines(lexiconText) {
 		line = strings.TrimSpace(line)
@@ -105,38 +111,36 @@ func named(name string) concept {
 	panic("lexicon.txt: no concept " + name)
 }
 
-func (l *lexicon) node() int {
-	l.next = append(l.next, make([]uint16, 128))
-	l.word = append(l.word, 0)
-	l.stem = append(l.stem, 0)
-	return len(l.next) - 1
-}
-
 // add takes up a phrase in its plain form.
 func (l *lexicon) add(phrase string, c concept) {
 	phrase, isStem := strings.CutSuffix(phrase, "*")
 	n := 0
 	for _, b := range key(phrase) {
-		if l.class[b] == 0 {
-			columns := uint8(0)
-			for _, have := range l.class {
-				columns = max(columns, have)
-			}
-			l.class[b] = columns + 1
+		next := l.step(n, b)
+		if next == 0 {
+			next = l.grow(n, b)
 		}
-		column := l.class[b]
-		if l.next[n][column] == 0 {
-			l.next[n][column] = uint16(l.node())
-		}
-		n = int(l.next[n][column])
+		n = next
 	}
 	switch {
 	case n == 0:
 	case isStem:
-		l.stem[n] |= c
+		l.nodes[n].stem |= c
 	default:
-		l.word[n] |= c
+		l.nodes[n].word |= c
 	}
+}
+
+// grow makes the child of a node.
+func (l *lexicon) grow(n int, b byte) int {
+	next := len(l.nodes)
+	l.nodes = append(l.nodes, node{byte: b})
+	if n == 0 {
+		l.root[b] = uint16(next)
+	} else {
+		l.nodes[next].sibling, l.nodes[n].child = l.nodes[n].child, uint16(next)
+	}
+	return next
 }
 
 // key is a phrase as the reader walks it: plain, with one blank for all that
@@ -176,13 +180,16 @@ func suffix(text []byte) bool {
 	return false
 }
 
-// step follows a byte, 0 when no phrase goes on so.
+// step follows a byte, 0 when no phrase continues with it.
 func (l *lexicon) step(n int, b byte) int {
-	c := l.class[b]
-	if c == 0 {
-		return 0
+	if n == 0 {
+		return int(l.root[b])
 	}
-	return int(l.next[n][c])
+	next := l.nodes[n].child
+	for next != 0 && l.nodes[next].byte != b {
+		next = l.nodes[next].sibling
+	}
+	return int(next)
 }
 
 // plainWord is what a single word means.
@@ -193,9 +200,9 @@ func (l *lexicon) plainWord(word []byte) concept {
 		if n = l.step(n, b); n == 0 {
 			return c
 		}
-		c |= l.stem[n]
+		c |= l.nodes[n].stem
 	}
-	return c | l.word[n]
+	return c | l.nodes[n].word
 }
 
 // within gives the phrases of scripts without blanks what their parts mean:
@@ -204,11 +211,11 @@ func (l *lexicon) within() {
 	const parts = cIgnore | cLast | cOrder | cWeak | cPrior | cAll | cYour | cNew
 	var walk func(n int, text []byte)
 	walk = func(n int, text []byte) {
-		if r, _ := utf8.DecodeRune(text); l.word[n] != 0 && cjk(r) {
+		if r, _ := utf8.DecodeRune(text); l.nodes[n].word != 0 && cjk(r) {
 			for i := range text {
 				if i > 0 && utf8.RuneStart(text[i]) {
 					if c, end := l.longest(text[i:]); end > 0 {
-						l.word[n] |= c & parts
+						l.nodes[n].word |= c & parts
 					}
 				}
 			}
@@ -230,7 +237,7 @@ func (l *lexicon) longest(text []byte) (c concept, end int) {
 		if n = l.step(n, b); n == 0 {
 			break
 		}
-		if here := l.word[n] | l.stem[n]; here != 0 {
+		if here := l.nodes[n].word | l.nodes[n].stem; here != 0 {
 			c, end = here, i+1
 		}
 	}

@@ -161,15 +161,15 @@ func (r *reader) phrases(i, end int) concept {
 			break
 		}
 		inWord := at < end
-		if stem := r.words.stem[n]; stem != 0 {
+		if stem := r.words.nodes[n].stem; stem != 0 {
 			r.note(&here, stem, more)
 		}
 		switch {
 		case inWord && at+1 == end:
-			r.note(&here, r.words.word[n], 0)
+			r.note(&here, r.words.nodes[n].word, 0)
 		case !inWord:
 			if stop, _, _ := r.wordEnd(at+1, at+2); stop == at+1 {
-				r.note(&here, r.words.word[n], more)
+				r.note(&here, r.words.nodes[n].word, more)
 			}
 		}
 		if at+1 < len(r.text) && at+1 >= end && separates(r.text, at+1) {
