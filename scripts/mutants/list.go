@@ -1209,7 +1209,7 @@ var mutants = []mutant{
 		"TestSkillsThatLookLikeInjectionsAreNotUsed",
 	},
 	{
-		"engine/internal/corememory/part.go", `if refused(factLine(key, s.from[key])) {`, `if refused("") {`,
+		"engine/internal/corememory/part.go", `if refused(factLine(key, s.facts[key])) {`, `if refused("") {`,
 		"TestScreenedPart",
 	},
 	{
