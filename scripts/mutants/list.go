@@ -1038,7 +1038,7 @@ var mutants = []mutant{
 		"TestStyleSheetsHide",
 	},
 	{
-		"tools/web/page/hide.go", `own = [properties]verdict{} // a page is there to be seen`, ``,
+		"tools/web/page/hide.go", `own = [properties]verdict{} // a page is visible`, ``,
 		"TestStyleSheetsHide",
 	},
 	{
