@@ -114,6 +114,7 @@ type Entry struct {
 	MaxTokens     int                `koanf:"maxTokens"`
 	ContextBudget int                `koanf:"contextBudget"`
 	Prices        map[string]float64 `koanf:"prices"`
+	Tools         string             `koanf:"tools"`
 	Compat        map[string]any     `koanf:"compat"`
 }
 
@@ -192,6 +193,7 @@ type MCPServer struct {
 	ProtocolVersion  string            `koanf:"protocolVersion"`
 	TimeoutSeconds   int               `koanf:"timeoutSeconds"`
 	ReadOnly         []string          `koanf:"readOnly" whole:"true"`
+	Show             string            `koanf:"show"`
 }
 
 // ToolPolicy says which tools may be called: by everyone, in scheduled runs,
@@ -330,7 +332,7 @@ func tableDefaults(given tree, getenv func(string) string) tree {
 		entries["main"] = tree{"provider": "openai", "model": "gpt-5-mini"}
 	}
 	for _, e := range entries {
-		e.(tree)["maxTokens"], e.(tree)["contextBudget"] = NewEntryMaxTokens, NewEntryContextBudget
+		e.(tree)["maxTokens"], e.(tree)["contextBudget"], e.(tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, "auto"
 	}
 	return tree{
 		"channels": tree{"telegram": tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
@@ -345,7 +347,7 @@ func serverDefaults(given tree) tree {
 	servers, _ := tools["mcp"].(tree)
 	base := tree{}
 	for name := range servers {
-		base[name] = tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson}
+		base[name] = tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson, "show": "found"}
 	}
 	return base
 }
