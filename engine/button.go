@@ -42,7 +42,7 @@ func (e *Engine) press(ctx context.Context, it item) {
 // pressed has the one to whom a button belongs act on it.
 func (e *Engine) pressed(tx *store.Tx, it item) (p approval.Pressed, err error) {
 	if schedule.IsButton(it.msg.Press.Data) {
-		say, list, err := e.schedules.Press(tx, it.msg)
+		say, list, err := e.schedules.Button(tx, it.msg)
 		if p.Say = say; err == nil && list != nil {
 			p.Outs, err = e.instead(tx, it, turn.Label(e.settings(), list.Text), list.Buttons)
 		}
