@@ -17,7 +17,7 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 82000
+const maxTotal = 83300
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -82,7 +82,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/llm/openai":         {975, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
 	"engine/internal/llm/protocol":       {1825, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
-	"engine/internal/store":              {4900, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
+	"engine/internal/store":              {4925, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2250, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/memory":             {2675, []string{"engine/internal/llm", "engine/internal/store", "internal/clip"}, "remember and recall"},
 	"engine/internal/recall":             {950, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/recall", "tools/injection"}, "the memory at work"},
