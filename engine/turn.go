@@ -132,7 +132,7 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 	}
 	commit(result)
 	row, took := result.Row, time.Since(began)
-	e.meters.turn(row.Origin, row.State, took)
+	e.report.meters.Turn(row.Origin, row.State, took)
 	r.Log.Info("turn ended", "state", string(row.State), "ms", took.Milliseconds(), "model", row.Model)
 }
 
@@ -229,7 +229,7 @@ func askedMessages(items []item) []store.Message {
 func withAuthors(ctx context.Context, e *Engine, items []item) []item {
 	items = slices.Clone(items)
 	for i, it := range items {
-		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.owns(it.msg) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
+		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.questions.Owns(it.msg.Address, it.msg.Sender.ID) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
 			items[i].msg.Reply = &gateway.Quote{Author: quote.ForOthers, Text: q.Text}
 		}
 	}

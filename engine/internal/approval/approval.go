@@ -147,7 +147,7 @@ func (q *Questions) approval(ctx context.Context, token string) (a store.Approva
 	return a, err
 }
 
-// owns reports whether a person at an address is an owner, as of now.
-func (q *Questions) owns(at gateway.Address, person int64) bool {
+// Owns reports whether a person at an address is an owner, as of now.
+func (q *Questions) Owns(at gateway.Address, person int64) bool {
 	return at.Chat.Local() || q.settings().Owns(at.Chat.Channel, person)
 }

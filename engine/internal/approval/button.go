@@ -145,5 +145,5 @@ func (q *Questions) asks(tx *store.Tx, a store.Approval, at gateway.Address, mes
 // mayDecide reports whether the sender may answer: an owner, as of now, or who
 // caused the call when it is not for owners alone.
 func (q *Questions) mayDecide(a store.Approval, m gateway.Message) bool {
-	return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.owns(m.Address, m.Sender.ID)
+	return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.Owns(m.Address, m.Sender.ID)
 }

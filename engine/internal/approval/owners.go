@@ -26,7 +26,7 @@ func inGroup(at gateway.Address) bool { return at.Chat.ID < 0 }
 func (q *Questions) CausedBy(rows []store.Update) (person int64, owned bool) {
 	owned = len(rows) > 0
 	for _, r := range rows {
-		owns := q.owns(r.Address, r.From)
+		owns := q.Owns(r.Address, r.From)
 		if owns && !owned {
 			continue
 		}
@@ -39,7 +39,7 @@ func (q *Questions) CausedBy(rows []store.Update) (person int64, owned bool) {
 // owner's own, or a group in which an owner asks. A run may only bring its result there.
 func (a *Approver) ownerHere() bool {
 	at := a.turn.Address
-	return a.questions.owns(at, at.Chat.ID) || a.turn.Owned && inGroup(at) && a.home().Chat == a.address().Chat
+	return a.questions.Owns(at, at.Chat.ID) || a.turn.Owned && inGroup(at) && a.home().Chat == a.address().Chat
 }
 
 // ownerChats are the private chats of owners that the bot may write to, those of

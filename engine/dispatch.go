@@ -2,142 +2,21 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"klawbot/engine/internal/command"
-	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/turn"
 	"klawbot/gateway"
-	"klawbot/tools"
+	"klawbot/internal/wait"
 )
-
-// item is a message that waits for its turn.
-type item struct {
-	row store.Update
-	msg gateway.Message
-}
-
-// errDamaged refuses updates while the database is damaged.
-var errDamaged = errors.New("the database is damaged: restart the bot, it restores the newest good backup")
-
-// Accept stores updates and returns when they are on the disk; see
-// gateway.Handler. What is new is dispatched to its lane.
-func (e *Engine) Accept(ctx context.Context, updates []gateway.Update) error {
-	if len(updates) == 0 {
-		return nil
-	}
-	if e.store.Condition().State == store.StateDamaged {
-		// The next start goes on with a backup, which would not have them.
-		e.life.Refused(ctx, updates)
-		return fmt.Errorf("store %d updates: %w", len(updates), errDamaged)
-	}
-	e.backups.first(ctx)
-	var added []store.Update
-	err := e.store.Write(ctx, func(tx *store.Tx) error {
-		added = added[:0]
-		for _, u := range updates {
-			row := store.Update{Update: u, State: store.InboxNew}
-			if u.Fault != "" {
-				row.State, row.Note = store.InboxDead, u.Fault
-			}
-			id, isNew, err := tx.Inbox().AddUpdate(row)
-			if err != nil {
-				return err
-			}
-			if row.ID = id; isNew && row.State == store.InboxNew {
-				added = append(added, row)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		if store.Unwritable(err) || store.Damaged(err) {
-			e.life.Refused(ctx, updates)
-		}
-		return fmt.Errorf("store %d updates: %w", len(updates), err)
-	}
-	e.meters.updates(updates[0].Channel, len(added))
-	lifecycle.CrashPoint("inbox.committed")
-	e.dispatching.Lock()
-	defer e.dispatching.Unlock()
-	for _, row := range added {
-		// What was there before the replay of its gate is left to it.
-		if last, replayed := e.replayed[gate{row.Channel, row.Group}]; replayed && row.ID > last {
-			row.ReceivedAt = time.Now()
-			e.dispatch(ctx, row)
-		}
-	}
-	return nil
-}
-
-// gate is what the updates of a channel pass on their way to the lanes. There
-// are two: in a private chat every message is meant for the bot, in a group the
-// channel must know the bot's name first.
-type gate struct {
-	channel string
-	group   bool
-}
-
-// replay opens a gate: it dispatches what the inbox holds behind it. Until then
-// Accept only stores.
-func (e *Engine) replay(ctx context.Context, g gate) error {
-	if g.group {
-		select {
-		case <-e.gateway.Ready(g.channel):
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	e.dispatching.Lock()
-	defer e.dispatching.Unlock()
-	var waiting []store.Update
-	var turns []store.Turn
-	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		if turns, err = tx.Turns().RunningTurns(); err != nil {
-			return err
-		}
-		waiting, err = tx.Inbox().NewUpdates()
-		return err
-	})
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("replay the inbox: %w", err)
-	}
-	e.replayed[g] = 0
-	e.resume(turns, g)
-	for _, row := range waiting {
-		if row.Channel == g.channel && row.Group == g.group {
-			e.dispatch(ctx, row)
-			e.replayed[g] = row.ID
-		}
-	}
-	return nil
-}
-
-// resume gives the turns that were interrupted behind a gate to their lanes.
-func (e *Engine) resume(turns []store.Turn, g gate) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, t := range turns {
-		if t.Address.Chat.Channel == g.channel && isGroup(t) == g.group && t.Origin == string(tools.OriginPerson) {
-			l := e.lane(t.Address)
-			l.resumes = append(l.resumes, t)
-			l.begin(e.life.Parking()) // a /stop that has come already stops it, too
-			e.startLane(l)
-		}
-	}
-}
-
-// isGroup reports whether a turn answers a group: the ids of groups are negative.
-func isGroup(t store.Turn) bool { return t.Address.Chat.ID < 0 }
 
 // dispatch gives an update to whom it concerns. It never fails: an update that
 // cannot be handled ends as a dead row.
@@ -169,13 +48,13 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	case gateway.KindEdit:
 		e.dispatchEdit(ctx, item{row, m})
 	case gateway.KindStop:
-		e.stopLane(ctx, item{row, m})
+		e.stop(ctx, item{row, m})
 	case gateway.KindPress:
-		e.press(ctx, item{row, m})
+		e.buttons.press(ctx, item{row, m})
 	case gateway.KindMember:
-		e.dispatchMember(ctx, item{row, m})
+		e.chats.member(ctx, item{row, m})
 	case gateway.KindMoved:
-		e.moveChat(ctx, m.Address.Chat, m.MovedTo, row.ID)
+		e.chats.move(ctx, m.Address.Chat, m.MovedTo, row.ID)
 	default:
 		e.endUpdates(ctx, store.InboxDone, "asks for nothing", row.ID)
 	}
@@ -188,7 +67,7 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	case it.msg.Unheard:
 		e.reply(ctx, it.row, command.Reply{Text: turn.Label(e.settings(), e.say(locale.Unheard))})
 	case it.msg.Command == "stop":
-		e.stopLane(ctx, it)
+		e.stop(ctx, it)
 	case e.answers(ctx, it):
 	case it.msg.Command != "" && it.msg.Group && !command.Known(it.msg.Command):
 		e.endUpdates(ctx, store.InboxDone, "a command of another bot", it.row.ID)
@@ -209,7 +88,7 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 		e.dispatchText(ctx, it)
 		return
 	}
-	id, found := e.replaceWaiting(it)
+	id, found := e.lanes.replace(it)
 	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) error {
 		note := "the message was answered already"
 		if found {
@@ -262,4 +141,92 @@ func (e *Engine) reply(ctx context.Context, row store.Update, r command.Reply) {
 			e.log.Error("reply not stored", "chat", to.String(), "err", err)
 		}
 	})
+}
+
+// answers takes a message for the answer to a question, and reports whether it did.
+func (e *Engine) answers(ctx context.Context, it item) bool {
+	answer := e.questions.Read(ctx, it.row.Address, it.msg)
+	if answer == nil {
+		return false
+	}
+	taken := false
+	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
+		taken, err = answer.Store(tx, it.row.ID)
+		return err
+	}, func(err error) {
+		if err != nil {
+			e.log.Error("answer not stored", "chat", it.msg.Address.String(), "err", err)
+			return
+		}
+		answer.Stored()
+		if !taken {
+			e.enqueue(ctx, it)
+		}
+	})
+	return true
+}
+
+// obey answers a command that calls no tool.
+func (e *Engine) obey(ctx context.Context, it item) {
+	r := e.commands.Answer(ctx, it.command())
+	change := r.Change
+	r.Change = func(tx *store.Tx, r *command.Reply) error {
+		if change != nil {
+			if err := change(tx, r); err != nil {
+				return err
+			}
+		}
+		r.Text = turn.Label(e.settings(), r.Text)
+		return nil
+	}
+	e.reply(ctx, it.row, r)
+}
+
+// enqueue puts a message into its chat queue. When many wait behind a running turn, or
+// that turn waits for an answer, the person is told so once.
+func (e *Engine) enqueue(ctx context.Context, it item) {
+	asked, away := e.questions.WaitsAt(it.row.Address)
+	waiting, tell := e.lanes.add(it, asked)
+	if !tell {
+		return
+	}
+	text := e.say(locale.Queue, waiting)
+	switch {
+	case away:
+		text = e.say(locale.OwnerFirst)
+	case asked && it.row.Address.Chat.Local():
+		text = e.say(locale.AnswerFirst)
+	case asked:
+		text = e.say(locale.ButtonFirst)
+	}
+	e.outbox.Post(ctx, it.row.Address, "queue/"+rand.Text(), text)
+}
+
+// putBack returns messages to the head of their lane when their turn could not be
+// stored, and waits a moment before the next try.
+func (e *Engine) putBack(ctx context.Context, items []item) {
+	wait.For(ctx, time.Second)
+	if !e.lanes.putBack(ctx, items) {
+		e.dropStopped(ctx, items)
+	}
+}
+
+// answer runs the turn of messages. The allow list is checked once more, now that
+// their turn has come.
+func (e *Engine) answer(ctx context.Context, items []item) {
+	items = slices.DeleteFunc(items, func(it item) bool {
+		err := e.gateway.Allowed(it.row.Update)
+		if err != nil {
+			e.log.Info("message dropped", "chat", it.msg.Address.String(), "reason", err.Error())
+			e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "not allowed any more", it.row.ID)
+		}
+		return err != nil
+	})
+	switch {
+	case len(items) == 0:
+	case items[0].msg.Command != "" && e.commands.Direct(ctx, items[0].command()) == nil:
+		e.obey(ctx, items[0])
+	default:
+		e.startTurn(ctx, items)
+	}
 }
