@@ -32,9 +32,9 @@ type buttons struct {
 // press acts on a button. What comes of it is stored before the messenger is told, so
 // that a lost answer loses nothing.
 func (b *buttons) press(ctx context.Context, it item) {
-	var p approval.Pressed
+	var p approval.Outcome
 	b.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
-		if p, err = b.pressed(tx, it); err != nil {
+		if p, err = b.act(tx, it); err != nil {
 			return err
 		}
 		if err := outbox.Add(tx, p.Outs); err != nil {
@@ -49,16 +49,16 @@ func (b *buttons) press(ctx context.Context, it item) {
 			p.Changed()
 		}
 		b.life.Go(func(context.Context) { // ends the sign of waiting on the button
-			if err := b.gateway.Answer(context.WithoutCancel(ctx), it.msg.Address, it.msg.Press.Query, p.Say); err != nil {
+			if err := b.gateway.Answer(context.WithoutCancel(ctx), it.msg.Address, it.msg.Callback.Query, p.Say); err != nil {
 				b.log.Warn("button not answered", "chat", it.msg.Address.String(), "err", err)
 			}
 		})
 	})
 }
 
-// pressed has the part to which a button belongs act on it.
-func (b *buttons) pressed(tx *store.Tx, it item) (p approval.Pressed, err error) {
-	if schedule.IsButton(it.msg.Press.Data) {
+// act has the package to which a button belongs act on it.
+func (b *buttons) act(tx *store.Tx, it item) (p approval.Outcome, err error) {
+	if schedule.IsButton(it.msg.Callback.Data) {
 		say, list, err := b.schedules.Press(tx, it.msg)
 		if p.Say = say; err == nil && list != nil {
 			p.Outs, err = b.replacement(tx, it, turn.Label(b.settings(), list.Text), list.Buttons)
@@ -80,7 +80,7 @@ func (b *buttons) replacement(tx *store.Tx, it item, text string, rows [][]gatew
 		return nil, err
 	}
 	parts := b.gateway.Render(it.row.Address.Chat.Channel, text)
-	outs := outbox.Replacement(it.row.Address, it.msg.Press.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
+	outs := outbox.Replacement(it.row.Address, it.msg.Callback.Message, parts, fmt.Sprintf("press/%d", it.row.ID))
 	if len(outs) > 0 && len(rows) > 0 {
 		parts[0].Buttons = rows
 		outs[0].Body = outbox.Encode(parts[0])
@@ -90,19 +90,19 @@ func (b *buttons) replacement(tx *store.Tx, it item, text string, rows [][]gatew
 
 // mayReplace reports whether a button may change the message below which it claims to
 // be. A member's client can send any data for any message: in a group, the message
-// must have such a button, unless an owner pressed it.
+// must have such a button, unless an owner uses it.
 func (b *buttons) mayReplace(tx *store.Tx, it item) (bool, error) {
 	if !it.row.Group || b.questions.Owns(it.msg.Address, it.msg.Sender.ID) {
 		return true, nil
 	}
-	outs, err := tx.Outbox().OutsOf(it.row.Address, it.msg.Press.Message)
+	outs, err := tx.Outbox().OutsOf(it.row.Address, it.msg.Callback.Message)
 	for _, o := range outs {
 		var p gateway.Part
 		if err := json.Unmarshal(o.Body, &p); err != nil {
 			return false, err
 		}
 		for _, button := range slices.Concat(p.Buttons...) {
-			if button.Data == it.msg.Press.Data {
+			if button.Data == it.msg.Callback.Data {
 				return true, nil
 			}
 		}

@@ -49,7 +49,7 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 		e.dispatchEdit(ctx, item{row, m})
 	case gateway.KindStop:
 		e.stop(ctx, item{row, m})
-	case gateway.KindPress:
+	case gateway.KindCallback:
 		e.buttons.press(ctx, item{row, m})
 	case gateway.KindMember:
 		e.chats.member(ctx, item{row, m})

@@ -34,6 +34,7 @@ import (
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/run"
+	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/turn"
@@ -106,7 +107,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.lanes = &lanes{life: e.life, settings: c.Settings, log: c.Log, answer: e.answer, resume: e.resumeTurn, by: map[gateway.Address]*lane{}}
 	e.chats = &chats{store: st, life: e.life, gateway: c.Gateway, settings: c.Settings, lanes: e.lanes, log: c.Log}
 	e.outbox = outbox.New(outbox.Config{
-		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: e.chats, Attempted: meters.Delivery,
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: sentfiles.In(c.Dir), Chats: e.chats, Attempted: meters.Delivery,
 		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
 	})

@@ -59,7 +59,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	e.runTurn(ctx, e.request(ctx, row, items), func(r turn.Result) { e.endTurn(ctx, r, ids) })
 }
 
-// resumeTurn goes on with a turn that the end of the process interrupted.
+// resumeTurn continues a turn that the end of the process interrupted.
 func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	var updates []store.Update
 	var answers []llm.Message
@@ -91,7 +91,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		row.Placeholder = store.PlaceholderForgotten
 	}
 	r := e.request(ctx, row, items)
-	r.User, r.Owned = e.questions.CausedBy(updates) // what somebody wrote who may not any more counts, too
+	r.User, r.Owned = e.questions.CausedBy(updates) // also those who are not allowed any more
 	r.Answers, r.Calls = answers, calls
 	ids := make([]store.InboxID, len(updates))
 	for i, u := range updates {
@@ -99,7 +99,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	}
 	e.log.Info("turn resumed", "turn", row.ID, "chat", row.Address.String(), "answers", len(answers))
 	if len(items) == 0 {
-		e.endTurn(ctx, e.turns.Stop(r, "nobody may be answered any more"), ids)
+		e.endTurn(ctx, e.turns.Stop(r, "no sender is allowed any more"), ids)
 		return
 	}
 	e.runTurn(ctx, r, func(r turn.Result) { e.endTurn(ctx, r, ids) })

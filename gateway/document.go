@@ -18,7 +18,7 @@ type Document struct {
 	// bytes. Without a Sum the document is its Content.
 	Sum  string `json:"sum,omitempty"`
 	Size int64  `json:"size,omitempty"`
-	// Path is where that file lies. It is found anew for each attempt to send:
+	// Path is where that file lies. It is looked up for each attempt to send:
 	// the data folder may have moved.
 	Path string `json:"-"`
 }

@@ -20,7 +20,7 @@ import (
 // Name is the channel's name in ids.
 const Name = "console"
 
-// User is the id of whoever sits at a terminal: the owner of the data folder.
+// User is the id of the person at a terminal: the owner of the data folder.
 const User = 1
 
 // Config is what New needs.
@@ -131,7 +131,7 @@ func (c *Channel) Render(markdown string) []gateway.Part {
 	return []gateway.Part{{Text: markdown}}
 }
 
-// retryAfter is how soon a message for nobody is tried again.
+// retryAfter is how soon a message is tried again that no terminal could take.
 const retryAfter = time.Second
 
 var errNobody = errors.New("no terminal is attached")
@@ -183,7 +183,7 @@ func (c *Channel) Typing(ctx context.Context, to gateway.Address) error {
 }
 
 // show gives the event to all terminals and waits until one of them has written
-// it out: a terminal that went away is not somebody who read it.
+// it out: a terminal that went away has not read it.
 func (c *Channel) show(ctx context.Context, to gateway.Address, e Event) error {
 	if to != chat() {
 		return &gateway.SendError{Kind: gateway.Dead, Err: errors.New("there is no such chat: " + to.String())}

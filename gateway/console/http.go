@@ -60,7 +60,7 @@ type accepted struct {
 	ID int64 `json:"id"`
 }
 
-// ServeHTTP answers POST /messages, which stores what was said, and GET
+// ServeHTTP answers POST /messages, which stores a message, and GET
 // /events, which streams what the bot says, a line of JSON an event.
 func (c *Channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.Path {

@@ -20,8 +20,8 @@ const (
 	kindStopped = models.AllowedUpdateStoppedMessageGeneration
 )
 
-// Decode reads an update. Who speaks and where is taken from the update, as the
-// whitelist has seen it, and never from its content.
+// Decode reads an update. The sender and the chat are those of the update, as the
+// allow list has seen them, and never come from its content.
 func (c *Channel) Decode(u gateway.Update) (m gateway.Message, err error) {
 	base := gateway.Message{
 		Address: u.Address, ID: u.Message, Sender: gateway.Sender{ID: u.From}, Group: u.Group, Addressed: !u.Group,
@@ -136,8 +136,8 @@ func decodePress(body json.RawMessage, m gateway.Message) (gateway.Message, erro
 	}
 	m.Sender.Name = userName(&in.From)
 	m.Addressed = true
-	m.Kind = gateway.KindPress
-	m.Press = &gateway.Press{Query: in.ID, Data: in.Data, Message: m.ID}
+	m.Kind = gateway.KindCallback
+	m.Callback = &gateway.Callback{Query: in.ID, Data: in.Data, Message: m.ID}
 	return m, nil
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// describe stands for what a message holds besides words, so that nobody speaks
-// into the void: empty when it holds nothing else. Order matters, because some
+// describe names what a message holds besides words, so that the bot can answer it:
+// empty when it holds nothing else. Order matters, because some
 // contents come with a second one for old clients (a venue with a location).
 func describe(m *models.Message) string {
 	switch {

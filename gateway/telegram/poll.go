@@ -29,7 +29,7 @@ const (
 )
 
 // allowedUpdates are the kinds that are asked for. The list goes along with every
-// poll, because Telegram remembers the last one, whoever sent it.
+// poll, because Telegram remembers the last one, of any program.
 var allowedUpdates = []string{
 	"message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation",
 }
@@ -45,7 +45,7 @@ type pollRequest struct {
 
 // poller is one run of the long polling. Telegram forgets updates below the
 // offset, so the offset moves only when accept has stored them. It is never
-// kept: ids may start anew, and duplicates are known by their id.
+// kept: ids may start again, and duplicates are known by their id.
 type poller struct {
 	c       *Channel
 	accept  gateway.Accept
@@ -79,7 +79,7 @@ func (p *poller) run(ctx context.Context) error {
 			}
 			continue
 		}
-		if !wait.For(ctx, p.mend(ctx, err)) {
+		if !wait.For(ctx, p.recover(ctx, err)) {
 			return nil
 		}
 	}
@@ -136,8 +136,8 @@ func (p *poller) read(raws []json.RawMessage) (updates []gateway.Update, next in
 	return updates, next
 }
 
-// mend does what an error asks for and returns how long to wait then.
-func (p *poller) mend(ctx context.Context, err error) time.Duration {
+// recover does what an error asks for and returns how long to wait then.
+func (p *poller) recover(ctx context.Context, err error) time.Duration {
 	refusal, _ := errors.AsType[*apiError](err)
 	stored, _ := errors.AsType[*acceptError](err)
 	switch {
@@ -162,8 +162,8 @@ func (p *poller) mend(ctx context.Context, err error) time.Duration {
 	return p.wait.next()
 }
 
-// unhook removes the webhook that keeps polls out, once: whoever sets it again
-// wants it.
+// unhook removes the webhook that keeps polls out, once. If it is set again, another
+// program uses the token.
 func (p *poller) unhook(ctx context.Context) time.Duration {
 	p.c.report(stateConflict, "a webhook is set for this bot, so that it cannot be polled: remove it, or give this bot a token of its own")
 	if p.dropped {

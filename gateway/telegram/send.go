@@ -101,7 +101,7 @@ func (c *Channel) Typing(ctx context.Context, to gateway.Address) error {
 	return c.courtesy(err)
 }
 
-// Answer acknowledges a tap. A query that is too old is no error.
+// Answer acknowledges a button press. A query that is too old is no error.
 func (c *Channel) Answer(ctx context.Context, query, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -109,8 +109,8 @@ func (c *Channel) Answer(ctx context.Context, query, text string) error {
 	return c.courtesy(err)
 }
 
-// deliver attempts once, and once more for each of the two things that a second
-// attempt mends: the topic is gone, or the formatting is not liked.
+// deliver attempts again for each of the two things that a second attempt fixes:
+// the topic is gone, or the formatting is refused.
 func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Part, try attempt) error {
 	p.Text = clean(p.Text)
 	err := try(ctx, to, p)

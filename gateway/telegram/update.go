@@ -30,7 +30,7 @@ type glimpse struct {
 	SenderChat      *chat    `json:"sender_chat"` // in the name of a chat
 	ActorChat       *chat    `json:"actor_chat"`  // the same in reactions
 	ViaBot          *user    `json:"via_bot"`     // written by an inline bot
-	Message         *glimpse `json:"message"`     // below the button that was pressed
+	Message         *glimpse `json:"message"`     // below the button
 	MigrateTo       int64    `json:"migrate_to_chat_id"`
 }
 
@@ -122,7 +122,7 @@ func (g *glimpse) place(u *gateway.Update) (about *glimpse) {
 	return about
 }
 
-// sender tells who speaks. Whoever speaks in the name of a chat is that chat.
+// sender tells who speaks. A person who speaks in the name of a chat is that chat.
 func (g *glimpse) sender(u *gateway.Update) {
 	for _, who := range []*user{g.User, g.From} {
 		if who != nil {
@@ -141,7 +141,7 @@ func (g *glimpse) sender(u *gateway.Update) {
 	case groupAnonymousBot, channelBot, linkedChannel:
 		u.Anonymous = true
 	}
-	// Nobody but the person can stop a draft, which only private chats have.
+	// Only the person can stop a draft, which only private chats have.
 	if u.Kind == kindStopped && !u.Group {
 		u.From = u.Address.Chat.ID
 	}

@@ -135,7 +135,7 @@ var mutants = []mutant{
 		"engine: TestOwnersApproveInTheirPrivateChat",
 	},
 	{
-		"engine/internal/approval/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
+		"engine/internal/wording/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
 		"engine: TestCallThatDoesNotFitIsRefused",
 	},
 	{
@@ -1263,7 +1263,7 @@ var mutants = []mutant{
 		"TestGitFollowsNoRedirect",
 	},
 	{
-		"engine/internal/approval/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
+		"engine/internal/wording/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
 		"engine: TestAnswerThatMayNotHaveArrived",
 	},
 	{

@@ -20,7 +20,7 @@ var (
 	ErrParked = errors.New("parked for the next start")
 	// ErrStopped: a person said /stop.
 	ErrStopped = errors.New("stopped by the user")
-	// ErrChatGone: the chat cannot be reached any more. The work ends without a word.
+	// ErrChatGone: the chat cannot be reached any more. The work ends without an answer.
 	ErrChatGone = errors.New("the chat cannot be reached any more")
 	// ErrJobGone: the job was removed while it ran.
 	ErrJobGone = errors.New("the job was removed")
@@ -64,7 +64,7 @@ func (l *Lifecycle) Begin(running, parking context.Context) {
 	l.running, l.parking = running, parking
 }
 
-// Close lets no more work begin; what is at work goes on until it is done or parked.
+// Close lets no more work begin; what is at work continues until it is done or parked.
 func (l *Lifecycle) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +94,7 @@ func (l *Lifecycle) Parking() context.Context {
 	return l.parking
 }
 
-// Ending is closed when no more work is taken up: who waits for a person need not
+// Ending is closed when no more work is taken up: a wait for a person need not
 // hold up the end. It is nil before Begin.
 func (l *Lifecycle) Ending() <-chan struct{} {
 	l.mu.Lock()
@@ -122,7 +122,7 @@ const (
 	toldKept = 1000
 )
 
-// Persist is Write on a disk that takes nothing for a while: it tries until
+// Persist is Write that outlasts a full disk: it tries until
 // the change is stored, ctx ends or turns are parked. The chat is told why it
 // waits, unless the address is zero. fn may run several times.
 func (l *Lifecycle) Persist(ctx context.Context, a gateway.Address, fn func(*store.Tx) error) error {
@@ -145,7 +145,7 @@ func (l *Lifecycle) Persist(ctx context.Context, a gateway.Address, fn func(*sto
 	}
 }
 
-// Eventually is persist for those who must not wait: done is called when the
+// Eventually is Persist for callers that must not wait: done is called when the
 // change is stored, at once as a rule, or given up.
 func (l *Lifecycle) Eventually(ctx context.Context, a gateway.Address, fn func(*store.Tx) error, done func(error)) {
 	err := l.store.Write(ctx, fn)
@@ -203,8 +203,8 @@ func (l *Lifecycle) TellUnstored(ctx context.Context, a gateway.Address, update 
 	})
 }
 
-// LogUnstored logs what could not be stored and is tried again. What the disk
-// does not take is said once, by watchDatabase.
+// LogUnstored logs what could not be stored and is tried again. A full disk is logged
+// once, by package backup.
 func (l *Lifecycle) LogUnstored(ctx context.Context, what string, err error, args ...any) {
 	level := slog.LevelError
 	if store.Unwritable(err) {

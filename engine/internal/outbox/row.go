@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -57,12 +58,12 @@ func Encode(p gateway.Part) []byte {
 	return body
 }
 
-// Deletion is the row that takes the placeholder of a turn away.
+// Deletion is the row that deletes the placeholder of a turn.
 func Deletion(to gateway.Address, turn store.TurnID, message int64) store.Out {
 	return store.Out{Key: fmt.Sprintf("turn/%d/delete", turn), Turn: turn, Address: to, Body: deleteBody, Edit: message, State: store.OutboxNew}
 }
 
-// deleteBody is the part of a row that takes its message away.
+// deleteBody is the part of a row that deletes its message.
 var deleteBody = Encode(gateway.Part{})
 
 // Replacement is an edit that gives a message another text and no buttons; for
@@ -156,4 +157,43 @@ func pieces(text string, units int) iter.Seq[string] {
 			text = text[end:]
 		}
 	}
+}
+
+// SweepFiles deletes the sent files that no row and no running turn needs any more.
+func (d *Outbox) SweepFiles(ctx context.Context) error {
+	named := map[string]bool{}
+	err := d.config.Store.Read(ctx, func(tx *store.Tx) error {
+		waiting, err := tx.Outbox().PendingOut(nil, -1)
+		if err != nil {
+			return err
+		}
+		for _, o := range waiting {
+			var p gateway.Part
+			if err := json.Unmarshal(o.Body, &p); err == nil && p.Document != nil {
+				named[p.Document.Sum] = true
+			}
+		}
+		results, err := tx.Turns().CallResults()
+		if err != nil {
+			return err
+		}
+		for _, text := range results {
+			var r tools.Result
+			if err := json.Unmarshal(text, &r); err != nil {
+				return err
+			}
+			for _, a := range r.Artifacts {
+				named[filepath.Base(a.Path)] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	n, err := d.config.Files.Sweep(named)
+	if n > 0 {
+		d.config.Log.Info("sent files deleted", "files", n)
+	}
+	return err
 }

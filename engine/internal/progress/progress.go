@@ -21,13 +21,13 @@
 //	shown      the turn ends without one              final      the message is deleted
 //	shown      ... of several parts, and something    final      the message is deleted, the parts are sent
 //	           has left behind the message since
-//	shown      the process died                       shown      the resumed turn goes on with it
+//	shown      the process died                       shown      the resumed turn continues with it
 //	final      "message to edit not found"            final      part 0 is sent as a new message
 //	forgotten  the turn ends                          final      the answer is a plain send
 //
 // With drafts the state stays none while a draft shows the turn; a draft is no
 // message and needs no state. A chat without drafts, and a tool that is about to
-// change something, make it go on as above.
+// change something, make it continue as above.
 //
 // The edges are crash points of the kill tests.
 package progress
@@ -75,7 +75,7 @@ type Shows struct {
 	// Alone waits until nothing waits at an address any more, and keeps what comes behind
 	// back until release, which is nil when ctx ends first.
 	Alone func(ctx context.Context, a gateway.Address) (release func())
-	// Lose takes leave of a chat that cannot be reached any more.
+	// Lose ends what concerns a chat that cannot be reached any more.
 	Lose   func(ctx context.Context, a gateway.Address, why string)
 	Redact *redact.Set
 }
@@ -191,7 +191,7 @@ func (p *Progress) Busy(tool string) {
 
 // Step says how far the tool is that runs, for people to see at once: not
 // what a model or a server has said. It is a part of the note that a tool takes
-// long, which stands in the placeholder's message until something else does.
+// long, which the placeholder's message shows until something else does.
 func (p *Progress) Step(how string) {
 	p.mu.Lock()
 	p.how = how
@@ -199,9 +199,9 @@ func (p *Progress) Step(how string) {
 	wait.Signal(p.grown)
 }
 
-// Wait says that the turn waits for a person who has to decide about a tool; the
-// function says that it goes on.
-func (p *Progress) Wait(tool string) (goOn func()) {
+// Wait says that the turn waits for a person who decides about a tool; resume says
+// that it continues.
+func (p *Progress) Wait(tool string) (resume func()) {
 	p.Idle()
 	set := func(waits bool) {
 		p.mu.Lock()

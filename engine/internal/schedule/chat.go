@@ -253,7 +253,7 @@ func listButtons(n int, j store.Job) []gateway.Button {
 // Press does what a button below the list asks for. say is what the person is told,
 // and list is the list as it is then, nil for somebody who may not see the job.
 func (s *Editor) Press(tx *store.Tx, m gateway.Message) (say string, list *Answer, err error) {
-	id, verb, _ := readButton(m.Press.Data)
+	id, verb, _ := readButton(m.Callback.Data)
 	who := s.whoIn(m.Address, m.Sender.ID)
 	j, err := tx.Jobs().Job(id)
 	switch {

@@ -332,7 +332,7 @@ func joined(errs []error) error {
 }
 
 // FindID says how a person finds an id.
-const FindID = "write to the bot and read the id in its log (\"stranger turned away\"), or let klawbot init find it"
+const FindID = "write to the bot and read the id in its log (\"unknown sender blocked\"), or let klawbot init find it"
 
 // ParseID reads an id in any of its forms: 123456, -100123,
 // telegram_123456.

@@ -1,4 +1,4 @@
-package approval
+package wording
 
 import (
 	"encoding/json"
@@ -18,10 +18,10 @@ var deletion = regexp.MustCompile(`^rm (?:-[fi] )?(\S+)$`)
 
 // effect says what a call of a tool does, derived from its arguments alone. The exact
 // call stands below it. A call that is not plain is only named.
-func (w wording) effect(tool string, arguments json.RawMessage) string {
+func (w Words) effect(tool string, arguments json.RawMessage) string {
 	p, names := effectOf(tool, arguments)
 	for _, name := range names {
-		if !plainName.MatchString(name) || w.redact.Text(name) != name {
+		if !plainName.MatchString(name) || w.Redact.Text(name) != name {
 			p, names = generic(tool)
 			break
 		}
@@ -30,7 +30,7 @@ func (w wording) effect(tool string, arguments json.RawMessage) string {
 	for i, name := range names {
 		args[i] = locale.Ticks(name)
 	}
-	return w.say(p, args...)
+	return w.Say(p, args...)
 }
 
 // generic is the line for a call whose effect is not known.
