@@ -69,12 +69,8 @@ chat: build ## build klawbot and talk to it here, with no token and no key
 	@./bin/klawbot assets status >/dev/null 2>&1 || ./bin/klawbot assets pull --patience 3s || echo 'klawbot: keyword search until then; everything else works.'
 	@./bin/klawbot chat
 
-# A file that is written in small pieces lies in small pages in Linux's cache, of
-# which a process maps only those that it uses: 10 MB less are resident.
 build: header ## bin/klawbot
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot.new ./cmd/klawbot
-	@dd if=bin/klawbot.new of=bin/klawbot.small bs=16k status=none && chmod 755 bin/klawbot.small
-	@mv bin/klawbot.small bin/klawbot && rm bin/klawbot.new
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/klawbot ./cmd/klawbot
 
 # A test that needs a program which this machine lacks does not run; the last lines
 # say so. With CI=true it fails (internal/needs).
@@ -119,7 +115,7 @@ load: header ## RATE messages a second for MINUTES, FAULTPERCENT of all calls fa
 
 bombs: header ## answers, updates, files, pages, texts and a configuration that want to cost the bot dearly: memory and processor time of each
 	go test -tags=$(TAGS),soak -run '^TestBombs$$' -count=1 -v ./cmd/klawbot
-	go test -tags=$(TAGS),soak -count=1 -v ./tools/web/page ./tools/screen
+	go test -tags=$(TAGS),soak -count=1 -v ./tools/web/page ./tools/injection
 
 faults: header ## let FAULTS calls of Telegram and MODEL_FAULTS of a model fail, and MUTATIONS updates be damaged, in fake time
 	FAULTS=$(FAULTS) MODEL_FAULTS=$(MODEL_FAULTS) MUTATIONS=$(MUTATIONS) go test -tags=$(TAGS) -run '^Test(TelegramFaults|ModelFaults|MutatedUpdates)$$' -count=1 -v -timeout 0 ./cmd/klawbot

@@ -59,7 +59,7 @@ func (b *buttons) press(ctx context.Context, it item) {
 // act has the package to which a button belongs act on it.
 func (b *buttons) act(tx *store.Tx, it item) (p approval.Outcome, err error) {
 	if schedule.IsButton(it.msg.Callback.Data) {
-		say, list, err := b.schedules.Press(tx, it.msg)
+		say, list, err := b.schedules.Button(tx, it.msg)
 		if p.Say = say; err == nil && list != nil {
 			p.Outs, err = b.replacement(tx, it, turn.Label(b.settings(), list.Text), list.Buttons)
 		}

@@ -239,19 +239,19 @@ func (e *Engine) keepHouse(ctx context.Context) {
 // prune deletes the rows that are kept long enough.
 func prune(tx *store.Tx) error {
 	for _, old := range []struct {
-		prune func(before time.Time) (int64, error)
-		kept  time.Duration
+		rows store.Aged
+		kept time.Duration
 	}{
-		{tx.Inbox().PruneInbox, inboxKept},
-		{tx.Outbox().PruneOutbox, outboxKept},
-		{tx.Usage().PruneUsage, usageKept},
-		{tx.Approvals().PruneApprovals, approvalsKept},
-		{tx.Memories().PruneMemoryChanges, changesKept},
-		{tx.Runs().PruneRuns, run.Kept},
-		{tx.Jobs().PruneJobs, run.Kept},
-		{tx.Changes().PruneChanges, changesKept},
+		{store.AgedInbox, inboxKept},
+		{store.AgedOutbox, outboxKept},
+		{store.AgedUsage, usageKept},
+		{store.AgedApprovals, approvalsKept},
+		{store.AgedMemoryChanges, changesKept},
+		{store.AgedRuns, run.Kept},
+		{store.AgedJobs, run.Kept},
+		{store.AgedChanges, changesKept},
 	} {
-		if _, err := old.prune(time.Now().Add(-old.kept)); err != nil {
+		if _, err := tx.Prune(old.rows, time.Now().Add(-old.kept)); err != nil {
 			return err
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestAScheduleThatCannotBeReadIsNotGone: who deletes a reminder while the database
+// TestUnreadableScheduleIsNotReportedMissing: who deletes a reminder while the database
 // cannot be read hears of it when it can, and not that there is none.
-func TestAScheduleThatCannotBeReadIsNotGone(t *testing.T) {
+func TestUnreadableScheduleIsNotReportedMissing(t *testing.T) {
 	h := build(t)
 	h.start()
 	if got := h.asks(alice, "/remind in 3 hours tea"); !strings.Contains(got, "⏰") {

@@ -10,8 +10,8 @@ import (
 
 	"klawbot/internal/clip"
 	"klawbot/internal/redact"
+	"klawbot/tools/injection"
 	"klawbot/tools/near"
-	"klawbot/tools/screen"
 )
 
 // ExecutorConfig is what NewExecutor needs.
@@ -110,7 +110,7 @@ func (e *Executor) finish(c Call, r Result, begun time.Time) Result {
 	r = e.capture.result(c, r)
 	r.DurationMS = time.Since(begun).Milliseconds()
 	log := e.log
-	if o := r.Outside; o != nil && o.Level > screen.None {
+	if o := r.Outside; o != nil && o.Level > injection.None {
 		log = log.With("screen", o.Level.String(), "found", strings.Join(o.Rules, ", "))
 	}
 	log.Info("tool call", "chat", c.Chat, "turn", c.Turn, "call", c.ID, "tool", clip.Runes(c.Name, near.MaxName),

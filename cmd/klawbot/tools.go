@@ -18,7 +18,7 @@ import (
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
 	"klawbot/tools"
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 func toolsCommand(a *app) *cobra.Command {
@@ -237,7 +237,7 @@ func (a *app) screen(tool string, asJSON bool) error {
 	v := screened(tool, string(text))
 	if asJSON {
 		if v.Matches == nil {
-			v.Matches = []screen.Match{}
+			v.Matches = []injection.Match{}
 		}
 		return printJSON(a.stdout, v)
 	}
@@ -249,12 +249,12 @@ func (a *app) screen(tool string, asJSON bool) error {
 }
 
 // screened is the verdict on a text of a tool.
-func screened(tool, text string) screen.Verdict {
+func screened(tool, text string) injection.Verdict {
 	switch {
 	case slices.Contains(screenedWrites, tool):
-		return screen.Write(text)
+		return injection.Write(text)
 	case slices.Contains(unscreened, tool):
-		return screen.Verdict{}
+		return injection.Verdict{}
 	}
-	return screen.Text(text)
+	return injection.Text(text)
 }

@@ -237,7 +237,7 @@ var mutants = []mutant{
 		"TestInjectionsAreWithheld",
 	},
 	{
-		"tools/outside.go", `case v.Level == screen.Block:`, `case v.Level > screen.Block:`,
+		"tools/outside.go", `case v.Level == injection.Block:`, `case v.Level > injection.Block:`,
 		"TestWritesThatMayComeFromOutsideAreScreened",
 	},
 	{
@@ -431,7 +431,7 @@ var mutants = []mutant{
 		"TestValidationHasABudget",
 	},
 	{
-		"tools/screen/screen.go", `	if steps.Spent() {`, `	if steps.Spent() && write {`,
+		"tools/injection/injection.go", `	if steps.Spent() {`, `	if steps.Spent() && write {`,
 		"TestTooComplexIsSuspicious",
 	},
 	{
@@ -1030,7 +1030,7 @@ var mutants = []mutant{
 		"TestPagesThatSwell",
 	},
 	{
-		"engine/data/unpack.go", `h.Size > u.most-u.claimed`, `h.Size < 0`,
+		"engine/internal/archive/unpack.go", `h.Size > u.most-u.claimed`, `h.Size < 0`,
 		"TestUnpackRefusesWhatSwells",
 	},
 	{
@@ -1079,51 +1079,51 @@ var mutants = []mutant{
 		"TestLookAlikes",
 	},
 	{
-		"tools/screen/fold.go", `f.out = append(f.out, foldTable()[r]...)`, `f.out = utf8.AppendRune(f.out, unicode.ToLower(r))`,
+		"tools/injection/fold.go", `f.out = append(f.out, foldTable()[r]...)`, `f.out = utf8.AppendRune(f.out, unicode.ToLower(r))`,
 		"TestDisguises",
 	},
 	{
-		"tools/screen/fold.go", `if p = foldRune(r); f.others == nil {`, `if p = string(unicode.ToLower(r)); f.others == nil {`,
+		"tools/injection/fold.go", `if p = foldRune(r); f.others == nil {`, `if p = string(unicode.ToLower(r)); f.others == nil {`,
 		"TestDisguises",
 	},
 	{
-		"tools/screen/fold.go", `if len(f.tagged) >= minUnseen {`, `if len(f.tagged) < 0 {`,
+		"tools/injection/fold.go", `if len(f.tagged) >= minUnseen {`, `if len(f.tagged) < 0 {`,
 		"TestDisguises",
 	},
 	{
-		"tools/screen/fold.go", `case c == '&' && f.entity(), c == '\\' && f.escape(), c == '%' && f.percent():`, `case c == '&' && f.entity():`,
+		"tools/injection/fold.go", `case c == '&' && f.entity(), c == '\\' && f.escape(), c == '%' && f.percent():`, `case c == '&' && f.entity():`,
 		"TestDisguises",
 	},
 	{
-		"tools/screen/views.go", `	if f.tags {`, `	if f.tags && f.coded {`,
+		"tools/injection/views.go", `	if f.tags {`, `	if f.tags && f.coded {`,
 		"TestDisguises",
 	},
 	{
-		"tools/screen/views.go", `	if f.coded {`, `	if f.coded && f.tags {`,
+		"tools/injection/views.go", `	if f.coded {`, `	if f.coded && f.tags {`,
 		"TestDisguises",
 	},
 	{
-		"tools/screen/reader.go", `t.is = r.disguised(r.text[i:end], ascii, other)`, `t.is = r.disguised(r.text[i:i], ascii, other)`,
+		"tools/injection/reader.go", `t.is = r.disguised(r.text[i:end], ascii, other)`, `t.is = r.disguised(r.text[i:i], ascii, other)`,
 		"TestDisguises",
 	},
 	{
-		"tools/screen/delimiter.go", `		case !knownToken.Match(token):
+		"tools/injection/delimiter.go", `		case !knownToken.Match(token):
 			return 3, false`, `		case len(token) > 0:
 			return 3, false`,
 		"TestRoleTokens",
 	},
 	{
-		"tools/screen/delimiter.go", `	weight, hard = 7, true
+		"tools/injection/delimiter.go", `	weight, hard = 7, true
 	default:`, `	weight, hard = 0, true
 	default:`,
 		"TestRoleTokens",
 	},
 	{
-		"tools/outside.go", `if r.Own && v.Level == screen.None && screen.Defuse(r.Output) == r.Output {`, `if r.Own {`,
+		"tools/outside.go", `if r.Own && v.Level == injection.None && injection.Defuse(r.Output) == r.Output {`, `if r.Own {`,
 		"TestOwnWordsAreNoTextFromOutside",
 	},
 	{
-		"tools/outside.go", `p.ID, origin, strings.TrimSuffix(screen.Defuse(r.Output), "\n"), p.ID)`, `p.ID, origin, strings.TrimSuffix(r.Output, "\n"), p.ID)`,
+		"tools/outside.go", `p.ID, origin, strings.TrimSuffix(injection.Defuse(r.Output), "\n"), p.ID)`, `p.ID, origin, strings.TrimSuffix(r.Output, "\n"), p.ID)`,
 		"TestOutsideDataIsWrapped",
 	},
 	{
@@ -1177,7 +1177,7 @@ var mutants = []mutant{
 		"TestWhatSteersTheBotNeedsAnOwner",
 	},
 	{
-		"tools/file/steer.go", `v.Level == screen.Block {`, `v.Level > screen.Block {`,
+		"tools/file/steer.go", `v.Level == injection.Block {`, `v.Level > injection.Block {`,
 		"TestOrdersAreNotWrittenIntoPrompts",
 	},
 	{
@@ -1201,11 +1201,11 @@ var mutants = []mutant{
 		"TestCommandsDoNotSteerTheBot",
 	},
 	{
-		"engine/internal/workspace/workspace.go", `v.Level == screen.Block && name != HeartbeatFile`, `v.Level > screen.Block && name != HeartbeatFile`,
+		"engine/internal/workspace/workspace.go", `v.Level == injection.Block && name != HeartbeatFile`, `v.Level > injection.Block && name != HeartbeatFile`,
 		"TestInjectionsStayOutOfThePrompt",
 	},
 	{
-		"engine/internal/workspace/shelf.go", `v.Level == screen.Block {`, `v.Level > screen.Block {`,
+		"engine/internal/workspace/shelf.go", `v.Level == injection.Block {`, `v.Level > injection.Block {`,
 		"TestSkillsThatLookLikeInjectionsAreNotUsed",
 	},
 	{
@@ -1239,7 +1239,7 @@ var mutants = []mutant{
 		"TestCoreMemoryOfARun",
 	},
 	{
-		"engine/internal/corememory/screen.go", `kept, left := part.Screened(refusedInPrompt)`, `kept, left := part.Screened(func(string) bool { return false })`,
+		"engine/internal/corememory/injection.go", `kept, left := part.Screened(refusedInPrompt)`, `kept, left := part.Screened(func(string) bool { return false })`,
 		"engine/internal/recall: TestPromptsGetNoInjectionFromTheCoreMemory",
 	},
 	{
@@ -1248,7 +1248,7 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/schedule/author.go", `h.isOwner(from) && !h.isOwner(wrote) && sharesLine`, `h.isOwner(wrote) && !h.isOwner(from) && sharesLine`,
-		"TestTasksKeepTheirAuthors",
+		"TestTaskKeepsAuthor",
 	},
 	{
 		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"klawbot/tools"
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 // Steering names what steers the bot in every chat: files of the workspace that
@@ -48,11 +48,11 @@ func (f *files) permitWrite(c tools.Call, a tools.Autonomy) tools.Decision {
 		return tools.Decision{Verdict: tools.Allow}
 	}
 	d := c.Steering(a, layerSteering, p.shown)
-	look := screen.Text
+	look := injection.Text
 	if d.Verdict != tools.Allow {
-		look = screen.Write
+		look = injection.Write
 	}
-	if v := look(args.Content + args.NewStr); v.Level == screen.Block {
+	if v := look(args.Content + args.NewStr); v.Level == injection.Block {
 		return tools.Decision{Verdict: tools.Deny, Layer: layerSteering,
 			Reason: "the text for " + p.shown + " looks like an attempt to give you orders (" + strings.Join(v.Rules(), ", ") + "), so no prompt would get it"}
 	}

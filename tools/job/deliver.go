@@ -6,8 +6,8 @@ import (
 	"klawbot/tools"
 )
 
-// DeliverName is the tool with which a run says what shall be delivered. Whoever
-// ends the run reads it from the calls.
+// DeliverName is the tool with which a run sets what is delivered. The end of the run
+// reads it from the calls.
 const DeliverName = "schedule_deliver"
 
 // DeliverArgs are its arguments.

@@ -1,8 +1,6 @@
-// Package job holds the tools that plan: schedules that run by themselves, and
-// subagents, which run at once.
+// Package job holds the tools for schedules, and for subagents, which run at once.
 //
-// What is planned is kept by somebody else, asked through Schedules and Subagents,
-// who also decides whose jobs a call may see.
+// Schedules and Subagents keep the jobs and decide which of them a call may see.
 package job
 
 import (
@@ -17,18 +15,18 @@ import (
 //go:embed *.md
 var texts embed.FS
 
-// Schedules keeps what is planned. Its errors are for the model: a *Refusal has
-// a kind of its own, others count as execution errors.
+// Schedules keeps schedules. Its errors are for the model: a *Refusal has a kind of its
+// own, others count as execution errors.
 type Schedules interface {
 	// List returns what the caller may see, by name.
 	List(ctx context.Context, c tools.Call) ([]Schedule, error)
-	// Add plans something and returns it as it was understood.
+	// Add creates a schedule and returns it as it was understood.
 	Add(ctx context.Context, c tools.Call, n New) (Schedule, error)
-	// Remove takes a schedule away.
+	// Remove deletes a schedule.
 	Remove(ctx context.Context, c tools.Call, name string) error
 	// Switch turns a schedule on or off.
 	Switch(ctx context.Context, c tools.Call, name string, on bool) (Schedule, error)
-	// Run has a schedule run now, beside its times.
+	// Run runs a schedule now, beside its times.
 	Run(ctx context.Context, c tools.Call, name string) error
 	// Edit changes what is not empty in ch.
 	Edit(ctx context.Context, c tools.Call, name string, ch New) (Schedule, error)
@@ -36,7 +34,7 @@ type Schedules interface {
 	Logs(ctx context.Context, c tools.Call, name string, limit int) ([]Run, error)
 }
 
-// New is something to plan; either Cron or At is set.
+// New is a schedule to create; either Cron or At is set.
 type New struct {
 	Name, Cron, At, Message, Model string
 	// InjectInto is the chat that gets the result of a run; empty: it is only logged.
@@ -44,7 +42,7 @@ type New struct {
 	TZ, Misfire string
 }
 
-// Schedule is something planned. Its JSON form is stable.
+// Schedule is a schedule or reminder. Its JSON form is stable.
 type Schedule struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
@@ -52,7 +50,7 @@ type Schedule struct {
 	// At is the one time of a schedule without a cron.
 	At time.Time `json:"at,omitzero"`
 	TZ string    `json:"tz"`
-	// When says in words when it is due, in the bot's language.
+	// When describes the times in the bot's language.
 	When string `json:"when"`
 	// Next are the next times, at most three.
 	Next []time.Time `json:"next"`
@@ -66,7 +64,7 @@ type Schedule struct {
 	InjectInto string    `json:"inject_into,omitempty"`
 	Misfire    string    `json:"misfire"`
 	Chat       string    `json:"chat,omitempty"`
-	// CostUSD is what the runs that are kept have cost.
+	// CostUSD is the cost of the runs that are kept.
 	CostUSD float64 `json:"cost_usd"`
 }
 
@@ -121,7 +119,7 @@ func Tools(c Config) []tools.Tool {
 	}
 }
 
-// route says which tool a call of the alias routine means, by its action.
+// route is the tool for a call of the alias routine, by its action.
 func route(c tools.Call, args map[string]any) string {
 	action, _ := args["action"].(string)
 	delete(args, "channel") // results go to the chat that asks
@@ -147,7 +145,7 @@ func route(c tools.Call, args map[string]any) string {
 	return "schedule_manage"
 }
 
-// manages reports whether a call of schedule_manage changes something.
+// manages reports whether a call of schedule_manage modifies data.
 func manages(arguments json.RawMessage) bool {
 	var a manageArgs
 	return json.Unmarshal(arguments, &a) != nil || a.Action != "logs"

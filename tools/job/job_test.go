@@ -15,10 +15,10 @@ import (
 	"klawbot/tools/job"
 )
 
-// keeper notes what it is asked for.
+// keeper records the calls.
 type keeper struct {
 	asked []string
-	fault error
+	err   error
 	empty bool
 }
 
@@ -26,7 +26,7 @@ var nine = time.Date(2026, 12, 5, 8, 0, 0, 0, time.UTC)
 
 func (k *keeper) note(what string, args ...any) error {
 	k.asked = append(k.asked, fmt.Sprintf(what, args...))
-	return k.fault
+	return k.err
 }
 
 func (k *keeper) one(name, cron string) job.Schedule {
@@ -128,7 +128,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-func TestNothingThere(t *testing.T) {
+func TestEmptyLists(t *testing.T) {
 	e := executor(t, &keeper{empty: true})
 	if r := call(t, e, tools.Call{Name: "schedule_list"}); r.Output != "No scheduled tasks." {
 		t.Error(r.Output)
@@ -139,7 +139,7 @@ func TestNothingThere(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for fault, kind := range map[error]tools.ErrorKind{
+	for err, kind := range map[error]tools.ErrorKind{
 		&tools.Refusal{Kind: tools.NotFound, Text: "schedule 'n' not found"}: tools.NotFound, errors.New("the store is closed"): tools.Execution,
 	} {
 		for _, c := range []struct{ tool, arguments string }{
@@ -147,8 +147,8 @@ func TestRefusals(t *testing.T) {
 			{"schedule_manage", `{"action":"run","name":"n"}`}, {"schedule_manage", `{"action":"enable","name":"n"}`},
 			{"schedule_manage", `{"action":"edit","name":"n"}`}, {"schedule_manage", `{"action":"logs","name":"n"}`},
 		} {
-			r := call(t, executor(t, &keeper{fault: fault}), tools.Call{Name: c.tool, Arguments: json.RawMessage(c.arguments)})
-			if r.Success || r.ErrorKind != kind || r.Output != "Error: "+fault.Error() {
+			r := call(t, executor(t, &keeper{err: err}), tools.Call{Name: c.tool, Arguments: json.RawMessage(c.arguments)})
+			if r.Success || r.ErrorKind != kind || r.Output != "Error: "+err.Error() {
 				t.Errorf("%s: %+v", c.tool, r)
 			}
 		}
@@ -170,7 +170,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestWhatChanges(t *testing.T) {
+func TestChangingCalls(t *testing.T) {
 	e := executor(t, &keeper{})
 	for _, c := range []struct {
 		tool, arguments string
@@ -198,9 +198,9 @@ func TestDeliverOnlyInRuns(t *testing.T) {
 	}
 }
 
-// TestNamesAreKeptToo: the name of a schedule and of a subagent stands before its
+// TestKeepsMessagesAndNames: the name of a schedule and of a subagent stands before its
 // model as its message does.
-func TestNamesAreKeptToo(t *testing.T) {
+func TestKeepsMessagesAndNames(t *testing.T) {
 	e := executor(t, &keeper{})
 	for name, arguments := range map[string]map[string]string{
 		"schedule_add":   {"cron": "0 9 * * *", "message": "the news"},

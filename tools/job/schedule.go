@@ -9,12 +9,12 @@ import (
 	"klawbot/tools"
 )
 
-type schedules struct{ keeper Schedules }
+type schedules struct{ Schedules }
 
 type noArgs struct{}
 
 func (s schedules) list(ctx context.Context, c tools.Call, _ noArgs) tools.Result {
-	all, err := s.keeper.List(ctx, c)
+	all, err := s.List(ctx, c)
 	switch {
 	case err != nil:
 		return tools.Failed(err)
@@ -42,7 +42,7 @@ type addArgs struct {
 }
 
 func (s schedules) add(ctx context.Context, c tools.Call, a addArgs) tools.Result {
-	one, err := s.keeper.Add(ctx, c, New(a))
+	one, err := s.Add(ctx, c, New(a))
 	if err != nil {
 		return tools.Failed(err)
 	}
@@ -54,7 +54,7 @@ type nameArgs struct {
 }
 
 func (s schedules) remove(ctx context.Context, c tools.Call, a nameArgs) tools.Result {
-	if err := s.keeper.Remove(ctx, c, a.Name); err != nil {
+	if err := s.Remove(ctx, c, a.Name); err != nil {
 		return tools.Failed(err)
 	}
 	return tools.OK(fmt.Sprintf("OK: '%s' removed", strings.TrimSpace(a.Name)))
@@ -76,7 +76,7 @@ type manageArgs struct {
 func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools.Result {
 	switch a.Action {
 	case "enable", "disable":
-		one, err := s.keeper.Switch(ctx, c, a.Name, a.Action == "enable")
+		one, err := s.Switch(ctx, c, a.Name, a.Action == "enable")
 		if err != nil {
 			return tools.Failed(err)
 		}
@@ -85,12 +85,12 @@ func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools
 		}
 		return tools.OK(fmt.Sprintf("OK: '%s' enabled\n%s", one.Name, one.echo())).With(one)
 	case "run":
-		if err := s.keeper.Run(ctx, c, a.Name); err != nil {
+		if err := s.Run(ctx, c, a.Name); err != nil {
 			return tools.Failed(err)
 		}
 		return tools.OK(fmt.Sprintf("OK: '%s' runs now", strings.TrimSpace(a.Name)))
 	case "edit":
-		one, err := s.keeper.Edit(ctx, c, a.Name, New{
+		one, err := s.Edit(ctx, c, a.Name, New{
 			Cron: a.Cron, At: a.At, Message: a.Message, Model: a.Model, InjectInto: a.InjectInto, TZ: a.TZ, Misfire: a.Misfire,
 		})
 		if err != nil {
@@ -102,7 +102,7 @@ func (s schedules) manage(ctx context.Context, c tools.Call, a manageArgs) tools
 }
 
 func (s schedules) logs(ctx context.Context, c tools.Call, a manageArgs) tools.Result {
-	runs, err := s.keeper.Logs(ctx, c, a.Name, a.Limit)
+	runs, err := s.Logs(ctx, c, a.Name, a.Limit)
 	switch {
 	case err != nil:
 		return tools.Failed(err)
@@ -114,6 +114,6 @@ func (s schedules) logs(ctx context.Context, c tools.Call, a manageArgs) tools.R
 		lines[i] = r.line()
 	}
 	r := tools.OK(strings.Join(lines, "\n")).With(runs)
-	r.Others = true // as what a run puts into a chat
+	r.Others = true // like the report of a run
 	return r
 }

@@ -11,8 +11,7 @@ import (
 	"klawbot/tools"
 )
 
-// Subagents keeps the runs that were started at once, beside a conversation. Its
-// errors are for the model, as those of Schedules.
+// Subagents keeps the subagents. Its errors are for the model, as those of Schedules.
 type Subagents interface {
 	// Spawn starts one. It does not wait for it.
 	Spawn(ctx context.Context, c tools.Call, t Task) (Subagent, error)
@@ -21,11 +20,11 @@ type Subagents interface {
 	Spawned(ctx context.Context, c tools.Call) ([]Subagent, error)
 	// Subagent returns one by its id.
 	Subagent(ctx context.Context, c tools.Call, id int64) (Subagent, error)
-	// Cancel ends one that has not ended.
+	// Cancel stops one.
 	Cancel(ctx context.Context, c tools.Call, id int64) (Subagent, error)
 }
 
-// Task is what a subagent is to do.
+// Task is the task of a subagent.
 type Task struct {
 	Name, Message, Model string
 	// InjectInto is the chat that gets the result; empty: it is only logged.
@@ -53,7 +52,7 @@ type Subagent struct {
 	Note         string    `json:"note,omitempty"`
 }
 
-// notInside refuses to start a subagent from one: they are one deep.
+// notInside keeps a subagent from starting another one.
 func notInside(c tools.Call, _ tools.Autonomy) *tools.Result {
 	if c.Origin != tools.OriginSubagent {
 		return nil
@@ -61,7 +60,7 @@ func notInside(c tools.Call, _ tools.Autonomy) *tools.Result {
 	return tools.Refused(tools.PolicyDenied, "a subagent cannot start another one; do the work here")
 }
 
-type subagents struct{ keeper Subagents }
+type subagents struct{ Subagents }
 
 type spawnArgs struct {
 	Name       string `json:"name"`
@@ -71,7 +70,7 @@ type spawnArgs struct {
 }
 
 func (s subagents) spawn(ctx context.Context, c tools.Call, a spawnArgs) tools.Result {
-	one, err := s.keeper.Spawn(ctx, c, Task(a))
+	one, err := s.Spawn(ctx, c, Task(a))
 	if err != nil {
 		return tools.Failed(err)
 	}
@@ -96,9 +95,9 @@ func (s subagents) manage(ctx context.Context, c tools.Call, a subagentArgs) too
 	if a.ID <= 0 {
 		return tools.Fail(tools.Validation, "Missing required parameter: id; list shows the ids")
 	}
-	do, text := s.keeper.Subagent, Subagent.status
+	do, text := s.Subagent, Subagent.status
 	if a.Action == "cancel" {
-		do, text = s.keeper.Cancel, func(one Subagent) string {
+		do, text = s.Cancel, func(one Subagent) string {
 			return fmt.Sprintf("OK: subagent '%s' (run %d) is cancelled", one.Name, one.ID)
 		}
 	}
@@ -107,12 +106,12 @@ func (s subagents) manage(ctx context.Context, c tools.Call, a subagentArgs) too
 		return tools.Failed(err)
 	}
 	r := tools.OK(text(one)).With(one)
-	r.Others = true // as what a subagent reports
+	r.Others = true // like the report of a subagent
 	return r
 }
 
 func (s subagents) list(ctx context.Context, c tools.Call) tools.Result {
-	all, err := s.keeper.Spawned(ctx, c)
+	all, err := s.Spawned(ctx, c)
 	switch {
 	case err != nil:
 		return tools.Failed(err)
@@ -128,7 +127,7 @@ func (s subagents) list(ctx context.Context, c tools.Call) tools.Result {
 	return r
 }
 
-// cancels reports whether a call of subagent_manage changes something.
+// cancels reports whether a call of subagent_manage modifies data.
 func cancels(arguments json.RawMessage) bool {
 	var a subagentArgs
 	return json.Unmarshal(arguments, &a) != nil || a.Action == "cancel"
@@ -143,7 +142,7 @@ func (s Subagent) line() string {
 	return text + ", " + s.EndedAt.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// status is all that is known of the subagent.
+// status is the subagent with all its fields.
 func (s Subagent) status() string {
 	var b strings.Builder
 	b.WriteString(s.line())

@@ -101,14 +101,14 @@ func TestSubagentRefusals(t *testing.T) {
 	if len(n.asked) > 0 {
 		t.Errorf("asked %q", n.asked)
 	}
-	for fault, kind := range map[error]tools.ErrorKind{
+	for err, kind := range map[error]tools.ErrorKind{
 		&tools.Refusal{Kind: tools.NotFound, Text: "subagent 7 not found"}: tools.NotFound, errors.New("the store is closed"): tools.Execution,
 	} {
 		for tool, arguments := range map[string]string{
 			"subagent_spawn": `{"name":"n","message":"m"}`, "subagent_manage": `{"action":"cancel","id":7}`,
 		} {
-			r := call(t, nurse(t, &nursery{keeper: keeper{fault: fault}}), tools.Call{Name: tool, Arguments: json.RawMessage(arguments)})
-			if r.Success || r.ErrorKind != kind || r.Output != "Error: "+fault.Error() {
+			r := call(t, nurse(t, &nursery{keeper: keeper{err: err}}), tools.Call{Name: tool, Arguments: json.RawMessage(arguments)})
+			if r.Success || r.ErrorKind != kind || r.Output != "Error: "+err.Error() {
 				t.Errorf("%s: %+v", tool, r)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"klawbot/internal/clip"
 )
 
-// how says what was planned: "with cron '0 9 * * *'".
+// how is how it is scheduled: "with cron '0 9 * * *'".
 func (s Schedule) how() string {
 	if s.Cron != "" {
 		return "with cron '" + s.Cron + "'"
@@ -16,7 +16,7 @@ func (s Schedule) how() string {
 	return "once"
 }
 
-// echo says what was understood, with the next times.
+// echo is what was understood, with the next times.
 func (s Schedule) echo() string {
 	text := fmt.Sprintf("When: %s (%s)\nNext: %s", s.When, s.TZ, s.times())
 	if s.InjectInto == "" {

@@ -1,6 +1,6 @@
-// Package command answers slash commands, which need no model. It says what a command
-// answers and what is to be changed with that; it sends and stores nothing. Some commands
-// stand for a call of a tool, which a turn makes.
+// Package command answers slash commands, which need no model. It returns the answer and
+// the change to commit; it sends and stores nothing. Some commands are tool calls, which
+// a turn makes.
 package command
 
 import (
@@ -20,12 +20,12 @@ import (
 	"klawbot/tools/mcp"
 )
 
-// A command is what people write with a slash. It needs no model.
+// A command starts with a slash and needs no model.
 type command struct {
 	name  string
 	about locale.Phrase
-	// lane commands wait for their turn in the chat; the others are answered
-	// at once, also while a turn runs.
+	// lane commands wait in the chat queue; others are answered at once, also while a
+	// turn runs.
 	lane bool
 	// owner commands are for owners and for the terminal.
 	owner bool
@@ -57,7 +57,7 @@ type Info struct {
 	Name, Description string
 }
 
-// List are the commands that everybody may use.
+// List are the commands that all users may use.
 func List(language string) []Info {
 	var list []Info
 	for _, c := range commands {
@@ -82,13 +82,13 @@ func Known(name string) bool {
 	return ok || name == "start"
 }
 
-// InLane reports whether a command waits for its turn in the chat.
+// InLane reports whether a command waits in the chat queue.
 func InLane(name string) bool {
 	c, ok := named(name)
 	return ok && c.lane
 }
 
-// Message is a command that somebody has sent.
+// Message is a command from a user.
 type Message struct {
 	gateway.Message
 	// Home is where its chat is now, and ID its row in the inbox.
@@ -100,7 +100,7 @@ type Message struct {
 type Reply struct {
 	Text    string
 	Buttons [][]gateway.Button
-	// Change is committed together with the reply, and may say what came of it; nil
+	// Change is committed together with the reply, and may set its text; nil
 	// changes nothing. It may be called several times.
 	Change func(*store.Tx, *Reply) error
 }
@@ -216,7 +216,7 @@ func (c *Commands) say(p locale.Phrase, args ...any) string {
 	return locale.Say(c.Settings().Language, p, args...)
 }
 
-// owns reports whether the sender is an owner. Who sits at the terminal is one.
+// owns reports whether the sender is an owner. A user at the terminal is one.
 func (c *Commands) owns(m Message) bool {
 	return m.Address.Chat.Local() || c.Settings().Owns(m.Address.Chat.Channel, m.Sender.ID)
 }
@@ -230,7 +230,7 @@ func (c *Commands) memory(m Message) string {
 		return c.say(locale.Privately, "memory")
 	}
 	text, err := c.Memory(m.Address.Chat.String())
-	if err != nil { // an owner wrote the file, and reads what is wrong with it
+	if err != nil { // an owner wrote the file and may read its errors
 		text = err.Error()
 	} else if text == "" {
 		return c.say(locale.MemoryEmpty)

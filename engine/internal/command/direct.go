@@ -17,9 +17,9 @@ import (
 	"klawbot/tools"
 )
 
-// Direct returns the tool call that a command stands for, nil when it is another
-// command, an owner's from somebody else, or a misuse. Such a command is a turn
-// like any other, so that a crash repeats no effect; only no model is asked.
+// Direct returns the tool call of a command, nil when it has none, is misused, or is an
+// owner command from another user. Such a command is a turn without a model, so that a
+// crash repeats no effect.
 func (c *Commands) Direct(ctx context.Context, m Message) *llm.ToolCall {
 	call := c.direct(ctx, m)
 	if call != nil && call.Fault == "" && strings.Contains(m.Args, redact.Bars) {
@@ -28,7 +28,7 @@ func (c *Commands) Direct(ctx context.Context, m Message) *llm.ToolCall {
 	return call
 }
 
-// direct is Direct for a command of which nothing was lost.
+// direct is Direct without the check for lost secrets.
 func (c *Commands) direct(ctx context.Context, m Message) *llm.ToolCall {
 	if one, ok := named(m.Command); !ok || one.owner && !c.owns(m) {
 		return nil
@@ -79,13 +79,13 @@ func exportPath(m Message) string {
 func callOf(name string, arguments map[string]any) *llm.ToolCall {
 	b, err := json.Marshal(arguments)
 	if err != nil {
-		panic(err) // strings and booleans
+		panic(err) // strings, numbers and booleans always encode
 	}
 	return &llm.ToolCall{Name: name, Arguments: string(b)}
 }
 
-// DirectedAnswer stands in for a model in a turn that a command directs: first the
-// call, then its result in words.
+// DirectedAnswer replaces the model in the turn of such a command: first the call, then
+// its result as text.
 func DirectedAnswer(language, command string, call llm.ToolCall, conv []llm.Message, round int) llm.Message {
 	if round == 0 {
 		return llm.Message{Role: llm.RoleAssistant, Blocks: []llm.Block{{Call: &call}}}

@@ -16,8 +16,8 @@ import (
 // maxShownTool is how many characters of a description /mcp shows.
 const maxShownTool = 300
 
-// servers is the answer to /mcp: all servers, one with its tools, or
-// accepting what was shown of one.
+// servers answers /mcp: all servers, one with its tools, or the approval of the tools
+// that were shown.
 func (c *Commands) servers(ctx context.Context, m Message) (string, error) {
 	words := strings.Fields(m.Args)
 	all := c.Servers.Statuses()
@@ -55,7 +55,7 @@ func (c *Commands) serverList(all []mcp.Status) string {
 	return locale.CodeBlock(c.Redact.Text(strings.Join(lines, "\n"))) + "\n" + c.say(locale.MCPUsage)
 }
 
-// serverLine says in a line how a server does.
+// serverLine is the status of a server in one line.
 func (c *Commands) serverLine(s mcp.Status) string {
 	state := c.say(map[mcp.State]locale.Phrase{mcp.Ready: locale.MCPReady, mcp.Starting: locale.MCPStarting, mcp.Down: locale.MCPDown}[s.State])
 	line := c.say(locale.MCPServer, s.Name, state, s.Count(mcp.Usable), s.Count(mcp.Unaccepted), s.Count(mcp.Changed))
@@ -65,7 +65,7 @@ func (c *Commands) serverLine(s mcp.Status) string {
 	return line
 }
 
-// serverText shows a server and its tools, and how to accept them.
+// serverText shows a server, its tools, and how to approve them.
 func (c *Commands) serverText(s mcp.Status) string {
 	lines := []string{c.serverLine(s), s.Where}
 	if s.Stderr != "" {
@@ -81,9 +81,8 @@ func (c *Commands) serverText(s mcp.Status) string {
 	return text
 }
 
-// Fingerprint identifies what is shown for acceptance, so that nothing else is
-// accepted. It has 64 bits: a server that wants other tools to have the same one
-// finds 32 within minutes.
+// Fingerprint identifies the tools that are shown, so that no others are approved. It has
+// 64 bits: a malicious server finds a collision of 32 bits within minutes.
 func Fingerprint(shown []mcp.Definition) string {
 	h := sha256.New()
 	for _, d := range shown {
@@ -92,7 +91,7 @@ func Fingerprint(shown []mcp.Definition) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// acceptShown accepts the tools of a server that were shown under a fingerprint.
+// acceptShown approves the tools that were shown under a fingerprint.
 func (c *Commands) acceptShown(ctx context.Context, m Message, server, shown string) (string, error) {
 	waiting := c.Servers.Waiting(server)
 	switch {
@@ -109,7 +108,7 @@ func (c *Commands) acceptShown(ctx context.Context, m Message, server, shown str
 	return c.say(locale.MCPAccepted, len(names), strings.Join(names, ", ")), err
 }
 
-// signIn begins to sign an owner in at an MCP server, and says so.
+// signIn starts the sign-in of an owner at an MCP server.
 func (c *Commands) signIn(m Message, server string) string {
 	s, ok := c.Settings().MCP[server]
 	switch {

@@ -1,11 +1,10 @@
-// Package jobs knows what is due, and wakes the engine for each run.
+// Package jobs finds the jobs that are due and fires their runs.
 //
-// The database owns the jobs and when each is due next; gocron only drives the
-// clock. When it fires, what is due is looked up and claimed in one transaction,
-// so that a timer that comes early, late, twice or not at all changes nothing but
-// the moment. A start, a clock that was set and a change by a command beside the
-// bot are all the same: Settle looks what is due now. The package runs nothing
-// and knows no chats.
+// The database holds the jobs and their next times; gocron is only the timer. When it
+// fires, one transaction looks up and claims what is due, so a timer that fires early,
+// late, twice or not at all only shifts the moment. A start, a clock that was set and a
+// change by another process all call Settle. The package runs nothing and knows no
+// chats.
 package jobs
 
 import (
@@ -28,24 +27,23 @@ import (
 type Config struct {
 	// Store is required.
 	Store *store.Store
-	// Rules are asked for what holds now. Required.
+	// Rules returns the current rules. Required.
 	Rules func() Rules
-	// Fire is told of each run that was claimed. It must not block. Required.
+	// Fire gets each claimed run. It must not block. Required.
 	Fire func(store.Run)
-	// LookEvery is how often the clock is looked at, whether it was set; 0 means
-	// each second.
+	// LookEvery is how often to check whether the clock was set. Default: 1 s.
 	LookEvery time.Duration
-	// Wall is the clock; nil is time.Now. What passes is measured with the latter.
+	// Wall is the clock; nil is time.Now. Elapsed time is measured with the latter.
 	Wall func() time.Time
 	// Log is required.
 	Log *slog.Logger
 }
 
-// Rules say what becomes of runs whose time was missed.
+// Rules say what happens to missed runs.
 type Rules struct {
-	// Threshold is how late a run may begin and still be in time.
+	// Threshold is how late a run may start and not count as missed.
 	Threshold time.Duration
-	// Grace is how late a run may be to be made up for, 0 for however late.
+	// Grace is how late a missed run may be caught up, 0 for unlimited.
 	Grace time.Duration
 }
 
@@ -62,13 +60,13 @@ type Scheduler struct {
 	watch watch                // guarded by mu
 }
 
-// timer is what gocron watches for a job.
+// timer is a job's timer in gocron.
 type timer struct {
 	plan plan
 	job  gocron.Job
 }
 
-// plan is what decides when a job is due.
+// plan determines when a job is due.
 type plan struct {
 	cron, zone string
 	at         time.Time
@@ -82,18 +80,17 @@ func New(c Config) *Scheduler {
 	return &Scheduler{watch: watch{wall: c.Wall}, config: c, changed: make(chan struct{}, 1), armed: map[store.JobID]timer{}, fired: map[store.RunID]bool{}}
 }
 
-// Changed says that jobs were added or changed.
+// Changed tells the scheduler that jobs were added or changed.
 func (s *Scheduler) Changed() { wait.Signal(s.changed) }
 
 const (
-	// stopWithin bounds the wait for what gocron has under way.
+	// stopWithin bounds the wait for gocron.
 	stopWithin = 2 * time.Second
-	// retrySync is the wait after jobs could not be read or written.
+	// retrySync is the wait after a failed read or write of jobs.
 	retrySync = 5 * time.Second
 )
 
-// Run fires what is due until ctx ends, what became due since the last time
-// first.
+// Run fires what is due until ctx ends.
 func (s *Scheduler) Run(ctx context.Context) error {
 	cron, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(stopWithin))
 	if err != nil {
@@ -123,8 +120,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 }
 
-// look looks whether the clock was set, and reports whether all jobs have to be
-// looked through.
+// look checks whether the clock was set, and reports whether to settle all jobs.
 func (s *Scheduler) look() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,20 +130,19 @@ func (s *Scheduler) look() bool {
 		if s.watch.held() {
 			wait = calm
 		}
-		s.config.Log.Warn("the clock was set: next times are looked up again", "by", by.Round(time.Millisecond), "in", wait)
+		s.config.Log.Warn("the clock was set, next runs will be computed again", "by", by.Round(time.Millisecond), "in", wait)
 	}
 	return all
 }
 
-// held reports whether the clock was just set on, so that what is due must wait.
+// held reports whether the clock was just set, so that due jobs must wait.
 func (s *Scheduler) held() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.watch.held()
 }
 
-// sweep deletes what a clock that was ahead has marked as missed, once the clock has
-// been left alone for a while.
+// sweep deletes the missed runs that a wrong clock recorded, once the clock is steady.
 func (s *Scheduler) sweep(ctx context.Context) {
 	s.mu.Lock()
 	due := s.watch.sweep()
@@ -162,10 +157,10 @@ func (s *Scheduler) sweep(ctx context.Context) {
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		s.config.Log.Error("wrong marks of missed runs not deleted", "err", err)
+		s.config.Log.Error("missed runs recorded by a wrong clock not deleted", "err", err)
 	}
 	if n > 0 {
-		s.config.Log.Info("marks of runs that a wrong clock had missed are deleted", "runs", n)
+		s.config.Log.Info("missed runs recorded by a wrong clock deleted", "runs", n)
 	}
 }
 
@@ -185,8 +180,8 @@ func (s *Scheduler) stop() {
 // settleBatch is how many jobs are settled in one transaction.
 const settleBatch = 100
 
-// sync settles the jobs that are new or changed, or all, and sets their timers.
-// While the clock is not believed it leaves them. It reports whether that worked.
+// sync settles new and changed jobs, or all, and sets their timers. While the clock is
+// not trusted it does not. It reports whether that worked.
 func (s *Scheduler) sync(ctx context.Context, all bool) bool {
 	var on []store.Job
 	var open []store.Run
@@ -211,7 +206,7 @@ func (s *Scheduler) sync(ctx context.Context, all bool) bool {
 		fresh = s.forget(on, all)
 	}
 	if held {
-		fresh = nil // as soon as the clock is believed, all are looked through
+		fresh = nil // when the clock is trusted again, all are settled
 	}
 	for len(fresh) > 0 && err == nil {
 		n := min(len(fresh), settleBatch)
@@ -220,15 +215,14 @@ func (s *Scheduler) sync(ctx context.Context, all bool) bool {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			s.config.Log.Error("jobs not looked through", "err", err)
+			s.config.Log.Error("jobs not settled", "err", err)
 		}
 		return false
 	}
 	return true
 }
 
-// revive turns on what has only one time, which a clock that was ahead has marked as
-// missed.
+// revive turns one-time jobs on again that a clock that was ahead recorded as missed.
 func (s *Scheduler) revive(ctx context.Context) error {
 	return s.config.Store.Write(ctx, func(tx *store.Tx) error {
 		defer tx.At(s.now())()
@@ -237,9 +231,8 @@ func (s *Scheduler) revive(ctx context.Context) error {
 	})
 }
 
-// fireOpen fires the runs that have not ended and were not fired yet: those that
-// the end of the process interrupted, and those that somebody wants now. Of those
-// that were fired before open was read, it forgets the ones that have ended.
+// fireOpen fires the open runs that were not fired yet: interrupted ones, and those
+// that users started. It forgets the ended ones among those fired before open was read.
 func (s *Scheduler) fireOpen(open []store.Run, known []store.RunID) {
 	ids := map[store.RunID]bool{}
 	for _, r := range open {
@@ -255,15 +248,14 @@ func (s *Scheduler) fireOpen(open []store.Run, known []store.RunID) {
 	}
 }
 
-// known are the runs that were fired.
+// known are the fired runs.
 func (s *Scheduler) known() []store.RunID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.fired))
 }
 
-// Ended says that nobody has a run any more. One that has not ended is fired
-// again when jobs change.
+// Ended releases a run. If it is still open, it is fired again when jobs change.
 func (s *Scheduler) Ended(id store.RunID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,8 +275,8 @@ func (s *Scheduler) fire(r store.Run) {
 	s.config.Fire(r)
 }
 
-// forget drops the timers of jobs that are gone or planned anew, or all, and
-// returns the jobs that have none.
+// forget removes the timers of removed and changed jobs, or all, and returns the jobs
+// without a timer.
 func (s *Scheduler) forget(on []store.Job, all bool) []store.JobID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,18 +298,18 @@ func (s *Scheduler) forget(on []store.Job, all bool) []store.JobID {
 
 func planOf(j store.Job) plan { return plan{j.Cron, j.Zone, j.At} }
 
-// disarm takes the timer of a job away. s.mu is held.
+// disarm removes the timer of a job. s.mu is held.
 func (s *Scheduler) disarm(id store.JobID) {
 	t, ok := s.armed[id]
 	if !ok || s.cron == nil {
 		return
 	}
 	delete(s.armed, id)
-	_ = s.cron.RemoveJob(t.job.ID()) // it is gone when its only time has come
+	_ = s.cron.RemoveJob(t.job.ID()) // fails for a one-time job that has fired
 }
 
-// settle claims what is due of some jobs, fires it, and sets their timers. When
-// nothing was due, next is the time of the last of the jobs, else it is zero.
+// settle claims and fires the due runs of some jobs, and sets their timers. When nothing
+// was due, next is the time of the last of the jobs, else it is zero.
 func (s *Scheduler) settle(ctx context.Context, ids ...store.JobID) (next time.Time, err error) {
 	if s.held() {
 		return next, nil
@@ -364,24 +356,24 @@ func (s *Scheduler) arm(ctx context.Context, j store.Job) {
 	if j.Cron != "" {
 		t, err := newTimetable(j)
 		if err != nil {
-			s.config.Log.Error("job not understood", "job", j.ID, "err", err)
+			s.config.Log.Error("schedule of the job not readable", "job", j.ID, "err", err)
 			return
 		}
 		definition, options = gocron.CronJob(j.Cron, false), append(options, gocron.WithCronImplementation(t))
 	}
 	job, err := s.cron.NewJob(definition, gocron.NewTask(func() { s.wake(ctx, j.ID) }), options...)
 	if err != nil {
-		// Its time has come in between; then it is due now.
+		// Its time has just come.
 		go s.wake(ctx, j.ID)
 		return
 	}
 	s.armed[j.ID] = timer{planOf(j), job}
 }
 
-// nearly is how early a timer may come, when the clock is slowed down.
+// nearly is how early a timer may fire when the clock is slowed down.
 const nearly = 2 * time.Second
 
-// wake settles a job whose time has come, by gocron's clock.
+// wake settles a job when its timer fires.
 func (s *Scheduler) wake(ctx context.Context, id store.JobID) {
 	for ctx.Err() == nil {
 		next, err := s.settle(ctx, id)

@@ -113,8 +113,8 @@ func (c *clockwork) after(d time.Duration) {
 	synctest.Wait()
 }
 
-// ledger are the runs of a job, oldest first: "01-02 09:00:00 done due".
-func (c *clockwork) ledger(id store.JobID) []string {
+// history are the runs of a job, oldest first: "01-02 09:00:00 done due".
+func (c *clockwork) history(id store.JobID) []string {
 	c.t.Helper()
 	var all []string
 	err := c.store.Read(c.t.Context(), func(tx *store.Tx) error {
@@ -146,12 +146,12 @@ func (c *clockwork) runs() []store.Run {
 
 func (c *clockwork) wants(id store.JobID, want ...string) {
 	c.t.Helper()
-	if got := c.ledger(id); !slices.Equal(got, want) {
+	if got := c.history(id); !slices.Equal(got, want) {
 		c.t.Errorf("the runs are\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 }
 
-func TestDueAgainAndAgain(t *testing.T) {
+func TestRepeatedRuns(t *testing.T) {
 	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
 		c.start()
 		id := c.add(store.Job{Cron: "0 9 * * *"})
@@ -164,7 +164,7 @@ func TestDueAgainAndAgain(t *testing.T) {
 	})
 }
 
-func TestDueOnce(t *testing.T) {
+func TestOneTimeRun(t *testing.T) {
 	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
 		c.start()
 		id := c.add(store.Job{At: time.Now().Add(90 * time.Second)})
@@ -181,7 +181,7 @@ func TestDueOnce(t *testing.T) {
 	})
 }
 
-func TestChangesCountAtOnce(t *testing.T) {
+func TestChangesApplyAtOnce(t *testing.T) {
 	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
 		c.start()
 		id := c.add(store.Job{Cron: "0 9 * * *"})
@@ -209,8 +209,8 @@ func TestChangesCountAtOnce(t *testing.T) {
 	})
 }
 
-// TestMisfires stops the bot while a job is due four times.
-func TestMisfires(t *testing.T) {
+// TestMissedRuns stops the bot while a job is due four times.
+func TestMissedRuns(t *testing.T) {
 	missed := []string{"01-01 01:00:00 missed", "01-01 02:00:00 missed", "01-01 03:00:00 missed"}
 	for _, tc := range []struct {
 		name  string
@@ -246,7 +246,7 @@ func TestMisfires(t *testing.T) {
 					c.wants(id, tc.want...)
 					return
 				}
-				all := c.ledger(id)
+				all := c.history(id)
 				if first := all[0]; len(all) != 102 || first != "01-01 00:00:10 missed 9900" || all[101] != "01-02 06:00:00 done due" {
 					t.Errorf("%d rows from %q to %q", len(all), first, all[len(all)-1])
 				}
@@ -255,8 +255,8 @@ func TestMisfires(t *testing.T) {
 	}
 }
 
-// TestClockIsSet starts the bot again under another clock.
-func TestClockIsSet(t *testing.T) {
+// TestClockSet starts the bot again under another clock.
+func TestClockSet(t *testing.T) {
 	const year = 366 * 24 * time.Hour
 	for _, tc := range []struct {
 		name          string
@@ -294,7 +294,7 @@ func TestClockIsSet(t *testing.T) {
 		inBubble(t, dir, func(t *testing.T, c *clockwork) {
 			c.after(38 * year)
 			c.start()
-			all := c.ledger(id)
+			all := c.history(id)
 			if n := len(all); n != 102 && n != 101 || !strings.Contains(all[0], "missed") || len(c.runs()) != 1 {
 				t.Errorf("%d rows, the first %q, %d runs", n, all[0], len(c.runs()))
 			}
@@ -306,7 +306,7 @@ func TestClockIsSet(t *testing.T) {
 	})
 }
 
-// TestRestored goes on from now in the copy of a bot that ran: what was due since
+// TestRestored continues from now in the copy of a bot that ran: what was due since
 // has most probably run.
 func TestRestored(t *testing.T) {
 	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
@@ -341,7 +341,7 @@ func TestRestored(t *testing.T) {
 	})
 }
 
-func TestRunThatHasNotEndedTakesThePlace(t *testing.T) {
+func TestOpenRunSkipsNext(t *testing.T) {
 	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
 		c.start()
 		id := c.add(store.Job{Cron: "0 * * * *"})
@@ -354,7 +354,7 @@ func TestRunThatHasNotEndedTakesThePlace(t *testing.T) {
 	})
 }
 
-func TestManyInTheSameSecond(t *testing.T) {
+func TestManyJobsDueTogether(t *testing.T) {
 	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
 		c.start()
 		c.write(func(tx *store.Tx) error {

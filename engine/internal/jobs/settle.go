@@ -7,26 +7,25 @@ import (
 	"klawbot/engine/internal/store"
 )
 
-// The misfire rules: what becomes of times that were missed.
+// The misfire rules: what happens to missed runs.
 const (
-	// RunOnce makes up for them with one run, however many they are.
+	// RunOnce catches up with one run, however many were missed.
 	RunOnce = "run_once"
-	// Skip lets them go.
+	// Skip does not catch up.
 	Skip = "skip"
 )
 
 const (
-	// missedRows is how many missed times of a job have a row each; what is
-	// older shares one.
+	// missedRows is how many missed runs of a job have a row each; older ones share
+	// one.
 	missedRows = 100
-	// missedMax is how many missed times are counted.
+	// missedMax is how many missed runs are counted.
 	missedMax = 10_000
 )
 
-// Settle claims what is due of a job at a moment and says when it is due next. It
-// may be called at any time, again and again: a time that has a run gets no
-// second one, and a burst of times gets one run. The runs that it returns are to
-// be started.
+// Settle claims the run of a job that is due and sets its next time. It may be called at
+// any time: a time that has a run gets no second one, and several missed times get one
+// run. The caller starts the runs that it returns.
 func Settle(tx *store.Tx, id store.JobID, now time.Time, r Rules) (store.Job, []store.Run, error) {
 	defer tx.At(now)()
 	j, err := tx.Jobs().Job(id)
@@ -55,13 +54,13 @@ type settlement struct {
 	now   time.Time
 	rules Rules
 	due   []store.Run
-	// made says that a clock that was ahead has made up for what was missed.
+	// made: a clock that was ahead already caught up.
 	made bool
 }
 
 // once settles a job that has one time.
 func (s *settlement) once() error {
-	restored := s.job.NextRun.IsZero() // see store.Restore: it has most probably run
+	restored := s.job.NextRun.IsZero() // see store.Restore: it has most likely run
 	s.job.NextRun = s.job.At
 	if s.job.At.After(s.now) {
 		return nil
@@ -73,14 +72,14 @@ func (s *settlement) once() error {
 		return s.miss(s.job.At, 1, store.NoteRestored)
 	case late <= s.rules.Threshold:
 		return s.claim(s.job.At, store.CauseDue)
-	case s.makesUp(late):
+	case s.catchesUp(late):
 		return s.claim(s.job.At, store.CauseLate)
 	}
 	return s.miss(s.job.At, 1, missedNote(late))
 }
 
-// makesUp reports whether a run that is so late is worth it.
-func (s *settlement) makesUp(late time.Duration) bool {
+// catchesUp reports whether to start a run that is so late.
+func (s *settlement) catchesUp(late time.Duration) bool {
 	return s.job.Misfire != Skip && !s.made && (s.rules.Grace <= 0 || late <= s.rules.Grace)
 }
 
@@ -110,7 +109,7 @@ func (s *settlement) again() error {
 	switch {
 	case late <= s.rules.Threshold:
 		err = s.claim(last, store.CauseDue)
-	case s.makesUp(late):
+	case s.catchesUp(late):
 		err = s.claim(last, store.CauseLate)
 	default:
 		missed = append(missed, last)
@@ -121,10 +120,10 @@ func (s *settlement) again() error {
 	return s.missAll(missed, more)
 }
 
-// from is the first time that may be due: the next one, or an earlier one that
-// a clock that was ahead has marked as missed. next is the first free time after
-// now: one before the next time shows that the clock was set back. Until it is where
-// it was, times that come late are none that were missed.
+// from is the first time that may be due: NextRun, or an earlier one that a clock that
+// was ahead recorded as missed. next is the first free time after now; if it is before
+// NextRun, the clock was set back. Until the clock is where it was, late times are not
+// missed.
 func (s *settlement) from(t *timetable, next time.Time) (time.Time, error) {
 	from := s.job.NextRun
 	void, err := s.tx.Runs().FirstVoid(s.job.ID)
@@ -166,8 +165,8 @@ func (s *settlement) free(t *timetable) (next time.Time, ok bool, err error) {
 	}
 }
 
-// between are the times from one that is due up to now: the last of them, and
-// those before it, at most missedMax; more says that there were more.
+// between are the times from a due one up to now: the last, and at most missedMax
+// before it; more: there were more.
 func (t *timetable) between(from, now time.Time) (before []time.Time, last time.Time, more bool) {
 	last = from
 	for len(before) < missedMax {
@@ -192,7 +191,7 @@ func (t *timetable) latest(known, now time.Time) time.Time {
 	return known
 }
 
-// claim claims a run. A run of the job that has not ended yet takes its place.
+// claim claims a run. It is skipped while another run of the job is open.
 func (s *settlement) claim(at time.Time, cause string) error {
 	busy, err := s.tx.Runs().OpenRunOf(s.job.ID)
 	if err != nil {
@@ -200,7 +199,7 @@ func (s *settlement) claim(at time.Time, cause string) error {
 	}
 	r := store.Run{Job: s.job.ID, ScheduledAt: at, State: store.RunClaimed, Cause: cause}
 	if busy {
-		r.State, r.EndedAt, r.Note = store.RunSkipped, s.now, "the run before it had not ended"
+		r.State, r.EndedAt, r.Note = store.RunSkipped, s.now, "the previous run had not ended"
 	}
 	if r.ID, err = s.tx.Runs().ClaimRun(r); err == nil && r.ID != 0 && !busy {
 		s.due = append(s.due, r)
@@ -208,13 +207,12 @@ func (s *settlement) claim(at time.Time, cause string) error {
 	return err
 }
 
-// missAll writes down missed times: a row for each of the newest, and one for the
-// others together.
+// missAll records missed runs: a row for each of the newest, and one for the rest.
 func (s *settlement) missAll(all []time.Time, more bool) error {
 	if rest := len(all) - missedRows; rest > 0 {
-		note := fmt.Sprintf("%d times were missed from here on", rest)
+		note := fmt.Sprintf("%d runs were missed from here on", rest)
 		if more {
-			note = fmt.Sprintf("more than %d times were missed from here on", rest)
+			note = fmt.Sprintf("more than %d runs were missed from here on", rest)
 		}
 		if err := s.miss(all[0], rest, note); err != nil {
 			return err
@@ -238,7 +236,7 @@ func missedNote(late time.Duration) string {
 	return "noticed " + late.Round(time.Second).String() + " late"
 }
 
-// pause pauses a job that cannot be understood any more.
+// pause pauses a job whose schedule cannot be read.
 func (s *settlement) pause(note string) error {
 	s.job.State, s.job.Note = store.JobPaused, note
 	return nil

@@ -9,7 +9,7 @@ import (
 	"klawbot/engine/internal/times"
 )
 
-// timetable is our reading of a job's cron, as gocron asks for it.
+// timetable adapts a job's schedule to gocron.
 type timetable struct {
 	cron times.Cron
 	zone *time.Location
@@ -32,9 +32,8 @@ func (t *timetable) IsValid(crontab string, _ *time.Location, now time.Time) err
 	return err
 }
 
-// Next is the time after the last one, and never one that has passed: gocron
-// would ask for each of those. A job that is never due again waits for a time
-// that nobody lives to see.
+// Next is the time after the last one, and never a past one: gocron would ask for each
+// of those. A job that is never due again gets a time in 1,000 years.
 func (t *timetable) Next(last time.Time) time.Time {
 	if now := time.Now(); last.Before(now) {
 		last = now

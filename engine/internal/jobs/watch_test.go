@@ -34,11 +34,11 @@ func (c *clockwork) jump(by, during time.Duration) {
 	c.ahead.Store(0)
 }
 
-// TestAWrongClockForAWhile sets the clock of a bot that runs, and after 15 seconds
+// TestWrongClockBriefly sets the clock of a bot that runs, and after 15 seconds
 // back. Nothing was missed, nothing ran before its time, and nothing runs twice.
-func TestAWrongClockForAWhile(t *testing.T) {
+func TestWrongClockBriefly(t *testing.T) {
 	for _, by := range []time.Duration{day, -day, time.Hour, -time.Hour, 56 * 365 * day, 90 * time.Second, -90 * time.Second} {
-		for _, minute := range []time.Duration{40, 44} { // with a time that is due meanwhile, and without
+		for _, minute := range []time.Duration{40, 44} { // with a run that becomes due, and without
 			t.Run(fmt.Sprintf("by %v from minute %d", by, minute), func(t *testing.T) {
 				inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
 					c.look = time.Second
@@ -59,7 +59,7 @@ func TestAWrongClockForAWhile(t *testing.T) {
 					c.wants(daily, "01-04 03:00:00 done due")
 					c.wants(once, "01-04 02:00:00 done due")
 					c.wants(skipped, "01-04 02:30:00 done due")
-					if all := c.ledger(quarterly); len(all) != 18+int(minute-40)/4 || slices.ContainsFunc(all, func(line string) bool { return !strings.HasSuffix(line, "done due") }) {
+					if all := c.history(quarterly); len(all) != 18+int(minute-40)/4 || slices.ContainsFunc(all, func(line string) bool { return !strings.HasSuffix(line, "done due") }) {
 						t.Errorf("%d runs: %q", len(all), all)
 					}
 				})
@@ -68,9 +68,9 @@ func TestAWrongClockForAWhile(t *testing.T) {
 	}
 }
 
-// TestAWrongClockForLong leaves the clock a day ahead for two hours. What ran then has
+// TestWrongClockLong leaves the clock a day ahead for two hours. What ran then has
 // run; what did not run then runs at its time.
-func TestAWrongClockForLong(t *testing.T) {
+func TestWrongClockLong(t *testing.T) {
 	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
 		c.look = time.Second
 		c.start()
@@ -83,7 +83,7 @@ func TestAWrongClockForLong(t *testing.T) {
 			t.Errorf("the next time is %s", got)
 		}
 		c.after(time.Minute)
-		for _, line := range c.ledger(hourly) {
+		for _, line := range c.history(hourly) {
 			if strings.Contains(line, "missed") && line > "01-01 02:32" {
 				t.Errorf("a mark of a time to come is left: %s", line)
 			}
@@ -98,7 +98,7 @@ func TestAWrongClockForLong(t *testing.T) {
 				t.Errorf("%s ran %d times", at, n)
 			}
 		}
-		all := c.ledger(hourly)
+		all := c.history(hourly)
 		for h := 1; h <= 32; h++ {
 			at := time.Date(2000, 1, 1, h, 0, 0, 0, time.UTC).Format("01-02 15:04:05")
 			if !slices.ContainsFunc(all, func(line string) bool { return strings.HasPrefix(line, at) }) {
@@ -112,16 +112,16 @@ func TestAWrongClockForLong(t *testing.T) {
 			}
 		}
 		if late > 1 {
-			t.Errorf("%d runs made up for something: %q", late, all)
+			t.Errorf("%d runs caught up: %q", late, all)
 		}
 		c.wants(once, "01-01 20:00:00 done late") // early, and only then
 		c.wants(skipped, "01-01 20:00:00 done due")
 	})
 }
 
-// TestAWrongClockMakesUpOnce leaves the clock ahead for a few minutes, in which a time
-// is due: one late run makes up for what was missed, in the wrong time or in the right.
-func TestAWrongClockMakesUpOnce(t *testing.T) {
+// TestWrongClockCatchesUpOnce leaves the clock ahead for a few minutes, in which a time
+// is due: one late run catches up, by the wrong clock or by the right one.
+func TestWrongClockCatchesUpOnce(t *testing.T) {
 	for _, by := range []time.Duration{day, 3 * time.Hour, 40 * time.Minute} {
 		for _, during := range []time.Duration{2 * time.Minute, 10 * time.Minute} {
 			t.Run(fmt.Sprintf("by %v for %v", by, during), func(t *testing.T) {
@@ -133,13 +133,13 @@ func TestAWrongClockMakesUpOnce(t *testing.T) {
 					c.jump(by, during)
 					c.after(by + 4*time.Hour)
 					late := 0
-					for _, line := range c.ledger(quarterly) {
+					for _, line := range c.history(quarterly) {
 						if strings.HasSuffix(line, "late") {
 							late++
 						}
 					}
 					if late > 1 {
-						t.Errorf("%d late runs: %q", late, c.ledger(quarterly)[:20])
+						t.Errorf("%d late runs: %q", late, c.history(quarterly)[:20])
 					}
 				})
 			})
@@ -147,9 +147,9 @@ func TestAWrongClockMakesUpOnce(t *testing.T) {
 	}
 }
 
-// TestAClockThatStartsWrong starts a machine without a clock of its own: the time is
+// TestClockWrongAtBoot starts a machine without a clock of its own: the time is
 // years behind until the network tells it, 20 seconds later.
-func TestAClockThatStartsWrong(t *testing.T) {
+func TestClockWrongAtBoot(t *testing.T) {
 	for name, off := range map[string]time.Duration{"a quick restart": 2 * time.Minute, "off for three hours": 3 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -181,9 +181,9 @@ func TestAClockThatStartsWrong(t *testing.T) {
 	}
 }
 
-// TestAWrongClockAtTheStart starts the bot a day ahead, without noticing, and then
+// TestClockWrongAtStart starts the bot a day ahead, without noticing, and then
 // right: the marks that it made count no more.
-func TestAWrongClockAtTheStart(t *testing.T) {
+func TestClockWrongAtStart(t *testing.T) {
 	dir := t.TempDir()
 	var quarterly, daily store.JobID
 	inBubble(t, dir, func(t *testing.T, c *clockwork) {
@@ -208,8 +208,8 @@ func TestAWrongClockAtTheStart(t *testing.T) {
 		c.wants(quarterly, "01-01 00:15:00 done due", "01-01 00:30:00 done due", "01-02 00:30:00 done late")
 		c.after(day)
 		c.wants(daily, "01-01 03:00:00 done late") // it ran in the wrong time
-		if n := len(c.ledger(quarterly)); n != 2+96 {
-			t.Errorf("%d runs: %q", n, c.ledger(quarterly))
+		if n := len(c.history(quarterly)); n != 2+96 {
+			t.Errorf("%d runs: %q", n, c.history(quarterly))
 		}
 	})
 }

@@ -1,7 +1,7 @@
 // Package llm holds the words of a model call: what is asked, what streams
-// back, what went wrong. The wire protocols live in sub-packages and know
-// nothing of each other; normalising a history for a wire and retrying are here
-// because every wire needs them alike. The package decides nothing about chats,
+// back, what went wrong. The protocols live in sub-packages and know
+// nothing of each other; normalising a history for a protocol and retrying are here
+// because every protocol needs them alike. The package decides nothing about chats,
 // tools or turns.
 package llm
 
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Provider speaks one wire protocol with one endpoint.
+// Provider speaks one protocol with one endpoint.
 type Provider interface {
 	// Stream asks for one answer and hands its pieces to sink while they
 	// arrive; sink is not called after Stream returned. When the request
@@ -65,7 +65,7 @@ type Thinking struct {
 	Text      string `json:"text"`
 	Signature string `json:"signature,omitempty"`
 	Redacted  string `json:"redacted,omitempty"`
-	// Field is the wire's name for it ("reasoning_content").
+	// Field is the protocol's name for it ("reasoning_content").
 	Field    string `json:"field,omitempty"`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`

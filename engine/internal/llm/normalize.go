@@ -16,11 +16,11 @@ const (
 	ReplayToolTurns Replay = "tool_turns"
 	// ReplayAll keeps it wherever it is.
 	ReplayAll Replay = "all"
-	// ReplayNonempty keeps it wherever it is; the wire fills in what is missing.
+	// ReplayNonempty keeps it wherever it is; the protocol fills in what is missing.
 	ReplayNonempty Replay = "nonempty"
 )
 
-// Shape is what a wire asks of a history.
+// Shape is what a protocol asks of a history.
 type Shape struct {
 	// Provider and Model get their own thinking back and no other's.
 	Provider, Model string
@@ -34,7 +34,7 @@ type Shape struct {
 	BridgeAfterTool bool
 }
 
-// The lines that Normalize writes where a wire wants something to stand.
+// The lines that Normalize writes where a protocol wants something to stand.
 const (
 	noOutput    = "(no output)"
 	noResult    = "Error: the call was interrupted; no result is known"
@@ -43,7 +43,7 @@ const (
 	replacement = "\uFFFD"
 )
 
-// Normalize returns the history as a wire can take it, whatever cuts, crashes
+// Normalize returns the history as a protocol can take it, whatever cuts, crashes
 // and other models made of it. It is pure, idempotent, and its output always
 // holds: a user message comes first; no two neighbours have the same role, but
 // for user messages without Shape.MergeUsers; no message and no text is blank; each call has a name and an ID of its own, and
@@ -194,7 +194,7 @@ func appendMerged(out []Message, m Message) []Message {
 }
 
 // appendUser adds what a person wrote: each message is one of its own unless the
-// wire cannot take two.
+// protocol cannot take two.
 func appendUser(out []Message, m Message, merge bool) []Message {
 	if merge {
 		return appendMerged(out, m)

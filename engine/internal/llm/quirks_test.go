@@ -44,7 +44,7 @@ var quirks = []struct{ what, shown string }{
 	25: {"no id", "openai, ollama"},
 	26: {"one id for several calls", "openai, ollama, openai/TestAConversationAsAStrictServerTakesIt"},
 	27: {"ids that want to be echoed", "openai, anthropic/TestForeignThinkingAndIDsStayAtHome"},
-	28: {"ids of a certain form", "wire/TestIDs, llm/TestNormalizeForgetsForeignIDs"},
+	28: {"ids of a certain form", "protocol/TestIDs, llm/TestNormalizeForgetsForeignIDs"},
 	29: {"no arguments", "openai, anthropic"},
 	30: {"arguments that are no JSON, or no object", "openai, anthropic, ollama, llm/TestNormalize/arguments that are no object"},
 	31: {"arguments as an object", "openai, anthropic, ollama"},
@@ -84,17 +84,17 @@ var quirks = []struct{ what, shown string }{
 	65: {"redacted thinking", "anthropic, anthropic/TestAConversationAsAStrictServerTakesIt"},
 	66: {"a blob at a call that must come back", "openai, openai/TestEncodesWhatAProviderWants"},
 	67: {"thinking of another model", "llm/TestNormalize/foreign thinking, anthropic/TestForeignThinkingAndIDsStayAtHome, engine/TestATurnStaysWithTheModelThatAnswered"},
-	68: {"tags of thinking in the text", "openai, ollama, wire/FuzzSplitter"},
+	68: {"tags of thinking in the text", "openai, ollama, protocol/FuzzSplitter"},
 	69: {"thinking without words", "openai, ollama, engine/TestFailureIsOnePlainSentence"},
 	70: {"an empty answer", "openai, anthropic, ollama, engine/TestFailureIsOnePlainSentence"},
 	71: {"a temperature that is refused", "openai, anthropic, ollama, anthropic/TestThinkingFitsTheAnswer"},
 	72: {"max_tokens or max_completion_tokens", "openai, openai/TestLearnsWhatAModelRefuses"},
 	73: {"switches for thinking", "openai/TestOverrideKeepsTheRest, ollama/TestAConversationAsAStrictServerTakesIt"},
 	74: {"a budget for thinking above the limit", "anthropic/TestThinkingFitsTheAnswer"},
-	75: {"Gemini's schemas", "wire/TestSchemaDialects, wire/FuzzSchema"},
-	76: {"OpenAI's schemas", "wire/TestSchemaDialects"},
-	77: {"schemas as a grammar in llama.cpp", "openai, wire/TestSchemaDialects, openai/TestSchemasSuitTheEndpoint, openai/TestAsksAgainWithPlainerSchemas, engine/TestAToolThatAServerCannotReadIsLeftOut"},
-	78: {"[\"null\",\"array\"] in generated schemas", "wire/TestSchemaDialects, tools/TestSchemaOfStruct"},
+	75: {"Gemini's schemas", "protocol/TestSchemaDialects, protocol/FuzzSchema"},
+	76: {"OpenAI's schemas", "protocol/TestSchemaDialects"},
+	77: {"schemas as a grammar in llama.cpp", "openai, protocol/TestSchemaDialects, openai/TestSchemasSuitTheEndpoint, openai/TestAsksAgainWithPlainerSchemas, engine/TestAToolThatAServerCannotReadIsLeftOut"},
+	78: {"[\"null\",\"array\"] in generated schemas", "protocol/TestSchemaDialects, tools/TestSchemaOfStruct"},
 	79: {"a model without tools", "openai, ollama, ollama/TestAsksOnceWhatAModelCan, engine/TestAModelWithoutToolsAnswersWithoutThem"},
 	80: {"tool_choice auto is refused", "openai"},
 	81: {"Ollama's silent cut of the request", "ollama/TestASilentCutIsNoticed, ollama/TestTheWindowIsTheConfiguredOne, engine/TestACutRequestIsTold"},
@@ -114,7 +114,7 @@ var quirks = []struct{ what, shown string }{
 
 // folders are where the tests of a name are.
 var folders = map[string]string{
-	"llm": ".", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "wire": "wire",
+	"llm": ".", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "protocol": "protocol",
 	"store": "../store", "engine": "../..", "tools": "../../../tools", "probe": "../../probe", "config": "../../../cmd/klawbot/internal/config",
 }
 

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// What surrounds the words of a request on a wire, in tokens.
+// What surrounds the words of a request, in tokens.
 const (
 	perMessage = 4
 	perCall    = 8

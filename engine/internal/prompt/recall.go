@@ -13,7 +13,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/settings"
 	"klawbot/internal/clip"
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 // The bounds of automatic recall.
@@ -95,7 +95,7 @@ func (w *Window) search(ctx context.Context, question string, s settings.AutoRec
 	}
 	said, known = slices.DeleteFunc(found[0], idle), slices.DeleteFunc(found[1], idle)
 	known = slices.DeleteFunc(known, func(h memory.Hit) bool {
-		return screen.Text(h.Content).Level == screen.Block // any chat may have written it into a file
+		return injection.Text(h.Content).Level == injection.Block // any chat may have written it into a file
 	})
 	return said, known, w.hearOf(ctx, known)
 }

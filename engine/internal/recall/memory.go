@@ -20,8 +20,8 @@ import (
 	"klawbot/internal/redact"
 	"klawbot/internal/wait"
 	"klawbot/tools/guide"
+	"klawbot/tools/injection"
 	recalltools "klawbot/tools/recall"
-	"klawbot/tools/screen"
 )
 
 // Config is what New needs.
@@ -52,7 +52,7 @@ type Memory struct {
 	screen   *corememory.Screen
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
-	// messages wakes the goroutine that indexes what was said, waiting the one
+	// messages wakes the goroutine that indexes messages, waiting the one
 	// that embeds.
 	messages, waiting chan struct{}
 	// docs wakes the one that indexes the manual.
@@ -117,7 +117,7 @@ func (r *Memory) ImportUser() {
 	if err != nil {
 		return // there is none
 	}
-	if v := screen.Text(text); v.Level == screen.Block {
+	if v := injection.Text(text); v.Level == injection.Block {
 		r.config.Log.Warn("USER.md not taken over into the core memory: it looks like an injection", "found", strings.Join(v.Rules(), ", "))
 		return
 	}
@@ -147,7 +147,7 @@ func (r *Memory) Stats(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d memories, %d pieces of texts to be found, %d of them with a vector; %s", n.Memories, n.Chunks, n.Vectors, r.Text()), err
 }
 
-// Model is the name of the model that searches by meaning, or why there is none.
+// Model is the name of the model that does semantic search, or why there is none.
 func (r *Memory) Model() (string, error) {
 	m, err := r.embedder.current()
 	if err != nil {

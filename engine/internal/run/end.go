@@ -27,20 +27,20 @@ type ending struct {
 	state store.RunState
 	// report is delivered to the job's target; result is kept with the run.
 	report, result string
-	// note says why, for the ledger.
+	// note says why, in the run history.
 	note string
-	// pause, if not empty, is why the job is paused.
+	// pause, if not empty, pauses the job and says why.
 	pause string
-	// alert, if not empty, is what people are told; owners says that it is
-	// the owners, else the chat of the job.
+	// alert, if not empty, goes to the owners if owners is set, else to the chat of the
+	// job.
 	alert  string
 	owners bool
-	// after is what becomes of the run's message of progress.
+	// after are the edits of the run's placeholder.
 	after []store.Out
 }
 
-// endingOf decides how a run ends that a turn has made: what is delivered, and whether a
-// failure is tried again.
+// endingOf decides how a run ends after its turn: what is delivered, and whether a
+// failure is retried.
 func (rs *Runs) endingOf(w *Work, m Made) ending {
 	end := ending{state: store.RunStopped, note: goneNote(w.Job)}
 	switch m.State {
@@ -66,8 +66,8 @@ func (rs *Runs) endingOf(w *Work, m Made) ending {
 	return end
 }
 
-// refusedCall is the first line of what the tool of a job without a model said
-// when it failed, "" when it did not. Its text is delivered all the same.
+// refusedCall is the first line of a failed tool result in a job without a model, ""
+// when it succeeded. The text is delivered anyway.
 func refusedCall(said []store.Message) string {
 	for _, m := range said {
 		for _, b := range m.Body.Blocks {
@@ -80,8 +80,8 @@ func refusedCall(said []store.Message) string {
 	return ""
 }
 
-// failed decides about a failure: what is wrong with the key or the quota is
-// wrong the next time too and pauses the job; other failures are tried once more.
+// failed decides about a failure. A rejected key or a used-up quota fails the next time
+// too and pauses the job; other failures are retried once.
 func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
 	failure, why := m.Failure, m.Why
 	switch {
@@ -92,7 +92,7 @@ func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
 	case m.Unlisted:
 		return rs.troubled(j, store.RunFailed, failure.Error())
 	}
-	if j.Kind == store.JobSpawn { // whoever started it decides whether to try again
+	if j.Kind == store.JobSpawn { // the chat that started it decides about a retry
 		return rs.troubled(j, store.RunFailed, why)
 	}
 	end := ending{state: store.RunFailed, note: why}
@@ -110,8 +110,8 @@ func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
 	return end
 }
 
-// sentItself reports whether the run has sent its report to its own chat already,
-// with send_message.
+// sentItself reports whether the run already sent its report to its own chat with
+// send_message.
 func sentItself(j store.Job, said []store.Message, text string) bool {
 	if text == "" || j.Target.Chat.Channel == "" {
 		return false
@@ -130,9 +130,8 @@ func sentItself(j store.Job, said []store.Message, text string) bool {
 	return false
 }
 
-// end commits the end of a run in one transaction: the run, the job, what
-// leaves, and the note of it in the history of the chat that gets it. With a turn
-// also that turn and its messages.
+// end commits the end of a run in one transaction: the run, the job, the outbox rows,
+// the note in the history of the target, and the turn if there is one.
 func (rs *Runs) end(ctx context.Context, j store.Job, r store.Run, end ending, made *Made) store.Run {
 	now := time.Now()
 	r.State, r.Note, r.Result, r.RetryAt, r.EndedAt = end.state, clip.Runes(end.note, resultKept), clip.Runes(end.result, resultKept), time.Time{}, now
@@ -147,7 +146,7 @@ func (rs *Runs) end(ctx context.Context, j store.Job, r store.Run, end ending, m
 	}
 	left := rs.leftTurn(ctx, r, made)
 	if left.Placeholder == store.PlaceholderShown {
-		// It may be too old to be deleted.
+		// Telegram does not delete old messages.
 		end.after = outbox.Replacement(left.Address, left.PlaceholderID, rs.Gateway.Render(left.Address.Chat.Channel, "✖ "+clip.Name(j.Name)), schedule.OutKey(r.ID)+"/left")
 	}
 	outs := rs.leaving(j, r, end)
@@ -174,9 +173,8 @@ func (rs *Runs) end(ctx context.Context, j store.Job, r store.Run, end ending, m
 	return r
 }
 
-// storeEnd writes down that a run has ended, with what its turn has taken,
-// and returns it so. It changes nothing but the database, because a disk that is
-// full has it run several times.
+// storeEnd stores the end of a run with the tokens of its turn, and returns the run. It
+// changes only the database, because it is retried while the disk is full.
 func (rs *Runs) storeEnd(tx *store.Tx, j store.Job, r store.Run, end ending, left store.Turn, made *Made) (store.Run, error) {
 	now := time.Now()
 	if made != nil {
@@ -215,8 +213,8 @@ func (rs *Runs) storeEnd(tx *store.Tx, j store.Job, r store.Run, end ending, lef
 	return r, nil
 }
 
-// leftTurn is the turn of a run that ends without having gone on with it, zero
-// when there is none.
+// leftTurn is the interrupted turn of a run that ends without resuming it, zero when
+// there is none.
 func (rs *Runs) leftTurn(ctx context.Context, r store.Run, made *Made) (left store.Turn) {
 	if made != nil || r.Turn <= 0 {
 		return left
@@ -231,7 +229,8 @@ func (rs *Runs) leftTurn(ctx context.Context, r store.Run, made *Made) (left sto
 	return left
 }
 
-// noteEnd notes in a job how its run ended. The job may have changed meanwhile.
+// noteEnd stores in a job how its run ended. It reads the job again, which may have
+// changed during the run.
 func noteEnd(tx *store.Tx, id store.JobID, end ending) error {
 	j, err := tx.Jobs().Job(id)
 	if err != nil {
@@ -253,8 +252,8 @@ func noteEnd(tx *store.Tx, id store.JobID, end ending) error {
 	return tx.Jobs().UpdateJob(j)
 }
 
-// leaving are the rows of what leaves at the end of a run: the report for the
-// target, an alert for its chat or the owners.
+// leaving are the outbox rows at the end of a run: the report for the target, an alert
+// for its chat or the owners.
 func (rs *Runs) leaving(j store.Job, r store.Run, end ending) []store.Out {
 	outs := end.after
 	if j.Target.Chat.Channel != "" && end.report != "" {
@@ -273,8 +272,8 @@ func (rs *Runs) leaving(j store.Job, r store.Run, end ending) []store.Out {
 	return outs
 }
 
-// Alertees are the chats that hear of trouble with a job: the one that it reports
-// to, or that it belongs to, and the owners when that is out of reach.
+// Alertees are the chats that hear of a failure: the target or the job's own chat, and
+// the owners if that chat cannot be reached.
 func (rs *Runs) Alertees(j store.Job, owners bool) []gateway.Address {
 	place := Workplace(j)
 	if !owners && place.Chat.Channel != store.JobChannel && rs.Gateway.Reachable(place.Chat) == nil {
@@ -294,9 +293,8 @@ func (rs *Runs) Alertees(j store.Job, owners bool) []gateway.Address {
 	return all
 }
 
-// noteDelivery puts a note of what a run delivers into the history of the chat
-// that gets it, so that the model knows what people there answer to. It is marked
-// as what it is: nobody said it.
+// noteDelivery adds the delivered text to the history of its chat, so that the model
+// knows what people answer to. The note says that no user wrote it.
 func noteDelivery(tx *store.Tx, j store.Job, r store.Run, to gateway.Address, text string) error {
 	home, err := tx.Chats().Home(to)
 	if err != nil {
@@ -313,8 +311,8 @@ func noteDelivery(tx *store.Tx, j store.Job, r store.Run, to gateway.Address, te
 	return err
 }
 
-// rearm sets the next time of a heartbeat without a cron, when its run has ended:
-// one wait, however long the run, or a sleep of the machine, has taken.
+// rearm sets the next time of a heartbeat without a cron: heartbeat.every after the end
+// of its run.
 func (rs *Runs) rearm(tx *store.Tx, id store.JobID, end ending, now time.Time) error {
 	every := rs.Settings().Heartbeat.Every
 	if end.state == store.RunRetry || every <= 0 {
@@ -332,8 +330,8 @@ func (rs *Runs) rearm(tx *store.Tx, id store.JobID, end ending, now time.Time) e
 	return tx.Jobs().UpdateJob(j)
 }
 
-// troubled is how a run ends that cannot be made: its schedule is paused, and a
-// subagent is told of.
+// troubled is the end of a run that cannot be made: its schedule is paused; for a
+// subagent, its chat is told.
 func (rs *Runs) troubled(j store.Job, state store.RunState, why string) ending {
 	if j.Kind != store.JobSpawn {
 		return ending{state: state, note: why, pause: why, owners: true}

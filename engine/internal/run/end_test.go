@@ -15,10 +15,10 @@ import (
 	"klawbot/gateway"
 )
 
-// TestRunIsStoredOnceByManyTries begins and ends a run on a disk that takes the
+// TestRunEndStoredOnce begins and ends a run on a disk that takes the
 // changes only the third time. What is stored must be what one try makes: one
 // attempt, its own turn, and what that has taken.
-func TestRunIsStoredOnceByManyTries(t *testing.T) {
+func TestRunEndStoredOnce(t *testing.T) {
 	st, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 			if err == nil || err.Error() != errFull.Error() {
 				t.Fatal(err)
 			}
-			// Somebody else takes the number of the turn that was not stored.
+			// Another turn takes the number of the turn that was not stored.
 			write(func(tx *store.Tx) error {
 				a := gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 7}}
 				s, err := tx.Sessions().Session(a)
@@ -88,13 +88,13 @@ func TestRunIsStoredOnceByManyTries(t *testing.T) {
 		}
 		return err
 	})
-	type ledger struct {
+	type record struct {
 		attempts, in, out int
 		cost              int64
 		at                gateway.Address
 	}
-	want := ledger{1, 100, 10, 5, Workplace(j)}
-	if diff := cmp.Diff(want, ledger{got.Attempts, got.InputTokens, got.OutputTokens, got.Cost, kept.Address}, cmp.AllowUnexported(ledger{})); diff != "" {
+	want := record{1, 100, 10, 5, Workplace(j)}
+	if diff := cmp.Diff(want, record{got.Attempts, got.InputTokens, got.OutputTokens, got.Cost, kept.Address}, cmp.AllowUnexported(record{})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"klawbot/engine/internal/store"
 )
 
-// live are the runs that are at work in this process.
+// live are the runs of this process.
 type live struct {
 	mu  sync.Mutex
 	all map[store.RunID]liveRun // guarded by mu
-	// begun are the runs that a goroutine has.
+	// begun are the runs that have a goroutine.
 	begun map[store.RunID]bool // guarded by mu
 }
 
-// begin says that a goroutine has a run; ok is false when another one has it.
+// begin reserves a run for a goroutine; ok is false when another goroutine has it.
 func (l *live) begin(id store.RunID) (done func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,7 +40,7 @@ type liveRun struct {
 	cancel context.CancelCauseFunc
 }
 
-// add notes a run; the function forgets it.
+// add registers a run; the function removes it.
 func (l *live) add(id store.RunID, r liveRun) (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *live) stop(cause error, match func(store.Job) bool) int {
 	return n
 }
 
-// deadline ends a run that takes too long. The time of people does not count.
+// deadline ends a run that takes too long. Time spent waiting for people does not count.
 type deadline struct {
 	mu    sync.Mutex
 	timer *time.Timer   // guarded by mu
@@ -83,7 +83,7 @@ func startDeadline(limit time.Duration, ended func()) *deadline {
 		limit = runTimeout
 	}
 	d := &deadline{left: limit, ended: ended}
-	d.goOn()
+	d.resume()
 	return d
 }
 
@@ -100,8 +100,8 @@ func (d *deadline) stop() {
 	}
 }
 
-// goOn lets the clock go on.
-func (d *deadline) goOn() {
+// resume restarts the clock.
+func (d *deadline) resume() {
 	if d == nil {
 		return
 	}

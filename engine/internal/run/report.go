@@ -8,7 +8,7 @@ import (
 	"klawbot/tools/job"
 )
 
-// report is what a run has to say.
+// report is what a run delivers.
 type report struct {
 	// text is delivered; empty when there is nothing to report.
 	text    string
@@ -17,9 +17,9 @@ type report struct {
 	reason string
 }
 
-// reportOf reads what a run delivers: what it said with schedule_deliver, or else
-// its last answer. An answer that is a JSON object with "silent": true delivers
-// nothing; whatever cannot be read as that is delivered.
+// reportOf is what a run delivers: the messages of schedule_deliver, or else its last
+// answer. An answer that is a JSON object with "silent": true delivers nothing; an answer
+// that cannot be read as one is delivered.
 func reportOf(answer string, said []store.Message) report {
 	if explicit := delivered(said); explicit != "" {
 		return report{text: explicit}
@@ -43,7 +43,7 @@ func nothingToReport(answer string) (nothing bool, reason string) {
 	return said.Silent, said.Reason
 }
 
-// withoutFence is a text without the fence that models like to put around JSON.
+// withoutFence removes the code fence that models put around JSON.
 func withoutFence(text string) string {
 	text = strings.TrimSpace(text)
 	inner, fenced := strings.CutPrefix(text, "```")
@@ -56,8 +56,7 @@ func withoutFence(text string) string {
 	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(inner), "json"))
 }
 
-// delivered is what the calls of schedule_deliver among some messages say, those
-// that succeeded.
+// delivered are the messages of the schedule_deliver calls that succeeded.
 func delivered(said []store.Message) string {
 	good := map[string]bool{}
 	for _, m := range said {

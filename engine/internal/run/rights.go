@@ -15,7 +15,7 @@ import (
 	"klawbot/tools/rule"
 )
 
-// goneNote is what the ledger says of a run whose job is gone.
+// goneNote is the note in the run history when the job is gone.
 func goneNote(j store.Job) string {
 	if j.Kind == store.JobSpawn {
 		return schedule.NoteCancelled
@@ -23,8 +23,8 @@ func goneNote(j store.Job) string {
 	return lifecycle.ErrJobGone.Error()
 }
 
-// Workplace is the chat that a run works for: the one that it reports to, or
-// that it belongs to. A job of the command line has none.
+// Workplace is the chat that a run works for: its target, or else its own chat. A job
+// of the command line has an address of its own.
 func Workplace(j store.Job) gateway.Address {
 	switch {
 	case j.Target.Chat.Channel != "":
@@ -50,8 +50,8 @@ func kindName(j store.Job) string {
 	return string(j.Kind)
 }
 
-// owned reports whether an owner made a job. A task of the heartbeat is nobody's:
-// its text may be of several hands.
+// owned reports whether an owner created a job. A task of the heartbeat is never owned:
+// several people may have written it.
 func (rs *Runs) owned(j store.Job) bool {
 	if j.Kind == store.JobHeartbeat {
 		return false
@@ -62,8 +62,8 @@ func (rs *Runs) owned(j store.Job) bool {
 	return j.Home.Chat.Local() || rs.Settings().Owns(j.Home.Chat.Channel, j.Creator)
 }
 
-// direct is the call of an owner's job whose message is "/tool NAME JSON": it
-// needs no model. nil for others.
+// direct is the call of an owner's job whose message is "/tool NAME JSON", which needs
+// no model. It is nil for other jobs.
 func (rs *Runs) direct(j store.Job) *llm.ToolCall {
 	args, ok := strings.CutPrefix(j.Message, "/tool ")
 	if !ok || j.Kind == store.JobSpawn || !rs.owned(j) {
@@ -72,9 +72,8 @@ func (rs *Runs) direct(j store.Job) *llm.ToolCall {
 	return schedule.ToolCall(args)
 }
 
-// Within is what the run may do at most: what its creator may do in the chat that it
-// belongs to, and no planning and no spawning unless the owner's policy for scheduled
-// runs names it.
+// Within limits the permissions of a run: those of its creator in the job's chat, without
+// scheduling and subagents unless the policy for scheduled runs names them.
 func (w *Work) Within(p tools.Policy) *tools.Scope {
 	j := w.Job
 	home := ""
@@ -91,21 +90,20 @@ func (w *Work) Within(p tools.Policy) *tools.Scope {
 	return &scope
 }
 
-// noHeartbeat keeps a run from planning by way of the file. On some systems
-// names that differ in their letters' case are the same file.
+// noHeartbeat keeps a run from scheduling through the file. Some file systems ignore
+// the case of names.
 var noHeartbeat = func() rule.Rule {
 	r, err := rule.New("heartbeat", []string{"file_write", "file_edit"}, nil, []string{`re:(?i)(^|/)` + regexp.QuoteMeta(workspace.HeartbeatFile) + `\s*$`})
 	if err != nil {
-		panic(err) // the rule is ours
+		panic(err) // the rule is constant
 	}
 	return r
 }()
 
-// closedToRuns are the tools that runs do not have unless the policy for them
-// names them.
+// closedToRuns are the tools that runs do not have unless their policy names them.
 func closedToRuns(scheduled tools.Limits, origin tools.Origin) []string {
 	closed := []string{"schedule_add", "schedule_remove", "schedule_manage", "subagent_spawn", "subagent_manage",
-		"file_undo"} // which would take back what people changed, HEARTBEAT.md too
+		"file_undo"} // it could restore an old HEARTBEAT.md
 	if origin == tools.OriginSubagent {
 		closed = append(closed, "send_message", "send_file", "memory_core_update", "memory_core_delete")
 	}

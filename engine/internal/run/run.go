@@ -1,7 +1,7 @@
-// Package run makes the runs of jobs: when one is due it decides whether it may run, has a
-// turn made of it, and commits its end: what is delivered, who is told of trouble, and
-// whether it is tried again. What is planned is edited by package schedule; the model loop
-// is somebody else's.
+// Package run runs jobs that are due. It decides whether a job may run, has a turn do
+// the work, and commits the end: what is delivered, who hears of a failure, and whether
+// the run is retried. Package schedule edits jobs; the model loop
+// is the engine's.
 package run
 
 import (
@@ -28,19 +28,19 @@ import (
 const (
 	// retryAfter is the wait before the one retry of a run that failed.
 	retryAfter = 5 * time.Minute
-	// maxAttempts is how often a run is tried.
+	// maxAttempts is how often a run is attempted.
 	maxAttempts = 2
-	// runTimeout is how long a run may take when the settings do not say.
+	// runTimeout is the default for how long a run may take.
 	runTimeout = 5 * time.Minute
-	// resultKept is how much of what a run said is kept with it, in characters.
+	// resultKept bounds the result that is stored with a run, in characters.
 	resultKept = 4000
-	// jobsTogether times the model calls at one time is how many runs there are
-	// at one time; the others wait in the order in which they were due.
+	// jobsTogether times the concurrent model calls is the number of concurrent runs;
+	// others wait in the order in which they were due.
 	jobsTogether = 2
-	// lostAfter is the age at which a subagent is not resumed any more: what was
-	// to happen at once is not wanted a day later.
+	// lostAfter is the age from which a subagent is not resumed: its result is not
+	// wanted a day later.
 	lostAfter = 24 * time.Hour
-	// Kept is how long ended jobs and the rows of runs are kept.
+	// Kept is how long ended jobs and run records are kept.
 	Kept = 90 * 24 * time.Hour
 )
 
@@ -50,20 +50,20 @@ type Config struct {
 	Life     *lifecycle.Lifecycle
 	Gateway  *gateway.Gateway
 	Settings func() settings.Settings
-	// Turn makes the turn of a run. Its context ends with the run's time, when its job
+	// Turn makes the turn of a run. Its context ends at the run's deadline, when the job
 	// is removed, and when the process ends.
 	Turn func(context.Context, *Work) Made
-	// Owners are the private chats of the owners of a channel, but for one chat.
+	// Owners are the private chats of the owners of a channel, except beside.
 	Owners func(beside gateway.ChatID) []gateway.Address
-	// Index adds what a transaction has said to the index of the memory.
+	// Index adds the messages of a transaction to the memory index.
 	Index func(*store.Tx) error
-	// LookEvery is how often the plan is looked at when nobody tells of a change, 0
-	// for the usual time.
+	// LookEvery is how often the jobs are checked for changes by other processes, 0 for
+	// the default.
 	LookEvery time.Duration
 	Log       *slog.Logger
 }
 
-// Runs fires what is due, and makes the runs.
+// Runs fires jobs that are due and runs them.
 type Runs struct {
 	Config
 	jobs  *jobs.Scheduler
@@ -71,7 +71,7 @@ type Runs struct {
 	live  live
 }
 
-// New returns Runs. They begin with Run.
+// New returns Runs, which start with Run.
 func New(c Config) *Runs {
 	rs := &Runs{Config: c}
 	rs.slots = model.NewSlots(func() int { return jobsTogether * max(c.Settings().MaxConcurrentModelCalls, 1) })
@@ -88,15 +88,14 @@ func New(c Config) *Runs {
 // Run fires what is due until ctx ends.
 func (rs *Runs) Run(ctx context.Context) error { return rs.jobs.Run(ctx) }
 
-// start begins a run that was claimed, or that the end of the process
-// interrupted. It does not block.
+// start begins a claimed or interrupted run. It does not block.
 func (rs *Runs) start(r store.Run) {
 	lifecycle.CrashPoint("run.claimed")
 	rs.Life.Go(func(ctx context.Context) { rs.make(ctx, r.ID) })
 }
 
-// make makes a run, with its retry. ctx ends with the engine; then what has
-// begun is parked like the turns of people.
+// make makes a run, with its retry. ctx ends with the engine; then a running turn is
+// parked.
 func (rs *Runs) make(ctx context.Context, id store.RunID) {
 	done, ok := rs.live.begin(id)
 	if !ok {
@@ -134,7 +133,7 @@ func (rs *Runs) make(ctx context.Context, id store.RunID) {
 	}
 }
 
-// attempt tries a run once, and reports whether it is to be tried again.
+// attempt makes one attempt and reports whether to make another.
 func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bool) {
 	log := rs.Log.With("job", j.ID, "run", r.ID)
 	switch {
@@ -174,7 +173,7 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 	defer release()
 	w, err := rs.begin(ctx, j, r)
 	if errors.Is(err, lifecycle.ErrJobGone) {
-		return true // which looks at it anew
+		return true // the next attempt ends it
 	}
 	if err != nil {
 		rs.Life.LogUnstored(ctx, "run not begun", err, "run", r.ID)
@@ -184,7 +183,7 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 	running, cancel := context.WithCancelCause(rs.Life.Parking())
 	defer cancel(nil)
 	defer rs.live.add(r.ID, liveRun{j, cancel})()
-	if rs.removed(j) { // since begin looked
+	if rs.removed(j) { // after begin checked
 		cancel(lifecycle.ErrJobGone)
 	}
 	w.deadline = startDeadline(rs.Settings().Scheduler.RunTimeout, func() { cancel(lifecycle.ErrDeadline) })
@@ -196,8 +195,8 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 	return rs.end(context.WithoutCancel(ctx), j, w.Run, rs.endingOf(w, made), &made).State == store.RunRetry
 }
 
-// lost says why a subagent cannot be resumed, "" when it can: nobody knows how
-// far it came, or it is too old.
+// lost says why a subagent cannot be resumed, "" when it can: its progress is unknown,
+// or it is too old.
 func (rs *Runs) lost(ctx context.Context, j store.Job, r store.Run) string {
 	if j.Kind != store.JobSpawn {
 		return ""
@@ -219,8 +218,8 @@ func (rs *Runs) lost(ctx context.Context, j store.Job, r store.Run) string {
 	return ""
 }
 
-// resting says why a heartbeat that is due does not run, "" when it does. What a
-// person starts by hand always does.
+// resting says why a heartbeat that is due does not run, "" when it does, and how many
+// tokens are left today. A run by hand ignores quiet hours.
 func (rs *Runs) resting(ctx context.Context, j store.Job, r store.Run) (why string, left int, err error) {
 	s := rs.Settings()
 	if j.Kind != store.JobHeartbeat {
@@ -247,8 +246,8 @@ func (rs *Runs) resting(ctx context.Context, j store.Job, r store.Run) (why stri
 	return "", most - spent, nil
 }
 
-// Barred says why a job may not run, "" when it may: the chat that it belongs to
-// or that it reports to is not listed any more.
+// Barred says why a job may not run, "" when it may: its chat or its target is no longer
+// on the allow list.
 func (rs *Runs) Barred(j store.Job) string {
 	for _, a := range []gateway.Address{j.Target, j.Home} {
 		if a.Chat.Channel == "" {
@@ -261,10 +260,9 @@ func (rs *Runs) Barred(j store.Job) string {
 	return ""
 }
 
-// StopSubagents cancels the subagents that turns of a chat have started, and returns
-// how many.
+// StopSubagents cancels the subagents of a chat and returns how many.
 func (rs *Runs) StopSubagents(ctx context.Context, a gateway.Address) int {
-	var stopped atomic.Int64 // on a full disk the change runs again beside the return
+	var stopped atomic.Int64 // on a full disk the change is retried after the return
 	rs.Life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		n, err := schedule.CancelSpawnedBy(tx, a)
 		stopped.Store(int64(n))
@@ -278,7 +276,7 @@ func (rs *Runs) StopSubagents(ctx context.Context, a gateway.Address) int {
 	return int(stopped.Load())
 }
 
-// removed reports whether a job that runs was removed meanwhile.
+// removed reports whether a running job was removed.
 func (rs *Runs) removed(j store.Job) bool {
 	err := rs.Store.Read(context.Background(), func(tx *store.Tx) (err error) {
 		j, err = tx.Jobs().Job(j.ID)
@@ -287,7 +285,7 @@ func (rs *Runs) removed(j store.Job) bool {
 	return err == nil && j.State == store.JobRemoved
 }
 
-// Changed has the plan looked at, and ends the runs of jobs that are removed.
+// Changed looks for jobs that were added or changed, and ends the runs of removed jobs.
 func (rs *Runs) Changed() {
 	rs.jobs.Changed()
 	rs.live.stop(lifecycle.ErrJobGone, rs.removed)

@@ -16,7 +16,7 @@ import (
 	"klawbot/gateway"
 )
 
-// Work is a run that a turn makes.
+// Work is a run as a turn gets it.
 type Work struct {
 	Job store.Job
 	Run store.Run
@@ -25,43 +25,42 @@ type Work struct {
 	Turn    store.Turn
 	Answers []llm.Message
 	Calls   map[string]store.Call
-	// Owned says that an owner made the job. Directed is the call of a job that needs
-	// no model, nil for others.
+	// Owned: an owner created the job. Directed is the call of a job that needs no
+	// model, nil for other jobs.
 	Owned    bool
 	Directed *llm.ToolCall
-	// Most is how many tokens the run may take with its subagents, Left what the
-	// heartbeat may take today. 0 is no bound.
+	// Most is how many tokens the run may use with its subagents, Left how many the
+	// heartbeat may use today. 0 is unlimited.
 	Most, Left int
 	deadline   *deadline
 }
 
-// Made is what a turn has made of a run.
+// Made is the result of a run's turn.
 type Made struct {
-	// Parked says that the turn goes on at the next start. Then the rest is empty.
+	// Parked: the turn resumes at the next start. Then the rest is empty.
 	Parked bool
 	State  store.TurnState
 	// Text is the last answer, Said all that the turn has said.
 	Text string
 	Said []store.Message
-	// Failure is set when the state is TurnFailed, and Why are words for it.
-	// Unlisted says that the whitelist does not let the job go on.
+	// Failure is set when the state is TurnFailed, and Why says it to people.
+	// Unlisted: the allow list no longer lets the job run.
 	Failure  error
 	Why      string
 	Unlisted bool
-	// After is what becomes of the turn's message of progress.
+	// After are the edits of the turn's placeholder.
 	After []store.Out
-	// Store stores all of the turn in the transaction that ends the run.
+	// Store stores the turn in the transaction that ends the run.
 	Store func(*store.Tx) error
 }
 
-// Pause stops the clock of the run, for the time that people take; GoOn lets it go on.
+// Pause stops the clock of the run while it waits for people.
 func (w *Work) Pause() { w.deadline.stop() }
 
-// GoOn lets the clock of the run go on.
-func (w *Work) GoOn() { w.deadline.goOn() }
+// Resume restarts the clock of the run.
+func (w *Work) Resume() { w.deadline.resume() }
 
-// begin starts the turn of a run, or resumes the one that the end of the process
-// interrupted.
+// begin starts the turn of a run, or resumes an interrupted one.
 func (rs *Runs) begin(ctx context.Context, j store.Job, r store.Run) (*Work, error) {
 	fresh := store.Turn{
 		Address: Workplace(j), Origin: string(originOf(j)), State: store.TurnRunning, Placeholder: store.PlaceholderNone, Model: j.Model, StartedAt: time.Now(),
@@ -80,8 +79,8 @@ func (rs *Runs) begin(ctx context.Context, j store.Job, r store.Run) (*Work, err
 	return &w, nil
 }
 
-// storeBegin gives a run a fresh turn, or the one that it has. It changes nothing
-// but the database, because a disk that is full has it run several times.
+// storeBegin gives a run a new turn, or the one that it has. It changes only the
+// database, because it is retried while the disk is full.
 func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (w Work, err error) {
 	if err := stillWanted(tx, r.ID); err != nil {
 		return w, err
@@ -116,8 +115,8 @@ func storeBegin(tx *store.Tx, r store.Run, fresh store.Turn) (w Work, err error)
 	return w, tx.Runs().UpdateRun(w.Run)
 }
 
-// stillWanted is lifecycle.ErrJobGone when a run was stopped, or its job removed, while it
-// waited for its place.
+// stillWanted is lifecycle.ErrJobGone when the run was stopped or its job removed while
+// it waited.
 func stillWanted(tx *store.Tx, id store.RunID) error {
 	r, err := tx.Runs().Run(id)
 	if err != nil {
@@ -133,8 +132,8 @@ func stillWanted(tx *store.Tx, id store.RunID) error {
 //go:embed run.md
 var runNote string
 
-// Before are the tasks and the answers of the last completed runs of the same name, as
-// the model of a run gets them.
+// Before are the tasks and results of the last completed runs of the same name, as
+// history for the model.
 func (w *Work) Before(ctx context.Context, st *store.Store, s settings.Settings) (history []store.Message, err error) {
 	var before []store.PastRun
 	err = st.Read(ctx, func(tx *store.Tx) (err error) {
@@ -153,7 +152,7 @@ func (w *Work) Before(ctx context.Context, st *store.Store, s settings.Settings)
 	return history, nil
 }
 
-// Note says in the task what a run is, and where its answer goes.
+// Note tells the model what a run is and where its answer goes.
 func (w *Work) Note(zone *time.Location) string {
 	delivery := "What you answer is only written to the log."
 	if w.Job.Target.Chat.Channel != "" {

@@ -10,20 +10,19 @@ import (
 	"klawbot/gateway"
 )
 
-// authorKept is how long the author of a task that was removed is known: an editor
-// may empty the file before it writes it.
+// authorKept is how long the author of a removed task is known: some editors empty the
+// file before they write it.
 const authorKept = time.Hour
 
-// author is who wrote a task of the heartbeat: a chat and a person in it. The
-// zero value is a person at the machine, who may do what the owner may.
+// author is who wrote a task of the heartbeat: a chat and a user in it. The zero value
+// is a user at the machine, who has an owner's permissions.
 type author struct {
 	home   gateway.Address
 	person int64
 }
 
-// fileAuthor is the chat that HEARTBEAT.md comes from as it is now, by the
-// record of changes. When several have written the same text, one that is no
-// owner's counts: it may do less.
+// fileAuthor is the chat that wrote the current HEARTBEAT.md, by the record of changes.
+// When several chats wrote the same text, one with fewer permissions counts.
 func (h *Heartbeat) fileAuthor(ctx context.Context) (by author, err error) {
 	sum, err := h.Workspace.HeartbeatSum()
 	if err != nil || sum == "" {
@@ -51,8 +50,7 @@ func (h *Heartbeat) fileAuthor(ctx context.Context) (by author, err error) {
 	return by, err
 }
 
-// authorOf is who made a change. Of several people who wrote together, one who is
-// no owner counts.
+// authorOf is who made a change. Of several users, one who is not an owner counts.
 func (h *Heartbeat) authorOf(tx *store.Tx, c store.Change) (author, error) {
 	chat, err := gateway.ParseChatID(c.Chat)
 	if err != nil {
@@ -69,20 +67,19 @@ func (h *Heartbeat) authorOf(tx *store.Tx, c store.Change) (author, error) {
 		}
 	}
 	if by.person == 0 && chat.ID > 0 {
-		by.person = chat.ID // the chat is the person's
+		by.person = chat.ID // a private chat
 	}
 	return by, nil
 }
 
-// isOwner reports whether an owner, or a person at the machine, wrote a task.
+// isOwner reports whether an owner, or a user at the machine, wrote a task.
 func (h *Heartbeat) isOwner(a author) bool {
 	return a.home.Chat.Channel == "" || a.home.Chat.Local() || h.Editor.Settings().Owns(a.home.Chat.Channel, a.person)
 }
 
-// attribute says for each wanted task who wrote it, given the one who wrote the
-// file as it is and the tasks that there were lately. A task that is as it was keeps its
-// author, and so does what an owner only touches: a line of somebody who may do
-// less lends a task no more rights than that one has.
+// attribute sets the author of each wanted task, from the author of the file and the
+// recent tasks. An unchanged task keeps its author. So does a task that an owner changes
+// but that keeps a line of its author: an owner's edit grants that line no permissions.
 func (h *Heartbeat) attribute(wanted []store.Job, by author, there []store.Job) {
 	for i := range wanted {
 		w := &wanted[i]
@@ -101,12 +98,12 @@ func (h *Heartbeat) attribute(wanted []store.Job, by author, there []store.Job) 
 	}
 }
 
-// sameBeat reports whether a task asks for the same as one that there was.
+// sameBeat reports whether a task is unchanged.
 func sameBeat(was, w store.Job) bool {
 	return was.Name == w.Name && was.Cron == w.Cron && was.Message == w.Message && was.Model == w.Model && was.Target == w.Target
 }
 
-// sharesLine reports whether two texts have a line in common that says something.
+// sharesLine reports whether two texts have a line in common that is not blank.
 func sharesLine(a, b string) bool {
 	lines := strings.Split(a, "\n")
 	for line := range strings.Lines(b) {

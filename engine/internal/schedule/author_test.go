@@ -8,9 +8,9 @@ import (
 	"klawbot/gateway"
 )
 
-// TestTasksKeepTheirAuthors: a task belongs to who wrote it; an owner who touches it
+// TestTaskKeepsAuthor: a task belongs to who wrote it; an owner who touches it
 // gives it no more rights.
-func TestTasksKeepTheirAuthors(t *testing.T) {
+func TestTaskKeepsAuthor(t *testing.T) {
 	owned := settings.Settings{Owners: map[string][]int64{"telegram": {111}}}
 	h := NewHeartbeat(HeartbeatConfig{Editor: New(Config{Settings: func() settings.Settings { return owned }})})
 	group, owner := author{gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: -100}}, 222}, author{gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 111}}, 111}

@@ -19,7 +19,7 @@ import (
 	"klawbot/tools/job"
 )
 
-// change sets in a job what is not empty in n, after a check of all of it.
+// change checks n and sets what is not empty in it.
 func (s *Editor) change(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
 	settings := s.Settings()
 	if n.Message = strings.TrimSpace(n.Message); n.Message != "" {
@@ -55,8 +55,7 @@ func (s *Editor) change(ctx context.Context, j *store.Job, n job.New, c tools.Ca
 	return s.plan(ctx, j, n, c, who)
 }
 
-// callable reports whether what follows /tool can be called: a name, and an object
-// or nothing.
+// callable reports whether the text after /tool is a name with an object or nothing.
 func callable(args string) bool {
 	if args != "" && !unicode.IsSpace(rune(args[0])) {
 		return true // another word that begins so
@@ -69,7 +68,7 @@ func callable(args string) bool {
 	return json.Unmarshal([]byte(call.Arguments), &object) == nil
 }
 
-// target is the chat that gets the results. One that is not listed is refused.
+// target is the chat that gets the results. It must be on the allow list.
 func (s *Editor) target(chat string, c tools.Call) (gateway.Address, error) {
 	id, err := gateway.ParseChatID(strings.TrimSpace(chat))
 	if err != nil {
@@ -85,7 +84,7 @@ func (s *Editor) target(chat string, c tools.Call) (gateway.Address, error) {
 	return a, nil
 }
 
-// plan sets when a job is due.
+// plan sets the times of a job.
 func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call, who planner) error {
 	if n.Cron == "" && n.At == "" && n.TZ == "" {
 		return nil
@@ -109,7 +108,7 @@ func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call
 		return nil
 	}
 	if n.Cron == "" && j.Cron == "" {
-		return nil // another zone for one time changes how it is shown
+		return nil // the zone of a single time only changes how it is shown
 	}
 	cron, err := s.cron(ctx, c, cmp.Or(n.Cron, j.Cron))
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call
 	return again(j, cron, now, zone, least)
 }
 
-// again has a job be due again and again, but not more often than it may be.
+// again makes a job repeat, but not more often than least.
 func again(j *store.Job, cron times.Cron, now time.Time, zone *time.Location, least time.Duration) error {
 	next, ok := cron.Next(now, zone)
 	if !ok {
@@ -135,8 +134,7 @@ func again(j *store.Job, cron times.Cron, now time.Time, zone *time.Location, le
 	return nil
 }
 
-// cron reads an expression. What is none is given to a model, whose answer must
-// be one.
+// cron reads an expression. A model translates other text into one.
 func (s *Editor) cron(ctx context.Context, c tools.Call, text string) (times.Cron, error) {
 	cron, err := times.ParseCron(text)
 	if !errors.Is(err, times.ErrNotCron) {

@@ -17,7 +17,7 @@ import (
 	"klawbot/tools"
 )
 
-// Remind answers /remind: the text, and the change that goes with it.
+// Remind answers /remind: the text, and the change to commit with it.
 func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxID) (string, func(*store.Tx) error) {
 	zone, language := s.Settings().Zone(), s.Settings().Language
 	at, what, err := times.ParseReminder(m.Args, m.Time, zone)
@@ -78,13 +78,13 @@ func readButton(data string) (id store.JobID, verb string, ok bool) {
 // listShown is how many schedules the list in a chat shows.
 const listShown = 10
 
-// Answer is what people are told about schedules, with the buttons below it.
+// Answer is an answer about schedules, with its buttons.
 type Answer struct {
 	Text    string
 	Buttons [][]gateway.Button
 }
 
-// Command does what /schedule asks for.
+// Command answers /schedule.
 func (s *Editor) Command(tx *store.Tx, m gateway.Message) (Answer, error) {
 	who := s.whoIn(m.Address, m.Sender.ID)
 	verb, name, _ := strings.Cut(strings.TrimSpace(m.Args), " ")
@@ -100,8 +100,8 @@ func (s *Editor) Command(tx *store.Tx, m gateway.Message) (Answer, error) {
 	return Answer{Text: s.say(locale.ScheduleUsage)}, nil
 }
 
-// onNamed does what a verb says to the job with a name; the runs of one that is
-// gone can still be read.
+// onNamed applies a verb to the job with a name. The runs of a deleted job can still be
+// read.
 func (s *Editor) onNamed(tx *store.Tx, who planner, verb, name string) (a Answer, err error) {
 	find := tx.Jobs().JobNamed
 	if verb == verbLogs {
@@ -118,7 +118,7 @@ func (s *Editor) onNamed(tx *store.Tx, who planner, verb, name string) (a Answer
 	return a, err
 }
 
-// actOn does what a verb says to a job, and returns what came of it.
+// actOn applies a verb to a job and returns the answer.
 func (s *Editor) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
 	before := j
 	text := ""
@@ -192,7 +192,7 @@ func (s *Editor) logText(tx *store.Tx, j store.Job) (string, error) {
 	return locale.CodeBlock(strings.Join(lines, "\n")), nil
 }
 
-// listText is the list of schedules that somebody may see, with its buttons.
+// listText is the list of schedules that the planner may see, with its buttons.
 func (s *Editor) listText(tx *store.Tx, who planner) (a Answer, err error) {
 	all, err := tx.Jobs().Jobs(false)
 	if err != nil {
@@ -250,9 +250,9 @@ func listButtons(n int, j store.Job) []gateway.Button {
 	return append(row, gateway.Button{Text: "🗑 " + name, Data: button(j.ID, verbDelete)})
 }
 
-// Press does what a button below the list asks for. say is what the person is told,
-// and list is the list as it is then, nil for somebody who may not see the job.
-func (s *Editor) Press(tx *store.Tx, m gateway.Message) (say string, list *Answer, err error) {
+// Button handles a button below the list. say answers the button press; list replaces
+// the message, nil for a user who may not see the job.
+func (s *Editor) Button(tx *store.Tx, m gateway.Message) (say string, list *Answer, err error) {
 	id, verb, _ := readButton(m.Callback.Data)
 	who := s.whoIn(m.Address, m.Sender.ID)
 	j, err := tx.Jobs().Job(id)

@@ -23,41 +23,40 @@ import (
 )
 
 const (
-	// heartbeatEvery is how often the file is looked at.
+	// heartbeatEvery is how often the file is checked.
 	heartbeatEvery = time.Second
-	// heartbeatAnew is how often the plan is compared with the file even when
-	// neither has changed: a chat may be allowed again.
-	heartbeatAnew = time.Minute
+	// heartbeatAgain is how often the jobs are compared with an unchanged file: a chat
+	// may be allowed again.
+	heartbeatAgain = time.Minute
 )
 
 // HeartbeatConfig is what NewHeartbeat needs.
 type HeartbeatConfig struct {
 	Editor    *Editor
 	Workspace *workspace.Workspace
-	// Every is how often the file is looked at, 0 for the usual time.
+	// Every is how often the file is checked. Default: heartbeatEvery.
 	Every time.Duration
-	// Unstored logs what could not be stored and is tried again.
+	// Unstored logs a failed write that is retried.
 	Unstored func(ctx context.Context, what string, err error, args ...any)
 	Log      *slog.Logger
 }
 
-// Heartbeat keeps the tasks of HEARTBEAT.md, which say what the bot looks after by
-// itself, in the plan.
+// Heartbeat keeps the jobs equal to the tasks of HEARTBEAT.md, the bot's background
+// tasks.
 type Heartbeat struct{ HeartbeatConfig }
 
 // NewHeartbeat returns a Heartbeat.
 func NewHeartbeat(c HeartbeatConfig) *Heartbeat { return &Heartbeat{c} }
 
-// planned is what the plan was made of.
+// planned is the input of the last plan.
 type planned struct {
 	file      workspace.Stamp
 	heartbeat settings.Heartbeat
 	zone      string
 }
 
-// Watch keeps what is planned the same as what the file says, until ctx ends. faulty
-// is told what is wrong with the file when that changes; at the start it is only
-// logged.
+// Watch keeps the jobs equal to the file until ctx ends. It reports errors in the file
+// to faulty when they change; at the start it only logs them.
 func (h *Heartbeat) Watch(ctx context.Context, faulty func(faults string)) {
 	var last planned
 	var faults string
@@ -66,7 +65,7 @@ func (h *Heartbeat) Watch(ctx context.Context, faulty func(faults string)) {
 	for first := true; ; first = false {
 		s := h.Editor.Settings()
 		now := planned{h.Workspace.HeartbeatStamp(), s.Heartbeat, s.Zone().String()}
-		if now != last || on && time.Since(at).Abs() >= heartbeatAnew {
+		if now != last || on && time.Since(at).Abs() >= heartbeatAgain {
 			file := h.Workspace.Heartbeat()
 			on = len(file.Tasks) > 0 || file.Text != ""
 			found, err := h.plan(ctx, file)
@@ -78,7 +77,7 @@ func (h *Heartbeat) Watch(ctx context.Context, faulty func(faults string)) {
 			}
 			if text := strings.Join(found, "\n"); err == nil && text != faults {
 				if faults = text; faults != "" {
-					h.Log.Warn("heartbeat has faults", "faults", faults)
+					h.Log.Warn("HEARTBEAT.md has errors", "errors", faults)
 					if !first {
 						faulty(faults)
 					}
@@ -91,8 +90,7 @@ func (h *Heartbeat) Watch(ctx context.Context, faulty func(faults string)) {
 	}
 }
 
-// plan makes the jobs of the heartbeat the same as the file, and returns what is wrong
-// with it.
+// plan makes the jobs of the heartbeat equal to the file, and returns the errors in it.
 func (h *Heartbeat) plan(ctx context.Context, file workspace.Heartbeat) (faults []string, err error) {
 	by, err := h.fileAuthor(ctx)
 	if err != nil {
@@ -118,7 +116,7 @@ func (h *Heartbeat) plan(ctx context.Context, file workspace.Heartbeat) (faults 
 		for _, w := range wanted {
 			was, found := there[w.Name]
 			if found && was.Kind != store.JobHeartbeat {
-				faults = append(faults, fmt.Sprintf("task %q: there is a schedule of this name", w.Name))
+				faults = append(faults, fmt.Sprintf("task %q: a schedule has this name", w.Name))
 				continue
 			}
 			delete(there, w.Name)
@@ -141,12 +139,12 @@ func (h *Heartbeat) plan(ctx context.Context, file workspace.Heartbeat) (faults 
 		return nil
 	})
 	if err == nil && changed {
-		h.Log.Info("heartbeat planned", "tasks", len(wanted), "faults", len(faults))
+		h.Log.Info("heartbeat planned", "tasks", len(wanted), "errors", len(faults))
 	}
 	return faults, err
 }
 
-// beats are the jobs that the file asks for.
+// beats are the jobs for the tasks of the file.
 func (h *Heartbeat) beats(ctx context.Context, file workspace.Heartbeat) (all []store.Job, faults []string) {
 	faults = slices.Clone(file.Faults)
 	every := h.Editor.Settings().Heartbeat.Every
@@ -164,8 +162,7 @@ func (h *Heartbeat) beats(ctx context.Context, file workspace.Heartbeat) (all []
 	return all, faults
 }
 
-// beat is the job that a task asks for. One without a cron is due again and again
-// after heartbeat.every.
+// beat is the job for a task. Without a cron it repeats every heartbeat.every.
 func (h *Heartbeat) beat(ctx context.Context, b workspace.Beat, now time.Time) (store.Job, error) {
 	s := h.Editor.Settings()
 	zone := s.Zone()
@@ -192,12 +189,12 @@ func (h *Heartbeat) beat(ctx context.Context, b workspace.Beat, now time.Time) (
 	return j, err
 }
 
-// putBeat stores a task, and reports whether that changed anything. A task that
-// is as it was stays so, with the time that it waits for.
+// putBeat stores a task and reports whether that changed anything. An unchanged task
+// keeps the time that it waits for.
 func putBeat(tx *store.Tx, was, w store.Job) (changed bool, err error) {
 	if was.ID == 0 {
 		if ever, err := tx.Jobs().JobEver(w.Name); err == nil && ever.Kind == store.JobHeartbeat {
-			// Its time has come, and the run sets the next one when it ends.
+			// It is running; the end of the run sets the next time.
 			if busy, err := tx.Runs().OpenRunOf(ever.ID); err != nil || busy {
 				return false, err
 			}
@@ -220,13 +217,13 @@ func putBeat(tx *store.Tx, was, w store.Job) (changed bool, err error) {
 	return true, tx.Jobs().UpdateJob(was)
 }
 
-// HeartbeatSpent is how many tokens the heartbeat has taken on the day of a moment.
+// HeartbeatSpent is how many tokens the heartbeat has used on the day of now.
 func HeartbeatSpent(tx *store.Tx, now time.Time) (int, error) {
 	y, m, d := now.Date()
 	return tx.Runs().HeartbeatTokens(time.Date(y, m, d, 0, 0, 0, 0, now.Location()))
 }
 
-// Text says what the heartbeat does, for people.
+// Text answers /heartbeat.
 func (h *Heartbeat) Text(ctx context.Context) (string, error) {
 	file, s := h.Workspace.Heartbeat(), h.Editor.Settings()
 	_, faults := h.beats(ctx, file)

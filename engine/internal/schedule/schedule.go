@@ -1,6 +1,6 @@
-// Package schedule edits what is planned: schedules, reminders, subagents and the tasks
-// of the heartbeat, for tools, chats and the command line. An edit only changes rows and
-// says what has changed; package jobs fires what is due, and others make the runs.
+// Package schedule edits schedules, reminders, subagents and the tasks of the heartbeat,
+// for tools, chats and the command line. An edit only changes rows. Package jobs fires
+// what is due, package run runs it.
 package schedule
 
 import (
@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// maxJobs is how many jobs there may be, maxChatJobs how many of one chat
-	// that is no owner's.
+	// maxJobs bounds all jobs, maxChatJobs those of one chat that does not belong to
+	// an owner.
 	maxJobs     = 5000
 	maxChatJobs = 100
 	// lineInterval is the shortest interval at the command line.
@@ -45,10 +45,10 @@ type Config struct {
 	ToCron func(ctx context.Context, c tools.Call, words string) (string, error)
 }
 
-// ErrNoModel: there is no model that could read words.
+// ErrNoModel: no model is configured that could read words.
 var ErrNoModel = errors.New("no model is set up")
 
-// Editor edits what is planned, for the tools, the chats and the command line.
+// Editor edits schedules, reminders and subagents.
 type Editor struct{ Config }
 
 var _ job.Schedules = (*Editor)(nil)
@@ -56,12 +56,12 @@ var _ job.Schedules = (*Editor)(nil)
 // New returns an Editor.
 func New(c Config) *Editor { return &Editor{c} }
 
-// planner is who asks for a schedule.
+// planner is the user who edits schedules.
 type planner struct {
 	home gateway.Address
 	user int64
-	// all says that the planner may see and change what belongs to others: an
-	// owner, or whoever sits at the command line, which line says.
+	// all: the planner may see and change the jobs of others, as an owner or at the
+	// command line. line: it is the command line.
 	all, line bool
 }
 
@@ -76,14 +76,14 @@ func (s *Editor) who(c tools.Call) (planner, error) {
 	return s.whoIn(gateway.Address{Chat: chat, Thread: c.Thread}, c.User), nil
 }
 
-// whoIn is who somebody is in a chat: an owner has all jobs at the terminal and in
-// the own chat; in a group others would read what they are.
+// whoIn is the planner for a user in a chat. An owner sees all jobs at the terminal and
+// in the private chat, but not in a group, where others would read them.
 func (s *Editor) whoIn(a gateway.Address, user int64) planner {
 	alone := a.Chat.ID == 0 || a.Chat.ID == user && s.Settings().Owns(a.Chat.Channel, user)
 	return planner{home: a, user: user, all: alone}
 }
 
-// sees reports whether a job is the planner's business.
+// sees reports whether the planner may see a job.
 func (a planner) sees(j store.Job) bool {
 	return j.Kind != store.JobSpawn && (a.all || a.home.Chat == j.Home.Chat)
 }
@@ -140,7 +140,7 @@ func (s *Editor) List(ctx context.Context, c tools.Call) ([]job.Schedule, error)
 	return list, err
 }
 
-// Add plans something.
+// Add creates a schedule.
 func (s *Editor) Add(ctx context.Context, c tools.Call, n job.New) (job.Schedule, error) {
 	who, err := s.who(c)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Editor) Add(ctx context.Context, c tools.Call, n job.New) (job.Schedule
 		return job.Schedule{}, err
 	}
 	if strings.TrimSpace(n.Message) == "" {
-		return job.Schedule{}, tools.Refuse(tools.Validation, "the message is empty; say what shall be done")
+		return job.Schedule{}, tools.Refuse(tools.Validation, "the message is empty; say what to do")
 	}
 	wrote(&j, c, who)
 	n.Misfire = cmp.Or(n.Misfire, jobs.RunOnce)
@@ -174,17 +174,16 @@ func (s *Editor) Add(ctx context.Context, c tools.Call, n job.New) (job.Schedule
 	return s.shown(j, store.Run{}), err
 }
 
-// Origins of jobs beside those of calls.
+// Origins of jobs besides those of calls.
 const (
-	// OriginOthers and OriginOutside: an owner's turn made or changed the job in a
-	// conversation that held what others said, or text from outside.
+	// OriginOthers and OriginOutside: an owner's turn created or changed the job in a
+	// conversation with messages of other users, or with untrusted content.
 	OriginOthers  = "others"
 	OriginOutside = "outside"
 )
 
-// wrote notes whose words a job may follow from now on, so that its runs have no more
-// rights: those of a person who changes it and is no owner, and of an owner who did not
-// speak alone.
+// wrote limits the permissions of a job's runs to those of the user who changes it, and
+// marks a job that an owner changed after others had written.
 func wrote(j *store.Job, c tools.Call, who planner) {
 	switch {
 	case who.line:
@@ -197,7 +196,7 @@ func wrote(j *store.Job, c tools.Call, who planner) {
 	}
 }
 
-// free reports why no job of a name can be added.
+// free is an error when no job of this name can be added.
 func free(tx *store.Tx, who planner, name string) error {
 	if _, err := tx.Jobs().JobNamed(name); !errors.Is(err, store.ErrNotFound) {
 		if err == nil {
@@ -225,8 +224,7 @@ func checkJobName(name string) error {
 	return nil
 }
 
-// named finds a job by its name for somebody who may see it, by the way of JobNamed or
-// JobEver.
+// named finds a job that the planner may see, with JobNamed or JobEver.
 func (a planner) named(find func(string) (store.Job, error), name string) (store.Job, error) {
 	name = strings.TrimSpace(name)
 	j, err := find(name)
@@ -255,7 +253,7 @@ func (s *Editor) alter(ctx context.Context, c tools.Call, name string, fn func(*
 	return j, err
 }
 
-// inFile refuses to change what stands in HEARTBEAT.md.
+// inFile refuses to change a task of HEARTBEAT.md.
 func inFile(j store.Job) error {
 	if j.Kind != store.JobHeartbeat {
 		return nil
@@ -263,7 +261,7 @@ func inFile(j store.Job) error {
 	return tools.Refuse(tools.Validation, "'%s' is a task of the heartbeat; change it in HEARTBEAT.md", j.Name)
 }
 
-// Remove takes a schedule away.
+// Remove deletes a schedule.
 func (s *Editor) Remove(ctx context.Context, c tools.Call, name string) error {
 	_, err := s.alter(ctx, c, name, func(_ *store.Tx, j *store.Job, _ planner) error {
 		if err := inFile(*j); err != nil {
@@ -309,7 +307,7 @@ func switchJob(tx *store.Tx, j *store.Job, on bool) error {
 // errNever: a job is never due again.
 var errNever = errors.New("it is never due")
 
-// nextOf is the first time of a job after a moment that has no run.
+// nextOf is the first time of a job after now that has no run.
 func nextOf(tx *store.Tx, j store.Job, now time.Time) (time.Time, error) {
 	switch {
 	case j.Cron != "":
@@ -343,14 +341,13 @@ func nextTimes(j store.Job, after time.Time, n int) []time.Time {
 	return cron.NextTimes(after, zone, n)
 }
 
-// Run has a schedule run now, beside its times. The scheduler of the running bot
-// finds the row.
+// Run adds a run that is due now. The scheduler of the running bot finds the row.
 func (s *Editor) Run(ctx context.Context, c tools.Call, name string) error {
 	_, err := s.alter(ctx, c, name, func(tx *store.Tx, j *store.Job, _ planner) error { return runByHand(tx, *j) })
 	return err
 }
 
-// runByHand claims a run of a job for now.
+// runByHand claims a run that is due now.
 func runByHand(tx *store.Tx, j store.Job) error {
 	busy, err := tx.Runs().OpenRunOf(j.ID)
 	if err != nil {
@@ -361,7 +358,7 @@ func runByHand(tx *store.Tx, j store.Job) error {
 	}
 	now := time.Now().Truncate(time.Millisecond)
 	if now.Nanosecond() == 0 {
-		now = now.Add(time.Millisecond) // whole seconds are those of its plan
+		now = now.Add(time.Millisecond) // the job's own times are whole seconds
 	}
 	_, err = tx.Runs().ClaimRun(store.Run{Job: j.ID, ScheduledAt: now, Cause: store.CauseHand})
 	return err
@@ -370,7 +367,7 @@ func runByHand(tx *store.Tx, j store.Job) error {
 // once reports whether a job is due a single time.
 func once(j store.Job) bool { return j.Cron == "" && j.Kind != store.JobHeartbeat }
 
-// skipNext lets the next time of a job go by.
+// skipNext skips the next time of a job.
 func skipNext(tx *store.Tx, j *store.Job) error {
 	if j.State != store.JobOn || j.NextRun.IsZero() {
 		return tools.Refuse(tools.Validation, "schedule '%s' has no next run to skip", j.Name)
@@ -413,7 +410,7 @@ func (s *Editor) Edit(ctx context.Context, c tools.Call, name string, ch job.New
 			return err
 		}
 		if j.ID != changed.ID {
-			return tools.Refuse(tools.Execution, "schedule '%s' was replaced meanwhile; look again", name)
+			return tools.Refuse(tools.Execution, "another schedule has the name '%s' now; list them again", name)
 		}
 		j.Cron, j.At, j.Zone, j.NextRun, j.Settled = changed.Cron, changed.At, changed.Zone, changed.NextRun, time.Time{}
 		wrote(j, c, who)

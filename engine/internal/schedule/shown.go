@@ -9,7 +9,7 @@ import (
 	"klawbot/tools/job"
 )
 
-// shown is a job as tools, programs and people see it.
+// shown is a job as tools and commands print it.
 func (s *Editor) shown(j store.Job, latest store.Run) job.Schedule {
 	language := s.Settings().Language
 	one := job.Schedule{
@@ -28,8 +28,7 @@ func (s *Editor) shown(j store.Job, latest store.Run) job.Schedule {
 	return one
 }
 
-// comingTimes are the next times of a job that is on, the one that it waits for
-// first.
+// comingTimes are the next times of a job that is on.
 func comingTimes(j store.Job, n int) []time.Time {
 	if j.State != store.JobOn || j.NextRun.IsZero() {
 		return []time.Time{}

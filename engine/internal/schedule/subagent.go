@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// maxSpawned is how many subagents there may be at one time when the settings
-	// do not say.
+	// maxSpawned is the default for how many subagents may work at one time.
 	maxSpawned = 5
-	// spawnedShown is how many subagents that have ended the list shows.
+	// spawnedShown is how many ended subagents the list shows.
 	spawnedShown = 10
 )
 
 var _ job.Subagents = (*Editor)(nil)
 
-// Spawn starts a subagent: a job whose one run is due now. It does not wait for it.
+// Spawn starts a subagent, a job with one run that is due now. It does not wait for it.
 func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subagent, error) {
 	who, err := s.who(c)
 	if err != nil {
@@ -33,7 +32,7 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 	now := time.Now().Truncate(time.Millisecond)
 	j := store.Job{
 		Kind: store.JobSpawn, Name: strings.TrimSpace(t.Name), Home: who.home, Creator: who.user, At: now, Zone: s.Settings().Zone().String(),
-		// Its one time has come, so that nothing but its run is left to do.
+		// Its only time has come; only its run is left.
 		State: store.JobDone, Origin: cmp.Or(string(c.Origin), "command"), Parent: store.TurnID(c.Turn),
 	}
 	if who.line {
@@ -44,7 +43,7 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 		return job.Subagent{}, err
 	}
 	if strings.TrimSpace(t.Message) == "" {
-		return job.Subagent{}, tools.Refuse(tools.Validation, "the message is empty; say what the subagent shall do")
+		return job.Subagent{}, tools.Refuse(tools.Validation, "the message is empty; say what the subagent must do")
 	}
 	if err := s.change(ctx, &j, job.New{Message: t.Message, Model: t.Model, InjectInto: t.InjectInto}, c, who); err != nil {
 		return job.Subagent{}, err
@@ -56,7 +55,7 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 			return err
 		}
 		if most := cmp.Or(s.Settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
-			return tools.Refuse(tools.Execution, "%d subagents are at work, and more are not allowed at one time; wait until one has reported, or cancel one with subagent_manage", len(open))
+			return tools.Refuse(tools.Execution, "%d subagents are working, which is the limit. Wait for a report, or cancel one with subagent_manage", len(open))
 		}
 		if run.Job, err = tx.Jobs().AddJob(j); err != nil {
 			return err
@@ -67,7 +66,7 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 	return shownSpawned(nil, store.Spawned{Job: j, Run: run}), err
 }
 
-// runsSubagent reports whether a subagent is the caller's business.
+// runsSubagent reports whether the caller may see a subagent.
 func (a planner) runsSubagent(j store.Job) bool { return a.all || a.home.Chat == j.Home.Chat }
 
 // Spawned lists the subagents that the caller may see, the latest first.
@@ -114,7 +113,7 @@ func (s *Editor) Subagent(ctx context.Context, c tools.Call, id int64) (one job.
 	return one, err
 }
 
-// Cancel ends a subagent that has not ended.
+// Cancel stops a subagent.
 func (s *Editor) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Subagent, err error) {
 	who, err := s.who(c)
 	if err != nil {
@@ -136,7 +135,7 @@ func (s *Editor) Cancel(ctx context.Context, c tools.Call, id int64) (one job.Su
 	return one, err
 }
 
-// spawnedFor finds a subagent for somebody who may see it.
+// spawnedFor finds a subagent that the planner may see.
 func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
 	one, err := tx.Jobs().Spawned(store.RunID(id))
 	if errors.Is(err, store.ErrNotFound) || err == nil && !who.runsSubagent(one.Job) {
@@ -145,8 +144,7 @@ func spawnedFor(tx *store.Tx, who planner, id int64) (store.Spawned, error) {
 	return one, err
 }
 
-// cancelSpawned marks a subagent as cancelled. One that has not begun has ended
-// with that; one that is at work ends when its turn notices.
+// cancelSpawned marks a subagent as cancelled. A running one ends when its turn notices.
 func cancelSpawned(tx *store.Tx, one store.Spawned) (store.Spawned, error) {
 	if one.Run.State != store.RunRunning {
 		one.Run.State, one.Run.Note, one.Run.EndedAt = store.RunStopped, NoteCancelled, time.Now()
@@ -158,10 +156,10 @@ func cancelSpawned(tx *store.Tx, one store.Spawned) (store.Spawned, error) {
 	return one, tx.Jobs().UpdateJob(one.Job)
 }
 
-// NoteCancelled is what the ledger says of a subagent that was cancelled.
+// NoteCancelled is the note in the run history of a cancelled subagent.
 const NoteCancelled = "cancelled"
 
-// shownSpawned is a subagent as tools and programs see it.
+// shownSpawned is a subagent as tools and commands print it.
 func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 	one := job.Subagent{
 		ID: int64(s.Run.ID), Name: s.Job.Name, Message: s.Job.Message, Model: s.Job.Model, State: string(s.Run.State),
@@ -185,8 +183,8 @@ func shownSpawned(tx *store.Tx, s store.Spawned) job.Subagent {
 	return one
 }
 
-// CancelSpawnedBy cancels the subagents that turns of a chat have started, those that
-// wait and those at work, and returns how many.
+// CancelSpawnedBy cancels the subagents of a chat, waiting and running, and returns how
+// many.
 func CancelSpawnedBy(tx *store.Tx, home gateway.Address) (n int, err error) {
 	open, err := tx.Jobs().OpenSpawns()
 	for _, one := range open {
@@ -198,6 +196,6 @@ func CancelSpawnedBy(tx *store.Tx, home gateway.Address) (n int, err error) {
 	return n, err
 }
 
-// OutKey is the key of the rows that a run leaves in the outbox; each part has its number
-// behind it.
+// OutKey is the key of a run's rows in the outbox, followed by the number of the
+// segment.
 func OutKey(id store.RunID) string { return fmt.Sprintf("run/%d", id) }

@@ -64,7 +64,7 @@ func TestCronTimes(t *testing.T) {
 	}
 }
 
-func TestCronFaults(t *testing.T) {
+func TestCronErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"60 * * * *":            `minute "60": must be from 0 to 59`,
 		"0 24 * * *":            `hour "24": must be from 0 to 23`,
@@ -105,14 +105,14 @@ func TestCronFaults(t *testing.T) {
 	}
 }
 
-func TestCronThatNeverComes(t *testing.T) {
+func TestCronNeverDue(t *testing.T) {
 	now := time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)
 	for _, text := range []string{"0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 9 ? 2 MON#5 2027", "0 0 9 L-30 2 ?", "0 0 9 1 1 ? 2025", "0 0 9 29 2 ? 2027"} {
 		if next, ok := cron(t, text).Next(now, time.UTC); ok {
 			t.Errorf("%s comes at %v", text, next)
 		}
 	}
-	// It goes on for centuries, and on the rarest of days.
+	// It repeats for centuries, on the rarest of days too.
 	next, ok := cron(t, "0 0 29 2 *").Next(time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), time.UTC)
 	if !ok || next.Year() != 2104 {
 		t.Errorf("after 2096 the next leap day is %v, %v", next, ok)

@@ -105,7 +105,7 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 	return time.Time{}, fmt.Errorf("%d.%d. is no day of the calendar", m.date, m.month)
 }
 
-// addMonths goes on to the same day of a later month, or to its last day.
+// addMonths is the same day of a later month, or its last day.
 func addMonths(local time.Time, months int) time.Time {
 	first := local.AddDate(0, months, 1-local.Day())
 	return first.AddDate(0, 0, min(local.Day(), daysIn(first))-1)

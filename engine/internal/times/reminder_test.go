@@ -111,7 +111,7 @@ func TestReminders(t *testing.T) {
 	}
 }
 
-func TestTextsWithoutATime(t *testing.T) {
+func TestReminderWithoutTime(t *testing.T) {
 	for _, text := range []string{"", "call mom", "buy 2 tickets", "in the end all is well", "at home", "the sat nav", "позвонить маме", "в магазин", "at 25 nothing", "at 9:75 nothing", "may I?", "read 1984"} {
 		if at, rest, err := times.ParseReminder(text, saturday, time.UTC); !errors.Is(err, times.ErrNoTime) {
 			t.Errorf("%q: %v, %q, %v", text, at, rest, err)

@@ -7,7 +7,7 @@ import (
 	"klawbot/engine/internal/times"
 )
 
-func TestWords(t *testing.T) {
+func TestDescribeCron(t *testing.T) {
 	for _, c := range []struct{ cron, en, ru string }{
 		{"0 9 * * *", "every day at 09:00", "каждый день в 09:00"},
 		{"@daily", "every day at 00:00", "каждый день в 00:00"},
@@ -43,7 +43,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestWordsOfATime(t *testing.T) {
+func TestDescribeTime(t *testing.T) {
 	at := time.Date(2026, 11, 28, 8, 0, 5, 0, time.UTC)
 	if en, ru := times.DescribeTime(at, zone(t, "Europe/Berlin"), "en"), times.DescribeTime(at.Truncate(time.Minute), time.UTC, "ru"); en != "Sat 2026-11-28 09:00:05" || ru != "сб 2026-11-28 08:00" {
 		t.Errorf("%q and %q", en, ru)

@@ -5,13 +5,11 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"klawbot/engine/internal/locale"
 )
-
-// plainName matches what the first line of a request may name: short, and without
-// signs that a shell, a pattern or a messenger reads in another way.
-var plainName = regexp.MustCompile(`^[\p{L}\p{N}_./][\p{L}\p{N}_./:-]{0,79}$`)
 
 // deletion matches a command that deletes one file and does nothing else.
 var deletion = regexp.MustCompile(`^rm (?:-[fi] )?(\S+)$`)
@@ -21,7 +19,7 @@ var deletion = regexp.MustCompile(`^rm (?:-[fi] )?(\S+)$`)
 func (w Words) effect(tool string, arguments json.RawMessage) string {
 	p, names := effectOf(tool, arguments)
 	for _, name := range names {
-		if !plainName.MatchString(name) || w.Redact.Text(name) != name {
+		if !plainName(name) || w.Redact.Text(name) != name {
 			p, names = generic(tool)
 			break
 		}
@@ -31,6 +29,16 @@ func (w Words) effect(tool string, arguments json.RawMessage) string {
 		args[i] = locale.Ticks(name)
 	}
 	return w.Say(p, args...)
+}
+
+// plainName reports whether the first line of a request may name it: it is short, and
+// without signs that a shell, a pattern or a messenger reads in another way.
+func plainName(name string) bool {
+	const most = 80 // characters
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_./:-", r)
+	}
+	return name != "" && utf8.RuneCountInString(name) <= most && !strings.ContainsAny(name[:1], ":-") && !strings.ContainsFunc(name, odd)
 }
 
 // generic is the line for a call whose effect is not known.

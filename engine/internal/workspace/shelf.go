@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 // Bounds of what is read of skills.
@@ -118,7 +118,7 @@ func (s shelf) screened(r io.Reader) (string, error) {
 	if err != nil || s.source == SourceBuiltIn {
 		return text, err
 	}
-	if v := screen.Text(text); v.Level == screen.Block {
+	if v := injection.Text(text); v.Level == injection.Block {
 		return "", fmt.Errorf("%w (%s)", errRefused, strings.Join(v.Rules(), ", "))
 	}
 	return text, nil

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"klawbot/tools/screen"
+	"klawbot/tools/injection"
 )
 
 // maxFile is how much of one file enters the prompt, in bytes.
@@ -114,7 +114,7 @@ func readFile(root *os.Root, name string) (file, error) {
 		return file{}, err
 	}
 	f := file{changed: info.ModTime(), size: info.Size(), text: fit(name, string(data))}
-	if v := screen.Text(f.text); v.Level == screen.Block && name != HeartbeatFile {
+	if v := injection.Text(f.text); v.Level == injection.Block && name != HeartbeatFile {
 		f.text, f.refused = "", strings.Join(v.Rules(), ", ")
 	}
 	return f, nil

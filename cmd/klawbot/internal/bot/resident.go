@@ -15,4 +15,5 @@ func staySmall() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(growth)
 	}
+	debug.FreeOSMemory()
 }

@@ -24,7 +24,6 @@ func (p *Bot) Run(ctx context.Context, started func([]Row)) error {
 			started(rows)
 		}
 		staySmall()
-		letGo()
 		<-ctx.Done()
 	})
 }

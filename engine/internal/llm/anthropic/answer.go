@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 const (
@@ -63,14 +63,14 @@ func sum(a, b int) int {
 // called when the answer is complete. The error is an *llm.Error or the reader's.
 func (a *answer) read(body io.Reader, finished func()) error {
 	r := bufio.NewReader(body)
-	first, err := wire.FirstByte(r)
+	first, err := protocol.FirstByte(r)
 	if err != nil {
 		return err
 	}
 	if first == '{' || first == '[' {
 		return a.readWhole(r)
 	}
-	for e, err := range wire.Events(r) {
+	for e, err := range protocol.Events(r) {
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (a *answer) read(body io.Reader, finished func()) error {
 		}
 	}
 	if a.stop == "" {
-		return wire.Truncated("the stream ended before the answer did")
+		return protocol.Truncated("the stream ended before the answer did")
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (a *answer) verdict() error {
 	case len(a.blocks) > 0:
 		return nil
 	case a.stop == "":
-		return wire.Truncated("the answer is empty")
+		return protocol.Truncated("the answer is empty")
 	case a.stop == stopWindow:
 		return &llm.Error{Kind: llm.ContextOverflow, Message: "the context window is full"}
 	}
@@ -108,26 +108,26 @@ func (a *answer) verdict() error {
 
 // message is an answer in one piece, and what a message_start holds of one.
 type message struct {
-	Type    wire.Text         `json:"type"`
-	Model   wire.Text         `json:"model"`
+	Type    protocol.Text     `json:"type"`
+	Model   protocol.Text     `json:"model"`
 	Content []json.RawMessage `json:"content"`
-	Stop    wire.Text         `json:"stop_reason"`
+	Stop    protocol.Text     `json:"stop_reason"`
 	Usage   *usage            `json:"usage"`
 	Error   json.RawMessage   `json:"error"`
 }
 
 func (a *answer) readWhole(r io.Reader) error {
-	body, err := io.ReadAll(io.LimitReader(r, wire.MaxAnswer))
+	body, err := io.ReadAll(io.LimitReader(r, protocol.MaxAnswer))
 	if err != nil {
 		return err
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
-		return wire.Truncated("the answer is no valid JSON")
+		return protocol.Truncated("the answer is no valid JSON")
 	}
 	switch {
 	case m.Type == "error" || len(m.Error) > 0 && string(m.Error) != "null":
-		return wire.ReadFault(0, body).Classify()
+		return protocol.ReadFault(0, body).Classify()
 	case m.Content == nil && m.Stop == "":
 		return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "the JSON that came is no answer; is baseURL right?"}
 	}
@@ -151,24 +151,24 @@ func (a *answer) head(m message) {
 
 // event is what a stream brings.
 type event struct {
-	Type    wire.Text       `json:"type"`
+	Type    protocol.Text   `json:"type"`
 	Message message         `json:"message"`
-	Index   wire.Text       `json:"index"`
+	Index   protocol.Text   `json:"index"`
 	Block   json.RawMessage `json:"content_block"`
 	Delta   delta           `json:"delta"`
 	Usage   *usage          `json:"usage"`
 }
 
 type delta struct {
-	Type      wire.Text `json:"type"`
-	Text      wire.Text `json:"text"`
-	Thinking  wire.Text `json:"thinking"`
-	Signature wire.Text `json:"signature"`
-	Input     wire.Text `json:"partial_json"`
-	Stop      wire.Text `json:"stop_reason"`
+	Type      protocol.Text `json:"type"`
+	Text      protocol.Text `json:"text"`
+	Thinking  protocol.Text `json:"thinking"`
+	Signature protocol.Text `json:"signature"`
+	Input     protocol.Text `json:"partial_json"`
+	Stop      protocol.Text `json:"stop_reason"`
 }
 
-func (a *answer) event(raw wire.Event) error {
+func (a *answer) event(raw protocol.Event) error {
 	var e event
 	err := json.Unmarshal(raw.Data, &e)
 	kind := string(e.Type)
@@ -177,9 +177,9 @@ func (a *answer) event(raw wire.Event) error {
 	}
 	switch {
 	case kind == "error" || raw.Type == "error":
-		return wire.ReadFault(0, raw.Data).Classify()
+		return protocol.ReadFault(0, raw.Data).Classify()
 	case err != nil:
-		return wire.Truncated("a piece of the stream is no valid JSON")
+		return protocol.Truncated("a piece of the stream is no valid JSON")
 	}
 	switch kind {
 	case "message_start":
@@ -203,7 +203,7 @@ func (a *answer) event(raw wire.Event) error {
 func (a *answer) start(index string, raw json.RawMessage) error {
 	p, err := newPart(raw)
 	if err != nil {
-		return wire.Truncated("a piece of the answer is no block")
+		return protocol.Truncated("a piece of the answer is no block")
 	}
 	a.blocks = append(a.blocks, p)
 	a.open[index] = p
@@ -266,7 +266,7 @@ func (a *answer) result() llm.Result {
 			continue
 		}
 		if b.Call != nil && stop == llm.StopMaxTokens {
-			b.Call.Fault = wire.CutFault
+			b.Call.Fault = protocol.CutFault
 		}
 		m.Blocks = append(m.Blocks, *b)
 	}

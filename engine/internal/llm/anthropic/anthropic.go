@@ -12,17 +12,16 @@ import (
 	"net/http"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // Client is one endpoint. It may be used from several goroutines.
 type Client struct {
 	provider string
-	endpoint *wire.Endpoint
+	endpoint *protocol.Endpoint
 	compat   Compat
 	log      *slog.Logger
-	learned  wire.Learned
-	schemas  wire.Schemas
+	learned  protocol.Learned
 }
 
 var _ llm.Provider = (*Client)(nil)
@@ -49,15 +48,15 @@ func New(c llm.Config) (*Client, error) {
 
 // newEndpoint sends the key to Anthropic as it wants it, and to others both
 // ways that are in use.
-func newEndpoint(c llm.Config) (*wire.Endpoint, error) {
+func newEndpoint(c llm.Config) (*protocol.Endpoint, error) {
 	header := http.Header{"Anthropic-Version": {version}}
-	endpoint, err := wire.New(wire.Config{
+	endpoint, err := protocol.New(protocol.Config{
 		BaseURL: cmp.Or(c.BaseURL, defaultBaseURL), Paths: []string{"/messages", "/v1"},
 		Header: header, Key: c.APIKey, HTTP: c.HTTP, Idle: c.IdleTimeout,
 	})
 	if err == nil && c.APIKey != "" {
 		header.Set("X-Api-Key", c.APIKey)
-		if !wire.Under(endpoint.Host(), "anthropic.com") {
+		if !protocol.Under(endpoint.Host(), "anthropic.com") {
 			header.Set("Authorization", "Bearer "+c.APIKey)
 		}
 	}
@@ -85,7 +84,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 // whole asks until the answer is not paused any more.
 func (c *Client) whole(ctx context.Context, compat Compat, r llm.Request, a *answer) error {
 	for range maxPauses + 1 {
-		body, err := encode(&c.schemas, c.provider, compat, r, a.blocks)
+		body, err := encode(c.provider, compat, r, a.blocks)
 		if err != nil {
 			return &llm.Error{Kind: llm.BadRequest, Message: "the request cannot be encoded", Err: err}
 		}
@@ -106,7 +105,7 @@ func (c *Client) once(ctx context.Context, compat Compat, body []byte, a *answer
 	defer resp.Close()
 	a.begin(resp.RequestID)
 	err = a.read(resp.Body, resp.Finished)
-	if err == nil || a.stop != "" && !wire.Complains(err) { // what is complete counts, however it ends
+	if err == nil || a.stop != "" && !protocol.Complains(err) { // what is complete counts, however it ends
 		err = a.verdict()
 	}
 	if err != nil {

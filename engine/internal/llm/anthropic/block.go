@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // block is a piece of content on its way out.
@@ -51,13 +51,13 @@ type part struct {
 
 // started is the block of a content_block_start, or of an answer in one piece.
 type started struct {
-	Type      wire.Text       `json:"type"`
-	Text      wire.Text       `json:"text"`
-	Thinking  wire.Text       `json:"thinking"`
-	Signature wire.Text       `json:"signature"`
-	Data      wire.Text       `json:"data"`
-	ID        wire.Text       `json:"id"`
-	Name      wire.Text       `json:"name"`
+	Type      protocol.Text   `json:"type"`
+	Text      protocol.Text   `json:"text"`
+	Thinking  protocol.Text   `json:"thinking"`
+	Signature protocol.Text   `json:"signature"`
+	Data      protocol.Text   `json:"data"`
+	ID        protocol.Text   `json:"id"`
+	Name      protocol.Text   `json:"name"`
 	Input     json.RawMessage `json:"input"`
 }
 
@@ -108,12 +108,12 @@ func (p *part) block(provider string, r llm.Request) *llm.Block {
 			return &llm.Block{Text: p.text.String()}
 		}
 	case "tool_use":
-		name := wire.DeclaredName(p.name, r.Tools)
+		name := protocol.DeclaredName(p.name, r.Tools)
 		if name == "" {
 			return nil
 		}
 		c := &llm.ToolCall{WireID: p.id, Provider: provider, Name: name}
-		c.Arguments, c.Fault = wire.Arguments(p.arguments())
+		c.Arguments, c.Fault = protocol.Arguments(p.arguments())
 		return &llm.Block{Call: c}
 	}
 	return nil
@@ -131,11 +131,11 @@ func (p *part) raw() json.RawMessage {
 	case "redacted_thinking":
 		out = block{Type: p.kind, Data: p.redacted}
 	case "tool_use":
-		arguments, _ := wire.Arguments(p.arguments())
+		arguments, _ := protocol.Arguments(p.arguments())
 		out = block{Type: p.kind, ID: p.id, Name: p.name, Input: json.RawMessage(arguments)}
 	default:
 		if p.input.Len() > 0 && json.Valid([]byte(p.input.String())) {
-			if whole, err := wire.Extend(p.begun, map[string]json.RawMessage{"input": json.RawMessage(p.input.String())}); err == nil {
+			if whole, err := protocol.Extend(p.begun, map[string]json.RawMessage{"input": json.RawMessage(p.input.String())}); err == nil {
 				return whole
 			}
 		}

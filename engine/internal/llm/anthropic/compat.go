@@ -6,7 +6,7 @@ import (
 	"maps"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // Compat says how an endpoint and what is wanted of it differ from the rest. The
@@ -42,11 +42,11 @@ const (
 
 // detect says what is known of an endpoint.
 func detect(host string) Compat {
-	return Compat{ReasoningReplay: llm.ReplayAll, Cache: true, ToolChoiceNone: true, Local: wire.Local(host)}
+	return Compat{ReasoningReplay: llm.ReplayAll, Cache: true, ToolChoiceNone: true, Local: protocol.Local(host)}
 }
 
 func (c *Compat) override(fields json.RawMessage) error {
-	if err := wire.Override(c, fields); err != nil {
+	if err := protocol.Override(c, fields); err != nil {
 		return err
 	}
 	switch c.ReasoningReplay {
@@ -64,7 +64,7 @@ func (c *Compat) override(fields json.RawMessage) error {
 func (c Compat) without(feature string) bool {
 	_, extra := c.ExtraBody[feature]
 	return extra || feature == thinkingField && c.ThinkingTokens > 0 || feature == toolChoice && c.ToolChoiceNone ||
-		feature == wire.Signature && c.ReasoningReplay != llm.ReplayNever
+		feature == protocol.Signature && c.ReasoningReplay != llm.ReplayNever
 }
 
 // drop does without the features that a model refused.
@@ -76,7 +76,7 @@ func (c Compat) drop(refused []string) Compat {
 			c.ThinkingTokens = 0
 		case toolChoice:
 			c.ToolChoiceNone = false
-		case wire.Signature:
+		case protocol.Signature:
 			c.ReasoningReplay = llm.ReplayNever
 		}
 		delete(c.ExtraBody, feature)

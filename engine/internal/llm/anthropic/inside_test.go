@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
 )
 
 // FuzzAnswer wants an answer or a typed error from any bytes, and calls that
@@ -34,7 +33,7 @@ func FuzzAnswer(f *testing.F) {
 				t.Errorf("said %q, shown %q", b.Text, shown.String())
 			}
 		}
-		if _, err := encode(new(wire.Schemas), "p", Compat{}, r, a.blocks); err != nil && a.stop == stopPause {
+		if _, err := encode("p", Compat{}, r, a.blocks); err != nil && a.stop == stopPause {
 			t.Logf("not gone on with: %v", err) // an error of its own, not a panic
 		}
 	})

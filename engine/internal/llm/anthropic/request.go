@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // defaultMaxTokens is the longest answer when the request does not say: the API
@@ -52,9 +52,9 @@ type cacheControl struct {
 
 // encode writes the body of a request. paused are the blocks of an answer that
 // the provider wants to go on with.
-func encode(schemas *wire.Schemas, provider string, c Compat, r llm.Request, paused []*part) ([]byte, error) {
+func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay})
-	w := wireRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: r.Stream, Tools: declare(schemas, r.Tools, msgs)}
+	w := wireRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: r.Stream, Tools: declare(r.Tools, msgs)}
 	if w.MaxTokens <= 0 {
 		w.MaxTokens = defaultMaxTokens
 	}
@@ -79,15 +79,15 @@ func encode(schemas *wire.Schemas, provider string, c Compat, r llm.Request, pau
 	if w.Thinking != nil {
 		delete(c.ExtraBody, temperature) // the two exclude each other
 	}
-	return wire.Extend(body, c.ExtraBody)
+	return protocol.Extend(body, c.ExtraBody)
 }
 
 // declare lists the tools. Those that only the history names are declared too,
 // since some endpoints refuse calls of unknown tools.
-func declare(schemas *wire.Schemas, tools []llm.Tool, msgs []llm.Message) []wireTool {
+func declare(tools []llm.Tool, msgs []llm.Message) []wireTool {
 	var out []wireTool
 	for _, t := range tools {
-		out = append(out, wireTool{Name: t.Name, Description: t.Description, InputSchema: schemas.Parameters(t, "")})
+		out = append(out, wireTool{Name: t.Name, Description: t.Description, InputSchema: protocol.Schema(t.Parameters, "")})
 	}
 	if len(tools) > 0 {
 		return out
@@ -95,7 +95,7 @@ func declare(schemas *wire.Schemas, tools []llm.Tool, msgs []llm.Message) []wire
 	for _, m := range msgs {
 		for _, c := range m.Calls() {
 			if !slices.ContainsFunc(out, func(t wireTool) bool { return t.Name == c.Name }) {
-				out = append(out, wireTool{Name: c.Name, InputSchema: wire.NoParameters})
+				out = append(out, wireTool{Name: c.Name, InputSchema: protocol.NoParameters})
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (w *wireRequest) markCache() {
 // the user said after them are one message, the results first.
 func encodeMessages(msgs []llm.Message) []wireMessage {
 	var w wireRequest
-	ids := wire.NewIDs("", msgs)
+	ids := protocol.NewIDs("", msgs)
 	for _, m := range msgs {
 		for _, b := range m.Blocks {
 			w.add(roleOf(m.Role), encodeBlock(ids, b))
@@ -176,7 +176,7 @@ func trimEnd(m *wireMessage) {
 	last.Text = strings.TrimRightFunc(last.Text, unicode.IsSpace)
 }
 
-func encodeBlock(ids wire.IDs, b llm.Block) block {
+func encodeBlock(ids protocol.IDs, b llm.Block) block {
 	switch {
 	case b.Thinking != nil && b.Thinking.Redacted != "":
 		return block{Type: "redacted_thinking", Data: b.Thinking.Redacted}

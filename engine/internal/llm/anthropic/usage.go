@@ -2,15 +2,15 @@ package anthropic
 
 import (
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // usage is what a message_start and a message_delta say about the tokens.
 type usage struct {
-	Input      wire.Count `json:"input_tokens"`
-	Output     wire.Count `json:"output_tokens"`
-	CacheWrite wire.Count `json:"cache_creation_input_tokens"`
-	CacheRead  wire.Count `json:"cache_read_input_tokens"`
+	Input      protocol.Count `json:"input_tokens"`
+	Output     protocol.Count `json:"output_tokens"`
+	CacheWrite protocol.Count `json:"cache_creation_input_tokens"`
+	CacheRead  protocol.Count `json:"cache_read_input_tokens"`
 }
 
 // merge takes in what came later. The input is the one of the start, unless

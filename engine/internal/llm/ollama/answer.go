@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // answer collects the lines of one answer.
@@ -16,7 +16,7 @@ type answer struct {
 	provider string
 	request  llm.Request
 
-	speech *wire.Speech
+	speech *protocol.Speech
 	native bool // thinking comes in a field of its own
 	calls  []llm.ToolCall
 	done   bool
@@ -28,28 +28,28 @@ type answer struct {
 func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
 	return &answer{
 		provider: provider, request: r, model: r.Model, usage: llm.NoUsage,
-		speech: wire.NewSpeech(sink, wire.ThinkTags(r.Model), c.TextCalls && len(r.Tools) > 0 && !r.NoTools),
+		speech: protocol.NewSpeech(sink, protocol.ThinkTags(r.Model), c.TextCalls && len(r.Tools) > 0 && !r.NoTools),
 	}
 }
 
 // line is one line of a stream, or a whole answer.
 type line struct {
-	Model   wire.Text `json:"model"`
+	Model   protocol.Text `json:"model"`
 	Message struct {
-		Content  wire.Text `json:"content"`
-		Thinking wire.Text `json:"thinking"`
+		Content  protocol.Text `json:"content"`
+		Thinking protocol.Text `json:"thinking"`
 		Calls    []struct {
-			ID       wire.Text `json:"id"`
+			ID       protocol.Text `json:"id"`
 			Function struct {
-				Name      wire.Text `json:"name"`
-				Arguments wire.Text `json:"arguments"`
+				Name      protocol.Text `json:"name"`
+				Arguments protocol.Text `json:"arguments"`
 			} `json:"function"`
 		} `json:"tool_calls"`
 	} `json:"message"`
 	Done   bool            `json:"done"`
-	Reason wire.Text       `json:"done_reason"`
-	Input  wire.Count      `json:"prompt_eval_count"`
-	Output wire.Count      `json:"eval_count"`
+	Reason protocol.Text   `json:"done_reason"`
+	Input  protocol.Count  `json:"prompt_eval_count"`
+	Output protocol.Count  `json:"eval_count"`
 	Error  json.RawMessage `json:"error"`
 }
 
@@ -57,10 +57,10 @@ type line struct {
 // *llm.Error or the reader's.
 func (a *answer) read(body io.Reader) error {
 	r := bufio.NewReader(body)
-	if _, err := wire.FirstByte(r); err != nil {
+	if _, err := protocol.FirstByte(r); err != nil {
 		return err
 	}
-	for raw, err := range wire.Lines(r) {
+	for raw, err := range protocol.Lines(r) {
 		if err != nil {
 			return err
 		}
@@ -71,16 +71,16 @@ func (a *answer) read(body io.Reader) error {
 			return a.end()
 		}
 	}
-	return wire.Truncated("the stream ended before the answer did")
+	return protocol.Truncated("the stream ended before the answer did")
 }
 
 func (a *answer) add(raw []byte) error {
 	var l line
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return wire.Truncated("a line of the stream is no valid JSON")
+		return protocol.Truncated("a line of the stream is no valid JSON")
 	}
 	if len(l.Error) > 0 && string(l.Error) != "null" {
-		return wire.ReadFault(0, raw).Classify()
+		return protocol.ReadFault(0, raw).Classify()
 	}
 	if l.Model != "" {
 		a.model = string(l.Model)
@@ -105,11 +105,11 @@ func (a *answer) add(raw []byte) error {
 
 // call adds a call, which always comes whole. One without a name is none.
 func (a *answer) call(id, name, arguments string) {
-	if name = wire.DeclaredName(name, a.request.Tools); name == "" {
+	if name = protocol.DeclaredName(name, a.request.Tools); name == "" {
 		return
 	}
 	c := llm.ToolCall{WireID: id, Provider: a.provider, Name: name}
-	c.Arguments, c.Fault = wire.Arguments(arguments)
+	c.Arguments, c.Fault = protocol.Arguments(arguments)
 	a.calls = append(a.calls, c)
 }
 
@@ -135,7 +135,7 @@ func (a *answer) result() llm.Result {
 	case strings.EqualFold(a.reason, "length"):
 		stop = llm.StopMaxTokens
 		for i := range calls {
-			calls[i].Fault = wire.CutFault
+			calls[i].Fault = protocol.CutFault
 		}
 	case len(calls) > 0:
 		stop = llm.StopCalls

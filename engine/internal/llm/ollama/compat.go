@@ -6,7 +6,7 @@ import (
 	"maps"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // Compat says what is wanted of a server beyond the usual. The configuration
@@ -35,7 +35,7 @@ type Compat struct {
 }
 
 func (c *Compat) override(fields json.RawMessage) error {
-	if err := wire.Override(c, fields); err != nil {
+	if err := protocol.Override(c, fields); err != nil {
 		return err
 	}
 	switch c.ReasoningReplay {

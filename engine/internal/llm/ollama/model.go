@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // model is what a server says about one of its models.
@@ -61,7 +61,7 @@ func (c *Client) show(ctx context.Context, name string) (model, error) {
 	}
 	m := model{known: shown.Capabilities != nil, capabilities: shown.Capabilities}
 	for key, value := range shown.Info {
-		var n wire.Count
+		var n protocol.Count
 		if strings.HasSuffix(key, ".context_length") && json.Unmarshal(value, &n) == nil {
 			m.window = n.N
 		}

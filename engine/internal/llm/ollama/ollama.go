@@ -14,17 +14,16 @@ import (
 	"sync"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // Client is one server. It may be used from several goroutines.
 type Client struct {
 	provider string
-	endpoint *wire.Endpoint
+	endpoint *protocol.Endpoint
 	compat   Compat
 	log      *slog.Logger
-	learned  wire.Learned
-	schemas  wire.Schemas
+	learned  protocol.Learned
 
 	mu     sync.Mutex
 	models map[string]model // guarded by mu; what was asked about them
@@ -40,14 +39,14 @@ func New(c llm.Config) (*Client, error) {
 	if c.APIKey != "" {
 		header.Set("Authorization", "Bearer "+c.APIKey)
 	}
-	endpoint, err := wire.New(wire.Config{
+	endpoint, err := protocol.New(protocol.Config{
 		BaseURL: cmp.Or(c.BaseURL, defaultBaseURL), Paths: []string{"/chat", "/api", "/v1"},
 		Header: header, Key: c.APIKey, HTTP: c.HTTP, Idle: c.IdleTimeout,
 	})
 	if err != nil {
 		return nil, err
 	}
-	compat := Compat{Local: wire.Local(endpoint.Host()), TextCalls: true, ReasoningReplay: llm.ReplayToolTurns}
+	compat := Compat{Local: protocol.Local(endpoint.Host()), TextCalls: true, ReasoningReplay: llm.ReplayToolTurns}
 	if err := compat.override(c.Compat); err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 func (c *Client) once(ctx context.Context, compat Compat, m model, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
 	nothing := llm.Result{Usage: llm.NoUsage}
 	window := compat.window(r, m)
-	body, err := encode(&c.schemas, c.provider, compat, window, r)
+	body, err := encode(c.provider, compat, window, r)
 	if err != nil {
 		return nothing, &llm.Error{Kind: llm.BadRequest, Message: "the request cannot be encoded", Err: err}
 	}
@@ -118,7 +117,7 @@ func (c *Client) Check(ctx context.Context) error {
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	var list struct {
 		Models []struct {
-			Name wire.Text `json:"name"`
+			Name protocol.Text `json:"name"`
 		} `json:"models"`
 	}
 	if err := c.endpoint.Get(ctx, "/api/tags", &list); err != nil {

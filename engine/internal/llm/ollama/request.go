@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 type wireRequest struct {
@@ -51,7 +51,7 @@ type wireDeclaration struct {
 
 // encode writes the body of a request. Calls cannot be forbidden here, so tools
 // that must not be called are not named.
-func encode(schemas *wire.Schemas, provider string, c Compat, window int, r llm.Request) ([]byte, error) {
+func encode(provider string, c Compat, window int, r llm.Request) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, MergeUsers: true})
 	w := wireRequest{Model: r.Model, Stream: r.Stream, Think: c.Think, KeepAlive: c.KeepAlive, Options: map[string]json.RawMessage{}}
 	setOption(w.Options, "num_ctx", window)
@@ -61,13 +61,13 @@ func encode(schemas *wire.Schemas, provider string, c Compat, window int, r llm.
 	}
 	if !r.NoTools {
 		for _, t := range r.Tools {
-			w.Tools = append(w.Tools, wireTool{"function", wireDeclaration{t.Name, t.Description, schemas.Parameters(t, wire.Grammar)}})
+			w.Tools = append(w.Tools, wireTool{"function", wireDeclaration{t.Name, t.Description, protocol.Schema(t.Parameters, protocol.Grammar)}})
 		}
 	}
 	if strings.TrimSpace(r.System) != "" {
 		w.Messages = append(w.Messages, wireMessage{Role: "system", Content: r.System})
 	}
-	ids := wire.NewIDs("", msgs)
+	ids := protocol.NewIDs("", msgs)
 	for _, m := range msgs {
 		w.Messages = append(w.Messages, encodeMessage(ids, m)...)
 	}
@@ -80,7 +80,7 @@ func setOption(options map[string]json.RawMessage, name string, n int) {
 	}
 }
 
-func encodeMessage(ids wire.IDs, m llm.Message) []wireMessage {
+func encodeMessage(ids protocol.IDs, m llm.Message) []wireMessage {
 	switch m.Role {
 	case llm.RoleTool:
 		var out []wireMessage
@@ -91,11 +91,11 @@ func encodeMessage(ids wire.IDs, m llm.Message) []wireMessage {
 	case llm.RoleAssistant:
 		return []wireMessage{encodeAssistant(ids, m)}
 	}
-	return []wireMessage{{Role: "user", Content: wire.Join(m)}}
+	return []wireMessage{{Role: "user", Content: protocol.Join(m)}}
 }
 
-func encodeAssistant(ids wire.IDs, m llm.Message) wireMessage {
-	w := wireMessage{Role: "assistant", Content: wire.Join(m)}
+func encodeAssistant(ids protocol.IDs, m llm.Message) wireMessage {
+	w := wireMessage{Role: "assistant", Content: protocol.Join(m)}
 	for _, b := range m.Blocks {
 		if b.Thinking != nil {
 			w.Thinking += b.Thinking.Text

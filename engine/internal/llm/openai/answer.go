@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // answer collects the pieces of one answer.
@@ -16,8 +16,8 @@ type answer struct {
 	compat   Compat
 	request  llm.Request
 
-	speech    *wire.Speech
-	field     string // the wire's name of the thinking, once it is known
+	speech    *protocol.Speech
+	field     string // the protocol's name of the thinking, once it is known
 	refused   strings.Builder
 	calls     []*partial
 	finish    string
@@ -29,7 +29,7 @@ type answer struct {
 func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
 	return &answer{
 		provider: provider, compat: c, request: r, model: r.Model, usage: llm.NoUsage,
-		speech: wire.NewSpeech(sink, c.ThinkTags, c.TextCalls && len(r.Tools) > 0 && !r.NoTools),
+		speech: protocol.NewSpeech(sink, c.ThinkTags, c.TextCalls && len(r.Tools) > 0 && !r.NoTools),
 	}
 }
 
@@ -39,7 +39,7 @@ func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *
 // *llm.Error or the reader's.
 func (a *answer) read(body io.Reader, finished func()) error {
 	r := bufio.NewReader(body)
-	first, err := wire.FirstByte(r)
+	first, err := protocol.FirstByte(r)
 	if err != nil {
 		return err
 	}
@@ -55,16 +55,16 @@ func (a *answer) read(body io.Reader, finished func()) error {
 }
 
 func (a *answer) readWhole(r io.Reader) error {
-	body, err := io.ReadAll(io.LimitReader(r, wire.MaxAnswer))
+	body, err := io.ReadAll(io.LimitReader(r, protocol.MaxAnswer))
 	if err != nil {
 		return err
 	}
 	var c chunk
 	if err := json.Unmarshal(body, &c); err != nil {
-		if fault := wire.ReadFault(0, body); body[0] == '[' && fault.Message != "" {
+		if fault := protocol.ReadFault(0, body); body[0] == '[' && fault.Message != "" {
 			return fault.Classify()
 		}
-		return wire.Truncated("the answer is no valid JSON")
+		return protocol.Truncated("the answer is no valid JSON")
 	}
 	if len(c.Choices) == 0 {
 		return noChoices(c, body)
@@ -77,19 +77,19 @@ func noChoices(c chunk, body []byte) error {
 	if err := c.fault(); err != nil {
 		return err
 	}
-	f := wire.ReadFault(0, body)
+	f := protocol.ReadFault(0, body)
 	switch {
 	case f.Message != "":
 		return f.Classify()
 	case c.Choices != nil || c.Usage != nil:
-		return wire.Truncated("the answer is empty")
+		return protocol.Truncated("the answer is empty")
 	}
 	return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "the JSON that came is no answer; does baseURL end in /v1?"}
 }
 
 // readStream reads events until [DONE] or the end.
 func (a *answer) readStream(r io.Reader, finished func()) error {
-	for event, err := range wire.Events(r) {
+	for event, err := range protocol.Events(r) {
 		if err != nil {
 			return err
 		}
@@ -104,18 +104,18 @@ func (a *answer) readStream(r io.Reader, finished func()) error {
 		}
 	}
 	if a.finish == "" {
-		return wire.Truncated("the stream ended before the answer did")
+		return protocol.Truncated("the stream ended before the answer did")
 	}
 	return nil
 }
 
 func (a *answer) event(kind string, data []byte) error {
 	if kind == "error" {
-		return wire.ReadFault(0, data).Classify()
+		return protocol.ReadFault(0, data).Classify()
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return wire.Truncated("a piece of the stream is no valid JSON")
+		return protocol.Truncated("a piece of the stream is no valid JSON")
 	}
 	return a.add(c)
 }
@@ -150,11 +150,11 @@ func (a *answer) add(c chunk) error {
 func (c chunk) fault() error {
 	for _, raw := range append([]json.RawMessage{c.Error}, choiceErrors(c.Choices)...) {
 		if len(raw) > 0 && string(raw) != "null" && string(raw) != "{}" && string(raw) != `""` {
-			return wire.ReadFault(0, []byte(`{"error":`+string(raw)+`}`)).Classify()
+			return protocol.ReadFault(0, []byte(`{"error":`+string(raw)+`}`)).Classify()
 		}
 	}
 	if c.Object == "error" {
-		return wire.ReadFault(0, []byte(`{"message":`+string(wire.Quote(string(c.Message)))+`}`)).Classify()
+		return protocol.ReadFault(0, []byte(`{"message":`+string(protocol.Quote(string(c.Message)))+`}`)).Classify()
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (a *answer) count(u *usage) {
 	if u.Completion.N > 0 || u.Completion.Known && u.Prompt.N > 0 {
 		a.usage.Output = u.Completion.N
 	}
-	for _, c := range []wire.Count{u.Details.cached, u.CacheHit, u.Cached} {
+	for _, c := range []protocol.Count{u.Details.cached, u.CacheHit, u.Cached} {
 		if c.Known {
 			a.usage.Cached = c.N
 			break

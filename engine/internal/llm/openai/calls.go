@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // partial is a call that is still coming.
@@ -79,12 +79,12 @@ func owner(calls []*partial, d deltaCall) *partial {
 func finishCalls(partials []*partial, tools []llm.Tool, provider string) []llm.ToolCall {
 	var calls []llm.ToolCall
 	for _, p := range partials {
-		name := wire.DeclaredName(p.name, tools)
+		name := protocol.DeclaredName(p.name, tools)
 		if name == "" {
 			continue
 		}
 		c := llm.ToolCall{WireID: p.id, Provider: provider, Name: name, Extra: p.extra}
-		c.Arguments, c.Fault = wire.Arguments(p.arguments.String())
+		c.Arguments, c.Fault = protocol.Arguments(p.arguments.String())
 		calls = append(calls, c)
 	}
 	return calls

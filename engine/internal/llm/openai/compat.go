@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // Compat says how an endpoint differs from the others. It is detected from the
@@ -42,7 +42,7 @@ type Compat struct {
 	TextCalls bool `json:"textCalls"`
 	// SchemaDialect is what the endpoint understands of JSON Schema: "", "gemini"
 	// or "grammar".
-	SchemaDialect wire.Dialect `json:"schemaDialect"`
+	SchemaDialect protocol.Dialect `json:"schemaDialect"`
 	// Local says that the endpoint is one's own machine: slow to begin.
 	Local bool `json:"local"`
 	// FirstByteSeconds is how long the first byte may take; 0 is ten minutes
@@ -70,27 +70,27 @@ var geminis = regexp.MustCompile(`(?i)\bgemini\b`)
 func detect(host, model string) Compat {
 	c := Compat{
 		MaxTokensField: maxTokens, ContentEmpty: "null", ReasoningReplay: llm.ReplayNever,
-		StreamUsage: true, ToolChoiceNone: true, ThinkTags: wire.ThinkTags(model),
+		StreamUsage: true, ToolChoiceNone: true, ThinkTags: protocol.ThinkTags(model),
 		MergeSameRole: alternators.MatchString(model),
 	}
 	if geminis.MatchString(model) {
-		c.SchemaDialect = wire.Gemini
+		c.SchemaDialect = protocol.Gemini
 	}
 	switch {
-	case wire.Local(host):
-		c.SchemaDialect = wire.Grammar
+	case protocol.Local(host):
+		c.SchemaDialect = protocol.Grammar
 		c.Local, c.TextCalls, c.ContentEmpty, c.ToolChoiceNone = true, true, "empty", false
-	case wire.Under(host, "api.openai.com"), wire.Under(host, "openai.azure.com"):
+	case protocol.Under(host, "api.openai.com"), protocol.Under(host, "openai.azure.com"):
 		c.MaxTokensField = maxCompletionTokens
-	case wire.Under(host, "api.mistral.ai"):
+	case protocol.Under(host, "api.mistral.ai"):
 		c.ToolIDFormat, c.BridgeAfterTool, c.StreamUsage = "mistral", true, false
-	case wire.Under(host, "api.deepseek.com"), wire.Under(host, "xiaomimimo.com"):
+	case protocol.Under(host, "api.deepseek.com"), protocol.Under(host, "xiaomimimo.com"):
 		c.ReasoningReplay, c.ContentEmpty = llm.ReplayToolTurns, "empty"
-	case wire.Under(host, "moonshot.ai"), wire.Under(host, "moonshot.cn"), wire.Under(host, "api.kimi.com"):
+	case protocol.Under(host, "moonshot.ai"), protocol.Under(host, "moonshot.cn"), protocol.Under(host, "api.kimi.com"):
 		c.ReasoningReplay = llm.ReplayNonempty
-	case wire.Under(host, "z.ai"), wire.Under(host, "bigmodel.cn"), wire.Under(host, "api.minimax.io"):
+	case protocol.Under(host, "z.ai"), protocol.Under(host, "bigmodel.cn"), protocol.Under(host, "api.minimax.io"):
 		c.ReasoningReplay, c.ToolChoiceNone, c.MergeSameRole = llm.ReplayToolTurns, false, true
-	case wire.Under(host, "openrouter.ai"):
+	case protocol.Under(host, "openrouter.ai"):
 		c.ReasoningReplay = llm.ReplayToolTurns
 	}
 	return c
@@ -98,7 +98,7 @@ func detect(host, model string) Compat {
 
 // override sets the fields that the configuration names, and checks them.
 func override(c Compat, fields json.RawMessage) (Compat, error) {
-	if err := wire.Override(&c, fields); err != nil {
+	if err := protocol.Override(&c, fields); err != nil {
 		return c, err
 	}
 	replays := []llm.Replay{"", llm.ReplayNever, llm.ReplayToolTurns, llm.ReplayAll, llm.ReplayNonempty}
@@ -109,7 +109,7 @@ func override(c Compat, fields json.RawMessage) (Compat, error) {
 		return c, errors.New("compat: contentEmpty is null, empty or omit")
 	case c.ToolIDFormat != "" && c.ToolIDFormat != "mistral":
 		return c, errors.New(`compat: toolIDFormat is "" or mistral`)
-	case !slices.Contains(wire.Dialects(), c.SchemaDialect):
+	case !slices.Contains(protocol.Dialects(), c.SchemaDialect):
 		return c, errors.New(`compat: schemaDialect is "", gemini or grammar`)
 	case !slices.Contains(replays, c.ReasoningReplay):
 		return c, errors.New("compat: reasoningReplay is never, tool_turns, all or nonempty")
@@ -121,7 +121,7 @@ func override(c Compat, fields json.RawMessage) (Compat, error) {
 func (c Compat) without(feature string) bool {
 	_, extra := c.ExtraBody[feature]
 	return extra || feature == c.MaxTokensField || feature == streamOptions && c.StreamUsage ||
-		feature == toolChoice && c.ToolChoiceNone || feature == wire.SameRole && !c.MergeSameRole ||
+		feature == toolChoice && c.ToolChoiceNone || feature == protocol.SameRole && !c.MergeSameRole ||
 		feature == llm.ToolSchema && c.SchemaDialect == ""
 }
 
@@ -138,10 +138,10 @@ func (c Compat) drop(refused []string) Compat {
 			c.StreamUsage = false
 		case toolChoice:
 			c.ToolChoiceNone = false
-		case wire.SameRole:
+		case protocol.SameRole:
 			c.MergeSameRole = true
 		case llm.ToolSchema:
-			c.SchemaDialect = wire.Grammar
+			c.SchemaDialect = protocol.Grammar
 		}
 		delete(c.ExtraBody, feature)
 	}

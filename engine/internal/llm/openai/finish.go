@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // stops are the words for why an answer ended. What is not here says nothing.
@@ -46,7 +46,7 @@ func (a *answer) result() llm.Result {
 	switch {
 	case stop == llm.StopMaxTokens:
 		for i := range calls {
-			calls[i].Fault = wire.CutFault
+			calls[i].Fault = protocol.CutFault
 		}
 	case a.refused.Len() > 0 && len(calls) == 0:
 		stop = llm.StopRefusal

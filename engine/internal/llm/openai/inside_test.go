@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
 )
 
 func TestDetect(t *testing.T) {
@@ -37,7 +36,7 @@ func TestSchemasSuitTheEndpoint(t *testing.T) {
 		{"127.0.0.1", "qwen3:8b", `{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}`},
 		{"openrouter.ai", "google/gemini-2.5-flash", `{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`},
 	} {
-		body, err := encode(new(wire.Schemas), "p", detect(c.host, c.model), llm.Request{Model: c.model, Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}, Tools: []llm.Tool{tool}})
+		body, err := encode("p", detect(c.host, c.model), llm.Request{Model: c.model, Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}, Tools: []llm.Tool{tool}})
 		if err != nil || !strings.Contains(string(body), `"parameters":`+c.want+`}`) {
 			t.Errorf("%s %s: %v %s", c.host, c.model, err, body)
 		}
@@ -52,7 +51,7 @@ func TestOverrideKeepsTheRest(t *testing.T) {
 	if err != nil || c.StreamUsage || c.MaxTokensField != maxCompletionTokens {
 		t.Fatalf("%v %+v", err, c)
 	}
-	body, err := encode(new(wire.Schemas), "p", c, llm.Request{Model: "m", Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}, MaxTokens: 5})
+	body, err := encode("p", c, llm.Request{Model: "m", Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}, MaxTokens: 5})
 	if want := `{"max_completion_tokens":5,"messages":[{"role":"user","content":"hi"}],"model":"m","reasoning_effort":"low"}`; err != nil || string(body) != want {
 		t.Errorf("%v %s", err, body)
 	}
@@ -83,12 +82,12 @@ func TestEncodesWhatAProviderWants(t *testing.T) {
 		"no choice": {Compat{}, `"tools":[{"type":"function","function":{"name":"list","parameters":{"type":"object","properties":{}}}}]`, "tool_choice"},
 	} {
 		r := llm.Request{Model: "m", Messages: msgs, Tools: []llm.Tool{{Name: "list"}}, NoTools: true, Stream: true}
-		body, err := encode(new(wire.Schemas), "p", c.compat, r)
+		body, err := encode("p", c.compat, r)
 		if err != nil || !strings.Contains(string(body), c.want) || strings.Contains(string(body), c.lack) {
 			t.Errorf("%s: %v %s", name, err, body)
 		}
 	}
-	body, err := encode(new(wire.Schemas), "p", Compat{}, llm.Request{Model: "m", Messages: msgs[:1], Tools: []llm.Tool{{Name: "list"}}, NoTools: true})
+	body, err := encode("p", Compat{}, llm.Request{Model: "m", Messages: msgs[:1], Tools: []llm.Tool{{Name: "list"}}, NoTools: true})
 	if err != nil || strings.Contains(string(body), "tools") {
 		t.Errorf("tools that nobody names go out when calls are forbidden: %v %s", err, body)
 	}

@@ -13,17 +13,16 @@ import (
 	"net/http"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 // Client is one endpoint. It may be used from several goroutines.
 type Client struct {
 	provider string
-	endpoint *wire.Endpoint
+	endpoint *protocol.Endpoint
 	compat   json.RawMessage
 	log      *slog.Logger
-	learned  wire.Learned
-	schemas  wire.Schemas
+	learned  protocol.Learned
 }
 
 var _ llm.Provider = (*Client)(nil)
@@ -36,7 +35,7 @@ func New(c llm.Config) (*Client, error) {
 	if c.APIKey != "" {
 		header.Set("Authorization", "Bearer "+c.APIKey)
 	}
-	endpoint, err := wire.New(wire.Config{
+	endpoint, err := protocol.New(protocol.Config{
 		BaseURL: cmp.Or(c.BaseURL, defaultBaseURL), Paths: []string{"/chat/completions"},
 		Header: header, Key: c.APIKey, HTTP: c.HTTP, Idle: c.IdleTimeout,
 	})
@@ -68,7 +67,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 // once sends one request and reads its answer.
 func (c *Client) once(ctx context.Context, compat Compat, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
 	nothing := llm.Result{Usage: llm.NoUsage}
-	body, err := encode(&c.schemas, c.provider, compat, r)
+	body, err := encode(c.provider, compat, r)
 	if err != nil {
 		return nothing, &llm.Error{Kind: llm.BadRequest, Message: "the request cannot be encoded", Err: err}
 	}
@@ -80,7 +79,7 @@ func (c *Client) once(ctx context.Context, compat Compat, r llm.Request, sink fu
 	a := newAnswer(c.provider, compat, r, sink)
 	a.requestID = resp.RequestID
 	err = a.read(resp.Body, resp.Finished)
-	if err == nil || a.finish != "" && !wire.Complains(err) {
+	if err == nil || a.finish != "" && !protocol.Complains(err) {
 		resp.Drain()
 		return a.result(), nil
 	}

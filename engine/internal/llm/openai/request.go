@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/wire"
+	"klawbot/engine/internal/llm/protocol"
 )
 
 type wireRequest struct {
@@ -59,12 +59,12 @@ type wireDeclaration struct {
 }
 
 // encode writes the body of a request.
-func encode(schemas *wire.Schemas, provider string, c Compat, r llm.Request) ([]byte, error) {
+func encode(provider string, c Compat, r llm.Request) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{
 		Provider: provider, Model: r.Model, Replay: c.ReasoningReplay, BridgeAfterTool: c.BridgeAfterTool,
 		MergeUsers: c.MergeSameRole,
 	})
-	w := wireRequest{Model: r.Model, Stream: r.Stream, Tools: declare(schemas, c, r)}
+	w := wireRequest{Model: r.Model, Stream: r.Stream, Tools: declare(c, r)}
 	if r.NoTools && c.ToolChoiceNone && len(w.Tools) > 0 {
 		w.ToolChoice = "none"
 	}
@@ -77,9 +77,9 @@ func encode(schemas *wire.Schemas, provider string, c Compat, r llm.Request) ([]
 		w.MaxTokens = r.MaxTokens
 	}
 	if strings.TrimSpace(r.System) != "" {
-		w.Messages = append(w.Messages, wireMessage{Role: "system", Content: wire.Quote(r.System)})
+		w.Messages = append(w.Messages, wireMessage{Role: "system", Content: protocol.Quote(r.System)})
 	}
-	ids := wire.NewIDs(c.ToolIDFormat, msgs)
+	ids := protocol.NewIDs(c.ToolIDFormat, msgs)
 	for _, m := range msgs {
 		w.Messages = append(w.Messages, encodeMessage(c, ids, m)...)
 	}
@@ -87,38 +87,38 @@ func encode(schemas *wire.Schemas, provider string, c Compat, r llm.Request) ([]
 	if err != nil {
 		return nil, err
 	}
-	return wire.Extend(body, c.ExtraBody)
+	return protocol.Extend(body, c.ExtraBody)
 }
 
 // declare lists the tools. Where calls cannot be forbidden, tools that no
 // message names are kept back instead.
-func declare(schemas *wire.Schemas, c Compat, r llm.Request) []wireTool {
+func declare(c Compat, r llm.Request) []wireTool {
 	named := slices.ContainsFunc(r.Messages, func(m llm.Message) bool { return len(m.Calls()) > 0 })
 	if r.NoTools && !c.ToolChoiceNone && !named {
 		return nil
 	}
 	var out []wireTool
 	for _, t := range r.Tools {
-		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, schemas.Parameters(t, c.SchemaDialect)}})
+		out = append(out, wireTool{"function", wireDeclaration{t.Name, t.Description, protocol.Schema(t.Parameters, c.SchemaDialect)}})
 	}
 	return out
 }
 
-func encodeMessage(c Compat, ids wire.IDs, m llm.Message) []wireMessage {
+func encodeMessage(c Compat, ids protocol.IDs, m llm.Message) []wireMessage {
 	switch m.Role {
 	case llm.RoleTool:
 		var out []wireMessage
 		for _, b := range m.Blocks {
-			out = append(out, wireMessage{Role: "tool", ToolCallID: ids[b.Result.CallID], Content: wire.Quote(b.Result.Text)})
+			out = append(out, wireMessage{Role: "tool", ToolCallID: ids[b.Result.CallID], Content: protocol.Quote(b.Result.Text)})
 		}
 		return out
 	case llm.RoleAssistant:
 		return []wireMessage{encodeAssistant(c, ids, m)}
 	}
-	return []wireMessage{{Role: "user", Content: wire.Quote(wire.Join(m))}}
+	return []wireMessage{{Role: "user", Content: protocol.Quote(protocol.Join(m))}}
 }
 
-func encodeAssistant(c Compat, ids wire.IDs, m llm.Message) wireMessage {
+func encodeAssistant(c Compat, ids protocol.IDs, m llm.Message) wireMessage {
 	w := wireMessage{Role: "assistant"}
 	for _, call := range m.Calls() {
 		out := wireCall{ID: ids[call.ID], Type: "function", Function: wireFunction{call.Name, call.Arguments}}
@@ -127,11 +127,11 @@ func encodeAssistant(c Compat, ids wire.IDs, m llm.Message) wireMessage {
 		}
 		w.ToolCalls = append(w.ToolCalls, out)
 	}
-	switch text := wire.Join(m); {
+	switch text := protocol.Join(m); {
 	case text != "":
-		w.Content = wire.Quote(text)
+		w.Content = protocol.Quote(text)
 	case c.ContentEmpty == "empty":
-		w.Content = wire.Quote("")
+		w.Content = protocol.Quote("")
 	case c.ContentEmpty != "omit":
 		w.Content = json.RawMessage("null")
 	}

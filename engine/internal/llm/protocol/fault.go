@@ -1,0 +1,241 @@
+package protocol
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/internal/clip"
+)
+
+const (
+	maxErrorBody = 64 << 10
+	maxMessage   = 500 // runes of a provider's words
+)
+
+// refusal reads a response that is no answer.
+func (r *Response) refusal(resp *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil && len(body) == 0 {
+		return r.failure(err)
+	}
+	f := ReadFault(resp.StatusCode, body)
+	if f.Message == "" {
+		f.Message = http.StatusText(resp.StatusCode)
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		f.Message = "the server redirects to " + redirectHost(resp) + "; set baseURL to the address that answers"
+	}
+	if wait := retryAfter(resp.Header, time.Now()); wait > 0 {
+		f.wait = wait
+	}
+	e := f.Classify()
+	switch resp.Header.Get("X-Should-Retry") {
+	case "true":
+		if e.Kind == llm.BadRequest {
+			e.Kind = llm.Overloaded
+		}
+	case "false":
+		if e.Kind == llm.Overloaded {
+			e.Kind = llm.BadRequest
+		}
+	}
+	e.RequestID = r.RequestID
+	e.Message = r.endpoint.conceal(e.Message)
+	return e
+}
+
+func redirectHost(resp *http.Response) string {
+	location, err := resp.Location()
+	if err != nil {
+		return "nowhere"
+	}
+	return location.Scheme + "://" + location.Host
+}
+
+func requestID(h http.Header) string {
+	for _, name := range []string{"X-Request-Id", "Request-Id", "Cf-Ray"} {
+		if id := h.Get(name); id != "" {
+			return clip.Runes(id, 100)
+		}
+	}
+	return ""
+}
+
+var keyShape = regexp.MustCompile(`(?i)\bsk-[\w*.-]{6,}|\bbearer\s+[\w.~+/*=-]{6,}`)
+
+// conceal takes keys out of a provider's words: some quote what they refuse.
+func (e *Endpoint) conceal(message string) string {
+	if e.key != "" {
+		message = strings.NewReplacer(e.key, "[redacted]", url.QueryEscape(e.key), "[redacted]").Replace(message)
+	}
+	return keyShape.ReplaceAllString(message, "[redacted]")
+}
+
+// Fault is an error of a provider, read out of whatever it sent.
+type Fault struct {
+	// Message is in the provider's words, on one line; empty for none.
+	Message string
+
+	status int
+	code   string // its code, type and status words, in lower case
+	param  string
+	wait   time.Duration
+	window int
+}
+
+type wireError struct {
+	Message  Text            `json:"message"`
+	Detail   Text            `json:"detail"`
+	Type     Text            `json:"type"`
+	Code     Text            `json:"code"`
+	Status   Text            `json:"status"`
+	Param    Text            `json:"param"`
+	Window   Count           `json:"n_ctx"`
+	Details  json.RawMessage `json:"details"`
+	Metadata json.RawMessage `json:"metadata"`
+}
+
+// ReadFault reads an error: an object, a text or a list under "error", an object
+// without it, a web page, or nothing. A status of 0 means that the error came
+// inside an answer.
+func ReadFault(status int, body []byte) Fault {
+	f := Fault{status: status}
+	trimmed := strings.TrimSpace(string(body))
+	if strings.HasPrefix(trimmed, "[") {
+		var list []json.RawMessage
+		if json.Unmarshal([]byte(trimmed), &list) == nil && len(list) > 0 {
+			trimmed = string(list[0])
+		}
+	}
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+		wireError
+	}
+	if json.Unmarshal([]byte(trimmed), &outer) != nil {
+		f.Message = OneLine(stripTags(trimmed))
+		return f
+	}
+	e := outer.wireError
+	if len(outer.Error) > 0 && json.Unmarshal(outer.Error, &e) != nil {
+		var words Text
+		_ = words.UnmarshalJSON(outer.Error) // it is valid JSON
+		e.Message = words
+	}
+	f.read(e)
+	return f
+}
+
+func (f *Fault) read(e wireError) {
+	f.code = strings.ToLower(string(e.Code) + " " + string(e.Type) + " " + string(e.Status))
+	f.param = string(e.Param)
+	f.Message = string(e.Message)
+	if f.Message == "" {
+		f.Message = string(e.Detail)
+	}
+	var metadata struct {
+		Raw Text `json:"raw"`
+	}
+	if json.Unmarshal(e.Metadata, &metadata) == nil && metadata.Raw != "" {
+		f.Message += ": " + string(metadata.Raw)
+	}
+	f.Message = OneLine(f.Message)
+	if f.window = e.Window.N; f.window == 0 {
+		f.window = statedWindow(f.Message)
+	}
+	if n, err := strconv.Atoi(string(e.Code)); err == nil && f.status == 0 && n >= 400 && n < 600 {
+		f.status = n
+	}
+	f.wait = statedWait(f.Message + string(e.Details))
+}
+
+// Classify says what kind of error the fault is.
+func (f Fault) Classify() *llm.Error {
+	e := &llm.Error{Status: f.status, Message: f.Message, RetryAfter: f.wait}
+	e.Kind, e.Feature = f.kind()
+	switch {
+	case e.Kind == llm.ContextOverflow:
+		e.Window = f.window
+	case e.Kind == llm.Overloaded && loading.MatchString(f.Message):
+		e.Loading, e.RetryAfter = true, cmp.Or(e.RetryAfter, 2*time.Second)
+	}
+	if e.Message == "" {
+		e.Message = "the provider sent neither an answer nor an error"
+	}
+	return e
+}
+
+// statedWaits find a time to wait in words: "try again in 1.5s", and Google's
+// "retryDelay": "34s".
+var statedWaits = regexp.MustCompile(`(?i)(?:try again in|retry in|"retryDelay":\s*")\s*((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`)
+
+func statedWait(message string) time.Duration {
+	m := statedWaits.FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	d, err := time.ParseDuration(m[1])
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// retryAfter reads how long to wait from a header: milliseconds, seconds or a
+// date. 0 means that it does not say.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return bounded(ms / 1000)
+	}
+	value := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(value, 64); err == nil {
+		return bounded(s)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+func bounded(seconds float64) time.Duration {
+	const most = 366 * 24 * 3600
+	if !(seconds > 0) { // also not a number
+		return 0
+	}
+	return time.Duration(min(seconds, most) * float64(time.Second))
+}
+
+var (
+	titleTag = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+	anyTag   = regexp.MustCompile(`(?s)<(?:style|script)[^>]*>.*?</(?:style|script)>|<[^>]*>`)
+)
+
+// stripTags keeps the words of a web page, its title if it has one.
+func stripTags(page string) string {
+	if m := titleTag.FindStringSubmatch(page); m != nil {
+		return m[1]
+	}
+	if strings.HasPrefix(page, "<") {
+		return anyTag.ReplaceAllString(page, " ")
+	}
+	return page
+}
+
+// OneLine makes foreign words fit for a log.
+func OneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return clip.Runes(strings.Join(strings.Fields(s), " "), maxMessage)
+}

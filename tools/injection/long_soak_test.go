@@ -1,0 +1,5 @@
+//go:build soak
+
+package injection
+
+const longText = 5 << 20

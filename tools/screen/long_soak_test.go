@@ -1,5 +1,0 @@
-//go:build soak
-
-package screen
-
-const longText = 5 << 20
