@@ -48,7 +48,7 @@ func (p capture) clean(text string) string {
 	return p.redact.Text(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// data takes secrets out of JSON. Where a masked number breaks the JSON, there is no data.
+// data takes secrets out of JSON. When a masked number breaks the JSON, there is no data.
 func (p capture) data(d json.RawMessage) json.RawMessage {
 	clean := json.RawMessage(p.redact.Text(string(p.redact.JSON(d))))
 	if !json.Valid(clean) {

@@ -42,7 +42,7 @@ func (b *book) note(step string, c tools.Call) error {
 	return nil
 }
 
-func TestJournalStandsAroundTheEffect(t *testing.T) {
+func TestJournalSurroundsTheEffect(t *testing.T) {
 	var b book
 	ran := fakeTool("act", func(_ context.Context, c tools.Call) tools.Result {
 		b.lines = append(b.lines, "ran "+c.Name)
@@ -174,7 +174,7 @@ func TestOutputThatCannotBeKept(t *testing.T) {
 	}
 }
 
-func TestOldSpillsGo(t *testing.T) {
+func TestOldSpillsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old.txt")
 	if err := os.WriteFile(old, []byte("x"), 0o600); err != nil {

@@ -52,7 +52,7 @@ func TestToolsForASubtask(t *testing.T) {
 	}
 }
 
-func TestSearchFindsToolsThatWereNotShown(t *testing.T) {
+func TestSearchFindsHiddenTools(t *testing.T) {
 	all := catalogue()
 	search := tools.NewSearch(func(tools.Call) []tools.Tool { return all }, func() string { return "en" })
 	e := executor(t, tools.ExecutorConfig{}, append([]tools.Tool{search}, all...)...)

@@ -65,7 +65,7 @@ func NewCode(c CodeConfig) tools.Tool {
 	}, codeTexts, c.run)
 }
 
-// grace is how long a sandbox may take to end a program that is out of time.
+// grace is how long a sandbox may take to end a program after its timeout.
 const grace = 15 * time.Second
 
 func codeTimeout(arguments json.RawMessage) time.Duration {
@@ -87,7 +87,7 @@ func (c CodeConfig) unavailable() string {
 	return ""
 }
 
-// permit says that what code runs besides is not known.
+// permit allows code, which may run unknown files.
 func (c CodeConfig) permit(tools.Call, tools.Autonomy) tools.Decision {
 	return tools.Decision{Verdict: tools.Allow, Layer: "tools.sandbox", Reason: "Code runs in the sandbox", OnceOnly: tools.UnknownFiles}
 }

@@ -269,8 +269,8 @@ chmod 777 `+out+`; ls `+home+` `+filepath.Dir(b.ws)+`; echo made >made; cat made
 	}
 }
 
-// TestAgreedToIsNotConfined: a person has seen it.
-func TestAgreedToIsNotConfined(t *testing.T) {
+// TestApprovedProgramsAreNotConfined: a person has seen it.
+func TestApprovedProgramsAreNotConfined(t *testing.T) {
 	bothWays(t, func(t *testing.T, b *bench) {
 		y := &yes{}
 		b.approver = y
@@ -322,8 +322,8 @@ func TestHarmlessCommandsWorkConfined(t *testing.T) {
 	}
 }
 
-// TestGreatSortHasRoomConfined: sort writes temporary files when there is much.
-func TestGreatSortHasRoomConfined(t *testing.T) {
+// TestConfinedSortOfLargeFile: sort writes temporary files when there is much.
+func TestConfinedSortOfLargeFile(t *testing.T) {
 	bothWays(t, func(t *testing.T, b *bench) {
 		var text strings.Builder
 		line := strings.Repeat("y", 6000) + "\n" // long, so that they are few: 200 MB
@@ -350,9 +350,9 @@ func TestOwnersTailDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestConfinedProgramsAreBoundAndEnd: memory, exit codes and the deadline are what
+// TestConfinedProgramsAreBoundedAndEnd: memory, exit codes and the deadline are what
 // they are outside.
-func TestConfinedProgramsAreBoundAndEnd(t *testing.T) {
+func TestConfinedProgramsAreBoundedAndEnd(t *testing.T) {
 	bothWays(t, func(t *testing.T, b *bench) {
 		b.fifo("pipe")
 		b.file("bad.sh", "#!/no/such/interpreter\n")
@@ -399,9 +399,9 @@ func TestSortDoesNotFillTheDisk(t *testing.T) {
 	}
 }
 
-// TestPatternsKeepWhatSteers: a pattern lets a command run unasked, which must not
+// TestPatternsKeepSteeringFiles: a pattern lets a command run unasked, which must not
 // change what an owner has to agree to.
-func TestPatternsKeepWhatSteers(t *testing.T) {
+func TestPatternsKeepSteeringFiles(t *testing.T) {
 	bothWays(t, func(t *testing.T, b *bench) {
 		b.readOnly = []string{"AGENTS.md", "skills"}
 		b.also("cp *")

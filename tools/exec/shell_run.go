@@ -13,6 +13,7 @@ import (
 	"klawbot/tools/exec/command"
 	"klawbot/tools/exec/host"
 	"klawbot/tools/sandbox"
+	"klawbot/tools/sandbox/keep"
 )
 
 // run runs a command.
@@ -61,7 +62,7 @@ func (s *Shell) steps(c tools.Call, v view, runner sandbox.Runner) ([]step, erro
 		}
 		p := v.line.Plain[i]
 		if unasked && runner.Name() == sandbox.TypeOff && w.changes(v, p) {
-			steps[i].keep = func() (func() []string, error) { return sandbox.Keep(s.config.Workspace, s.config.ReadOnly(c)) }
+			steps[i].keep = func() (func() []string, error) { return keep.Files(s.config.Workspace, s.config.ReadOnly(c)) }
 		}
 		steps[i].refusal = func() string { return s.refusal(v, p) }
 		if v.harmless {
@@ -118,8 +119,8 @@ func (s *Shell) settle(ctx context.Context, c tools.Call, v view, runner sandbox
 	return v, open, refusal
 }
 
-// undecided says why a call may not run although it passed the policy: what it
-// was judged by has changed since.
+// undecided says why a call may not run although it passed the policy: its settings or
+// files have changed since.
 func (v view) undecided(d tools.Decision) string {
 	switch {
 	case v.mode == ModeDeny:
@@ -134,12 +135,12 @@ func (v view) undecided(d tools.Decision) string {
 	return ""
 }
 
-// harmlessMemory is how much a program may take that nobody is asked about, in bytes:
-// a regular expression for grep can want all that there is.
+// harmlessMemory bounds a program that runs without approval, in bytes: a regular
+// expression for grep can take all memory.
 const harmlessMemory = 256 << 20
 
-// harmlessDisk is how much the harmless programs of a pipeline may keep in temporary
-// files, in bytes: a sort keeps there what it reads.
+// harmlessDisk bounds the temporary files of the read-only programs of a pipeline, in
+// bytes: sort stores its input there.
 const harmlessDisk = 512 << 20
 
 // changes reports whether a pipeline may write into the workspace without a question:

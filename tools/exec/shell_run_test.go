@@ -58,10 +58,10 @@ func TestShellWorkdir(t *testing.T) {
 	}
 }
 
-// TestAHarmlessCommandTakesLittleMemory: nobody is asked about a grep, so no regular
+// TestHarmlessCommandMemoryIsBounded: nobody is asked about a grep, so no regular
 // expression may fill the memory of the machine. Without a bound this one takes more
 // than 8 GB.
-func TestAHarmlessCommandTakesLittleMemory(t *testing.T) {
+func TestHarmlessCommandMemoryIsBounded(t *testing.T) {
 	b := newBench(t)
 	b.file("notes", "text\n")
 	r := b.call("shell", map[string]any{"command": "grep -E 'a{1,30000}{1,30000}' notes", "timeout": 60})

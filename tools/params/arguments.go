@@ -61,7 +61,7 @@ func parseJSON(text string) (any, error) {
 	return v, checkNumbers(v)
 }
 
-// checkNumbers refuses the first number that nobody can mean.
+// checkNumbers refuses the first number that is out of range.
 func checkNumbers(v any) error {
 	switch v := v.(type) {
 	case json.Number:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// coerce fixes slips of weak models that cannot be misunderstood: "5" for 5, 5.0 for 5,
+// coerce fixes unambiguous mistakes of weak models: "5" for 5, 5.0 for 5,
 // "true" for true, 5 for "5", null for nothing, one value for a list of one.
 func (s *Schema) coerce(args map[string]any) {
 	for name, v := range args {
@@ -49,11 +49,11 @@ func (p *property) toArray(v any) any {
 		}
 		list = []any{v}
 	}
-	mended := make([]any, len(list))
+	fixed := make([]any, len(list))
 	for i := range list {
-		mended[i] = p.Items.coerce(list[i])
+		fixed[i] = p.Items.coerce(list[i])
 	}
-	return mended
+	return fixed
 }
 
 // plain reports whether a single value can stand for a list of one.

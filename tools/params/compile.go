@@ -1,6 +1,6 @@
-// Package params checks the arguments of tools: it compiles JSON schemas, also those
-// of servers and plugins, fixes what weak models get wrong, and says in the words
-// of a model what is wrong with the rest. The work for a check has a bound.
+// Package params checks the arguments of tools: it compiles JSON schemas, also those of
+// servers and plugins, fixes what weak models get wrong, and tells the model what is wrong
+// with the rest. The work of a check is bounded.
 package params
 
 import (

@@ -19,7 +19,7 @@ import (
 const (
 	// resultBytes is how much a plugin may print.
 	resultBytes = 1 << 20
-	// grace is how long a sandbox may take to end a program that is out of time.
+	// grace is how long a sandbox may take to end a program after its timeout.
 	grace = 15 * time.Second
 	// Where a sandbox shows the plugins, for reading, and a call's output folder.
 	insidePlugins = "/plugins"
@@ -33,8 +33,8 @@ type tool struct {
 	spec tools.Spec
 }
 
-// Spec describes it. The executor's deadline is the later one, so that the
-// plugin's own ends it in good order.
+// Spec describes it. The executor's deadline is later than the plugin's own, which ends
+// the plugin gracefully.
 func (t tool) Spec() tools.Spec {
 	spec := t.spec
 	spec.Timeout += grace
@@ -63,8 +63,8 @@ func (t tool) Run(ctx context.Context, c tools.Call) tools.Result {
 		return tools.Fail(tools.Execution, t.spec.Name+" did not start: "+unstarted(err))
 	}
 	r := t.result(out, scratch, place(runner, output(scratch)))
-	for _, name := range out.PutBack {
-		r.Output += fmt.Sprintf("\n(%s may not be changed here and is as it was; what was written is in %s)", name, name+sandbox.RefusedSuffix)
+	if notes := strings.TrimSpace(out.PutBackNotes()); notes != "" {
+		r.Output += "\n(" + strings.ReplaceAll(notes, "\n", ")\n(") + ")"
 	}
 	return r
 }

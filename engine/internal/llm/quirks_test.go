@@ -56,7 +56,7 @@ var quirks = []struct{ what, shown string }{
 	37: {"names with prefixes", "openai, anthropic, ollama"},
 	38: {"an empty name", "openai, anthropic, ollama"},
 	39: {"calls printed as text", "openai, ollama"},
-	40: {"\"5\" for a number", "tools/TestArgumentsAreMended"},
+	40: {"\"5\" for a number", "tools/TestArgumentsAreFixed"},
 	41: {"results of one round in one message for Anthropic", "anthropic/TestAConversationAsAStrictServerTakesIt"},
 	42: {"images in results", "later: they come with media"},
 	43: {"an empty result", "llm/TestNormalize/empty result"},

@@ -1,4 +1,6 @@
-package sandbox
+// Package keep restores files of a workspace that a command may not change, where no
+// mount could keep it from writing.
+package keep
 
 import (
 	"bytes"
@@ -7,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -33,30 +34,10 @@ type kept struct {
 	below []kept
 }
 
-// readOnly sees to it that a command does not change files and folders of the
-// workspace: by mounts that cannot be written to where the sandbox has mounts and
-// there is something at the top of the workspace, else by putting back what was
-// there. It returns the latter.
-func (s *Sandbox) readOnly(r *request, names []string) ([]kept, error) {
-	mounts := s.Place(s.workspace()) != s.config.Workspace
-	names = slices.Clone(names)
-	names = slices.DeleteFunc(names, func(name string) bool {
-		host := filepath.Join(s.config.Workspace, name)
-		info, err := os.Lstat(host)
-		// What lies in a folder can be moved away with it.
-		if !mounts || err != nil || filepath.Base(name) != name || !info.IsDir() && !info.Mode().IsRegular() {
-			return false
-		}
-		r.binds = append(r.binds, Bind{Host: host, Inside: filepath.Join(insideWorkspace, name)})
-		return true
-	})
-	return remember(s.config.Workspace, names)
-}
-
-// Keep remembers files and folders of a workspace, for commands that run outside a sandbox.
-// putBack makes them what they were and returns the names of those that were
-// not, as Outcome.PutBack has them.
-func Keep(workspace string, names []string) (putBack func() []string, err error) {
+// Files remembers files and folders of a workspace, named as seen from there. putBack
+// restores those that have changed and returns their names; what was in their place is
+// beside them, with RefusedSuffix.
+func Files(workspace string, names []string) (putBack func() []string, err error) {
 	all, err := remember(workspace, names)
 	return func() []string { return restore(workspace, all) }, err
 }
@@ -141,8 +122,7 @@ func readAtMost(root *os.Root, name string) ([]byte, error) {
 }
 
 // restore makes the files what they were, and returns the names of those that
-// were not. What stood there is kept beside them: a person may have written it
-// meanwhile.
+// were not. The other content is kept beside them: a person may have written it.
 func restore(workspace string, all []kept) (changed []string) {
 	if len(all) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"slices"
@@ -29,17 +29,17 @@ var gitLetters = map[string]string{
 
 // gitRuns reports whether free arguments make git run something, or write or
 // read where it is told to.
-func gitRuns(c call) bool {
+func gitRuns(c Call) bool {
 	command := ""
-	for i, a := range c.args {
+	for i, a := range c.Args {
 		isOption := strings.HasPrefix(a, "-") && a != "-"
 		if !isOption && command == "" {
-			if command = a; c.free[i] && !slices.Contains(gitCommands, a) {
+			if command = a; c.Free[i] && !slices.Contains(gitCommands, a) {
 				return true
 			}
 			continue
 		}
-		if !c.free[i] {
+		if !c.Free[i] {
 			continue
 		}
 		switch {

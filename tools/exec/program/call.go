@@ -1,20 +1,21 @@
-package command
+package program
 
 import (
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// call is a command that a pattern fits. What a * of the pattern stands for is
-// free: whoever wrote the command chose it.
-type call struct {
-	name  string
-	args  []string
-	free  []bool // which args are free
-	open  bool   // further arguments could have followed
-	piped bool   // it reads what another program writes
+// Call is a command that a pattern fits. What a * of the pattern stands for is
+// free: the author of the command chose it.
+type Call struct {
+	Name  string
+	Args  []string
+	Free  []bool // which args are free
+	Open  bool   // further arguments could have followed
+	Piped bool   // it reads what another program writes
 }
 
 // danger is what the free arguments of a program may not hold, because the
@@ -36,19 +37,19 @@ type danger struct {
 	// option letters.
 	clusters bool
 	// look, if not nil, finds what a list cannot say.
-	look func(c call) bool
+	look func(c Call) bool
 }
 
-// mayRun reports whether free arguments make the program run something else.
-func (c call) mayRun() bool {
-	name := base(c.name)
-	anyFree := slices.Contains(c.free, true)
+// MayRun reports whether free arguments make the program run something else.
+func (c Call) MayRun() bool {
+	name := path.Base(c.Name)
+	anyFree := slices.Contains(c.Free, true)
 	switch {
-	case c.piped && readsProgram(append([]string{c.name}, c.args...)):
-		return true // what it runs stands in no pattern
-	case runsOthers(name):
+	case c.Piped && ReadsProgram(append([]string{c.Name}, c.Args...)):
+		return true // no pattern spells what it runs
+	case RunsOthers(name):
 		return anyFree
-	case isShell(name), isLanguage(name):
+	case IsShell(name), IsLanguage(name):
 		return c.runsCode()
 	}
 	n := plainName(name, dangerous)
@@ -62,22 +63,22 @@ func (c call) mayRun() bool {
 // harmlessOptions are options of languages and shells that only say something.
 var harmlessOptions = []string{"--version", "-version", "--help", "-V", "-B", "-u", "-O", "-q"}
 
-// runsCode reports whether a shell or a language runs code that nobody spelled:
-// up to its script, no option may be free, and there must be one.
-func (c call) runsCode() bool {
-	for i, a := range c.args {
+// runsCode reports whether a shell or a language runs code that the pattern does not
+// spell: it must have a script, and no free option before it.
+func (c Call) runsCode() bool {
+	for i, a := range c.Args {
 		switch {
-		case !c.free[i] && strings.HasPrefix(a, "-") && i+1 < len(c.args) && !c.free[i+1]:
+		case !c.Free[i] && strings.HasPrefix(a, "-") && i+1 < len(c.Args) && !c.Free[i+1]:
 			// A spelled option with what follows it ("-m pytest") is the owner's word.
 			if a == "-m" || a == "-c" || a == "-e" {
 				return false
 			}
-		case !c.free[i] && strings.HasPrefix(a, "-"):
-			if slices.Contains(harmlessOptions, a) && i+1 == len(c.args) {
+		case !c.Free[i] && strings.HasPrefix(a, "-"):
+			if slices.Contains(harmlessOptions, a) && i+1 == len(c.Args) {
 				return false
 			}
-		case strings.HasPrefix(a, "-"), isShell(c.name) && strings.HasPrefix(a, "+"):
-			if slices.Contains(harmlessOptions, a) && !isShell(c.name) {
+		case strings.HasPrefix(a, "-"), IsShell(c.Name) && strings.HasPrefix(a, "+"):
+			if slices.Contains(harmlessOptions, a) && !IsShell(c.Name) {
 				if a == "--version" || a == "-version" || a == "--help" {
 					return false
 				}
@@ -85,10 +86,10 @@ func (c call) runsCode() bool {
 			}
 			return true
 		default:
-			return c.free[i] && (strings.HasPrefix(a, "/dev/") || strings.HasPrefix(a, "/proc/") || subcommands(c.name, a))
+			return c.Free[i] && (strings.HasPrefix(a, "/dev/") || strings.HasPrefix(a, "/proc/") || subcommands(c.Name, a))
 		}
 	}
-	return c.open || slices.Contains(c.free, true)
+	return c.Open || slices.Contains(c.Free, true)
 }
 
 // subcommands reports whether the first operand of a language is a command of its
@@ -99,14 +100,14 @@ func subcommands(name, operand string) bool {
 }
 
 // found reports whether a free argument is dangerous.
-func (d danger) found(c call) bool {
+func (d danger) found(c Call) bool {
 	operands := 0
-	for i, a := range c.args {
+	for i, a := range c.Args {
 		isOption := strings.HasPrefix(a, "-") && a != "-"
 		if !isOption {
 			operands++
 		}
-		if !c.free[i] {
+		if !c.Free[i] {
 			continue
 		}
 		switch {
@@ -142,7 +143,7 @@ var dangers = map[string]danger{
 	"fd":   {short: "xX", long: []string{"--exec", "--exec-batch"}},
 	"rg":   {long: []string{"--pre", "--hostname-bin"}},
 	"sort": {short: "oT", long: []string{"--output", "--compress-program", "--temporary-directory", "--files0-from"}},
-	"uniq": {look: func(c call) bool { return c.operands() > 1 }},
+	"uniq": {look: func(c Call) bool { return c.operands() > 1 }},
 	"date": {short: "sf", long: []string{"--set", "--file"}},
 	"tail": {short: "fF", long: []string{"--follow", "--retry"}, look: some(oldFollow.MatchString)},
 	"tar": {short: "IF", clusters: true, long: []string{"--to-command", "--checkpoint-action", "--use-compress-program", "--rmt-command", "--rsh-command",
@@ -198,9 +199,9 @@ var otherNames = map[string]string{
 var dangerous = slices.Concat(slices.Collect(maps.Keys(dangers)), slices.Collect(maps.Keys(otherNames)))
 
 // operands counts the arguments that are no options.
-func (c call) operands() int {
+func (c Call) operands() int {
 	n, ended := 0, false
-	for _, a := range c.args {
+	for _, a := range c.Args {
 		switch {
 		case !ended && a == "--":
 			ended = true
@@ -212,10 +213,10 @@ func (c call) operands() int {
 }
 
 // some finds a free argument of a kind.
-func some(kind func(argument string) bool) func(call) bool {
-	return func(c call) bool {
-		for i, a := range c.args {
-			if c.free[i] && kind(a) {
+func some(kind func(argument string) bool) func(Call) bool {
+	return func(c Call) bool {
+		for i, a := range c.Args {
+			if c.Free[i] && kind(a) {
 				return true
 			}
 		}
@@ -224,7 +225,7 @@ func some(kind func(argument string) bool) func(call) bool {
 }
 
 // holds finds a text in the free arguments, whatever its case.
-func holds(texts ...string) func(call) bool {
+func holds(texts ...string) func(Call) bool {
 	return some(func(a string) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(a), t) })
 	})
@@ -239,16 +240,16 @@ func readsFile(a string) bool {
 }
 
 // writesOutside reports whether the option -o names a file outside the folder.
-func writesOutside(c call) bool {
-	for i, a := range c.args {
+func writesOutside(c Call) bool {
+	for i, a := range c.Args {
 		name, value, joined := strings.Cut(a, "=")
 		if name != "-o" && name != "--o" {
 			continue
 		}
-		if !joined && i+1 < len(c.args) {
-			i, value = i+1, c.args[i+1]
+		if !joined && i+1 < len(c.Args) {
+			i, value = i+1, c.Args[i+1]
 		}
-		if c.free[i] && outside(value) {
+		if c.Free[i] && outside(value) {
 			return true
 		}
 	}
@@ -274,14 +275,14 @@ const (
 )
 
 // sedRuns reports whether a script of sed may run a command or write a file.
-func sedRuns(c call) bool {
+func sedRuns(c Call) bool {
 	script, given := "", false
-	for i := 0; i < len(c.args); i++ {
-		a := c.args[i]
+	for i := 0; i < len(c.Args); i++ {
+		a := c.Args[i]
 		switch {
 		case a == "-e" || a == "--expression":
-			if i++; i < len(c.args) {
-				script, given = c.args[i], true
+			if i++; i < len(c.Args) {
+				script, given = c.Args[i], true
 			}
 		case strings.HasPrefix(a, "-e"), strings.HasPrefix(a, "--expression="):
 			script, given = strings.TrimPrefix(strings.TrimPrefix(a, "--expression="), "-e"), true
@@ -294,7 +295,7 @@ func sedRuns(c call) bool {
 		default:
 			continue
 		}
-		if c.free[i] && !sedScript.MatchString(script) {
+		if c.Free[i] && !sedScript.MatchString(script) {
 			return true
 		}
 	}

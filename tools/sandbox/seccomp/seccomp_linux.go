@@ -1,4 +1,7 @@
-package sandbox
+// Package seccomp holds the filters of system calls for commands: compiled as the
+// kernel reads them, and in the language of nsjail. Which command gets which filter is
+// decided by package sandbox.
+package seccomp
 
 import (
 	"bytes"
@@ -14,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forbidden are the system calls that no command in a sandbox needs: they reach
-// into the kernel, into other processes, or around the limits.
+// forbidden are the system calls that no command in a sandbox needs: they reach into the
+// kernel or other processes, or bypass the limits.
 var forbidden = []string{
 	// new namespaces and mounts
 	"unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsmount", "fsconfig", "fspick", "move_mount",
@@ -46,10 +49,10 @@ var byLandlock = []string{
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// kafelPolicy is bwrapFilter in the language that nsjail reads. It names the
-// system calls by their numbers, because nsjail does not know all their names.
-// Calls of other architectures kill in any case.
-func kafelPolicy() (string, error) {
+// Kafel is the filter of Namespaced in the language that nsjail reads. It names the
+// system calls by their numbers, because nsjail does not know all their names. Calls of
+// other architectures kill in any case.
+func Kafel() (string, error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
 		return "", fmt.Errorf("seccomp: %w", err)
@@ -70,9 +73,6 @@ func kafelPolicy() (string, error) {
 func when(argument uint32, op seccomp.Operation, value uint64) seccomp.Condition {
 	return seccomp.Condition{Argument: argument, Operation: op, Value: value}
 }
-
-// bwrapFilter is for commands that have namespaces of their own.
-func bwrapFilter() seccomp.Policy { return filter(forbidden, nil) }
 
 // landlockFilter is for commands that have none.
 func landlockFilter(network bool) seccomp.Policy {
@@ -140,9 +140,9 @@ func assemble(p seccomp.Policy) ([]bpf.RawInstruction, error) {
 // The filters as the kernel and bwrap read them: for commands with namespaces of their
 // own, and for those of landlock without and with the network.
 var (
-	namespaceFilter = compiled(bwrapFilter)
-	offlineFilter   = compiled(func() seccomp.Policy { return landlockFilter(false) })
-	onlineFilter    = compiled(func() seccomp.Policy { return landlockFilter(true) })
+	Namespaced = compiled(func() seccomp.Policy { return filter(forbidden, nil) })
+	Offline    = compiled(func() seccomp.Policy { return landlockFilter(false) })
+	Online     = compiled(func() seccomp.Policy { return landlockFilter(true) })
 )
 
 func compiled(policy func() seccomp.Policy) func() ([]byte, error) {
