@@ -34,7 +34,7 @@ func (c *chats) member(ctx context.Context, it item) {
 	c.log.Info("membership changed", "chat", it.msg.Address.String(), "member", string(it.msg.Member))
 	chat, end := it.row.Address.Chat, []store.InboxID{it.row.ID}
 	if it.msg.Member == gateway.MemberLeft {
-		c.lose(ctx, chat, "the bot was removed or blocked", append(end, c.lanes.drop(chat)...)...)
+		c.Lose(ctx, chat, "the bot was removed or blocked", append(end, c.lanes.drop(chat)...)...)
 		return
 	}
 	c.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
@@ -42,20 +42,13 @@ func (c *chats) member(ctx context.Context, it item) {
 			return err
 		}
 		return tx.Inbox().EndUpdates(store.InboxDone, "", end...)
-	}, func(err error) {
-		if err != nil {
-			c.log.Error("membership not stored", "chat", it.msg.Address.String(), "err", err)
-		}
-	})
+	}, c.life.OrLog("membership not stored", it.msg.Address, nil))
 }
 
-// Lose ends what concerns a chat that is gone or has blocked the bot.
-func (c *chats) Lose(ctx context.Context, a gateway.Address, why string) { c.lose(ctx, a.Chat, why) }
-
-// lose ends what concerns a chat that cannot be reached any more: nothing waits for
+// Lose ends what concerns a chat that cannot be reached any more: nothing waits for
 // it, its turns end, and the owners are told, once until it comes back. It ends the
 // updates that are given, too.
-func (c *chats) lose(ctx context.Context, chat gateway.ChatID, note string, ids ...store.InboxID) {
+func (c *chats) Lose(ctx context.Context, chat gateway.ChatID, note string, ids ...store.InboxID) {
 	id := rand.Text()
 	var told []gateway.Address
 	var paused []string
@@ -87,23 +80,16 @@ func (c *chats) lose(ctx context.Context, chat gateway.ChatID, note string, ids 
 		}
 		told, err = c.addForOwners(tx, chat, "lost/"+id, text)
 		return err
-	}, func(err error) {
-		if err != nil {
-			c.log.Error("dead chat not marked", "chat", chat.String(), "err", err)
-			return
-		}
+	}, c.life.OrLog("dead chat not marked", gateway.Address{Chat: chat}, func() {
 		wake()
 		c.log.Info("chat lost", "chat", chat.String(), "reason", note, "owners_told", len(told), "jobs_paused", len(paused))
-	})
+	}))
 }
 
-// Move gives a chat its new id.
-func (c *chats) Move(ctx context.Context, chat gateway.ChatID, to int64) { c.move(ctx, chat, to) }
-
-// move gives a chat its new id, in the allow list first, so that what is stored under
+// Move gives a chat its new id, in the allow list first, so that what is stored under
 // the new one may leave. It ends the updates that are given, too. Doing it again
 // changes nothing.
-func (c *chats) move(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID) {
+func (c *chats) Move(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID) {
 	c.gateway.Migrate(chat, to)
 	c.outbox.Moved(chat, to)
 	c.lanes.move(chat, to)
@@ -112,18 +98,14 @@ func (c *chats) move(ctx context.Context, chat gateway.ChatID, to int64, ids ...
 			return err
 		}
 		return tx.Chats().MoveChat(chat.Channel, chat.ID, to)
-	}, func(err error) {
-		if err != nil {
-			c.log.Error("chat not moved", "chat", chat.String(), "to", to, "err", err)
-			return
-		}
+	}, c.life.OrLog("chat not moved", gateway.Address{Chat: chat}, func() {
 		c.log.Info("chat moved", "chat", chat.String(), "to", to)
 		c.memory.In(c.store).Reload()
 		c.memory.MoveCore(chat, to)
 		if err := c.outbox.Rescan(ctx); err != nil {
 			c.log.Error("outbox not read", "err", err)
 		}
-	})
+	}))
 }
 
 // owners are the private chats of the owners that may be written to: all of them for

@@ -54,7 +54,7 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	case gateway.KindMember:
 		e.chats.member(ctx, item{row, m})
 	case gateway.KindMoved:
-		e.chats.move(ctx, m.Address.Chat, m.MovedTo, row.ID)
+		e.chats.Move(ctx, m.Address.Chat, m.MovedTo, row.ID)
 	default:
 		e.endUpdates(ctx, store.InboxDone, "asks for nothing", row.ID)
 	}
@@ -98,20 +98,13 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 			}
 		}
 		return tx.Inbox().EndUpdates(store.InboxDone, note, it.row.ID)
-	}, func(err error) {
-		if err != nil {
-			e.log.Error("edit not stored", "chat", it.msg.Address.String(), "err", err)
-		}
-	})
+	}, e.life.OrLog("edit not stored", it.msg.Address, nil))
 }
 
 // endUpdates ends rows of the inbox that need no turn.
 func (e *Engine) endUpdates(ctx context.Context, s store.InboxState, note string, ids ...store.InboxID) {
-	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error { return tx.Inbox().EndUpdates(s, note, ids...) }, func(err error) {
-		if err != nil {
-			e.log.Error("inbox row not ended", "rows", len(ids), "err", err)
-		}
-	})
+	e.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error { return tx.Inbox().EndUpdates(s, note, ids...) },
+		e.life.OrLog("inbox row not ended", gateway.Address{}, nil))
 }
 
 // reply ends an update and answers it without a model, in one transaction with
@@ -136,11 +129,7 @@ func (e *Engine) reply(ctx context.Context, row store.Update, r command.Reply) {
 			return err
 		}
 		return outbox.Add(tx, outbox.Rows(to, parts, fmt.Sprintf("inbox/%d", row.ID), row.Message))
-	}, func(err error) {
-		if err != nil {
-			e.log.Error("reply not stored", "chat", to.String(), "err", err)
-		}
-	})
+	}, e.life.OrLog("reply not stored", to, nil))
 }
 
 // answers takes a message for the answer to a question, and reports whether it did.
@@ -153,16 +142,12 @@ func (e *Engine) answers(ctx context.Context, it item) bool {
 	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) (err error) {
 		taken, err = answer.Store(tx, it.row.ID)
 		return err
-	}, func(err error) {
-		if err != nil {
-			e.log.Error("answer not stored", "chat", it.msg.Address.String(), "err", err)
-			return
-		}
+	}, e.life.OrLog("answer not stored", it.msg.Address, func() {
 		answer.Stored()
 		if !taken {
 			e.enqueue(ctx, it)
 		}
-	})
+	}))
 	return true
 }
 

@@ -295,14 +295,11 @@ func (g *Gateway) Render(channel, markdown string) []Part {
 // Pace waits until a part may leave for a listed chat and takes its place; the
 // part then goes with Paced set.
 func (g *Gateway) Pace(ctx context.Context, to Address) error {
-	ch, err := g.out(to)
-	if err != nil {
+	p, err := able[Pacer](g, to)
+	if err != nil || p == nil {
 		return err
 	}
-	if p, ok := ch.(Pacer); ok {
-		return p.Pace(ctx, to)
-	}
-	return nil
+	return p.Pace(ctx, to)
 }
 
 // SendWithin is how long one call to a messenger may take.
@@ -337,39 +334,33 @@ func (g *Gateway) Delete(ctx context.Context, to Address, id int64) error {
 
 // Typing shows that the bot is at work, where the channel can.
 func (g *Gateway) Typing(ctx context.Context, to Address) error {
-	ch, err := g.out(to)
-	if err != nil {
+	t, err := able[Typer](g, to)
+	if err != nil || t == nil {
 		return err
 	}
-	if t, ok := ch.(Typer); ok {
-		return t.Typing(ctx, to)
-	}
-	return nil
+	return t.Typing(ctx, to)
 }
 
 // Draft shows a growing answer in a listed chat, where the channel can; see
 // Drafter.
 func (g *Gateway) Draft(ctx context.Context, to Address, id int64, p Part) error {
-	ch, err := g.out(to)
-	if err != nil {
+	d, err := able[Drafter](g, to)
+	switch {
+	case err != nil:
 		return err
+	case d == nil:
+		return &SendError{Kind: Rejected, Err: fmt.Errorf("channel %q has no drafts", to.Chat.Channel)}
 	}
-	if d, ok := ch.(Drafter); ok {
-		return d.Draft(ctx, to, id, g.masked(p))
-	}
-	return &SendError{Kind: Rejected, Err: fmt.Errorf("channel %q has no drafts", ch.Name())}
+	return d.Draft(ctx, to, id, g.masked(p))
 }
 
 // Answer acknowledges a button press in a listed chat.
 func (g *Gateway) Answer(ctx context.Context, to Address, query, text string) error {
-	ch, err := g.out(to)
-	if err != nil {
+	a, err := able[Answerer](g, to)
+	if err != nil || a == nil {
 		return err
 	}
-	if a, ok := ch.(Answerer); ok {
-		return a.Answer(ctx, query, g.secrets.Text(text))
-	}
-	return nil
+	return a.Answer(ctx, query, g.secrets.Text(text))
 }
 
 // masked is a part as it may leave. Most have been rendered without secrets; this is
@@ -408,4 +399,14 @@ func (g *Gateway) out(to Address) (Channel, error) {
 		return nil, &SendError{Kind: Stopped, Err: fmt.Errorf("channel %q is not on", to.Chat.Channel)}
 	}
 	return ch, nil
+}
+
+// able is the channel of a listed chat as one with an optional ability, nil when it has
+// none.
+func able[T any](g *Gateway, to Address) (ability T, err error) {
+	ch, err := g.out(to)
+	if err == nil {
+		ability, _ = ch.(T)
+	}
+	return ability, err
 }

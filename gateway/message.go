@@ -275,6 +275,10 @@ const (
 	// second case for minutes.
 	StateConnecting = "connecting"
 	StateStale      = "stale"
+	// StateConflict: another program receives the updates. StateStopped: the channel
+	// has given up.
+	StateConflict = "conflict"
+	StateStopped  = "stopped"
 )
 
 // Health is how a channel fares.
@@ -282,7 +286,7 @@ type Health struct {
 	Channel string `json:"channel"`
 	// Name is the bot's name there ("@mybot"), empty while unknown.
 	Name string `json:"name,omitempty"`
-	// State is "ok", "connecting", "conflict", "stale" or "stopped".
+	// State is one of the states above.
 	State string `json:"state"`
 	// LastPoll is the time of the last successful poll, zero for never.
 	LastPoll time.Time `json:"last_poll,omitzero"`

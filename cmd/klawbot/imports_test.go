@@ -172,7 +172,7 @@ var home = map[string][]string{
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/injection"},                                                         // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
-	"github.com/VictoriaMetrics/metrics":           {"engine"},
+	"github.com/VictoriaMetrics/metrics":           {"engine/internal/metrics"},
 	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "tools/sandbox/seccomp", "cmd/klawbot/internal/bot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
 	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox/seccomp"},

@@ -67,14 +67,14 @@ func (p *poller) run(ctx context.Context) error {
 			return nil
 		}
 		if denied(err) {
-			p.c.health.set(stateStopped, unknownToken)
+			p.c.health.set(gateway.StateStopped, unknownToken)
 			return fmt.Errorf("%s (%w)", unknownToken, err)
 		}
 		// After a failure a poll that does not wait tells at once that it is over.
 		p.first = err != nil
 		if err == nil {
 			p.wait.reset()
-			if p.c.health.set(stateOK, "") {
+			if p.c.health.set(gateway.StateOK, "") {
 				p.c.log.Info("polling")
 			}
 			continue
@@ -142,22 +142,22 @@ func (p *poller) recover(ctx context.Context, err error) time.Duration {
 	stored, _ := errors.AsType[*acceptError](err)
 	switch {
 	case stored != nil:
-		p.c.report(stateStale, notStored+stored.Error())
+		p.c.report(gateway.StateStale, notStored+stored.Error())
 		return min(p.wait.next(), storeWait)
 	case refusal == nil:
-		p.c.report(stateConnecting, err.Error())
+		p.c.report(gateway.StateConnecting, err.Error())
 		if errors.Is(err, context.DeadlineExceeded) {
 			p.c.poll.renew() // the connection is there, but nothing comes through
 		}
 	case refusal.code == http.StatusTooManyRequests:
-		p.c.report(stateConnecting, err.Error())
+		p.c.report(gateway.StateConnecting, err.Error())
 		return min(max(refusal.retryAfter, time.Second), pollRetryMax) + rand.N(time.Second)
 	case refusal.code == http.StatusConflict && strings.Contains(refusal.description, "webhook"):
 		return p.unhook(ctx)
 	case refusal.code == http.StatusConflict:
-		p.c.report(stateConflict, "another program polls with this token: stop it, or give this bot a token of its own")
+		p.c.report(gateway.StateConflict, "another program polls with this token: stop it, or give this bot a token of its own")
 	default:
-		p.c.report(stateConnecting, err.Error())
+		p.c.report(gateway.StateConnecting, err.Error())
 	}
 	return p.wait.next()
 }
@@ -165,7 +165,7 @@ func (p *poller) recover(ctx context.Context, err error) time.Duration {
 // unhook removes the webhook that keeps polls out, once. If it is set again, another
 // program uses the token.
 func (p *poller) unhook(ctx context.Context) time.Duration {
-	p.c.report(stateConflict, "a webhook is set for this bot, so that it cannot be polled: remove it, or give this bot a token of its own")
+	p.c.report(gateway.StateConflict, "a webhook is set for this bot, so that it cannot be polled: remove it, or give this bot a token of its own")
 	if p.dropped {
 		return p.wait.next()
 	}

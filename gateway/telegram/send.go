@@ -122,22 +122,16 @@ func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Par
 		// The refusal repeats links of the text, which no log above debug may show.
 		c.log.Info("sent without formatting", "chat", to.Chat.String())
 		c.log.Debug("formatting refused", "err", c.redact.Error(err))
-		err = try(ctx, to, plain(p))
+		p.Entities = nil // the text holds no markup, so it can stay
+		err = try(ctx, to, p)
 	}
 	return c.failure(to.Chat.ID, err)
-}
-
-// plain is the part without its formatting, for the case that Telegram refuses
-// an entity. The text holds no markup, so nothing has to be taken out of it.
-func plain(p gateway.Part) gateway.Part {
-	p.Entities = nil
-	return p
 }
 
 func sendParams(to gateway.Address, p gateway.Part) *tg.SendMessageParams {
 	m := &tg.SendMessageParams{
 		ChatID: to.Chat.ID, MessageThreadID: int(to.Thread), Text: p.Text, Entities: entities(p),
-		LinkPreviewOptions: noPreview(), DisableNotification: p.Silent, ReplyParameters: replyTo(to, p),
+		LinkPreviewOptions: noPreview, DisableNotification: p.Silent, ReplyParameters: replyTo(to, p),
 	}
 	if len(p.Buttons) > 0 {
 		m.ReplyMarkup = keyboard(p)
@@ -157,7 +151,7 @@ func replyTo(to gateway.Address, p gateway.Part) *models.ReplyParameters {
 // editParams leaves out the keyboard of a part without buttons, which removes it.
 func editParams(to gateway.Address, id int64, p gateway.Part) *tg.EditMessageTextParams {
 	m := &tg.EditMessageTextParams{
-		ChatID: to.Chat.ID, MessageID: int(id), Text: p.Text, Entities: entities(p), LinkPreviewOptions: noPreview(),
+		ChatID: to.Chat.ID, MessageID: int(id), Text: p.Text, Entities: entities(p), LinkPreviewOptions: noPreview,
 	}
 	if len(p.Buttons) > 0 {
 		m.ReplyMarkup = keyboard(p)
@@ -165,9 +159,7 @@ func editParams(to gateway.Address, id int64, p gateway.Part) *tg.EditMessageTex
 	return m
 }
 
-func noPreview() *models.LinkPreviewOptions {
-	return &models.LinkPreviewOptions{IsDisabled: tg.True()}
-}
+var noPreview = &models.LinkPreviewOptions{IsDisabled: tg.True()}
 
 func entities(p gateway.Part) []models.MessageEntity {
 	var all []models.MessageEntity

@@ -132,14 +132,11 @@ func (l *Lifecycle) Persist(ctx context.Context, a gateway.Address, fn func(*sto
 			return err
 		}
 		l.TellUnstored(ctx, a, 0)
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
-			timer.Stop()
 			return err
 		case <-l.parked():
-			timer.Stop()
 			return err
 		}
 	}
@@ -151,6 +148,19 @@ func (l *Lifecycle) Eventually(ctx context.Context, a gateway.Address, fn func(*
 	err := l.store.Write(ctx, fn)
 	if !store.Unwritable(err) || !l.Go(func(context.Context) { done(l.Persist(context.WithoutCancel(ctx), a, fn)) }) {
 		done(err)
+	}
+}
+
+// OrLog is a done for Eventually: it logs an error with the chat that it concerns, else
+// it calls then, which may be nil.
+func (l *Lifecycle) OrLog(what string, chat gateway.Address, then func()) func(error) {
+	return func(err error) {
+		switch {
+		case err != nil:
+			l.log.Error(what, "chat", chat.String(), "err", err)
+		case then != nil:
+			then()
+		}
 	}
 }
 

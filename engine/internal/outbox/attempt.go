@@ -77,7 +77,7 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 	if fail, ok := errors.AsType[*gateway.SendError](err); ok {
 		switch fail.Kind {
 		case gateway.Dead:
-			d.config.Chats.Lose(context.WithoutCancel(ctx), from, fail.Err.Error())
+			d.config.Chats.Lose(context.WithoutCancel(ctx), from.Chat, fail.Err.Error())
 		case gateway.Moved:
 			d.config.Chats.Move(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
 		}
@@ -212,7 +212,7 @@ func ofTurn(turn store.TurnID, rows []store.Out) []store.Out {
 // undocumented sends the text of a document that was rejected as messages.
 func (d *Outbox) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var parts []gateway.Part
-	for piece := range pieces(part.Document.Content, pieceUnits) {
+	for _, piece := range pieces(part.Document.Content, pieceBytes) {
 		parts = append(parts, d.config.Gateway.Render(o.Address.Chat.Channel, piece)...)
 	}
 	o.State = store.OutboxDead

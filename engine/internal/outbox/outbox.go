@@ -19,9 +19,10 @@ import (
 // Chats is told what the messenger says of chats.
 type Chats interface {
 	// Lose ends what concerns a chat that cannot be reached any more.
-	Lose(ctx context.Context, a gateway.Address, why string)
-	// Move gives a chat its new id.
-	Move(ctx context.Context, chat gateway.ChatID, to int64)
+	// The updates that are given end with that.
+	Lose(ctx context.Context, chat gateway.ChatID, why string, ids ...store.InboxID)
+	// Move gives a chat its new id, and ends the updates that are given.
+	Move(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID)
 }
 
 // Config is what New needs. All of it is required.

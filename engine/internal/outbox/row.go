@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -22,8 +22,8 @@ const (
 	MaxUnits = 4096
 	// captionUnits is how long the caption of a file may be, in UTF-16 units.
 	captionUnits = 1024
-	// pieceUnits leaves room for what rendering adds to a piece of a document.
-	pieceUnits = 3000
+	// pieceBytes leaves room for what rendering adds to a piece of a document.
+	pieceBytes = 3000
 )
 
 // Rows are the rows for the parts of one text. The last part ends the answer.
@@ -133,30 +133,17 @@ func markRepeated(p gateway.Part) gateway.Part {
 	return p
 }
 
-// pieces cuts a text into pieces of at most that many UTF-16 units, at the ends
-// of lines where there are any.
-func pieces(text string, units int) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for text != "" {
-			end, lineEnd, n := len(text), 0, 0
-			for i, r := range text {
-				if n += clip.UTF16Len(string(r)); n > units {
-					end = i
-					break
-				}
-				if r == '\n' {
-					lineEnd = i + 1
-				}
-			}
-			if end < len(text) && lineEnd > 0 {
-				end = lineEnd
-			}
-			if !yield(text[:end]) {
-				return
-			}
-			text = text[end:]
+// pieces cuts a text into pieces of at most that many bytes, at the ends of lines
+// where there are any.
+func pieces(text string, most int) (all []string) {
+	for text != "" {
+		piece := clip.Bytes(text, most)
+		if end := strings.LastIndexByte(piece, '\n') + 1; end > 0 && len(piece) < len(text) {
+			piece = piece[:end]
 		}
+		all, text = append(all, piece), text[len(piece):]
 	}
+	return all
 }
 
 // SweepFiles deletes the sent files that no row and no running turn needs any more.

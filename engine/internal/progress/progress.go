@@ -76,7 +76,7 @@ type Shows struct {
 	// back until release, which is nil when ctx ends first.
 	Alone func(ctx context.Context, a gateway.Address) (release func())
 	// Lose ends what concerns a chat that cannot be reached any more.
-	Lose   func(ctx context.Context, a gateway.Address, why string)
+	Lose   func(ctx context.Context, chat gateway.ChatID, why string, ids ...store.InboxID)
 	Redact *redact.Set
 }
 
@@ -299,7 +299,7 @@ func (p *Progress) send(ctx context.Context) bool {
 		}
 		p.write(ctx, store.PlaceholderForgotten, 0)
 		if fail, ok := errors.AsType[*gateway.SendError](err); ok && fail.Kind == gateway.Dead {
-			p.shows.Lose(context.WithoutCancel(ctx), p.shown.Address, fail.Err.Error())
+			p.shows.Lose(context.WithoutCancel(ctx), p.shown.Address.Chat, fail.Err.Error())
 		}
 		return false
 	}
