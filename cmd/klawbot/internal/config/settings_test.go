@@ -152,7 +152,7 @@ func TestManualListsKeysThatNeedRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, sentence, _ := strings.Cut(string(page), "read at the start only")
+	_, sentence, _ := strings.Cut(string(page), "These keys need a restart")
 	sentence, _, _ = strings.Cut(sentence, "\n")
 	for key := range strings.SplitSeq(needRestart(&before, &after), ", ") {
 		if !strings.Contains(sentence, "`"+key+"`") {
