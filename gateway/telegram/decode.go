@@ -11,15 +11,6 @@ import (
 	"klawbot/gateway"
 )
 
-// The kinds of updates that mean something to the bot.
-const (
-	kindMessage = models.AllowedUpdateMessage
-	kindEdited  = models.AllowedUpdateEditedMessage
-	kindPressed = models.AllowedUpdateCallbackQuery
-	kindMember  = models.AllowedUpdateMyChatMember
-	kindStopped = models.AllowedUpdateStoppedMessageGeneration
-)
-
 // Decode reads an update. The sender and the chat are those of the update, as the
 // allow list has seen them, and never come from its content.
 func (c *Channel) Decode(u gateway.Update) (m gateway.Message, err error) {
@@ -47,13 +38,13 @@ func (c *Channel) Decode(u gateway.Update) (m gateway.Message, err error) {
 
 func (c *Channel) decode(kind string, body json.RawMessage, m gateway.Message) (gateway.Message, error) {
 	switch kind {
-	case kindMessage, kindEdited:
-		return c.decodeMessage(body, m, kind == kindEdited)
-	case kindPressed:
+	case models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage:
+		return c.decodeMessage(body, m, kind == models.AllowedUpdateEditedMessage)
+	case models.AllowedUpdateCallbackQuery:
 		return decodePress(body, m)
-	case kindMember:
+	case models.AllowedUpdateMyChatMember:
 		return decodeMember(body, m)
-	case kindStopped:
+	case models.AllowedUpdateStoppedMessageGeneration:
 		m.Kind = gateway.KindStop
 	}
 	return m, nil

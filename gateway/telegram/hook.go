@@ -11,20 +11,12 @@ import (
 	"klawbot/gateway"
 	"klawbot/internal/wait"
 
+	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 )
 
 // hookCheck is how often Telegram is asked whether the webhook is as it should be.
 const hookCheck = time.Minute
-
-// hookRequest are the parameters of setWebhook. One connection at a time keeps
-// the updates in order.
-type hookRequest struct {
-	URL            string   `json:"url"`
-	Secret         string   `json:"secret_token"`
-	MaxConnections int      `json:"max_connections"`
-	AllowedUpdates []string `json:"allowed_updates"`
-}
 
 // keepHook sets the webhook and looks after it until ctx ends or the token is
 // refused. No other failure ends it: what Telegram has set already keeps working.
@@ -68,8 +60,9 @@ func (c *Channel) tendHook(ctx context.Context) error {
 	}
 	if info.URL != c.webhook.URL {
 		var done bool
-		err := c.poll.post(ctx, "setWebhook", hookRequest{
-			URL: c.webhook.URL, Secret: c.webhook.Secret, MaxConnections: 1, AllowedUpdates: allowedUpdates,
+		err := c.poll.post(ctx, "setWebhook", tg.SetWebhookParams{
+			URL: c.webhook.URL, SecretToken: c.webhook.Secret, AllowedUpdates: allowedUpdates,
+			MaxConnections: 1, // keeps the updates in order
 		}, &done)
 		if err != nil {
 			return err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-telegram/bot/models"
+
 	"klawbot/gateway"
 	"klawbot/internal/wait"
 )
@@ -31,7 +33,8 @@ const (
 // allowedUpdates are the kinds that are asked for. The list goes along with every
 // poll, because Telegram remembers the last one, of any program.
 var allowedUpdates = []string{
-	"message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation",
+	models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,
+	models.AllowedUpdateMyChatMember, models.AllowedUpdateStoppedMessageGeneration,
 }
 
 // pollRequest are the parameters of getUpdates. Without an offset Telegram begins
@@ -181,6 +184,16 @@ func (p *poller) unhook(ctx context.Context) time.Duration {
 	p.c.log.Info("webhook removed")
 	return 0
 }
+
+// backoff gives growing waits between 1 s and 60 s. The zero value is ready.
+type backoff struct{ tries int }
+
+func (b *backoff) next() time.Duration {
+	b.tries++
+	return wait.Backoff(b.tries-1, 2*time.Second, time.Minute)
+}
+
+func (b *backoff) reset() { b.tries = 0 }
 
 // notStored begins the fault of a store that fails.
 const notStored = "messages cannot be stored: "

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-telegram/bot/models"
+
 	"klawbot/gateway"
 )
 
@@ -102,7 +104,7 @@ func (g *glimpse) fill(u *gateway.Update) {
 	about := g.place(u)
 	u.Message, u.MovedTo = about.MessageID, g.MigrateTo
 	// Outside topics a thread is only a chain of replies and no address.
-	if about.IsTopicMessage || u.Kind == kindStopped {
+	if about.IsTopicMessage || u.Kind == models.AllowedUpdateStoppedMessageGeneration {
 		u.Address.Thread = about.MessageThreadID
 	}
 	g.sender(u)
@@ -142,7 +144,7 @@ func (g *glimpse) sender(u *gateway.Update) {
 		u.Anonymous = true
 	}
 	// Only the person can stop a draft, which only private chats have.
-	if u.Kind == kindStopped && !u.Group {
+	if u.Kind == models.AllowedUpdateStoppedMessageGeneration && !u.Group {
 		u.From = u.Address.Chat.ID
 	}
 }

@@ -39,11 +39,8 @@ type Config struct {
 
 // Lifecycle is the life of the process from Begin to Close.
 type Lifecycle struct {
-	store    *store.Store
-	gateway  *gateway.Gateway
-	unstored func() string
-	log      *slog.Logger
-	told     told
+	config Config
+	told   told
 
 	mu               sync.Mutex
 	running, parking context.Context // guarded by mu; nil before Begin
@@ -53,7 +50,7 @@ type Lifecycle struct {
 
 // New returns a Lifecycle that has not begun: nothing runs yet.
 func New(c Config) *Lifecycle {
-	return &Lifecycle{store: c.Store, gateway: c.Gateway, unstored: c.Unstored, log: c.Log}
+	return &Lifecycle{config: c}
 }
 
 // Begin lets work begin. running ends when no more is taken up, parking when what
@@ -127,7 +124,7 @@ const (
 // waits, unless the address is zero. fn may run several times.
 func (l *Lifecycle) Persist(ctx context.Context, a gateway.Address, fn func(*store.Tx) error) error {
 	for wait := time.Second; ; wait = min(2*wait, persistMax) {
-		err := l.store.Write(ctx, fn)
+		err := l.config.Store.Write(ctx, fn)
 		if !store.Unwritable(err) {
 			return err
 		}
@@ -145,7 +142,7 @@ func (l *Lifecycle) Persist(ctx context.Context, a gateway.Address, fn func(*sto
 // Eventually is Persist for callers that must not wait: done is called when the
 // change is stored, at once as a rule, or given up.
 func (l *Lifecycle) Eventually(ctx context.Context, a gateway.Address, fn func(*store.Tx) error, done func(error)) {
-	err := l.store.Write(ctx, fn)
+	err := l.config.Store.Write(ctx, fn)
 	if !store.Unwritable(err) || !l.Go(func(context.Context) { done(l.Persist(context.WithoutCancel(ctx), a, fn)) }) {
 		done(err)
 	}
@@ -157,7 +154,7 @@ func (l *Lifecycle) OrLog(what string, chat gateway.Address, then func()) func(e
 	return func(err error) {
 		switch {
 		case err != nil:
-			l.log.Error(what, "chat", chat.String(), "err", err)
+			l.config.Log.Error(what, "chat", chat.String(), "err", err)
 		case then != nil:
 			then()
 		}
@@ -198,16 +195,16 @@ func (u *told) due(a gateway.Address, update int64, since time.Time) bool {
 // that does not come from the outbox, which is what cannot be written; when it
 // is lost, nothing is.
 func (l *Lifecycle) TellUnstored(ctx context.Context, a gateway.Address, update int64) {
-	if a.Chat.Channel == "" || !l.told.due(a, update, l.store.Condition().Since) {
+	if a.Chat.Channel == "" || !l.told.due(a, update, l.config.Store.Condition().Since) {
 		return
 	}
 	l.Go(func(context.Context) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateway.SendWithin)
 		defer cancel()
 		to := a
-		for _, part := range l.gateway.Render(to.Chat.Channel, l.unstored()) {
-			if _, err := l.gateway.Send(ctx, to, part); err != nil {
-				l.log.Warn("chat not told that nothing can be stored", "chat", to.String(), "err", err)
+		for _, part := range l.config.Gateway.Render(to.Chat.Channel, l.config.Unstored()) {
+			if _, err := l.config.Gateway.Send(ctx, to, part); err != nil {
+				l.config.Log.Warn("chat not told that nothing can be stored", "chat", to.String(), "err", err)
 			}
 		}
 	})
@@ -220,7 +217,7 @@ func (l *Lifecycle) LogUnstored(ctx context.Context, what string, err error, arg
 	if store.Unwritable(err) {
 		level = slog.LevelDebug
 	}
-	l.log.Log(context.WithoutCancel(ctx), level, what, append(args, "err", err)...)
+	l.config.Log.Log(context.WithoutCancel(ctx), level, what, append(args, "err", err)...)
 }
 
 // Refused tells those who asked for something in updates that were not stored.
@@ -228,10 +225,10 @@ func (l *Lifecycle) LogUnstored(ctx context.Context, what string, err error, arg
 // of it from its channel.
 func (l *Lifecycle) Refused(ctx context.Context, updates []gateway.Update) {
 	for _, u := range updates {
-		if u.Fault != "" || u.Address.Chat.Local() || l.gateway.Allowed(u) != nil {
+		if u.Fault != "" || u.Address.Chat.Local() || l.config.Gateway.Allowed(u) != nil {
 			continue
 		}
-		m, err := l.gateway.Decode(u)
+		m, err := l.config.Gateway.Decode(u)
 		if err == nil && m.Kind == gateway.KindText && m.Addressed {
 			l.TellUnstored(ctx, u.Address, u.ID)
 		}

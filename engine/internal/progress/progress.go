@@ -173,44 +173,36 @@ func (p *Progress) Settle() (state string, id int64) {
 // Need asks for the placeholder now.
 func (p *Progress) Need() { wait.Signal(p.needed) }
 
-// Text hands over the answer as far as it has grown.
-func (p *Progress) Text(text string) {
+// set changes what there is to show.
+func (p *Progress) set(change func()) {
 	p.mu.Lock()
-	p.text = text
+	change()
 	p.mu.Unlock()
 	wait.Signal(p.grown)
 }
 
+// Text hands over the answer as far as it has grown.
+func (p *Progress) Text(text string) { p.set(func() { p.text = text }) }
+
 // Busy says that a tool runs. When it takes long, the chat is told.
 func (p *Progress) Busy(tool string) {
-	p.mu.Lock()
-	p.tool, p.since, p.how = clip.Name(tool), time.Now(), ""
-	p.mu.Unlock()
-	wait.Signal(p.grown)
+	p.set(func() { p.tool, p.since, p.how = clip.Name(tool), time.Now(), "" })
 }
 
 // Step says how far the tool is that runs, for people to see at once: not
 // what a model or a server has said. It is a part of the note that a tool takes
 // long, which the placeholder's message shows until something else does.
-func (p *Progress) Step(how string) {
-	p.mu.Lock()
-	p.how = how
-	p.mu.Unlock()
-	wait.Signal(p.grown)
-}
+func (p *Progress) Step(how string) { p.set(func() { p.how = how }) }
+
+// Idle says that no tool runs any more.
+func (p *Progress) Idle() { p.set(func() { p.tool = "" }) }
 
 // Wait says that the turn waits for a person who decides about a tool; resume says
 // that it continues.
 func (p *Progress) Wait(tool string) (resume func()) {
-	p.Idle()
-	set := func(waits bool) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.waits = waits
-	}
-	set(true)
+	p.set(func() { p.tool, p.waits = "", true })
 	return func() {
-		set(false)
+		p.set(func() { p.waits = false })
 		p.Busy(tool)
 	}
 }
@@ -220,13 +212,6 @@ func (p *Progress) waiting() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.waits
-}
-
-// Idle says that no tool runs any more.
-func (p *Progress) Idle() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tool = ""
 }
 
 // typing shows the typing sign until ctx ends, but not while a person is asked.
