@@ -36,6 +36,7 @@ var allowed = map[string]packageRule{
 	"tools/message":                      {275, []string{"tools"}, "one family"},
 	"tools/near":                         {80, []string{"internal/clip"}, "a leaf"},
 	"tools/params":                       {770, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out"},
+	"tools/terminal":                     {475, []string{"tools/budget"}, "pure: output in, text out"},
 	"tools/rule":                         {320, []string{"tools/budget"}, "pure: call in, verdict out"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
 	"tools/self":                         {275, []string{"tools"}, "one family"},
@@ -43,9 +44,9 @@ var allowed = map[string]packageRule{
 	"tools/exec/command":                 {1500, []string{"tools/budget", "tools/exec/program"}, "pure rules"},
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
 	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox"}, "one family"},
-	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox"}, "one family"},
+	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
-	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp"}, "runs a process, confined"},
+	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
 	"tools/sandbox/seccomp":              {175, nil, "pure: filters of system calls"},
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
@@ -73,7 +74,7 @@ var allowed = map[string]packageRule{
 	"tools/web/browser":                  {1200, []string{"internal/httpclient", "tools", "tools/web/load", "internal/wait"}, "one tool"},
 	"tools/web/load":                     {175, []string{"internal/httpclient", "tools"}, "what both tools say of a load"},
 	"tools/web/page":                     {1250, nil, "pure: page in, text out"},
-	"internal/clip":                      {125, nil, "a leaf"},
+	"internal/clip":                      {200, nil, "a leaf"},
 	"engine/internal/llm/anthropic":      {900, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
 	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm"}, "plays recorded answers to the protocols"},
 	"engine/internal/llm/ollama":         {550, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
@@ -154,7 +155,7 @@ var home = map[string][]string{
 	"github.com/goccy/go-yaml":                     {"cmd/klawbot/internal/yamledit"},
 	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
-	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed"}, // lengths of texts; characters of several code points
+	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed", "internal/clip", "tools/terminal"}, // lengths of texts; characters of several code points
 	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},
 	"codeberg.org/readeck/go-readability":          {"tools/web/page"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web/page"},
