@@ -68,7 +68,7 @@ func printAllowed(w io.Writer, ids []int64) error {
 	return nil
 }
 
-// remark says what may surprise somebody who takes ids off the list.
+// remark says what may surprise the owner who removes ids from the list.
 func remark(w io.Writer, t config.Telegram, removed []int64) {
 	for _, id := range removed {
 		name := whitelist.FormatID("telegram", id)

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
@@ -67,7 +68,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		a.complain(err)
 	}
 	var wrong usage.Error
-	var faults config.Faults
+	var faults keys.Faults
 	switch {
 	case errors.Is(err, bot.ErrNotRunning):
 		return exitNotRunning
@@ -80,7 +81,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 // complain prints the error, without secrets: one line, or a line for each fault
 // of the configuration.
 func (a *app) complain(err error) {
-	var faults config.Faults
+	var faults keys.Faults
 	if errors.As(err, &faults) {
 		for _, f := range faults {
 			fmt.Fprintln(a.stderr, terminal.Visible(a.redact.Text(f.String())))
@@ -111,11 +112,11 @@ func inOneLine(text string) string {
 	return line
 }
 
-// unknownCommand is what cobra says of a word that is no command.
+// unknownCommand is what cobra says of an unknown command.
 var unknownCommand = regexp.MustCompile(`^unknown command "(.*)" for "(.*?)"(?: Did you mean this\? (\S+))?`)
 
-// noCommand says of a word that is no command what to write instead; other errors
-// are said in one line.
+// noCommand says what to write instead of an unknown command; other errors are
+// joined into one line.
 func noCommand(text string) string {
 	m := unknownCommand.FindStringSubmatch(strings.Join(strings.Fields(text), " "))
 	if m == nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestKilledWhileSummingUp kills the bot before and after a summary is stored. The
-// next one answers with what was said early, from the messages or the summary.
+// next one answers with early messages, from the messages or the summary.
 func TestKilledWhileSummingUp(t *testing.T) {
 	for _, point := range []string{"summary.made", "summary.stored"} {
 		t.Run(point, func(t *testing.T) {

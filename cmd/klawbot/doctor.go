@@ -70,7 +70,7 @@ func printFindings(w io.Writer, all []health.Finding, healthy, asJSON bool) erro
 func (a *app) examine(ctx context.Context) []health.Finding {
 	l, f, err := a.openFolders()
 	if err != nil {
-		return []health.Finding{health.Ill("config", "fix the lines above; config.yaml.example explains every key", err)}
+		return []health.Finding{health.Broken("config", "fix the lines above; config.yaml.example explains every key", err)}
 	}
 	c := a.botConfig(l, f, slog.New(slog.DiscardHandler))
 	all := append(c.Surroundings(ctx), botFinding(ctx, f))
@@ -82,13 +82,13 @@ func botFinding(ctx context.Context, f config.Folders) health.Finding {
 	r, err := bot.AskStatus(ctx, f.Data)
 	switch {
 	case errors.Is(err, bot.ErrNotRunning):
-		return health.Well("bot", "not running")
+		return health.OK("bot", "not running")
 	case err != nil:
-		return health.Ill("bot", "restart klawbot run", err)
+		return health.Broken("bot", "restart klawbot run", err)
 	case r.Config.Fault != "":
-		return health.Ill("bot", "fix config.yaml; the bot applies it within a second", fmt.Errorf("using the last valid configuration: %s", r.Config.Fault))
+		return health.Broken("bot", "fix config.yaml; the bot applies it within a second", fmt.Errorf("using the last valid configuration: %s", r.Config.Fault))
 	case !r.Healthy:
-		return health.Ill("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
+		return health.Broken("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
 	}
-	return health.Well("bot", "running for %s", r.Uptime.Round(time.Second))
+	return health.OK("bot", "running for %s", r.Uptime.Round(time.Second))
 }

@@ -92,9 +92,9 @@ func below(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestImportRefusesWhatSwells gives import and restore archives that are small
+// TestImportRefusesArchiveBombs gives import and restore archives that are small
 // and want to become large. Nothing of them stays.
-func TestImportRefusesWhatSwells(t *testing.T) {
+func TestImportRefusesArchiveBombs(t *testing.T) {
 	const large = 66 << 20
 	many := []tar.Header{{Name: "workspace/small", Size: 5}, {Name: "workspace/half", Size: large / 3}, {Name: "workspace/rest", Size: large * 2 / 3}}
 	deep := []tar.Header{{Name: "klawbot.db"}}

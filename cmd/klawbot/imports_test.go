@@ -110,13 +110,13 @@ var allowed = map[string]packageRule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {3475, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health"}, "the commands"},
-	"cmd/klawbot/internal/config":        {2850, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/self", "tools/web", "whitelist", "engine/data"}, "the configuration; it knows whose settings it reads"},
+	"cmd/klawbot":                        {3475, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile"}, "the commands"},
+	"cmd/klawbot/internal/config":        {2150, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys"}, "the configuration; it knows whose settings it reads"},
 	"cmd/klawbot/internal/terminal":      {620, []string{"gateway/console", "internal/redact"}, "speaks with a person"},
 	"cmd/klawbot/internal/yamledit":      {530, nil, "a leaf"},
-	"cmd/klawbot/internal/configedit":    {560, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist"}, "edits of the configuration, proven"},
+	"cmd/klawbot/internal/configedit":    {550, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist", "cmd/klawbot/internal/keys", "internal/atomicfile"}, "edits of the configuration, proven"},
 	"cmd/klawbot/internal/bot":           {1350, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "doc", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/git", "tools/file", "tools/mcp", "tools/plugin", "tools/sandbox", "tools/self", "tools/web", "whitelist", "workspace-template", "engine/probe", "engine/data", "engine/health"}, "wiring"},
-	"cmd/klawbot/internal/setup":         {725, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine/settings", "gateway/telegram", "internal/httpclient", "internal/redact", "engine/probe", "engine/data"}, "a first configuration"},
+	"cmd/klawbot/internal/setup":         {725, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine/settings", "gateway/telegram", "internal/httpclient", "internal/redact", "engine/probe", "engine/data", "internal/atomicfile"}, "a first configuration"},
 	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
 	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
@@ -124,6 +124,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
 	"engine/internal/run":                {1125, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule", "engine/internal/outbox", "engine/internal/turn"}, "makes the runs of jobs, through turns that it is lent"},
 	"engine/internal/turn":               {1000, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/job"}, "the model loop, its journal"},
+	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -153,7 +154,7 @@ var home = map[string][]string{
 	"github.com/spf13/cobra":                       {"cmd/klawbot"},
 	"github.com/spf13/pflag":                       {"cmd/klawbot"},
 	"github.com/goccy/go-yaml":                     {"cmd/klawbot/internal/yamledit"},
-	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "engine/internal/workspace"}, // the configuration; the heads of skills
+	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "cmd/klawbot/internal/keys", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed", "internal/clip", "tools/terminal"}, // lengths of texts; characters of several code points
 	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},

@@ -100,7 +100,7 @@ var mutants = []mutant{
 	},
 	{
 		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
-		"TestProofLooksAtWhatTheTextsMean",
+		"TestProofComparesMeaning",
 	},
 	{
 		"cmd/klawbot/internal/configedit/tool.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
@@ -302,7 +302,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/mcp/elicit.go", `if secret := f.Secret(); secret != "" {`, `if secret := f.Secret(); secret == "-" {`,
-		"TestNobodyIsAskedForSecrets",
+		"TestFormNeverAsksForSecrets",
 	},
 	{
 		"tools/mcp/elicit.go", `case u.User != nil:`, `case u.Port() == "0":`,
@@ -1251,7 +1251,7 @@ var mutants = []mutant{
 		"TestTaskKeepsAuthor",
 	},
 	{
-		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
+		"cmd/klawbot/internal/keys/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
 		"TestLongKeysCostNothing",
 	},
 	{

@@ -109,7 +109,7 @@ func (s *server) dial(ctx context.Context, version string, within time.Duration)
 			return nil, err
 		}
 		out := lines.New(c.process.Stdout, func() {
-			s.host.log.Warn("MCP server writes to its standard output what is no message; it is left out", "server", s.name)
+			s.host.log.Warn("MCP server writes more than messages to its standard output; the rest is ignored", "server", s.name)
 		})
 		transport = &sdk.IOTransport{Reader: out, Writer: c.process.Stdin, MaxLineLength: maxMessage}
 		stop := context.AfterFunc(ctx, c.process.Kill) // it may hang in any state

@@ -32,7 +32,7 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 	defer cancel()
 	i := s.interview(r.Params, cancel)
 	if i == nil {
-		s.host.log.Info("question of an MCP server declined", "server", s.name, "reason", "nobody can be asked")
+		s.host.log.Info("question of an MCP server declined", "server", s.name, "reason", "nobody to ask")
 		return &sdk.ElicitResult{Action: declined}, nil
 	}
 	defer s.leave(i)
@@ -56,7 +56,7 @@ type interview struct {
 }
 
 // interview begins the interview with the person for whose sake the server asks.
-// It returns nil when there is nobody.
+// It returns nil when there is none.
 func (s *server) interview(p *sdk.ElicitParams, end func()) *interview {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +160,7 @@ func wanted(err error) []*sdk.ElicitParams {
 	return data.Elicitations
 }
 
-// opened reports whether somebody has opened the pages.
+// opened reports whether a person has opened the pages.
 func (t *tool) opened(ctx context.Context, pages []*sdk.ElicitParams) bool {
 	s := t.host.running(t.Server)
 	for _, p := range pages {
@@ -188,7 +188,7 @@ func openable(page string) error {
 	u, err := url.Parse(page)
 	switch {
 	case err != nil || u.Host == "" || u.Opaque != "":
-		return pageError("it is no web address")
+		return pageError("it isn't a web address")
 	case len(page) > maxPage || strings.ContainsFunc(page, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return pageError("its address is too long or has characters that do not belong there")
 	case u.User != nil:

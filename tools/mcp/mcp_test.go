@@ -155,7 +155,7 @@ func TestServerThatCrashesIsStartedAgain(t *testing.T) {
 	h := one(t, "plain", "echo")
 	h.accept("test")
 	r := h.call("mcp_test_crash", "{}", tools.Always{})
-	if r.Success || !strings.Contains(r.Error, "Nobody knows whether the call took effect") {
+	if r.Success || !strings.Contains(r.Error, "It is unknown whether the call took effect") {
 		t.Errorf("%+v", r)
 	}
 	if r := h.call("mcp_test_echo", `{"text":"again"}`, tools.Always{}); r.Output != "you said: again" {
@@ -166,12 +166,12 @@ func TestServerThatCrashesIsStartedAgain(t *testing.T) {
 	}
 }
 
-// TestWhatNobodyCanRead is told in words, not in those of a library.
-func TestWhatNobodyCanRead(t *testing.T) {
+// TestUnreadableMessages is told in words, not in those of a library.
+func TestUnreadableMessages(t *testing.T) {
 	for tool, want := range map[string]string{
-		"wrong": "MCP server test: it sent something that the protocol does not allow; it is connected to again. Nobody knows whether",
-		"huge":  "MCP server test: it sent a message of more than 16 MiB; it is connected to again. Nobody knows whether",
-		"quit":  "MCP server test: it ended the connection; it is connected to again. Nobody knows whether",
+		"wrong": "MCP server test: it sent something that the protocol does not allow; it is connected to again. It is unknown whether",
+		"huge":  "MCP server test: it sent a message of more than 16 MiB; it is connected to again. It is unknown whether",
+		"quit":  "MCP server test: it ended the connection; it is connected to again. It is unknown whether",
 	} {
 		h := one(t, "odd")
 		h.accept("test")
@@ -183,7 +183,7 @@ func TestWhatNobodyCanRead(t *testing.T) {
 
 func TestServerThatCannotStart(t *testing.T) {
 	h := newHouse(t, map[string]mcp.Server{"dies": child(t, "dies"), "nowhere": {Command: "/nonexistent/server"}, "web": {URL: "http://127.0.0.1:1/mcp"}})
-	h.ledger.rows = []mcp.Accepted{{Server: "dies", Definition: mcp.Definition{Tool: "echo", Schema: []byte(`{"type":"object"}`)}, Name: "mcp_dies_echo"}}
+	h.approvals.rows = []mcp.Accepted{{Server: "dies", Definition: mcp.Definition{Tool: "echo", Schema: []byte(`{"type":"object"}`)}, Name: "mcp_dies_echo"}}
 	if r := h.call("mcp_dies_echo", "{}", tools.Always{}); r.Success || !strings.Contains(r.Error, "exit code 3: no such database") {
 		t.Errorf("%+v", r)
 	}
@@ -244,7 +244,7 @@ func TestServerWithoutTools(t *testing.T) {
 	}
 }
 
-func TestCloseEndsWhatServersStarted(t *testing.T) {
+func TestCloseEndsChildrenOfServers(t *testing.T) {
 	h := newHouse(t, map[string]mcp.Server{"a": child(t, "stays"), "b": child(t, "stays"), "c": child(t, "stays")})
 	var pids []int
 	for _, name := range []string{"a", "b", "c"} {
@@ -269,7 +269,7 @@ func TestCloseEndsWhatServersStarted(t *testing.T) {
 }
 
 // TestTimeOfPeopleIsNotTheServers: the clock of a call stands still while
-// somebody thinks about a question.
+// a person thinks about a question.
 func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
 	c := child(t, "plain")
 	c.Timeout = 2 * time.Second
@@ -349,12 +349,12 @@ func BenchmarkCall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l := &ledger{}
+	l := &approvals{}
 	host := mcp.New(b.Context(), mcp.Config{
 		Servers: func() map[string]mcp.Server {
 			return map[string]mcp.Server{"test": {Command: self, Env: map[string]string{modeVariable: "plain"}, ReadOnly: []string{"echo"}}}
 		},
-		Ledger: l, Dir: b.TempDir(), Log: slog.New(slog.DiscardHandler),
+		Approvals: l, Dir: b.TempDir(), Log: slog.New(slog.DiscardHandler),
 	})
 	defer host.Close()
 	seen, err := host.Connect(b.Context(), "test")

@@ -146,7 +146,7 @@ func (t *tool) fail(err error) tools.Result {
 		t.host.log.Warn("call of a tool of an MCP server failed", "server", t.Server, "tool", t.Name, "err", err)
 		text += "; it is connected to again"
 		if t.spec.Changes {
-			text += ". Nobody knows whether the call took effect: look before you repeat it"
+			text += ". It is unknown whether the call took effect: look before you repeat it"
 		}
 	}
 	return tools.Fail(tools.Execution, shown.Text(text, shown.MaxAbout))

@@ -27,7 +27,7 @@ func Names(name string, names []string, limit int) []string {
 	var close []candidate
 	for _, n := range names {
 		n = clip.Runes(n, MaxName)
-		d := distance(name, strings.ToLower(n))
+		d := Distance(name, strings.ToLower(n))
 		if len(name) >= 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
 			d = min(d, 2)
 		}
@@ -43,8 +43,8 @@ func Names(name string, names []string, limit int) []string {
 	return found
 }
 
-// distance is the number of single-character edits between two names.
-func distance(a, b string) int {
+// Distance is the number of single-character edits between two names.
+func Distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	row := make([]int, len(t)+1)
 	for j := range row {

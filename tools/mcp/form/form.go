@@ -167,8 +167,8 @@ func (f Form) defaults() string {
 	return strings.Join(lines, "\n")
 }
 
-// secretField finds fields that nobody shall fill in for a program: the protocol
-// forbids servers to ask for them.
+// secretField finds fields for secrets: the protocol forbids servers to ask for
+// them.
 var secretField = regexp.MustCompile(`(?i)pass(?:word|wd|code|phrase)|\bpwd\b|secret|token(?:$|[^s])|api[ _-]?key|private[ _-]?key|access[ _-]?key|credential|\b(?:pin|cvv|cvc|otp|ssn|iban)\b|(?:credit|card)[ _-]?(?:card|number)`)
 
 // Secret is the name of a field for something that no server gets, "" for none.

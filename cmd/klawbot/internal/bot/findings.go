@@ -33,64 +33,64 @@ func surroundings(ctx context.Context, l *config.Live, b *box) []health.Finding 
 
 func configFinding(l *config.Live) health.Finding {
 	if l.Source.File == "" {
-		return health.Well("config", "none, defaults and environment")
+		return health.OK("config", "none, defaults and environment")
 	}
 	if fault := l.Broken(); fault != "" {
-		return health.Ill("config", "correct the file; it is applied within a second", fmt.Errorf("the last good one is in use: %s", fault))
+		return health.Broken("config", "correct the file; it is applied within a second", fmt.Errorf("the last good one is in use: %s", fault))
 	}
 	info, err := os.Stat(l.Source.File)
 	if err != nil {
-		return health.Ill("config", "klawbot init", err)
+		return health.Broken("config", "klawbot init", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return health.Ill("config", "chmod 600 "+l.Source.File, fmt.Errorf("%s can be read by others (%v)", l.Source.File, info.Mode().Perm()))
+		return health.Broken("config", "chmod 600 "+l.Source.File, fmt.Errorf("%s can be read by others (%v)", l.Source.File, info.Mode().Perm()))
 	}
-	return health.Well("config", "%s", l.Source.File)
+	return health.OK("config", "%s", l.Source.File)
 }
 
 func dataFinding(dir string) health.Finding {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return health.Ill("data", "klawbot --data FOLDER …, with a folder that you may write", err)
+		return health.Broken("data", "klawbot --data FOLDER …, with a folder that you may write", err)
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		return health.Ill("data", "chown -R $USER "+dir, err)
+		return health.Broken("data", "chown -R $USER "+dir, err)
 	}
 	_ = probe.Close() // nothing was written
 	if err := os.Remove(probe.Name()); err != nil {
-		return health.Ill("data", "chown -R $USER "+dir, err)
+		return health.Broken("data", "chown -R $USER "+dir, err)
 	}
 	for _, name := range []string{"klawbot.db", "conversations"} {
 		name = filepath.Join(dir, name)
 		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 {
-			return health.Ill("data", "chmod go-rwx "+name, fmt.Errorf("%s can be read by others (%v)", name, info.Mode().Perm()))
+			return health.Broken("data", "chmod go-rwx "+name, fmt.Errorf("%s can be read by others (%v)", name, info.Mode().Perm()))
 		}
 	}
-	return health.Well("data", "%s", dir)
+	return health.OK("data", "%s", dir)
 }
 
 func workspaceFinding(dir string) health.Finding {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return health.Ill("workspace", "created by klawbot run", err)
+		return health.Broken("workspace", "created by klawbot run", err)
 	}
-	return health.Well("workspace", "%s, %d entries", dir, len(entries))
+	return health.OK("workspace", "%s, %d entries", dir, len(entries))
 }
 
 func telegramFindings(ctx context.Context, c *config.Config, client *http.Client) []health.Finding {
 	t := c.Channels.Telegram
 	if t.Token == "" {
-		return []health.Finding{health.Well("telegram", "off; set it up: klawbot init")}
+		return []health.Finding{health.OK("telegram", "off; set it up: klawbot init")}
 	}
 	bot, err := telegram.Probe(ctx, t.Token, t.APIURL)
 	if err != nil {
-		return []health.Finding{health.Ill("telegram", "check the network and channels.telegram.token in config.yaml", err)}
+		return []health.Finding{health.Broken("telegram", "check the network and channels.telegram.token in config.yaml", err)}
 	}
-	all := []health.Finding{health.Well("telegram", "@%s", bot.Username)}
+	all := []health.Finding{health.OK("telegram", "@%s", bot.Username)}
 	if len(t.AllowedChatIDs) == 0 {
 		all = append(all, health.Finding{Name: "allowed", Text: "no chats allowed", Fix: "klawbot allow ID"})
 	} else {
-		all = append(all, health.Well("allowed", "%s", terminal.Plural(len(t.AllowedChatIDs), "chat", "chats")))
+		all = append(all, health.OK("allowed", "%s", terminal.Plural(len(t.AllowedChatIDs), "chat", "chats")))
 	}
 	return append(all, clockFinding(ctx, client, t.APIURL))
 }
@@ -104,19 +104,19 @@ func clockFinding(ctx context.Context, client *http.Client, address string) heal
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
-		return health.Ill("clock", "klawbot doctor", err)
+		return health.Broken("clock", "klawbot doctor", err)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return health.Ill("clock", "klawbot doctor", err)
+		return health.Broken("clock", "klawbot doctor", err)
 	}
 	_ = resp.Body.Close() // a HEAD has no body
 	there, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
-		return health.Well("clock", "not compared; %s sends no date", address)
+		return health.OK("clock", "not compared; %s sends no date", address)
 	}
 	if skew := time.Since(there).Abs(); skew > maxSkew {
-		return health.Ill("clock", "timedatectl set-ntp true", fmt.Errorf("off by %s", skew.Round(time.Second)))
+		return health.Broken("clock", "timedatectl set-ntp true", fmt.Errorf("off by %s", skew.Round(time.Second)))
 	}
-	return health.Well("clock", "right")
+	return health.OK("clock", "right")
 }

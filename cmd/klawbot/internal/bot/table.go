@@ -15,7 +15,7 @@ import (
 	"klawbot/whitelist"
 )
 
-// Row is a line of the start table: ok, or what is wrong and the mend.
+// Row is a line of the start table: ok, or what is wrong and how to fix it.
 type Row struct {
 	name, text, wrong string
 }
@@ -35,7 +35,7 @@ const (
 )
 
 // table is the start table, when Telegram has told the bot's name and the model was
-// looked at. The bot works meanwhile; ok is false when it ends before.
+// looked at. The bot works already; ok is false when it ends before.
 func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
 	model := make(chan Row, 1)
 	go func() { model <- p.modelRow(ctx) }()
@@ -89,7 +89,7 @@ func channelRow(h gateway.Health) Row {
 	case h.Fault != "":
 		r.wrong = h.Fault
 	case !connected(h):
-		r.wrong = h.State + "; klawbot status says how it goes on"
+		r.wrong = h.State + "; klawbot status shows the progress"
 	case h.Channel == "console":
 		r.text = "klawbot chat attaches"
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/tools/sandbox"
 )
 
@@ -201,10 +202,10 @@ func tokenForm(v any) error {
 
 // crossCheck looks at what several keys say together. origins says where a key
 // was given.
-func crossCheck(c *Config, origins map[string]string) []Fault {
-	var faults []Fault
+func crossCheck(c *Config, origins map[string]string) keys.Faults {
+	var faults keys.Faults
 	add := func(key, format string, args ...any) {
-		faults = append(faults, Fault{origins[key], key, fmt.Sprintf(format, args...)})
+		faults.Add(origins[key], key, format, args...)
 	}
 	if t := c.Channels.Telegram; t.Mode == "webhook" {
 		if err := t.WebhookSettings().Check(); err != nil {
@@ -276,30 +277,4 @@ func (m Models) unpriced() []string {
 
 func names[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
-}
-
-// Fault is one wrong value of the configuration.
-type Fault struct {
-	// Where is the file and the line, or the variable of the environment.
-	Where string
-	// Key is the dotted path, empty when the file as a whole is wrong.
-	Key string
-	// Text says what is allowed. It never holds a secret.
-	Text string
-}
-
-func (f Fault) String() string {
-	parts := slices.DeleteFunc([]string{f.Where, f.Key, f.Text}, func(s string) bool { return s == "" })
-	return strings.Join(parts, ": ")
-}
-
-// Faults are all that is wrong, in the order of the lines.
-type Faults []Fault
-
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i := range f {
-		lines[i] = f[i].String()
-	}
-	return strings.Join(lines, "\n")
 }

@@ -143,7 +143,7 @@ func (p Provider) usable() bool {
 	return p.Type == "script" || p.Type == "ollama" || p.BaseURL != "" || p.APIKey != ""
 }
 
-// prices are nil when nobody knows what the model costs. What the provider knew
+// prices are nil when the price of the model is unknown. What the provider knew
 // already costs as much as other input, unless the configuration says otherwise.
 func (e Entry) prices() *settings.Prices {
 	if len(e.Prices) == 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/gateway"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
@@ -52,8 +53,8 @@ func PolicyChat(name string) (string, error) {
 
 // checkPolicy finds what is wrong with the chats and the rules of the policy. A
 // rule that cannot be used must not be left out in silence.
-func checkPolicy(c *Config, origins map[string]string) []Fault {
-	var faults []Fault
+func checkPolicy(c *Config, origins map[string]string) keys.Faults {
+	var faults keys.Faults
 	named := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.Tools.Policy.Chats)) {
 		key := "tools.policy.chats." + name
@@ -62,14 +63,14 @@ func checkPolicy(c *Config, origins map[string]string) []Fault {
 			err = fmt.Errorf("is the same chat as %s; keep one", named[chat])
 		}
 		if err != nil {
-			faults = append(faults, Fault{origins[key], key, err.Error()})
+			faults.Add(origins[key], key, "%s", err.Error())
 		}
 		named[chat] = name
 	}
 	for i, r := range c.Tools.Rules {
 		if _, err := r.rule(); err != nil {
 			key := fmt.Sprintf("tools.rules.%d", i)
-			faults = append(faults, Fault{origins[key], "tools.rules", err.Error()})
+			faults.Add(origins[key], "tools.rules", "%s", err.Error())
 		}
 	}
 	return faults
@@ -271,13 +272,13 @@ var (
 func ValidServerName(name string) bool { return serverName.MatchString(name) }
 
 // checkServers finds what is wrong with the MCP servers.
-func checkServers(c *Config, origins map[string]string) []Fault {
-	var faults []Fault
+func checkServers(c *Config, origins map[string]string) keys.Faults {
+	var faults keys.Faults
 	for _, name := range slices.Sorted(maps.Keys(c.Tools.MCP)) {
 		s := c.Tools.MCP[name]
 		add := func(key, format string, args ...any) {
 			key = strings.TrimSuffix("tools.mcp."+name+"."+key, ".")
-			faults = append(faults, Fault{origins[key], key, fmt.Sprintf(format, args...)})
+			faults.Add(origins[key], key, format, args...)
 		}
 		if !ValidServerName(name) {
 			add("", "must have a name of 1 to 32 of A-Z a-z 0-9 _ -")
@@ -318,7 +319,7 @@ func checkClient(s MCPServer, add func(key, format string, args ...any)) {
 	case s.ClientID != "" && s.URL == "":
 		add("clientId", "belongs to a url")
 	case secret && strings.HasPrefix(s.ClientID, "https://"):
-		add("clientSecret", "belongs to a clientId that is no address")
+		add("clientSecret", "belongs to a clientId that isn't an address")
 	}
 	switch {
 	case s.GrantType != GrantPerson && s.GrantType != GrantMachine:

@@ -197,7 +197,7 @@ func (l *Live) Reload(log *slog.Logger) {
 }
 
 // whole refuses a file that has lost its token while the bot runs: a write that
-// was cut short or an emptied file, after which nobody would be let in.
+// was cut short or an emptied file, after which the bot would ignore everyone.
 func whole(last, next *Config) error {
 	if last.Channels.Telegram.Token != "" && next.Channels.Telegram.Token == "" {
 		return errors.New("channels.telegram.token is gone: the file looks cut short; to run without Telegram, stop the bot first")

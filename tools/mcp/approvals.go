@@ -15,8 +15,8 @@ import (
 	"klawbot/tools/mcp/signin"
 )
 
-// Ledger keeps what the owner has accepted. It is safe for several goroutines.
-type Ledger interface {
+// Approvals keep what the owner has accepted. They are safe for several goroutines.
+type Approvals interface {
 	// Accepted lists what was accepted, in any order.
 	Accepted(ctx context.Context) ([]Accepted, error)
 	// Accept stores accepted tools of a server, each in place of what was
@@ -86,7 +86,7 @@ func (h *Host) Accept(ctx context.Context, server string, seen []Definition, by 
 		names[a.Name] = true
 		all = append(all, a)
 	}
-	if err := h.config.Ledger.Accept(ctx, server, all); err != nil {
+	if err := h.config.Approvals.Accept(ctx, server, all); err != nil {
 		return nil, err
 	}
 	_, err = h.reload(ctx)
@@ -95,7 +95,7 @@ func (h *Host) Accept(ctx context.Context, server string, seen []Definition, by 
 
 // Forget takes back what was accepted of a server.
 func (h *Host) Forget(ctx context.Context, server string) error {
-	if err := h.config.Ledger.Forget(ctx, server); err != nil {
+	if err := h.config.Approvals.Forget(ctx, server); err != nil {
 		return err
 	}
 	_, err := h.reload(ctx)
@@ -109,7 +109,7 @@ func (h *Host) Reload(ctx context.Context) error {
 }
 
 func (h *Host) reload(ctx context.Context) ([]Accepted, error) {
-	all, err := h.config.Ledger.Accepted(ctx)
+	all, err := h.config.Approvals.Accepted(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read what was accepted of MCP servers: %w", err)
 	}

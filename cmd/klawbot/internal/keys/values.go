@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"klawbot/tools/self"
 )
 
 // Setting is one value of the configuration.
@@ -21,12 +19,12 @@ type Setting struct {
 func (s Setting) Key() string { return strings.Join(s.Path, ".") }
 
 // Flatten lists all values of a configuration, by key, with secrets masked.
-func Flatten(c *Config) []Setting {
+func Flatten(c any, mask func(secret string) string) []Setting {
 	var all []Setting
-	flattenValue(reflect.ValueOf(*c), nil, func(path []string, v reflect.Value, secret bool) {
+	flattenValue(reflect.ValueOf(c), nil, func(path []string, v reflect.Value, secret bool) {
 		text := shown(v)
 		if secret {
-			text = self.Mask(text)
+			text = mask(text)
 		}
 		all = append(all, Setting{path, text})
 	})
@@ -81,7 +79,7 @@ func shown(v reflect.Value) string {
 // Changes lists the paths of what is not the same in two configurations, and in
 // the texts that they were read from: a text may hold keys that this version does
 // not know.
-func Changes(was, is *Loaded, before, after []byte) ([][]string, error) {
+func Changes(was, is any, before, after []byte) ([][]string, error) {
 	old, err := rawValues(before)
 	if err != nil {
 		return nil, err
@@ -91,7 +89,7 @@ func Changes(was, is *Loaded, before, after []byte) ([][]string, error) {
 		return nil, err
 	}
 	changed := map[string]bool{}
-	addUnequal(changed, typedValues(&was.Config), typedValues(&is.Config))
+	addUnequal(changed, typedValues(was), typedValues(is))
 	addUnequal(changed, old, now)
 	var paths [][]string
 	for at := range changed {
@@ -101,9 +99,9 @@ func Changes(was, is *Loaded, before, after []byte) ([][]string, error) {
 }
 
 // typedValues are all values of a configuration, by path.
-func typedValues(c *Config) map[string]any {
+func typedValues(c any) map[string]any {
 	values := map[string]any{}
-	flattenValue(reflect.ValueOf(*c), nil, func(path []string, v reflect.Value, _ bool) {
+	flattenValue(reflect.ValueOf(c), nil, func(path []string, v reflect.Value, _ bool) {
 		values[pathKey(path)] = v.Interface()
 	})
 	return values
@@ -143,7 +141,7 @@ func rawValues(text []byte) (map[string]string, error) {
 	return values, nil
 }
 
-// addRaw writes down what stands at and below a node. An empty section and a
+// addRaw adds the values at and below a node. An empty section and a
 // value that is null are nothing. The text has been read as a configuration
 // before, so it is neither deep nor large.
 func addRaw(values map[string]string, n *yaml.Node, path []string) {
