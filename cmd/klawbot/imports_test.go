@@ -17,7 +17,7 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 82000
+const maxTotal = 82700 // 700 for outputs as a terminal shows them, and head and tail of each
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -27,7 +27,7 @@ var allowed = map[string]packageRule{
 	"gateway/telegram":                   {2475, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place"},
 	"gateway/telegram/markdown":          {1750, []string{"gateway", "internal/clip"}, "pure: text in, messages out"},
 	"gateway/console":                    {475, []string{"gateway"}, "one channel"},
-	"tools":                              {2675, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection"}, "what a tool is, and the pipeline"},
+	"tools":                              {2700, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection"}, "what a tool is, and the pipeline; 25 for the ends of outputs"},
 	"tools/budget":                       {150, nil, "a leaf"},
 	"tools/injection":                    {1750, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
 	"tools/file":                         {2550, []string{"internal/clip", "internal/wait", "tools", "tools/budget", "tools/injection"}, "one family; what enters prompts is screened"},
@@ -36,14 +36,14 @@ var allowed = map[string]packageRule{
 	"tools/message":                      {275, []string{"tools"}, "one family"},
 	"tools/near":                         {80, []string{"internal/clip"}, "a leaf"},
 	"tools/params":                       {770, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out"},
-	"tools/terminal":                     {475, []string{"tools/budget"}, "pure: output in, text out"},
+	"tools/terminal":                     {500, []string{"tools/budget"}, "pure: output in, text out"},
 	"tools/rule":                         {320, []string{"tools/budget"}, "pure: call in, verdict out"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
 	"tools/self":                         {275, []string{"tools"}, "one family"},
 	"tools/exec":                         {2000, []string{"internal/clip", "tools", "tools/budget", "tools/exec/command", "tools/exec/host", "tools/sandbox", "tools/sandbox/keep"}, "one family"},
 	"tools/exec/command":                 {1500, []string{"tools/budget", "tools/exec/program"}, "pure rules"},
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
-	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox"}, "one family"},
+	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined"},
