@@ -492,6 +492,7 @@ func TestPolicyThatNamesNoToolIsTold(t *testing.T) {
 
 func TestDeniedToolIsNotShown(t *testing.T) {
 	h, _ := pad(t)
+	h.showsAll()
 	h.settings.Policy.Chats = map[string]tools.Limits{"telegram_22": {DenyGroups: []tools.Group{tools.GroupRuntime}}}
 	h.start().says(alice, "hello")
 	h.shows(alice, "re: hello")

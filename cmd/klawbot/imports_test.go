@@ -17,7 +17,7 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 82700 // 700 for outputs as a terminal shows them, and head and tail of each
+const maxTotal = 83900
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -27,15 +27,19 @@ var allowed = map[string]packageRule{
 	"gateway/telegram":                   {2475, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place"},
 	"gateway/telegram/markdown":          {1750, []string{"gateway", "internal/clip"}, "pure: text in, messages out"},
 	"gateway/console":                    {475, []string{"gateway"}, "one channel"},
-	"tools":                              {2700, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection"}, "what a tool is, and the pipeline; 25 for the ends of outputs"},
+	"tools":                              {2625, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; 25 for the ends of outputs"},
+	"tools/find":                         {400, []string{"tools", "tools/choice"}, "which tools a model is shown"},
+	"tools/choice":                       {225, nil, "a leaf: which words ask for a tool"},
 	"tools/budget":                       {150, nil, "a leaf"},
-	"tools/injection":                    {1750, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
-	"tools/file":                         {2550, []string{"internal/clip", "internal/wait", "tools", "tools/budget", "tools/injection"}, "one family; what enters prompts is screened"},
+	"tools/injection":                    {1725, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
+	"tools/file":                         {2400, []string{"internal/clip", "internal/wait", "tools", "tools/injection", "tools/file/match", "tools/file/text"}, "one family; what enters prompts is screened"},
+	"tools/file/match":                   {225, []string{"tools/budget"}, "pure: patterns for names and lines"},
+	"tools/file/text":                    {250, nil, "pure: encodings, line ends and letters of a text file"},
 	"tools/guide":                        {600, []string{"internal/clip", "tools"}, "one family"},
 	"tools/job":                          {600, []string{"internal/clip", "tools"}, "one family"},
-	"tools/message":                      {275, []string{"tools"}, "one family"},
+	"tools/message":                      {250, []string{"tools"}, "one family"},
 	"tools/near":                         {80, []string{"internal/clip"}, "a leaf"},
-	"tools/params":                       {770, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out"},
+	"tools/params":                       {800, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out"},
 	"tools/terminal":                     {500, []string{"tools/budget"}, "pure: output in, text out"},
 	"tools/rule":                         {320, []string{"tools/budget"}, "pure: call in, verdict out"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
@@ -58,11 +62,11 @@ var allowed = map[string]packageRule{
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
 	"engine/internal/lifecycle":          {275, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/estimate":           {175, []string{"engine/internal/llm", "engine/internal/model"}, "about how many tokens things take"},
-	"engine/internal/prompt":             {725, []string{"engine/internal/corememory", "engine/internal/estimate", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/memory", "engine/internal/model", "engine/internal/quote", "engine/internal/recall", "engine/internal/store", "engine/internal/summary", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/injection"}, "what a model is shown"},
+	"engine/internal/prompt":             {925, []string{"engine/internal/corememory", "engine/internal/estimate", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/memory", "engine/internal/model", "engine/internal/quote", "engine/internal/recall", "engine/internal/store", "engine/internal/summary", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/injection", "tools/find", "tools/job"}, "what a model is shown, with the tools that a conversation keeps"},
 	"engine/internal/quote":              {100, []string{"engine/internal/llm", "engine/internal/store", "gateway", "internal/clip", "tools"}, "whose words a message holds"},
 	"engine/internal/summary":            {425, []string{"engine/internal/estimate", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/model", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools"}, "sums up what is not shown any more"},
 	"engine/internal/model":              {1000, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools"}, "one model call: slot, budget, retry, fallback"},
-	"engine/internal/locale":             {750, []string{"engine/internal/llm"}, "the bot's own sentences"},
+	"engine/internal/locale":             {775, []string{"engine/internal/llm"}, "the bot's own sentences"},
 	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
 	"engine/internal/llm":                {925, []string{"internal/wait"}, "the words of a model call"},
 	"engine/internal/times":              {1600, []string{"internal/clip"}, "a leaf: cron expressions, and words for times"},
@@ -71,9 +75,9 @@ var allowed = map[string]packageRule{
 	"tools/mcp/schema":                   {350, []string{"tools/budget", "tools/mcp/shown", "tools/params", "internal/schemaref"}, "pure: schema in, schema out"},
 	"tools/mcp/shown":                    {40, []string{"internal/clip", "tools"}, "a leaf"},
 	"tools/mcp/signin":                   {310, []string{"internal/httpclient", "tools/mcp/shown"}, "signs in at a server"},
-	"tools/web/browser":                  {1200, []string{"internal/httpclient", "tools", "tools/web/load", "internal/wait"}, "one tool"},
+	"tools/web/browser":                  {1175, []string{"internal/httpclient", "tools", "tools/web/load", "internal/wait"}, "one tool"},
 	"tools/web/load":                     {175, []string{"internal/httpclient", "tools"}, "what both tools say of a load"},
-	"tools/web/page":                     {1250, nil, "pure: page in, text out"},
+	"tools/web/page":                     {1225, nil, "pure: page in, text out"},
 	"internal/clip":                      {200, nil, "a leaf"},
 	"engine/internal/llm/anthropic":      {900, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
 	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm"}, "plays recorded answers to the protocols"},
@@ -81,12 +85,12 @@ var allowed = map[string]packageRule{
 	"engine/internal/llm/openai":         {975, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
 	"engine/internal/llm/protocol":       {1825, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
-	"engine/internal/store":              {4900, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
+	"engine/internal/store":              {4925, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2250, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/memory":             {2675, []string{"engine/internal/llm", "engine/internal/store", "internal/clip"}, "remember and recall"},
 	"engine/internal/recall":             {950, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/recall", "tools/injection"}, "the memory at work"},
-	"engine/internal/workspace":          {950, []string{"internal/clip", "tools/injection"}, "reads a folder; what enters prompts is screened"},
-	"engine/internal/toolset":            {550, []string{"engine/internal/lifecycle", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/redact", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web"}, "builds the tools, once, for engine and data"},
+	"engine/internal/workspace":          {900, []string{"internal/clip", "tools/injection"}, "reads a folder; what enters prompts is screened"},
+	"engine/internal/toolset":            {550, []string{"engine/internal/lifecycle", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/redact", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web", "tools/find"}, "builds the tools, once, for engine and data"},
 	"engine/internal/archive":            {1900, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "internal/atomicfile", "internal/redact", "gateway"}, "what lies beside the database; it has backups of whole data folders from engine/data"},
 	"engine/internal/outbox":             {1050, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/wait", "tools", "internal/clip"}, "rows to deliver, and the couriers"},
 	"engine/internal/progress":           {500, []string{"engine/internal/lifecycle", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait"}, "what a chat sees of a turn at work"},
@@ -111,7 +115,7 @@ var allowed = map[string]packageRule{
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
 	"cmd/klawbot":                        {3475, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile"}, "the commands"},
-	"cmd/klawbot/internal/config":        {2150, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys"}, "the configuration; it knows whose settings it reads"},
+	"cmd/klawbot/internal/config":        {2150, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys", "tools/find"}, "the configuration; it knows whose settings it reads"},
 	"cmd/klawbot/internal/terminal":      {620, []string{"gateway/console", "internal/redact"}, "speaks with a person"},
 	"cmd/klawbot/internal/yamledit":      {530, nil, "a leaf"},
 	"cmd/klawbot/internal/configedit":    {550, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/usage", "cmd/klawbot/internal/yamledit", "gateway", "internal/redact", "tools", "tools/self", "whitelist", "cmd/klawbot/internal/keys", "internal/atomicfile"}, "edits of the configuration, proven"},
@@ -120,10 +124,10 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
 	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
-	"engine/internal/approval":           {1710, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
+	"engine/internal/approval":           {1725, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
 	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
 	"engine/internal/run":                {1125, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule", "engine/internal/outbox", "engine/internal/turn"}, "makes the runs of jobs, through turns that it is lent"},
-	"engine/internal/turn":               {1000, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/job"}, "the model loop, its journal"},
+	"engine/internal/turn":               {1000, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/job", "tools/find"}, "the model loop, its journal"},
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot"},
 }
 
@@ -166,7 +170,7 @@ var home = map[string][]string{
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox/seccomp"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
-	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/injection"},                                                         // each normalises its texts
+	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},    // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine"},

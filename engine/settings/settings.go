@@ -111,6 +111,9 @@ type Model struct {
 	// Compat overrides what is known of the provider's dialect, by the field
 	// names of the configuration.
 	Compat map[string]any
+	// Tools is how many tools the model is shown: find.ShowAuto, which is also "",
+	// ShowFew or ShowAll.
+	Tools string
 }
 
 // minWindow is the least that a request may have when the configuration does not say.

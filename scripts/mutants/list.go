@@ -1038,7 +1038,7 @@ var mutants = []mutant{
 		"TestStyleSheetsHide",
 	},
 	{
-		"tools/web/page/hide.go", `own = [properties]verdict{} // a page is there to be seen`, ``,
+		"tools/web/page/hide.go", `own = [properties]verdict{} // a page is visible`, ``,
 		"TestStyleSheetsHide",
 	},
 	{
@@ -1209,7 +1209,7 @@ var mutants = []mutant{
 		"TestSkillsThatLookLikeInjectionsAreNotUsed",
 	},
 	{
-		"engine/internal/corememory/part.go", `if refused(factLine(key, s.from[key])) {`, `if refused("") {`,
+		"engine/internal/corememory/part.go", `if refused(factLine(key, s.facts[key])) {`, `if refused("") {`,
 		"TestScreenedPart",
 	},
 	{

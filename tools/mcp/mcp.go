@@ -46,6 +46,8 @@ type Server struct {
 	Timeout time.Duration
 	// ReadOnly are the tools, by the server's names, that change nothing, says the owner.
 	ReadOnly []string
+	// Always has models see its tools without searching for them.
+	Always bool
 }
 
 // same reports whether two servers are reached in the same way.

@@ -59,7 +59,7 @@ func (h *Host) Faults() []tools.Fault {
 func specOf(a Accepted, c Server) tools.Spec {
 	reads := slices.Contains(c.ReadOnly, a.Tool)
 	return tools.Spec{
-		Name: a.Name, Group: tools.GroupNet, Changes: !reads, RequiresApproval: !reads, Outside: true,
+		Name: a.Name, Group: tools.GroupNet, Server: tools.Server{Name: a.Server, Always: c.Always}, Changes: !reads, RequiresApproval: !reads, Outside: true,
 		Timeout: c.timeout() + askTime,
 		Permit: func(tools.Call, tools.Autonomy) tools.Decision {
 			return tools.Decision{Verdict: tools.Allow, Layer: "tools.mcp." + a.Server, Reason: "The owner has accepted it", Binds: a.Hash}

@@ -36,7 +36,7 @@ func (w wording) effect(tool string, arguments json.RawMessage) string {
 func plainName(name string) bool {
 	const most = 80 // characters
 	odd := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_./:-", r)
+		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune("_./:-", r)
 	}
 	return name != "" && utf8.RuneCountInString(name) <= most && !strings.ContainsAny(name[:1], ":-") && !strings.ContainsFunc(name, odd)
 }
@@ -60,8 +60,12 @@ func effectOf(tool string, arguments json.RawMessage) (locale.Phrase, []string) 
 	switch {
 	case tool == "shell" && m != nil:
 		return locale.ApproveDelete, m[1:]
-	case tool == "file_write" && a.Mode != "append":
+	case tool == "file_write" && a.Mode == "append":
+		return locale.ApproveAppend, []string{a.Path}
+	case tool == "file_write":
 		return locale.ApproveOverwrite, []string{a.Path}
+	case tool == "file_edit":
+		return locale.ApproveEdit, []string{a.Path}
 	case tool == "git" && a.Action == "push" && len(to) == 2:
 		return locale.ApprovePush, []string{to[1], to[0]}
 	case tool == "http_request" && a.Method == "POST" && err == nil:

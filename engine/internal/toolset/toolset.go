@@ -23,6 +23,7 @@ import (
 	"klawbot/gateway"
 	"klawbot/internal/redact"
 	"klawbot/tools"
+	"klawbot/tools/find"
 	"klawbot/tools/guide"
 	"klawbot/tools/job"
 	"klawbot/tools/mcp"
@@ -191,7 +192,7 @@ func SweepScratch(data string) error {
 // register puts the bot's own tools beside the world's, and makes the pipeline that
 // runs them.
 func (s *Set) register(c Config, own []tools.Tool) error {
-	search := tools.NewSearch(
+	search := find.NewSearch(
 		func(c tools.Call) []tools.Tool { return s.Executor.Offered(c) },
 		func() string { return c.Settings().Language },
 	)

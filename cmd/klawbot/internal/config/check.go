@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/tools/find"
 	"klawbot/tools/sandbox"
 )
 
@@ -35,6 +36,7 @@ var checks = map[string]func(any) error{
 	"models.providers.*.type":                   oneOf("openai", "anthropic", "ollama", "script"),
 	"models.entries.*.maxTokens":                between(0, 1_000_000),
 	"models.entries.*.contextBudget":            between(1000, 10_000_000),
+	"models.entries.*.tools":                    oneOf(find.ShowAuto, find.ShowFew, find.ShowAll),
 	"models.entries.*.prices":                   prices,
 	"models.budget.perDayUSD":                   between(0, 1_000_000),
 	"models.budget.perDayTokens":                between(0, 1_000_000_000),
@@ -66,6 +68,7 @@ var checks = map[string]func(any) error{
 	"tools.sandbox.diskMB":                      between(1, 1_000_000),
 	"tools.sandbox.mounts":                      sandboxMounts,
 	"tools.mcp.*.url":                           CheckAddress,
+	"tools.mcp.*.show":                          oneOf("found", "always"),
 	"tools.mcp.*.timeoutSeconds":                between(1, 3600),
 	"tools.http.allowed_hosts":                  insideHosts,
 	"tools.http.maxBodyBytes":                   between(1024, 5_000_000),
@@ -120,7 +123,8 @@ func oneOf(words ...string) func(any) error {
 		if slices.Contains(words, v.(string)) {
 			return nil
 		}
-		return fmt.Errorf("must be %s", strings.Join(words, " or "))
+		last := len(words) - 1
+		return fmt.Errorf("must be %s or %s", strings.Join(words[:last], ", "), words[last])
 	}
 }
 

@@ -116,6 +116,7 @@ type Entry struct {
 	MaxTokens     int                `koanf:"maxTokens"`
 	ContextBudget int                `koanf:"contextBudget"`
 	Prices        map[string]float64 `koanf:"prices"`
+	Tools         string             `koanf:"tools"`
 	Compat        map[string]any     `koanf:"compat"`
 }
 
@@ -194,6 +195,7 @@ type MCPServer struct {
 	ProtocolVersion  string            `koanf:"protocolVersion"`
 	TimeoutSeconds   int               `koanf:"timeoutSeconds"`
 	ReadOnly         []string          `koanf:"readOnly" whole:"true"`
+	Show             string            `koanf:"show"`
 }
 
 // ToolPolicy says which tools may be called: by everyone, in scheduled runs,
@@ -329,7 +331,7 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 		entries["main"] = keys.Tree{"provider": "openai", "model": "gpt-5-mini"}
 	}
 	for _, e := range entries {
-		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"] = NewEntryMaxTokens, NewEntryContextBudget
+		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, "auto"
 	}
 	return keys.Tree{
 		"channels": keys.Tree{"telegram": keys.Tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
@@ -344,7 +346,7 @@ func serverDefaults(given keys.Tree) keys.Tree {
 	servers, _ := tools["mcp"].(keys.Tree)
 	base := keys.Tree{}
 	for name := range servers {
-		base[name] = keys.Tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson}
+		base[name] = keys.Tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson, "show": "found"}
 	}
 	return base
 }

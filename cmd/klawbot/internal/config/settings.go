@@ -124,7 +124,7 @@ func (c *Config) EngineModels() settings.Models {
 		}
 		m.Entries[name] = settings.Model{
 			Provider: e.Provider, Type: p.Type, BaseURL: cmp.Or(p.BaseURL, usualAddress[p.Type]), APIKey: p.APIKey,
-			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Prices: e.prices(), Compat: e.Compat,
+			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Prices: e.prices(), Compat: e.Compat, Tools: e.Tools,
 		}
 	}
 	for _, name := range c.Models.Fallback {

@@ -37,7 +37,7 @@ func TestSettingsLeaveOutModelsThatCannotBeCalled(t *testing.T) {
 	got := l.EngineModels()
 	want := settings.Models{
 		Entries: map[string]settings.Model{
-			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000},
+			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
 		},
 		Timeout: 2 * time.Minute, Retries: 3,
 	}

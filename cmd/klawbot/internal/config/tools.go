@@ -255,7 +255,7 @@ func (c *Config) servers() map[string]mcp.Server {
 			Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
 			Client:          mcp.Client{ID: s.ClientID, Secret: s.ClientSecret, Issuer: s.Issuer, Machine: s.GrantType == GrantMachine},
 			ProtocolVersion: s.ProtocolVersion,
-			Timeout:         time.Duration(s.TimeoutSeconds) * time.Second, ReadOnly: s.ReadOnly,
+			Timeout:         time.Duration(s.TimeoutSeconds) * time.Second, ReadOnly: s.ReadOnly, Always: s.Show == "always",
 		}
 	}
 	return all

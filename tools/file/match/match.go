@@ -1,4 +1,6 @@
-package file
+// Package match compares names and lines with patterns that a model wrote, within
+// a time limit. Composed and decomposed letters (NFC and NFD) are the same.
+package match
 
 import (
 	"bytes"
@@ -8,27 +10,37 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"klawbot/tools/budget"
 )
 
-// matchBudget is how long a search may compare lines with its pattern, all
-// readers together. Nothing can stop a comparison, so lines are short and the
-// budget is looked at between them.
-const matchBudget = 2 * time.Second
+// Budget is how long one matcher may compare. A comparison cannot be stopped, so
+// callers ask Spent between lines.
+const Budget = 2 * time.Second
 
-// matcher compares lines, or names, with a regular expression, from several goroutines.
-type matcher struct {
+// Matcher compares lines or names with a pattern, from several goroutines.
+type Matcher struct {
 	expression *budget.Pattern
-	// needed is a text that every match has; with fold, in any case and in
-	// lower case here. Looking for it is so much cheaper than comparing that
-	// most lines cost nearly nothing.
+	// needed is a text that is in every match, in lower case and in any case if
+	// fold is set. Searching for it first is much cheaper than comparing.
 	needed []byte
 	fold   bool
 	used   atomic.Int64 // nanoseconds
 }
 
-func newMatcher(expression *budget.Pattern) *matcher {
-	m := &matcher{expression: expression}
+// Regex compiles a regular expression (RE2).
+func Regex(pattern string) (*Matcher, error) {
+	expression, err := budget.Compile(norm.NFC.String(pattern))
+	if err != nil {
+		return nil, err
+	}
+	return New(expression), nil
+}
+
+// New makes a Matcher of an expression.
+func New(expression *budget.Pattern) *Matcher {
+	m := &Matcher{expression: expression}
 	if tree, err := syntax.Parse(expression.String(), syntax.Perl); err == nil {
 		text, fold := needed(tree)
 		m.needed, m.fold = []byte(text), fold
@@ -37,15 +49,15 @@ func newMatcher(expression *budget.Pattern) *matcher {
 }
 
 // mayMatch reports whether it is worth comparing a line.
-func (m *matcher) mayMatch(line []byte) bool {
+func (m *Matcher) mayMatch(line []byte) bool {
 	if m.fold {
 		return containsFold(line, m.needed)
 	}
 	return bytes.Contains(line, m.needed)
 }
 
-// containsFold reports whether a line contains a text of lower ASCII letters in
-// any case, or may do so: beyond ASCII there are letters that fold to them.
+// containsFold reports whether a line may contain a text of lower-case ASCII
+// letters in any case. Letters beyond ASCII can fold to them (K, the Kelvin sign).
 func containsFold(line, text []byte) bool {
 	for i, c := range line {
 		if c >= utf8.RuneSelf {
@@ -65,8 +77,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// find returns where a line matches first.
-func (m *matcher) find(line []byte) (at int, ok bool) {
+// Find returns where a line, in NFC, first matches.
+func (m *Matcher) Find(line []byte) (at int, ok bool) {
 	if !m.fold && !m.mayMatch(line) {
 		return 0, false
 	}
@@ -82,11 +94,11 @@ func (m *matcher) find(line []byte) (at int, ok bool) {
 	return found[0], true
 }
 
-// spent reports whether the budget is used up. No matcher needs none.
-func (m *matcher) spent() bool { return m != nil && time.Duration(m.used.Load()) >= matchBudget }
+// Spent reports whether the time is used up. A nil Matcher needs none.
+func (m *Matcher) Spent() bool { return m != nil && time.Duration(m.used.Load()) >= Budget }
 
-// needed returns the longest text that is known to be in every match; fold says
-// that it is there in any case, and then it is ASCII.
+// needed is the longest text that is in every match. With fold it is ASCII and
+// may stand there in any case.
 func needed(e *syntax.Regexp) (text string, fold bool) {
 	switch e.Op {
 	case syntax.OpLiteral:

@@ -1,20 +1,28 @@
-package file
+package match
 
 import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"klawbot/tools/budget"
 )
 
-// glob makes a regular expression of a pattern for paths: * and ? stay inside a
-// folder, ** as a whole step is any number of folders, [a-z] and [!a-z] are
-// characters, {a,b} are alternatives, a backslash takes the next character as
-// it is. Whatever the pattern, matching costs time that grows with the length
-// of the path only; one that costs too much of it is refused.
+// Glob compiles a pattern for paths: * and ? stay inside a directory, ** as a whole
+// step is any number of directories, [a-z] and [!a-z] are characters, {a,b} are
+// alternatives, a backslash escapes. A pattern that would match too slowly is an error.
+func Glob(pattern string) (*Matcher, error) {
+	expression, err := glob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return New(expression), nil
+}
+
 func glob(pattern string) (*budget.Pattern, error) {
-	g := globber{rest: pattern, start: true}
+	g := globber{rest: norm.NFC.String(pattern), start: true}
 	g.out.WriteString(`(?s)\A(?:`)
 	for g.rest != "" {
 		g.next()
@@ -23,14 +31,14 @@ func glob(pattern string) (*budget.Pattern, error) {
 	return budget.Compile(g.out.String())
 }
 
-// globber translates a pattern piece by piece. What is not closed is left to
-// the compiler of the result to refuse.
+// globber translates a pattern piece by piece. The compiler of the result refuses
+// brackets that are not closed.
 type globber struct {
 	rest string
 	out  strings.Builder
 	// braces is how many alternatives are open.
 	braces int
-	// start says that a name begins here.
+	// start is true where a name begins.
 	start bool
 }
 
@@ -74,7 +82,7 @@ func (g *globber) literal() {
 	g.put(n, regexp.QuoteMeta(g.rest[:n]))
 }
 
-// class translates a set of characters. A bracket that comes first is in the set.
+// class translates a set of characters. A bracket that comes first belongs to it.
 func (g *globber) class() {
 	set, not := g.rest[1:], ""
 	if strings.HasPrefix(set, "!") || strings.HasPrefix(set, "^") {

@@ -1,20 +1,31 @@
-package tools_test
+package find_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
+	"klawbot/internal/redact"
 	"klawbot/tools"
+	"klawbot/tools/find"
 )
 
 // described is a tool with a description.
-func described(name, description string) fake {
-	f := fakeTool(name, okTool)
-	f.spec.Texts["en"] = tools.Text{Description: description, Parameters: f.spec.Texts["en"].Parameters}
-	return f
+func described(name, description string) tools.Tool {
+	return fake{tools.Spec{Name: name, Group: tools.GroupSystem, Texts: map[string]tools.Text{
+		"en": {Description: description, Parameters: json.RawMessage(`{"type":"object","properties":{}}`)},
+	}}}
 }
+
+type fake struct{ spec tools.Spec }
+
+func (f fake) Spec() tools.Spec { return f.spec }
+
+func (f fake) Run(context.Context, tools.Call) tools.Result { return tools.OK("") }
 
 func catalogue() []tools.Tool {
 	return []tools.Tool{
@@ -43,28 +54,40 @@ func TestToolsForASubtask(t *testing.T) {
 		"":                                   {"file_read", "file_undo"},
 		"schedule a search of the web later": {"schedule_add", "web_search"},
 	} {
-		if got := names(tools.ForSubtask(all, task, 2)); !slices.Equal(got, want) {
+		if got := names(find.ForSubtask(all, task, 2)); !slices.Equal(got, want) {
 			t.Errorf("%q gets %q, want %q", task, got, want)
 		}
 	}
-	if got := tools.ForSubtask(all, "git", 5); len(got) != 5 {
+	if got := find.ForSubtask(all, "git", 5); len(got) != 5 {
 		t.Errorf("%d of 5 tools are shown although all fit", len(got))
 	}
 }
 
 func TestSearchFindsHiddenTools(t *testing.T) {
 	all := catalogue()
-	search := tools.NewSearch(func(tools.Call) []tools.Tool { return all }, func() string { return "en" })
-	e := executor(t, tools.ExecutorConfig{}, append([]tools.Tool{search}, all...)...)
-	r := call(t, e, "tool_search", `{"query":"take back a change"}`)
+	search := find.NewSearch(func(tools.Call) []tools.Tool { return all }, func() string { return "en" })
+	registry, err := tools.NewRegistry(append([]tools.Tool{search}, all...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := tools.NewExecutor(tools.ExecutorConfig{Registry: registry, Redact: new(redact.Set), Log: slog.New(slog.DiscardHandler)})
+	call := func(arguments string) tools.Result {
+		t.Helper()
+		r, err := e.Execute(t.Context(), tools.Call{Name: "tool_search", Arguments: json.RawMessage(arguments)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := call(`{"query":"take back a change"}`)
 	if string(r.Data) != `["file_undo"]` || !strings.Contains(r.Output, "## file_undo\nTakes back changes of files.\nParameters: {") {
 		t.Errorf("got %s %q", r.Data, r.Output)
 	}
-	r = call(t, e, "tool_search", `{"query":"a file in the repository, planned, from the web","topK":2}`)
+	r = call(`{"query":"a file in the repository, planned, from the web","topK":2}`)
 	if n := strings.Count(string(r.Data), ","); n != 1 {
 		t.Errorf("topK 2 finds %s", r.Data)
 	}
-	if r = call(t, e, "tool_search", `{"query":"xyzzy"}`); r.Data != nil || !r.Success {
+	if r = call(`{"query":"xyzzy"}`); r.Data != nil || !r.Success {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -75,6 +98,6 @@ func BenchmarkForSubtask(b *testing.B) {
 		all = append(all, described(fmt.Sprintf("tool_%d", i), strings.Repeat("Does something useful with files and the web. ", 10)))
 	}
 	for b.Loop() {
-		tools.ForSubtask(all, "please look at my files and tell me what changed since yesterday", 40)
+		find.ForSubtask(all, "please look at my files and tell me what changed since yesterday", 40)
 	}
 }
