@@ -17,7 +17,8 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 83900
+// It was raised for llm/speech: what servers do not parse reaches people otherwise.
+const maxTotal = 84800
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -79,12 +80,12 @@ var allowed = map[string]packageRule{
 	"tools/web/load":                     {175, []string{"internal/httpclient", "tools"}, "what both tools say of a load"},
 	"tools/web/page":                     {1225, nil, "pure: page in, text out"},
 	"internal/clip":                      {200, nil, "a leaf"},
-	"engine/internal/llm/anthropic":      {900, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
+	"engine/internal/llm/anthropic":      {950, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm"}, "plays recorded answers to the protocols"},
-	"engine/internal/llm/ollama":         {550, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
-	"engine/internal/llm/openai":         {975, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
+	"engine/internal/llm/ollama":         {575, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
+	"engine/internal/llm/openai":         {1100, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
-	"engine/internal/llm/protocol":       {1825, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
+	"engine/internal/llm/protocol":       {1500, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
 	"engine/internal/store":              {4925, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2250, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/memory":             {2675, []string{"engine/internal/llm", "engine/internal/store", "internal/clip"}, "remember and recall"},
@@ -129,6 +130,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/run":                {1125, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule", "engine/internal/outbox", "engine/internal/turn"}, "makes the runs of jobs, through turns that it is lent"},
 	"engine/internal/turn":               {1000, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/job", "tools/find"}, "the model loop, its journal"},
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot"},
+	"engine/internal/llm/speech":         {1925, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
 }
 
 // home says which packages may import a library, and why more than one.
