@@ -18,7 +18,8 @@ type packageRule struct {
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
 // It was raised for llm/speech: what servers do not parse reaches people otherwise.
-const maxTotal = 84800
+// Another 600 are for tools/terminal: what a command writes is shown as a terminal would.
+const maxTotal = 85400
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
