@@ -17,17 +17,20 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-const maxTotal = 83900
+// It was raised for llm/speech: what servers do not parse reaches people otherwise.
+// Another 600 are for tools/terminal: what a command writes is shown as a terminal would.
+// Another 500 are for tools/charset and tools/file/text: encodings and line ends.
+const maxTotal = 85900
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
 var allowed = map[string]packageRule{
 	"whitelist":                          {125, nil, "pure rules"},
 	"gateway":                            {1050, []string{"internal/clip", "internal/redact", "whitelist"}, "the one door"},
-	"gateway/telegram":                   {2475, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place"},
-	"gateway/telegram/markdown":          {1750, []string{"gateway", "internal/clip"}, "pure: text in, messages out"},
+	"gateway/telegram":                   {2425, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place"},
+	"gateway/telegram/markdown":          {1725, []string{"gateway", "internal/clip"}, "pure: text in, messages out"},
 	"gateway/console":                    {475, []string{"gateway"}, "one channel"},
-	"tools":                              {2600, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline"},
+	"tools":                              {2625, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; 25 for the ends of outputs"},
 	"tools/find":                         {400, []string{"tools", "tools/choice"}, "which tools a model is shown"},
 	"tools/choice":                       {225, nil, "a leaf: which words ask for a tool"},
 	"tools/budget":                       {150, nil, "a leaf"},
@@ -40,23 +43,24 @@ var allowed = map[string]packageRule{
 	"tools/message":                      {250, []string{"tools"}, "one family"},
 	"tools/near":                         {80, []string{"internal/clip"}, "a leaf"},
 	"tools/params":                       {800, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out"},
+	"tools/terminal":                     {500, []string{"tools/budget"}, "pure: output in, text out"},
 	"tools/rule":                         {320, []string{"tools/budget"}, "pure: call in, verdict out"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
 	"tools/self":                         {275, []string{"tools"}, "one family"},
 	"tools/exec":                         {2000, []string{"internal/clip", "tools", "tools/budget", "tools/exec/command", "tools/exec/host", "tools/sandbox", "tools/sandbox/keep"}, "one family"},
 	"tools/exec/command":                 {1500, []string{"tools/budget", "tools/exec/program"}, "pure rules"},
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
-	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox"}, "one family"},
-	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox"}, "one family"},
+	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
+	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/charset":                      {375, nil, "pure: bytes in, text out"},
 	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/charset", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
-	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp"}, "runs a process, confined"},
+	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
 	"tools/sandbox/seccomp":              {175, nil, "pure: filters of system calls"},
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
 	"tools/exec/git":                     {1200, []string{"tools", "tools/exec/host", "tools/sandbox", "tools/sandbox/keep", "internal/clip"}, "one tool"},
 	"skills":                             {50, nil, "embedded files"},
-	"engine":                             {2225, []string{"engine/internal/...", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/self", "engine/health"}, "turns"},
+	"engine":                             {1900, []string{"engine/internal/...", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/self", "engine/health"}, "turns"},
 	"engine/health":                      {650, []string{"engine/internal/archive", "engine/internal/llm", "engine/internal/locale", "engine/internal/memory", "engine/internal/model", "engine/internal/recall", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/probe", "engine/settings", "gateway", "internal/redact", "tools", "tools/mcp", "tools/self"}, "says how the bot is"},
 	"engine/data":                        {1100, []string{"engine/health", "engine/internal/approval", "engine/internal/archive", "engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/settings", "gateway", "internal/wait", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/self"}, "the data folder for commands"},
 	"engine/settings":                    {250, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
@@ -78,21 +82,21 @@ var allowed = map[string]packageRule{
 	"tools/web/browser":                  {1175, []string{"internal/httpclient", "tools", "tools/web/load", "internal/wait"}, "one tool"},
 	"tools/web/load":                     {175, []string{"internal/httpclient", "tools"}, "what both tools say of a load"},
 	"tools/web/page":                     {1225, nil, "pure: page in, text out"},
-	"internal/clip":                      {125, nil, "a leaf"},
-	"engine/internal/llm/anthropic":      {900, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
+	"internal/clip":                      {200, nil, "a leaf"},
+	"engine/internal/llm/anthropic":      {950, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm"}, "plays recorded answers to the protocols"},
-	"engine/internal/llm/ollama":         {550, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
-	"engine/internal/llm/openai":         {975, []string{"engine/internal/llm", "engine/internal/llm/protocol"}, "one protocol"},
+	"engine/internal/llm/ollama":         {575, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
+	"engine/internal/llm/openai":         {1100, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
-	"engine/internal/llm/protocol":       {1825, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
+	"engine/internal/llm/protocol":       {1500, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
 	"engine/internal/store":              {4925, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2250, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/memory":             {2675, []string{"engine/internal/llm", "engine/internal/store", "internal/clip"}, "remember and recall"},
-	"engine/internal/recall":             {950, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/recall", "tools/injection"}, "the memory at work"},
+	"engine/internal/recall":             {950, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/injection", "tools/recall"}, "the memory at work"},
 	"engine/internal/workspace":          {900, []string{"internal/clip", "tools/injection"}, "reads a folder; what enters prompts is screened"},
-	"engine/internal/toolset":            {550, []string{"engine/internal/lifecycle", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/redact", "tools", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web", "tools/find"}, "builds the tools, once, for engine and data"},
-	"engine/internal/archive":            {1900, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "internal/atomicfile", "internal/redact", "gateway"}, "what lies beside the database; it has backups of whole data folders from engine/data"},
-	"engine/internal/outbox":             {1050, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/wait", "tools", "internal/clip"}, "rows to deliver, and the couriers"},
+	"engine/internal/toolset":            {550, []string{"engine/internal/lifecycle", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sentfiles", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web"}, "builds the tools, once, for engine and data"},
+	"engine/internal/archive":            {1900, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/redact"}, "what lies beside the database; it has backups of whole data folders from engine/data"},
+	"engine/internal/outbox":             {850, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sentfiles", "engine/internal/store", "gateway", "internal/clip", "internal/wait", "tools"}, "rows to deliver, and the couriers"},
 	"engine/internal/progress":           {500, []string{"engine/internal/lifecycle", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait"}, "what a chat sees of a turn at work"},
 	"engine/internal/store/storetest":    {0, []string{"engine/internal/llm", "engine/internal/store"}, "what the tests of store and archive share"},
 	"engine/internal/sqlite":             {425, nil, "a leaf: SQLite files, without tables"},
@@ -124,11 +128,16 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
 	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
-	"engine/internal/approval":           {1725, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
+	"engine/internal/approval":           {1350, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/internal/wording", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
 	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
-	"engine/internal/run":                {1125, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/schedule", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule", "engine/internal/outbox", "engine/internal/turn"}, "makes the runs of jobs, through turns that it is lent"},
-	"engine/internal/turn":               {1000, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/job", "tools/find"}, "the model loop, its journal"},
+	"engine/internal/run":                {1125, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/schedule", "engine/internal/store", "engine/internal/turn", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule"}, "makes the runs of jobs, through turns that it is lent"},
+	"engine/internal/sentfiles":          {175, []string{"engine/internal/sqlite", "engine/internal/store", "internal/atomicfile"}, "files that wait to be sent"},
+	"engine/internal/wording":            {400, []string{"engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools"}, "what people read of approvals and forms"},
+	"engine/internal/metrics":            {150, []string{"engine/health", "engine/internal/llm", "engine/internal/model", "engine/internal/store"}, "counters"},
+	"engine/internal/backup":             {325, []string{"engine/health", "engine/internal/archive", "engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/wait"}, "makes backups, watches the database"},
+	"engine/internal/turn":               {1000, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal"},
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot"},
+	"engine/internal/llm/speech":         {1925, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -160,7 +169,7 @@ var home = map[string][]string{
 	"github.com/goccy/go-yaml":                     {"cmd/klawbot/internal/yamledit"},
 	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "cmd/klawbot/internal/keys", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
-	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed"}, // lengths of texts; characters of several code points
+	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed", "internal/clip", "tools/terminal"}, // lengths of texts; characters of several code points
 	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},
 	"github.com/gogs/chardet":                      {"tools/charset"},
 	"codeberg.org/readeck/go-readability":          {"tools/web/page"},
@@ -174,7 +183,7 @@ var home = map[string][]string{
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/memory", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},    // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/memory"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
-	"github.com/VictoriaMetrics/metrics":           {"engine"},
+	"github.com/VictoriaMetrics/metrics":           {"engine/internal/metrics"},
 	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "tools/sandbox/seccomp", "cmd/klawbot/internal/bot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
 	"github.com/elastic/go-seccomp-bpf":            {"tools/sandbox/seccomp"},

@@ -1,8 +1,9 @@
-package protocol
+package speech
 
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,18 +17,25 @@ const CutFault = "the answer was cut at the token limit, so the call is not comp
 // in one answer, twice the file that file_write takes.
 const maxArguments = 2 << 20
 
-// NoParameters is the schema of a tool that takes nothing.
-var NoParameters = json.RawMessage(`{"type":"object","properties":{}}`)
-
 // namePrefixes are what models put before names.
 var namePrefixes = []string{"functions.", "functions/", "tools/", "tools.", "default_api:", "default_api.", "default."}
 
-// DeclaredName takes a prefix away when the rest is a tool's name, and the
-// blanks around it.
+// numbered is the end of Kimi's names: functions.name:0.
+var numbered = regexp.MustCompile(`:\d+$`)
+
+// DeclaredName takes a prefix and a number away when the rest is a tool's name, and
+// the blanks around it.
 func DeclaredName(name string, tools []llm.Tool) string {
 	name = strings.TrimSpace(name)
+	if declared(name, tools) {
+		return name
+	}
+	bare := numbered.ReplaceAllString(name, "")
+	if declared(bare, tools) {
+		return bare
+	}
 	for _, prefix := range namePrefixes {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && declared(rest, tools) {
+		if rest, ok := strings.CutPrefix(bare, prefix); ok && declared(rest, tools) {
 			return rest
 		}
 	}
@@ -36,6 +44,29 @@ func DeclaredName(name string, tools []llm.Tool) string {
 
 func declared(name string, tools []llm.Tool) bool {
 	return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name })
+}
+
+// parallel is how OpenAI's models call several tools in one.
+var parallel = regexp.MustCompile(`^(?:functions\.)?multi_tool_use[._]parallel$`)
+
+// Calls finishes a call of which all but the arguments is known. It is none without
+// a name, and several when it stands for several.
+func Calls(c llm.ToolCall, arguments string, tools []llm.Tool) []llm.ToolCall {
+	c.Name = DeclaredName(c.Name, tools)
+	c.Arguments, c.Fault = Arguments(whole(arguments))
+	switch {
+	case c.Name == "":
+		return nil
+	case parallel.MatchString(c.Name) && !declared(c.Name, tools):
+		var calls []llm.ToolCall
+		for _, p := range objectCalls(json.RawMessage(c.Arguments)) {
+			calls = append(calls, Calls(llm.ToolCall{Provider: c.Provider, Name: p.Name}, p.Arguments, tools)...)
+		}
+		if calls != nil {
+			return calls
+		}
+	}
+	return []llm.ToolCall{c}
 }
 
 // Arguments makes an object of arguments that are blank or an object in a
@@ -56,15 +87,4 @@ func Arguments(raw string) (arguments, fault string) {
 		return raw, err.Error()
 	}
 	return trimmed, ""
-}
-
-// Join is the text of a message, its blocks as paragraphs.
-func Join(m llm.Message) string {
-	var parts []string
-	for _, b := range m.Blocks {
-		if b.Text != "" {
-			parts = append(parts, b.Text)
-		}
-	}
-	return strings.Join(parts, "\n\n")
 }
