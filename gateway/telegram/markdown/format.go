@@ -32,11 +32,12 @@ func renderRich(markdown string) rich {
 	r := mdRenderer{out: &richWriter{}}
 	for _, s := range sections(md) {
 		r.out.gap(s.gap)
-		if hostile(s.text) {
+		whole := squareTables(s.text)
+		if hostile(whole) {
 			r.out.write(s.text)
 			continue
 		}
-		r.source = []byte(s.text)
+		r.source = []byte(whole)
 		r.children(markdownParser.Parse(text.NewReader(r.source)))
 	}
 	if r.out.blank() {
@@ -55,7 +56,7 @@ func newMarkdownParser() parser.Parser {
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
 		goldmark.WithParserOptions(parser.WithInlineParsers(
 			util.Prioritized(literalRuns{}, 450), // before emphasis, which has 500
-			util.Prioritized(eastAsianEmphasis{}, 460),
+			util.Prioritized(besideMarks{}, 460),
 		)),
 	).Parser()
 }
