@@ -32,14 +32,18 @@ func renderRich(markdown string) rich {
 	r := mdRenderer{out: &richWriter{}}
 	for _, s := range sections(md) {
 		r.out.gap(s.gap)
-		whole := squareTables(s.text)
+		var whole string
+		whole, r.out.formulas = formulas(s.text)
+		whole = squareTables(whole)
 		if hostile(whole) {
+			r.out.formulas = nil
 			r.out.write(s.text)
 			continue
 		}
 		r.source = []byte(whole)
 		r.children(markdownParser.Parse(text.NewReader(r.source)))
 	}
+	r.out.formulas = nil
 	if r.out.blank() {
 		r.out.write(md) // nothing but definitions and empty markup
 	}
