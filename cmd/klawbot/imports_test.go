@@ -17,8 +17,9 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-// It was raised for llm/speech: what servers do not parse reaches people otherwise.
-const maxTotal = 84800
+// It was raised for llm/speech: what servers do not parse reaches people otherwise; and
+// for terms: search found no emoji, no C++ and no Arabic word with its article.
+const maxTotal = 85500
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
