@@ -14,9 +14,9 @@ import (
 	"slices"
 	"time"
 
-	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
+	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -203,7 +203,7 @@ func (s *Set) register(c Config, own []tools.Tool) error {
 	s.Executor = tools.NewExecutor(tools.ExecutorConfig{
 		Policy:   func() tools.Policy { return c.Settings().Policy },
 		Registry: registry, Sources: append(slices.Clip(c.Sources), s.Servers), SpillDir: filepath.Join(c.Dir, "spill"), Redact: c.Redact, Log: c.Log,
-		Keep: outbox.NewSentFiles(c.Dir).Put, ScratchDir: filepath.Join(c.Dir, scratchFolder),
+		Keep: sentfiles.In(c.Dir).Put, ScratchDir: filepath.Join(c.Dir, scratchFolder),
 		MaxOutputChars: func() int { return c.Settings().MaxOutputChars },
 	})
 	for _, name := range c.Settings().Policy.Names() {
