@@ -17,9 +17,10 @@ type packageRule struct {
 }
 
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
-// It was raised for llm/speech: what servers do not parse reaches people otherwise; and
-// for terms: search found no emoji, no C++ and no Arabic word with its article.
-const maxTotal = 85500
+// It was raised for llm/speech: what servers do not parse reaches people otherwise.
+// Another 600 are for tools/terminal: what a command writes is shown as a terminal would.
+// Another 800 are for terms: search found no emoji, no C++, no Arabic word with its article.
+const maxTotal = 86200
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -29,7 +30,7 @@ var allowed = map[string]packageRule{
 	"gateway/telegram":                   {2425, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place"},
 	"gateway/telegram/markdown":          {1725, []string{"gateway", "internal/clip"}, "pure: text in, messages out"},
 	"gateway/console":                    {475, []string{"gateway"}, "one channel"},
-	"tools":                              {2600, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline"},
+	"tools":                              {2625, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; 25 for the ends of outputs"},
 	"tools/find":                         {400, []string{"tools", "tools/choice"}, "which tools a model is shown"},
 	"tools/choice":                       {225, nil, "a leaf: which words ask for a tool"},
 	"tools/budget":                       {150, nil, "a leaf"},
@@ -42,16 +43,17 @@ var allowed = map[string]packageRule{
 	"tools/message":                      {250, []string{"tools"}, "one family"},
 	"tools/near":                         {80, []string{"internal/clip"}, "a leaf"},
 	"tools/params":                       {800, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out"},
+	"tools/terminal":                     {500, []string{"tools/budget"}, "pure: output in, text out"},
 	"tools/rule":                         {320, []string{"tools/budget"}, "pure: call in, verdict out"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
 	"tools/self":                         {275, []string{"tools"}, "one family"},
 	"tools/exec":                         {2000, []string{"internal/clip", "tools", "tools/budget", "tools/exec/command", "tools/exec/host", "tools/sandbox", "tools/sandbox/keep"}, "one family"},
 	"tools/exec/command":                 {1500, []string{"tools/budget", "tools/exec/program"}, "pure rules"},
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
-	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox"}, "one family"},
-	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox"}, "one family"},
+	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
+	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
-	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp"}, "runs a process, confined"},
+	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
 	"tools/sandbox/seccomp":              {175, nil, "pure: filters of system calls"},
 	"tools/exec/host":                    {125, []string{"tools/sandbox"}, "what the shell and git share outside a sandbox"},
@@ -79,7 +81,7 @@ var allowed = map[string]packageRule{
 	"tools/web/browser":                  {1175, []string{"internal/httpclient", "tools", "tools/web/load", "internal/wait"}, "one tool"},
 	"tools/web/load":                     {175, []string{"internal/httpclient", "tools"}, "what both tools say of a load"},
 	"tools/web/page":                     {1225, nil, "pure: page in, text out"},
-	"internal/clip":                      {125, nil, "a leaf"},
+	"internal/clip":                      {200, nil, "a leaf"},
 	"engine/internal/llm/anthropic":      {950, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/llmtest":        {0, []string{"engine/internal/llm"}, "plays recorded answers to the protocols"},
 	"engine/internal/llm/ollama":         {575, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
@@ -167,7 +169,7 @@ var home = map[string][]string{
 	"github.com/goccy/go-yaml":                     {"cmd/klawbot/internal/yamledit"},
 	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "cmd/klawbot/internal/keys", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
-	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed", "engine/internal/terms"}, // lengths of texts; characters of several code points; emoji
+	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed", "internal/clip", "tools/terminal", "engine/internal/terms"}, // lengths of texts; characters of several code points; emoji
 	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},
 	"codeberg.org/readeck/go-readability":          {"tools/web/page"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web/page"},

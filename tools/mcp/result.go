@@ -12,6 +12,7 @@ import (
 
 	"klawbot/tools"
 	"klawbot/tools/mcp/shown"
+	"klawbot/tools/terminal"
 )
 
 // The bounds of one answer.
@@ -66,7 +67,7 @@ func (w *writer) say(format string, args ...any) {
 func (w *writer) add(part sdk.Content) {
 	switch p := part.(type) {
 	case *sdk.TextContent:
-		w.texts = append(w.texts, p.Text)
+		w.texts = append(w.texts, terminal.Captured(p.Text))
 	case *sdk.ImageContent:
 		w.file("image", p.MIMEType, p.Data)
 	case *sdk.AudioContent:
