@@ -19,6 +19,7 @@ type packageRule struct {
 // maxTotal bounds the lines of the program, without tests, fakes and tools for tests.
 // It was raised for llm/speech: what servers do not parse reaches people otherwise.
 // Another 600 are for tools/terminal: what a command writes is shown as a terminal would.
+// Another 500 are for tools/charset and tools/file/text: encodings and line ends.
 // Another 800 are for terms: search found no emoji, no C++, no Arabic word with its article.
 const maxTotal = 86200
 
@@ -52,7 +53,8 @@ var allowed = map[string]packageRule{
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
 	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
-	"tools/web":                          {925, []string{"internal/clip", "internal/httpclient", "tools", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
+	"tools/charset":                      {375, nil, "pure: bytes in, text out"},
+	"tools/web":                          {900, []string{"internal/clip", "internal/httpclient", "tools", "tools/charset", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
 	"tools/sandbox/seccomp":              {175, nil, "pure: filters of system calls"},
@@ -171,12 +173,13 @@ var home = map[string][]string{
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed", "internal/clip", "tools/terminal", "engine/internal/terms"}, // lengths of texts; characters of several code points; emoji
 	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},
+	"github.com/gogs/chardet":                      {"tools/charset"},
 	"codeberg.org/readeck/go-readability":          {"tools/web/page"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"tools/web/page"},
 	"github.com/andybalholm/cascadia":              {"tools/web/page"},
 	"github.com/chromedp":                          {"tools/web/browser"},
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
-	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/web", "tools/web/page", "tools/sandbox/seccomp"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
+	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/charset", "tools/web", "tools/web/page", "tools/sandbox/seccomp"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/terms", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},     // each normalises its texts
