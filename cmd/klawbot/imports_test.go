@@ -55,7 +55,7 @@ var allowed = map[string]packageRule{
 	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/charset":                      {375, nil, "pure: bytes in, text out"},
-	"tools/web":                          {900, []string{"internal/clip", "internal/httpclient", "tools", "tools/charset", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
+	"tools/web":                          {875, []string{"internal/clip", "internal/httpclient", "tools", "tools/charset", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
 	"tools/sandbox/seccomp":              {175, nil, "pure: filters of system calls"},
