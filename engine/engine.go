@@ -133,6 +133,9 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	e.set, e.memory = set, set.Memory
+	for _, name := range set.UnknownTools(c.Settings()) {
+		c.Log.Warn("the policy names an unknown tool", "tool", name)
+	}
 	e.report.set, e.report.memory = set, set.Memory
 	e.chats.outbox, e.chats.questions, e.chats.memory = e.outbox, e.questions, set.Memory
 	e.buttons = &buttons{life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}

@@ -27,7 +27,7 @@ var mutants = []mutant{
 		"TestStrangersStayOutAndAreLoggedOnceAMinute",
 	},
 	{
-		"tools/capture.go", `return p.redact.Text(strings.ToValidUTF8(text, "\uFFFD"))`, `return strings.ToValidUTF8(text, "\uFFFD")`,
+		"tools/capture.go", `return p.redact.Text(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))`, `return strings.ToValidUTF8(text, "\uFFFD")`,
 		"TestSecretsAreTakenOut",
 	},
 	{
@@ -978,8 +978,8 @@ var mutants = []mutant{
 	},
 	{
 		"tools/web/web.go", `	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
-		list, _ := w.allowed()
-`, `	list, _ := w.allowed()
+		list, _ := w.config.AllowedHosts()
+`, `	list, _ := w.config.AllowedHosts()
 	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
 `,
 		"TestScenarioAllowedHostsAreLive",

@@ -71,17 +71,6 @@ func (b *bench) feed(name string, meanwhile func()) {
 	f.Close()
 }
 
-// job starts a command in the background and returns its id.
-func (b *bench) job(text string) string {
-	b.t.Helper()
-	r := b.call("shell", map[string]any{"command": text, "background": true})
-	id, is := strings.CutPrefix(r.Output, "OK: running as job ")
-	if !is {
-		b.t.Fatalf("%q: %+v", text, r)
-	}
-	return id
-}
-
 // ended waits for a job and returns what it wrote and how it ended.
 func (b *bench) ended(id string) string {
 	b.t.Helper()
@@ -143,7 +132,7 @@ func TestStepsAreJudgedAgain(t *testing.T) {
 			_ = os.RemoveAll(filepath.Join(b.ws, "dir"))
 			b.file("dir/x", "inside\n")
 			b.file("config.yaml", "inside\n")
-			id := b.job(text)
+			id := b.spawn(text)
 			b.feed("pipe", func() {
 				b.symlink("../config.yaml", "config.yaml")
 				b.symlink("..", "x")
@@ -162,7 +151,7 @@ func TestRevokedPatternStartsNoFurtherStep(t *testing.T) {
 	bothWays(t, func(t *testing.T, b *bench) {
 		b.allow("cat pipe", "touch *")
 		b.fifo("pipe")
-		id := b.job("cat pipe; touch made")
+		id := b.spawn("cat pipe; touch made")
 		b.feed("pipe", func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -190,7 +179,7 @@ func TestSwapWhileAPipelineRuns(t *testing.T) {
 			_ = os.RemoveAll(filepath.Join(b.ws, "x"))
 			b.file("a", "inside\n")
 			b.file("x/config.yaml", "inside\n")
-			id := b.job(text)
+			id := b.spawn(text)
 			b.feed("pipe", func() {
 				b.symlink(link, "a")
 				b.symlink("..", "x")
@@ -322,21 +311,6 @@ func TestHarmlessCommandsWorkConfined(t *testing.T) {
 	}
 }
 
-// TestConfinedSortOfLargeFile: sort writes temporary files when there is much.
-func TestConfinedSortOfLargeFile(t *testing.T) {
-	bothWays(t, func(t *testing.T, b *bench) {
-		var text strings.Builder
-		line := strings.Repeat("y", 6000) + "\n" // long, so that they are few: 200 MB
-		for i := range 32 << 10 {
-			text.WriteString(string(rune('a'+i%26)) + line)
-		}
-		b.file("great", text.String())
-		if r := b.sh("sort great | uniq -c | wc -l"); body(r) != "26" {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
 // TestOwnersTailDoesNotWait: the old forms of following are no choice of the model's.
 func TestOwnersTailDoesNotWait(t *testing.T) {
 	b := newBench(t).allow("tail *", "tail -F log.txt")
@@ -375,28 +349,11 @@ func TestConfinedProgramsAreBoundedAndEnd(t *testing.T) {
 		if r := b.call("shell", map[string]any{"command": "cat pipe", "timeout": 1}); r.ErrorKind != tools.Timeout {
 			t.Errorf("%+v", r)
 		}
-		id := b.job("cat pipe | wc -l")
+		id := b.spawn("cat pipe | wc -l")
 		if r := b.call("shell_manage", map[string]any{"action": "kill", "id": id}); !r.Success {
 			t.Errorf("%+v", r)
 		}
 	})
-}
-
-// TestSortDoesNotFillTheDisk: a sort keeps what it reads in temporary files, and a
-// line may name a file many times.
-func TestSortDoesNotFillTheDisk(t *testing.T) {
-	if !sandbox.Confines() {
-		t.Fatal("this kernel has no Landlock, which these tests need")
-	}
-	b := newBench(t)
-	b.file("f", strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 24))
-	r := b.call("shell", map[string]any{"command": "cat" + strings.Repeat(" f", 100) + " | sort | wc -l", "timeout": 300})
-	if r.Success && !strings.Contains(r.Output, "disk") || !strings.Contains(r.Output, "broke a limit of the sandbox: disk") {
-		t.Errorf("%+v", r)
-	}
-	if r := b.sh("cat f f | sort | wc -l"); body(r) != "48" {
-		t.Errorf("a common one: %+v", r)
-	}
 }
 
 // TestPatternsKeepSteeringFiles: a pattern lets a command run unasked, which must not
@@ -416,9 +373,19 @@ func TestPatternsKeepSteeringFiles(t *testing.T) {
 		if !r.Success || !strings.Contains(r.Output, "AGENTS.md may not be changed here") {
 			t.Errorf("%+v", r)
 		}
-		id := b.job("cp evil.md AGENTS.md")
+		id := b.spawn("cp evil.md AGENTS.md")
 		if text := b.ended(id); !strings.Contains(text, "AGENTS.md may not be changed here") {
 			t.Errorf("in the background: %s", text)
+		}
+	})
+}
+
+// TestConfinedSort: sort writes temporary files, and has room for them.
+func TestConfinedSort(t *testing.T) {
+	bothWays(t, func(t *testing.T, b *bench) {
+		b.file("f", strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 24))
+		if r := b.sh("cat f f f f f f f f | sort | wc -l"); body(r) != "192" {
+			t.Errorf("%+v", r)
 		}
 	})
 }
