@@ -37,7 +37,7 @@ var allowed = map[string]packageRule{
 	"tools/choice":                       {225, nil, "a leaf: which words ask for a tool"},
 	"tools/budget":                       {150, nil, "a leaf"},
 	"tools/injection":                    {1725, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
-	"tools/file":                         {2400, []string{"internal/clip", "internal/wait", "tools", "tools/injection", "tools/file/match", "tools/file/text"}, "one family; what enters prompts is screened"},
+	"tools/file":                         {2400, []string{"internal/clip", "internal/wait", "tools", "tools/charset", "tools/injection", "tools/file/match", "tools/file/text"}, "one family; what enters prompts is screened"},
 	"tools/file/match":                   {250, []string{"tools/budget"}, "pure: patterns for names and lines"},
 	"tools/file/text":                    {250, nil, "pure: encodings, line ends and letters of a text file"},
 	"tools/guide":                        {600, []string{"internal/clip", "tools"}, "one family"},
