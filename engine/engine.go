@@ -128,7 +128,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
 	e.models = model.New(model.Config{
-		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log,
+		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log,
 		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
 	})
 	e.outbox = outbox.New(outbox.Config{
@@ -237,8 +237,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
 }
 
-// Close ends the MCP servers and closes the data folder.
+// Close ends the MCP servers and the models of this machine, and closes the data folder.
 func (e *Engine) Close() error {
+	e.models.Close()
 	return errors.Join(e.set.Close(), e.store.Close())
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/localmodel"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/model"
@@ -168,12 +169,24 @@ func spaceFinding(dir string) Finding {
 	return OK("space", "%.1f GiB free in %s", float64(free)/(1<<30), dir)
 }
 
+// managedFinding checks the files of a model of this machine. A second one beside the
+// running bot's would take its memory.
+func managedFinding(dir string, m settings.Model) Finding {
+	if err := localmodel.Check(localmodel.Find(dir, m.Local.Program, m.Name)); err != nil {
+		return Broken("model", "klawbot assets pull --llm NAME", err)
+	}
+	return OK("model", "%s on this machine; it loads when it is asked", m.Name)
+}
+
 // modelFinding makes a model call with a tool.
 func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {
 		return Finding{Name: "model", Text: "none (commands only)", Fix: "klawbot init"}
+	}
+	if m.Type == model.Managed {
+		return managedFinding(c.Dir, m)
 	}
 	started := time.Now()
 	calls, err := ProbeTools(ctx, c.HTTP, m)

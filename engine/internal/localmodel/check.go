@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -23,12 +24,30 @@ func Check(program, weights string) error {
 	return CheckWeights(weights)
 }
 
+// Find finds the program and the weights of a model: of a name that was pulled, or of
+// the path of a GGUF file. What is not there is empty, or the path where it should be.
+func Find(dataDir, program, name string) (found, weights string) {
+	folder := filepath.Join(dataDir, "assets", "llm")
+	if program == "" {
+		if here, err := filepath.Glob(filepath.Join(folder, "llama.cpp", "*", "llama-server")); err == nil && len(here) > 0 {
+			program = here[len(here)-1]
+		} else if there, err := exec.LookPath("llama-server"); err == nil {
+			program = there
+		}
+	}
+	if strings.HasSuffix(name, ".gguf") {
+		return program, name
+	}
+	weights = filepath.Join(folder, name, "model.gguf")
+	return program, weights
+}
+
 // CheckWeights says whether a file is a whole GGUF file, as far as its head tells.
 func CheckWeights(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s does not exist", file)
+			return fmt.Errorf("%s is not here; get a model with: klawbot assets pull --llm NAME", file)
 		}
 		return err
 	}

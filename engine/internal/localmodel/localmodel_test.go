@@ -278,7 +278,7 @@ func TestFilesThatAreMissing(t *testing.T) {
 		{program, whole, ""},
 		{"", whole, "klawbot assets pull --llm"},
 		{filepath.Join(dir, "nothing"), whole, "does not run"},
-		{program, filepath.Join(dir, "none.gguf"), "does not exist"},
+		{program, filepath.Join(dir, "none.gguf"), "is not here"},
 		{program, page, "is no GGUF file"},
 	} {
 		err := Check(c.program, c.weights)

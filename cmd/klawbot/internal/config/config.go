@@ -107,6 +107,12 @@ type Provider struct {
 	BaseURL    string `koanf:"baseURL"`
 	APIKey     string `koanf:"apiKey" secret:"true"`
 	APIKeyFile string `koanf:"apiKeyFile"`
+	// For the type managed: llama-server and how it runs; 0 and "": chosen.
+	Program            string `koanf:"program"`
+	Context            int    `koanf:"context"`
+	Threads            int    `koanf:"threads"`
+	Slots              int    `koanf:"slots"`
+	UnloadAfterMinutes int    `koanf:"unloadAfterMinutes"`
 }
 
 // Entry is a model at a provider.
@@ -316,7 +322,7 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 		}
 	}
 	for name, p := range providers {
-		p.(keys.Tree)["type"] = "openai"
+		p.(keys.Tree)["type"], p.(keys.Tree)["slots"], p.(keys.Tree)["unloadAfterMinutes"] = "openai", 1, 15
 		if name == "anthropic" {
 			p.(keys.Tree)["type"] = "anthropic"
 		}
