@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+
+	"klawbot/tools/choice"
 )
 
 // Tool is one thing that the model can do.
@@ -44,6 +46,8 @@ type Spec struct {
 	// Aliases are names of other systems that are accepted for the tool.
 	Aliases []Alias
 	Group   Group
+	// Server is where the tool belongs to, zero for ours and those of plugins.
+	Server Server
 	// Changes says that a call changes something outside the turn. Such a
 	// call is never repeated when it is unknown whether it happened.
 	Changes bool
@@ -94,6 +98,13 @@ type Spec struct {
 	Arguments map[string]string
 }
 
+// Server is a server of tools.
+type Server struct {
+	// Name is the owner's for it. Always has its tools shown like ours for every day.
+	Name   string
+	Always bool
+}
+
 // Alters reports whether a call with these arguments changes something. A
 // ChangesWhen that breaks counts as yes.
 func (s Spec) Alters(arguments json.RawMessage) (yes bool) {
@@ -122,6 +133,12 @@ type Text struct {
 	// Parameters is a JSON Schema of an object, with a type and a description for every
 	// property. The languages differ only in the descriptions.
 	Parameters json.RawMessage
+	// Short and ShortParameters are the same in few words: no example, and without the
+	// parameters that are rarely given. Empty for tools that are not ours; see find.Brief.
+	Short           string
+	ShortParameters json.RawMessage
+	// Words are those by which people ask for the tool in the language.
+	Words choice.Words
 }
 
 // Text returns the text in a language, or the English one when there is none.
@@ -177,6 +194,8 @@ type Call struct {
 	Owner bool
 	// Session and Turn are the engine's row ids, 0 at the command line.
 	Session, Turn int64
+	// Shown are the names of the tools that the model sees.
+	Shown []string
 	// Heard says that the turn has read untrusted content before this call, so that
 	// what the call keeps may come from there.
 	Heard bool

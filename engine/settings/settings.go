@@ -113,6 +113,9 @@ type Model struct {
 	// Compat overrides what is known of the provider's dialect, by the field
 	// names of the configuration.
 	Compat map[string]any
+	// Tools is how many tools the model is shown: find.ShowAuto, which is also "",
+	// ShowFew or ShowAll.
+	Tools string
 	// Local is for the type "managed".
 	Local Local
 }

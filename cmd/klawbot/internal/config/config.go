@@ -2,7 +2,10 @@
 // rest of the program what they mean while the bot runs.
 package config
 
-import "klawbot/cmd/klawbot/internal/keys"
+import (
+	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/tools/find"
+)
 
 // Config is the whole configuration, complete and checked. Its keys are the
 // names in config.yaml; their meaning and defaults stand in
@@ -122,6 +125,7 @@ type Entry struct {
 	MaxTokens     int                `koanf:"maxTokens"`
 	ContextBudget int                `koanf:"contextBudget"`
 	Prices        map[string]float64 `koanf:"prices"`
+	Tools         string             `koanf:"tools"`
 	Compat        map[string]any     `koanf:"compat"`
 }
 
@@ -200,6 +204,7 @@ type MCPServer struct {
 	ProtocolVersion  string            `koanf:"protocolVersion"`
 	TimeoutSeconds   int               `koanf:"timeoutSeconds"`
 	ReadOnly         []string          `koanf:"readOnly" whole:"true"`
+	Show             string            `koanf:"show"`
 }
 
 // ToolPolicy says which tools may be called: by everyone, in scheduled runs,
@@ -334,8 +339,12 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 	if len(entries) == 0 || entries["main"] != nil {
 		entries["main"] = keys.Tree{"provider": "openai", "model": "gpt-5-mini"}
 	}
-	for _, e := range entries {
-		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"] = NewEntryMaxTokens, NewEntryContextBudget
+	for name, e := range entries {
+		shown := find.ShowAuto
+		if at, _ := table(given, "entries")[name].(keys.Tree)["provider"].(string); isManaged(given, at) {
+			shown = find.ShowFew
+		}
+		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, shown
 	}
 	return keys.Tree{
 		"channels": keys.Tree{"telegram": keys.Tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
@@ -344,13 +353,12 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 	}
 }
 
-// serverDefaults are what the given MCP servers leave out.
 func serverDefaults(given keys.Tree) keys.Tree {
 	tools, _ := given["tools"].(keys.Tree)
 	servers, _ := tools["mcp"].(keys.Tree)
 	base := keys.Tree{}
 	for name := range servers {
-		base[name] = keys.Tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson}
+		base[name] = keys.Tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson, "show": "found"}
 	}
 	return base
 }
@@ -360,4 +368,11 @@ func table(t keys.Tree, name string) keys.Tree {
 	models, _ := t["models"].(keys.Tree)
 	found, _ := models[name].(keys.Tree)
 	return found
+}
+
+// isManaged reports whether klawbot runs the models of a provider on this machine. Such
+// models are small, and each tool takes them seconds to read.
+func isManaged(given keys.Tree, provider string) bool {
+	p, _ := table(given, "providers")[provider].(keys.Tree)
+	return p["type"] == managed
 }

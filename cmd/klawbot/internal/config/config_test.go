@@ -158,9 +158,9 @@ func TestModelsOfAllKinds(t *testing.T) {
 		Entries: map[string]settings.Model{
 			"claude": {
 				Provider: "anthropic", Type: "anthropic", BaseURL: "https://api.anthropic.com", APIKey: "key-of-the-test", Name: "x",
-				MaxTokens: 4096, ContextBudget: 32000, Prices: &settings.Prices{Input: 3, Output: 15, Cached: 3},
+				MaxTokens: 4096, ContextBudget: 32000, Tools: "auto", Prices: &settings.Prices{Input: 3, Output: 15, Cached: 3},
 			},
-			"local": {Provider: "home", Type: "ollama", BaseURL: "http://127.0.0.1:11434", Name: "z", MaxTokens: 4096, ContextBudget: 32000},
+			"local": {Provider: "home", Type: "ollama", BaseURL: "http://127.0.0.1:11434", Name: "z", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
 		},
 	}
 	if diff := cmp.Diff(want, m); diff != "" {
@@ -187,7 +187,7 @@ retries: 3
 models:
   entries:
     main: {provder: openai, prices: {}}
-`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1")
+`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1", "OPENAI_API_KEY=key-of-the-test")
 	want := []string{
 		"config.yaml:1: chanels: unknown key; did you mean channels?",
 		"config.yaml:4: channels.telegram.allowedChatIDs: unknown key; did you mean channels.telegram.allowedChatIds?",
@@ -244,8 +244,8 @@ agent: {debounceMs: 0, timezone: "${NOBODY_SET_THIS}"}
 		"Home":      {Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: "sesame", Slots: 1, UnloadAfterMinutes: 15},
 	}
 	want.Models.Entries = map[string]Entry{
-		"main": {Provider: "Home", Model: "small", MaxTokens: 4096, ContextBudget: 32000},
-		"fast": {Provider: "Home", Model: "tiny", MaxTokens: 0, ContextBudget: 32000},
+		"main": {Provider: "Home", Model: "small", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
+		"fast": {Provider: "Home", Model: "tiny", MaxTokens: 0, ContextBudget: 32000, Tools: "auto"},
 	}
 	want.Channels.Telegram.AllowedChatIDs = []int64{5, 6}
 	want.Channels.Telegram.OwnerIDs = []int64{7}

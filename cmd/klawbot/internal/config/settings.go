@@ -19,7 +19,6 @@ import (
 	"klawbot/whitelist"
 )
 
-// whitelist is who may talk to the bot.
 func (c *Config) whitelist() whitelist.List {
 	t := c.Channels.Telegram
 	return whitelist.List{
@@ -124,7 +123,8 @@ func (c *Config) EngineModels() settings.Models {
 		}
 		m.Entries[name] = settings.Model{
 			Provider: e.Provider, Type: p.Type, BaseURL: cmp.Or(p.BaseURL, usualAddress[p.Type]), APIKey: p.APIKey,
-			Name: e.Model, MaxTokens: min(e.MaxTokens, p.window(e)/2), ContextBudget: p.window(e), Prices: e.prices(), Compat: e.Compat, Local: p.local(),
+			Name: e.Model, MaxTokens: min(e.MaxTokens, p.window(e)/2), ContextBudget: p.window(e), Prices: e.prices(), Compat: e.Compat,
+			Tools: e.Tools, Local: p.local(),
 		}
 	}
 	for _, name := range c.Models.Fallback {
@@ -190,7 +190,6 @@ func (c *Config) Level() slog.Level {
 	return l
 }
 
-// heartbeat is what the engine looks after by itself.
 func (c *Config) heartbeat() settings.Heartbeat {
 	h := settings.Heartbeat{InjectInto: c.Heartbeat.InjectInto, PerDayTokens: c.Heartbeat.PerDayTokens}
 	// Both were checked when they were read.
