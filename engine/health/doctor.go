@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/localmodel"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/localmodel"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/recall"

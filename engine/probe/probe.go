@@ -29,7 +29,9 @@ func Ask(ctx context.Context, client *http.Client, m settings.Model) (string, er
 	}
 	defer closing(provider)
 	request := llm.Request{Model: m.Name, MaxTokens: m.MaxTokens, Messages: []llm.Message{llm.Text(llm.RoleUser, "Say OK.")}}
-	ask := func(ctx context.Context) (llm.Result, error) { return provider.Stream(ctx, request, func(llm.Event) {}) }
+	ask := func(ctx context.Context) (llm.Result, error) {
+		return provider.Stream(ctx, request, func(llm.Event) {})
+	}
 	var result llm.Result
 	if m.Type == model.Managed {
 		result, err = llm.Retry(ctx, llm.Policy{}, ask) // waits while it loads

@@ -341,7 +341,8 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 	}
 	for name, e := range entries {
 		shown := find.ShowAuto
-		if at, _ := table(given, "entries")[name].(keys.Tree)["provider"].(string); isManaged(given, at) {
+		written, _ := table(given, "entries")[name].(keys.Tree)
+		if provider, _ := written["provider"].(string); isManaged(given, provider) {
 			shown = find.ShowFew
 		}
 		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, shown
