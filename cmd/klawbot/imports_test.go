@@ -22,7 +22,7 @@ type packageRule struct {
 // Another 600 are for tools/charset and tools/file/text: encodings, line ends, names.
 // And for what is reported at the start: it showed at the first message.
 // Another 800 are for terms: search found no emoji, no C++, no Arabic word with its article.
-const maxTotal = 86900
+const maxTotal = 90000
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
