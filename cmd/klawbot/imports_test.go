@@ -32,7 +32,7 @@ var allowed = map[string]packageRule{
 	"gateway/telegram":                   {2425, []string{"gateway", "gateway/telegram/markdown", "internal/clip", "internal/httpclient", "internal/redact", "internal/wait"}, "one channel; clients are made in one place"},
 	"gateway/telegram/markdown":          {1725, []string{"gateway", "internal/clip"}, "pure: text in, messages out"},
 	"gateway/console":                    {475, []string{"gateway"}, "one channel"},
-	"tools":                              {2625, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; 25 for the ends of outputs"},
+	"tools":                              {2650, []string{"internal/clip", "internal/redact", "tools/budget", "tools/near", "tools/params", "tools/rule", "tools/injection", "tools/choice"}, "what a tool is, and the pipeline; and 50 for the ends of outputs"},
 	"tools/find":                         {400, []string{"tools", "tools/choice"}, "which tools a model is shown"},
 	"tools/choice":                       {225, nil, "a leaf: which words ask for a tool"},
 	"tools/budget":                       {150, nil, "a leaf"},
