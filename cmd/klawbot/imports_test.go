@@ -54,7 +54,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
 	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
-	"tools/charset":                      {375, nil, "pure: bytes in, text out"},
+	"tools/charset":                      {425, nil, "pure: bytes in, text out"},
 	"tools/web":                          {875, []string{"internal/clip", "internal/httpclient", "tools", "tools/charset", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
