@@ -196,7 +196,19 @@ const (
 	JobFailed
 	JobPaused
 	RemindUsage
-	RemindOnce
+	RemindOffer
+	RemindOfferWords
+	RemindUnconfirmed
+	RemindRepeats
+	RemindDeclined
+	RemindUnclear
+	RemindSeveral
+	RemindDate
+	RemindZone
+	RemindWeekday
+	RemindRepeat
+	ButtonRepeat
+	ButtonNotRepeat
 	RemindSet
 	RemindPast
 	RemindBad

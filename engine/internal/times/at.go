@@ -8,36 +8,45 @@ import (
 	"time"
 )
 
-// ErrPast is the error of a time that has come already.
+// ErrPast is the error of a past time.
 var ErrPast = errors.New("the time is in the past")
 
-// errNoTime is the error of a text that is no time.
+// errNoTime is the error of a text that is not a time.
 var errNoTime = errors.New(`not a time: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`)
 
 // isoTime is a date with a time of the day, perhaps with an offset.
 var isoTime = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:?\d{2})?$`)
 
-// ParseAt reads the time of a job that runs once: an ISO time (in the zone, when
-// it has no offset of its own), a duration from now ("in 20m"), or words
-// ("tomorrow at 9", «завтра в 9»). A time that has come is ErrPast.
-func ParseAt(text string, now time.Time, zone *time.Location) (time.Time, error) {
+// ParseAt reads when a job is due: an ISO time (in the zone, when it has no offset of
+// its own), a duration from now ("in 20m"), words ("tomorrow at 9", «завтра в 9»), or a
+// repetition ("every 2 weeks on Monday at 9"). A past time is ErrPast.
+func ParseAt(text string, now time.Time, zone *time.Location) (Wish, error) {
 	text = strings.TrimSpace(text)
 	at, err := parseISO(text, zone)
 	if errors.Is(err, errNoTime) {
-		var rest string
-		if at, rest, err = ParseReminder(text, now, zone); rest != "" || errors.Is(err, ErrNoTime) {
-			return time.Time{}, errNoTime
+		w, err := readWhole(text, now, zone)
+		if errors.Is(err, ErrNoTime) {
+			err = errNoTime
 		}
+		if err != nil || w.Repeat != nil {
+			return w, err
+		}
+		at = w.At
+	} else if err != nil {
+		return Wish{}, err
 	}
+	return Wish{At: at, Zone: zone}, checkAt(at, now, zone)
+}
+
+// checkAt refuses a time that is past or too far away.
+func checkAt(at, now time.Time, zone *time.Location) error {
 	switch {
-	case err != nil:
-		return time.Time{}, err
 	case !at.After(now):
-		return time.Time{}, fmt.Errorf("%w: %s", ErrPast, at.In(zone).Format("2006-01-02 15:04:05 -07:00"))
+		return fmt.Errorf("%w: %s", ErrPast, at.In(zone).Format("2006-01-02 15:04:05 -07:00"))
 	case at.After(now.AddDate(horizon, 0, 0)):
-		return time.Time{}, fmt.Errorf("the year %d is too far away", at.Year())
+		return fmt.Errorf("the year %d is too far away", at.Year())
 	}
-	return at, nil
+	return nil
 }
 
 func parseISO(text string, zone *time.Location) (time.Time, error) {
@@ -55,7 +64,7 @@ func parseISO(text string, zone *time.Location) (time.Time, error) {
 	}
 	local, err := time.Parse("2006-01-02 15:04:05", day+" "+clock)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%s is no time of the calendar", quote(text))
+		return time.Time{}, fmt.Errorf("%s is not a valid time", quote(text))
 	}
 	if ends {
 		local = local.AddDate(0, 0, 1)
@@ -68,21 +77,8 @@ func parseISO(text string, zone *time.Location) (time.Time, error) {
 	}
 	shift, err := time.Parse("-0700", strings.Replace(offset, ":", "", 1))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%s is no time of the calendar", quote(text))
+		return time.Time{}, fmt.Errorf("%s is not a valid time", quote(text))
 	}
 	_, seconds := shift.Zone()
 	return local.Add(-time.Duration(seconds) * time.Second), nil
-}
-
-// ParseZone reads the name of a time zone; empty is the one that is given, and
-// "Local" the system's.
-func ParseZone(name string, usual *time.Location) (*time.Location, error) {
-	if name == "" {
-		return usual, nil
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("time zone %q is not known; write an IANA name such as Europe/Berlin", quote(name))
-	}
-	return zone, nil
 }

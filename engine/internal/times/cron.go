@@ -141,36 +141,15 @@ func (c Cron) secondOfDay(from int) int {
 	return -1
 }
 
-// NextTimes are the next n times, fewer when there are no more.
-func (c Cron) NextTimes(after time.Time, zone *time.Location, n int) []time.Time {
-	var all []time.Time
-	for range n {
-		next, ok := c.Next(after, zone)
-		if !ok {
-			break
-		}
-		all = append(all, next)
-		after = next
-	}
-	return all
-}
-
-// gapSamples is how many times are looked at for the shortest gap.
-const gapSamples = 200
-
 // Gap is the shortest time between two times that are due, as far as one can see.
 func (c Cron) Gap(after time.Time, zone *time.Location) time.Duration {
-	shortest := time.Duration(1<<63 - 1)
+	gap := time.Duration(1<<63 - 1)
 	for s := c.second.from(0); s >= 0; {
 		next := c.second.from(s + 1)
 		if next >= 0 {
-			shortest = min(shortest, time.Duration(next-s)*time.Second)
+			gap = min(gap, time.Duration(next-s)*time.Second)
 		}
 		s = next
 	}
-	times := c.NextTimes(after, zone, gapSamples)
-	for i := 1; i < len(times); i++ {
-		shortest = min(shortest, times[i].Sub(times[i-1]))
-	}
-	return shortest
+	return min(gap, shortest(c, after, zone))
 }

@@ -9,10 +9,7 @@ import (
 
 // Describe says in words when an expression is due, in "en" or "ru".
 func (c Cron) Describe(language string) string {
-	w := english
-	if language == "ru" {
-		w = russian
-	}
+	w := wordsOf(language)
 	clock, daily := c.describeTime(w)
 	day := c.day.describe(w)
 	if day == "" && daily {
@@ -150,10 +147,7 @@ func (d dayRule) describe(w words) string {
 // DescribeTime is a moment for people, with its weekday and, unless told
 // otherwise, its zone.
 func DescribeTime(t time.Time, zone *time.Location, language string) string {
-	w := english
-	if language == "ru" {
-		w = russian
-	}
+	w := wordsOf(language)
 	t = t.In(zone)
 	layout := " 2006-01-02 15:04"
 	if t.Second() != 0 {
