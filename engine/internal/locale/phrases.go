@@ -194,6 +194,11 @@ const (
 	RunTooLong
 	RunNoModel
 	JobFailed
+	JobTask
+	JobOnceFailed
+	RemindSlow
+	RemindRetry
+	RemindFailed
 	JobPaused
 	RemindUsage
 	RemindOffer

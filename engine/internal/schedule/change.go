@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/phrase"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/times"
 	"klawbot/gateway"
@@ -104,7 +105,7 @@ func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call
 		least = max(s.Settings().Scheduler.MinInterval, lineInterval)
 	}
 	if n.At != "" {
-		w, err := times.ParseAt(n.At, now, zone)
+		w, err := phrase.ParseAt(n.At, now, zone)
 		if err != nil {
 			return tools.Refuse(tools.Validation, "%v", err)
 		}
@@ -140,7 +141,7 @@ func again(j *store.Job, repeat times.Repeat, now time.Time, zone *time.Location
 // repeat reads an expression, a recurrence rule, or words. A model translates words that
 // are not understood.
 func (s *Editor) repeat(ctx context.Context, c tools.Call, text string, now time.Time, zone *time.Location) (times.Repeat, *time.Location, error) {
-	repeat, there, err := times.ReadRepeat(text, now, zone)
+	repeat, there, err := phrase.ReadRepeat(text, now, zone)
 	if !errors.Is(err, times.ErrNotCron) {
 		if err != nil {
 			err = tools.Refuse(tools.Validation, "bad cron: %v", err)
@@ -158,10 +159,10 @@ func (s *Editor) repeat(ctx context.Context, c tools.Call, text string, now time
 	case err != nil:
 		return nil, zone, tools.Refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
 	}
-	if repeat, there, err = times.ReadRepeat(answer, now, zone); err != nil {
+	if repeat, err = times.ReadExpression(answer, now, zone); err != nil {
 		return nil, zone, notCron
 	}
-	return repeat, there, nil
+	return repeat, zone, nil
 }
 
 // ToolCall reads the call of a tool that is written as "NAME JSON", nil when there is

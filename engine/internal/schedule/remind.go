@@ -8,6 +8,7 @@ import (
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/phrase"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/times"
 	"klawbot/gateway"
@@ -19,11 +20,11 @@ import (
 // buttons.
 func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxID) (string, func(*store.Tx) ([][]gateway.Button, error)) {
 	zone, language := s.Settings().Zone(), s.Settings().Language
-	w, err := times.ParseWish(m.Args, m.Time, zone)
-	switch unclear, ok := errors.AsType[*times.UnclearError](err); {
+	w, err := phrase.ParseWish(m.Args, m.Time, zone)
+	switch unclear, ok := errors.AsType[*phrase.UnclearError](err); {
 	case ok:
 		return s.ask(unclear), nil
-	case errors.Is(err, times.ErrNoTime), err == nil && w.Text == "":
+	case errors.Is(err, phrase.ErrNoTime), err == nil && w.Text == "":
 		return s.say(locale.RemindUsage), nil
 	case err != nil:
 		return s.say(locale.RemindBad, err), nil
@@ -55,7 +56,7 @@ func addReminder(tx *store.Tx, j store.Job) (store.JobID, error) {
 }
 
 // offer asks whether a reminder repeats as it was understood. Until then it is paused.
-func (s *Editor) offer(j store.Job, w times.Wish) (string, func(*store.Tx) ([][]gateway.Button, error)) {
+func (s *Editor) offer(j store.Job, w phrase.Wish) (string, func(*store.Tx) ([][]gateway.Button, error)) {
 	language := s.Settings().Language
 	err := again(&j, w.Repeat, time.Now(), w.Zone, max(s.Settings().Scheduler.MinInterval, lineInterval))
 	if refused, ok := errors.AsType[*tools.Refusal](err); ok {
@@ -94,17 +95,17 @@ func withdraw(tx *store.Tx, offered store.Job) error {
 }
 
 // ask says what is not clear about a time, and what to write instead.
-func (s *Editor) ask(e *times.UnclearError) string {
+func (s *Editor) ask(e *phrase.UnclearError) string {
 	switch e.Why {
-	case times.DoubtSeveral:
+	case phrase.DoubtSeveral:
 		return s.say(locale.RemindSeveral)
-	case times.DoubtDate:
+	case phrase.DoubtDate:
 		return s.say(locale.RemindDate, e.Words)
-	case times.DoubtZone:
+	case phrase.DoubtZone:
 		return s.say(locale.RemindZone, e.Words)
-	case times.DoubtWeekday:
+	case phrase.DoubtWeekday:
 		return s.say(locale.RemindWeekday, e.Words, e.Weekday(s.Settings().Language))
-	case times.DoubtRepeat:
+	case phrase.DoubtRepeat:
 		return s.say(locale.RemindRepeat)
 	}
 	return s.say(locale.RemindUnclear, e.Words)

@@ -1,5 +1,5 @@
-// Package times reads cron expressions and the words that people have for times, in
-// English and Russian, and says in words when something is due.
+// Package times reads cron expressions, recurrence rules and time zones, finds the next
+// times, and says them in English and Russian. Package phrase reads words.
 package times
 
 import (
@@ -70,26 +70,26 @@ func ParseCron(text string) (Cron, error) {
 // String is the expression as it was written.
 func (c Cron) String() string { return c.text }
 
-// horizon is how many years ahead a time is looked for. The 29th of February
+// Horizon is how many years ahead a time is looked for. The 29th of February
 // falls on a given weekday after at most 40 years.
-const horizon = 60
+const Horizon = 60
 
 // Next is the first time after a moment at which the expression is due in a
 // zone, as its clocks show it; ok is false when it never is. A local time that
 // comes twice, when clocks are set back, counts the first time; one that is left
 // out, when they are set forward, is due at that moment.
 func (c Cron) Next(after time.Time, zone *time.Location) (next time.Time, ok bool) {
-	from := localOf(after, zone)
-	day := midnight(from)
+	from := LocalOf(after, zone)
+	day := Midnight(from)
 	second := int(from.Sub(day) / time.Second)
-	for last := from.Year() + horizon; day.Year() <= last; second = 0 {
+	for last := from.Year() + Horizon; day.Year() <= last; second = 0 {
 		if skipped := c.skip(day); skipped.After(day) {
 			day = skipped
 			continue
 		}
 		if c.day.matches(day) {
 			for at := c.secondOfDay(second); at >= 0; at = c.secondOfDay(at + 1) {
-				if t := instant(day.Add(time.Duration(at)*time.Second), zone); t.After(after) {
+				if t := Instant(day.Add(time.Duration(at)*time.Second), zone); t.After(after) {
 					return t, true
 				}
 			}

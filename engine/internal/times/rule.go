@@ -18,6 +18,11 @@ type Rule struct {
 	start time.Time // as clocks show it, see local.go
 }
 
+const (
+	day  = 24 * time.Hour
+	week = 7 * day
+)
+
 // localTime is how DTSTART and UNTIL are written; the zone is the job's.
 const localTime = "20060102T150405"
 
@@ -69,7 +74,7 @@ func parseRule(text string) (Rule, error) {
 	case option.Freq == rrule.SECONDLY || option.Freq >= rrule.HOURLY && len(option.Bysetpos) > 0:
 		return r, errors.New("recurrence rule: write the seconds and the positions as a cron expression")
 	}
-	if at := option.Until; !at.IsZero() && at.Equal(midnight(at)) {
+	if at := option.Until; !at.IsZero() && at.Equal(Midnight(at)) {
 		option.Until = at.Add(day - time.Second) // a day without a time: all of it
 	}
 	r.rule, r.rule.Dtstart = *option, time.Time{}
@@ -99,9 +104,9 @@ func (r Rule) anchored(now time.Time, zone *time.Location) (Rule, bool) {
 		return r, true
 	}
 	first := r
-	first.start = localOf(now, zone).Truncate(time.Minute)
+	first.start = LocalOf(now, zone).Truncate(time.Minute)
 	if r.rule.Freq < rrule.HOURLY && len(r.rule.Byhour) == 0 {
-		first.start = midnight(first.start).Add(morning)
+		first.start = Midnight(first.start).Add(9 * time.Hour)
 	}
 	if len(r.rule.Byminute) > 0 || len(r.rule.Byhour) > 0 {
 		first.start = first.start.Truncate(time.Hour)
@@ -112,7 +117,7 @@ func (r Rule) anchored(now time.Time, zone *time.Location) (Rule, bool) {
 	if !ok {
 		return r, false
 	}
-	r.start = localOf(next, zone)
+	r.start = LocalOf(next, zone)
 	if r.rule.Freq >= rrule.HOURLY && r.rule.Interval > 1 && len(r.rule.Byhour) == 0 {
 		r.start = begin.Add(periods[r.rule.Freq] * time.Duration(r.rule.Interval))
 	}
@@ -132,7 +137,7 @@ const ruleHorizon = 5
 func (r Rule) from(local time.Time) rrule.Next {
 	option := r.rule
 	option.Dtstart = r.start
-	years := horizon
+	years := Horizon
 	if option.Freq >= rrule.HOURLY {
 		years = ruleHorizon
 	}
@@ -158,7 +163,7 @@ func (r Rule) from(local time.Time) rrule.Next {
 // Next is the first time after a moment at which the rule is due in a zone, as its
 // clocks show it. Clock changes count as for a Cron.
 func (r Rule) Next(after time.Time, zone *time.Location) (time.Time, bool) {
-	local := localOf(after, zone)
+	local := LocalOf(after, zone)
 	next := r.from(local)
 	for {
 		at, ok := next()
@@ -166,7 +171,7 @@ func (r Rule) Next(after time.Time, zone *time.Location) (time.Time, bool) {
 			return time.Time{}, false
 		}
 		if at.After(local) {
-			if at := instant(at, zone); at.After(after) {
+			if at := Instant(at, zone); at.After(after) {
 				return at, true
 			}
 		}

@@ -155,3 +155,6 @@ func DescribeTime(t time.Time, zone *time.Location, language string) string {
 	}
 	return w.short[t.Weekday()] + t.Format(layout)
 }
+
+// WeekdayName is the short name of a weekday in "en" or "ru".
+func WeekdayName(d time.Weekday, language string) string { return wordsOf(language).short[d] }

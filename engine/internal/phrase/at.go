@@ -1,4 +1,4 @@
-package times
+package phrase
 
 import (
 	"errors"
@@ -6,10 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
-)
 
-// ErrPast is the error of a past time.
-var ErrPast = errors.New("the time is in the past")
+	"klawbot/engine/internal/times"
+)
 
 // errNoTime is the error of a text that is not a time.
 var errNoTime = errors.New(`not a time: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`)
@@ -19,7 +18,7 @@ var isoTime = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})
 
 // ParseAt reads when a job is due: an ISO time (in the zone, when it has no offset of
 // its own), a duration from now ("in 20m"), words ("tomorrow at 9", «завтра в 9»), or a
-// repetition ("every 2 weeks on Monday at 9"). A past time is ErrPast.
+// repetition ("every 2 weeks on Monday at 9"). A past time is times.ErrPast.
 func ParseAt(text string, now time.Time, zone *time.Location) (Wish, error) {
 	text = strings.TrimSpace(text)
 	at, err := parseISO(text, zone)
@@ -42,8 +41,8 @@ func ParseAt(text string, now time.Time, zone *time.Location) (Wish, error) {
 func checkAt(at, now time.Time, zone *time.Location) error {
 	switch {
 	case !at.After(now):
-		return fmt.Errorf("%w: %s", ErrPast, at.In(zone).Format("2006-01-02 15:04:05 -07:00"))
-	case at.After(now.AddDate(horizon, 0, 0)):
+		return fmt.Errorf("%w: %s", times.ErrPast, at.In(zone).Format("2006-01-02 15:04:05 -07:00"))
+	case at.After(now.AddDate(times.Horizon, 0, 0)):
 		return fmt.Errorf("the year %d is too far away", at.Year())
 	}
 	return nil
@@ -70,7 +69,7 @@ func parseISO(text string, zone *time.Location) (time.Time, error) {
 		local = local.AddDate(0, 0, 1)
 	}
 	if offset == "" {
-		return instant(local, zone), nil
+		return times.Instant(local, zone), nil
 	}
 	if offset == "Z" {
 		return local, nil

@@ -1,9 +1,11 @@
-package times
+package phrase
 
 import (
 	"regexp"
 	"strings"
 	"time"
+
+	"klawbot/engine/internal/times"
 )
 
 // read reads as many words as say a time, and returns how many that are. At the
@@ -53,7 +55,7 @@ func (m *moment) readISO(w []word) int {
 	c := clockText.FindStringSubmatch(d[2])
 	m.setClock(number(c[1]), number(c[3]), number(c[4]), "")
 	day := isoDate.FindStringSubmatch(d[1])
-	m.minutes, m.zone = true, offsetZone(d[3])
+	m.minutes, m.zone = true, times.OffsetZone(d[3])
 	return m.onDay(number(day[1]), number(day[2]), number(day[3]), n+1)
 }
 

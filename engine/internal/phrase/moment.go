@@ -1,8 +1,10 @@
-package times
+package phrase
 
 import (
 	"fmt"
 	"time"
+
+	"klawbot/engine/internal/times"
 )
 
 // moment is what a phrase says about a time; it may say several things.
@@ -19,7 +21,7 @@ type moment struct {
 	weeks, calendarMonths int
 	isWeek                bool
 	// weekdays are days of the coming week; later: today is not meant.
-	weekdays mask
+	weekdays weekdays
 	later    bool
 	// date has the year 0 when none is said, and the month 0 for "the 15th".
 	year, month, date int
@@ -105,12 +107,12 @@ func (m moment) anchored(now time.Time, zone *time.Location) (time.Time, error) 
 		return at, err
 	}
 	shift := func(at time.Time) time.Time {
-		local := localOf(at, m.zoneOr(zone))
+		local := times.LocalOf(at, m.zoneOr(zone))
 		local = addMonths(local, m.anchor*by.months).AddDate(0, 0, m.anchor*by.days)
-		return instant(local, m.zoneOr(zone)).Add(time.Duration(m.anchor) * by.after)
+		return times.Instant(local, m.zoneOr(zone)).Add(time.Duration(m.anchor) * by.after)
 	}
 	if at = shift(at); !at.After(now) && !m.dated() { // a time of the day: the next one
-		at = instant(localOf(at, m.zoneOr(zone)).AddDate(0, 0, 1), m.zoneOr(zone))
+		at = times.Instant(times.LocalOf(at, m.zoneOr(zone)).AddDate(0, 0, 1), m.zoneOr(zone))
 	}
 	return at, nil
 }
@@ -125,8 +127,8 @@ func (m moment) zoneOr(zone *time.Location) *time.Location {
 // base is the moment without an anchor. Days are those of the usual zone; the clock is
 // that of the zone that was named.
 func (m moment) base(now time.Time, zone *time.Location) (time.Time, error) {
-	local := localOf(now, zone)
-	today := midnight(local)
+	local := times.LocalOf(now, zone)
+	today := times.Midnight(local)
 	clock, there := m.timeOfDay(0), m.zoneOr(zone)
 	switch {
 	case m.isSpan && m.weekdays != 0:
@@ -136,9 +138,9 @@ func (m moment) base(now time.Time, zone *time.Location) (time.Time, error) {
 	case m.isSpan:
 		day := addMonths(local, m.months).AddDate(0, 0, m.days).Add(m.after)
 		if m.exact() {
-			day = midnight(day).Add(clock)
+			day = times.Midnight(day).Add(clock)
 		}
-		return instant(day, there), nil
+		return times.Instant(day, there), nil
 	case m.isDate:
 		return m.onDate(clock, now, zone)
 	case m.calendarMonths > 0:
@@ -146,27 +148,27 @@ func (m moment) base(now time.Time, zone *time.Location) (time.Time, error) {
 		if m.calendarMonths == 12 {
 			first = time.Date(today.Year()+1, 1, 1, 0, 0, 0, 0, time.UTC)
 		}
-		return instant(first.Add(clock), there), nil
+		return times.Instant(first.Add(clock), there), nil
 	case m.isWeek:
 		weekday := 1
 		if m.weekdays != 0 {
 			weekday = m.weekdays.from(0)
 		}
-		return instant(monday(today).AddDate(0, 0, 7*m.weeks+(weekday+6)%7).Add(clock), there), nil
+		return times.Instant(monday(today).AddDate(0, 0, 7*m.weeks+(weekday+6)%7).Add(clock), there), nil
 	case m.isDay:
-		return instant(today.AddDate(0, 0, m.ahead).Add(clock), there), nil
+		return times.Instant(today.AddDate(0, 0, m.ahead).Add(clock), there), nil
 	case m.weekdays != 0:
 		ahead := (m.weekdays.from(0) - int(today.Weekday()) + 7) % 7
-		at := instant(today.AddDate(0, 0, ahead).Add(clock), there)
+		at := times.Instant(today.AddDate(0, 0, ahead).Add(clock), there)
 		if !at.After(now) || m.later && ahead == 0 {
-			at = instant(today.AddDate(0, 0, ahead+7).Add(clock), there)
+			at = times.Instant(today.AddDate(0, 0, ahead+7).Add(clock), there)
 		}
 		return at, nil
 	}
-	today = midnight(localOf(now, there))
-	at := instant(today.Add(clock), there)
+	today = times.Midnight(times.LocalOf(now, there))
+	at := times.Instant(today.Add(clock), there)
 	if !at.After(now) {
-		at = instant(today.AddDate(0, 0, 1).Add(clock), there)
+		at = times.Instant(today.AddDate(0, 0, 1).Add(clock), there)
 	}
 	return at, nil
 }
@@ -178,7 +180,7 @@ func monday(day time.Time) time.Time { return day.AddDate(0, 0, -(int(day.Weekda
 // Another span must lead to that weekday.
 func (m moment) weekdayAfter(local time.Time, clock time.Duration, zone *time.Location) (time.Time, error) {
 	weekday := m.weekdays.from(0)
-	there := midnight(addMonths(local, m.months).AddDate(0, 0, m.days))
+	there := times.Midnight(addMonths(local, m.months).AddDate(0, 0, m.days))
 	switch {
 	case m.after != 0:
 		return time.Time{}, &UnclearError{Why: DoubtWords}
@@ -187,7 +189,7 @@ func (m moment) weekdayAfter(local time.Time, clock time.Duration, zone *time.Lo
 	case int(there.Weekday()) != weekday:
 		return time.Time{}, &UnclearError{Why: DoubtWeekday, Words: there.Format(time.DateOnly), weekday: there.Weekday()}
 	}
-	return instant(there.Add(clock), zone), nil
+	return times.Instant(there.Add(clock), zone), nil
 }
 
 // timeOfDay is the i-th time of the day that is meant.
@@ -213,7 +215,7 @@ func (m moment) timeOfDay(i int) time.Duration {
 // onDate is a date of the calendar; without a year, or a month, it is the next that
 // comes.
 func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) (time.Time, error) {
-	local := localOf(now, zone)
+	local := times.LocalOf(now, zone)
 	year, month, step := m.year, m.month, 12
 	if year == 0 {
 		year = local.Year()
@@ -224,7 +226,7 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 	for i := 0; i <= 9*12; i += step { // as long as it takes to the next leap day
 		first := time.Date(year, time.Month(month+i), 1, 0, 0, 0, 0, time.UTC)
 		day := first.AddDate(0, 0, m.date-1)
-		at := instant(day.Add(clock), m.zoneOr(zone))
+		at := times.Instant(day.Add(clock), m.zoneOr(zone))
 		switch fits := day.Month() == first.Month(); {
 		case !fits && m.month != 0 && (m.year != 0 || m.month != 2 || m.date != 29):
 			return time.Time{}, fmt.Errorf("%d.%d. is not a valid date", m.date, m.month)
@@ -241,5 +243,5 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 // addMonths is the same day of a later month, or its last day.
 func addMonths(local time.Time, months int) time.Time {
 	first := local.AddDate(0, months, 1-local.Day())
-	return first.AddDate(0, 0, min(local.Day(), daysIn(first))-1)
+	return first.AddDate(0, 0, min(local.Day(), times.DaysIn(first))-1)
 }

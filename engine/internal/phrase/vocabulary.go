@@ -1,9 +1,11 @@
-package times
+package phrase
 
 import (
 	"strconv"
 	"strings"
 	"time"
+
+	"klawbot/internal/clip"
 )
 
 const (
@@ -165,3 +167,47 @@ func readOrdinal(w []word) (n, taken int) {
 	}
 	return 0, 0
 }
+
+// weekdays is a set of weekdays, from Sunday 0.
+type weekdays uint8
+
+// list are the weekdays of the set, in order.
+func (d weekdays) list() []int {
+	var all []int
+	for n := range 7 {
+		if d&(1<<n) != 0 {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// from is the first weekday of the set that is not below n, -1 for none.
+func (d weekdays) from(n int) int {
+	for _, one := range d.list() {
+		if one >= n {
+			return one
+		}
+	}
+	return -1
+}
+
+// number reads digits that a pattern has found, 0 for none.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func numbers(all []int) []string {
+	texts := make([]string, len(all))
+	for i, n := range all {
+		texts[i] = strconv.Itoa(n)
+	}
+	return texts
+}
+
+// quote shortens foreign text for an error.
+func quote(text string) string { return clip.Runes(text, 40) }

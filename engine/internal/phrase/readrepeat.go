@@ -1,4 +1,4 @@
-package times
+package phrase
 
 import (
 	"strings"
@@ -25,8 +25,8 @@ func (m *moment) readRepeat(w []word) int {
 
 // workdays are Monday to Friday, weekendDays the others.
 const (
-	workdays    mask = 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<5
-	weekendDays mask = 1<<0 | 1<<6
+	workdays    weekdays = 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<5
+	weekendDays weekdays = 1<<0 | 1<<6
 )
 
 func (m *moment) every(n int, unit time.Duration) {

@@ -1,4 +1,7 @@
-package times
+// Package phrase reads the words that people have for times, in English and Russian:
+// when something is due once, or again and again. It never guesses: what is not clear is
+// an UnclearError.
+package phrase
 
 import (
 	"errors"
@@ -7,6 +10,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"klawbot/engine/internal/times"
 )
 
 // ErrNoTime is the error of a text in which no time is found.
@@ -37,7 +42,7 @@ type UnclearError struct {
 }
 
 // Weekday is the weekday of a date in words, for DoubtWeekday.
-func (e *UnclearError) Weekday(language string) string { return wordsOf(language).short[e.weekday] }
+func (e *UnclearError) Weekday(language string) string { return times.WeekdayName(e.weekday, language) }
 
 // Error says what is not clear, and what to write instead, for models.
 func (e *UnclearError) Error() string {
@@ -49,7 +54,7 @@ func (e *UnclearError) Error() string {
 	case DoubtZone:
 		return fmt.Sprintf("%q is not a clear time zone: give tz, an IANA name such as Europe/Berlin", e.Words)
 	case DoubtWeekday:
-		return fmt.Sprintf("%s is a %s: check the day", e.Words, englishDays[e.weekday])
+		return fmt.Sprintf("%s is a %s: check the day", e.Words, e.weekday)
 	case DoubtRepeat:
 		return `the repetition is not clear: write a cron expression, or words such as "every 2 weeks on Monday at 9"`
 	}
@@ -59,7 +64,7 @@ func (e *UnclearError) Error() string {
 // Wish is what a text asks to be reminded of: Text at a time, or again and again.
 type Wish struct {
 	At     time.Time
-	Repeat Repeat // nil for one time
+	Repeat times.Repeat // nil for one time
 	// Zone is the zone of Repeat.
 	Zone *time.Location
 	Text string
@@ -152,7 +157,7 @@ func (m moment) wish(now time.Time, zone *time.Location) (w Wish, err error) {
 	}
 	var ok bool
 	if w.At, ok = w.Repeat.Next(now, w.Zone); !ok {
-		err = ErrPast
+		err = times.ErrPast
 	}
 	return w, err
 }

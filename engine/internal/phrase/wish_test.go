@@ -1,4 +1,4 @@
-package times_test
+package phrase_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"klawbot/engine/internal/phrase"
 	"klawbot/engine/internal/times"
 )
 
@@ -189,12 +190,12 @@ func TestWishes(t *testing.T) {
 		{"завтра в 9 второй завтрак", "2026-11-29 09:00:00", "второй завтрак"},
 		{"завтра в 9 до магазина и обратно", "2026-11-29 09:00:00", "до магазина и обратно"},
 	} {
-		w, err := times.ParseWish(c.text, saturday, berlin)
+		w, err := phrase.ParseWish(c.text, saturday, berlin)
 		got := w.At.In(berlin).Format(time.DateTime)
-		switch _, unclear := errors.AsType[*times.UnclearError](err); {
+		switch _, unclear := errors.AsType[*phrase.UnclearError](err); {
 		case unclear:
 			got, w.Text = ask, ""
-		case errors.Is(err, times.ErrNoTime):
+		case errors.Is(err, phrase.ErrNoTime):
 			got = "none"
 		case err != nil:
 			got = err.Error()
@@ -273,9 +274,9 @@ func TestRepeats(t *testing.T) {
 		{"every day tomorrow pills", "", "", ""},
 		{"every weekday at 9am CST standup", "", "", ""},
 	} {
-		w, err := times.ParseWish(c.text, saturday, berlin)
+		w, err := phrase.ParseWish(c.text, saturday, berlin)
 		if c.repeat == "" {
-			if _, ok := errors.AsType[*times.UnclearError](err); !ok {
+			if _, ok := errors.AsType[*phrase.UnclearError](err); !ok {
 				t.Errorf("%s: %+v, %v, want a question", c.text, w, err)
 			}
 			continue
