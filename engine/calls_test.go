@@ -114,6 +114,7 @@ func TestLoopIsHintedAtAndEnded(t *testing.T) {
 
 func TestToolsAreChosenWhenThereAreTooMany(t *testing.T) {
 	h := build(t)
+	h.showsAll()
 	h.settings.MaxShownTools = 4
 	for i := range 8 {
 		h.tools = append(h.tools, stubbed(fmt.Sprintf("a_spare_%d", i), "Does something else.", false, func(tools.Call) tools.Result { return tools.OK("") }))
@@ -141,6 +142,7 @@ func TestToolsAreChosenWhenThereAreTooMany(t *testing.T) {
 
 func TestSearchForToolsIsHiddenWhenAllAreShown(t *testing.T) {
 	h := build(t)
+	h.showsAll()
 	h.settings.MaxShownTools = 100
 	h.echo()
 	h.start().says(alice, "hello")

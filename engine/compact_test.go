@@ -28,6 +28,7 @@ func talkative(t *testing.T, budget int) *house {
 	h.settings.Models.Entries["small"] = settings.Model{Provider: "test", Type: "openai", BaseURL: h.model.URL + "/v1", APIKey: "model-key", Name: "small-model", MaxTokens: 2000, ContextBudget: 8000}
 	h.settings.Models.Small = "small"
 	h.tools = nil
+	h.showsAll()
 	return h
 }
 

@@ -157,6 +157,7 @@ func TestAModelWithoutToolsAnswersWithoutThem(t *testing.T) {
 func TestAToolThatAServerCannotReadIsLeftOut(t *testing.T) {
 	unreadable := []string{"spare_3", "spare_7"}
 	h := chain(t)
+	h.showsAll()
 	for i := range 9 {
 		h.tools = append(h.tools, stubbed(fmt.Sprintf("spare_%d", i), "Does something else.", false, func(tools.Call) tools.Result { return tools.OK("") }))
 	}

@@ -22,6 +22,7 @@ import (
 	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/file"
+	"klawbot/tools/find"
 	"klawbot/tools/web"
 	"klawbot/whitelist"
 )
@@ -233,4 +234,12 @@ func clipped(s string) string {
 		return s[:1500] + "\n…\n" + s[len(s)-1500:]
 	}
 	return s
+}
+
+// showsAll has the models see every tool in full.
+func (h *house) showsAll() {
+	for name, m := range h.settings.Models.Entries {
+		m.Tools = find.ShowAll
+		h.settings.Models.Entries[name] = m
+	}
 }

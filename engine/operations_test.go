@@ -131,7 +131,7 @@ func TestOwnersHearOfARestoredBackup(t *testing.T) {
 func TestDoctorIsForOwnersInPrivate(t *testing.T) {
 	h := build(t)
 	h.examine = func(context.Context) []health.Finding {
-		return []health.Finding{health.Ill("roof", "mend it", errors.New("it leaks sk-secret-of-the-roof"))}
+		return []health.Finding{health.Broken("roof", "mend it", errors.New("it leaks sk-secret-of-the-roof"))}
 	}
 	h.redact.Add("sk-secret-of-the-roof")
 	h.model.Push(modeltest.CallTool("current_time", map[string]any{}), modeltest.Text("late"))

@@ -12,30 +12,30 @@ type Approver interface {
 	Approve(ctx context.Context, q Question) (Answer, error)
 }
 
-// Question is what a person is asked.
+// Question is an approval request.
 type Question struct {
-	// Call is what will run, to the byte.
+	// Call is exactly what will run.
 	Call Call
 	// Dangerous is as in Spec, unless the Decision has Looks.
 	Dangerous bool
-	// Binds is as in Decision: an answer about other things is none.
+	// Binds is as in Decision: the answer holds for that alone.
 	Binds string
 	// OwnerOnly and OnceOnly are as in Decision.
 	OwnerOnly bool
 	OnceOnly  string
 }
 
-// Answer is what came of a question.
+// Answer is the decision of a person.
 type Answer struct {
 	Granted bool
-	// Reason says in words for the model why not.
+	// Reason tells the model why not.
 	Reason string
 }
 
-// Always is an Approver that agrees to everything, for an owner who said so before.
+// Always is an Approver that approves everything (--yes).
 type Always struct{}
 
-// Approve agrees.
+// Approve approves.
 func (Always) Approve(context.Context, Question) (Answer, error) { return Answer{Granted: true}, nil }
 
 // approve has a person asked about a call with the verdict Ask.
@@ -44,7 +44,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	if p.watched = p.spec.watch(p.call); p.watched.tooMany {
 		asked.OnceOnly = TooManyFiles
 	}
-	answer := Answer{Reason: "nobody can be asked here"}
+	answer := Answer{Reason: "no one can approve it here"}
 	if p.call.Approver != nil {
 		var err error
 		answer, err = p.call.Approver.Approve(ctx, Question{
@@ -57,8 +57,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	if !answer.Granted {
 		return Refused(ApprovalDenied, fmt.Sprintf("Tool %q was not approved: %s", p.spec.Name, answer.Reason)), nil
 	}
-	// The owner may have changed the policy while the question stood, and
-	// somebody what the call depends on.
+	// The policy, or what the call depends on, may have changed since the question.
 	if r := e.policy(p); r != nil {
 		return r, nil
 	}
@@ -68,7 +67,7 @@ func (e *Executor) approve(ctx context.Context, p *pass) (*Result, error) {
 	if p.decision.Binds != asked.Binds {
 		return p.changed(), nil
 	}
-	p.decision.Verdict = Ask // which says that a person has agreed
+	p.decision.Verdict = Ask // a person has approved it
 	return nil, nil
 }
 
@@ -86,7 +85,7 @@ func (s Spec) watch(c Call) (w watched) {
 	return w
 }
 
-// changed is the refusal of a call that is not what a person was asked about.
+// changed refuses a call whose files differ from those that were approved.
 func (p *pass) changed() *Result {
 	return Refused(ApprovalDenied, fmt.Sprintf("Tool %q was not run: a file that it runs has changed since the question; call it again", p.spec.Name))
 }

@@ -44,7 +44,7 @@ func TestApproval(t *testing.T) {
 	}{
 		"granted":       {&person{answer: tools.Answer{Granted: true}}, "done", 1, nil},
 		"denied":        {&person{answer: tools.Answer{Reason: "denied by the user"}}, `Error: Tool "act" was not approved: denied by the user`, 0, nil},
-		"nobody to ask": {nil, `Error: Tool "act" was not approved: nobody can be asked here`, 0, nil},
+		"nobody to ask": {nil, `Error: Tool "act" was not approved: no one can approve it here`, 0, nil},
 		"an error":      {&person{err: fault}, "", 0, fault},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-func TestNobodyIsAskedForWhatIsDenied(t *testing.T) {
+func TestDeniedCallAsksNoOne(t *testing.T) {
 	e, ran := asking(t, &tools.Policy{Everyone: tools.Limits{Deny: []string{"act"}}})
 	who := &person{answer: tools.Answer{Granted: true}}
 	r, err := e.Execute(t.Context(), tools.Call{Name: "act", Approver: who}, nil)
@@ -77,7 +77,7 @@ func TestNobodyIsAskedForWhatIsDenied(t *testing.T) {
 	}
 }
 
-func TestPolicyIsAskedAgainAfterTheApproval(t *testing.T) {
+func TestApprovalChecksPolicyAgain(t *testing.T) {
 	policy := tools.Policy{}
 	e, ran := asking(t, &policy)
 	who := &person{answer: tools.Answer{Granted: true}, then: func() { policy.Autonomy = tools.ReadOnly }}
@@ -96,7 +96,7 @@ func TestCallWithinAnotherRun(t *testing.T) {
 	}
 }
 
-func TestPreValidateRefusesBeforeAnybodyIsAsked(t *testing.T) {
+func TestPreValidateRefusesBeforeApproval(t *testing.T) {
 	tool := fakeTool("act", okTool)
 	tool.spec.RequiresApproval = true
 	tool.spec.PreValidate = func(tools.Call, tools.Autonomy) *tools.Result {
@@ -118,7 +118,7 @@ func TestPreValidateThatPanicsIsAResult(t *testing.T) {
 	}
 }
 
-func TestWhatMayRunBesideOthers(t *testing.T) {
+func TestConcurrentCalls(t *testing.T) {
 	asks := fakeTool("asks", okTool)
 	asks.spec.RequiresApproval = true
 	changes := fakeTool("changes", okTool)

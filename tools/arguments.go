@@ -10,8 +10,8 @@ import (
 	"klawbot/tools/params"
 )
 
-// arguments turns what the model wrote into what the tool gets: canonical names,
-// presets and defaults filled in, harmless slips fixed. Nothing has run by then.
+// arguments turns what the model wrote into what the tool gets: canonical names, presets
+// and defaults filled in, small mistakes fixed.
 func (e entry) arguments(written json.RawMessage) (json.RawMessage, error) {
 	args, err := params.Parse(written)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"klawbot/tools"
 )
 
-func TestArgumentsAreMended(t *testing.T) {
+func TestArgumentsAreFixed(t *testing.T) {
 	e := executor(t, tools.ExecutorConfig{}, order())
 	for name, c := range map[string]struct{ tool, arguments, want string }{
 		"defaults":               {"order", `{"dish":"soup"}`, `{"dish":"soup","count":1,"size":"small"}`},

@@ -52,8 +52,8 @@ func (e *Executor) unsent(r Result, name string, err error) Result {
 	return r
 }
 
-// artifacts keeps what goes to the chat with the answer. What cannot be kept is
-// left out, and the model is told.
+// artifacts keeps the files that go to the chat with the answer. It leaves out those
+// that cannot be kept, and tells the model.
 func (e *Executor) artifacts(c Call, r Result) Result {
 	given := r.Artifacts
 	beyond := max(len(given)-maxArtifacts, 0)
@@ -121,8 +121,8 @@ func (e *Executor) keepFile(f *File) error {
 	return err
 }
 
-// open opens a file of the folder, by its path there or its whole path. Only a
-// regular file will do, and only one that has no second name outside.
+// open opens a file of the folder, by its relative or absolute path. It must be a
+// regular file without a hard link outside.
 func (s *scratch) open(path string) (*os.File, error) {
 	dir := s.made()
 	if dir == "" {
@@ -158,7 +158,7 @@ func (s *scratch) open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// handsOver reports why a file cannot be handed to a chat.
+// handsOver says why a file cannot be sent to a chat.
 func handsOver(info fs.FileInfo) error {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -174,8 +174,8 @@ func handsOver(info fs.FileInfo) error {
 	return nil
 }
 
-// FileName makes a foreign name fit for a file in a chat: its last part, without
-// control and format characters, not too long.
+// FileName makes an untrusted name fit for a file in a chat: its last part, without
+// control and format characters, bounded length.
 func FileName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

@@ -33,9 +33,9 @@ func pairs(depth int, inner string) string {
 	return strings.Repeat(`["w",`, depth) + "[" + inner + "]" + strings.Repeat("]", depth)
 }
 
-// TestListsInListsAreNoTrap: what rules and the screen look at grows with the
+// TestNestedListsHaveABudget: what rules and the screen look at grows with the
 // arguments. Each list in a list used to double it.
-func TestListsInListsAreNoTrap(t *testing.T) {
+func TestNestedListsHaveABudget(t *testing.T) {
 	one, err := rule.New("r", nil, nil, []string{"rm -rf /", "re:^drop table$"})
 	if err != nil {
 		t.Fatal(err)
@@ -71,9 +71,9 @@ func TestListsInListsAreNoTrap(t *testing.T) {
 	}
 }
 
-// TestWhatIsKeptHasABudget: what a schedule wants to keep is screened to its end,
+// TestScreenOfKeptTextHasABudget: what a schedule wants to keep is screened to its end,
 // or a person looks at it.
-func TestWhatIsKeptHasABudget(t *testing.T) {
+func TestScreenOfKeptTextHasABudget(t *testing.T) {
 	keeps := fakeTool("keep", nil)
 	keeps.spec.Keeps = []string{"text"}
 	e := executor(t, tools.ExecutorConfig{}, keeps)
@@ -88,9 +88,9 @@ func TestWhatIsKeptHasABudget(t *testing.T) {
 	}
 }
 
-// TestStopIsSeenBeforeAPersonIsAsked: a turn that was stopped while a call was
+// TestStopComesBeforeApproval: a turn that was stopped while a call was
 // checked asks nobody.
-func TestStopIsSeenBeforeAPersonIsAsked(t *testing.T) {
+func TestStopComesBeforeApproval(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	slow := fakeTool("slow", nil)
 	slow.spec.Permit = func(tools.Call, tools.Autonomy) tools.Decision {

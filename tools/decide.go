@@ -20,7 +20,7 @@ const (
 // Decision is a verdict with its reason. Its JSON form is stable.
 type Decision struct {
 	Verdict Verdict `json:"verdict"`
-	// Layer is who decided: a key of the configuration, or a step of the
+	// Layer is what decided: a key of the configuration, or a step of the
 	// pipeline ("find", "validate", "pre-check").
 	Layer string `json:"layer"`
 	// Reason is for people and models.
@@ -34,15 +34,15 @@ type Decision struct {
 	// OnceOnly says why an approval holds for this call alone and is never
 	// remembered: UnknownFiles or TooManyFiles. Empty: it may be.
 	OnceOnly string `json:"once_only,omitempty"`
-	// Looks says that this call of a dangerous tool changes nothing, so that nobody
-	// is told that it cannot be undone.
+	// Looks says that this call of a dangerous tool changes nothing: the approval
+	// request carries no warning.
 	Looks bool `json:"-"`
 }
 
 // The reasons for OnceOnly.
 const (
-	// UnknownFiles: the call may run files that nobody can tell beforehand. As
-	// far as they lie in the workspace, Binds covers them.
+	// UnknownFiles: the call may run files that are not known beforehand. Those in
+	// the workspace are covered by Binds.
 	UnknownFiles = "it may run other files"
 	// TooManyFiles is the same, but there are too many files for Binds.
 	TooManyFiles = "it may run other files, and there are too many to watch"
@@ -59,7 +59,8 @@ func (v Verdict) strictness() int {
 	return 2
 }
 
-// permit adds the tool's own word to a decision. It stands when both are as strict.
+// permit adds the tool's own decision to that of the policy. The stricter one wins, the
+// tool's own when both are as strict.
 func (s Spec) permit(d Decision, c Call, a Autonomy) (strictest Decision) {
 	if s.Permit == nil || d.Verdict == Deny {
 		return d
@@ -110,7 +111,7 @@ func (s Scope) Decide(spec Spec, arguments json.RawMessage) Decision {
 	return Decision{Verdict: Allow, Layer: layerEveryone, Reason: "Nothing forbids it"}
 }
 
-// tooComplex is the decision about a call that is too long to check: a person has to look.
+// tooComplex is the decision about a call that cannot be checked: it needs approval.
 func tooComplex(layer string) Decision {
 	reason := "The call is " + budget.ErrTooComplex.Error()
 	return Decision{Verdict: Ask, Layer: layer, Reason: reason, OnceOnly: reason}

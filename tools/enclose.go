@@ -1,8 +1,7 @@
 package tools
 
-// enclose is the step "sandbox": it gives a call what it runs in, and returns
-// what takes that away when the call has ended. It is the private scratch folder;
-// where the commands of a call are confined is known by the tools that run them.
+// enclose is the step "sandbox": it gives a call its private scratch folder; release
+// removes it when the call has ended. The tools that run commands confine them.
 func (e *Executor) enclose(p *pass) (release func()) {
 	s := &scratch{parent: e.scratch}
 	p.call.scratch = s

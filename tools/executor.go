@@ -65,8 +65,8 @@ func NewExecutor(c ExecutorConfig) *Executor {
 // Registry is the tools as they are now.
 func (e *Executor) Registry() *Registry { return e.registry() }
 
-// Snapshot is an Executor whose tools stay as they are now, for one turn: what
-// the model was shown is what it can call, whatever the sources do meanwhile.
+// Snapshot is an Executor whose tools stay as they are now, for one turn: the model can
+// call what it was shown, whatever the sources do.
 func (e *Executor) Snapshot() *Executor {
 	fixed, now := *e, e.registry()
 	fixed.registry = func() *Registry { return now }
@@ -88,7 +88,7 @@ func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, erro
 		if refusal, err = e.approve(ctx, p); err != nil {
 			return Result{}, err
 		}
-		begun = time.Now() // the time of people is not the tool's
+		begun = time.Now() // waiting for a person does not count
 	}
 	if refusal != nil {
 		return e.finish(p.call, *refusal, begun), nil
@@ -105,7 +105,7 @@ func (e *Executor) Execute(ctx context.Context, c Call, j Journal) (Result, erro
 	return r, finished(ctx, p.call, r, j)
 }
 
-// finish makes the result fit for the model and writes the call's log line.
+// finish prepares the result for the model and logs the call.
 func (e *Executor) finish(c Call, r Result, begun time.Time) Result {
 	r = e.capture.result(c, r)
 	r.DurationMS = time.Since(begun).Milliseconds()

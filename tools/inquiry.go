@@ -7,7 +7,7 @@ import "context"
 type Asker interface {
 	Approver
 	// Ask returns when the person has answered. No answer in time is Cancelled, and so
-	// is a question with an id that was asked before. A run that nobody attends declines.
+	// is a question with an id that was asked before. A background run declines.
 	// The error ends the turn.
 	Ask(ctx context.Context, q Inquiry) (Reply, error)
 	// Refuse tells the person that a program asked for something that is never
@@ -15,8 +15,8 @@ type Asker interface {
 	Refuse(ctx context.Context, c Call, from, what string)
 }
 
-// Inquiry is what a program wants to know of a person. All texts are the
-// program's, fit to be shown; nobody vouches for them.
+// Inquiry is a question of a program to a person. All texts are the program's: they are
+// safe to show and untrusted.
 type Inquiry struct {
 	// Call is the call for whose sake it asks, with an id of the inquiry's own.
 	Call Call
@@ -37,8 +37,8 @@ type Inquiry struct {
 	// Flaw says what was wrong with the answer before, Bound which bound it broke.
 	Flaw  Flaw
 	Bound string
-	// Page is a page that the person shall open. It is shown to an owner, whole
-	// and with its host, and opened by nobody else.
+	// Page is a page for the person to open. It is shown to an owner, whole and with
+	// its host. klawbot never opens it.
 	Page string
 }
 
@@ -100,7 +100,7 @@ type Reply struct {
 
 var _ Asker = Always{}
 
-// Ask chooses the usual option. There is nobody to ask for another answer.
+// Ask chooses the usual option.
 func (Always) Ask(_ context.Context, q Inquiry) (Reply, error) {
 	if q.Usual < 0 {
 		return Reply{Outcome: Declined}, nil
@@ -108,5 +108,5 @@ func (Always) Ask(_ context.Context, q Inquiry) (Reply, error) {
 	return Reply{Outcome: Answered, Option: q.Usual}, nil
 }
 
-// Refuse tells nobody.
+// Refuse does nothing: there is no one to tell.
 func (Always) Refuse(context.Context, Call, string, string) {}

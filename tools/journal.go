@@ -10,7 +10,7 @@ import (
 // result is in doubt. A call that is refused before its effect is not recorded: it
 // would be refused again.
 type Journal interface {
-	// Started is called when everything but the effect is behind the call.
+	// Started is called right before the effect.
 	Started(ctx context.Context, c Call) error
 	// Finished stores the result, and what it carries, in one transaction.
 	Finished(ctx context.Context, c Call, r Result) error
@@ -32,7 +32,7 @@ func started(ctx context.Context, c Call, j Journal) error {
 // journalTimeout bounds how long a result may take to be stored after a stop.
 const journalTimeout = 5 * time.Second
 
-// finished stores the result, also when ctx has just ended: nothing may be in doubt.
+// finished stores the result, also when ctx has just ended.
 func finished(ctx context.Context, c Call, r Result, j Journal) error {
 	if j == nil {
 		return nil

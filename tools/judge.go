@@ -20,8 +20,8 @@ type pass struct {
 	watched watched
 }
 
-// judge takes a call through the steps that have no effect: it may run, it may
-// run if a person agrees, or there is a refusal.
+// judge takes a call through the steps without an effect. Afterwards it may run, needs
+// approval, or is refused.
 func (e *Executor) judge(c Call) (p *pass, refusal *Result) {
 	p = &pass{call: c}
 	defer func() {
@@ -83,7 +83,7 @@ func (e *Executor) validate(p *pass) *Result {
 	return nil
 }
 
-// preCheck lets the tool itself refuse.
+// preCheck asks the tool whether it refuses the call.
 func (e *Executor) preCheck(p *pass) *Result {
 	if why := p.spec.missing(); why != "" {
 		return Refused(Execution, why)

@@ -7,7 +7,7 @@ import (
 	"klawbot/tools/params"
 )
 
-// Loop notices a model that repeats itself in one turn. The zero value is ready.
+// Loop detects a model that repeats itself in one turn. The zero value is ready.
 type Loop struct{ seen map[[sha256.Size]byte]int }
 
 // How often the same call with the same result is taken.
@@ -20,7 +20,6 @@ const (
 
 // Note counts a call and its result, and returns how often the turn has seen the pair.
 func (l *Loop) Note(name string, arguments json.RawMessage, r Result) int {
-	// Lengths part what stands side by side; encoding does that.
 	text, err := json.Marshal([]string{name, canonical(arguments), r.Output, r.Error})
 	if err != nil {
 		return 1 // texts can always be encoded
@@ -33,8 +32,8 @@ func (l *Loop) Note(name string, arguments json.RawMessage, r Result) int {
 	return l.seen[key]
 }
 
-// canonical is an object with its members in order, so that the same call is
-// seen in another spelling. What is no object stays as it is.
+// canonical sorts the members of an object, so that spelling does not matter. Other
+// texts stay as they are.
 func canonical(arguments json.RawMessage) string {
 	args, err := params.Parse(arguments)
 	if err != nil {

@@ -117,9 +117,9 @@ func TestOwnTextIsNotScreened(t *testing.T) {
 	}
 }
 
-// TestOwnWordsAreNoTextFromOutside: a note that is written makes no conversation one
+// TestOwnTextIsNotFromOutside: a note that is written makes no conversation one
 // that has read something, but a name may speak, too.
-func TestOwnWordsAreNoTextFromOutside(t *testing.T) {
+func TestOwnTextIsNotFromOutside(t *testing.T) {
 	for text, own := range map[string]bool{
 		"OK: file written to notes.md (12 bytes)": true,
 		"OK: file written to <|im_start|>.md":     false,
@@ -134,7 +134,7 @@ func TestOwnWordsAreNoTextFromOutside(t *testing.T) {
 	}
 }
 
-func TestWritesThatMayComeFromOutsideAreScreened(t *testing.T) {
+func TestUntrustedWritesAreScreened(t *testing.T) {
 	save := fakeTool("save", func(context.Context, tools.Call) tools.Result { return tools.OK("saved") })
 	save.spec.Changes, save.spec.Keeps = true, []string{"content"}
 	save.spec.Texts["en"] = tools.Text{Description: "save", Parameters: json.RawMessage(`{"type":"object","properties":{"content":{"type":"string","description":"c"}}}`)}

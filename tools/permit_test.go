@@ -24,7 +24,7 @@ func worded(t *testing.T, policy tools.Policy, own func(tools.Call, tools.Autono
 	return executor(t, tools.ExecutorConfig{Policy: func() tools.Policy { return policy }}, tool), &ran
 }
 
-func TestStrictestOfTheToolsWordAndThePolicyWins(t *testing.T) {
+func TestStrictestOfToolAndPolicyWins(t *testing.T) {
 	own := func(v tools.Verdict) func(tools.Call, tools.Autonomy) tools.Decision {
 		return func(_ tools.Call, a tools.Autonomy) tools.Decision {
 			return tools.Decision{Verdict: v, Layer: "tools.act", Reason: "at " + string(a)}
@@ -78,7 +78,7 @@ func TestRunSeesWhatWasDecided(t *testing.T) {
 	}
 }
 
-func TestApprovalHoldsForWhatTheCallDependsOnAlone(t *testing.T) {
+func TestApprovalCoversWhatTheCallDependsOn(t *testing.T) {
 	content := "echo hello"
 	e, ran := worded(t, tools.Policy{}, func(tools.Call, tools.Autonomy) tools.Decision {
 		return tools.Decision{Verdict: tools.Ask, Binds: content}
@@ -90,9 +90,9 @@ func TestApprovalHoldsForWhatTheCallDependsOnAlone(t *testing.T) {
 	}
 }
 
-// TestOnlyOwnersApproveWhatIsUnconfined: the word is that of now, also when the
+// TestOnlyOwnersApproveUnconfinedCalls: the word is that of now, also when the
 // sandbox goes while the question stands.
-func TestOnlyOwnersApproveWhatIsUnconfined(t *testing.T) {
+func TestOnlyOwnersApproveUnconfinedCalls(t *testing.T) {
 	unconfined, anyone := false, false
 	var ran int
 	tool := fakeTool("act", func(context.Context, tools.Call) tools.Result { ran++; return tools.OK("done") })
@@ -115,7 +115,7 @@ func TestOnlyOwnersApproveWhatIsUnconfined(t *testing.T) {
 	}
 }
 
-func TestWordThatIsNoneNeverRuns(t *testing.T) {
+func TestUnknownVerdictDenies(t *testing.T) {
 	for _, v := range []tools.Verdict{"", "perhaps"} {
 		e, ran := worded(t, tools.Policy{Autonomy: tools.Full}, func(tools.Call, tools.Autonomy) tools.Decision { return tools.Decision{Verdict: v} })
 		if r := call(t, e, "act", "{}"); r.ErrorKind != tools.PolicyDenied || len(*ran) != 0 {
@@ -149,9 +149,9 @@ func TestDeadlineOfOneCall(t *testing.T) {
 	}
 }
 
-// TestWatchedOnlyForAQuestion: what takes long to look at is looked at when a person
+// TestWatchRunsForApprovalsOnly: what takes long to look at is looked at when a person
 // is asked and right before the call runs, and what changed in between runs not.
-func TestWatchedOnlyForAQuestion(t *testing.T) {
+func TestWatchRunsForApprovalsOnly(t *testing.T) {
 	looks, ran, state, tooMany := 0, 0, "a", false
 	tool := fakeTool("act", func(context.Context, tools.Call) tools.Result { ran++; return tools.OK("done") })
 	tool.spec.RequiresApproval, tool.spec.Changes = true, true

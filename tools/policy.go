@@ -7,7 +7,7 @@ import (
 	"klawbot/tools/rule"
 )
 
-// Autonomy is how much the tools may do without a person.
+// Autonomy is what the tools may do without approval.
 type Autonomy string
 
 // The levels of autonomy.
@@ -31,8 +31,8 @@ func (a Autonomy) strictness() int {
 	return 1
 }
 
-// Policy is what the owner lets the tools do. The zero value allows all tools and asks
-// about those that require approval. The same call always gets the same decision.
+// Policy is what the owner allows. The zero value allows all tools; those that require
+// approval need it. The same call always gets the same decision.
 type Policy struct {
 	Autonomy Autonomy
 	// Everyone holds for all calls. Scheduled narrows it for scheduled runs, and
@@ -64,7 +64,7 @@ func (p Policy) Names() []string {
 type Limits struct {
 	Allow, Deny             []string
 	AllowGroups, DenyGroups []Group
-	// Ask has a person asked before every call of a tool, at any autonomy.
+	// Ask requires approval for every call of a tool, at any autonomy.
 	Ask []string
 }
 
@@ -106,7 +106,8 @@ const (
 	layerScreen    = "injection check"
 )
 
-// Scope is the part of a Policy that holds for the calls of one run. It only narrows.
+// Scope is the part of a Policy that holds for the calls of one run. It can only be
+// narrowed.
 type Scope struct {
 	autonomy Autonomy
 	layers   []layer
@@ -130,7 +131,7 @@ func (p Policy) For(chat string, origin Origin) Scope {
 	return s
 }
 
-// And is the scope of a run that was caused by another one: what both allow.
+// And is the scope of a run that another run started: what both allow.
 func (s Scope) And(parent Scope) Scope {
 	if parent.autonomy.strictness() > s.autonomy.strictness() {
 		s.autonomy = parent.autonomy

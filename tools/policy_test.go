@@ -119,9 +119,9 @@ func randomPolicy(t *testing.T, r *rand.Rand) tools.Policy {
 
 var order3 = map[tools.Verdict]int{tools.Allow: 0, tools.Ask: 1, tools.Deny: 2}
 
-// TestChildIsNeverWider tries random policies: what a run may do together with
+// TestChildScopeIsNeverWider tries random policies: what a run may do together with
 // the one that caused it is at most what either may.
-func TestChildIsNeverWider(t *testing.T) {
+func TestChildScopeIsNeverWider(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	arguments := []string{`{}`, `{"action":"get"}`, `{"command":"rm x"}`, `{"path":"a/.env"}`}
 	chats, origins := []string{"", "telegram_5"}, []tools.Origin{tools.OriginPerson, tools.OriginSchedule, tools.OriginSubagent}
@@ -197,7 +197,7 @@ func TestPolicyRefusesInWords(t *testing.T) {
 	}
 }
 
-func TestCheckOfCallsThatNobodyCanMake(t *testing.T) {
+func TestCheckOfInvalidCalls(t *testing.T) {
 	picky := fakeTool("act", okTool)
 	picky.spec.PreValidate = func(c tools.Call, a tools.Autonomy) *tools.Result {
 		r := tools.Fail(tools.Security, fmt.Sprintf("not today (%s)", a))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Refusal is an error in words for the model, with its kind.
+// Refusal is an error text for the model, with its kind.
 type Refusal struct {
 	Kind ErrorKind
 	Text string

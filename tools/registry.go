@@ -19,7 +19,7 @@ type Registry struct {
 	faults []Fault
 }
 
-// entry is what a name stands for: a tool, an alias's preset, the compiled schema.
+// entry is what a name means: a tool, the preset of an alias, the compiled schema.
 type entry struct {
 	tool   Tool
 	preset map[string]any

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// scratch is the private folder of one call, made when somebody wants it.
+// scratch is the private folder of one call, made on demand.
 type scratch struct {
 	// parent is where it is made; empty is the system's folder for such things.
 	parent string
@@ -46,7 +46,7 @@ func (s *scratch) make() (string, error) {
 	return dir, nil
 }
 
-// made is the folder, or "" when nobody wanted it.
+// made is the folder, or "" when it was not made.
 func (s *scratch) made() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

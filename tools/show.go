@@ -46,8 +46,8 @@ var rightToLeft = regexp.MustCompile(`[` + leftwards + `]([` + leftwards + `\p{M
 
 const leftwards = `\x{0590}-\x{08FF}\x{FB1D}-\x{FDFF}\x{FE70}-\x{FEFC}\x{10800}-\x{10FFF}\x{1E800}-\x{1EFFF}`
 
-// inOrder has such words take nothing beside them along: else the signs and digits of
-// a command would be read in another order than they run.
+// inOrder isolates such words: else the characters of a command would be shown in another
+// order than they run.
 func inOrder(text string) string { return rightToLeft.ReplaceAllString(text, "\u200e$0\u200e") }
 
 // lines are the lines of a text, each behind a bar that no other line of what is
@@ -120,12 +120,12 @@ func hidden(r rune) bool {
 	return !unicode.IsPrint(r) || r == brailleBlank || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// commandSigns are what means something to a shell and stands in no key or token.
+// commandSigns mean something to a shell and are in no key or token.
 const commandSigns = "$`;&|()<>{}*?[]!#'\\\n"
 
 // Obscures reports whether Show would mask what may be more than a secret: the
 // "password" in https://a:b;rm${IFS}x;@c runs when a shell reads it, and a "token"
-// may be a path that leads somewhere. Nobody can agree to what they cannot read.
+// may be a path. A person cannot approve what they cannot read.
 func Obscures(arguments json.RawMessage, secrets *redact.Set) bool {
 	args, err := params.Parse(arguments)
 	if err != nil {

@@ -89,9 +89,9 @@ func FuzzShow(f *testing.F) {
 	})
 }
 
-// TestShowKeepsTheOrderOfLetters: letters that run from right to left take the signs
+// TestShowKeepsLetterOrder: letters that run from right to left take the signs
 // and digits beside them along; a mark on both sides keeps the order of a command.
-func TestShowKeepsTheOrderOfLetters(t *testing.T) {
+func TestShowKeepsLetterOrder(t *testing.T) {
 	const mark = "\u200e"
 	for text, want := range map[string]string{
 		"rm a":     "rm a",

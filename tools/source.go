@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Source offers tools that come and go while the bot runs: those of servers and
-// plugins. It may be asked by several goroutines and does not make them wait.
+// Source offers tools that come and go while the bot runs: those of servers and plugins.
+// It is safe for several goroutines and never blocks.
 type Source interface {
 	// Tools are what it offers now, in any order, without aliases. A tool that
 	// is in the list does not change; one that has to is replaced by another.

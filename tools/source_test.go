@@ -164,3 +164,12 @@ func TestSourcesChangeWhileOthersCall(t *testing.T) {
 		t.Errorf("tools are %v", got)
 	}
 }
+
+// names are the canonical names of tools.
+func names(all []tools.Tool) []string {
+	found := make([]string, len(all))
+	for i, t := range all {
+		found[i] = t.Spec().Name
+	}
+	return found
+}

@@ -1,11 +1,13 @@
 package tools
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"regexp"
 	"strings"
 
+	"klawbot/tools/choice"
 	"klawbot/tools/params"
 )
 
@@ -16,7 +18,17 @@ type described struct {
 	parameters  map[string]string
 }
 
-var parameterLine = regexp.MustCompile(`^- ([A-Za-z_][A-Za-z0-9_]*): +(.+)$`)
+var (
+	parameterLine = regexp.MustCompile(`^- ([A-Za-z_][A-Za-z0-9_]*): +(.+)$`)
+	shortLine     = regexp.MustCompile(`^- ([A-Za-z_][A-Za-z0-9_]*)(?:: +(.+))?$`)
+)
+
+// The headings below which a file holds the short form of a tool and the words by which
+// people ask for it.
+const (
+	shortHeading = "\n## Short\n"
+	wordsHeading = "\n## Words\n"
+)
 
 // readTexts reads NAME.LANGUAGE.md in every language and puts the descriptions of the
 // parameters into the schema. None may be missing.
@@ -28,17 +40,52 @@ func readTexts(fsys fs.FS, name string, s params.Struct) (map[string]Text, error
 		if err != nil {
 			return nil, err
 		}
-		d, err := parseText(string(source))
-		if err != nil {
+		if texts[language], err = readText(string(source), s); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		parameters, err := s.Describe(d.parameters)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		texts[language] = Text{Description: d.description, Parameters: parameters}
 	}
 	return texts, nil
+}
+
+// readText reads one file. The short form and the words may be missing.
+func readText(source string, s params.Struct) (t Text, err error) {
+	source, words, hasWords := strings.Cut(source, wordsHeading)
+	source, short, hasShort := strings.Cut(source, shortHeading)
+	d, err := parseText(source)
+	if err != nil {
+		return t, err
+	}
+	t.Description = d.description
+	if t.Parameters, err = s.Describe(d.parameters); err != nil {
+		return t, err
+	}
+	if hasShort {
+		if t.Short, t.ShortParameters, err = readShort(short, s); err != nil {
+			return t, err
+		}
+	}
+	if hasWords {
+		t.Words, err = choice.ParseWords(words)
+	}
+	return t, err
+}
+
+// readShort reads a short form: a sentence, then the parameters that are shown, each
+// with a text where its name does not say what it is.
+func readShort(source string, s params.Struct) (text string, parameters json.RawMessage, err error) {
+	text, list, _ := strings.Cut(strings.TrimSpace(source), "\n\n")
+	shown := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimSpace(list), "\n") {
+		m := shortLine.FindStringSubmatch(line)
+		if m == nil && line != "" {
+			return "", nil, fmt.Errorf("%q is no parameter: write - name or - name: text", line)
+		}
+		if m != nil {
+			shown[m[1]] = m[2]
+		}
+	}
+	parameters, err = s.Short(shown)
+	return text, parameters, err
 }
 
 func parseText(source string) (described, error) {

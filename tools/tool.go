@@ -1,10 +1,9 @@
 // Package tools says what a tool is, and holds the pipeline that every call passes:
 // find, validate, pre-check, policy, approve, journal, sandbox, run, capture, journal.
 //
-// A tool is data (Spec) and a function. It never panics out and returns no Go error: a
-// failure is a Result that tells the model what to do. Only the Executor calls a tool's
-// Run. The families of tools live in sub-packages and declare what they need from the
-// engine as small interfaces.
+// A tool is data (Spec) and a function. It returns no Go error: a failure is a Result
+// that tells the model what to do. Only the Executor calls a tool's Run. The families of
+// tools live in sub-packages and declare what they need from the engine as interfaces.
 package tools
 
 import (
@@ -12,6 +11,8 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+
+	"klawbot/tools/choice"
 )
 
 // Tool is one thing that the model can do.
@@ -37,24 +38,26 @@ const (
 	GroupMessage Group = "message"
 )
 
-// Spec describes a tool. It is the one source of what the model is shown, what
-// is validated and what the documentation says.
+// Spec describes a tool: what the model is shown, what is validated and what the
+// documentation says.
 type Spec struct {
 	// Name is the canonical name, the only one that models are shown.
 	Name string
 	// Aliases are names of other systems that are accepted for the tool.
 	Aliases []Alias
 	Group   Group
+	// Server is where the tool belongs to, zero for ours and those of plugins.
+	Server Server
 	// Changes says that a call changes something outside the turn. Such a
-	// call is never repeated when nobody knows whether it happened.
+	// call is never repeated when it is unknown whether it happened.
 	Changes bool
 	// ChangesWhen, if not nil, says which calls of a tool with Changes change
 	// something. It gets validated arguments and only looks at them.
 	ChangesWhen func(arguments json.RawMessage) bool
-	// RequiresApproval has a person asked before a call that changes something,
-	// or before any call when the tool has no Changes.
+	// RequiresApproval requires approval for a call that changes something, or for any
+	// call when the tool has no Changes.
 	RequiresApproval bool
-	// Dangerous says that a call can do harm for good. Whoever is asked is told so.
+	// Dangerous says that a call can do lasting harm. The approval request says so.
 	Dangerous bool
 	// Outside says that the results hold text of files, programs, pages or servers. It is
 	// screened for injections and handed to the model as data, with its origin.
@@ -66,16 +69,16 @@ type Spec struct {
 	// missing; "" when it can. Such a tool is not shown, and a call is refused with the
 	// reason. It must be quick.
 	Unavailable func() string
-	// PreValidate, if not nil, may refuse a call before anybody is asked about
-	// it: it returns why, or nil. It gets validated arguments and has no effect.
+	// PreValidate, if not nil, may refuse a call before approval: it returns why, or
+	// nil. It gets validated arguments and has no effect.
 	PreValidate func(c Call, a Autonomy) *Result
-	// Permit, if not nil, is the tool's own word in the policy: the strictest of
-	// it and of what the owner wrote wins. It gets validated arguments and only
-	// looks; it may read live settings. One that breaks denies.
+	// Permit, if not nil, is the tool's own decision: the stricter of it and the policy
+	// wins. It gets validated arguments and has no effect; it may read live settings. A
+	// panic denies.
 	Permit func(c Call, a Autonomy) Decision
 	// Watch, if not nil, identifies what a call may depend on besides Decision.Binds and is
-	// slow to look at, such as all files that it could run. It is compared when a person is
-	// asked and before the call runs. Empty: nothing is watched; tooMany: it is too much.
+	// slow to look at, such as all files that it could run. It is compared at the approval
+	// and before the call runs. Empty: nothing is watched; tooMany: it is too much.
 	Watch func(c Call) (state string, tooMany bool)
 	// Unconfined, if not nil, says that calls act with the rights of the bot, outside any
 	// sandbox: only owners approve them, unless Policy.AnyoneApproves. It must be quick.
@@ -93,6 +96,13 @@ type Spec struct {
 	// Arguments are other names of parameters: alias to canonical name. Names
 	// that are joined by commas take the elements of an array one by one.
 	Arguments map[string]string
+}
+
+// Server is a server of tools.
+type Server struct {
+	// Name is the owner's for it. Always has its tools shown like ours for every day.
+	Name   string
+	Always bool
 }
 
 // Alters reports whether a call with these arguments changes something. A
@@ -123,6 +133,12 @@ type Text struct {
 	// Parameters is a JSON Schema of an object, with a type and a description for every
 	// property. The languages differ only in the descriptions.
 	Parameters json.RawMessage
+	// Short and ShortParameters are the same in few words: no example, and without the
+	// parameters that are rarely given. Empty for tools that are not ours; see find.Brief.
+	Short           string
+	ShortParameters json.RawMessage
+	// Words are those by which people ask for the tool in the language.
+	Words choice.Words
 }
 
 // Text returns the text in a language, or the English one when there is none.
@@ -158,10 +174,10 @@ const (
 	OriginSubagent Origin = "subagent"
 )
 
-// Call is one call of a tool with everything that it may know. A tool gets what
-// it needs from here and from its constructor, never from the context.
+// Call is one call of a tool. A tool gets what it needs from here and from its
+// constructor, never from the context.
 type Call struct {
-	// ID is ours, unique for ever; the model's own id is not trusted to be.
+	// ID is klawbot's and unique; the model's own id may not be.
 	ID string
 	// Name is as the model wrote it; Run sees the canonical one.
 	Name      string
@@ -178,23 +194,25 @@ type Call struct {
 	Owner bool
 	// Session and Turn are the engine's row ids, 0 at the command line.
 	Session, Turn int64
-	// Heard says that the turn has read text from outside before this call, so
-	// that what the call keeps may come from there.
+	// Shown are the names of the tools that the model sees.
+	Shown []string
+	// Heard says that the turn has read untrusted content before this call, so that
+	// what the call keeps may come from there.
 	Heard bool
-	// Others says that the conversation holds what people said who are no owners.
+	// Others says that the conversation holds text of people who are not owners.
 	Others bool
-	// Within is what the run that caused this one may do, nil for a run that
-	// nobody caused: a call may never do more.
+	// Within is what the run that started this one may do, nil without one: a call may
+	// never do more.
 	Within *Scope
-	// Approver asks a person. Without one, a call that would ask is refused.
+	// Approver asks a person. Without one, a call that needs approval is refused.
 	Approver Approver
 	// Changelog is told of each change of a file before it is made; nil: no file is changed.
 	Changelog Changelog
 	// Progress, if not nil, shows the chat how far a slow call is, in no language
 	// ("2.1 MiB"). It never shows what a model or a server said, and returns at once.
 	Progress func(note string)
-	// Decided is what the policy said, for Run: with the verdict Ask, a person
-	// has agreed. The Executor sets it, whatever stood there.
+	// Decided is the decision of the policy, for Run: with the verdict Ask, a person has
+	// approved. The Executor sets it.
 	Decided Decision
 	// scratch is set by the Executor while the tool runs; see Scratch.
 	scratch *scratch
@@ -214,8 +232,8 @@ const (
 	Execution      ErrorKind = "execution_error"
 )
 
-// Result is what came of a call. Its JSON form is stable. Error is never empty
-// when Success is false.
+// Result is the outcome of a call. Its JSON form is stable. Error is never empty when
+// Success is false.
 type Result struct {
 	CallID  string `json:"call_id"`
 	Success bool   `json:"success"`
@@ -236,16 +254,15 @@ type Result struct {
 	// Source is where the text of a tool with Outside comes from, in a few
 	// words: a URL, a path, a server. Empty: only the tool is named.
 	Source string `json:"source,omitempty"`
-	// Outside says where the text comes from when it comes from outside. The
-	// Executor sets it, whatever stood there.
+	// Outside is the origin of untrusted content. The Executor sets it.
 	Outside *Provenance `json:"outside,omitempty"`
-	// Others says that the text may hold what people said who are no owners.
+	// Others says that the text may come from people who are not owners.
 	Others bool `json:"others,omitempty"`
-	// Raw is what Output was made of, for a tool that left things out of it (a
-	// page of which the text was taken). It is screened too, and goes nowhere.
+	// Raw is the source of Output, for a tool that leaves things out (the HTML of a
+	// page). It is screened too, and not kept.
 	Raw string `json:"-"`
-	// Own says that all of Output are the tool's own words, although other calls of
-	// it bring text from outside. It is screened all the same.
+	// Own says that all of Output is the tool's own text, although other calls of it
+	// return untrusted content. It is screened all the same.
 	Own bool `json:"-"`
 }
 
@@ -295,7 +312,7 @@ func (r Result) With(data any) Result {
 	return r
 }
 
-// Refused is Fail for a step before the call runs, where nil says that nothing is wrong.
+// Refused is Fail for a step before the call runs, where nil means no refusal.
 func Refused(kind ErrorKind, message string) *Result {
 	r := Fail(kind, message)
 	return &r

@@ -68,7 +68,7 @@ func printAllowed(w io.Writer, ids []int64) error {
 	return nil
 }
 
-// remark says what may surprise somebody who takes ids off the list.
+// remark says what may surprise the owner who removes ids from the list.
 func remark(w io.Writer, t config.Telegram, removed []int64) {
 	for _, id := range removed {
 		name := whitelist.FormatID("telegram", id)
@@ -81,7 +81,6 @@ func remark(w io.Writer, t config.Telegram, removed []int64) {
 	}
 }
 
-// editAllowed changes the list in config.yaml and prints it.
 func editAllowed(a *app, add, remove []string) error {
 	added, err := config.ParseIDs(add)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestKilledBesideAQuestion kills the bot right after it has asked, and right
-// after somebody has answered, also before the messenger has told which message
+// after an answer, also before the messenger has told which message
 // asks. The question is asked once, the answer counts, and the call runs once.
 func TestKilledBesideAQuestion(t *testing.T) {
 	for name, tt := range map[string]struct {

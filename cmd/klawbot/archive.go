@@ -23,6 +23,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
+	"klawbot/internal/atomicfile"
 )
 
 // The names in an archive.
@@ -62,23 +63,11 @@ func (a *app) export(ctx context.Context, name, format string) error {
 }
 
 // toFile writes a file, whole or not at all, or standard output.
-func toFile(w io.Writer, name string, write func(io.Writer) error) (err error) {
+func toFile(w io.Writer, name string, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(terminal.Unwrap(w))
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".klawbot-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the first error is the one to tell
-		}
-	}()
-	if err = errors.Join(write(f), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return atomicfile.Fill(name, 0o600, func(f *os.File) error { return write(f) })
 }
 
 func exportArchive(ctx context.Context, w io.Writer, d *data.Data, workspace string) error {
@@ -293,7 +282,6 @@ func reread(file *os.File, root *os.Root) (*data.Unpacker, error) {
 	return data.Unpack(bufio.NewReader(file), info.Size(), root.Name())
 }
 
-// importArchive adds what the workspace and the database lack.
 func importArchive(ctx context.Context, file *os.File, d *data.Data, root *os.Root) (messages, files int, err error) {
 	archive, err := reread(file, root)
 	if err != nil {

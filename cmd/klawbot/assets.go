@@ -27,7 +27,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 		Use:   "pull",
 		Short: "Download the embedding model and the ONNX Runtime library",
 		Long: "Downloads the files that semantic search needs into the folder assets of the data folder, and checks each\n" +
-			"against its SHA-256. What is there already is not loaded again; a download that broke off goes on where it\n" +
+			"against its SHA-256. What is there already is not loaded again; a download that broke off resumes where it\n" +
 			"stopped. --from takes a folder or an address that has the files as such a folder has them (make assets\n" +
 			"makes one in build/assets).",
 		Args: cobra.NoArgs,

@@ -82,9 +82,9 @@ func reindexCommand(a *app) *cobra.Command {
 		Use:   "reindex",
 		Short: "Rebuild the search index from the conversation logs",
 		Long: `Reads the conversation logs of the data folder (conversations/*/*.jsonl), the memories and the memory files, and
-builds the messages and the search index anew. The old ones are in use until the new ones are complete: when the
-command is interrupted, nothing has changed. The bot must not run meanwhile. What only the database knows of the end
-of a conversation is kept. Until the bot runs again and has read all of it, klawbot uses keyword search.
+builds new messages and a new search index. The old ones stay in use until the new ones are complete: when the
+command is interrupted, nothing has changed. The bot must not run at the same time. What only the database knows of
+the end of a conversation is kept. Until the bot runs again and has read all of it, klawbot uses keyword search.
 
 A database that cannot be read is replaced first: by the newest good backup, or, when there is none, by a new one. A
 new one has the conversations and nothing else: schedules, reminders, memories and approvals are lost. When that is
@@ -121,7 +121,7 @@ func sayReindexed(w io.Writer, done data.Reindexed) error {
 	case done.Backup != "":
 		fmt.Fprintf(w, "the database was damaged; the backup %s is in its place\n", done.Backup)
 	default:
-		fmt.Fprintln(w, "the database was damaged and there is no good backup: it is a new one now, without the schedules, reminders, memories and allowances of the old one")
+		fmt.Fprintln(w, "the database was damaged and there is no good backup: it is a new one now, without the schedules, reminders, memories and approvals of the old one")
 	}
 	_, err := fmt.Fprintf(w, "%s in %s, %s: found by their words now, by meaning when the bot runs and has read them\n",
 		terminal.Plural(done.Messages, "message", "messages"), terminal.Plural(done.Chats, "conversation", "conversations"), terminal.Plural(done.Memories, "memory", "memories"))

@@ -58,7 +58,7 @@ const (
 )
 
 // inBubble runs a test in a bubble whose bot is not started yet. Its debounce is
-// 0, it streams with edits and nothing is paced. It looks at what nobody tells it
+// 0, it streams with edits and nothing is paced. It polls what has no signal
 // of once a minute only, or days would be long.
 func inBubble(t *testing.T, fake telegramtest.Config, test func(*testing.T, *bubble)) {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
@@ -28,7 +29,6 @@ const (
 	exitNotRunning = 3
 )
 
-// app is one call of the program.
 type app struct {
 	environ []string
 	stdin   io.Reader
@@ -52,7 +52,6 @@ func newApp(environ []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 
 func (a *app) getenv(name string) string { return config.Source{Environ: a.environ}.Getenv(name) }
 
-// execute runs the command and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(protectIDs(args))
@@ -67,7 +66,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		a.complain(err)
 	}
 	var wrong usage.Error
-	var faults config.Faults
+	var faults keys.Faults
 	switch {
 	case errors.Is(err, bot.ErrNotRunning):
 		return exitNotRunning
@@ -80,7 +79,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 // complain prints the error, without secrets: one line, or a line for each fault
 // of the configuration.
 func (a *app) complain(err error) {
-	var faults config.Faults
+	var faults keys.Faults
 	if errors.As(err, &faults) {
 		for _, f := range faults {
 			fmt.Fprintln(a.stderr, terminal.Visible(a.redact.Text(f.String())))
@@ -111,11 +110,11 @@ func inOneLine(text string) string {
 	return line
 }
 
-// unknownCommand is what cobra says of a word that is no command.
+// unknownCommand is what cobra says of an unknown command.
 var unknownCommand = regexp.MustCompile(`^unknown command "(.*)" for "(.*?)"(?: Did you mean this\? (\S+))?`)
 
-// noCommand says of a word that is no command what to write instead; other errors
-// are said in one line.
+// noCommand says what to write instead of an unknown command; other errors are
+// joined into one line.
 func noCommand(text string) string {
 	m := unknownCommand.FindStringSubmatch(strings.Join(strings.Fields(text), " "))
 	if m == nil {
@@ -257,7 +256,6 @@ func (a *app) open() (*config.Live, error) {
 	return l, nil
 }
 
-// openFolders is open, with the folders of the bot.
 func (a *app) openFolders() (*config.Live, config.Folders, error) {
 	l, err := a.open()
 	if err != nil {
@@ -267,7 +265,6 @@ func (a *app) openFolders() (*config.Live, config.Folders, error) {
 	return l, f, err
 }
 
-// folders finds the folders of a bot.
 func (a *app) folders(c *config.Config) (config.Folders, error) {
 	file, err := config.Find(a.configFlag, a.getenv)
 	if err != nil {
@@ -276,7 +273,6 @@ func (a *app) folders(c *config.Config) (config.Folders, error) {
 	return config.FindFolders(a.dataFlag, file, c, a.getenv)
 }
 
-// interactive says that a person sits at both ends.
 func (a *app) interactive() bool {
 	return terminal.Is(a.stdin) && terminal.Is(a.stdout)
 }
@@ -291,7 +287,6 @@ func (a *app) withData(ctx context.Context, fn func(*config.Live, config.Folders
 	return a.withDataAs(ctx, mcp.SignIn{}, fn)
 }
 
-// withWorkspace is withData for what needs a workspace, too.
 func (a *app) withWorkspace(ctx context.Context, fn func(*config.Live, config.Folders, *data.Data) error) error {
 	return a.withData(ctx, func(l *config.Live, f config.Folders, d *data.Data) error {
 		if err := bot.Furnish(f); err != nil {

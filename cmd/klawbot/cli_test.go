@@ -26,14 +26,14 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 }
 
-func TestFolderInPlaceOfTheFileIsSaid(t *testing.T) {
+func TestFolderInPlaceOfConfigFails(t *testing.T) {
 	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, "config.yaml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var errs strings.Builder
 	a := newApp([]string{"KLAWBOT_HOME=" + home}, strings.NewReader(""), io.Discard, &errs)
-	if code := a.execute(t.Context(), []string{"allowed"}); code != 2 || !strings.Contains(errs.String(), "config.yaml is no file") {
+	if code := a.execute(t.Context(), []string{"allowed"}); code != 2 || !strings.Contains(errs.String(), "config.yaml isn't a file") {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // TestKilledWhileSummingUp kills the bot before and after a summary is stored. The
-// next one answers with what was said early, from the messages or the summary.
+// next one answers with early messages, from the messages or the summary.
 func TestKilledWhileSummingUp(t *testing.T) {
 	for _, point := range []string{"summary.made", "summary.stored"} {
 		t.Run(point, func(t *testing.T) {
@@ -80,28 +80,38 @@ func anyHolds(asks []modeltest.Request, text string) bool {
 // TestKilledWhileReindexing kills the command at each of its moments. The database
 // is whole afterwards, and the command can be run again.
 func TestKilledWhileReindexing(t *testing.T) {
+	klawbot := func(home, env string, args ...string) (string, error) {
+		cmd := exec.Command(os.Args[0])
+		cmd.Args = append([]string{"klawbot"}, args...)
+		cmd.Env = append(os.Environ(), "KLAWBOT_HOME="+home, env)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	const messages = 600 // two transactions
+	var lines strings.Builder
+	for i := range messages {
+		fmt.Fprintf(&lines, `{"id":"u%d","ts":"2026-03-01T10:%02d:%02dZ","role":"user","content":"message %d","meta":{"chat_id":"console_default"}}`+"\n", i, i/60, i%60, i)
+	}
+	full := t.TempDir()
+	export := full + "/lines.jsonl"
+	if err := os.WriteFile(export, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := klawbot(full, "", "import", export); err != nil {
+		t.Fatal(out)
+	}
+	before, err := klawbot(full, "", "export", "-", "--format", "json")
+	if err != nil {
+		t.Fatal(before)
+	}
 	for _, point := range []string{"reindex.read", "reindex.read:2", "reindex.ready", "reindex.done"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			klawbot := func(env string, args ...string) (string, error) {
-				cmd := exec.Command(os.Args[0])
-				cmd.Args = append([]string{"klawbot"}, args...)
-				cmd.Env = append(os.Environ(), "KLAWBOT_HOME="+home, env)
-				out, err := cmd.CombinedOutput()
-				return string(out), err
-			}
-			var lines strings.Builder
-			for i := range 1200 {
-				fmt.Fprintf(&lines, `{"id":"u%d","ts":"2026-03-01T10:%02d:%02dZ","role":"user","content":"message %d","meta":{"chat_id":"console_default"}}`+"\n", i, i/60, i%60, i)
-			}
-			export := home + "/lines.jsonl"
-			if err := os.WriteFile(export, []byte(lines.String()), 0o600); err != nil {
+			if err := os.CopyFS(home, os.DirFS(full)); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := klawbot("", "import", export); err != nil {
-				t.Fatal(out)
-			}
+			klawbot := func(env string, args ...string) (string, error) { return klawbot(home, env, args...) }
 			exported := func() string {
 				t.Helper()
 				out, err := klawbot("", "export", "-", "--format", "json")
@@ -110,20 +120,19 @@ func TestKilledWhileReindexing(t *testing.T) {
 				}
 				return out
 			}
-			before := exported()
 			if out, err := klawbot("KLAWBOT_CRASH="+point, "reindex"); err == nil || !strings.Contains(err.Error(), "killed") {
 				t.Fatalf("the command ended with %v\n%s", err, out)
 			}
-			if after := exported(); after != before || strings.Count(after, "\n") != 1200 {
+			if after := exported(); after != before || strings.Count(after, "\n") != messages {
 				t.Errorf("%d lines after the kill, %d before", strings.Count(after, "\n"), strings.Count(before, "\n"))
 			}
-			if out, err := klawbot("", "reindex"); err != nil || !strings.Contains(out, "1200 messages in 1 conversation") {
+			if out, err := klawbot("", "reindex"); err != nil || !strings.Contains(out, "600 messages in 1 conversation") {
 				t.Fatalf("again: %v\n%s", err, out)
 			}
 			if exported() != before {
 				t.Error("the messages are others now")
 			}
-			if out, err := klawbot("", "tools", "call", "history_search", `{"query": "message 777", "topK": 1}`); err != nil || !strings.Contains(out, "message 777") {
+			if out, err := klawbot("", "tools", "call", "history_search", `{"query": "message 577", "topK": 1}`); err != nil || !strings.Contains(out, "message 577") {
 				t.Errorf("%v: %s", err, out)
 			}
 		})

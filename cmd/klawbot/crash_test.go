@@ -75,9 +75,9 @@ func killAt(t *testing.T, streaming, point string) {
 }
 
 // orphans is how many placeholders may be left by a kill: one, where it may fall
-// between the request and the stored answer, so that nobody knows its id. The
+// between the request and the stored answer, so that its id is unknown. The
 // placeholder is sent beside the model call, or beside the first tool, which is so
-// quick that the second answer may be stored meanwhile.
+// quick that the second answer may be stored by then.
 func orphans(streaming, point string) int {
 	if streaming == quick {
 		return 0

@@ -29,7 +29,7 @@ const (
 	recoveredWithin = 3 * time.Minute
 )
 
-// cannotStore is in the one sentence that a person reads meanwhile.
+// cannotStore is in the one sentence that a person reads until then.
 const cannotStore = "Can't save messages right now"
 
 // onTmpfs gives a rig a data folder of some size that is a file system of its
@@ -141,7 +141,7 @@ func TestFullDisk(t *testing.T) {
 		isSorry := func(text string) bool { return strings.Contains(text, cannotStore) }
 		limit := toldWithin
 		if time.Since(told) < time.Minute {
-			limit = rand.N(500 * time.Millisecond) // nobody is told twice in a minute
+			limit = rand.N(500 * time.Millisecond) // one notice a minute
 		}
 		heard := r.saidAfter(chat, seen, limit, func(text string) bool { return strings.HasSuffix(text, final) || isSorry(text) })
 		if !heard && limit == toldWithin {
@@ -235,7 +235,7 @@ func (r *rig) failsToStart(data string) {
 }
 
 // TestDiskBecomesReadOnly lets an ext4 find an error under a running bot, so
-// that the kernel makes it read-only, and mends it again.
+// that the kernel makes it read-only, and repairs it again.
 func TestDiskBecomesReadOnly(t *testing.T) {
 	const chat = 11
 	r := newRig(t, "edit", chat)
@@ -270,7 +270,7 @@ func TestDiskBecomesReadOnly(t *testing.T) {
 	if code := b.stop(); code > 1 || code < 0 {
 		t.Errorf("exit code %d", code)
 	}
-	// A damaged file system is mended while nobody uses it.
+	// A damaged file system is repaired while it is unused.
 	unmount(t, data)
 	waitUntilFree(t, device)
 	system(t, "e2fsck", "-fy", device)
@@ -341,7 +341,7 @@ func waitUntilFree(t *testing.T, device string) {
 	}
 }
 
-// system runs a program of the system. e2fsck exits with 1 when it mended
+// system runs a program of the system. e2fsck exits with 1 when it repaired
 // something.
 func system(t *testing.T, name string, args ...string) string {
 	t.Helper()

@@ -14,6 +14,7 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/engine/data"
 	"klawbot/engine/health"
 )
 
@@ -70,25 +71,36 @@ func printFindings(w io.Writer, all []health.Finding, healthy, asJSON bool) erro
 func (a *app) examine(ctx context.Context) []health.Finding {
 	l, f, err := a.openFolders()
 	if err != nil {
-		return []health.Finding{health.Ill("config", "fix the lines above; config.yaml.example explains every key", err)}
+		return []health.Finding{health.Broken("config", "fix the lines above; config.yaml.example explains every key", err)}
 	}
 	c := a.botConfig(l, f, slog.New(slog.DiscardHandler))
-	all := append(c.Surroundings(ctx), botFinding(ctx, f))
+	all := append(c.Surroundings(ctx), botFindings(ctx, l.Config(), f)...)
+	c.Telegram, c.Console = true, true
+	if b, err := bot.New(c); err == nil { // what is wrong with it has a finding already
+		_ = b.WithData(ctx, func(d *data.Data) error { // so has a database that cannot be opened
+			all = append(all, d.PolicyFindings()...)
+			return nil
+		})
+	}
 	return append(all, health.Doctor(ctx, c.Bare())...)
 }
 
-// botFinding asks the running bot how it is.
-func botFinding(ctx context.Context, f config.Folders) health.Finding {
+func botFindings(ctx context.Context, c *config.Config, f config.Folders) []health.Finding {
 	r, err := bot.AskStatus(ctx, f.Data)
-	switch {
-	case errors.Is(err, bot.ErrNotRunning):
-		return health.Well("bot", "not running")
-	case err != nil:
-		return health.Ill("bot", "restart klawbot run", err)
-	case r.Config.Fault != "":
-		return health.Ill("bot", "fix config.yaml; the bot applies it within a second", fmt.Errorf("using the last valid configuration: %s", r.Config.Fault))
-	case !r.Healthy:
-		return health.Ill("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
+	if errors.Is(err, bot.ErrNotRunning) {
+		return append([]health.Finding{health.OK("bot", "not running")}, bot.PortFindings(c)...)
 	}
-	return health.Well("bot", "running for %s", r.Uptime.Round(time.Second))
+	return []health.Finding{botFinding(r, err)}
+}
+
+func botFinding(r bot.Report, err error) health.Finding {
+	switch {
+	case err != nil:
+		return health.Broken("bot", "restart klawbot run", err)
+	case r.Config.Fault != "":
+		return health.Broken("bot", "fix config.yaml; the bot applies it within a second", fmt.Errorf("using the last valid configuration: %s", r.Config.Fault))
+	case !r.Healthy:
+		return health.Broken("bot", "klawbot status", errors.New(strings.Join(r.Faults, "; ")))
+	}
+	return health.OK("bot", "running for %s", r.Uptime.Round(time.Second))
 }

@@ -36,7 +36,7 @@ func (r *rig) configure(old, replacement string) {
 	}
 }
 
-// freeAddress is an address that nobody listens on.
+// freeAddress is a free address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -146,9 +146,9 @@ func TestHeartbeatRests(t *testing.T) {
 			if got := fmt.Sprint(*times); got != "[01 07:00 01 21:00]" {
 				t.Errorf("it ran at %s", got)
 			}
-			runs := b.ledger("Look")
+			runs := b.runs("Look")
 			if len(runs) != 4 || runs[0].State != "skipped" || runs[0].Note != "quiet hours" {
-				t.Errorf("the ledger is %+v", runs)
+				t.Errorf("the runs are %+v", runs)
 			}
 			if err := b.engine.Schedules().Run(t.Context(), tools.Call{}, "Look"); err != nil {
 				t.Fatal(err)
@@ -167,7 +167,7 @@ func TestHeartbeatRests(t *testing.T) {
 			if got := fmt.Sprint(*times); got != "[01 01:00 02 00:00]" {
 				t.Errorf("it ran at %s", got)
 			}
-			if run := b.ledger("Look")[0]; run.State != "skipped" || !strings.HasPrefix(run.Note, "the heartbeat's tokens of today are used up (") {
+			if run := b.runs("Look")[0]; run.State != "skipped" || !strings.HasPrefix(run.Note, "the heartbeat's tokens of today are used up (") {
 				t.Errorf("the last run is %+v", run)
 			}
 		})
@@ -202,7 +202,7 @@ func TestHeartbeatFaults(t *testing.T) {
 	})
 }
 
-// TestHeartbeatHasNoRights: whoever can write the file is not its owner, and a run
+// TestHeartbeatHasNoRights: the file may be written by others than the owner, and a run
 // cannot plan by way of it.
 func TestHeartbeatHasNoRights(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestOutageIsCheap takes Telegram away from a real process that has something
-// to say, and looks at what it computes meanwhile: less than 1 % of a core.
+// to say, and measures its processor time: less than 1 % of a core.
 func TestOutageIsCheap(t *testing.T) {
 	t.Parallel() // it mostly waits
 	const chat, watched = 11, 8 * time.Second
@@ -82,7 +82,7 @@ func newRelay(t *testing.T, r *rig) *relay {
 	}
 	line := &relay{to: api.Host, listen: l, open: map[net.Conn]bool{}}
 	t.Cleanup(func() {
-		_ = l.Close() // nobody calls any more
+		_ = l.Close() // no call is left
 		line.cut(true)
 	})
 	r.edit(api.Host, l.Addr().String())
@@ -124,7 +124,7 @@ func (l *relay) keep(conns ...net.Conn) bool {
 	return !l.down
 }
 
-// cut cuts the line, open connections too, or mends it.
+// cut cuts the line, open connections too, or restores it.
 func (l *relay) cut(down bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

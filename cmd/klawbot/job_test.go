@@ -44,9 +44,9 @@ func (b *bubble) plans(call modeltest.Reply, answer func(task string) modeltest.
 	})
 }
 
-// ledger are the runs of a schedule as the command line sees them, the latest
+// runs are the runs of a schedule as the command line sees them, the latest
 // first.
-func (b *bubble) ledger(name string) []job.Run {
+func (b *bubble) runs(name string) []job.Run {
 	b.t.Helper()
 	runs, err := b.engine.Schedules().Logs(b.t.Context(), tools.Call{}, name, 50)
 	if err != nil {
@@ -98,14 +98,14 @@ func TestScheduleThroughTheModel(t *testing.T) {
 			t.Errorf("the model was told %q", text)
 		}
 		b.until("the first report", b.says(anna, "the news of the day"))
-		if run := b.ledger("news")[0]; run.EndedAt.UTC().Format("15:04") != "09:00" {
+		if run := b.runs("news")[0]; run.EndedAt.UTC().Format("15:04") != "09:00" {
 			t.Errorf("the run is %+v", run)
 		}
 		<-time.After(23 * time.Hour)
 		b.until("the second one", func() bool { return len(b.shows(anna)) == 3 })
-		runs := b.ledger("news")
+		runs := b.runs("news")
 		if len(runs) != 2 || runs[0].State != "done" || runs[0].Delivered != "telegram_11" || runs[0].Delivery != "sent" || runs[0].InputTokens == 0 {
-			t.Errorf("the ledger is %+v", runs)
+			t.Errorf("the runs are %+v", runs)
 		}
 		// The run knows the one before it, and the chat knows what it was told.
 		completions := b.model.Completions()
@@ -190,7 +190,7 @@ func TestSilentRuns(t *testing.T) {
 				if len(all) != want || want == 1 && all[0] != c.shows {
 					t.Errorf("the chat shows %q", all)
 				}
-				if r := b.ledger("watch")[0]; r.State != c.state || r.Note != c.note {
+				if r := b.runs("watch")[0]; r.State != c.state || r.Note != c.note {
 					t.Errorf("the run is %+v", r)
 				}
 				if c.note != "" && !strings.Contains(b.logs.String(), c.note) {
@@ -202,7 +202,7 @@ func TestSilentRuns(t *testing.T) {
 }
 
 // An answer of a person's turn is delivered whatever it looks like.
-func TestNobodysAnswerIsSilent(t *testing.T) {
+func TestBackgroundAnswerIsNotSent(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		b.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text(`{"silent": true}`) })
 		b.start()
@@ -251,7 +251,7 @@ func TestFailedRuns(t *testing.T) {
 				if err != nil || len(all) != 1 || all[0].State != c.state {
 					t.Errorf("the schedule is %+v, %v", all, err)
 				}
-				if r := b.ledger("hourly")[0]; r.State != c.last {
+				if r := b.runs("hourly")[0]; r.State != c.last {
 					t.Errorf("the last run is %+v", r)
 				}
 			})
@@ -268,7 +268,7 @@ func TestRunThatTakesTooLong(t *testing.T) {
 		b.start()
 		b.add(job.New{Name: "slow", At: "in 1m", Message: "go", InjectInto: "telegram_11"})
 		<-time.After(time.Hour)
-		r := b.ledger("slow")[0]
+		r := b.runs("slow")[0]
 		if took := r.EndedAt.Sub(r.StartedAt); r.State != "failed" || r.Note != "The run timed out." || r.Attempts != 2 || took > 6*time.Minute {
 			t.Errorf("the run took %v: %+v", took, r)
 		}
@@ -398,8 +398,8 @@ func TestTargetThatIsDead(t *testing.T) {
 		b.telegram.User(anna).Block()
 		<-time.After(48 * time.Hour)
 		all, err := b.engine.Schedules().List(t.Context(), tools.Call{})
-		if err != nil || all[0].State != "paused" || len(b.ledger("news")) > 1 {
-			t.Errorf("%+v, %v, %d runs", all, err, len(b.ledger("news")))
+		if err != nil || all[0].State != "paused" || len(b.runs("news")) > 1 {
+			t.Errorf("%+v, %v, %d runs", all, err, len(b.runs("news")))
 		}
 		if told := b.shows(bruno); len(told) != 1 || !strings.Contains(told[0], `⏸ Schedule "news" is paused`) {
 			t.Errorf("the owner was told %q", told)
@@ -413,7 +413,7 @@ func TestScriptOnly(t *testing.T) {
 		b.settings.Models.Default = ""
 		b.start()
 		b.add(job.New{Name: "clock", At: "in 10m", Message: "/tool current_time {}", InjectInto: "telegram_11"})
-		// Somebody who is no owner only has a text that looks like it.
+		// Other users only see a text that looks like it.
 		_, err := b.engine.Schedules().Add(t.Context(), tools.Call{Chat: "telegram_11", User: anna},
 			job.New{Name: "mine", At: "in 20m", Message: "/tool current_time {}", InjectInto: "telegram_11"})
 		if err != nil {
@@ -432,10 +432,10 @@ func TestScriptOnly(t *testing.T) {
 			!strings.HasPrefix(all[2], "Error: unknown tool 'no_such_tool'") {
 			t.Errorf("the chat shows %q", all)
 		}
-		if run := b.ledger("clock")[0]; run.State != "done" || run.Note != "" {
+		if run := b.runs("clock")[0]; run.State != "done" || run.Note != "" {
 			t.Errorf("the run is %+v", run)
 		}
-		if run := b.ledger("no tool")[0]; run.State != "failed" || !strings.HasPrefix(run.Note, "Error: unknown tool 'no_such_tool'") {
+		if run := b.runs("no tool")[0]; run.State != "failed" || !strings.HasPrefix(run.Note, "Error: unknown tool 'no_such_tool'") {
 			t.Errorf("the run whose tool failed is %+v", run)
 		}
 	})
@@ -600,11 +600,11 @@ func TestSchedulesSurviveARestart(t *testing.T) {
 			t.Errorf("the chat shows %q", b.shows(anna))
 		}
 		var states []string
-		for _, r := range b.ledger("hourly") {
+		for _, r := range b.runs("hourly") {
 			states = append(states, r.ScheduledAt.Format("15 ")+r.State+" "+r.Cause)
 		}
 		if got := strings.Join(states, ", "); got != "06 done due, 05 done late, 04 missed , 03 missed , 02 missed , 01 done due" {
-			t.Errorf("the ledger is %s", got)
+			t.Errorf("the runs are %s", got)
 		}
 	})
 }
@@ -636,7 +636,7 @@ func TestDaysOfRestarts(t *testing.T) {
 		b.until("all is done", b.idle)
 		delivered, missed := 0, 0
 		for i := range daily {
-			runs := b.ledger(fmt.Sprint("job", i))
+			runs := b.runs(fmt.Sprint("job", i))
 			if len(runs) < days {
 				t.Errorf("job %d has %d rows", i, len(runs))
 			}

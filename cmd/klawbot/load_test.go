@@ -67,7 +67,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// load is the people, and what goes wrong meanwhile.
+// load is the people, and the faults at the same time.
 type load struct {
 	rig     *rig
 	metrics string

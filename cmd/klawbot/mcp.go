@@ -90,7 +90,6 @@ func (a *app) printServers(all []mcp.Status) error {
 	return err
 }
 
-// newServer is what mcp add was told.
 type newServer struct {
 	url, version string
 	headers, env []string
@@ -327,10 +326,9 @@ func (a *app) printWaiting(server string, waiting []mcp.Definition) {
 	}
 }
 
-// agrees asks whoever sits at the terminal.
 func agrees(ctx context.Context, a *app, ask *terminal.Prompter, tools int) (bool, error) {
 	if !a.interactive() {
-		return false, usage.Errorf("nobody can be asked here; look at the tools above and add --yes")
+		return false, usage.Errorf("this needs a terminal to ask you in. Look at the tools above and add --yes")
 	}
 	return ask.Confirmed(ctx, fmt.Sprintf("Let the bot use these %d tools just as they are?", tools))
 }
@@ -353,7 +351,7 @@ func printAccepted(w io.Writer, accepted []mcp.Accepted, asJSON bool) error {
 	return nil
 }
 
-// signInTime is how long somebody may take to sign in.
+// signInTime is how long signing in may take.
 const signInTime = 10 * time.Minute
 
 // listenForCallback listens where a client that was registered by hand is led
@@ -369,7 +367,7 @@ func listenForCallback() (net.Listener, error) {
 	return net.Listen("tcp", "127.0.0.1:0")
 }
 
-// signIn lets whoever sits at the terminal sign in at an MCP server in a
+// signIn lets the person at the terminal sign in at an MCP server in a
 // browser: the page leads back to an address of this machine, or the person
 // pastes the address that the browser shows in the end.
 func signIn(w io.Writer, ask *terminal.Prompter) (at mcp.SignIn, done func()) {
@@ -385,7 +383,7 @@ func signIn(w io.Writer, ask *terminal.Prompter) (at mcp.SignIn, done func()) {
 			}
 		})}
 		go func() { _ = server.Serve(ln) }() // until it is closed
-		done = func() { _ = server.Close() } // nobody is left to be told
+		done = func() { _ = server.Close() } // nobody waits for the result
 	}
 	return mcp.SignIn{Redirect: redirect, Visit: func(ctx context.Context, server, page string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, signInTime)

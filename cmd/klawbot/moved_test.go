@@ -91,9 +91,9 @@ func brief(texts []string) string {
 	return strings.Join(all, " ")
 }
 
-// TestTurnGoesOnAfterAMove: what a turn plans, keeps and asks after its group has
+// TestTurnResumesAfterGroupMoved: what a turn plans, keeps and asks after its group has
 // become a supergroup belongs there.
-func TestTurnGoesOnAfterAMove(t *testing.T) {
+func TestTurnResumesAfterGroupMoved(t *testing.T) {
 	const moved = int64(-1000000000100)
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		scheduled(b)
@@ -134,7 +134,7 @@ func TestTurnGoesOnAfterAMove(t *testing.T) {
 	})
 }
 
-// TestApprovalsMoveAlong: a group becomes a supergroup while somebody is asked. The
+// TestApprovalsMoveAlong: a group becomes a supergroup during an approval. The
 // answer counts, what came of it comes to the supergroup, and no message of it is
 // taken for one of the group.
 func TestApprovalsMoveAlong(t *testing.T) {

@@ -46,7 +46,7 @@ func TestMutatedUpdates(t *testing.T) {
 			if calls == 0 {
 				t.Error("no update got through")
 			}
-			// All the damage is behind; whoever was dead is back.
+			// All the damage is done; both servers answer again.
 			b.model.Respond(func(r modeltest.Request) modeltest.Reply { return modeltest.Text("re: " + saidLast(r)) })
 			b.telegram.User(anna).Send("still there?")
 			b.until("an answer", b.says(anna, "re: still there?"))

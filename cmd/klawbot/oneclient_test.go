@@ -12,7 +12,7 @@ import (
 )
 
 // TestClientsAreMadeInOnePlace reads the whole program: only internal/httpclient
-// makes clients of HTTP, so that none goes without its guard, and nobody uses
+// makes clients of HTTP, so that none goes without its guard, and none uses
 // the ones that the standard library has ready.
 func TestClientsAreMadeInOnePlace(t *testing.T) {
 	forbidden := []string{"Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm", "ProxyFromEnvironment"}

@@ -130,9 +130,9 @@ func TestPartsOfTwoAnswersOfAProcess(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfAFileKeepsItsPlace: a file that Telegram does not take comes as
+// TestSentFileKeepsItsOrder: a file that Telegram does not take comes as
 // messages, before the answer that waits behind it already.
-func TestWhatBecomesOfAFileKeepsItsPlace(t *testing.T) {
+func TestSentFileKeepsItsOrder(t *testing.T) {
 	long := strings.Repeat("A sentence of the report that goes on and on.\n", 600)
 	inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
 		b.model.Push(modeltest.Text(long), modeltest.Text("the next answer"))

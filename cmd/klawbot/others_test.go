@@ -213,7 +213,7 @@ func TestRunsLendNoRights(t *testing.T) {
 }
 
 // TestOwnerReadsWhichGroup: groups are called by their titles, not by their ids alone
-// or after whoever spoke there last.
+// or after the last speaker.
 func TestOwnerReadsWhichGroup(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		b.settings.ApprovalTimeout = time.Hour

@@ -24,7 +24,7 @@ const (
 )
 
 // TestOutage cuts the line to Telegram for an hour of fake time while people
-// write: half of the time nobody listens, half of the time connections are
+// write: half of the time the port is closed, half of the time connections are
 // reset. The bot asks patiently, says little, and then answers everything.
 func TestOutage(t *testing.T) {
 	for _, streaming := range []string{settings.StreamEdit, settings.StreamOff} {
@@ -144,7 +144,7 @@ func (l *cutLine) connect(ctx context.Context, network, address string) (net.Con
 	return c, nil
 }
 
-// cut cuts the line, open connections too, or mends it.
+// cut cuts the line, open connections too, or restores it.
 func (l *cutLine) cut(down bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

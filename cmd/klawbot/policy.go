@@ -111,7 +111,7 @@ func approvalsLogCommand(a *app) *cobra.Command {
 
 func printApprovals(out io.Writer, list []data.Approval, c *config.Config) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(out, "Nobody was asked yet.")
+		_, err := fmt.Fprintln(out, "No approval requests yet.")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -105,7 +105,7 @@ func setFakes(env *testscript.Env) error {
 	return os.MkdirAll(env.WorkDir+"/home", 0o700)
 }
 
-// hookAddress is a port of the loopback that nobody uses now.
+// hookAddress is a free port of the loopback.
 func hookAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -260,7 +260,7 @@ func waitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// untilHeard is for what takes effect within a second: nobody is told when.
+// untilHeard is for effects within a second that have no signal.
 func untilHeard(ts *testscript.TestScript, neg bool, args []string) {
 	plainly(ts, neg, args, 3)
 	f := fakesOf(ts)

@@ -62,7 +62,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	// The second one counts from when the first was taken, which nobody tells.
+	// The second one counts from when the first was taken, which has no signal.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	began, late := time.Now(), time.After(stopWithin)

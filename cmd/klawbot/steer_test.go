@@ -36,7 +36,7 @@ func (b *bubble) obedient() *[]string {
 	return &said
 }
 
-// asks has the model make a call for somebody in a chat, and waits for its answer.
+// asks has the model make a call for a user in a chat, and waits for its answer.
 func (b *bubble) asks(user, chat int64, name string, arguments any) {
 	b.t.Helper()
 	raw, err := json.Marshal(arguments)

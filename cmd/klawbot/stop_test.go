@@ -8,9 +8,9 @@ import (
 	"klawbot/internal/telegramtest"
 )
 
-// TestStopReachesWhatIsToGoOn: a turn was at work when the bot ended. Whoever says
+// TestStopCancelsParkedTurn: a turn was at work when the bot ended. A user who says
 // /stop while the bot is off, or starts, stops it.
-func TestStopReachesWhatIsToGoOn(t *testing.T) {
+func TestStopCancelsParkedTurn(t *testing.T) {
 	for range 12 { // the turn and the command begin together
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 			b.tools = append(b.tools, slowTool(5*time.Second))

@@ -17,7 +17,7 @@ const (
 )
 
 // TestStrangersReachNothing shows the bot updates of every kind that nobody has
-// allowed, and then a message of somebody who may write. Only that one may
+// allowed, and then a message of an allowed user. Only that one may
 // cause anything.
 func TestStrangersReachNothing(t *testing.T) {
 	r := newRig(t, "edit", owner, group)

@@ -93,7 +93,7 @@ func TestSubagent(t *testing.T) {
 		}
 		one := b.spawned()[0]
 		if one.State != "done" || one.Delivered != "telegram_11" || one.Delivery != "sent" || one.InputTokens == 0 || one.Result != "It is 42." {
-			t.Errorf("the ledger is %+v", one)
+			t.Errorf("the runs are %+v", one)
 		}
 		// It saw nothing of the chat, and the chat knows what it was told.
 		for _, r := range b.model.Completions() {
@@ -207,7 +207,7 @@ func TestSubagentsMayNotDoMore(t *testing.T) {
 	}
 }
 
-// TestSubagentTokens: one that goes on and on ends when it has taken what a run
+// TestSubagentTokens: one that does not stop ends when it has taken what a run
 // may take, and says so.
 func TestSubagentTokens(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
@@ -406,7 +406,7 @@ func TestSubagentManage(t *testing.T) {
 	})
 }
 
-// TestSubagentAfterARestart: what was at work goes on and reports once; what is
+// TestSubagentAfterARestart: a running one resumes and reports once; what is
 // too old is told as lost.
 func TestSubagentAfterARestart(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -105,7 +105,7 @@ func TestD2ForwardAndItsComment(t *testing.T) {
 		if !strings.Contains(asked, "[forwarded from Paper]") || !strings.Contains(asked, "the news") {
 			t.Errorf("the model got %s", asked)
 		}
-		// Nobody waits for a comment for ever.
+		// The wait for a comment ends.
 		b.telegram.User(anna).Post(telegramtest.Draft{Text: "alone", Forward: "Paper"})
 		began := time.Now()
 		b.until("an answer", func() bool { return len(b.shows(anna)) == 2 && b.idle() })

@@ -115,7 +115,6 @@ func legible(output string) string {
 	return terminal.Visible(strings.ReplaceAll(strings.TrimSuffix(output, "\n"), "\r\n", "\n"))
 }
 
-// undoFlags say what klawbot undo shall take back.
 type undoFlags struct {
 	list, all bool
 	turn      int64
@@ -136,7 +135,7 @@ func undoCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [ID | --turn ID | --all | --list]",
 		Short: "Undo file changes made by tools",
-		Long:  "Takes back the newest change of a file in the workspace, the one with an id, or more; also while the bot runs.\nA file that somebody else has changed since is left alone. An undo can be undone by its own id.",
+		Long:  "Takes back the newest change of a file in the workspace, the one with an id, or more; also while the bot runs.\nA file that was changed by something else since is left alone. An undo can be undone by its own id.",
 		Args:  takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if given(cmd)+len(args) > 1 {
@@ -175,7 +174,6 @@ func (a *app) undo(ctx context.Context, arguments string) error {
 	})
 }
 
-// arguments are those of the tool file_undo.
 func (f undoFlags) arguments(ids []string) (string, error) {
 	call := struct {
 		Action string `json:"action"`
@@ -217,7 +215,7 @@ func screenCommand(a *app) *cobra.Command {
 		Short: "Check a text on standard input for prompt injections",
 		Long: "Checks a text on standard input as the results of tools are checked: none, review (logged), warn (shown with a\n" +
 			"warning) or block (not shown). With --tool it is the text of that tool: what memory_save, memory_core_update\n" +
-			"and schedule_add shall keep, or the result of another one. The exit code is 0 whatever the verdict.",
+			"and schedule_add are to keep, or the result of another one. The exit code is 0 whatever the verdict.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.screen(tool, asJSON) },
 	}

@@ -11,11 +11,11 @@ import (
 	"klawbot/internal/telegramtest"
 )
 
-var update = flag.Bool("update", false, "write the transcript of the manual anew")
+var update = flag.Bool("update", false, "rewrite the transcript of the manual")
 
 // TestTranscriptOfTheManual plays the conversation of doc/conversation.md: the
 // model writes a file, edits it, breaks it and takes that back, and the person
-// presses the buttons. The page shows what the person sees, to the letter.
+// uses the buttons. The page shows what the person sees, to the letter.
 func TestTranscriptOfTheManual(t *testing.T) {
 	const chat = 11
 	r := newRig(t, "off", chat)

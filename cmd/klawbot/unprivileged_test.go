@@ -239,7 +239,7 @@ func TestUnprivilegedDataFolder(t *testing.T) {
 }
 
 // TestUnprivilegedWorkspace lets the model write into a workspace that belongs
-// to somebody else: the model is told, and the bot answers on.
+// to another user: the model is told, and the bot keeps answering.
 func TestUnprivilegedWorkspace(t *testing.T) {
 	u := newUnprivileged(t)
 	u.mkdir(u.workspace(), 0, 0o755)

@@ -37,12 +37,12 @@ type AssetPull struct {
 	// Patience is how long nothing may come; 0 means 30 seconds.
 	Patience time.Duration
 	// Progress is told how many bytes of a file are there and how many it has, 0
-	// when that is not known; nil is nobody.
+	// when that is not known. It may be nil.
 	Progress func(name string, done, total int64)
 }
 
-// PullAssets brings the ONNX Runtime library and a sentence model, and checks
-// each file. What is there already is not loaded again.
+// PullAssets downloads the ONNX Runtime library and an embedding model, and checks
+// each file. Complete files are not downloaded again.
 func PullAssets(ctx context.Context, p AssetPull) error {
 	needed, err := embed.Needed(p.Model)
 	if err != nil {

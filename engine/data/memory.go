@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -212,16 +213,15 @@ func (d *Data) ImportMemories(ctx context.Context, r io.Reader, progress func(do
 		return err
 	}
 	for line := 1; ; line++ {
-		text, whole, err := nextLine(in, maxMemoryLine)
-		if err != nil {
-			return done, errors.Join(fmt.Errorf("after %d memories: %w", done.Added+len(batch), err), flush())
-		}
-		if text == nil {
-			return done, flush()
-		}
-		if !whole {
+		text, _, err := archive.ReadLine(in, maxMemoryLine)
+		switch {
+		case errors.Is(err, archive.ErrLongLine):
 			done.fault(line, fmt.Errorf("longer than %d bytes", maxMemoryLine))
 			continue
+		case err == io.EOF:
+			return done, flush()
+		case err != nil:
+			return done, errors.Join(fmt.Errorf("after %d memories: %w", done.Added+len(batch), err), flush())
 		}
 		if text = bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark)); len(text) == 0 {
 			continue
@@ -280,26 +280,6 @@ func (i imported) sum(m store.Memory) uint64 {
 		at = m.CreatedAt.UnixMilli()
 	}
 	return maphash.Comparable(i.seed, [...]any{m.Content, m.Source, m.Key, m.Category, at})
-}
-
-// nextLine reads a line with its end, nil behind the last one. Of one that is
-// longer than most bytes the rest is read past, and whole is false.
-func nextLine(in *bufio.Reader, most int) (line []byte, whole bool, err error) {
-	whole = true
-	for {
-		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > most {
-			part, whole = part[:most-len(line)], false
-		}
-		line = append(line, part...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err == nil, errors.Is(err, io.EOF):
-			return line, whole, nil
-		default:
-			return nil, false, err
-		}
-	}
 }
 
 // byteOrderMark is what some programs put before a text.

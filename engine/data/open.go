@@ -35,7 +35,7 @@ import (
 type Config = toolset.Config
 
 // Data is the data folder as the commands of the command line use it, beside a
-// running bot or without one: no lanes, no channels, short transactions.
+// running bot or without one: no chat queues, no channels, short transactions.
 type Data struct {
 	// store is nil when the bot has never run; missing says so.
 	store    *store.Store
@@ -161,6 +161,9 @@ func (d *Data) Queues(ctx context.Context) (in, out health.Queue, err error) {
 // Tools lists all tools as models in the language are told about them.
 func (d *Data) Tools(language string) []tools.Listing { return d.executor.Registry().List(language) }
 
+// PolicyFindings are the names in the policy that no tool has.
+func (d *Data) PolicyFindings() []health.Finding { return health.PolicyFindings(d.set, d.settings()) }
+
 // ToolFaults are the tools of plugins and servers that are left out.
 func (d *Data) ToolFaults() []tools.Fault { return d.executor.Registry().Faults() }
 
@@ -260,8 +263,8 @@ const (
 	beginAgain  = 20 * time.Millisecond
 )
 
-// begin makes the database, or brings it up to date, and lets go of it again: a bot
-// may start meanwhile. Others that do the same are waited for.
+// begin creates or migrates the database and releases it, so that a bot can start. It
+// waits for other commands that do the same.
 func (d *Data) begin(ctx context.Context) error {
 	for began := time.Now(); ; {
 		err := d.beginNow(ctx)
@@ -309,7 +312,7 @@ type Skill struct {
 	Source string `json:"source"`
 	// Path is the folder on the disk, or its name in the program.
 	Path string `json:"path"`
-	// Fault says what is wrong, empty when all is well.
+	// Fault is the error, empty for none.
 	Fault string `json:"fault,omitempty"`
 }
 

@@ -25,9 +25,9 @@ type Reindexed struct {
 	Kept     int `json:"kept"`
 	// Resets are the beginnings of new conversations.
 	Resets int `json:"resets"`
-	// Memories are those that were made findable again.
+	// Memories are those that were indexed again.
 	Memories int `json:"memories"`
-	// Skipped counts the lines that are no records; Faults names some of them.
+	// Skipped counts invalid lines; Faults names some of them.
 	Skipped int      `json:"skipped"`
 	Faults  []string `json:"faults,omitempty"`
 	// Damaged is what was wrong with the database, empty when nothing was. Then
@@ -36,8 +36,8 @@ type Reindexed struct {
 	Backup  string `json:"backup,omitempty"`
 }
 
-// Reindex builds the messages, and all that search finds, anew from the
-// conversation logs, the memories and the memory files. Nothing else may run with
+// Reindex rebuilds the messages and the search index from the conversation logs, the
+// memories and the memory files. Nothing else may run with
 // the data folder. A kill leaves everything as it was; after a damaged database was
 // replaced it leaves the backup, or a new database, until Reindex runs again, and the
 // bot tells the owner so at its next start. progress is told how many

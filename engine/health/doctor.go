@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"klawbot/engine/internal/llm"
@@ -36,31 +38,31 @@ type Finding struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
 	Text string `json:"text"`
-	// Fix is a command or a step that mends it, empty when it is well.
+	// Fix is a command or a step that repairs it, empty when it is healthy.
 	Fix string `json:"fix,omitempty"`
 }
 
-// Well is the finding about a part that works.
-func Well(name, format string, args ...any) Finding {
+// OK is the finding about a part that works.
+func OK(name, format string, args ...any) Finding {
 	return Finding{Name: name, OK: true, Text: fmt.Sprintf(format, args...)}
 }
 
-// Ill is the finding about a part that does not.
-func Ill(name, fix string, err error) Finding {
+// Broken is the finding about a part that does not.
+func Broken(name, fix string, err error) Finding {
 	return Finding{Name: name, Text: err.Error(), Fix: fix}
 }
 
 // FreeSpace is how many bytes are left for a folder.
 func FreeSpace(dir string) (uint64, error) { return sqlite.FreeSpace(dir) }
 
-// Doctor proves the parts that are the engine's: each page of the database, the
-// space for it, the memory with something to remember and forget, and the model
-// with a tool. Beside a running bot it changes nothing else.
+// Doctor checks the engine's parts: each page of the database, the space for it, the
+// memory with something to remember and forget, and the model with a tool. It works
+// beside a running bot.
 func Doctor(ctx context.Context, c toolset.Config) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
 	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), toolset.Skills(c))...)
 	all = append(all, serverFindings(ctx, c)...)
-	return append(all, modelFinding(ctx, c))
+	return append(all, modelFindings(ctx, c)...)
 }
 
 // Running is a bot that runs, as an examination from inside sees it.
@@ -80,13 +82,14 @@ func (r Running) Doctor(ctx context.Context) string {
 	defer cancel()
 	all := []Finding{databaseFinding(ctx, r.Store), spaceFinding(r.Dir), memoryFinding(ctx, r.Set.Memory, r.Store, r.Settings().Memory.Embedding)}
 	all = append(all, promptFindings(r.Workspace, r.Set.Skills)...)
+	all = append(all, PolicyFindings(r.Set, r.Settings())...)
 	if r.Around != nil {
 		all = append(all, r.Around(ctx)...)
 	}
 	for _, s := range r.Set.Servers.Statuses() {
 		all = append(all, ServerFinding(s))
 	}
-	all = append(all, modelFinding(ctx, r.Config))
+	all = append(all, modelFindings(ctx, r.Config)...)
 	var lines []string
 	for _, f := range all {
 		mark := "✓"
@@ -101,6 +104,14 @@ func (r Running) Doctor(ctx context.Context) string {
 	return locale.CodeBlock(r.Redact.Text(strings.Join(lines, "\n")))
 }
 
+// PolicyFindings are the names in the policy that no tool has.
+func PolicyFindings(s *toolset.Set, c settings.Settings) (all []Finding) {
+	for _, name := range s.UnknownTools(c) {
+		all = append(all, Broken("policy", "klawbot tools list shows the names; correct tools.policy or tools.rules in config.yaml", fmt.Errorf("there is no tool %s", name)))
+	}
+	return all
+}
+
 // promptFindings say what is kept out of the prompt, none when nothing is.
 func promptFindings(w *workspace.Workspace, s *workspace.Skills) []Finding {
 	left := w.LeftOut()
@@ -113,7 +124,7 @@ func promptFindings(w *workspace.Workspace, s *workspace.Skills) []Finding {
 	if len(left) == 0 {
 		return nil
 	}
-	return []Finding{Ill("prompt", "klawbot screen < FILE says what is found; write it in other words",
+	return []Finding{Broken("prompt", "klawbot screen < FILE says what is found; write it in other words",
 		fmt.Errorf("left out of the prompt: %s", strings.Join(left, "; ")))}
 }
 
@@ -122,53 +133,55 @@ func databaseFindings(ctx context.Context, c toolset.Config) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return []Finding{Well("database", "new: the first klawbot run or klawbot chat makes it"), space}
+		return []Finding{OK("database", "new: the first klawbot run or klawbot chat makes it"), space}
 	case err != nil:
-		return []Finding{Ill("database", "klawbot run restores the newest backup of a damaged database, klawbot reindex builds one from the conversation logs", err), space}
+		return []Finding{Broken("database", "klawbot run restores the newest backup of a damaged database, klawbot reindex builds one from the conversation logs", err), space}
 	}
 	defer func() { _ = st.Close() }() // it was only read
 	return []Finding{databaseFinding(ctx, st), space}
 }
 
-// databaseFinding reads every page of the database.
 func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	if c := st.Condition(); c.State != store.StateOK {
-		return Ill("database", remedy(c.State), errors.New(c.Fault))
+		return Broken("database", remedy(c.State), errors.New(c.Fault))
 	}
 	started := time.Now()
 	if err := st.Check(ctx); err != nil {
-		return Ill("database", remedy(store.StateDamaged), err)
+		return Broken("database", remedy(store.StateDamaged), err)
 	}
 	in, out, err := Queues(ctx, st)
 	if err != nil {
-		return Ill("database", "klawbot run", err)
+		return Broken("database", "klawbot run", err)
 	}
-	return Well("database", "integrity check passed (%s); %d in, %d out waiting", time.Since(started).Round(time.Millisecond), in.Waiting, out.Waiting)
+	return OK("database", "integrity check passed (%s); %d in, %d out waiting", time.Since(started).Round(time.Millisecond), in.Waiting, out.Waiting)
 }
 
 // remedy is what to do about a database in a state.
 func remedy(s store.State) string {
 	switch s {
 	case store.StateFull:
-		return "free some space; the bot goes on by itself"
+		return "free some space; the bot then resumes by itself"
 	case store.StateReadOnly, store.StateFailing:
-		return "look at the disk and its mount (dmesg, mount); the bot goes on by itself"
+		return "look at the disk and its mount (dmesg, mount); the bot then resumes by itself"
 	}
-	return "restart the bot: it restores the newest good backup; klawbot reindex, before the start, brings back what was said since, also without a backup"
+	return "restart the bot: it restores the newest good backup; klawbot reindex, before the start, brings back the message history since, also without a backup"
 }
 
 func spaceFinding(dir string) Finding {
 	free, err := FreeSpace(dir)
 	switch {
 	case err != nil:
-		return Ill("space", "df "+dir, err)
+		return Broken("space", "df "+dir, err)
 	case free < minSpace:
-		return Ill("space", "df "+dir, fmt.Errorf("only %d MiB are left in %s", free>>20, dir))
+		return Broken("space", "df "+dir, fmt.Errorf("only %d MiB are left in %s", free>>20, dir))
 	}
-	return Well("space", "%.1f GiB free in %s", float64(free)/(1<<30), dir)
+	return OK("space", "%.1f GiB free in %s", float64(free)/(1<<30), dir)
 }
 
-// modelFinding makes a model call with a tool.
+func modelFindings(ctx context.Context, c toolset.Config) []Finding {
+	return append(OtherModels(ctx, c.HTTP, c.Settings().Models), modelFinding(ctx, c))
+}
+
 func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
@@ -178,14 +191,35 @@ func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	started := time.Now()
 	calls, err := ProbeTools(ctx, c.HTTP, m)
 	if err != nil {
-		return Ill("model", "check the network and models in config.yaml", fmt.Errorf("%s at %s: %w", m.Name, m.Provider, err))
+		return Broken("model", "check the network and models in config.yaml", fmt.Errorf("%s at %s: %w", m.Name, m.Provider, err))
 	}
 	took := time.Since(started).Round(time.Millisecond)
 	if !calls {
-		return Ill("model", "name a model that calls tools: klawbot init, or models in config.yaml",
+		return Broken("model", "name a model that calls tools: klawbot init, or models in config.yaml",
 			fmt.Errorf("%s at %s answers in %s, but it did not call the tool that it was offered: it can talk and do nothing", m.Name, m.Provider, took))
 	}
-	return Well("model", "%s at %s answers in %s; calls tools", m.Name, m.Provider, took)
+	return OK("model", "%s at %s answers in %s; calls tools", m.Name, m.Provider, took)
+}
+
+// OtherModels are those of models that the bot uses beside the default and that their
+// servers do not know. It makes no completion.
+func OtherModels(ctx context.Context, client *http.Client, models settings.Models) []Finding {
+	names := slices.Compact(slices.Sorted(slices.Values(append([]string{models.Small}, models.Fallback...))))
+	all := make([]Finding, len(names))
+	var checks sync.WaitGroup
+	for i, name := range names {
+		m, known := models.Entries[name]
+		if !known || name == models.Default {
+			continue
+		}
+		checks.Go(func() {
+			if err := probe.Check(ctx, client, m); err != nil {
+				all[i] = Broken("model", "correct models.entries."+name+" in config.yaml", fmt.Errorf("%s (%s at %s): %w", name, m.Name, m.Provider, err))
+			}
+		})
+	}
+	checks.Wait()
+	return slices.DeleteFunc(all, func(f Finding) bool { return f.Name == "" })
 }
 
 // clockTool is what the model is asked to call. Its result is made up: the call
@@ -246,13 +280,13 @@ func ProbeTools(ctx context.Context, client *http.Client, m settings.Model) (cal
 func ServerFinding(s mcp.Status) Finding {
 	name := "mcp " + s.Name
 	if s.State == mcp.Down {
-		return Ill(name, "klawbot mcp list", errors.New(s.Error))
+		return Broken(name, "klawbot mcp list", errors.New(s.Error))
 	}
 	text := fmt.Sprintf("%s, %d tools in use", s.State, s.Count(mcp.Usable))
 	if n := s.Count(mcp.Unaccepted) + s.Count(mcp.Changed); n > 0 {
 		text += fmt.Sprintf(", %d wait for klawbot mcp approve %s", n, s.Name)
 	}
-	return Well(name, "%s", text)
+	return OK(name, "%s", text)
 }
 
 // serverFindings connects to all MCP servers for a command, beside a running
@@ -266,7 +300,7 @@ func serverFindings(ctx context.Context, c toolset.Config) []Finding {
 	case err == nil:
 		defer func() { _ = st.Close() }() // it was only read
 	case !errors.Is(err, store.ErrNotFound):
-		return []Finding{Ill("mcp", "klawbot run", err)}
+		return []Finding{Broken("mcp", "klawbot run", err)}
 	}
 	h := toolset.NewHost(ctx, c, func() (*store.Store, error) { return st, err })
 	defer h.Close()
@@ -277,31 +311,31 @@ func serverFindings(ctx context.Context, c toolset.Config) []Finding {
 	return all
 }
 
-// memoryFinding proves that the memory stores, finds and forgets. That there is no
-// embedding model is no fault.
+// memoryFinding checks that the memory stores, finds and forgets. A missing embedding
+// model is not an error.
 func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embedding settings.Embedding) Finding {
 	started := time.Now()
 	meaning, err := r.In(db).Probe(ctx)
 	took := time.Since(started).Round(time.Millisecond)
 	switch {
 	case errors.Is(err, memory.ErrEmbed) && embedding.Type == "openai":
-		return Ill("memory", "see memory.embedding in config.yaml; keyword search until then", err)
+		return Broken("memory", "see memory.embedding in config.yaml; keyword search until then", err)
 	case errors.Is(err, memory.ErrEmbed):
-		return Ill("memory", "klawbot assets status, then klawbot assets pull; keyword search until then", err)
+		return Broken("memory", "klawbot assets status, then klawbot assets pull; keyword search until then", err)
 	case err != nil:
-		return Ill("memory", "klawbot reindex", err)
+		return Broken("memory", "klawbot reindex", err)
 	}
 	facts, err := r.CoreFile().Facts()
 	if err != nil {
-		return Ill("memory", "fix that file; core memory is off until then", err)
+		return Broken("memory", "fix that file; core memory is off until then", err)
 	}
 	if left := facts.LeftOut(); len(left) > 0 {
-		return Ill("memory", "klawbot memory edit: write it in other words, or delete it",
+		return Broken("memory", "klawbot memory edit: write it in other words, or delete it",
 			fmt.Errorf("no prompt gets %s of the core memory: it looks like an injection", some(left)))
 	}
 	text := fmt.Sprintf("stored, found and forgot a memory in %s", took)
 	if others := facts.Others(); len(others) > 0 {
-		text = fmt.Sprintf("nobody reads %q of the core memory, only user, agent, chats and people; %s", others, text)
+		text = fmt.Sprintf("%q of the core memory is never read, only user, agent, chats and people; %s", others, text)
 	}
 	if left := r.FilesLeftOut(); len(left) > 0 {
 		text = fmt.Sprintf("no search finds %s (larger than 1 MiB, or no ordinary file); %s", some(left), text)
@@ -309,14 +343,13 @@ func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embed
 	model, why := r.Model()
 	switch {
 	case why != nil:
-		return Well("memory", "%s; %s", text, r.Text())
+		return OK("memory", "%s; %s", text, r.Text())
 	case !meaning:
-		return Well("memory", "%s by its words; %s has read nothing yet", text, model)
+		return OK("memory", "%s by its words; %s has read nothing yet", text, model)
 	}
-	return Well("memory", "%s, by its words and by its meaning (%s)", text, model)
+	return OK("memory", "%s, by its words and by its meaning (%s)", text, model)
 }
 
-// some names a few of many.
 func some(names []string) string {
 	const few = 3
 	if len(names) <= few {
@@ -329,7 +362,7 @@ func some(names []string) string {
 func memoryFindings(ctx context.Context, c toolset.Config) []Finding {
 	st, err := store.OpenBeside(ctx, store.Config{Dir: c.Dir, Log: slog.New(slog.DiscardHandler)})
 	if errors.Is(err, store.ErrNotFound) {
-		return []Finding{Well("memory", "new; %s", EmbeddingText(c))}
+		return []Finding{OK("memory", "new; %s", EmbeddingText(c))}
 	}
 	if err != nil {
 		return nil // the database's own finding says it

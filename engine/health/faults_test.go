@@ -46,9 +46,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWordsAloneProposesWhatHelps: who has switched embeddings off is not told to
+// TestKeywordSearchSuggestsFix: who has switched embeddings off is not told to
 // bring their model.
-func TestWordsAloneProposesWhatHelps(t *testing.T) {
+func TestKeywordSearchSuggestsFix(t *testing.T) {
 	for kind, want := range map[string]bool{"off": false, "onnx": true} {
 		c := toolset.Config{Settings: func() settings.Settings {
 			return settings.Settings{Memory: settings.Memory{Embedding: settings.Embedding{Type: kind, Model: "none"}}}

@@ -1,5 +1,5 @@
 // Package health says how a bot is, for /status and /doctor, for the commands of the
-// command line and for those who watch the bot. It mends nothing.
+// command line and for monitoring. It repairs nothing.
 package health
 
 import (
@@ -27,7 +27,7 @@ import (
 // Status is how the bot is doing. Its JSON form is stable.
 type Status struct {
 	Version string `json:"version"`
-	// Healthy is false when Faults says why somebody should look.
+	// Healthy is false when Faults says why a person should look.
 	Healthy  bool             `json:"healthy"`
 	Faults   []string         `json:"faults,omitempty"`
 	Uptime   time.Duration    `json:"uptime_ns"`
@@ -261,7 +261,7 @@ const (
 	inboxStale = 10 * time.Minute
 )
 
-// faults are the reasons to call the bot ill, in words; none is well. A
+// faults are the reasons to call the bot unhealthy, in words; none is healthy. A
 // supervisor acts on them, so passing trouble is not among them.
 func (s Status) faults(now time.Time) []string {
 	var faults []string

@@ -66,7 +66,7 @@ func TestDetectLocal(t *testing.T) {
 	}
 }
 
-func TestDetectIgnoresStrangers(t *testing.T) {
+func TestDetectIgnoresOtherServers(t *testing.T) {
 	silent := make(chan struct{})
 	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silent }))
 	defer hangs.Close()

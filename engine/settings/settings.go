@@ -1,5 +1,5 @@
 // Package settings holds what may change while the bot runs: the configuration as
-// the engine reads it, checked by whoever builds it.
+// the engine reads it, checked by its builder.
 package settings
 
 import (
@@ -17,7 +17,7 @@ type Settings struct {
 	Language string
 	// Location is the zone of times that people and models see; nil is UTC.
 	Location *time.Location
-	// Debounce is how long a lane waits for more messages; 0 does not wait.
+	// Debounce is how long a chat queue waits for more messages; 0 does not wait.
 	Debounce time.Duration
 	// MaxToolCallRounds bounds the model calls of a turn that may call tools;
 	// one last call without tools follows.
@@ -106,11 +106,14 @@ type Model struct {
 	// how many tokens a request may have, answer included.
 	MaxTokens     int
 	ContextBudget int
-	// Prices are what its tokens cost, nil when nobody knows.
+	// Prices are what its tokens cost, nil when unknown.
 	Prices *Prices
 	// Compat overrides what is known of the provider's dialect, by the field
 	// names of the configuration.
 	Compat map[string]any
+	// Tools is how many tools the model is shown: find.ShowAuto, which is also "",
+	// ShowFew or ShowAll.
+	Tools string
 }
 
 // minWindow is the least that a request may have when the configuration does not say.
@@ -190,7 +193,7 @@ type Scheduler struct {
 	// MaxSubagents is how many subagents there may be at one time; 0 is 5.
 	MaxSubagents int
 	// RunTokens is how many tokens a run may take with its subagents, a subagent
-	// too; 0 is no bound.
+	// too; 0 means no limit.
 	RunTokens int
 	// History is how many completed runs of the same name a run knows.
 	History int
@@ -206,7 +209,7 @@ type Heartbeat struct {
 	InjectInto string
 	// Quiet are the hours in which nothing runs.
 	Quiet QuietHours
-	// PerDayTokens bounds what all runs of a day may take, 0 is no bound.
+	// PerDayTokens bounds what all runs of a day may take, 0 means no limit.
 	PerDayTokens int
 }
 

@@ -1,6 +1,6 @@
 // Package atomicfile replaces files so that a reader, or a crash, finds the old
-// file or the new one in full. It trusts the folder: where somebody else may swap
-// links in it, use the descriptor of an opened folder instead (tools/file).
+// file or the new one in full. It trusts the folder: where another user may swap links
+// in it, use the descriptor of an opened folder instead (tools/file).
 package atomicfile
 
 import (
@@ -20,8 +20,8 @@ func Write(name string, text []byte, mode fs.FileMode) error {
 	})
 }
 
-// Fill is Write for what does not lie in memory: fill writes the content. When
-// fill fails, the old file stays and nothing is left behind.
+// Fill is Write for content that is not in memory: fill writes it. When fill fails,
+// the old file stays and the new one is removed.
 func Fill(name string, mode fs.FileMode, fill func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".klawbot-*")
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package clip measures and shortens texts, without cutting a character of UTF-8 in
-// two. A character here is a code point; how wide it looks is not asked.
+// Package clip measures and shortens texts without splitting a UTF-8 character. A
+// character here is a code point, whatever its width.
 package clip
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,8 +58,8 @@ func Bytes(text string, n int) string {
 	return text[:n] // no UTF-8
 }
 
-// Line is a foreign text for a log or a terminal: in one line, clipped as Runes
-// does, and without what could play with the terminal.
+// Line makes an untrusted text safe for a log or a terminal: one line, clipped as by
+// Runes, no control characters.
 func Line(text string, n int) string {
 	text = Runes(strings.Join(strings.Fields(text), " "), n)
 	return strings.Map(func(r rune) rune {
@@ -82,14 +81,14 @@ func UTF16Len(text string) int {
 	return n
 }
 
-// Nobody is the Name of those who have none.
+// Nobody is the Name of a user without one.
 const Nobody = "somebody"
 
-// nameLength bounds what people call themselves, in characters.
+// nameLength bounds the names of users, in characters.
 const nameLength = 64
 
-// Name makes a foreign name fit for one line: no control or format characters, no
-// brackets, not too long.
+// Name makes a user's name fit for one line: no control or format characters, no
+// brackets, bounded length.
 func Name(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) || r == '[' || r == ']' {
@@ -101,13 +100,4 @@ func Name(name string) string {
 		return Nobody
 	}
 	return clean
-}
-
-// Middle is a text of about so many bytes: its beginning and its end.
-func Middle(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	head, tail := text[:most*2/3], text[len(text)-most/3:]
-	return strings.ToValidUTF8(head, "") + fmt.Sprintf(" […%d bytes left out…] ", len(text)-len(head)-len(tail)) + strings.ToValidUTF8(tail, "")
 }

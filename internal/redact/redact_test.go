@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestErrorKeepsWhatIsInside(t *testing.T) {
+func TestErrorKeepsWrappedError(t *testing.T) {
 	err := set().Error(fmt.Errorf("get %s: %w", key, io.ErrUnexpectedEOF))
 	if !errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)

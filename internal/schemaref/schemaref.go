@@ -1,5 +1,5 @@
-// Package schemaref writes the references of a JSON schema out. It bounds how many
-// follow each other; how large the outcome may become is the caller's to bound.
+// Package schemaref inlines the references of a JSON schema. It bounds how many may
+// follow each other; the caller bounds the size of the result.
 package schemaref
 
 import (
@@ -12,21 +12,21 @@ const most = 12
 
 // Inline returns a copy of a part of the schema root without a reference of its own.
 // For each that it finds, add puts the target, nil when there is none, into the
-// copy, and reports whether to go on: the target may be a reference, too. found
+// copy, and reports whether to continue: the target may be a reference, too. found
 // reports whether there was one. Neither root nor part is changed.
 func Inline(root, part map[string]any, add func(into map[string]any, ref string, target map[string]any) bool) (inlined map[string]any, found bool) {
 	inlined = maps.Clone(part)
 	if inlined == nil {
 		return map[string]any{}, false
 	}
-	goOn := true
+	more := true
 	for range most {
 		ref, ok := inlined["$ref"].(string)
-		if !ok || !goOn {
+		if !ok || !more {
 			break
 		}
 		delete(inlined, "$ref")
-		goOn, found = add(inlined, ref, target(root, ref)), true
+		more, found = add(inlined, ref, target(root, ref)), true
 	}
 	if _, left := inlined["$ref"]; left {
 		delete(inlined, "$ref")

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Idle knows whether work goes on. What can wait leaves the processor to it. The
-// zero value is ready.
+// Idle counts running work, so that background work can wait for it. The zero value is
+// ready.
 type Idle struct {
 	mu      sync.Mutex
 	running int       // guarded by mu
 	since   time.Time // guarded by mu; when the last work ended
 }
 
-// Begin says that work begins.
+// Begin notes that work begins.
 func (i *Idle) Begin() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.running++
 }
 
-// End says that work ends that began.
+// End notes that work ends.
 func (i *Idle) End() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -29,14 +29,14 @@ func (i *Idle) End() {
 	i.since = time.Now()
 }
 
-// Count is how much work goes on.
+// Count is how much work is running.
 func (i *Idle) Count() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.running
 }
 
-// left is how long it takes at least until nothing has run for calm.
+// left is the shortest time until nothing has run for calm.
 func (i *Idle) left(calm time.Duration) time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()

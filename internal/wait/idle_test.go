@@ -8,7 +8,7 @@ import (
 	"klawbot/internal/wait"
 )
 
-func TestIdleWaitsForTheWork(t *testing.T) {
+func TestIdleWaitsForWork(t *testing.T) {
 	const calm, most = 3 * time.Second, time.Minute
 	for name, c := range map[string]struct {
 		work func(*wait.Idle)
@@ -26,7 +26,7 @@ func TestIdleWaitsForTheWork(t *testing.T) {
 				c.work(&i)
 				began := time.Now()
 				i.Wait(t.Context(), calm, most)
-				// Work that goes on is looked at every calm.
+				// Running work is checked once per calm.
 				if took := time.Since(began); took < c.want || took > c.want+calm {
 					t.Errorf("it waited %v, want %v", took, c.want)
 				}

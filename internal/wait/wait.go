@@ -1,5 +1,4 @@
-// Package wait sleeps while a context goes on, and says how long to wait before
-// something that failed is tried again.
+// Package wait sleeps until a context ends, and computes the backoff before a retry.
 package wait
 
 import (
@@ -8,7 +7,7 @@ import (
 	"time"
 )
 
-// For waits and reports whether ctx still goes on.
+// For waits and reports whether ctx is still alive.
 func For(ctx context.Context, d time.Duration) bool {
 	if d > 0 {
 		t := time.NewTimer(d)
@@ -21,9 +20,8 @@ func For(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// Backoff is the wait after n failed repetitions, from 0 on: base, doubled with each
-// one up to limit. It is spread over its upper half, so that many who wait do not
-// come back together.
+// Backoff is the wait after n failed retries, from 0 on: base, doubled with each one up
+// to limit, with jitter over its upper half.
 func Backoff(n int, base, limit time.Duration) time.Duration {
 	n = min(max(n, 0), 62)
 	d := limit
@@ -33,8 +31,8 @@ func Backoff(n int, base, limit time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// Signal wakes the one that waits on c, which has room for one value. A signal that
-// nobody has seen yet stands for the next one, too.
+// Signal wakes the reader of c, which has room for one value. A pending signal covers
+// later ones.
 func Signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -27,7 +27,7 @@ var mutants = []mutant{
 		"TestStrangersStayOutAndAreLoggedOnceAMinute",
 	},
 	{
-		"tools/capture.go", `return p.redact.Text(strings.ToValidUTF8(text, "\uFFFD"))`, `return strings.ToValidUTF8(text, "\uFFFD")`,
+		"tools/capture.go", `return p.redact.Text(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))`, `return strings.ToValidUTF8(text, "\uFFFD")`,
 		"TestSecretsAreTakenOut",
 	},
 	{
@@ -100,7 +100,7 @@ var mutants = []mutant{
 	},
 	{
 		"cmd/klawbot/internal/configedit/tool.go", `if !settable(path) {`, `if len(path) == 0 {`,
-		"TestProofLooksAtWhatTheTextsMean",
+		"TestProofComparesMeaning",
 	},
 	{
 		"cmd/klawbot/internal/configedit/tool.go", `case strings.Contains(value, "${"):`, `case strings.Contains(value, "$${"):`,
@@ -119,11 +119,11 @@ var mutants = []mutant{
 		"TestMaskShortAndLongKeys",
 	},
 	{
-		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.owns(m.Address, m.Sender.ID)`, `return m.Sender.ID != 0`,
+		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.Owns(m.Address, m.Sender.ID)`, `return m.Sender.ID != 0`,
 		"engine: TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
-		"engine/button.go", `if !it.row.Group || e.owns(it.msg) {`, `if it.row.ID != 0 {`,
+		"engine/button.go", `if !it.row.Group || b.questions.Owns(it.msg.Address, it.msg.Sender.ID) {`, `if it.row.ID != 0 {`,
 		"TestForgedTapsChangeNoMessageOfAGroup",
 	},
 	{
@@ -135,7 +135,7 @@ var mutants = []mutant{
 		"engine: TestOwnersApproveInTheirPrivateChat",
 	},
 	{
-		"engine/internal/approval/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
+		"engine/internal/wording/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
 		"engine: TestCallThatDoesNotFitIsRefused",
 	},
 	{
@@ -178,7 +178,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/approve.go", `if r := e.policy(p); r != nil {`, `if r := e.policy(p); r != nil && p.spec.Name == "" {`,
-		"TestPolicyIsAskedAgainAfterTheApproval",
+		"TestApprovalChecksPolicyAgain",
 	},
 	{
 		"tools/show.go", `case !hidden(r):`, `case !hidden(r) || r > 0x7F:`,
@@ -186,7 +186,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/decide.go", `if own.Verdict.strictness() < d.Verdict.strictness() ||`, `if own.Verdict != Allow ||`,
-		"TestStrictestOfTheToolsWordAndThePolicyWins",
+		"TestStrictestOfToolAndPolicyWins",
 	},
 	{
 		"engine/internal/approval/owners.go", `case open >= maxOpenRequests:`, `case open > 10*maxOpenRequests:`,
@@ -202,23 +202,23 @@ var mutants = []mutant{
 	},
 	{
 		"tools/approve.go", `if p.decision.OwnerOnly && !asked.OwnerOnly {`, `if p.decision.OwnerOnly && p.spec.Name == "" {`,
-		"TestOnlyOwnersApproveWhatIsUnconfined",
+		"TestOnlyOwnersApproveUnconfinedCalls",
 	},
 	{
 		"tools/decide.go", `case p.spec.Unconfined != nil && p.spec.Unconfined() && !e.rules().AnyoneApproves:`, `case p.spec.Unconfined != nil && p.spec.Name == "":`,
-		"TestOnlyOwnersApproveWhatIsUnconfined",
+		"TestOnlyOwnersApproveUnconfinedCalls",
 	},
 	{
 		"tools/approve.go", `if p.decision.Binds != asked.Binds {`, `if p.decision.Binds == "" && asked.Binds != "" {`,
-		"TestApprovalHoldsForWhatTheCallDependsOnAlone",
+		"TestApprovalCoversWhatTheCallDependsOn",
 	},
 	{
 		"tools/exec/command/plain.go", `if strings.Contains(text, "#") && commented(file) {`, `if text == "" && commented(file) {`,
 		"TestNotPlain",
 	},
 	{
-		"tools/exec/command/grant.go", `return anyFree`, `return anyFree && c.piped`,
-		"TestAStarGrantsNoOtherProgram",
+		"tools/exec/program/call.go", `return anyFree`, `return anyFree && c.piped`,
+		"tools/exec/command: TestStarGrantsNoOtherProgram",
 	},
 	{
 		"tools/exec/shell_look.go", `if line.Blocked != "" {`, `if line.Blocked == "it" {`,
@@ -226,7 +226,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_run.go", `case v.mode != ModeFull && d.Verdict != tools.Ask:`, `case v.mode != ModeFull && d.Verdict == tools.Deny:`,
-		"TestWhatIsDecidedIsWhatRuns",
+		"TestDecidedCommandsAreWhatRuns",
 	},
 	{
 		"tools/exec/host/host.go", `if !filepath.IsAbs(dir) || err != nil || worldWritable(real) {`, `if dir == "" && err != nil {`,
@@ -238,7 +238,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/outside.go", `case v.Level == injection.Block:`, `case v.Level > injection.Block:`,
-		"TestWritesThatMayComeFromOutsideAreScreened",
+		"TestUntrustedWritesAreScreened",
 	},
 	{
 		"tools/exec/git/repository.go", `case sub != "" && !inside && section != "color" && section != "advice", !safeKeys.MatchString(plain):`, `case sub == "!" && inside && !safeKeys.MatchString(plain):`,
@@ -265,8 +265,8 @@ var mutants = []mutant{
 		"TestHeaders",
 	},
 	{
-		"tools/sandbox/seccomp_linux.go", `bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},`, `bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},`,
-		"TestSandboxClosesTheWaysAroundIt",
+		"tools/sandbox/seccomp/seccomp_linux.go", `bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},`, `bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},`,
+		"tools/sandbox: TestSandboxRefusesDangerousSystemCalls",
 	},
 	{
 		"tools/mcp/server.go", `case now.Hash() != a.Hash:`, `case now.Tool != a.Tool:`,
@@ -302,7 +302,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/mcp/elicit.go", `if secret := f.Secret(); secret != "" {`, `if secret := f.Secret(); secret == "-" {`,
-		"TestNobodyIsAskedForSecrets",
+		"TestFormNeverAsksForSecrets",
 	},
 	{
 		"tools/mcp/elicit.go", `case u.User != nil:`, `case u.Port() == "0":`,
@@ -363,7 +363,7 @@ var mutants = []mutant{
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `if runsAny(argv, downloaders) {`, `if runsAny(argv, nil) {`,
+		"tools/exec/command/block.go", `if runsAny(argv, program.Downloaders) {`, `if runsAny(argv, nil) {`,
 		"TestDangerousCommands",
 	},
 	{
@@ -371,8 +371,8 @@ var mutants = []mutant{
 		"TestDangerousCommands",
 	},
 	{
-		"tools/exec/command/block.go", `	for _, code := range codes(argv) {
-		f.text(code)`, `	for _, code := range codes(argv) {
+		"tools/exec/command/block.go", `	for _, code := range program.Codes(argv) {
+		f.text(code)`, `	for _, code := range program.Codes(argv) {
 		f.text(code[:0])`,
 		"TestDangerousCommands",
 	},
@@ -386,7 +386,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/command/block.go", `if dir, seen := f.led[text]; seen {`, `if dir, seen := f.led[text]; seen && dir == "?" {`,
-		"TestWhatIsNestedIsFound",
+		"TestNestedCommandsAreFound",
 	},
 	{
 		"tools/exec/command/command.go", `l.TooComplex = steps.Spent(); l.TooComplex {`, `l.TooComplex = steps.Spent(); l.TooComplex && text == "" {`,
@@ -398,11 +398,11 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_harmless.go", `if !w.files.Spend(1) {`, `if !w.files.Spend(0) {`,
-		"TestForMuchToReadAPersonIsAsked",
+		"TestTooMuchToReadNeedsApproval",
 	},
 	{
 		"tools/exec/shell_binds.go", `if info.Size() > n {`, `if info.Size() < n {`,
-		"TestForMuchToReadAPersonIsAsked",
+		"TestTooMuchToReadNeedsApproval",
 	},
 	{
 		"tools/budget/pattern.go", `	if size > maxProgram {
@@ -416,7 +416,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/outside.go", `case steps.Spent() && d.Verdict == Allow:`, `case steps.Spent() && d.Verdict == Deny:`,
-		"TestWhatIsKeptHasABudget",
+		"TestScreenOfKeptTextHasABudget",
 	},
 	{
 		"tools/params/measure.go", `if _, text := n[name].(string); text {`, `if _, text := n[name].(string); text && depth < 0 {`,
@@ -436,11 +436,11 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/command/command.go", `case len(text) > MaxBytes:`, `case len(text) > 1000*MaxBytes:`,
-		"TestWhatIsNoCommand",
+		"TestInvalidCommands",
 	},
 	{
 		"tools/exec/command/command.go", `(unicode.IsControl(r) || misleading(r)) {`, `(unicode.IsControl('\r') && misleading(r)) {`,
-		"TestWhatIsNoCommand|TestNotPlain",
+		"TestInvalidCommands|TestNotPlain",
 	},
 	{
 		"tools/exec/command/plain.go", `case r == '~' && !inside(before):`, `case r == '~' && before == 'q':`,
@@ -464,17 +464,17 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_harmless.go", `} else if !slices.Contains(long, name) {`, `} else if !strings.Contains(a, "-") {`,
-		"TestOtherThingsOfHarmlessCommandsAsk",
+		"TestOtherUsesOfHarmlessCommandsNeedApproval",
 	},
 	{
 		"tools/exec/shell_harmless.go", `if !strings.ContainsRune(h.flags, r) {`, `if r == '0' && !strings.ContainsRune(h.flags, r) {`,
-		"TestOtherThingsOfHarmlessCommandsAsk",
+		"TestOtherUsesOfHarmlessCommandsNeedApproval",
 	},
 	{
 		"tools/exec/shell_harmless.go", `		return oneLine(name) + " is outside the workspace"
 	case !info`, `		return ""
 	case !info`,
-		"TestOtherThingsOfHarmlessCommandsAsk",
+		"TestOtherUsesOfHarmlessCommandsNeedApproval",
 	},
 	{
 		"tools/exec/shell_harmless.go", `if err := w.straight(seen); err != nil {`, `if err := w.straight(seen); err != nil && seen == "" {`,
@@ -482,11 +482,11 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_harmless.go", `!strings.HasPrefix(a, "--") && tailFollows.MatchString(a)`, `strings.HasPrefix(a, "+") && tailFollows.MatchString(a)`,
-		"TestOtherThingsOfHarmlessCommandsAsk",
+		"TestOtherUsesOfHarmlessCommandsNeedApproval",
 	},
 	{
-		"tools/exec/command/grant.go", `, look: some(oldFollow.MatchString)}`, `}`,
-		"TestAStarGrantsNoOtherProgram",
+		"tools/exec/program/call.go", `, look: some(oldFollow.MatchString)}`, `}`,
+		"tools/exec/command: TestStarGrantsNoOtherProgram",
 	},
 	{
 		"tools/exec/shell_run.go", `			if why := s.refusal(); why != "" {`, `			if why := s.refusal(); why == "-" {`,
@@ -512,7 +512,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_harmless.go", `if h.most < 0 || h.most > 0 && len(operands) > h.most {`, `if h.most < 0 {`,
-		"TestOtherThingsOfHarmlessCommandsAsk",
+		"TestOtherUsesOfHarmlessCommandsNeedApproval",
 	},
 	{
 		"tools/exec/shell_look.go", `strings.CutPrefix(name+"/", strings.TrimSuffix(dir, "/")+"/"); is {`, `strings.CutPrefix(name, strings.TrimSuffix(dir, "/")); is {`,
@@ -524,7 +524,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_run.go", `case d.Binds != v.binds:`, `case v.binds == "":`,
-		"TestWhatIsDecidedIsWhatRuns",
+		"TestDecidedCommandsAreWhatRuns",
 	},
 	{
 		"tools/exec/shell_run.go", `cmd.MaxOutput = t.room()`, `cmd.MaxOutput = 100 << 20`,
@@ -554,7 +554,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/git/parse.go", `if strings.EqualFold(strings.TrimRight(part, ". "), ".git") {`, `if part == "" {`,
-		"TestGitTouchesNoneOfItsOwnFiles",
+		"TestGitRefusesItsOwnFiles",
 	},
 	{
 		"tools/exec/git/remote.go", `	case "https", "http", "ssh":
@@ -599,12 +599,12 @@ var mutants = []mutant{
 		"TestSandboxHidesTheFilesOfTheHost",
 	},
 	{
-		"tools/sandbox/seccomp_linux.go", `names = append(names, "socket")`, `names = append(names, "mknod")`,
-		"TestSandboxHasNoNetwork",
+		"tools/sandbox/seccomp/seccomp_linux.go", `names = append(names, "socket")`, `names = append(names, "mknod")`,
+		"tools/sandbox: TestSandboxHasNoNetwork",
 	},
 	{
-		"tools/sandbox/seccomp_linux.go", `"io_uring_setup", "io_uring_enter", "io_uring_register", "clone3", "memfd_create",`, `"io_uring_setup", "io_uring_enter", "io_uring_register", "clone3",`,
-		"TestSandboxClosesTheWaysAroundIt",
+		"tools/sandbox/seccomp/seccomp_linux.go", `"io_uring_setup", "io_uring_enter", "io_uring_register", "clone3", "memfd_create",`, `"io_uring_setup", "io_uring_enter", "io_uring_register", "clone3",`,
+		"tools/sandbox: TestSandboxRefusesDangerousSystemCalls",
 	},
 	{
 		"tools/sandbox/landlock.go", `g := confinement{Read: existing(systemFolders),`, `g := confinement{Read: []string{"/"},`,
@@ -614,7 +614,7 @@ var mutants = []mutant{
 		"tools/sandbox/landlock.go", `		if b.Writable {
 			g.Write`, `		if b.Host != "" {
 			g.Write`,
-		"TestSandboxShowsWhatIsMounted",
+		"TestSandboxShowsMounts",
 	},
 	{
 		"tools/sandbox/limits.go", `	l := s.config.Limits`, `	l := s.config.Limits
@@ -641,15 +641,15 @@ var mutants = []mutant{
 	},
 	{
 		"tools/sandbox/confined.go", `if r.dir == "" {`, `if s == nil {`,
-		"TestSandboxRefusesWhatWouldOpenIt",
+		"TestSandboxRefusesUnsafeMounts",
 	},
 	{
 		"tools/sandbox/confined.go", `if within(real, resolved(socket)) || within(resolved(socket), real) {`, `if within(real, resolved(socket)) && real == "/" {`,
-		"TestSandboxRefusesWhatWouldOpenIt",
+		"TestSandboxRefusesUnsafeMounts",
 	},
 	{
 		"tools/sandbox/confined.go", `if c.Data != "" && within(resolved(c.Workspace), resolved(c.Data)) {`, `if c.Data == "/" {`,
-		"TestSandboxRefusesWhatWouldOpenIt",
+		"TestSandboxRefusesUnsafeMounts",
 	},
 	{
 		"tools/sandbox/output.go", `room := min(b.headMax-len(b.head), len(p))`, `room := len(p)`,
@@ -668,23 +668,23 @@ var mutants = []mutant{
 	guard();
 `, `	guard();
 `,
-		"TestACommandCannotEscapeByItsGuards",
+		"TestCommandCannotEscapeItsGuards",
 	},
 	{
 		"tools/sandbox/guard_linux.go", `Pdeathsig: syscall.SIGTERM}`, `}`,
 		"TestOffDiesWithTheBot",
 	},
 	{
-		"tools/sandbox/confined.go", `	kept, err := s.readOnly(r, c.ReadOnly)`, `	kept, err := s.readOnly(r, nil)`,
+		"tools/sandbox/confined.go", `	putBack, err := s.readOnly(r, c.ReadOnly)`, `	putBack, err := s.readOnly(r, nil)`,
 		"TestSandboxKeepsReadOnlyFiles",
 	},
 	{
 		"tools/plugin/file.go", `case mode.Type() == fs.ModeSymlink:`, `case mode.Type() == fs.ModeSymlink && path == "":`,
-		"TestFilesThatAreNoPlugins",
+		"TestFilesThatAreNotPlugins",
 	},
 	{
 		"tools/plugin/file.go", `if f.fault == "" && s.Nlink > 1 {`, `if f.fault == "" && s.Nlink > 9 {`,
-		"TestFilesThatAreNoPlugins",
+		"TestFilesThatAreNotPlugins",
 	},
 	{
 		"tools/plugin/file.go", `if folder != "" {`, `if folder == "it" {`,
@@ -713,15 +713,15 @@ var mutants = []mutant{
 	},
 	{
 		"tools/plugin/plugin.go", `spec.Changes = !slices.Contains(reads, spec.Name)`, `spec.Changes = false`,
-		"TestSpecIsWhatModelsAreShown",
+		"TestSpecIsShownToModels",
 	},
 	{
 		"tools/plugin/plugin.go", `spec.RequiresApproval = spec.Changes`, `spec.RequiresApproval = false`,
-		"TestPluginIsAskedAboutUnlessItOnlyReads",
+		"TestPluginNeedsApprovalUnlessReadOnly",
 	},
 	{
 		"tools/plugin/slow.go", `m.Size != f.size || !m.Modified.Equal(f.modified) || !m.Changed.Equal(f.ctime())`, `m.Size != f.size || !m.Modified.Equal(f.modified)`,
-		"TestWhatIsRememberedHoldsForThatFileInThatSandboxForADay",
+		"TestSlowPluginCachePerFileAndSandbox",
 	},
 	{
 		"tools/plugin/call.go", `command := t.host.command(runner, t.file, t.spec.Timeout, resultBytes)`, `command := t.host.command(runner, t.file, 3*t.spec.Timeout, resultBytes)`,
@@ -746,18 +746,18 @@ var mutants = []mutant{
 		"TestNsjailGetsTheFilterOfBwrap",
 	},
 	{
-		"tools/sandbox/seccomp_linux.go", `unix.ENOSYS, calls(absent), unix.EPERM, calls(forbidden), clone), nil`, `unix.ENOSYS, calls(absent), unix.EPERM, calls(forbidden[1:]), clone), nil`,
-		"TestNsjailGetsTheFilterOfBwrap",
+		"tools/sandbox/seccomp/seccomp_linux.go", `unix.ENOSYS, calls(absent), unix.EPERM, calls(forbidden), clone), nil`, `unix.ENOSYS, calls(absent), unix.EPERM, calls(forbidden[1:]), clone), nil`,
+		"TestKafelRefusesSameCalls",
 	},
 	{
-		"tools/sandbox/seccomp_linux.go", `{ (flags & %#x) != 0 }`, `{ (flags & %#x) == 1 }`,
-		"TestNsjailGetsTheFilterOfBwrap",
+		"tools/sandbox/seccomp/seccomp_linux.go", `{ (flags & %#x) != 0 }`, `{ (flags & %#x) == 1 }`,
+		"TestKafelRefusesSameCalls",
 	},
 	{
 		"tools/sandbox/nsjail.go", `		if b.Writable {
 			how`, `		if b.Host != "" {
 			how`,
-		"TestNsjailShowsWhatIsMountedAlone",
+		"TestNsjailShowsOnlyMounts",
 	},
 	{
 		"cmd/klawbot/internal/bot/closed_linux.go", `unix.Prctl(unix.PR_SET_DUMPABLE, 0,`, `unix.Prctl(unix.PR_SET_DUMPABLE, 1,`,
@@ -813,13 +813,13 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/shell_harmless.go", `	if !w.hardlinks && linked(info) {`, `	if !w.hardlinks && linked(info) && name == "" {`,
-		"TestOtherThingsOfHarmlessCommandsAsk",
+		"TestOtherUsesOfHarmlessCommandsNeedApproval",
 	},
 	{
 		"tools/exec/shell_harmless.go", `		if !known {
 			return "the expression`, `		if !known && args[i] == "" {
 			return "the expression`,
-		"TestOtherThingsOfHarmlessCommandsAsk",
+		"TestOtherUsesOfHarmlessCommandsNeedApproval",
 	},
 	{
 		"tools/exec/code.go", `	command.ReadOnly = c.ReadOnly(call)
@@ -840,7 +840,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/git/repository.go", `	if r.submodules && c.action`, `	if r.submodules && c.action == "" && c.action`,
-		"TestGitSubmodulesAreOnlyLookedAt",
+		"TestGitSubmodulesAreReadOnly",
 	},
 	{
 		"tools/exec/git/repository.go", `filepath.IsLocal(rest) {
@@ -854,7 +854,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/exec/git/repository.go", `if rest, is := strings.CutPrefix(entry, "160000 "); is {`, `if rest, is := strings.CutPrefix(entry, "160000  "); is {`,
-		"TestGitStartsNothingInARepositoryWithin",
+		"TestGitRefusesNestedRepositories",
 	},
 	{
 		"tools/exec/git/git.go", `open, err := host.Alone(ctx, g.config.Gate)`, `open, err := host.Alone(ctx, new(sandbox.Gate))`,
@@ -878,25 +878,25 @@ var mutants = []mutant{
 		"tools/exec/git/repository.go", `	if c.remote() == "" {
 		if err := r.permitsUsual(c)`, `	if c.remote() == "it" {
 		if err := r.permitsUsual(c)`,
-		"TestGitGoesNowhereUnseen",
+		"TestGitChecksDefaultRemotes",
 	},
 	{
 		"tools/exec/git/repository.go", `strings.HasPrefix(at, "remotes/") || strings.HasPrefix(at, "branches/"):`, `at == "it":`,
-		"TestGitGoesNowhereUnseen",
+		"TestGitChecksDefaultRemotes",
 	},
 	{
 		"tools/exec/git/repository.go", `strings.HasPrefix(value, ":") && value != ":"):`, `value == "it"):`,
-		"TestGitForcesNothingThatTheRepositorySays",
+		"TestGitRefusesForcedPushOfTheConfiguration",
 	},
 	{
 		"tools/exec/git/git.go", `d.Verdict != tools.Ask && g.config.Sandboxed()`, `d.Verdict == "" && g.config.Sandboxed()`,
-		"TestGitLeavesTheSandboxForAPersonOnly",
+		"TestGitLeavesTheSandboxOnlyWithApproval",
 	},
 	{
 		"tools/exec/git/run.go", `	c.Argv = append([]string{found}, c.Argv[1:]...)
 `, `	_ = found
 `,
-		"TestGitIsNoProgramOfTheWorkspace",
+		"TestGitIsNotFoundInTheWorkspace",
 	},
 	{
 		"tools/exec/shell_run.go", `if v, refusal = s.look(c.Arguments); refusal == nil && !v.listed {`, `if refusal == nil && !v.listed {`,
@@ -1030,7 +1030,7 @@ var mutants = []mutant{
 		"TestPagesThatSwell",
 	},
 	{
-		"engine/data/unpack.go", `h.Size > u.most-u.claimed`, `h.Size < 0`,
+		"engine/internal/archive/unpack.go", `h.Size > u.most-u.claimed`, `h.Size < 0`,
 		"TestUnpackRefusesWhatSwells",
 	},
 	{
@@ -1038,7 +1038,7 @@ var mutants = []mutant{
 		"TestStyleSheetsHide",
 	},
 	{
-		"tools/web/page/hide.go", `own = [properties]verdict{} // a page is there to be seen`, ``,
+		"tools/web/page/hide.go", `own = [properties]verdict{} // a page is visible`, ``,
 		"TestStyleSheetsHide",
 	},
 	{
@@ -1120,7 +1120,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/outside.go", `if r.Own && v.Level == injection.None && injection.Defuse(r.Output) == r.Output {`, `if r.Own {`,
-		"TestOwnWordsAreNoTextFromOutside",
+		"TestOwnTextIsNotFromOutside",
 	},
 	{
 		"tools/outside.go", `p.ID, origin, strings.TrimSuffix(injection.Defuse(r.Output), "\n"), p.ID)`, `p.ID, origin, strings.TrimSuffix(r.Output, "\n"), p.ID)`,
@@ -1146,7 +1146,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/outside.go", `outside := c.Heard || c.Origin`, `outside := c.Origin`,
-		"TestWritesThatMayComeFromOutsideAreScreened",
+		"TestUntrustedWritesAreScreened",
 	},
 	{
 		"tools/steer.go", `if c.Owner && !c.Others && (!c.Heard || a == Full) {`, `if c.Owner || c.Chat != "" {`,
@@ -1158,7 +1158,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/outside.go", `!outside && c.Owner && !c.Others {`, `!outside {`,
-		"TestWritesThatMayComeFromOutsideAreScreened",
+		"TestUntrustedWritesAreScreened",
 	},
 	{
 		"tools/file/steer.go", `if named(p.name) || named(p.shown) {`, `if named(p.shown) {`,
@@ -1189,11 +1189,11 @@ var mutants = []mutant{
 		"TestALinkThatComesLaterOpensNothing",
 	},
 	{
-		"tools/sandbox/readonly.go", `slices.EqualFunc(k.below, now.below,`, `len(k.below) == len(now.below) || slices.EqualFunc(k.below, now.below,`,
-		"TestSandboxKeepsReadOnlyFolders",
+		"tools/sandbox/keep/keep.go", `slices.EqualFunc(k.below, now.below,`, `len(k.below) == len(now.below) || slices.EqualFunc(k.below, now.below,`,
+		"tools/sandbox: TestSandboxKeepsReadOnlyFolders",
 	},
 	{
-		"tools/sandbox/readonly.go", `filepath.Base(name) != name ||`, ``,
+		"tools/sandbox/confined.go", `filepath.Base(name) != name ||`, ``,
 		"TestSandboxKeepsReadOnlyFolders",
 	},
 	{
@@ -1209,7 +1209,7 @@ var mutants = []mutant{
 		"TestSkillsThatLookLikeInjectionsAreNotUsed",
 	},
 	{
-		"engine/internal/corememory/part.go", `if refused(factLine(key, s.from[key])) {`, `if refused("") {`,
+		"engine/internal/corememory/part.go", `if refused(factLine(key, s.facts[key])) {`, `if refused("") {`,
 		"TestScreenedPart",
 	},
 	{
@@ -1251,7 +1251,7 @@ var mutants = []mutant{
 		"TestTaskKeepsAuthor",
 	},
 	{
-		"cmd/klawbot/internal/config/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
+		"cmd/klawbot/internal/keys/keys.go", `if len(name) > maxKeyName {`, `if len(name) > 1<<30 {`,
 		"TestLongKeysCostNothing",
 	},
 	{
@@ -1263,7 +1263,7 @@ var mutants = []mutant{
 		"TestGitFollowsNoRedirect",
 	},
 	{
-		"engine/internal/approval/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
+		"engine/internal/wording/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
 		"engine: TestAnswerThatMayNotHaveArrived",
 	},
 	{

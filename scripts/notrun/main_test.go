@@ -52,7 +52,7 @@ const shown = "ok  \tp/box\t0.1s\n    bad_test.go:7: want 1\n--- FAIL: TestBad (
 	"typo.go:3: undefined: x\nFAIL\tp/typo [build failed]\ngo: a word of the command itself\n" +
 	"not run: 2 tests, bubblewrap is missing (apt-get install bubblewrap)\nnot run: 1 test, python3 is missing (apt-get install python3)\n"
 
-func TestShowsWhatGoTestShowsAndThenWhatDidNotRun(t *testing.T) {
+func TestShowsOutputThenSkippedTests(t *testing.T) {
 	var out strings.Builder
 	r := &report{out: &out, said: map[[2]string]string{}}
 	if err := r.read(strings.NewReader(events)); err != nil {

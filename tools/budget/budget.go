@@ -1,14 +1,13 @@
 // Package budget bounds the work of a check. What a model or a server writes is
-// checked before anything else is decided, so nothing else can stop a check that
-// does not end: not a policy, not a deadline, not /stop. A check takes a Budget
-// that grows with its input and no faster, counts its steps, and gives up when
-// they are used up.
+// checked before anything else is decided, so no policy, deadline or /stop can end a
+// check that takes too long. A check takes a Budget proportional to its input, counts its
+// steps, and gives up when they are used up.
 package budget
 
 import "errors"
 
-// ErrTooComplex says that a check was given up. Nobody knows what it would have
-// found, so a person has to look.
+// ErrTooComplex says that a check gave up. What it would have found is unknown, so a
+// person has to look.
 var ErrTooComplex = errors.New("too complex to check")
 
 // The steps of a budget. A step is about 100 ns of work.

@@ -136,7 +136,7 @@ func (s *Shell) Tools() []tools.Tool {
 	}
 }
 
-// defaultTimeout is the deadline of a command when nobody names one.
+// defaultTimeout is the deadline of a command without one.
 const defaultTimeout = 30 * time.Second
 
 // timeout is the deadline of a call.
@@ -151,7 +151,7 @@ func (s *Shell) timeout(arguments json.RawMessage) time.Duration {
 	return defaultTimeout
 }
 
-// preValidate refuses what nobody needs to be asked about.
+// preValidate refuses commands that are invalid or blocked.
 func (s *Shell) preValidate(c tools.Call, _ tools.Autonomy) *tools.Result {
 	_, refusal := s.look(c.Arguments)
 	return refusal
@@ -171,7 +171,7 @@ var tooComplex = "The command is " + budget.ErrTooComplex.Error()
 // unconfined reports whether commands run outside any sandbox now.
 func (s *Shell) unconfined() bool { return s.config.Runner().Name() == sandbox.TypeOff }
 
-// permit is the shell's word in the policy.
+// permit is the shell's own decision.
 func (s *Shell) permit(c tools.Call, a tools.Autonomy) tools.Decision {
 	v, refusal := s.look(c.Arguments)
 	if refusal != nil {

@@ -56,9 +56,9 @@ func TestCommandsTooComplexToCheck(t *testing.T) {
 	}
 }
 
-// TestForMuchToReadAPersonIsAsked: folders that are named many times are not
+// TestTooMuchToReadNeedsApproval: folders that are named many times are not
 // walked as often, and scripts not read to the end of all.
-func TestForMuchToReadAPersonIsAsked(t *testing.T) {
+func TestTooMuchToReadNeedsApproval(t *testing.T) {
 	b := newBench(t)
 	for i := range 1000 {
 		b.file(fmt.Sprintf("d/%d.txt", i), "x")

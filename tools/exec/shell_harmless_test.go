@@ -36,8 +36,8 @@ func TestHarmlessCommandsRunAtOnce(t *testing.T) {
 	}
 }
 
-// TestOtherThingsOfHarmlessCommandsAsk: another file, option or form.
-func TestOtherThingsOfHarmlessCommandsAsk(t *testing.T) {
+// TestOtherUsesOfHarmlessCommandsNeedApproval: another file, option or form.
+func TestOtherUsesOfHarmlessCommandsNeedApproval(t *testing.T) {
 	b := newBench(t)
 	out := filepath.Join(filepath.Dir(b.ws), "out")
 	for _, dir := range []string{out, b.ws + "-evil", filepath.Join(b.ws, "sub")} {

@@ -115,7 +115,7 @@ func TestJobsEndWithTheBot(t *testing.T) {
 	}
 }
 
-func TestBackgroundNeedsTheSameApproval(t *testing.T) {
+func TestBackgroundNeedsApproval(t *testing.T) {
 	b := newBench(t)
 	if r := b.call("shell", map[string]any{"command": "touch made", "background": true}); r.ErrorKind != tools.ApprovalDenied {
 		t.Errorf("%+v", r)

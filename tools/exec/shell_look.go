@@ -21,7 +21,7 @@ type view struct {
 	mode Mode
 	// dir is where it runs: an absolute path without links.
 	dir string
-	// listed says that the list of approved commands has all of it.
+	// listed says that the allow list has all of it.
 	listed bool
 	// harmless says that it was allowed for the files that it names, or some of it.
 	harmless bool
@@ -35,7 +35,7 @@ type view struct {
 	once string
 }
 
-// look takes a call apart. A refusal is for what may not run, whoever agrees.
+// look parses a call. A refusal is final: no approval overrides it.
 func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) {
 	fail := func(kind tools.ErrorKind, text string) (view, *tools.Result) {
 		r := tools.Fail(kind, text)
@@ -234,7 +234,7 @@ func pinned(sub *os.Root, workspace, below string) (string, error) {
 		return "", errOutside
 	}
 	if there, err := os.Stat(dir); err != nil || !os.SameFile(open, there) {
-		return "", errOutside // somebody moved a link meanwhile
+		return "", errOutside // a link was moved
 	}
 	return dir, nil
 }

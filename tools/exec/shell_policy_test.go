@@ -171,8 +171,8 @@ func (s sly) Approve(context.Context, tools.Question) (tools.Answer, error) {
 	return tools.Answer{Granted: true}, nil
 }
 
-// TestQuestionWarnsOfChanges: what only looks can be undone.
-func TestQuestionWarnsOfChanges(t *testing.T) {
+// TestApprovalRequestWarnsOfChanges: what only looks can be undone.
+func TestApprovalRequestWarnsOfChanges(t *testing.T) {
 	b := newBench(t)
 	y := &yes{}
 	b.approver = y
@@ -354,9 +354,9 @@ func TestApprovalIsForTheFolderAsItWas(t *testing.T) {
 	}
 }
 
-// TestOwnersWordCountsUntilTheStart: the list changes between the question and
+// TestSettingsCountUntilTheStart: the list changes between the question and
 // the answer.
-func TestOwnersWordCountsUntilTheStart(t *testing.T) {
+func TestSettingsCountUntilTheStart(t *testing.T) {
 	b := newBench(t)
 	b.approver = sly{func() { b.settings.Mode = exec.ModeDeny }}
 	if r := b.sh("touch made"); r.ErrorKind != tools.PolicyDenied {
@@ -404,9 +404,9 @@ func TestCorpusThroughThePipeline(t *testing.T) {
 	}
 }
 
-// TestWhatIsDecidedIsWhatRuns: a call that reaches Run without the word that it
+// TestDecidedCommandsAreWhatRuns: a call that reaches Run without the word that it
 // needs now, because the settings or a script changed in between, does not run.
-func TestWhatIsDecidedIsWhatRuns(t *testing.T) {
+func TestDecidedCommandsAreWhatRuns(t *testing.T) {
 	b := newBench(t)
 	b.file("work.sh", "touch made\n")
 	call := b.make("shell", map[string]any{"command": "sh work.sh"})

@@ -68,10 +68,10 @@ func randomHarmless(r *rand.Rand, operands []string) string {
 	return strings.Join(words, " ")
 }
 
-// TestWhatRunsAtOnceOnlyLooks runs random forms of the harmless commands, those
+// TestCommandsWithoutApprovalOnlyRead runs random forms of the harmless commands, those
 // that nobody is asked about: none writes, shows what lies outside, or waits.
 // HARMLESS says how many forms are tried.
-func TestWhatRunsAtOnceOnlyLooks(t *testing.T) {
+func TestCommandsWithoutApprovalOnlyRead(t *testing.T) {
 	tries := 800
 	if text := os.Getenv("HARMLESS"); text != "" {
 		var err error

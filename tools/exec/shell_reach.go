@@ -79,7 +79,7 @@ var shows = map[string][]string{
 	"ps": append([]string{"/proc"}, host.UserFiles...), "df": {"/proc"}, "pgrep": {"/proc"}, "pidof": {"/proc"}, "free": {"/proc"}, "uptime": {"/proc"},
 }
 
-// reach is what the programs of a pipeline reach that nobody is asked about.
+// reach is what the programs of a pipeline reach without approval.
 func (w where) reach(v view, p command.Pipeline) *sandbox.Reach {
 	folders := host.Folders(w.names[1])
 	reach := &sandbox.Reach{Workspace: w.names[1]}

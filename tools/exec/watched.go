@@ -53,7 +53,7 @@ func watched(workspace fs.FS, all bool) (state string, tooMany bool) {
 		}
 		switch {
 		case err != nil && d != nil && d.IsDir():
-			return fs.SkipDir // nobody can run what cannot be read
+			return fs.SkipDir // an unreadable file cannot be run
 		case err != nil:
 			return nil
 		case d.IsDir() && d.Name() == ".git":

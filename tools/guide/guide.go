@@ -3,7 +3,7 @@
 // skill_load).
 //
 // It reads and changes nothing. Where skills are found, and which one wins when
-// two have the same name, is somebody else's matter.
+// two have the same name, is decided elsewhere.
 package guide
 
 import (

@@ -32,7 +32,7 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 	defer cancel()
 	i := s.interview(r.Params, cancel)
 	if i == nil {
-		s.host.log.Info("question of an MCP server declined", "server", s.name, "reason", "nobody can be asked")
+		s.host.log.Info("question of an MCP server declined", "server", s.name, "reason", "nobody to ask")
 		return &sdk.ElicitResult{Action: declined}, nil
 	}
 	defer s.leave(i)
@@ -56,7 +56,7 @@ type interview struct {
 }
 
 // interview begins the interview with the person for whose sake the server asks.
-// It returns nil when there is nobody.
+// It returns nil when there is none.
 func (s *server) interview(p *sdk.ElicitParams, end func()) *interview {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,6 @@ func (s *server) interview(p *sdk.ElicitParams, end func()) *interview {
 	return i
 }
 
-// leave ends the interview.
 func (s *server) leave(i *interview) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +80,6 @@ func (s *server) leave(i *interview) {
 	close(i.over)
 }
 
-// count numbers the questions of a call.
 func (s *server) count(c *call) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +87,6 @@ func (s *server) count(c *call) int {
 	return c.asked
 }
 
-// hold asks everything and returns what the server gets.
 func (i *interview) hold(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	if p.URL != "" {
 		return i.page(ctx, p.URL)
@@ -110,7 +107,6 @@ func (i *interview) hold(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitR
 	return &sdk.ElicitResult{Action: accepted, Content: content}, nil
 }
 
-// ask asks one thing.
 func (i *interview) ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error) {
 	q.Call, q.From, q.Text = i.call.Call, i.server.name, i.text
 	q.Call.ID = fmt.Sprintf("%s/question/%d", i.call.ID, i.server.count(i.call))
@@ -160,7 +156,6 @@ func wanted(err error) []*sdk.ElicitParams {
 	return data.Elicitations
 }
 
-// opened reports whether somebody has opened the pages.
 func (t *tool) opened(ctx context.Context, pages []*sdk.ElicitParams) bool {
 	s := t.host.running(t.Server)
 	for _, p := range pages {
@@ -188,7 +183,7 @@ func openable(page string) error {
 	u, err := url.Parse(page)
 	switch {
 	case err != nil || u.Host == "" || u.Opaque != "":
-		return pageError("it is no web address")
+		return pageError("it isn't a web address")
 	case len(page) > maxPage || strings.ContainsFunc(page, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return pageError("its address is too long or has characters that do not belong there")
 	case u.User != nil:

@@ -49,7 +49,7 @@ func TestServerAsksThePerson(t *testing.T) {
 // yesSayer can say yes to a call and nothing else.
 type yesSayer struct{ tools.Approver }
 
-func TestServerAsksWhereNobodyCanAnswer(t *testing.T) {
+func TestServerFormWithoutAPerson(t *testing.T) {
 	h := one(t, "plain", "ask")
 	h.accept("test")
 	for name, who := range map[string]tools.Approver{"nobody": nil, "somebody who cannot write": yesSayer{tools.Always{}}} {
@@ -68,7 +68,7 @@ func formed(field string, required bool) string {
 	return schema + "}"
 }
 
-func TestNobodyIsAskedForSecrets(t *testing.T) {
+func TestFormNeverAsksForSecrets(t *testing.T) {
 	h := one(t, "plain")
 	h.accept("test")
 	for _, field := range []string{`"password":{"type":"string"}`, `"apiKey":{"type":"string"}`, `"x":{"type":"string","title":"Your access token"}`, `"card_number":{"type":"string","title":"Credit card number"}`, `"client_secret":{"type":"string"}`} {

@@ -160,6 +160,12 @@ func newTestServer() *sdk.Server {
 		})
 	}
 	echo("Says it again.")
+	s.AddTool(&sdk.Tool{Name: "task_update", Description: "Changes a task.", InputSchema: json.RawMessage(`{"type":"object","$defs":{"day":{"anyOf":[{"type":"string"},{"type":"null"}]}},
+		"properties":{"task":{"type":"string"},"note":{"type":"string"},"due":{"type":["string","null"]},"day":{"$ref":"#/$defs/day"},"any":{},
+		"more":{"type":"object","properties":{"note":{"type":"string"},"due":{"type":["string","null"]}}}},"required":["task"]}`)},
+		func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(r.Params.Arguments)}}}, nil
+		})
 	add("environment", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
 		return say("%s", strings.Join(os.Environ(), "\n"))
 	})
@@ -277,20 +283,20 @@ func elicit(ctx context.Context, r *sdk.CallToolRequest, p *sdk.ElicitParams) (*
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: answer.Action + " " + string(text)}}}, nil, err
 }
 
-// ledger keeps what was accepted in memory.
-type ledger struct {
+// approvals keeps what was accepted in memory.
+type approvals struct {
 	mu     sync.Mutex
 	rows   []mcp.Accepted
 	tokens map[string][]byte
 }
 
-func (l *ledger) Accepted(context.Context) ([]mcp.Accepted, error) {
+func (l *approvals) Accepted(context.Context) ([]mcp.Accepted, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.rows), nil
 }
 
-func (l *ledger) Accept(_ context.Context, server string, rows []mcp.Accepted) error {
+func (l *approvals) Accept(_ context.Context, server string, rows []mcp.Accepted) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range rows {
@@ -300,7 +306,7 @@ func (l *ledger) Accept(_ context.Context, server string, rows []mcp.Accepted) e
 	return nil
 }
 
-func (l *ledger) Forget(_ context.Context, server string) error {
+func (l *approvals) Forget(_ context.Context, server string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rows = slices.DeleteFunc(l.rows, func(o mcp.Accepted) bool { return o.Server == server })
@@ -308,13 +314,13 @@ func (l *ledger) Forget(_ context.Context, server string) error {
 	return nil
 }
 
-func (l *ledger) Token(_ context.Context, server string) ([]byte, error) {
+func (l *approvals) Token(_ context.Context, server string) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.tokens[server], nil
 }
 
-func (l *ledger) SetToken(_ context.Context, server string, token []byte) error {
+func (l *approvals) SetToken(_ context.Context, server string, token []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tokens == nil {
@@ -326,22 +332,22 @@ func (l *ledger) SetToken(_ context.Context, server string, token []byte) error 
 
 // house is a host with the pipeline around it.
 type house struct {
-	t        *testing.T
-	host     *mcp.Host
-	ledger   *ledger
-	executor *tools.Executor
-	signIn   mcp.SignIn
-	start    time.Duration     // mcp.Config.StartTime
-	kept     map[string]string // files that go to the chat, by where they wait
-	mu       sync.Mutex
-	servers  map[string]mcp.Server // guarded by mu
+	t         *testing.T
+	host      *mcp.Host
+	approvals *approvals
+	executor  *tools.Executor
+	signIn    mcp.SignIn
+	start     time.Duration     // mcp.Config.StartTime
+	kept      map[string]string // files that go to the chat, by where they wait
+	mu        sync.Mutex
+	servers   map[string]mcp.Server // guarded by mu
 }
 
 // newHouse is a host with configured servers, and with all of their tools
 // accepted that can be asked for.
 func newHouse(t *testing.T, servers map[string]mcp.Server) *house {
 	t.Helper()
-	h := &house{t: t, ledger: &ledger{}, servers: servers, kept: map[string]string{}}
+	h := &house{t: t, approvals: &approvals{}, servers: servers, kept: map[string]string{}}
 	h.open()
 	return h
 }
@@ -360,7 +366,7 @@ func (h *house) open() {
 			defer h.mu.Unlock()
 			return h.servers
 		},
-		Ledger: h.ledger, Dir: h.t.TempDir(), SignIn: h.signIn, Log: log, Version: "test",
+		Approvals: h.approvals, Dir: h.t.TempDir(), SignIn: h.signIn, Log: log, Version: "test",
 	})
 	h.t.Cleanup(h.host.Close)
 	registry, err := tools.NewRegistry()
@@ -399,7 +405,7 @@ func (h *house) configure(servers map[string]mcp.Server) {
 	h.servers = servers
 }
 
-// call calls a tool; somebody agrees to everything unless who says otherwise.
+// call calls a tool; everything is approved unless who says otherwise.
 func (h *house) call(name, arguments string, who tools.Approver) tools.Result {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), 30*time.Second)

@@ -109,7 +109,7 @@ func TestSessionThatIsLost(t *testing.T) {
 	}
 }
 
-// gatekeeper lets nobody in who has not signed in. Its tokens are over at once,
+// gatekeeper refuses everyone who has not signed in. Its tokens are over at once,
 // so that each use renews them.
 type gatekeeper struct {
 	mu      sync.Mutex
@@ -210,15 +210,15 @@ func TestSigningIn(t *testing.T) {
 
 	// The token is kept: the bot needs nobody, and what it renews it keeps too.
 	h.signIn = mcp.SignIn{}
-	before := string(h.ledger.tokens["test"])
+	before := string(h.approvals.tokens["test"])
 	h.open()
 	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); !r.Success || g.signed != 1 {
 		t.Errorf("%+v, signed in %d times", r, g.signed)
 	}
-	if after := string(h.ledger.tokens["test"]); before == "" || after == before || !strings.Contains(after, "token-") {
+	if after := string(h.approvals.tokens["test"]); before == "" || after == before || !strings.Contains(after, "token-") {
 		t.Errorf("kept %s, then %s", before, after)
 	}
-	if err := h.host.Forget(t.Context(), "test"); err != nil || h.ledger.tokens["test"] != nil {
+	if err := h.host.Forget(t.Context(), "test"); err != nil || h.approvals.tokens["test"] != nil {
 		t.Errorf("a token is left, %v", err)
 	}
 }
@@ -234,7 +234,7 @@ func TestSigningInAsAKnownClient(t *testing.T) {
 	h.signIn = mcp.SignIn{Redirect: "http://127.0.0.1:1/callback", Visit: browse}
 	h.open()
 	h.accept("test")
-	kept := string(h.ledger.tokens["test"])
+	kept := string(h.approvals.tokens["test"])
 	if g.signed != 1 || !strings.Contains(kept, "token-") || strings.Contains(kept, g.secret) {
 		t.Errorf("signed in %d times, kept %s", g.signed, kept)
 	}
@@ -254,7 +254,7 @@ func TestSigningInAsAKnownClient(t *testing.T) {
 	// The secret is for one authorization server.
 	known.Issuer = "https://auth.example.com"
 	h.configure(map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: known}})
-	if err := h.ledger.Forget(t.Context(), "test"); err != nil {
+	if err := h.approvals.Forget(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
 	h.signIn = mcp.SignIn{Redirect: "http://127.0.0.1:1/callback", Visit: browse}
@@ -271,8 +271,8 @@ func TestSigningInAsAMachine(t *testing.T) {
 	known := mcp.Client{ID: g.client, Secret: g.secret, Issuer: g.address, Machine: true}
 	h := newHouse(t, map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: known}})
 	h.accept("test")
-	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); !r.Success || g.signed != 0 || h.ledger.tokens["test"] != nil {
-		t.Errorf("%+v, signed in %d times, kept %s", r, g.signed, h.ledger.tokens["test"])
+	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); !r.Success || g.signed != 0 || h.approvals.tokens["test"] != nil {
+		t.Errorf("%+v, signed in %d times, kept %s", r, g.signed, h.approvals.tokens["test"])
 	}
 	known.Secret = "another"
 	h.configure(map[string]mcp.Server{"test": {URL: g.address + "/mcp", Client: known}})

@@ -149,7 +149,7 @@ func everything(t *testing.T, c mcp.Server) {
 	}
 }
 
-// filledIn is how somebody fills in the form of server-everything.
+// filledIn is how a person fills in the form of server-everything.
 func filledIn(_ context.Context, q tools.Inquiry) tools.Reply {
 	switch title, _, _ := strings.Cut(q.Field, " ("); {
 	case q.Step == 1:
@@ -222,10 +222,10 @@ func conform(address string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 25*time.Second)
 	defer cancel()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	l, suite := &ledger{}, mcp.Server{URL: address, Client: registered()}
+	l, suite := &approvals{}, mcp.Server{URL: address, Client: registered()}
 	h := mcp.New(ctx, mcp.Config{
-		Servers: func() map[string]mcp.Server { return map[string]mcp.Server{"suite": suite} },
-		Ledger:  l, Dir: os.TempDir(), Log: log, Version: "test",
+		Servers:   func() map[string]mcp.Server { return map[string]mcp.Server{"suite": suite} },
+		Approvals: l, Dir: os.TempDir(), Log: log, Version: "test",
 		SignIn: mcp.SignIn{Redirect: "http://localhost:3000/callback", Visit: browse},
 	})
 	defer h.Close()

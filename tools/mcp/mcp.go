@@ -7,7 +7,7 @@
 // Servers are not trusted. A tool is used after the owner has accepted its name,
 // description and schema, and is off when the server changes one of them. A model is
 // shown what the owner has seen. A tool counts as changing unless the owner says that it
-// only reads. Results are text from outside. A Ledger keeps the acceptances.
+// only reads. Results are untrusted content. Approvals keep what the owner has accepted.
 package mcp
 
 import (
@@ -37,7 +37,7 @@ type Server struct {
 	URL     string
 	Headers map[string]string
 	// Client is how the bot is registered at the server's authorization server.
-	// Zero: it registers itself when somebody signs in.
+	// Zero: it registers itself at the first sign-in.
 	Client Client
 	// ProtocolVersion is the version of the protocol; empty: the latest, then an older one
 	// for a program that ends or is silent.
@@ -46,6 +46,8 @@ type Server struct {
 	Timeout time.Duration
 	// ReadOnly are the tools, by the server's names, that change nothing, says the owner.
 	ReadOnly []string
+	// Always has models see its tools without searching for them.
+	Always bool
 }
 
 // same reports whether two servers are reached in the same way.
@@ -54,27 +56,26 @@ func (s Server) same(o Server) bool {
 		maps.Equal(s.Headers, o.Headers) && s.Client == o.Client && s.ProtocolVersion == o.ProtocolVersion
 }
 
-// timeout is how long a call may take.
 func (s Server) timeout() time.Duration { return cmp.Or(s.Timeout, defaultTimeout) }
 
 // Config is what New needs.
 type Config struct {
 	// Servers are the configured servers, by name, as they are now. Required.
 	Servers func() map[string]Server
-	// Ledger keeps what the owner has accepted. Required.
-	Ledger Ledger
+	// Approvals keep what the owner has accepted. Required.
+	Approvals Approvals
 	// Dir is the folder that programs run in, made when needed. It must not be
 	// one that a model writes to. Required.
 	Dir string
 	// StartTime is how long a server may take to answer first; 0 means a minute.
 	StartTime time.Duration
-	// SignIn lets a person sign in at servers. Zero: nobody can sign in here.
+	// SignIn lets a person sign in at servers. Zero: there is no way to do it here.
 	SignIn SignIn
 	// Changed is told which accepted tools of a server are off because they are
-	// not what was accepted, as soon as that is known; nil: nobody is.
+	// not what was accepted, as soon as that is known; may be nil.
 	Changed func(server string, now []Definition)
-	// SignInWanted is told that a server wants somebody to sign in, and nobody can
-	// here; nil: nobody is told. It is called while the connection is made.
+	// SignInWanted is called when a server needs a sign-in that is impossible here;
+	// may be nil. It is called while the connection is made.
 	SignInWanted func(server string)
 	// Version is klawbot's own, which servers are told.
 	Version string
@@ -87,9 +88,9 @@ type Host struct {
 	config Config
 	log    *slog.Logger
 	// living ends when the Host is closed; connections live as long.
-	living context.Context
-	end    context.CancelFunc
-	keeper sync.WaitGroup
+	living  context.Context
+	end     context.CancelFunc
+	keeping sync.WaitGroup // the goroutines of servers
 
 	mu       sync.Mutex
 	servers  map[string]*server // guarded by mu; those that are connected to, or were
@@ -133,7 +134,7 @@ func (h *Host) Run(ctx context.Context) {
 	}
 }
 
-// errNotConfigured: there is no such server.
+// errNotConfigured means that the server is unknown.
 var errNotConfigured = errors.New("no such MCP server is configured; klawbot mcp list shows those that are")
 
 // server returns a configured server and has it connected to.
@@ -156,7 +157,7 @@ func (h *Host) server(name string) (*server, error) {
 	}
 	s = newServer(h, name, c)
 	h.servers[name] = s
-	h.keeper.Go(s.keep)
+	h.keeping.Go(s.keep)
 	return s, nil
 }
 
@@ -186,7 +187,7 @@ func (h *Host) Close() {
 	h.closed = true
 	h.mu.Unlock()
 	h.end()
-	h.keeper.Wait()
+	h.keeping.Wait()
 }
 
 // Changed counts the changes of what Tools and Faults return.
@@ -201,7 +202,6 @@ func (h *Host) Changed() uint64 {
 	return h.version.Load()
 }
 
-// names are the configured servers in order.
 func (h *Host) names() []string { return slices.Sorted(maps.Keys(h.config.Servers())) }
 
 // Connect connects to a server and returns the tools that it has, by name. Who

@@ -13,6 +13,7 @@ import (
 
 	"klawbot/internal/redact"
 	"klawbot/tools"
+	"klawbot/tools/find"
 	"klawbot/tools/mcp"
 )
 
@@ -31,7 +32,7 @@ func TestNothingIsUsedBeforeTheOwnerAccepts(t *testing.T) {
 	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); r.Output != "you said: x" {
 		t.Errorf("%+v", r)
 	}
-	if got := h.offered(); len(got) != 15 || !slices.IsSorted(got) {
+	if got := h.offered(); len(got) != 16 || !slices.IsSorted(got) {
 		t.Errorf("offered after: %v", got)
 	}
 }
@@ -155,7 +156,7 @@ func TestServerThatCrashesIsStartedAgain(t *testing.T) {
 	h := one(t, "plain", "echo")
 	h.accept("test")
 	r := h.call("mcp_test_crash", "{}", tools.Always{})
-	if r.Success || !strings.Contains(r.Error, "Nobody knows whether the call took effect") {
+	if r.Success || !strings.Contains(r.Error, "It is unknown whether the call took effect") {
 		t.Errorf("%+v", r)
 	}
 	if r := h.call("mcp_test_echo", `{"text":"again"}`, tools.Always{}); r.Output != "you said: again" {
@@ -166,12 +167,12 @@ func TestServerThatCrashesIsStartedAgain(t *testing.T) {
 	}
 }
 
-// TestWhatNobodyCanRead is told in words, not in those of a library.
-func TestWhatNobodyCanRead(t *testing.T) {
+// TestUnreadableMessages is told in words, not in those of a library.
+func TestUnreadableMessages(t *testing.T) {
 	for tool, want := range map[string]string{
-		"wrong": "MCP server test: it sent something that the protocol does not allow; it is connected to again. Nobody knows whether",
-		"huge":  "MCP server test: it sent a message of more than 16 MiB; it is connected to again. Nobody knows whether",
-		"quit":  "MCP server test: it ended the connection; it is connected to again. Nobody knows whether",
+		"wrong": "MCP server test: it sent something that the protocol does not allow; it is connected to again. It is unknown whether",
+		"huge":  "MCP server test: it sent a message of more than 16 MiB; it is connected to again. It is unknown whether",
+		"quit":  "MCP server test: it ended the connection; it is connected to again. It is unknown whether",
 	} {
 		h := one(t, "odd")
 		h.accept("test")
@@ -183,7 +184,7 @@ func TestWhatNobodyCanRead(t *testing.T) {
 
 func TestServerThatCannotStart(t *testing.T) {
 	h := newHouse(t, map[string]mcp.Server{"dies": child(t, "dies"), "nowhere": {Command: "/nonexistent/server"}, "web": {URL: "http://127.0.0.1:1/mcp"}})
-	h.ledger.rows = []mcp.Accepted{{Server: "dies", Definition: mcp.Definition{Tool: "echo", Schema: []byte(`{"type":"object"}`)}, Name: "mcp_dies_echo"}}
+	h.approvals.rows = []mcp.Accepted{{Server: "dies", Definition: mcp.Definition{Tool: "echo", Schema: []byte(`{"type":"object"}`)}, Name: "mcp_dies_echo"}}
 	if r := h.call("mcp_dies_echo", "{}", tools.Always{}); r.Success || !strings.Contains(r.Error, "exit code 3: no such database") {
 		t.Errorf("%+v", r)
 	}
@@ -244,7 +245,7 @@ func TestServerWithoutTools(t *testing.T) {
 	}
 }
 
-func TestCloseEndsWhatServersStarted(t *testing.T) {
+func TestCloseEndsChildrenOfServers(t *testing.T) {
 	h := newHouse(t, map[string]mcp.Server{"a": child(t, "stays"), "b": child(t, "stays"), "c": child(t, "stays")})
 	var pids []int
 	for _, name := range []string{"a", "b", "c"} {
@@ -269,7 +270,7 @@ func TestCloseEndsWhatServersStarted(t *testing.T) {
 }
 
 // TestTimeOfPeopleIsNotTheServers: the clock of a call stands still while
-// somebody thinks about a question.
+// a person thinks about a question.
 func TestTimeOfPeopleIsNotTheServers(t *testing.T) {
 	c := child(t, "plain")
 	c.Timeout = 2 * time.Second
@@ -335,7 +336,7 @@ func TestConfigurationIsFollowed(t *testing.T) {
 func TestToolSearchFindsToolsOfServers(t *testing.T) {
 	h := one(t, "plain", "echo")
 	h.accept("test")
-	search := tools.NewSearch(h.executor.Offered, func() string { return "ru" })
+	search := find.NewSearch(h.executor.Offered, func() string { return "ru" })
 	r := search.Run(t.Context(), tools.Call{Arguments: []byte(`{"query":"environment","topK":1}`)})
 	if !strings.Contains(r.Output, "## mcp_test_environment") || string(r.Data) != `["mcp_test_environment"]` {
 		t.Errorf("%+v", r)
@@ -349,12 +350,12 @@ func BenchmarkCall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l := &ledger{}
+	l := &approvals{}
 	host := mcp.New(b.Context(), mcp.Config{
 		Servers: func() map[string]mcp.Server {
 			return map[string]mcp.Server{"test": {Command: self, Env: map[string]string{modeVariable: "plain"}, ReadOnly: []string{"echo"}}}
 		},
-		Ledger: l, Dir: b.TempDir(), Log: slog.New(slog.DiscardHandler),
+		Approvals: l, Dir: b.TempDir(), Log: slog.New(slog.DiscardHandler),
 	})
 	defer host.Close()
 	seen, err := host.Connect(b.Context(), "test")
@@ -370,6 +371,24 @@ func BenchmarkCall(b *testing.B) {
 		r, err := e.Execute(b.Context(), tools.Call{Name: "mcp_test_echo", Arguments: []byte(`{"text":"x"}`)}, nil)
 		if err != nil || !r.Success {
 			b.Fatal(r, err)
+		}
+	}
+}
+
+// TestNullReachesTheServer where its schema takes null: it clears a field.
+func TestNullReachesTheServer(t *testing.T) {
+	h := one(t, "plain")
+	h.accept("test")
+	for name, c := range map[string][2]string{
+		"mcp-null":        {`{"task":"a","due":null}`, `{"due":null,"task":"a"}`},
+		"by a reference":  {`{"task":"a","day":null}`, `{"day":null,"task":"a"}`},
+		"any value":       {`{"task":"a","any":null}`, `{"any":null,"task":"a"}`},
+		"inside":          {`{"task":"a","more":{"due":null,"note":null}}`, `{"more":{"due":null},"task":"a"}`},
+		"not for a text":  {`{"task":"a","note":null}`, `{"task":"a"}`},
+		"given as string": {`"{\"task\":\"a\",\"due\":null}"`, `{"due":null,"task":"a"}`},
+	} {
+		if r := h.call("mcp_test_task_update", c[0], tools.Always{}); r.Output != c[1] {
+			t.Errorf("%s: %s arrived as %+v", name, c[0], r)
 		}
 	}
 }

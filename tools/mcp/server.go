@@ -19,7 +19,7 @@ import (
 const (
 	defaultTimeout = 30 * time.Second
 	// firstPause is between a connection that failed and the next try; it
-	// doubles up to lastPause, and starts anew after a connection that lasted.
+	// doubles up to lastPause, and is reset after a connection that lasted.
 	firstPause = time.Second
 	lastPause  = 2 * time.Minute
 	lasting    = 30 * time.Second
@@ -39,7 +39,7 @@ const (
 	Down     State = "down"
 )
 
-// server keeps one connection. One goroutine, keep, makes it and makes it anew.
+// server keeps one connection. One goroutine, keep, makes it and makes it again.
 type server struct {
 	host    *Host
 	name    string
@@ -61,7 +61,7 @@ type server struct {
 	calls   map[*call]bool // those that run
 	// interviews are the questions of the server that people are asked.
 	interviews map[*interview]bool
-	told       bool // that it wants somebody to sign in
+	told       bool // that it needs a sign-in
 }
 
 func newServer(h *Host, name string, c Server) *server {
@@ -96,7 +96,7 @@ func (s *server) keep() {
 	s.become(Down, func() { s.fault, s.next = errors.New("it was stopped"), time.Time{} })
 }
 
-// pause waits for the next try and reports whether the server goes on.
+// pause waits for the next try and reports whether there is one.
 func (s *server) pause(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -143,7 +143,6 @@ func (s *server) live() error {
 	}
 }
 
-// list asks for the tools of the server.
 func (s *server) list(c *conn) error {
 	offered, err := c.offered(s.living, s.host.log)
 	if err != nil {
@@ -215,7 +214,6 @@ func (s *server) hopeless() bool {
 	return s.starts > 1 && s.offered == nil
 }
 
-// downError says that a server is not there.
 type downError struct {
 	fault error
 	next  time.Time
@@ -238,7 +236,6 @@ func (s *server) definitions() []Definition {
 	return inOrder(s.offered)
 }
 
-// inOrder are tools by name.
 func inOrder(offered map[string]Definition) []Definition {
 	var all []Definition
 	for _, name := range slices.Sorted(maps.Keys(offered)) {
@@ -308,7 +305,6 @@ func (s *server) asker() *call {
 	return found
 }
 
-// client is our side of a connection.
 func (s *server) client() *sdk.Client {
 	return sdk.NewClient(&sdk.Implementation{Name: "klawbot", Version: s.host.config.Version}, &sdk.ClientOptions{
 		Logger: quiet,
@@ -325,7 +321,6 @@ func (s *server) client() *sdk.Client {
 	})
 }
 
-// call is a call that runs.
 type call struct {
 	tools.Call
 	clock *clock

@@ -25,9 +25,8 @@ type SignIn struct {
 	Visit func(ctx context.Context, server, page string) (led string, err error)
 }
 
-// door opens the server when it wants somebody to sign in.
 func (s *server) door(ctx context.Context, home *url.URL, patience *clock) (auth.OAuthHandler, error) {
-	d := signin.Door{Server: s.name, Client: s.config.Client, Tokens: s.host.config.Ledger, Living: s.living, Redirect: s.signIn.Redirect, Wanted: s.wantSignIn}
+	d := signin.Door{Server: s.name, Client: s.config.Client, Tokens: s.host.config.Approvals, Living: s.living, Redirect: s.signIn.Redirect, Wanted: s.wantSignIn}
 	if s.signIn.Visit != nil {
 		d.Visit = func(ctx context.Context, page string) (string, error) {
 			defer patience.stop()() // the time of people is not the server's
@@ -48,7 +47,7 @@ func (h *Host) SignIn(ctx context.Context, name string, at SignIn) error {
 	case err != nil:
 		return err
 	case !s.config.SignsIn():
-		return errors.New("nobody signs in there: it is a program, or has a key of its own")
+		return errors.New("this server has no sign-in: it is a program, or has a key of its own")
 	}
 	guest := newServer(h, name, s.config)
 	defer guest.stop()

@@ -19,7 +19,6 @@ import (
 // askTime is how much longer a call may take when people are asked for it.
 const askTime = time.Hour
 
-// tool is an accepted tool of a server.
 type tool struct {
 	host *Host
 	Accepted
@@ -59,7 +58,7 @@ func (h *Host) Faults() []tools.Fault {
 func specOf(a Accepted, c Server) tools.Spec {
 	reads := slices.Contains(c.ReadOnly, a.Tool)
 	return tools.Spec{
-		Name: a.Name, Group: tools.GroupNet, Changes: !reads, RequiresApproval: !reads, Outside: true,
+		Name: a.Name, Group: tools.GroupNet, Server: tools.Server{Name: a.Server, Always: c.Always}, Changes: !reads, RequiresApproval: !reads, Outside: true,
 		Timeout: c.timeout() + askTime,
 		Permit: func(tools.Call, tools.Autonomy) tools.Decision {
 			return tools.Decision{Verdict: tools.Allow, Layer: "tools.mcp." + a.Server, Reason: "The owner has accepted it", Binds: a.Hash}
@@ -115,7 +114,6 @@ func (t *tool) try(ctx context.Context, s *server, c tools.Call) (tools.Result, 
 	return r, err
 }
 
-// ask makes the request of the call.
 func (t *tool) ask(ctx context.Context, c tools.Call, s *sdk.ClientSession) (tools.Result, error) {
 	if m := methodOf(t.Accepted); m != nil {
 		return m.run(ctx, c, s)
@@ -146,7 +144,7 @@ func (t *tool) fail(err error) tools.Result {
 		t.host.log.Warn("call of a tool of an MCP server failed", "server", t.Server, "tool", t.Name, "err", err)
 		text += "; it is connected to again"
 		if t.spec.Changes {
-			text += ". Nobody knows whether the call took effect: look before you repeat it"
+			text += ". It is unknown whether the call took effect: look before you repeat it"
 		}
 	}
 	return tools.Fail(tools.Execution, shown.Text(text, shown.MaxAbout))

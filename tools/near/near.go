@@ -1,4 +1,4 @@
-// Package near finds the names that somebody who wrote a wrong one may have meant.
+// Package near finds the names that a misspelled one may mean.
 package near
 
 import (
@@ -13,7 +13,7 @@ import (
 const Most = 3
 
 // MaxName bounds the names that are compared and quoted, in characters: they are
-// foreign text.
+// untrusted.
 const MaxName = 80
 
 // Names returns up to limit of names that are close to name, the closest
@@ -27,7 +27,7 @@ func Names(name string, names []string, limit int) []string {
 	var close []candidate
 	for _, n := range names {
 		n = clip.Runes(n, MaxName)
-		d := distance(name, strings.ToLower(n))
+		d := Distance(name, strings.ToLower(n))
 		if len(name) >= 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
 			d = min(d, 2)
 		}
@@ -43,8 +43,8 @@ func Names(name string, names []string, limit int) []string {
 	return found
 }
 
-// distance is the number of single-character edits between two names.
-func distance(a, b string) int {
+// Distance is the number of single-character edits between two names.
+func Distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	row := make([]int, len(t)+1)
 	for j := range row {

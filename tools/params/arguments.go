@@ -61,7 +61,7 @@ func parseJSON(text string) (any, error) {
 	return v, checkNumbers(v)
 }
 
-// checkNumbers refuses the first number that nobody can mean.
+// checkNumbers refuses the first number that is out of range.
 func checkNumbers(v any) error {
 	switch v := v.(type) {
 	case json.Number:
@@ -96,7 +96,7 @@ func malformed(text string, err error) error {
 
 // fill adds the defaults of what is not given.
 func (s *Schema) fill(args map[string]any) {
-	for name, p := range s.properties {
+	for name, p := range s.Properties {
 		if _, given := args[name]; !given && p.value != nil {
 			args[name] = p.value
 		}

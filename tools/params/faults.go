@@ -17,7 +17,7 @@ import (
 	"klawbot/tools/near"
 )
 
-// maxFaults is how many faults of a kind are named: a model has to look again anyway.
+// maxFaults is how many faults of a kind are named.
 const maxFaults = 20
 
 // maxChoices is how many values of an enum a fault names.
@@ -82,7 +82,7 @@ func at(u validator.OutputUnit, member string) string {
 }
 
 func (s *Schema) unknown(name string) string {
-	known := slices.Sorted(maps.Keys(s.properties))
+	known := slices.Sorted(maps.Keys(s.Properties))
 	if close := near.Names(name, known, near.Most); len(close) > 0 {
 		return fmt.Sprintf("unknown parameter '%s'%s", clip.Runes(name, near.MaxName), near.DidYouMean(close))
 	}
@@ -114,7 +114,7 @@ func fault(u validator.OutputUnit) string {
 	return fmt.Sprintf("parameter '%s': %s", name, clip.Runes(u.Error.String(), 200))
 }
 
-// decimal is a bound as people write it: 273.15, and 5463/20 for nobody.
+// decimal is a bound as people write it: 273.15, not 5463/20.
 func decimal(bound *big.Rat) string {
 	if digits, exact := bound.FloatPrec(); exact {
 		return bound.FloatString(digits)

@@ -54,12 +54,43 @@ func (g Struct) Describe(parameters map[string]string) (json.RawMessage, error) 
 		}
 		s.Properties[name].Description = parameters[name]
 	}
+	return marshal(s)
+}
+
+func marshal(s *jsonschema.Schema) (json.RawMessage, error) {
 	source, err := s.MarshalJSON()
 	if len(s.Properties) == 0 {
 		// Providers want to see that there are none.
 		source = bytes.Replace(source, []byte(`"type":"object"`), []byte(`"type":"object","properties":{}`), 1)
 	}
 	return source, err
+}
+
+// Short is the schema with some of its parameters, described where there is a text, and
+// without what only a validation needs to know. Parameters that are left out are
+// optional.
+func (g Struct) Short(shown map[string]string) (json.RawMessage, error) {
+	s := g.schema.CloneSchemas()
+	for name := range shown {
+		if s.Properties[name] == nil {
+			return nil, fmt.Errorf("parameter %s does not exist", name)
+		}
+	}
+	for _, name := range s.Required {
+		if _, is := shown[name]; !is {
+			return nil, fmt.Errorf("parameter %s is required: show it", name)
+		}
+	}
+	for name, p := range s.Properties {
+		text, is := shown[name]
+		if !is {
+			delete(s.Properties, name)
+			continue
+		}
+		p.Description, p.Default, p.Minimum, p.Maximum = text, nil, nil, nil
+	}
+	s.AdditionalProperties, s.PropertyOrder = nil, nil
+	return marshal(s)
 }
 
 // sanitise takes out what model providers do not understand: types that may

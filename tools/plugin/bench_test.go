@@ -44,7 +44,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// again makes the host and the pipeline anew, as another process does.
+// again makes a new host and pipeline, as another process does.
 func (b *bench) again() {
 	b.host = plugin.New(plugin.Config{
 		Dir: b.path(""), Workspace: filepath.Join(b.data, "workspace"), Slow: b.slow(), Log: slog.New(slog.DiscardHandler),

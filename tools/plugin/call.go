@@ -14,12 +14,13 @@ import (
 
 	"klawbot/tools"
 	"klawbot/tools/sandbox"
+	"klawbot/tools/terminal"
 )
 
 const (
 	// resultBytes is how much a plugin may print.
 	resultBytes = 1 << 20
-	// grace is how long a sandbox may take to end a program that is out of time.
+	// grace is how long a sandbox may take to end a program after its timeout.
 	grace = 15 * time.Second
 	// Where a sandbox shows the plugins, for reading, and a call's output folder.
 	insidePlugins = "/plugins"
@@ -33,8 +34,8 @@ type tool struct {
 	spec tools.Spec
 }
 
-// Spec describes it. The executor's deadline is the later one, so that the
-// plugin's own ends it in good order.
+// Spec describes it. The executor's deadline is later than the plugin's own, which ends
+// the plugin gracefully.
 func (t tool) Spec() tools.Spec {
 	spec := t.spec
 	spec.Timeout += grace
@@ -63,8 +64,8 @@ func (t tool) Run(ctx context.Context, c tools.Call) tools.Result {
 		return tools.Fail(tools.Execution, t.spec.Name+" did not start: "+unstarted(err))
 	}
 	r := t.result(out, scratch, place(runner, output(scratch)))
-	for _, name := range out.PutBack {
-		r.Output += fmt.Sprintf("\n(%s may not be changed here and is as it was; what was written is in %s)", name, name+sandbox.RefusedSuffix)
+	if notes := strings.TrimSpace(out.PutBackNotes()); notes != "" {
+		r.Output += "\n(" + strings.ReplaceAll(notes, "\n", ")\n(") + ")"
 	}
 	return r
 }
@@ -106,9 +107,9 @@ type answer struct {
 func (t tool) result(out sandbox.Outcome, scratch, outside string) tools.Result {
 	switch {
 	case out.Broken != "":
-		return tools.Fail(tools.Execution, fmt.Sprintf("%s broke a limit of the sandbox: %s", t.spec.Name, out.Broken))
+		return tools.Fail(tools.Execution, fmt.Sprintf("%s broke a limit of the sandbox: %s", t.spec.Name, out.Broken)+complaint(out))
 	case out.TimedOut:
-		return tools.Fail(tools.Timeout, fmt.Sprintf("%s did not finish within %s and was stopped with all its processes", t.spec.Name, t.spec.Timeout))
+		return tools.Fail(tools.Timeout, fmt.Sprintf("%s did not finish within %s and was stopped with all its processes", t.spec.Name, t.spec.Timeout)+complaint(out))
 	case out.Stopped:
 		return tools.Fail(tools.Execution, t.spec.Name+" was stopped")
 	case out.Stdout.Omitted() > 0:
@@ -134,7 +135,7 @@ var honest = []tools.ErrorKind{tools.NotFound, tools.Validation, tools.Timeout, 
 
 // result is what the answer means, with the program's exit code.
 func (a answer) result(code int) tools.Result {
-	r := tools.Result{Output: a.Output, FilesChanged: a.FilesChanged, ExitCode: &code}
+	r := tools.Result{Output: terminal.Captured(a.Output), FilesChanged: a.FilesChanged, ExitCode: &code}
 	if json.Valid(a.Data) && string(a.Data) != "null" {
 		r.Data = a.Data
 	}

@@ -64,7 +64,7 @@ func TestEveryProcessOfACallEnds(t *testing.T) {
 	}
 }
 
-func TestPluginIsAskedAboutUnlessItOnlyReads(t *testing.T) {
+func TestPluginNeedsApprovalUnlessReadOnly(t *testing.T) {
 	b := newBench(t)
 	b.policy = tools.Policy{}
 	b.say("p", `echo '{"output":"ran"}'`)

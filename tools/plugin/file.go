@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// file is an executable as it was when somebody looked. Two that are equal are
-// the same bytes, as far as the file system tells.
+// file is the state of an executable. Two equal ones have the same bytes, as far as the
+// file system tells.
 type file struct {
 	name, path   string
 	device, node uint64
@@ -24,8 +24,8 @@ type file struct {
 	fault string
 }
 
-// list returns the executables of a folder by name. Files that nobody may
-// execute are notes and data beside them, and hidden ones are somebody else's.
+// list returns the executables of a folder by name. Other files are notes and data
+// beside them; hidden ones are skipped.
 func list(dir string) ([]file, error) {
 	info, err := os.Lstat(dir)
 	switch {
@@ -78,16 +78,16 @@ func look(path string) (f file, ok bool) {
 	return f, true
 }
 
-// unsafe says who else could change a file or folder, "" for nobody.
+// unsafe says why another user could change a file or folder, "" when none can.
 func unsafe(info fs.FileInfo) string {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case info.Mode().Type() == fs.ModeSymlink:
 		return "is a link; make it a folder"
 	case info.Mode().Perm()&0o022 != 0:
-		return "can be written by others; chmod go-w mends it"
+		return "can be written by others; fix it with chmod go-w"
 	case ok && s.Uid != 0 && int(s.Uid) != os.Geteuid():
-		return "belongs to another user; chown mends it"
+		return "belongs to another user; fix it with chown"
 	}
 	return ""
 }

@@ -1,12 +1,11 @@
-// Package plugin makes tools of executables in a folder of the owner: each
-// prints its specification for --spec, takes a call's arguments as JSON on its
-// standard input and prints a Result as JSON.
+// Package plugin makes tools of executables in a folder of the owner: each prints its
+// specification for --spec, takes a call's arguments as JSON on its standard input and
+// prints a Result as JSON.
 //
-// A plugin passes the same pipeline as every tool. It counts as changing
-// something, and is asked about, unless the owner says that it only reads; what
-// it says itself is not believed. It runs in the sandbox when there is one, with
-// a clean environment, a deadline and a cap on what it prints. The package
-// decides nothing about who may call it.
+// A plugin passes the same pipeline as every tool. It needs approval unless the owner
+// lists it as read-only; its own claim does not count. It runs in the sandbox when there
+// is one, with a clean environment, a deadline and a cap on its output. The package does
+// not decide who may call it.
 package plugin
 
 import (
@@ -38,8 +37,7 @@ type Config struct {
 	Workspace string
 	// Runner says where they run now; nil is without a sandbox.
 	Runner func() sandbox.Runner
-	// ReadOnly names the tools of which the owner says that they change
-	// nothing, as of now; nil is none.
+	// ReadOnly names the tools that the owner lists as read-only; nil: none.
 	ReadOnly func() []string
 	// Keep names files that a call may not change in a sandbox; nil: none.
 	Keep func(tools.Call) []string
@@ -189,7 +187,7 @@ func (h *Host) Look(ctx context.Context) {
 	h.changed++
 }
 
-// untried is the i-th file before it was asked.
+// untried is the i-th file before its specification is read.
 func untried(f file, i int) plugin {
 	p := plugin{file: f, fault: f.fault}
 	if p.fault == "" && i >= maxPlugins {
@@ -212,8 +210,8 @@ func (h *Host) offered(p plugin, reads []string) plugin {
 	return p
 }
 
-// ask asks plugins for their specifications, some at a time. Those that took long
-// for nothing when they were asked last are not asked.
+// ask reads the specifications of plugins, some at a time. It skips those that were slow
+// and unusable the last time.
 func (h *Host) ask(ctx context.Context, box string, all []*plugin) {
 	if len(all) == 0 {
 		return

@@ -91,7 +91,7 @@ func TestPluginNeverShadowsABuiltIn(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoPlugins(t *testing.T) {
+func TestFilesThatAreNotPlugins(t *testing.T) {
 	b := newBench(t)
 	const script = "#!/bin/sh\necho '{\"name\":\"x\",\"description\":\"X.\"}'"
 	b.put("notes.txt", script, 0o644)
@@ -114,8 +114,8 @@ func TestFilesThatAreNoPlugins(t *testing.T) {
 	want := []string{
 		"plugins/hard: has a second name (hard link); put a copy into the folder",
 		"plugins/link: is a link; put the file itself into the folder",
-		"plugins/team: can be written by others; chmod go-w mends it",
-		"plugins/world: can be written by others; chmod go-w mends it",
+		"plugins/team: can be written by others; fix it with chmod go-w",
+		"plugins/world: can be written by others; fix it with chmod go-w",
 	}
 	if diff := cmp.Diff(want, b.faults()); diff != "" {
 		t.Error(diff)
@@ -131,7 +131,7 @@ func TestFolderThatOthersCanWrite(t *testing.T) {
 	if err := os.Chmod(b.path(""), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"plugins/weather: its folder can be written by others; chmod go-w mends it"}
+	want := []string{"plugins/weather: its folder can be written by others; fix it with chmod go-w"}
 	if diff := cmp.Diff(want, b.faults()); diff != "" {
 		t.Error(diff)
 	}
@@ -205,14 +205,14 @@ func TestSpecThatHangs(t *testing.T) {
 		equal(t, "how often it was asked", b.asked(), 1)
 	}
 	b.put("p", `#!/bin/sh
-echo asked >> ../asked; echo '{"name":"p","description":"Mended."}'`, 0o755)
+echo asked >> ../asked; echo '{"name":"p","description":"Fixed."}'`, 0o755)
 	b.look()
 	equal(t, "the number of tools", len(b.names()), 3)
 	b.again()
 	equal(t, "the number of tools", len(b.names()), 3)
 	equal(t, "how often it was asked", b.asked(), 3) // what can be used is asked by each process
 	if _, err := os.Stat(b.slow()); !os.IsNotExist(err) {
-		t.Errorf("what is mended is remembered as broken: %v", err)
+		t.Errorf("a fixed plugin is remembered as broken: %v", err)
 	}
 	// Nor is what costs no time.
 	b.put("p", "#!/bin/sh\necho asked >> ../asked; exit 3", 0o755)
@@ -239,7 +239,7 @@ echo '{"name":"`+name+`","description":"It waits."}'`, 0o755)
 	}
 }
 
-func TestSpecIsWhatModelsAreShown(t *testing.T) {
+func TestSpecIsShownToModels(t *testing.T) {
 	b := newBench(t)
 	b.put("p", `#!/bin/sh
 cat <<'END'

@@ -87,7 +87,7 @@ func (h *Host) recall() slowPlugins {
 	return readSlow(h.config.Slow)
 }
 
-// remember keeps which plugins took long for nothing, and forgets those that are gone.
+// remember stores which plugins were slow and unusable, and drops those that are gone.
 func (h *Host) remember(before slowPlugins, box string, asked []*plugin, took []time.Duration) {
 	if h.config.Slow == "" {
 		return

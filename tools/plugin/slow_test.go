@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatIsRememberedHoldsForThatFileInThatSandboxForADay(t *testing.T) {
+func TestSlowPluginCachePerFileAndSandbox(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 5, time.UTC)
 	f := file{name: "p", size: 7, modified: now.Add(-time.Hour).Local(), changed: syscall.NsecToTimespec(now.Add(-time.Minute).UnixNano())}
 	kept := slowPlugins{"p": {Size: f.size, Modified: f.modified, Changed: f.ctime(), Sandbox: "box", Asked: now, Fault: "hangs"}}
@@ -45,7 +45,7 @@ func TestWhatIsRememberedHoldsForThatFileInThatSandboxForADay(t *testing.T) {
 	}
 }
 
-func TestAFileThatRemembersNothing(t *testing.T) {
+func TestBrokenSlowPluginCache(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "plugins.json")
 	for what, text := range map[string]string{"no JSON": "{", "something else": "[1]", "null": "null"} {

@@ -29,9 +29,9 @@ func TestOnlyTheOwnerMayChangeAPlugin(t *testing.T) {
 	}{
 		"mine":         {described{0o755, me}, ""},
 		"root's":       {described{0o755, 0}, ""},
-		"another's":    {described{0o755, me + 12345}, "belongs to another user; chown mends it"},
-		"for the team": {described{0o775, me}, "can be written by others; chmod go-w mends it"},
-		"for all":      {described{0o757, me}, "can be written by others; chmod go-w mends it"},
+		"another's":    {described{0o755, me + 12345}, "belongs to another user; fix it with chown"},
+		"for the team": {described{0o775, me}, "can be written by others; fix it with chmod go-w"},
+		"for all":      {described{0o757, me}, "can be written by others; fix it with chmod go-w"},
 		"a link":       {described{fs.ModeSymlink | 0o777, me}, "is a link; make it a folder"},
 	} {
 		if got := unsafe(tt.info); got != tt.want {

@@ -3,8 +3,8 @@
 // memory_core_update, memory_core_delete), the memory files of the workspace
 // (memory_get) and what was said before in the chat (history_search).
 //
-// How things are kept and found is somebody else's matter; a call names the chat,
-// and that decides what it may see.
+// The search itself is behind the interface Memory. A call names its chat, and the chat
+// decides what the call may see.
 package recall
 
 import (
@@ -127,7 +127,7 @@ func New(m Memory) []tools.Tool {
 // to remember: what others wrote must not become what the bot knows unseen.
 func confirmed(c tools.Call, a tools.Autonomy) tools.Decision {
 	if c.Heard && a != tools.Full {
-		return tools.Decision{Verdict: tools.Ask, Layer: "memory", Reason: "What shall be remembered may come from outside"}
+		return tools.Decision{Verdict: tools.Ask, Layer: "memory", Reason: "The text may come from an untrusted source"}
 	}
 	return tools.Decision{Verdict: tools.Allow}
 }
@@ -154,7 +154,7 @@ func (f family) history(ctx context.Context, c tools.Call, a searchArgs) tools.R
 	return found(hits, err, func(Hit) string { return "" })
 }
 
-// found shows hits to the model and as data. mark stands behind the time of a hit.
+// found shows hits to the model and as data. mark follows the time of a hit.
 func found(hits []Hit, err error, mark func(Hit) string) tools.Result {
 	if err != nil {
 		return tools.Failed(err)

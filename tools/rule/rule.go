@@ -39,7 +39,7 @@ var (
 	commandArguments = []string{"command", "cmd", "args", "extra"}
 )
 
-// arguments are the names of the arguments that a rule may look at.
+// arguments are the names of the arguments that a rule may check.
 func arguments() []string { return slices.Concat(pathArguments, commandArguments) }
 
 // Tools are the names of the tools that the rule is for, none for all.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"klawbot/tools/sandbox/keep"
 )
 
 // The types of sandboxes.
@@ -245,7 +247,7 @@ func (s *Sandbox) Describe() string {
 		s.config.Type, network, l.MemoryMB, l.CPUs, l.Pids, l.Seconds, l.DiskMB, by)
 }
 
-// Check proves that a command runs in the sandbox.
+// Check runs a command in the sandbox.
 func (s *Sandbox) Check(ctx context.Context) error {
 	out, err := s.Run(ctx, Command{Argv: []string{"sh", "-c", "echo $((40+2))"}, Dir: s.config.Workspace, Timeout: 20 * time.Second})
 	switch {
@@ -262,8 +264,8 @@ func (s *Sandbox) Check(ctx context.Context) error {
 	return nil
 }
 
-// Sweep takes away what the commands of a bot that was killed have left. No other
-// bot with this workspace may run.
+// Sweep removes what the commands of a killed bot have left. No other bot with this
+// workspace may run.
 func (s *Sandbox) Sweep() {
 	if d, ok := s.backend.(docker); ok {
 		d.sweep(s.config.Workspace)
@@ -329,11 +331,11 @@ func (s *Sandbox) start(ctx context.Context, c Command, leave func()) (*Process,
 	if err != nil {
 		return nil, err
 	}
-	kept, err := s.readOnly(r, c.ReadOnly)
+	putBack, err := s.readOnly(r, c.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
-	j := job{putBack: func() []string { return restore(s.config.Workspace, kept) }}
+	j := job{putBack: putBack}
 	undo := []func(){leave}
 	j.cleanup = func() {
 		for _, f := range slices.Backward(undo) {
@@ -367,6 +369,24 @@ func (s *Sandbox) start(ctx context.Context, c Command, leave func()) (*Process,
 		c.Timeout = limit
 	}
 	return start(ctx, c, j)
+}
+
+// readOnly keeps files and folders of the workspace from a command: by read-only mounts
+// where the sandbox has mounts and the file is at the top of the workspace, else by
+// restoring them afterwards, which putBack does.
+func (s *Sandbox) readOnly(r *request, names []string) (putBack func() []string, err error) {
+	mounts := s.Place(s.workspace()) != s.config.Workspace
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		host := filepath.Join(s.config.Workspace, name)
+		info, err := os.Lstat(host)
+		// A file in a folder can be moved away with the folder.
+		if !mounts || err != nil || filepath.Base(name) != name || !info.IsDir() && !info.Mode().IsRegular() {
+			return false
+		}
+		r.binds = append(r.binds, Bind{Host: host, Inside: filepath.Join(insideWorkspace, name)})
+		return true
+	})
+	return keep.Files(s.config.Workspace, names)
 }
 
 // request says how a command looks from inside.
@@ -415,8 +435,7 @@ func (s *Sandbox) temporary(r *request) (dir string, err error) {
 	return dir, err
 }
 
-// tempPrefix begins the names of the folders for temporary files of the commands
-// of one workspace.
+// tempPrefix begins the names of the temporary folders of the commands of one workspace.
 func tempPrefix(workspace string) string {
 	sum := sha256.Sum256([]byte(workspace))
 	return runPrefix + hex.EncodeToString(sum[:8]) + "-"

@@ -92,7 +92,7 @@ func kinds(t *testing.T, test func(t *testing.T, kind string)) {
 	}
 }
 
-func TestSandboxRunsInAFolderWhateverItIsCalled(t *testing.T) {
+func TestSandboxRunsInFolderWithOddName(t *testing.T) {
 	kinds(t, func(t *testing.T, kind string) {
 		link := filepath.Join(t.TempDir(), "link")
 		b := newBox(t, kind, func(c *sandbox.Config) {

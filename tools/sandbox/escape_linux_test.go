@@ -226,7 +226,7 @@ int main(int argc, char **argv) {
 }
 `
 
-func TestSandboxClosesTheWaysAroundIt(t *testing.T) {
+func TestSandboxRefusesDangerousSystemCalls(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "bypasses")
 	source := program + ".c"
 	if err := os.WriteFile(source, []byte(bypasses), 0o600); err != nil {
@@ -296,7 +296,7 @@ func TestSandboxGivesRootNoRights(t *testing.T) {
 	})
 }
 
-func TestSandboxShowsWhatIsMounted(t *testing.T) {
+func TestSandboxShowsMounts(t *testing.T) {
 	skills, extra, held := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, dir := range []string{skills, extra, held} {
 		if err := os.WriteFile(filepath.Join(dir, "file"), []byte(filepath.Base(dir)), 0o644); err != nil {
@@ -326,7 +326,7 @@ func TestSandboxShowsWhatIsMounted(t *testing.T) {
 	})
 }
 
-func TestSandboxRefusesWhatWouldOpenIt(t *testing.T) {
+func TestSandboxRefusesUnsafeMounts(t *testing.T) {
 	workspace := t.TempDir()
 	socket := filepath.Join(t.TempDir(), "s")
 	if err := os.Symlink("/var/run/docker.sock", socket); err != nil {
@@ -363,7 +363,7 @@ func TestSandboxRefusesWhatWouldOpenIt(t *testing.T) {
 	}
 }
 
-func TestSandboxSaysWhatIsMissing(t *testing.T) {
+func TestSandboxReportsMissingParts(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for kind, want := range map[string]string{
 		sandbox.TypeNsjail: "nsjail not found; use bwrap or landlock",

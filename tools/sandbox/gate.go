@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// Gate keeps the commands in a sandbox apart from what trusts the workspace to
-// stay as it is: a program outside that follows files which they can write. The
-// zero value is open. It may be used from several goroutines.
+// Gate keeps the commands in a sandbox from running while a program outside relies on
+// files that they can write. The zero value is open. It is safe for several goroutines.
 type Gate struct {
 	mu      sync.Mutex
 	inside  int           // commands that run; guarded by mu

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"klawbot/tools/sandbox/seccomp"
 )
 
 // guardName is the name under which our own program is started again as the guard of
@@ -94,11 +96,11 @@ func (s *stage) handed() (files []*os.File, report *os.File, err error) {
 func (b bounds) filter() func() ([]byte, error) {
 	switch {
 	case b.Confine != nil && b.Confine.Network:
-		return onlineFilter
+		return seccomp.Online
 	case b.Confine != nil:
-		return offlineFilter
+		return seccomp.Offline
 	case b.Filter:
-		return namespaceFilter
+		return seccomp.Namespaced
 	}
 	return nil
 }
@@ -157,3 +159,5 @@ func inMemory(text []byte) (*os.File, error) {
 	}
 	return f, nil
 }
+
+func kafelPolicy() (string, error) { return seccomp.Kafel() }

@@ -37,9 +37,9 @@ func TestOffDiesWithTheBot(t *testing.T) {
 	}
 }
 
-// TestACommandCannotEscapeByItsGuards: outside a sandbox a command may signal the
+// TestCommandCannotEscapeItsGuards: outside a sandbox a command may signal the
 // guards above it, of which one is left to end everything.
-func TestACommandCannotEscapeByItsGuards(t *testing.T) {
+func TestCommandCannotEscapeItsGuards(t *testing.T) {
 	const daemon = "env -i setsid -f sleep M; "
 	const above = "outer=$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat); grep -q klawbot-guard /proc/$outer/cmdline || exit 0; " // else it is the bot
 	for name, script := range map[string]string{

@@ -30,8 +30,8 @@ type confinement struct {
 	BestEffort bool
 }
 
-// bound makes the limits of a command: by cgroups where they are to be had, else
-// by limits of processes, which the bot then watches.
+// bound makes the limits of a command: by cgroups where they are available, else by
+// limits of processes, which the bot then watches.
 func (s *Sandbox) bound(r *request, undo *[]func()) (*patrol, error) {
 	l := s.config.Limits
 	w := &patrol{disk: int64(l.DiskMB) << 20}

@@ -5,7 +5,7 @@ import (
 	"os/exec"
 )
 
-// Off returns the Runner that confines nothing. Only the owner chooses it.
+// Off returns the Runner that confines nothing.
 func Off() Runner { return off{} }
 
 type off struct{}
@@ -40,8 +40,8 @@ func (c Command) maxMemory(i int) uint64 {
 	return 0
 }
 
-// Refusing returns a Runner that starts nothing: there should be a sandbox, and
-// there is none.
+// Refusing returns a Runner that starts nothing, because the configured sandbox is
+// unavailable.
 func Refusing(why error) Runner { return refusing{why} }
 
 type refusing struct{ why error }

@@ -10,8 +10,8 @@ import (
 // patrolEvery is the time between two looks at a command.
 const patrolEvery = 100 * time.Millisecond
 
-// patrol looks at a running command and says which limit it broke: what no
-// other guard sees. A limit of 0 is not looked at.
+// patrol watches a running command and says which limit it broke, where the kernel does
+// not enforce it. A limit of 0 is not watched.
 type patrol struct {
 	memory  int64 // bytes, of all processes
 	pids    int
@@ -90,7 +90,7 @@ func (w *patrol) written(since time.Time) (total int64) {
 	for _, dir := range w.folders {
 		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
-				return nil // what goes away meanwhile takes no room
+				return nil // a removed file takes no space
 			}
 			info, err := d.Info()
 			if err != nil {

@@ -72,8 +72,8 @@ func processesOfUser() (n uint64) {
 }
 
 // status is the first number of a line of the process's status, 0 without one.
-// The owner of its folder in /proc is another thing: of a process that lets
-// nobody look into it, it is root.
+// The owner of its folder in /proc may be root instead: that of a process that is not
+// dumpable.
 func (p proc) status(line string) int64 {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/status")
 	if err != nil {

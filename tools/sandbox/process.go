@@ -198,8 +198,7 @@ func (p *Process) cleanup() {
 	}
 }
 
-// supervise waits for the command, kills it in time, and sees to it that
-// nothing of it is left.
+// supervise waits for the command, kills it at its deadline and cleans up.
 func (p *Process) supervise(ctx context.Context, c Command) {
 	ended := make(chan struct{})
 	go p.watch(ctx, c.Timeout, ended)
@@ -209,7 +208,7 @@ func (p *Process) supervise(ctx context.Context, c Command) {
 	}
 	close(ended)
 	broken := <-patrolled
-	p.kill() // what they left behind, where there are no guards
+	p.kill() // left-over processes, where there are no guards
 	p.drain()
 	last := p.job.stages[len(p.job.stages)-1]
 	p.outcome = Outcome{
@@ -248,8 +247,8 @@ func (p *Process) patrol(ended <-chan struct{}) <-chan string {
 	return broken
 }
 
-// drain waits for the rest of the output, but not long: where there is no guard, or
-// the command has killed both of its, a process that got away holds a pipe open.
+// drain waits for the rest of the output, but not long: without a guard, or when the
+// command has killed both of its guards, an escaped process may hold a pipe open.
 func (p *Process) drain() {
 	for _, f := range p.drains {
 		_ = f.SetReadDeadline(time.Now().Add(drainTime)) // a pipe has deadlines

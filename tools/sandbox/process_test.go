@@ -178,7 +178,7 @@ func TestOffShowsTheOutputSoFar(t *testing.T) {
 	}
 }
 
-func TestOffSaysWhatDoesNotStart(t *testing.T) {
+func TestOffReportsFailedStart(t *testing.T) {
 	for name, c := range map[string]sandbox.Command{
 		"no program": {Argv: []string{"no-such-program-of-klawbot"}, Dir: "/"},
 		"no folder":  {Argv: []string{"true"}, Dir: "/no/such/folder"},

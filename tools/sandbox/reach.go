@@ -17,8 +17,7 @@ type Reach struct {
 	Workspace string
 	// Programs are what each program of the pipeline reaches beside that.
 	Programs []Grant
-	// MaxDisk is how much may stand in the folder of their own, in bytes; 0: as much
-	// as there is room for. Linux only.
+	// MaxDisk bounds the folder of their own, in bytes; 0: no bound. Linux only.
 	MaxDisk int64
 }
 
@@ -74,8 +73,8 @@ var overviews = []string{
 	"/sys/devices/system/cpu", "/etc/magic", "/nix/store",
 }
 
-// SweepTemporary takes away the folders for temporary files that the commands of a
-// bot with this workspace have left that was killed. No other such bot may run.
+// SweepTemporary removes the temporary folders that a killed bot with this workspace
+// has left. No other such bot may run.
 func SweepTemporary(workspace string) {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix(workspace)+"*")) // the pattern is well-formed
 	for _, dir := range left {

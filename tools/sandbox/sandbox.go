@@ -39,6 +39,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"klawbot/tools/sandbox/keep"
 )
 
 // Runner runs commands. It may be used from several goroutines.
@@ -111,7 +113,7 @@ type Outcome struct {
 	// or processor time. Empty: none that is known.
 	Broken string
 	// PutBack are the files of ReadOnly that had changed when the command ended,
-	// and are as they were; what stood there is beside them, with RefusedSuffix.
+	// and are as they were; what stood there is beside them, with keep.RefusedSuffix.
 	PutBack  []string
 	Duration time.Duration
 }
@@ -120,7 +122,7 @@ type Outcome struct {
 func (o Outcome) PutBackNotes() string {
 	var b strings.Builder
 	for _, name := range o.PutBack {
-		fmt.Fprintf(&b, "%s may not be changed here and is as it was; what was written is in %s\n", name, name+RefusedSuffix)
+		fmt.Fprintf(&b, "%s may not be changed here and is as it was; what was written is in %s\n", name, name+keep.RefusedSuffix)
 	}
 	return b.String()
 }

@@ -12,9 +12,9 @@ import (
 
 const nobody = 65534
 
-// TestSandboxWithoutRights runs the tests of this file's package once more as
+// TestSandboxWithoutPrivileges runs the tests of this file's package once more as
 // the user nobody: without cgroups, and with the limits that are the user's.
-func TestSandboxWithoutRights(t *testing.T) {
+func TestSandboxWithoutPrivileges(t *testing.T) {
 	if os.Getuid() == nobody {
 		return // this is that run
 	}

@@ -17,8 +17,7 @@ type configArgs struct {
 	Value *string `json:"value,omitempty"`
 }
 
-// keeper runs the tool config.
-type keeper struct{ configuration Configuration }
+type settingsTool struct{ configuration Configuration }
 
 // writes reports whether a call changes the configuration. What it cannot read
 // counts as a change.
@@ -29,7 +28,7 @@ func writes(arguments json.RawMessage) bool {
 }
 
 // precheck refuses what would be refused anyway before anybody is asked.
-func (k keeper) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
+func (k settingsTool) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	var a configArgs
 	if err := json.Unmarshal(c.Arguments, &a); err != nil {
 		return tools.Refused(tools.Validation, err.Error())
@@ -41,8 +40,7 @@ func (k keeper) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	return nil
 }
 
-// check looks at the arguments alone.
-func (k keeper) check(a configArgs) error {
+func (k settingsTool) check(a configArgs) error {
 	if a.Action == "list" {
 		return nil
 	}
@@ -61,7 +59,7 @@ func (k keeper) check(a configArgs) error {
 	return nil
 }
 
-func (k keeper) run(_ context.Context, _ tools.Call, a configArgs) tools.Result {
+func (k settingsTool) run(_ context.Context, _ tools.Call, a configArgs) tools.Result {
 	if err := k.check(a); err != nil {
 		return tools.Failed(err)
 	}
@@ -82,8 +80,7 @@ func (k keeper) run(_ context.Context, _ tools.Call, a configArgs) tools.Result 
 	return tools.OK(fmt.Sprintf("OK: %s = %s", a.Key, *a.Value))
 }
 
-// get shows a setting, or all of a section.
-func (k keeper) get(key string) tools.Result {
+func (k settingsTool) get(key string) tools.Result {
 	found := slices.DeleteFunc(k.configuration.Entries(), func(e Entry) bool {
 		return e.Key != key && !strings.HasPrefix(e.Key, key+".")
 	})

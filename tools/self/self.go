@@ -2,7 +2,7 @@
 // its settings and self_info for everything else.
 //
 // What may be changed, how a file is edited and what a setting means is decided
-// by whoever implements Configuration. No secret reaches this package unmasked
+// by the implementation of Configuration. No secret reaches this package unmasked
 // but through Mask.
 package self
 
@@ -67,7 +67,7 @@ type Config struct {
 
 // New returns the tools config and self_info.
 func New(c Config) []tools.Tool {
-	k := keeper{c.Configuration}
+	k := settingsTool{c.Configuration}
 	i := informer{c.Configuration, c.Body}
 	return []tools.Tool{
 		tools.New(tools.Spec{

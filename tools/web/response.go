@@ -12,9 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset"
-
 	"klawbot/tools"
+	"klawbot/tools/charset"
 	"klawbot/tools/web/load"
 	"klawbot/tools/web/page"
 )
@@ -78,17 +77,22 @@ func (w *Web) content(ctx context.Context, c tools.Call, a requestArgs, l loaded
 		}
 		return tools.OK(fmt.Sprintf("Binary content (%s bytes, type: %s)", n, kind))
 	}
-	text := l.text(kind)
-	if !l.page() {
-		return w.fit(ctx, c, a, l, text, w.maxBody())
+	read := charset.Decode(l.body, l.resp.Header.Get("Content-Type"), l.more)
+	text, limit := strings.ReplaceAll(read.Body, "\x00", " "), w.maxBody()
+	if l.page() {
+		markdown, err := page.Markdown(ctx, text, l.resp.Request.URL)
+		if err != nil {
+			return tools.Fail(tools.Execution, "the page could not be turned into text: "+err.Error())
+		}
+		text, limit = markdown, min(load.MaxText, limit)
 	}
-	raw := text
-	text, err := page.Markdown(ctx, text, l.resp.Request.URL)
-	if err != nil {
-		return tools.Fail(tools.Execution, "the page could not be turned into text: "+err.Error())
+	r := w.fit(ctx, c, a, l, text, limit)
+	if l.page() {
+		r.Raw = read.Body
 	}
-	r := w.fit(ctx, c, a, l, text, min(load.MaxText, w.maxBody()))
-	r.Raw = raw
+	if read.Note != "" {
+		r.Output = "(" + read.Note + ")\n" + r.Output
+	}
 	return r
 }
 
@@ -127,38 +131,17 @@ func (l loaded) textual(kind string) bool {
 	return text || !media && validStart(start)
 }
 
-// wide reports whether text is in UTF-16, by its mark or by the header.
+// wide reports whether text is in UTF-16, by its mark, its markup or the header.
 func (l loaded) wide(b []byte) bool {
 	_, parameters, err := mime.ParseMediaType(l.resp.Header.Get("Content-Type"))
 	if err == nil && strings.HasPrefix(strings.ToLower(parameters["charset"]), "utf-16") {
 		return true
 	}
-	return bytes.HasPrefix(b, []byte{0xFE, 0xFF}) || bytes.HasPrefix(b, []byte{0xFF, 0xFE}) && !bytes.HasPrefix(b, []byte{0xFF, 0xFE, 0, 0})
+	return bytes.HasPrefix(b, []byte("<\x00")) || bytes.HasPrefix(b, []byte("\x00<")) || bytes.HasPrefix(b, []byte{0xFE, 0xFF}) || bytes.HasPrefix(b, []byte{0xFF, 0xFE}) && !bytes.HasPrefix(b, []byte{0xFF, 0xFE, 0, 0})
 }
 
 // validStart reports whether b is UTF-8, perhaps cut within a character.
-func validStart(b []byte) bool {
-	for range utf8.UTFMax {
-		if utf8.Valid(b) {
-			return true
-		}
-		b = b[:max(len(b)-1, 0)]
-	}
-	return false
-}
-
-// text is the body in UTF-8, read in the charset of the header, the page or its letters.
-func (l loaded) text(kind string) string {
-	text := string(l.body)
-	declared := l.resp.Header.Get("Content-Type")
-	encoding, _, certain := charset.DetermineEncoding(l.body[:min(len(l.body), 1024)], declared)
-	if certain || !utf8.Valid(l.body) && !(l.more && validStart(l.body)) && !strings.HasSuffix(kind, "json") {
-		if decoded, err := encoding.NewDecoder().String(text); err == nil { // a decoder replaces what it cannot read; to be safe
-			text = strings.TrimPrefix(decoded, "\uFEFF")
-		}
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", " ")
-}
+func validStart(b []byte) bool { return utf8.Valid(charset.Whole(b)) }
 
 // fit returns text that is not longer than limit bytes. A longer one is left to
 // a small model when the call says what it looks for, else it is cut.

@@ -1,7 +1,8 @@
 // Package archive keeps what lies beside the database of a data folder: the automatic
 // backups, and the conversation logs as lines that people and other programs can read.
 // It restores a backup in the place of a damaged database, exports and imports
-// conversations, and builds the messages anew from their logs.
+// conversations, and rebuilds the messages from their logs. It writes a whole data folder
+// into one file and restores it.
 package archive
 
 import (

@@ -37,7 +37,7 @@ type BackupFile struct {
 }
 
 // Backup writes a copy of the database to path, which must not exist, while
-// others go on writing. The copy is one file, synced, and checked to the last
+// others keep writing. The copy is one file, synced, and checked to the last
 // page before Backup returns nil; otherwise there is none.
 func (a *Archive) Backup(ctx context.Context, path string) (err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)

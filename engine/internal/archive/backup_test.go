@@ -14,12 +14,13 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 	"klawbot/gateway"
 )
 
 func TestBackupOfAWorkingStore(t *testing.T) {
 	s := open(t, t.TempDir())
-	write(t, s, say(anna, "before"))
+	write(t, s, storetest.Say(anna, "before"))
 	ctx, stop := context.WithCancel(t.Context())
 	wrote := make(chan error, 1)
 	go func() {
@@ -91,7 +92,7 @@ func TestBackupNowRotates(t *testing.T) {
 
 func TestChangedSince(t *testing.T) {
 	s := open(t, t.TempDir())
-	write(t, s, say(anna, "hello"))
+	write(t, s, storetest.Say(anna, "hello"))
 	if !s.ChangedSince(time.Now().Add(-time.Minute)) {
 		t.Error("the write is not seen")
 	}
@@ -107,7 +108,7 @@ func TestRestoreWantsAFreshFolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		dir, backup, want string
 	}{
-		"used folder": {dir, db, "is there already"},
+		"used folder": {dir, db, "already exists"},
 		"no file":     {fresh, filepath.Join(fresh, "none.db"), "no such file"},
 		"no database": {fresh, filepath.Join(dir, "instance"), "damaged"},
 	} {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 )
 
 // damages are 60 ways in which a database can be spoiled while the bot is
@@ -20,63 +21,42 @@ func damages() map[string]func(t *testing.T, db string) {
 		"gone":    func(t *testing.T, db string) { must(t, os.Remove(db)) },
 		"text":    func(t *testing.T, db string) { must(t, os.WriteFile(db, []byte(strings.Repeat("text ", 9000)), 0o600)) },
 		"one":     func(t *testing.T, db string) { must(t, os.WriteFile(db, []byte{0}, 0o600)) },
-		"wal":     func(t *testing.T, db string) { must(t, os.WriteFile(db+"-wal", noise(1, 40_000), 0o600)) },
+		"wal":     func(t *testing.T, db string) { must(t, os.WriteFile(db+"-wal", storetest.Noise(1, 40_000), 0o600)) },
 		"wal cut": func(t *testing.T, db string) { must(t, os.WriteFile(db+"-wal", []byte{0x37, 0x7f}, 0o600)) },
-		"shm":     func(t *testing.T, db string) { must(t, os.WriteFile(db+"-shm", noise(2, 32_768), 0o600)) },
-		"zeros":   func(t *testing.T, db string) { overwrite(t, db, 0, make([]byte, sizeOf(t, db))) },
-		"noise":   func(t *testing.T, db string) { overwrite(t, db, 0, noise(3, sizeOf(t, db))) },
+		"shm":     func(t *testing.T, db string) { must(t, os.WriteFile(db+"-shm", storetest.Noise(2, 32_768), 0o600)) },
+		"zeros":   func(t *testing.T, db string) { storetest.Overwrite(t, db, 0, make([]byte, storetest.SizeOf(t, db))) },
+		"noise": func(t *testing.T, db string) {
+			storetest.Overwrite(t, db, 0, storetest.Noise(3, storetest.SizeOf(t, db)))
+		},
 		"tables dropped": func(t *testing.T, db string) {
 			must(t, os.Remove(db))
-			raw(t, db, "PRAGMA application_id = 1802264951")
+			storetest.Raw(t, db, "PRAGMA application_id = 1802264951")
 		},
 		"empty database": func(t *testing.T, db string) {
 			must(t, os.Remove(db))
-			raw(t, db, "CREATE TABLE t (x)", "DROP TABLE t", "VACUUM")
+			storetest.Raw(t, db, "CREATE TABLE t (x)", "DROP TABLE t", "VACUUM")
 		},
 	}
 	for i, size := range []int64{0, 1, 16, 99, 100, 512, 1000, 4095, 4096, 4097, 8192, 20_000, 40_960, -4096, -1} {
 		all[fmt.Sprintf("cut %02d", i)] = func(t *testing.T, db string) {
 			if size < 0 {
-				size += int64(sizeOf(t, db))
+				size += int64(storetest.SizeOf(t, db))
 			}
 			must(t, os.Truncate(db, size))
 		}
 	}
 	for i := range 15 {
-		all[fmt.Sprintf("page %02d", i)] = func(t *testing.T, db string) { overwrite(t, db, int64(i)*4096, noise(uint64(i), 4096)) }
+		all[fmt.Sprintf("page %02d", i)] = func(t *testing.T, db string) {
+			storetest.Overwrite(t, db, int64(i)*4096, storetest.Noise(uint64(i), 4096))
+		}
 	}
 	for i := range 20 {
 		all[fmt.Sprintf("bytes %02d", i)] = func(t *testing.T, db string) {
 			random := rand.New(rand.NewPCG(uint64(i), 1))
-			overwrite(t, db, random.Int64N(int64(sizeOf(t, db))), noise(uint64(i), 16))
+			storetest.Overwrite(t, db, random.Int64N(int64(storetest.SizeOf(t, db))), storetest.Noise(uint64(i), 16))
 		}
 	}
 	return all
-}
-
-func noise(seed uint64, n int) []byte {
-	random := rand.New(rand.NewPCG(seed, 2))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(random.Uint32())
-	}
-	return b
-}
-
-func sizeOf(t *testing.T, path string) int {
-	t.Helper()
-	info, err := os.Stat(path)
-	must(t, err)
-	return int(info.Size())
-}
-
-func overwrite(t *testing.T, path string, at int64, b []byte) {
-	t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	must(t, err)
-	_, err = f.WriteAt(b, at)
-	must(t, err)
-	must(t, f.Close())
 }
 
 // TestDamagedDatabases spoils a database in 60 ways, with a backup beside it
@@ -126,7 +106,7 @@ func spoiled(t *testing.T, backup bool, spoil func(t *testing.T, db string)) str
 	t.Helper()
 	dir := t.TempDir()
 	s := open(t, dir)
-	write(t, s, say(anna, "hello"))
+	write(t, s, storetest.Say(anna, "hello"))
 	if backup {
 		_, err := s.BackupNow(t.Context(), 1)
 		must(t, err)
@@ -139,20 +119,20 @@ func spoiled(t *testing.T, backup bool, spoil func(t *testing.T, db string)) str
 func TestRecoveryTakesTheNewestGoodBackup(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	write(t, s, say(anna, "hello"))
+	write(t, s, storetest.Say(anna, "hello"))
 	good, err := s.BackupNow(t.Context(), 9)
 	must(t, err)
 	must(t, s.Close())
 	_, other := used(t)
 	folder := filepath.Join(dir, "backups")
-	copyFile(t, other, filepath.Join(folder, "klawbot-20990101T000000Z.db")) // of another bot
-	must(t, os.WriteFile(filepath.Join(folder, "klawbot-20990102T000000Z.db"), noise(1, 9000), 0o600))
+	storetest.Copy(t, other, filepath.Join(folder, "klawbot-20990101T000000Z.db")) // of another bot
+	must(t, os.WriteFile(filepath.Join(folder, "klawbot-20990102T000000Z.db"), storetest.Noise(1, 9000), 0o600))
 	db := filepath.Join(dir, "klawbot.db")
-	overwrite(t, db, 0, noise(4, 4096))
+	storetest.Overwrite(t, db, 0, storetest.Noise(4, 4096))
 	spoilt, err := os.ReadFile(db)
 	must(t, err)
 
-	logs := &logBuffer{}
+	logs := &storetest.Log{}
 	c := config(dir)
 	c.Log = slog.New(slog.NewTextHandler(logs, nil))
 	s, err = openAs(t, c, false)

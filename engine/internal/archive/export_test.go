@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 	"klawbot/gateway"
 )
 
@@ -126,7 +127,7 @@ func TestImportOfLogs(t *testing.T) {
 
 func TestImportKeepsTheCurrentSession(t *testing.T) {
 	s := open(t, t.TempDir())
-	write(t, s, say(anna, "now"))
+	write(t, s, storetest.Say(anna, "now"))
 	line := `{"id":"old-%d","ts":"2020-01-02T03:04:05Z","role":"user","content":"old","meta":{"chat_id":"telegram_123"}}` + "\n"
 	added, err := s.Import(t.Context(), strings.NewReader(fmt.Sprintf(line+line, 1, 2)))
 	if added != 2 || err != nil {

@@ -1,19 +1,16 @@
 package archive_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"klawbot/engine/internal/archive"
-	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 	"klawbot/gateway"
 )
 
@@ -45,24 +42,6 @@ func openAs(t testing.TB, c store.Config, rebuild bool) (folder, error) {
 	return folder{s, a}, err
 }
 
-// logBuffer is a log that a test may read while others write.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer // guarded by mu
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 func config(dir string) store.Config {
 	return store.Config{Dir: dir, Log: slog.New(slog.DiscardHandler)}
 }
@@ -78,18 +57,6 @@ func read(t testing.TB, s folder, fn func(*store.Tx) error) {
 	t.Helper()
 	if err := s.Read(t.Context(), fn); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// say stores a user message in the current session of an address.
-func say(a store.Address, text string) func(*store.Tx) error {
-	return func(tx *store.Tx) error {
-		s, err := tx.Sessions().Session(a)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Sessions().AddMessage(store.Message{Session: s.ID, Body: llm.Text(llm.RoleUser, text), Sender: a.Chat.ID, SenderName: "Anna"})
-		return err
 	}
 }
 
@@ -111,38 +78,12 @@ func history(t testing.TB, s folder, a store.Address) []string {
 	return texts
 }
 
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// raw runs statements on a database behind the store's back.
-func raw(t *testing.T, path string, statements ...string) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-}
-
 // used is a data folder with a message in it, closed.
 func used(t *testing.T) (dir, db string) {
 	t.Helper()
 	dir = t.TempDir()
 	s := open(t, dir)
-	write(t, s, say(anna, "hello"))
+	write(t, s, storetest.Say(anna, "hello"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func appendFile(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// repairLog lists the ids in a log and mends its end: a last line without a
+// repairLog lists the ids in a log and repairs its end: a last line without a
 // newline gets one when it is whole, else it is cut off, for its message is not
 // marked as logged and comes again.
 func repairLog(path string) (ids map[string]bool, err error) {

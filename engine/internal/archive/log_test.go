@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 	"klawbot/gateway"
 )
 
@@ -155,14 +156,14 @@ func TestWriteLogAfterACrash(t *testing.T) {
 func TestWriteLogWhenMarkingFails(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	raw(t, filepath.Join(dir, "klawbot.db"), "CREATE TRIGGER broken BEFORE UPDATE OF logged ON messages BEGIN SELECT raise(FAIL, 'no room'); END")
+	storetest.Raw(t, filepath.Join(dir, "klawbot.db"), "CREATE TRIGGER broken BEFORE UPDATE OF logged ON messages BEGIN SELECT raise(FAIL, 'no room'); END")
 	for i := range 3 {
 		write(t, s, tell(anna, store.Message{Body: llm.Text(llm.RoleUser, fmt.Sprint(i)), At: day}))
 		if err := s.WriteLog(t.Context()); err == nil || !strings.Contains(err.Error(), "no room") {
 			t.Fatalf("WriteLog: %v", err)
 		}
 	}
-	raw(t, filepath.Join(dir, "klawbot.db"), "DROP TRIGGER broken")
+	storetest.Raw(t, filepath.Join(dir, "klawbot.db"), "DROP TRIGGER broken")
 	must(t, s.WriteLog(t.Context()))
 	counts := logged(t, dir)
 	if len(counts) != 3 {
@@ -183,7 +184,7 @@ func TestWriteLogManyAtOnce(t *testing.T) {
 	s := open(t, dir)
 	write(t, s, func(tx *store.Tx) error {
 		for i := range int64(700) {
-			if err := say(store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1 + i%30}}, "m")(tx); err != nil {
+			if err := storetest.Say(store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1 + i%30}}, "m")(tx); err != nil {
 				return err
 			}
 		}
@@ -212,7 +213,7 @@ func TestWriteLogNamesThePath(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "conversations"), nil, 0o600))
 	s := open(t, dir)
-	write(t, s, say(anna, "m"))
+	write(t, s, storetest.Say(anna, "m"))
 	if err := s.WriteLog(t.Context()); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "conversations")) {
 		t.Errorf("WriteLog: %v", err)
 	}

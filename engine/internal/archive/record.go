@@ -112,10 +112,10 @@ func (r record) line(secrets *redact.Set) ([]byte, error) {
 func parseRecord(log store.Address, line []byte) (store.Said, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {
-		return store.Said{}, fmt.Errorf("no conversation record: %w", err)
+		return store.Said{}, fmt.Errorf("not a conversation record: %w", err)
 	}
 	if r.ID == "" {
-		return store.Said{}, errors.New("no conversation record: it has no id")
+		return store.Said{}, errors.New("not a conversation record: it has no id")
 	}
 	if r.Meta.ChatID == "" && log.Chat.Channel != "" {
 		r.Meta.ChatID, r.Meta.Thread = log.Chat.String(), log.Thread
@@ -123,7 +123,7 @@ func parseRecord(log store.Address, line []byte) (store.Said, error) {
 	at, err := time.Parse(time.RFC3339, r.TS)
 	at = at.UTC()
 	if err != nil || at.UnixMilli() <= 0 || at.Year() > 9999 { // 0 stands for no time, and years have four digits
-		return store.Said{}, fmt.Errorf("record %q: ts %q is no time", r.ID, r.TS)
+		return store.Said{}, fmt.Errorf("record %q: ts %q is not a time", r.ID, r.TS)
 	}
 	if !slices.Contains([]llm.Role{llm.RoleUser, llm.RoleAssistant, llm.RoleTool, store.RoleSystem}, r.Role) {
 		return store.Said{}, fmt.Errorf("record %q: role %q is unknown", r.ID, r.Role)

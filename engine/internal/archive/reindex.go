@@ -16,7 +16,7 @@ import (
 	"klawbot/engine/internal/store"
 )
 
-// Reindexing says how Reindex makes things findable.
+// Reindexing says how Reindex indexes.
 type Reindexing struct {
 	// Message stores the chunks of a message, and Memories those of some memories
 	// that follow each other.
@@ -37,9 +37,9 @@ type Reindexed struct {
 	Messages, Kept int
 	// Chats are the conversations, Breaks the beginnings of new ones in them.
 	Chats, Breaks int
-	// Memories are those that were made findable again.
+	// Memories are those that were indexed again.
 	Memories int
-	// Skipped counts the lines that are no records, and Faults names some.
+	// Skipped counts invalid lines; Faults names some.
 	Skipped int
 	Faults  []string
 }
@@ -47,13 +47,13 @@ type Reindexed struct {
 // reindexBatch is how many messages share a transaction.
 const reindexBatch = 500
 
-// Reindex builds the messages and all that is found of them and of memories
-// anew, from the conversation logs of the data folder. Until the last moment the
+// Reindex rebuilds the messages and the search index of messages and memories from
+// the conversation logs of the data folder. Until the last moment the
 // old tables stay as they are; a kill leaves them. Sessions are kept, and those
 // that only the logs know come back. What only the database knows of the end of
 // a conversation is kept and written to its log again. The vectors are gone
-// afterwards, for the bot to make them again. The Store must be Open's and used
-// by nobody else meanwhile.
+// afterwards, for the bot to make them again. The Store must be Open's and
+// otherwise unused.
 func (a *Archive) Reindex(ctx context.Context, how Reindexing) (done Reindexed, err error) {
 	if err := a.WriteLog(ctx); err != nil {
 		return done, err
@@ -178,12 +178,12 @@ func (r *reindexer) readLog(ctx context.Context, log logFile) error {
 	defer f.Close() // it was only read
 	in := bufio.NewReaderSize(f, 64<<10)
 	for number := 1; ; number++ {
-		line, n, err := readLine(in)
+		line, n, err := ReadLine(in, lineBound)
 		r.read += int64(n)
-		if n == 0 && err == io.EOF {
+		if err == io.EOF {
 			return nil
 		}
-		if err != nil && err != io.EOF && !errors.Is(err, errLongLine) {
+		if err != nil && !errors.Is(err, ErrLongLine) {
 			return err
 		}
 		r.takeLine(log, number, line, err)
@@ -195,34 +195,11 @@ func (r *reindexer) readLog(ctx context.Context, log logFile) error {
 	}
 }
 
-// errLongLine is the error of readLine for a line that no record has.
-var errLongLine = errors.New("the line is too long")
-
-// readLine reads a line of at most lineBound bytes, and over a longer one. n is
-// how many bytes it took.
-func readLine(in *bufio.Reader) (line []byte, n int, err error) {
-	long := false
-	for {
-		part, err := in.ReadSlice('\n')
-		n += len(part)
-		if long = long || n > lineBound; !long {
-			line = append(line, part...)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case long && (err == nil || err == io.EOF):
-			return nil, n, errLongLine
-		}
-		return line, n, err
-	}
-}
-
-// takeLine takes the record in a line, or counts what is none; err is readLine's.
+// takeLine takes the record in a line, or counts what is none; err is ReadLine's.
 func (r *reindexer) takeLine(log logFile, number int, line []byte, err error) {
 	line = bytes.TrimSpace(line)
 	var e store.Said
-	if !errors.Is(err, errLongLine) {
+	if !errors.Is(err, ErrLongLine) {
 		if len(line) == 0 {
 			return
 		}
@@ -365,7 +342,7 @@ func (r *reindexer) keepTheRest(ctx context.Context) error {
 	}
 }
 
-// memories makes the memories findable.
+// memories indexes the memories.
 func (r *reindexer) memories(ctx context.Context) error {
 	var after store.MemoryID
 	for {

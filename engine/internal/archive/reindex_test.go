@@ -16,10 +16,11 @@ import (
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 	"klawbot/gateway"
 )
 
-// indexing is how these tests make things findable: as the bot does.
+// indexing is how these tests index: as the bot does.
 func indexing() archive.Reindexing {
 	size := memory.ChunkSize{Size: 400, Overlap: 80}
 	return archive.Reindexing{
@@ -143,7 +144,7 @@ func TestReindexSkipsTornAndMalformedLines(t *testing.T) {
 	if done.Messages != 3 || done.Skipped != 5 || len(done.Faults) != 5 {
 		t.Errorf("done %+v", done)
 	}
-	if !strings.Contains(strings.Join(done.Faults, "\n"), "2026-03-01.jsonl line 2: no conversation record") {
+	if !strings.Contains(strings.Join(done.Faults, "\n"), "2026-03-01.jsonl line 2: not a conversation record") {
 		t.Errorf("faults %q", done.Faults)
 	}
 	past := history(t, s, anna)
@@ -292,7 +293,7 @@ func TestReindexOfADamagedDatabase(t *testing.T) {
 			fill(t, s)
 			text := exported(t, s, "json")
 			must(t, errors.Join(s.WriteLog(t.Context()), s.Close()))
-			overwrite(t, filepath.Join(dir, "klawbot.db"), int64(page)*3*4096, noise(uint64(page), 4096))
+			storetest.Overwrite(t, filepath.Join(dir, "klawbot.db"), int64(page)*3*4096, storetest.Noise(uint64(page), 4096))
 			c := config(dir)
 			for try := range 2 {
 				s, err := openAs(t, c, true)

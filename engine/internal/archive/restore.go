@@ -26,7 +26,7 @@ type Recovery struct {
 	// Aside is where the damaged file is now, empty when there was none.
 	Aside string
 	// Dropped is how many messages waited when the backup was made. They were
-	// answered since, or not: nobody knows, so they are not answered again.
+	// answered since or not; because that is unknown they are not answered again.
 	Dropped int
 	// At is when that was.
 	At time.Time
@@ -37,7 +37,7 @@ type Recovery struct {
 }
 
 // Recovered tells what Open had to restore, nil when nothing: this time, or before,
-// when nobody has called RecoveryTold since.
+// when RecoveryTold was not called since.
 func (a *Archive) Recovered() *Recovery { return a.recovery }
 
 // RecoveryTold says that people know of what Recovered tells.
@@ -62,7 +62,7 @@ type restorer struct {
 	done    *Recovery
 }
 
-// recall reads the Recovery of an earlier start that nobody was told of.
+// recall reads the Recovery of an earlier start that was not reported yet.
 func (r *restorer) recall(ctx context.Context) *Recovery {
 	text, err := os.ReadFile(untoldOf(r.dir))
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *restorer) recall(ctx context.Context) *Recovery {
 
 // Restore puts a backup into a data folder that has no database, and returns
 // how many messages waited in it that are dropped; see store.Adopt. The folder's
-// lock is held meanwhile: *LockedError.
+// lock is held: *LockedError.
 func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -102,7 +102,7 @@ func Restore(ctx context.Context, dir, backup string) (dropped int, err error) {
 			continue // an empty write-ahead log, which a command leaves
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return 0, fmt.Errorf("%s is there already: restore into another data folder (--data), or move it away first", name)
+			return 0, fmt.Errorf("%s already exists: restore into another data folder (--data), or move it away first", name)
 		}
 	}
 	copied, dropped, err := prepareCopy(ctx, dir, backup, "")

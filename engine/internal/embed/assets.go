@@ -80,7 +80,7 @@ var libraries = map[string]Asset{
 		Archive: "34ff1c2d0f12e2cf3d33a0c5f82e39792e1d581fbd6968fd7c30d173654be01a",
 		Hashes:  []string{"115ecb838e703d390262b8b4d07d5248e6693c67658d4c98c48f94905ab27af4"}},
 	// The file of the npm package alone: what the archive of the release holds is
-	// another build, whose hash nobody has looked up yet.
+	// another build, whose hash is not known.
 	"darwin/arm64": {Size: 37_797_768, Hashes: []string{"e51438fb319250db7cba147049ab26fe6fa842f4d6f7c849256cab57ad4cc703"}},
 }
 
@@ -123,23 +123,29 @@ func neededOn(system, processor, model string) ([]Asset, error) {
 	return append([]Asset{library}, files...), nil
 }
 
-// Check reports whether the file stands in a folder of assets as it should:
-// fs.ErrNotExist when it does not stand there, another error when it is a
-// different one.
+// Check reports whether a folder of assets has the file: fs.ErrNotExist if not, another
+// error if it is a different one.
 func (a Asset) Check(dir string) error {
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(a.Path)))
-	if err != nil {
-		return err
+	file := filepath.Join(dir, filepath.FromSlash(a.Path))
+	got, err := hashOf(file)
+	if err == nil && !slices.Contains(a.Hashes, got) {
+		err = fmt.Errorf("%s is not the expected file (SHA-256 %s)", file, got)
 	}
-	defer f.Close()
+	return err
+}
+
+// hashOf is the SHA-256 of a file, in hexadecimal.
+func hashOf(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // it was only read
 	sum := sha256.New()
 	if _, err := io.Copy(sum, f); err != nil {
-		return err
+		return "", err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); !slices.Contains(a.Hashes, got) {
-		return fmt.Errorf("%s is another file than expected (SHA-256 %s)", f.Name(), got)
-	}
-	return nil
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // Places are where the files of a model are looked for.

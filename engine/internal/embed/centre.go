@@ -19,7 +19,7 @@ var ordinary string
 // language have in common, of length 1. The cosine with it tells what has to do with
 // the query from what is merely near to all queries, which a cosine of the e5 models
 // hardly does: nine tenths of each of their vectors are the same, and much of the rest
-// tells the language. Of a model whose cosines nobody measured it is the vector itself.
+// tells the language. For a model without measurements it is the vector itself.
 // The first one takes as long as 80 short texts.
 func (m *Model) Centred(ctx context.Context, query []float32) ([]float32, error) {
 	if !m.config.Recipe.measured() {

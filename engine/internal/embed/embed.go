@@ -224,7 +224,7 @@ func (m *Model) openFiles() (tokenizer, computer, error) {
 	return tokens, n, nil
 }
 
-// idle releases a model that nobody used for a while.
+// idle releases a model that was not used for a while.
 func (m *Model) idle() {
 	m.turn <- struct{}{}
 	defer m.leave()
@@ -235,7 +235,7 @@ func (m *Model) idle() {
 		m.release.Reset(left)
 		return
 	}
-	_ = m.unload() // there is nobody to tell, and the next use loads it anew
+	_ = m.unload() // the next use loads it again
 }
 
 // unload gives the memory back. The caller has the turn.

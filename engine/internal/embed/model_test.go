@@ -102,7 +102,7 @@ func TestModelIsReleasedWhenIdle(t *testing.T) {
 		}
 		ask()
 		if *loads != 2 {
-			t.Errorf("loaded %d times, want anew", *loads)
+			t.Errorf("loaded %d times, want once more", *loads)
 		}
 	})
 }

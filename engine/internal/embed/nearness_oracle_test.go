@@ -52,7 +52,7 @@ func TestOracleNearness(t *testing.T) {
 }
 
 // TestOracleNearnessHeldOut: the same of notes that nothing was ever chosen by. Leave
-// it so: what fails here is mended with other texts before one's eyes.
+// it so: fix what fails here with other texts.
 func TestOracleNearnessHeldOut(t *testing.T) {
 	said, asked := readHeldOut(t)
 	for _, name := range []string{"e5-small-v2", "all-minilm-l6-v2"} {

@@ -94,7 +94,7 @@ func openUnusual(file string, options *ort.SessionOptions) (*network, error) {
 	}
 	hidden := slices.IndexFunc(outputs, func(o ort.InputOutputInfo) bool { return len(o.Dimensions) == 3 })
 	if hidden < 0 {
-		return nil, fmt.Errorf("%s has no output with a vector for each token; it is no sentence model", file)
+		return nil, fmt.Errorf("%s has no output with a vector for each token; it is not a sentence model", file)
 	}
 	if n.session, err = ort.NewDynamicAdvancedSession(file, n.inputs, []string{outputs[hidden].Name}, options); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

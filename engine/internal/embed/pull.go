@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +19,8 @@ import (
 	"klawbot/internal/atomicfile"
 )
 
-// Pull brings assets to a folder and checks each against its hash. What stands
-// there already is left as it is; a download that broke off goes on where it
-// stopped.
+// Pull downloads assets to a folder and checks each against its hash. Files that are
+// complete stay; an interrupted download resumes.
 type Pull struct {
 	// Client follows redirects, as the publishers need it.
 	Client *http.Client
@@ -32,7 +29,7 @@ type Pull struct {
 	// where they are published.
 	From string
 	// Progress is told how many bytes of an asset are there and how many it has, 0
-	// when that is not known; nil is nobody.
+	// when that is not known. It may be nil.
 	Progress func(a Asset, done, total int64)
 	// Patience is how long nothing may come of a download; 0 means 30 seconds.
 	Patience time.Duration
@@ -40,10 +37,10 @@ type Pull struct {
 	Most int64
 }
 
-// attempts is how often in a row a download may break off without a new byte.
+// attempts bounds the tries in a row that bring no new byte.
 const attempts = 3
 
-// Bring brings one asset. The error says what is wrong with which file.
+// Bring downloads one asset. The error names the file.
 func (p Pull) Bring(ctx context.Context, a Asset) error {
 	if err := a.Check(p.Dir); err == nil {
 		size := sizeOf(filepath.Join(p.Dir, filepath.FromSlash(a.Path)))
@@ -116,7 +113,7 @@ func (p Pull) copyFile(a Asset, from, to string) (err error) {
 	return err
 }
 
-// persist downloads, and goes on where a connection broke off.
+// persist downloads and resumes after a broken connection.
 func (p Pull) persist(ctx context.Context, a Asset, address, file string) error {
 	for had, left := sizeOf(file), attempts; ; {
 		err := p.download(ctx, a, address, file)
@@ -144,8 +141,8 @@ func sizeOf(file string) int64 {
 // errBroken is the kind of error of a download that broke off.
 var errBroken = errors.New("the download broke off")
 
-// errTooMuch is the kind of error of an address that goes on and on.
-var errTooMuch = errors.New("that is no such file")
+// errTooMuch is the error of an address that sends more than a model has.
+var errTooMuch = errors.New("this is not a model file")
 
 // most is how much to take of a file.
 func (p Pull) most() int64 { return cmp.Or(p.Most, 1<<30) }
@@ -262,7 +259,11 @@ func (m *metered) Read(p []byte) (int, error) {
 
 // unpack puts a member of an archive in the place of the archive.
 func unpack(a Asset, file string) error {
-	if err := checkFile(file, a.Archive); err != nil {
+	got, err := hashOf(file)
+	if err == nil && got != a.Archive {
+		err = fmt.Errorf("the archive is not the expected one (SHA-256 %s)", got)
+	}
+	if err != nil {
 		return err
 	}
 	in, err := os.Open(file)
@@ -289,20 +290,4 @@ func unpack(a Asset, file string) error {
 			})
 		}
 	}
-}
-
-func checkFile(file, hash string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != hash {
-		return fmt.Errorf("the archive is another one than expected (SHA-256 %s)", got)
-	}
-	return nil
 }

@@ -158,7 +158,7 @@ func TestPull(t *testing.T) {
 		bad := model
 		bad.URL = server.URL + "/bad"
 		err := Pull{Client: server.Client(), Dir: dir}.Bring(t.Context(), bad)
-		if err == nil || !strings.Contains(err.Error(), "another file than expected") {
+		if err == nil || !strings.Contains(err.Error(), "is not the expected file") {
 			t.Errorf("the error is %v", err)
 		}
 		left, err := os.ReadDir(filepath.Join(dir, "m"))
@@ -191,9 +191,9 @@ type answers func(*http.Request) *http.Response
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r), nil }
 
-// TestPullGoesOn: a connection that breaks off or stalls is made anew, and asked for
+// TestPullResumes: a connection that breaks or stalls is opened again, and asked for
 // what is missing.
-func TestPullGoesOn(t *testing.T) {
+func TestPullResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := []byte(strings.Repeat("model ", 1000))
 		var ranges []string

@@ -26,9 +26,8 @@ type Recipe struct {
 	Pooling                    Pooling
 	// MaxTokens is where a text is cut.
 	MaxTokens int
-	// Near is the cosine of a centred query with a passage that only one pair in 200
-	// reaches of those that have nothing to do with each other; 0 where nobody
-	// measured it. On average theirs is 0.
+	// Near is the similarity threshold: only one unrelated pair in 200 has this cosine
+	// between a centred query and a passage. 0 means not measured.
 	Near float64
 }
 

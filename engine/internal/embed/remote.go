@@ -40,7 +40,7 @@ type Remote struct {
 func NewRemote(c RemoteConfig) *Remote { return &Remote{config: c} }
 
 // What one request to a server may hold and take: texts, bytes of an answer and
-// of an error. A query has somebody waiting for it.
+// of an error. A user waits for a query.
 const (
 	maxRemoteTexts  = 64
 	maxRemoteAnswer = 64 << 20

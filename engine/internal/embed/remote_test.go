@@ -91,7 +91,7 @@ func TestRemoteGivesUp(t *testing.T) {
 		"a query that stalls":    {key: "sk-right", replies: []modeltest.Reply{{Fault: modeltest.StallBefore}}, want: "deadline", query: true, asked: 1},
 		"vectors that lack":      {key: "sk-right", replies: []modeltest.Reply{{Body: `{"data": []}`}}, want: "lacks a vector", asked: 1},
 		"an index that is off":   {key: "sk-right", replies: []modeltest.Reply{{Body: `{"data": [{"index": 7, "embedding": [1]}]}`}}, want: "does not fit", asked: 1},
-		"a server that is ill":   {key: "sk-right", replies: []modeltest.Reply{modeltest.Error(500, "ill"), modeltest.Error(500, "ill"), modeltest.Error(500, "ill"), modeltest.Error(500, "ill")}, want: "ill", asked: 4},
+		"a server that fails":    {key: "sk-right", replies: []modeltest.Reply{modeltest.Error(500, "ill"), modeltest.Error(500, "ill"), modeltest.Error(500, "ill"), modeltest.Error(500, "ill")}, want: "ill", asked: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

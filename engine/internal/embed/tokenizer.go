@@ -18,7 +18,7 @@ type tokenizer interface {
 }
 
 // tokenizerFile is the part of a tokenizer.json that matters for encoding. Its
-// padding and truncation are those of somebody's batch and are not used.
+// padding and truncation belong to batches and are not used.
 type tokenizerFile struct {
 	AddedTokens []struct {
 		ID         int64  `json:"id"`

@@ -38,7 +38,7 @@ type scored struct {
 func (s *scored) UnmarshalJSON(raw []byte) error {
 	comma := bytes.LastIndexByte(raw, ',')
 	if comma < 0 || raw[0] != '[' {
-		return errors.New("a piece of the vocabulary is no pair of text and score")
+		return errors.New("a piece of the vocabulary is not a pair of text and score")
 	}
 	if err := json.Unmarshal(raw[1:comma], &s.text); err != nil {
 		return err

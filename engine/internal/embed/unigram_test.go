@@ -112,7 +112,7 @@ func TestForeignUnigramsAreRefusedWithTheReason(t *testing.T) {
 	for want, change := range map[string]func(map[string]any){
 		"byte_fallback": func(f map[string]any) { f["model"].(map[string]any)["byte_fallback"] = true },
 		"unknown token": func(f map[string]any) { f["model"].(map[string]any)["unk_id"] = 99 },
-		"no pair":       func(f map[string]any) { f["model"].(map[string]any)["vocab"] = []any{"a"} },
+		"not a pair":    func(f map[string]any) { f["model"].(map[string]any)["vocab"] = []any{"a"} },
 		"is damaged": func(f map[string]any) {
 			f["normalizer"] = map[string]any{"type": "Precompiled", "precompiled_charsmap": "AAAA"}
 		},

@@ -20,7 +20,7 @@ import (
 
 // sentences are texts as people write and remember them, of many lengths.
 func sentences(n int) []string {
-	words := strings.Fields("the meeting with Anna moved to Thursday because the train was late and nobody had told Boris " +
+	words := strings.Fields("the meeting with Anna moved to Thursday because the train was late and no one had told Boris " +
 		"that the new kitchen would cost four thousand euros more than the first offer from the carpenter in March")
 	texts := make([]string, n)
 	for i := range texts {

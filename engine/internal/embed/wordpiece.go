@@ -55,7 +55,7 @@ func newWordPiece(f tokenizerFile) (*wordPiece, error) {
 		return nil, fmt.Errorf("the vocabulary lacks the unknown token %q", m.Unknown)
 	}
 	if err := json.Unmarshal(f.Normalizer, &w.normal); err != nil || w.normal.Type != "BertNormalizer" {
-		return nil, errors.New("the normalizer is no BertNormalizer")
+		return nil, errors.New("the normalizer is not a BertNormalizer")
 	}
 	var words struct {
 		Type string `json:"type"`

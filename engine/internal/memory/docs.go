@@ -10,11 +10,10 @@ import (
 // Section is a section of a page of the manual.
 type Section struct{ Page, Title, Text string }
 
-// analysis is changed when the words of the index are made otherwise, so that
-// the manual is indexed anew.
+// analysis changes with the terms of the index, so that the manual is indexed again.
 const analysis = "1 "
 
-// docsState is what tells that exactly these sections are in the index.
+// docsState identifies the sections and how they are indexed.
 func docsState(all []Section) string {
 	var b strings.Builder
 	for _, s := range all {
@@ -33,7 +32,7 @@ func (m *Memory) DocsIndexed(ctx context.Context, all []Section) (ready bool, er
 	return ready, err
 }
 
-// IndexDocs makes the sections of the manual findable, a page in a transaction.
+// IndexDocs indexes the sections of the manual, a page in a transaction.
 // Pages that have not changed since the version before stay as they are.
 func (m *Memory) IndexDocs(ctx context.Context, all []Section, size ChunkSize) error {
 	if ready, err := m.DocsIndexed(ctx, all); err != nil || ready {

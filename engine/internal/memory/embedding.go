@@ -162,7 +162,7 @@ func (m *Memory) embed(ctx context.Context, set store.VectorSet, chunks []store.
 		}
 	}
 	return m.store.Write(ctx, func(tx *store.Tx) error {
-		// Another process may have done some meanwhile, or forgotten them.
+		// Another process may have embedded or deleted some since.
 		waiting, err := tx.Vectors().WithoutVector(set.ID, chunks[0].ID-1, len(chunks))
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func (m *Memory) passages(ctx context.Context, texts []string) ([][]float32, err
 			return nil, why
 		}
 	}
-	m.log.Warn("texts without a vector, they are found by words", "texts", without, "err", err)
+	m.log.Warn("texts without a vector, keyword search finds them", "texts", without, "err", err)
 	return vectors, nil
 }
 

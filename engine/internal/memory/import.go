@@ -33,7 +33,7 @@ func SaveAll(tx *store.Tx, all []store.Memory, size ChunkSize) error {
 	return r.flush()
 }
 
-// IndexAll makes memories findable that are stored already.
+// IndexAll indexes stored memories.
 func IndexAll(tx *store.Tx, all []store.Memory, size ChunkSize) error {
 	r := row{tx: tx}
 	for _, m := range all {

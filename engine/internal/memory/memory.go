@@ -82,7 +82,7 @@ type Memory struct {
 		last   store.ChunkID
 	}
 	quiet  bool // that the embedder fails was said
-	asking bool // a question's vector is being made that nobody waits for. Guarded by mu.
+	asking bool // a late question is still being embedded. Guarded by mu.
 
 	embedding sync.Mutex // one goroutine embeds
 	cursor    struct {

@@ -353,14 +353,14 @@ func TestVectorsOfAnotherWidth(t *testing.T) {
 	}
 }
 
-// meanwhile is a bag that lets something happen before it makes the first vectors.
-type meanwhile struct {
+// interrupted is a bag that lets something happen before it makes the first vectors.
+type interrupted struct {
 	bag
 	once *sync.Once
 	then func()
 }
 
-func (m meanwhile) Passages(ctx context.Context, texts []string) ([][]float32, error) {
+func (m interrupted) Passages(ctx context.Context, texts []string) ([][]float32, error) {
 	m.once.Do(m.then)
 	return m.bag.Passages(ctx, texts)
 }
@@ -381,7 +381,7 @@ func TestOthersEmbedMeanwhile(t *testing.T) {
 		},
 		"forgets": func() { write(t, s, func(tx *store.Tx) error { return memory.Forget(tx, ids[0]) }) },
 	} {
-		m := newMemory(s, meanwhile{bag{name}, &sync.Once{}, then})
+		m := newMemory(s, interrupted{bag{name}, &sync.Once{}, then})
 		if err := m.Embed(t.Context(), nil); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -454,7 +454,7 @@ func TestARefusedTextKeepsNoOtherFromItsVector(t *testing.T) {
 	if got := contents(t, m, memory.Query{Text: "huge"}); len(got) != 5 {
 		t.Errorf("by both: %q", got)
 	}
-	for name, c := range map[string]choosy{"refuses everything": {bag{"b"}, "", ""}, "is gone meanwhile": {bag{"b"}, "huge", "cat"}} {
+	for name, c := range map[string]choosy{"refuses everything": {bag{"b"}, "", ""}, "disappears": {bag{"b"}, "huge", "cat"}} {
 		if err := newMemory(s, c).Embed(t.Context(), nil); err == nil {
 			t.Errorf("one that %s is not noticed", name)
 		}

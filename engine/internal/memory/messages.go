@@ -16,8 +16,8 @@ import (
 
 // AddMessages makes messages that were stored findable, when the transaction is
 // committed. They are in the order in which they were said. The source of each is
-// its session, so that what was said there one after another are neighbours. What
-// nobody said is left out.
+// its session, so that what was said there one after another are neighbours. Results of
+// tools and lines for people alone are left out.
 func AddMessages(tx *store.Tx, said []store.Said, size ChunkSize) error {
 	chunks := map[store.SessionID][]store.Chunk{}
 	for _, m := range said {
@@ -46,9 +46,9 @@ const maxSaid = 64 << 10
 // inquiry is the beginning of a command that asks a tool.
 var inquiry = regexp.MustCompile(`^/(memory|tool)(@\w+)?(\s|$)`)
 
-// saidText is a message as it is found: who said it, and what. It is empty for
-// what nobody said: results of tools, also those of commands, and lines for people
-// alone; and for searches, which would be found by the very words that they look for.
+// saidText is the searchable text of a message: its sender and its words. It is empty
+// for results of tools and commands, for lines for people alone, and for searches,
+// which would find themselves.
 func saidText(m store.Message) string {
 	text := strings.TrimSpace(clip.Bytes(m.Body.PlainText(), maxSaid))
 	if text == "" || m.Type != "" || m.Model == store.ByCommand && m.Body.Role == llm.RoleAssistant {
@@ -76,10 +76,9 @@ const (
 	indexBeside = 20
 )
 
-// Index makes findable what was said since the last time, as far as it is wanted,
-// when the transaction is committed. Whoever stores messages calls it behind them.
-// What others left without it may be too much for one transaction; CatchUp has the
-// rest.
+// Index indexes the wanted messages that were stored since the last call, as part of
+// the transaction that stores them. CatchUp indexes what is too much for one
+// transaction.
 func Index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize) error {
 	return index(tx, wanted, size, indexInTurn)
 }
@@ -100,7 +99,7 @@ func index(tx *store.Tx, wanted func(store.Address) bool, size ChunkSize, limit 
 	return tx.Index().SetIndexed(store.KindMessage, "", strconv.FormatInt(int64(last), 10))
 }
 
-// CatchUp makes findable what was said and is not yet: what was stored by a command
+// CatchUp indexes the messages that are not indexed yet: those stored by a command
 // or an older version, or could not be indexed. The turns write between two of its
 // transactions.
 func (m *Memory) CatchUp(ctx context.Context, wanted func(store.Address) bool, size ChunkSize) error {

@@ -63,7 +63,11 @@ type plain struct {
 func plainOf(t *testing.T, s *store.Store) (p plain) {
 	t.Helper()
 	err := s.Read(t.Context(), func(tx *store.Tx) (err error) {
-		p.chunks, err = tx.Index().ChunksIn(store.Scope{}, 0, 1<<20)
+		ids, err := tx.Index().ChunkIDs(store.Scope{})
+		if err != nil {
+			return err
+		}
+		p.chunks, err = tx.Index().Chunks(ids)
 		return err
 	})
 	if err != nil {

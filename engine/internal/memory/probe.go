@@ -9,7 +9,7 @@ import (
 	"klawbot/engine/internal/store"
 )
 
-// canary is a chat that nobody has.
+// canary is a chat that does not exist.
 const canary = "canary"
 
 // ErrEmbed is the kind of error of an embedding model that is there and does not work.

@@ -9,7 +9,7 @@ import (
 // none.
 type question struct {
 	vector []float32
-	// centred says how near a text is, nil where nobody asks.
+	// centred is compared with texts for their similarity, nil if Query.Near is false.
 	centred []float32
 	// nearness is what the cosine with centred says.
 	nearness func(cosine float64) float64
@@ -44,9 +44,9 @@ func (m *Memory) ask(ctx context.Context, q Query) question {
 	return m.askNow(ctx, q)
 }
 
-// askQuickly makes the vector of a query when it comes in time. What takes longer,
-// as the first one does when the model is loaded, is for those that come after:
-// meanwhile there is none for anybody.
+// askQuickly makes the vector of a query if that takes no longer than its patience.
+// The first query loads the model and may be late; until it is done, other queries
+// have no vector either.
 func (m *Memory) askQuickly(ctx context.Context, q Query) question {
 	m.mu.Lock()
 	asking := m.asking

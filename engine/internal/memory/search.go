@@ -234,8 +234,8 @@ func (m *Memory) vectors(tx *store.Tx, set store.VectorSet, q Query, vector []fl
 	return nil
 }
 
-// triesForDead bounds how often a search begins anew because chunks that it met
-// are gone.
+// triesForDead bounds how often a search starts again because it met chunks that
+// were deleted.
 const triesForDead = 5
 
 func (m *Memory) vectorsOf(tx *store.Tx, set store.VectorSet, kind store.Kind, q Query, vector []float32, found map[store.ChunkID]*candidate) error {
@@ -286,7 +286,7 @@ func (m *Memory) weigh(tx *store.Tx, set store.VectorSet, kind store.Kind, vecto
 	if err := tx.Vectors().CoarseCosinesOf(set, kind, others, vector, note); err != nil {
 		return err
 	}
-	// What is left has no coarse vector, or none at all.
+	// What is left has no coarse vector, or none.
 	others = others[:0]
 	for _, n := range near {
 		if found[n.chunk] == nil {

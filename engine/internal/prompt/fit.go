@@ -69,7 +69,7 @@ func (w *Window) Shorten(ctx context.Context, failed error, m model.Candidate, m
 // has the rest summed up before.
 func (w *Window) forget(ctx context.Context, modelName string, conv []llm.Message) error {
 	if w.compactNow(ctx, modelName, keptShare/float64(int(1)<<w.shorter)) {
-		past, err := w.read(ctx)
+		past, err := w.reread(ctx)
 		if err != nil {
 			return err
 		}

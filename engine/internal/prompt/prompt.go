@@ -5,6 +5,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -27,6 +28,7 @@ import (
 	"klawbot/internal/clip"
 	"klawbot/internal/redact"
 	"klawbot/tools"
+	"klawbot/tools/find"
 )
 
 // Config is what New needs. All of it is required.
@@ -108,8 +110,7 @@ type Window struct {
 	in      Input
 	// shorter is how often it was made shorter for a provider.
 	shorter int
-	// found are the names of the tools that the model has searched for.
-	found []string
+	shown   shown
 	// fixed is about what prompt and tools take, in tokens.
 	fixed int
 }
@@ -120,7 +121,17 @@ const nothingShown = store.MessageID(math.MaxInt64)
 // Build chooses what the model of a turn is shown.
 func (b *Builder) Build(ctx context.Context, in Input) (*Window, error) {
 	w := &Window{builder: b, in: in, System: b.system(in), Others: b.groupKnows(in), Asked: store.Bodies(in.Asked)}
-	w.choose(in.Tools)
+	_, m := in.Settings.Models.For(in.Model)
+	w.shown.how = cmp.Or(m.Tools, find.ShowAuto)
+	var past store.Past
+	if in.Session != 0 {
+		var err error
+		if past, err = w.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	w.preselect()
+	w.choose()
 	if n := len(w.Asked); n > 0 {
 		w.Asked[n-1] = w.withNow(w.Asked[n-1])
 		if in.Note != "" {
@@ -129,7 +140,7 @@ func (b *Builder) Build(ctx context.Context, in Input) (*Window, error) {
 	}
 	if in.Session == 0 {
 		w.Past, _ = w.newest(in.History, w.room(in.Model)-b.tokens.Messages(w.Asked))
-	} else if err := w.converse(ctx); err != nil {
+	} else if err := w.converse(ctx, past); err != nil {
 		return nil, err
 	}
 	w.Outside = w.Outside || quote.Outside(w.Past) || quote.Outside(w.Asked)
@@ -138,14 +149,10 @@ func (b *Builder) Build(ctx context.Context, in Input) (*Window, error) {
 
 // converse shows the past of the session, summed up when there is no room for it, and
 // what fits from the memory.
-func (w *Window) converse(ctx context.Context) error {
-	past, err := w.read(ctx)
-	if err != nil {
-		return err
-	}
+func (w *Window) converse(ctx context.Context, past store.Past) (err error) {
 	fits := w.remember(past, w.in.Model, w.Asked)
 	if !fits && !w.builder.summaries.Rests(w.in.Session) && w.compactNow(ctx, w.in.Model, keptShare) {
-		if past, err = w.read(ctx); err != nil {
+		if past, err = w.reread(ctx); err != nil {
 			return err
 		}
 		w.remember(past, w.in.Model, w.Asked)
@@ -158,16 +165,32 @@ func (w *Window) converse(ctx context.Context) error {
 	return nil
 }
 
-// read reads what the session holds for a model.
-func (w *Window) read(ctx context.Context) (past store.Past, err error) {
+// begin reads what the session holds for a model, and the tools that it has shown.
+func (w *Window) begin(ctx context.Context) (past store.Past, err error) {
 	err = w.builder.config.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		past, err = tx.Sessions().Past(w.in.Session, w.in.Settings.ContextWindow)
+		if past, err = tx.Sessions().Past(w.in.Session, w.in.Settings.ContextWindow); err != nil {
+			return err
+		}
+		kept, err := tx.Sessions().ShownTools(w.in.Session)
+		w.shown.resume(kept, past.Summary.ID)
 		return err
 	})
 	if err != nil {
 		return past, fmt.Errorf("read the history: %w", err)
 	}
 	return past, nil
+}
+
+// reread reads what the session holds after it was summed up: the request begins in
+// another way, so that its tools may, too.
+func (w *Window) reread(ctx context.Context) (store.Past, error) {
+	past, err := w.begin(ctx)
+	if err == nil {
+		w.shown.restart(past.Summary.ID)
+		w.preselect()
+		w.choose()
+	}
+	return past, err
 }
 
 // remember puts as much of the past into the window as there is room for beside

@@ -15,7 +15,7 @@ import (
 const (
 	// refreshEvery is how often the memory files are looked at.
 	refreshEvery = 10 * time.Second
-	// docsAfter is when the manual is indexed that nobody has searched.
+	// docsAfter is when the manual is indexed if no search needs it earlier.
 	docsAfter = time.Minute
 	// indexAfter is the time between two looks for messages that were stored without
 	// their index.
@@ -57,16 +57,15 @@ func (r *Memory) Run(ctx context.Context, db *store.Store) {
 	working.Wait()
 }
 
-// Index makes findable the messages that a transaction has stored, in it: the
-// words are there when the message is. A message is worth more than its index, so
-// that a fault of this one keeps nothing from being stored; indexMessages tries
-// again and says what is wrong.
+// Index indexes the messages that a transaction has stored, in that transaction. An
+// error of the index does not keep the messages from being stored; indexMessages tries
+// again and logs the error.
 func (r *Memory) Index(tx *store.Tx) error {
 	_, err := tx.Try(func() error { return memory.Index(tx, Findable, r.ChunkSize()) })
 	return err
 }
 
-// indexMessages makes findable what was stored without its index: by commands and
+// indexMessages indexes the messages that were stored without their index: by commands and
 // older versions, or because the index could not be written.
 func (r *Memory) indexMessages(ctx context.Context, db *store.Store) {
 	for {
@@ -82,7 +81,7 @@ func (r *Memory) indexMessages(ctx context.Context, db *store.Store) {
 	}
 }
 
-// catchUp makes findable what was said and is not yet.
+// catchUp indexes the messages that are not indexed yet.
 func (r *Memory) catchUp(ctx context.Context, db *store.Store) {
 	err := r.In(db).CatchUp(ctx, Findable, r.ChunkSize())
 	if err != nil && ctx.Err() == nil {

@@ -52,7 +52,7 @@ type Memory struct {
 	screen   *corememory.Screen
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
-	// messages wakes the goroutine that indexes what was said, waiting the one
+	// messages wakes the goroutine that indexes messages, waiting the one
 	// that embeds.
 	messages, waiting chan struct{}
 	// docs wakes the one that indexes the manual.
@@ -147,7 +147,7 @@ func (r *Memory) Stats(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d memories, %d pieces of texts to be found, %d of them with a vector; %s", n.Memories, n.Chunks, n.Vectors, r.Text()), err
 }
 
-// Model is the name of the model that searches by meaning, or why there is none.
+// Model is the name of the model that does semantic search, or why there is none.
 func (r *Memory) Model() (string, error) {
 	m, err := r.embedder.current()
 	if err != nil {

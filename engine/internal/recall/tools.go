@@ -21,8 +21,8 @@ import (
 	recalltools "klawbot/tools/recall"
 )
 
-// scope is what a call may find: its own chat and what is shared; owners, and
-// whoever sits at the command line, all.
+// scope is what a call may find: its own chat and what is shared. Owners in private
+// and the command line find everything.
 func (r *Memory) scope(c tools.Call, kinds ...store.Kind) (store.Scope, error) {
 	s := store.Scope{Kinds: kinds}
 	if c.Chat == "" {
@@ -88,9 +88,9 @@ func (r *Memory) Find(ctx context.Context, c tools.Call, q memory.Query) ([]reca
 	return hits, nil
 }
 
-// OfOthers reports whether somebody may have said what was found who is not the
-// person of a private chat: it is of a group, of another chat, of a file, which
-// everybody may write, or in a message that passes on what others say.
+// OfOthers reports whether a hit may be the words of someone else than the user of a
+// private chat: it is from a group, another chat, a file, or a message that quotes
+// others.
 func OfOthers(ctx context.Context, db *store.Store, h memory.Hit, chat string) bool {
 	others := h.Kind == store.KindFile || h.Chat < 0 || h.Channel != "" && gateway.ChatID{Channel: h.Channel, ID: h.Chat}.String() != chat
 	if others || h.Kind != store.KindMessage {
@@ -196,7 +196,7 @@ func memoryOf(tx *store.Tx, s store.Scope, c tools.Call, key string, id store.Me
 	}
 	m, err := tx.Memories().Memory(id)
 	if err == nil && s.Channel != "" && (m.Channel != s.Channel || m.Chat != s.Chat) {
-		err = store.ErrNotFound // somebody else's
+		err = store.ErrNotFound // it belongs to another chat
 	}
 	return m, err
 }

@@ -33,7 +33,7 @@ func (e *LockedError) Who() string {
 // FolderLock keeps other processes from a data folder. It goes with the process,
 // however it ends.
 type FolderLock struct {
-	// folder is the lock that counts: nobody deletes the folder by accident.
+	// folder is the lock that counts: a folder is not deleted by accident.
 	folder *flock.Flock
 	// file has the number of the process, for people. An older klawbot locks
 	// only this file, and so does a file system that cannot lock folders.

@@ -18,9 +18,9 @@ const (
 	ApprovalOnce    ApprovalState = "once"
 	ApprovalHour    ApprovalState = "hour"
 	ApprovalGranted ApprovalState = "granted"
-	// ApprovalDenied: a person said no. ApprovalExpired: nobody answered.
-	// ApprovalStopped: the turn ended before anybody did, or, of a question that has
-	// AnsweredBy, before it was certain that the answer had arrived.
+	// ApprovalDenied: a user denied it. ApprovalExpired: there was no answer in time.
+	// ApprovalStopped: the turn ended first, or, for a question with AnsweredBy, before
+	// it was certain that the answer had arrived.
 	ApprovalDenied  ApprovalState = "denied"
 	ApprovalExpired ApprovalState = "expired"
 	ApprovalStopped ApprovalState = "stopped"
@@ -57,7 +57,7 @@ type Approval struct {
 	Hash, Shown string
 	State       ApprovalState
 	Grant       GrantID // 0 for none
-	// AnsweredBy is who decided, 0 for nobody.
+	// AnsweredBy is the user who decided, 0 for none.
 	AnsweredBy                     int64
 	AskedAt, ExpiresAt, AnsweredAt time.Time
 	// Question says that a program asks the person something in the middle of the
@@ -99,8 +99,7 @@ const (
 	requestsSQL = `SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FROM approvals
 		WHERE asked_at >= ? AND sender = ? AND question = 0 AND state IN ('pending', 'denied', 'expired', 'stopped')
 		AND (home_channel <> channel OR home_chat <> chat)`
-	approvalsSQL      = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
-	pruneApprovalsSQL = `DELETE FROM approvals WHERE asked_at < ?`
+	approvalsSQL = `SELECT ` + approvalColumns + ` FROM approvals ORDER BY id DESC LIMIT ?`
 )
 
 func scanApproval(r row) (a Approval, err error) {
@@ -152,15 +151,15 @@ func (tx ApprovalsTx) PendingApproval(at Address) (Approval, error) {
 	return a, wrap(err, "pending approval")
 }
 
-// Requests counts what owners were asked since then because of a person, in their
-// own chats: what waits for an answer, and that with what nobody allowed.
+// Requests counts the approval requests that owners got in their own chats because of
+// a user since a time: those that are open, and all that were not allowed.
 func (tx ApprovalsTx) Requests(sender int64, since time.Time) (open, vain int, err error) {
 	err = tx.tx.QueryRow(requestsSQL, toMillis(since), sender).Scan(&open, &vain)
 	return open, vain, wrap(err, "count the requests of %d", sender)
 }
 
-// OpenQuestions lists the questions that nobody has answered, and those with an
-// answer whose call has not ended.
+// OpenQuestions lists the questions without an answer, and those with an answer whose
+// call has not ended.
 func (tx ApprovalsTx) OpenQuestions() ([]Approval, error) {
 	all, err := query(tx, scanApproval, openQuestionsSQL)
 	return all, wrap(err, "open questions")
@@ -201,10 +200,4 @@ func (tx ApprovalsTx) LoseAnswer(id ApprovalID) error {
 func (tx ApprovalsTx) Approvals(limit int) ([]Approval, error) {
 	all, err := query(tx, scanApproval, approvalsSQL, limit)
 	return all, wrap(err, "list approvals")
-}
-
-// PruneApprovals deletes what was asked before a time and returns how many.
-func (tx ApprovalsTx) PruneApprovals(before time.Time) (int64, error) {
-	n, err := tx.exec(pruneApprovalsSQL, toMillis(before))
-	return n, wrap(err, "prune approvals")
 }

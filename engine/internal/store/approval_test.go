@@ -261,7 +261,7 @@ func TestApprovalsFollowAChatAndAreForgotten(t *testing.T) {
 		t.Errorf("moved to %+v, %v", a.Address, err)
 	}
 	write(t, s, func(tx *store.Tx) error {
-		n, err := tx.Approvals().PruneApprovals(time.Now().Add(time.Hour))
+		n, err := tx.Prune(store.AgedApprovals, time.Now().Add(time.Hour))
 		if n != 1 {
 			t.Errorf("%d forgotten", n)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 	"klawbot/gateway"
 )
 
@@ -66,10 +67,10 @@ func turn(b *testing.B, s *store.Store, n int64) error {
 		},
 		func(tx *store.Tx) error { return tx.Turns().SetPlaceholder(t.ID, "shown", n) },
 		func(tx *store.Tx) error {
-			if err := say(at, "a question")(tx); err != nil {
+			if err := storetest.Say(at, "a question")(tx); err != nil {
 				return err
 			}
-			if err := say(at, "an answer")(tx); err != nil {
+			if err := storetest.Say(at, "an answer")(tx); err != nil {
 				return err
 			}
 			if err := tx.Outbox().AddOut(store.Out{Key: fmt.Sprintf("turn/%d/0", t.ID), Turn: t.ID, Address: at, Body: u.Raw}); err != nil {

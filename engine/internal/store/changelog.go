@@ -38,7 +38,6 @@ const (
 const (
 	changesSQL = `SELECT id, call, turn, chat, tool, path, before, after, size, mode, kept, undoes, at
 		FROM changes ORDER BY id DESC LIMIT ?`
-	pruneChangesSQL = `DELETE FROM changes WHERE at < ?`
 )
 
 // AddChange stores a change and what the file held before, which is kept when
@@ -97,10 +96,4 @@ func (tx ChangesTx) ChangeImage(id ChangeID) ([]byte, error) {
 	var image []byte
 	err := tx.tx.QueryRow(`SELECT body FROM images WHERE change = ?`, id).Scan(&image)
 	return image, wrap(err, "image of change %d", id)
-}
-
-// PruneChanges deletes the changes made before a time and returns how many.
-func (tx ChangesTx) PruneChanges(before time.Time) (int64, error) {
-	n, err := tx.exec(pruneChangesSQL, toMillis(before))
-	return n, wrap(err, "prune changes")
 }

@@ -91,7 +91,7 @@ func TestOldChangesAreForgotten(t *testing.T) {
 	}
 	var n int64
 	write(t, s, func(tx *store.Tx) (err error) {
-		n, err = tx.Changes().PruneChanges(now.AddDate(0, 0, -38))
+		n, err = tx.Prune(store.AgedChanges, now.AddDate(0, 0, -38))
 		return err
 	})
 	if all := changesOf(t, s); n != 2 || len(all) != 2 || all[0].Path != "3" || all[1].Path != "2" {

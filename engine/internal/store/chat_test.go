@@ -92,7 +92,7 @@ func TestDeadChatGetsNothing(t *testing.T) {
 	if add("during"); waits() != 0 {
 		t.Errorf("%d parts wait for a dead chat", waits())
 	}
-	// What was written before it died revives nobody.
+	// A message from before it died does not revive it.
 	write(t, s, func(tx *store.Tx) error {
 		return tx.Chats().ReviveChat(anna.Chat.Channel, anna.Chat.ID, time.Now().Add(-time.Hour))
 	})

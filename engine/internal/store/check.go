@@ -42,7 +42,7 @@ func verify(ctx context.Context, db *sql.DB, path, instance string) error {
 	case err != nil:
 		return sqlite.AsDamage(path, err)
 	case application != applicationID:
-		return &sqlite.DamagedError{Path: path, Reason: "is no klawbot database"}
+		return &sqlite.DamagedError{Path: path, Reason: "is not a klawbot database"}
 	}
 	if err := sqlite.CheckPages(ctx, db, path, "integrity_check"); err != nil {
 		return err

@@ -298,15 +298,6 @@ func (tx IndexTx) Chunks(ids []ChunkID) ([]Chunk, error) {
 	return all, wrap(err, "read chunks")
 }
 
-// ChunksIn returns the chunks of a scope after an id, in the order of their ids,
-// at most limit.
-func (tx IndexTx) ChunksIn(s Scope, after ChunkID, limit int) ([]Chunk, error) {
-	where, args := s.where()
-	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.id > ? AND `+where+` ORDER BY c.id LIMIT ?`,
-		append(append([]any{after}, args...), limit)...)
-	return all, wrap(err, "read chunks")
-}
-
 // ChunksOf returns the chunks of a memory or a message, in the order of their
 // ids.
 func (tx IndexTx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Neighbours are of the same place and the same hour, the nearest first. Behind
-// those of another hour nobody looks further: that would read the whole place.
+// those of another hour the search stops: going on would read the whole place.
 func TestNeighbours(t *testing.T) {
 	s := open(t, t.TempDir())
 	at := time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)

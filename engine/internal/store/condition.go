@@ -11,7 +11,7 @@ import (
 	"klawbot/engine/internal/sqlite"
 )
 
-// State is how the database fares.
+// State is the health of the database.
 type State string
 
 // The states of the database.
@@ -28,15 +28,15 @@ const (
 	StateDamaged State = "damaged"
 )
 
-// Condition is the state of the database, since when, and the fault in words
-// when it is not StateOK.
+// Condition is the state of the database, since when, and the error unless it is
+// StateOK.
 type Condition struct {
 	State State
 	Fault string
 	Since time.Time
 }
 
-// condition is kept by whoever writes and reads. The zero value is StateOK.
+// condition is updated by writes and reads. The zero value is StateOK.
 type condition struct {
 	mu  sync.Mutex
 	now Condition // guarded by mu
@@ -44,8 +44,7 @@ type condition struct {
 	// confirm checks the whole database and says whether it is damaged, and
 	// whether that is known; nil before it is open.
 	confirm func() (is, known bool)
-	// confirming is held meanwhile, so that what finds damage at the same time
-	// waits for one check.
+	// confirming is held during a check, so that several errors wait for one check.
 	confirming sync.Mutex
 	// sound is when the last such check found nothing. Guarded by confirming.
 	sound time.Time
@@ -54,8 +53,8 @@ type condition struct {
 // soundFor is how long a check of the whole database is believed.
 const soundFor = time.Minute
 
-// Condition reports how the database fares: what the last write that changed
-// something, a read or a check found. It does no I/O.
+// Condition reports the health of the database as the last write that changed
+// something, a read or a check found it. It does no I/O.
 func (s *Store) Condition() Condition {
 	s.condition.mu.Lock()
 	defer s.condition.mu.Unlock()

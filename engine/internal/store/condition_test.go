@@ -36,6 +36,6 @@ func TestCondition(t *testing.T) {
 		t.Errorf("after a write it is %+v", c)
 	}
 	if store.Unwritable(fmt.Errorf("x: %w", store.ErrNotFound)) {
-		t.Error("a missing row counts as a fault of the disk")
+		t.Error("a missing row counts as a disk error")
 	}
 }

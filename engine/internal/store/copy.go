@@ -11,7 +11,7 @@ import (
 	"klawbot/engine/internal/sqlite"
 )
 
-// CopyTo writes the database into an empty file, while others go on writing. It
+// CopyTo writes the database into an empty file, while others keep writing. It
 // takes a connection of its own: those for reading are query-only, which SQLite takes
 // to mean the copy too.
 func (s *Store) CopyTo(ctx context.Context, path string) error {

@@ -45,11 +45,6 @@ const (
 		SELECT received_at FROM inbox WHERE state = 'new'
 		UNION ALL
 		SELECT received_at FROM inbox WHERE state = 'running')`
-
-	// The last hundred stay whatever the clock says: so many updates may come
-	// once more, because their receipt was not confirmed.
-	pruneInboxSQL = `DELETE FROM inbox WHERE state IN ('done', 'dead') AND received_at < ?
-		AND id <= (SELECT max(id) FROM inbox) - 100`
 )
 
 func scanUpdate(r row) (u Update, err error) {
@@ -88,8 +83,8 @@ func (tx InboxTx) rawOf(u Update) exactBytes {
 	return exactBytes(tx.secrets.AlignedJSON(blob(u.Raw)))
 }
 
-// waiting is the raw form of an update that has to be answered yet. What somebody
-// writes that only has the shape of a key may be meant for that.
+// waiting is the raw form of an update that is not answered yet. Text that only looks
+// like a key stays, because the answer may need it.
 func (tx InboxTx) waiting(raw []byte) exactBytes {
 	return exactBytes(tx.secrets.AlignedKnownJSON(blob(raw)))
 }
@@ -139,13 +134,6 @@ func (tx InboxTx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
 // returns ErrNotFound when the update does not wait any more.
 func (tx InboxTx) ReplaceUpdate(id InboxID, raw []byte) error {
 	return wrap(tx.change(`UPDATE inbox SET raw = ? WHERE id = ? AND state = 'new'`, tx.waiting(raw), id), "replace update %d", id)
-}
-
-// PruneInbox deletes ended rows that were received before a time, but for the
-// last hundred, and returns how many.
-func (tx InboxTx) PruneInbox(before time.Time) (int64, error) {
-	n, err := tx.exec(pruneInboxSQL, toMillis(before))
-	return n, wrap(err, "prune inbox")
 }
 
 // Depth is how much waits and since when.

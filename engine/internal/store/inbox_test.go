@@ -146,9 +146,9 @@ func TestPruneKeepsWhatWaits(t *testing.T) {
 		return nil
 	})
 	write(t, s, func(tx *store.Tx) error {
-		in, err := tx.Inbox().PruneInbox(before)
+		in, err := tx.Prune(store.AgedInbox, before)
 		must(t, err)
-		out, err := tx.Outbox().PruneOutbox(before)
+		out, err := tx.Prune(store.AgedOutbox, before)
 		if in != 2 || out != 3 {
 			t.Errorf("pruned %d of the inbox and %d of the outbox", in, out)
 		}

@@ -34,7 +34,7 @@ func (tx IndexTx) IndexedSources(kind Kind) (map[string]string, error) {
 	return all, wrap(err, "list what is indexed")
 }
 
-// Said is a message that somebody said in a chat.
+// Said is a message with the address of its chat.
 type Said struct {
 	Message
 	Address Address

@@ -86,13 +86,13 @@ func (i instance) identify(ctx context.Context, db *sql.DB, id string) (fresh bo
 		(SELECT count(*) FROM sqlite_schema), (SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'meta')`).Scan(&application, &tables, &meta)
 	switch {
 	case sqlite.Corrupt(err):
-		return false, &sqlite.DamagedError{Path: i.db, Reason: fmt.Sprintf("is damaged or no klawbot database (%v)", err)}
+		return false, &sqlite.DamagedError{Path: i.db, Reason: fmt.Sprintf("is damaged or not a klawbot database (%v)", err)}
 	case err != nil:
 		return false, explain(i.db, err)
 	case application == 0 && tables == 0:
 		return i.nothing(id, "is empty")
 	case application != applicationID:
-		return false, fmt.Errorf("%s is no klawbot database: move it away, or choose another data folder", i.db)
+		return false, fmt.Errorf("%s is not a klawbot database: move it away, or choose another data folder", i.db)
 	case !meta:
 		return false, &sqlite.DamagedError{Path: i.db, Reason: "lacks its tables"}
 	}

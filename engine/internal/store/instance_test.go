@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,26 +11,12 @@ import (
 	"klawbot/engine/internal/archive"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 )
-
-// raw runs statements on a database behind the store's back.
-func raw(t *testing.T, path string, statements ...string) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-}
 
 func markUnclean(t *testing.T, path string) {
 	t.Helper()
-	raw(t, path, "UPDATE meta SET value = '0' WHERE key = 'clean'")
+	storetest.Raw(t, path, "UPDATE meta SET value = '0' WHERE key = 'clean'")
 }
 
 // used is a data folder with a message in it, closed.
@@ -39,7 +24,7 @@ func used(t *testing.T) (dir, db string) {
 	t.Helper()
 	dir = t.TempDir()
 	s := open(t, dir)
-	write(t, s, say(anna, "hello"))
+	write(t, s, storetest.Say(anna, "hello"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,24 +47,24 @@ func TestNeverSilentlyEmpty(t *testing.T) {
 		"zero length": {func(t *testing.T, _, db string) { must(t, os.Truncate(db, 0)) }, "is empty, but this data folder was used before"},
 		"text": {func(t *testing.T, _, db string) {
 			must(t, os.WriteFile(db, []byte(strings.Repeat("no database ", 100)), 0o600))
-		}, "no klawbot database"},
+		}, "not a klawbot database"},
 		"cut short": {func(t *testing.T, _, db string) { must(t, os.Truncate(db, 1000)) }, "klawbot.db"},
 		"foreign": {func(t *testing.T, _, db string) {
 			must(t, os.Remove(db))
-			raw(t, db, "CREATE TABLE other (x)")
-		}, "no klawbot database"},
+			storetest.Raw(t, db, "CREATE TABLE other (x)")
+		}, "not a klawbot database"},
 		"swapped": {func(t *testing.T, _, db string) {
 			_, other := used(t)
-			copyFile(t, other, db)
+			storetest.Copy(t, other, db)
 		}, "not the database that belongs here"},
 		"newer": {func(t *testing.T, _, db string) {
-			raw(t, db, "INSERT INTO migrations VALUES ('999-future', 0)")
+			storetest.Raw(t, db, "INSERT INTO migrations VALUES ('999-future', 0)")
 		}, "newer klawbot"},
 		"foreign in a new folder": {func(t *testing.T, dir, db string) {
 			must(t, os.Remove(db))
 			must(t, os.Remove(filepath.Join(dir, "instance")))
-			raw(t, db, "CREATE TABLE other (x)")
-		}, "no klawbot database"},
+			storetest.Raw(t, db, "CREATE TABLE other (x)")
+		}, "not a klawbot database"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +100,7 @@ func TestStartAfterAnyCrashOfTheFirstStart(t *testing.T) {
 	t.Run("file made", func(t *testing.T) {
 		dir := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(dir, "klawbot.db"), nil, 0o600))
-		write(t, open(t, dir), say(anna, "hello"))
+		write(t, open(t, dir), storetest.Say(anna, "hello"))
 	})
 	t.Run("instance not written", func(t *testing.T) {
 		dir, db := used(t)
@@ -133,8 +118,8 @@ func TestStartAfterAnyCrashOfTheFirstStart(t *testing.T) {
 	t.Run("id not stored", func(t *testing.T) {
 		dir, db := used(t)
 		must(t, os.Remove(filepath.Join(dir, "instance")))
-		raw(t, db, "DELETE FROM meta")
-		write(t, open(t, dir), say(anna, "again"))
+		storetest.Raw(t, db, "DELETE FROM meta")
+		write(t, open(t, dir), storetest.Say(anna, "again"))
 	})
 }
 
@@ -152,7 +137,7 @@ func TestLock(t *testing.T) {
 		}
 	}
 	must(t, s.Close())
-	write(t, open(t, dir), say(anna, "free again"))
+	write(t, open(t, dir), storetest.Say(anna, "free again"))
 }
 
 func TestLockIsReleasedWhenOpenFails(t *testing.T) {
@@ -170,7 +155,7 @@ func TestLockIsReleasedWhenOpenFails(t *testing.T) {
 func TestOpenBeside(t *testing.T) {
 	dir := t.TempDir()
 	bot := open(t, dir)
-	write(t, bot, say(anna, "from the bot"))
+	write(t, bot, storetest.Say(anna, "from the bot"))
 	version := func() int64 {
 		t.Helper()
 		v, err := bot.DataVersion(t.Context())
@@ -178,13 +163,13 @@ func TestOpenBeside(t *testing.T) {
 		return v
 	}
 	before := version()
-	write(t, bot, say(anna, "own"))
+	write(t, bot, storetest.Say(anna, "own"))
 	if got := version(); got != before {
 		t.Errorf("own writes changed the version from %d to %d", before, got)
 	}
 	command, err := store.OpenBeside(t.Context(), config(dir))
 	must(t, err)
-	write(t, command, say(anna, "from the command"))
+	write(t, command, storetest.Say(anna, "from the command"))
 	if got := version(); got == before {
 		t.Error("the command's write did not change the version")
 	}
@@ -225,7 +210,7 @@ func TestOpenBesideRefuses(t *testing.T) {
 	} {
 		t.Run(statement, func(t *testing.T) {
 			dir, db := used(t)
-			raw(t, db, statement)
+			storetest.Raw(t, db, statement)
 			if _, err := store.OpenBeside(t.Context(), config(dir)); err == nil || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("OpenBeside: %v", err)
 			}

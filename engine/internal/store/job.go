@@ -34,7 +34,7 @@ type JobState string
 // The states of a job.
 const (
 	JobOn JobState = "on"
-	// JobPaused jobs do not run until somebody switches them on; Note says why.
+	// JobPaused jobs do not run until they are resumed; Note says why.
 	JobPaused JobState = "paused"
 	// JobDone jobs had one time, which has come.
 	JobDone JobState = "done"
@@ -69,7 +69,7 @@ type Job struct {
 	// Budget is how many tokens a run may take, 0 for no bound of its own.
 	Budget int
 	// Origin is who caused the job: "person", "command", "workspace", "subagent", or
-	// "others" for an owner who may have used words of somebody else.
+	// "others" for an owner who may have used the words of someone else.
 	Origin string
 	// Parent is the turn that spawned the job, 0 for none.
 	Parent TurnID
@@ -99,7 +99,6 @@ const (
 	heartbeatsSQL = `SELECT ` + jobColumns + ` FROM jobs j WHERE j.kind = 'heartbeat' AND (j.state <> 'removed' OR j.changed_at >= ?) ORDER BY j.id DESC`
 
 	countJobsSQL = `SELECT count(*), coalesce(sum(home_channel = ? AND home_chat = ?), 0) FROM jobs WHERE state IN ('on', 'paused')`
-	pruneJobsSQL = `DELETE FROM jobs WHERE state IN ('done', 'removed') AND changed_at < ?`
 )
 
 func (j *Job) fields() []any {
@@ -197,11 +196,4 @@ func (tx JobsTx) PauseJobsFor(channel string, chat int64, note string) ([]string
 	tx.changed = tx.changed || len(names) > 0
 	tx.changes.Jobs = tx.changes.Jobs || len(names) > 0
 	return names, wrap(err, "pause the jobs for %s %d", channel, chat)
-}
-
-// PruneJobs deletes jobs that ended before a time, with their runs, and returns
-// how many.
-func (tx JobsTx) PruneJobs(before time.Time) (int64, error) {
-	n, err := tx.exec(pruneJobsSQL, toMillis(before))
-	return n, wrap(err, "prune jobs")
 }

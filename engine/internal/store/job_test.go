@@ -192,7 +192,7 @@ func TestEndedJobsAreForgottenWithTheirRuns(t *testing.T) {
 		return errors.Join(err, err2, tx.Jobs().UpdateJob(j))
 	})
 	write(t, s, func(tx *store.Tx) error {
-		n, err := tx.Jobs().PruneJobs(time.Now().Add(time.Hour))
+		n, err := tx.Prune(store.AgedJobs, time.Now().Add(time.Hour))
 		if n != 1 {
 			t.Errorf("%d jobs were deleted", n)
 		}

@@ -40,5 +40,5 @@ func (tx *conn) masked(args []any) []any {
 	return clean
 }
 
-// secrets are those that are known, none when nobody says.
+// secrets are the known ones, or an empty set.
 func (c Config) secrets() *redact.Set { return cmp.Or(c.Redact, new(redact.Set)) }

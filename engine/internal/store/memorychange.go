@@ -65,10 +65,3 @@ func (tx MemoriesTx) MemoryChanges(limit int) ([]MemoryChange, error) {
 func (tx MemoriesTx) EndMemoryChange(id MemoryChangeID) error {
 	return wrap(tx.change(`UPDATE memory_changes SET undone = 1 WHERE id = ?`, id), "end the change of a memory")
 }
-
-// PruneMemoryChanges deletes changes from before a time: what was forgotten is
-// gone then.
-func (tx MemoriesTx) PruneMemoryChanges(before time.Time) (int64, error) {
-	n, err := tx.exec(`DELETE FROM memory_changes WHERE at < ?`, toMillis(before))
-	return n, wrap(err, "delete old changes of memories")
-}

@@ -9,7 +9,7 @@ import (
 	"klawbot/engine/internal/llm"
 )
 
-// RoleSystem is the role of lines that nobody said. No model gets them.
+// RoleSystem is the role of the bot's own lines. No model gets them.
 const RoleSystem llm.Role = "system"
 
 // ByCommand stands for the model of what no model wrote: the call of a tool for a

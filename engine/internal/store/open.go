@@ -53,7 +53,7 @@ func (c Config) repair(ctx context.Context, cause error) error {
 // is used.
 func (s *Store) suspect() string { return s.path + ".suspect" }
 
-// distrust leaves the word for the next start.
+// distrust makes the next start check the database.
 func (s *Store) distrust() {
 	if err := os.WriteFile(s.suspect(), nil, 0o600); err != nil {
 		s.log.Warn("the next start will not check the database", "err", err)
@@ -107,7 +107,7 @@ func (s *Store) prepare(ctx context.Context) error {
 }
 
 // settle migrates, pairs the database with its instance file and marks it as
-// in use. clean says that the last stop was an orderly one.
+// in use. clean says that the last stop was graceful.
 func (s *Store) settle(ctx context.Context, db *sql.DB, pair instance) (clean bool, err error) {
 	if err := migrate(ctx, db, s.path); err != nil {
 		return false, err
@@ -177,8 +177,8 @@ func (s *Store) start(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// checkInBackground looks for damage after a stop that was none: SQLite brings
-// its own log in order by itself, a dying disk it does not notice.
+// checkInBackground looks for damage after an unclean shutdown. SQLite recovers its
+// own log, but does not notice a dying disk.
 func (s *Store) checkInBackground() {
 	s.background.Go(func() {
 		err := s.Check(s.checking)
@@ -190,7 +190,7 @@ func (s *Store) checkInBackground() {
 		case err != nil:
 			s.log.Error("database check failed", "path", s.path, "err", err)
 		default:
-			s.log.Info("database checked after an unclean stop", "path", s.path)
+			s.log.Info("database checked after an unclean shutdown", "path", s.path)
 		}
 	})
 }
@@ -217,12 +217,12 @@ func openWriter(ctx context.Context, path string) (*sql.DB, error) {
 	return db, explain(path, err)
 }
 
-// warnOfWAL says what a damaged log may have cost. After an orderly stop all of it
-// was in the database.
+// warnOfWAL logs what a damaged write-ahead log may have cost. After a graceful stop
+// all of it was in the database.
 func (s *Store) warnOfWAL(r sqlite.WAL, clean bool) {
 	if r.Fault == "" || clean {
 		return
 	}
-	s.log.Warn("the last messages may be lost: the bot did not stop in good order, and the write-ahead log "+r.Fault+
+	s.log.Warn("the last messages may be lost: the bot did not stop gracefully, and the write-ahead log "+r.Fault+
 		"; klawbot reindex brings back what the conversation logs have", "path", s.path+"-wal", "since", r.Since.UTC().Format(time.RFC3339))
 }

@@ -12,8 +12,8 @@ type OutboxState string
 const (
 	// OutboxNew rows are not sent, for certain.
 	OutboxNew OutboxState = "new"
-	// OutboxSending rows were given to the channel; after a crash nobody
-	// knows whether they arrived.
+	// OutboxSending rows were given to the channel; after a crash their delivery is
+	// unconfirmed.
 	OutboxSending OutboxState = "sending"
 	// OutboxSent rows arrived; Out.MessageID is theirs.
 	OutboxSent OutboxState = "sent"
@@ -73,8 +73,6 @@ const (
 		WHERE state IN ('new', 'sending') AND channel = ? AND chat = ? AND thread = ? AND id > ? AND id <= ?`
 
 	outboxDepthSQL = `SELECT count(*), coalesce(min(created_at), 0) FROM outbox WHERE state IN ('new', 'sending')`
-
-	pruneOutboxSQL = `DELETE FROM outbox WHERE state IN ('sent', 'unknown', 'dead') AND created_at < ?`
 )
 
 func scanOut(r row) (o Out, err error) {
@@ -177,11 +175,4 @@ func (tx OutboxTx) OutsOf(a Address, message int64) ([]Out, error) {
 func (tx OutboxTx) OutboxDepth() (Depth, error) {
 	d, err := tx.depth(outboxDepthSQL)
 	return d, wrap(err, "count outbox")
-}
-
-// PruneOutbox deletes ended rows that were made before a time, and returns how
-// many.
-func (tx OutboxTx) PruneOutbox(before time.Time) (int64, error) {
-	n, err := tx.exec(pruneOutboxSQL, toMillis(before))
-	return n, wrap(err, "prune outbox")
 }

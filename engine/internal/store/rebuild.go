@@ -9,12 +9,11 @@ import (
 	"slices"
 )
 
-// A rebuilt table is filled while the old one is in use. It
-// takes the old one's name in the transaction that ends the work, so that a kill
-// leaves either the old rows or the new ones, all of them.
+// A rebuilt table is filled while the old one is in use. The last transaction gives it
+// the name of the old one, so that a kill leaves all old rows or all new ones.
 const rebuiltPrefix = "shadow_"
 
-// rebuiltTables are the tables that a rebuild makes anew.
+// rebuiltTables are the tables that a rebuild replaces.
 func rebuiltTables() []string { return []string{"messages", "chunks", "chunks_fts"} }
 
 var rebuiltName = regexp.MustCompile(`\b(messages|chunks|chunks_fts)\b`)
@@ -88,7 +87,7 @@ func (tx *Tx) useRebuilt() error {
 	return nil
 }
 
-// dropRebuilt deletes what a rebuild left that did not come to its end.
+// dropRebuilt deletes the tables of an unfinished rebuild.
 func dropRebuilt(ctx context.Context, db *sql.DB) error {
 	for _, name := range rebuiltTables() {
 		if _, err := db.ExecContext(ctx, `DROP TABLE IF EXISTS `+rebuiltPrefix+name); err != nil {
@@ -100,8 +99,7 @@ func dropRebuilt(ctx context.Context, db *sql.DB) error {
 
 // Rebuild runs fill, which fills empty copies of the tables with tx.Archive().Rebuilt
 // and ends with tx.Archive().FinishRebuild. Until then the old tables stay as they are;
-// an error or a kill leaves them. The Store must be alone, and used by nobody else
-// meanwhile.
+// an error or a kill leaves them. The Store must be alone and otherwise unused.
 func (s *Store) Rebuild(ctx context.Context, fill func() error) error {
 	if !s.Alone() {
 		return errors.New("the data folder is in use")

@@ -14,8 +14,8 @@ import (
 // errRehearsed ends a rehearsal that went well.
 var errRehearsed = errors.New("rehearsed")
 
-// rehearse runs a write twice in vain, as on a disk that fails at the first
-// statement, then at the commit, and takes the third try. Whatever fn changes
+// rehearse runs a write twice without effect, as on a disk that fails at the first
+// statement, then at the commit. Whatever fn changes
 // besides the database is wrong then, and the tests that run over it notice. Import
 // and a rebuild end at the first failure, so what they remember does not matter.
 func rehearse(tx *sql.Tx, secrets *redact.Set, fn func(*Tx) error) error {
@@ -23,7 +23,7 @@ func rehearse(tx *sql.Tx, secrets *redact.Set, fn func(*Tx) error) error {
 	if err != nil {
 		return err
 	}
-	_ = fn(newTx(dead, secrets, true)) // it fails, as it shall
+	_ = fn(newTx(dead, secrets, true)) // it must fail
 	failed, err := inSavepoint(tx, func() error {
 		return cmp.Or(fn(newTx(tx, secrets, true)), errRehearsed)
 	})

@@ -8,6 +8,5 @@ import (
 	"klawbot/internal/redact"
 )
 
-// rehearse runs a write in vain before it is run, for make rehearse. In a normal
-// build it is nothing.
+// rehearse does nothing; make rehearse has another one.
 func rehearse(*sql.Tx, *redact.Set, func(*Tx) error) error { return nil }

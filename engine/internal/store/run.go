@@ -9,7 +9,7 @@ type RunState string
 
 // The states of a run.
 const (
-	// RunClaimed runs are due and nobody has begun them.
+	// RunClaimed runs are due and have not begun.
 	RunClaimed RunState = "claimed"
 	RunRunning RunState = "running"
 	// RunRetry runs have failed and are tried once more at RetryAt.
@@ -25,7 +25,7 @@ const (
 	RunSkipped RunState = "skipped"
 	// RunStopped runs were stopped by a person.
 	RunStopped RunState = "stopped"
-	// RunLost runs are subagents of which nobody knows how far they came.
+	// RunLost runs are subagents whose progress is unknown.
 	RunLost RunState = "lost"
 )
 
@@ -45,7 +45,7 @@ type Run struct {
 	// ScheduledAt is when it was due; a job has one run for each such time.
 	ScheduledAt time.Time
 	State       RunState
-	// Cause is CauseDue, CauseLate for one that makes up for missed times,
+	// Cause is CauseDue, CauseLate for one that catches up on missed times,
 	// CauseHand or CauseSpawned.
 	Cause    string
 	Attempts int
@@ -92,7 +92,6 @@ const (
 	// What a run's subagents cost counts as the run's.
 	costOfSQL = `SELECT coalesce(sum(r.cost + (SELECT coalesce(sum(c.cost), 0) FROM jobs s JOIN runs c ON c.job = s.id WHERE s.parent <> 0 AND s.parent = r.turn)), 0)
 		FROM runs r WHERE r.job = ?`
-	pruneRunSQL = `DELETE FROM runs WHERE state NOT IN ('claimed', 'running', 'retry') AND scheduled_at < ?`
 )
 
 func (r *Run) fields() []any {
@@ -255,10 +254,4 @@ func (tx RunsTx) SpawnedTokens(turn TurnID) (tokens int, err error) {
 func (tx RunsTx) CostOf(job JobID) (cost int64, err error) {
 	err = tx.tx.QueryRow(costOfSQL, job).Scan(&cost)
 	return cost, wrap(err, "sum up the runs of job %d", job)
-}
-
-// PruneRuns deletes ended runs that were due before a time, and returns how many.
-func (tx RunsTx) PruneRuns(before time.Time) (int64, error) {
-	n, err := tx.exec(pruneRunSQL, toMillis(before))
-	return n, wrap(err, "prune runs")
 }

@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 )
 
 func TestSessionIsMadeByWritesOnly(t *testing.T) {
@@ -31,8 +32,8 @@ func TestStartSession(t *testing.T) {
 	s := open(t, t.TempDir())
 	topic := anna
 	topic.Thread = 5
-	write(t, s, say(anna, "before"))
-	write(t, s, say(topic, "elsewhere"))
+	write(t, s, storetest.Say(anna, "before"))
+	write(t, s, storetest.Say(topic, "elsewhere"))
 	write(t, s, func(tx *store.Tx) error {
 		old, err := tx.Sessions().Session(anna)
 		must(t, err)
@@ -52,7 +53,7 @@ func TestStartSession(t *testing.T) {
 	if got := history(t, s, anna); len(got) != 0 {
 		t.Errorf("history after the break is %q", got)
 	}
-	write(t, s, say(anna, "after"))
+	write(t, s, storetest.Say(anna, "after"))
 	if diff := cmp.Diff([]string{"after"}, history(t, s, anna)); diff != "" {
 		t.Error(diff)
 	}
@@ -73,7 +74,7 @@ func TestStartSession(t *testing.T) {
 
 func TestStartSessionWhenTheClockWentBack(t *testing.T) {
 	s := open(t, t.TempDir())
-	write(t, s, say(anna, "before"))
+	write(t, s, storetest.Say(anna, "before"))
 	write(t, s, func(tx *store.Tx) error {
 		return tx.Exec("UPDATE sessions SET started_at = started_at + 3600000")
 	})

@@ -3,7 +3,7 @@
 //
 // Writes of many goroutines share one transaction and one fsync: Write queues a
 // function, a single writer runs what has gathered, each in a savepoint of its
-// own, commits once and then lets all callers go on. When Write has returned
+// own, commits once and then lets all callers return. When Write has returned
 // nil, the change is on the disk. Reads use query-only connections and never
 // wait for the writer. The package knows nothing of messengers, models or
 // tools; it stores what it is given and finds it again.
@@ -43,9 +43,9 @@ type Config struct {
 	// Redact holds the known secrets, of which nothing is stored. Nil: only what has
 	// the shape of one is masked.
 	Redact *redact.Set
-	// Committed is told what a Write has changed, once it is committed; nil tells
-	// nobody. It is called in the goroutine of the Write, before that returns, and must
-	// not wait.
+	// Committed is told what a Write has changed, once it is committed. It is called
+	// in the goroutine of the Write, before that returns, and must not wait. It may be
+	// nil.
 	Committed func(Changes)
 	// Log is required.
 	Log *slog.Logger
@@ -73,7 +73,7 @@ type Store struct {
 	readers   *sql.DB
 	writer    *writer
 	condition condition
-	// checking is the context of checks that nobody waits for; stopCheck ends it.
+	// checking is the context of background checks; stopCheck ends it.
 	checking   context.Context
 	stopCheck  context.CancelFunc
 	background sync.WaitGroup
@@ -93,7 +93,7 @@ type (
 type Address = gateway.Address
 
 // Open takes the process lock of the data folder, creates the database in an
-// empty folder, migrates it and checks it. A file that is no klawbot database,
+// empty folder, migrates it and checks it. A file that is not a klawbot database,
 // is of a newer klawbot or is empty although the folder was used before is an
 // error that says so; it never starts empty in silence. A database that is
 // damaged or gone is a *sqlite.DamagedError unless Config.Repair replaces it. When another
@@ -105,7 +105,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 
 // OpenBeside opens an existing database next to a running bot: no lock, no
 // creation, no migration. A missing database is ErrNotFound, one with another
-// schema is ErrSchema.
+// schema is ErrOlder.
 func OpenBeside(ctx context.Context, c Config) (*Store, error) {
 	s, err := openBeside(ctx, c)
 	return s, wrap(err, "open store")

@@ -9,37 +9,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"klawbot/engine/internal/archive"
-	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/store/storetest"
 	"klawbot/gateway"
 )
 
 var anna = store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 123}}
-
-// logBuffer is a log that a test may read while others write.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer // guarded by mu
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 func config(dir string) store.Config {
 	return store.Config{Dir: dir, Log: slog.New(slog.DiscardHandler)}
@@ -83,20 +64,8 @@ func until(t *testing.T, what string, condition func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timed out waiting for: %s", what)
 		}
-	}
-}
-
-// say stores a user message in the current session of an address.
-func say(a store.Address, text string) func(*store.Tx) error {
-	return func(tx *store.Tx) error {
-		s, err := tx.Sessions().Session(a)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Sessions().AddMessage(store.Message{Session: s.ID, Body: llm.Text(llm.RoleUser, text), Sender: a.Chat.ID, SenderName: "Anna"})
-		return err
 	}
 }
 
@@ -107,7 +76,7 @@ func update(id int64) store.Update {
 func TestOpenMakesPrivateFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "data ?#%")
 	s := open(t, dir)
-	write(t, s, say(anna, "hello"))
+	write(t, s, storetest.Say(anna, "hello"))
 	for name, want := range map[string]os.FileMode{"": 0o700, "klawbot.db": 0o600, "klawbot.db-wal": 0o600, "klawbot.lock": 0o600, "instance": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
@@ -122,14 +91,14 @@ func TestOpenMakesPrivateFiles(t *testing.T) {
 func TestReopenKeepsEverything(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	write(t, s, say(anna, "hello"))
+	write(t, s, storetest.Say(anna, "hello"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Errorf("second close: %v", err)
 	}
-	if err := s.Write(t.Context(), say(anna, "late")); !errors.Is(err, store.ErrClosed) {
+	if err := s.Write(t.Context(), storetest.Say(anna, "late")); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("write after close: %v", err)
 	}
 	s = open(t, dir)
@@ -159,7 +128,7 @@ func TestExtensions(t *testing.T) {
 	})
 }
 
-// TestOneProcessForOneFolder lets no second one in, also when somebody deletes the
+// TestOneProcessForOneFolder lets no second one in, even after someone deletes the
 // lock file, or when the first one is an older klawbot, which locks only that.
 func TestOneProcessForOneFolder(t *testing.T) {
 	dir := t.TempDir()
@@ -205,7 +174,7 @@ func TestPragmas(t *testing.T) {
 	want["query_only"] = "1"
 	delete(want, "synchronous")
 	read(t, s, check)
-	if err := s.Read(t.Context(), say(anna, "no")); err == nil {
+	if err := s.Read(t.Context(), storetest.Say(anna, "no")); err == nil {
 		t.Error("a read could write")
 	}
 }
@@ -213,18 +182,18 @@ func TestPragmas(t *testing.T) {
 func TestUncleanStopIsChecked(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	write(t, s, say(anna, "hello"))
+	write(t, s, storetest.Say(anna, "hello"))
 	copied := t.TempDir() // as if the process had died here
 	for _, name := range []string{"klawbot.db", "klawbot.db-wal", "instance"} {
-		copyFile(t, filepath.Join(dir, name), filepath.Join(copied, name))
+		storetest.Copy(t, filepath.Join(dir, name), filepath.Join(copied, name))
 	}
-	var log logBuffer
+	var log storetest.Log
 	c := store.Config{Dir: copied, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	s, err := store.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the check", func() bool { return strings.Contains(log.String(), "checked after an unclean stop") })
+	until(t, "the check", func() bool { return strings.Contains(log.String(), "checked after an unclean shutdown") })
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +214,7 @@ func TestDamageIsReported(t *testing.T) {
 	s := open(t, dir)
 	write(t, s, func(tx *store.Tx) error {
 		for range 200 {
-			if err := say(anna, strings.Repeat("long ", 200))(tx); err != nil {
+			if err := storetest.Say(anna, strings.Repeat("long ", 200))(tx); err != nil {
 				return err
 			}
 		}
@@ -268,24 +237,13 @@ func TestDamageIsReported(t *testing.T) {
 	if _, err := f.WriteAt(bytes.Repeat([]byte{0xa5}, 8192), info.Size()/8192*4096); err != nil {
 		t.Fatal(err)
 	}
-	var log logBuffer
+	var log storetest.Log
 	s, err = store.Open(t.Context(), store.Config{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	until(t, "the report", func() bool { return strings.Contains(log.String(), "level=ERROR") })
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // history lists the texts of the current session of an address.

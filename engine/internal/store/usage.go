@@ -63,7 +63,6 @@ const (
 	usageOnSQL = `SELECT count(*), coalesce(sum(max(input_tokens, 0)), 0), coalesce(sum(max(output_tokens, 0)), 0),
 		coalesce(sum(max(cached_tokens, 0)), 0), coalesce(sum(estimated_input + estimated_output), 0),
 		coalesce(sum(max(cost, 0)), 0), coalesce(sum(cost < 0), 0) FROM usage WHERE day = ?`
-	pruneUsageSQL = `DELETE FROM usage WHERE at < ?`
 )
 
 // AddUsage stores what a call took.
@@ -81,10 +80,4 @@ func (tx UsageTx) UsageOn(day string) (DayUsage, error) {
 	var d DayUsage
 	err := tx.tx.QueryRow(usageOnSQL, day).Scan(&d.Calls, &d.Input, &d.Output, &d.Cached, &d.Estimated, &d.Cost, &d.Unpriced)
 	return d, wrap(err, "sum up the usage of %s", day)
-}
-
-// PruneUsage deletes what is older than before and returns how much it was.
-func (tx UsageTx) PruneUsage(before time.Time) (int64, error) {
-	n, err := tx.exec(pruneUsageSQL, toMillis(before))
-	return n, wrap(err, "prune usage")
 }

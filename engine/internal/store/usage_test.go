@@ -46,7 +46,7 @@ func TestUsage(t *testing.T) {
 		return err
 	})
 	write(t, s, func(tx *store.Tx) error {
-		n, err := tx.Usage().PruneUsage(time.Now().Add(-90 * 24 * time.Hour))
+		n, err := tx.Prune(store.AgedUsage, time.Now().Add(-90*24*time.Hour))
 		if n != 1 {
 			t.Errorf("pruned %d rows, want the old one", n)
 		}

@@ -42,8 +42,8 @@ type writer struct {
 // request is one Write that waits.
 type request struct {
 	fn func(*Tx) error
-	// cancelled is Err of the caller's context: what nobody waits for any
-	// more is not run.
+	// cancelled is Err of the caller's context: a write whose caller has gone is not
+	// run.
 	cancelled func() error
 	err       error
 	changed   bool

@@ -82,7 +82,7 @@ func hold(s *store.Store) (release func()) {
 	started, free, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		// The error is of no interest: the store may be closed meanwhile.
+		// The error does not matter: the store may be closed by now.
 		_ = s.Write(context.Background(), func(*store.Tx) error { close(started); <-free; return nil })
 	}()
 	<-started

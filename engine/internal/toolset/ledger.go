@@ -20,8 +20,8 @@ func NewHost(ctx context.Context, c Config, open func() (*store.Store, error)) *
 func newHost(ctx context.Context, c Config, h Hooks) *mcp.Host {
 	return mcp.New(ctx, mcp.Config{
 		Changed: h.ToolsChanged, SignInWanted: h.SignInWanted,
-		Servers: func() map[string]mcp.Server { return c.Settings().MCP },
-		Ledger:  ledger{h.Open, c.Redact}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
+		Servers:   func() map[string]mcp.Server { return c.Settings().MCP },
+		Approvals: ledger{h.Open, c.Redact}, Dir: filepath.Join(c.Dir, "mcp"), SignIn: c.SignIn, Version: c.Version, Log: c.Log,
 	})
 }
 
@@ -31,7 +31,7 @@ type ledger struct {
 	secrets *redact.Set
 }
 
-var _ mcp.Ledger = ledger{}
+var _ mcp.Approvals = ledger{}
 
 // Accepted lists what was accepted.
 func (l ledger) Accepted(ctx context.Context) (all []mcp.Accepted, err error) {

@@ -19,6 +19,7 @@ import (
 	"klawbot/engine/internal/toolset"
 	"klawbot/gateway"
 	"klawbot/tools"
+	"klawbot/tools/find"
 )
 
 // maxTogether is how many calls of a turn run at one time.
@@ -78,6 +79,18 @@ func (t *turn) together(calls []llm.ToolCall) int {
 // told beside it.
 func (t *turn) noteCall(c llm.ToolCall, r tools.Result) string {
 	t.reveal(c, r)
+	t.window.Called(c.Name)
+	if r.ErrorKind == tools.Validation && t.window.Brief() && t.Directed == nil {
+		if known, _, ok := t.executor.Registry().Find(c.Name); ok {
+			// What the model was shown leaves out what it has to know now.
+			return "\n\n" + find.Manual(known, t.settings.Language) + t.repeated(c, r)
+		}
+	}
+	return t.repeated(c, r)
+}
+
+// repeated is what the model is told when it makes the same call again and again.
+func (t *turn) repeated(c llm.ToolCall, r tools.Result) string {
 	switch n := t.loop.Note(c.Name, json.RawMessage(c.Arguments), r); {
 	case n >= tools.LoopEnd:
 		t.looping = true
@@ -89,7 +102,7 @@ func (t *turn) noteCall(c llm.ToolCall, r tools.Result) string {
 
 // reveal shows the model the tools that a search has found, from now on.
 func (t *turn) reveal(c llm.ToolCall, r tools.Result) {
-	if c.Name != tools.SearchName || r.Data == nil {
+	if c.Name != find.SearchName || r.Data == nil {
 		return
 	}
 	var names []string
@@ -97,7 +110,7 @@ func (t *turn) reveal(c llm.ToolCall, r tools.Result) {
 		t.Log.Error("search for tools not read", "err", err)
 		return
 	}
-	t.window.Reveal(names, t.offered())
+	t.window.Reveal(names)
 }
 
 // callTool runs one call, unless the journal knows its result, or knows only
@@ -139,8 +152,16 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		Origin: tools.Origin(t.Row.Origin), Session: int64(t.Row.Session), Turn: int64(t.Row.ID),
 		Changelog: toolset.Changelog{Store: t.Store}, Approver: t.approver, Progress: t.show.Step,
 		Heard: t.Heard && model || planned == schedule.OriginOutside, Others: t.Others && model || planned == schedule.OriginOthers,
-		Within: within, Owner: t.Owned,
+		Within: within, Owner: t.Owned, Shown: t.shownTools(),
 	}
+}
+
+// shownTools are the names of the tools that the model sees.
+func (t *turn) shownTools() []string {
+	if t.window == nil || t.Directed != nil {
+		return nil
+	}
+	return t.window.ShownNames()
 }
 
 // newApprover returns who asks people in the chat of the turn. A run that has no chat

@@ -134,6 +134,11 @@ func (r Result) Store(tx *store.Tx) error {
 			return err
 		}
 	}
+	if r.turn.window != nil {
+		if err := r.turn.window.Store(tx); err != nil {
+			return err
+		}
+	}
 	if err := model.AddUsage(tx, r.turn.spent); err != nil {
 		return err
 	}

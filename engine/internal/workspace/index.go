@@ -2,11 +2,10 @@ package workspace
 
 import "strings"
 
-// maxDescribed is how many skills stand in the prompt with their descriptions.
+// maxDescribed is how many skills the prompt has with their descriptions.
 const maxDescribed = 5
 
-// Index is the section of the system prompt that says which skills there are,
-// or empty when there are none.
+// Index is the section of the system prompt that lists the skills, "" without any.
 func (s *Skills) Index() string {
 	list, err := s.List()
 	if err != nil || len(list) == 0 {

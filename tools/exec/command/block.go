@@ -9,11 +9,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"klawbot/tools/budget"
+	"klawbot/tools/exec/program"
 )
 
-// The hard block list: what is never run, whoever agrees. It is advice against
-// mistakes, not a wall: a name that is built at run time passes it. The wall is
-// the sandbox.
+// The block list: what never runs, with or without approval. It guards against mistakes,
+// not attacks: a name that is built at run time passes it. The sandbox is the wall.
 
 // findings gathers what the whole line would run, nested text included.
 type findings struct {
@@ -110,7 +110,7 @@ func (f *findings) call(c *syntax.CallExpr) {
 	if argv[0] == "cd" {
 		f.cd(argv[1:])
 	}
-	if strings.HasPrefix(argv[0], unknown) || slices.ContainsFunc(argv, runsText) {
+	if strings.HasPrefix(argv[0], unknown) || slices.ContainsFunc(argv, program.RunsText) {
 		for _, w := range c.Args {
 			if f.downloads(w) {
 				f.block("it runs what it downloads")
@@ -148,12 +148,12 @@ func (f *findings) argv(argv []string) {
 		ran := find >= 0 && slices.Contains(findRuns, argv[i-1])
 		if i == 0 || ran || wraps && !strings.HasPrefix(w, "-") {
 			f.single(argv[i:])
-			wraps = wraps || runsOthers(w)
-			if find < 0 && base(w) == "find" {
+			wraps = wraps || program.RunsOthers(w)
+			if find < 0 && path.Base(w) == "find" {
 				find = i
 			}
 		}
-		if ran && base(w) == "rm" && f.anyRoot(argv[find+1:i-1]) {
+		if ran && path.Base(w) == "rm" && f.anyRoot(argv[find+1:i-1]) {
 			f.block("it deletes everything")
 		}
 	}
@@ -164,9 +164,9 @@ var scanned = strings.Fields("rm find chmod chown chgrp dd tee systemctl kill ev
 
 // single looks at one command.
 func (f *findings) single(argv []string) {
-	name, args := base(argv[0]), argv[1:]
+	name, args := path.Base(argv[0]), argv[1:]
 	steps := work(argv[:1])
-	if slices.Contains(scanned, name) || isShell(name) {
+	if slices.Contains(scanned, name) || program.IsShell(name) {
 		steps = work(argv)
 	}
 	if !f.budget.Spend(steps) {
@@ -190,7 +190,7 @@ func (f *findings) single(argv []string) {
 	case name == "kill" && killsAll(args):
 		f.block("it ends every process")
 	}
-	for _, code := range codes(argv) {
+	for _, code := range program.Codes(argv) {
 		f.text(code)
 	}
 }
@@ -274,7 +274,7 @@ func (f *findings) redirect(s *syntax.Stmt, r *syntax.Redirect) {
 		f.inputs = append(f.inputs, word(r.Word))
 	}
 	c, is := s.Cmd.(*syntax.CallExpr)
-	if !is || len(c.Args) == 0 || !runsText(word(c.Args[0])) {
+	if !is || len(c.Args) == 0 || !program.RunsText(word(c.Args[0])) {
 		return
 	}
 	if r.Hdoc != nil {
@@ -290,14 +290,14 @@ func (f *findings) redirect(s *syntax.Stmt, r *syntax.Redirect) {
 
 // pipe looks at two sides of a pipe.
 func (f *findings) pipe(b *syntax.BinaryCmd) {
-	if !slices.ContainsFunc(f.calls(b.Y), readsProgram) {
+	if !slices.ContainsFunc(f.calls(b.Y), program.ReadsProgram) {
 		return
 	}
 	for _, argv := range f.calls(b.X) {
-		if runsAny(argv, downloaders) {
+		if runsAny(argv, program.Downloaders) {
 			f.block("it runs what it downloads")
 		}
-		if name := base(argv[0]); name == "echo" || name == "printf" {
+		if name := path.Base(argv[0]); name == "echo" || name == "printf" {
 			f.text(strings.Join(argv[1:], " "))
 		}
 	}
@@ -318,16 +318,16 @@ func (f *findings) calls(tree syntax.Node) [][]string {
 
 // downloads reports whether a word runs a program that downloads.
 func (f *findings) downloads(w *syntax.Word) bool {
-	return slices.ContainsFunc(f.calls(w), func(argv []string) bool { return runsAny(argv, downloaders) })
+	return slices.ContainsFunc(f.calls(w), func(argv []string) bool { return runsAny(argv, program.Downloaders) })
 }
 
 // runsAny reports whether a command is one of these programs, or runs one.
 func runsAny(argv, names []string) bool {
 	for i, a := range argv {
-		if i > 0 && !runsOthers(argv[0]) {
+		if i > 0 && !program.RunsOthers(argv[0]) {
 			return false
 		}
-		if slices.Contains(names, base(a)) {
+		if slices.Contains(names, path.Base(a)) {
 			return true
 		}
 	}

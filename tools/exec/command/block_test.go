@@ -87,7 +87,7 @@ func TestOrdinaryCommandsAreNotBlocked(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoCommand(t *testing.T) {
+func TestInvalidCommands(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "empty", " \n\t": "empty", "# only words": "empty", "ls 'x": "not valid shell", "ls &&": "not valid shell", "ls $(": "not valid shell",
 		"ls\x00rm x": "U+0000", "ls\r\nrm": "U+000D", "ls \x1b[2Jx": "U+001B", "ls \u202erm": "U+202E", "ls\u2028rm": "U+2028", "ls\u0085rm": "U+0085",

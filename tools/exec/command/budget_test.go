@@ -64,7 +64,7 @@ func longest(line func(int) string) string {
 	return line(n)
 }
 
-func TestNoCommandIsCheckedForLong(t *testing.T) {
+func TestCheckOfCommandsIsBounded(t *testing.T) {
 	for name, line := range growing {
 		t.Run(name, func(t *testing.T) {
 			for _, text := range []string{line(10), line(40), longest(line)} {
@@ -107,8 +107,8 @@ func TestStepsGrowWithTheLine(t *testing.T) {
 	}
 }
 
-// TestWhatIsNestedIsFound: what can be checked in time is, to its end.
-func TestWhatIsNestedIsFound(t *testing.T) {
+// TestNestedCommandsAreFound: what can be checked in time is, to its end.
+func TestNestedCommandsAreFound(t *testing.T) {
 	for name, text := range map[string]string{
 		"eval":         strings.Repeat("eval ", 40) + "rm -rf /",
 		"find":         strings.Repeat("find . -exec ", 20) + "rm -rf / ;",

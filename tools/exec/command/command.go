@@ -39,8 +39,8 @@ type Line struct {
 	// with their arguments.
 	Programs [][]string
 	// Scripts are the names of files that the line may run, or that say what it
-	// runs: its programs, and what stands in the arguments of those that run
-	// others. Each is named as it stands and as the cd before it would have it.
+	// runs: its programs, and the arguments of those that run others. Each is named as
+	// written and relative to the cd before it.
 	Scripts []string
 	// RunsOthers says that the line may run files that it does not name, such as
 	// what a script runs or imports; Vague, that only a shell knows what these are

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"klawbot/tools/exec/program"
 )
 
 // alone are programs that run nothing but themselves, whatever their arguments
@@ -47,7 +49,7 @@ func (l *Line) runs(file *syntax.File) {
 // runsFiles reports whether a word may be a program that runs the files that it is
 // given, or one of them.
 func runsFiles(word string) bool {
-	return runsText(word) || isLanguage(word) || runsOthers(word) || word == "make" || strings.HasPrefix(word, "./")
+	return program.RunsText(word) || program.IsLanguage(word) || program.RunsOthers(word) || word == "make" || strings.HasPrefix(word, "./")
 }
 
 // runsAlone reports whether a simple command runs no file but its own program.
@@ -70,6 +72,6 @@ var lookers = strings.Fields(`base64 basename cat cksum cmp comm cut df diff dir
 
 // changes reports whether a program may change anything.
 func (p Program) changes() bool {
-	c := call{name: p.Argv[0], args: p.Argv[1:], free: slices.Repeat([]bool{true}, len(p.Argv)-1)}
-	return !slices.Contains(lookers, c.name) || c.mayRun()
+	c := program.Call{Name: p.Argv[0], Args: p.Argv[1:], Free: slices.Repeat([]bool{true}, len(p.Argv)-1)}
+	return !slices.Contains(lookers, c.Name) || c.MayRun()
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"klawbot/tools/exec/program"
 )
 
 // Pattern says which simple commands run unasked. It is written like a command:
@@ -173,9 +175,9 @@ func (p Pattern) Allows(argv []string, piped bool) bool {
 			return false
 		}
 	}
-	c := call{name: argv[0], args: argv[1:], open: p.rest, piped: piped}
-	c.free = p.free(argv)
-	return !c.mayRun()
+	c := program.Call{Name: argv[0], Args: argv[1:], Open: p.rest, Piped: piped}
+	c.Free = p.free(argv)
+	return !c.MayRun()
 }
 
 // free says which arguments of a program that fits the pattern it does not spell.

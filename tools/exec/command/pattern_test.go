@@ -44,9 +44,9 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestAStarGrantsNoOtherProgram: a * stands for no command behind a wrapper, no
+// TestStarGrantsNoOtherProgram: a * stands for no command behind a wrapper, no
 // code, and no option that runs, loads or writes something.
-func TestAStarGrantsNoOtherProgram(t *testing.T) {
+func TestStarGrantsNoOtherProgram(t *testing.T) {
 	for pattern, texts := range map[string][]string{
 		"*":                  {"env rm x", "sh -c ls", "python3 -c 1", "find . -delete", "bash", "xargs rm", "ssh h", "vim x", "cd x", "eval ls", "exec ls"},
 		"env *":              {"env rm x", "env -S 'rm x'", "/usr/bin/env x"},
@@ -89,8 +89,8 @@ func TestAStarGrantsNoOtherProgram(t *testing.T) {
 	}
 }
 
-// TestAStarGrantsOrdinaryArguments: and does not stand in the way of work.
-func TestAStarGrantsOrdinaryArguments(t *testing.T) {
+// TestStarGrantsOrdinaryArguments: and does not stand in the way of work.
+func TestStarGrantsOrdinaryArguments(t *testing.T) {
 	for pattern, texts := range map[string][]string{
 		"*":                    {"rm -rf x", "ls -l | wc -l", "git status", "python3 x.py", "cat a && cat b || ls; ls"},
 		"python3 *":            {"python3 x.py", "python3 x.py -c y", "python3 --version", "python3 -u x.py"},
@@ -132,7 +132,7 @@ func TestAStarGrantsOrdinaryArguments(t *testing.T) {
 	}
 }
 
-func TestMatchingTakesTimeThatGrowsWithTheWord(t *testing.T) {
+func TestMatchingTimeGrowsWithTheWord(t *testing.T) {
 	p := patterns(t, "ls "+strings.Repeat("*a", 400)+"*b")[0]
 	begun := time.Now()
 	if p.Allows([]string{"ls", strings.Repeat("a", 4000)}, false) {

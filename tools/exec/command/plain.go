@@ -1,7 +1,6 @@
 package command
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -347,6 +346,3 @@ func doubleQuoted(b *strings.Builder, p *syntax.DblQuoted) string {
 	}
 	return ""
 }
-
-// base is the name of a program without its folder.
-func base(name string) string { return path.Base(name) }

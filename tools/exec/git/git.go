@@ -11,6 +11,7 @@ import (
 	"klawbot/tools"
 	"klawbot/tools/exec/host"
 	"klawbot/tools/sandbox"
+	"klawbot/tools/sandbox/keep"
 )
 
 //go:embed git.*.md
@@ -30,7 +31,7 @@ type Config struct {
 	Sandboxed func() bool
 	// ReadOnly names files of the workspace that a call may not change; nil: none.
 	ReadOnly func(tools.Call) []string
-	// Confines says that the system can confine git where nobody is asked; nil:
+	// Confines says that the system can confine git without approval; nil:
 	// sandbox.Confines.
 	Confines func() bool
 }
@@ -116,7 +117,7 @@ func (g *git) run(ctx context.Context, c tools.Call, args args) tools.Result {
 	if err != nil {
 		return *failed(err)
 	}
-	putBack, err := sandbox.Keep(repo.workspace, g.config.ReadOnly(c))
+	putBack, err := keep.Files(repo.workspace, g.config.ReadOnly(c))
 	if err != nil {
 		return *failed(err)
 	}
@@ -129,7 +130,7 @@ func (g *git) run(ctx context.Context, c tools.Call, args args) tools.Result {
 }
 
 // inside refuses remotes that are folders when models run things in a sandbox,
-// which cannot read them: whoever writes .git/config there can name any.
+// which cannot read them: a command there can write any folder into .git/config.
 func (g *git) inside(repo *repository, c call, d tools.Decision) error {
 	if d.Verdict != tools.Ask && g.config.Sandboxed() && strings.HasSuffix(repo.protocols(c), ":file") {
 		return denied("the remote is a folder of this machine, which lies outside the sandbox; that needs a person's approval (tools.policy.ask: [git] asks for it)")

@@ -308,7 +308,7 @@ func TestGitReadsWithLittleMemory(t *testing.T) {
 	}
 }
 
-func TestGitTakesTheIdentityThatIsThere(t *testing.T) {
+func TestGitUsesTheConfiguredIdentity(t *testing.T) {
 	g := newGit(t)
 	g.host("config", "user.name", "Ann")
 	g.host("config", "user.email", "ann@example.com")
@@ -399,7 +399,7 @@ func TestGitRunsNoHooks(t *testing.T) {
 	}
 }
 
-func TestGitTouchesNoneOfItsOwnFiles(t *testing.T) {
+func TestGitRefusesItsOwnFiles(t *testing.T) {
 	g := newGit(t)
 	for _, call := range [][2]string{
 		{"add", ".git/config"}, {"add", "-- .git/config"}, {"checkout", "-- .GIT/config"}, {"log", "-- x/.git/HEAD"}, {"diff", "'.git /config'"},
@@ -487,9 +487,9 @@ func TestGitRemotesInTheWorkspaceAreRefused(t *testing.T) {
 	}
 }
 
-// TestGitForcesNothingThatTheRepositorySays: a push without a branch does what
+// TestGitRefusesForcedPushOfTheConfiguration: a push without a branch does what
 // the configuration says.
-func TestGitForcesNothingThatTheRepositorySays(t *testing.T) {
+func TestGitRefusesForcedPushOfTheConfiguration(t *testing.T) {
 	g := newGit(t)
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	g.host("init", "-q", "--bare", remote)
@@ -512,8 +512,8 @@ func TestGitForcesNothingThatTheRepositorySays(t *testing.T) {
 	g.ok("push", "origin")
 }
 
-// TestGitGoesNowhereUnseen: branches, a setting and old files name remotes, too.
-func TestGitGoesNowhereUnseen(t *testing.T) {
+// TestGitChecksDefaultRemotes: branches, a setting and old files name remotes, too.
+func TestGitChecksDefaultRemotes(t *testing.T) {
 	g := newGit(t)
 	outside := filepath.Join(t.TempDir(), "remote.git")
 	near := filepath.Join(g.workspace, "near.git")
@@ -560,9 +560,9 @@ func TestGitGoesNowhereUnseen(t *testing.T) {
 	g.ok("push", "")
 }
 
-// TestGitLeavesTheSandboxForAPersonOnly: what cannot be read there is not to be
+// TestGitLeavesTheSandboxOnlyWithApproval: what cannot be read there is not to be
 // fetched from there.
-func TestGitLeavesTheSandboxForAPersonOnly(t *testing.T) {
+func TestGitLeavesTheSandboxOnlyWithApproval(t *testing.T) {
 	g := newGit(t)
 	remote := filepath.Join(t.TempDir(), "private.git")
 	g.host("clone", "-q", "--bare", ".", remote)
@@ -612,8 +612,8 @@ func TestGitIgnoresTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestGitIsNoProgramOfTheWorkspace: whatever the bot's PATH says.
-func TestGitIsNoProgramOfTheWorkspace(t *testing.T) {
+// TestGitIsNotFoundInTheWorkspace: whatever the bot's PATH says.
+func TestGitIsNotFoundInTheWorkspace(t *testing.T) {
 	g := newGit(t)
 	for _, name := range []string{"git", "ssh", "git-remote-https"} {
 		g.write("bin/"+name, "#!/bin/sh\ntouch "+g.workspace+"/PWNED\n")
@@ -630,7 +630,7 @@ func TestGitIsNoProgramOfTheWorkspace(t *testing.T) {
 	}
 }
 
-func TestGitSubmodulesAreOnlyLookedAt(t *testing.T) {
+func TestGitSubmodulesAreReadOnly(t *testing.T) {
 	g := newGit(t)
 	sub := filepath.Join(g.workspace, "sub")
 	g.host("init", "-q", sub)
@@ -650,9 +650,9 @@ func TestGitSubmodulesAreOnlyLookedAt(t *testing.T) {
 	}
 }
 
-// TestGitStartsNothingInARepositoryWithin: git looks into repositories that are
+// TestGitRefusesNestedRepositories: git looks into repositories that are
 // part of its own, which needs no .gitmodules, and does what they say.
-func TestGitStartsNothingInARepositoryWithin(t *testing.T) {
+func TestGitRefusesNestedRepositories(t *testing.T) {
 	g := newGit(t)
 	sub := filepath.Join(g.workspace, "sub")
 	g.host("init", "-q", sub)

@@ -8,7 +8,7 @@ import (
 	"klawbot/internal/clip"
 )
 
-// call is a call that was found harmless in itself.
+// call is a parsed call whose words are safe.
 type call struct {
 	action string
 	// options are the options as git gets them, operands the names of
@@ -31,8 +31,8 @@ func (c call) remote() string {
 	return ""
 }
 
-// parse reads a call and refuses what may do more than the action says. It looks
-// at nothing but the words.
+// parse reads a call and refuses what may do more than the action says. It checks only
+// the words.
 func (g *git) parse(args args) (call, error) {
 	c := call{action: args.Action}
 	if options[c.action] == nil {

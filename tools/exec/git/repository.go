@@ -31,8 +31,8 @@ type repository struct {
 	submodules bool
 }
 
-// open looks at the repository of the workspace before git does: git does what
-// the files of a repository say, and whoever can write them can run programs.
+// open checks the repository of the workspace before git opens it: its files can make
+// git run programs.
 func (g *git) open(ctx context.Context) (*repository, error) {
 	workspace := g.config.Workspace
 	if _, err := os.Stat(workspace); workspace == "" || err != nil {
@@ -302,8 +302,7 @@ func (r *repository) permitsUsual(c call) error {
 }
 
 // reaches checks the address of a remote that the repository knows. A folder
-// outside the workspace is the owner's; one inside may have hooks that somebody
-// has put there.
+// outside the workspace is the owner's; one inside may have planted hooks.
 func (r *repository) reaches(address string) error {
 	folder, ok := folderOf(address)
 	if !ok {

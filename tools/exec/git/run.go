@@ -87,12 +87,12 @@ func (r *repository) environment() []string {
 	return append(environment(r.workspace), "GIT_DIR="+filepath.Join(r.workspace, ".git"), "GIT_WORK_TREE="+r.workspace)
 }
 
-// readingMemory is how much git may take where nobody is asked, in bytes: a regular
-// expression for its log can want all that there is.
+// readingMemory bounds git without approval, in bytes: a regular expression for its log
+// can take all memory.
 const readingMemory = 512 << 20
 
-// reach is what git reaches where nobody is asked: the workspace, and no settings of
-// the owner's, whose folder is closed to it. It is nil where that cannot be had.
+// reach is what git reaches without approval: the workspace, not the owner's settings.
+// It is nil where the system cannot confine.
 func (g *git) reach(workspace string) *sandbox.Reach {
 	if !g.config.Confines() {
 		return nil
@@ -175,10 +175,10 @@ func (r *repository) protocols(c call) string {
 
 // result puts what git wrote into a result.
 func result(action string, out sandbox.Outcome) tools.Result {
-	stdout, stderr := masked(out.Stdout.String()), masked(out.Stderr.String())
+	stdout, stderr := masked(out.Stdout.Text()), masked(out.Stderr.Text())
 	text := strings.TrimRight(stdout, "\n")
 	if stderr = strings.TrimSpace(stderr); stderr != "" {
-		text = strings.TrimLeft(text+"\n[stderr]\n"+stderr, "\n")
+		text = strings.TrimLeft(text+tools.Stderr+stderr, "\n")
 	}
 	text = strings.TrimLeft(text+strings.TrimRight("\n"+out.PutBackNotes(), "\n"), "\n")
 	code := out.ExitCode
@@ -195,7 +195,7 @@ func result(action string, out sandbox.Outcome) tools.Result {
 	return r
 }
 
-// quiet is what an action says that had nothing to say.
+// quiet is the text of an action without output.
 var quiet = map[string]string{
 	"status": "(nothing to report)", "diff": "(no differences)", "log": "(no commits)", "add": "OK: added", "commit": "OK: committed",
 	"branch": "OK", "checkout": "OK: checked out", "push": "OK: pushed", "pull": "OK: pulled", "fetch": "OK: fetched",

@@ -1,6 +1,6 @@
 // Package host holds what the tools share that run programs on the host, outside any
 // sandbox: where they find programs, what these read of the system, and how they keep
-// the commands in the sandbox away meanwhile.
+// the commands in the sandbox out of the way.
 package host
 
 import (
@@ -26,15 +26,15 @@ var (
 // it to end.
 const patience = 10 * time.Second
 
-// Alone waits until no command runs in the sandbox, and lets none start until
-// open is called. Such a command could change what is done outside, between the
-// look at the files of the workspace and the use of them.
+// Alone waits until no command runs in the sandbox, and lets none start until open is
+// called. Such a command could change files of the workspace between their check and
+// their use outside the sandbox.
 func Alone(ctx context.Context, gate *sandbox.Gate) (open func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	open, err = gate.Close(ctx)
 	if err != nil {
-		return nil, errors.New("a command runs in the sandbox and could change the files meanwhile; wait for its end, or end it with shell_manage")
+		return nil, errors.New("a command runs in the sandbox and could change the files; wait for its end, or end it with shell_manage")
 	}
 	return open, nil
 }

@@ -38,7 +38,6 @@ type field struct {
 	several bool     // of which some are chosen
 }
 
-// property is the schema of a field.
 type property struct {
 	Type        string   `json:"type"`
 	Title       string   `json:"title"`
@@ -69,7 +68,6 @@ type constant struct {
 	Title string `json:"title"`
 }
 
-// option is a value and what it is called.
 type option struct{ value, label string }
 
 // Read reads the schema of a form, which is flat.
@@ -114,7 +112,6 @@ func Read(schema any) (Form, error) {
 	return all, nil
 }
 
-// read finds out what the field takes.
 func (d *field) read() error {
 	switch d.Type {
 	case "boolean", "number", "integer":
@@ -137,7 +134,6 @@ func (d *field) read() error {
 	return nil
 }
 
-// list are the options of a schema.
 func (c choices) list(names []string) []option {
 	var all []option
 	for i, value := range c.Enum {
@@ -167,8 +163,8 @@ func (f Form) defaults() string {
 	return strings.Join(lines, "\n")
 }
 
-// secretField finds fields that nobody shall fill in for a program: the protocol
-// forbids servers to ask for them.
+// secretField finds fields for secrets: the protocol forbids servers to ask for
+// them.
 var secretField = regexp.MustCompile(`(?i)pass(?:word|wd|code|phrase)|\bpwd\b|secret|token(?:$|[^s])|api[ _-]?key|private[ _-]?key|access[ _-]?key|credential|\b(?:pin|cvv|cvc|otp|ssn|iban)\b|(?:credit|card)[ _-]?(?:card|number)`)
 
 // Secret is the name of a field for something that no server gets, "" for none.
@@ -182,7 +178,6 @@ func (f Form) Secret() string {
 	return ""
 }
 
-// title is what the field is called.
 func (d field) title() string { return shown.Line(cmp.Or(d.Title, d.name), shown.MaxPart) }
 
 // kept is the default as it is shown, "" for none.
@@ -207,7 +202,6 @@ func (d field) kept() string {
 	}
 }
 
-// label is what a value is called.
 func (d field) label(value string) string {
 	for _, o := range d.options {
 		if o.value == value {

@@ -44,7 +44,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin looks at the begin of a line, and skips a line that is no message.
+// begin looks at the start of a line, and skips a line that is not a message.
 func (l *lines) begin() error {
 	first, err := l.r.Peek(1)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing/iotest"
 )
 
-func TestWhatIsNoMessageIsLeftOut(t *testing.T) {
+func TestOtherOutputIsIgnored(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	for in, want := range map[string]string{
 		"":                                       "",

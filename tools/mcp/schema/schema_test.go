@@ -54,7 +54,7 @@ func TestParametersThatGrow(t *testing.T) {
 	}
 }
 
-// TestParametersThatCostALot: what is long and stands in a schema many times by
+// TestParametersThatCostALot: what is long and repeated in a schema by
 // reference is written out within a budget.
 func TestParametersThatCostALot(t *testing.T) {
 	const half = maxSchemaBytes / 2

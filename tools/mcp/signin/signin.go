@@ -1,4 +1,4 @@
-// Package signin opens MCP servers over HTTP that want somebody to sign in (OAuth): as
+// Package signin signs in at MCP servers over HTTP (OAuth): as
 // a machine, with the token of an earlier time, or by a page that a person opens.
 package signin
 
@@ -53,9 +53,9 @@ type Door struct {
 	Living context.Context
 	// Redirect is the address that a page to sign in at leads to in the end.
 	Redirect string
-	// Visit shows a person the page and returns where it led to; nil: nobody can be asked.
+	// Visit shows a person the page and returns where it led to; nil: nobody is there to ask.
 	Visit func(ctx context.Context, page string) (led string, err error)
-	// Wanted is told that somebody has to sign in, and nobody can be asked.
+	// Wanted is called when a sign-in is needed and nobody is there to ask.
 	Wanted func()
 }
 
@@ -197,7 +197,6 @@ func visitor(home *url.URL) *http.Client {
 	return httpclient.New(httpclient.Options{Guard: &httpclient.Guard{Hosts: func() httpclient.Hosts { return hosts }}})
 }
 
-// visit lets a person sign in at a page.
 func (d Door) visit(ctx context.Context, page string) (*auth.AuthorizationResult, error) {
 	led, err := d.Visit(ctx, page)
 	if err != nil {
@@ -205,7 +204,7 @@ func (d Door) visit(ctx context.Context, page string) (*auth.AuthorizationResult
 	}
 	back, err := url.Parse(led)
 	if err != nil {
-		return nil, errors.New("what the page led to is no address")
+		return nil, errors.New("the page did not lead to an address")
 	}
 	q := back.Query()
 	if q.Get("error") != "" {
@@ -241,11 +240,11 @@ func (k *key) TokenSource(context.Context) (oauth2.TokenSource, error) {
 	return k.source(), nil
 }
 
-// Authorize is called when the server refused, and nobody can be asked.
+// Authorize is called when the server refused and nobody is there to ask.
 func (k *key) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
 	_ = resp.Body.Close() // nothing is read of it
 	k.door.Wanted()
-	return fmt.Errorf("it wants somebody to sign in: klawbot mcp approve %s, or /mcp signin %s in the chat", k.door.Server, k.door.Server)
+	return fmt.Errorf("it needs a sign-in: klawbot mcp approve %s, or /mcp signin %s in the chat", k.door.Server, k.door.Server)
 }
 
 // renew takes what a person has just signed in for in place of what there was.
@@ -255,7 +254,6 @@ func (k *key) renew(g grant) {
 	k.grant, k.inner = g, nil
 }
 
-// source renews the token when it is over.
 func (k *key) source() oauth2.TokenSource {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -283,7 +281,6 @@ func (k *key) Token() (*oauth2.Token, error) {
 	return t, nil
 }
 
-// save keeps the token.
 func (k *key) save(t *oauth2.Token) error {
 	g := grant{k.grant.Config, t}
 	if k.door.Client.Secret != "" {

@@ -48,7 +48,7 @@ type Config struct {
 	// Telegram and console say which channels a command wants; telegram is on when
 	// it is configured, too, and the console when either says so.
 	Telegram, Console bool
-	// SignIn is how a person signs in at an MCP server; empty where nobody can.
+	// SignIn is how a person signs in at an MCP server; empty where that is impossible.
 	SignIn mcp.SignIn
 }
 
@@ -62,7 +62,7 @@ type Bot struct {
 	config    engine.Config
 }
 
-// errNoChannel means that there would be nobody to talk to.
+// errNoChannel means that the bot has no way to talk to people.
 var errNoChannel = usage.Errorf("no channel set up; run klawbot init, or chat in this terminal: klawbot chat")
 
 // New puts a bot together, in the order of what its parts need. It does no I/O.
@@ -169,7 +169,6 @@ func Furnish(f config.Folders) error {
 	return err
 }
 
-// start opens the engine on the data folder.
 func (p *Bot) start(ctx context.Context) (*engine.Engine, error) {
 	if err := Furnish(p.Folders); err != nil {
 		return nil, owned(p.Folders.Data, err)
@@ -188,7 +187,6 @@ func (p *Bot) start(ctx context.Context) (*engine.Engine, error) {
 	return e, nil
 }
 
-// paths are the files and folders of a bot.
 func paths(f config.Folders, configFile string) []self.Entry {
 	if configFile == "" {
 		configFile = "none"
@@ -259,7 +257,7 @@ type leveler func() slog.Level
 // Level returns it.
 func (l leveler) Level() slog.Level { return l() }
 
-// NewLog writes to w what the configuration asks for and what is no less than least,
+// NewLog writes to w what the configuration asks for, from the level least on,
 // without secrets.
 func NewLog(w io.Writer, l *config.Live, secrets *redact.Set, least slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: leveler(func() slog.Level { return max(l.Config().Level(), least) })}

@@ -11,9 +11,9 @@ import (
 	"klawbot/engine"
 )
 
-// wellBeing is what the health endpoint answers. It tells nothing about chats
+// wellness is what the health endpoint answers. It tells nothing about chats
 // or people.
-type wellBeing struct {
+type wellness struct {
 	OK      bool     `json:"ok"`
 	Faults  []string `json:"faults,omitempty"`
 	Version string   `json:"version"`
@@ -43,9 +43,9 @@ func (p *Bot) pages(e *engine.Engine) map[string]*http.ServeMux {
 func healthPage(e *engine.Engine, version string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, err := e.Status(r.Context())
-		answer := wellBeing{s.Healthy, s.Faults, version}
+		answer := wellness{s.Healthy, s.Faults, version}
 		if err != nil {
-			answer = wellBeing{Faults: []string{"the status could not be read"}, Version: version}
+			answer = wellness{Faults: []string{"the status could not be read"}, Version: version}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
@@ -101,7 +101,7 @@ func serveOn(ln net.Listener, server *http.Server, failed func(error)) (stop fun
 		}
 	}()
 	return func() {
-		_ = server.Close() // nobody is left to be told
+		_ = server.Close() // nobody waits for the result
 		<-served
 	}
 }

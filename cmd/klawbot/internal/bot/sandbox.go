@@ -73,7 +73,6 @@ func makeSandbox(c config.Sandbox, f config.Folders, configuration string, gate 
 	return s, nil
 }
 
-// on says that models run things in a sandbox.
 func (b *box) on() bool {
 	s, err := b.get()
 	return s != nil || err != nil
@@ -105,8 +104,8 @@ func (b *box) shell() sandbox.Runner {
 }
 
 // readOnly names the files of the workspace that commands in a sandbox, and git,
-// may not change: what steers the bot, unless an owner wants it. A run that nobody
-// is at does not plan others by way of the heartbeat's file, unless the owner's
+// may not change: what steers the bot, unless an owner wants it. A background run
+// does not plan others by way of the heartbeat's file, unless the owner's
 // policy lets it plan.
 func (b *box) readOnly(c tools.Call) []string {
 	if !c.SteersByCommand() {
@@ -136,7 +135,6 @@ func (b *box) sweep() {
 	}
 }
 
-// describe says in one line where commands run.
 func (b *box) describe() (text string, err error) {
 	s, err := b.get()
 	if err != nil {
@@ -176,7 +174,6 @@ func order() string {
 	return "order: " + strings.Join(all, ", ")
 }
 
-// row is the line of the start table.
 func (b *box) row() Row {
 	text, err := b.describe()
 	if err != nil {
@@ -185,16 +182,14 @@ func (b *box) row() Row {
 	return Row{name: "sandbox", text: text}
 }
 
-// finding is what doctor says.
 func (b *box) finding(ctx context.Context) health.Finding {
 	if err := b.check(ctx); err != nil {
-		return health.Ill("sandbox", "set tools.sandbox.type; "+order(), err)
+		return health.Broken("sandbox", "set tools.sandbox.type; "+order(), err)
 	}
 	text, _ := b.describe() // check saw the error
-	return health.Well("sandbox", "%s", text)
+	return health.OK("sandbox", "%s", text)
 }
 
-// entries are what self_info says.
 func (b *box) entries() []self.Entry {
 	c := b.live.Config().Tools.Sandbox
 	s, err := b.get()
@@ -253,10 +248,10 @@ func pluginFindings(l *config.Live, b *box) []health.Finding {
 	host := plugins(l, b, slog.New(slog.DiscardHandler))
 	var all []health.Finding
 	if n := len(host.Tools()); n > 0 {
-		all = append(all, health.Well("plugins", "%s", terminal.Plural(n, "tool", "tools")))
+		all = append(all, health.OK("plugins", "%s", terminal.Plural(n, "tool", "tools")))
 	}
 	for _, f := range host.Faults() {
-		all = append(all, health.Ill("plugins", fmt.Sprintf("mend it, or take it out of %s", filepath.Join(b.folders.Data, "plugins")), errors.New(f.String())))
+		all = append(all, health.Broken("plugins", fmt.Sprintf("fix it, or take it out of %s", filepath.Join(b.folders.Data, "plugins")), errors.New(f.String())))
 	}
 	return all
 }

@@ -74,9 +74,9 @@ func TestSandboxFollowsTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestSandboxRowSaysWhatIsConfined: the row, the doctor and self_info tell an owner
+// TestSandboxRowNamesConfinement: the row, the doctor and self_info tell an owner
 // whether the kernel holds what nobody approves.
-func TestSandboxRowSaysWhatIsConfined(t *testing.T) {
+func TestSandboxRowNamesConfinement(t *testing.T) {
 	const full = "tools: {exec: {mode: full}}\nsecurity: {autonomy: full}\n"
 	for _, c := range []struct {
 		config   string

@@ -12,13 +12,15 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/tools/find"
 	"klawbot/tools/sandbox"
 )
 
 // checks are what is allowed, by key; the name in a table is "*".
 var checks = map[string]func(any) error{
 	"channels.telegram.token":                   tokenForm,
-	"channels.telegram.apiURL":                  CheckAddress,
+	"channels.telegram.apiURL":                  apiAddress,
 	"channels.telegram.groups.respond":          oneOf("mention", "all"),
 	"channels.telegram.streaming":               oneOf("off", "edit", "draft"),
 	"channels.telegram.mode":                    oneOf("polling", "webhook"),
@@ -34,6 +36,7 @@ var checks = map[string]func(any) error{
 	"models.providers.*.type":                   oneOf("openai", "anthropic", "ollama", "script"),
 	"models.entries.*.maxTokens":                between(0, 1_000_000),
 	"models.entries.*.contextBudget":            between(1000, 10_000_000),
+	"models.entries.*.tools":                    oneOf(find.ShowAuto, find.ShowFew, find.ShowAll),
 	"models.entries.*.prices":                   prices,
 	"models.budget.perDayUSD":                   between(0, 1_000_000),
 	"models.budget.perDayTokens":                between(0, 1_000_000_000),
@@ -65,6 +68,7 @@ var checks = map[string]func(any) error{
 	"tools.sandbox.diskMB":                      between(1, 1_000_000),
 	"tools.sandbox.mounts":                      sandboxMounts,
 	"tools.mcp.*.url":                           CheckAddress,
+	"tools.mcp.*.show":                          oneOf("found", "always"),
 	"tools.mcp.*.timeoutSeconds":                between(1, 3600),
 	"tools.http.allowed_hosts":                  insideHosts,
 	"tools.http.maxBodyBytes":                   between(1024, 5_000_000),
@@ -119,7 +123,8 @@ func oneOf(words ...string) func(any) error {
 		if slices.Contains(words, v.(string)) {
 			return nil
 		}
-		return fmt.Errorf("must be %s", strings.Join(words, " or "))
+		last := len(words) - 1
+		return fmt.Errorf("must be %s or %s", strings.Join(words[:last], ", "), words[last])
 	}
 }
 
@@ -149,7 +154,6 @@ func notYet(v any) error {
 	return nil
 }
 
-// prices are in dollars for a million tokens.
 func prices(v any) error {
 	for name, price := range v.(map[string]any) {
 		known := slices.Contains([]string{"inputPerM", "outputPerM", "cachedPerM"}, name)
@@ -170,7 +174,17 @@ func CheckAddress(v any) error {
 	return nil
 }
 
-// listenAddress is a host and a port, or nothing.
+// methodAddress is an address with what the bot itself adds.
+var methodAddress = regexp.MustCompile(`/bot(\d+:.*)?/?$`)
+
+// apiAddress is the address of a Bot API server, to which the token is added.
+func apiAddress(v any) error {
+	if methodAddress.MatchString(v.(string)) {
+		return errors.New("must end before /bot…, such as https://api.telegram.org; the token has a key of its own")
+	}
+	return CheckAddress(v)
+}
+
 func listenAddress(v any) error {
 	if v.(string) == "" {
 		return nil
@@ -201,10 +215,10 @@ func tokenForm(v any) error {
 
 // crossCheck looks at what several keys say together. origins says where a key
 // was given.
-func crossCheck(c *Config, origins map[string]string) []Fault {
-	var faults []Fault
+func crossCheck(c *Config, origins map[string]string) keys.Faults {
+	var faults keys.Faults
 	add := func(key, format string, args ...any) {
-		faults = append(faults, Fault{origins[key], key, fmt.Sprintf(format, args...)})
+		faults.Add(origins[key], key, format, args...)
 	}
 	if t := c.Channels.Telegram; t.Mode == "webhook" {
 		if err := t.WebhookSettings().Check(); err != nil {
@@ -262,7 +276,7 @@ func crossCheck(c *Config, origins map[string]string) []Fault {
 // known. What runs on one's own machine costs nothing.
 func (m Models) unpriced() []string {
 	var found []string
-	for _, name := range append([]string{m.Default}, m.Fallback...) {
+	for _, name := range append([]string{m.Default, m.Small}, m.Fallback...) {
 		e := m.Entries[name]
 		p := m.Providers[e.Provider]
 		u, err := url.Parse(p.BaseURL)
@@ -276,30 +290,4 @@ func (m Models) unpriced() []string {
 
 func names[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
-}
-
-// Fault is one wrong value of the configuration.
-type Fault struct {
-	// Where is the file and the line, or the variable of the environment.
-	Where string
-	// Key is the dotted path, empty when the file as a whole is wrong.
-	Key string
-	// Text says what is allowed. It never holds a secret.
-	Text string
-}
-
-func (f Fault) String() string {
-	parts := slices.DeleteFunc([]string{f.Where, f.Key, f.Text}, func(s string) bool { return s == "" })
-	return strings.Join(parts, ": ")
-}
-
-// Faults are all that is wrong, in the order of the lines.
-type Faults []Fault
-
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i := range f {
-		lines[i] = f[i].String()
-	}
-	return strings.Join(lines, "\n")
 }

@@ -2,6 +2,8 @@
 // rest of the program what they mean while the bot runs.
 package config
 
+import "klawbot/cmd/klawbot/internal/keys"
+
 // Config is the whole configuration, complete and checked. Its keys are the
 // names in config.yaml; their meaning and defaults stand in
 // config.yaml.example, which a test compares with the code.
@@ -93,7 +95,7 @@ type Models struct {
 	Budget         Budget              `koanf:"budget"`
 }
 
-// Budget bounds what the models may take in a day; 0 is no bound.
+// Budget bounds what the models may take in a day; 0 means no limit.
 type Budget struct {
 	PerDayUSD    float64 `koanf:"perDayUSD"`
 	PerDayTokens int     `koanf:"perDayTokens"`
@@ -114,6 +116,7 @@ type Entry struct {
 	MaxTokens     int                `koanf:"maxTokens"`
 	ContextBudget int                `koanf:"contextBudget"`
 	Prices        map[string]float64 `koanf:"prices"`
+	Tools         string             `koanf:"tools"`
 	Compat        map[string]any     `koanf:"compat"`
 }
 
@@ -192,6 +195,7 @@ type MCPServer struct {
 	ProtocolVersion  string            `koanf:"protocolVersion"`
 	TimeoutSeconds   int               `koanf:"timeoutSeconds"`
 	ReadOnly         []string          `koanf:"readOnly" whole:"true"`
+	Show             string            `koanf:"show"`
 }
 
 // ToolPolicy says which tools may be called: by everyone, in scheduled runs,
@@ -303,56 +307,52 @@ const (
 	NewEntryContextBudget = 32000
 )
 
-// tree is configuration as it is read: nested by key, with typed leaves.
-type tree = map[string]any
-
 // tableDefaults are the defaults below what was given: the token and the key
 // that stand in the environment under their usual names, and what an entry
 // leaves out. The entry "main" is there unless the given entries replace it.
-func tableDefaults(given tree, getenv func(string) string) tree {
-	providers := tree{"openai": tree{"apiKey": getenv("OPENAI_API_KEY")}, "anthropic": tree{"apiKey": getenv("ANTHROPIC_API_KEY")}}
+func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
+	providers := keys.Tree{"openai": keys.Tree{"apiKey": getenv("OPENAI_API_KEY")}, "anthropic": keys.Tree{"apiKey": getenv("ANTHROPIC_API_KEY")}}
 	for name := range table(given, "providers") {
 		if providers[name] == nil {
-			providers[name] = tree{}
+			providers[name] = keys.Tree{}
 		}
 	}
 	for name, p := range providers {
-		p.(tree)["type"] = "openai"
+		p.(keys.Tree)["type"] = "openai"
 		if name == "anthropic" {
-			p.(tree)["type"] = "anthropic"
+			p.(keys.Tree)["type"] = "anthropic"
 		}
 	}
-	entries := tree{}
+	entries := keys.Tree{}
 	for name := range table(given, "entries") {
-		entries[name] = tree{}
+		entries[name] = keys.Tree{}
 	}
 	if len(entries) == 0 || entries["main"] != nil {
-		entries["main"] = tree{"provider": "openai", "model": "gpt-5-mini"}
+		entries["main"] = keys.Tree{"provider": "openai", "model": "gpt-5-mini"}
 	}
 	for _, e := range entries {
-		e.(tree)["maxTokens"], e.(tree)["contextBudget"] = NewEntryMaxTokens, NewEntryContextBudget
+		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, "auto"
 	}
-	return tree{
-		"channels": tree{"telegram": tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
-		"models":   tree{"providers": providers, "entries": entries},
-		"tools":    tree{"mcp": serverDefaults(given)},
+	return keys.Tree{
+		"channels": keys.Tree{"telegram": keys.Tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
+		"models":   keys.Tree{"providers": providers, "entries": entries},
+		"tools":    keys.Tree{"mcp": serverDefaults(given)},
 	}
 }
 
-// serverDefaults are what the given MCP servers leave out.
-func serverDefaults(given tree) tree {
-	tools, _ := given["tools"].(tree)
-	servers, _ := tools["mcp"].(tree)
-	base := tree{}
+func serverDefaults(given keys.Tree) keys.Tree {
+	tools, _ := given["tools"].(keys.Tree)
+	servers, _ := tools["mcp"].(keys.Tree)
+	base := keys.Tree{}
 	for name := range servers {
-		base[name] = tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson}
+		base[name] = keys.Tree{"timeoutSeconds": defaultServerTimeout, "grantType": GrantPerson, "show": "found"}
 	}
 	return base
 }
 
 // table is the named table of models in t, nil when it is not there.
-func table(t tree, name string) tree {
-	models, _ := t["models"].(tree)
-	found, _ := models[name].(tree)
+func table(t keys.Tree, name string) keys.Tree {
+	models, _ := t["models"].(keys.Tree)
+	found, _ := models[name].(keys.Tree)
 	return found
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v3"
 
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/engine/settings"
 	"klawbot/internal/redact"
 )
@@ -51,25 +50,11 @@ func TestExampleIsTheDefaultsAndComplete(t *testing.T) {
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
-	keysOf(reflect.TypeFor[Config]()).walk(nil, func(path []string) {
+	allKeys().Walk(nil, func(path []string) {
 		if !has(doc.Content[0], path) {
 			t.Errorf("the example lacks %s", strings.Join(path, "."))
 		}
 	})
-}
-
-// walk calls fn with the path of every leaf; the name in a table is "*".
-func (k *Key) walk(path []string, fn func(path []string)) {
-	switch {
-	case k.leaf != nil:
-		fn(path)
-	case k.table != nil:
-		k.table.walk(append(path, "*"), fn)
-	default:
-		for name, child := range k.fields {
-			child.walk(append(slices.Clone(path), name), fn)
-		}
-	}
 }
 
 func has(n *yaml.Node, path []string) bool {
@@ -86,7 +71,7 @@ func has(n *yaml.Node, path []string) bool {
 
 func TestChecksNameKeysThatExist(t *testing.T) {
 	known := map[string]bool{}
-	keysOf(reflect.TypeFor[Config]()).walk(nil, func(path []string) { known[strings.Join(path, ".")] = true })
+	allKeys().Walk(nil, func(path []string) { known[strings.Join(path, ".")] = true })
 	for name := range checks {
 		if !known[name] {
 			t.Errorf("there is a check for %s, which is no key", name)
@@ -108,7 +93,7 @@ agent:
   workspace: [1]
 log: loud
 `, "KLAWBOT_CONTEXT__WINDOW=many")
-	var faults Faults
+	var faults keys.Faults
 	if !errors.As(err, &faults) {
 		t.Fatalf("got %v, want faults", err)
 	}
@@ -173,9 +158,9 @@ func TestModelsOfAllKinds(t *testing.T) {
 		Entries: map[string]settings.Model{
 			"claude": {
 				Provider: "anthropic", Type: "anthropic", BaseURL: "https://api.anthropic.com", APIKey: "key-of-the-test", Name: "x",
-				MaxTokens: 4096, ContextBudget: 32000, Prices: &settings.Prices{Input: 3, Output: 15, Cached: 3},
+				MaxTokens: 4096, ContextBudget: 32000, Tools: "auto", Prices: &settings.Prices{Input: 3, Output: 15, Cached: 3},
 			},
-			"local": {Provider: "home", Type: "ollama", BaseURL: "http://127.0.0.1:11434", Name: "z", MaxTokens: 4096, ContextBudget: 32000},
+			"local": {Provider: "home", Type: "ollama", BaseURL: "http://127.0.0.1:11434", Name: "z", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
 		},
 	}
 	if diff := cmp.Diff(want, m); diff != "" {
@@ -202,7 +187,7 @@ retries: 3
 models:
   entries:
     main: {provder: openai, prices: {}}
-`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1")
+`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1", "OPENAI_API_KEY=key-of-the-test")
 	want := []string{
 		"config.yaml:1: chanels: unknown key; did you mean channels?",
 		"config.yaml:4: channels.telegram.allowedChatIDs: unknown key; did you mean channels.telegram.allowedChatIds?",
@@ -259,8 +244,8 @@ agent: {debounceMs: 0, timezone: "${NOBODY_SET_THIS}"}
 		"Home":      {Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: "sesame"},
 	}
 	want.Models.Entries = map[string]Entry{
-		"main": {Provider: "Home", Model: "small", MaxTokens: 4096, ContextBudget: 32000},
-		"fast": {Provider: "Home", Model: "tiny", MaxTokens: 0, ContextBudget: 32000},
+		"main": {Provider: "Home", Model: "small", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
+		"fast": {Provider: "Home", Model: "tiny", MaxTokens: 0, ContextBudget: 32000, Tools: "auto"},
 	}
 	want.Channels.Telegram.AllowedChatIDs = []int64{5, 6}
 	want.Channels.Telegram.OwnerIDs = []int64{7}
@@ -307,7 +292,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		"twice":   "channels: {telegram: {token: '1:canary', tokenFile: " + token + "}}",
 	} {
 		_, err := read(text)
-		var faults Faults
+		var faults keys.Faults
 		if !errors.As(err, &faults) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: got %v, want a fault", name, err)
 		}
@@ -328,7 +313,7 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	big := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(big, make([]byte, maxFileBytes+1), 0o600); err != nil {
+	if err := os.WriteFile(big, make([]byte, keys.MaxBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (Source{File: big, Redact: &redact.Set{}}).Load(); err == nil || !strings.Contains(err.Error(), "larger than") {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/cmd/klawbot/internal/usage"
 )
 
@@ -31,15 +32,15 @@ func Find(flag string, getenv func(string) string) (string, error) {
 		}
 		switch _, err := os.Stat(named); {
 		case errors.Is(err, fs.ErrPermission):
-			return "", Faults{{Text: fmt.Sprintf("configuration: %v", readable(named, err))}}
+			return "", keys.Faults{{Text: fmt.Sprintf("configuration: %v", readable(named, err))}}
 		case err != nil:
-			return "", Faults{{Text: fmt.Sprintf("configuration %s: %v; klawbot init writes one", named, Reason(err))}}
+			return "", keys.Faults{{Text: fmt.Sprintf("configuration %s: %v; klawbot init writes one", named, Reason(err))}}
 		}
 		return filepath.Abs(named)
 	}
 	for _, name := range Paths(getenv) {
-		// What is there and is no file is told when it is read: a container
-		// makes a folder of a file that is missing.
+		// A folder in place of the file is reported when it is read: containers
+		// make one for a missing file.
 		if _, err := os.Stat(name); err == nil {
 			return filepath.Abs(name)
 		}
@@ -90,7 +91,7 @@ func findData(flag string, c *Config, getenv func(string) string) (string, error
 	if dir := userDir(getenv, "XDG_DATA_HOME", filepath.Join(".local", "share")); dir != "" {
 		return filepath.Abs(filepath.Join(dir, "klawbot"))
 	}
-	return "", Faults{{Text: "no data folder: set --data, dataDir or $KLAWBOT_HOME"}}
+	return "", keys.Faults{{Text: "no data folder: set --data, dataDir or $KLAWBOT_HOME"}}
 }
 
 // apart refuses a workspace that holds the configuration or the data folder: the

@@ -4,9 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/internal/redact"
 )
 
@@ -19,81 +24,96 @@ const (
 	minKey = 8
 )
 
-// dropTwins makes a later layer's value win over an earlier layer's file of
-// the same secret, and the other way round: of token and tokenFile only the
-// one of the last layer counts.
-func dropTwins(earlier, later tree, k *Key) {
-	for name, child := range k.fields {
-		if child.secret {
-			if _, given := later[name]; given {
-				delete(earlier, name+"File")
-			}
-			if _, given := later[name+"File"]; given {
-				delete(earlier, name)
-			}
-			continue
-		}
-		descend(earlier, later, name, child)
-	}
-	if k.table != nil {
-		for name := range later {
-			descend(earlier, later, name, k.table)
-		}
-	}
-}
-
-func descend(earlier, later tree, name string, k *Key) {
-	e, _ := earlier[name].(tree)
-	l, _ := later[name].(tree)
-	if e != nil && l != nil {
-		dropTwins(e, l, k)
-	}
-}
-
 // readSecrets reads the secrets that stand in files of their own, and tells
 // all secrets to known. It returns the files that it read.
-func readSecrets(c *Config, origins map[string]string, known *redact.Set) (files []string, faults []Fault) {
+func readSecrets(c *Config, origins map[string]string, known *redact.Set) (files []string, faults keys.Faults) {
 	read := func(key string, value *string, file string) {
-		defer func() {
-			if !strings.HasSuffix(key, ".apiKey") || len(*value) >= minKey {
-				known.Add(*value)
+		from := origins[key]
+		if file != "" && *value != "" {
+			faults.Add(origins[key+"File"], key, "is given twice; keep either it or %sFile", key)
+			return
+		}
+		if file != "" {
+			from = origins[key+"File"]
+			files = append(files, file)
+			text, err := readSmall(file, maxSecretBytes)
+			if err != nil {
+				faults.Add(from, key+"File", "%v", err)
+				return
 			}
-		}()
-		if file == "" {
-			return
+			if *value = string(text); keys.TrimSecret(*value) == "" {
+				faults.Add(from, key+"File", "%s is empty", file)
+			}
 		}
-		if *value != "" {
-			faults = append(faults, Fault{origins[key+"File"], key, "is given twice; keep either it or " + key + "File"})
-			return
+		*value = keys.TrimSecret(*value)
+		if flaw := secretFlaw(*value); flaw != "" {
+			faults.Add(from, key, "%s", flaw)
 		}
-		files = append(files, file)
-		text, err := readSmall(file, maxSecretBytes)
-		if err != nil {
-			faults = append(faults, Fault{origins[key+"File"], key + "File", err.Error()})
-			return
-		}
-		*value = strings.TrimSpace(string(text))
-		if *value == "" {
-			faults = append(faults, Fault{origins[key+"File"], key + "File", file + " is empty"})
+		if !strings.HasSuffix(key, ".apiKey") || len(*value) >= minKey {
+			known.Add(*value)
 		}
 	}
 	t := &c.Channels.Telegram
 	read("channels.telegram.token", &t.Token, t.TokenFile)
-	if err := tokenForm(t.Token); err != nil && t.TokenFile != "" {
-		faults = append(faults, Fault{origins["channels.telegram.tokenFile"], "channels.telegram.token", err.Error()})
+	if err := tokenForm(t.Token); err != nil && origins["channels.telegram.token"] == "" { // not checked when it was read
+		faults.Add(origins["channels.telegram.tokenFile"], "channels.telegram.token", "%v", err)
 	}
 	read("channels.telegram.webhook.secret", &t.Webhook.Secret, t.Webhook.SecretFile)
-	for name, p := range c.Models.Providers {
+	for _, name := range slices.Sorted(maps.Keys(c.Models.Providers)) {
+		p := c.Models.Providers[name]
 		read("models.providers."+name+".apiKey", &p.APIKey, p.APIKeyFile)
 		c.Models.Providers[name] = p
 	}
-	for name, m := range c.Tools.MCP {
+	for _, name := range slices.Sorted(maps.Keys(c.Tools.MCP)) {
+		m := c.Tools.MCP[name]
 		read("tools.mcp."+name+".clientSecret", &m.ClientSecret, m.ClientSecretFile)
 		c.Tools.MCP[name] = m
 	}
+	read("tools.search.apiKey", &c.Tools.Search.APIKey, "")
+	trimServers(c)
 	knowServerSecrets(c, known)
-	known.Add(c.Tools.Search.APIKey)
 	return files, faults
+}
+
+// secretFlaw says why a server would refuse a key or a token, which goes into a
+// header or an address; "" for nothing.
+func secretFlaw(secret string) string {
+	if strings.HasPrefix(strings.ToLower(secret), "bearer ") {
+		return `begins with "Bearer"; write the key alone`
+	}
+	for _, c := range secret {
+		switch {
+		case c == '\n' || c == '\r':
+			return "holds a line break; a key is one line"
+		case unicode.IsSpace(c):
+			return "holds a blank; a key has none"
+		case c < ' ' || c > '~':
+			return fmt.Sprintf("holds the character %U, which no key has; copy it again", c)
+		}
+	}
+	if placeholder.MatchString(secret) {
+		return "is a placeholder; put the real one in its place"
+	}
+	return ""
+}
+
+// placeholder is what examples have instead of a key. A variable without braces is
+// the same mistake: the shell would replace it, this file does not.
+var placeholder = regexp.MustCompile(`(?i)^(\$[a-z_][a-z0-9_]*|%[a-z_][a-z0-9_]*%|<.*>|\.\.\.|your[-_].*(key|token|secret).*|(sk-)?x{5,})$`)
+
+// trimServers takes off what stands around the headers of MCP servers, and around the
+// secrets of their programs.
+func trimServers(c *Config) {
+	for _, s := range c.Tools.MCP {
+		for name, value := range s.Headers {
+			s.Headers[name] = keys.Trim(value)
+		}
+		for name, value := range s.Env {
+			if secretName.MatchString(name) {
+				s.Env[name] = keys.Trim(value)
+			}
+		}
+	}
 }
 
 // readSmall reads a whole file that may have at most limit bytes.
@@ -103,7 +123,7 @@ func readSmall(name string, limit int64) ([]byte, error) {
 		return nil, readable(name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", name)
+		return nil, fmt.Errorf("%s isn't a file", name)
 	}
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s is larger than %d KiB", name, limit>>10)

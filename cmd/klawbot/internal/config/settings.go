@@ -19,7 +19,6 @@ import (
 	"klawbot/whitelist"
 )
 
-// whitelist is who may talk to the bot.
 func (c *Config) whitelist() whitelist.List {
 	t := c.Channels.Telegram
 	return whitelist.List{
@@ -124,7 +123,7 @@ func (c *Config) EngineModels() settings.Models {
 		}
 		m.Entries[name] = settings.Model{
 			Provider: e.Provider, Type: p.Type, BaseURL: cmp.Or(p.BaseURL, usualAddress[p.Type]), APIKey: p.APIKey,
-			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Prices: e.prices(), Compat: e.Compat,
+			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Prices: e.prices(), Compat: e.Compat, Tools: e.Tools,
 		}
 	}
 	for _, name := range c.Models.Fallback {
@@ -143,7 +142,7 @@ func (p Provider) usable() bool {
 	return p.Type == "script" || p.Type == "ollama" || p.BaseURL != "" || p.APIKey != ""
 }
 
-// prices are nil when nobody knows what the model costs. What the provider knew
+// prices are nil when the price of the model is unknown. What the provider knew
 // already costs as much as other input, unless the configuration says otherwise.
 func (e Entry) prices() *settings.Prices {
 	if len(e.Prices) == 0 {
@@ -165,7 +164,6 @@ func (c *Config) Level() slog.Level {
 	return l
 }
 
-// heartbeat is what the engine looks after by itself.
 func (c *Config) heartbeat() settings.Heartbeat {
 	h := settings.Heartbeat{InjectInto: c.Heartbeat.InjectInto, PerDayTokens: c.Heartbeat.PerDayTokens}
 	// Both were checked when they were read.

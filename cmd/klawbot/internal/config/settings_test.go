@@ -37,7 +37,7 @@ func TestSettingsLeaveOutModelsThatCannotBeCalled(t *testing.T) {
 	got := l.EngineModels()
 	want := settings.Models{
 		Entries: map[string]settings.Model{
-			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000},
+			"b": {Provider: "home", Type: "openai", BaseURL: "http://127.0.0.1:1/v1", Name: "b", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},
 		},
 		Timeout: 2 * time.Minute, Retries: 3,
 	}
@@ -139,9 +139,9 @@ func TestWorkspaceHoldsNoConfiguration(t *testing.T) {
 	}
 }
 
-// TestManualNamesWhatNeedsARestart compares the keys that are read at the start
+// TestManualListsKeysThatNeedRestart compares the keys that are read at the start
 // only with what the manual says of them.
-func TestManualNamesWhatNeedsARestart(t *testing.T) {
+func TestManualListsKeysThatNeedRestart(t *testing.T) {
 	var before, after Config
 	after.DataDir, after.Agent.Workspace, after.Log.Format = "x", "x", "x"
 	after.Health.Listen, after.Metrics.Listen = "x", "x"
@@ -152,7 +152,7 @@ func TestManualNamesWhatNeedsARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, sentence, _ := strings.Cut(string(page), "read at the start only")
+	_, sentence, _ := strings.Cut(string(page), "These keys need a restart")
 	sentence, _, _ = strings.Cut(sentence, "\n")
 	for key := range strings.SplitSeq(needRestart(&before, &after), ", ") {
 		if !strings.Contains(sentence, "`"+key+"`") {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/gateway"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
@@ -24,7 +25,6 @@ import (
 	"klawbot/whitelist"
 )
 
-// toolGroups are names of groups of tools.
 func toolGroups(v any) error {
 	known := []tools.Group{
 		tools.GroupRuntime, tools.GroupFiles, tools.GroupNet, tools.GroupBrowser, tools.GroupMemory, tools.GroupSystem, tools.GroupMessage,
@@ -52,8 +52,8 @@ func PolicyChat(name string) (string, error) {
 
 // checkPolicy finds what is wrong with the chats and the rules of the policy. A
 // rule that cannot be used must not be left out in silence.
-func checkPolicy(c *Config, origins map[string]string) []Fault {
-	var faults []Fault
+func checkPolicy(c *Config, origins map[string]string) keys.Faults {
+	var faults keys.Faults
 	named := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.Tools.Policy.Chats)) {
 		key := "tools.policy.chats." + name
@@ -62,14 +62,14 @@ func checkPolicy(c *Config, origins map[string]string) []Fault {
 			err = fmt.Errorf("is the same chat as %s; keep one", named[chat])
 		}
 		if err != nil {
-			faults = append(faults, Fault{origins[key], key, err.Error()})
+			faults.Add(origins[key], key, "%s", err.Error())
 		}
 		named[chat] = name
 	}
 	for i, r := range c.Tools.Rules {
 		if _, err := r.rule(); err != nil {
 			key := fmt.Sprintf("tools.rules.%d", i)
-			faults = append(faults, Fault{origins[key], "tools.rules", err.Error()})
+			faults.Add(origins[key], "tools.rules", "%s", err.Error())
 		}
 	}
 	return faults
@@ -165,7 +165,6 @@ func defaultSandbox() Sandbox {
 	return Sandbox{Type: sandbox.TypeOff, MemoryMB: 256, CPUs: 1, Pids: 64, TimeSeconds: 30, DiskMB: 256}
 }
 
-// sandboxMounts are folders of the host in a sandbox.
 func sandboxMounts(v any) error {
 	for _, text := range v.([]string) {
 		if _, err := sandbox.ParseMount(text); err != nil {
@@ -194,7 +193,6 @@ type Browser struct {
 	Path string `koanf:"path"`
 }
 
-// insideHosts are hosts, addresses and networks.
 func insideHosts(v any) error {
 	_, err := httpclient.ParseHosts(v.([]string))
 	return err
@@ -254,7 +252,7 @@ func (c *Config) servers() map[string]mcp.Server {
 			Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
 			Client:          mcp.Client{ID: s.ClientID, Secret: s.ClientSecret, Issuer: s.Issuer, Machine: s.GrantType == GrantMachine},
 			ProtocolVersion: s.ProtocolVersion,
-			Timeout:         time.Duration(s.TimeoutSeconds) * time.Second, ReadOnly: s.ReadOnly,
+			Timeout:         time.Duration(s.TimeoutSeconds) * time.Second, ReadOnly: s.ReadOnly, Always: s.Show == "always",
 		}
 	}
 	return all
@@ -270,14 +268,13 @@ var (
 // ValidServerName says that an MCP server may have this name.
 func ValidServerName(name string) bool { return serverName.MatchString(name) }
 
-// checkServers finds what is wrong with the MCP servers.
-func checkServers(c *Config, origins map[string]string) []Fault {
-	var faults []Fault
+func checkServers(c *Config, origins map[string]string) keys.Faults {
+	var faults keys.Faults
 	for _, name := range slices.Sorted(maps.Keys(c.Tools.MCP)) {
 		s := c.Tools.MCP[name]
 		add := func(key, format string, args ...any) {
 			key = strings.TrimSuffix("tools.mcp."+name+"."+key, ".")
-			faults = append(faults, Fault{origins[key], key, fmt.Sprintf(format, args...)})
+			faults.Add(origins[key], key, format, args...)
 		}
 		if !ValidServerName(name) {
 			add("", "must have a name of 1 to 32 of A-Z a-z 0-9 _ -")
@@ -318,7 +315,7 @@ func checkClient(s MCPServer, add func(key, format string, args ...any)) {
 	case s.ClientID != "" && s.URL == "":
 		add("clientId", "belongs to a url")
 	case secret && strings.HasPrefix(s.ClientID, "https://"):
-		add("clientSecret", "belongs to a clientId that is no address")
+		add("clientSecret", "belongs to a clientId that isn't an address")
 	}
 	switch {
 	case s.GrantType != GrantPerson && s.GrantType != GrantMachine:

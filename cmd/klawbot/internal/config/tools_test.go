@@ -24,7 +24,7 @@ func TestSandboxKeysOfOtherBots(t *testing.T) {
 
 func TestSandboxFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"type: chroot":                      "tools.sandbox.type: must be off or docker or bwrap or landlock or nsjail",
+		"type: chroot":                      "tools.sandbox.type: must be off, docker, bwrap, landlock or nsjail",
 		"type: docker":                      "tools.sandbox.image: must name an image",
 		"shell: true":                       "tools.sandbox.shell: needs tools.sandbox.type",
 		"mounts: [/var/run/docker.sock:/s]": "the docker socket gives the whole machine away",

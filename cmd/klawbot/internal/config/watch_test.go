@@ -121,7 +121,7 @@ func TestEmptiedFileKeepsTheLastGood(t *testing.T) {
 	}
 }
 
-func TestWatchSaysWhatNeedsARestart(t *testing.T) {
+func TestWatchNamesKeysThatNeedRestart(t *testing.T) {
 	w := watch(t, "channels: {telegram: {token: '1:first'}}\n")
 	w.put("channels: {telegram: {token: '1:other'}}\nfoo: 1\n")
 	w.within(time.Second, "the notice", func() bool {

@@ -76,7 +76,7 @@ func TestEditAllowed(t *testing.T) {
 	}
 }
 
-func TestEditLeavesAloneWhatItDoesNotUnderstand(t *testing.T) {
+func TestEditRefusesUnknownNotation(t *testing.T) {
 	for _, text := range []string{
 		"channels: {telegram: {allowedChatIds: \"${IDS}\"}}\n",
 		"channels: {telegram: {allowedChatIds: {a: 1}}}\n",

@@ -4,12 +4,12 @@ package configedit
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/internal/atomicfile"
 )
 
 // change edits config.yaml, which is named called in errors, while no other command
@@ -45,28 +45,8 @@ func replaceFile(name string, old, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteFile(target+".bak", old, info.Mode().Perm()); err != nil {
+	if err := atomicfile.Write(target+".bak", old, info.Mode().Perm()); err != nil {
 		return err
 	}
-	return WriteFile(target, text, info.Mode().Perm())
-}
-
-// WriteFile writes a file so that it is there whole or not at all.
-func WriteFile(name string, text []byte, mode os.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".klawbot-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the first error is the one to tell
-		}
-	}()
-	if _, err = f.Write(text); err == nil {
-		err = errors.Join(f.Chmod(mode), f.Sync())
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return atomicfile.Write(target, text, info.Mode().Perm())
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/cmd/klawbot/internal/yamledit"
 	"klawbot/internal/redact"
 	"klawbot/tools"
@@ -35,7 +36,7 @@ func NewTool(l *config.Live, log *slog.Logger) *Tool { return &Tool{live: l, log
 
 // Entries lists all settings as they are in use, secrets masked.
 func (t *Tool) Entries() []self.Entry {
-	all := config.Flatten(t.live.Config())
+	all := keys.Flatten(*t.live.Config(), self.Mask)
 	entries := make([]self.Entry, len(all))
 	for i, s := range all {
 		entries[i] = self.Entry{Key: s.Key(), Value: s.Value, Settable: settable(s.Path)}
@@ -50,7 +51,7 @@ func (t *Tool) Settable(name string) error {
 }
 
 // leafNamed finds a key that may be set. Only the exact spelling will do.
-func leafNamed(name string) (*config.Key, error) {
+func leafNamed(name string) (*keys.Key, error) {
 	leaf, later, near := config.Lookup(name)
 	switch {
 	case !settable(strings.Split(name, ".")) && (leaf != nil || later):
@@ -100,7 +101,7 @@ func (t *Tool) Set(name, value string) error {
 
 // writtenValue is the value as it will stand in the file. References to the
 // environment are the owner's: they would show what stands there.
-func writtenValue(name, value string, leaf *config.Key) (string, error) {
+func writtenValue(name, value string, leaf *keys.Key) (string, error) {
 	switch {
 	case strings.Contains(value, "${"):
 		return "", self.Refuse(tools.PolicyDenied, "%s: a value with ${…} can only be written by the owner, in config.yaml", name)
@@ -133,8 +134,8 @@ func (t *Tool) edit(path []string, written, value string) error {
 // inForce refuses a change that would not count, because the environment says
 // otherwise.
 func inForce(next *config.Loaded, path []string, value string) error {
-	all := config.Flatten(&next.Config)
-	i := slices.IndexFunc(all, func(s config.Setting) bool { return slices.Equal(s.Path, path) })
+	all := keys.Flatten(next.Config, self.Mask)
+	i := slices.IndexFunc(all, func(s keys.Setting) bool { return slices.Equal(s.Path, path) })
 	if i >= 0 && all[i].Value == value {
 		return nil
 	}
@@ -145,8 +146,7 @@ func inForce(next *config.Loaded, path []string, value string) error {
 	return errValueByHand
 }
 
-// canonical is a valid value as flatten shows it.
-func canonical(value string, leaf *config.Key) string {
+func canonical(value string, leaf *keys.Key) string {
 	v, err := leaf.PlainValue(value)
 	if err != nil {
 		return value
@@ -165,7 +165,7 @@ var yamlWords = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null)$`)
 
 // yamlValue is a value as it is written in the file. The error says what the
 // key takes.
-func yamlValue(value string, leaf *config.Key) (string, error) {
+func yamlValue(value string, leaf *keys.Key) (string, error) {
 	if leaf.IsText() && plainText.MatchString(value) && !yamlWords.MatchString(value) {
 		return value, nil
 	}
@@ -209,13 +209,13 @@ func proveChange(s config.Source, before, after []byte) (*config.Loaded, error) 
 	s.Redact = &redact.Set{}
 	was, err := s.Parse(before)
 	if err != nil {
-		return nil, self.Refuse(tools.Execution, "config.yaml has faults already; the owner mends them first")
+		return nil, self.Refuse(tools.Execution, "config.yaml has faults already; the owner has to fix them first")
 	}
 	is, err := s.Parse(after)
 	if err != nil {
 		return nil, self.Refuse(tools.Validation, "%s", inWords(err))
 	}
-	paths, err := config.Changes(was, is, before, after)
+	paths, err := keys.Changes(was.Config, is.Config, before, after)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func proveChange(s config.Source, before, after []byte) (*config.Loaded, error) 
 
 // inWords are the faults of a configuration without their lines.
 func inWords(err error) string {
-	var faults config.Faults
+	var faults keys.Faults
 	if !errors.As(err, &faults) {
 		return err.Error()
 	}

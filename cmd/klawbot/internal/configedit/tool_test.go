@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/internal/redact"
 	"klawbot/tools"
 	"klawbot/tools/self"
@@ -237,9 +238,9 @@ func TestConfigListMasksSecrets(t *testing.T) {
 	}
 }
 
-// TestProofLooksAtWhatTheTextsMean wants that a change of anything else is seen,
+// TestProofComparesMeaning wants that a change of anything else is seen,
 // however it came about.
-func TestProofLooksAtWhatTheTextsMean(t *testing.T) {
+func TestProofComparesMeaning(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"a setting":           {"token: 123456", "token: 654321", "channels.telegram.token can only"},
 		"a list":              {"[11]", "[11, 5]", "channels.telegram.allowedChatIds"},
@@ -297,7 +298,7 @@ func FuzzConfigChangesOnlyWhatIsSettable(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: the configuration is broken: %v", r.Output, err)
 		}
-		paths, err := config.Changes(before, after, []byte(keptText), []byte(text))
+		paths, err := keys.Changes(before.Config, after.Config, []byte(keptText), []byte(text))
 		if err != nil {
 			t.Fatalf("%s: the file is broken: %v", r.Output, err)
 		}

@@ -22,7 +22,6 @@ const (
 	ownerPoll     = 10 * time.Second
 )
 
-// writer is a person who wrote to the bot.
 type writer struct {
 	update int64
 	id     int64
@@ -83,9 +82,8 @@ func (s Setup) askOwner(ctx context.Context, p *terminal.Prompter, a *Answers, c
 var errSkipped = errors.New("skipped")
 
 // nextWriter waits for a private message that was not seen yet. The same
-// updates come again and again, because nobody acknowledges them. What goes wrong
-// meanwhile is told to troubled and is no reason to lose the answers that were
-// given before.
+// updates come again and again, because none is acknowledged. Errors go to troubled
+// and do not end the wait: the answers that were given before would be lost.
 func nextWriter(ctx context.Context, p *terminal.Prompter, client *http.Client, a *Answers, seen map[int64]bool, troubled func(error)) (writer, error) {
 	tick := time.NewTicker(ownerInterval)
 	defer tick.Stop()

@@ -12,9 +12,9 @@ import (
 	"klawbot/internal/telegramtest"
 )
 
-// TestOwnerIsWaitedForThroughFaults breaks the line to Telegram while somebody
-// looks for the phone: the question goes on, and no token is shown.
-func TestOwnerIsWaitedForThroughFaults(t *testing.T) {
+// TestOwnerWaitSurvivesNetworkErrors breaks the line to Telegram during the wait for
+// the owner's message: the wait continues, and no token is shown.
+func TestOwnerWaitSurvivesNetworkErrors(t *testing.T) {
 	fake := telegramtest.New(telegramtest.Config{})
 	defer fake.Close()
 	fake.Fault(telegramtest.Fault{Method: "getUpdates", Kind: telegramtest.FaultReset})

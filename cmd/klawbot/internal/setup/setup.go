@@ -20,11 +20,11 @@ import (
 
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
-	"klawbot/cmd/klawbot/internal/configedit"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
 	"klawbot/gateway/telegram"
+	"klawbot/internal/atomicfile"
 	"klawbot/internal/httpclient"
 	"klawbot/internal/redact"
 )
@@ -106,7 +106,6 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 	return err
 }
 
-// newConfigFile is where a new configuration goes.
 func (s Setup) newConfigFile() (string, error) {
 	for _, named := range []string{s.ConfigFlag, s.getenv("KLAWBOT_CONFIG")} {
 		if named != "" {
@@ -145,7 +144,6 @@ func (s Setup) initByFlags(ctx context.Context, a *Answers, client *http.Client)
 	return nil
 }
 
-// flagModel is the model that the flags name.
 func (a *Answers) flagModel(getenv func(string) string) settings.Model {
 	m := settings.Model{Provider: a.Provider, Type: "openai", BaseURL: a.BaseURL, APIKey: a.APIKey, Name: a.Model}
 	if m.BaseURL == "" {
@@ -219,7 +217,6 @@ func (s Setup) tryToken(ctx context.Context, a *Answers) (telegram.Bot, error) {
 	return bot, err
 }
 
-// writeSetup writes the configuration and the workspace.
 func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folders, error) {
 	text := a.yaml(s.DataFlag, s.Environ)
 	l, err := config.Source{File: file, Environ: s.Environ, Redact: s.Redact}.Parse([]byte(text))
@@ -234,14 +231,14 @@ func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folde
 	case err == nil:
 		// Not the .bak of single edits, which the next klawbot allow replaces.
 		kept := file + time.Now().Format(".20060102-150405.bak")
-		if err := configedit.WriteFile(kept, old, 0o600); err != nil {
+		if err := atomicfile.Write(kept, old, 0o600); err != nil {
 			return nil, config.Folders{}, err
 		}
 		fmt.Fprintf(s.Stdout, "Old configuration: %s\n", config.Display(kept))
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, config.Folders{}, err
 	}
-	if err := configedit.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := atomicfile.Write(file, []byte(text), 0o600); err != nil {
 		return nil, config.Folders{}, err
 	}
 	f, err := config.FindFolders(s.DataFlag, file, &l.Config, s.getenv)
@@ -255,7 +252,6 @@ func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folde
 	return l, f, err
 }
 
-// nextStep says what to do now.
 func (a *Answers) nextStep() string {
 	switch {
 	case a.Token == "":
@@ -284,8 +280,8 @@ func (s Setup) askTimezone(ctx context.Context, p *terminal.Prompter, a *Answers
 	}
 }
 
-// askEmbedding proposes the model for several languages to whoever'a system does
-// not speak English.
+// askEmbedding proposes the multilingual model where the system does not speak
+// English.
 func (s Setup) askEmbedding(ctx context.Context, p *terminal.Prompter, a *Answers) error {
 	language := localLanguage(s.getenv)
 	if a.Embedding != "" || language == "en" {
@@ -387,9 +383,9 @@ func (a *Answers) yaml(data string, environ []string) string {
 	return b.String()
 }
 
-// quote writes a text so that YAML reads it back as it is.
+// quote writes a text so that the configuration reads it back as it is.
 func quote(text string) string {
-	quoted, err := json.Marshal(text)
+	quoted, err := json.Marshal(strings.ReplaceAll(text, "${", "$${"))
 	if err != nil { // a string always has a form in JSON
 		panic(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"klawbot/gateway/console"
 )
 
-// talk is a conversation in a terminal.
 type talk struct {
 	client *console.Client
 	out    io.Writer
@@ -95,7 +94,7 @@ func (t *talk) Converse(ctx context.Context, lines <-chan string, events <-chan 
 }
 
 // say says a line to the bot. One that it cannot take is said not to have
-// arrived; the talk goes on.
+// arrived; the talk continues.
 func (t *talk) say(ctx context.Context, line string) error {
 	_, err := t.client.Say(ctx, line)
 	if refused, ok := errors.AsType[*console.RefusedError](err); ok {
@@ -131,7 +130,7 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 			select {
 			case e := <-events:
 				if e.Last && e.ReplyTo != 0 && e.ReplyTo < first {
-					t.forget() // the answer to what was said before this talk
+					t.forget() // the answer to an older message
 					continue
 				}
 				if answered = t.show(e); e.Failed {
@@ -144,7 +143,7 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 	}
 }
 
-// next waits for a line. What the bot says meanwhile, such as a reminder or the
+// next waits for a line. What the bot says until then, such as a reminder or the
 // answer to a line after which it has asked something, is shown. first is the first
 // line of the talk, 0 before it.
 func (t *talk) next(ctx context.Context, lines <-chan string, events <-chan console.Event, first int64) (line string, more bool, err error) {
@@ -154,7 +153,7 @@ func (t *talk) next(ctx context.Context, lines <-chan string, events <-chan cons
 			return line, more, nil
 		case e := <-events:
 			if e.Last && e.ReplyTo != 0 && (first == 0 || e.ReplyTo < first) {
-				t.forget() // the answer to what was said before this talk
+				t.forget() // the answer to an older message
 				continue
 			}
 			t.show(e)
@@ -201,7 +200,7 @@ func (t *talk) keep(e console.Event) {
 	t.order, t.texts = nil, nil
 }
 
-// forget drops what was kept of an answer that nobody here waits for.
+// forget drops what was kept of an answer to an older message.
 func (t *talk) forget() { t.order, t.texts = nil, nil }
 
 // grow prints what is new of a message. A text that changed in its middle is
@@ -255,7 +254,7 @@ func Recite(ctx context.Context, bot *console.Client, in io.Reader, out io.Write
 	return NewTalk(bot, out).run(ctx, in, false)
 }
 
-// run says the lines and shows what comes. With a prompt it goes on after each
+// run says the lines and shows what comes. With a prompt it continues after each
 // line; without one it waits for the answer before it says the next.
 func (t *talk) run(ctx context.Context, in io.Reader, prompt bool) error {
 	events := make(chan console.Event)

@@ -30,9 +30,9 @@ func TestAnswerGrowsInATerminal(t *testing.T) {
 	}
 }
 
-// TestTalkOutlivesAMessageThatIsNotTaken: while the disk is full a person reads so
+// TestTalkSurvivesRefusedMessage: while the disk is full a person reads so
 // and can go on.
-func TestTalkOutlivesAMessageThatIsNotTaken(t *testing.T) {
+func TestTalkSurvivesRefusedMessage(t *testing.T) {
 	said := 0
 	bot := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if said++; said == 1 {
@@ -56,10 +56,10 @@ func TestTalkOutlivesAMessageThatIsNotTaken(t *testing.T) {
 	}
 }
 
-// TestLateAnswerOfATalkIsShown: a question stands between a line of a pipe and its
+// TestLateAnswerIsShown: a question stands between a line of a pipe and its
 // answer, which comes while the talk waits for the next line. Only answers to what
 // was said before the talk are dropped.
-func TestLateAnswerOfATalkIsShown(t *testing.T) {
+func TestLateAnswerIsShown(t *testing.T) {
 	var out strings.Builder
 	k := &talk{out: &out}
 	events, lines := make(chan console.Event), make(chan string)

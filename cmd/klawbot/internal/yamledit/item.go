@@ -151,7 +151,7 @@ func (d *document) removeAt(n *ast.SequenceNode, i int) error {
 	return nil
 }
 
-// index is where an item that is the same stands in a list, -1 for nowhere.
+// index is the position of an equal item in a list, -1 for none.
 func index(n *ast.SequenceNode, same func(string) (bool, error)) int {
 	return slices.IndexFunc(n.Values, func(v ast.Node) bool {
 		v, err := known(v)

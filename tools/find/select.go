@@ -1,0 +1,198 @@
+package find
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"klawbot/tools"
+	"klawbot/tools/choice"
+)
+
+// How many tools a model is shown: ShowAuto those for every day, ShowFew those that a
+// small model copes with, both with further ones for what was asked; ShowAll all.
+const (
+	ShowAuto = "auto"
+	ShowFew  = "few"
+	ShowAll  = "all"
+)
+
+// Core are the tools that are always shown, by name.
+func Core(show string) []string {
+	switch show {
+	case ShowAll:
+		return nil
+	case ShowFew:
+		return []string{
+			"current_time", "file_read", "file_write", "memory_save", "memory_search", "schedule_add", "schedule_list", "schedule_remove",
+		}
+	}
+	return []string{
+		"current_time", "docs_search", "file_edit", "file_list", "file_read", "file_search", "file_undo", "file_write", "history_search",
+		"http_request", "memory_core_update", "memory_forget", "memory_save", "memory_search", "schedule_add", "schedule_list",
+		"schedule_manage", "schedule_remove", "send_file", "shell", "skill_load", "web_search",
+	}
+}
+
+// Preselect are the tools, most at most, that a message asks for by the words that
+// people use for what they do, the surest first.
+func Preselect(all []tools.Tool, message string, most int) []tools.Tool {
+	m := choice.Read(message)
+	return best(all, most, func(t tools.Tool) float64 { return asked(t.Spec(), m) })
+}
+
+// sure is the score from which a tool is what was asked for.
+const sure = 1
+
+// asked says how much a message asks for a tool by its words, 0 when it is not sure. A
+// tool without words has those of its name, and two must stand in the message.
+func asked(s tools.Spec, m choice.Message) float64 {
+	score, has := 0.0, false
+	for _, t := range s.Texts {
+		has = has || len(t.Words) > 0
+		score += t.Words.Score(m)
+	}
+	if !has {
+		const least, worth = 2, 0.5
+		if n := m.Count(nameWords(s.Name)); n >= least {
+			score = worth * float64(n)
+		}
+	}
+	if score < sure {
+		return 0
+	}
+	return score
+}
+
+// nameWords are the words of a tool's name that say what it does.
+func nameWords(name string) []string {
+	return slices.DeleteFunc(strings.Split(name, "_"), func(w string) bool { return len(w) < 3 || w == "mcp" || w == "get" || w == "list" })
+}
+
+// Tools are the tools, most at most, that fit what is looked for, the best first: by
+// their words, their names and their descriptions. Of two that fit as well ours comes
+// first.
+func Tools(all []tools.Tool, query string, most int) []tools.Tool {
+	const words = 4 // what people say counts for more than what a description happens to say
+	m, wanted := choice.Read(query), keywords(query)
+	about, rare := map[string]map[string]bool{}, map[string]float64{}
+	for _, t := range all {
+		s := t.Spec()
+		about[s.Name] = keywordsOf(s)
+		for w := range wanted {
+			if about[s.Name][w] {
+				rare[w]++
+			}
+		}
+	}
+	for w, n := range rare {
+		rare[w] = math.Log(1 + float64(len(all))/n)
+	}
+	return best(all, most, func(t tools.Tool) float64 {
+		s := t.Spec()
+		score := 0.0
+		for _, text := range s.Texts {
+			score += words * text.Words.Score(m)
+		}
+		names := namesOf(s)
+		for w := range wanted {
+			if about[s.Name][w] && utf8.RuneCountInString(w) > 3 { // not "the"
+				score += rare[w]
+			}
+			if names[w] {
+				score += inName
+			}
+		}
+		return score
+	})
+}
+
+// best are the tools with the highest scores above 0, most at most. Ours come before
+// others with the same score, then the order of the list counts.
+func best(all []tools.Tool, most int, score func(tools.Tool) float64) []tools.Tool {
+	type ranked struct {
+		tool  tools.Tool
+		score float64
+	}
+	var ranks []ranked
+	for _, t := range all {
+		if n := score(t); n > 0 {
+			ranks = append(ranks, ranked{t, n})
+		}
+	}
+	slices.SortStableFunc(ranks, func(a, b ranked) int {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		return cmp.Compare(foreign(a.tool), foreign(b.tool))
+	})
+	ranks = ranks[:min(most, len(ranks))]
+	found := make([]tools.Tool, len(ranks))
+	for i, r := range ranks {
+		found[i] = r.tool
+	}
+	return found
+}
+
+// foreign is 1 for a tool of a server or plugin, which has no short form, else 0.
+func foreign(t tools.Tool) int {
+	if t.Spec().Text(tools.English).Short == "" {
+		return 1
+	}
+	return 0
+}
+
+// ForSubtask picks at most limit tools for a task: those that share the most words with
+// its description, then the first ones of the list. The order is kept.
+func ForSubtask(all []tools.Tool, description string, limit int) []tools.Tool {
+	if len(all) <= limit {
+		return all
+	}
+	fit := Tools(all, description, max(limit, 0))
+	for _, t := range all {
+		if len(fit) < limit && !slices.ContainsFunc(fit, func(f tools.Tool) bool { return f.Spec().Name == t.Spec().Name }) {
+			fit = append(fit, t)
+		}
+	}
+	slices.SortFunc(fit, func(a, b tools.Tool) int { return cmp.Compare(a.Spec().Name, b.Spec().Name) })
+	return fit
+}
+
+// inName is the worth of a word that is found in a tool's name.
+const inName = 2
+
+// namesOf are the words of a tool's names.
+func namesOf(s tools.Spec) map[string]bool {
+	names := keywords(s.Name)
+	for _, a := range s.Aliases {
+		maps.Copy(names, keywords(a.Name))
+	}
+	return names
+}
+
+// keywordsOf are the words of a tool's descriptions.
+func keywordsOf(s tools.Spec) map[string]bool {
+	about := map[string]bool{}
+	for _, text := range s.Texts {
+		maps.Copy(about, keywords(text.Description))
+	}
+	return about
+}
+
+// stem is how many letters two forms of a word share.
+const stem = 4
+
+// keywords are the words of a text that say something, cut to their stem.
+func keywords(text string) map[string]bool {
+	words := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if r := []rune(w); len(r) >= 3 {
+			words[string(r[:min(stem, len(r))])] = true
+		}
+	}
+	return words
+}
