@@ -138,7 +138,7 @@ func TestRepeatingReminder(t *testing.T) {
 		b.start()
 		<-time.After(20 * 24 * time.Hour) // 15 February
 		var states []string
-		for _, r := range b.ledger(all[0].Name) {
+		for _, r := range b.runs(all[0].Name) {
 			states = append(states, r.ScheduledAt.UTC().Format("01-02 15:04 ")+r.State+" "+r.Cause)
 		}
 		if got := strings.Join(states, ", "); got != "02-07 09:00 done due, 01-24 09:00 done late, 01-10 09:00 done due" {

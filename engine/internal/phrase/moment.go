@@ -9,11 +9,25 @@ import (
 
 // moment is what a phrase says about a time; it may say several things.
 type moment struct {
-	// length is from now on, or with anchor 1 after and with -1 before the
-	// rest of the moment.
+	// length is from now on, or with anchor 1 after and with -1 before the rest of the
+	// moment.
 	length
 	isSpan bool
 	anchor int
+	dayOf
+	clockOf
+	zone *time.Location
+	// place is a zone whose city may also be the place of what happens.
+	place      *time.Location
+	placeWords string
+	repeat     *repeat
+	// beginning: the moment is read at the beginning of a text.
+	beginning bool
+	err       error
+}
+
+// dayOf says on which day.
+type dayOf struct {
 	// ahead is how many days after today, when isDay.
 	ahead int
 	isDay bool
@@ -26,6 +40,10 @@ type moment struct {
 	// date has the year 0 when none is said, and the month 0 for "the 15th".
 	year, month, date int
 	isDate            bool
+}
+
+// clockOf says at what time of the day.
+type clockOf struct {
 	// clocks are times of the day, part a part of it.
 	clocks []time.Duration
 	part   time.Duration
@@ -34,14 +52,6 @@ type moment struct {
 	twelve bool
 	// minutes: the last clock says minutes, or its half.
 	minutes bool
-	zone    *time.Location
-	// place is a zone whose city may also be the place of what happens.
-	place      *time.Location
-	placeWords string
-	repeat     *repeat
-	// beginning: the moment is read at the beginning of a text.
-	beginning bool
-	err       error
 }
 
 // length is a length of time.

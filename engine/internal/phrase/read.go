@@ -14,15 +14,15 @@ import (
 func read(words []word, beginning bool) (m moment, n int) {
 	m.beginning = beginning
 	for n < len(words) && m.err == nil {
-		taken := m.readRepeat(words[n:])
+		taken := readRepeat(&m, words[n:])
 		if taken == 0 {
-			taken = m.readSpan(words[n:], beginning && n == 0)
+			taken = readSpan(&m, words[n:], beginning && n == 0)
 		}
-		for _, rule := range []func([]word) int{m.readISO, m.readDay, m.readWeek, m.readDate, m.readWeekday, m.readClock, m.readPart, m.readZone} {
+		for _, rule := range []func(*moment, []word) int{readISO, readDay, readWeek, readDate, readWeekday, readClock, readPart, readZone} {
 			if taken > 0 || m.err != nil {
 				break
 			}
-			taken = rule(words[n:])
+			taken = rule(&m, words[n:])
 		}
 		if taken == 0 {
 			break
@@ -39,7 +39,7 @@ func read(words []word, beginning bool) (m moment, n int) {
 }
 
 // readISO reads "2026-12-05T09:00", perhaps with an offset.
-func (m *moment) readISO(w []word) int {
+func readISO(m *moment, w []word) int {
 	n := 0
 	if anyOf(w[0].text, "on at") {
 		n++
@@ -66,7 +66,7 @@ var compactPart = regexp.MustCompile(`(\d{1,6})(\p{L}+)`)
 
 // readSpan reads a time from now on, "in 20 minutes", «через полтора часа», or from
 // another time: "3 days before", «за час до».
-func (m *moment) readSpan(w []word, bare bool) int {
+func readSpan(m *moment, w []word, bare bool) int {
 	if m.isSpan || m.repeat != nil {
 		return 0
 	}
@@ -77,7 +77,7 @@ func (m *moment) readSpan(w []word, bare bool) int {
 		n++
 	}
 	was := *m
-	taken := m.readLengths(w[n:], true)
+	taken := readLengths(m, w[n:], true)
 	if taken == 0 {
 		*m = was
 		return 0
@@ -86,10 +86,10 @@ func (m *moment) readSpan(w []word, bare bool) int {
 	n += taken
 	anchor, words := anchorOf(w[n:])
 	// A bare length needs an anchor, but for one at the beginning of a text.
-	if anchor != 0 && (timeAt(w[n+words:]) > 0 || m.genitive(w[n+words:]) || m.bareHour(w[n+words:])) {
+	if anchor != 0 && (timeAt(w[n+words:]) > 0 || genitive(w[n+words:]) || bareHour(w[n+words:])) {
 		m.isSpan, m.anchor = true, anchor
 		n += words
-		return n + m.readAnchor(w[n:])
+		return n + readAnchor(m, w[n:])
 	}
 	switch {
 	case at(w, n) == "from" && anyOf(at(w, n+1), "now today") || anyOf(at(w, n), "later"), said && at(w, n) == "time":
@@ -131,13 +131,13 @@ func anchorOf(w []word) (anchor, words int) {
 
 // readAnchor reads what can only stand behind a preposition: a bare hour, and words such
 // as «пятницы» and «завтра».
-func (m *moment) readAnchor(w []word) int {
+func readAnchor(m *moment, w []word) int {
 	n := 0
 	if weekday, ok := genitiveWeekdays[at(w, n)]; ok {
 		m.weekdays |= 1 << weekday
 		n++
 	}
-	if m.bareHour(w[n:]) {
+	if bareHour(w[n:]) {
 		hour, _ := readInt(at(w, n), 0, 24)
 		m.setClock(hour, 0, 0, "")
 		n++
@@ -145,26 +145,26 @@ func (m *moment) readAnchor(w []word) int {
 	return n
 }
 
-func (m *moment) genitive(w []word) bool {
+func genitive(w []word) bool {
 	_, ok := genitiveWeekdays[at(w, 0)]
 	return ok
 }
 
 // bareHour reports a number that ends the words or stands before another time, as in
 // "an hour before 6".
-func (m *moment) bareHour(w []word) bool {
+func bareHour(w []word) bool {
 	_, ok := readInt(at(w, 0), 1, 24)
 	return ok && unitWords[at(w, 1)] == 0 && monthWords[at(w, 1)] == 0 && timeAt(w) == 0
 }
 
 // readLengths reads lengths of time that follow each other: "1 hour and 30 minutes".
-func (m *moment) readLengths(w []word, spaced bool) int {
+func readLengths(m *moment, w []word, spaced bool) int {
 	n := 0
 	for n < len(w) {
-		taken, joint := m.readLength(w[n:], spaced, n > 0), 0
+		taken, joint := readLength(m, w[n:], spaced, n > 0), 0
 		if taken == 0 && n > 0 && anyOf(at(w, n), "and и") {
 			joint = 1
-			taken = m.readLength(w[n+1:], true, true)
+			taken = readLength(m, w[n+1:], true, true)
 		}
 		if taken == 0 {
 			break
@@ -175,10 +175,10 @@ func (m *moment) readLengths(w []word, spaced bool) int {
 }
 
 // readLength reads one length of time. more says that it follows another.
-func (m *moment) readLength(words []word, spaced, more bool) int {
+func readLength(m *moment, words []word, spaced, more bool) int {
 	w := at(words, 0)
 	if compact.MatchString(w) {
-		return m.readCompact(w)
+		return readCompact(m, w)
 	}
 	if !spaced {
 		return 0
@@ -189,7 +189,7 @@ func (m *moment) readLength(words []word, spaced, more bool) int {
 		m.add(0.5, time.Hour)
 		return 1
 	case anyOf(w, "half quarter") && (anyOf(two, "a an") || two == "of" && anyOf(three, "a an")), w == "a" && two == "quarter" && three == "of":
-		return m.readFraction(words)
+		return readFraction(m, words)
 	case w == "three" && two == "quarters" && three == "of":
 		if unit := unitWords[at(words, 4)]; unit != 0 {
 			m.add(0.75, unit)
@@ -236,7 +236,7 @@ func (m *moment) readLength(words []word, spaced, more bool) int {
 }
 
 // readFraction reads "half an hour", "a quarter of an hour".
-func (m *moment) readFraction(w []word) int {
+func readFraction(m *moment, w []word) int {
 	n, part := 0, 0.25
 	if at(w, 0) == "a" {
 		n++
@@ -256,7 +256,7 @@ func (m *moment) readFraction(w []word) int {
 	return n + 1
 }
 
-func (m *moment) readCompact(w string) int {
+func readCompact(m *moment, w string) int {
 	was := *m
 	for _, p := range compactPart.FindAllStringSubmatch(w, -1) {
 		unit := unitWords[p[2]]
@@ -270,7 +270,7 @@ func (m *moment) readCompact(w string) int {
 }
 
 // readDay reads "tomorrow", "the day after tomorrow", "tonight".
-func (m *moment) readDay(w []word) int {
+func readDay(m *moment, w []word) int {
 	if m.dated() || m.repeat != nil {
 		return 0
 	}
@@ -295,7 +295,7 @@ func (m *moment) readDay(w []word) int {
 }
 
 // readWeek reads "next week", "this month", «на следующей неделе».
-func (m *moment) readWeek(w []word) int {
+func readWeek(m *moment, w []word) int {
 	n := 0
 	if anyOf(w[0].text, "на в in") {
 		n++
@@ -305,7 +305,7 @@ func (m *moment) readWeek(w []word) int {
 		return 0
 	}
 	switch unit := at(w, n+1); {
-	case anyOf(unit, "week неделе") && !m.isDate && (next || m.weekdays != 0 || m.weekdayBehind(w[n+2:])):
+	case anyOf(unit, "week неделе") && !m.isDate && (next || m.weekdays != 0 || weekdayBehind(w[n+2:])):
 		m.isWeek = true
 		if next {
 			m.weeks = 1
@@ -320,7 +320,7 @@ func (m *moment) readWeek(w []word) int {
 	if m.calendarMonths > 0 && !m.isDate {
 		var date moment
 		if n+2 < len(w) {
-			if taken := date.readDate(w[n+2:]); date.isDate && date.month == 0 && m.calendarMonths == 1 {
+			if taken := readDate(&date, w[n+2:]); date.isDate && date.month == 0 && m.calendarMonths == 1 {
 				m.isDate, m.date = true, date.date
 				return n + 2 + taken
 			}
@@ -330,9 +330,9 @@ func (m *moment) readWeek(w []word) int {
 }
 
 // weekdayBehind reports whether a weekday follows: "this week on Friday".
-func (m *moment) weekdayBehind(w []word) bool {
+func weekdayBehind(w []word) bool {
 	var next moment
-	return len(w) > 0 && next.readWeekday(w) > 0
+	return len(w) > 0 && readWeekday(&next, w) > 0
 }
 
 // weekdayAt is the weekday of a word, -1 for none.
@@ -345,7 +345,7 @@ func weekdayAt(w string) int {
 
 // readWeekday reads "on Monday", "next Friday", "Monday and Thursday", «в следующую
 // среду».
-func (m *moment) readWeekday(w []word) int {
+func readWeekday(m *moment, w []word) int {
 	if m.weekdays != 0 || m.isDay || m.calendarMonths != 0 || m.repeat != nil && m.repeat.unit < day {
 		return 0
 	}
@@ -365,11 +365,11 @@ func (m *moment) readWeekday(w []word) int {
 		return 0 // "sat" alone may be another word
 	}
 	m.weekdays, m.later = 1<<weekday, later
-	return n + 1 + m.readMoreWeekdays(w[n+1:])
+	return n + 1 + readMoreWeekdays(m, w[n+1:])
 }
 
 // readMoreWeekdays reads the other days of "Monday, Wednesday and Friday".
-func (m *moment) readMoreWeekdays(w []word) int {
+func readMoreWeekdays(m *moment, w []word) int {
 	n := 0
 	for {
 		joint := 0
@@ -403,7 +403,7 @@ var (
 
 // readDate reads a day of the calendar: "5 May", "the 3rd of January", "May 5", "the
 // 15th", "5.12.2026", "24/12", "2026-12-05", «5 числа».
-func (m *moment) readDate(w []word) int {
+func readDate(m *moment, w []word) int {
 	if m.isDay || m.isDate || m.isWeek || m.isSpan && m.anchor == 0 || m.calendarMonths > 1 {
 		return 0
 	}
@@ -411,7 +411,7 @@ func (m *moment) readDate(w []word) int {
 	if anyOf(w[0].text, "on") {
 		n++
 	}
-	if taken := m.readWrittenDate(at(w, n), at(w, n+1)); taken > 0 {
+	if taken := readWrittenDate(m, at(w, n), at(w, n+1)); taken > 0 {
 		return n + taken
 	}
 	the := at(w, n) == "the"
@@ -473,7 +473,7 @@ func readMonthDay(w []word) (date, month, taken int) {
 }
 
 // readWrittenDate reads a date without words.
-func (m *moment) readWrittenDate(text, next string) int {
+func readWrittenDate(m *moment, text, next string) int {
 	if d := isoDate.FindStringSubmatch(text); d != nil {
 		return m.onDay(number(d[1]), number(d[2]), number(d[3]), 1)
 	}
@@ -481,17 +481,17 @@ func (m *moment) readWrittenDate(text, next string) int {
 		return m.onDay(century(d[3]), number(d[2]), number(d[1]), 1)
 	}
 	if d := hyphenDate.FindStringSubmatch(text); d != nil {
-		return m.onEither(number(d[1]), number(d[2]), number(d[3]), text)
+		return onEither(m, number(d[1]), number(d[2]), number(d[3]), text)
 	}
 	d := slashDate.FindStringSubmatch(text)
 	if d == nil || text == "24/7" || unitWords[next] != 0 { // "1/2 hour"
 		return 0
 	}
-	return m.onEither(number(d[1]), number(d[2]), century(d[3]), text)
+	return onEither(m, number(d[1]), number(d[2]), century(d[3]), text)
 }
 
 // onEither is a date whose day and month are in an order that countries differ about.
-func (m *moment) onEither(a, b, year int, text string) int {
+func onEither(m *moment, a, b, year int, text string) int {
 	switch {
 	case a > 12 || a == b:
 		return m.onDay(year, b, a, 1)
@@ -529,22 +529,22 @@ var (
 
 // readClock reads a time of the day: "at 9", "9:30 pm", "half past nine", «в 9 часов»,
 // "noon", and several: "at 9 and at 18:00".
-func (m *moment) readClock(w []word) int {
+func readClock(m *moment, w []word) int {
 	if m.isClock() || m.isSpan && m.anchor == 0 && m.days == 0 && m.months == 0 || m.repeat != nil && m.repeat.unit < day {
 		return 0
 	}
-	n := m.readOneClock(w)
+	n := readOneClock(m, w)
 	for n > 0 && m.err == nil {
 		joint := n
 		for anyOf(at(w, joint), joinWords) {
 			joint++
 		}
 		comma := joint == n && strings.HasSuffix(w[n-1].raw, ",")
-		next := moment{repeat: m.repeat, isDay: m.repeat != nil}
+		next := moment{repeat: m.repeat, dayOf: dayOf{isDay: m.repeat != nil}}
 		if joint == n && !comma || joint >= len(w) {
 			break
 		}
-		taken := next.readOneClock(w[joint:])
+		taken := readOneClock(&next, w[joint:])
 		if taken == 0 || next.err != nil {
 			break
 		}
@@ -555,7 +555,7 @@ func (m *moment) readClock(w []word) int {
 }
 
 // readOneClock reads one time of the day.
-func (m *moment) readOneClock(w []word) int {
+func readOneClock(m *moment, w []word) int {
 	n := 0
 	if anyOf(w[0].text, "ровно exactly sharp") && len(w) > 1 {
 		n++
@@ -564,7 +564,7 @@ func (m *moment) readOneClock(w []word) int {
 	if said {
 		n++
 	}
-	if taken := m.readClockWords(w[n:], said); taken > 0 {
+	if taken := readClockWords(m, w[n:], said); taken > 0 {
 		return n + taken
 	}
 	if said && anyOf(at(w, n), "ровно exactly") {
@@ -601,10 +601,10 @@ func (m *moment) readOneClock(w []word) int {
 		half, n = at(w, n), n+1
 	}
 	// A bare number is a time only where one is expected, and at the end.
-	if c[2] != ":" && half == "" && !said && (!m.dated() && m.repeat == nil || n < len(w) && timeAt(w[n:]) == 0 && !anyOf(at(w, n), "o'clock oclock час часа часов") && m.partAt(w[n:]) == 0) {
+	if c[2] != ":" && half == "" && !said && (!m.dated() && m.repeat == nil || n < len(w) && timeAt(w[n:]) == 0 && !anyOf(at(w, n), "o'clock oclock час часа часов") && partAt(m, w[n:]) == 0) {
 		return 0
 	}
-	n, minutes := m.readMinutes(w, n, c[2] == "" && half == "")
+	n, minutes := readMinutes(m, w, n, c[2] == "" && half == "")
 	if minutes != "" {
 		c[2], c[3] = ":", minutes
 	}
@@ -619,7 +619,7 @@ func (m *moment) readOneClock(w []word) int {
 }
 
 // readMinutes reads what may stand behind an hour: "o'clock", «часов 15 минут», "thirty".
-func (m *moment) readMinutes(w []word, n int, bare bool) (taken int, minutes string) {
+func readMinutes(m *moment, w []word, n int, bare bool) (taken int, minutes string) {
 	if !bare {
 		return n, ""
 	}
@@ -642,7 +642,7 @@ func (m *moment) readMinutes(w []word, n int, bare bool) (taken int, minutes str
 }
 
 // readClockWords reads times of the day that are no digits.
-func (m *moment) readClockWords(w []word, said bool) int {
+func readClockWords(m *moment, w []word, said bool) int {
 	one, two, three := at(w, 0), at(w, 1), at(w, 2)
 	if clock, ok := clockWords[one]; ok {
 		m.clocks, m.twelve, m.minutes = []time.Duration{clock}, true, true
@@ -680,14 +680,14 @@ func (m *moment) readClockWords(w []word, said bool) int {
 					hour = 12
 				}
 			}
-			return m.halfOf(w, after+2, hour, minutes)
+			return halfOf(m, w, after+2, hour, minutes)
 		}
 	}
-	return m.readRussianClock(w, said)
+	return readRussianClock(m, w, said)
 }
 
 // halfOf sets a time of the day behind which "am" or "pm" may stand.
-func (m *moment) halfOf(w []word, n, hour, minutes int) int {
+func halfOf(m *moment, w []word, n, hour, minutes int) int {
 	half := ""
 	if anyOf(at(w, n), "am pm") {
 		half, n = at(w, n), n+1
@@ -701,11 +701,11 @@ func (m *moment) halfOf(w []word, n, hour, minutes int) int {
 
 // readRussianClock reads «полдевятого», «половине девятого», «без четверти девять»,
 // «десять минут девятого».
-func (m *moment) readRussianClock(w []word, said bool) int {
+func readRussianClock(m *moment, w []word, said bool) int {
 	one := at(w, 0)
 	if rest, ok := strings.CutPrefix(one, "пол"); ok && rest != "" {
 		if hour := ordinalWords[strings.TrimPrefix(rest, "-")]; hour >= 1 && hour <= 12 {
-			return m.halfOf(w, 1, hour-1, 30)
+			return halfOf(m, w, 1, hour-1, 30)
 		}
 	}
 	if hour := ordinalWords[at(w, 1)]; anyOf(one, "пол половине половину половина четверть") && hour >= 1 && hour <= 12 {
@@ -713,7 +713,7 @@ func (m *moment) readRussianClock(w []word, said bool) int {
 		if one == "четверть" {
 			minutes = 15
 		}
-		return m.halfOf(w, 2, hour-1, minutes)
+		return halfOf(m, w, 2, hour-1, minutes)
 	}
 	if one == "без" {
 		n := 2
@@ -729,12 +729,12 @@ func (m *moment) readRussianClock(w []word, said bool) int {
 			hour, is = 1, true
 		}
 		if ok && is {
-			return m.halfOf(w, n+1, hour-1, 60-minutes)
+			return halfOf(m, w, n+1, hour-1, 60-minutes)
 		}
 	}
 	if minutes, ok := readInt(one, 1, 59); ok && said && anyOf(at(w, 1), "минут минуты") {
 		if hour := ordinalWords[at(w, 2)]; hour >= 1 && hour <= 12 {
-			return m.halfOf(w, 3, hour-1, minutes)
+			return halfOf(m, w, 3, hour-1, minutes)
 		}
 	}
 	return 0
@@ -765,11 +765,11 @@ func (m *moment) setClock(hour, minute, second int, half string) bool {
 }
 
 // readPart reads a part of the day: "in the evening", «утром», «вечера».
-func (m *moment) readPart(w []word) int {
+func readPart(m *moment, w []word) int {
 	if m.isPart || m.isSpan && m.anchor == 0 && m.days == 0 && m.months == 0 || m.repeat != nil && m.repeat.unit < day {
 		return 0
 	}
-	n := m.partAt(w)
+	n := partAt(m, w)
 	if n == 0 {
 		return 0
 	}
@@ -781,7 +781,7 @@ func (m *moment) readPart(w []word) int {
 }
 
 // partAt is how many words say a part of the day.
-func (m *moment) partAt(w []word) int {
+func partAt(m *moment, w []word) int {
 	n := 0
 	switch {
 	case at(w, 0) == "in" && at(w, 1) == "the":

@@ -8,15 +8,15 @@ import (
 // readRepeat reads what repeats: "every 2 weeks", "daily", "on Mondays", "from Monday to
 // Friday", "on the first Monday of every month", «по будням», «раз в неделю», and the
 // bounds of a repetition: "starting on 5 May", "until Friday".
-func (m *moment) readRepeat(w []word) int {
+func readRepeat(m *moment, w []word) int {
 	if m.repeat != nil {
-		return m.readBounds(w)
+		return readBounds(m, w)
 	}
 	if m.isSpan || m.isDay || m.isWeek || m.calendarMonths != 0 {
 		return 0
 	}
-	for _, rule := range []func([]word) int{m.readEvery, m.readOnce, m.readAdverb, m.readPlural, m.readRange, m.readOfMonth} {
-		if n := rule(w); n > 0 || m.err != nil {
+	for _, rule := range []func(*moment, []word) int{readEvery, readOnce, readAdverb, readPlural, readRange, readOfMonth} {
+		if n := rule(m, w); n > 0 || m.err != nil {
 			return n
 		}
 	}
@@ -40,7 +40,7 @@ func (m *moment) every(n int, unit time.Duration) {
 }
 
 // readEvery reads "every" with what follows: units, weekdays, parts of the day, dates.
-func (m *moment) readEvery(w []word) int {
+func readEvery(m *moment, w []word) int {
 	n := 0
 	if anyOf(w[0].text, "on в at") {
 		n++
@@ -55,7 +55,7 @@ func (m *moment) readEvery(w []word) int {
 		m.repeat.days, m.repeat.month = []int{date}, month
 		return n + taken
 	}
-	if taken := m.readNthOfMonth(w[n:], true); taken > 0 {
+	if taken := readNthOfMonth(m, w[n:], true); taken > 0 {
 		return n + taken
 	}
 	step, taken := readStep(w[n:])
@@ -64,7 +64,7 @@ func (m *moment) readEvery(w []word) int {
 	}
 	n += taken
 	one = at(w, n)
-	if taken := m.readKind(w[n:], step); taken > 0 {
+	if taken := readKind(m, w[n:], step); taken > 0 {
 		return n + taken
 	}
 	if unit := unitWords[one]; unit != 0 && len([]rune(one)) > 1 {
@@ -72,7 +72,7 @@ func (m *moment) readEvery(w []word) int {
 			return 0
 		}
 		if unit == month && anyOf(at(w, n+1), "on") && at(w, n+2) == "the" || unit == month { // "every month on the 5th"
-			return n + 1 + m.readMonthly(w[n+1:], step)
+			return n + 1 + readMonthly(m, w[n+1:], step)
 		}
 		m.every(step, unit)
 		return n + 1
@@ -100,7 +100,7 @@ func readStep(w []word) (step, taken int) {
 }
 
 // readKind reads the days behind "every": a weekday, "weekday", "morning", "weekend".
-func (m *moment) readKind(w []word, step int) int {
+func readKind(m *moment, w []word, step int) int {
 	one := at(w, 0)
 	if m.weekdays != 0 {
 		return 0
@@ -108,7 +108,7 @@ func (m *moment) readKind(w []word, step int) int {
 	if weekday := weekdayAt(one); weekday >= 0 {
 		m.every(step, week)
 		m.weekdays = 1 << weekday
-		return 1 + m.readMoreWeekdays(w[1:])
+		return 1 + readMoreWeekdays(m, w[1:])
 	}
 	if step != 1 {
 		return 0
@@ -142,7 +142,7 @@ func (m *moment) readKind(w []word, step int) int {
 }
 
 // readMonthly reads the day of "every month on the 5th", «каждый месяц 5 числа».
-func (m *moment) readMonthly(w []word, step int) int {
+func readMonthly(m *moment, w []word, step int) int {
 	m.every(step, month)
 	n := 0
 	if anyOf(at(w, n), "on в") {
@@ -151,14 +151,14 @@ func (m *moment) readMonthly(w []word, step int) int {
 	if at(w, n) == "the" {
 		n++
 	}
-	if taken := m.nthDay(w[n:]); taken > 0 {
+	if taken := nthDay(m, w[n:]); taken > 0 {
 		return n + taken
 	}
 	return 0
 }
 
 // nthDay reads "1st", "1st and 15th", "last day", "first Monday" into the repeat.
-func (m *moment) nthDay(w []word) int {
+func nthDay(m *moment, w []word) int {
 	ordinal, n := readOrdinal(w)
 	if v, ok := readInt(at(w, 0), 1, 31); ok && ordinal == 0 && anyOf(at(w, 1), "числа число day") {
 		ordinal, n = v, 1
@@ -184,7 +184,7 @@ func (m *moment) nthDay(w []word) int {
 		if at(w, joint) == "the" {
 			joint++
 		}
-		if more := m.nthDay(w[joint:]); more > 0 && m.repeat.nth == 0 {
+		if more := nthDay(m, w[joint:]); more > 0 && m.repeat.nth == 0 {
 			return joint + more
 		}
 	}
@@ -193,13 +193,13 @@ func (m *moment) nthDay(w []word) int {
 
 // readNthOfMonth reads "15th", "last day of the month", "first Monday of the month" behind
 // "every" or before "of every month".
-func (m *moment) readNthOfMonth(w []word, every bool) int {
+func readNthOfMonth(m *moment, w []word, every bool) int {
 	if m.weekdays != 0 || m.isDate {
 		return 0
 	}
 	was := *m
 	m.every(1, month)
-	n := m.nthDay(w)
+	n := nthDay(m, w)
 	words := n
 	if n > 0 && anyOf(at(w, n), "of in в") {
 		words++
@@ -223,19 +223,19 @@ func (m *moment) readNthOfMonth(w []word, every bool) int {
 }
 
 // readOfMonth reads "on the 1st of every month", «1 числа каждого месяца».
-func (m *moment) readOfMonth(w []word) int {
+func readOfMonth(m *moment, w []word) int {
 	n := 0
 	for anyOf(at(w, n), "on the в во") {
 		n++
 	}
-	if taken := m.readNthOfMonth(w[n:], false); taken > 0 {
+	if taken := readNthOfMonth(m, w[n:], false); taken > 0 {
 		return n + taken
 	}
 	return 0
 }
 
 // readOnce reads "once a week", «раз в две недели».
-func (m *moment) readOnce(w []word) int {
+func readOnce(m *moment, w []word) int {
 	n := 1
 	switch {
 	case w[0].text == "once" && anyOf(at(w, 1), "a an every per each in"):
@@ -257,7 +257,7 @@ func (m *moment) readOnce(w []word) int {
 }
 
 // readAdverb reads "daily", "weekly", "nightly".
-func (m *moment) readAdverb(w []word) int {
+func readAdverb(m *moment, w []word) int {
 	if anyOf(w[0].text, "biweekly bi-weekly bimonthly bi-monthly") {
 		m.err = &UnclearError{Why: DoubtRepeat}
 		return 1
@@ -270,14 +270,14 @@ func (m *moment) readAdverb(w []word) int {
 		m.part, m.isPart = night, true
 	}
 	if unit == month {
-		return 1 + m.readMonthly(w[1:], 1)
+		return 1 + readMonthly(m, w[1:], 1)
 	}
 	m.every(1, unit)
 	return 1
 }
 
 // readPlural reads "on Mondays and Thursdays", "weekdays", «по будням», «по утрам».
-func (m *moment) readPlural(w []word) int {
+func readPlural(m *moment, w []word) int {
 	n := 0
 	russian := anyOf(w[0].text, "по в")
 	if anyOf(w[0].text, "on по в") {
@@ -291,7 +291,7 @@ func (m *moment) readPlural(w []word) int {
 	case ok:
 		m.every(1, week)
 		m.weekdays = 1 << weekday
-		return n + 1 + m.readMoreWeekdays(w[n+1:])
+		return n + 1 + readMoreWeekdays(m, w[n+1:])
 	case anyOf(one, "weekdays workdays") || russian && anyOf(one, "будни будням"):
 		m.every(1, week)
 		m.weekdays = workdays
@@ -314,7 +314,7 @@ func (m *moment) readPlural(w []word) int {
 }
 
 // readRange reads "Monday to Friday", "mon-fri", «с понедельника по пятницу».
-func (m *moment) readRange(w []word) int {
+func readRange(m *moment, w []word) int {
 	n := 0
 	if anyOf(w[0].text, "from on с со") {
 		n++
@@ -348,7 +348,7 @@ func (m *moment) readRange(w []word) int {
 }
 
 // readBounds reads where a repetition begins and ends.
-func (m *moment) readBounds(w []word) int {
+func readBounds(m *moment, w []word) int {
 	n, to := 1, &m.repeat.starts
 	switch one := w[0].text; {
 	case anyOf(one, "starting beginning начиная"):
@@ -366,7 +366,7 @@ func (m *moment) readBounds(w []word) int {
 	}
 	bound, taken := read(w[n:], false)
 	if weekday, ok := genitiveWeekdays[at(w, n)]; ok && taken == 0 {
-		bound, taken = moment{weekdays: 1 << weekday}, 1
+		bound, taken = moment{dayOf: dayOf{weekdays: 1 << weekday}}, 1
 	}
 	if taken == 0 || bound.err != nil || !bound.dated() || bound.repeat != nil || bound.exact() && to == &m.repeat.until {
 		return 0

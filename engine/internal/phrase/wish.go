@@ -134,7 +134,7 @@ func readWhole(text string, now time.Time, zone *time.Location) (Wish, error) {
 	case n == 0:
 		return Wish{}, ErrNoTime
 	case n < len(words):
-		if taken := m.readZoneName(words[n:], true); taken == 0 || n+taken < len(words) {
+		if taken := readZoneName(&m, words[n:], true); taken == 0 || n+taken < len(words) {
 			return Wish{}, &UnclearError{Words: phrase(words[n:], nil)}
 		}
 	}
@@ -293,7 +293,7 @@ func spanBefore(rest []word) int {
 	if anyOf(at(rest, 0), "за на") {
 		n = 1
 	}
-	taken := m.readLengths(rest[n:], true)
+	taken := readLengths(&m, rest[n:], true)
 	if taken > 0 && anyOf(at(rest, n+taken), "before after from ago earlier later до после назад раньше позже спустя") {
 		return n + taken + 1
 	}

@@ -20,7 +20,7 @@ const unclearZones = "cst ist ast sst wst mt ct"
 
 // readZone reads a zone behind a time of the day: "UTC+3", "+03:00", "CET", "Berlin
 // time", "Europe/Berlin", «по Москве», «мск».
-func (m *moment) readZone(w []word) int {
+func readZone(m *moment, w []word) int {
 	if m.zone != nil || !m.exact() {
 		return 0
 	}
@@ -55,13 +55,13 @@ func (m *moment) readZone(w []word) int {
 		m.err = &UnclearError{Why: DoubtZone, Words: raw}
 		return 1
 	}
-	return m.readZoneName(w, false)
+	return readZoneName(m, w, false)
 }
 
 // readZoneName reads the name of a zone or a city. In a text with more words, "in Berlin"
 // or a bare "Berlin" may be a place and becomes m.place; whole says that the text is
 // nothing but a time.
-func (m *moment) readZoneName(w []word, whole bool) int {
+func readZoneName(m *moment, w []word, whole bool) int {
 	if m.zone != nil || !m.exact() {
 		return 0
 	}
