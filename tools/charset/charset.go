@@ -132,11 +132,14 @@ func lookup(label string) string {
 	if label == "gb-18030" {
 		label = "gb18030"
 	}
-	_, name := charset.Lookup(label)
-	if name == "replacement" {
+	switch _, name := charset.Lookup(label); name {
+	case "replacement":
 		return ""
+	case "gbk":
+		return "gb18030" // which has all of it, and what pages in gb2312 use beyond
+	default:
+		return name
 	}
-	return name
 }
 
 // inside is the encoding that a document declares itself. It can be read as ASCII, so it

@@ -143,6 +143,12 @@ func TestDeclarations(t *testing.T) {
 		"UTF-16 with a mark":                {"text/html", "\xff\xfe" + string(encoded(t, "utf-16le", news)), news, ""},
 		"UTF-16 XML without a mark":         {"text/xml", string(encoded(t, "utf-16le", "<t>"+news)), news, ""},
 		"UTF-16 by its header":              {"text/plain; charset=utf-16be", string(encoded(t, "utf-16be", news)), news, ""},
+		"gb2312 with a character of GBK":    {"text/html; charset=gb2312", string(encoded(t, "gb18030", "朱镕基 €")), "朱镕基 €", ""},
+		"a label of Korean":                 {"text/html; charset=ks_c_5601-1987", string(encoded(t, "euc-kr", "똠방각하")), "똠방각하", ""},
+		"a label of Windows for Japanese":   {"text/html; charset=MS932", string(encoded(t, "shift_jis", "①髙")), "①", ""},
+		"a meta in a title":                 {"text/html", cyrillic("<title>Трамваи Тулы <meta charset=windows-1251></title>"), "Трамваи Тулы", "windows-1251, which is a guess"},
+		"text/xml is not ASCII":             {"text/xml", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><t>caf\xe9</t>", "café", ""},
+		"a meta with http-equiv, Latin-1":   {"text/html", "<meta http-equiv=content-type content=text/html;charset=iso-8859-1>f\xfcr", "für", ""},
 		"nothing":                           {"text/html", "", "", ""},
 	} {
 		got := Decode([]byte(c.body), c.contentType, false)
