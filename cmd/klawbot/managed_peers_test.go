@@ -123,7 +123,9 @@ func TestPeerManagedModel(t *testing.T) {
 }
 
 // waits reports whether a text is what a chat shows while the model loads or reads.
-func waits(text string) bool { return strings.HasPrefix(text, "Loading") || strings.HasPrefix(text, "Reading") }
+func waits(text string) bool {
+	return strings.HasPrefix(text, "Loading") || strings.HasPrefix(text, "Reading")
+}
 
 // answers waits until the model has answered behind a message.
 func (r *rig) answers(b *process, after int64) {
