@@ -225,7 +225,7 @@ func TestOwnersPatternsStayInTheWorkspace(t *testing.T) {
 // TestUnaskedProgramsAreConfined: whatever a program that nobody was asked about does,
 // it reaches the workspace and the system's programs.
 func TestUnaskedProgramsAreConfined(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir()) // what other tests keep in it is not looked at
+	t.Setenv("TMPDIR", t.TempDir()) // what other tests keep in it is not checked
 	b := newBench(t)
 	out := b.outsideFile("config.yaml")
 	home := t.TempDir()
