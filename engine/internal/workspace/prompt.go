@@ -3,10 +3,13 @@ package workspace
 import (
 	_ "embed"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"strings"
 	"unicode"
 
 	"klawbot/internal/clip"
+	template "klawbot/workspace-template"
 )
 
 // rules hold in every workspace, whatever its files say.
@@ -47,6 +50,26 @@ func (w *Workspace) LeftOut() (all []string) {
 	return all
 }
 
+// hidden is an HTML comment, or a block of code that may hold what looks like one.
+var hidden = regexp.MustCompile("(?s)```.*?```|<!--.*?-->")
+
+// said is what a file says: without comments, and nothing as long as it is the
+// placeholder of a fresh workspace.
+func said(name, text string) string {
+	if fresh, err := fs.ReadFile(template.FS, name); err == nil && placeholder(name) && strings.TrimSpace(string(fresh)) == text {
+		return ""
+	}
+	return strings.TrimSpace(hidden.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasPrefix(found, "<!--") {
+			return ""
+		}
+		return found
+	}))
+}
+
+// placeholder reports whether a file of a fresh workspace only says what belongs there.
+func placeholder(name string) bool { return name == "TOOLS.md" || name == "USER.md" }
+
 // Prompt returns the system prompt. A file that looks like an injection is left
 // out. The prompt is the same from call to call until a file changes, so that
 // providers can keep it in their caches. bot is the bot's name in the messenger, or empty; it is foreign text and stands in the prompt
@@ -59,7 +82,7 @@ func (w *Workspace) Prompt(bot string) string {
 	}
 	var parts []string
 	for i, text := range w.texts(names) {
-		if text != "" {
+		if text = said(names[i], text); text != "" {
 			parts = append(parts, "## "+all[i].heading+"\n\n"+text)
 		}
 	}
