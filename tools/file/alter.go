@@ -18,18 +18,17 @@ type alteration struct {
 	call tools.Call
 	// written is the path as the model wrote it.
 	written string
-	// next says what becomes of the file. It runs before anything is changed.
-	next func(shown string, before snapshot) (outcome, error)
+	// next decides what becomes of the file, before anything is changed.
+	next func(p place, before snapshot) (outcome, error)
 }
 
-// outcome is what a file shall be.
+// outcome is a file after a change.
 type outcome struct {
-	// remove says that there shall be no file.
-	remove  bool
+	remove  bool // no file
 	content []byte
-	// mode is that of a file that does not exist yet; 0 means the usual one.
+	// mode is for a new file; 0 means defaultMode.
 	mode fs.FileMode
-	// undoes are the recorded changes that are taken back.
+	// undoes are the recorded changes that this one undoes.
 	undoes []int64
 }
 
@@ -40,9 +39,8 @@ func (o outcome) hash() string {
 	return hash(o.content)
 }
 
-// alter changes one file and returns its path: it reads what is there, asks
-// what shall be there, commits the record of it and then makes the change, at
-// once for whoever reads.
+// alter changes one file and returns its path. It records the change before it
+// makes it, and replaces the file in one step.
 func (f *files) alter(ctx context.Context, a alteration) (shown string, err error) {
 	if _, is := f.spilled(a.written); is {
 		return "", tools.Refuse(tools.Security, "Access denied: %s is read-only", tools.SpillPrefix)
@@ -60,8 +58,8 @@ func (f *files) alter(ctx context.Context, a alteration) (shown string, err erro
 	if err := writable(a.written, p); err != nil {
 		return "", err
 	}
-	if !a.call.Steers() && steers(p) { // since its policy was asked
-		return "", tools.Refuse(tools.Security, "Access denied: %s steers the bot in every chat; an owner has to agree", quote(p.shown))
+	if !a.call.Steers() && steers(p) { // a link has appeared since the policy check
+		return "", tools.Refuse(tools.Security, "Access denied: %s steers the bot in every chat; an owner has to approve", quote(p.shown))
 	}
 	unlock, err := lockRoot(ctx, p.root)
 	if err != nil {
@@ -78,7 +76,7 @@ func writable(written string, p place) error {
 	case protected(p.shown) || protected(p.name):
 		return tools.Refuse(tools.Security, "Access denied: files in .git are not written by tools")
 	case temporaryName(path.Base(p.name)):
-		return tools.Refuse(tools.Validation, "%s is a name that klawbot uses itself; take another", quote(written))
+		return tools.Refuse(tools.Validation, "%s is reserved for klawbot; use another name", quote(written))
 	}
 	return nil
 }
@@ -95,7 +93,7 @@ func (f *files) alterAt(ctx context.Context, a alteration, p place) error {
 			return err
 		}
 	}
-	after, err := a.next(p.shown, before)
+	after, err := a.next(p, before)
 	if err != nil {
 		return err
 	}

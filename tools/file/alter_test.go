@@ -61,7 +61,7 @@ func TestWhoIsFasterWins(t *testing.T) {
 			}
 			b.log.recorded = func(tools.Change) error { c.meddle(b); return nil }
 			b.says(b.call("file_write", "path", "a.txt", "content", "new"),
-				"Error: a.txt was changed by somebody else at this moment and was left alone; read it and try again")
+				"Error: a.txt was changed by another program at this moment, so it was left alone; read it and try again")
 			b.holds("a.txt", c.after)
 			if len(b.log.changes) > 0 || len(b.leftovers()) > 0 {
 				t.Errorf("left over: %v, %v", b.log.changes, b.leftovers())
@@ -93,7 +93,7 @@ func TestTheUmaskTakesNoRights(t *testing.T) {
 func TestTooLargeToBeChanged(t *testing.T) {
 	b := newBench(t, func(c *file.Config) { c.MaxBytes = func() int64 { return 5 } })
 	b.put("six.txt", "123456")
-	b.says(b.call("file_write", "path", "six.txt", "content", "x"), "Error: six.txt is too large to be changed: 6 bytes, the limit is 5")
+	b.says(b.call("file_write", "path", "six.txt", "content", "x"), "Error: six.txt is too large to change: 6 bytes, the limit is 5")
 	b.holds("six.txt", "123456")
 }
 

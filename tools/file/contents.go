@@ -6,9 +6,8 @@ import (
 	"klawbot/tools"
 )
 
-// Opener returns a function that opens files of the workspace for tools that
-// pass them on, of any size. It goes through the same checks as file_read, and
-// what it refuses is a Result in the same words.
+// Opener returns a function that opens files of the workspace, of any size, with the checks
+// and errors of file_read.
 func Opener(c Config) func(path string) (fs.File, *tools.Result) {
 	f := &files{config: c}
 	return func(path string) (fs.File, *tools.Result) {

@@ -9,9 +9,8 @@ import (
 	"klawbot/tools"
 )
 
-// openDir opens a folder below root; create says to make what is missing of it.
-// Every step is a real folder, pinned before the next one is looked at: a link
-// that somebody puts there meanwhile leads nowhere, not even inside the root.
+// openDir opens a directory below root, with create it creates missing ones. It opens each
+// step before the next: a link that is swapped in leads nowhere.
 func openDir(root *os.Root, name string, create bool) (*os.Root, error) {
 	dir, err := root.OpenRoot(".")
 	if err != nil {

@@ -1,13 +1,14 @@
 package file
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"klawbot/tools"
+	"klawbot/tools/file/text"
 )
 
 type editArgs struct {
@@ -21,14 +22,14 @@ const contextLines = 3
 
 func (f *files) edit(ctx context.Context, c tools.Call, a editArgs) tools.Result {
 	var around string
-	shown, err := f.alter(ctx, alteration{c, a.Path, func(shown string, before snapshot) (outcome, error) {
-		if err := a.check(shown, before); err != nil {
+	shown, err := f.alter(ctx, alteration{c, a.Path, func(p place, before snapshot) (outcome, error) {
+		was, now, at, err := a.change(p.shown, before)
+		if err != nil {
 			return outcome{}, err
 		}
-		at := bytes.Index(before.content, []byte(a.OldStr))
-		content := bytes.Replace(before.content, []byte(a.OldStr), []byte(a.NewStr), 1)
-		around = excerpt(content, at, at+len(a.NewStr))
-		return outcome{content: content}, f.fits(content)
+		around = excerpt(now.Body, at.From, at.To+len(now.Body)-len(was.Body)) + p.twinNote()
+		content, err := now.Encode()
+		return outcome{content: content}, errors.Join(err, f.fits(content))
 	}})
 	if err != nil {
 		return failed(err, "file", a.Path)
@@ -36,94 +37,93 @@ func (f *files) edit(ctx context.Context, c tools.Call, a editArgs) tools.Result
 	return changed(fmt.Sprintf("OK: %s edited. It reads there now:\n%s", shown, around), shown)
 }
 
-// check refuses an edit that is not clear.
-func (a editArgs) check(shown string, before snapshot) error {
+// change makes the edit, or says why it is not clear.
+func (a editArgs) change(shown string, before snapshot) (was, now text.Text, at text.Span, err error) {
+	was, isText := text.Decode(before.content)
+	shown = quote(shown)
 	switch {
 	case !before.exists():
-		return tools.Refuse(tools.NotFound, "file not found: %s", quote(shown))
+		err = tools.Refuse(tools.NotFound, "file not found: %s", shown)
 	case before.foreign:
-		return hardlink(shown)
+		err = hardlink(shown)
 	case a.OldStr == "":
-		return tools.Refuse(tools.Validation, "old_str is empty; give the text that shall be replaced")
+		err = tools.Refuse(tools.Validation, "old_str is empty; give the text to replace")
 	case a.OldStr == a.NewStr:
-		return tools.Refuse(tools.Validation, "old_str and new_str are the same, so nothing would change")
-	case !utf8.Valid(before.content) || bytes.IndexByte(before.content, 0) >= 0:
-		return tools.Refuse(tools.Execution, "%s is no text file, so it cannot be edited", quote(shown))
+		err = tools.Refuse(tools.Validation, "old_str and new_str are the same, so nothing would change")
+	case !isText:
+		err = tools.Refuse(tools.Execution, "%s is not a text file in UTF-8 or UTF-16, so it can't be edited", shown)
 	}
-	lines := occurrences(string(before.content), a.OldStr)
-	switch len(lines) {
-	case 1:
-		return nil
-	case 0:
-		return tools.Refuse(tools.Execution, "old_str not found in %s; %s", quote(shown), advice(string(before.content), a.OldStr))
+	if err != nil {
+		return was, now, at, err
 	}
-	many := fmt.Sprint(len(lines))
-	if len(lines) > maxOccurrences {
-		many = fmt.Sprint("more than ", maxOccurrences)
+	places := was.Find(a.OldStr, maxOccurrences)
+	if len(places) == 0 {
+		places, a.NewStr = a.lastLine(was)
 	}
-	return tools.Refuse(tools.Execution, "old_str found %s times in %s (%s); include more of the surrounding text", many, quote(shown), inLines(lines))
+	switch n := len(places); {
+	case n == 0:
+		err = tools.Refuse(tools.Execution, "old_str not found in %s; %s", shown, advice(was.Body, a.OldStr))
+	case n > 1:
+		many := fmt.Sprint(n)
+		if n > maxOccurrences {
+			many = fmt.Sprint("more than ", maxOccurrences)
+		}
+		err = tools.Refuse(tools.Execution, "old_str found %s times in %s (%s); include more of the surrounding text", many, shown, inLines(places))
+	default:
+		at, now = places[0], was.Replace(places[0], a.NewStr)
+		if now.Body == was.Body {
+			err = tools.Refuse(tools.Validation, "nothing would change: an edit keeps the line ends and the form of letters of a file")
+		}
+	}
+	return was, now, at, err
+}
+
+// lastLine finds an old_str with a line break that the end of the file does not have.
+func (a editArgs) lastLine(was text.Text) (places []text.Span, with string) {
+	old, ended := strings.CutSuffix(a.OldStr, "\n")
+	if ended {
+		places = slices.DeleteFunc(was.Find(old, maxOccurrences), func(s text.Span) bool { return s.To < len(was.Body) })
+	}
+	return places, strings.TrimSuffix(a.NewStr, "\n")
 }
 
 // advice says why a text may not have been found.
 func advice(content, old string) string {
-	unix := strings.NewReplacer("\r\n", "\n")
-	if strings.Contains(unix.Replace(content), unix.Replace(old)) {
-		return `the lines of the file end in \r\n, write them so`
-	}
 	if strings.Contains(blankless(content), blankless(old)) {
-		return "it does stand there with other blanks or line ends; read the file and copy the text exactly"
+		return "it is there with other blanks or line breaks; read the file and copy the text exactly"
 	}
 	return "read the file and copy the text exactly, blanks included"
 }
 
 func blankless(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// maxOccurrences is how many places of a text are counted: a long one that overlaps
+// maxOccurrences is how many places are counted. Comparing a long text that overlaps
 // itself takes its whole length at each.
 const maxOccurrences = 1000
 
-// occurrences lists the lines in which old begins, also where it overlaps, and no
-// more than one beyond maxOccurrences.
-func occurrences(content, old string) []int {
-	var lines []int
-	line := 1
-	for {
-		at := strings.Index(content, old)
-		if at < 0 || len(lines) > maxOccurrences {
-			return lines
-		}
-		line += strings.Count(content[:at], "\n")
-		lines = append(lines, line)
-		_, size := utf8.DecodeRuneInString(old)
-		line += strings.Count(content[at:at+size], "\n")
-		content = content[at+size:]
-	}
-}
-
 // inLines names up to ten lines.
-func inLines(lines []int) string {
+func inLines(places []text.Span) string {
 	const most = 10
-	text := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(lines[:min(len(lines), most)])), ", "), "[]")
-	if len(lines) > most {
-		text += ", …"
+	var lines []string
+	for _, p := range places[:min(len(places), most)] {
+		lines = append(lines, fmt.Sprint(p.Line))
 	}
-	return "lines " + text
+	if len(places) > most {
+		lines = append(lines, "…")
+	}
+	return "lines " + strings.Join(lines, ", ")
 }
 
-// excerpt shows the lines from one place to another and some around them, numbered.
-func excerpt(content []byte, from, to int) string {
-	first := bytes.Count(content[:from], []byte("\n")) + 1
-	last := first + bytes.Count(content[from:to], []byte("\n"))
-	var out strings.Builder
+// excerpt shows the lines of a passage and contextLines around it, numbered.
+func excerpt(content string, from, to int) string {
+	first := strings.Count(content[:from], "\n") + 1
+	last := first + strings.Count(content[from:to], "\n")
+	var out []string
 	n := 0
-	for line := range bytes.Lines(content) {
-		if n++; n < first-contextLines || n > last+contextLines {
-			continue
+	for line := range strings.Lines(content) {
+		if n++; n >= first-contextLines && n <= last+contextLines {
+			out = append(out, fmt.Sprintf("%d|%s", n, strings.TrimRight(line, "\r\n")))
 		}
-		if out.Len() > 0 {
-			out.WriteByte('\n')
-		}
-		fmt.Fprintf(&out, "%d|%s", n, bytes.TrimSuffix(line, []byte("\n")))
 	}
-	return out.String()
+	return strings.Join(out, "\n")
 }

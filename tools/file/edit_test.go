@@ -18,12 +18,12 @@ func TestEdit(t *testing.T) {
 			"OK: f.md edited. It reads there now:\n1|b\n2|c", "b\nc\n"},
 		"shows three lines around": {"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "5", "five\nand a half",
 			"OK: f.md edited. It reads there now:\n2|2\n3|3\n4|4\n5|five\n6|and a half\n7|6\n8|7\n9|8", "1\n2\n3\n4\nfive\nand a half\n6\n7\n8\n9\n"},
-		"empty":          {"a", "", "b", "Error: old_str is empty; give the text that shall be replaced", "a"},
+		"empty":          {"a", "", "b", "Error: old_str is empty; give the text to replace", "a"},
 		"no difference":  {"a", "a", "a", "Error: old_str and new_str are the same, so nothing would change", "a"},
 		"overlapping":    {"aaa", "aa", "b", "Error: old_str found 2 times in f.md (lines 1, 1); include more of the surrounding text", "aaa"},
-		"other line end": {"a\r\nb\r\n", "a\nb", "c", `Error: old_str not found in f.md; the lines of the file end in \r\n, write them so`, "a\r\nb\r\n"},
-		"other blanks":   {"if x {\n\ty()\n}", "if x {\n  y()", "z", "Error: old_str not found in f.md; it does stand there with other blanks or line ends; read the file and copy the text exactly", "if x {\n\ty()\n}"},
-		"binary":         {"a\x00b", "a", "b", "Error: f.md is no text file, so it cannot be edited", "a\x00b"},
+		"other line end": {"a\r\nb\r\n", "a\nb", "c", "OK: f.md edited. It reads there now:\n1|c", "c\r\n"},
+		"other blanks":   {"if x {\n\ty()\n}", "if x {\n  y()", "z", "Error: old_str not found in f.md; it is there with other blanks or line breaks; read the file and copy the text exactly", "if x {\n\ty()\n}"},
+		"binary":         {"a\x00b", "a", "b", "Error: f.md is not a text file in UTF-8 or UTF-16, so it can't be edited", "a\x00b"},
 		"too large":      {"a", "a", strings.Repeat("b", 61), "Error: content exceeds maximum file size of 60 bytes", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,12 +1,10 @@
-// Package file holds the tools for the files of the workspace: read, write,
-// edit, list, search and undo.
+// Package file holds the tools for the files of the workspace: read, write, edit, list,
+// search and undo.
 //
-// Every path is resolved inside an os.Root, so that nothing outside the
-// workspace is reached, whatever links lie in it and whoever moves them
-// meanwhile. Beside the workspace two folders can be read: the skills of the
-// data folder and the outputs that were too long for the model. What a change
-// is about to destroy goes to the changelog of the call first; where that is
-// kept is not decided here.
+// Every path is resolved inside an os.Root, so that no link leads outside of the
+// workspace, even one that is swapped in during a call. Two more directories can be read:
+// the skills of the data directory and spilled outputs. A change is recorded in the
+// changelog of the call before it is made.
 package file
 
 import (
@@ -22,23 +20,22 @@ var texts embed.FS
 
 // Config is what New needs.
 type Config struct {
-	// Workspace is the folder of the files. It may be missing: every call looks again.
+	// Workspace is the directory of the files. It may be missing: every call looks again.
 	Workspace string
-	// Data is the data folder. A path skills/NAME/… that the workspace does
-	// not have is read from its skills. Empty: none.
+	// Data is the data directory. skills/NAME/… is read there if the workspace does not
+	// have it. Empty: none.
 	Data string
-	// Spill is the folder of outputs that were cut, read as spill/…. Empty: none.
+	// Spill is the directory of outputs that were cut, read as spill/…. Empty: none.
 	Spill string
-	// MaxBytes is the largest file that is read or written; nil or 0 means 1 MiB.
+	// MaxBytes is the largest file that is read or written. Default: 1 MiB.
 	MaxBytes func() int64
-	// AllowHardlinks says that files with several names may be read and
-	// changed in part; nil means that they may not, as the other name can lie
-	// outside the workspace. Replaced as a whole they can be, without what
-	// they held being kept.
+	// AllowHardlinks allows to read and edit files with several names. Default: no, because
+	// another name can be outside of the workspace. They can always be overwritten,
+	// without undo.
 	AllowHardlinks func() bool
 }
 
-// timeout is the deadline of each tool but file_search.
+// timeout is the deadline of each tool except file_search.
 const timeout = 10 * time.Second
 
 // New returns the tools whose names begin with file_.
@@ -78,13 +75,9 @@ func New(c Config) []tools.Tool {
 
 // files is what the tools share.
 type files struct {
-	config Config
-	// writing lets one change at a time through: a change reads, then replaces.
-	writing sync.Mutex
+	config  Config
+	writing sync.Mutex // held during a change, which reads, then replaces
 }
-
-// defaultMaxBytes is the largest file that is read or written.
-const defaultMaxBytes = 1 << 20
 
 func (f *files) maxBytes() int64 {
 	if f.config.MaxBytes != nil {
@@ -92,7 +85,7 @@ func (f *files) maxBytes() int64 {
 			return n
 		}
 	}
-	return defaultMaxBytes
+	return 1 << 20
 }
 
 func (f *files) hardlinks() bool {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// protected reports whether a path leads into a .git, whose files make git run
-// programs. It also knows the spellings that some file systems take for .git:
-// other case, ignored characters, blanks and dots at the end, a stream, a short
-// name.
+// protected reports whether a path leads into .git, whose files make git run programs. Some
+// file systems accept other spellings of it: another case, ignored characters, blanks and
+// dots at the end, a stream, a short name.
 func protected(name string) bool {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' })
 	return slices.ContainsFunc(parts, func(part string) bool {
@@ -17,13 +16,13 @@ func protected(name string) bool {
 	})
 }
 
-// plainName is a name without what some file systems leave out of it.
+// plainName is a name without what some file systems ignore.
 func plainName(name string) string {
 	name, _, _ = strings.Cut(strings.Map(visible, name), ":")
 	return strings.TrimRight(name, " .")
 }
 
-// visible drops what HFS+ ignores in names.
+// visible drops characters that HFS+ ignores in names.
 func visible(r rune) rune {
 	switch {
 	case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:

@@ -11,25 +11,23 @@ import (
 	"path"
 	"runtime"
 	"sync"
+
+	"golang.org/x/text/unicode/norm"
+
+	"klawbot/tools/file/text"
 )
 
-// Bounds of reading files line by line.
+// The limits of reading files line by line.
 const (
-	// maxLine is how much of a line is looked at.
-	maxLine = 64 << 10
-	// maxShown is how much of a line that matches is shown, in bytes.
-	maxShown = 300
-	// sniffed is where a NUL marks a file as binary.
-	sniffed = 8000
-	// readers is how many files are read at one time at most.
-	readers = 4
-	// batch is how many files are handed out together.
-	batch = 256
-	// lookUp is how many lines are read between two looks at the context.
-	lookUp = 256
+	maxLine  = 64 << 10 // bytes of a line that are compared
+	maxShown = 300      // bytes of a hit that are shown
+	sniffed  = 8000     // bytes in which a NUL marks a file as binary
+	readers  = 4        // files read at one time
+	batch    = 256      // files handed out together
+	lookUp   = 256      // lines between two looks at the context
 )
 
-// grep gathers the lines that match, in the order of the files.
+// grep collects the lines that match, in the order of the files.
 func (s *search) grep(ctx context.Context, p place, isDir bool) error {
 	if !isDir {
 		found, err := s.grepFile(ctx, p, newLineReader())
@@ -56,8 +54,8 @@ func (s *search) grep(ctx context.Context, p place, isDir bool) error {
 	return err
 }
 
-// grepAll reads some files, several at one time. A file that cannot be read, or
-// must not be, has no hits: it was not asked for by name.
+// grepAll reads several files at one time. A file that cannot be read has no hits
+// and no error: the call did not name it.
 func (s *search) grepAll(ctx context.Context, files []place) {
 	found := make([][]string, len(files))
 	next := make(chan int)
@@ -93,11 +91,14 @@ func (s *search) grepFile(ctx context.Context, p place, lines *bufio.Reader) ([]
 	}
 	defer file.Close()
 	lines.Reset(file)
+	if decoded := text.NewReader(lines); decoded != lines { // UTF-16
+		lines = bufio.NewReaderSize(decoded, maxLine)
+	}
 	if start, _ := lines.Peek(sniffed); bytes.IndexByte(start, 0) >= 0 {
 		return nil, nil
 	}
 	var found []string
-	for n := 1; len(found) <= maxHits && !s.text.spent(); n++ {
+	for n := 1; len(found) <= maxHits && !s.text.Spent(); n++ {
 		if n%lookUp == 0 && ctx.Err() != nil {
 			return found, ctx.Err()
 		}
@@ -105,8 +106,8 @@ func (s *search) grepFile(ctx context.Context, p place, lines *bufio.Reader) ([]
 		if err != nil {
 			return found, ignoreEnd(err)
 		}
-		if at, ok := s.text.find(line); ok {
-			found = append(found, fmt.Sprintf("%s:%d: %s", p.shown, n, part(line, at)))
+		if at, ok := s.text.Find(norm.NFC.Bytes(line)); ok {
+			found = append(found, fmt.Sprintf("%s:%d: %s", p.shown, n, part(line, min(at, len(line)))))
 		}
 	}
 	return found, nil
@@ -137,7 +138,7 @@ func ignoreEnd(err error) error {
 	return err
 }
 
-// part is what is shown of a line: the whole, or what is around a place in it.
+// part is a line, or what is around a place in a long one.
 func part(line []byte, at int) string {
 	if len(line) <= maxShown {
 		return string(line)

@@ -6,17 +6,14 @@ import (
 	"klawbot/tools"
 )
 
-// history is what is recorded, seen by a chat.
+// history is the recorded changes from the view of a chat.
 type history struct {
-	// all are the changes, the newest first.
-	all []tools.Change
-	// undone are the ids of those that others took back.
-	undone map[int64]bool
+	all    []tools.Change // the newest first
+	undone map[int64]bool // by id
 	chat   string
 }
 
-// newHistory finds out which changes are in effect. A change that was undone is
-// not, and an undo that was undone has taken back nothing.
+// newHistory finds out which changes are undone. An undo that was undone does not count.
 func newHistory(all []tools.Change, chat string) history {
 	h := history{all: all, undone: map[int64]bool{}, chat: chat}
 	for _, c := range all {
@@ -30,12 +27,10 @@ func newHistory(all []tools.Change, chat string) history {
 	return h
 }
 
-// visible reports whether the chat may see and undo a change: its own. The
-// command line, which is no chat, may undo all.
+// visible reports whether the chat may see and undo a change. The command line may undo all.
 func (h history) visible(c tools.Change) bool { return h.chat == "" || c.Chat == h.chat }
 
-// open are the changes in effect that the chat may undo and that are no undos
-// themselves; an undo is undone by its id only.
+// open are the changes that the chat may undo, except undos, which need their id.
 func (h history) open() []tools.Change {
 	return h.where(func(c tools.Change) bool { return !h.undone[c.ID] && len(c.Undoes) == 0 })
 }
@@ -66,7 +61,7 @@ func (h history) choose(a undoArgs) ([]tools.Change, error) {
 	case a.Action == "revert_turn":
 		newest := open[0]
 		chosen = slices.DeleteFunc(open, func(c tools.Change) bool {
-			// Calls at the command line belong to no turn, each stands alone.
+			// At the command line each call is a turn.
 			return c.Turn != newest.Turn || c.Turn == 0 && c.Call != newest.Call
 		})
 	}

@@ -2,6 +2,7 @@ package file
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,33 +10,49 @@ import (
 	"strings"
 )
 
-// span is a range of lines, the first is 1. to is 0 for all that follow. set
-// says that a range was asked for at all.
+// span is a range of lines, counted from 1. to is 0 for the rest of the file, set is
+// false without a range.
 type span struct {
 	from, to int
 	set      bool
 }
 
-// numbered returns the lines of the range as "N|line", up to limit bytes.
+// numbered returns the lines of the range as "N|line". It holds at most limit bytes
+// in memory, however long the file and its lines are.
 func (s span) numbered(ctx context.Context, r io.Reader, limit int64) (string, error) {
-	lines := bufio.NewReader(r)
+	lines := bufio.NewReaderSize(r, maxLine)
 	var out strings.Builder
-	for n := 1; (s.to == 0 || n <= s.to) && int64(out.Len()) < limit; n++ {
+	begun := false // the number of the line is written
+	for n := 1; s.to == 0 || n <= s.to; {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		line, err := lines.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", err
-		}
-		if line == "" {
+		piece, err := lines.ReadSlice('\n')
+		if len(piece) == 0 {
+			if !errors.Is(err, io.EOF) {
+				return "", err
+			}
 			break
 		}
+		line, ended := bytes.CutSuffix(piece, []byte("\n"))
+		if ended {
+			line = bytes.TrimSuffix(line, []byte("\r"))
+		}
 		if n >= s.from {
-			if out.Len() > 0 {
+			if !begun && out.Len() > 0 {
 				out.WriteByte('\n')
 			}
-			fmt.Fprintf(&out, "%d|%s", n, strings.TrimSuffix(line, "\n"))
+			if !begun {
+				fmt.Fprintf(&out, "%d|", n)
+			}
+			out.Write(line)
+			begun = true
+		}
+		if int64(out.Len()) > limit {
+			return fmt.Sprintf("%s\n... cut in line %d: the limit is %d bytes ...", strings.ToValidUTF8(out.String()[:limit], ""), n, limit), nil
+		}
+		if ended {
+			n, begun = n+1, false
 		}
 	}
 	return out.String(), nil

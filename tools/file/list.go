@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"klawbot/tools"
+	"klawbot/tools/file/match"
 )
 
 type listArgs struct {
@@ -16,7 +17,7 @@ type listArgs struct {
 	Depth     int    `json:"depth,omitempty" default:"1" min:"1" max:"20"`
 }
 
-// Bounds of a list.
+// The limits of a list.
 const (
 	maxEntries     = 2000
 	recursiveDepth = 20
@@ -53,17 +54,23 @@ func (f *files) entries(ctx context.Context, written string, depth int) ([]strin
 	}
 	skill, found, _ := f.locateSkill(p.shown)
 	if !found {
-		return nil, err // why the skill was not found does not matter: the path does not exist
+		return nil, err
 	}
 	defer skill.root.Close()
 	return walk(ctx, skill, depth)
 }
 
-// walk lists what is below a folder.
+// walk lists what is below a directory. It marks a name that looks like one before it.
 func walk(ctx context.Context, p place, depth int) ([]string, error) {
 	var entries []string
+	seen := map[string]bool{}
 	err := walkDir(ctx, p, func(name string, e fs.DirEntry) error {
-		entries = append(entries, entry(path.Join(p.shown, name), e))
+		line, form := entry(path.Join(p.shown, name), e), match.Form(name)
+		if seen[form] {
+			line += " (looks like a name above, stored with different characters)"
+		}
+		seen[form] = true
+		entries = append(entries, line)
 		if len(entries) > maxEntries {
 			return fs.SkipAll
 		}
@@ -75,8 +82,7 @@ func walk(ctx context.Context, p place, depth int) ([]string, error) {
 	return entries, err
 }
 
-// entry is one line of a list. What is said of a link is what is said of its
-// name: its target may lie outside.
+// entry is one line of a list. A link is not followed: its target may lie outside.
 func entry(name string, e fs.DirEntry) string {
 	switch {
 	case e.IsDir():

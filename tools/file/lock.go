@@ -10,12 +10,11 @@ import (
 	"klawbot/internal/wait"
 )
 
-// lockPoll is how often a workspace that is locked is asked again.
+// lockPoll is the time between two attempts to lock.
 const lockPoll = 2 * time.Millisecond
 
-// lockRoot keeps other processes of ours from changing files of the workspace
-// meanwhile: klawbot undo works while the bot runs. The lock ends with the
-// process, however it ends. A file system that knows no locks is used without.
+// lockRoot locks the workspace against other klawbot processes: klawbot undo works while
+// the bot runs. The lock ends with the process. Not every file system has locks.
 func lockRoot(ctx context.Context, root *os.Root) (unlock func() error, err error) {
 	dir, err := root.Open(".")
 	if err != nil {

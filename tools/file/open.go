@@ -8,8 +8,7 @@ import (
 	"klawbot/tools"
 )
 
-// openFile opens a file for reading. Only a regular file will do; a pipe must
-// not block, a device never end, and a second name may lie outside.
+// openFile opens a regular file for reading: a pipe would block, a device never end.
 func (f *files) openFile(p place) (*os.File, fs.FileInfo, error) {
 	file, err := p.root.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -30,7 +29,7 @@ func (f *files) check(p place, file *os.File, info fs.FileInfo) error {
 	if err := regular(info, p.shown); err != nil {
 		return err
 	}
-	// git clone --local shares its objects by hard links; they are harmless.
+	// git clone --local shares its objects as hard links.
 	if linked(info) && !f.hardlinks() && !protected(p.name) {
 		return hardlink(p.shown)
 	}

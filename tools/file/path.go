@@ -5,25 +5,23 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"klawbot/tools"
 )
 
-// Bounds of a path, which is foreign text.
+// The limits of a path.
 const (
 	maxPath  = 4096
 	maxDepth = 100
 	maxLinks = 40
 )
 
-// clean turns what the model wrote into a path below the workspace, with
-// slashes. An absolute path counts when one of the workspace's own names is its
-// beginning. It does no I/O: links are another matter.
+// clean turns what the model wrote into a path below the workspace, with slashes. An
+// absolute path must begin with a name of the workspace. Links are not resolved yet.
 func clean(workspace []string, written string) (string, error) {
 	if strings.ContainsRune(written, 0) {
-		return "", tools.Refuse(tools.Validation, "path holds a NUL character")
+		return "", tools.Refuse(tools.Validation, "path contains a NUL character")
 	}
 	if len(written) > maxPath || strings.Count(written, "/") > maxDepth {
 		return "", tools.Refuse(tools.Validation, "path is too long")
@@ -43,24 +41,21 @@ func clean(workspace []string, written string) (string, error) {
 	return filepath.ToSlash(name), nil
 }
 
-// names are the ways in which the workspace's own path may be written.
-func names(dir string) []string {
-	if dir == "" {
+// names are the absolute paths of the workspace.
+func names(dir string) (all []string) {
+	abs, err := filepath.Abs(dir)
+	if dir == "" || err != nil {
 		return nil
 	}
-	all := []string{filepath.Clean(dir)}
-	if abs, err := filepath.Abs(dir); err == nil {
-		all = append(all, abs)
-		if real, err := filepath.EvalSymlinks(abs); err == nil {
-			all = append(all, real)
-		}
+	all = append(all, abs)
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		all = append(all, real)
 	}
-	return slices.DeleteFunc(all, func(d string) bool { return !filepath.IsAbs(d) })
+	return all
 }
 
-// resolve follows the links in name and returns the path without them. No link
-// may leave the root, not even to come back. What does not exist stays in the
-// path as it is.
+// resolve follows the links in name and returns the path without them. No link may leave
+// the root, not even to come back. A missing part stays as it is.
 func resolve(root *os.Root, name string) (string, error) {
 	var done []string
 	links := 0

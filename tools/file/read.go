@@ -1,7 +1,7 @@
 package file
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/tools"
+	"klawbot/tools/file/text"
 )
 
 type readArgs struct {
@@ -24,16 +25,16 @@ func (f *files) read(ctx context.Context, _ tools.Call, a readArgs) tools.Result
 	if err != nil {
 		return failed(err, "file", a.Path)
 	}
-	text, err := f.text(ctx, a.Path, lines)
+	content, err := f.text(ctx, a.Path, lines)
 	if err != nil {
 		return failed(err, "file", a.Path)
 	}
-	r := tools.OK(text)
+	r := tools.OK(content)
 	r.Source = a.Path
 	return r
 }
 
-// lines is the range that is asked for.
+// lines is the requested range.
 func (a readArgs) lines() (span, error) {
 	s := span{from: max(1, a.StartLine), to: a.EndLine, set: a.StartLine+a.MaxLines+a.EndLine > 0}
 	if a.EndLine == 0 && a.MaxLines > 0 {
@@ -47,19 +48,24 @@ func (a readArgs) lines() (span, error) {
 
 func (f *files) text(ctx context.Context, written string, lines span) (string, error) {
 	if name, is := f.spilled(written); is {
-		return f.spilledText(ctx, name, lines)
+		p, err := inFolder(f.config.Spill, name)
+		if err != nil {
+			return "", err
+		}
+		defer p.root.Close()
+		return f.content(ctx, p, lines, true)
 	}
 	if strings.HasSuffix(written, "/") {
-		return "", tools.Refuse(tools.Validation, "%s ends in a slash, so it is no file; file_list shows directories", quote(written))
+		return "", tools.Refuse(tools.Validation, "%s ends in a slash, so it is a directory; file_list shows directories", quote(written))
 	}
 	p, err := f.locate(written)
 	if err != nil {
 		return "", err
 	}
 	defer p.root.Close()
-	text, err := f.content(ctx, p, lines)
+	content, err := f.content(ctx, p, lines, false)
 	if !isMissing(err) {
-		return text, err
+		return content + p.twinNote(), err
 	}
 	skill, found, skillErr := f.locateSkill(p.shown)
 	if !found {
@@ -69,70 +75,46 @@ func (f *files) text(ctx context.Context, written string, lines span) (string, e
 		return "", skillErr
 	}
 	defer skill.root.Close()
-	return f.content(ctx, skill, lines)
+	return f.content(ctx, skill, lines, false)
 }
 
-// content reads a file that is not too large, the lines that are asked for.
-func (f *files) content(ctx context.Context, p place, lines span) (string, error) {
-	data, err := f.whole(p)
+// content reads the lines that are asked for. The size limit is for what is read.
+// Without a range cut returns the beginning of a file that is larger.
+func (f *files) content(ctx context.Context, p place, lines span, cut bool) (string, error) {
+	file, info, err := f.openFile(p)
 	if err != nil {
 		return "", err
 	}
-	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
-		return fmt.Sprintf("Binary content (%d bytes, type: %s)", len(data), binaryType(data)), nil
-	}
-	if !lines.set {
-		return string(data), nil
-	}
-	return lines.numbered(ctx, bytes.NewReader(data), f.maxBytes())
-}
-
-// whole reads a file that is not too large.
-func (f *files) whole(p place) ([]byte, error) {
-	file, info, err := f.openFile(p)
-	if err != nil {
-		return nil, err
-	}
 	defer file.Close()
 	limit := f.maxBytes()
-	if info.Size() > limit {
-		return nil, tooLarge(p.shown, info.Size(), limit)
+	if !lines.set && !cut && info.Size() > limit {
+		return "", tools.Refuse(tools.Execution, "%s is too large to read: %d bytes, the limit is %d. Give startLine and maxLines to read a part of it", quote(p.shown), info.Size(), limit)
 	}
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = tooLarge(p.shown, int64(len(data)), limit)
+	raw := bufio.NewReaderSize(io.LimitReader(file, info.Size()), maxLine)
+	start, _ := raw.Peek(sniffed) // an error comes again with the first read
+	kind := binaryType(start)
+	out := ""
+	if lines.set {
+		out, err = lines.numbered(ctx, text.NewReader(raw), limit)
+	} else {
+		var data []byte
+		data, err = io.ReadAll(text.NewReader(raw))
+		out = string(data)
 	}
-	return data, err
+	if cut && !lines.set && int64(len(out)) > limit {
+		out = strings.ToValidUTF8(out[:limit], "")
+	}
+	if err == nil && (strings.IndexByte(out, 0) >= 0 || !utf8.ValidString(out)) {
+		return fmt.Sprintf("Binary content (%d bytes, type: %s)", info.Size(), kind), nil
+	}
+	return out, err
 }
 
-func tooLarge(shown string, size, limit int64) error {
-	return tools.Refuse(tools.Execution, "%s is too large to read: %d bytes, the limit is %d", quote(shown), size, limit)
-}
-
-// binaryType guesses what a file is that is no text.
-func binaryType(data []byte) string {
-	kind := http.DetectContentType(data)
+// binaryType guesses the type of a file that is not text.
+func binaryType(start []byte) string {
+	kind := http.DetectContentType(start)
 	if strings.HasPrefix(kind, "text/") {
 		return "text that is not UTF-8"
 	}
 	return kind
-}
-
-// spilledText reads on in an output that was cut, of any size.
-func (f *files) spilledText(ctx context.Context, name string, lines span) (string, error) {
-	p, err := inFolder(f.config.Spill, name)
-	if err != nil {
-		return "", err
-	}
-	defer p.root.Close()
-	file, _, err := f.openFile(p)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	if lines.set {
-		return lines.numbered(ctx, file, f.maxBytes())
-	}
-	data, err := io.ReadAll(io.LimitReader(file, f.maxBytes()))
-	return string(data), err
 }

@@ -69,7 +69,7 @@ func TestReadLimit(t *testing.T) {
 	b.put("five.txt", "12345")
 	b.put("six.txt", "123456")
 	b.says(b.call("file_read", "path", "five.txt"), "12345")
-	b.says(b.call("file_read", "path", "six.txt"), "Error: six.txt is too large to read: 6 bytes, the limit is 5")
+	b.says(b.call("file_read", "path", "six.txt"), "Error: six.txt is too large to read: 6 bytes, the limit is 5. Give startLine and maxLines to read a part of it")
 }
 
 func TestSkillsOfTheDataFolder(t *testing.T) {

@@ -10,14 +10,13 @@ import (
 	"klawbot/tools"
 )
 
-// The refusals that all tools with paths share.
+// The errors of all tools with paths.
 var (
 	errNoWorkspace = &tools.Refusal{Kind: tools.NotFound, Text: "No workspace set"}
 	errOutside     = &tools.Refusal{Kind: tools.Security, Text: "Access denied: path outside workspace"}
 )
 
-// failed turns an error about a path into what the model reads. what is the
-// kind of thing that was looked for.
+// failed is the result for an error about a path; what is "file" or "directory".
 func failed(err error, what, path string) tools.Result {
 	path = quote(path)
 	_, refused := errors.AsType[*tools.Refusal](err)
@@ -31,7 +30,7 @@ func failed(err error, what, path string) tools.Result {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return tools.Fail(tools.Validation, "path is too long: "+path)
 	case strings.Contains(err.Error(), "escapes from parent"):
-		// The links changed under our hands; os.Root has no error value for it.
+		// A link changed during the call; os.Root has no error value for it.
 		return tools.Failed(errOutside)
 	}
 	var inner *fs.PathError
@@ -41,5 +40,5 @@ func failed(err error, what, path string) tools.Result {
 	return tools.Fail(tools.Execution, path+": "+err.Error())
 }
 
-// quote shortens a path for an error: it is foreign text.
+// quote shortens a path for an error.
 func quote(path string) string { return clip.Runes(path, 200) }

@@ -9,15 +9,14 @@ import (
 	"klawbot/tools"
 )
 
-// revert takes changes back, file by file: however many changes of a file are
-// undone, it is written once. What is in the way of one file does not stop the
-// others.
+// revert undoes changes file by file and writes each file once. An error in one
+// file does not stop the others.
 func (f *files) revert(ctx context.Context, c tools.Call, h history, chosen []tools.Change) tools.Result {
 	var lines, faults, done []string
 	var kind tools.ErrorKind
 	for _, chain := range byPath(chosen) {
 		u := undoing{history: h, chain: chain}
-		shown, err := f.alter(ctx, alteration{c, chain[0].Path, func(_ string, before snapshot) (outcome, error) {
+		shown, err := f.alter(ctx, alteration{c, chain[0].Path, func(_ place, before snapshot) (outcome, error) {
 			return u.outcome(ctx, c.Changelog, before)
 		}})
 		if err == nil {
@@ -34,13 +33,13 @@ func (f *files) revert(ctx context.Context, c tools.Call, h history, chosen []to
 	}
 	r := tools.Fail(kind, strings.Join(faults, "\n"))
 	if len(lines) > 0 {
-		r.Output += "\nDone all the same:\n" + strings.Join(lines, "\n")
+		r.Output += "\nUndone all the same:\n" + strings.Join(lines, "\n")
 	}
 	r.FilesChanged = done
 	return r
 }
 
-// byPath gathers the changes of each file, in the order of the newest.
+// byPath groups changes by file, in the order of the newest.
 func byPath(changes []tools.Change) [][]tools.Change {
 	var all [][]tools.Change
 	place := map[string]int{}
@@ -56,20 +55,19 @@ func byPath(changes []tools.Change) [][]tools.Change {
 	return all
 }
 
-// undoing takes back changes of one file, the newest first.
+// undoing undoes changes of one file, the newest first.
 type undoing struct {
 	history history
 	chain   []tools.Change
-	// covered are how many changes of the chain can be taken back. The next
-	// one has left something else than state, the hash of what was found.
+	// covered is how many changes of the chain can be undone. The next one left
+	// something else than state, the hash of the file.
 	covered int
 	state   string
 }
 
-// outcome is what the file was before the chain, as far as nobody else has
-// changed it: what it holds must be what the change left, and what that change
-// found must be what the one before it left. A change that was recorded and
-// never made, because the bot was killed, has left what it found.
+// outcome is the file before the chain, as far as each change found what the one
+// before it left. A change that was recorded and not made, because klawbot was
+// killed, left what it found.
 func (u *undoing) outcome(ctx context.Context, log tools.Changelog, before snapshot) (outcome, error) {
 	u.state = before.hash()
 	var last tools.Change
@@ -101,7 +99,7 @@ func (u *undoing) outcome(ctx context.Context, log tools.Changelog, before snaps
 	return outcome{content: image, mode: last.Mode, undoes: ids}, nil
 }
 
-// done says what became of the file.
+// done is the line about an undone file.
 func (u *undoing) done() string {
 	last := u.chain[u.covered-1]
 	if last.Before == "" {
@@ -120,14 +118,14 @@ func (u *undoing) rest() error {
 	if c.Before != "" && !c.Kept {
 		return tools.Refuse(tools.Execution, "%s: what it held before change %d was not kept, because it had a second name (hard link)", path, c.ID)
 	}
-	who := "by somebody else"
+	who := "outside of klawbot or by another chat"
 	if later, ok := u.later(c); ok {
 		who = fmt.Sprintf("by change %d", later.ID)
 	}
-	return tools.Refuse(tools.Execution, "%s was changed %s since change %d, so it was left alone; read the file and decide what it shall hold", path, who, c.ID)
+	return tools.Refuse(tools.Execution, "%s was changed %s since change %d, so it was left alone; read the file and decide what it should hold", path, who, c.ID)
 }
 
-// later is the change after c that left what was found, if the chat may see it.
+// later is the change after c that left the file as it is, if the chat may see it.
 func (u *undoing) later(c tools.Change) (tools.Change, bool) {
 	for _, later := range u.history.all {
 		if later.Path == c.Path && later.ID > c.ID && later.After == u.state && u.history.visible(later) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"klawbot/tools"
-	"klawbot/tools/budget"
+	"klawbot/tools/file/match"
 )
 
 type searchArgs struct {
@@ -21,8 +21,7 @@ type searchArgs struct {
 	FilePattern string `json:"file_pattern,omitempty"`
 }
 
-// Bounds of a search: what people and models can read, and what a pattern,
-// which is foreign text, may cost.
+// The limits of a search.
 const (
 	searchTimeout = 30 * time.Second
 	maxPattern    = 1000
@@ -46,16 +45,15 @@ func (f *files) search(ctx context.Context, _ tools.Call, a searchArgs) tools.Re
 	return tools.OK(s.report(a.Pattern))
 }
 
-// search is one search on its way.
+// search is one search.
 type search struct {
 	files *files
-	// names matches the paths of the files that are looked at, from the folder
-	// of the search; nil matches all. Without a slash in the pattern it
-	// matches the last part of the path: baseOnly.
-	names    *matcher
+	// names matches paths from the directory of the search, with baseOnly only
+	// their last part; nil matches all.
+	names    *match.Matcher
 	baseOnly bool
 	// text matches lines; nil for a search by names.
-	text *matcher
+	text *match.Matcher
 
 	hits    []string
 	visited int
@@ -72,12 +70,12 @@ func (f *files) newSearch(a searchArgs) (*search, error) {
 		return nil, tools.Refuse(tools.Validation, "the pattern is longer than %d characters", maxPattern)
 	}
 	names := a.FilePattern
+	var err error
 	if a.Type == "grep" {
-		expression, err := budget.Compile(a.Pattern)
-		if err != nil {
+		if s.text, err = match.Regex(a.Pattern); err != nil {
 			return nil, invalid("regex", err)
 		}
-		s.text, s.baseOnly = newMatcher(expression), !strings.Contains(names, "/")
+		s.baseOnly = !strings.Contains(names, "/")
 	} else {
 		names = f.relative(a.Pattern)
 	}
@@ -87,11 +85,9 @@ func (f *files) newSearch(a searchArgs) (*search, error) {
 	if slices.Contains(strings.Split(names, "/"), "..") || strings.HasPrefix(names, "/") {
 		return nil, errOutside
 	}
-	expression, err := glob(strings.TrimPrefix(names, "./"))
-	if err != nil {
+	if s.names, err = match.Glob(strings.TrimPrefix(names, "./")); err != nil {
 		return nil, invalid("glob", err)
 	}
-	s.names = newMatcher(expression)
 	return s, nil
 }
 
@@ -113,7 +109,7 @@ func invalid(what string, err error) error {
 	return tools.Refuse(tools.Validation, "Invalid %s: %s", what, text)
 }
 
-// run searches a folder, or a single file.
+// run searches a directory, or a single file.
 func (s *search) run(ctx context.Context, p place) error {
 	info, err := p.root.Lstat(p.name)
 	if err != nil {
@@ -125,7 +121,7 @@ func (s *search) run(ctx context.Context, p place) error {
 	return s.find(ctx, p)
 }
 
-// find gathers the files whose paths match.
+// find collects the files whose paths match.
 func (s *search) find(ctx context.Context, p place) error {
 	return s.walk(ctx, p, func(name string, e fs.DirEntry) error {
 		hit := path.Join(p.shown, name)
@@ -137,11 +133,11 @@ func (s *search) find(ctx context.Context, p place) error {
 	})
 }
 
-// walk visits what is no folder and matches the pattern of names.
+// walk visits the files whose names match.
 func (s *search) walk(ctx context.Context, p place, visit visitor) error {
 	return walkDir(ctx, p, func(name string, e fs.DirEntry) error {
 		if s.visited++; s.visited > maxVisited {
-			s.notes = append(s.notes, fmt.Sprintf("stopped after %d files and folders; search in a folder below", maxVisited))
+			s.notes = append(s.notes, fmt.Sprintf("stopped after %d files and directories; search in a directory below", maxVisited))
 			return fs.SkipAll
 		}
 		if s.spent() {
@@ -161,14 +157,14 @@ func (s *search) named(name string) bool {
 	if s.names == nil {
 		return true
 	}
-	_, ok := s.names.find([]byte(name))
+	_, ok := s.names.Find([]byte(match.Form(name)))
 	return ok
 }
 
-// spent reports whether the search has compared long enough.
-func (s *search) spent() bool { return s.text.spent() || s.names.spent() }
+// spent reports whether the time for comparing is used up.
+func (s *search) spent() bool { return s.text.Spent() || s.names.Spent() }
 
-// enough ends the walk when there are more hits than are shown.
+// enough ends the walk when there are more hits than the report shows.
 func (s *search) enough() error {
 	if len(s.hits) > maxHits {
 		return fs.SkipAll
@@ -186,7 +182,7 @@ func (s *search) report(pattern string) string {
 		lines = []string{"No matches found for pattern: " + quote(pattern)}
 	}
 	if s.spent() {
-		s.notes = append(s.notes, fmt.Sprintf("stopped after %s of comparing; use a simpler pattern, or narrow path or file_pattern", matchBudget))
+		s.notes = append(s.notes, fmt.Sprintf("stopped after %s of comparing; use a simpler pattern, or narrow path or file_pattern", match.Budget))
 	}
 	for _, n := range s.notes {
 		lines = append(lines, "... "+n+" ...")

@@ -11,22 +11,22 @@ import (
 	"klawbot/tools"
 )
 
-// snapshot is what a file holds at one moment, or that there is none.
+// snapshot is a file at one moment, or that there is none.
 type snapshot struct {
 	// info is nil when there is no file.
 	info    fs.FileInfo
 	content []byte
-	// foreign says that the content was not read: the file has a second name,
-	// which may lie outside the workspace.
+	// foreign is set when the content was not read: the file has a second name
+	// (hard link), which may lie outside the workspace.
 	foreign bool
 }
 
-// foreignHash stands for a content that was not read.
+// foreignHash is the hash of content that was not read.
 const foreignHash = "not read"
 
 func (s snapshot) exists() bool { return s.info != nil }
 
-// hash is what the content is known by later, "" for no file.
+// hash identifies the content, "" for no file.
 func (s snapshot) hash() string {
 	switch {
 	case !s.exists():
@@ -42,8 +42,8 @@ func hash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// snap reads the file of a name in a folder. Only a regular file will do: what
-// a link points to is not what would be replaced.
+// snap reads a regular file in a directory. A link is refused: the change would
+// replace the link, not its target.
 func (f *files) snap(dir *os.Root, leaf, shown string) (snapshot, error) {
 	info, err := dir.Lstat(leaf)
 	if isMissing(err) {
@@ -62,11 +62,11 @@ func (f *files) snap(dir *os.Root, leaf, shown string) (snapshot, error) {
 	return snapshot{info: info, content: content}, err
 }
 
-// readPinned reads the file that info was taken of, and no other.
+// readPinned reads the file that info describes, and no other.
 func (f *files) readPinned(dir *os.Root, leaf, shown string, info fs.FileInfo) ([]byte, error) {
 	limit := f.maxBytes()
 	if info.Size() > limit {
-		return nil, tools.Refuse(tools.Execution, "%s is too large to be changed: %d bytes, the limit is %d", quote(shown), info.Size(), limit)
+		return nil, tools.Refuse(tools.Execution, "%s is too large to change: %d bytes, the limit is %d", quote(shown), info.Size(), limit)
 	}
 	file, err := dir.OpenFile(leaf, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -78,7 +78,7 @@ func (f *files) readPinned(dir *os.Root, leaf, shown string, info fs.FileInfo) (
 		return nil, err
 	}
 	if !os.SameFile(info, opened) {
-		return nil, changedMeanwhile(shown)
+		return nil, changedNow(shown)
 	}
 	if virtual(file) {
 		return nil, tools.Refuse(tools.Security, "Access denied: %s is a /proc or /sys file", quote(shown))
@@ -86,7 +86,7 @@ func (f *files) readPinned(dir *os.Root, leaf, shown string, info fs.FileInfo) (
 	return io.ReadAll(io.LimitReader(file, limit+1))
 }
 
-// unchanged reports whether the name still stands for the same, unchanged file.
+// unchanged reports whether the name still has the same, unchanged file.
 func (s snapshot) unchanged(dir *os.Root, leaf string) (bool, error) {
 	now, err := dir.Lstat(leaf)
 	if isMissing(err) {
@@ -98,6 +98,6 @@ func (s snapshot) unchanged(dir *os.Root, leaf string) (bool, error) {
 	return os.SameFile(now, s.info) && now.Size() == s.info.Size() && now.ModTime().Equal(s.info.ModTime()), nil
 }
 
-func changedMeanwhile(shown string) error {
-	return tools.Refuse(tools.Execution, "%s was changed by somebody else at this moment and was left alone; read it and try again", quote(shown))
+func changedNow(shown string) error {
+	return tools.Refuse(tools.Execution, "%s was changed by another program at this moment, so it was left alone; read it and try again", quote(shown))
 }

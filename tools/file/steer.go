@@ -13,23 +13,23 @@ import (
 	"klawbot/tools/injection"
 )
 
-// Steering names what steers the bot in every chat: files of the workspace that
-// enter the system prompt or plan runs, and the folder of skills.
+// Steering names the files of the workspace that steer the bot in every chat: they are part
+// of the system prompt or schedule runs.
 func Steering() []string {
 	return []string{"HEARTBEAT.md", "AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "USER.md", skills}
 }
 
-// skills is the folder of skills in the workspace.
+// skills is the directory of skills in the workspace.
 const skills = "skills"
 
-// maxSkills is how many folders of skills are looked at for links.
+// maxSkills bounds the skills that are checked for links.
 const maxSkills = 200
 
-// layerSteering is who decides about what steers the bot.
+// layerSteering is the policy layer of these files.
 const layerSteering = "protected files"
 
-// permitWrite has an owner agree to a change of a file that steers the bot. What
-// looks like an injection never gets there: it would stand in every prompt.
+// permitWrite asks an owner before a file that steers the bot changes. An injection is
+// refused: every prompt would contain it.
 func (f *files) permitWrite(c tools.Call, a tools.Autonomy) tools.Decision {
 	var args struct {
 		Path    string `json:"path"`
@@ -37,7 +37,7 @@ func (f *files) permitWrite(c tools.Call, a tools.Autonomy) tools.Decision {
 		NewStr  string `json:"new_str"`
 	}
 	if err := json.Unmarshal(c.Arguments, &args); err != nil {
-		return tools.Decision{Verdict: tools.Deny, Layer: layerSteering, Reason: "the arguments cannot be read"}
+		return tools.Decision{Verdict: tools.Deny, Layer: layerSteering, Reason: "invalid arguments"}
 	}
 	p, err := f.locate(args.Path)
 	if err != nil {
@@ -54,12 +54,12 @@ func (f *files) permitWrite(c tools.Call, a tools.Autonomy) tools.Decision {
 	}
 	if v := look(args.Content + args.NewStr); v.Level == injection.Block {
 		return tools.Decision{Verdict: tools.Deny, Layer: layerSteering,
-			Reason: "the text for " + p.shown + " looks like an attempt to give you orders (" + strings.Join(v.Rules(), ", ") + "), so no prompt would get it"}
+			Reason: "the text for " + p.shown + " looks like a prompt injection (" + strings.Join(v.Rules(), ", ") + "), so it would be left out of prompts"}
 	}
 	return d
 }
 
-// permitUndo has an owner agree when what steers the bot becomes what it was.
+// permitUndo asks an owner before an undo of a file that steers the bot.
 func (f *files) permitUndo(c tools.Call, a tools.Autonomy) tools.Decision {
 	var args undoArgs
 	if json.Unmarshal(c.Arguments, &args) != nil || !reverts(c.Arguments) || c.Changelog == nil {
@@ -87,8 +87,7 @@ func (f *files) permitUndo(c tools.Call, a tools.Autonomy) tools.Decision {
 	return tools.Decision{Verdict: tools.Allow}
 }
 
-// steers reports whether a place is one of those that steer the bot, by its own
-// name or because a link of such a name leads to it.
+// steers reports whether a file steers the bot, by its name or by a link to it.
 func steers(p place) bool {
 	if named(p.name) || named(p.shown) {
 		return true
@@ -97,7 +96,7 @@ func steers(p place) bool {
 	return slices.ContainsFunc(Steering(), leads) || slices.ContainsFunc(skillPaths(p.root), leads)
 }
 
-// named reports whether a path is at or below a steering name, in any spelling.
+// named reports whether a path is a steering name or below skills, in any spelling.
 func named(name string) bool {
 	first, rest, below := strings.Cut(path.Clean(name), "/")
 	first = plainName(first)
@@ -106,13 +105,13 @@ func named(name string) bool {
 	}) || strings.EqualFold(first, "HEARTB~1.MD") && !below
 }
 
-// leadsTo reports whether a name is a link to a place, or to a folder above it.
+// leadsTo reports whether a name is a link to a file, or to a directory above it.
 func leadsTo(root *os.Root, name, to string) bool {
 	real, err := resolve(root, name)
 	return err == nil && real != name && (to == real || strings.HasPrefix(to, real+"/"))
 }
 
-// skillPaths are the folders and instruction files of skills, which may be links.
+// skillPaths are the directories and instruction files of skills, which may be links.
 func skillPaths(root *os.Root) (all []string) {
 	entries, err := fs.ReadDir(root.FS(), skills)
 	if err != nil {
@@ -125,8 +124,8 @@ func skillPaths(root *os.Root) (all []string) {
 	return all
 }
 
-// SteeringPaths are the names of Steering in a workspace and what links of these
-// names lead to, for those who keep commands from writing there.
+// SteeringPaths are the names of Steering in a workspace and the targets of links with
+// these names. The sandbox makes them read-only.
 func SteeringPaths(workspace string) []string {
 	all := Steering()
 	root, err := openWorkspace(workspace)

@@ -9,20 +9,20 @@ import (
 	"klawbot/tools"
 )
 
-// swap puts the outcome into the place of what is there. It works on an open
-// folder instead of names, as internal/atomicfile does: a command could swap a link
-// in while the file is written. And the change is recorded before the rename.
+// swap replaces a file by an outcome. internal/atomicfile works on names; this works
+// on an open directory, because a command could swap in a link at the same time.
+// The change is recorded before the rename.
 type swap struct {
-	dir    *os.Root // nil when a file that is missing with its folder shall be removed
+	dir    *os.Root // nil to remove a file whose directory is missing too
 	leaf   string
 	shown  string
 	before snapshot
 	after  outcome
 }
 
-// run writes the new content beside the old, commits the record and renames.
-// What is killed in between leaves a record of a change that has not happened,
-// which its hashes tell, and a temporary file, which Sweep removes.
+// run writes the new content beside the old, commits the record and renames. A kill
+// in between leaves a record whose hashes show that nothing changed, and a temporary
+// file, which Sweep removes.
 func (s swap) run(ctx context.Context, c tools.Call) (err error) {
 	temporary := ""
 	if !s.after.remove {
@@ -58,7 +58,7 @@ func (s swap) record(ctx context.Context, c tools.Call) (int64, error) {
 	return id, nil
 }
 
-// commit makes the change, unless somebody else was faster.
+// commit makes the change, unless the file has changed since it was read.
 func (s swap) commit(temporary string) error {
 	if s.dir == nil {
 		return nil
@@ -68,7 +68,7 @@ func (s swap) commit(temporary string) error {
 		return err
 	}
 	if !same {
-		return changedMeanwhile(s.shown)
+		return changedNow(s.shown)
 	}
 	if s.after.remove {
 		return remove(s.dir, s.leaf)
@@ -83,13 +83,13 @@ func (s swap) create(name string) error {
 		return err
 	}
 	_, err = file.Write(s.after.content)
-	if s.before.exists() { // the umask is not asked again
+	if s.before.exists() { // whatever the umask is
 		err = errors.Join(err, file.Chmod(s.before.info.Mode().Perm()))
 	}
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// sync makes the new name last.
+// sync writes the new name to the disk.
 func (s swap) sync() error {
 	if s.dir == nil {
 		return nil

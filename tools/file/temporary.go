@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The begin and the end of the names of new contents that are not in place yet.
+// The names of temporary files.
 const (
 	temporaryPrefix = ".klawbot-"
 	temporarySuffix = ".tmp"
@@ -17,17 +17,15 @@ const (
 
 func newTemporaryName() string { return temporaryPrefix + rand.Text() + temporarySuffix }
 
-// temporaryName reports whether a name is one that newTemporaryName returns.
+// temporaryName reports whether a name is from newTemporaryName.
 func temporaryName(name string) bool {
 	middle, ok := strings.CutPrefix(name, temporaryPrefix)
 	middle, end := strings.CutSuffix(middle, temporarySuffix)
 	return ok && end && len(middle) == len(rand.Text()) && strings.Trim(middle, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// Sweep removes the temporary files that a kill has left in a workspace and
-// returns how many. It looks into every folder, so it runs beside the start and
-// not before it. Nothing is written while it works. A workspace that does not
-// exist has none.
+// Sweep removes the temporary files that a killed klawbot left in a workspace and returns
+// how many. It visits every directory, so it runs in the background.
 func Sweep(ctx context.Context, workspace string) (int, error) {
 	root, err := openWorkspace(workspace)
 	if err != nil {
@@ -39,7 +37,7 @@ func Sweep(ctx context.Context, workspace string) (int, error) {
 		if err == nil && e.Type().IsRegular() && temporaryName(e.Name()) {
 			left = append(left, name)
 		}
-		return ctx.Err() // a folder that cannot be read has nothing of ours
+		return ctx.Err() // an unreadable directory has none
 	})
 	if err != nil || len(left) == 0 {
 		return 0, err

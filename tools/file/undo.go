@@ -15,23 +15,23 @@ type undoArgs struct {
 	ID     int64  `json:"id,omitempty" min:"1"`
 }
 
-// reverts reports whether a call does more than list what can be undone.
+// reverts reports whether a call does more than list.
 func reverts(arguments json.RawMessage) bool {
 	var a undoArgs
 	err := json.Unmarshal(arguments, &a)
 	return err != nil || a.Action != "list" && a.Action != ""
 }
 
-// maxListed is how many changes are listed.
+// maxListed bounds the changes in a list.
 const maxListed = 50
 
 func (f *files) undo(ctx context.Context, c tools.Call, a undoArgs) tools.Result {
 	if c.Changelog == nil {
-		return tools.Fail(tools.Execution, "changes are not recorded here, so there is nothing to undo")
+		return tools.Fail(tools.Execution, "changes are not recorded here, so nothing can be undone")
 	}
 	all, err := c.Changelog.Changes(ctx)
 	if err != nil {
-		return tools.Fail(tools.Execution, "the list of changes cannot be read: "+err.Error())
+		return tools.Fail(tools.Execution, "can't read the list of changes: "+err.Error())
 	}
 	h := newHistory(all, c.Chat)
 	if a.Action == "list" {
@@ -44,7 +44,7 @@ func (f *files) undo(ctx context.Context, c tools.Call, a undoArgs) tools.Result
 	return f.revert(ctx, c, h, chosen)
 }
 
-// listed is a change as programs see it.
+// listed is a change in JSON.
 type listed struct {
 	ID     int64     `json:"id"`
 	At     time.Time `json:"at"`

@@ -155,11 +155,11 @@ func TestUndoLeavesWhatOthersChanged(t *testing.T) {
 	b.call("file_write", "path", "b.txt", "content", "1")
 	b.put("a.txt", "by hand")
 	r := b.call("file_undo", "action", "revert", "id", 1)
-	b.says(r, "Error: a.txt was changed by somebody else since change 1, so it was left alone; read the file and decide what it shall hold")
+	b.says(r, "Error: a.txt was changed outside of klawbot or by another chat since change 1, so it was left alone; read the file and decide what it should hold")
 	b.holds("a.txt", "by hand")
 	r = b.call("file_undo", "action", "revert_all")
-	b.says(r, "Error: a.txt was changed by somebody else since change 1, so it was left alone; read the file and decide what it shall hold\n"+
-		"Done all the same:\nb.txt is removed, as before change 2")
+	b.says(r, "Error: a.txt was changed outside of klawbot or by another chat since change 1, so it was left alone; read the file and decide what it should hold\n"+
+		"Undone all the same:\nb.txt is removed, as before change 2")
 	if r.Success || r.ErrorKind != tools.Execution || !slices.Equal(r.FilesChanged, []string{"b.txt"}) {
 		t.Errorf("result is %+v", r)
 	}
@@ -173,8 +173,8 @@ func TestUndoStopsWhereOthersChangedInBetween(t *testing.T) {
 	b.put("a.txt", "by hand")
 	b.call("file_write", "path", "a.txt", "content", "2")
 	b.says(b.call("file_undo", "action", "revert_all"),
-		"Error: a.txt was changed by somebody else since change 1, so it was left alone; read the file and decide what it shall hold\n"+
-			"Done all the same:\na.txt is as it was before change 2")
+		"Error: a.txt was changed outside of klawbot or by another chat since change 1, so it was left alone; read the file and decide what it should hold\n"+
+			"Undone all the same:\na.txt is as it was before change 2")
 	b.holds("a.txt", "by hand")
 }
 
@@ -183,7 +183,7 @@ func TestUndoOfAnOlderChangeNamesTheNewerOne(t *testing.T) {
 	b.call("file_write", "path", "a.txt", "content", "1")
 	b.call("file_write", "path", "a.txt", "content", "2")
 	b.says(b.call("file_undo", "action", "revert", "id", 1),
-		"Error: a.txt was changed by change 2 since change 1, so it was left alone; read the file and decide what it shall hold")
+		"Error: a.txt was changed by change 2 since change 1, so it was left alone; read the file and decide what it should hold")
 	b.holds("a.txt", "2")
 }
 
@@ -197,7 +197,7 @@ func TestAChatUndoesItsOwnChanges(t *testing.T) {
 	}
 	b.says(b.as("telegram_1", 3, "file_undo", "action", "revert", "id", 2), "Error: there is no change 2; file_undo with action list shows what there is")
 	b.says(b.as("telegram_1", 3, "file_undo", "action", "revert_all"),
-		"Error: a.txt was changed by somebody else since change 1, so it was left alone; read the file and decide what it shall hold")
+		"Error: a.txt was changed outside of klawbot or by another chat since change 1, so it was left alone; read the file and decide what it should hold")
 	b.holds("b.txt", "1")
 	if r := b.as("", 0, "file_undo", "action", "revert_all"); !r.Success {
 		t.Errorf("the command line: %s", r.Output)

@@ -4,5 +4,5 @@ package file
 
 import "os"
 
-// virtual is false: only Linux mounts views of the system where files lie.
+// virtual is false: only Linux has /proc and /sys among files.
 func virtual(*os.File) bool { return false }

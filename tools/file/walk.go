@@ -8,13 +8,12 @@ import (
 	"klawbot/tools"
 )
 
-// visitor is told of everything below a folder, with its path from there. It
-// may return fs.SkipDir and fs.SkipAll.
+// visitor gets everything below a directory, with its path from there. It may
+// return fs.SkipDir and fs.SkipAll.
 type visitor func(name string, e fs.DirEntry) error
 
-// walkDir visits what is below a folder, sorted. Links are named and not
-// followed; what is skipped, and files of ours that are not in their place yet,
-// are passed over.
+// walkDir visits what is below a directory, sorted, and does not follow links. It
+// leaves out the directories of skipped and our temporary files.
 func walkDir(ctx context.Context, p place, visit visitor) error {
 	info, err := p.root.Lstat(p.name)
 	if err != nil {
@@ -35,7 +34,7 @@ func walkDir(ctx context.Context, p place, visit visitor) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil || name == ".":
-			return nil // a folder that cannot be read was visited by name
+			return nil // the directory itself was visited
 		case e.IsDir() && slices.Contains(skipped(), e.Name()):
 			return fs.SkipDir
 		case temporaryName(e.Name()):
@@ -45,5 +44,5 @@ func walkDir(ctx context.Context, p place, visit visitor) error {
 	})
 }
 
-// skipped are the folders that hold much and say little.
+// skipped are directories with many files that say little.
 func skipped() []string { return []string{".git", "node_modules", "__pycache__", ".venv"} }

@@ -45,7 +45,7 @@ func TestWriteThroughLinksInside(t *testing.T) {
 	b.call("file_write", "path", "dir/b.txt", "content", "b")
 	b.holds("real/b.txt", "b")
 	b.call("file_write", "path", "a", "content", "+", "mode", "append")
-	b.holds("real/a.txt", "old+")
+	b.holds("real/a.txt", "old\n+")
 	b.call("file_write", "path", "new", "content", "n")
 	b.holds("real/new.txt", "n")
 	for _, path := range []string{"git/config", "git", ".GIT/x", "real/.git/hooks/x"} {

@@ -10,7 +10,7 @@ import (
 // maxRoleToken is the longest role token, in bytes.
 const maxRoleToken = 48
 
-// The role tokens: what chat templates put between the messages.
+// The role tokens, which chat templates put between messages.
 var (
 	pipedToken  = regexp.MustCompile(`^<\|[a-z0-9_. -]{1,40}\|>`)
 	knownToken  = regexp.MustCompile(`^<\|(im_(start|end|sep)|system|user|assistant|human|bot|tool|developer|end(oftext|ofprompt|_of_text)?|(start|end)_header_id|e(ot|om|nd)_id|begin_?of_?(text|sentence)|end_?of_?(sentence|turn)|start_of_turn(_token)?|end_of_turn_token|channel|message|start|return|call|constrain|python_tag|fim_[a-z]+|(begin|end)[_ ]of[_ ][a-z]+|tool_[a-z_]+|eot|pad|sep|chatbot_token|user_token|system_token)\|>`)
@@ -18,7 +18,7 @@ var (
 	heading     = regexp.MustCompile(`^#{2,4} ?(system|instruction|response|assistant|human|system prompt|new instructions?)( message)? ?:`)
 )
 
-// roleToken looks for a role token at i.
+// roleToken finds a role token at i.
 func (r *reader) roleToken(i int) {
 	text := r.text[i:min(len(r.text), i+maxRoleToken)]
 	weight, hard := 0, false
@@ -55,7 +55,7 @@ func bracketToken(text []byte) bool {
 	return slices.ContainsFunc(brackets, func(b string) bool { return len(text) >= len(b) && string(text[:len(b)]) == b })
 }
 
-// tags are the names of tags that part what a model is told from what it reads.
+// tags are names of tags that separate instructions from data.
 var tags = map[string]bool{
 	"tool_result": true, "tool_results": true, "tool_response": true, "tool_output": true, "tool_call": true, "tool_calls": true, "tool_use": true,
 	"function_result": true, "function_results": true, "function_call": true, "function_calls": true, "function_response": true,
@@ -63,7 +63,7 @@ var tags = map[string]bool{
 	"outside": true, "untrusted_data": true, "untrusted-data": true, "antml:invoke": true, "antml:function_calls": true, "antml:parameter": true,
 }
 
-// tagName is the name of the tag that text begins with, "" when it is none.
+// tagName is the name of the tag at the beginning of text, or "".
 func tagName(text []byte) string {
 	text = bytes.TrimPrefix(text[1:], []byte("/"))
 	n := 0
@@ -76,7 +76,7 @@ func tagName(text []byte) string {
 	return string(text[:n])
 }
 
-// angle weighs a role token in angle brackets that text begins with.
+// angle weighs a role token in angle brackets at the beginning of text.
 func angle(text []byte) (weight int, hard bool) {
 	switch {
 	case len(text) < 4:
@@ -104,11 +104,11 @@ func angle(text []byte) (weight int, hard bool) {
 	return 0, false
 }
 
-// foldedRoleToken finds role tokens in text as it is written.
+// foldedRoleToken finds role tokens in unfolded text.
 var foldedRoleToken = regexp.MustCompile(`(?i)<[|｜][^<>|｜\n]{1,40}[|｜]>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|</?(?:tool_(?:result|results|response|output|call|calls|use)|function_(?:result|results|calls|call|response)|system(?:[-_](?:reminder|prompt|message))?|assistant|antml:[a-z_]+)\b[^<>\n]{0,20}>`)
 
-// Defuse breaks the role tokens in text with a backslash, so that neither a chat
-// template nor a model takes them for the end of a message.
+// Defuse breaks role tokens with a backslash, so that no chat template and no model reads
+// them as the end of a message.
 func Defuse(text string) string {
 	if !strings.ContainsAny(text, "<[") {
 		return text

@@ -11,27 +11,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text in its plain form: lower case, one width, no accents, no
-// invisible characters, entities and escapes read, typographic marks as ASCII.
+// folded is a text in its plain form: lower case, one width, without accents and
+// invisible characters, entities and escapes decoded, typographic marks as ASCII.
 type folded struct {
-	text []byte
-	// hidden are the texts that stood in characters nobody sees.
-	hidden []concealed
-	// turned says that the text asks to be shown from right to left.
-	turned bool
-	// tags says that HTML tags stand in it, coded that there are long words
-	// that may be coded text.
-	tags, coded bool
+	text   []byte
+	hidden []concealed // texts in invisible characters
+	turned bool        // the text asks to be shown from right to left
+	tags   bool        // it has HTML tags
+	coded  bool        // it has long words that may be encoded text
 }
 
-// concealed is a text that was hidden in another one.
+// concealed is an invisible text, and the level for hiding it.
 type concealed struct {
 	rule, text string
-	// level is what the hiding alone is worth.
-	level Level
+	level      Level
 }
 
-// minCoded is the shortest word that is taken for coded text, in bytes.
+// minCoded is the shortest word that may be encoded text, in bytes.
 const minCoded = 20
 
 // fold brings text into its plain form.
@@ -56,18 +52,15 @@ type folder struct {
 	text string
 	at   int
 	out  []byte
-	// run counts the characters of coded text in a row.
-	run int
-	// unseen are the characters that nobody sees: tag letters and bytes in
-	// variation selectors.
+	run  int // characters in a row that may be encoded text
+	// tagged and selected are texts in tag letters and in variation selectors.
 	tagged, selected []byte
-	// flag is where the tag letters of a flag may begin.
-	flag int
-	// others are the plain forms of characters that no table has.
+	flag             int // where the tag letters of a flag may begin
+	// others are plain forms of characters beyond the table.
 	others map[rune]string
 }
 
-// ascii reads a character of ASCII and what it may begin.
+// ascii reads an ASCII character, or an entity or escape that it begins.
 func (f *folder) ascii(c byte) {
 	f.at++
 	if lower := plain[c]; lower != 0 {
@@ -111,7 +104,7 @@ var plain = func() (t [utf8.RuneSelf]byte) {
 // maxEntity is the longest entity that is read, in bytes after the &.
 const maxEntity = 10
 
-// entity reads an HTML entity whose & was passed.
+// entity reads an HTML entity after its &.
 func (f *folder) entity() bool {
 	end := strings.IndexByte(f.text[f.at:min(len(f.text), f.at+maxEntity)], ';')
 	if end < 1 {
@@ -129,8 +122,7 @@ func (f *folder) entity() bool {
 	return true
 }
 
-// escape reads an escape of JSON or a programming language whose backslash was
-// passed.
+// escape reads an escape of a programming language after its backslash.
 func (f *folder) escape() bool {
 	if f.at >= len(f.text) {
 		return false
@@ -155,10 +147,10 @@ func (f *folder) escape() bool {
 	return digits > 0 && f.number(f.at+1, digits)
 }
 
-// percent reads a character of a URL whose % was passed.
+// percent reads an escape of a URL after its %.
 func (f *folder) percent() bool { return f.number(f.at, 2) }
 
-// number reads a character that is written as hexadecimal digits.
+// number reads a character in hexadecimal digits.
 func (f *folder) number(from, digits int) bool {
 	if from+digits > len(f.text) {
 		return false
@@ -223,7 +215,7 @@ func (f *folder) put(r rune) {
 	}
 }
 
-// joinCJK takes a blank away that stands between two ideographs.
+// joinCJK removes a blank between two ideographs.
 func (f *folder) joinCJK() {
 	n := len(f.out)
 	if n < 4 || f.out[n-1] != ' ' {
@@ -234,13 +226,13 @@ func (f *folder) joinCJK() {
 	}
 }
 
-// minUnseen is how many hidden characters are text: emoji have single selectors.
+// minUnseen is the shortest invisible text: emoji have single selectors.
 const minUnseen = 8
 
 // maxFlag is how many tag letters the flag of a country has.
 const maxFlag = 6
 
-// reveal makes texts of the characters that nobody saw.
+// reveal decodes the invisible characters.
 func (f *folder) reveal() {
 	if len(f.tagged) >= minUnseen {
 		f.hidden = append(f.hidden, concealed{"hidden text", string(f.tagged), Warn})
@@ -250,7 +242,7 @@ func (f *folder) reveal() {
 	}
 }
 
-// tableEnd ends the characters whose plain forms are worked out in advance.
+// tableEnd ends the characters whose plain forms are in a table.
 const tableEnd = 0x2100
 
 var foldTable = sync.OnceValue(func() *[tableEnd]string {
@@ -282,7 +274,7 @@ func foldRune(r rune) string {
 	return b.String()
 }
 
-// marks are signs with a plain form that Unicode does not know.
+// marks are signs with a plain form that NFKD lacks.
 var marks = map[rune]string{
 	'“': `"`, '”': `"`, '„': `"`, '«': `"`, '»': `"`, '「': `"`, '」': `"`, '『': `"`, '』': `"`, '‹': "'", '›': "'", '‘': "'", '’': "'", '‚': "'",
 	'。': ". ", '、': ", ", '，': ", ", '：': ": ", '；': "; ", '！': "! ", '？': "? ", '،': ", ", '؛': "; ", '؟': "? ", '।': ". ",
@@ -290,7 +282,7 @@ var marks = map[rune]string{
 	'ɑ': "a", 'ɡ': "g", 'ɢ': "g", 'ɪ': "i", 'ɴ': "n", 'ʀ': "r", 'ᴏ': "o", 'ᴇ': "e", 'ᴀ': "a", 'ᴛ': "t", 'ᴜ': "u", 'ᴠ': "v", 'ᴘ': "p", 'ᴄ': "c", 'ᴅ': "d", 'ᴍ': "m", 'ᴋ': "k", 'ʟ': "l", 'ʏ': "y", 'ᴡ': "w", 'ʙ': "b", 'ꜱ': "s", 'ʜ': "h", 'ꜰ': "f", 'ᴊ': "j", 'ᴢ': "z",
 }
 
-// boxed is the letter in a box or a circle, or 0.
+// boxed is a letter in a box or a circle, or 0.
 func boxed(r rune) rune {
 	for _, first := range []rune{0x1f130, 0x1f150, 0x1f170, 0x1f1e6} {
 		if r >= first && r < first+26 {
@@ -300,12 +292,12 @@ func boxed(r rune) rune {
 	return 0
 }
 
-// cjk reports whether a character belongs to a script without blanks.
+// cjk reports whether a script has no blanks between words.
 func cjk(r rune) bool {
 	return 0x3041 <= r && r <= 0x30ff || 0x3400 <= r && r <= 0x9fff || 0x20000 <= r && r <= 0x3ffff
 }
 
-// printable reports whether bytes are text that somebody wrote.
+// printable reports whether bytes are readable text.
 func printable(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false

@@ -2,6 +2,7 @@ package injection
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -10,7 +11,7 @@ import (
 //go:embed lexicon.txt
 var lexiconText string
 
-// concept is a set of what words can mean, and of marks between words.
+// concept is a set of meanings of words, and of marks between words.
 type concept uint64
 
 const (
@@ -51,7 +52,7 @@ const (
 	cHint
 	cFree
 	cAlways
-	// What stands between words.
+	// The marks between words.
 	cStop
 	cComma
 	cColon
@@ -68,7 +69,7 @@ var concepts = []string{
 	"hint", "free", "always",
 }
 
-// lexicon is a tree over the bytes of words and phrases. Node 0 is its root.
+// lexicon is a prefix tree over the bytes of words and phrases. Node 0 is its root.
 type lexicon struct {
 	root  [256]uint16 // first byte → node, 0 for none
 	nodes []node
@@ -83,7 +84,7 @@ type node struct {
 	byte           byte
 }
 
-// words is the lexicon. It is read once, when it is first needed.
+// words is the lexicon, read on first use.
 var words = sync.OnceValue(func() *lexicon {
 	l := &lexicon{nodes: make([]node, 1)}
 	var now concept
@@ -111,7 +112,7 @@ func named(name string) concept {
 	panic("lexicon.txt: no concept " + name)
 }
 
-// add takes up a phrase in its plain form.
+// add adds a phrase in its plain form.
 func (l *lexicon) add(phrase string, c concept) {
 	phrase, isStem := strings.CutSuffix(phrase, "*")
 	n := 0
@@ -143,8 +144,7 @@ func (l *lexicon) grow(n int, b byte) int {
 	return next
 }
 
-// key is a phrase as the reader walks it: plain, with one blank for all that
-// stands between words.
+// key is a phrase as the reader walks it: plain, with one blank between words.
 func key(phrase string) []byte {
 	text := fold(phrase).text
 	for i, b := range text {
@@ -155,7 +155,7 @@ func key(phrase string) []byte {
 	return text
 }
 
-// separates reports whether the byte parts two words of a phrase.
+// separates reports whether a byte separates two words of a phrase.
 func separates(text []byte, i int) bool {
 	switch text[i] {
 	case ' ', '\n', '-', '_', ',':
@@ -166,18 +166,13 @@ func separates(text []byte, i int) bool {
 	return false
 }
 
-// suffix reports whether text begins with what follows an apostrophe inside an
-// English word.
+// suffix reports whether text begins with an English ending after an apostrophe.
 func suffix(text []byte) bool {
 	n := 0
 	for n < min(3, len(text)) && 'a' <= text[n] && text[n] <= 'z' {
 		n++
 	}
-	switch string(text[:n]) {
-	case "t", "s", "re", "ve", "ll", "d", "m":
-		return n < 3
-	}
-	return false
+	return slices.Contains([]string{"t", "s", "re", "ve", "ll", "d", "m"}, string(text[:n]))
 }
 
 // step follows a byte, 0 when no phrase continues with it.
@@ -205,8 +200,8 @@ func (l *lexicon) plainWord(word []byte) concept {
 	return c | l.nodes[n].word
 }
 
-// within gives the phrases of scripts without blanks what their parts mean:
-// there the longest phrase is read as one.
+// within gives a phrase of a script without blanks the meanings of its parts, because
+// the reader takes the longest phrase only.
 func (l *lexicon) within() {
 	const parts = cIgnore | cLast | cOrder | cWeak | cPrior | cAll | cYour | cNew
 	var walk func(n int, text []byte)
@@ -229,8 +224,7 @@ func (l *lexicon) within() {
 	walk(0, nil)
 }
 
-// longest finds the longest phrase that text begins with, in a script without
-// blanks: what it means and where it ends.
+// longest finds the longest phrase at the beginning of text: its meaning and its end.
 func (l *lexicon) longest(text []byte) (c concept, end int) {
 	n := 0
 	for i, b := range text {

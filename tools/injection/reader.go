@@ -8,16 +8,15 @@ import (
 	"klawbot/tools/budget"
 )
 
-// token is a word with what it means, or a mark between words. The meaning of a
-// phrase stands at its last word.
+// token is a word with its meaning, or a mark between words. The meaning of a phrase is
+// at its last word.
 type token struct {
-	is concept
-	// span is how many words the longest phrase that ends here has.
-	span       int32
+	is         concept
+	span       int32 // words of the longest phrase that ends here
 	start, end int32
 }
 
-// maxPhrase is how many words a phrase has at most.
+// maxPhrase is the longest phrase, in words.
 const maxPhrase = 8
 
 // reader turns a plain text into tokens and signals.
@@ -26,17 +25,15 @@ type reader struct {
 	write  bool
 	words  *lexicon
 	tokens []token
-	// ahead are the meanings of phrases whose last words are yet to come, and
-	// how many words they have.
+	// ahead and spans are the meanings and lengths of phrases that end at the next words.
 	ahead [maxPhrase]concept
 	spans [maxPhrase]int32
 	found []signal
-	// human says that a paragraph begins with "Human:".
-	human bool
+	human bool // a paragraph begins with "Human:"
 	steps *budget.Budget
 }
 
-// newReader reads a text, one step for each byte, as far as the budget goes.
+// newReader reads a text, one step of the budget for each byte.
 func newReader(text []byte, write bool, steps *budget.Budget) *reader {
 	if !steps.Spend(len(text)) {
 		text = nil
@@ -50,7 +47,7 @@ func newReader(text []byte, write bool, steps *budget.Budget) *reader {
 	return r
 }
 
-// next reads what begins at i and returns where it ends.
+// next reads a token at i and returns its end.
 func (r *reader) next(i int) int {
 	c := r.text[i]
 	if c >= utf8.RuneSelf {
@@ -70,7 +67,7 @@ func (r *reader) next(i int) int {
 	return i + 1
 }
 
-// mark reads a character that is no part of a word.
+// mark reads a character between words.
 func (r *reader) mark(i int, c byte) {
 	switch c {
 	case '.':
@@ -94,7 +91,7 @@ func (r *reader) mark(i int, c byte) {
 	}
 }
 
-// put adds a mark, unless the same one was just added.
+// put adds a mark, unless it repeats the last one.
 func (r *reader) put(c concept, start, end int) {
 	if n := len(r.tokens); n > 0 && r.tokens[n-1].is == c {
 		return
@@ -102,7 +99,7 @@ func (r *reader) put(c concept, start, end int) {
 	r.tokens = append(r.tokens, token{is: c, span: 1, start: int32(start), end: int32(end)})
 }
 
-// wordEnd is where the word that begins at i ends, or that it goes beyond most.
+// wordEnd is the end of the word at i, or most.
 func (r *reader) wordEnd(i, most int) (end int, ascii, other bool) {
 	for i < min(most, len(r.text)) {
 		c := r.text[i]
@@ -127,7 +124,7 @@ func (r *reader) wordEnd(i, most int) (end int, ascii, other bool) {
 	return i, ascii, other
 }
 
-// maxWord is the longest word that is looked up, in bytes.
+// maxWord bounds a word in the lexicon, in bytes.
 const maxWord = 60
 
 // word reads the word that begins at i.
@@ -152,7 +149,7 @@ func (r *reader) word(i int) int {
 	return end
 }
 
-// phrases looks up the word from i to end and the phrases that begin with it.
+// phrases looks up the word from i to end, and phrases that begin with it.
 func (r *reader) phrases(i, end int) concept {
 	var here concept
 	n, more := 0, 0 // more: words after the first
@@ -187,8 +184,7 @@ func (r *reader) phrases(i, end int) concept {
 	return here
 }
 
-// note keeps what a phrase means for its last word, which comes after more
-// others.
+// note stores the meaning of a phrase for its last word, after more others.
 func (r *reader) note(here *concept, c concept, more int) {
 	if c == 0 {
 		return
@@ -209,11 +205,11 @@ func (r *reader) ideograph(i, size int) int {
 	return i + length
 }
 
-// minSpaced is how many single letters in a row are read as words.
+// minSpaced is how many spaced letters may spell a word.
 const minSpaced = 3
 
-// spaced reads letters that stand alone, parted by the same sign, as the words
-// that they spell. It returns where they end, or 0.
+// spaced reads single letters with the same sign between them ("i g n o r e") as words.
+// It returns their end, or 0.
 func (r *reader) spaced(i, size int) int {
 	if i+size >= len(r.text) || bytes.IndexByte([]byte(" .-_*/|~"), r.text[i+size]) < 0 {
 		return 0
@@ -252,8 +248,7 @@ func (r *reader) spaced(i, size int) int {
 	return at
 }
 
-// disguised looks a word up whose letters are not what they seem: of two
-// scripts, or with digits for letters.
+// disguised looks up a word with letters of two scripts, or with digits for letters.
 func (r *reader) disguised(word []byte, ascii, other bool) concept {
 	if ascii && other {
 		return r.words.plainWord(replaced(word, toLatin)) | r.words.plainWord(replaced(word, toCyrillic))

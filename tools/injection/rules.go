@@ -7,29 +7,27 @@ import (
 	"sync"
 )
 
-// signal is a place that speaks for an injection.
+// signal is a sign of an injection. The weights of signals near each other add up.
 type signal struct {
-	rule string
-	// weight is how much it speaks for it. What adds up to 3 close together is
-	// worth a review, 6 a warning, and 10 is blocked when one of them is hard.
+	rule   string
 	weight int
-	// hard says that no honest text has a reason for it.
+	// hard is a sign that an honest text has no reason for.
 	hard bool
 	// at is the number of the token, start and end the place in the text.
 	at, start, end int
 }
 
-// The sums of weights that make a level.
+// The sums of weights that make a level. Block needs a hard signal too.
 const (
 	sumReview = 3
 	sumWarn   = 6
 	sumBlock  = 10
 )
 
-// near is how far apart signals may stand that are added up, in tokens.
+// near is the distance within which signals add up, in tokens.
 const near = 40
 
-// verdict looks for signals and adds up those that stand close together.
+// verdict finds signals and adds up those that are near each other.
 func (r *reader) verdict() Verdict {
 	for i := range r.tokens {
 		if c := r.tokens[i].is; c&^(cFill|cMark) != 0 {
@@ -55,8 +53,7 @@ func (r *reader) verdict() Verdict {
 	return v
 }
 
-// level is that of the signals from the i-th on that stand near it. Each rule
-// counts once.
+// level is the level of the i-th signal and those near after it. Each rule counts once.
 func (r *reader) level(i int) Level {
 	weights := map[string]int{}
 	hard := false
@@ -86,7 +83,7 @@ func (r *reader) signal(rule string, weight int, hard bool, from, to int) {
 	}
 }
 
-// is says what the i-th token means; beyond the text it is a stop.
+// is returns what the i-th token means; outside of the text it is a stop.
 func (r *reader) is(i int) concept {
 	if i < 0 || i >= len(r.tokens) {
 		return cStop | cParagraph
@@ -97,8 +94,7 @@ func (r *reader) is(i int) concept {
 // first is the first word of the phrase that ends at i.
 func (r *reader) first(i int) int { return max(0, i-int(r.tokens[i].span)+1) }
 
-// within finds the first token after i that means c, at most n further and in
-// the same sentence, or -1.
+// within finds the first of the next n tokens of the sentence that means c, or -1.
 func (r *reader) within(i, n int, c concept) int {
 	for j := i + 1; j <= i+n && j < len(r.tokens); j++ {
 		if r.tokens[j].is&c != 0 {
@@ -111,7 +107,7 @@ func (r *reader) within(i, n int, c concept) int {
 	return -1
 }
 
-// before is the same towards the beginning.
+// before is within towards the beginning.
 func (r *reader) before(i, n int, c concept) int {
 	for j := i - 1; j >= max(0, i-n); j-- {
 		if r.tokens[j].is&c != 0 {
@@ -124,7 +120,7 @@ func (r *reader) before(i, n int, c concept) int {
 	return -1
 }
 
-// negated reports whether the phrase that ends at i is taken back before it.
+// negated reports whether a word before the phrase that ends at i negates it.
 func (r *reader) negated(i int) bool {
 	from := r.first(i)
 	for j := from - 1; j >= from-2; j-- {
@@ -138,7 +134,7 @@ func (r *reader) negated(i int) bool {
 	return false
 }
 
-// look asks every rule about a token.
+// look applies every rule to a token.
 func (r *reader) look(i int, c concept) {
 	if c&cIgnore != 0 {
 		r.override(i)
@@ -183,7 +179,7 @@ func (r *reader) look(i int, c concept) {
 	}
 }
 
-// simple are the phrases that speak for themselves.
+// simple are the phrases that are signals by themselves.
 var simple = []struct {
 	is     concept
 	rule   string
@@ -196,10 +192,10 @@ var simple = []struct {
 	{cAimed, "speaks to the assistant", 4},
 }
 
-// qualifiers say which orders are meant.
+// qualifiers say which instructions are meant.
 const qualifiers = cPrior | cAll | cYour | cSystem
 
-// override looks for an order not to heed orders: the verb first.
+// override finds "ignore your instructions", the verb first.
 func (r *reader) override(i int) {
 	if r.negated(i) {
 		return
@@ -236,8 +232,8 @@ func (r *reader) override(i int) {
 	}
 }
 
-// weighTold is the weight of what was said, named by the phrase that ends at j.
-// In "everything above the line" the line is meant.
+// weighTold is the weight of the phrase that ends at j and means the text before. In
+// "everything above the line" the line is meant.
 func (r *reader) weighTold(j int) int {
 	if r.is(j)&cPrior != 0 && r.is(j+1)&(cMark|cFill|cNew|cDo) == 0 && !r.foreign(j) {
 		return 4
@@ -248,8 +244,7 @@ func (r *reader) weighTold(j int) int {
 // foreign reports whether a token is in another script than Latin.
 func (r *reader) foreign(i int) bool { return r.text[r.tokens[i].start] >= 0x80 }
 
-// inPhrase reports whether the j-th token stands inside a phrase that ends
-// later.
+// inPhrase reports whether the j-th token is inside a phrase that ends later.
 func (r *reader) inPhrase(j int) bool {
 	for k := j + 1; k < j+maxPhrase && k < len(r.tokens); k++ {
 		if r.tokens[k].is&(cTold|cOrder|cWeak|cPrior|cUser) != 0 && r.first(k) <= j {
@@ -274,7 +269,7 @@ func (r *reader) after(j int) concept {
 	return quals
 }
 
-// weigh is the weight of an order not to heed what c names.
+// weigh is the weight of an instruction to ignore what c names.
 func weigh(c, quals concept) int {
 	several := quals&cAll != 0 && quals&cPrior != 0
 	switch strong := c&cOrder != 0; {
@@ -290,7 +285,7 @@ func weigh(c, quals concept) int {
 	return 0
 }
 
-// told lowers the weight of what is only told of, or left to the reader.
+// told lowers the weight of what is only reported, or optional.
 func (r *reader) told(i, weight int, quals concept) int {
 	from := r.first(i)
 	quoted := r.before(from, 2, cQuote) >= 0
@@ -306,7 +301,7 @@ func (r *reader) told(i, weight int, quals concept) int {
 	return weight
 }
 
-// around reports whether a word that means c stands at most n tokens away.
+// around reports whether a token that means c is at most n tokens away.
 func (r *reader) around(i, n int, c concept) bool {
 	for j := max(0, i-n); j < min(len(r.tokens), i+n); j++ {
 		if r.tokens[j].is&c != 0 {
@@ -318,13 +313,13 @@ func (r *reader) around(i, n int, c concept) bool {
 
 func (r *reader) plain(i int) string { return string(r.text[r.tokens[i].start:r.tokens[i].end]) }
 
-// denials follow a verb and take it back. The program must start without the
-// table that folding needs: a command in a sandbox begins as this program.
+// denials follow a verb and negate it. They are made on first use: a command in a
+// sandbox begins as this program and must start fast.
 var denials = sync.OnceValue(func() [][]byte {
 	return [][]byte{fold("しない").text, fold("하지").text, fold("마").text, fold("말").text, fold("않").text, fold("ないで").text}
 })
 
-// overrideLast is the same where the verb comes last.
+// overrideLast is override in languages with the verb last.
 func (r *reader) overrideLast(i int) {
 	from := r.first(i)
 	if r.is(from-1)&cNot != 0 {
@@ -353,14 +348,13 @@ func (r *reader) overrideLast(i int) {
 	}
 }
 
-// overridden takes note of an order not to heed orders. One that is only told of
-// never blocks.
+// overridden adds the signal of an override. One that is only reported never blocks.
 func (r *reader) overridden(i, weight int, quals concept, from, to int) {
 	told := r.told(i, weight, quals)
 	r.signal("override", told, told == weight && weight >= 8, from, to)
 }
 
-// newOrders looks for orders that are given in the place of others.
+// newOrders finds "your new instructions are".
 func (r *reader) newOrders(i int) {
 	near := r.is(i) | r.is(i-1) | r.is(i-2)
 	if r.is(i-1)&cStop != 0 {
@@ -391,30 +385,30 @@ func (r *reader) newOrders(i int) {
 	}
 }
 
-// role looks for a part that the reader shall play.
+// role finds a role that the reader is told to play.
 func (r *reader) role(i int, c concept) {
 	at := r.within(i, 8, cPersona)
 	if at < 0 || r.negated(i) || r.first(at) <= r.first(i) && at != i {
 		return
 	}
+	weight := 4
 	if c&cYouNow != 0 {
-		r.signal("new role", 7, true, r.first(i), at)
-	} else {
-		r.signal("new role", 4, false, r.first(i), at)
+		weight = 7
 	}
+	r.signal("new role", weight, weight == 7, r.first(i), at)
 }
 
-// system looks for text that says that it comes from the system.
+// system finds text that claims to come from the system.
 func (r *reader) system(i int) {
 	next := r.is(i + 1)
 	if end := int(r.tokens[i].end); end < len(r.text) && r.text[end] == ']' {
 		next = cColon
 	}
-	if next&(cColon|cStop) == 0 || next&cParagraph != 0 || next&cStop != 0 && r.textAt(i+1) != '!' {
+	shouted := i+1 < len(r.tokens) && r.text[r.tokens[i+1].start] == '!'
+	if next&(cColon|cStop) == 0 || next&cParagraph != 0 || next&cStop != 0 && !shouted {
 		return
 	}
-	begins := r.is(r.first(i)-1)&(cStop|cQuote|cColon|cComma) != 0 || r.lineStart(r.first(i))
-	if !begins {
+	if r.is(r.first(i)-1)&(cStop|cQuote|cColon|cComma) == 0 && !r.lineStart(r.first(i)) {
 		return
 	}
 	weight := 4
@@ -424,15 +418,7 @@ func (r *reader) system(i int) {
 	r.signal("claims to be the system", weight, true, r.first(i), i)
 }
 
-func (r *reader) textAt(i int) byte {
-	if i >= len(r.tokens) {
-		return 0
-	}
-	return r.text[r.tokens[i].start]
-}
-
-// lineStart reports whether only blanks and signs stand before the token in its
-// line.
+// lineStart reports whether the token is the first word of its line.
 func (r *reader) lineStart(i int) bool {
 	before := r.text[:r.tokens[i].start]
 	before = before[max(0, len(before)-20):]
@@ -444,13 +430,15 @@ func (r *reader) lineStart(i int) bool {
 	return !bytes.ContainsFunc(before, func(c rune) bool { return 'a' <= c && c <= 'z' || c >= 0x80 })
 }
 
-// address looks for words that are said to the assistant.
+// address finds words to the assistant.
 func (r *reader) address(i int) {
 	if r.is(i+1)&(cComma|cColon) != 0 {
 		if at := r.within(i+1, 4, cDo|cIgnore|cReveal|cYouNow|cYour|cMust|cSteer|cQuiet); at > 0 {
 			r.signal("speaks to the assistant", 4, false, r.first(i), at)
 		}
-		r.dialogue(i)
+		if r.human && r.is(i-1)&cParagraph != 0 && r.plain(i) == "assistant" {
+			r.signal("false dialogue", 6, false, i, i)
+		}
 		return
 	}
 	if must := r.within(i, 2, cMust); must > 0 {
@@ -460,14 +448,7 @@ func (r *reader) address(i int) {
 	}
 }
 
-// dialogue notices a conversation that is written into the text.
-func (r *reader) dialogue(i int) {
-	if r.human && r.is(i-1)&cParagraph != 0 && r.plain(i) == "assistant" {
-		r.signal("false dialogue", 6, false, i, i)
-	}
-}
-
-// leak looks for orders to give away what is secret.
+// leak finds instructions to reveal secrets or the prompt.
 func (r *reader) leak(i int, c concept) {
 	if r.negated(i) {
 		return
@@ -484,8 +465,8 @@ func (r *reader) leak(i int, c concept) {
 	}
 }
 
-// beside finds what a verb acts on, at most n tokens after it, or before it
-// where verbs come last; -1 when it is not there.
+// beside finds the object of a verb, at most n tokens after it, or before it in languages
+// with the verb last; else -1.
 func (r *reader) beside(i, n int, c concept) int {
 	at := r.within(i, n, c)
 	if at < 0 && r.foreign(i) {
@@ -494,23 +475,21 @@ func (r *reader) beside(i, n int, c concept) int {
 	return at
 }
 
-// What must not run again and again: what reads a pipe and runs it, and what is
-// destructive by itself.
+// What a schedule must not run: a shell that reads a pipe, and destructive commands.
 var (
 	pipedInto = regexp.MustCompile(`\|\s*(?:((?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python3?|perl|node|iex)\b)|(?:ba)?sh)`)
 	ruins     = regexp.MustCompile(`\brm -rf? [/~]|/dev/tcp/`)
 )
 
-// pipers are what a pipe must not come from, and how far before it they may
-// stand, in bytes of its line; beginnings says that what reads the pipe may be a
-// word that only begins so.
+// pipers are downloads before a pipe, and their largest distance from it, in bytes of
+// the line. With beginnings the reader of the pipe may be a longer word.
 var pipers = []struct {
 	name       string
 	near       int
 	beginnings bool
 }{{"curl", 300, false}, {"wget", 300, false}, {"fetch", 300, false}, {"iwr", 300, false}, {"base64 -d", 100, true}, {"base64 --decode", 100, true}}
 
-// looped looks for what must not run again and again.
+// looped finds what a schedule must not run.
 func (r *reader) looped() {
 	at := ruins.FindIndex(r.text)
 	for from := 0; at == nil && from < len(r.text); {
@@ -528,7 +507,7 @@ func (r *reader) looped() {
 	}
 }
 
-// pipedFrom is where the download begins that ends with text, or -1.
+// pipedFrom is where the download at the end of text begins, or -1.
 func pipedFrom(text []byte, beginning bool) int {
 	line := max(0, len(text)-400)
 	line += bytes.LastIndexAny(text[line:], "\n|") + 1

@@ -11,7 +11,7 @@ import (
 	"klawbot/tools"
 )
 
-// maxCaption is how many characters the caption of a file may have.
+// maxCaption is the longest caption, in characters.
 const maxCaption = 1000
 
 type fileArgs struct {
@@ -45,14 +45,14 @@ func (m messenger) sendFile(ctx context.Context, c tools.Call, a fileArgs) tools
 	return r
 }
 
-// target is the chat that gets the file: the one that is named, else the one of
-// the call, in its topic. A bare id is one of the same messenger.
+// target is the chat that the call names, else its own chat and topic. An id without
+// a messenger belongs to the messenger of the call.
 func (a fileArgs) target(c tools.Call) (chat string, thread int64, err error) {
 	id := strings.TrimSpace(a.ChatID)
 	channel, _, _ := strings.Cut(c.Chat, "_")
 	switch {
 	case id == "" && c.Chat == "":
-		return "", 0, errors.New("there is no chat to send to here; give chatId, such as telegram_123456")
+		return "", 0, errors.New("this call has no chat; give chatId, such as telegram_123456")
 	case id == "", id == c.Chat:
 		return c.Chat, c.Thread, nil
 	case strings.Contains(id, "_"):

@@ -66,7 +66,7 @@ func TestSendFile(t *testing.T) {
 		"a bare id":         {here, `{"path":"a/report.csv","chatId":"7"}`, "OK: file report.csv sent to telegram_7", tools.Outgoing{Chat: "telegram_7", File: report}},
 		"the terminal":      {"console_default", `{"path":"a/report.csv"}`, "OK: file report.csv sent to console_default", tools.Outgoing{Chat: "console_default", Thread: 5, File: report}},
 		"not listed":        {here, `{"path":"a/report.csv","chatId":"telegram_5"}`, "Error: chatId telegram_5 not in allowedChatIds", tools.Outgoing{}},
-		"nowhere":           {"", `{"path":"a/report.csv"}`, "Error: there is no chat to send to here; give chatId, such as telegram_123456", tools.Outgoing{}},
+		"nowhere":           {"", `{"path":"a/report.csv"}`, "Error: this call has no chat; give chatId, such as telegram_123456", tools.Outgoing{}},
 		"a bare id nowhere": {"", `{"path":"a/report.csv","chatId":"7"}`, "Error: chatId needs its messenger, such as telegram_123456", tools.Outgoing{}},
 		"traversal":         {here, `{"path":"../out/secret.txt"}`, "Error: Access denied: path outside workspace", tools.Outgoing{}},
 		"a link out":        {here, `{"path":"rel"}`, "Error: Access denied: path outside workspace", tools.Outgoing{}},

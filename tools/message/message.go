@@ -1,9 +1,7 @@
-// Package message holds the tools that send messages and files and tell the
-// time.
+// Package message holds the tools that send messages and files and tell the time.
 //
-// The senders only check and hand over: the message travels in the Result and
-// leaves in the transaction that stores it. Whether a chat may be written
-// to is somebody else's decision, asked through Door.
+// A sender only checks: the message travels in the Result and leaves in the
+// transaction that stores it.
 package message
 
 import (
@@ -19,26 +17,21 @@ import (
 //go:embed *.md
 var texts embed.FS
 
-// Door is the way out of the bot.
+// Door decides which chats may get messages.
 type Door interface {
-	// Check reports whether a message may leave for a chat, named in its text
-	// form ("telegram_123"): nil, or why not in words for the model. The error
-	// is a GoneError when the chat is not there any more. It does not send.
+	// Check says why a chat, in its text form ("telegram_123"), may not get a message,
+	// in words for the model. The error is a GoneError when the chat is gone.
 	Check(ctx context.Context, chat string) error
 }
 
-// GoneError says that a chat was deleted, or has removed or blocked the bot.
-type GoneError struct {
-	Chat string
-	// Why is what the messenger said.
-	Why string
-}
+// GoneError means that a chat was deleted, or removed or blocked the bot.
+type GoneError struct{ Chat, Why string }
 
 func (e *GoneError) Error() string {
-	return e.Chat + " cannot be reached: the chat is gone, or the bot was removed or blocked there (" + e.Why + "). A message would not arrive; it can again when somebody writes to the bot there"
+	return e.Chat + " can't be reached: the chat is gone, or the bot was removed or blocked there (" + e.Why + "). It can be reached again after a user writes to the bot there"
 }
 
-// unreachable is the result of a call whose chat may not be written to.
+// unreachable is the result for a chat that may not get messages.
 func unreachable(err error) tools.Result {
 	if _, gone := errors.AsType[*GoneError](err); gone {
 		return tools.Fail(tools.Execution, err.Error())
@@ -48,13 +41,11 @@ func unreachable(err error) tools.Result {
 
 // Config is what New needs.
 type Config struct {
-	// Door is asked before a message is taken. Required.
+	// Door is required.
 	Door Door
-	// Location is the time zone of current_time as it is now; nil, also as
-	// its result, is UTC.
+	// Location is the current time zone of current_time; nil, also as its result, is UTC.
 	Location func() *time.Location
-	// OpenFile opens a file of the workspace, or says why not. Without it there
-	// is no send_file.
+	// OpenFile opens a file of the workspace, or says why not. Nil: no send_file.
 	OpenFile func(path string) (file fs.File, refused *tools.Result)
 }
 
@@ -63,17 +54,11 @@ func New(c Config) []tools.Tool {
 	m := messenger{door: c.Door, openFile: c.OpenFile}
 	k := clock{location: c.Location}
 	all := []tools.Tool{
-		tools.New(tools.Spec{
-			Name: "send_message", Group: tools.GroupMessage, Changes: true, Atomic: true,
-		}, texts, m.send),
-		tools.New(tools.Spec{
-			Name: "current_time", Group: tools.GroupSystem,
-		}, texts, k.now),
+		tools.New(tools.Spec{Name: "send_message", Group: tools.GroupMessage, Changes: true, Atomic: true}, texts, m.send),
+		tools.New(tools.Spec{Name: "current_time", Group: tools.GroupSystem}, texts, k.now),
 	}
 	if c.OpenFile != nil {
-		all = append(all, tools.New(tools.Spec{
-			Name: "send_file", Group: tools.GroupMessage, Changes: true, Atomic: true,
-		}, texts, m.sendFile))
+		all = append(all, tools.New(tools.Spec{Name: "send_file", Group: tools.GroupMessage, Changes: true, Atomic: true}, texts, m.sendFile))
 	}
 	return all
 }

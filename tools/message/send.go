@@ -2,6 +2,7 @@ package message
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -38,13 +39,11 @@ func (m messenger) send(ctx context.Context, _ tools.Call, a sendArgs) tools.Res
 	return r
 }
 
-// chat is the text form of the chat. An id without its channel takes the one
-// that is given; an id with another one is an error, as nobody knows which is
-// meant.
+// chat is the text form of the chat. An id that names another channel is an error.
 func (a sendArgs) chat() (string, error) {
 	channel, id := strings.TrimSpace(a.Channel), strings.TrimSpace(a.ChatID)
 	if channel == "" || id == "" {
-		return "", fmt.Errorf("channel and chatId must not be empty")
+		return "", errors.New("channel and chatId must not be empty")
 	}
 	prefix, _, named := strings.Cut(id, "_")
 	switch {
@@ -56,8 +55,7 @@ func (a sendArgs) chat() (string, error) {
 	return id, nil
 }
 
-// visible reports whether a character shows anything: spaces, marks without a
-// width and the blank of Braille do not.
+// visible reports whether a character shows anything.
 func visible(r rune) bool {
 	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) && r != '\u2800' && r != '\u3164'
 }

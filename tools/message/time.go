@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,13 +13,13 @@ type timeArgs struct {
 	TZ string `json:"tz,omitempty"`
 }
 
-// clock tells the time in the bot's zone or another one.
-type clock struct {
-	location func() *time.Location
-}
+type clock struct{ location func() *time.Location }
 
 func (k clock) now(_ context.Context, _ tools.Call, a timeArgs) tools.Result {
-	zone := k.zone()
+	zone := time.UTC
+	if k.location != nil {
+		zone = cmp.Or(k.location(), zone)
+	}
 	if a.TZ != "" {
 		var err error
 		if zone, err = time.LoadLocation(a.TZ); err != nil {
@@ -29,17 +30,7 @@ func (k clock) now(_ context.Context, _ tools.Call, a timeArgs) tools.Result {
 	return tools.OK(now.Format("2006-01-02 15:04:05 Monday ") + name(now))
 }
 
-func (k clock) zone() *time.Location {
-	if k.location != nil {
-		if zone := k.location(); zone != nil {
-			return zone
-		}
-	}
-	return time.UTC
-}
-
-// name is the zone's name, or its offset where the system does not say which
-// zone it is in.
+// name is the name of the zone, or its offset if the system does not name its zone.
 func name(t time.Time) string {
 	if zone := t.Location().String(); zone != "Local" {
 		return zone

@@ -1,4 +1,4 @@
-// Package corememory keeps the few facts that turns know without asking, in a file that
+// Package corememory keeps the few facts that every prompt contains, in a file that
 // people may edit.
 package corememory
 
@@ -19,10 +19,9 @@ import (
 	"klawbot/internal/atomicfile"
 )
 
-// Core is the core memory: the few facts about the user and about the agent that
-// turns know without asking. It has a part for the whole bot, one for each chat
-// and one for each person. It is a file that people may edit, so it is read
-// whenever it is used. It may be used from several goroutines.
+// Core is the core memory: facts about the user and the agent, in a part for the whole
+// bot, one for each chat and one for each user. People may edit its file, so each use
+// reads it. It is safe for several goroutines.
 type Core struct {
 	file string
 	mu   sync.Mutex // held while the file is read or changed, see lock
@@ -41,19 +40,18 @@ type Facts map[string]string
 var (
 	ErrSection = errors.New("section must be 'user' or 'agent'")
 	ErrNoKey   = errors.New("no such key")
-	// ErrNoChange is there when nothing was changed yet.
+	// ErrNoChange means that there is nothing to undo.
 	ErrNoChange = errors.New("the core memory was not changed yet")
 )
 
-// The bounds in bytes: of the file, of the bot's part, which every request to a
-// model carries, and of each other part.
+// The limits in bytes.
 const (
 	maxCoreFile = 4 << 20
-	maxCore     = 64 << 10
-	maxPart     = 16 << 10
+	maxCore     = 64 << 10 // the bot's part, which every request contains
+	maxPart     = 16 << 10 // every other part
 )
 
-// NewCore returns the core memory of a data folder.
+// NewCore returns the core memory of a data directory.
 func NewCore(data string) *Core {
 	return &Core{file: filepath.Join(data, "memory", "core_memory.json")}
 }
@@ -61,14 +59,14 @@ func NewCore(data string) *Core {
 // Path is the file.
 func (c *Core) Path() string { return c.file }
 
-// Facts reads the core memory. Where there is no file it is empty.
+// Facts reads the core memory. Without a file it is empty.
 func (c *Core) Facts() (CoreFacts, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.read()
 }
 
-// Ensure makes the file when it is not there.
+// Ensure creates the file if it is missing.
 func (c *Core) Ensure() error {
 	unlock, err := c.lock()
 	if err != nil {
@@ -84,11 +82,11 @@ func (c *Core) Ensure() error {
 // userLine is a line of USER.md that states a fact: "- Name: Anna".
 var userLine = regexp.MustCompile(`^\s*[-*]\s+\**([^:*]{1,60}?)\**:\**\s*(\S.*)$`)
 
-// unknown is what the template of USER.md has for a fact.
+// unknown is the value of a fact in the template of USER.md.
 const unknown = "not known yet"
 
-// ImportUser takes over the facts of USER.md, once: where there is a core memory,
-// it wins. It returns how many it took.
+// ImportUser copies the facts of USER.md, unless there is a core memory already. It
+// returns how many it copied.
 func (c *Core) ImportUser(text string) (taken int, err error) {
 	unlock, err := c.lock()
 	if err != nil {
@@ -130,7 +128,7 @@ func (c *Core) read() (CoreFacts, error) {
 	if len(text) > maxCoreFile {
 		return facts, fmt.Errorf("%s is larger than %d bytes: make it shorter", c.file, maxCoreFile)
 	}
-	if text = bytes.TrimPrefix(text, []byte(byteOrderMark)); len(bytes.TrimSpace(text)) == 0 {
+	if text = bytes.TrimPrefix(text, []byte("\ufeff")); len(bytes.TrimSpace(text)) == 0 {
 		return facts, nil
 	}
 	err = facts.parse(text)
@@ -138,16 +136,12 @@ func (c *Core) read() (CoreFacts, error) {
 		return noFacts(), fmt.Errorf("%s: %w: make it shorter, every request carries it", c.file, err)
 	}
 	if err != nil {
-		return noFacts(),
-			fmt.Errorf("%s is no core memory (%w): mend it by hand; what it was before its last change is in %s", c.file, err, filepath.Base(c.backup()))
+		return noFacts(), fmt.Errorf("%s is invalid (%w): fix it by hand; its version before the last change is in %s", c.file, err, filepath.Base(c.backup()))
 	}
 	return facts, nil
 }
 
-// byteOrderMark is what some editors put before a text.
-const byteOrderMark = "\ufeff"
-
-// UnmarshalJSON also takes values that people write without quotes.
+// UnmarshalJSON also accepts values that people write without quotes.
 func (f *Facts) UnmarshalJSON(text []byte) error {
 	var raw map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -173,7 +167,7 @@ func (f *Facts) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Set stores a fact in a part. Before tells what was there.
+// Set stores a fact in a part and returns the value before.
 func (c *Core) Set(at Place, section, key, value string) (before string, had bool, err error) {
 	err = c.change(at, section, func(f Facts) error {
 		before, had = f[key]
@@ -183,7 +177,7 @@ func (c *Core) Set(at Place, section, key, value string) (before string, had boo
 	return before, had, err
 }
 
-// Delete removes a fact from a part; one that is not there is ErrNoKey.
+// Delete removes a fact from a part; the error for an unknown one is ErrNoKey.
 func (c *Core) Delete(at Place, section, key string) (before string, err error) {
 	err = c.change(at, section, func(f Facts) error {
 		var had bool
@@ -196,9 +190,8 @@ func (c *Core) Delete(at Place, section, key string) (before string, err error) 
 	return before, err
 }
 
-// Undo brings back what the core memory was before its last change, and returns
-// it. A second time it brings back the change. Without a change it is
-// ErrNoChange.
+// Undo restores the core memory before its last change, and returns it. A second Undo
+// restores the change. Without a change the error is ErrNoChange.
 func (c *Core) Undo() (CoreFacts, error) {
 	unlock, err := c.lock()
 	if err != nil {
@@ -215,8 +208,7 @@ func (c *Core) Undo() (CoreFacts, error) {
 	return facts, c.write(facts)
 }
 
-// Move gives what a chat knows to the chat that it has become. What that one
-// knows already stays.
+// Move gives the facts of a chat to the chat that it has become, whose own facts win.
 func (c *Core) Move(from, to string) error {
 	unlock, err := c.lock()
 	if err != nil {
@@ -264,8 +256,7 @@ func (c *Core) change(at Place, section string, change func(Facts) error) error 
 
 func (c *Core) backup() string { return c.file + ".bak" }
 
-// write puts the file in place in one step and keeps the one before it. The caller
-// has the lock.
+// write replaces the file in one step and keeps a backup. The caller holds the lock.
 func (c *Core) write(facts CoreFacts) error {
 	text, err := json.MarshalIndent(facts, "", "  ")
 	if err != nil {
@@ -276,7 +267,7 @@ func (c *Core) write(facts CoreFacts) error {
 	}
 	old, err := os.ReadFile(c.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		old, err = []byte("{}\n"), nil // which the first change can go back to
+		old, err = []byte("{}\n"), nil // so that the first change can be undone
 	}
 	if err != nil {
 		return err

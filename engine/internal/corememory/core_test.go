@@ -110,7 +110,7 @@ func TestCoreMemoryIsEditedByHand(t *testing.T) {
 	if err := os.WriteFile(c.Path(), []byte("{broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.Set(Place{}, "user", "k", "v"); err == nil || !strings.Contains(err.Error(), "mend it by hand") {
+	if _, _, err := c.Set(Place{}, "user", "k", "v"); err == nil || !strings.Contains(err.Error(), "fix it by hand") {
 		t.Errorf("over a broken file: %v", err)
 	}
 	if text, err := os.ReadFile(c.Path()); err != nil || string(text) != "{broken" {
@@ -157,7 +157,7 @@ func TestCoreMemoryErrorsAreForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"{\n  \"user\": {\n    \"name\": \"Zoe\"\n": "line 4 is no JSON", "[]": "it must be as {", `{"user": []}`: "it must be as {", `"x"`: "it must be as {",
+		"{\n  \"user\": {\n    \"name\": \"Zoe\"\n": "line 4 is not valid JSON", "[]": "it must be as {", `{"user": []}`: "it must be as {", `"x"`: "it must be as {",
 	} {
 		if err := os.WriteFile(c.Path(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

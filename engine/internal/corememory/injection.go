@@ -8,8 +8,8 @@ import (
 	"klawbot/tools/injection"
 )
 
-// Screen keeps facts that look like an injection out of prompts. It remembers the
-// verdicts on parts by their text: they stand in every prompt and seldom change.
+// Screen keeps facts that look like an injection out of prompts. It caches its verdicts
+// by text, because parts seldom change.
 type Screen struct {
 	log *slog.Logger
 
@@ -18,13 +18,13 @@ type Screen struct {
 }
 
 // NewScreen makes a Screen that logs what it leaves out.
-func NewScreen(log *slog.Logger) *Screen { return &Screen{log: log} }
+func NewScreen(log *slog.Logger) *Screen { return &Screen{log: log, known: map[string]Part{}} }
 
-// maxScreened bounds what is remembered.
+// maxScreened is the size of the cache.
 const maxScreened = 256
 
-// View is what is known in some places, the nearest first, without what looks like
-// an injection.
+// View combines the parts of places, the nearest first, without what looks like an
+// injection.
 func (s *Screen) View(facts CoreFacts, places []Place) Part {
 	view := Part{User: Facts{}, Agent: Facts{}}
 	for i := len(places) - 1; i >= 0; i-- {
@@ -33,8 +33,7 @@ func (s *Screen) View(facts CoreFacts, places []Place) Part {
 	return view
 }
 
-// part is a part without the facts that look like an injection. What is left out is
-// logged once.
+// part is a part without the facts that look like an injection. It logs each once.
 func (s *Screen) part(at Place, part Part) Part {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +43,8 @@ func (s *Screen) part(at Place, part Part) Part {
 		return kept
 	}
 	kept, left := part.Screened(refusedInPrompt)
-	if s.known == nil || len(s.known) >= maxScreened {
-		s.known = map[string]Part{}
+	if len(s.known) >= maxScreened {
+		clear(s.known)
 	}
 	s.known[name] = kept
 	if len(left) > 0 {
@@ -54,7 +53,7 @@ func (s *Screen) part(at Place, part Part) Part {
 	return kept
 }
 
-// LeftOut names the facts that no prompt gets.
+// LeftOut names the facts that are left out of prompts.
 func (f CoreFacts) LeftOut() (names []string) {
 	look := func(at Place) {
 		_, left := f.At(at).Screened(refusedInPrompt)
@@ -75,10 +74,10 @@ func (f CoreFacts) LeftOut() (names []string) {
 	return names
 }
 
-// refusedInPrompt reports whether a text that is kept must not reach a model.
+// refusedInPrompt reports whether a stored text must not reach a model.
 func refusedInPrompt(text string) bool { return injection.Write(text).Level == injection.Block }
 
-// name is a place as the file has it.
+// name is the name of a place in the file.
 func (p Place) name() string {
 	if p.Kind == "" {
 		return "bot"

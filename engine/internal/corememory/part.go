@@ -15,28 +15,26 @@ import (
 type Place struct {
 	// Kind is "" for the bot, else KindChats or KindPeople.
 	Kind string
-	// ID is a chat in its text form ("telegram_-100123"). A person is the chat
-	// that nobody else is in.
+	// ID is a chat in its text form ("telegram_-100123"), for a user the private chat.
 	ID string
 }
 
-// The kinds of parts beside the bot's, by the names that they have in the file.
+// The kinds of parts beside the bot's, as the file names them.
 const (
 	KindChats  = "chats"
 	KindPeople = "people"
 )
 
-// Part is what the core memory knows in one place.
+// Part is the core memory of one place.
 type Part struct {
 	User, Agent Facts
-	// others are sections that people wrote and nobody reads. They stay in the file.
+	// others are unknown sections, and raw is an invalid part. People wrote them into
+	// the file; they stay there.
 	others map[string]json.RawMessage
-	// raw is what people wrote in the place of a part, nil for nothing.
-	raw json.RawMessage
+	raw    json.RawMessage
 }
 
-// CoreFacts is what the core memory holds: the bot's part and the others by their
-// chats.
+// CoreFacts is the bot's part and the others by chat.
 type CoreFacts struct {
 	Part
 	Chats, People map[string]Part
@@ -46,7 +44,7 @@ func noFacts() CoreFacts {
 	return CoreFacts{Part: Part{User: Facts{}, Agent: Facts{}}, Chats: map[string]Part{}, People: map[string]Part{}}
 }
 
-// At is the part of a place, empty where there is none.
+// At is the part of a place, or an empty one.
 func (f CoreFacts) At(at Place) Part {
 	part := f.Part
 	if at.Kind != "" {
@@ -61,7 +59,7 @@ func (f CoreFacts) At(at Place) Part {
 	return part
 }
 
-// put puts a part in its place. An empty one goes from the file.
+// put stores a part. An empty one is removed from the file.
 func (f *CoreFacts) put(at Place, part Part) {
 	part.raw = nil
 	switch {
@@ -81,13 +79,20 @@ func (f CoreFacts) kind(kind string) map[string]Part {
 	return f.Chats
 }
 
+// sections are the sections of a part with their names, in the order of the file.
+func (p Part) sections() []section { return []section{{SectionUser, p.User}, {SectionAgent, p.Agent}} }
+
+type section struct {
+	name  string
+	facts Facts
+}
+
 // section is a section of a part, to be read and changed.
 func (p Part) section(name string) (Facts, error) {
-	switch name {
-	case SectionUser:
-		return p.User, nil
-	case SectionAgent:
-		return p.Agent, nil
+	for _, s := range p.sections() {
+		if s.name == name {
+			return s.facts, nil
+		}
 	}
 	return nil, ErrSection
 }
@@ -99,8 +104,8 @@ func (p Part) Holds(section, key string) bool {
 	return err == nil && has
 }
 
-// Over is what both parts know. About the user the nearer one, p, is right; what
-// the farther one says of the agent is not to be changed by it.
+// Over combines two parts. The nearer one, p, wins about the user, the farther one
+// about the agent.
 func (p Part) Over(farther Part) Part {
 	all := Part{User: maps.Clone(farther.User), Agent: maps.Clone(p.Agent)}
 	maps.Copy(all.User, p.User)
@@ -108,20 +113,17 @@ func (p Part) Over(farther Part) Part {
 	return all
 }
 
-// Screened is the part without the facts that refused says no to. left names them.
-// A part whose facts are an order only together is left out as a whole.
+// Screened is the part without the facts that are refused; left names them. A part
+// whose facts are refused only together is left out as a whole.
 func (p Part) Screened(refused func(text string) bool) (kept Part, left []string) {
 	kept = Part{User: Facts{}, Agent: Facts{}}
-	for _, s := range []struct {
-		name     string
-		from, to Facts
-	}{{SectionUser, p.User, kept.User}, {SectionAgent, p.Agent, kept.Agent}} {
-		for _, key := range slices.Sorted(maps.Keys(s.from)) {
-			if refused(factLine(key, s.from[key])) {
+	for i, s := range p.sections() {
+		for _, key := range slices.Sorted(maps.Keys(s.facts)) {
+			if refused(factLine(key, s.facts[key])) {
 				left = append(left, s.name+"."+key)
 				continue
 			}
-			s.to[key] = s.from[key]
+			kept.sections()[i].facts[key] = s.facts[key]
 		}
 	}
 	if text := kept.String(); text != "" && refused(text) {
@@ -130,7 +132,7 @@ func (p Part) Screened(refused func(text string) bool) (kept Part, left []string
 	return kept, left
 }
 
-// Others are the names of what people wrote into the file and nobody reads.
+// Others are the names of unknown sections and invalid parts in the file.
 func (f CoreFacts) Others() []string {
 	names := slices.Sorted(maps.Keys(f.others))
 	for _, kind := range []string{KindChats, KindPeople} {
@@ -148,7 +150,7 @@ func (f CoreFacts) Others() []string {
 	return names
 }
 
-// largeError is the error of a part, or a file, that is too large.
+// largeError means that a part, or the file, is too large.
 type largeError struct {
 	name  string
 	limit int
@@ -158,7 +160,7 @@ func (e *largeError) Error() string {
 	return fmt.Sprintf("%s is larger than %d bytes", e.name, e.limit)
 }
 
-// fits says what is too large. size is that of the whole file.
+// fits checks the limits. size is the size of the whole file.
 func (f CoreFacts) fits(size int) error {
 	if size > maxCoreFile {
 		return &largeError{"the core memory", maxCoreFile}
@@ -176,10 +178,10 @@ func (f CoreFacts) fits(size int) error {
 	return nil
 }
 
-// size is what the facts of a part take in a request, in bytes.
+// size is the size of a part in a request, in bytes.
 func (p Part) size() int { return len(p.String()) }
 
-// errShape is the error of what is JSON and no core memory.
+// errShape means that the JSON is not a core memory.
 var errShape = errors.New(`it must be as {"user": {"name": "Anna"}, "agent": {}}`)
 
 // parse reads the text of a file. The error is for the person who wrote it.
@@ -187,14 +189,14 @@ func (f *CoreFacts) parse(text []byte) error {
 	var sections map[string]json.RawMessage
 	if err := json.Unmarshal(text, &sections); err != nil {
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return fmt.Errorf("line %d is no JSON", 1+bytes.Count(text[:min(int(e.Offset), len(text))], []byte("\n")))
+			return fmt.Errorf("line %d is not valid JSON", 1+bytes.Count(text[:min(int(e.Offset), len(text))], []byte("\n")))
 		}
 		return errShape
 	}
 	for _, kind := range []string{KindChats, KindPeople} {
 		var parts map[string]json.RawMessage
 		if json.Unmarshal(sections[kind], &parts) != nil {
-			continue // something else of this name
+			continue // another use of this name
 		}
 		delete(sections, kind)
 		for id, text := range parts {
@@ -212,7 +214,7 @@ func (f *CoreFacts) parse(text []byte) error {
 	return f.fits(len(text))
 }
 
-// parsePart reads the part of a chat or a person. What is no object stays as it is.
+// parsePart reads the part of a chat or a user. An invalid one stays as it is.
 func parsePart(text json.RawMessage) (Part, error) {
 	var sections map[string]json.RawMessage
 	if json.Unmarshal(text, &sections) != nil {
@@ -223,45 +225,35 @@ func parsePart(text json.RawMessage) (Part, error) {
 
 func partOf(sections map[string]json.RawMessage) (Part, error) {
 	p := Part{User: Facts{}, Agent: Facts{}}
-	for name, facts := range map[string]*Facts{SectionUser: &p.User, SectionAgent: &p.Agent} {
-		part, ok := sections[name]
-		delete(sections, name)
-		if !ok || string(part) == "null" {
-			continue
-		}
-		if err := json.Unmarshal(part, facts); err != nil {
+	for _, s := range p.sections() {
+		facts := Facts{}
+		if text, ok := sections[s.name]; ok && json.Unmarshal(text, &facts) != nil {
 			return Part{}, errShape
 		}
+		maps.Copy(s.facts, facts)
+		delete(sections, s.name)
 	}
 	p.others = sections
 	return p, nil
 }
 
-// MarshalJSON writes the sections in their order, and behind them those that
-// nobody reads.
+// MarshalJSON writes the sections in their order, and unknown ones after them.
 func (p Part) MarshalJSON() ([]byte, error) {
 	if p.raw != nil {
 		return p.raw, nil
 	}
-	return object(append([]member{{SectionUser, p.User}, {SectionAgent, p.Agent}}, p.unread()...))
+	return p.object()
 }
 
 // MarshalJSON writes the file.
 func (f CoreFacts) MarshalJSON() ([]byte, error) {
-	all := []member{{SectionUser, f.User}, {SectionAgent, f.Agent}}
+	var all []member
 	for _, kind := range []string{KindChats, KindPeople} {
 		if parts := f.kind(kind); len(parts) > 0 {
 			all = append(all, member{kind, parts})
 		}
 	}
-	return object(append(all, f.unread()...))
-}
-
-func (p Part) unread() (all []member) {
-	for _, name := range slices.Sorted(maps.Keys(p.others)) {
-		all = append(all, member{name, p.others[name]})
-	}
-	return all
+	return f.object(all...)
 }
 
 // member is a name and a value of a JSON object.
@@ -270,8 +262,12 @@ type member struct {
 	value any
 }
 
-// object is the JSON object with some members, in their order.
-func object(members []member) ([]byte, error) {
+// object is a JSON object of the sections, further members and the unknown sections.
+func (p Part) object(further ...member) ([]byte, error) {
+	members := append([]member{{SectionUser, p.User}, {SectionAgent, p.Agent}}, further...)
+	for _, name := range slices.Sorted(maps.Keys(p.others)) {
+		members = append(members, member{name, p.others[name]})
+	}
 	var b bytes.Buffer
 	for i, m := range members {
 		key, err := json.Marshal(m.name)
@@ -291,18 +287,17 @@ func object(members []member) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// JSON is a part as the file has it.
+// JSON is a part as in the file.
 func (p Part) JSON() (string, error) {
 	text, err := json.MarshalIndent(p, "", "  ")
 	return string(text), err
 }
 
-// String is a part as a prompt has it: "[user]" and a line "key: value" for each
-// fact. Empty sections are left out.
+// String is a part as in a prompt: "[user]" and a line "key: value" for each fact.
+// Empty sections are left out.
 func (p Part) String() string { return p.under("") }
 
-// String is the core memory as its owner reads it: the bot's part as a prompt has
-// it, and the others under the names that they have in the file.
+// String is the whole core memory for its owner, the other parts with their names.
 func (f CoreFacts) String() string {
 	texts := []string{f.Part.String()}
 	for _, kind := range []string{KindChats, KindPeople} {
@@ -316,10 +311,7 @@ func (f CoreFacts) String() string {
 
 func (p Part) under(heading string) string {
 	var b strings.Builder
-	for _, section := range []struct {
-		name  string
-		facts Facts
-	}{{SectionUser, p.User}, {SectionAgent, p.Agent}} {
+	for _, section := range p.sections() {
 		if len(section.facts) == 0 {
 			continue
 		}
@@ -331,8 +323,7 @@ func (p Part) under(heading string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// factLine is a fact in one line, whatever stands in it: a second line could look
-// like a section of its own.
+// factLine is a fact in one line: a second one could look like a section.
 func factLine(key, value string) string { return oneLine(key) + ": " + oneLine(value) }
 
 func oneLine(text string) string {

@@ -57,6 +57,15 @@ type Block struct {
 	Thinking *Thinking   `json:"thinking,omitempty"`
 	Call     *ToolCall   `json:"call,omitempty"`
 	Result   *ToolResult `json:"result,omitempty"`
+	Extra    *Extra      `json:"extra,omitempty"`
+}
+
+// Extra is what a provider sent beside what is known of a message, such as signatures.
+// It goes back as it came, to the provider and model that it came from.
+type Extra struct {
+	Provider string          `json:"provider"`
+	Model    string          `json:"model"`
+	Fields   json.RawMessage `json:"fields"`
 }
 
 // Thinking is reasoning that a model showed. It goes back only to the provider
@@ -151,6 +160,8 @@ type Event struct {
 	// Text and Thinking are what was added.
 	Text     string
 	Thinking string
+	// Unsaid says that all text so far was thinking.
+	Unsaid bool
 }
 
 // Stop says why an answer ended.
@@ -173,6 +184,9 @@ type Result struct {
 	// InputCut says that the provider seems to have left out a part of the
 	// request without a word.
 	InputCut bool
+	// Hidden says that the text held what was meant for a program and could not be
+	// read: a call of a tool that does not exist, or half of one.
+	Hidden bool
 	// Model is the name that the provider gives to what answered.
 	Model     string
 	RequestID string

@@ -116,6 +116,10 @@ func assistant(m Message, s Shape, seen map[string]bool) Message {
 				blocks = append(blocks, Block{Call: &c})
 				spoke, calls = true, true
 			}
+		case b.Extra != nil:
+			if b.Extra.Provider == s.Provider && b.Extra.Model == s.Model {
+				blocks = append(blocks, b)
+			}
 		case b.Thinking != nil:
 			if b.Thinking.Provider == s.Provider && b.Thinking.Model == s.Model {
 				blocks = append(blocks, Block{Thinking: cleanThinking(*b.Thinking)})

@@ -84,7 +84,7 @@ var quirks = []struct{ what, shown string }{
 	65: {"redacted thinking", "anthropic, anthropic/TestAConversationAsAStrictServerTakesIt"},
 	66: {"a blob at a call that must come back", "openai, openai/TestEncodesWhatAProviderWants"},
 	67: {"thinking of another model", "llm/TestNormalize/foreign thinking, anthropic/TestForeignThinkingAndIDsStayAtHome, engine/TestATurnStaysWithTheModelThatAnswered"},
-	68: {"tags of thinking in the text", "openai, ollama, protocol/FuzzSplitter"},
+	68: {"tags of thinking in the text", "openai, ollama, speech/FuzzSpeech"},
 	69: {"thinking without words", "openai, ollama, engine/TestFailureIsOnePlainSentence"},
 	70: {"an empty answer", "openai, anthropic, ollama, engine/TestFailureIsOnePlainSentence"},
 	71: {"a temperature that is refused", "openai, anthropic, ollama, anthropic/TestThinkingFitsTheAnswer"},
@@ -114,7 +114,7 @@ var quirks = []struct{ what, shown string }{
 
 // folders are where the tests of a name are.
 var folders = map[string]string{
-	"llm": ".", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "protocol": "protocol",
+	"llm": ".", "openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "protocol": "protocol", "speech": "speech",
 	"store": "../store", "engine": "../..", "tools": "../../../tools", "probe": "../../probe", "config": "../../../cmd/klawbot/internal/config",
 }
 

@@ -137,6 +137,8 @@ var english = [phraseCount]string{
 	ApproveCommand:   "Run this command?",
 	ApproveDelete:    "Delete %s?",
 	ApproveOverwrite: "Overwrite %s?",
+	ApproveAppend:    "Add to %s?",
+	ApproveEdit:      "Edit %s?",
 	ApprovePush:      "Push %s to %s?",
 	ApprovePost:      "Post to %s?",
 	Dangerous:        "⚠️ Can't be undone.",

@@ -100,6 +100,8 @@ const (
 	ApproveCommand
 	ApproveDelete
 	ApproveOverwrite
+	ApproveAppend
+	ApproveEdit
 	ApprovePush
 	ApprovePost
 	Dangerous

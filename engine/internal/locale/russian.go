@@ -137,6 +137,8 @@ var russian = [phraseCount]string{
 	ApproveCommand:   "Выполнить эту команду?",
 	ApproveDelete:    "Удалить %s?",
 	ApproveOverwrite: "Перезаписать %s?",
+	ApproveAppend:    "Добавить в %s?",
+	ApproveEdit:      "Изменить %s?",
 	ApprovePush:      "Отправить %s в %s?",
 	ApprovePost:      "Отправить данные на %s?",
 	Dangerous:        "⚠️ Это нельзя отменить.",

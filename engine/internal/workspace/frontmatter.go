@@ -12,15 +12,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of a frontmatter, which is foreign text.
+// The limits of a frontmatter.
 const (
 	maxFrontmatter = 16 << 10 // bytes
 	maxSkillName   = 64       // characters
 	maxDescription = 1024     // characters
 )
 
-// frontmatter reads the name and the description at the head of a SKILL.md. The
-// text may end anywhere behind the head.
+// frontmatter reads the name and the description at the head of a SKILL.md.
 func frontmatter(text string) (name, description string, err error) {
 	head, err := headOf(text)
 	if err != nil {
@@ -32,7 +31,7 @@ func frontmatter(text string) (name, description string, err error) {
 	}
 	if err := yaml.Unmarshal([]byte(head), &fields); err != nil {
 		why, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "yaml: "), "\n")
-		return "", "", fmt.Errorf("the frontmatter is no YAML with two texts: %s", strings.TrimSuffix(why, ":"))
+		return "", "", fmt.Errorf("the frontmatter is not YAML with two texts: %s", strings.TrimSuffix(why, ":"))
 	}
 	name, description = oneLine(fields.Name), oneLine(fields.Description)
 	switch {
@@ -46,7 +45,7 @@ func frontmatter(text string) (name, description string, err error) {
 	return name, clip.Runes(description, maxDescription), nil
 }
 
-// headOf is what stands between the first line and the next one that are ---.
+// headOf is the text between the first line --- and the next one.
 func headOf(text string) (string, error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
 	rest, ok := strings.CutPrefix(text, "---\n")
@@ -68,7 +67,7 @@ func headOf(text string) (string, error) {
 	return "", errors.New("the frontmatter does not end (a second line --- is missing)")
 }
 
-// oneLine makes a text fit for a line of the prompt.
+// oneLine is a text in one line of the prompt.
 func oneLine(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		switch {

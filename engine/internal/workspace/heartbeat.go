@@ -13,14 +13,13 @@ import (
 	"klawbot/internal/clip"
 )
 
-// HeartbeatFile is the file of what the bot looks after by itself.
+// HeartbeatFile has the background tasks.
 const HeartbeatFile = "HEARTBEAT.md"
 
-// maxHeartbeatFile bounds what is read to know who wrote the file, in bytes.
+// maxHeartbeatFile bounds what is hashed, in bytes.
 const maxHeartbeatFile = 4 << 20
 
-// HeartbeatSum is the hash of HeartbeatFile as the record of changes has it, "" for no
-// file.
+// HeartbeatSum is the hash of HeartbeatFile as in the record of changes, "" for no file.
 func (w *Workspace) HeartbeatSum() (string, error) {
 	f, err := os.Open(filepath.Join(w.dir, HeartbeatFile))
 	if os.IsNotExist(err) {
@@ -37,34 +36,33 @@ func (w *Workspace) HeartbeatSum() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Heartbeat is what HeartbeatFile says: tasks, or a text without any. It is off
-// when it says neither.
+// Heartbeat is the content of HeartbeatFile: tasks, or a text without tasks. Without
+// both the heartbeat is off.
 type Heartbeat struct {
 	Tasks []Beat
-	// Text is what stands there when no task does.
-	Text string
-	// Faults say what could not be read, for people.
+	Text  string
+	// Faults are the errors in the file, for people.
 	Faults []string
 }
 
-// Beat is a task of the heartbeat. Name, Cron and Message are never empty; what
-// they mean is not checked.
+// Beat is a task of the heartbeat. Name, Cron and Message are not empty; they are not
+// checked here.
 type Beat struct {
 	Name, Cron, Message, Model, InjectInto string
 }
 
-// maxBeats is how many tasks the file may have.
+// maxBeats bounds the tasks in the file.
 const maxBeats = 100
 
-// Heartbeat reads HeartbeatFile as it is now. A file that is missing is off.
+// Heartbeat reads HeartbeatFile. Without the file the heartbeat is off.
 func (w *Workspace) Heartbeat() Heartbeat {
-	return ParseHeartbeat(w.texts([]string{HeartbeatFile})[0])
+	return ParseHeartbeat(w.texts([]section{{file: HeartbeatFile}})[0])
 }
 
-// Stamp is what tells one state of a file from another; zero is no file.
+// Stamp tells two versions of a file apart; zero is no file.
 type Stamp struct{ size, modified int64 }
 
-// HeartbeatStamp changes when HeartbeatFile changes. It costs next to nothing.
+// HeartbeatStamp changes when HeartbeatFile changes.
 func (w *Workspace) HeartbeatStamp() Stamp {
 	info, err := os.Stat(filepath.Join(w.dir, HeartbeatFile))
 	if err != nil {
@@ -78,10 +76,10 @@ var (
 	field   = regexp.MustCompile(`^\s*[-*+]\s+\**([A-Za-z][A-Za-z _-]*?)\**\s*:\**\s*(.*)$`)
 )
 
-// ParseHeartbeat reads the tasks of a text: each has a heading of the second level
-// and fields, "- Cron: 0 9 * * *" and "- Message: …", and perhaps "- Model: …" and
-// "- InjectInto: …". A message may go on in the lines below it. Comments and other
-// headings say nothing.
+// ParseHeartbeat reads the tasks of a text: each has a heading of the second level and
+// fields, "- Cron: 0 9 * * *" and "- Message: …", optionally "- Model: …" and
+// "- InjectInto: …". A message continues in the lines below it. Comments and other
+// headings are ignored.
 func ParseHeartbeat(text string) Heartbeat {
 	p := heartbeatParser{names: map[string]bool{}}
 	text = comment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
@@ -99,12 +97,12 @@ func ParseHeartbeat(text string) Heartbeat {
 type heartbeatParser struct {
 	found Heartbeat
 	names map[string]bool
-	// tasks says that there was the heading of a task.
+	// tasks is set after the first heading of a task.
 	tasks bool
 	beat  Beat
-	// goesOn is the message that the next lines belong to, nil for none.
-	goesOn *string
-	free   []string
+	// open is the message that the next lines belong to, or nil.
+	open *string
+	free []string
 }
 
 func (p *heartbeatParser) line(line string) {
@@ -117,7 +115,7 @@ func (p *heartbeatParser) line(line string) {
 		return
 	}
 	if strings.HasPrefix(line, "#") && strings.HasPrefix(strings.TrimLeft(line, "#"), " ") || strings.Trim(line, "#") == "" && line != "" {
-		p.goesOn = nil // another heading
+		p.open = nil // another heading
 		return
 	}
 	if !p.tasks {
@@ -128,8 +126,8 @@ func (p *heartbeatParser) line(line string) {
 		return
 	}
 	switch text := strings.TrimSpace(line); {
-	case p.goesOn != nil:
-		*p.goesOn = strings.TrimRight(*p.goesOn+"\n"+text, " ")
+	case p.open != nil:
+		*p.open = strings.TrimRight(*p.open+"\n"+text, " ")
 	case text != "":
 		p.fault("task %q: cannot read %q", p.beat.Name, clip.Runes(text, 60))
 	}
@@ -143,23 +141,23 @@ func (p *heartbeatParser) set(name, value string) bool {
 	if to == nil {
 		return false
 	}
-	p.goesOn = nil
+	p.open = nil
 	if name == "message" {
-		p.goesOn = to
+		p.open = to
 	} else {
 		value = strings.TrimSpace(strings.Trim(value, "`\"'"))
 	}
 	if *to != "" {
-		p.fault("task %q: %s stands there twice", p.beat.Name, name)
+		p.fault("task %q has %s twice", p.beat.Name, name)
 		return true
 	}
 	*to = value
 	return true
 }
 
-// end ends the task that is being read.
+// end ends the current task.
 func (p *heartbeatParser) end() {
-	p.goesOn = nil
+	p.open = nil
 	b := p.beat
 	p.beat = Beat{}
 	b.Message = strings.TrimSpace(b.Message)
@@ -179,7 +177,7 @@ func (p *heartbeatParser) end() {
 	}
 }
 
-// maxFaults bounds what is said about one file.
+// maxFaults bounds the errors that are reported.
 const maxFaults = 10
 
 func (p *heartbeatParser) fault(format string, args ...any) {

@@ -40,7 +40,7 @@ func TestParseHeartbeat(t *testing.T) {
 		"twice": {"## Mail\n- Cron: 0 9 * * *\n- Message: Look for mail.\n## Mail\n- Cron: @daily\n- Message: m\n",
 			workspace.Heartbeat{Tasks: []workspace.Beat{mail}, Faults: []string{`there are two tasks "Mail"`}}},
 		"a field twice": {"## Mail\n- Cron: 0 9 * * *\n- Cron: @daily\n- Message: Look for mail.\n",
-			workspace.Heartbeat{Tasks: []workspace.Beat{mail}, Faults: []string{`task "Mail": cron stands there twice`}}},
+			workspace.Heartbeat{Tasks: []workspace.Beat{mail}, Faults: []string{`task "Mail" has cron twice`}}},
 		"something else": {"## Mail\nEvery day:\n- Cron: 0 9 * * *\n- Every: 30m\n- Message: Look for mail.\n",
 			workspace.Heartbeat{Tasks: []workspace.Beat{mail}, Faults: []string{`task "Mail": cannot read "Every day:"`, `task "Mail": cannot read "- Every: 30m"`}}},
 	} {

@@ -11,8 +11,7 @@ const (
 	maxSkillWords = 12
 )
 
-// Index is the section of the system prompt that says which skills there are,
-// or empty when there are none.
+// Index is the section of the system prompt that lists the skills, "" without any.
 func (s *Skills) Index() string {
 	list, err := s.List()
 	if err != nil || len(list) == 0 {

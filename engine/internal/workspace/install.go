@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// Install copies the files of a template that the folder does not have yet, and
-// returns their names. What is there stays as it is, so that it can run again
-// and again.
+// Install copies the files of a template that the directory does not have yet, and
+// returns their names.
 func Install(dir string, template fs.FS) (written []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the workspace: %w", err)

@@ -13,56 +13,51 @@ import (
 	"klawbot/tools/injection"
 )
 
-// Bounds of what is read of skills.
+// The limits for skills.
 const (
 	maxSkills = 200
-	maxSkill  = 1 << 20
+	maxSkill  = 1 << 20 // bytes
 )
 
-// skillFile is the file that makes a folder a skill.
+// skillFile makes a directory a skill.
 const skillFile = "SKILL.md"
 
-// shelf is a folder of skills that is open. The zero value but for close is an
-// empty one.
+// shelf is an open directory of skills: root, where links may not leave it, or built
+// into the program. The zero value is an empty one.
 type shelf struct {
-	source Source
-	list   func() ([]fs.DirEntry, error)
-	file   func(folder string) (fs.File, error)
-	close  func()
+	source  Source
+	root    *os.Root
+	builtIn fs.FS
+	base    string
 }
 
-// onDisk is the folder base below root. Links may not leave root.
-func onDisk(source Source, root *os.Root, base string) shelf {
-	return shelf{
-		source: source,
-		list:   func() ([]fs.DirEntry, error) { return fs.ReadDir(root.FS(), base) },
-		file: func(folder string) (fs.File, error) {
-			return root.OpenFile(path.Join(base, folder, skillFile), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-		},
-		close: func() { _ = root.Close() }, // it was only read
+func (s shelf) close() {
+	if s.root != nil {
+		_ = s.root.Close() // it was only read
 	}
 }
 
-// embedded is a file system whose folders are skills; nil is an empty one.
-func embedded(fsys fs.FS) shelf {
-	s := shelf{source: SourceBuiltIn, close: func() {}}
-	if fsys != nil {
-		s.list = func() ([]fs.DirEntry, error) { return fs.ReadDir(fsys, ".") }
-		s.file = func(folder string) (fs.File, error) { return fsys.Open(path.Join(folder, skillFile)) }
+func (s shelf) file(folder string) (fs.File, error) {
+	name := path.Join(s.base, folder, skillFile)
+	if s.root == nil {
+		return s.builtIn.Open(name)
 	}
-	return s
+	return s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// folders are the names of what may be skills, sorted.
-func (s shelf) folders() []string {
-	if s.list == nil {
+// folders are the names of directories that may be skills, sorted.
+func (s shelf) folders() (names []string) {
+	files := s.builtIn
+	if s.root != nil {
+		files = s.root.FS()
+	}
+	if files == nil {
 		return nil
 	}
-	entries, err := s.list()
+	entries, err := fs.ReadDir(files, s.base)
 	if err != nil {
-		return nil // no folder, or none that may be read
+		return nil // missing or unreadable
 	}
-	var names []string
 	for _, e := range entries {
 		folder := e.IsDir() || e.Type()&fs.ModeSymlink != 0
 		if folder && !strings.HasPrefix(e.Name(), ".") && len(names) < maxSkills {
@@ -72,7 +67,7 @@ func (s shelf) folders() []string {
 	return names
 }
 
-// parse reads the frontmatter of a skill, unless its file is as it was known.
+// parse reads the frontmatter of a skill, unless its file is unchanged.
 func (s shelf) parse(folder string, known parsed) parsed {
 	f, info, err := s.open(folder)
 	if err != nil {
@@ -91,7 +86,7 @@ func (s shelf) parse(folder string, known parsed) parsed {
 	case err != nil:
 		p.skill.Name, p.skill.Fault, p.skill.Refused = "", fault(err), errors.Is(err, errRefused)
 	case p.skill.Name != folder:
-		p.skill.Fault = fmt.Sprintf("is called %q but its folder %q; give both the same name", p.skill.Name, folder)
+		p.skill.Fault = fmt.Sprintf("is called %q but its directory %q; give both the same name", p.skill.Name, folder)
 	}
 	return p
 }
@@ -111,10 +106,11 @@ func (s shelf) read(folder string) (string, error) {
 
 var errRefused = errors.New("looks like an injection")
 
-// screened reads a SKILL.md. A model follows it, so that one which looks like an
-// injection is not used; what is in the program is ours.
+// screened reads a SKILL.md. A model follows it, so one that looks like an injection is
+// not used. Built-in skills are ours.
 func (s shelf) screened(r io.Reader) (string, error) {
-	text, err := readText(r, maxSkill)
+	data, err := io.ReadAll(io.LimitReader(r, maxSkill))
+	text := strings.ToValidUTF8(string(data), "\uFFFD")
 	if err != nil || s.source == SourceBuiltIn {
 		return text, err
 	}
@@ -124,8 +120,8 @@ func (s shelf) screened(r io.Reader) (string, error) {
 	return text, nil
 }
 
-// open opens the SKILL.md, if it is a file of its own: a pipe must not hold the
-// bot up, and a second name of a file in the workspace may lie outside.
+// open opens a SKILL.md that is a regular file: a pipe would block. A file in the
+// workspace with a second name is refused, because the other name may be outside.
 func (s shelf) open(folder string) (fs.File, fs.FileInfo, error) {
 	f, err := s.file(folder)
 	if err != nil {
@@ -149,12 +145,7 @@ func linked(info fs.FileInfo) bool {
 	return ok && s.Nlink > 1
 }
 
-func readText(r io.Reader, limit int) (string, error) {
-	data, err := io.ReadAll(io.LimitReader(r, int64(limit)))
-	return strings.ToValidUTF8(string(data), "\uFFFD"), err
-}
-
-// fault is an error about a SKILL.md in few words.
+// fault is a short text for an error about a SKILL.md.
 func fault(err error) string {
 	var inner *fs.PathError
 	switch {

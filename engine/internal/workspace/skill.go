@@ -13,60 +13,58 @@ import (
 	"time"
 )
 
-// ErrNoWorkspace means that the folder of the workspace cannot be opened.
+// ErrNoWorkspace means that the workspace cannot be opened.
 var ErrNoWorkspace = errors.New("no workspace set")
 
 // Source says where a skill was found.
 type Source string
 
-// The sources of skills. A skill hides those of its name in later sources.
+// The sources of skills. A skill hides those with its name in later sources.
 const (
 	SourceWorkspace Source = "workspace"
 	SourceData      Source = "data"
 	SourceBuiltIn   Source = "built-in"
 )
 
-// Skill is a folder with instructions for one kind of task.
+// Skill is a directory with instructions for one kind of task.
 type Skill struct {
-	// Name and Description are from the frontmatter of its SKILL.md, on one
-	// line each.
+	// Name and Description are from the frontmatter of its SKILL.md, on one line each.
 	Name, Description string
 	Source            Source
-	// Folder is the name of its folder.
+	// Folder is the name of its directory.
 	Folder string
-	// Fault says what is wrong with it. A skill without a Name cannot be used.
+	// Fault is its error. A skill without a Name cannot be used.
 	Fault string
-	// Refused says that the fault is what looks like an injection.
+	// Refused is set when it looks like an injection.
 	Refused bool
 }
 
-// Skills finds skills in the workspace, in the data folder and in the program.
-// It looks again each time it is asked, so that a change works at once. It may
-// be used from several goroutines.
+// Skills finds skills in the workspace, the data directory and the program. Each call
+// looks again, so a change works at once. It is safe for several goroutines.
 type Skills struct {
 	workspace, data string
 	builtIn         fs.FS
 	log             *slog.Logger
 
 	mu    sync.Mutex
-	known map[place]parsed // guarded by mu; as of the last look
+	known map[place]parsed // guarded by mu; from the last look
 }
 
-// place is a folder of a skill.
+// place is the directory of a skill.
 type place struct {
 	source Source
 	folder string
 }
 
-// parsed is a SKILL.md whose frontmatter was read.
+// parsed is a SKILL.md that was read.
 type parsed struct {
 	changed time.Time
 	size    int64
 	skill   Skill
 }
 
-// NewSkills returns the skills of a workspace and a data folder, both of which
-// may be missing, and of the program; nil is none.
+// NewSkills returns the skills of a workspace, of a data directory and of the program.
+// Each of them may be missing.
 func NewSkills(workspace, data string, builtIn fs.FS, log *slog.Logger) *Skills {
 	return &Skills{workspace: workspace, data: data, builtIn: builtIn, log: log, known: map[place]parsed{}}
 }
@@ -84,24 +82,22 @@ func (s *Skills) List() ([]Skill, error) {
 			usable[k.Name] = k
 		}
 	}
-	return sorted(slices.Collect(maps.Values(usable))), nil
+	return slices.SortedFunc(maps.Values(usable), func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) }), nil
 }
 
-// Check returns every folder of a skill, hidden and faulty ones too, by source
-// and folder.
+// Check returns every skill, hidden and faulty ones too, by source and directory.
 func (s *Skills) Check() ([]Skill, error) {
 	all, err := s.look()
 	for i, k := range all {
 		same := func(other Skill) bool { return other.Name == k.Name && k.Name != "" }
 		if first := slices.IndexFunc(all, same); first >= 0 && first < i && all[first].Source == k.Source {
-			all[i].Fault = cmp.Or(k.Fault, "has the name of the skill in the folder "+all[first].Folder)
+			all[i].Fault = cmp.Or(k.Fault, "has the name of the skill in the directory "+all[first].Folder)
 		}
 	}
 	return all, err
 }
 
-// Load returns the whole SKILL.md of a skill; found is false when there is none
-// of the name.
+// Load returns the SKILL.md of a skill; found is false for an unknown name.
 func (s *Skills) Load(name string) (text string, found bool, err error) {
 	list, err := s.List()
 	if err != nil {
@@ -146,29 +142,22 @@ func (s *Skills) look() ([]Skill, error) {
 	return all, nil
 }
 
-// open opens the folder of a source. One that is not there is empty, but for
-// the workspace.
+// open opens the directory of a source. A missing one is empty, a missing workspace is
+// an error.
 func (s *Skills) open(source Source) (shelf, error) {
-	if source == SourceBuiltIn {
-		return embedded(s.builtIn), nil
-	}
-	dir := s.workspace
-	if source == SourceData {
-		dir = filepath.Join(s.data, "skills")
+	at := shelf{source: source, base: "."}
+	dir := filepath.Join(s.data, "skills")
+	switch source {
+	case SourceBuiltIn:
+		at.builtIn = s.builtIn
+		return at, nil
+	case SourceWorkspace:
+		dir, at.base = s.workspace, "skills"
 	}
 	root, err := os.OpenRoot(dir)
-	switch {
-	case err == nil && source == SourceWorkspace:
-		return onDisk(source, root, "skills"), nil
-	case err == nil:
-		return onDisk(source, root, "."), nil
-	case source == SourceWorkspace:
-		return shelf{}, ErrNoWorkspace
+	if err != nil && source == SourceWorkspace {
+		return at, ErrNoWorkspace
 	}
-	return shelf{source: source, close: func() {}}, nil
-}
-
-func sorted(list []Skill) []Skill {
-	slices.SortFunc(list, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
-	return list
+	at.root = root
+	return at, nil
 }

@@ -144,11 +144,11 @@ func TestFaultySkillsAreNotUsedAndValidateSaysWhy(t *testing.T) {
 		"workspace/b-open: the frontmatter does not end (a second line --- is missing)",
 		"workspace/c-nameless: the frontmatter has no name",
 		"workspace/d-mute: the frontmatter has no description",
-		"workspace/e-list: the frontmatter is no YAML with two texts: unmarshal errors",
+		"workspace/e-list: the frontmatter is not YAML with two texts: unmarshal errors",
 		"workspace/f-path: the name may have up to 64 letters, digits, - and _",
 		"workspace/g-long: the frontmatter is longer than 16 KiB",
-		`workspace/h-other: is called "tea" but its folder "h-other"; give both the same name`,
-		`workspace/i-again: is called "tea" but its folder "i-again"; give both the same name`,
+		`workspace/h-other: is called "tea" but its directory "h-other"; give both the same name`,
+		`workspace/i-again: is called "tea" but its directory "i-again"; give both the same name`,
 		"workspace/j-windows: ",
 		"workspace/k-bare: has no SKILL.md",
 	)
@@ -164,8 +164,8 @@ func TestTwoSkillsOfOneNameAreAFault(t *testing.T) {
 	s.put(s.workspace, "second", skill("second", "Loses."))
 	s.lists("second: Wins. (workspace)")
 	s.faults(
-		`workspace/first: is called "second" but its folder "first"; give both the same name`,
-		"workspace/second: has the name of the skill in the folder first",
+		`workspace/first: is called "second" but its directory "first"; give both the same name`,
+		"workspace/second: has the name of the skill in the directory first",
 	)
 }
 

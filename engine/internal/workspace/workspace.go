@@ -1,7 +1,5 @@
-// Package workspace reads the workspace folder: it builds the system prompt
-// from the files that say who the bot is and how it works, and it lays out a
-// fresh workspace. It does not know chats or turns, and what changes from one
-// minute to the next is not in its prompt.
+// Package workspace reads the workspace: it builds the system prompt from its files and
+// creates a new workspace. It knows no chats and no turns.
 package workspace
 
 import (
@@ -19,11 +17,11 @@ import (
 	"klawbot/tools/injection"
 )
 
-// maxFile is how much of one file enters the prompt, in bytes.
+// maxFile is the largest part of a file in the prompt, in bytes.
 const maxFile = 16 << 10
 
-// Workspace is a folder whose files are read again when they change. It may be
-// used from several goroutines.
+// Workspace is a directory whose files are read again when they change. It is safe for
+// several goroutines.
 type Workspace struct {
 	dir string
 	log *slog.Logger
@@ -32,36 +30,35 @@ type Workspace struct {
 	files map[string]file // guarded by mu; by name
 }
 
-// file is what is known of a file since it was last read.
+// file is a file as it was last read.
 type file struct {
 	changed time.Time
 	size    int64
 	text    string
 	fault   string
-	// refused says what looks like an injection in the text, which is left out then.
+	// refused names what looks like an injection; the text is left out then.
 	refused string
 }
 
-// Open returns the workspace in a folder. The folder may be missing: it is
-// looked for again each time. What cannot be read is logged once.
+// Open returns the workspace in a directory, which may be missing: each call looks
+// again. An unreadable file is logged once.
 func Open(dir string, log *slog.Logger) *Workspace {
 	return &Workspace{dir: dir, log: log, files: map[string]file{}}
 }
 
-// texts returns the texts of files, "" for those that are missing, blank or
-// cannot be read.
-func (w *Workspace) texts(names []string) []string {
+// texts returns the texts of files, "" for a missing, blank or unreadable one.
+func (w *Workspace) texts(files []section) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	texts := make([]string, len(names))
+	texts := make([]string, len(files))
 	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		w.remember("", file{fault: err.Error()})
 		return texts
 	}
 	defer root.Close()
-	for i, name := range names {
-		texts[i] = w.text(root, name)
+	for i, s := range files {
+		texts[i] = w.text(root, s.file)
 	}
 	return texts
 }
@@ -84,7 +81,7 @@ func (w *Workspace) text(root *os.Root, name string) string {
 	return f.text
 }
 
-// remember keeps what is known of a file, and logs a fault when it is new.
+// remember stores a file, and logs a new error.
 func (w *Workspace) remember(name string, f file) {
 	if f.fault != "" && f.fault != w.files[name].fault {
 		w.log.Warn("workspace not readable", "dir", w.dir, "file", name, "err", f.fault)
@@ -95,7 +92,7 @@ func (w *Workspace) remember(name string, f file) {
 	w.files[name] = f
 }
 
-// readFile reads one file, if it is one: a pipe must not hold the bot up.
+// readFile reads a regular file: a pipe would block.
 func readFile(root *os.Root, name string) (file, error) {
 	r, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -120,7 +117,7 @@ func readFile(root *os.Root, name string) (file, error) {
 	return f, nil
 }
 
-// fit makes a file's text fit for the prompt.
+// fit is the text of a file in the prompt.
 func fit(name, text string) string {
 	if len(text) <= maxFile {
 		return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))

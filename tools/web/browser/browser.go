@@ -1,9 +1,8 @@
-// Package browser is the tool browser: a Chromium without a window for each chat
-// that opened a page.
+// Package browser is the tool browser: a headless Chromium for each chat that opened a
+// page.
 //
-// A browser's only network is a proxy of its own, which asks the guard about
-// each address. It keeps everything in one folder, which is wiped when it
-// closes; folders of a bot that was killed are wiped at the next start.
+// A browser's only network is its own proxy, which checks each address. It keeps
+// everything in one directory, which is wiped when it closes, or at the next start.
 package browser
 
 import (
@@ -30,7 +29,7 @@ type browserArgs struct {
 	Text     string `json:"text,omitempty"`
 }
 
-// maxTyped is how much can be typed at once, in characters.
+// maxTyped is the longest text to type, in characters.
 const maxTyped = 10_000
 
 // Tool is the tool browser.
@@ -47,14 +46,14 @@ func (b *Browsers) Tool() tools.Tool {
 	}, texts, b.browse)
 }
 
-// touches reports whether a call does something on the page.
+// touches reports whether a call may change something on the page.
 func touches(arguments json.RawMessage) bool {
 	var a browserArgs
 	err := json.Unmarshal(arguments, &a)
 	return err != nil || a.Action == "click" || a.Action == "type"
 }
 
-// precheck refuses what is wrong without a browser.
+// precheck checks the arguments before a user is asked.
 func (b *Browsers) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	var a browserArgs
 	err := json.Unmarshal(c.Arguments, &a)
@@ -72,7 +71,7 @@ func (b *Browsers) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	return nil
 }
 
-// complete reports what is missing for the action.
+// complete reports missing arguments of the action.
 func (a browserArgs) complete() error {
 	switch {
 	case a.Action == "open" && a.URL == "":
@@ -109,12 +108,12 @@ func (b *Browsers) browse(ctx context.Context, c tools.Call, a browserArgs) tool
 	defer slow.Stop()
 	r := b.act(ctx, c, t, a)
 	if !r.Success && ctx.Err() != nil {
-		return tools.Fail(tools.Timeout, "the page did not get ready in time")
+		return tools.Fail(tools.Timeout, "the page wasn't ready in time")
 	}
 	return r
 }
 
-// act does one action on a page.
+// act runs one action on a page.
 func (b *Browsers) act(ctx context.Context, c tools.Call, t *tab, a browserArgs) tools.Result {
 	var err error
 	switch a.Action {
@@ -143,7 +142,7 @@ func (b *Browsers) act(ctx context.Context, c tools.Call, t *tab, a browserArgs)
 	return load.Noted(r, b.config.Note())
 }
 
-// failure is a result for what went wrong on a page.
+// failure is a result for an error on a page.
 func (b *Browsers) failure(err error) tools.Result {
 	if refusal := load.Refused(err, b.config.Note()); refusal.ErrorKind == tools.Security {
 		return *refusal
@@ -151,10 +150,9 @@ func (b *Browsers) failure(err error) tools.Result {
 	return pageFailure(err)
 }
 
-// stuck is said of a page whose scripts never end.
-const stuck = "the page does not respond any more; open another one, which starts the browser afresh"
+// stuck is the error of a page whose scripts never end.
+const stuck = "the page doesn't respond any more; open another one, which restarts the browser"
 
-// pageFailure is a result for a page that did not do what it should.
 func pageFailure(err error) tools.Result {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return tools.Fail(tools.Timeout, stuck)
@@ -162,7 +160,7 @@ func pageFailure(err error) tools.Result {
 	return tools.Fail(tools.Execution, fmt.Sprintf("%.300s", load.Line(err.Error())))
 }
 
-// shoot takes a picture for the chat.
+// shoot takes a screenshot for the chat.
 func (t *tab) shoot(ctx context.Context, c tools.Call, selector string) tools.Result {
 	picture, err := t.picture(ctx, selector)
 	if err != nil {
@@ -173,12 +171,12 @@ func (t *tab) shoot(ctx context.Context, c tools.Call, selector string) tools.Re
 		err = os.WriteFile(filepath.Join(dir, "screenshot.png"), picture, 0o600)
 	}
 	if err != nil {
-		return tools.Fail(tools.Execution, "the picture could not be kept: "+err.Error())
+		return tools.Fail(tools.Execution, "the screenshot could not be stored: "+err.Error())
 	}
 	r := tools.OK(fmt.Sprintf("OK: screenshot taken (%s)", load.Size(int64(len(picture)))))
 	r.Artifacts = []tools.Artifact{{Name: "screenshot.png", MIME: "image/png", Path: "screenshot.png"}}
 	return r
 }
 
-// placeOf is whose browser a call works with: that of its chat and topic.
+// placeOf is the key of the browser of a chat and topic.
 func placeOf(c tools.Call) string { return fmt.Sprintf("%s/%d", c.Chat, c.Thread) }

@@ -221,9 +221,9 @@ func TestBrowserSaysWhyThereIsNoPage(t *testing.T) {
 		"https://" + closed.Addr().String():             "Error: no answer from " + closed.Addr().String() + ": connection refused",
 		raw(t, ""):                                      "it closed the connection without an answer",
 		raw(t, "hello\r\n\r\n"):                         "what it sent is no proper HTTP",
-		raw(t, "HTTP/1.1 204 No Content\r\n\r\n"):       "Error: the page did not load: there is no page there, but nothing or a file (http_request may read it)",
-		s.URL + "/file.zip":                             "Error: the page did not load: there is no page there, but nothing or a file (http_request may read it)",
-		s.URL + "/loop":                                 "Error: the page did not load: it leads to itself for ever",
+		raw(t, "HTTP/1.1 204 No Content\r\n\r\n"):       "Error: the page did not load: it is empty or a file; http_request may read it",
+		s.URL + "/file.zip":                             "Error: the page did not load: it is empty or a file; http_request may read it",
+		s.URL + "/loop":                                 "Error: the page did not load: too many redirects",
 	} {
 		if r := h.call("browser", args{"action": "open", "url": address}); r.Success || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "\n") {
 			t.Errorf("%s: %+v", address, r)
@@ -261,7 +261,7 @@ func TestBrowserLooksAtSoMuch(t *testing.T) {
 	s := openSite(t)
 	h := furnished(t, browser.Config{})
 	r := h.call("browser", args{"action": "open", "url": s.URL + "/many"})
-	if !strings.Contains(r.Output, "(and 4940 more)\n(55001 further ones were not looked at: give text a selector") || !strings.Contains(r.Output, `button "x" at :root > body:nth-of-type(1) > main:nth-of-type(1) > button:nth-of-type(60)`) {
+	if !strings.Contains(r.Output, "(and 4940 more)\n(55001 more were not examined: give text a selector") || !strings.Contains(r.Output, `button "x" at :root > body:nth-of-type(1) > main:nth-of-type(1) > button:nth-of-type(60)`) {
 		t.Errorf("%.100s … %s", r.Output, r.Output[max(0, len(r.Output)-300):])
 	}
 	if r := h.call("browser", args{"action": "text", "selector": "footer"}); !strings.Contains(r.Output, `link "last" at #last`) {
@@ -493,7 +493,7 @@ func running(t *testing.T, dir string) (n int) {
 func TestBrowserLeavesAPageThatIsStuck(t *testing.T) {
 	s := openSite(t)
 	h := furnished(t, browser.Config{})
-	const want = "does not respond any more; open another one"
+	const want = "doesn't respond any more; open another one"
 	h.call("browser", args{"action": "open", "url": s.URL + "/stuck"})
 	if r := h.call("browser", args{"action": "click", "selector": "#b"}); r.ErrorKind != tools.Timeout || !strings.Contains(r.Error, want) {
 		t.Errorf("click: %+v", r)

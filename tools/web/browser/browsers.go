@@ -15,12 +15,9 @@ import (
 )
 
 const (
-	// maxBrowsers is how many chats have a browser at one time.
-	maxBrowsers = 3
-	// idleAfter is how long a browser that nobody uses stays.
-	idleAfter = 5 * time.Minute
-	// browserTimeout is the deadline of one action.
-	browserTimeout = 60 * time.Second
+	maxBrowsers    = 3                // browsers at one time
+	idleAfter      = 5 * time.Minute  // the default of Config.Idle
+	browserTimeout = 60 * time.Second // one action
 )
 
 var (
@@ -34,27 +31,26 @@ var (
 type Config struct {
 	// Guard says which addresses may be visited. Required.
 	Guard *httpclient.Guard
-	// Note is what is said beside a result, "" for nothing. Required.
+	// Note is added to every result, unless it is "". Required.
 	Note func() string
-	// Resolver looks names up; nil is the system's.
+	// Resolver looks up names; nil is the system's.
 	Resolver *net.Resolver
-	// Path is the Chromium to run, as it is now; "" or nil looks for one in PATH.
+	// Path is the Chromium to run; "" or nil looks for one in PATH.
 	Path func() string
-	// Idle is how long a browser that nobody uses stays; 0 means 5 min.
+	// Idle is how long an unused browser stays open. Default: 5 min.
 	Idle time.Duration
 }
 
-// Browsers keeps a browser for each chat with an open page: at most maxBrowsers, each
-// until it is closed or idle for a while.
+// Browsers keeps a browser for each chat with an open page.
 type Browsers struct {
 	config Config
 
 	mu   sync.Mutex
 	open map[string]*tab // guarded by mu; by chat and topic
-	over bool            // guarded by mu; no browser starts any more
+	over bool            // guarded by mu; no more browsers start
 }
 
-// New returns the tool without a browser yet. Close it after the last call.
+// New starts no browser yet. Close it after the last call.
 func New(c Config) *Browsers {
 	if c.Path == nil {
 		c.Path = func() string { return "" }
@@ -64,10 +60,10 @@ func New(c Config) *Browsers {
 	return &Browsers{config: c, open: map[string]*tab{}}
 }
 
-// chromiums are the names of the browser in PATH, in the order they are tried.
+// chromiums are the names that are tried in PATH.
 var chromiums = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// program is the Chromium that is run.
+// program is the path of Chromium.
 func (b *Browsers) program() (string, error) {
 	if path := b.config.Path(); path != "" {
 		found, err := exec.LookPath(path)
@@ -84,8 +80,8 @@ func (b *Browsers) program() (string, error) {
 	return "", errors.New("no Chromium is installed; install one, or set tools.browser.path")
 }
 
-// take returns the browser of a chat, for one call alone; give it back. Without
-// one it starts one, when asked to.
+// take returns the browser of a chat for one call, which gives it back. With start it
+// starts one if there is none.
 func (b *Browsers) take(ctx context.Context, place string, start bool) (*tab, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +106,7 @@ func (b *Browsers) take(ctx context.Context, place string, start bool) (*tab, er
 	return b.start(ctx, place)
 }
 
-// start starts a browser. b.mu is held: there is one start at a time.
+// start starts a browser. b.mu is held, so there is one start at a time.
 func (b *Browsers) start(ctx context.Context, place string) (*tab, error) {
 	if len(b.open) >= maxBrowsers && !b.makeRoom() {
 		return nil, errBusy
@@ -131,7 +127,7 @@ func (b *Browsers) start(ctx context.Context, place string) (*tab, error) {
 	return t, nil
 }
 
-// makeRoom closes the browser that nobody has used for longest. b.mu is held.
+// makeRoom closes the browser that was unused for longest. b.mu is held.
 func (b *Browsers) makeRoom() bool {
 	var oldest *tab
 	for _, t := range b.open {
@@ -157,7 +153,7 @@ func (b *Browsers) give(t *tab) {
 	t.rest.Reset(b.config.Idle)
 }
 
-// retire closes a browser that nobody has used for a while.
+// retire closes an unused browser.
 func (b *Browsers) retire(t *tab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -167,7 +163,7 @@ func (b *Browsers) retire(t *tab) {
 	}
 }
 
-// end closes the browser of a chat, also while a call works with it.
+// end closes the browser of a chat, also during a call.
 func (b *Browsers) end(place string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,20 +17,20 @@ import (
 	"klawbot/tools/web/load"
 )
 
-// sight is what a person would see of a page.
+// sight is what a user would see of a page.
 type sight struct {
 	Title string `json:"title"`
 	URL   string `json:"url"`
 	Text  string `json:"text"`
 	Found bool   `json:"found"`
-	// Controls are what can be clicked and typed into, with selectors and values; More
-	// counts those left out, Unseen those not looked at, which may be hidden.
+	// Controls can be clicked or typed into, with selectors and values. More counts those
+	// left out, Unseen those not examined, which may be hidden.
 	Controls []string `json:"controls"`
 	More     int      `json:"more"`
 	Unseen   int      `json:"unseen"`
 }
 
-// findScript finds an element, as the other scripts and the actions do.
+// findScript finds an element for the other scripts and the actions.
 //
 //go:embed find.js
 var findScript string
@@ -49,17 +49,16 @@ func (t *tab) look(ctx context.Context, selector string) (s sight, err error) {
 	return s, err
 }
 
-// script is the call of a function that is written in JavaScript. Its first
-// argument is the one that finds elements.
+// script calls a function in JavaScript. Its first argument is findScript.
 func script(function string, args ...any) string {
 	written, _ := json.Marshal(args) // texts and numbers
 	return fmt.Sprintf("(%s)((%s), ...%s)", function, findScript, written)
 }
 
-// deeper leads in a selector into the element before it.
+// deeper leads into the element before it in a selector.
 const deeper = " >>> "
 
-// at says how the library finds an element inside others, which it cannot by itself.
+// at tells chromedp how to find an element inside others.
 func at(selector string) []chromedp.QueryOption {
 	if !strings.Contains(selector, deeper) {
 		return nil
@@ -81,7 +80,7 @@ func at(selector string) []chromedp.QueryOption {
 	})}
 }
 
-// aside evaluates a script apart from those of the page.
+// aside evaluates a script isolated from those of the page.
 func aside[T any](script string) chromedp.Action[T] {
 	return func(ctx context.Context, at *chromedp.Target) (v T, err error) {
 		world, err := ownWorld(ctx, at)
@@ -92,8 +91,8 @@ func aside[T any](script string) chromedp.Action[T] {
 	}
 }
 
-// ownWorld is a world of its own for scripts: they see the page, but no function and
-// no property that the page has put in the place of the browser's.
+// ownWorld is an isolated world: its scripts see the page, but no function or property
+// that the page has replaced.
 func ownWorld(ctx context.Context, t *chromedp.Target) (runtime.ExecutionContextID, error) {
 	frames, err := cdp.Call(ctx, t, page.GetFrameTree, cdp.Empty{})
 	if err != nil {
@@ -106,10 +105,10 @@ func ownWorld(ctx context.Context, t *chromedp.Target) (runtime.ExecutionContext
 	return world.ExecutionContextID, nil
 }
 
-// longText is how much text may stand before the controls, which must not be cut off.
+// longText is the longest text before the controls, which must not be cut off.
 const longText = 5000
 
-// String is the page for a model.
+// String is the page for the model.
 func (s sight) String() string {
 	head := fmt.Sprintf("# %s\n%s\n\n", cmp.Or(load.Line(s.Title), "(no title)"), s.URL)
 	text, controls := cmp.Or(strings.TrimSpace(s.Text), "(no text)")+"\n", s.controls()
@@ -122,7 +121,7 @@ func (s sight) String() string {
 	return head + text + "\n" + controls
 }
 
-// controls are what can be clicked and typed into.
+// controls lists what can be clicked or typed into.
 func (s sight) controls() string {
 	var b strings.Builder
 	if len(s.Controls) > 0 {
@@ -135,7 +134,7 @@ func (s sight) controls() string {
 		fmt.Fprintf(&b, "(and %d more)\n", s.More)
 	}
 	if s.Unseen > 0 {
-		fmt.Fprintf(&b, "(%d further ones were not looked at: give text a selector to see a part of the page)\n", s.Unseen)
+		fmt.Fprintf(&b, "(%d more were not examined: give text a selector to see a part of the page)\n", s.Unseen)
 	}
 	return b.String()
 }

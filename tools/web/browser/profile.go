@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// homePrefix begins the names of the folders of browsers; the id of the
-// process that they belong to follows, for people.
+// homePrefix begins the names of the directories of browsers, before the process id.
 const homePrefix = "klawbot-browser-"
 
-// home is the private folder of a browser. The bot that owns it holds a lock on it, which
-// the system releases when the bot dies: a folder that can be locked was left behind. A
-// process id would not tell, since every container starts with the same ones.
+// home is the private directory of a browser. klawbot holds a lock on it, which the system
+// releases with the process: a directory that can be locked was left behind. The process
+// id would not tell, because every container starts with the same ones.
 type home struct {
 	dir  string
 	lock *os.File
 }
 
-// makeHome makes a folder and locks it.
+// makeHome makes a directory and locks it.
 func makeHome() (home, error) {
 	for range 10 {
 		dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", homePrefix, os.Getpid()))
@@ -32,10 +31,10 @@ func makeHome() (home, error) {
 			return h, nil
 		}
 	}
-	return home{}, errors.New("another program takes the folder away")
+	return home{}, errors.New("another program removes the directory")
 }
 
-// claim locks the folder of a browser, unless it is locked or not ours.
+// claim locks the directory of a browser, unless it is locked or not ours.
 func claim(dir string) (home, bool) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -46,7 +45,7 @@ func claim(dir string) (home, bool) {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	}
 	if err == nil {
-		// A folder that was swept before it was locked is not there any more.
+		// It may have been swept before it was locked.
 		now, err := os.Lstat(dir)
 		owner, ok := locked.Sys().(*syscall.Stat_t)
 		if err == nil && os.SameFile(locked, now) && ok && int(owner.Uid) == os.Geteuid() {
@@ -57,16 +56,16 @@ func claim(dir string) (home, bool) {
 	return home{}, false
 }
 
-// environment is all that a browser gets of it.
+// environment is the whole environment of a browser.
 func (h home) environment() []string {
 	return []string{"HOME=" + h.dir, "TMPDIR=" + h.dir, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC"}
 }
 
-// wipe ends what still runs in the folder of a browser and removes it. Its last
-// processes may write there for a moment, and make the folder anew.
+// wipe ends what still runs in the directory and removes it. The last processes may still
+// write there for a moment.
 func (h home) wipe() {
 	defer h.lock.Close()
-	for range 100 { // five seconds, on a machine that has other work
+	for range 100 { // five seconds, on a busy machine
 		found := killIn(h.dir)
 		if os.RemoveAll(h.dir) == nil && !found {
 			return
@@ -75,7 +74,7 @@ func (h home) wipe() {
 	}
 }
 
-// sweep wipes the folders of browsers whose bot was killed.
+// sweep wipes directories that a killed klawbot left behind.
 func sweep(dir string) {
 	found, err := filepath.Glob(filepath.Join(dir, homePrefix+"*"))
 	if err != nil { // the pattern is right

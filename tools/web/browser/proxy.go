@@ -16,8 +16,8 @@ import (
 	"klawbot/tools/web/load"
 )
 
-// proxy is the only network of one browser: it listens on the loopback and forwards the
-// requests and tunnels that its guard allows. The browser looks up no names itself.
+// proxy is the only network of a browser: it listens on the loopback and forwards what
+// its guard allows. The browser looks up no names itself.
 type proxy struct {
 	guard    *httpclient.Guard
 	dial     func(ctx context.Context, network, address string) (net.Conn, error)
@@ -30,12 +30,11 @@ type proxy struct {
 	stop context.CancelFunc
 
 	mu     sync.Mutex
-	denied map[string]error // guarded by mu; by host, what the guard said
-	silent map[string]error // guarded by mu; by address, why a server gave no answer
+	faults map[string]error // guarded by mu; by host why it is denied, by address why there is no answer
 }
 
-// maxDenied bounds what a proxy remembers.
-const maxDenied = 100
+// maxFaults bounds what a proxy remembers.
+const maxFaults = 100
 
 // newProxy starts a proxy. Close it.
 func newProxy(guard *httpclient.Guard, resolver *net.Resolver) (*proxy, error) {
@@ -44,7 +43,7 @@ func newProxy(guard *httpclient.Guard, resolver *net.Resolver) (*proxy, error) {
 		return nil, err
 	}
 	o := httpclient.Options{Guard: guard, Resolver: resolver, Raw: true}
-	p := &proxy{guard: guard, dial: httpclient.NewDial(o), listener: listener, denied: map[string]error{}, silent: map[string]error{}}
+	p := &proxy{guard: guard, dial: httpclient.NewDial(o), listener: listener, faults: map[string]error{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.Host = r.In.URL.Host }, Transport: httpclient.New(o).Transport,
@@ -85,55 +84,42 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(w, r)
 }
 
-// fail answers instead of a server that is not asked or does not answer.
+// fail answers for a server that is denied or does not answer.
 func (p *proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, httpclient.ErrDenied) {
 		p.note(r.URL.Hostname(), err)
 		http.Error(w, "Access denied", http.StatusForbidden)
 		return
 	}
-	p.missed(r.URL.String(), err)
+	p.note(r.URL.String(), err)
 	http.Error(w, "No answer: "+load.Explain(err), http.StatusBadGateway)
 }
 
-// missed remembers why there is no answer from an address.
-func (p *proxy) missed(address string, err error) {
+// note remembers the error of a host or an address.
+func (p *proxy) note(name string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.silent) < maxDenied {
-		p.silent[address] = err
+	if len(p.faults) < maxFaults {
+		p.faults[name] = err
 	}
 }
 
-// unanswered is why there was no answer from an address; nil is nothing. All
-// that was remembered is forgotten.
-func (p *proxy) unanswered(address string) error {
+// take returns the error of a host or an address, and forgets it.
+func (p *proxy) take(name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	err := p.silent[address]
-	clear(p.silent)
+	err := p.faults[name]
+	delete(p.faults, name)
 	return err
 }
 
-// note remembers what the guard said about a host.
-func (p *proxy) note(host string, err error) {
+func (p *proxy) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.denied) < maxDenied {
-		p.denied[host] = err
-	}
+	clear(p.faults)
 }
 
-// refused is what the guard said about a host since the last question; nil is nothing.
-func (p *proxy) refused(host string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	err := p.denied[host]
-	delete(p.denied, host)
-	return err
-}
-
-// tunnel connects the browser with a host, when the guard agrees.
+// tunnel connects the browser with a host that the guard allows.
 func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	there, err := p.dial(r.Context(), "tcp", r.Host)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestProxyForwards(t *testing.T) {
 	if status != http.StatusForbidden || !strings.Contains(body, "Access denied") {
 		t.Errorf("%d %q", status, body)
 	}
-	if err := p.refused("127.0.0.1"); err == nil || p.refused("127.0.0.1") != nil {
+	if err := p.take("127.0.0.1"); err == nil || p.take("127.0.0.1") != nil {
 		t.Errorf("what was refused is remembered once: %v", err)
 	}
 }

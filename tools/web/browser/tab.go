@@ -23,27 +23,23 @@ import (
 	"klawbot/tools/web/load"
 )
 
-// The size of the page and the waits on it.
+// The size of the page and the time limits.
 const (
 	pageWidth, pageHeight = 1280, 900
-	// startWithin bounds the start of a browser.
-	startWithin = 30 * time.Second
-	// findWithin bounds the wait for an element.
-	findWithin = 5 * time.Second
-	// readyWithin bounds the wait for a page after a click.
-	readyWithin = 10 * time.Second
-	// answerWithin bounds the wait for a sign of life of a page.
-	answerWithin = 3 * time.Second
+
+	startWithin  = 30 * time.Second // the start of a browser
+	findWithin   = 5 * time.Second  // an element appears
+	readyWithin  = 10 * time.Second // a page loads after a click
+	answerWithin = 3 * time.Second  // a page responds at all
 	lookAgain    = 100 * time.Millisecond
 )
 
-// tab is a browser with one page. One call works with it at a time.
+// tab is a browser with one page.
 type tab struct {
 	place string
-	// busy is held by the call that works with it.
-	busy sync.Mutex
-	used time.Time // guarded by Browsers.mu
-	rest *time.Timer
+	busy  sync.Mutex // held by the call that uses it
+	used  time.Time  // guarded by Browsers.mu
+	rest  *time.Timer
 
 	ctx   context.Context
 	stop  func()
@@ -51,8 +47,7 @@ type tab struct {
 	home  home
 }
 
-// newTab starts a browser whose only network is a proxy of its own, with a
-// profile that is wiped when it closes.
+// newTab starts a browser with its own proxy and a profile that is wiped when it closes.
 func newTab(ctx context.Context, program string, guard *httpclient.Guard, resolver *net.Resolver) (*tab, error) {
 	home, err := makeHome()
 	if err != nil {
@@ -64,8 +59,7 @@ func newTab(ctx context.Context, program string, guard *httpclient.Guard, resolv
 		return nil, fmt.Errorf("start the proxy of the browser: %w", err)
 	}
 	t.launch(program)
-	// The first run binds the life of the browser to its context, which must
-	// not be the one of this call; so the call only watches.
+	// The first run binds the browser to its context, which outlives this call.
 	watch := context.AfterFunc(ctx, t.stop)
 	limit := time.AfterFunc(startWithin, t.stop)
 	err = chromedp.Do(t.ctx, chromedp.EmulateViewport(pageWidth, pageHeight), closed)
@@ -83,7 +77,7 @@ func newTab(ctx context.Context, program string, guard *httpclient.Guard, resolv
 	return t, nil
 }
 
-// launch prepares the browser; the first run starts it.
+// launch prepares the browser. Its first action starts it.
 func (t *tab) launch(program string) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
 		chromedp.ExecPath(program), chromedp.UserDataDir(t.home.dir+"/profile"), chromedp.ProxyServer(t.proxy.address()),
@@ -102,7 +96,7 @@ func (t *tab) launch(program string) {
 
 func quiet(string, ...any) {}
 
-// confining are the flags that leave a browser nothing but its proxy.
+// confining are the flags that leave a browser only its proxy.
 var confining = []struct {
 	name  string
 	value any
@@ -123,19 +117,19 @@ var confining = []struct {
 	{"js-flags", "--max-old-space-size=512"},
 }
 
-// closed has the browser refuse downloads.
+// closed makes the browser refuse downloads.
 var closed = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 	_, err := cdp.Call(ctx, chromedp.FromContext(ctx).Browser, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorDeny})
 	return err
 })
 
-// hear closes dialogs, which would stop the page for ever: with no, but to the
-// question whether the page may be left, which it must.
+// hear closes dialogs, which would stop the page: with no, but with yes when the page
+// asks whether to leave it.
 func (t *tab) hear(event any) {
 	if dialog, is := event.(*page.EventJavascriptDialogOpening); is {
 		answer := page.HandleJavaScriptDialogParams{Accept: dialog.Type == page.DialogTypeBeforeunload}
 		go func() {
-			// When it fails, the page has gone.
+			// An error means that the page is gone.
 			_ = chromedp.Do(t.ctx, chromedp.Func(func(ctx context.Context, at *chromedp.Target) error {
 				_, err := cdp.Call(ctx, at, page.HandleJavaScriptDialog, answer)
 				return err
@@ -147,7 +141,7 @@ func (t *tab) hear(event any) {
 // gone reports whether the browser has ended.
 func (t *tab) gone() bool { return t.ctx.Err() != nil }
 
-// close ends the browser and wipes what it has kept.
+// close ends the browser and wipes its directory.
 func (t *tab) close() {
 	t.stop()
 	if t.proxy != nil {
@@ -156,7 +150,7 @@ func (t *tab) close() {
 	t.home.wipe()
 }
 
-// answers reports whether the page reacts: an endless script blocks all of it.
+// answers reports whether the page responds: an endless script blocks it.
 func (t *tab) answers(ctx context.Context) bool {
 	inner, done := t.within(ctx, answerWithin)
 	defer done()
@@ -182,13 +176,13 @@ func (t *tab) open(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	_ = t.proxy.unanswered("") // what came before is forgotten
+	t.proxy.forget()
 	err = chromedp.Do(inner, chromedp.Navigate(address))
-	if refused := t.proxy.refused(u.Hostname()); refused != nil {
+	if refused := t.proxy.take(u.Hostname()); refused != nil {
 		return refused
 	}
 	failed, broken := errors.AsType[*chromedp.LoadError](err)
-	if why := t.proxy.unanswered(proxied(u, broken)); why != nil {
+	if why := t.proxy.take(proxied(u, broken)); why != nil {
 		return fmt.Errorf("no answer from %s: %s", u.Host, load.Explain(why))
 	}
 	if broken {
@@ -200,8 +194,8 @@ func (t *tab) open(ctx context.Context, address string) error {
 	return t.settle(ctx)
 }
 
-// proxied is what the proxy is asked for when a page is opened: the page
-// itself, or the tunnel to its server when that has failed.
+// proxied is the address that the proxy gets for a page: the page itself, or the tunnel
+// to its server when that has failed.
 func proxied(u *url.URL, broken bool) string {
 	switch {
 	case u.Scheme == "https" && !broken:
@@ -215,16 +209,16 @@ func proxied(u *url.URL, broken bool) string {
 	return asked.String()
 }
 
-// loadFault is a code of Chromium in words, where it is one of the usual ones.
+// loadFault says a usual code of Chromium in words.
 func loadFault(code string) string {
 	code = strings.TrimPrefix(code, "net::")
 	switch code {
 	case "ERR_ABORTED":
-		return "there is no page there, but nothing or a file (http_request may read it)"
+		return "it is empty or a file; http_request may read it"
 	case "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONTENT_LENGTH_MISMATCH":
 		return "the connection ended early"
 	case "ERR_TOO_MANY_REDIRECTS":
-		return "it leads to itself for ever"
+		return "too many redirects"
 	}
 	if strings.HasPrefix(code, "ERR_CERT_") {
 		return "its certificate is not trusted (" + code + ")"
@@ -232,7 +226,7 @@ func loadFault(code string) string {
 	return code
 }
 
-// element runs actions on an element, which must show up soon.
+// element runs actions on an element, which must appear soon.
 func (t *tab) element(ctx context.Context, selector string, actions ...chromedp.Action[chromedp.Void]) error {
 	inner, done := t.within(ctx, findWithin)
 	defer done()
@@ -246,8 +240,7 @@ func (t *tab) element(ctx context.Context, selector string, actions ...chromedp.
 	return err
 }
 
-// click clicks on an element and waits for what comes of it. A page in a new
-// window takes the place of this one.
+// click clicks on an element and waits for the page. A new window replaces this page.
 func (t *tab) click(ctx context.Context, selector string) error {
 	if err := t.element(ctx, selector, chromedp.Click(chromedp.CSS(selector), at(selector)...)); err != nil {
 		return err
@@ -265,14 +258,14 @@ func (t *tab) click(ctx context.Context, selector string) error {
 //go:embed fill.js
 var fillScript string
 
-// filled is what has come of filling an element in without the keyboard.
+// filled is the result of filling an element in without the keyboard.
 type filled struct {
-	Type  bool   `json:"type"`  // it is to be typed into yet
-	Fault string `json:"fault"` // why it cannot be filled in, "" when it can
+	Type  bool   `json:"type"`  // it must be typed into
+	Fault string `json:"fault"` // why it cannot be filled in, or ""
 }
 
 // write types text into an element, or chooses the option with that name. It types into
-// what has the focus: the library would send a file of that name where it can.
+// what has the focus: chromedp would upload a file of that name to a file input.
 func (t *tab) write(ctx context.Context, selector, text string) error {
 	if err := t.element(ctx, selector, chromedp.WaitVisible(chromedp.CSS(selector), at(selector)...)); err != nil {
 		return err
@@ -293,7 +286,7 @@ func (t *tab) write(ctx context.Context, selector, text string) error {
 	return t.settle(ctx)
 }
 
-// picture is what the page or an element of it looks like, as PNG.
+// picture is a screenshot of the page or of an element, as PNG.
 func (t *tab) picture(ctx context.Context, selector string) (png []byte, err error) {
 	inner, done := t.within(ctx, browserTimeout)
 	defer done()
@@ -307,17 +300,16 @@ func (t *tab) picture(ctx context.Context, selector string) (png []byte, err err
 	return png, err
 }
 
-// readyState asks how far a page is; an element of that name cannot answer instead.
+// readyState reads document.readyState, which an element of that name cannot replace.
 const readyState = `Object.getOwnPropertyDescriptor(Document.prototype, "readyState").get.call(document)`
 
-// settle waits until the page has loaded and is a page of the web: what a
-// script or a link leads to elsewhere is left at once.
+// settle waits until the page has loaded, and leaves it if it is not a web page.
 func (t *tab) settle(ctx context.Context) error {
 	inner, done := t.within(ctx, readyWithin)
 	defer done()
 	for {
 		if !wait.For(inner, lookAgain) {
-			return ctx.Err() // a page that never ends to load can be read all the same
+			return ctx.Err() // a page that loads forever can still be read
 		}
 		state, err := chromedp.Run(inner, aside[string](readyState))
 		if err == nil && state == "complete" {
@@ -326,7 +318,7 @@ func (t *tab) settle(ctx context.Context) error {
 	}
 }
 
-// stay leaves a page that is none of the web.
+// stay leaves a page that is not a web page.
 func (t *tab) stay(ctx context.Context) error {
 	at, err := chromedp.Run(ctx, chromedp.Location())
 	if err != nil {
@@ -342,10 +334,10 @@ func (t *tab) stay(ctx context.Context) error {
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: only pages of the web are shown", httpclient.ErrDenied)
+	return fmt.Errorf("%w: only web pages are shown", httpclient.ErrDenied)
 }
 
-// popup closes the windows of the page and returns the last one's address, "" for none.
+// popup closes the windows of the page and returns the address of the last one, or "".
 func (t *tab) popup(ctx context.Context) (address string, err error) {
 	inner, done := t.within(ctx, readyWithin)
 	defer done()

@@ -1,5 +1,4 @@
-// Package load says how a load over the network goes, for the tools of the web:
-// how much has come, how large a text is, and why there is no answer.
+// Package load tells the web tools about a load: its progress, sizes and errors.
 package load
 
 import (
@@ -19,11 +18,11 @@ import (
 	"klawbot/tools"
 )
 
-// MaxText is how much text of a web page a model is shown, in bytes.
+// MaxText is the longest text of a web page for a model, in bytes.
 const MaxText = 200_000
 
-// Refused is the result for an address that is wrong or leads inside. note is
-// what there is to say about the owner's list of hosts, "" for nothing.
+// Refused is the result for an invalid or denied address. note is about the owner's list
+// of hosts, or "".
 func Refused(err error, note string) *tools.Result {
 	kind := tools.Validation
 	text := err.Error()
@@ -37,7 +36,7 @@ func Refused(err error, note string) *tools.Result {
 	return tools.Refused(kind, text)
 }
 
-// Noted adds a note to a result, "" for none.
+// Noted adds a note to a result, unless it is "".
 func Noted(r tools.Result, note string) tools.Result {
 	if note != "" {
 		r.Output += "\n(" + note + ")"
@@ -45,7 +44,7 @@ func Noted(r tools.Result, note string) tools.Result {
 	return r
 }
 
-// Explain says what went wrong with a connection, without addresses of ours.
+// Explain is the error of a connection in words, without our addresses.
 func Explain(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -87,7 +86,7 @@ func Explain(err error) string {
 	return improper(err.Error())
 }
 
-// improper is an error of the library about what a server sent, which it may quote.
+// improper is an error of net/http about what a server sent.
 func improper(text string) string {
 	const long, broken = "server response headers exceeded ", "transport connection broken: "
 	if strings.Contains(text, long) {

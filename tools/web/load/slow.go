@@ -8,10 +8,10 @@ import (
 	"klawbot/tools"
 )
 
-// slowAfter is how long a load may take until the chat is told how far it is.
+// slowAfter is the time between two reports of progress.
 const slowAfter = 3 * time.Second
 
-// Slow tells the chat how far a load is, when it takes long.
+// Slow reports the progress of a slow load to the chat.
 type Slow struct {
 	read atomic.Int64
 	// Stop ends the reports. It must be called.

@@ -8,16 +8,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The bounds of what becomes Markdown, which can be much larger than its page.
+// Markdown can be much larger than its page: spanned and missing cells of tables count,
+// and each line of nested quotations and lists is indented.
 const (
-	// maxCells is how many cells all tables may have, those counted that a cell
-	// spans and those that fill up short rows.
-	maxCells = 100_000
-	// maxIndents is how deep quotations and lists may nest: each of their lines shows it.
+	maxCells   = 100_000
 	maxIndents = 12
 )
 
-// flatten makes plain blocks of tables and quotations that would swell.
+// flatten makes plain blocks of tables, quotations and lists that are too large.
 func flatten(doc *html.Node) {
 	cells := 0
 	var rows, indented []*html.Node
@@ -48,7 +46,7 @@ func flatten(doc *html.Node) {
 	}
 }
 
-// indents is how many quotations and lists a node lies in.
+// indents is how many quotations and lists a node is in.
 func indents(n *html.Node) (depth int) {
 	for ; n != nil; n = n.Parent {
 		switch n.DataAtom {
@@ -59,7 +57,7 @@ func indents(n *html.Node) (depth int) {
 	return depth
 }
 
-// cellsOf is how many cells a table has in Markdown, with all rows as wide as the widest.
+// cellsOf is the number of cells of a table in Markdown, all rows as wide as the widest.
 func cellsOf(table *html.Node) int {
 	var ends []int // how many columns end before each row
 	rows, open, width := 0, 0, 0
@@ -85,7 +83,7 @@ func cellsOf(table *html.Node) int {
 	return max(rows, last) * width
 }
 
-// span is a number in an attribute, within what it may be.
+// span is the number in an attribute, within limits.
 func span(n *html.Node, key string) int {
 	for _, a := range n.Attr {
 		if a.Key == key {
@@ -99,7 +97,7 @@ func span(n *html.Node, key string) int {
 	return 1
 }
 
-// unrow makes a line of text of each row.
+// unrow turns each row into a line of text.
 func unrow(table *html.Node) {
 	var after []*html.Node
 	for n := range table.Descendants() {

@@ -7,39 +7,35 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxMatches bounds how often elements are compared with steps of selectors.
+// maxMatches bounds the comparisons of elements with selectors.
 const maxMatches = 5_000_000
 
-// muchHidden is how much text a page may hide in any case, in bytes.
+// muchHidden is how much text any page may hide, in bytes.
 const muchHidden = 2000
 
-// cascade decides which parts of a page are hidden by its style sheets and the styles of
-// its elements. As in a browser, important declarations win, then the element's own
-// style, then the more specific rule, then the later one.
+// cascade finds what style sheets and styles hide. As in a browser, important declarations
+// win, then the element's own style, then the more specific rule, then the later one.
 type cascade struct {
-	rules []rule
-	// levels are what is known on the way down, one for each depth.
-	levels []*level
-	// gone are the nodes that nobody sees.
-	gone []*html.Node
-	// hidden is how much text they hold, in bytes.
-	hidden int
+	rules  []rule
+	levels []*level     // by depth
+	gone   []*html.Node // the hidden nodes
+	hidden int          // bytes of their text
 }
 
-// steps are the parts of a selector that are found, as bits.
+// steps are the matching parts of a selector, as bits.
 type steps = uint16
 
-// level is which steps of each rule were found around an element.
+// level is which steps of each rule match around an element.
 type level struct {
-	above  []steps // in what it lies in, at any distance
-	parent []steps // in what it lies in directly
-	before []steps // in its elder siblings
-	next   []steps // in the sibling before it
-	here   []steps // in itself
+	above  []steps // an ancestor
+	parent []steps
+	before []steps // a sibling before it
+	next   []steps // the sibling right before it
+	here   []steps // the element itself
 }
 
-// unsightly takes out of a page what its styles hide. A page that hides nearly all of
-// itself is shown by a script: then only the styles of its elements count.
+// unsightly removes what styles hide. Scripts show a page that hides nearly all of its
+// text: then only the styles of its elements count.
 func unsightly(doc *html.Node) {
 	sheets, work, text := survey(doc)
 	rules := parseSheets(sheets)
@@ -66,8 +62,8 @@ func unsightly(doc *html.Node) {
 	}
 }
 
-// survey returns the style sheets of a page for screens, what a comparison with all its
-// elements costs, and how much text it has, in bytes.
+// survey returns the style sheets of a page, the cost of one comparison with all its
+// elements, and the bytes of its text.
 func survey(doc *html.Node) (sheets []string, work, text int) {
 	for n := range doc.Descendants() {
 		switch {
@@ -87,7 +83,7 @@ func survey(doc *html.Node) (sheets []string, work, text int) {
 	return sheets, work, text
 }
 
-// sighted reports whether an element style is a style sheet for screens.
+// sighted reports whether a style element is for screens.
 func sighted(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch value := strings.ToLower(strings.TrimSpace(a.Val)); a.Key {
@@ -104,12 +100,12 @@ func sighted(n *html.Node) bool {
 	return true
 }
 
-// state is what an element hands down to what lies in it.
+// state is what an element passes on to its descendants.
 type state struct {
 	invisible, tiny bool
 }
 
-// walk goes through what lies in a node, at a depth.
+// walk visits the children of a node.
 func (c *cascade) walk(n *html.Node, depth int, s state) {
 	if depth == len(c.levels) {
 		c.levels = append(c.levels, newLevel(len(c.rules)))
@@ -129,7 +125,7 @@ func (c *cascade) walk(n *html.Node, depth int, s state) {
 	}
 }
 
-// element decides about an element and what lies in it.
+// element decides about an element and its descendants.
 func (c *cascade) element(n *html.Node, depth int, s state) {
 	at := c.levels[depth]
 	c.match(n, at)
@@ -138,7 +134,7 @@ func (c *cascade) element(n *html.Node, depth int, s state) {
 	case n.DataAtom == atom.Head:
 		return
 	case n.DataAtom == atom.Html || n.DataAtom == atom.Body:
-		own = [properties]verdict{} // a page is there to be seen
+		own = [properties]verdict{} // a page is visible
 	}
 	if own[display].hides() || own[opacity].hides() {
 		c.hide(n)
@@ -146,7 +142,7 @@ func (c *cascade) element(n *html.Node, depth int, s state) {
 		s.invisible = own[visibility].or(s.invisible)
 		s.tiny = own[fontSize].or(s.tiny)
 		if s.invisible && n.FirstChild == nil {
-			c.hide(n) // a picture, whose description would stand for it
+			c.hide(n) // a picture, whose description would be shown
 		}
 		c.descend(n, depth, s)
 	}
@@ -156,7 +152,7 @@ func (c *cascade) element(n *html.Node, depth int, s state) {
 	at.next, at.here = at.here, at.next
 }
 
-// descend goes on with what lies in an element, whose steps are in here.
+// descend visits the children of an element.
 func (c *cascade) descend(n *html.Node, depth int, s state) {
 	if n.FirstChild == nil {
 		return
@@ -178,7 +174,7 @@ func newLevel(rules int) *level {
 	return &level{above: cut(0), parent: cut(1), before: cut(2), next: cut(3), here: cut(4)}
 }
 
-// match finds the steps of each rule in an element.
+// match finds the steps of each rule that match an element.
 func (c *cascade) match(n *html.Node, at *level) {
 	for i, r := range c.rules {
 		var found steps
@@ -194,7 +190,7 @@ func (c *cascade) match(n *html.Node, at *level) {
 	}
 }
 
-// found is which steps of a rule were found where a joint looks.
+// found is which steps of a rule match where a combinator looks.
 func (l *level) found(rule int, lies byte) steps {
 	switch lies {
 	case '>':
@@ -211,14 +207,13 @@ func (l *level) found(rule int, lies byte) steps {
 type verdict struct {
 	declaration
 	said bool
-	// own is for the style of the element itself.
-	own  bool
+	own  bool // the style of the element itself
 	rule *rule
 }
 
 func (v verdict) hides() bool { return v.said && v.declaration.hides }
 
-// or is whether it hides, of what is handed down.
+// or reports whether it hides, or else the inherited value.
 func (v verdict) or(around bool) bool {
 	if v.said && !v.inherits {
 		return v.declaration.hides
@@ -226,7 +221,7 @@ func (v verdict) or(around bool) bool {
 	return around
 }
 
-// style is what counts for an element, of which the steps are found.
+// style is the winning declarations of an element.
 func (c *cascade) style(n *html.Node, found []steps) (all [properties]verdict) {
 	for i := range c.rules {
 		r := &c.rules[i]
@@ -247,7 +242,7 @@ func (c *cascade) style(n *html.Node, found []steps) (all [properties]verdict) {
 	return all
 }
 
-// take takes a later declaration if it counts more, or as much.
+// take replaces the declaration by a later one, unless it wins.
 func (v *verdict) take(w verdict) {
 	switch {
 	case !v.said:
@@ -265,7 +260,7 @@ func (v *verdict) take(w verdict) {
 	*v = w
 }
 
-// hide notes a node that nobody sees.
+// hide adds a hidden node.
 func (c *cascade) hide(n *html.Node) {
 	c.gone = append(c.gone, n)
 	if n.Type == html.TextNode {

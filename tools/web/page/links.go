@@ -10,17 +10,17 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxAddresses is how many bytes all addresses of a page may have, made whole. The
-// links beyond lose theirs: each may be much longer than what the page says.
+// maxAddresses bounds the absolute addresses of a page, in bytes. A short link can have a
+// long one. The links beyond lose theirs.
 const maxAddresses = 2_000_000
 
-// maxLink is how long the address may be that all others start from.
+// maxLink bounds the base address of a page.
 const maxLink = 2000
 
 var errLong = errors.New("there are too many addresses")
 
-// lead makes the addresses of links and pictures absolute. What is no web address, such
-// as a script, goes; its text stays.
+// lead makes the addresses of links and pictures absolute. Of a link to a script or
+// the like only the text stays.
 func lead(doc *html.Node, at *url.URL) {
 	base, left := baseOf(doc, at), maxAddresses
 	var bare []*html.Node // pictures without an address
@@ -48,7 +48,7 @@ func lead(doc *html.Node, at *url.URL) {
 	}
 }
 
-// baseOf is what the links of a page start from.
+// baseOf is the base address of a page.
 func baseOf(doc *html.Node, at *url.URL) *url.URL {
 	b := find(doc, atom.Base)
 	if b == nil {
@@ -65,13 +65,13 @@ func baseOf(doc *html.Node, at *url.URL) *url.URL {
 	return at
 }
 
-// address is an address as a browser reads it in an attribute.
+// address is an attribute as a browser reads it.
 func address(value string) string {
 	return strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(strings.TrimFunc(value, func(r rune) bool { return r <= ' ' }))
 }
 
 // whole makes the address in an attribute absolute, and reports whether there is one. A
-// place on the page stays as it is. left is how long all further addresses may be.
+// fragment stays as it is. left is what remains of maxAddresses.
 func whole(n *html.Node, key string, base *url.URL, left *int) bool {
 	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
 	if i < 0 {

@@ -1,6 +1,5 @@
-// Package page turns a web page into text for a model: Markdown, without what
-// a person would not see. A page that was made to be costly stays cheap: each
-// step has a bound, and a page beyond it becomes plain text or is cut.
+// Package page turns a web page into Markdown for a model, without what a user would not
+// see. Each step has a limit: a page beyond it becomes plain text or is cut.
 package page
 
 import (
@@ -19,18 +18,17 @@ import (
 )
 
 const (
-	// maxNodes is how large a page may be for readability and Markdown, whose
-	// work can grow faster than the page; a larger one becomes plain text.
-	maxNodes = 60_000
-	// maxText bounds their text, in bytes; maxDepths the sum of the depths of its pieces.
+	// Readability and Markdown can take longer than the size of a page explains. A page
+	// with more nodes, bytes of text or sum of depths becomes plain text.
+	maxNodes  = 60_000
 	maxText   = 2_000_000
 	maxDepths = 2_000_000
-	// enough is how much text an article must have to stand for its page.
+	// enough is the shortest text of an article.
 	enough = 250
 )
 
-// Markdown turns a page into Markdown: its article when it has one, else all
-// that a person would see of it. Scripts, styles and what is hidden are left out.
+// Markdown turns a page into Markdown: its article if it has one, else all that a user
+// would see.
 func Markdown(ctx context.Context, page string, at *url.URL) (string, error) {
 	doc, cut, late, err := parse(ctx, page)
 	var text string
@@ -45,7 +43,7 @@ func Markdown(ctx context.Context, page string, at *url.URL) (string, error) {
 	return text, err
 }
 
-// written is a page that is parsed as text.
+// written is a parsed page as text.
 func written(ctx context.Context, doc *html.Node, at *url.URL) (string, error) {
 	unsightly(doc)
 	nodes := strip(doc)
@@ -68,8 +66,7 @@ func written(ctx context.Context, doc *html.Node, at *url.URL) (string, error) {
 	return strings.TrimSpace(all), ctx.Err()
 }
 
-// dear reports whether a page has more text, or lies deeper, than readability and
-// Markdown can take: their work grows with both.
+// dear reports whether a page has too much text or depth for readability and Markdown.
 func dear(doc *html.Node) bool {
 	depths, text := 0, 0
 	for n := range doc.Descendants() {
@@ -83,8 +80,8 @@ func dear(doc *html.Node) bool {
 	return text > maxText || depths > maxDepths
 }
 
-// articleOf is what readability takes for the article; nil is none. It works on
-// a copy. A page that it breaks on has none.
+// articleOf is the article that readability finds in a copy of the page, or nil. It may
+// panic on a page.
 func articleOf(doc *html.Node, at *url.URL) (article *html.Node) {
 	defer func() {
 		if recover() != nil {
@@ -98,7 +95,7 @@ func articleOf(doc *html.Node, at *url.URL) (article *html.Node) {
 	return a.Node
 }
 
-// markdown is a part of a page as Markdown, or plain text where the converter fails.
+// markdown is a part of a page as Markdown, or as plain text if the converter fails.
 func markdown(ctx context.Context, n *html.Node) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -115,13 +112,13 @@ func markdown(ctx context.Context, n *html.Node) (text string) {
 
 var blankLines = regexp.MustCompile(`\n[ \t]*\n(?:[ \t]*\n)+`)
 
-// dropped are elements that say nothing to a reader.
+// dropped are elements without text for a reader.
 var dropped = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Svg: true, atom.Math: true, atom.Iframe: true,
 	atom.Object: true, atom.Embed: true, atom.Canvas: true, atom.Link: true, atom.Audio: true, atom.Video: true,
 }
 
-// strip takes out of a page what nobody sees, and counts the nodes that stay.
+// strip removes invisible elements and counts the rest.
 func strip(n *html.Node) int {
 	count := 1
 	for child := n.FirstChild; child != nil; {
@@ -136,7 +133,7 @@ func strip(n *html.Node) int {
 	return count
 }
 
-// apart separates texts that a screen separates and the converter does not.
+// apart separates texts that a browser separates and the converter does not.
 func apart(doc *html.Node) {
 	var after []*html.Node
 	for n := range doc.Descendants() {
@@ -156,7 +153,7 @@ func apart(doc *html.Node) {
 	}
 }
 
-// unseen reports whether an element is hidden by an attribute.
+// unseen reports whether an attribute hides an element.
 func unseen(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
@@ -199,7 +196,7 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// plain is the text of a part of a page, one line for each piece.
+// plain is the text of a part of a page, a line for each piece.
 func plain(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -212,7 +209,7 @@ func plain(n *html.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
-// flat is the text of a page that cannot be parsed.
+// flat is the text of a page that the parser refuses.
 func flat(page string) string {
 	var b strings.Builder
 	skip := false

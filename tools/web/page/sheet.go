@@ -9,19 +9,15 @@ import (
 	"github.com/andybalholm/cascadia"
 )
 
-// The bounds of the style sheets of a page. A page beyond them is read without.
+// The limits of the style sheets of a page.
 const (
-	// maxRules counts selectors.
-	maxRules = 1000
-	// maxParts is how many steps a selector may have.
-	maxParts = 16
-	// maxSelector is how long one may be, in bytes.
-	maxSelector = 300
-	// maxNested is how deep blocks may lie in each other.
-	maxNested = 8
+	maxRules    = 1000 // selectors; with more, all sheets are ignored
+	maxParts    = 16   // steps of a selector
+	maxSelector = 300  // bytes
+	maxNested   = 8    // blocks in blocks
 )
 
-// property is what can hide a text.
+// property is a property that can hide a text.
 type property int
 
 const (
@@ -32,27 +28,24 @@ const (
 	properties // how many there are
 )
 
-// declaration says that an element is hidden in one way, or that it is not.
+// declaration hides an element in one way, or shows it.
 type declaration struct {
-	property property
-	hides    bool
-	// inherits is for what is as it is around the element.
-	inherits  bool
+	property  property
+	hides     bool
+	inherits  bool // as the parent
 	important bool
 }
 
-// rule is what one selector says about the elements that it matches.
+// rule is a selector and its declarations.
 type rule struct {
 	parts       []part
 	specificity cascadia.Specificity
 	says        []declaration
 }
 
-// part is a step of a selector: an element, and how it lies to the step before.
+// part is a step of a selector: an element, and its combinator, 0 for the first step.
 type part struct {
-	is cascadia.Sel
-	// lies is ' ' for somewhere below, '>' for right below, '+' for the next
-	// one, '~' for one that follows, 0 for the first step.
+	is   cascadia.Sel
 	lies byte
 }
 
@@ -64,11 +57,11 @@ type sheet struct {
 	over  bool // there is more than maxRules
 }
 
-// comments of style sheets; one without an end goes on to the end.
+// comments matches comments of style sheets, also without an end.
 var comments = regexp.MustCompile(`(?s)/\*.*?(?:\*/|\z)|<!--|-->`)
 
-// parseSheets returns the rules of style sheets that hide or show something,
-// in their order; none if there are too many. What is no CSS is skipped.
+// parseSheets returns the rules that hide or show something, in their order, or none if
+// there are too many. Invalid CSS is skipped.
 func parseSheets(sheets []string) []rule {
 	var all []rule
 	for _, css := range sheets {
@@ -84,8 +77,8 @@ func parseSheets(sheets []string) []rule {
 	return all
 }
 
-// block reads rules up to the end of their block. A conditional block, such as for small
-// screens, hides nothing, but what it shows counts as shown.
+// block reads the rules of a block. A conditional block, such as for small screens, can
+// show elements, but does not hide them.
 func (s *sheet) block(sometimes bool, depth int) {
 	for s.at < len(s.css) && !s.over {
 		head, stop := s.until("{};")
@@ -94,7 +87,7 @@ func (s *sheet) block(sometimes bool, depth int) {
 		case stop == '}':
 			return
 		case stop != '{':
-			// an order without a block, such as @import
+			// a rule without a block, such as @import
 		case strings.HasPrefix(head, "@"):
 			if depth < maxNested && conditional(strings.ToLower(head)) {
 				s.block(true, depth+1)
@@ -107,7 +100,7 @@ func (s *sheet) block(sometimes bool, depth int) {
 	}
 }
 
-// conditional reports whether the rules in a block may hold for a reader.
+// conditional reports whether the rules of an at-rule may apply.
 func conditional(head string) bool {
 	name, condition, _ := strings.Cut(strings.NewReplacer("(", " (", "\n", " ", "\t", " ").Replace(head), " ")
 	switch name {
@@ -119,8 +112,8 @@ func conditional(head string) bool {
 	return false
 }
 
-// until reads up to one of the bytes of stops that stands in no string and no
-// brackets, and past it; stop is 0 at the end.
+// until reads past the next byte of stops outside of strings and brackets; stop is 0 at
+// the end.
 func (s *sheet) until(stops string) (text string, stop byte) {
 	begin, open := s.at, 0
 	var quote byte
@@ -161,7 +154,7 @@ func (s *sheet) skip() {
 	}
 }
 
-// declarations reads what a rule says, past its end, without the rules in it.
+// declarations reads the declarations of a rule, without nested rules.
 func (s *sheet) declarations() (all []declaration) {
 	for {
 		text, stop := s.until("{};")
@@ -178,12 +171,12 @@ func (s *sheet) declarations() (all []declaration) {
 	}
 }
 
-// parseStyle is what the attribute style says.
+// parseStyle reads an attribute style.
 func parseStyle(text string) []declaration {
 	return (&sheet{css: comments.ReplaceAllString(text, " ")}).declarations()
 }
 
-// parseDeclaration reads one declaration; most have to do with something else.
+// parseDeclaration reads a declaration of one of the properties.
 func parseDeclaration(text string) (d declaration, ok bool) {
 	name, value, ok := strings.Cut(text, ":")
 	if !ok || len(value) > maxSelector {
@@ -215,13 +208,13 @@ func parseDeclaration(text string) (d declaration, ok bool) {
 }
 
 var (
-	// relative is a size that depends on the one around it.
+	// relative matches a size that depends on the parent's.
 	relative = regexp.MustCompile(`^[\d.]+(?:em|%|ex|ch)$`)
-	// lengths are a number with its unit.
+	// lengths matches a number with its unit.
 	lengths = regexp.MustCompile(`^\+?(\d*\.?\d+)([a-z]*|%)$`)
 )
 
-// tiny reports whether nobody can read letters of a size.
+// tiny reports whether letters of a size are unreadable.
 func tiny(size string) bool {
 	m := lengths.FindStringSubmatch(size)
 	if m == nil {
@@ -231,8 +224,8 @@ func tiny(size string) bool {
 	return err == nil && (number == 0 || number <= 1 && (m[2] == "px" || m[2] == "pt"))
 }
 
-// add notes what selectors, joined by commas, are told. Selectors that are wrong
-// or that depend on more than the page are left out.
+// add adds the rules of a list of selectors. Invalid ones, and those that depend on more
+// than the page, are left out.
 func (s *sheet) add(selectors string, says []declaration, sometimes bool) {
 	if sometimes {
 		says = slices.DeleteFunc(says, func(d declaration) bool { return d.hides })
@@ -258,14 +251,14 @@ func (s *sheet) add(selectors string, says []declaration, sometimes bool) {
 
 var (
 	escaped = regexp.MustCompile(`\\.`)
-	// pseudo are the classes of a selector that depend on scripts, people or on
-	// much of the page; #= and != are none of CSS.
+	// pseudo matches pseudo-classes, which depend on scripts or users, and #= and !=,
+	// which are extensions of cascadia.
 	pseudo = regexp.MustCompile(`:+[\w-]*|[#!]=`)
-	// plainPseudo are those that depend on the element alone.
+	// plainPseudo depend on the element alone.
 	plainPseudo = []string{":not", ":root", ":first-child", ":last-child"}
 )
 
-// parseSelector takes a selector apart.
+// parseSelector splits a selector into steps.
 func parseSelector(text string) (r rule, ok bool) {
 	if text == "" || len(text) > maxSelector {
 		return r, false
@@ -291,10 +284,10 @@ func parseSelector(text string) (r rule, ok bool) {
 	}
 }
 
-// joints are what joins two steps of a selector.
+// joints are the combinators of selectors.
 const joints = " \t\n\r\f>+~"
 
-// joint reads the rest of what joins two steps; lies is its first byte.
+// joint reads the rest of a combinator; lies is its first byte.
 func (s *sheet) joint(lies byte) byte {
 	for s.at < len(s.css) && strings.IndexByte(joints, s.css[s.at]) >= 0 {
 		if strings.IndexByte(">+~", s.css[s.at]) >= 0 {

@@ -10,19 +10,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The bounds of a page. What is beyond them is cut.
+// The limits of a page. The rest is cut.
 const (
-	// maxElements counts elements, their attributes and the texts between them.
-	maxElements = 250_000
-	// maxAttributes is how many attributes one element may have.
-	maxAttributes = 500
-	// maxParse is how long parsing may take: the parser is quadratic for some pages.
-	maxParse = 2 * time.Second
+	maxElements   = 250_000 // elements, their attributes and the texts between them
+	maxAttributes = 500     // of one element
+	maxParse      = 2 * time.Second
 )
 
-// ownPrefix stands before the names of formatting elements while a page is parsed. The
-// parser reopens each open one in every paragraph, so that a small page makes millions of
-// elements. An element with an unknown name ends with its parent.
+// ownPrefix is put before the names of formatting elements while a page is parsed. The
+// parser reopens each open one in every paragraph, so that a small page could make millions
+// of elements. An element with an unknown name ends with its parent.
 const ownPrefix = "k-"
 
 var formatting = map[atom.Atom]bool{
@@ -42,7 +39,7 @@ var leaveForeign = map[atom.Atom]bool{
 	atom.Ol: true, atom.P: true, atom.Pre: true, atom.Span: true, atom.Table: true, atom.Ul: true,
 }
 
-// parse returns the elements of a page, and whether it was cut for their number or for time.
+// parse parses a page, and reports whether it was cut for its size or for the time.
 func parse(ctx context.Context, page string) (doc *html.Node, cut, late bool, err error) {
 	t := &tamer{page: page}
 	t.run()
@@ -60,12 +57,11 @@ func parse(ctx context.Context, page string) (doc *html.Node, cut, late bool, er
 
 // tamer rewrites a page so that each tag makes few elements.
 type tamer struct {
-	page  string
-	out   strings.Builder
-	count int
-	link  bool // a link is open
-	// foreign is the picture or formula that is left out.
-	foreign atom.Atom
+	page    string
+	out     strings.Builder
+	count   int
+	link    bool      // a link is open
+	foreign atom.Atom // the picture or formula that is left out
 	cut     bool
 }
 
@@ -133,12 +129,11 @@ func (t *tamer) take(z *html.Tokenizer, kind html.TokenType, text string) (raw b
 	return raw
 }
 
-// apartFromBefore stands where something was left out: without it what stands
-// before and after could make a tag.
+// apartFromBefore replaces what is left out: the text before and after could make a tag.
 const apartFromBefore = "<!---->"
 
-// countAttributes is how many attributes the tag has that text begins with, at
-// least; 0 if it begins with none. It goes no further than it must.
+// countAttributes counts the attributes of the tag at the beginning of text, up to
+// maxAttributes+1.
 func countAttributes(text string) (n int) {
 	if len(text) < 2 || text[0] != '<' || text[1]|0x20 < 'a' || text[1]|0x20 > 'z' {
 		return 0
@@ -183,7 +178,7 @@ func countAttributes(text string) (n int) {
 	return n
 }
 
-// watched ends what is read when it takes too long.
+// watched is a reader that ends when parsing takes too long.
 type watched struct {
 	in    io.Reader
 	until time.Time

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 const (
@@ -21,6 +23,7 @@ const (
 type answer struct {
 	provider string
 	request  llm.Request
+	reading  speech.Reading
 	sink     func(llm.Event)
 
 	blocks    []*part
@@ -34,8 +37,8 @@ type answer struct {
 	started   bool
 }
 
-func newAnswer(provider string, r llm.Request, sink func(llm.Event)) *answer {
-	return &answer{provider: provider, request: r, sink: sink, before: llm.NoUsage, model: r.Model}
+func newAnswer(provider string, reading speech.Reading, r llm.Request, sink func(llm.Event)) *answer {
+	return &answer{provider: provider, request: r, reading: reading, sink: sink, before: llm.NoUsage, model: r.Model}
 }
 
 // begin prepares for the answer to a request, the first or one that goes on.
@@ -205,10 +208,29 @@ func (a *answer) start(index string, raw json.RawMessage) error {
 	if err != nil {
 		return protocol.Truncated("a piece of the answer is no block")
 	}
+	a.append(index, p)
+	a.show(p, p.text.String())
+	return nil
+}
+
+// append adds a part, which ends the text before it.
+func (a *answer) append(index string, p *part) {
+	a.endText()
 	a.blocks = append(a.blocks, p)
 	a.open[index] = p
-	a.show(p.kind, p.text.String())
-	return nil
+}
+
+// endText lets out what the last part held back, when it is text.
+func (a *answer) endText() {
+	if n := len(a.blocks); n > 0 && a.blocks[n-1].speech != nil {
+		last := a.blocks[n-1]
+		last.printed = append(last.printed, last.speech.End()...)
+	}
+}
+
+// strayClose is Speech.StrayClose.
+func (a *answer) strayClose() bool {
+	return slices.ContainsFunc(a.blocks, func(p *part) bool { return p.speech != nil && p.speech.StrayClose() })
 }
 
 // grow adds to a block. Indexes may leave gaps; a block that never began is
@@ -217,13 +239,12 @@ func (a *answer) grow(index string, d delta) {
 	p := a.open[index]
 	if p == nil {
 		p = &part{kind: kindOf(d)}
-		a.blocks = append(a.blocks, p)
-		a.open[index] = p
+		a.append(index, p)
 	}
 	p.text.WriteString(string(d.Text) + string(d.Thinking))
 	p.signature += string(d.Signature)
 	p.input.WriteString(string(d.Input))
-	a.show(p.kind, string(d.Text)+string(d.Thinking))
+	a.show(p, string(d.Text)+string(d.Thinking))
 }
 
 func kindOf(d delta) string {
@@ -236,15 +257,20 @@ func kindOf(d delta) string {
 	return "text"
 }
 
-// show hands a piece to the sink.
-func (a *answer) show(kind, piece string) {
+// show hands a piece to the sink, text without what is meant for programs.
+func (a *answer) show(p *part, piece string) {
 	switch {
 	case piece == "":
 		return
-	case kind == "thinking":
+	case p.kind == "thinking":
 		a.sink(llm.Event{Thinking: piece})
 	default:
-		a.sink(llm.Event{Text: piece})
+		if p.speech == nil {
+			reading := a.reading
+			reading.Thought = slices.ContainsFunc(a.blocks, func(p *part) bool { return strings.HasSuffix(p.kind, "thinking") })
+			p.speech = speech.New(a.sink, reading)
+		}
+		p.speech.Say(piece)
 	}
 	a.started = true
 }
@@ -260,15 +286,20 @@ var stops = map[string]llm.Stop{
 func (a *answer) result() llm.Result {
 	stop := stops[strings.ToLower(a.stop)]
 	m := llm.Message{Role: llm.RoleAssistant}
+	a.endText()
+	native := slices.ContainsFunc(a.blocks, func(p *part) bool { return p.kind == "tool_use" })
+	hidden := false
 	for _, p := range a.blocks {
-		b := p.block(a.provider, a.request)
-		if b == nil || b.Call != nil && (a.request.NoTools || stop == llm.StopRefusal) {
-			continue
+		hidden = hidden || p.speech != nil && p.speech.Hidden()
+		for _, b := range p.blocks(a.provider, a.request) {
+			if b.Call != nil && (a.request.NoTools || stop == llm.StopRefusal || native && p.kind == "text") {
+				continue
+			}
+			if b.Call != nil && stop == llm.StopMaxTokens {
+				b.Call.Fault = speech.CutFault
+			}
+			m.Blocks = append(m.Blocks, b)
 		}
-		if b.Call != nil && stop == llm.StopMaxTokens {
-			b.Call.Fault = protocol.CutFault
-		}
-		m.Blocks = append(m.Blocks, *b)
 	}
 	switch {
 	case stop == "" && len(m.Calls()) > 0:
@@ -276,5 +307,5 @@ func (a *answer) result() llm.Result {
 	case stop == "":
 		stop = llm.StopEnd
 	}
-	return llm.Result{Message: m, Stop: stop, Usage: a.used(), Model: a.model, RequestID: a.requestID}
+	return llm.Result{Message: m, Stop: stop, Usage: a.used(), Hidden: hidden, Model: a.model, RequestID: a.requestID}
 }

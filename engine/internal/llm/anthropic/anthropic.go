@@ -13,6 +13,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // Client is one endpoint. It may be used from several goroutines.
@@ -68,7 +69,7 @@ func newEndpoint(c llm.Config) (*protocol.Endpoint, error) {
 func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
 	for {
 		compat := c.compat.drop(c.learned.Refused(r.Model))
-		a := newAnswer(c.provider, r, sink)
+		a := newAnswer(c.provider, speech.NewReading(r, true, compat.TextCalls, compat.opened), r, sink)
 		err := c.whole(ctx, compat, r, a)
 		if c.learned.From(r.Model, err, compat.without) {
 			c.log.Info("model refuses a parameter, asked again without it", "model", r.Model, "err", err)
@@ -77,7 +78,11 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)
 		if err != nil {
 			return llm.Result{Usage: a.used()}, err
 		}
-		return a.result(), nil
+		result := a.result()
+		if a.strayClose() {
+			c.learned.Note(r.Model, protocol.OpenedThinking)
+		}
+		return result, nil
 	}
 }
 

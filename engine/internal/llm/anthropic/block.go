@@ -2,10 +2,12 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // block is a piece of content on its way out.
@@ -26,22 +28,30 @@ type block struct {
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
 
 	// raw stands for the whole block.
-	raw json.RawMessage
+	raw   json.RawMessage
+	extra protocol.CallExtra
 }
 
-// MarshalJSON writes raw when it is set.
+// MarshalJSON writes raw when it is set, and adds extra.
 func (b block) MarshalJSON() ([]byte, error) {
 	if b.raw != nil {
 		return b.raw, nil
 	}
 	type plain block
-	return json.Marshal(plain(b))
+	body, err := json.Marshal(plain(b))
+	if err != nil {
+		return nil, err
+	}
+	return b.extra.Into(body)
 }
 
 // part is a piece of content that arrives.
 type part struct {
 	kind      string
 	text      strings.Builder // of a text, or of thinking
+	speech    *speech.Speech  // of a text
+	printed   []speech.Printed
+	extra     protocol.CallExtra
 	signature string
 	redacted  string
 	id, name  string
@@ -71,8 +81,11 @@ func newPart(raw json.RawMessage) (*part, error) {
 		id: string(s.ID), name: string(s.Name), begun: s.Input,
 	}
 	p.text.WriteString(string(s.Text) + string(s.Thinking))
-	if !p.known() {
+	switch {
+	case !p.known():
 		p.begun = raw
+	case p.kind == "tool_use":
+		p.extra = protocol.ReadCallExtra(raw, "name", "input")
 	}
 	return p, nil
 }
@@ -94,29 +107,30 @@ func (p *part) arguments() string {
 	return string(p.begun)
 }
 
-// block is the part as a piece of a message, nil for one that says nothing.
-func (p *part) block(provider string, r llm.Request) *llm.Block {
+// blocks are the part as pieces of a message.
+func (p *part) blocks(provider string, r llm.Request) []llm.Block {
 	t := &llm.Thinking{Text: p.text.String(), Signature: p.signature, Provider: provider, Model: r.Model}
+	var calls []llm.ToolCall
+	var blocks []llm.Block
 	switch p.kind {
 	case "thinking":
-		return &llm.Block{Thinking: t}
+		return []llm.Block{{Thinking: t}}
 	case "redacted_thinking":
 		t.Redacted = p.redacted
-		return &llm.Block{Thinking: t}
+		return []llm.Block{{Thinking: t}}
 	case "text":
-		if strings.TrimSpace(p.text.String()) != "" {
-			return &llm.Block{Text: p.text.String()}
+		if p.speech != nil { // thinking in tags is not signed, so it cannot go back
+			blocks = slices.DeleteFunc(p.speech.Blocks(llm.Thinking{}), func(b llm.Block) bool { return b.Thinking != nil })
 		}
+		calls = speech.PrintedCalls(p.printed, r.Tools, provider)
 	case "tool_use":
-		name := protocol.DeclaredName(p.name, r.Tools)
-		if name == "" {
-			return nil
-		}
-		c := &llm.ToolCall{WireID: p.id, Provider: provider, Name: name}
-		c.Arguments, c.Fault = protocol.Arguments(p.arguments())
-		return &llm.Block{Call: c}
+		c := llm.ToolCall{WireID: p.id, Provider: provider, Name: p.name, Extra: p.extra.Raw()}
+		calls = speech.Calls(c, p.arguments(), r.Tools)
 	}
-	return nil
+	for _, c := range calls {
+		blocks = append(blocks, llm.Block{Call: &c})
+	}
+	return blocks
 }
 
 // raw is the part as it came, for an answer that is to go on.
@@ -131,7 +145,7 @@ func (p *part) raw() json.RawMessage {
 	case "redacted_thinking":
 		out = block{Type: p.kind, Data: p.redacted}
 	case "tool_use":
-		arguments, _ := protocol.Arguments(p.arguments())
+		arguments, _ := speech.Arguments(p.arguments())
 		out = block{Type: p.kind, ID: p.id, Name: p.name, Input: json.RawMessage(arguments)}
 	default:
 		if p.input.Len() > 0 && json.Valid([]byte(p.input.String())) {

@@ -21,6 +21,8 @@ type Compat struct {
 	Cache bool `json:"cache"`
 	// ToolChoiceNone says that the endpoint knows tool_choice "none".
 	ToolChoiceNone bool `json:"toolChoiceNone"`
+	// TextCalls takes a call that was printed as text for a call.
+	TextCalls bool `json:"textCalls"`
 	// Local says that the endpoint is one's own machine: slow to begin.
 	Local bool `json:"local"`
 	// FirstByteSeconds is how long the first byte may take; 0 is ten minutes
@@ -28,6 +30,9 @@ type Compat struct {
 	FirstByteSeconds int `json:"firstByteSeconds"`
 	// ExtraBody is added to every request (temperature, thinking, metadata).
 	ExtraBody map[string]json.RawMessage `json:"extraBody"`
+
+	// opened says that the model begins in the middle of its thinking. It is learned.
+	opened bool
 }
 
 // The names of what a model may refuse.
@@ -42,7 +47,7 @@ const (
 
 // detect says what is known of an endpoint.
 func detect(host string) Compat {
-	return Compat{ReasoningReplay: llm.ReplayAll, Cache: true, ToolChoiceNone: true, Local: protocol.Local(host)}
+	return Compat{ReasoningReplay: llm.ReplayAll, Cache: true, ToolChoiceNone: true, TextCalls: true, Local: protocol.Local(host)}
 }
 
 func (c *Compat) override(fields json.RawMessage) error {
@@ -76,6 +81,8 @@ func (c Compat) drop(refused []string) Compat {
 			c.ThinkingTokens = 0
 		case toolChoice:
 			c.ToolChoiceNone = false
+		case protocol.OpenedThinking:
+			c.opened = true
 		case protocol.Signature:
 			c.ReasoningReplay = llm.ReplayNever
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // FuzzAnswer wants an answer or a typed error from any bytes, and calls that
@@ -17,7 +18,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var shown strings.Builder
 		r := llm.Request{Tools: []llm.Tool{{Name: "list"}}}
-		a := newAnswer("p", r, func(e llm.Event) { shown.WriteString(e.Text) })
+		a := newAnswer("p", speech.Reading{}, r, func(e llm.Event) { shown.WriteString(e.Text) })
 		a.begin("")
 		if a.read(strings.NewReader(string(body)), func() {}) != nil {
 			return

@@ -144,6 +144,9 @@ func encodeMessages(msgs []llm.Message) []wireMessage {
 	ids := protocol.NewIDs("", msgs)
 	for _, m := range msgs {
 		for _, b := range m.Blocks {
+			if b.Extra != nil { // of another protocol, before the provider changed its type
+				continue
+			}
 			w.add(roleOf(m.Role), encodeBlock(ids, b))
 		}
 	}
@@ -183,7 +186,7 @@ func encodeBlock(ids protocol.IDs, b llm.Block) block {
 	case b.Thinking != nil:
 		return block{Type: "thinking", Thinking: &b.Thinking.Text, Signature: b.Thinking.Signature}
 	case b.Call != nil:
-		return block{Type: "tool_use", ID: ids[b.Call.ID], Name: b.Call.Name, Input: json.RawMessage(b.Call.Arguments)}
+		return block{Type: "tool_use", ID: ids[b.Call.ID], Name: b.Call.Name, Input: json.RawMessage(b.Call.Arguments), extra: protocol.StoredExtra(b.Call.Extra)}
 	case b.Result != nil:
 		return block{Type: "tool_result", ToolUseID: ids[b.Result.CallID], Content: b.Result.Text, IsError: b.Result.Failed}
 	}

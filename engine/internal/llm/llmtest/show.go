@@ -24,6 +24,9 @@ func (e *events) add(ev llm.Event) {
 	if ev.Thinking != "" {
 		kind, text = "thinking", ev.Thinking
 	}
+	if ev.Unsaid {
+		kind, text = "unsaid", ""
+	}
 	if kind != e.kind {
 		e.flush()
 		e.kind = kind
@@ -58,6 +61,8 @@ func showResult(r llm.Result) string {
 			if b.Call.Fault != "" {
 				fmt.Fprintf(&out, "  fault: %s\n", b.Call.Fault)
 			}
+		case b.Extra != nil:
+			fmt.Fprintf(&out, "extra %s\n", b.Extra.Fields)
 		default:
 			fmt.Fprintf(&out, "text: %q\n", b.Text)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // answer collects the lines of one answer.
@@ -16,8 +17,7 @@ type answer struct {
 	provider string
 	request  llm.Request
 
-	speech *protocol.Speech
-	native bool // thinking comes in a field of its own
+	speech *speech.Speech
 	calls  []llm.ToolCall
 	done   bool
 	reason string
@@ -28,7 +28,7 @@ type answer struct {
 func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
 	return &answer{
 		provider: provider, request: r, model: r.Model, usage: llm.NoUsage,
-		speech: protocol.NewSpeech(sink, protocol.ThinkTags(r.Model), c.TextCalls && len(r.Tools) > 0 && !r.NoTools),
+		speech: speech.New(sink, speech.NewReading(r, true, c.TextCalls, c.opened)),
 	}
 }
 
@@ -36,15 +36,9 @@ func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *
 type line struct {
 	Model   protocol.Text `json:"model"`
 	Message struct {
-		Content  protocol.Text `json:"content"`
-		Thinking protocol.Text `json:"thinking"`
-		Calls    []struct {
-			ID       protocol.Text `json:"id"`
-			Function struct {
-				Name      protocol.Text `json:"name"`
-				Arguments protocol.Text `json:"arguments"`
-			} `json:"function"`
-		} `json:"tool_calls"`
+		Content  protocol.Text     `json:"content"`
+		Thinking protocol.Text     `json:"thinking"`
+		Calls    []json.RawMessage `json:"tool_calls"`
 	} `json:"message"`
 	Done   bool            `json:"done"`
 	Reason protocol.Text   `json:"done_reason"`
@@ -86,12 +80,13 @@ func (a *answer) add(raw []byte) error {
 		a.model = string(l.Model)
 	}
 	if l.Message.Thinking != "" {
-		a.native = true
 		a.speech.Think(string(l.Message.Thinking))
 	}
 	a.speech.Say(string(l.Message.Content))
 	for _, c := range l.Message.Calls {
-		a.call(string(c.ID), string(c.Function.Name), string(c.Function.Arguments))
+		if err := a.call(c); err != nil {
+			return protocol.Truncated("a call is of no known form")
+		}
 	}
 	a.done, a.reason = l.Done, string(l.Reason)
 	if l.Input.N > 0 { // no prompt takes no tokens
@@ -103,21 +98,28 @@ func (a *answer) add(raw []byte) error {
 	return nil
 }
 
-// call adds a call, which always comes whole. One without a name is none.
-func (a *answer) call(id, name, arguments string) {
-	if name = protocol.DeclaredName(name, a.request.Tools); name == "" {
-		return
+// call adds a call, which always comes whole.
+func (a *answer) call(raw json.RawMessage) error {
+	var c struct {
+		ID       protocol.Text `json:"id"`
+		Function struct {
+			Name      protocol.Text `json:"name"`
+			Arguments protocol.Text `json:"arguments"`
+		} `json:"function"`
 	}
-	c := llm.ToolCall{WireID: id, Provider: a.provider, Name: name}
-	c.Arguments, c.Fault = protocol.Arguments(arguments)
-	a.calls = append(a.calls, c)
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return err
+	}
+	call := llm.ToolCall{WireID: string(c.ID), Provider: a.provider, Name: string(c.Function.Name), Extra: protocol.ReadCallExtra(raw).Raw()}
+	a.calls = append(a.calls, speech.Calls(call, string(c.Function.Arguments), a.request.Tools)...)
+	return nil
 }
 
 // end lets out what was held back. A server that only loaded or dropped the
 // model has not answered.
 func (a *answer) end() error {
-	for _, p := range a.speech.End(a.request.Tools, len(a.calls) > 0) {
-		a.call("", p.Name, p.Arguments)
+	if printed := a.speech.End(); len(a.calls) == 0 {
+		a.calls = speech.PrintedCalls(printed, a.request.Tools, a.provider)
 	}
 	if (a.reason == "load" || a.reason == "unload") && a.speech.Silent() && len(a.calls) == 0 {
 		return &llm.Error{Kind: llm.Overloaded, Message: "the server is loading the model", Loading: true, RetryAfter: 2 * time.Second}
@@ -135,23 +137,16 @@ func (a *answer) result() llm.Result {
 	case strings.EqualFold(a.reason, "length"):
 		stop = llm.StopMaxTokens
 		for i := range calls {
-			calls[i].Fault = protocol.CutFault
+			calls[i].Fault = speech.CutFault
 		}
 	case len(calls) > 0:
 		stop = llm.StopCalls
 	}
-	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Model: a.model}
+	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Model: a.model}
 }
 
 func (a *answer) message(calls []llm.ToolCall) llm.Message {
-	m := llm.Message{Role: llm.RoleAssistant}
-	thought, said := a.speech.Parted(a.native)
-	if thought != "" {
-		m.Blocks = append(m.Blocks, llm.Block{Thinking: &llm.Thinking{Text: thought, Provider: a.provider, Model: a.request.Model}})
-	}
-	if strings.TrimSpace(said) != "" {
-		m.Blocks = append(m.Blocks, llm.Block{Text: said})
-	}
+	m := llm.Message{Role: llm.RoleAssistant, Blocks: a.speech.Blocks(llm.Thinking{Provider: a.provider, Model: a.request.Model})}
 	for _, c := range calls {
 		m.Blocks = append(m.Blocks, llm.Block{Call: &c})
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
@@ -32,6 +33,9 @@ type Compat struct {
 	FirstByteSeconds int `json:"firstByteSeconds"`
 	// Options are added to the options of every request (temperature, top_p).
 	Options map[string]json.RawMessage `json:"options"`
+
+	// opened says that the model begins in the middle of its thinking. It is learned.
+	opened bool
 }
 
 func (c *Compat) override(fields json.RawMessage) error {
@@ -67,6 +71,7 @@ func (c Compat) without(feature string) bool {
 // drop does without the features that a model refused.
 func (c Compat) drop(refused []string) Compat {
 	c.Options = maps.Clone(c.Options)
+	c.opened = slices.Contains(refused, protocol.OpenedThinking)
 	for _, feature := range refused {
 		if feature == thinkField || feature == "thinking" {
 			c.Think = nil

@@ -88,6 +88,9 @@ func (c *Client) once(ctx context.Context, compat Compat, m model, r llm.Request
 		return llm.Result{Usage: a.usage}, resp.Fail(err, a.speech.Started())
 	}
 	resp.Drain()
+	if a.speech.StrayClose() {
+		c.learned.Note(r.Model, protocol.OpenedThinking)
+	}
 	result := a.result()
 	result.RequestID = resp.RequestID
 	if result.InputCut = wasCut(result.Usage.Input, r); result.InputCut {

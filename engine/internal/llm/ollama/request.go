@@ -30,6 +30,17 @@ type wireMessage struct {
 type wireCall struct {
 	ID       string       `json:"id,omitempty"`
 	Function wireFunction `json:"function"`
+	extra    protocol.CallExtra
+}
+
+// MarshalJSON adds extra.
+func (c wireCall) MarshalJSON() ([]byte, error) {
+	type plain wireCall
+	body, err := json.Marshal(plain(c))
+	if err != nil {
+		return nil, err
+	}
+	return c.extra.Into(body)
 }
 
 type wireFunction struct {
@@ -102,7 +113,7 @@ func encodeAssistant(ids protocol.IDs, m llm.Message) wireMessage {
 		}
 	}
 	for _, c := range m.Calls() {
-		w.Calls = append(w.Calls, wireCall{ids[c.ID], wireFunction{c.Name, json.RawMessage(c.Arguments)}})
+		w.Calls = append(w.Calls, wireCall{ids[c.ID], wireFunction{c.Name, json.RawMessage(c.Arguments)}, protocol.StoredExtra(c.Extra)})
 	}
 	return w
 }

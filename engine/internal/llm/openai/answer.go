@@ -8,6 +8,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // answer collects the pieces of one answer.
@@ -16,10 +17,12 @@ type answer struct {
 	compat   Compat
 	request  llm.Request
 
-	speech    *protocol.Speech
+	speech    *speech.Speech
 	field     string // the protocol's name of the thinking, once it is known
 	refused   strings.Builder
 	calls     []*partial
+	printed   []speech.Printed
+	extra     extra
 	finish    string
 	usage     llm.Usage
 	model     string
@@ -29,7 +32,7 @@ type answer struct {
 func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
 	return &answer{
 		provider: provider, compat: c, request: r, model: r.Model, usage: llm.NoUsage,
-		speech: protocol.NewSpeech(sink, c.ThinkTags, c.TextCalls && len(r.Tools) > 0 && !r.NoTools),
+		speech: speech.New(sink, speech.NewReading(r, c.ThinkTags, c.TextCalls, c.opened)),
 	}
 }
 
@@ -49,7 +52,7 @@ func (a *answer) read(body io.Reader, finished func()) error {
 		err = a.readStream(r, finished)
 	}
 	if err == nil || a.finish != "" {
-		a.end()
+		a.printed = a.speech.End()
 	}
 	return err
 }
@@ -193,16 +196,8 @@ func (a *answer) delta(d *delta) {
 	}
 	a.speech.Say(d.Content.said)
 	a.refused.WriteString(string(d.Refusal))
+	a.extra.add(d.extra)
 	for _, c := range d.calls() {
 		a.calls = merge(a.calls, c)
-	}
-}
-
-// end lets out what was held back, and takes printed calls for calls.
-func (a *answer) end() {
-	for _, printed := range a.speech.End(a.request.Tools, len(a.calls) > 0) {
-		p := &partial{name: printed.Name}
-		p.arguments.WriteString(printed.Arguments)
-		a.calls = append(a.calls, p)
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // partial is a call that is still coming.
 type partial struct {
 	index, id, name string
 	arguments       strings.Builder
-	extra           json.RawMessage
+	extra           protocol.CallExtra
 }
 
 // whole reports whether the arguments are a complete JSON value.
@@ -38,9 +39,7 @@ func merge(calls []*partial, d deltaCall) []*partial {
 	case name != p.name && p.arguments.Len() == 0:
 		p.name += name // a name in pieces
 	}
-	if len(d.ExtraContent) > 0 {
-		p.extra = d.ExtraContent
-	}
+	p.extra.Add(d.extra)
 	p.arguments.WriteString(string(d.Function.Arguments))
 	return calls
 }
@@ -79,13 +78,8 @@ func owner(calls []*partial, d deltaCall) *partial {
 func finishCalls(partials []*partial, tools []llm.Tool, provider string) []llm.ToolCall {
 	var calls []llm.ToolCall
 	for _, p := range partials {
-		name := protocol.DeclaredName(p.name, tools)
-		if name == "" {
-			continue
-		}
-		c := llm.ToolCall{WireID: p.id, Provider: provider, Name: name, Extra: p.extra}
-		c.Arguments, c.Fault = protocol.Arguments(p.arguments.String())
-		calls = append(calls, c)
+		c := llm.ToolCall{WireID: p.id, Provider: provider, Name: p.name, Extra: p.extra.Raw()}
+		calls = append(calls, speech.Calls(c, p.arguments.String(), tools)...)
 	}
 	return calls
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"klawbot/engine/internal/llm/protocol"
@@ -46,13 +47,94 @@ type delta struct {
 	Refusal          protocol.Text `json:"refusal"`
 	ToolCalls        []deltaCall   `json:"tool_calls"`
 	FunctionCall     *function     `json:"function_call"`
+	extra            extra
+}
+
+// UnmarshalJSON keeps what goes back as it came.
+func (d *delta) UnmarshalJSON(raw []byte) error {
+	type plain delta
+	if err := json.Unmarshal(raw, (*plain)(d)); err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, &d.extra)
+}
+
+// extra are the fields of a message that mean something to its provider only: they
+// hold signatures.
+type extra struct {
+	Details  []map[string]json.RawMessage `json:"reasoning_details,omitempty"`
+	Thoughts []map[string]json.RawMessage `json:"thinking_blocks,omitempty"`
+	Content  map[string]json.RawMessage   `json:"extra_content,omitempty"`
+	Specific map[string]json.RawMessage   `json:"provider_specific_fields,omitempty"`
+}
+
+// UnmarshalJSON accepts any JSON: a field of another form is none.
+func (e *extra) UnmarshalJSON(raw []byte) error {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil
+	}
+	for name, into := range map[string]any{
+		"reasoning_details": &e.Details, "thinking_blocks": &e.Thoughts, "extra_content": &e.Content, "provider_specific_fields": &e.Specific,
+	} {
+		if value, ok := fields[name]; ok {
+			_ = json.Unmarshal(value, into) // of another form, it is none
+		}
+	}
+	return nil
+}
+
+// add takes in what a piece of a stream brings.
+func (e *extra) add(more extra) {
+	e.Details, e.Thoughts = addPieces(e.Details, more.Details), addPieces(e.Thoughts, more.Thoughts)
+	e.Content, e.Specific = setFields(e.Content, more.Content), setFields(e.Specific, more.Specific)
+}
+
+// addPieces continues the last of a list when it has the same type and index.
+func addPieces(list, more []map[string]json.RawMessage) []map[string]json.RawMessage {
+	for _, piece := range more {
+		if n := len(list); n > 0 && string(list[n-1]["type"]) == string(piece["type"]) && string(list[n-1]["index"]) == string(piece["index"]) && piece["data"] == nil {
+			list[n-1] = setFields(list[n-1], piece)
+			continue
+		}
+		list = append(list, piece)
+	}
+	return list
+}
+
+// setFields sets what is known now; the texts grow.
+func setFields(into, from map[string]json.RawMessage) map[string]json.RawMessage {
+	if into == nil {
+		return from
+	}
+	for name, value := range from {
+		var before, after protocol.Text
+		switch {
+		case string(value) == "null" || string(value) == `""` && into[name] != nil:
+		case slices.Contains([]string{"text", "summary", "thinking"}, name) && json.Unmarshal(value, &after) == nil && json.Unmarshal(into[name], &before) == nil:
+			into[name] = protocol.Quote(string(before + after))
+		default:
+			into[name] = value
+		}
+	}
+	return into
 }
 
 type deltaCall struct {
-	Index        protocol.Text   `json:"index"`
-	ID           protocol.Text   `json:"id"`
-	Function     function        `json:"function"`
-	ExtraContent json.RawMessage `json:"extra_content"`
+	Index    protocol.Text `json:"index"`
+	ID       protocol.Text `json:"id"`
+	Function function      `json:"function"`
+	extra    protocol.CallExtra
+}
+
+// UnmarshalJSON keeps the fields that are not known.
+func (d *deltaCall) UnmarshalJSON(raw []byte) error {
+	type plain deltaCall
+	if err := json.Unmarshal(raw, (*plain)(d)); err != nil {
+		return err
+	}
+	d.extra = protocol.ReadCallExtra(raw)
+	return nil
 }
 
 type function struct {

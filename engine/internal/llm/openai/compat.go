@@ -36,7 +36,7 @@ type Compat struct {
 	// it, tools are left out of a request that forbids calls when no message
 	// names them.
 	ToolChoiceNone bool `json:"toolChoiceNone"`
-	// ThinkTags says that the model may begin with <think> in its text.
+	// ThinkTags keeps thinking in tags and the tokens of templates out of the text.
 	ThinkTags bool `json:"thinkTags"`
 	// TextCalls takes a call that was printed as text for a call.
 	TextCalls bool `json:"textCalls"`
@@ -51,6 +51,9 @@ type Compat struct {
 	// ExtraBody is added to every request, for switches of one provider
 	// (reasoning_effort, chat_template_kwargs, temperature).
 	ExtraBody map[string]json.RawMessage `json:"extraBody"`
+
+	// opened says that the model begins in the middle of its thinking. It is learned.
+	opened bool
 }
 
 const (
@@ -70,7 +73,7 @@ var geminis = regexp.MustCompile(`(?i)\bgemini\b`)
 func detect(host, model string) Compat {
 	c := Compat{
 		MaxTokensField: maxTokens, ContentEmpty: "null", ReasoningReplay: llm.ReplayNever,
-		StreamUsage: true, ToolChoiceNone: true, ThinkTags: protocol.ThinkTags(model),
+		StreamUsage: true, ToolChoiceNone: true, ThinkTags: true, TextCalls: true,
 		MergeSameRole: alternators.MatchString(model),
 	}
 	if geminis.MatchString(model) {
@@ -79,7 +82,7 @@ func detect(host, model string) Compat {
 	switch {
 	case protocol.Local(host):
 		c.SchemaDialect = protocol.Grammar
-		c.Local, c.TextCalls, c.ContentEmpty, c.ToolChoiceNone = true, true, "empty", false
+		c.Local, c.ContentEmpty, c.ToolChoiceNone = true, "empty", false
 	case protocol.Under(host, "api.openai.com"), protocol.Under(host, "openai.azure.com"):
 		c.MaxTokensField = maxCompletionTokens
 	case protocol.Under(host, "api.mistral.ai"):
@@ -138,6 +141,8 @@ func (c Compat) drop(refused []string) Compat {
 			c.StreamUsage = false
 		case toolChoice:
 			c.ToolChoiceNone = false
+		case protocol.OpenedThinking:
+			c.opened = true
 		case protocol.SameRole:
 			c.MergeSameRole = true
 		case llm.ToolSchema:

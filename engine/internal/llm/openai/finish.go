@@ -1,10 +1,11 @@
 package openai
 
 import (
+	"encoding/json"
 	"strings"
 
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
 )
 
 // stops are the words for why an answer ended. What is not here says nothing.
@@ -37,6 +38,9 @@ func finishError(finish string, empty bool) error {
 func (a *answer) result() llm.Result {
 	stop := stops[strings.ToLower(a.finish)]
 	calls := finishCalls(a.calls, a.request.Tools, a.provider)
+	if len(calls) == 0 {
+		calls = speech.PrintedCalls(a.printed, a.request.Tools, a.provider)
+	}
 	if stop == "" && wasCut(calls) && a.request.MaxTokens > 0 && a.usage.Output >= a.request.MaxTokens {
 		stop = llm.StopMaxTokens
 	}
@@ -46,7 +50,7 @@ func (a *answer) result() llm.Result {
 	switch {
 	case stop == llm.StopMaxTokens:
 		for i := range calls {
-			calls[i].Fault = protocol.CutFault
+			calls[i].Fault = speech.CutFault
 		}
 	case a.refused.Len() > 0 && len(calls) == 0:
 		stop = llm.StopRefusal
@@ -55,25 +59,22 @@ func (a *answer) result() llm.Result {
 	case stop == "":
 		stop = llm.StopEnd
 	}
-	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Model: a.model, RequestID: a.requestID}
+	return llm.Result{
+		Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Model: a.model, RequestID: a.requestID,
+	}
 }
 
 func (a *answer) message(calls []llm.ToolCall) llm.Message {
 	m := llm.Message{Role: llm.RoleAssistant}
-	thought, said := a.speech.Parted(a.field != "")
-	if said == "" {
-		said = a.refused.String()
-	}
-	if thought != "" {
-		m.Blocks = append(m.Blocks, llm.Block{Thinking: &llm.Thinking{
-			Text: thought, Field: a.field, Provider: a.provider, Model: a.request.Model,
-		}})
-	}
-	if strings.TrimSpace(said) != "" {
-		m.Blocks = append(m.Blocks, llm.Block{Text: said})
+	m.Blocks = a.speech.Blocks(llm.Thinking{Field: a.field, Provider: a.provider, Model: a.request.Model})
+	if refused := a.refused.String(); strings.TrimSpace(refused) != "" && strings.TrimSpace(m.PlainText()) == "" {
+		m.Blocks = append(m.Blocks, llm.Block{Text: refused})
 	}
 	for _, c := range calls {
 		m.Blocks = append(m.Blocks, llm.Block{Call: &c})
+	}
+	if fields, err := json.Marshal(a.extra); err == nil && string(fields) != "{}" && len(m.Blocks) > 0 {
+		m.Blocks = append(m.Blocks, llm.Block{Extra: &llm.Extra{Provider: a.provider, Model: a.request.Model, Fields: fields}})
 	}
 	return m
 }

@@ -13,13 +13,13 @@ func TestDetect(t *testing.T) {
 		host, model string
 		ok          func(Compat) bool
 	}{
-		{"api.openai.com", "gpt-5-mini", func(c Compat) bool { return c.MaxTokensField == maxCompletionTokens && !c.Local && !c.TextCalls }},
+		{"api.openai.com", "gpt-5-mini", func(c Compat) bool { return c.MaxTokensField == maxCompletionTokens && !c.Local }},
 		{"api.mistral.ai", "x", func(c Compat) bool { return c.ToolIDFormat == "mistral" && c.BridgeAfterTool && !c.StreamUsage }},
 		{"api.deepseek.com", "deepseek-chat", func(c Compat) bool { return c.ReasoningReplay == llm.ReplayToolTurns }},
 		{"api.moonshot.ai", "kimi", func(c Compat) bool { return c.ReasoningReplay == llm.ReplayNonempty }},
 		{"notopenai.com", "x", func(c Compat) bool { return c.MaxTokensField == maxTokens && c.ToolChoiceNone }},
 		{"127.0.0.1", "qwen3:8b", func(c Compat) bool { return c.Local && c.TextCalls && c.ThinkTags && c.ContentEmpty == "empty" }},
-		{"ollama", "llama3.2", func(c Compat) bool { return c.Local && !c.ThinkTags }},
+		{"ollama", "llama3.2", func(c Compat) bool { return c.Local && c.ThinkTags && c.TextCalls }},
 		{"192.168.1.7", "x", func(c Compat) bool { return c.Local }},
 		{"8.8.8.8", "x", func(c Compat) bool { return !c.Local }},
 	} {

@@ -81,6 +81,9 @@ func (c *Client) once(ctx context.Context, compat Compat, r llm.Request, sink fu
 	err = a.read(resp.Body, resp.Finished)
 	if err == nil || a.finish != "" && !protocol.Complains(err) {
 		resp.Drain()
+		if a.speech.StrayClose() {
+			c.learned.Note(r.Model, protocol.OpenedThinking)
+		}
 		return a.result(), nil
 	}
 	return llm.Result{Usage: a.usage}, resp.Fail(err, a.speech.Started())

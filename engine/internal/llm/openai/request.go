@@ -33,13 +33,36 @@ type wireMessage struct {
 	ReasoningText    *string         `json:"reasoning_text,omitempty"`
 	ToolCalls        []wireCall      `json:"tool_calls,omitempty"`
 	ToolCallID       string          `json:"tool_call_id,omitempty"`
+
+	// extra are fields that go back as they came.
+	extra map[string]json.RawMessage
+}
+
+// MarshalJSON adds extra.
+func (m wireMessage) MarshalJSON() ([]byte, error) {
+	type plain wireMessage
+	body, err := json.Marshal(plain(m))
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Extend(body, m.extra)
 }
 
 type wireCall struct {
-	ID           string          `json:"id"`
-	Type         string          `json:"type"`
-	Function     wireFunction    `json:"function"`
-	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function wireFunction `json:"function"`
+	extra    protocol.CallExtra
+}
+
+// MarshalJSON adds extra.
+func (c wireCall) MarshalJSON() ([]byte, error) {
+	type plain wireCall
+	body, err := json.Marshal(plain(c))
+	if err != nil {
+		return nil, err
+	}
+	return c.extra.Into(body)
 }
 
 type wireFunction struct {
@@ -121,11 +144,9 @@ func encodeMessage(c Compat, ids protocol.IDs, m llm.Message) []wireMessage {
 func encodeAssistant(c Compat, ids protocol.IDs, m llm.Message) wireMessage {
 	w := wireMessage{Role: "assistant"}
 	for _, call := range m.Calls() {
-		out := wireCall{ID: ids[call.ID], Type: "function", Function: wireFunction{call.Name, call.Arguments}}
-		if json.Valid(call.Extra) {
-			out.ExtraContent = call.Extra
-		}
-		w.ToolCalls = append(w.ToolCalls, out)
+		w.ToolCalls = append(w.ToolCalls, wireCall{
+			ID: ids[call.ID], Type: "function", Function: wireFunction{call.Name, call.Arguments}, extra: protocol.StoredExtra(call.Extra),
+		})
 	}
 	switch text := protocol.Join(m); {
 	case text != "":
@@ -136,7 +157,25 @@ func encodeAssistant(c Compat, ids protocol.IDs, m llm.Message) wireMessage {
 		w.Content = json.RawMessage("null")
 	}
 	w.replay(c, m)
+	w.giveBack(c, m)
 	return w
+}
+
+// giveBack adds what came with the message. Thinking that it holds goes back where
+// other thinking does, and with calls, whose signatures it may bear.
+func (w *wireMessage) giveBack(c Compat, m llm.Message) {
+	for _, b := range m.Blocks {
+		if b.Extra == nil || json.Unmarshal(b.Extra.Fields, &w.extra) != nil {
+			continue
+		}
+		if len(w.ToolCalls) == 0 && c.ReasoningReplay != llm.ReplayAll && c.ReasoningReplay != llm.ReplayNonempty {
+			delete(w.extra, fieldDetails)
+			delete(w.extra, "thinking_blocks")
+		}
+		if w.extra[fieldDetails] != nil { // they hold it already
+			w.Reasoning, w.ReasoningText, w.ReasoningContent = nil, nil, nil
+		}
+	}
 }
 
 // replay sets the thinking under the name that it came with.

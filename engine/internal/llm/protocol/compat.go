@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -29,15 +28,23 @@ func (l *Learned) From(model string, err error, known func(feature string) bool)
 	if !errors.As(err, &e) || e.Kind != llm.Unsupported || e.Started || !known(e.Feature) {
 		return false
 	}
+	return l.Note(model, e.Feature)
+}
+
+// OpenedThinking is noted of a model whose template begins its thinking.
+const OpenedThinking = "opened thinking"
+
+// Note remembers something of a model, and reports whether it is new.
+func (l *Learned) Note(model, feature string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if slices.Contains(l.refused[model], e.Feature) {
+	if slices.Contains(l.refused[model], feature) {
 		return false
 	}
 	if l.refused == nil {
 		l.refused = map[string][]string{}
 	}
-	l.refused[model] = append(l.refused[model], e.Feature)
+	l.refused[model] = append(l.refused[model], feature)
 	return true
 }
 
@@ -77,9 +84,3 @@ func Under(host, domain string) bool {
 	host = strings.ToLower(host)
 	return host == domain || strings.HasSuffix(host, "."+domain)
 }
-
-// thinkers are the families whose template leaves the tags in the text.
-var thinkers = regexp.MustCompile(`(?i)qwen3|qwq|deepseek-?r1|\br1\b|glm-?(z1|4\.[5-9])|magistral|minimax-m|exaone-deep|smollm3|hunyuan|nemotron|phi-?4.*reasoning|seed-oss|gemma-?4|marco-o1|openthinker|cogito|lfm2.*thinking`)
-
-// ThinkTags reports whether a model may begin with <think> in its text.
-func ThinkTags(model string) bool { return thinkers.MatchString(model) }

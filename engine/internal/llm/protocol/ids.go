@@ -18,14 +18,15 @@ const (
 )
 
 // NewIDs gives every call of a history an id that is unique in it and that the
-// provider takes: format is "mistral" or empty. A provider gets its own ids back as they were; models repeat
-// them, so a later call may need another.
+// provider takes: format is "mistral" or empty. A provider gets its own ids back as
+// they were, of any length: some hide a signature in them. Models repeat ids, so a
+// later call may need another.
 func NewIDs(format string, msgs []llm.Message) IDs {
 	ids, used := IDs{}, map[string]bool{}
 	for _, m := range msgs {
 		for _, c := range m.Calls() {
 			id := c.WireID
-			for n := 0; id == "" || len(id) > longestID || used[id]; n++ {
+			for n := 0; id == "" || used[id]; n++ {
 				id = derive(format, c.ID, n)
 			}
 			ids[c.ID], used[id] = id, true

@@ -91,30 +91,3 @@ func TestLearnsAFeatureOnce(t *testing.T) {
 		t.Error("what one model refuses is not what another one does")
 	}
 }
-
-// FuzzSplitter wants the same parts however a text is cut, and nothing lost.
-func FuzzSplitter(f *testing.F) {
-	for _, seed := range []string{"<think>a</think>b", " <thinking>é`</thinking>`</thinking>x", "a</think>b", "<thi", "<think>"} {
-		f.Add(seed, 3)
-	}
-	split := func(text string, size int) (string, string) {
-		s := &splitter{}
-		var thought, said string
-		for len(text) > 0 {
-			n := min(size, len(text))
-			t, r := s.add(text[:n])
-			thought, said, text = thought+t, said+r, text[n:]
-		}
-		t, r := s.rest()
-		return thought + t, said + r
-	}
-	f.Fuzz(func(t *testing.T, text string, size int) {
-		thought, said := split(text, len(text)+1)
-		if cutThought, cutSaid := split(text, 1+size&7); cutThought != thought || cutSaid != said {
-			t.Errorf("%q in pieces of %d: %q %q, whole: %q %q", text, 1+size&7, cutThought, cutSaid, thought, said)
-		}
-		if !strings.Contains(text, "<") && (thought != "" || said != text) {
-			t.Errorf("%q became %q %q", text, thought, said)
-		}
-	})
-}

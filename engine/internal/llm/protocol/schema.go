@@ -9,6 +9,9 @@ import (
 	"klawbot/internal/schemaref"
 )
 
+// NoParameters is the schema of a tool that takes nothing.
+var NoParameters = json.RawMessage(`{"type":"object","properties":{}}`)
+
 // Dialect is what an endpoint understands of JSON Schema. The zero value is what
 // the large providers have in common.
 type Dialect string

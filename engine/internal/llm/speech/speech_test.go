@@ -1,0 +1,313 @@
+package speech_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/protocol"
+	"klawbot/engine/internal/llm/speech"
+)
+
+var speechTools = []llm.Tool{
+	{Name: "current_time", Parameters: json.RawMessage(`{"type":"object","properties":{"zone":{"type":"string"}}}`)},
+	{Name: "file_read", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"integer"}}}`)},
+}
+
+// heard is what came of a text.
+type heard struct{ said, thought, calls string }
+
+// hear lets a model say text in pieces of so many bytes, and checks that what was shown
+// while it streamed is what was said.
+func hear(t *testing.T, text string, size int) (h heard) {
+	t.Helper()
+	shown := ""
+	s := speech.New(func(ev llm.Event) {
+		if ev.Unsaid {
+			shown = ""
+		}
+		shown += ev.Text
+	}, speech.Reading{Tools: speechTools})
+	for rest := text; rest != ""; {
+		n := min(size, len(rest))
+		s.Say(rest[:n])
+		rest = rest[n:]
+	}
+	var calls []string
+	for _, c := range speech.PrintedCalls(s.End(), speechTools, "p") {
+		calls = append(calls, c.Name+c.Arguments)
+	}
+	h.calls = strings.Join(calls, " ")
+	defer func() { h.said = strings.TrimSpace(h.said) }()
+	for _, b := range s.Blocks(llm.Thinking{}) {
+		h.said += b.Text
+		if b.Thinking != nil {
+			h.thought = b.Thinking.Text
+		}
+	}
+	if strings.TrimSpace(shown) != strings.TrimSpace(h.said) {
+		t.Errorf("%q in pieces of %d: shown %q, said %q", text, size, shown, h.said)
+	}
+	return h
+}
+
+const clock = `current_time{}`
+
+var speechCases = []struct {
+	name, text, said, thought, calls string
+}{
+	{"think-tag-of-an-unknown-model", "<think>they ask about sums</think>It is 4.", "It is 4.", "they ask about sums", ""},
+	{"second-think-block", "<think>plan one</think>\n<think>plan two</think>It is 4.", "It is 4.", "plan one\n\nplan two", ""},
+	{"end-token", "It is 4.<|im_end|>", "It is 4.", "", ""},
+	{"harmony-channels", "<|channel|>analysis<|message|>be brief<|end|><|start|>assistant<|channel|>final<|message|>It is 4.", "It is 4.", "be brief", ""},
+	{"call-in-text", "<tool_call>current_time\n</tool_call>", "", "", clock},
+
+	// Other tags, more blocks, other places.
+	{"three blocks with text between", "<think>a</think>One.\n<think>b</think>\nTwo.\n\n<think>c</think>\n", "One.\nTwo.", "a\n\nb\n\nc", ""},
+	{"a block behind a sentence", "<think>a</think>One.<think>b</think>Two.", "One.\n\nTwo.", "a\n\nb", ""},
+	{"thinking", "<thinking>a</thinking>\n\nb", "b", "a", ""},
+	{"thought", "<thought>a</thought>b", "b", "a", ""},
+	{"reasoning in capitals", "<Reasoning>\na\n</Reasoning>\nb", "b", "a", ""},
+	{"attributes", `<think effort="low">a</think>b`, "b", "a", ""},
+	{"a name space", "<seed:think>a</seed:think>b", "b", "a", ""},
+	{"Kimi's triangles", "◁think▷размышление◁/think▷Ответ: 4.", "Ответ: 4.", "размышление", ""},
+	{"Magistral's brackets", "[THINK]a[/THINK]b", "b", "a", ""},
+	{"Cohere", "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "b", "a", ""},
+	{"begin of thought", "<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>b<|end_of_solution|>", "b", "a", ""},
+	{"Gemma's channel", "<|channel>thought\na\n<channel|>b", "b", "a", ""},
+	{"empty block", "<think>\n\n</think>\n\nb", "b", "", ""},
+	{"self-closing", "<think/>b", "b", "", ""},
+	{"cut in thinking", "<think>they ask ab", "", "they ask ab", ""},
+	{"cut in a later block", "<think>a</think>b\n\n<think>c", "b\n\n", "a\n\nc", ""},
+	{"cut in a tag", "b\n<thi", "b\n<thi", "", ""},
+	{"the template opened it", "they ask about sums\n</think>\n\nIt is 4.", "It is 4.", "they ask about sums", ""},
+	{"the template opened it, one line", "they ask about sums</think>It is 4.", "It is 4.", "they ask about sums", ""},
+	{"a mention inside thinking", "<think>They ask about </think> tags, so explain.</think>It ends thinking.", "It ends thinking.", "They ask about </think> tags, so explain.", ""},
+	{"a space before the end", "<think>sums </think> It is 4.", "It is 4.", "sums </think> It is 4.", ""},
+
+	// People ask about the markers.
+	{"tags in code", "Write `<think>` and `</think>`, or ``<|im_end|>``.", "Write `<think>` and `</think>`, or ``<|im_end|>``.", "", ""},
+	{"tags in a sentence", "The tags <think> and </think> surround reasoning.", "The tags <think> and </think> surround reasoning.", "", ""},
+	{"tags of a thinker in a sentence", "<think>hm</think>The tags <think> and </think> surround it.", "The tags <think> and </think> surround it.", "hm", ""},
+	{"tags in a block", "So:\n```\n<think>\na\n</think>\n<|im_end|>\n```\n", "So:\n```\n<think>\na\n</think>\n<|im_end|>\n```\n", "", ""},
+	{"tags in a block of tildes", "~~~xml\n<think>a</think>\n~~~", "~~~xml\n<think>a</think>\n~~~", "", ""},
+	{"an example", "A model writes:\n\n<think>\na\n</think>\n\nand answers.", "A model writes:\n\n<think>\na\n</think>\n\nand answers.", "", ""},
+	{"quoted", `It writes "<think>" first, then "<|im_end|>".`, `It writes "<think>" first, then "<|im_end|>".`, "", ""},
+	{"a list of tokens", "- ChatML: <|im_end|>\n- Llama: <|eot_id|>\n", "- ChatML: <|im_end|>\n- Llama: <|eot_id|>\n", "", ""},
+	{"a token in a sentence", "The token <|im_end|> ends a turn.", "The token <|im_end|> ends a turn.", "", ""},
+	{"a call in a sentence", "Wrap it in <tool_call> tags.", "Wrap it in <tool_call> tags.", "", ""},
+	{"HTML", "<b>bold</b> and <s>old</s> new, a < b, 1 <2> 3", "<b>bold</b> and <s>old</s> new, a < b, 1 <2> 3", "", ""},
+	{"a pipe of F#", "let y = f <| x |> g", "let y = f <| x |> g", "", ""},
+	{"brackets", "[TODO] call [Anna](https://a.b) [1]", "[TODO] call [Anna](https://a.b) [1]", "", ""},
+	{"a lone back quote", "The ` key.<|im_end|>", "The ` key.", "", ""},
+	{"analysis as a word", "analysis of the text: fine", "analysis of the text: fine", "", ""},
+
+	// Tokens of templates.
+	{"Llama 3", "It is 4.<|eot_id|>", "It is 4.", "", ""},
+	{"Llama 3, its header", "<|start_header_id|>assistant<|end_header_id|>\n\nIt is 4.<|eot_id|>", "It is 4.", "", ""},
+	{"Gemma", "<start_of_turn>model\nIt is 4.<end_of_turn>\n", "It is 4.", "", ""},
+	{"ChatML goes on for the user", "It is 4.<|im_end|>\n<|im_start|>user\nThanks<|im_end|>\n<|im_start|>assistant\nYou are welcome", "It is 4.", "", ""},
+	{"the prompt again", "<|im_start|>system\nYou are a bot<|im_end|>\n<|im_start|>assistant\nIt is 4.<|im_end|>", "It is 4.", "", ""},
+	{"another document", "It is 4.<|endoftext|>Human: and 5?", "It is 4.", "", ""},
+	{"DeepSeek's end", "It is 4.<｜end▁of▁sentence｜>", "It is 4.", "", ""},
+	{"Mistral's end", "<s> It is 4.</s>", "It is 4.", "", ""},
+	{"a space before the end token", "It is 4. <|im_end|>", "It is 4. ", "", ""},
+	{"a role alone", "<|assistant|>\nIt is 4.<|end|>", "It is 4.", "", ""},
+	{"Kimi's roles", "<|im_assistant|>assistant<|im_middle|>It is 4.<|im_end|>", "It is 4.", "", ""},
+	{"harmony without its tokens", "analysisThe user asks sums.assistantfinalIt is 4.", "It is 4.", "The user asks sums.", ""},
+	{"harmony, only the final channel", "<|channel|>final<|message|>It is 4.<|return|>", "It is 4.", "", ""},
+	{"harmony, a preamble", "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>Let me look.<|end|><|start|>assistant<|channel|>final<|message|>b", "Let me look.\n\nb", "a", ""},
+	{"box of GLM", "<think>a</think><|begin_of_box|>4<|end_of_box|>", "4", "a", ""},
+
+	// Calls.
+	{"Hermes", "<tool_call>\n{\"name\": \"current_time\", \"arguments\": {\"zone\": \"UTC\"}}\n</tool_call>", "", "", `current_time{"zone": "UTC"}`},
+	{"Hermes, two and words", "Let me look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>\n<tool_call>{\"name\":\"file_read\",\"arguments\":{\"path\":\"a\"}}</tool_call>", "Let me look.\n", "", clock + ` file_read{"path":"a"}`},
+	{"Hermes, never closed", "<tool_call>{\"name\":\"current_time\",\"arguments\":{}}", "", "", clock},
+	{"Hermes with its tag inside", `<tool_call>{"name":"file_read","arguments":{"path":"</tool_call>"}}</tool_call>`, "", "", `file_read{"path":"</tool_call>"}`},
+	{"GLM", "<tool_call>file_read\n<arg_key>path</arg_key>\n<arg_value>a b</arg_value>\n<arg_key>lines</arg_key>\n<arg_value>3</arg_value>\n</tool_call>", "", "", `file_read{"lines":3,"path":"a b"}`},
+	{"Qwen Coder", "<tool_call>\n<function=file_read>\n<parameter=path>\na\n</parameter>\n</function>\n</tool_call>", "", "", `file_read{"path":"a"}`},
+	{"Qwen Coder, bare", "<function=file_read><parameter=path>a</parameter></function>", "", "", `file_read{"path":"a"}`},
+	{"Llama's function", `<function=current_time>{"zone":"UTC"}</function>`, "", "", `current_time{"zone":"UTC"}`},
+	{"Llama's python tag", `<|python_tag|>{"name": "current_time", "parameters": {}}<|eom_id|>`, "", "", clock},
+	{"Llama's python tag, a call", `<|python_tag|>current_time.call(zone="UTC")<|eom_id|>`, "", "", `current_time{"zone":"UTC"}`},
+	{"Llama 4", `[current_time(zone='UTC'), file_read(path="a", lines=2)]`, "", "", `current_time{"zone":"UTC"} file_read{"lines":2,"path":"a"}`},
+	{"Mistral", `[TOOL_CALLS][{"name": "current_time", "arguments": {}}]`, "", "", clock},
+	{"Mistral's newer", `[TOOL_CALLS]file_read[ARGS]{"path": "a"}`, "", "", `file_read{"path": "a"}`},
+	{"Mistral's newer, two", `[TOOL_CALLS]file_read[CALL_ID]abc[ARGS]{"path": "a"}[TOOL_CALLS]current_time[ARGS]{}`, "", "", `file_read{"path": "a"} ` + clock},
+	{"DeepSeek", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>file_read\n```json\n{\"path\":\"a\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>", "", "", `file_read{"path":"a"}`},
+	{"DeepSeek 3.1", "Moment.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>file_read<｜tool▁sep｜>{\"path\":\"a\"}<｜tool▁call▁end｜><｜tool▁call▁begin｜>current_time<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", "Moment.", "", `file_read{"path":"a"} ` + clock},
+	{"DeepSeek 3.2", `<｜DSML｜function_calls><｜DSML｜invoke name="file_read"><｜DSML｜parameter name="path" string="true">a</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜function_calls>`, "", "", `file_read{"path":"a"}`},
+	{"Kimi", `<|tool_calls_section_begin|><|tool_call_begin|>functions.file_read:0<|tool_call_argument_begin|>{"path":"a"}<|tool_call_end|><|tool_calls_section_end|>`, "", "", `file_read{"path":"a"}`},
+	{"Kimi without tokens", `functions.file_read:0{"path":"a"}`, "", "", `file_read{"path":"a"}`},
+	{"harmony", `<|channel|>analysis<|message|>look<|end|><|start|>assistant<|channel|>commentary to=functions.file_read <|constrain|>json<|message|>{"path":"a"}<|call|>`, "", "look", `file_read{"path":"a"}`},
+	{"harmony, recipient with the role", `<|start|>assistant to=functions.current_time<|channel|>commentary json<|message|>{}<|call|>`, "", "", clock},
+	{"harmony without tokens", `commentary to=functions.current_time json{}`, "", "", clock},
+	{"Gemma 4", `<|tool_call>call:file_read{path:<|"|>a "b"<|"|>,lines:2}<tool_call|>`, "", "", `file_read{"lines":2,"path":"a \"b\""}`},
+	{"Granite", `<|tool_call|>[{"name": "current_time", "arguments": {}}]`, "", "", clock},
+	{"MiniMax", `<minimax:tool_call><invoke name="file_read"><parameter name="path">a</parameter></invoke></minimax:tool_call>`, "", "", `file_read{"path":"a"}`},
+	{"Cohere's action", `<|START_ACTION|>[{"tool_call_id":"0","tool_name":"current_time","parameters":{}}]<|END_ACTION|>`, "", "", clock},
+	{"LFM2", `<|tool_call_start|>[current_time()]<|tool_call_end|>`, "", "", clock},
+	{"LM Studio", "[TOOL_REQUEST]{\"name\":\"current_time\",\"arguments\":{}}[END_TOOL_REQUEST]", "", "", clock},
+	{"OpenAI's wrapper", `{"tool_uses":[{"recipient_name":"functions.current_time","parameters":{}},{"recipient_name":"functions.file_read","parameters":{"path":"a"}}]}`, "", "", clock + ` file_read{"path":"a"}`},
+	{"JSON", `{"name":"current_time","arguments":{}}`, "", "", clock},
+	{"JSON of OpenAI", `{"type":"function","function":{"name":"current_time","arguments":"{\"zone\":\"UTC\"}"}}`, "", "", `current_time{"zone":"UTC"}`},
+	{"JSON behind words", "I look.\n\n{\"name\":\"current_time\",\"parameters\":{}}\n", "I look.\n\n", "", clock},
+	{"quotes of Python", `<tool_call>{'name': 'file_read', 'arguments': {'path': "it's", 'lines': None}}</tool_call>`, "", "", `file_read{"lines":null,"path":"it's"}`},
+	{"in a block of code", "```json\n{\"name\":\"current_time\",\"arguments\":{}}\n```", "", "", clock},
+	{"tool code of Gemma 3", "```tool_code\ncurrent_time(zone=\"UTC\")\n```", "", "", `current_time{"zone":"UTC"}`},
+	{"in thinking that never ended", "<think>I look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", "", "I look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", clock},
+
+	// What cannot be called is kept back, what is no call stays.
+	{"a tool that is not there", "<tool_call>{\"name\":\"launch\",\"arguments\":{}}</tool_call>", "", "", ""},
+	{"a tool that is not there, GLM", "One moment.\n<tool_call>launch\n</tool_call>", "One moment.\n", "", ""},
+	{"half a call", "<tool_call>{\"name\":\"current_time\",\"argum", "", "", ""},
+	{"broken JSON and words", "<tool_call>{\"name\" current_time}</tool_call>\nSorry.", "Sorry.", "", ""},
+	{"a result that it made up", "<tool_response>12:00</tool_response>\nIt is 12.", "It is 12.", "", ""},
+	{"an unknown wrapper", `{"tool_uses":[{"recipient_name":"functions.launch","parameters":{}}]}`, "", "", ""},
+	{"an answer in JSON", `{"name": "Anna", "age": 5}`, `{"name": "Anna", "age": 5}`, "", ""},
+	{"a call of another tool in JSON", `{"name":"launch","arguments":{}}`, `{"name":"launch","arguments":{}}`, "", ""},
+	{"a block of JSON and words", "```json\n{\"name\":\"current_time\",\"arguments\":{}}\n```\nis how.", "```json\n{\"name\":\"current_time\",\"arguments\":{}}\n```\nis how.", "", ""},
+	{"a list", "[1, 2, 3]", "[1, 2, 3]", "", ""},
+}
+
+func TestSpeechWithoutInternals(t *testing.T) {
+	for _, c := range speechCases {
+		t.Run(c.name, func(t *testing.T) {
+			for _, size := range []int{1 << 20, 1, 2, 3, 7, 11} {
+				want := heard{strings.TrimSpace(c.said), c.thought, c.calls}
+				if got := hear(t, c.text, size); got != want {
+					t.Fatalf("%q in pieces of %d:\n got %q\nwant %q", c.text, size, got, want)
+				}
+			}
+			for cut := range len(c.text) {
+				hearCut(t, c.text, cut, c.said)
+			}
+		})
+	}
+}
+
+// hearCut shows text in two pieces.
+func hearCut(t *testing.T, text string, cut int, said string) {
+	t.Helper()
+	shown := ""
+	s := speech.New(func(ev llm.Event) {
+		if ev.Unsaid {
+			shown = ""
+		}
+		shown += ev.Text
+	}, speech.Reading{Tools: speechTools})
+	s.Say(text[:cut])
+	s.Say(text[cut:])
+	s.End()
+	if strings.TrimSpace(shown) != strings.TrimSpace(said) {
+		t.Errorf("%q cut at %d: shown %q", text, cut, shown)
+	}
+}
+
+func TestSpeechJoinsHalvesOfCharacters(t *testing.T) {
+	for name, pieces := range map[string][]string{
+		"emoji-in-halves":  {`"Well done \ud83c"`, `"\udf89"`},
+		"bytes":            {"\"Well done \xF0\x9F\"", "\"\x8E\x89\""},
+		"one piece":        {`"Well done \ud83c\udf89"`},
+		"a piece between":  {`"Well done \ud83c"`, `""`, `"\udf89"`},
+		"half a half":      {"\"Well done \xED\xA0\"", "\"\xBC\xED\xBE\x89\""},
+		"with text behind": {`"Well done \uD83C"`, `"\uDF89"`},
+	} {
+		s := speech.New(func(llm.Event) {}, speech.Reading{})
+		thinking := speech.New(func(llm.Event) {}, speech.Reading{})
+		for _, piece := range pieces {
+			var text protocol.Text
+			if err := text.UnmarshalJSON([]byte(piece)); err != nil {
+				t.Fatal(err)
+			}
+			s.Say(string(text))
+			thinking.Think(string(text))
+		}
+		s.End()
+		thinking.End()
+		if got := s.Blocks(llm.Thinking{}); len(got) != 1 || got[0].Text != "Well done 🎉" {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if got := thinking.Blocks(llm.Thinking{}); len(got) != 1 || got[0].Thinking.Text != "Well done 🎉" {
+			t.Errorf("%s: thought %+v", name, got)
+		}
+	}
+	s := speech.New(func(llm.Event) {}, speech.Reading{})
+	var half protocol.Text
+	if err := half.UnmarshalJSON([]byte(`"a\ud83c b"`)); err != nil {
+		t.Fatal(err)
+	}
+	s.Say(string(half))
+	s.Say("\xF0\x9F")
+	s.End()
+	if got := s.Blocks(llm.Thinking{})[0].Text; got != "a\uFFFD b\uFFFD" {
+		t.Errorf("lone halves: %q", got)
+	}
+}
+
+func TestSpeechLearnsThatThinkingIsOpen(t *testing.T) {
+	for text, want := range map[string]heard{
+		"they ask about sums\n</think>\n\nIt is 4.": {"It is 4.", "they ask about sums", ""},
+		"<think>a</think>b":                         {"b", "a", ""},
+		"No thinking today.":                        {"No thinking today.", "", ""},
+	} {
+		shown, unsaid := "", false
+		s := speech.New(func(ev llm.Event) { shown, unsaid = shown+ev.Text, unsaid || ev.Unsaid }, speech.Reading{Opened: true})
+		for _, r := range text {
+			s.Say(string(r))
+		}
+		s.End()
+		if shown != want.said || unsaid {
+			t.Errorf("%q: shown %q", text, shown)
+		}
+	}
+}
+
+// internal is what no text outside of code holds.
+var internal = regexp.MustCompile(`(?m)^(?:<think>|<\|im_start\|>|<tool_call>\{)`)
+
+// FuzzSpeech wants the same however a text is cut, valid UTF-8, and no marker at the
+// start of a line outside of code.
+func FuzzSpeech(f *testing.F) {
+	for i, c := range speechCases {
+		f.Add(c.text, i)
+	}
+	f.Fuzz(func(t *testing.T, text string, size int) {
+		text = strings.ToValidUTF8(text, "?")
+		whole := hear(t, text, len(text)+1)
+		if cut := hear(t, text, 1+size&7); cut != whole {
+			t.Errorf("%q in pieces of %d:\n got %q\nwhole %q", text, 1+size&7, cut, whole)
+		}
+		if !utf8.ValidString(whole.said) {
+			t.Errorf("%q became %q", text, whole.said)
+		}
+		if !strings.ContainsAny(text, "<[◁{`(") && !strings.Contains(text, "analysis") && whole != (heard{said: strings.TrimSpace(text)}) {
+			t.Errorf("%q became %q", text, whole)
+		}
+		if !strings.ContainsAny(text, "`~:[") && internal.MatchString(whole.said) && !strings.Contains(text, "   ") && !strings.Contains(text, "\t") {
+			t.Logf("%q became %q", text, whole.said) // what is said about a marker may stand anywhere
+		}
+	})
+}
+
+func TestSpeechOfLongTextIsCheap(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("<", 1<<18), strings.Repeat("`", 1<<18), strings.Repeat("[A", 1<<17), strings.Repeat("{\"name\":", 1<<15),
+		"<think>" + strings.Repeat("<a", 1<<17), "<tool_call>" + strings.Repeat("[{", 1<<17), strings.Repeat("<think>a</think>\n", 1<<14),
+		"```json\n{\"name\":" + strings.Repeat("\n", 1<<17), strings.Repeat("a`", 1<<17), strings.Repeat("<|im_start|>", 1<<14),
+	} {
+		began := time.Now()
+		s := speech.New(func(llm.Event) {}, speech.Reading{Tools: speechTools})
+		for rest := text; rest != ""; {
+			n := min(5, len(rest))
+			s.Say(rest[:n])
+			rest = rest[n:]
+		}
+		s.End()
+		t.Logf("%.20q: %v", text, time.Since(began))
+	}
+}
