@@ -16,7 +16,7 @@ func firstRequests(t testing.TB, shows ...string) map[string][]byte {
 		for _, show := range shows {
 			r := newRigAt(t, 0, "off", 11)
 			r.edit("contextBudget: 32000", "contextBudget: 32000, tools: "+show)
-			r.edit("agent: {", "tools: {search: {backend: searxng, url: \"http://127.0.0.1:1\"}}\n"+wordsAlone+"agent: {language: "+language+", ")
+			r.edit("agent: {", "tools: {search: {backend: searxng, url: \"http://127.0.0.1:1\"}}\nmemory: {embedding: {type: \"off\"}}\nagent: {language: "+language+", ")
 			p := r.start("")
 			r.telegram.User(11).Send("hi")
 			r.wait(p, "the answer", func(v telegramtest.State) bool { return v.Count("sendMessage") > 0 })
