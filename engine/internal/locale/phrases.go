@@ -196,9 +196,26 @@ const (
 	RunTooLong
 	RunNoModel
 	JobFailed
+	JobTask
+	JobOnceFailed
+	RemindSlow
+	RemindRetry
+	RemindFailed
 	JobPaused
 	RemindUsage
-	RemindOnce
+	RemindOffer
+	RemindOfferWords
+	RemindUnconfirmed
+	RemindRepeats
+	RemindDeclined
+	RemindUnclear
+	RemindSeveral
+	RemindDate
+	RemindZone
+	RemindWeekday
+	RemindRepeat
+	ButtonRepeat
+	ButtonNotRepeat
 	RemindSet
 	RemindPast
 	RemindBad
