@@ -75,7 +75,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/model":              {1075, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools", "engine/internal/localmodel", "tools/sandbox"}, "one model call: slot, budget, retry, fallback"},
 	"engine/internal/locale":             {825, []string{"engine/internal/llm"}, "the bot's own sentences"},
 	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
-	"engine/internal/llm":                {925, []string{"internal/wait"}, "the words of a model call"},
+	"engine/internal/llm":                {930, []string{"internal/wait"}, "the words of a model call"},
 	"engine/internal/times":              {1350, []string{"internal/clip"}, "a leaf: cron expressions, recurrence rules, zones, and their words"},
 	"engine/internal/phrase":             {2500, []string{"engine/internal/times", "internal/clip"}, "pure: words in, times out; two languages, and what is not clear is asked about instead of guessed"},
 	"tools/mcp/form":                     {500, []string{"tools", "tools/budget", "tools/mcp/shown"}, "asks for a form"},
