@@ -175,6 +175,9 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 		onText("") // what a broken attempt has said is no answer
 	}
 	result, err := a.provider.Stream(ctx, r, func(ev llm.Event) {
+		if ev.Unsaid {
+			heard.Text, heard.Thinking = "", heard.Thinking+heard.Text
+		}
 		heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
 		if onText != nil {
 			onText(heard.Text)

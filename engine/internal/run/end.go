@@ -80,6 +80,12 @@ func refusedCall(said []store.Message) string {
 	return ""
 }
 
+// daily reports whether a limit for a day is used up.
+func daily(failure error) bool {
+	fail, ok := errors.AsType[*llm.Error](failure)
+	return ok && fail.Daily
+}
+
 // failed decides about a failure. A rejected key or a used-up quota fails the next time
 // too and pauses the job; other failures are retried once.
 func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
@@ -100,7 +106,7 @@ func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
 		end.pause = why
 		return end
 	}
-	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, turn.ErrNoModel) && r.Attempts < maxAttempts {
+	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, turn.ErrNoModel) && !daily(failure) && r.Attempts < maxAttempts {
 		end.state = store.RunRetry
 		return end
 	}
