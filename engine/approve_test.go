@@ -126,8 +126,8 @@ func (h *house) press(person int64, at gateway.Address, message int64, data stri
 	h.t.Helper()
 	query := fmt.Sprintf("q%d", time.Now().UnixNano())
 	h.accept(h.next(gateway.Message{
-		Kind: gateway.KindPress, Address: at, ID: message, Group: at.Chat.ID < 0, Sender: gateway.Sender{ID: person, Name: "Person"},
-		Press: &gateway.Press{Query: query, Data: data, Message: message},
+		Kind: gateway.KindCallback, Address: at, ID: message, Group: at.Chat.ID < 0, Sender: gateway.Sender{ID: person, Name: "Person"},
+		Callback: &gateway.Callback{Query: query, Data: data, Message: message},
 	}))
 	return query
 }
@@ -280,7 +280,7 @@ func TestApprovalTimesOutToNo(t *testing.T) {
 	h.settings.ApprovalTimeout = 2 * time.Second
 	h.start().says(alice, "launch it")
 	q := h.question(alice)
-	h.shows(alice, "⌛ Expired\n`launch`\n```\ntarget: \"it\"\n```", `so: Error: Tool "launch" was not approved: nobody answered in time`)
+	h.shows(alice, "⌛ Expired\n`launch`\n```\ntarget: \"it\"\n```", `so: Error: Tool "launch" was not approved: no one answered in time`)
 	h.told(h.tap(alice, q, tapOnce), "⌛ Expired")
 	if n := l.ran.Load(); n != 0 {
 		t.Errorf("it ran %d times", n)

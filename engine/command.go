@@ -2,14 +2,15 @@ package engine
 
 import (
 	"context"
-	"slices"
+	"strings"
+	"time"
 
 	"klawbot/engine/health"
 	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/recall"
-	"klawbot/engine/internal/store"
-	"klawbot/engine/internal/turn"
-	"klawbot/gateway"
+	"klawbot/engine/internal/workspace"
+	"klawbot/tools/mcp"
 )
 
 // CommandInfo describes a command for a messenger's menu.
@@ -19,18 +20,25 @@ type CommandInfo = command.Info
 func Commands(language string) []CommandInfo { return command.List(language) }
 
 // newCommands makes what answers commands.
-func (e *Engine) newCommands() *command.Commands {
+func (e *Engine) newCommands(files *workspace.Workspace) *command.Commands {
+	running := health.Running{Config: e.config.Base, Store: e.store, Set: e.set, Workspace: files, Around: e.config.Examine}
 	return command.New(command.Config{
-		Settings: e.settings, Read: e.store.Read, Schedules: e.schedules, Heartbeat: e.heartbeat, Servers: e.set.Servers,
+		Settings: e.settings, Read: e.store.Read, Schedules: e.plans.schedules, Heartbeat: e.plans.heartbeat, Servers: e.set.Servers,
 		SignIn: func(m command.Message, server string) {
 			e.life.Go(func(ctx context.Context) { e.questions.SignIn(ctx, e.set.Servers, m.Home, m.Sender.ID, server) })
 		},
-		Status: e.statusText, Examine: health.Running{Config: e.config.Base, Store: e.store, Set: e.set, Workspace: e.workspace, Around: e.config.Examine}.Doctor,
+		Status: e.report.text, Examine: running.Doctor,
 		Memory: func(chat string) (string, error) {
 			facts, err := e.memory.CoreAt(recall.PlacesOf(chat))
 			return facts.String(), err
 		},
-		Tools: e.toolNames, Redact: e.redact, Log: e.log,
+		Tools: func() (names []string) {
+			for _, t := range e.set.Executor.Registry().All() {
+				names = append(names, t.Spec().Name)
+			}
+			return names
+		},
+		Redact: e.config.Redact, Log: e.log,
 	})
 }
 
@@ -39,40 +47,18 @@ func (it item) command() command.Message {
 	return command.Message{Message: it.msg, Home: it.row.Address, ID: it.row.ID}
 }
 
-// obey answers a command that calls no tool.
-func (e *Engine) obey(ctx context.Context, it item) {
-	r := e.commands.Answer(ctx, it.command())
-	change := r.Change
-	r.Change = func(tx *store.Tx, r *command.Reply) error {
-		if change != nil {
-			if err := change(tx, r); err != nil {
-				return err
-			}
-		}
-		r.Text = turn.Label(e.settings(), r.Text)
-		return nil
+// toolsChanged tells the owners that the tools of a server differ from those that they
+// have approved, once for each difference.
+func (e *Engine) toolsChanged(ctx context.Context, server string, now []mcp.Definition) {
+	names := make([]string, len(now))
+	for i, d := range now {
+		names[i] = d.Tool
 	}
-	e.reply(ctx, it.row, r)
+	e.chats.tellOwners(ctx, "mcp/"+server+"/"+command.Fingerprint(now), e.say(locale.MCPChanged, server, strings.Join(names, ", "), server))
 }
 
-// owns reports whether the sender is an owner. Who sits at the terminal is one.
-func (e *Engine) owns(m gateway.Message) bool {
-	return m.Address.Chat.ID == 0 || slices.Contains(e.settings().Owners[m.Address.Chat.Channel], m.Sender.ID)
-}
-
-func (e *Engine) toolNames() []string {
-	var names []string
-	for _, t := range e.set.Executor.Registry().All() {
-		names = append(names, t.Spec().Name)
-	}
-	return names
-}
-
-// session returns the current session of an address.
-func (e *Engine) session(ctx context.Context, a gateway.Address) (s store.Session, err error) {
-	err = e.store.Read(ctx, func(tx *store.Tx) (err error) {
-		s, err = tx.Sessions().Session(a)
-		return err
-	})
-	return s, err
+// signInWanted tells the owners, once a day, that an MCP server needs a sign-in.
+func (e *Engine) signInWanted(ctx context.Context, server string) {
+	day := time.Now().UTC().Format(time.DateOnly)
+	e.chats.tellOwners(ctx, "mcp/"+server+"/signin/"+day, e.say(locale.MCPWantsSignIn, server, server))
 }

@@ -1,14 +1,14 @@
-// Package engine answers messages: it keeps what comes in, runs one turn at a
+// Package engine answers messages: it stores what comes in, runs one turn at a
 // time per chat, and delivers what goes out.
 //
-// A message is stored before Accept returns (inbox), a lane per chat and topic
-// runs turns in order, every model answer and every tool call is journaled
+// A message is stored before Accept returns (inbox). A lane per chat and topic
+// runs turns in order. Every model answer and every tool call is journaled
 // before it is acted on, and the answer leaves from an outbox that is committed
 // together with the turn. A kill at any point loses nothing, repeats no side
-// effect and shows one final answer. The engine knows no messenger: whatever
-// leaves it goes through the gateway, where the whitelist is asked again. What a chat
-// shows while its turn lasts is told in the comment of package progress. The crash
-// points of the kill tests name the edges of all this.
+// effect and shows one final answer. The engine knows no messenger: everything
+// leaves through the gateway, which checks the allow list again. Package progress
+// describes what a chat shows while its turn lasts. The crash points of the kill
+// tests name the steps.
 package engine
 
 import (
@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,25 +23,26 @@ import (
 	"klawbot/engine/health"
 	"klawbot/engine/internal/approval"
 	"klawbot/engine/internal/archive"
+	"klawbot/engine/internal/backup"
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
-	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/metrics"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/progress"
 	"klawbot/engine/internal/prompt"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/run"
-	"klawbot/engine/internal/schedule"
+	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
 	"klawbot/engine/internal/turn"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
-	"klawbot/internal/redact"
 	"klawbot/internal/wait"
+	"klawbot/tools/guide"
 	"klawbot/tools/mcp"
 )
 
@@ -52,15 +52,14 @@ type Base = toolset.Config
 // Config is what New needs.
 type Config struct {
 	Base
-	// Background are the jobs of the tool shell that run in a chat, by their ids, and
-	// the command of each, for /stop; nil: there are none.
+	// Background returns the ids and the commands of what the tool shell runs in the
+	// background of a chat, for /stop. Nil: nothing runs there.
 	Background func(chat string) (ids, commands []string)
 	// Examine looks at the parts around the engine, for /doctor; nil looks at
 	// none. It may take its time and ends with its context.
 	Examine func(context.Context) []health.Finding
-	// LookEvery is how often the bot looks at what nobody tells it of: what a
-	// command wrote beside it, the heartbeat's file, a clock that was set. 0 means
-	// a second or less.
+	// LookEvery is how often the bot looks for changes that are not announced: those
+	// of a command, of the heartbeat's file, of the clock. 0 means a second or less.
 	LookEvery time.Duration
 	// Grace is how long running turns may take to finish when Run ends; then
 	// they are parked. 0 means 6 s.
@@ -72,80 +71,61 @@ type Engine struct {
 	config    Config
 	gateway   *gateway.Gateway
 	settings  func() settings.Settings
-	life      *lifecycle.Lifecycle
+	log       *slog.Logger
 	store     *store.Store
-	workspace *workspace.Workspace
+	life      *lifecycle.Lifecycle
+	lanes     *lanes
+	gates     gates
+	outbox    *outbox.Outbox
+	questions *approval.Questions
+	chats     *chats
+	buttons   *buttons
+	commands  *command.Commands
 	set       *toolset.Set
 	memory    *recall.Memory
-	models    *model.Client
-	prompts   *prompt.Builder
-	outbox    *outbox.Outbox
-	shows     progress.Shows
-	backups   *backups
-	meters    *meters
-	questions *approval.Questions
-	redact    *redact.Set
-	started   time.Time
-	log       *slog.Logger
-	// schedules is what is planned, also by heartbeat, and runs makes it.
-	schedules *schedule.Editor
-	heartbeat *schedule.Heartbeat
-	commands  *command.Commands
-	runs      *run.Runs
 	turns     *turn.Turns
-
-	// dispatching is held while updates are handed to lanes, so that they get
-	// there in order.
-	dispatching sync.Mutex
-	// replayed holds, for each gate whose stored updates were dispatched, the
-	// last row of them. Guarded by dispatching.
-	replayed map[gate]store.InboxID
-
-	mu    sync.Mutex
-	lanes map[gateway.Address]*lane // guarded by mu
-
-	// unlogged wakes the writer of the conversation logs.
-	unlogged chan struct{}
+	plans     plans
+	backups   *backup.Backups
+	report    *report
 }
 
 var _ gateway.Handler = (*Engine)(nil)
 
-// New opens the data folder and returns an Engine that accepts messages. They
+// New opens the data directory and returns an Engine that accepts messages. They
 // are answered while Run runs. Close it after Run returned.
 func New(ctx context.Context, c Config) (*Engine, error) {
-	var e *Engine
+	e := &Engine{config: c, gateway: c.Gateway, settings: c.Settings, log: c.Log, gates: gates{open: map[gate]store.InboxID{}}}
 	database := c.Store()
-	database.Committed = func(changes store.Changes) { e.committed(changes) }
+	database.Committed = e.committed
 	st, beside, err := archive.Open(ctx, database, false)
 	if err != nil {
 		return nil, err
 	}
-	e = &Engine{
-		config: c, gateway: c.Gateway, settings: c.Settings, redact: c.Redact, log: c.Log,
-		started: time.Now(), meters: newMeters(),
-		store: st, workspace: workspace.Open(c.Workspace, c.Log),
-		replayed: map[gate]store.InboxID{}, lanes: map[gateway.Address]*lane{}, unlogged: make(chan struct{}, 1),
-	}
+	meters := metrics.New()
+	e.store = st
 	e.life = lifecycle.New(lifecycle.Config{Store: st, Gateway: c.Gateway, Unstored: func() string { return e.say(locale.Unstored) }, Log: c.Log})
-	e.models = model.New(model.Config{
-		Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log,
-		Measure: func(name string, p llm.Provider) llm.Provider { return measured{p, e.meters, name} },
-	})
+	e.lanes = &lanes{life: e.life, settings: c.Settings, log: c.Log, answer: e.answer, resume: e.resumeTurn, by: map[gateway.Address]*lane{}}
+	e.chats = &chats{store: st, life: e.life, gateway: c.Gateway, settings: c.Settings, lanes: e.lanes, log: c.Log}
 	e.outbox = outbox.New(outbox.Config{
-		Store: st, Gateway: c.Gateway, Life: e.life, Files: outbox.NewSentFiles(c.Dir), Chats: chats{e}, Attempted: e.meters.delivery,
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: sentfiles.In(c.Dir), Chats: e.chats, Attempted: meters.Delivery,
 		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
 	})
-	e.shows = progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: chats{e}.Lose, Redact: c.Redact}
 	e.questions = approval.New(approval.Config{
 		Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Redact: c.Redact, Settings: c.Settings, Log: c.Log,
 	})
-	e.backups = &backups{e: e, archive: beside}
-	e.backups.load(c.Dir)
-	e.plan()
+	e.backups = backup.New(backup.Config{
+		Dir: c.Dir, Archive: beside, Store: st, Gateway: c.Gateway, Life: e.life, Outbox: e.outbox, Settings: c.Settings,
+		Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
+		AtWork: func() int { running, waiting := e.lanes.count(); return running + waiting }, Log: c.Log,
+	})
+	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log, Measure: meters.Measure})
+	files := workspace.Open(c.Workspace, c.Log)
+	e.plan(models, files)
+	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, backups: e.backups, meters: meters, models: models}
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
-		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.schedules,
-		Model: e.modelIn, Stats: e.stats, Extract: e.models.Extract,
+		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,
+		Model: e.report.modelIn, Stats: e.report.entries, Extract: models.Extract,
 		ToolsChanged: func(server string, now []mcp.Definition) { e.toolsChanged(ctx, server, now) },
 		SignInWanted: func(server string) { e.signInWanted(ctx, server) },
 	})
@@ -153,16 +133,26 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	e.set, e.memory = set, set.Memory
-	e.prompts = prompt.New(prompt.Config{
-		Store: st, Life: e.life, Models: e.models, Settings: c.Settings, Workspace: e.workspace, Skills: e.set.Skills,
-		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway,
-		LoadsSkill: e.isLoad, Log: c.Log,
+	for _, name := range set.UnknownTools(c.Settings()) {
+		c.Log.Warn("the policy names an unknown tool", "tool", name)
+	}
+	e.report.set, e.report.memory = set, set.Memory
+	e.chats.outbox, e.chats.questions, e.chats.memory = e.outbox, e.questions, set.Memory
+	e.buttons = &buttons{life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}
+	shows := progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: e.chats.Lose, Redact: c.Redact}
+	prompts := prompt.New(prompt.Config{
+		Store: st, Life: e.life, Models: models, Settings: c.Settings, Workspace: files, Skills: set.Skills,
+		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway, Log: c.Log,
+		LoadsSkill: func(name string) bool {
+			t, _, ok := set.Executor.Registry().Find(name)
+			return ok && t.Spec().Name == guide.LoadTool
+		},
 	})
 	e.turns = turn.New(turn.Config{
-		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Models: e.models, Prompts: e.prompts, Shows: e.shows,
-		Questions: e.questions, Outbox: e.outbox, Executor: e.set.Executor, Redact: c.Redact,
+		Store: st, Life: e.life, Gateway: c.Gateway, Settings: c.Settings, Models: models, Prompts: prompts, Shows: shows,
+		Questions: e.questions, Outbox: e.outbox, Executor: set.Executor, Redact: c.Redact,
 	})
-	e.commands = e.newCommands()
+	e.commands = e.newCommands(files)
 	return e, nil
 }
 
@@ -193,14 +183,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stopSending()
 	parking, park := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer park(nil)
-	e.memory.ImportUser() // before the first turn, which shall know it
-	e.mu.Lock()
-	e.life.Begin(ctx, parking)
-	for _, l := range e.lanes {
-		e.startLane(l)
-	}
-	e.mu.Unlock()
-	if err := e.questions.CloseForms(sending); err != nil { // a stop that comes already is none of its faults
+	e.memory.ImportUser() // before the first turn, which is to know it
+	e.lanes.begin(ctx, parking)
+	if err := e.questions.CloseForms(sending); err != nil { // not ctx: an early stop is no failure
 		return err
 	}
 	if err := e.outbox.Run(sending); err != nil {
@@ -212,16 +197,13 @@ func (e *Engine) Run(ctx context.Context) error {
 			group.Go(func() error { return e.replay(ctx, g) })
 		}
 	}
-	group.Go(func() error { return e.keepHouse(ctx) })
-	group.Go(func() error { return e.writeLogs(ctx) })
-	group.Go(func() error { return e.watchOthers(ctx) })
-	group.Go(func() error { return e.backups.run(ctx) })
-	group.Go(func() error { return e.watchDatabase(ctx) })
-	group.Go(func() error { return e.runs.Run(ctx) })
-	group.Go(func() error { return e.watchHeartbeat(ctx) })
-	group.Go(func() error { e.set.Servers.Run(ctx); return nil })
-	group.Go(func() error { e.memory.Run(ctx, e.store); return nil })
-	e.tellRecovery(ctx)
+	for _, work := range []func(context.Context){
+		e.keepHouse, e.watchOthers, e.backups.Run, e.watchHeartbeat, e.set.Servers.Run,
+		func(ctx context.Context) { e.memory.Run(ctx, e.store) },
+	} {
+		group.Go(func() error { work(ctx); return nil })
+	}
+	group.Go(func() error { return e.plans.runs.Run(ctx) })
 	e.set.Executor.Registry() // what is left out is logged now, not with the first turn
 	err := group.Wait()
 
@@ -234,7 +216,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	within(sendGrace, e.outbox.Wait)
 	stopSending()
 	within(sendGrace, e.outbox.Wait)
-	return errors.Join(err, e.backups.archive.WriteLog(context.WithoutCancel(ctx)))
+	return errors.Join(err, e.backups.WriteLog(context.WithoutCancel(ctx)))
 }
 
 // Close ends the MCP servers and closes the data folder.
@@ -243,7 +225,7 @@ func (e *Engine) Close() error {
 }
 
 // keepHouse deletes what is kept long enough, now and then.
-func (e *Engine) keepHouse(ctx context.Context) error {
+func (e *Engine) keepHouse(ctx context.Context) {
 	for {
 		if err := e.store.Write(ctx, prune); err != nil && ctx.Err() == nil {
 			e.log.Error("old rows not deleted", "err", err)
@@ -252,7 +234,7 @@ func (e *Engine) keepHouse(ctx context.Context) error {
 			e.log.Error("sent files not deleted", "err", err)
 		}
 		if !wait.For(ctx, pruneEvery) {
-			return nil
+			return
 		}
 	}
 }
@@ -286,29 +268,15 @@ func (e *Engine) committed(c store.Changes) {
 	}
 	if c.Messages {
 		e.memory.Said()
-		wait.Signal(e.unlogged)
+		e.backups.Log()
 	}
 	if c.Jobs {
-		e.runs.Changed()
+		e.plans.runs.Changed()
 	}
 }
 
-// writeLogs appends to the conversation logs what is new.
-func (e *Engine) writeLogs(ctx context.Context) error {
-	for {
-		if err := e.backups.archive.WriteLog(ctx); err != nil && ctx.Err() == nil {
-			e.log.Error("conversation log not written", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-e.unlogged:
-		}
-	}
-}
-
-// watchOthers notices what a command wrote beside the bot.
-func (e *Engine) watchOthers(ctx context.Context) error {
+// watchOthers notices what a command wrote while the bot runs.
+func (e *Engine) watchOthers(ctx context.Context) {
 	var last int64
 	for wait.For(ctx, cmp.Or(e.config.LookEvery, pollOthers)) {
 		version, err := e.store.DataVersion(ctx)
@@ -316,7 +284,7 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 			continue
 		}
 		last = version
-		e.runs.Changed()
+		e.plans.runs.Changed()
 		e.memory.Said()
 		if err := e.outbox.Rescan(ctx); err != nil && ctx.Err() == nil {
 			e.log.Error("outbox not read", "err", err)
@@ -325,7 +293,6 @@ func (e *Engine) watchOthers(ctx context.Context) error {
 			e.log.Error("accepted tools not read", "err", err)
 		}
 	}
-	return nil
 }
 
 // within waits for done to return and reports whether it did in time.

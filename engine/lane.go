@@ -2,19 +2,17 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
-	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/llm"
-	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
 	"klawbot/internal/wait"
@@ -29,16 +27,37 @@ const (
 	// holdWait is how long a forwarded message is held for the comment that
 	// comes with it, and one of an album for the others.
 	holdWait = time.Second
-	// gatherMax bounds the wait for somebody who does not stop writing.
+	// gatherMax bounds the wait for a person who does not stop writing.
 	gatherMax = 10 * time.Second
 	// crowd is how many messages must wait behind a running turn until the
 	// person is told.
 	crowd = 10
 )
 
+// item is a message that waits for its turn.
+type item struct {
+	row store.Update
+	msg gateway.Message
+}
+
+func rowsOf(items []item) []store.InboxID {
+	ids := make([]store.InboxID, len(items))
+	for i, it := range items {
+		ids[i] = it.row.ID
+	}
+	return ids
+}
+
+// continues reports whether a message is the next part of a text that a client
+// has cut in two: the same sender, the next id, shortly after a full message.
+func continues(before, after item) bool {
+	return before.msg.Sender.ID == after.msg.Sender.ID && after.msg.ID == before.msg.ID+1 &&
+		clip.UTF16Len(before.msg.Text) >= splitUnits && after.msg.Command == "" && after.msg.Reply == nil &&
+		after.row.ReceivedAt.Sub(before.row.ReceivedAt) <= splitWait
+}
+
 // lane is the queue of one chat and topic: one turn at a time, in order. A lane
-// exists while something waits or runs in it. All fields are guarded by
-// Engine.mu.
+// exists while something waits or runs in it. Its fields are guarded by lanes.mu.
 type lane struct {
 	address gateway.Address
 	items   []item
@@ -50,109 +69,133 @@ type lane struct {
 	// runs.
 	stop context.CancelCauseFunc
 	ctx  context.Context
-	// grown wakes the goroutine that waits for more messages.
-	grown chan struct{}
+	// more wakes the goroutine that waits for more messages.
+	more chan struct{}
 	// told says that the person knows that messages wait.
 	told bool
 }
 
-// lane returns the lane of an address and makes it if need be. e.mu is held.
-func (e *Engine) lane(a gateway.Address) *lane {
-	l := e.lanes[a]
-	if l == nil {
-		l = &lane{address: a, grown: make(chan struct{}, 1)}
-		e.lanes[a] = l
-	}
-	return l
-}
-
-// enqueue puts a message into its lane. When many wait behind a running turn, or
-// that turn waits for an answer, the person is told so once.
-func (e *Engine) enqueue(ctx context.Context, it item) {
-	asked, away := e.questions.WaitsAt(it.row.Address)
-	e.mu.Lock()
-	l := e.lane(it.row.Address)
-	l.items = append(l.items, it)
-	waiting := len(l.items)
-	tell := l.stop != nil && !l.told && (asked || waiting >= crowd)
-	if tell {
-		l.told = true
-	}
-	select {
-	case l.grown <- struct{}{}:
-	default:
-	}
-	e.startLane(l)
-	e.mu.Unlock()
-	if !tell {
-		return
-	}
-	text := e.say(locale.Queue, waiting)
-	switch {
-	case away:
-		text = e.say(locale.OwnerFirst)
-	case asked && it.row.Address.Chat.Local():
-		text = e.say(locale.AnswerFirst)
-	case asked:
-		text = e.say(locale.ButtonFirst)
-	}
-	e.outbox.Post(ctx, it.row.Address, "queue/"+rand.Text(), text)
-}
-
-// startLane starts the lane's goroutine once the engine runs. e.mu is held.
-func (e *Engine) startLane(l *lane) {
-	if l.working {
-		return
-	}
-	l.working = e.life.Go(func(ctx context.Context) { e.serveLane(ctx, l) })
-}
-
-// serveLane runs the lane's turns until nothing waits or ctx ends.
-func (e *Engine) serveLane(ctx context.Context, l *lane) {
-	for ctx.Err() == nil && e.gather(ctx, l) {
-		e.guard(l, func(ctx context.Context) {
-			if t, ok := e.nextResume(l); ok {
-				e.resumeTurn(ctx, t)
-			} else if items := e.admit(ctx, e.take(l)); len(items) == 0 {
-				return // /stop came in between, or the list changed
-			} else if first := items[0]; first.msg.Command != "" && e.commands.Direct(ctx, first.command()) == nil {
-				e.obey(ctx, first)
-			} else {
-				e.startTurn(ctx, items)
-			}
-		})
-	}
-}
-
-// begin gives the lane the context of its next turn. Engine.mu is held.
+// begin gives the lane the context of its next turn. lanes.mu is held.
 func (l *lane) begin(parking context.Context) {
 	if l.stop == nil {
 		l.ctx, l.stop = context.WithCancelCause(parking)
 	}
 }
 
+// lanes are the chat queues. They decide when a turn begins, and not what it does.
+type lanes struct {
+	life     *lifecycle.Lifecycle
+	settings func() settings.Settings
+	log      *slog.Logger
+	// answer runs a turn for messages; resume continues an interrupted one.
+	answer func(context.Context, []item)
+	resume func(context.Context, store.Turn)
+
+	mu sync.Mutex
+	by map[gateway.Address]*lane // guarded by mu
+}
+
+// at returns the lane of an address and makes it if need be. mu is held.
+func (s *lanes) at(a gateway.Address) *lane {
+	l := s.by[a]
+	if l == nil {
+		l = &lane{address: a, more: make(chan struct{}, 1)}
+		s.by[a] = l
+	}
+	return l
+}
+
+// add puts a message into its lane and returns how many wait there. tell is true once
+// for each turn: when the turn waits for a person (asked), or many messages wait.
+func (s *lanes) add(it item, asked bool) (waiting int, tell bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.at(it.row.Address)
+	l.items = append(l.items, it)
+	waiting = len(l.items)
+	if tell = l.stop != nil && !l.told && (asked || waiting >= crowd); tell {
+		l.told = true
+	}
+	wait.Signal(l.more)
+	s.start(l)
+	return waiting, tell
+}
+
+// addResume puts an interrupted turn into its lane.
+func (s *lanes) addResume(t store.Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.at(t.Address)
+	l.resumes = append(l.resumes, t)
+	l.begin(s.life.Parking()) // a /stop that has come already stops it, too
+	s.start(l)
+}
+
+// putBack returns messages to the head of their lane. It reports false, and leaves
+// them, when /stop has come since: the lock keeps /stop from coming in between.
+func (s *lanes) putBack(ctx context.Context, items []item) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stopped := errors.Is(context.Cause(ctx), lifecycle.ErrStopped)
+	if !stopped {
+		l := s.at(items[0].row.Address)
+		l.items = append(items, l.items...)
+	}
+	return !stopped
+}
+
+// begin has life begin, and starts the lanes that have been filled before.
+func (s *lanes) begin(ctx, parking context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.life.Begin(ctx, parking)
+	for _, l := range s.by {
+		s.start(l)
+	}
+}
+
+// start starts the lane's goroutine once the engine runs. mu is held.
+func (s *lanes) start(l *lane) {
+	if !l.working {
+		l.working = s.life.Go(func(ctx context.Context) { s.serve(ctx, l) })
+	}
+}
+
+// serve runs the lane's turns until nothing waits or ctx ends.
+func (s *lanes) serve(ctx context.Context, l *lane) {
+	for ctx.Err() == nil && s.gather(ctx, l) {
+		s.guard(l, func(ctx context.Context) {
+			if t, ok := s.nextResume(l); ok {
+				s.resume(ctx, t)
+			} else if items := s.take(l); len(items) > 0 { // none when /stop came in between
+				s.answer(ctx, items)
+			}
+		})
+	}
+}
+
 // guard runs one turn of a lane with a context that /stop and the end of the
 // process cancel. A panic ends the turn, not the bot.
-func (e *Engine) guard(l *lane, run func(context.Context)) {
-	e.mu.Lock()
-	l.begin(e.life.Parking())
+func (s *lanes) guard(l *lane, run func(context.Context)) {
+	s.mu.Lock()
+	l.begin(s.life.Parking())
 	ctx, cancel := l.ctx, l.stop
-	e.mu.Unlock()
+	s.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
-			e.log.Error("turn panicked", "panic", p, "stack", string(debug.Stack()))
+			s.log.Error("turn panicked", "panic", p, "stack", string(debug.Stack()))
 		}
-		e.mu.Lock()
+		s.mu.Lock()
 		l.ctx, l.stop, l.told = nil, nil, false
-		e.mu.Unlock()
+		s.mu.Unlock()
 		cancel(nil)
 	}()
 	run(ctx)
 }
 
-func (e *Engine) nextResume(l *lane) (t store.Turn, ok bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (s *lanes) nextResume(l *lane) (t store.Turn, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if ok = len(l.resumes) > 0; ok {
 		t, l.resumes = l.resumes[0], l.resumes[1:]
 	}
@@ -160,37 +203,33 @@ func (e *Engine) nextResume(l *lane) (t store.Turn, ok bool) {
 }
 
 // gather waits until the person has stopped writing for the debounce time. It
-// returns false when the lane is empty, and lets it go then, or when ctx ends.
-func (e *Engine) gather(ctx context.Context, l *lane) bool {
+// returns false when the lane is empty, and removes it then, or when ctx ends.
+func (s *lanes) gather(ctx context.Context, l *lane) bool {
 	for {
-		wait, empty := e.quietFor(l)
+		wait, empty := s.quietFor(l)
 		if empty || wait <= 0 {
 			return !empty
 		}
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
-		case <-l.grown:
-			timer.Stop()
+		case <-time.After(wait):
+		case <-l.more:
 		case <-ctx.Done():
-			timer.Stop()
 			return false
 		}
 	}
 }
 
-// quietFor says how long the lane has to be watched still. An empty lane is
-// removed.
-func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
-	debounce := e.settings().Debounce
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// quietFor says how much longer to wait for more messages. An empty lane is removed.
+func (s *lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
+	debounce := s.settings().Debounce
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(l.resumes) > 0 {
 		return 0, false
 	}
 	if len(l.items) == 0 {
 		l.working = false
-		delete(e.lanes, l.address)
+		delete(s.by, l.address)
 		return 0, true
 	}
 	first, last := l.items[0], l.items[len(l.items)-1]
@@ -212,11 +251,11 @@ func (e *Engine) quietFor(l *lane) (wait time.Duration, empty bool) {
 
 // take removes what makes up the next turn: one command, or the messages up to
 // the next command, as many as half of the model's budget holds.
-func (e *Engine) take(l *lane) []item {
-	_, model := e.settings().Models.For("")
+func (s *lanes) take(l *lane) []item {
+	_, model := s.settings().Models.For("")
 	budget := model.Window() / 2
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n, tokens := 0, 0
 	for i, it := range l.items {
 		if it.msg.Command != "" {
@@ -234,47 +273,12 @@ func (e *Engine) take(l *lane) []item {
 	return taken
 }
 
-// putBack returns messages to the head of their lane when the store could not
-// take their turn down, and waits a moment before the next try. What /stop comes
-// upon meanwhile is dropped.
-func (e *Engine) putBack(ctx context.Context, items []item) {
-	wait.For(ctx, time.Second)
-	e.mu.Lock()
-	stopped := errors.Is(context.Cause(ctx), lifecycle.ErrStopped)
-	if !stopped {
-		l := e.lane(items[0].row.Address)
-		l.items = append(items, l.items...)
-	}
-	e.mu.Unlock()
-	if stopped {
-		e.dropStopped(ctx, items)
-	}
-}
-
-// dropStopped ends messages that /stop has taken out of their lane.
-func (e *Engine) dropStopped(ctx context.Context, items []item) {
-	e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "dropped by /stop", rowsOf(items)...)
-}
-
-// admit asks the whitelist once more, now that the messages' turn has come, and
-// ends those that may not come in any more.
-func (e *Engine) admit(ctx context.Context, items []item) []item {
-	return slices.DeleteFunc(items, func(it item) bool {
-		err := e.gateway.Allowed(it.row.Update)
-		if err != nil {
-			e.log.Info("message dropped", "chat", it.msg.Address.String(), "reason", err.Error())
-			e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "not allowed any more", it.row.ID)
-		}
-		return err != nil
-	})
-}
-
-// replaceWaiting gives a message that still waits in its lane the text of its
-// edit, and returns the message's row.
-func (e *Engine) replaceWaiting(edit item) (store.InboxID, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	l := e.lanes[edit.row.Address]
+// replace gives a message that still waits in its lane the text of its edit, and
+// returns the message's row.
+func (s *lanes) replace(edit item) (store.InboxID, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.by[edit.row.Address]
 	if l == nil || edit.msg.Command != "" {
 		return 0, false
 	}
@@ -289,63 +293,72 @@ func (e *Engine) replaceWaiting(edit item) (store.InboxID, bool) {
 	return 0, false
 }
 
-// stopLane drops what waits in a lane and cancels its turn. The answer is the
-// one visible sign.
-func (e *Engine) stopLane(ctx context.Context, it item) {
-	e.mu.Lock()
-	var dropped []item
-	running := false
-	if l := e.lanes[it.row.Address]; l != nil {
-		dropped, l.items = l.items, nil
-		if running = l.stop != nil; running {
-			l.stop(lifecycle.ErrStopped) // under mu: putBack shall not come in between
+// stop takes what waits at an address away and cancels its turn.
+func (s *lanes) stop(a gateway.Address) (dropped []item, running bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.by[a]
+	if l == nil {
+		return nil, false
+	}
+	dropped, l.items = l.items, nil
+	if running = l.stop != nil; running {
+		l.stop(lifecycle.ErrStopped)
+	}
+	return dropped, running
+}
+
+// cancel cancels the running turns of a chat, in all its topics.
+func (s *lanes) cancel(chat gateway.ChatID, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.by {
+		if l.address.Chat == chat && l.stop != nil {
+			l.stop(cause)
 		}
 	}
-	e.mu.Unlock()
-	if len(dropped) > 0 {
-		e.dropStopped(ctx, dropped)
-	}
-	subagents := e.runs.StopSubagents(ctx, it.row.Address)
-	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
-	behind := e.background(it.msg.Address.Chat)
-	text := e.say(locale.NothingRuns)
-	switch {
-	case len(dropped) > 0:
-		text = e.say(locale.StoppedDropped, len(dropped))
-	case running || subagents > 0:
-		text = e.say(locale.Stopped)
-	case behind != "":
-		text = ""
-	}
-	if subagents > 0 {
-		text += " " + e.say(locale.StoppedSubagents, subagents)
-	}
-	e.reply(ctx, it.row, command.Reply{Text: strings.TrimSpace(text + "\n" + behind)})
 }
 
-// background says which commands go on in the background of a chat and how to end
-// the first, nothing when there are none. They are left alone: who started one in
-// the background wants it to outlive the turn.
-func (e *Engine) background(chat gateway.ChatID) string {
-	if e.config.Background == nil {
-		return ""
+// drop takes away what waits for a chat, in all its topics, and returns its rows.
+func (s *lanes) drop(chat gateway.ChatID) []store.InboxID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []store.InboxID
+	for _, l := range s.by {
+		if l.address.Chat == chat {
+			ids = append(ids, rowsOf(l.items)...)
+			l.items = nil
+		}
 	}
-	ids, commands := e.config.Background(chat.String())
-	if len(ids) == 0 {
-		return ""
-	}
-	var lines []string
-	for i, id := range ids {
-		lines = append(lines, id+": "+commands[i])
-	}
-	end := fmt.Sprintf(`/tool shell_manage {"action": "kill", "id": %q}`, ids[0])
-	return e.say(locale.Background, locale.CodeBlock(e.redact.Text(strings.Join(lines, "\n"))), locale.CodeBlock(end))
+	return ids
 }
 
-// continues reports whether a message is the next part of a text that a client
-// has cut in two: the same sender, the next id, shortly after a full message.
-func continues(before, after item) bool {
-	return before.msg.Sender.ID == after.msg.Sender.ID && after.msg.ID == before.msg.ID+1 &&
-		clip.UTF16Len(before.msg.Text) >= splitUnits && after.msg.Command == "" && after.msg.Reply == nil &&
-		after.row.ReceivedAt.Sub(before.row.ReceivedAt) <= splitWait
+// move gives the lanes of a chat its new id, so that what is written there waits
+// behind what was written before, and can stop it.
+func (s *lanes) move(chat gateway.ChatID, to int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for a, l := range s.by {
+		now := gateway.Address{Chat: gateway.ChatID{Channel: chat.Channel, ID: to}, Thread: a.Thread}
+		if a.Chat != chat || s.by[now] != nil {
+			continue
+		}
+		delete(s.by, a)
+		s.by[now], l.address = l, now
+		for i := range l.items {
+			l.items[i].row.Address = now
+		}
+	}
+}
+
+// count returns how many turns run and how many messages wait for one.
+func (s *lanes) count() (running, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.by {
+		if waiting += len(l.items); l.stop != nil {
+			running++
+		}
+	}
+	return running, waiting
 }

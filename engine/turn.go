@@ -59,7 +59,7 @@ func (e *Engine) startTurn(ctx context.Context, items []item) {
 	e.runTurn(ctx, e.request(ctx, row, items), func(r turn.Result) { e.endTurn(ctx, r, ids) })
 }
 
-// resumeTurn goes on with a turn that the end of the process interrupted.
+// resumeTurn continues a turn that the end of the process interrupted.
 func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	var updates []store.Update
 	var answers []llm.Message
@@ -91,7 +91,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 		row.Placeholder = store.PlaceholderForgotten
 	}
 	r := e.request(ctx, row, items)
-	r.User, r.Owned = e.questions.CausedBy(updates) // what somebody wrote who may not any more counts, too
+	r.User, r.Owned = e.questions.CausedBy(updates) // also those who are not allowed any more
 	r.Answers, r.Calls = answers, calls
 	ids := make([]store.InboxID, len(updates))
 	for i, u := range updates {
@@ -99,7 +99,7 @@ func (e *Engine) resumeTurn(ctx context.Context, row store.Turn) {
 	}
 	e.log.Info("turn resumed", "turn", row.ID, "chat", row.Address.String(), "answers", len(answers))
 	if len(items) == 0 {
-		e.endTurn(ctx, e.turns.Stop(r, "nobody may be answered any more"), ids)
+		e.endTurn(ctx, e.turns.Stop(r, "no sender is allowed any more"), ids)
 		return
 	}
 	e.runTurn(ctx, r, func(r turn.Result) { e.endTurn(ctx, r, ids) })
@@ -132,7 +132,7 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 	}
 	commit(result)
 	row, took := result.Row, time.Since(began)
-	e.meters.turn(row.Origin, row.State, took)
+	e.report.meters.Turn(row.Origin, row.State, took)
 	r.Log.Info("turn ended", "state", string(row.State), "ms", took.Milliseconds(), "model", row.Model)
 }
 
@@ -229,7 +229,7 @@ func askedMessages(items []item) []store.Message {
 func withAuthors(ctx context.Context, e *Engine, items []item) []item {
 	items = slices.Clone(items)
 	for i, it := range items {
-		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.owns(it.msg) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
+		if q := it.msg.Reply; q != nil && q.Own && q.ID != 0 && e.questions.Owns(it.msg.Address, it.msg.Sender.ID) && !answeredOwners(ctx, e, it.row.Address, q.ID) {
 			items[i].msg.Reply = &gateway.Quote{Author: quote.ForOthers, Text: q.Text}
 		}
 	}

@@ -18,7 +18,7 @@ type Document struct {
 	// bytes. Without a Sum the document is its Content.
 	Sum  string `json:"sum,omitempty"`
 	Size int64  `json:"size,omitempty"`
-	// Path is where that file lies. It is found anew for each attempt to send:
+	// Path is where that file lies. It is looked up for each attempt to send:
 	// the data folder may have moved.
 	Path string `json:"-"`
 }
@@ -35,7 +35,10 @@ type Body interface {
 // Open opens the content and tells its length in bytes.
 func (d *Document) Open() (Body, int64, error) {
 	if d.Sum == "" {
-		return text{strings.NewReader(d.Content)}, int64(len(d.Content)), nil
+		return struct {
+			*strings.Reader
+			io.Closer
+		}{strings.NewReader(d.Content), io.NopCloser(nil)}, int64(len(d.Content)), nil
 	}
 	f, err := os.Open(d.Path)
 	if err != nil {
@@ -48,8 +51,3 @@ func (d *Document) Open() (Body, int64, error) {
 	}
 	return f, info.Size(), nil
 }
-
-// text is the Body of a Content.
-type text struct{ *strings.Reader }
-
-func (text) Close() error { return nil }

@@ -1,5 +1,5 @@
-// Package gateway is the one door of the bot: messages of allowed chats come
-// in, replies go out, and nothing passes without the whitelist.
+// Package gateway connects messengers and enforces the allow list: messages of allowed
+// chats come in, replies go out, and nothing passes without it.
 //
 // Its shape is net/http's. A Channel speaks with one messenger, a Handler
 // answers; Serve connects them. On the way in a Channel hands raw updates to
@@ -85,7 +85,7 @@ type Starter interface {
 
 // Answerer is a Channel with buttons.
 type Answerer interface {
-	// Answer acknowledges a tap, with a short text to show, or none.
+	// Answer acknowledges a button press, with a short text to show, or none.
 	Answer(ctx context.Context, query, text string) error
 }
 
@@ -118,14 +118,14 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Gateway is the door.
+// Gateway is the only way in and out.
 type Gateway struct {
 	channels  []Channel
 	byName    map[string]Channel
 	whitelist func() whitelist.List
 	migrated  func(ChatID, int64)
 	moves     moves
-	strangers strangers
+	unknown   unknownSenders
 	secrets   *redact.Set
 	log       *slog.Logger
 }
@@ -133,13 +133,13 @@ type Gateway struct {
 // New checks the configuration and returns a Gateway that is ready.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{channels: c.Channels, byName: map[string]Channel{}, whitelist: c.Whitelist, migrated: c.Migrated, secrets: cmp.Or(c.Redact, new(redact.Set)), log: c.Log}
-	g.strangers = strangers{log: c.Log, last: map[ChatID]time.Time{}, counts: map[string]*atomic.Int64{}}
+	g.unknown = unknownSenders{log: c.Log, last: map[ChatID]time.Time{}, counts: map[string]*atomic.Int64{}}
 	for _, ch := range c.Channels {
 		if g.byName[ch.Name()] != nil {
 			return nil, fmt.Errorf("channel %q is there twice", ch.Name())
 		}
 		g.byName[ch.Name()] = ch
-		g.strangers.counts[ch.Name()] = new(atomic.Int64)
+		g.unknown.counts[ch.Name()] = new(atomic.Int64)
 	}
 	if len(c.Channels) == 0 {
 		return nil, errors.New("no channel set up; run klawbot init, or set channels.telegram.token or channels.console.enabled")
@@ -173,12 +173,12 @@ func (g *Gateway) Serve(ctx context.Context, h Handler) error {
 	return group.Wait()
 }
 
-// admit keeps what the whitelist lets in.
+// admit keeps what the allow list lets in.
 func (g *Gateway) admit(updates []Update) []Update {
 	kept := make([]Update, 0, len(updates))
 	for _, u := range updates {
 		if err := g.admissible(u); err != nil {
-			g.strangers.turnAway(u, g.nameOf, err)
+			g.unknown.block(u, g.nameOf, err)
 			continue
 		}
 		if u.Fault == "" {
@@ -190,9 +190,8 @@ func (g *Gateway) admit(updates []Update) []Update {
 	return kept
 }
 
-// admissible asks about an update that has just come. One that could not be read is
-// stored, dead, so that nothing is lost, unless it is known to be from a chat that is
-// not listed.
+// admissible checks an update that has just come. One that could not be read is
+// stored as a dead row, so that nothing is lost, unless its chat is known and not listed.
 func (g *Gateway) admissible(u Update) error {
 	switch {
 	case u.Fault == "":
@@ -203,10 +202,10 @@ func (g *Gateway) admissible(u Update) error {
 	return nil
 }
 
-// Allowed asks the whitelist again, with the list as it is now, about an update
-// that was stored: nil, or why it may not come in any more. That a chat moved is
-// the word of the messenger, whoever it names as the sender; it counts when the
-// old or the new id is listed. What came from the old id is let in by the new one.
+// Allowed checks the allow list as it is now for an update that was stored: nil, or
+// why it may not come in any more. The messenger itself says that a chat moved, so the
+// sender does not count; the old or the new id must be listed. What came from the old
+// id is let in by the new one.
 func (g *Gateway) Allowed(u Update) error {
 	if u.MovedTo != 0 {
 		if err := g.listed(u.Address.Chat); err == nil {
@@ -230,8 +229,7 @@ func (g *Gateway) Allowed(u Update) error {
 	return err
 }
 
-// listed reports whether a message may leave for the chat, as far as the
-// whitelist goes.
+// listed reports whether the allow list lets a message leave for the chat.
 func (g *Gateway) listed(chat ChatID) error {
 	list := g.whitelist()
 	err := list.Out(chat.Channel, chat.ID)
@@ -261,7 +259,7 @@ func (g *Gateway) Decode(u Update) (Message, error) {
 	return ch.Decode(u)
 }
 
-// nameOf is what the sender of an update calls itself, empty when nobody says.
+// nameOf is what the sender of an update calls itself, empty when it is unknown.
 func (g *Gateway) nameOf(u Update) string {
 	m, err := g.Decode(u)
 	if err != nil {
@@ -297,14 +295,11 @@ func (g *Gateway) Render(channel, markdown string) []Part {
 // Pace waits until a part may leave for a listed chat and takes its place; the
 // part then goes with Paced set.
 func (g *Gateway) Pace(ctx context.Context, to Address) error {
-	ch, err := g.out(to)
-	if err != nil {
+	p, err := able[Pacer](g, to)
+	if err != nil || p == nil {
 		return err
 	}
-	if p, ok := ch.(Pacer); ok {
-		return p.Pace(ctx, to)
-	}
-	return nil
+	return p.Pace(ctx, to)
 }
 
 // SendWithin is how long one call to a messenger may take.
@@ -339,39 +334,33 @@ func (g *Gateway) Delete(ctx context.Context, to Address, id int64) error {
 
 // Typing shows that the bot is at work, where the channel can.
 func (g *Gateway) Typing(ctx context.Context, to Address) error {
-	ch, err := g.out(to)
-	if err != nil {
+	t, err := able[Typer](g, to)
+	if err != nil || t == nil {
 		return err
 	}
-	if t, ok := ch.(Typer); ok {
-		return t.Typing(ctx, to)
-	}
-	return nil
+	return t.Typing(ctx, to)
 }
 
 // Draft shows a growing answer in a listed chat, where the channel can; see
 // Drafter.
 func (g *Gateway) Draft(ctx context.Context, to Address, id int64, p Part) error {
-	ch, err := g.out(to)
-	if err != nil {
+	d, err := able[Drafter](g, to)
+	switch {
+	case err != nil:
 		return err
+	case d == nil:
+		return &SendError{Kind: Rejected, Err: fmt.Errorf("channel %q has no drafts", to.Chat.Channel)}
 	}
-	if d, ok := ch.(Drafter); ok {
-		return d.Draft(ctx, to, id, g.masked(p))
-	}
-	return &SendError{Kind: Rejected, Err: fmt.Errorf("channel %q has no drafts", ch.Name())}
+	return d.Draft(ctx, to, id, g.masked(p))
 }
 
-// Answer acknowledges a tap on a button in a listed chat.
+// Answer acknowledges a button press in a listed chat.
 func (g *Gateway) Answer(ctx context.Context, to Address, query, text string) error {
-	ch, err := g.out(to)
-	if err != nil {
+	a, err := able[Answerer](g, to)
+	if err != nil || a == nil {
 		return err
 	}
-	if a, ok := ch.(Answerer); ok {
-		return a.Answer(ctx, query, g.secrets.Text(text))
-	}
-	return nil
+	return a.Answer(ctx, query, g.secrets.Text(text))
 }
 
 // masked is a part as it may leave. Most have been rendered without secrets; this is
@@ -383,7 +372,7 @@ func (g *Gateway) Health() []Health {
 	all := make([]Health, len(g.channels))
 	for i, ch := range g.channels {
 		all[i] = ch.Health()
-		all[i].Strangers = g.strangers.counts[ch.Name()].Load()
+		all[i].Strangers = g.unknown.counts[ch.Name()].Load()
 	}
 	return all
 }
@@ -410,4 +399,14 @@ func (g *Gateway) out(to Address) (Channel, error) {
 		return nil, &SendError{Kind: Stopped, Err: fmt.Errorf("channel %q is not on", to.Chat.Channel)}
 	}
 	return ch, nil
+}
+
+// able is the channel of a listed chat as one with an optional ability, nil when it has
+// none.
+func able[T any](g *Gateway, to Address) (ability T, err error) {
+	ch, err := g.out(to)
+	if err == nil {
+		ability, _ = ch.(T)
+	}
+	return ability, err
 }

@@ -105,7 +105,7 @@ func TestStrangersStayOutAndAreLoggedOnceAMinute(t *testing.T) {
 		if len(s.got) != 2 || string(s.got[0].Raw) != "hello" || s.got[1].Fault == "" {
 			t.Errorf("accepted %+v, want the listed chat and the broken update", s.got)
 		}
-		if n := strings.Count(log.String(), "stranger turned away"); n != 1 {
+		if n := strings.Count(log.String(), "unknown sender blocked"); n != 1 {
 			t.Errorf("%d log lines about the stranger, want 1", n)
 		}
 		if h := g.Health()[0]; h.Strangers != 100 {
@@ -158,7 +158,7 @@ func TestStrangersLogLineComesBackAfterAMinute(t *testing.T) {
 			cancel()
 		}
 		// Turned away at 0, 40 and 80 seconds.
-		if n := strings.Count(log.String(), "stranger turned away"); n != 2 {
+		if n := strings.Count(log.String(), "unknown sender blocked"); n != 2 {
 			t.Errorf("%d log lines, want 2", n)
 		}
 	})
@@ -327,7 +327,7 @@ func TestAFloodOfStrangersInOneChatIsOneLine(t *testing.T) {
 		if err := g.Serve(ctx, &sink{}); err != nil {
 			t.Error(err)
 		}
-		if n := strings.Count(log.String(), "stranger turned away"); n != 1 {
+		if n := strings.Count(log.String(), "unknown sender blocked"); n != 1 {
 			t.Errorf("%d log lines about the group, want 1", n)
 		}
 		if h := g.Health()[0]; h.Strangers != 100 {

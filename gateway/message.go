@@ -48,10 +48,9 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s_%d", a.Chat, a.Thread)
 }
 
-// Update is one event as a channel received it, before anybody looks inside.
-// It carries what must be known to check, store and order it; the rest stays
-// in Raw until Channel.Decode, so that what a channel cannot read today is
-// still there tomorrow.
+// Update is one event as a channel received it. It carries what is needed to check,
+// store and order it. The rest stays in Raw until Channel.Decode, so that a later
+// version can read what this one cannot.
 type Update struct {
 	Channel string
 	// Bot and ID identify the update for ever: the same pair is the same
@@ -69,7 +68,7 @@ type Update struct {
 	FromBot   bool
 	Anonymous bool
 	// MovedTo is set when the messenger itself says that the chat has a new
-	// id: this one. Nobody can write such an update.
+	// id: this one. People cannot write such an update.
 	MovedTo int64
 	Raw     json.RawMessage
 	// Fault says why Raw cannot be understood at all; such an update is
@@ -95,8 +94,8 @@ const (
 	KindText Kind = "text"
 	// KindEdit is a new text for the message with the same id.
 	KindEdit Kind = "edit"
-	// KindPress is a tap on a button: Press is set.
-	KindPress Kind = "press"
+	// KindCallback is a button press: Callback is set.
+	KindCallback Kind = "press"
 	// KindMember says that the bot came into a chat or left it: Member is set.
 	KindMember Kind = "member"
 	// KindStop asks to stop the running turn, as the command /stop does.
@@ -134,9 +133,9 @@ type Message struct {
 	// as "[photo]".
 	Described bool
 	// Unheard says that the message is speech, which the bot cannot hear.
-	Unheard bool
-	Press   *Press
-	Member  Member
+	Unheard  bool
+	Callback *Callback
+	Member   Member
 	// MovedTo is the new id of the chat.
 	MovedTo int64
 }
@@ -165,8 +164,8 @@ type Quote struct {
 	ID  int64
 }
 
-// Press is a tap on a button below a message of the bot.
-type Press struct {
+// Callback is a button press below a message of the bot.
+type Callback struct {
 	// Query is what Answer takes.
 	Query string
 	// Data is the Button.Data that was sent.
@@ -220,7 +219,7 @@ type Entity struct {
 // Button is a button below a message.
 type Button struct {
 	Text string `json:"text"`
-	// Data is 1 to 64 bytes and comes back in Press.Data.
+	// Data is 1 to 64 bytes and comes back in Callback.Data.
 	Data string `json:"data,omitempty"`
 	// URL, in place of Data, is a page on the web that the button opens.
 	URL string `json:"url,omitempty"`
@@ -231,7 +230,7 @@ type Failure string
 
 // The kinds of failures of sending, each with what the sender does about it.
 const (
-	// Refused: the whitelist does not list the chat. Never sent.
+	// Refused: the allow list does not name the chat. Never sent.
 	Refused Failure = "refused"
 	// Busy: a part that yields found no room. Let it fall.
 	Busy Failure = "busy"
@@ -276,6 +275,10 @@ const (
 	// second case for minutes.
 	StateConnecting = "connecting"
 	StateStale      = "stale"
+	// StateConflict: another program receives the updates. StateStopped: the channel
+	// has given up.
+	StateConflict = "conflict"
+	StateStopped  = "stopped"
 )
 
 // Health is how a channel fares.
@@ -283,7 +286,7 @@ type Health struct {
 	Channel string `json:"channel"`
 	// Name is the bot's name there ("@mybot"), empty while unknown.
 	Name string `json:"name,omitempty"`
-	// State is "ok", "connecting", "conflict", "stale" or "stopped".
+	// State is one of the states above.
 	State string `json:"state"`
 	// LastPoll is the time of the last successful poll, zero for never.
 	LastPoll time.Time `json:"last_poll,omitzero"`

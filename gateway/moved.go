@@ -3,8 +3,8 @@ package gateway
 import "sync"
 
 // Migrate notes that a chat has a new id, which stands for the old one from now
-// on: in the whitelist, and in what Config.Migrated keeps. A chat that is not
-// listed stays a stranger under its new id. Doing it again changes nothing.
+// on: in the allow list, and in what Config.Migrated keeps. A chat that is not
+// listed stays unknown under its new id. Doing it again changes nothing.
 func (g *Gateway) Migrate(chat ChatID, to int64) {
 	g.moves.note(chat, to)
 	if g.migrated != nil {

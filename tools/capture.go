@@ -39,13 +39,14 @@ func (p capture) result(c Call, r Result) Result {
 			r.Outgoing[i].File = &File{Name: FileName(p.clean(f.Name)), Content: f.Content}
 		}
 	}
-	r.Error = clip.Runes(r.Error, p.limit())
+	r.Error = clip.Middle(r.Error, p.limit())
 	return p.cut(c, r)
 }
 
-// clean takes secrets and broken UTF-8 out of text.
+// clean takes secrets, broken UTF-8 and NUL out of text. Some servers of models refuse a
+// request with a NUL.
 func (p capture) clean(text string) string {
-	return p.redact.Text(strings.ToValidUTF8(text, "\uFFFD"))
+	return p.redact.Text(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))
 }
 
 // data takes secrets out of JSON. When a masked number breaks the JSON, there is no data.
@@ -66,17 +67,45 @@ func (p capture) limit() int {
 	return defaultMaxOutput
 }
 
+// Stderr parts standard output from standard error in the output of a tool. Each is cut
+// on its own, so that neither hides the end of the other.
+const Stderr = "\n[stderr]\n"
+
 // cut caps the output and stores the whole of it where the model can read on.
 func (p capture) cut(c Call, r Result) Result {
 	limit := p.limit()
-	if utf8.RuneCountInString(r.Output) <= limit {
+	whole := r.Output
+	length := utf8.RuneCountInString(whole)
+	if length <= limit {
 		return r
 	}
-	whole := r.Output
 	r.Truncated = true
-	r.Output = clip.Head(whole, limit) + fmt.Sprintf("\n... output truncated at %d chars ...", limit)
-	if name := p.spill.keep(c.ID, whole); name != "" {
-		r.Output += fmt.Sprintf("\n(all of it: file_read %s with startLine and maxLines)", name)
+	parts := []string{whole}
+	if before, after, found := strings.Cut(whole, Stderr); found {
+		parts = []string{before + Stderr, after}
 	}
+	all := ""
+	if name := p.spill.keep(c.ID, whole); name != "" {
+		all = fmt.Sprintf("\n(all of it: file_read %s with startLine and maxLines; this gap begins at line %%d)", name)
+	}
+	var b strings.Builder
+	line, left := 1, length
+	for i, part := range parts {
+		size := utf8.RuneCountInString(part)
+		left -= size
+		share := limit // of the rest, as much as the other part leaves, but at least a half
+		if i == 0 && len(parts) > 1 {
+			share = max(limit-left, limit/2)
+		}
+		cut := clip.Ends(part, share)
+		limit -= min(size, share)
+		note := fmt.Sprintf("... output truncated at %d chars: %s here ...", p.limit(), cut.Omitted())
+		if all != "" {
+			note += fmt.Sprintf(all, line+strings.Count(cut.Head, "\n"))
+		}
+		b.WriteString(cut.Join(note))
+		line += strings.Count(part, "\n")
+	}
+	r.Output = b.String()
 	return r
 }

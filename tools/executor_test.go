@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"klawbot/internal/redact"
 	"klawbot/tools"
@@ -148,7 +150,8 @@ func TestOutputIsCutAndKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Repeat("ж", 25) + "\n... output truncated at 25 chars ...\n(all of it: file_read spill/___c_1.txt with startLine and maxLines)"
+	want := strings.Repeat("ж", 13) + "\n... output truncated at 25 chars: 5 characters omitted here ...\n" +
+		"(all of it: file_read spill/___c_1.txt with startLine and maxLines; this gap begins at line 1)\n" + strings.Repeat("ж", 12)
 	if r.Output != want || !r.Truncated {
 		t.Errorf("got %q", r.Output)
 	}
@@ -162,6 +165,53 @@ func TestOutputIsCutAndKept(t *testing.T) {
 	}
 }
 
+// TestOutputKeepsItsEnds: a model reads the beginning and the end of an output, and of
+// standard error as well, and that something is missing in between.
+func TestOutputKeepsItsEnds(t *testing.T) {
+	lines := func(word string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%s %d\n", word, i+1)
+		}
+		return b.String()
+	}
+	for name, tt := range map[string]struct {
+		output string
+		want   []string
+		gaps   int
+	}{
+		"output-end-lost":        {lines("compiling module number", 900) + "[stderr]\nERROR: undefined symbol foo\n[exit code 2, 12ms]", []string{"compiling module number 1\n", "compiling module number 900\n", "\n[stderr]\nERROR: undefined symbol foo\n[exit code 2, 12ms]", "lines ("}, 1},
+		"output-nul":             {"a\x00b\nEND", []string{"ab\nEND"}, 0},
+		"short":                  {lines("x", 20), []string{lines("x", 20)}, 0},
+		"much on both":           {lines("out", 900) + "[stderr]\n" + lines("err", 900) + "[exit code 1, 1s]", []string{"out 1\n", "out 900\n", "\nerr 1\n", "err 900\n[exit code 1, 1s]"}, 2},
+		"much on standard error": {"result: 7\n[stderr]\n" + lines("warning", 900) + "[exit code 0, 1s]", []string{"result: 7\n[stderr]\nwarning 1\n", "warning 900\n[exit code 0, 1s]"}, 1},
+		"one line":               {"begin" + strings.Repeat("x", 9000) + "end", []string{"begin", "end", "characters omitted"}, 1},
+		"long last line":         {lines("row", 300) + strings.Repeat("x", 9000) + "end", []string{"row 1\n", "xend"}, 1},
+		"Chinese":                {strings.Repeat("编译模块\n", 900) + "错误：未定义的符号", []string{"编译模块\n", "\n错误：未定义的符号"}, 1},
+		"families":               {strings.Repeat("👨‍👩‍👧", 500), []string{"\n👨‍👩‍👧"}, 1},
+		"flags":                  {"x" + strings.Repeat("🇩🇪", 900), []string{"🇩🇪\n...", "...\n🇩🇪"}, 1},
+		"the mark of another":    {"[stderr]\n" + lines("a", 900) + "[stderr]\nlast", []string{"[stderr]\na 1\n", "a 900\n[stderr]\nlast"}, 1},
+	} {
+		e := executor(t, tools.ExecutorConfig{MaxOutputChars: func() int { return 1000 }},
+			fakeTool("act", func(context.Context, tools.Call) tools.Result { return tools.OK(tt.output) }))
+		r := call(t, e, "act", "{}")
+		for _, want := range tt.want {
+			if !strings.Contains(r.Output, want) {
+				t.Errorf("%s: %q is not in %q", name, want, r.Output)
+			}
+		}
+		if got := strings.Count(r.Output, "... output truncated at 1000 chars: "); got != tt.gaps || r.Truncated != (tt.gaps > 0) {
+			t.Errorf("%s: %d gaps, truncated %v: %q", name, got, r.Truncated, r.Output)
+		}
+		if n := utf8.RuneCountInString(r.Output); n > 1250 || tt.gaps > 0 && n < 700 {
+			t.Errorf("%s: %d characters", name, n)
+		}
+		if strings.ContainsAny(r.Output, "\uFFFD\x00") {
+			t.Errorf("%s: %q", name, r.Output)
+		}
+	}
+}
+
 func TestOutputThatCannotBeKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -169,7 +219,7 @@ func TestOutputThatCannotBeKept(t *testing.T) {
 	}
 	e := executor(t, tools.ExecutorConfig{MaxOutputChars: func() int { return 3 }, SpillDir: filepath.Join(file, "spill")},
 		fakeTool("act", func(context.Context, tools.Call) tools.Result { return tools.OK("abcdef") }))
-	if r := call(t, e, "act", "{}"); r.Output != "abc\n... output truncated at 3 chars ..." || !r.Truncated {
+	if r := call(t, e, "act", "{}"); r.Output != "ab\n... output truncated at 3 chars: 3 characters omitted here ...\nf" || !r.Truncated {
 		t.Errorf("got %q", r.Output)
 	}
 }

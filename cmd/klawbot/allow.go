@@ -81,7 +81,6 @@ func remark(w io.Writer, t config.Telegram, removed []int64) {
 	}
 }
 
-// editAllowed changes the list in config.yaml and prints it.
 func editAllowed(a *app, add, remove []string) error {
 	added, err := config.ParseIDs(add)
 	if err != nil {

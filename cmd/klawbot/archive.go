@@ -282,7 +282,6 @@ func reread(file *os.File, root *os.Root) (*data.Unpacker, error) {
 	return data.Unpack(bufio.NewReader(file), info.Size(), root.Name())
 }
 
-// importArchive adds what the workspace and the database lack.
 func importArchive(ctx context.Context, file *os.File, d *data.Data, root *os.Root) (messages, files int, err error) {
 	archive, err := reread(file, root)
 	if err != nil {

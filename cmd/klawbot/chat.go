@@ -59,7 +59,6 @@ func (a *app) chat(ctx context.Context, message string) error {
 	return chatAlone(ctx, a, l, f, banner(l.Config().EngineModels().Default, ""), message)
 }
 
-// banner says whom one talks to.
 func banner(model, note string) string {
 	text, hint := "klawbot "+version+", model "+model, ""
 	if model == "" {

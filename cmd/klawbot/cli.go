@@ -29,7 +29,6 @@ const (
 	exitNotRunning = 3
 )
 
-// app is one call of the program.
 type app struct {
 	environ []string
 	stdin   io.Reader
@@ -53,7 +52,6 @@ func newApp(environ []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 
 func (a *app) getenv(name string) string { return config.Source{Environ: a.environ}.Getenv(name) }
 
-// execute runs the command and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(protectIDs(args))
@@ -258,7 +256,6 @@ func (a *app) open() (*config.Live, error) {
 	return l, nil
 }
 
-// openFolders is open, with the folders of the bot.
 func (a *app) openFolders() (*config.Live, config.Folders, error) {
 	l, err := a.open()
 	if err != nil {
@@ -268,7 +265,6 @@ func (a *app) openFolders() (*config.Live, config.Folders, error) {
 	return l, f, err
 }
 
-// folders finds the folders of a bot.
 func (a *app) folders(c *config.Config) (config.Folders, error) {
 	file, err := config.Find(a.configFlag, a.getenv)
 	if err != nil {
@@ -277,7 +273,6 @@ func (a *app) folders(c *config.Config) (config.Folders, error) {
 	return config.FindFolders(a.dataFlag, file, c, a.getenv)
 }
 
-// interactive says that a person sits at both ends.
 func (a *app) interactive() bool {
 	return terminal.Is(a.stdin) && terminal.Is(a.stdout)
 }
@@ -292,7 +287,6 @@ func (a *app) withData(ctx context.Context, fn func(*config.Live, config.Folders
 	return a.withDataAs(ctx, mcp.SignIn{}, fn)
 }
 
-// withWorkspace is withData for what needs a workspace, too.
 func (a *app) withWorkspace(ctx context.Context, fn func(*config.Live, config.Folders, *data.Data) error) error {
 	return a.withData(ctx, func(l *config.Live, f config.Folders, d *data.Data) error {
 		if err := bot.Furnish(f); err != nil {

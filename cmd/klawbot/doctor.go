@@ -14,6 +14,7 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/engine/data"
 	"klawbot/engine/health"
 )
 
@@ -73,16 +74,27 @@ func (a *app) examine(ctx context.Context) []health.Finding {
 		return []health.Finding{health.Broken("config", "fix the lines above; config.yaml.example explains every key", err)}
 	}
 	c := a.botConfig(l, f, slog.New(slog.DiscardHandler))
-	all := append(c.Surroundings(ctx), botFinding(ctx, f))
+	all := append(c.Surroundings(ctx), botFindings(ctx, l.Config(), f)...)
+	c.Telegram, c.Console = true, true
+	if b, err := bot.New(c); err == nil { // what is wrong with it has a finding already
+		_ = b.WithData(ctx, func(d *data.Data) error { // so has a database that cannot be opened
+			all = append(all, d.PolicyFindings()...)
+			return nil
+		})
+	}
 	return append(all, health.Doctor(ctx, c.Bare())...)
 }
 
-// botFinding asks the running bot how it is.
-func botFinding(ctx context.Context, f config.Folders) health.Finding {
+func botFindings(ctx context.Context, c *config.Config, f config.Folders) []health.Finding {
 	r, err := bot.AskStatus(ctx, f.Data)
+	if errors.Is(err, bot.ErrNotRunning) {
+		return append([]health.Finding{health.OK("bot", "not running")}, bot.PortFindings(c)...)
+	}
+	return []health.Finding{botFinding(r, err)}
+}
+
+func botFinding(r bot.Report, err error) health.Finding {
 	switch {
-	case errors.Is(err, bot.ErrNotRunning):
-		return health.OK("bot", "not running")
 	case err != nil:
 		return health.Broken("bot", "restart klawbot run", err)
 	case r.Config.Fault != "":

@@ -32,7 +32,6 @@ const (
 	maxLogText = 500
 )
 
-// logsOptions are the flags of klawbot logs.
 type logsOptions struct {
 	chat   string
 	last   int
@@ -241,7 +240,6 @@ func (t *tail) readFile(name string, lines *[]logLine) error {
 	}
 }
 
-// text is the record as one line for people.
 func (l logLine) text(zone *time.Location) string {
 	chat := l.Meta.ChatID
 	if l.Meta.Thread != 0 {

@@ -90,7 +90,6 @@ func (a *app) printServers(all []mcp.Status) error {
 	return err
 }
 
-// newServer is what mcp add was told.
 type newServer struct {
 	url, version string
 	headers, env []string
@@ -327,7 +326,6 @@ func (a *app) printWaiting(server string, waiting []mcp.Definition) {
 	}
 }
 
-// agrees asks the person at the terminal.
 func agrees(ctx context.Context, a *app, ask *terminal.Prompter, tools int) (bool, error) {
 	if !a.interactive() {
 		return false, usage.Errorf("this needs a terminal to ask you in. Look at the tools above and add --yes")

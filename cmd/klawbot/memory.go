@@ -32,7 +32,6 @@ func memoryCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// searchFlags say what klawbot memory search looks for.
 type searchFlags struct {
 	query        data.MemoryQuery
 	since, until string
@@ -112,7 +111,6 @@ func (s *searchFlags) days(zone *time.Location) (err error) {
 	return nil
 }
 
-// found is what one query found, as JSON.
 type found struct {
 	Query string       `json:"query"`
 	Hits  []recall.Hit `json:"hits"`
@@ -191,7 +189,6 @@ func memoryListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// readQueries reads a file of queries.
 func (a *app) readQueries(name string) ([]string, error) {
 	in, closeFile, err := a.input(name)
 	if err != nil {

@@ -128,7 +128,6 @@ func backupText(b health.Backup) string {
 	return terminal.Joined(text, b.Fault)
 }
 
-// ago is the age of a time in words.
 func ago(t time.Time) string {
 	return max(time.Since(t), 0).Round(time.Second).String() + " ago"
 }

@@ -115,7 +115,6 @@ func legible(output string) string {
 	return terminal.Visible(strings.ReplaceAll(strings.TrimSuffix(output, "\n"), "\r\n", "\n"))
 }
 
-// undoFlags say what klawbot undo takes back.
 type undoFlags struct {
 	list, all bool
 	turn      int64
@@ -175,7 +174,6 @@ func (a *app) undo(ctx context.Context, arguments string) error {
 	})
 }
 
-// arguments are those of the tool file_undo.
 func (f undoFlags) arguments(ids []string) (string, error) {
 	call := struct {
 		Action string `json:"action"`

@@ -161,6 +161,9 @@ func (d *Data) Queues(ctx context.Context) (in, out health.Queue, err error) {
 // Tools lists all tools as models in the language are told about them.
 func (d *Data) Tools(language string) []tools.Listing { return d.executor.Registry().List(language) }
 
+// PolicyFindings are the names in the policy that no tool has.
+func (d *Data) PolicyFindings() []health.Finding { return health.PolicyFindings(d.set, d.settings()) }
+
 // ToolFaults are the tools of plugins and servers that are left out.
 func (d *Data) ToolFaults() []tools.Fault { return d.executor.Registry().Faults() }
 

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"klawbot/engine/internal/llm"
@@ -60,7 +62,7 @@ func Doctor(ctx context.Context, c toolset.Config) []Finding {
 	all := append(databaseFindings(ctx, c), memoryFindings(ctx, c)...)
 	all = append(all, promptFindings(workspace.Open(c.Workspace, slog.New(slog.DiscardHandler)), toolset.Skills(c))...)
 	all = append(all, serverFindings(ctx, c)...)
-	return append(all, modelFinding(ctx, c))
+	return append(all, modelFindings(ctx, c)...)
 }
 
 // Running is a bot that runs, as an examination from inside sees it.
@@ -80,13 +82,14 @@ func (r Running) Doctor(ctx context.Context) string {
 	defer cancel()
 	all := []Finding{databaseFinding(ctx, r.Store), spaceFinding(r.Dir), memoryFinding(ctx, r.Set.Memory, r.Store, r.Settings().Memory.Embedding)}
 	all = append(all, promptFindings(r.Workspace, r.Set.Skills)...)
+	all = append(all, PolicyFindings(r.Set, r.Settings())...)
 	if r.Around != nil {
 		all = append(all, r.Around(ctx)...)
 	}
 	for _, s := range r.Set.Servers.Statuses() {
 		all = append(all, ServerFinding(s))
 	}
-	all = append(all, modelFinding(ctx, r.Config))
+	all = append(all, modelFindings(ctx, r.Config)...)
 	var lines []string
 	for _, f := range all {
 		mark := "✓"
@@ -99,6 +102,14 @@ func (r Running) Doctor(ctx context.Context) string {
 		}
 	}
 	return locale.CodeBlock(r.Redact.Text(strings.Join(lines, "\n")))
+}
+
+// PolicyFindings are the names in the policy that no tool has.
+func PolicyFindings(s *toolset.Set, c settings.Settings) (all []Finding) {
+	for _, name := range s.UnknownTools(c) {
+		all = append(all, Broken("policy", "klawbot tools list shows the names; correct tools.policy or tools.rules in config.yaml", fmt.Errorf("there is no tool %s", name)))
+	}
+	return all
 }
 
 // promptFindings say what is kept out of the prompt, none when nothing is.
@@ -130,7 +141,6 @@ func databaseFindings(ctx context.Context, c toolset.Config) []Finding {
 	return []Finding{databaseFinding(ctx, st), space}
 }
 
-// databaseFinding reads every page of the database.
 func databaseFinding(ctx context.Context, st *store.Store) Finding {
 	if c := st.Condition(); c.State != store.StateOK {
 		return Broken("database", remedy(c.State), errors.New(c.Fault))
@@ -168,7 +178,10 @@ func spaceFinding(dir string) Finding {
 	return OK("space", "%.1f GiB free in %s", float64(free)/(1<<30), dir)
 }
 
-// modelFinding makes a model call with a tool.
+func modelFindings(ctx context.Context, c toolset.Config) []Finding {
+	return append(OtherModels(ctx, c.HTTP, c.Settings().Models), modelFinding(ctx, c))
+}
+
 func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
@@ -186,6 +199,27 @@ func modelFinding(ctx context.Context, c toolset.Config) Finding {
 			fmt.Errorf("%s at %s answers in %s, but it did not call the tool that it was offered: it can talk and do nothing", m.Name, m.Provider, took))
 	}
 	return OK("model", "%s at %s answers in %s; calls tools", m.Name, m.Provider, took)
+}
+
+// OtherModels are those of models that the bot uses beside the default and that their
+// servers do not know. It makes no completion.
+func OtherModels(ctx context.Context, client *http.Client, models settings.Models) []Finding {
+	names := slices.Compact(slices.Sorted(slices.Values(append([]string{models.Small}, models.Fallback...))))
+	all := make([]Finding, len(names))
+	var checks sync.WaitGroup
+	for i, name := range names {
+		m, known := models.Entries[name]
+		if !known || name == models.Default {
+			continue
+		}
+		checks.Go(func() {
+			if err := probe.Check(ctx, client, m); err != nil {
+				all[i] = Broken("model", "correct models.entries."+name+" in config.yaml", fmt.Errorf("%s (%s at %s): %w", name, m.Name, m.Provider, err))
+			}
+		})
+	}
+	checks.Wait()
+	return slices.DeleteFunc(all, func(f Finding) bool { return f.Name == "" })
 }
 
 // clockTool is what the model is asked to call. Its result is made up: the call
@@ -316,7 +350,6 @@ func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embed
 	return OK("memory", "%s, by its words and by its meaning (%s)", text, model)
 }
 
-// some names a few of many.
 func some(names []string) string {
 	const few = 3
 	if len(names) <= few {

@@ -50,7 +50,6 @@ type server struct {
 	find func(ctx context.Context, a asker) (name string, window int)
 }
 
-// model is the model of a name there.
 func (s server) model(name string, window int) settings.Model {
 	m := settings.Model{Provider: s.provider, Type: "openai", BaseURL: "http://" + s.address + "/v1", Name: name, ContextBudget: window}
 	if s.provider == "ollama" { // its own protocol says how large the window must be
@@ -88,7 +87,6 @@ func (d detector) local(ctx context.Context) []Detected {
 	return found
 }
 
-// asker asks one server small questions.
 type asker struct {
 	client *http.Client
 	base   string
@@ -120,7 +118,6 @@ func (a asker) ask(ctx context.Context, path string, question, answer any) bool 
 	return resp.StatusCode == http.StatusOK && json.NewDecoder(io.LimitReader(resp.Body, maxDetectBody)).Decode(answer) == nil
 }
 
-// findOllama takes the largest model that can call tools.
 func findOllama(ctx context.Context, a asker) (string, int) {
 	type model struct {
 		Name string `json:"name"`

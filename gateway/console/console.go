@@ -20,7 +20,7 @@ import (
 // Name is the channel's name in ids.
 const Name = "console"
 
-// User is the id of whoever sits at a terminal: the owner of the data folder.
+// User is the id of the person at a terminal: the owner of the data folder.
 const User = 1
 
 // Config is what New needs.
@@ -39,9 +39,9 @@ type Channel struct {
 	saying sync.Mutex
 
 	mu        sync.Mutex
-	accept    gateway.Accept     // guarded by mu
-	last      int64              // guarded by mu; the last id given out
-	terminals map[*terminal]bool // guarded by mu
+	accept    gateway.Accept    // guarded by mu
+	last      int64             // guarded by mu; the last id given out
+	terminals map[terminal]bool // guarded by mu
 }
 
 var (
@@ -51,7 +51,7 @@ var (
 
 // New returns a console that no terminal is attached to.
 func New(c Config) *Channel {
-	return &Channel{log: c.Log, serving: make(chan struct{}), terminals: map[*terminal]bool{}}
+	return &Channel{log: c.Log, serving: make(chan struct{}), terminals: map[terminal]bool{}}
 }
 
 // Name returns "console".
@@ -131,10 +131,10 @@ func (c *Channel) Render(markdown string) []gateway.Part {
 	return []gateway.Part{{Text: markdown}}
 }
 
-// retryAfter is how soon a message for nobody is tried again.
+// retryAfter is how soon a message is tried again that no terminal could take.
 const retryAfter = time.Second
 
-var errNobody = errors.New("no terminal is attached")
+var errNoTerminal = errors.New("no terminal is attached")
 
 // Send shows the part on every attached terminal. With none it is a
 // gateway.Retry, so that the message waits for the next one.
@@ -166,24 +166,23 @@ func shown(p gateway.Part) string {
 
 // Delete takes a message back. Without a terminal there is nothing to take back.
 func (c *Channel) Delete(ctx context.Context, to gateway.Address, id int64) error {
-	err := c.show(ctx, to, Event{Type: TypeDelete, ID: id})
-	if errors.Is(err, errNobody) {
-		return nil
-	}
-	return err
+	return c.showIfAttached(ctx, to, Event{Type: TypeDelete, ID: id})
 }
 
 // Typing shows that the bot is at work, if anybody looks.
 func (c *Channel) Typing(ctx context.Context, to gateway.Address) error {
-	err := c.show(ctx, to, Event{Type: TypeTyping})
-	if errors.Is(err, errNobody) {
-		return nil
+	return c.showIfAttached(ctx, to, Event{Type: TypeTyping})
+}
+
+func (c *Channel) showIfAttached(ctx context.Context, to gateway.Address, e Event) error {
+	if err := c.show(ctx, to, e); !errors.Is(err, errNoTerminal) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // show gives the event to all terminals and waits until one of them has written
-// it out: a terminal that went away is not somebody who read it.
+// it out: a terminal that went away has not read it.
 func (c *Channel) show(ctx context.Context, to gateway.Address, e Event) error {
 	if to != chat() {
 		return &gateway.SendError{Kind: gateway.Dead, Err: errors.New("there is no such chat: " + to.String())}
@@ -193,7 +192,7 @@ func (c *Channel) show(ctx context.Context, to gateway.Address, e Event) error {
 	waiting := 0
 	for t := range c.terminals {
 		select {
-		case t.queue <- delivery{e, written}:
+		case t <- delivery{e, written}:
 			waiting++
 		default: // it does not read; it is told when it does
 		}
@@ -209,15 +208,15 @@ func (c *Channel) show(ctx context.Context, to gateway.Address, e Event) error {
 			return ctx.Err()
 		}
 	}
-	return &gateway.SendError{Kind: gateway.Retry, RetryAfter: retryAfter, Err: errNobody}
+	return &gateway.SendError{Kind: gateway.Retry, RetryAfter: retryAfter, Err: errNoTerminal}
 }
 
 // Health is always well: there is nothing to lose the connection to.
 func (c *Channel) Health() gateway.Health {
-	state := "connecting"
+	state := gateway.StateConnecting
 	select {
 	case <-c.serving:
-		state = "ok"
+		state = gateway.StateOK
 	default:
 	}
 	return gateway.Health{Channel: Name, State: state}

@@ -34,12 +34,9 @@ const (
 	TypeTyping Type = "typing"
 )
 
-// terminal is an attached reader of events.
-type terminal struct {
-	// queue holds what is not written yet. When it is full, the reader is so
-	// far behind that it counts as not there.
-	queue chan delivery
-}
+// terminal is an attached reader of events. It holds what is not written yet. When it
+// is full, the reader is so far behind that it counts as not there.
+type terminal chan delivery
 
 type delivery struct {
 	event   Event
@@ -60,7 +57,7 @@ type accepted struct {
 	ID int64 `json:"id"`
 }
 
-// ServeHTTP answers POST /messages, which stores what was said, and GET
+// ServeHTTP answers POST /messages, which stores a message, and GET
 // /events, which streams what the bot says, a line of JSON an event.
 func (c *Channel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.Path {
@@ -90,7 +87,7 @@ func (c *Channel) serveMessage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Channel) serveEvents(w http.ResponseWriter, r *http.Request) {
-	t := &terminal{queue: make(chan delivery, terminalQueue)}
+	t := make(terminal, terminalQueue)
 	c.mu.Lock()
 	c.terminals[t] = true
 	c.mu.Unlock()
@@ -104,7 +101,7 @@ func (c *Channel) serveEvents(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
-		case d := <-t.queue:
+		case d := <-t:
 			ok := write(w, d.event)
 			d.written <- ok
 			if !ok {
@@ -115,13 +112,13 @@ func (c *Channel) serveEvents(w http.ResponseWriter, r *http.Request) {
 }
 
 // detach forgets the terminal and says of what it has not written that it has not.
-func (c *Channel) detach(t *terminal) {
+func (c *Channel) detach(t terminal) {
 	c.mu.Lock()
 	delete(c.terminals, t)
 	c.mu.Unlock()
 	for {
 		select {
-		case d := <-t.queue:
+		case d := <-t:
 			d.written <- false
 		default:
 			return

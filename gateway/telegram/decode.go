@@ -11,17 +11,8 @@ import (
 	"klawbot/gateway"
 )
 
-// The kinds of updates that mean something to the bot.
-const (
-	kindMessage = models.AllowedUpdateMessage
-	kindEdited  = models.AllowedUpdateEditedMessage
-	kindPressed = models.AllowedUpdateCallbackQuery
-	kindMember  = models.AllowedUpdateMyChatMember
-	kindStopped = models.AllowedUpdateStoppedMessageGeneration
-)
-
-// Decode reads an update. Who speaks and where is taken from the update, as the
-// whitelist has seen it, and never from its content.
+// Decode reads an update. The sender and the chat are those of the update, as the
+// allow list has seen them, and never come from its content.
 func (c *Channel) Decode(u gateway.Update) (m gateway.Message, err error) {
 	base := gateway.Message{
 		Address: u.Address, ID: u.Message, Sender: gateway.Sender{ID: u.From}, Group: u.Group, Addressed: !u.Group,
@@ -47,13 +38,13 @@ func (c *Channel) Decode(u gateway.Update) (m gateway.Message, err error) {
 
 func (c *Channel) decode(kind string, body json.RawMessage, m gateway.Message) (gateway.Message, error) {
 	switch kind {
-	case kindMessage, kindEdited:
-		return c.decodeMessage(body, m, kind == kindEdited)
-	case kindPressed:
+	case models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage:
+		return c.decodeMessage(body, m, kind == models.AllowedUpdateEditedMessage)
+	case models.AllowedUpdateCallbackQuery:
 		return decodePress(body, m)
-	case kindMember:
+	case models.AllowedUpdateMyChatMember:
 		return decodeMember(body, m)
-	case kindStopped:
+	case models.AllowedUpdateStoppedMessageGeneration:
 		m.Kind = gateway.KindStop
 	}
 	return m, nil
@@ -136,8 +127,8 @@ func decodePress(body json.RawMessage, m gateway.Message) (gateway.Message, erro
 	}
 	m.Sender.Name = userName(&in.From)
 	m.Addressed = true
-	m.Kind = gateway.KindPress
-	m.Press = &gateway.Press{Query: in.ID, Data: in.Data, Message: m.ID}
+	m.Kind = gateway.KindCallback
+	m.Callback = &gateway.Callback{Query: in.ID, Data: in.Data, Message: m.ID}
 	return m, nil
 }
 

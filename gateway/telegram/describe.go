@@ -14,8 +14,8 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// describe stands for what a message holds besides words, so that nobody speaks
-// into the void: empty when it holds nothing else. Order matters, because some
+// describe names what a message holds besides words, so that the bot can answer it:
+// empty when it holds nothing else. Order matters, because some
 // contents come with a second one for old clients (a venue with a location).
 func describe(m *models.Message) string {
 	switch {
@@ -58,18 +58,18 @@ func describeOther(m *models.Message) string {
 		return label("dice", fmt.Sprintf("%s %d", m.Dice.Emoji, m.Dice.Value))
 	case m.Checklist != nil:
 		return label("checklist", m.Checklist.Title+" "+tasks(m.Checklist.Tasks))
-	case m.Story != nil:
-		return label("story", "")
 	case m.Game != nil:
 		return label("game", m.Game.Title)
 	case m.Invoice != nil:
 		return label("invoice", m.Invoice.Title)
-	case m.Gift != nil, m.UniqueGift != nil:
-		return label("gift", "")
-	case m.Giveaway != nil, m.GiveawayWinners != nil:
-		return label("giveaway", "")
-	case m.RichMessage != nil:
-		return label("rich message", "")
+	}
+	for name, is := range map[string]bool{
+		"story": m.Story != nil, "gift": m.Gift != nil || m.UniqueGift != nil,
+		"giveaway": m.Giveaway != nil || m.GiveawayWinners != nil, "rich message": m.RichMessage != nil,
+	} {
+		if is {
+			return label(name, "")
+		}
 	}
 	return ""
 }

@@ -7,15 +7,6 @@ import (
 	"klawbot/gateway"
 )
 
-// The states of gateway.Health.
-const (
-	stateOK         = gateway.StateOK
-	stateConnecting = gateway.StateConnecting
-	stateConflict   = "conflict"
-	stateStale      = gateway.StateStale
-	stateStopped    = "stopped"
-)
-
 // staleAfter is how old the last good poll may be: two long polls and a margin.
 const staleAfter = 150 * time.Second
 
@@ -48,11 +39,11 @@ func (h *health) report() gateway.Health {
 	defer h.mu.Unlock()
 	r := gateway.Health{Channel: channelName, State: h.state, Fault: h.fault, LastPoll: h.lastPoll}
 	if r.State == "" {
-		r.State = stateConnecting
+		r.State = gateway.StateConnecting
 	}
 	old := !h.lastPoll.IsZero() && time.Since(h.lastPoll) > staleAfter
-	if old && (r.State == stateOK || r.State == stateConnecting) {
-		r.State = stateStale
+	if old && (r.State == gateway.StateOK || r.State == gateway.StateConnecting) {
+		r.State = gateway.StateStale
 	}
 	return r
 }

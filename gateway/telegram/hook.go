@@ -8,27 +8,15 @@ import (
 	"net/http"
 	"time"
 
+	"klawbot/gateway"
 	"klawbot/internal/wait"
+
+	tg "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 )
 
 // hookCheck is how often Telegram is asked whether the webhook is as it should be.
 const hookCheck = time.Minute
-
-// hookRequest are the parameters of setWebhook. One connection at a time keeps
-// the updates in order.
-type hookRequest struct {
-	URL            string   `json:"url"`
-	Secret         string   `json:"secret_token"`
-	MaxConnections int      `json:"max_connections"`
-	AllowedUpdates []string `json:"allowed_updates"`
-}
-
-// hookInfo is what getWebhookInfo tells.
-type hookInfo struct {
-	URL       string `json:"url"`
-	Pending   int    `json:"pending_update_count"`
-	LastError string `json:"last_error_message"`
-}
 
 // keepHook sets the webhook and looks after it until ctx ends or the token is
 // refused. No other failure ends it: what Telegram has set already keeps working.
@@ -42,16 +30,16 @@ func (c *Channel) keepHook(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case denied(err):
-			c.health.set(stateStopped, unknownToken)
+			c.health.set(gateway.StateStopped, unknownToken)
 			return fmt.Errorf("%s (%w)", unknownToken, err)
 		case err == nil:
 			retry.reset()
 		case refusal != nil && refusal.code == http.StatusTooManyRequests:
 			next = max(refusal.retryAfter, time.Second) + rand.N(time.Second)
-			c.report(stateConnecting, err.Error())
+			c.report(gateway.StateConnecting, err.Error())
 		default:
 			next = retry.next()
-			c.report(stateConnecting, err.Error())
+			c.report(gateway.StateConnecting, err.Error())
 		}
 		if !wait.For(ctx, next) {
 			return nil
@@ -64,7 +52,7 @@ func (c *Channel) keepHook(ctx context.Context) error {
 func (c *Channel) tendHook(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	var info hookInfo
+	var info models.WebhookInfo
 	if c.hooked {
 		if err := c.poll.post(ctx, "getWebhookInfo", struct{}{}, &info); err != nil {
 			return err
@@ -72,8 +60,9 @@ func (c *Channel) tendHook(ctx context.Context) error {
 	}
 	if info.URL != c.webhook.URL {
 		var done bool
-		err := c.poll.post(ctx, "setWebhook", hookRequest{
-			URL: c.webhook.URL, Secret: c.webhook.Secret, MaxConnections: 1, AllowedUpdates: allowedUpdates,
+		err := c.poll.post(ctx, "setWebhook", tg.SetWebhookParams{
+			URL: c.webhook.URL, SecretToken: c.webhook.Secret, AllowedUpdates: allowedUpdates,
+			MaxConnections: 1, // keeps the updates in order
 		}, &done)
 		if err != nil {
 			return err
@@ -81,11 +70,11 @@ func (c *Channel) tendHook(ctx context.Context) error {
 		c.hooked = true
 		c.log.Info("webhook set")
 	}
-	if info.Pending > 0 && info.LastError != "" {
-		c.report(stateStale, "Telegram cannot deliver to channels.telegram.webhook.url: "+info.LastError)
+	if info.PendingUpdateCount > 0 && info.LastErrorMessage != "" {
+		c.report(gateway.StateStale, "Telegram cannot deliver to channels.telegram.webhook.url: "+info.LastErrorMessage)
 		return nil
 	}
 	c.health.polled()
-	c.health.set(stateOK, "")
+	c.health.set(gateway.StateOK, "")
 	return nil
 }

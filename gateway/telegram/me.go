@@ -72,30 +72,46 @@ func getMe(ctx context.Context, a *api) (Bot, error) {
 	return bot, nil
 }
 
-// identify learns who the bot is, however long it takes. A token that is refused
-// is the poller's matter.
+// identify learns who the bot is, however long it takes. What a refused token means is
+// decided where updates are received.
 func (c *Channel) identify(ctx context.Context) {
-	var retry backoff
-	for c.me.Load() == nil {
-		bot, err := getMe(ctx, c.send)
-		if err == nil {
-			c.me.Store(&bot)
-			close(c.known)
-			c.log.Info("bot identified", "name", "@"+bot.Username, "id", bot.ID)
-			if c.respondAll != nil && c.respondAll() && !bot.ReadsGroups {
-				c.log.Warn(privacyHint)
-			}
-			return
-		}
-		if ctx.Err() == nil {
+	if c.me.Load() != nil {
+		return // of an earlier Serve
+	}
+	var bot Bot
+	err := insist(ctx, func(ctx context.Context) (err error) {
+		if bot, err = getMe(ctx, c.send); err != nil && ctx.Err() == nil {
 			c.log.Warn("bot not identified yet: mentions in groups wait", "err", err)
 		}
+		return err
+	})
+	if err != nil {
+		return
+	}
+	c.me.Store(&bot)
+	close(c.known)
+	c.log.Info("bot identified", "name", "@"+bot.Username, "id", bot.ID)
+	if c.respondAll != nil && c.respondAll() && !bot.ReadsGroups {
+		c.log.Warn(privacyHint)
+	}
+}
+
+// insist repeats a call until Telegram takes it, refuses the token or the request, or
+// ctx ends.
+func insist(ctx context.Context, call func(context.Context) error) error {
+	var retry backoff
+	for {
+		err := call(ctx)
+		refusal, refused := errors.AsType[*apiError](err)
+		if err == nil || denied(err) || refused && refusal.code == http.StatusBadRequest {
+			return err
+		}
 		pause := retry.next()
-		if refusal, ok := errors.AsType[*apiError](err); ok {
+		if refused {
 			pause = max(pause, refusal.retryAfter)
 		}
-		if denied(err) || !wait.For(ctx, pause) {
-			return
+		if !wait.For(ctx, pause) {
+			return err
 		}
 	}
 }

@@ -2,10 +2,6 @@ package telegram
 
 import (
 	"context"
-	"errors"
-	"net/http"
-
-	"klawbot/internal/wait"
 
 	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -23,30 +19,13 @@ func (c *Channel) publish(ctx context.Context) {
 	for _, k := range c.commands[:min(len(c.commands), maxCommands)] {
 		menu = append(menu, models.BotCommand{Command: k.Name, Description: k.Description})
 	}
-	var retry backoff
-	for {
-		err := c.setMenu(ctx, menu)
-		refusal, refused := errors.AsType[*apiError](err)
-		switch {
-		case err == nil || denied(err):
-			return
-		case refused && refusal.code == http.StatusBadRequest:
-			c.log.Warn("command menu refused", "err", c.redact.Error(err))
-			return
-		}
-		pause := retry.next()
-		if refused {
-			pause = max(pause, refusal.retryAfter)
-		}
-		if !wait.For(ctx, pause) {
-			return
-		}
+	err := insist(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		_, err := c.bot.SetMyCommands(ctx, &tg.SetMyCommandsParams{Commands: menu})
+		return err
+	})
+	if err != nil && !denied(err) && ctx.Err() == nil {
+		c.log.Warn("command menu refused", "err", c.redact.Error(err))
 	}
-}
-
-func (c *Channel) setMenu(ctx context.Context, menu []models.BotCommand) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	_, err := c.bot.SetMyCommands(ctx, &tg.SetMyCommandsParams{Commands: menu})
-	return err
 }

@@ -92,7 +92,7 @@ func (p *pacer) pause(ctx context.Context, d time.Duration) error {
 }
 
 // reserve takes a place for one message. It returns how long to wait for it, and
-// what gives it back when nobody waits any more.
+// what gives it back when the wait ends early.
 func (p *pacer) reserve(chat int64) (wait time.Duration, giveBack func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

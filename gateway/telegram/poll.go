@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-telegram/bot/models"
+
 	"klawbot/gateway"
 	"klawbot/internal/wait"
 )
@@ -29,9 +31,10 @@ const (
 )
 
 // allowedUpdates are the kinds that are asked for. The list goes along with every
-// poll, because Telegram remembers the last one, whoever sent it.
+// poll, because Telegram remembers the last one, of any program.
 var allowedUpdates = []string{
-	"message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation",
+	models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,
+	models.AllowedUpdateMyChatMember, models.AllowedUpdateStoppedMessageGeneration,
 }
 
 // pollRequest are the parameters of getUpdates. Without an offset Telegram begins
@@ -45,7 +48,7 @@ type pollRequest struct {
 
 // poller is one run of the long polling. Telegram forgets updates below the
 // offset, so the offset moves only when accept has stored them. It is never
-// kept: ids may start anew, and duplicates are known by their id.
+// kept: ids may start again, and duplicates are known by their id.
 type poller struct {
 	c       *Channel
 	accept  gateway.Accept
@@ -67,19 +70,19 @@ func (p *poller) run(ctx context.Context) error {
 			return nil
 		}
 		if denied(err) {
-			p.c.health.set(stateStopped, unknownToken)
+			p.c.health.set(gateway.StateStopped, unknownToken)
 			return fmt.Errorf("%s (%w)", unknownToken, err)
 		}
 		// After a failure a poll that does not wait tells at once that it is over.
 		p.first = err != nil
 		if err == nil {
 			p.wait.reset()
-			if p.c.health.set(stateOK, "") {
+			if p.c.health.set(gateway.StateOK, "") {
 				p.c.log.Info("polling")
 			}
 			continue
 		}
-		if !wait.For(ctx, p.mend(ctx, err)) {
+		if !wait.For(ctx, p.recover(ctx, err)) {
 			return nil
 		}
 	}
@@ -136,36 +139,36 @@ func (p *poller) read(raws []json.RawMessage) (updates []gateway.Update, next in
 	return updates, next
 }
 
-// mend does what an error asks for and returns how long to wait then.
-func (p *poller) mend(ctx context.Context, err error) time.Duration {
+// recover does what an error asks for and returns how long to wait then.
+func (p *poller) recover(ctx context.Context, err error) time.Duration {
 	refusal, _ := errors.AsType[*apiError](err)
 	stored, _ := errors.AsType[*acceptError](err)
 	switch {
 	case stored != nil:
-		p.c.report(stateStale, notStored+stored.Error())
+		p.c.report(gateway.StateStale, notStored+stored.Error())
 		return min(p.wait.next(), storeWait)
 	case refusal == nil:
-		p.c.report(stateConnecting, err.Error())
+		p.c.report(gateway.StateConnecting, err.Error())
 		if errors.Is(err, context.DeadlineExceeded) {
 			p.c.poll.renew() // the connection is there, but nothing comes through
 		}
 	case refusal.code == http.StatusTooManyRequests:
-		p.c.report(stateConnecting, err.Error())
+		p.c.report(gateway.StateConnecting, err.Error())
 		return min(max(refusal.retryAfter, time.Second), pollRetryMax) + rand.N(time.Second)
 	case refusal.code == http.StatusConflict && strings.Contains(refusal.description, "webhook"):
 		return p.unhook(ctx)
 	case refusal.code == http.StatusConflict:
-		p.c.report(stateConflict, "another program polls with this token: stop it, or give this bot a token of its own")
+		p.c.report(gateway.StateConflict, "another program polls with this token: stop it, or give this bot a token of its own")
 	default:
-		p.c.report(stateConnecting, err.Error())
+		p.c.report(gateway.StateConnecting, err.Error())
 	}
 	return p.wait.next()
 }
 
-// unhook removes the webhook that keeps polls out, once: whoever sets it again
-// wants it.
+// unhook removes the webhook that keeps polls out, once. If it is set again, another
+// program uses the token.
 func (p *poller) unhook(ctx context.Context) time.Duration {
-	p.c.report(stateConflict, "a webhook is set for this bot, so that it cannot be polled: remove it, or give this bot a token of its own")
+	p.c.report(gateway.StateConflict, "a webhook is set for this bot, so that it cannot be polled: remove it, or give this bot a token of its own")
 	if p.dropped {
 		return p.wait.next()
 	}
@@ -181,6 +184,16 @@ func (p *poller) unhook(ctx context.Context) time.Duration {
 	p.c.log.Info("webhook removed")
 	return 0
 }
+
+// backoff gives growing waits between 1 s and 60 s. The zero value is ready.
+type backoff struct{ tries int }
+
+func (b *backoff) next() time.Duration {
+	b.tries++
+	return wait.Backoff(b.tries-1, 2*time.Second, time.Minute)
+}
+
+func (b *backoff) reset() { b.tries = 0 }
 
 // notStored begins the fault of a store that fails.
 const notStored = "messages cannot be stored: "

@@ -2,6 +2,9 @@ package telegram
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"strconv"
 	"strings"
 
 	tg "github.com/go-telegram/bot"
@@ -73,6 +76,35 @@ func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gate
 	})
 }
 
+// errNoDrafts: only private chats have drafts, and only newer servers.
+var errNoDrafts = errors.New("no drafts here")
+
+// Draft shows a growing answer; see gateway.Drafter. The person can stop it, which
+// comes back as a KindStop. A server that does not know drafts is not asked again.
+func (c *Channel) Draft(ctx context.Context, to gateway.Address, id int64, p gateway.Part) error {
+	if to.Chat.ID <= 0 || c.noDrafts.Load() {
+		return &gateway.SendError{Kind: gateway.Rejected, Err: errNoDrafts}
+	}
+	if err := c.pace.wait(ctx, to.Chat.ID, true, true); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := c.bot.SendMessageDraft(ctx, &tg.SendMessageDraftParams{
+		ChatID: to.Chat.ID, MessageThreadID: int(to.Thread), DraftID: strconv.FormatInt(id, 10),
+		Text: clean(p.Text), Entities: entities(p), CanStop: true,
+	})
+	refusal, _ := errors.AsType[*apiError](err)
+	switch {
+	case refusal == nil, refusal.code == http.StatusTooManyRequests, refusal.code >= http.StatusInternalServerError:
+		return c.failure(to.Chat.ID, err)
+	case refusal.code == http.StatusNotFound:
+		c.noDrafts.Store(true)
+		c.log.Info("this Bot API server knows no drafts, answers are shown without")
+	}
+	return &gateway.SendError{Kind: gateway.Rejected, Err: refusal}
+}
+
 // Delete removes a message of the bot; see gateway.Channel.
 func (c *Channel) Delete(ctx context.Context, to gateway.Address, id int64) error {
 	if err := c.pace.wait(ctx, to.Chat.ID, false, false); err != nil {
@@ -101,7 +133,7 @@ func (c *Channel) Typing(ctx context.Context, to gateway.Address) error {
 	return c.courtesy(err)
 }
 
-// Answer acknowledges a tap. A query that is too old is no error.
+// Answer acknowledges a button press. A query that is too old is no error.
 func (c *Channel) Answer(ctx context.Context, query, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -109,8 +141,8 @@ func (c *Channel) Answer(ctx context.Context, query, text string) error {
 	return c.courtesy(err)
 }
 
-// deliver attempts once, and once more for each of the two things that a second
-// attempt mends: the topic is gone, or the formatting is not liked.
+// deliver attempts again for each of the two things that a second attempt fixes:
+// the topic is gone, or the formatting is refused.
 func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Part, try attempt) error {
 	p.Text = clean(p.Text)
 	err := try(ctx, to, p)
@@ -122,22 +154,16 @@ func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Par
 		// The refusal repeats links of the text, which no log above debug may show.
 		c.log.Info("sent without formatting", "chat", to.Chat.String())
 		c.log.Debug("formatting refused", "err", c.redact.Error(err))
-		err = try(ctx, to, plain(p))
+		p.Entities = nil // the text holds no markup, so it can stay
+		err = try(ctx, to, p)
 	}
 	return c.failure(to.Chat.ID, err)
-}
-
-// plain is the part without its formatting, for the case that Telegram refuses
-// an entity. The text holds no markup, so nothing has to be taken out of it.
-func plain(p gateway.Part) gateway.Part {
-	p.Entities = nil
-	return p
 }
 
 func sendParams(to gateway.Address, p gateway.Part) *tg.SendMessageParams {
 	m := &tg.SendMessageParams{
 		ChatID: to.Chat.ID, MessageThreadID: int(to.Thread), Text: p.Text, Entities: entities(p),
-		LinkPreviewOptions: noPreview(), DisableNotification: p.Silent, ReplyParameters: replyTo(to, p),
+		LinkPreviewOptions: noPreview, DisableNotification: p.Silent, ReplyParameters: replyTo(to, p),
 	}
 	if len(p.Buttons) > 0 {
 		m.ReplyMarkup = keyboard(p)
@@ -157,7 +183,7 @@ func replyTo(to gateway.Address, p gateway.Part) *models.ReplyParameters {
 // editParams leaves out the keyboard of a part without buttons, which removes it.
 func editParams(to gateway.Address, id int64, p gateway.Part) *tg.EditMessageTextParams {
 	m := &tg.EditMessageTextParams{
-		ChatID: to.Chat.ID, MessageID: int(id), Text: p.Text, Entities: entities(p), LinkPreviewOptions: noPreview(),
+		ChatID: to.Chat.ID, MessageID: int(id), Text: p.Text, Entities: entities(p), LinkPreviewOptions: noPreview,
 	}
 	if len(p.Buttons) > 0 {
 		m.ReplyMarkup = keyboard(p)
@@ -165,9 +191,7 @@ func editParams(to gateway.Address, id int64, p gateway.Part) *tg.EditMessageTex
 	return m
 }
 
-func noPreview() *models.LinkPreviewOptions {
-	return &models.LinkPreviewOptions{IsDisabled: tg.True()}
-}
+var noPreview = &models.LinkPreviewOptions{IsDisabled: tg.True()}
 
 func entities(p gateway.Part) []models.MessageEntity {
 	var all []models.MessageEntity

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-telegram/bot/models"
+
 	"klawbot/gateway"
 )
 
@@ -30,7 +32,7 @@ type glimpse struct {
 	SenderChat      *chat    `json:"sender_chat"` // in the name of a chat
 	ActorChat       *chat    `json:"actor_chat"`  // the same in reactions
 	ViaBot          *user    `json:"via_bot"`     // written by an inline bot
-	Message         *glimpse `json:"message"`     // below the button that was pressed
+	Message         *glimpse `json:"message"`     // below the button
 	MigrateTo       int64    `json:"migrate_to_chat_id"`
 }
 
@@ -102,7 +104,7 @@ func (g *glimpse) fill(u *gateway.Update) {
 	about := g.place(u)
 	u.Message, u.MovedTo = about.MessageID, g.MigrateTo
 	// Outside topics a thread is only a chain of replies and no address.
-	if about.IsTopicMessage || u.Kind == kindStopped {
+	if about.IsTopicMessage || u.Kind == models.AllowedUpdateStoppedMessageGeneration {
 		u.Address.Thread = about.MessageThreadID
 	}
 	g.sender(u)
@@ -122,7 +124,7 @@ func (g *glimpse) place(u *gateway.Update) (about *glimpse) {
 	return about
 }
 
-// sender tells who speaks. Whoever speaks in the name of a chat is that chat.
+// sender tells who speaks. A person who speaks in the name of a chat is that chat.
 func (g *glimpse) sender(u *gateway.Update) {
 	for _, who := range []*user{g.User, g.From} {
 		if who != nil {
@@ -141,8 +143,8 @@ func (g *glimpse) sender(u *gateway.Update) {
 	case groupAnonymousBot, channelBot, linkedChannel:
 		u.Anonymous = true
 	}
-	// Nobody but the person can stop a draft, which only private chats have.
-	if u.Kind == kindStopped && !u.Group {
+	// Only the person can stop a draft, which only private chats have.
+	if u.Kind == models.AllowedUpdateStoppedMessageGeneration && !u.Group {
 		u.From = u.Address.Chat.ID
 	}
 }

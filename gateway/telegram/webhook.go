@@ -121,10 +121,10 @@ func (h *pushes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := h.accept(r.Context(), []gateway.Update{u}); err != nil {
-		h.c.report(stateStale, notStored+err.Error())
+		h.c.report(gateway.StateStale, notStored+err.Error())
 		http.Error(w, "not stored", http.StatusInternalServerError)
 		return
 	}
 	h.c.health.polled()
-	h.c.health.set(stateOK, "")
+	h.c.health.set(gateway.StateOK, "")
 }

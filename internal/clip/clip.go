@@ -3,7 +3,6 @@
 package clip
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -101,13 +100,4 @@ func Name(name string) string {
 		return Nobody
 	}
 	return clean
-}
-
-// Middle is a text of about so many bytes: its beginning and its end.
-func Middle(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	head, tail := text[:most*2/3], text[len(text)-most/3:]
-	return strings.ToValidUTF8(head, "") + fmt.Sprintf(" […%d bytes left out…] ", len(text)-len(head)-len(tail)) + strings.ToValidUTF8(tail, "")
 }

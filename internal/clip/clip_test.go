@@ -43,6 +43,25 @@ func TestClip(t *testing.T) {
 	}
 }
 
+// TestMiddle: the parts end where lines or characters do.
+func TestMiddle(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		most int
+		want string
+	}{
+		"it fits":     {"one\ntwo", 7, "one\ntwo"},
+		"whole lines": {"one\ntwo\nthree\nfour\nfive\n", 12, "one\n[… 3 lines (15 characters) omitted …]\nfive\n"},
+		"one line":    {"0123456789", 4, "01\n[… 6 characters omitted …]\n89"},
+		"families":    {"a👨‍👩‍👧b👨‍👩‍👧c", 30, "a\n[… 11 characters omitted …]\nc"},
+		"flags":       {strings.Repeat("🇩🇪", 5), 24, "🇩🇪\n[… 6 characters omitted …]\n🇩🇪"},
+	} {
+		if got := clip.Middle(tt.text, tt.most); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func FuzzClip(f *testing.F) {
 	f.Add("añ漢😀\xff\n\x1b", 3)
 	f.Fuzz(func(t *testing.T, text string, n int) {
@@ -59,6 +78,9 @@ func FuzzClip(f *testing.F) {
 		}
 		if !utf8.ValidString(text) {
 			return
+		}
+		if c := clip.Ends(text, n); !strings.HasPrefix(text, c.Head) || !strings.HasSuffix(text, c.Tail) || utf8.RuneCountInString(c.Head+c.Tail)+c.Chars != len(runes) || c.Chars > 0 && utf8.RuneCountInString(c.Head+c.Tail) > max(n, 0) {
+			t.Errorf("Ends is %+v", c)
 		}
 		if got := clip.Tail(text, n); !strings.HasSuffix(text, got) || utf8.RuneCountInString(got) != max(0, min(n, len(runes))) {
 			t.Errorf("Tail is %q", got)

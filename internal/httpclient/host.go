@@ -63,7 +63,6 @@ func ascii(name string) (string, error) {
 	return encoded, nil
 }
 
-// wellFormed reports whether a name can stand in DNS.
 func wellFormed(name string) bool {
 	if len(name) > maxName {
 		return false

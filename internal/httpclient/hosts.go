@@ -55,7 +55,6 @@ func parseNetwork(entry string) (netip.Prefix, error) {
 	return network.Masked(), nil
 }
 
-// named reports whether a name stands in the list.
 func (h Hosts) named(name string) bool { return slices.Contains(h.names, name) }
 
 // admit refuses a connection to an address that neither is public nor allowed.

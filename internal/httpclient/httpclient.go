@@ -102,7 +102,6 @@ func NewDial(o Options) func(ctx context.Context, network, address string) (net.
 // maxRedirects is how many redirects a client that follows them follows.
 const maxRedirects = 10
 
-// follow follows redirects that take no security away.
 func follow(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)

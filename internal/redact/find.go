@@ -31,7 +31,6 @@ func (s *Set) findKnown(text string) []Span {
 	return merged(spans)
 }
 
-// findAll lists where any of the values stand.
 func findAll(text string, values []string) (all []Span) {
 	for _, v := range values {
 		for from := 0; ; {
@@ -224,7 +223,6 @@ func begins(text string, values []string) int {
 	return at
 }
 
-// sieve lets some characters of a text through.
 type sieve struct {
 	ascii [utf8.RuneSelf]bool
 	other func(rune) bool
@@ -263,7 +261,6 @@ func (s *sieve) at(text string, i int) (through bool, size int) {
 	return s.other(r), size
 }
 
-// keep returns what goes through.
 func (s *sieve) keep(text string) string {
 	first := 0
 	for first < len(text) {

@@ -65,7 +65,6 @@ func forms(v string) []string {
 	return []string{v, url.QueryEscape(v), url.PathEscape(v), quote(v, false), quote(v, true)}
 }
 
-// quote is text as inside of a JSON string.
 func quote(text string, html bool) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

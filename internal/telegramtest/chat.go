@@ -17,7 +17,7 @@ const (
 	Blocked Access = "blocked"
 	// Deactivated: the person's account is gone.
 	Deactivated Access = "deactivated"
-	// Kicked: somebody has removed the bot from the group.
+	// Kicked: the bot was removed from the group.
 	Kicked Access = "kicked"
 	// Left: the bot is not in the group.
 	Left Access = "left"

@@ -71,7 +71,7 @@ type done struct {
 
 var errUnknownVerb = errors.New("unknown verb")
 
-// control serves /control/<verb>. It asks for no token: whoever reaches the
+// control serves /control/<verb>. It asks for no token: all who reach the
 // fake may use it.
 func (s *Server) control(w http.ResponseWriter, r *http.Request, verb string) {
 	result, err := s.obey(r, verb)

@@ -99,7 +99,7 @@ func (d delivery) post(ctx context.Context, u update) error {
 	if err != nil {
 		return err
 	}
-	_ = resp.Body.Close() // nobody reads it
+	_ = resp.Body.Close() // it is not read
 	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("wrong response from the webhook: %s", resp.Status)
 	}

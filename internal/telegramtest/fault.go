@@ -21,7 +21,7 @@ const (
 	FaultHTML FaultKind = "html"
 	// FaultReset resets the connection instead of answering.
 	FaultReset FaultKind = "reset"
-	// FaultDelay waits for Delay and then goes on as if nothing were wrong.
+	// FaultDelay waits for Delay and then continues as if nothing were wrong.
 	FaultDelay FaultKind = "delay"
 	// FaultHang never answers; it ends with the connection or the server.
 	FaultHang FaultKind = "hang"

@@ -27,7 +27,7 @@ type File struct {
 	Data []byte `json:"data"`
 }
 
-// AddFile makes a file known, as if somebody had sent it, and returns its id.
+// AddFile makes a file known, as if a person had sent it, and returns its id.
 func (s *Server) AddFile(f File) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

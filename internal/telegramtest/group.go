@@ -2,7 +2,7 @@ package telegramtest
 
 import "strings"
 
-// AddToGroup lets somebody add the bot to a group, which the bot is told.
+// AddToGroup lets a person add the bot to a group, which the bot is told.
 func (s *Server) AddToGroup(c Chat, by int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -11,7 +11,7 @@ func (s *Server) AddToGroup(c Chat, by int64) {
 	s.memberChange(group, by, "left", "member")
 }
 
-// Kick lets somebody remove the bot from a group, which the bot is told.
+// Kick lets a person remove the bot from a group, which the bot is told.
 func (s *Server) Kick(chat, by int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

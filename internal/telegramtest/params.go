@@ -124,7 +124,7 @@ func (p params) readJSON(body io.Reader) error {
 		return err
 	}
 	if !utf8.Valid(data) {
-		// The decoder would mend it silently.
+		// The decoder would repair it silently.
 		return errNotUTF8()
 	}
 	var fields map[string]json.RawMessage

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Person is somebody who writes to the bot, at one place. It is a value: In and
+// Person is a user who writes to the bot, at one place. It is a value: In and
 // Topic return the same person elsewhere.
 type Person struct {
 	s            *Server
@@ -43,13 +43,13 @@ func (p Person) Topic(thread int64) Person {
 }
 
 // Send sends a text and returns the message's id. "[name](tg://user?id=7)" in
-// the text mentions somebody who has no user name.
+// the text mentions a user who has no user name.
 func (p Person) Send(text string) int64 { return p.Post(Draft{Text: text}) }
 
 // Reply answers a message.
 func (p Person) Reply(to int64, text string) int64 { return p.Post(Draft{Text: text, ReplyTo: to}) }
 
-// Post sends a message and returns its id. Somebody who has blocked the bot
+// Post sends a message and returns its id. A person who has blocked the bot
 // unblocks it by writing.
 func (p Person) Post(d Draft) int64 {
 	s := p.s

@@ -30,7 +30,7 @@ type savedChat struct {
 	BotSpoke bool           `json:"bot_spoke"`
 }
 
-// Save returns what another server needs to go on where this one is: people,
+// Save returns what another server needs to continue where this one is: people,
 // chats, messages, updates, files and settings. Presses that wait for an answer,
 // faults and the journal are not in it.
 func (s *Server) Save() []byte {

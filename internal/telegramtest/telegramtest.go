@@ -169,11 +169,11 @@ func (s *Server) Token() string { return s.config.Token }
 // Bot is who the bot is.
 func (s *Server) Bot() User { return s.config.Bot }
 
-// Close ends all polls and connections and waits until nobody is served. It is
+// Close ends all polls and connections and waits until no request is served. It is
 // to be called once.
 func (s *Server) Close() {
 	close(s.closing)
-	// The listener's error on closing tells nobody anything.
+	// The listener's error on closing says nothing.
 	_ = s.http.Close()
 	<-s.served
 	s.mu.Lock()

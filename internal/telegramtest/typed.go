@@ -40,7 +40,7 @@ func (s *Server) personRefs(typed string) (string, []Entity) {
 	last := 0
 	for _, at := range personRef.FindAllStringSubmatchIndex(typed, -1) {
 		name := typed[at[2]:at[3]]
-		// The pattern allows digits only; a number that is too big names nobody.
+		// The pattern allows digits only; a number that is too big names no user.
 		id, _ := strconv.ParseInt(typed[at[4]:at[5]], 10, 64)
 		u := s.user(id)
 		text += typed[last:at[0]]

@@ -16,7 +16,7 @@ const (
 	maxBatch    = 100
 	maxTimeout  = 50 // seconds
 	// futureBound is how far beyond the last id an offset may be. One that is
-	// farther is not believed: ids start anew after a week without updates.
+	// farther is not believed: ids start again after a week without updates.
 	futureBound = 10
 )
 
@@ -99,7 +99,7 @@ func (s *Server) Push(object string) (int64, error) {
 	return s.putFields(body[1 : len(body)-1]), nil
 }
 
-// ResetUpdateIDs lets ids start anew, as they do after a week without updates.
+// ResetUpdateIDs lets ids start again, as they do after a week without updates.
 // What is pending is renumbered.
 func (s *Server) ResetUpdateIDs(next int64) {
 	s.mu.Lock()

@@ -27,7 +27,7 @@ var mutants = []mutant{
 		"TestStrangersStayOutAndAreLoggedOnceAMinute",
 	},
 	{
-		"tools/capture.go", `return p.redact.Text(strings.ToValidUTF8(text, "\uFFFD"))`, `return strings.ToValidUTF8(text, "\uFFFD")`,
+		"tools/capture.go", `return p.redact.Text(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))`, `return strings.ToValidUTF8(text, "\uFFFD")`,
 		"TestSecretsAreTakenOut",
 	},
 	{
@@ -119,11 +119,11 @@ var mutants = []mutant{
 		"TestMaskShortAndLongKeys",
 	},
 	{
-		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.owns(m.Address, m.Sender.ID)`, `return m.Sender.ID != 0`,
+		"engine/internal/approval/button.go", `return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.Owns(m.Address, m.Sender.ID)`, `return m.Sender.ID != 0`,
 		"engine: TestForeignTapIsRefusedAndLeavesItPending",
 	},
 	{
-		"engine/button.go", `if !it.row.Group || e.owns(it.msg) {`, `if it.row.ID != 0 {`,
+		"engine/button.go", `if !it.row.Group || b.questions.Owns(it.msg.Address, it.msg.Sender.ID) {`, `if it.row.ID != 0 {`,
 		"TestForgedTapsChangeNoMessageOfAGroup",
 	},
 	{
@@ -135,7 +135,7 @@ var mutants = []mutant{
 		"engine: TestOwnersApproveInTheirPrivateChat",
 	},
 	{
-		"engine/internal/approval/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
+		"engine/internal/wording/wording.go", `if len(parts) != 1 || parts[0].Document != nil {`, `if len(parts) == 0 {`,
 		"engine: TestCallThatDoesNotFitIsRefused",
 	},
 	{
@@ -978,8 +978,8 @@ var mutants = []mutant{
 	},
 	{
 		"tools/web/web.go", `	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
-		list, _ := w.allowed()
-`, `	list, _ := w.allowed()
+		list, _ := w.config.AllowedHosts()
+`, `	list, _ := w.config.AllowedHosts()
 	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
 `,
 		"TestScenarioAllowedHostsAreLive",
@@ -1263,7 +1263,7 @@ var mutants = []mutant{
 		"TestGitFollowsNoRedirect",
 	},
 	{
-		"engine/internal/approval/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
+		"engine/internal/wording/wording.go", `case a.Question && a.AnsweredBy != 0:`, `case false:`,
 		"engine: TestAnswerThatMayNotHaveArrived",
 	},
 	{

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -121,7 +120,10 @@ func (c CodeConfig) run(ctx context.Context, call tools.Call, a codeArgs) tools.
 	if err != nil {
 		return tools.Fail(tools.Execution, "the code did not start: "+err.Error())
 	}
-	r := a.result(out)
+	t := &transcript{}
+	t.end(out)
+	end := ending{code: out.ExitCode, timedOut: out.TimedOut, stopped: out.Stopped, broken: out.Broken}
+	r := end.result("the code", t, out.Duration, out.Duration)
 	if err := handOver(&r, filepath.Join(scratch, outputFolder)); err != nil {
 		r.Output += "\n(" + err.Error() + ")"
 	}
@@ -149,29 +151,6 @@ func (c CodeConfig) command(box *sandbox.Sandbox, scratch string, a codeArgs) (s
 		Dir:  c.Workspace, Binds: []sandbox.Bind{code, output}, Timeout: a.timeout(),
 		Env: []string{"OUTPUT_DIR=" + box.Place(output), "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"},
 	}, nil
-}
-
-// result is what the model reads of a program that ended.
-func (a codeArgs) result(o sandbox.Outcome) tools.Result {
-	t := &transcript{}
-	t.end(o)
-	var failed tools.Result
-	switch {
-	case o.Broken != "":
-		failed = tools.Fail(tools.Execution, fmt.Sprintf("the code broke a limit of the sandbox: %s", o.Broken))
-	case o.TimedOut:
-		failed = tools.Fail(tools.Timeout, fmt.Sprintf("the code did not end within %s and was stopped with all its processes", shortly(o.Duration)))
-	case o.Stopped:
-		failed = tools.Fail(tools.Execution, "the code was stopped")
-	default:
-		r := tools.Result{Success: o.ExitCode == 0, ExitCode: &o.ExitCode, Output: fmt.Sprintf("%s\n[exit code %d, %s]", t.text(), o.ExitCode, shortly(o.Duration))}
-		if o.ExitCode != 0 {
-			r.Error, r.ErrorKind = fmt.Sprintf("exit code %d", o.ExitCode), tools.Execution
-		}
-		return r
-	}
-	failed.Output += "\n" + t.text()
-	return failed
 }
 
 // maxOutputEntries bounds how many names in the output folder are looked at.

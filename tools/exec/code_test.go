@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/internal/clip"
 	"klawbot/internal/needs"
 	"klawbot/internal/redact"
 	"klawbot/tools"
@@ -241,8 +242,8 @@ func TestCodeCutsItsOutput(t *testing.T) {
 	boxes(t, func(t *testing.T, kind string) {
 		c := newCoder(t, kind)
 		r := c.python("print('x'*200_000)")
-		if !r.Success || !r.Truncated || !strings.Contains(r.Output, "... output truncated at 10000 chars ...") {
-			t.Errorf("%+v", r)
+		if !r.Success || !r.Truncated || !strings.Contains(r.Output, "xxx\n... output truncated at 10000 chars: 19") || !strings.HasPrefix(r.Output, "xxx") || !strings.Contains(r.Output, "xxx\n[exit code 0, ") {
+			t.Errorf("%.300s … %s", r.Output, clip.Tail(r.Output, 300))
 		}
 	})
 }

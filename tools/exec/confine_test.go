@@ -71,17 +71,6 @@ func (b *bench) feed(name string, meanwhile func()) {
 	f.Close()
 }
 
-// job starts a command in the background and returns its id.
-func (b *bench) job(text string) string {
-	b.t.Helper()
-	r := b.call("shell", map[string]any{"command": text, "background": true})
-	id, is := strings.CutPrefix(r.Output, "OK: running as job ")
-	if !is {
-		b.t.Fatalf("%q: %+v", text, r)
-	}
-	return id
-}
-
 // ended waits for a job and returns what it wrote and how it ended.
 func (b *bench) ended(id string) string {
 	b.t.Helper()
@@ -143,7 +132,7 @@ func TestStepsAreJudgedAgain(t *testing.T) {
 			_ = os.RemoveAll(filepath.Join(b.ws, "dir"))
 			b.file("dir/x", "inside\n")
 			b.file("config.yaml", "inside\n")
-			id := b.job(text)
+			id := b.spawn(text)
 			b.feed("pipe", func() {
 				b.symlink("../config.yaml", "config.yaml")
 				b.symlink("..", "x")
@@ -162,7 +151,7 @@ func TestRevokedPatternStartsNoFurtherStep(t *testing.T) {
 	bothWays(t, func(t *testing.T, b *bench) {
 		b.allow("cat pipe", "touch *")
 		b.fifo("pipe")
-		id := b.job("cat pipe; touch made")
+		id := b.spawn("cat pipe; touch made")
 		b.feed("pipe", func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -190,7 +179,7 @@ func TestSwapWhileAPipelineRuns(t *testing.T) {
 			_ = os.RemoveAll(filepath.Join(b.ws, "x"))
 			b.file("a", "inside\n")
 			b.file("x/config.yaml", "inside\n")
-			id := b.job(text)
+			id := b.spawn(text)
 			b.feed("pipe", func() {
 				b.symlink(link, "a")
 				b.symlink("..", "x")
@@ -375,7 +364,7 @@ func TestConfinedProgramsAreBoundedAndEnd(t *testing.T) {
 		if r := b.call("shell", map[string]any{"command": "cat pipe", "timeout": 1}); r.ErrorKind != tools.Timeout {
 			t.Errorf("%+v", r)
 		}
-		id := b.job("cat pipe | wc -l")
+		id := b.spawn("cat pipe | wc -l")
 		if r := b.call("shell_manage", map[string]any{"action": "kill", "id": id}); !r.Success {
 			t.Errorf("%+v", r)
 		}
@@ -416,7 +405,7 @@ func TestPatternsKeepSteeringFiles(t *testing.T) {
 		if !r.Success || !strings.Contains(r.Output, "AGENTS.md may not be changed here") {
 			t.Errorf("%+v", r)
 		}
-		id := b.job("cp evil.md AGENTS.md")
+		id := b.spawn("cp evil.md AGENTS.md")
 		if text := b.ended(id); !strings.Contains(text, "AGENTS.md may not be changed here") {
 			t.Errorf("in the background: %s", text)
 		}

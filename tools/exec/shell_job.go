@@ -187,7 +187,7 @@ func (j *job) state() string {
 	case j.end.stopped:
 		return fmt.Sprintf("killed after %s", took)
 	}
-	return fmt.Sprintf("ended with exit code %d after %s", j.end.code, took)
+	return fmt.Sprintf("ended with %s after %s", exitCode(j.end.code), took)
 }
 
 // kill ends the command and waits for it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"klawbot/tools"
@@ -42,7 +43,12 @@ func (s *Shell) run(ctx context.Context, c tools.Call, _ shellArgs) tools.Result
 	t := &transcript{limit: maxOutput}
 	begun := time.Now()
 	end := t.follow(ctx, runner, steps)
-	return end.result(t, time.Since(begun), s.timeout(c.Arguments))
+	r := end.result("the command", t, time.Since(begun), s.timeout(c.Arguments))
+	if end.timedOut {
+		hint := fmt.Sprintf("; timeout takes up to %.0f seconds, background=true runs it without one", tools.MaxTimeout.Seconds())
+		r.Output, r.Error = strings.Replace(r.Output, r.Error, r.Error+hint, 1), r.Error+hint
+	}
+	return r
 }
 
 // steps is the plan of a call, with what bounds each of its steps.
@@ -186,6 +192,7 @@ type transcript struct {
 type ending struct {
 	code              int
 	timedOut, stopped bool
+	broken            string // the limit of the sandbox that ended it
 	fault             error  // a program could not be started at all
 	refused           string // why a step may not start any more
 }
@@ -203,21 +210,24 @@ func (t *transcript) follow(ctx context.Context, runner sandbox.Runner, steps []
 		}
 		if s.refusal != nil {
 			if why := s.refusal(); why != "" {
-				return ending{refused: why}
+				e.refused = why
+				return e
 			}
 		}
 		cmd := s.command
 		cmd.MaxOutput = t.room()
 		putBack, err := s.kept()
 		if err != nil {
-			return ending{fault: err}
+			e.fault = err
+			return e
 		}
 		p, err := runner.Start(ctx, cmd)
 		if err != nil {
-			if ctx.Err() == nil {
-				return ending{fault: err}
+			e.fault = err
+			if ctx.Err() != nil {
+				e = ending{code: notStarted, timedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), stopped: true}
 			}
-			return ending{timedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), stopped: true}
+			return e
 		}
 		t.begin(p)
 		o := p.Outcome()
@@ -252,8 +262,8 @@ func (t *transcript) end(o sandbox.Outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.now = nil
-	t.stdout.WriteString(o.Stdout.String())
-	t.stderr.WriteString(o.Stderr.String())
+	t.stdout.WriteString(o.Stdout.Text())
+	t.stderr.WriteString(o.Stderr.Text())
 	t.stderr.WriteString(o.PutBackNotes())
 }
 
@@ -272,46 +282,65 @@ func (t *transcript) text() string {
 	t.mu.Unlock()
 	if now != nil {
 		o, e := now.Output()
-		stdout, stderr = stdout+o.String(), stderr+e.String()
+		stdout, stderr = stdout+o.Text(), stderr+e.Text()
 	}
-	var parts []string
-	if stdout = strings.TrimRight(stdout, "\n"); stdout != "" {
-		parts = append(parts, stdout)
-	}
+	text := strings.TrimRight(stdout, "\n")
 	if stderr = strings.TrimRight(stderr, "\n"); stderr != "" {
-		parts = append(parts, "[stderr]\n"+stderr)
+		text = strings.TrimPrefix(text+tools.Stderr+stderr, "\n")
 	}
-	if len(parts) == 0 {
+	if text == "" {
 		return "(no output)"
 	}
-	return strings.Join(parts, "\n")
+	return text
 }
 
-// result is what the model reads of a call that ended.
-func (e ending) result(t *transcript, took, timeout time.Duration) tools.Result {
+// notStarted is the exit code of a command that was stopped before it started.
+const notStarted = 126
+
+// result is what the model reads of a command, or of code, that ended. The last line
+// is the exit code, also when it was stopped.
+func (e ending) result(what string, t *transcript, took, timeout time.Duration) tools.Result {
+	var r tools.Result
+	text := fmt.Sprintf("%s\n[%s, %s]", t.text(), exitCode(e.code), shortly(took))
 	switch {
 	case e.fault != nil:
-		return tools.Fail(tools.Execution, "the command did not start: "+e.fault.Error())
+		r = tools.Fail(tools.Execution, what+" did not start: "+e.fault.Error())
+		text = t.text()
 	case e.refused != "":
-		r := tools.Fail(tools.PolicyDenied, e.refused)
-		r.Output += "\n" + t.text()
-		return r
+		r = tools.Fail(tools.PolicyDenied, e.refused)
+		text = t.text()
+	case e.broken != "":
+		r = tools.Fail(tools.Execution, what+" broke a limit of the sandbox: "+e.broken)
 	case e.timedOut:
 		timeout = min(timeout, max(took.Truncate(time.Second), time.Second)) // a sandbox has a limit of its own
-		r := tools.Fail(tools.Timeout, fmt.Sprintf("the command did not end within %s and was stopped with all its processes; timeout takes up to %.0f seconds, background=true runs it without one",
-			timeout, tools.MaxTimeout.Seconds()))
-		r.Output += "\n" + t.text()
-		return r
+		r = tools.Fail(tools.Timeout, fmt.Sprintf("%s did not end within %s and was stopped with all its processes", what, timeout))
 	case e.stopped:
-		r := tools.Fail(tools.Execution, "the command was stopped")
-		r.Output += "\n" + t.text()
-		return r
+		r = tools.Fail(tools.Execution, what+" was stopped")
+	case e.code == 0:
+		return tools.Result{Success: true, ExitCode: &e.code, Output: text}
+	default:
+		return tools.Result{ExitCode: &e.code, Output: text, Error: exitCode(e.code), ErrorKind: tools.Execution}
 	}
-	r := tools.Result{Success: e.code == 0, ExitCode: &e.code, Output: fmt.Sprintf("%s\n[exit code %d, %s]", t.text(), e.code, shortly(took))}
-	if e.code != 0 {
-		r.Error, r.ErrorKind = fmt.Sprintf("exit code %d", e.code), tools.Execution
+	if e.fault == nil && e.refused == "" {
+		r.ExitCode = &e.code
 	}
+	r.Output += "\n" + text
 	return r
+}
+
+// exitCode is an exit code in words, with the signal that it stands for.
+func exitCode(code int) string {
+	if name := signals[syscall.Signal(code-128)]; name != "" {
+		return fmt.Sprintf("exit code %d, killed by %s", code, name)
+	}
+	return fmt.Sprintf("exit code %d", code)
+}
+
+var signals = map[syscall.Signal]string{
+	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGQUIT: "SIGQUIT", syscall.SIGILL: "SIGILL", syscall.SIGTRAP: "SIGTRAP",
+	syscall.SIGABRT: "SIGABRT", syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL", syscall.SIGUSR1: "SIGUSR1",
+	syscall.SIGSEGV: "SIGSEGV", syscall.SIGUSR2: "SIGUSR2", syscall.SIGPIPE: "SIGPIPE", syscall.SIGALRM: "SIGALRM", syscall.SIGTERM: "SIGTERM",
+	syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ", syscall.SIGSYS: "SIGSYS",
 }
 
 // shortly is a duration for people.

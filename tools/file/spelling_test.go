@@ -115,6 +115,9 @@ func TestEditKeepsTheFormOfTheFile(t *testing.T) {
 		"composed in a decomposed call":  {"Büro\n", nfd("Büro"), "Halle", "Halle\n"},
 		"a part of a letter":             {nfd("é"), "e", "x", ""},
 		"Korean":                         {nfd("한국어"), "국", "x", nfd("한x어")},
+		"dollars are literal":            {"a\n", "a", "$& $$ $1 $` $'", "$& $$ $1 $` $'\n"},
+		"a line with a CR as data":       {"10%\r20%\rdone\nnext\n", "next", "last", "10%\r20%\rdone\nlast\n"},
+		"CRLF with one bare LF":          {"a\r\nb\nc\r\nd\r\n", "d", "e", "a\r\nb\nc\r\ne\r\n"},
 		"Vietnamese":                     {nfd("tiếng Việt"), "tiếng", "chữ", nfd("chữ Việt")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,6 +137,16 @@ func TestEditKeepsTheFormOfTheFile(t *testing.T) {
 
 // TestNamesInBothForms: a name is the same composed and decomposed.
 func TestNamesInBothForms(t *testing.T) {
+	screenshot := "Screenshot 2026-08-28 at 8.55.11 PM.md"
+	b := newBench(t, nil)
+	b.put(strings.Replace(screenshot, " PM", "\u202fPM", 1), "picture")
+	b.says(b.call("file_read", "path", screenshot), "picture")
+	b.says(b.call("file_search", "pattern", "*PM.md"), strings.Replace(screenshot, " PM", "\u202fPM", 1))
+	b.put("Anna\u2019s v\u00a013.05.md", "note")
+	b.says(b.call("file_read", "path", "Anna's v 13.05.md"), "note")
+	b.put("학점인정.md", "body")
+	b.put(norm.NFD.String("학점목록.md"), "body")
+	b.says(b.call("file_search", "pattern", "**/*학점*"), norm.NFD.String("학점목록.md")+"\n학점인정.md")
 	for _, name := range []string{"Übergabe Büro.md", "Ёлка/Чай.md", "がぎ/ぱ.md", "한국/어.md", "tiếng/Việt.md", "plain/Å.md"} {
 		for form, stored := range map[string]string{"decomposed-name": norm.NFD.String(name), "composed": norm.NFC.String(name)} {
 			t.Run(form+" "+name, func(t *testing.T) {
@@ -176,12 +189,12 @@ func TestTwoNamesThatLookTheSame(t *testing.T) {
 	nfc, nfd := norm.NFC.String("Büro.md"), norm.NFD.String("Büro.md")
 	b.put(nfc, "composed")
 	b.put(nfd, "decomposed")
-	const note = "\n(Another file has the same name with its letters stored in a different form, NFC or NFD. It was not touched.)"
+	const note = "\n(Another file has a name that looks the same but is stored with different characters. It was not touched.)"
 	b.says(b.call("file_read", "path", nfc), "composed"+note)
 	b.says(b.call("file_read", "path", nfd), "decomposed"+note)
 	b.says(b.call("file_write", "path", nfc, "content", "c"), "OK: file written to "+nfc+" (1 bytes)"+note)
 	b.says(b.call("file_edit", "path", nfd, "old_str", "decomposed", "new_str", "d"), "OK: "+nfd+" edited. It reads there now:\n1|d"+note)
-	b.says(b.call("file_list"), nfd+" (1 bytes)\n"+nfc+" (1 bytes) (same name as above, letters stored in a different form)")
+	b.says(b.call("file_list"), nfd+" (1 bytes)\n"+nfc+" (1 bytes) (looks like a name above, stored with different characters)")
 	// Three forms of one letter, none of them as it is written.
 	b.put("\u1e69", "1")
 	b.put("s\u0323\u0307", "2")

@@ -12,7 +12,6 @@ import (
 	"klawbot/tools"
 )
 
-// docs are the tools of the manual.
 type docs struct {
 	manual fs.FS
 	pages  func() ([]page, error)
@@ -38,12 +37,10 @@ func Sections(manual fs.FS) ([]Section, error) {
 	return all, err
 }
 
-// page is a page of the manual.
 type page struct {
 	path, title, text string
 }
 
-// readPages reads all pages, by path.
 func readPages(manual fs.FS) ([]page, error) {
 	var all []page
 	err := fs.WalkDir(manual, ".", func(name string, e fs.DirEntry, err error) error {

@@ -24,7 +24,6 @@ type index struct {
 	hits map[string]map[int]int
 }
 
-// readIndex reads all pages.
 func readIndex(manual fs.FS) (*index, error) {
 	pages, err := readPages(manual)
 	if err != nil {

@@ -64,7 +64,6 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// anchor is the name of a heading in links.
 func anchor(title string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -123,7 +123,6 @@ func (h *Host) reload(ctx context.Context) ([]Accepted, error) {
 	return all, nil
 }
 
-// known is what is accepted, by name.
 func (h *Host) known() []Accepted {
 	h.mu.Lock()
 	all, loaded := h.accepted, h.loaded

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +40,6 @@ const (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// conn is one connection to a server.
 type conn struct {
 	session *sdk.ClientSession
 	process *sandbox.Process // nil over HTTP
@@ -74,7 +75,6 @@ func (e exitError) Error() string {
 	return text
 }
 
-// slowError says that the server does not answer.
 type slowError struct {
 	waited time.Duration
 	stderr string
@@ -88,7 +88,6 @@ func (e slowError) Error() string {
 	return text
 }
 
-// dial makes one connection.
 func (s *server) dial(ctx context.Context, version string, within time.Duration) (*conn, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -131,8 +130,28 @@ func (s *server) dial(ctx context.Context, version string, within time.Duration)
 	return c, nil
 }
 
-// start starts the server's program.
+// Missing says what is to be done about a program that this machine lacks, nil when it
+// is there or is looked for elsewhere.
+func (s Server) Missing() error {
+	if _, own := s.Env["PATH"]; own || s.Command == "" || strings.Contains(s.Command, "/") && !filepath.IsAbs(s.Command) {
+		return nil
+	}
+	_, err := exec.LookPath(s.Command)
+	if program, _, more := strings.Cut(s.Command, " "); err != nil && more {
+		if _, there := exec.LookPath(program); there == nil {
+			return fmt.Errorf("the program %q does not exist; write %s as command and the rest as args", s.Command, program)
+		}
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("the program %s is not in PATH; install it, or correct command", s.Command)
+	}
+	return err
+}
+
 func (s *server) start() (*sandbox.Process, error) {
+	if err := s.config.Missing(); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(s.host.config.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of MCP servers: %w", err)
 	}
@@ -176,13 +195,11 @@ func (c *conn) lastWords() string {
 	return lastLine(stderr.String())
 }
 
-// lastLine is the last line that says something.
 func lastLine(text string) string {
 	all := strings.Split(strings.TrimSpace(text), "\n")
 	return shown.Text(all[len(all)-1], 300)
 }
 
-// end notes that the connection has ended.
 func (c *conn) end(fault error) {
 	c.once.Do(func() {
 		c.fault = fault
@@ -199,7 +216,6 @@ func (c *conn) ended() bool {
 	}
 }
 
-// reason says why the connection has ended.
 func (c *conn) reason() error {
 	fault := cmp.Or(c.fault, errors.New("the server closed the connection"))
 	if c.process == nil {

@@ -73,7 +73,6 @@ func (s *server) interview(p *sdk.ElicitParams, end func()) *interview {
 	return i
 }
 
-// leave ends the interview.
 func (s *server) leave(i *interview) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +80,6 @@ func (s *server) leave(i *interview) {
 	close(i.over)
 }
 
-// count numbers the questions of a call.
 func (s *server) count(c *call) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +87,6 @@ func (s *server) count(c *call) int {
 	return c.asked
 }
 
-// hold asks everything and returns what the server gets.
 func (i *interview) hold(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	if p.URL != "" {
 		return i.page(ctx, p.URL)
@@ -110,7 +107,6 @@ func (i *interview) hold(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitR
 	return &sdk.ElicitResult{Action: accepted, Content: content}, nil
 }
 
-// ask asks one thing.
 func (i *interview) ask(ctx context.Context, q tools.Inquiry) (tools.Reply, error) {
 	q.Call, q.From, q.Text = i.call.Call, i.server.name, i.text
 	q.Call.ID = fmt.Sprintf("%s/question/%d", i.call.ID, i.server.count(i.call))
@@ -160,7 +156,6 @@ func wanted(err error) []*sdk.ElicitParams {
 	return data.Elicitations
 }
 
-// opened reports whether a person has opened the pages.
 func (t *tool) opened(ctx context.Context, pages []*sdk.ElicitParams) bool {
 	s := t.host.running(t.Server)
 	for _, p := range pages {

@@ -160,6 +160,12 @@ func newTestServer() *sdk.Server {
 		})
 	}
 	echo("Says it again.")
+	s.AddTool(&sdk.Tool{Name: "task_update", Description: "Changes a task.", InputSchema: json.RawMessage(`{"type":"object","$defs":{"day":{"anyOf":[{"type":"string"},{"type":"null"}]}},
+		"properties":{"task":{"type":"string"},"note":{"type":"string"},"due":{"type":["string","null"]},"day":{"$ref":"#/$defs/day"},"any":{},
+		"more":{"type":"object","properties":{"note":{"type":"string"},"due":{"type":["string","null"]}}}},"required":["task"]}`)},
+		func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(r.Params.Arguments)}}}, nil
+		})
 	add("environment", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, any, error) {
 		return say("%s", strings.Join(os.Environ(), "\n"))
 	})

@@ -48,7 +48,6 @@ func sameOrigin(home *url.URL) func(*http.Request, []*http.Request) error {
 	}
 }
 
-// isAt reports whether two addresses have the same origin.
 func isAt(home, u *url.URL) bool {
 	return strings.EqualFold(home.Scheme, u.Scheme) && strings.EqualFold(home.Host, u.Host)
 }

@@ -56,7 +56,6 @@ func (s Server) same(o Server) bool {
 		maps.Equal(s.Headers, o.Headers) && s.Client == o.Client && s.ProtocolVersion == o.ProtocolVersion
 }
 
-// timeout is how long a call may take.
 func (s Server) timeout() time.Duration { return cmp.Or(s.Timeout, defaultTimeout) }
 
 // Config is what New needs.
@@ -203,7 +202,6 @@ func (h *Host) Changed() uint64 {
 	return h.version.Load()
 }
 
-// names are the configured servers in order.
 func (h *Host) names() []string { return slices.Sorted(maps.Keys(h.config.Servers())) }
 
 // Connect connects to a server and returns the tools that it has, by name. Who

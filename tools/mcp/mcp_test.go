@@ -32,7 +32,7 @@ func TestNothingIsUsedBeforeTheOwnerAccepts(t *testing.T) {
 	if r := h.call("mcp_test_echo", `{"text":"x"}`, tools.Always{}); r.Output != "you said: x" {
 		t.Errorf("%+v", r)
 	}
-	if got := h.offered(); len(got) != 15 || !slices.IsSorted(got) {
+	if got := h.offered(); len(got) != 16 || !slices.IsSorted(got) {
 		t.Errorf("offered after: %v", got)
 	}
 }
@@ -371,6 +371,24 @@ func BenchmarkCall(b *testing.B) {
 		r, err := e.Execute(b.Context(), tools.Call{Name: "mcp_test_echo", Arguments: []byte(`{"text":"x"}`)}, nil)
 		if err != nil || !r.Success {
 			b.Fatal(r, err)
+		}
+	}
+}
+
+// TestNullReachesTheServer where its schema takes null: it clears a field.
+func TestNullReachesTheServer(t *testing.T) {
+	h := one(t, "plain")
+	h.accept("test")
+	for name, c := range map[string][2]string{
+		"mcp-null":        {`{"task":"a","due":null}`, `{"due":null,"task":"a"}`},
+		"by a reference":  {`{"task":"a","day":null}`, `{"day":null,"task":"a"}`},
+		"any value":       {`{"task":"a","any":null}`, `{"any":null,"task":"a"}`},
+		"inside":          {`{"task":"a","more":{"due":null,"note":null}}`, `{"more":{"due":null},"task":"a"}`},
+		"not for a text":  {`{"task":"a","note":null}`, `{"task":"a"}`},
+		"given as string": {`"{\"task\":\"a\",\"due\":null}"`, `{"due":null,"task":"a"}`},
+	} {
+		if r := h.call("mcp_test_task_update", c[0], tools.Always{}); r.Output != c[1] {
+			t.Errorf("%s: %s arrived as %+v", name, c[0], r)
 		}
 	}
 }

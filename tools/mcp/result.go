@@ -12,6 +12,7 @@ import (
 
 	"klawbot/tools"
 	"klawbot/tools/mcp/shown"
+	"klawbot/tools/terminal"
 )
 
 // The bounds of one answer.
@@ -51,7 +52,6 @@ func result(c tools.Call, answer *sdk.CallToolResult) tools.Result {
 	return r
 }
 
-// writer gathers the parts of an answer.
 type writer struct {
 	call  tools.Call
 	texts []string
@@ -62,11 +62,10 @@ func (w *writer) say(format string, args ...any) {
 	w.texts = append(w.texts, fmt.Sprintf(format, args...))
 }
 
-// add takes one part of an answer.
 func (w *writer) add(part sdk.Content) {
 	switch p := part.(type) {
 	case *sdk.TextContent:
-		w.texts = append(w.texts, p.Text)
+		w.texts = append(w.texts, terminal.Captured(p.Text))
 	case *sdk.ImageContent:
 		w.file("image", p.MIMEType, p.Data)
 	case *sdk.AudioContent:
@@ -80,7 +79,6 @@ func (w *writer) add(part sdk.Content) {
 	}
 }
 
-// resource takes a resource that came with the answer.
 func (w *writer) resource(r *sdk.ResourceContents) {
 	switch {
 	case r == nil:

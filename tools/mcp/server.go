@@ -143,7 +143,6 @@ func (s *server) live() error {
 	}
 }
 
-// list asks for the tools of the server.
 func (s *server) list(c *conn) error {
 	offered, err := c.offered(s.living, s.host.log)
 	if err != nil {
@@ -215,7 +214,6 @@ func (s *server) hopeless() bool {
 	return s.starts > 1 && s.offered == nil
 }
 
-// downError says that a server is not there.
 type downError struct {
 	fault error
 	next  time.Time
@@ -238,7 +236,6 @@ func (s *server) definitions() []Definition {
 	return inOrder(s.offered)
 }
 
-// inOrder are tools by name.
 func inOrder(offered map[string]Definition) []Definition {
 	var all []Definition
 	for _, name := range slices.Sorted(maps.Keys(offered)) {
@@ -308,7 +305,6 @@ func (s *server) asker() *call {
 	return found
 }
 
-// client is our side of a connection.
 func (s *server) client() *sdk.Client {
 	return sdk.NewClient(&sdk.Implementation{Name: "klawbot", Version: s.host.config.Version}, &sdk.ClientOptions{
 		Logger: quiet,
@@ -325,7 +321,6 @@ func (s *server) client() *sdk.Client {
 	})
 }
 
-// call is a call that runs.
 type call struct {
 	tools.Call
 	clock *clock

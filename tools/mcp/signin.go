@@ -25,7 +25,6 @@ type SignIn struct {
 	Visit func(ctx context.Context, server, page string) (led string, err error)
 }
 
-// door handles the sign-in at the server.
 func (s *server) door(ctx context.Context, home *url.URL, patience *clock) (auth.OAuthHandler, error) {
 	d := signin.Door{Server: s.name, Client: s.config.Client, Tokens: s.host.config.Approvals, Living: s.living, Redirect: s.signIn.Redirect, Wanted: s.wantSignIn}
 	if s.signIn.Visit != nil {

@@ -29,7 +29,6 @@ const (
 	Gone Standing = "gone"
 )
 
-// why says to a model what a standing means.
 func (s Standing) why() string {
 	switch s {
 	case Changed:

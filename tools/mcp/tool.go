@@ -19,7 +19,6 @@ import (
 // askTime is how much longer a call may take when people are asked for it.
 const askTime = time.Hour
 
-// tool is an accepted tool of a server.
 type tool struct {
 	host *Host
 	Accepted
@@ -115,7 +114,6 @@ func (t *tool) try(ctx context.Context, s *server, c tools.Call) (tools.Result, 
 	return r, err
 }
 
-// ask makes the request of the call.
 func (t *tool) ask(ctx context.Context, c tools.Call, s *sdk.ClientSession) (tools.Result, error) {
 	if m := methodOf(t.Accepted); m != nil {
 		return m.run(ctx, c, s)

@@ -96,7 +96,7 @@ func malformed(text string, err error) error {
 
 // fill adds the defaults of what is not given.
 func (s *Schema) fill(args map[string]any) {
-	for name, p := range s.properties {
+	for name, p := range s.Properties {
 		if _, given := args[name]; !given && p.value != nil {
 			args[name] = p.value
 		}

@@ -3,18 +3,20 @@ package params
 import (
 	"encoding/json"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // coerce fixes unambiguous mistakes of weak models: "5" for 5, 5.0 for 5,
-// "true" for true, 5 for "5", null for nothing, one value for a list of one.
-func (s *Schema) coerce(args map[string]any) {
+// "true" for true, 5 for "5", one value for a list of one, and null for a parameter
+// that is left out. Where the schema takes null it stays.
+func (m fields) coerce(args map[string]any) {
 	for name, v := range args {
-		p, known := s.properties[name]
+		p, known := m.Properties[name]
 		switch {
 		case !known:
-		case v == nil && !p.must:
+		case v == nil && !p.nullable() && !slices.Contains(m.Required, name):
 			delete(args, name)
 		default:
 			args[name] = p.coerce(v)
@@ -37,6 +39,10 @@ func (p *property) coerce(v any) any {
 		}
 	case p.is("array"):
 		return p.toArray(v)
+	case p.is("object"):
+		if inner, ok := v.(map[string]any); ok {
+			p.fields.coerce(inner)
+		}
 	}
 	return v
 }

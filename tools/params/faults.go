@@ -82,7 +82,7 @@ func at(u validator.OutputUnit, member string) string {
 }
 
 func (s *Schema) unknown(name string) string {
-	known := slices.Sorted(maps.Keys(s.properties))
+	known := slices.Sorted(maps.Keys(s.Properties))
 	if close := near.Names(name, known, near.Most); len(close) > 0 {
 		return fmt.Sprintf("unknown parameter '%s'%s", clip.Runes(name, near.MaxName), near.DidYouMean(close))
 	}

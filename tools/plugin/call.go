@@ -14,6 +14,7 @@ import (
 
 	"klawbot/tools"
 	"klawbot/tools/sandbox"
+	"klawbot/tools/terminal"
 )
 
 const (
@@ -106,9 +107,9 @@ type answer struct {
 func (t tool) result(out sandbox.Outcome, scratch, outside string) tools.Result {
 	switch {
 	case out.Broken != "":
-		return tools.Fail(tools.Execution, fmt.Sprintf("%s broke a limit of the sandbox: %s", t.spec.Name, out.Broken))
+		return tools.Fail(tools.Execution, fmt.Sprintf("%s broke a limit of the sandbox: %s", t.spec.Name, out.Broken)+complaint(out))
 	case out.TimedOut:
-		return tools.Fail(tools.Timeout, fmt.Sprintf("%s did not finish within %s and was stopped with all its processes", t.spec.Name, t.spec.Timeout))
+		return tools.Fail(tools.Timeout, fmt.Sprintf("%s did not finish within %s and was stopped with all its processes", t.spec.Name, t.spec.Timeout)+complaint(out))
 	case out.Stopped:
 		return tools.Fail(tools.Execution, t.spec.Name+" was stopped")
 	case out.Stdout.Omitted() > 0:
@@ -134,7 +135,7 @@ var honest = []tools.ErrorKind{tools.NotFound, tools.Validation, tools.Timeout, 
 
 // result is what the answer means, with the program's exit code.
 func (a answer) result(code int) tools.Result {
-	r := tools.Result{Output: a.Output, FilesChanged: a.FilesChanged, ExitCode: &code}
+	r := tools.Result{Output: terminal.Captured(a.Output), FilesChanged: a.FilesChanged, ExitCode: &code}
 	if json.Valid(a.Data) && string(a.Data) != "null" {
 		r.Data = a.Data
 	}

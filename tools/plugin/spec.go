@@ -82,7 +82,7 @@ func unstarted(err error) string {
 
 // complaint is the last line that a program wrote to its standard error.
 func complaint(out sandbox.Outcome) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(out.Stderr.String(), "\uFFFD")), "\n")
+	lines := strings.Split(strings.TrimSpace(out.Stderr.Text()), "\n")
 	if last := lines[len(lines)-1]; last != "" {
 		return fmt.Sprintf(": %.200s", tools.Visible(last))
 	}

@@ -3,7 +3,10 @@ package sandbox
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
+
+	"klawbot/tools/terminal"
 )
 
 // defaultMaxOutput is how many bytes of a stream are kept.
@@ -11,26 +14,41 @@ const defaultMaxOutput = 1 << 20
 
 // Output is what a command has written to one stream.
 type Output struct {
-	// Head is the begin of the output, all of it when nothing was left out,
-	// and Tail what follows a gap.
+	// Head is the beginning of the output, all of it when nothing was omitted, and
+	// Tail its end after a gap.
 	Head, Tail []byte
-	// Total is how many bytes were written in all.
-	Total int64
+	// Total is how many bytes were written in all, Lines how many line ends.
+	Total, Lines int64
 }
 
-// Omitted is how many bytes were left out between Head and Tail.
+// Omitted is how many bytes were omitted between Head and Tail.
 func (o Output) Omitted() int64 { return o.Total - int64(len(o.Head)) - int64(len(o.Tail)) }
 
-// String is the output as text, with a line that tells of the gap.
-func (o Output) String() string {
+// String is the output as it was written, without a sign of the gap.
+func (o Output) String() string { return string(o.Head) + string(o.Tail) }
+
+// Text is what a terminal shows of the output, with a line in the place of the gap.
+func (o Output) Text() string {
 	n := o.Omitted()
 	if n == 0 {
-		return string(o.Head) + string(o.Tail)
+		return terminal.Text(o.String())
 	}
-	return fmt.Sprintf("%s\n... %d bytes left out ...\n%s", o.Head, n, o.Tail)
+	tail := o.Tail
+	// It may begin within a character or a control sequence.
+	if i := bytes.IndexAny(tail[:min(len(tail), maxTorn)], "\n\r\x1b"); i >= 0 {
+		tail = tail[i:]
+	}
+	lines := o.Lines - int64(bytes.Count(o.Head, newline)) - int64(bytes.Count(tail, newline))
+	return fmt.Sprintf("%s\n... %d lines (%d bytes) omitted here ...\n%s",
+		strings.TrimSuffix(terminal.Text(string(o.Head)), "\n"), lines, o.Total-int64(len(o.Head)+len(tail)), strings.TrimPrefix(terminal.Text(string(tail)), "\n"))
 }
 
-// buffer keeps the begin and the end of a stream.
+// maxTorn is how far the first whole line of a tail is looked for, in bytes.
+const maxTorn = 256
+
+var newline = []byte{'\n'}
+
+// buffer keeps the beginning and the end of a stream.
 type buffer struct {
 	mu       sync.Mutex
 	headMax  int
@@ -39,6 +57,7 @@ type buffer struct {
 	tail     []byte // a ring once it is full
 	tailNext int    // where the oldest byte of a full ring is
 	total    int64
+	lines    int64
 }
 
 func newBuffer(c Command) *buffer {
@@ -58,6 +77,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 	defer b.mu.Unlock()
 	n := len(p)
 	b.total += int64(n)
+	b.lines += int64(bytes.Count(p, newline))
 	room := min(b.headMax-len(b.head), len(p))
 	b.head = append(b.head, p[:room]...)
 	b.writeTail(p[room:])
@@ -84,6 +104,6 @@ func (b *buffer) output() Output {
 	return Output{
 		Head:  bytes.Clone(b.head),
 		Tail:  append(bytes.Clone(b.tail[b.tailNext:]), b.tail[:b.tailNext]...),
-		Total: b.total,
+		Total: b.total, Lines: b.lines,
 	}
 }

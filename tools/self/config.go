@@ -17,7 +17,6 @@ type configArgs struct {
 	Value *string `json:"value,omitempty"`
 }
 
-// settingsTool runs the tool config.
 type settingsTool struct{ configuration Configuration }
 
 // writes reports whether a call changes the configuration. What it cannot read
@@ -41,7 +40,6 @@ func (k settingsTool) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	return nil
 }
 
-// check looks at the arguments alone.
 func (k settingsTool) check(a configArgs) error {
 	if a.Action == "list" {
 		return nil
@@ -82,7 +80,6 @@ func (k settingsTool) run(_ context.Context, _ tools.Call, a configArgs) tools.R
 	return tools.OK(fmt.Sprintf("OK: %s = %s", a.Key, *a.Value))
 }
 
-// get shows a setting, or all of a section.
 func (k settingsTool) get(key string) tools.Result {
 	found := slices.DeleteFunc(k.configuration.Entries(), func(e Entry) bool {
 		return e.Key != key && !strings.HasPrefix(e.Key, key+".")

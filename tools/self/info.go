@@ -11,7 +11,6 @@ type infoArgs struct {
 	Query string `json:"query,omitempty" default:"help" enum:"config,paths,sandbox,provider,stats,help"`
 }
 
-// informer runs the tool self_info.
 type informer struct {
 	configuration Configuration
 	body          Body

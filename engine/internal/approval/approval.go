@@ -15,6 +15,7 @@ import (
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/wording"
 	"klawbot/engine/settings"
 	"klawbot/gateway"
 	"klawbot/internal/redact"
@@ -34,22 +35,22 @@ type Config struct {
 
 // Questions asks people and waits for their answers.
 type Questions struct {
-	wording
+	words  wording.Words
 	store  *store.Store
 	life   *lifecycle.Lifecycle
 	outbox *outbox.Outbox
 	log    *slog.Logger
 
 	mu sync.Mutex
-	// waiting are the approvals that somebody waits for in this process.
+	// waiting are the approvals that a turn of this process waits for.
 	waiting map[store.ApprovalID]*waiter // guarded by mu
 	forms   []*form                      // guarded by mu; the oldest first
 }
 
-// New returns Questions that nobody has asked yet.
+// New returns Questions; none is open yet.
 func New(c Config) *Questions {
 	return &Questions{
-		wording: wording{c.Gateway, c.Redact, c.Settings}, store: c.Store, life: c.Life, outbox: c.Outbox, log: c.Log,
+		words: wording.Words{Gateway: c.Gateway, Redact: c.Redact, Settings: c.Settings}, store: c.Store, life: c.Life, outbox: c.Outbox, log: c.Log,
 		waiting: map[store.ApprovalID]*waiter{},
 	}
 }
@@ -73,7 +74,7 @@ func (q *Questions) wait(a store.Approval) (w *waiter, done func()) {
 	}
 }
 
-// wake tells whoever waits for an approval that it ended.
+// wake tells the turn that waits for an approval that it ended.
 func (q *Questions) wake(id store.ApprovalID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,8 +96,8 @@ func (q *Questions) WaitsAt(a gateway.Address) (waits, away bool) {
 	return false, false
 }
 
-// deadline is until when an approval may be answered: by the clock that nobody
-// sets while its turn waits, else by the time that is stored.
+// deadline is until when an approval may be answered: by the monotonic clock while its
+// turn waits, else by the time that is stored.
 func (q *Questions) deadline(a store.Approval) time.Time {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,13 +107,13 @@ func (q *Questions) deadline(a store.Approval) time.Time {
 	return a.ExpiresAt
 }
 
-// await waits until a pending approval has ended, and ends it itself when nobody
-// answers or the turn is stopped. A turn that is parked leaves it pending, unless
+// await waits until a pending approval has ended, and ends it itself when its time
+// is over or the turn is stopped. A turn that is parked leaves it pending, unless
 // it is a form.
 func (q *Questions) await(ctx context.Context, a store.Approval) (store.Approval, error) {
 	w, done := q.wait(a)
 	defer done()
-	// The answer may have come before anybody waited for it.
+	// The answer may have come before the wait.
 	row, err := q.approval(ctx, a.Token)
 	if err != nil || row.State != store.ApprovalPending {
 		return row, err
@@ -125,7 +126,7 @@ func (q *Questions) await(ctx context.Context, a store.Approval) (store.Approval
 	case <-timer.C:
 		return q.end(ctx, a, decision{state: store.ApprovalExpired})
 	case <-q.life.Ending():
-		if a.Question { // whoever asks is about to be gone
+		if a.Question { // the program that asks is about to end
 			return q.end(context.WithoutCancel(ctx), a, decision{state: store.ApprovalStopped})
 		}
 		return a, lifecycle.ErrParked
@@ -147,7 +148,7 @@ func (q *Questions) approval(ctx context.Context, token string) (a store.Approva
 	return a, err
 }
 
-// owns reports whether a person at an address is an owner, as of now.
-func (q *Questions) owns(at gateway.Address, person int64) bool {
-	return at.Chat.Local() || q.settings().Owns(at.Chat.Channel, person)
+// Owns reports whether a person at an address is an owner, as of now.
+func (q *Questions) Owns(at gateway.Address, person int64) bool {
+	return at.Chat.Local() || q.words.Settings().Owns(at.Chat.Channel, person)
 }

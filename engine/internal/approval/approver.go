@@ -33,8 +33,8 @@ type Turn struct {
 	Job *store.Job
 	// Timeout is how long a person may think.
 	Timeout time.Duration
-	// Waiting says that the turn waits for a person who has to decide about a tool;
-	// the function says that it goes on.
+	// Waiting says that the turn waits for a person who decides about a tool; resume
+	// says that it continues.
 	Waiting func(tool string) (resume func())
 	Log     *slog.Logger
 }
@@ -66,7 +66,7 @@ func (a *Approver) home() gateway.Address {
 	return a.address()
 }
 
-// Why a call may not run although nobody has said no, in words for the model.
+// Why a call may not run although no one has denied it, in words for the model.
 const (
 	// otherCall: it is not what was asked about before the bot's last start.
 	otherCall = "a file that it runs has changed since the question; call it again"
@@ -84,7 +84,7 @@ func (a *Approver) Approve(ctx context.Context, asked tools.Question) (tools.Ans
 	t, at := a.turn, a.address()
 	row := store.Approval{
 		Turn: t.ID, Call: asked.Call.ID, Address: at, Home: at, Sender: t.User, Tool: asked.Call.Name,
-		Hash: hashOf(asked), Shown: tools.Show(asked.Call.Arguments, a.questions.redact), ExpiresAt: time.Now().Add(t.Timeout),
+		Hash: hashOf(asked), Shown: tools.Show(asked.Call.Arguments, a.questions.words.Redact), ExpiresAt: time.Now().Add(t.Timeout),
 		Owners: asked.OwnerOnly, Once: asked.OnceOnly != "",
 	}
 	if asked.OwnerOnly && !a.ownerHere() {
@@ -103,15 +103,15 @@ func (a *Approver) answer(row store.Approval, refusal string) tools.Answer {
 	return tools.Answer{Granted: row.State.Granted(), Reason: whyNot(row, a.turn.Directed)}
 }
 
-// ask asks and returns how that ended, or in words for the model why nobody is
-// asked.
+// ask asks and returns how that ended, or in words for the model why it does not
+// ask.
 func (a *Approver) ask(ctx context.Context, wanted store.Approval, asked tools.Question) (row store.Approval, refusal string, err error) {
 	q := a.questions
 	wanted.Token = rand.Text()
-	if tools.Obscures(asked.Call.Arguments, q.redact) {
+	if tools.Obscures(asked.Call.Arguments, q.words.Redact) {
 		return row, hidden, q.withdraw(ctx, wanted)
 	}
-	parts := q.message(wanted, asked, a.origin(ctx, wanted))
+	parts := q.words.Approval(wanted, asked, a.origin(ctx, wanted))
 	if parts == nil {
 		return row, tooLong, q.withdraw(ctx, wanted)
 	}
@@ -163,7 +163,7 @@ func whyNot(row store.Approval, person bool) string {
 		}
 		return "denied by the user; do not try it in another way, ask what to do instead"
 	case store.ApprovalExpired:
-		return "nobody answered in time"
+		return "no one answered in time"
 	}
 	return "the turn was stopped"
 }
@@ -181,7 +181,7 @@ func hashOf(asked tools.Question) string {
 
 // begin returns the approval of a call: the one that is stored, one that a grant
 // has just given, or a pending one whose question is on its way. The chat of the call
-// gets the notice when the question stands in another one.
+// gets the notice when another one is asked.
 func (q *Questions) begin(ctx context.Context, wanted store.Approval, parts []gateway.Part, notice []store.Out) (row store.Approval, err error) {
 	err = q.life.Persist(ctx, wanted.Address, func(tx *store.Tx) error {
 		if row, err = tx.Approvals().ApprovalOf(wanted.Turn, wanted.Call); !errors.Is(err, store.ErrNotFound) {
@@ -190,7 +190,7 @@ func (q *Questions) begin(ctx context.Context, wanted store.Approval, parts []ga
 		row = wanted
 		row.State = store.ApprovalPending
 		if !wanted.Once {
-			grant, err := tx.Approvals().UseGrant(wanted, q.settings().Owners[wanted.Address.Chat.Channel])
+			grant, err := tx.Approvals().UseGrant(wanted, q.words.Settings().Owners[wanted.Address.Chat.Channel])
 			if err == nil {
 				row.State, row.Grant, row.AnsweredBy, row.AnsweredAt = store.ApprovalGranted, grant.ID, grant.AddedBy, time.Now()
 			} else if !errors.Is(err, store.ErrNotFound) {

@@ -3,59 +3,38 @@ package approval
 import (
 	"errors"
 	"strconv"
-	"strings"
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/wording"
 	"klawbot/gateway"
 )
 
-// ButtonPrefix begins the data of a question's buttons; the token and the choice
-// follow.
-const ButtonPrefix = "ask/"
-
-// The choices of a button.
-const (
-	choiceOnce = "/once"
-	choiceHour = "/hour"
-	choiceNo   = "/no"
-	// Of forms; an option is its number.
-	choiceDecline = "/decline"
-	choiceCancel  = "/cancel"
-)
-
-// buttonData is the data of a button, well below the 64 bytes that a button has.
-func buttonData(token, choice string) string { return ButtonPrefix + token + choice }
-
-// readButton reads what buttonData wrote. ofForm says that it answers a form and
+// readChoice reads the choice of a button. ofForm says that it answers a form and
 // allows nothing.
-func readButton(data string) (token string, c choice, ofForm, ok bool) {
-	rest, ok := strings.CutPrefix(data, ButtonPrefix)
-	token, name, found := strings.Cut(rest, "/")
+func readChoice(name string) (c choice, ofForm, ok bool) {
 	c = choice{option: -1}
-	switch "/" + name {
-	case choiceOnce:
+	switch name {
+	case wording.Once:
 		c.state = store.ApprovalOnce
-	case choiceHour:
+	case wording.Hour:
 		c.state = store.ApprovalHour
-	case choiceNo:
+	case wording.Deny:
 		c.state = store.ApprovalDenied
-	case choiceDecline:
+	case wording.Decline:
 		c.state, ofForm = store.ApprovalDenied, true
-	case choiceCancel:
+	case wording.Cancel:
 		c.state, ofForm = store.ApprovalCancelled, true
 	default:
 		n, err := strconv.Atoi(name)
-		if ok = ok && err == nil && n >= 0; ok {
-			c, ofForm = choice{state: store.ApprovalAnswered, option: n}, true
-		}
+		return choice{state: store.ApprovalAnswered, option: n}, true, err == nil && n >= 0
 	}
-	return token, c, ofForm, ok && found
+	return c, ofForm, true
 }
 
-// Pressed is what came of a button.
-type Pressed struct {
+// Outcome is what a button led to.
+type Outcome struct {
 	// Say is what the person is told.
 	Say string
 	// Outs are what leaves because of it.
@@ -64,52 +43,52 @@ type Pressed struct {
 	Changed func()
 }
 
-// ErrUnknown: nobody knows the question of a button any more.
+// ErrUnknown: the question of a button is not known any more.
 var ErrUnknown = errors.New("the question is not known any more")
 
-// Press decides about a button at an address. Whoever may not decide leaves the
-// question as it is. It returns ErrUnknown when there is no such question.
-func (q *Questions) Press(tx *store.Tx, at gateway.Address, m gateway.Message) (Pressed, error) {
-	token, c, ofForm, ok := readButton(m.Press.Data)
-	if !ok {
-		return Pressed{Say: q.say(locale.Expired)}, nil
+// Press acts on a button at an address. A person who may not decide changes nothing. It returns ErrUnknown when there is no such question.
+func (q *Questions) Press(tx *store.Tx, at gateway.Address, m gateway.Message) (Outcome, error) {
+	token, name, ours := wording.ReadButton(m.Callback.Data)
+	c, ofForm, ok := readChoice(name)
+	if !ours || !ok {
+		return Outcome{Say: q.words.Say(locale.Expired)}, nil
 	}
 	a, err := tx.Approvals().Approval(token)
 	if errors.Is(err, store.ErrNotFound) {
-		return Pressed{}, ErrUnknown
+		return Outcome{}, ErrUnknown
 	}
 	if err != nil {
-		return Pressed{}, err
+		return Outcome{}, err
 	}
-	asks, err := q.asks(tx, a, at, m.Press.Message)
+	asks, err := q.asks(tx, a, at, m.Callback.Message)
 	switch {
 	case err != nil:
-		return Pressed{}, err
+		return Outcome{}, err
 	case !asks || !q.mayDecide(a, m):
-		q.log.Warn("tap refused", "chat", m.Address.String(), "user", m.Sender.ID, "call", a.Call)
+		q.log.Warn("button refused", "chat", m.Address.String(), "user", m.Sender.ID, "call", a.Call)
 		if a.Owners {
-			return Pressed{Say: q.say(locale.OwnersDecide)}, nil
+			return Outcome{Say: q.words.Say(locale.OwnersDecide)}, nil
 		}
-		return Pressed{Say: q.say(locale.NotYours)}, nil
+		return Outcome{Say: q.words.Say(locale.NotYours)}, nil
 	}
-	d := decision{state: c.state, by: m.Sender.ID, name: m.Sender.Name, message: m.Press.Message}
+	d := decision{state: c.state, by: m.Sender.ID, name: m.Sender.Name, message: m.Callback.Message}
 	if at.Chat != a.Address.Chat { // it is in the group that has become this one
 		d.message = 0
 	}
 	var f *form
 	if a.State == store.ApprovalPending && (ofForm || a.Question) {
 		if f = q.form(token); f == nil || !ofForm || c.option >= len(f.Options) {
-			return Pressed{Say: q.say(locale.Expired)}, nil
+			return Outcome{Say: q.words.Say(locale.Expired)}, nil
 		}
 		if c.option >= 0 {
-			d.chosen = q.optionText(f.Options[c.option])
+			d.chosen = q.words.OptionText(f.Options[c.option])
 		}
 	}
 	a, won, err := q.decide(tx, token, d)
 	if err != nil {
-		return Pressed{}, err
+		return Outcome{}, err
 	}
-	p := Pressed{Say: q.say(outcomePhrase(a))}
+	p := Outcome{Say: q.words.Say(wording.OutcomePhrase(a))}
 	if !won {
 		// The buttons are still there: the edit that takes them away was lost.
 		d.name, d.chosen = "", ""
@@ -145,5 +124,5 @@ func (q *Questions) asks(tx *store.Tx, a store.Approval, at gateway.Address, mes
 // mayDecide reports whether the sender may answer: an owner, as of now, or who
 // caused the call when it is not for owners alone.
 func (q *Questions) mayDecide(a store.Approval, m gateway.Message) bool {
-	return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.owns(m.Address, m.Sender.ID)
+	return !a.Owners && m.Sender.ID != 0 && m.Sender.ID == a.Sender || q.Owns(m.Address, m.Sender.ID)
 }

@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/wording"
 )
 
 // grantFor is how long "this exact call" may run without a question.
@@ -19,7 +20,7 @@ const grantFor = time.Hour
 // decision is how an approval ends.
 type decision struct {
 	state store.ApprovalState
-	// by and name are who decided; 0 and "" for nobody.
+	// by and name are who decided; 0 and "" for no one.
 	by   int64
 	name string
 	// message is the question's message, 0 when the answer does not come from it.
@@ -28,8 +29,8 @@ type decision struct {
 	chosen string
 }
 
-// end ends a pending approval and returns it as it is now, which is as somebody
-// else left it when they were faster.
+// end ends a pending approval and returns it as it is now: an answer may have been
+// faster.
 func (q *Questions) end(ctx context.Context, a store.Approval, d decision) (row store.Approval, err error) {
 	err = q.life.Persist(ctx, a.Address, func(tx *store.Tx) error {
 		row, _, err = q.decide(tx, a.Token, d)
@@ -70,7 +71,7 @@ func (q *Questions) decide(tx *store.Tx, token string, d decision) (row store.Ap
 	if err := q.showOutcome(tx, row, d, "outcome"); err != nil || !row.Away() {
 		return row, true, err
 	}
-	return row, true, q.tellHome(tx, row, q.outcomeText(row, d)+"\n`"+row.Tool+"`")
+	return row, true, q.tellHome(tx, row, q.words.OutcomeText(row, d.name, d.chosen)+"\n`"+row.Tool+"`")
 }
 
 // showOutcome has the question's message say what came of it, without buttons.
@@ -131,19 +132,19 @@ func (q *Questions) showLate(tx *store.Tx, o store.Out) error {
 	return outbox.Add(tx, q.outcome(tx, a, decision{message: o.MessageID}, "outcome"))
 }
 
-// outcome is the edit of a question's message. When nobody knows which one that
-// is, it is nil, but that an answer may be lost is said in a message of its own.
+// outcome is the edit of a question's message. When that is
+// unknown it is nil, but that an answer may be lost is a message of its own.
 func (q *Questions) outcome(tx *store.Tx, a store.Approval, d decision, key string) []store.Out {
-	if d.message == 0 && outcomePhrase(a) != locale.OutcomeLost {
+	if d.message == 0 && wording.OutcomePhrase(a) != locale.OutcomeLost {
 		return nil
 	}
-	text := q.outcomeText(a, d) + "\n`" + a.Tool + "`"
+	text := q.words.OutcomeText(a, d.name, d.chosen) + "\n`" + a.Tool + "`"
 	if a.Away() {
 		person, chat := names(tx, a.Home, a.Sender)
-		text += "\n" + q.redact.Text(q.requester(a.Home, a.Sender, person, chat))
+		text += "\n" + q.words.Redact.Text(q.words.Requester(a.Home, a.Sender, person, chat))
 	}
 	if a.Shown != "" {
 		text += "\n" + locale.CodeBlock(a.Shown)
 	}
-	return q.replacement(a.Address, d.message, text, fmt.Sprintf("%s/%s", questionKey(a), key))
+	return q.words.Replacement(a.Address, d.message, text, fmt.Sprintf("%s/%s", questionKey(a), key))
 }

@@ -16,8 +16,8 @@ import (
 	"klawbot/tools"
 )
 
-// form is what a program asks, as long as it waits for an answer. After the end of
-// the process nobody wants to know any more.
+// form is what a program asks, as long as it waits for an answer. It ends with the
+// process.
 type form struct {
 	row store.Approval
 	tools.Inquiry
@@ -25,8 +25,8 @@ type form struct {
 }
 
 // Ask asks the person of the turn on behalf of a program, in the chat of the
-// turn; a page to open is an owner's matter. Runs of jobs decline, as nobody
-// attends them. A turn asks one thing at a time.
+// turn; a page to open is an owner's matter. Runs of jobs decline: no
+// person attends them. A turn asks one thing at a time.
 func (a *Approver) Ask(ctx context.Context, asked tools.Inquiry) (tools.Reply, error) {
 	t, q := a.turn, a.questions
 	declined := tools.Reply{Outcome: tools.Declined, Option: -1}
@@ -46,7 +46,7 @@ func (a *Approver) Ask(ctx context.Context, asked tools.Inquiry) (tools.Reply, e
 			return declined, nil
 		}
 		if at != here {
-			q.outbox.Post(ctx, here, "question/"+asked.Call.ID, q.say(locale.AskOwner, asked.From))
+			q.outbox.Post(ctx, here, "question/"+asked.Call.ID, q.words.Say(locale.AskOwner, asked.From))
 		}
 	}
 	defer t.Waiting(asked.Call.Name)()
@@ -58,7 +58,7 @@ func (a *Approver) Ask(ctx context.Context, asked tools.Inquiry) (tools.Reply, e
 // Refuse tells the chat what a program asked for in vain.
 func (a *Approver) Refuse(ctx context.Context, c tools.Call, from, what string) {
 	if q := a.questions; a.turn.Job == nil {
-		q.outbox.Post(ctx, a.turn.Address, "refused/"+c.ID+"/"+rand.Text(), q.say(locale.AskRefused, from, what))
+		q.outbox.Post(ctx, a.turn.Address, "refused/"+c.ID+"/"+rand.Text(), q.words.Say(locale.AskRefused, from, what))
 	}
 }
 
@@ -78,7 +78,7 @@ func (a *Approver) opener() (at gateway.Address, owner int64) {
 // to says for which call, whom and where. It does not ask a second time about the same
 // call.
 func (q *Questions) askForm(ctx context.Context, to store.Approval, asked tools.Inquiry) (tools.Reply, error) {
-	to.Token, to.Question, to.Shown, to.Home = rand.Text(), true, q.shown(asked), to.Address
+	to.Token, to.Question, to.Shown, to.Home = rand.Text(), true, q.words.Shown(asked), to.Address
 	f, done := q.open(to, asked)
 	defer done()
 	fresh := false
@@ -90,7 +90,7 @@ func (q *Questions) askForm(ctx context.Context, to store.Approval, asked tools.
 		if to.ID, err = tx.Approvals().AddApproval(to); err != nil {
 			return err
 		}
-		return outbox.Add(tx, q.formRows(to, asked))
+		return outbox.Add(tx, outbox.Rows(to.Address, q.words.Form(to, asked), questionKey(to), 0))
 	})
 	if err != nil || !fresh {
 		return tools.Reply{Outcome: tools.Cancelled, Option: -1}, err
@@ -127,7 +127,7 @@ func (q *Questions) form(token string) *form {
 	return nil
 }
 
-// answer keeps what the person answered, before whoever waits is woken.
+// answer keeps what the person answered, before the turn that waits is woken.
 func (q *Questions) answer(f *form, c choice) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -147,9 +147,9 @@ func (q *Questions) replyTo(f *form, s store.ApprovalState) tools.Reply {
 	return tools.Reply{Outcome: tools.Cancelled, Option: -1}
 }
 
-// CloseForms ends what programs asked before the last end of the process: whoever
-// asked is gone. Of an answer whose call had not ended nobody knows whether it arrived;
-// it was not kept, and the chat says so.
+// CloseForms ends what programs asked before the last end of the process. Whether an
+// answer arrived whose call had not ended is unknown; it was not kept, and the chat
+// says so.
 func (q *Questions) CloseForms(ctx context.Context) error {
 	err := q.store.Write(ctx, func(tx *store.Tx) error {
 		open, err := tx.Approvals().OpenQuestions()

@@ -26,7 +26,7 @@ func inGroup(at gateway.Address) bool { return at.Chat.ID < 0 }
 func (q *Questions) CausedBy(rows []store.Update) (person int64, owned bool) {
 	owned = len(rows) > 0
 	for _, r := range rows {
-		owns := q.owns(r.Address, r.From)
+		owns := q.Owns(r.Address, r.From)
 		if owns && !owned {
 			continue
 		}
@@ -39,18 +39,18 @@ func (q *Questions) CausedBy(rows []store.Update) (person int64, owned bool) {
 // owner's own, or a group in which an owner asks. A run may only bring its result there.
 func (a *Approver) ownerHere() bool {
 	at := a.turn.Address
-	return a.questions.owns(at, at.Chat.ID) || a.turn.Owned && inGroup(at) && a.home().Chat == a.address().Chat
+	return a.questions.Owns(at, at.Chat.ID) || a.turn.Owned && inGroup(at) && a.home().Chat == a.address().Chat
 }
 
 // ownerChats are the private chats of owners that the bot may write to, those of
 // the turn's channel first.
 func (a *Approver) ownerChats() []gateway.Address {
 	var all []gateway.Address
-	owners := a.questions.settings().Owners
+	owners := a.questions.words.Settings().Owners
 	for _, channel := range slices.Compact([]string{a.turn.Address.Chat.Channel, "telegram"}) {
 		for _, id := range owners[channel] {
 			at := gateway.Address{Chat: gateway.ChatID{Channel: channel, ID: id}}
-			if a.questions.gateway.Reachable(at.Chat) == nil {
+			if a.questions.words.Gateway.Reachable(at.Chat) == nil {
 				all = append(all, at)
 			}
 		}
@@ -141,7 +141,7 @@ func (a *Approver) ownerToAsk(ctx context.Context, wanted store.Approval, tried 
 }
 
 // origin says who wants a call, where and by which schedule, for an owner who is
-// asked elsewhere and for whoever reads the question of a job: "" when it is plain.
+// asked elsewhere and for those who read the question of a job: "" when it is plain.
 func (a *Approver) origin(ctx context.Context, wanted store.Approval) string {
 	q, t := a.questions, a.turn
 	if !wanted.Away() && t.Job == nil {
@@ -150,11 +150,11 @@ func (a *Approver) origin(ctx context.Context, wanted store.Approval) string {
 	home := a.home()
 	var known, place string
 	_ = q.store.Read(ctx, func(tx *store.Tx) error { known, place = names(tx, home, t.User); return nil }) // ids will do
-	lines := []string{q.requester(home, t.User, cmp.Or(t.Name, known), place)}
+	lines := []string{q.words.Requester(home, t.User, cmp.Or(t.Name, known), place)}
 	if t.Job != nil {
-		lines = append(lines, q.say(locale.AskedBySchedule, locale.Ticks(clip.Name(t.Job.Name))))
+		lines = append(lines, q.words.Say(locale.AskedBySchedule, locale.Ticks(clip.Name(t.Job.Name))))
 	}
-	return q.redact.Text(strings.Join(lines, "\n"))
+	return q.words.Redact.Text(strings.Join(lines, "\n"))
 }
 
 // names are what a person and a chat are called, empty when that is not known.
@@ -174,14 +174,14 @@ func ownerKey(a store.Approval) string {
 }
 
 // notice tells the chat of a call that an owner was asked, once. The run of a
-// schedule says which one, because nobody there has just asked for anything; /stop
+// schedule says which one, because the chat has not just asked for anything; /stop
 // does not reach it.
 func (a *Approver) notice(wanted store.Approval) []store.Out {
-	q, text := a.questions, a.questions.say(locale.OwnerAsked, wanted.Tool)
+	q, text := a.questions, a.questions.words.Say(locale.OwnerAsked, wanted.Tool)
 	if j := a.turn.Job; j != nil && j.Kind != store.JobSpawn {
-		text = q.redact.Text(q.say(locale.OwnerAskedByRun, locale.Ticks(clip.Name(j.Name)), wanted.Tool))
+		text = q.words.Redact.Text(q.words.Say(locale.OwnerAskedByRun, locale.Ticks(clip.Name(j.Name)), wanted.Tool))
 	}
-	return q.rows(wanted.Home, text, ownerKey(wanted))
+	return q.words.Rows(wanted.Home, text, ownerKey(wanted))
 }
 
 // tellHome has the notice say what came of the request.
@@ -193,7 +193,7 @@ func (q *Questions) tellHome(tx *store.Tx, a store.Approval, text string) error 
 	if told.Address.Chat != a.Home.Chat {
 		told.MessageID = 0 // it is in the group that has become this one
 	}
-	return outbox.Add(tx, q.replacement(a.Home, told.MessageID, text, ownerKey(a)+"/outcome"))
+	return outbox.Add(tx, q.words.Replacement(a.Home, told.MessageID, text, ownerKey(a)+"/outcome"))
 }
 
 // tellNoOwner has the notice say that no owner could be reached, after some were
@@ -202,7 +202,7 @@ func (q *Questions) tellNoOwner(ctx context.Context, a store.Approval, tried int
 	if tried == 0 {
 		return nil
 	}
-	return q.life.Persist(ctx, a.Home, func(tx *store.Tx) error { return q.tellHome(tx, a, q.say(locale.OwnerUnreached)) })
+	return q.life.Persist(ctx, a.Home, func(tx *store.Tx) error { return q.tellHome(tx, a, q.words.Say(locale.OwnerUnreached)) })
 }
 
 // Unreach ends the requests that an owner's chat does not get, so that the next

@@ -9,7 +9,7 @@ import (
 	"klawbot/gateway"
 )
 
-// Record is who was asked what and who allowed it, for whoever keeps the bot.
+// Record is who was asked what and who allowed it, for commands.
 type Record struct {
 	// Store is nil as long as there is no database.
 	Store *store.Store
@@ -23,7 +23,7 @@ func (r Record) read(ctx context.Context, fn func(*store.Tx) error) error {
 	return r.Store.Read(ctx, fn)
 }
 
-// Grant is an exact call that somebody allowed for a while. Its JSON form is
+// Grant is an exact call that a person allowed for a while. Its JSON form is
 // stable.
 type Grant struct {
 	ID   int64  `json:"id"`
@@ -74,7 +74,7 @@ func (r Record) RemoveGrant(ctx context.Context, id int64) error {
 	return err
 }
 
-// Asked is one call that somebody was asked about, or that a grant allowed. Its JSON
+// Asked is one call that needed an approval, or that a grant allowed. Its JSON
 // form is stable.
 type Asked struct {
 	ID        int64  `json:"id"`

@@ -3,12 +3,12 @@ package approval
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/wording"
 	"klawbot/gateway"
 )
 
@@ -76,7 +76,7 @@ func (w *Written) Store(tx *store.Tx, update store.InboxID) (taken bool, err err
 	return true, tx.Inbox().EndUpdates(store.InboxDone, "the answer to a question", update)
 }
 
-// Stored wakes whoever waits, once the answer is stored.
+// Stored wakes the turn that waits, once the answer is stored.
 func (w *Written) Stored() {
 	if w.taken {
 		w.questions.answer(w.form, w.choice)
@@ -120,7 +120,7 @@ func (f *form) read(text string, words bool) (choice, bool) {
 		return choice{state: store.ApprovalCancelled, option: -1}, true
 	}
 	for n := range f.Options {
-		if words && is(optionWord(n)) {
+		if words && is(wording.OptionWord(n)) {
 			return choice{state: store.ApprovalAnswered, option: n}, true
 		}
 	}
@@ -129,9 +129,6 @@ func (f *form) read(text string, words bool) (choice, bool) {
 	}
 	return choice{store.ApprovalAnswered, -1, text}, true
 }
-
-// optionWord stands for the button of an option where there are none.
-func optionWord(n int) string { return fmt.Sprintf("(%d)", n+1) }
 
 // yesOrNo is what a word answers to a question about a call, "" when it is no answer.
 func yesOrNo(text string) store.ApprovalState {

@@ -171,6 +171,10 @@ func TestImportNamesBadLines(t *testing.T) {
 	if got := history(t, s, store.Address{Chat: gateway.ChatID{Channel: "telegram", ID: 1}}); len(got) != 1 {
 		t.Errorf("a call without its body is in the history: %q", got)
 	}
+	long := strings.Repeat("x", 17<<20) + "\n" + `{"id":"long1","ts":"2026-03-01T10:00:00Z","role":"user","content":"after it","meta":{"chat_id":"console_default"}}` + "\n"
+	if n, err := s.Import(t.Context(), strings.NewReader(long)); n != 1 || err == nil || !strings.Contains(err.Error(), "line 1: the line is too long") {
+		t.Errorf("after a line that is too long: %d, %v", n, err)
+	}
 	if _, err := s.Import(t.Context(), strings.NewReader(strings.Repeat("bad\n", 50))); !strings.Contains(err.Error(), "lines left out: 50 (line 1: ") || !strings.HasSuffix(err.Error(), "; and 40 more)") {
 		t.Errorf("many bad lines: %v", err)
 	}

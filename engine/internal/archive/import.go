@@ -28,19 +28,28 @@ const (
 // a chat are imported by date. Lines that are no records are left out; the
 // error names them when all others are added.
 func (a *Archive) Import(ctx context.Context, records io.Reader) (added int, err error) {
-	in := bufio.NewScanner(records)
-	in.Buffer(nil, lineBound)
+	in := bufio.NewReaderSize(records, 64<<10)
 	p := importer{store: a.store, sessions: map[store.Address]store.SessionID{}}
-	line := 1
-	for ; in.Scan(); line++ {
-		if err := p.take(ctx, line, bytes.TrimSpace(in.Bytes())); err != nil {
+	for line := 1; ; line++ {
+		text, _, err := ReadLine(in, lineBound)
+		switch {
+		case errors.Is(err, ErrLongLine):
+			p.fault(line, err)
+			continue
+		case err == io.EOF:
+			err = p.flush(ctx)
+		case err == nil:
+			if err = p.take(ctx, line, bytes.TrimSpace(text)); err == nil {
+				continue
+			}
+		default:
+			err = errors.Join(err, p.flush(ctx))
+		}
+		if err != nil {
 			return p.added, fmt.Errorf("import up to line %d: %w", line, err)
 		}
+		return p.added, p.faultsError()
 	}
-	if err := errors.Join(in.Err(), p.flush(ctx)); err != nil {
-		return p.added, fmt.Errorf("import up to line %d: %w", line, err)
-	}
-	return p.added, p.faultsError()
 }
 
 // importer is the state of one import.

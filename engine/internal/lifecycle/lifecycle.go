@@ -20,7 +20,7 @@ var (
 	ErrParked = errors.New("parked for the next start")
 	// ErrStopped: a person said /stop.
 	ErrStopped = errors.New("stopped by the user")
-	// ErrChatGone: the chat cannot be reached any more. The work ends without a word.
+	// ErrChatGone: the chat cannot be reached any more. The work ends without an answer.
 	ErrChatGone = errors.New("the chat cannot be reached any more")
 	// ErrJobGone: the job was removed while it ran.
 	ErrJobGone = errors.New("the job was removed")
@@ -39,11 +39,8 @@ type Config struct {
 
 // Lifecycle is the life of the process from Begin to Close.
 type Lifecycle struct {
-	store    *store.Store
-	gateway  *gateway.Gateway
-	unstored func() string
-	log      *slog.Logger
-	told     told
+	config Config
+	told   told
 
 	mu               sync.Mutex
 	running, parking context.Context // guarded by mu; nil before Begin
@@ -53,7 +50,7 @@ type Lifecycle struct {
 
 // New returns a Lifecycle that has not begun: nothing runs yet.
 func New(c Config) *Lifecycle {
-	return &Lifecycle{store: c.Store, gateway: c.Gateway, unstored: c.Unstored, log: c.Log}
+	return &Lifecycle{config: c}
 }
 
 // Begin lets work begin. running ends when no more is taken up, parking when what
@@ -64,7 +61,7 @@ func (l *Lifecycle) Begin(running, parking context.Context) {
 	l.running, l.parking = running, parking
 }
 
-// Close lets no more work begin; what is at work goes on until it is done or parked.
+// Close lets no more work begin; what is at work continues until it is done or parked.
 func (l *Lifecycle) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +91,7 @@ func (l *Lifecycle) Parking() context.Context {
 	return l.parking
 }
 
-// Ending is closed when no more work is taken up: who waits for a person need not
+// Ending is closed when no more work is taken up: a wait for a person need not
 // hold up the end. It is nil before Begin.
 func (l *Lifecycle) Ending() <-chan struct{} {
 	l.mu.Lock()
@@ -122,35 +119,45 @@ const (
 	toldKept = 1000
 )
 
-// Persist is Write on a disk that takes nothing for a while: it tries until
+// Persist is Write that outlasts a full disk: it tries until
 // the change is stored, ctx ends or turns are parked. The chat is told why it
 // waits, unless the address is zero. fn may run several times.
 func (l *Lifecycle) Persist(ctx context.Context, a gateway.Address, fn func(*store.Tx) error) error {
 	for wait := time.Second; ; wait = min(2*wait, persistMax) {
-		err := l.store.Write(ctx, fn)
+		err := l.config.Store.Write(ctx, fn)
 		if !store.Unwritable(err) {
 			return err
 		}
 		l.TellUnstored(ctx, a, 0)
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
-			timer.Stop()
 			return err
 		case <-l.parked():
-			timer.Stop()
 			return err
 		}
 	}
 }
 
-// Eventually is persist for those who must not wait: done is called when the
+// Eventually is Persist for callers that must not wait: done is called when the
 // change is stored, at once as a rule, or given up.
 func (l *Lifecycle) Eventually(ctx context.Context, a gateway.Address, fn func(*store.Tx) error, done func(error)) {
-	err := l.store.Write(ctx, fn)
+	err := l.config.Store.Write(ctx, fn)
 	if !store.Unwritable(err) || !l.Go(func(context.Context) { done(l.Persist(context.WithoutCancel(ctx), a, fn)) }) {
 		done(err)
+	}
+}
+
+// OrLog is a done for Eventually: it logs an error with the chat that it concerns, else
+// it calls then, which may be nil.
+func (l *Lifecycle) OrLog(what string, chat gateway.Address, then func()) func(error) {
+	return func(err error) {
+		switch {
+		case err != nil:
+			l.config.Log.Error(what, "chat", chat.String(), "err", err)
+		case then != nil:
+			then()
+		}
 	}
 }
 
@@ -188,29 +195,29 @@ func (u *told) due(a gateway.Address, update int64, since time.Time) bool {
 // that does not come from the outbox, which is what cannot be written; when it
 // is lost, nothing is.
 func (l *Lifecycle) TellUnstored(ctx context.Context, a gateway.Address, update int64) {
-	if a.Chat.Channel == "" || !l.told.due(a, update, l.store.Condition().Since) {
+	if a.Chat.Channel == "" || !l.told.due(a, update, l.config.Store.Condition().Since) {
 		return
 	}
 	l.Go(func(context.Context) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateway.SendWithin)
 		defer cancel()
 		to := a
-		for _, part := range l.gateway.Render(to.Chat.Channel, l.unstored()) {
-			if _, err := l.gateway.Send(ctx, to, part); err != nil {
-				l.log.Warn("chat not told that nothing can be stored", "chat", to.String(), "err", err)
+		for _, part := range l.config.Gateway.Render(to.Chat.Channel, l.config.Unstored()) {
+			if _, err := l.config.Gateway.Send(ctx, to, part); err != nil {
+				l.config.Log.Warn("chat not told that nothing can be stored", "chat", to.String(), "err", err)
 			}
 		}
 	})
 }
 
-// LogUnstored logs what could not be stored and is tried again. What the disk
-// does not take is said once, by watchDatabase.
+// LogUnstored logs what could not be stored and is tried again. A full disk is logged
+// once, by package backup.
 func (l *Lifecycle) LogUnstored(ctx context.Context, what string, err error, args ...any) {
 	level := slog.LevelError
 	if store.Unwritable(err) {
 		level = slog.LevelDebug
 	}
-	l.log.Log(context.WithoutCancel(ctx), level, what, append(args, "err", err)...)
+	l.config.Log.Log(context.WithoutCancel(ctx), level, what, append(args, "err", err)...)
 }
 
 // Refused tells those who asked for something in updates that were not stored.
@@ -218,10 +225,10 @@ func (l *Lifecycle) LogUnstored(ctx context.Context, what string, err error, arg
 // of it from its channel.
 func (l *Lifecycle) Refused(ctx context.Context, updates []gateway.Update) {
 	for _, u := range updates {
-		if u.Fault != "" || u.Address.Chat.Local() || l.gateway.Allowed(u) != nil {
+		if u.Fault != "" || u.Address.Chat.Local() || l.config.Gateway.Allowed(u) != nil {
 			continue
 		}
-		m, err := l.gateway.Decode(u)
+		m, err := l.config.Gateway.Decode(u)
 		if err == nil && m.Kind == gateway.KindText && m.Addressed {
 			l.TellUnstored(ctx, u.Address, u.ID)
 		}

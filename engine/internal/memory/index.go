@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/terms"
 )
 
 // What stands beside a text tells much about it: a question about a trip is
@@ -73,7 +74,7 @@ func setTerms(tx *store.Tx, row []store.Chunk, from, to int) error {
 	from, to = max(from, 0), min(to, len(row))
 	own := make([]string, len(row))
 	for i, c := range row {
-		own[i] = strings.Join(terms(c.Content), " ")
+		own[i] = strings.Join(terms.Of(c.Content), " ")
 	}
 	for i := from; i < to; i++ {
 		var b strings.Builder

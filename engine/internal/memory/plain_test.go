@@ -15,6 +15,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/terms"
 	"klawbot/gateway"
 )
 
@@ -75,11 +76,11 @@ func plainOf(t *testing.T, s *store.Store) (p plain) {
 	}
 	for _, c := range p.chunks {
 		words := map[string]int{}
-		for _, term := range terms(c.Content) {
+		for _, term := range terms.Of(c.Content) {
 			words[term] += ownness
 		}
 		for _, b := range p.beside(c) {
-			for _, term := range terms(b.Content) {
+			for _, term := range terms.Of(b.Content) {
 				words[term]++
 			}
 		}
@@ -129,16 +130,45 @@ func (p plain) within(s store.Scope) (places []int) {
 	return places
 }
 
+// have is how many chunks have a term.
+func (p plain) have(term string) (n float64) {
+	for _, words := range p.words {
+		if words[term] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// termsOf are the terms that a question goes by: those of its words that any chunk has,
+// else their parts.
+func (p plain) termsOf(text string) []string {
+	known := func(some []string) []string {
+		var there []string
+		for _, t := range some { // a single character stands alone in these texts
+			if t = strings.TrimSuffix(t, store.AnyEnd); p.have(t) > 0 {
+				there = append(there, t)
+			}
+		}
+		return there
+	}
+	var all []string
+	for _, word := range terms.Seek(text) {
+		some := known(word.Terms)
+		if len(some) == 0 && !word.Extra {
+			some = known(word.Parts)
+		}
+		all = append(all, some...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // byWords are the chunks of a scope in the order of BM25.
 func (p plain) byWords(text string, s store.Scope) (ids []store.ChunkID) {
 	scores := map[store.ChunkID]float64{}
-	for _, term := range queryTerms(text) {
-		have := 0.0
-		for _, words := range p.words {
-			if words[term] > 0 {
-				have++
-			}
-		}
+	for _, term := range p.termsOf(text) {
+		have := p.have(term)
 		weight := math.Log((float64(len(p.chunks)) - have + 0.5) / (have + 0.5))
 		if weight <= 0 {
 			weight = 1e-6
@@ -380,7 +410,7 @@ func TestAFileThatChangesOftenMakesNoWordRarer(t *testing.T) {
 					return err
 				}
 			}
-			w, err := m.rareTerms(tx, queryTerms("number7"), nil, 0)
+			w, err := m.rareTerms(tx, terms.Seek("number7"), 0)
 			full = w.full
 			return err
 		})

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"klawbot/engine/internal/terms"
 	"time"
 )
 
@@ -35,7 +36,7 @@ func (q question) near(vector []float32) float64 {
 
 // ask makes the vector of a query, if there is one.
 func (m *Memory) ask(ctx context.Context, q Query) question {
-	if m.embedder == nil || q.Mode == Keyword || len(words(q.Text)) == 0 { // who asks nothing finds nothing
+	if m.embedder == nil || q.Mode == Keyword || !terms.HasWords(q.Text) { // signs are found as they are
 		return question{}
 	}
 	if q.Patience > 0 {

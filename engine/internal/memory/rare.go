@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/terms"
 )
 
 // BM25 looks at every chunk that has a word of the query. Words that thousands
@@ -31,32 +32,33 @@ type counted struct {
 	n    int
 }
 
-// rareTerms are the terms that a search goes by, the rarest first. Others are other
-// spellings of some, which count where texts have them. matches is that of the query.
-func (m *Memory) rareTerms(tx *store.Tx, terms []string, others map[string]string, matches int) (w wanted, err error) {
+// rareTerms are the terms that a search goes by, the rarest first. matches is that of
+// the query.
+func (m *Memory) rareTerms(tx *store.Tx, words []terms.Sought, matches int) (w wanted, err error) {
 	most := cmp.Or(matches, maxMatches)
-	all := make([]counted, len(terms))
+	var all, also []counted
 	total := 0
-	var also []string
-	for i, t := range terms {
-		n, err := m.count(tx, t, most+1)
+	for _, s := range words {
+		known, err := m.known(tx, s.Terms, most+1)
 		if err != nil {
 			return w, err
 		}
-		if other := others[t]; other != "" && !slices.Contains(terms, other) {
-			k, err := m.count(tx, other, most+1)
-			if err != nil {
+		if len(known) == 0 && !s.Extra {
+			if known, err = m.known(tx, s.Parts, most+1); err != nil {
 				return w, err
 			}
-			if n == 0 && k > 0 {
-				t, n = other, k
-			} else if k > 0 {
-				also = append(also, other)
-				total += k
+			all = append(all, known...)
+			if len(known) == 0 {
+				all = append(all, counted{s.Terms[0], 0})
 			}
+		} else if s.Extra {
+			also = append(also, known...)
+		} else { // a text has one of them as a rule
+			all, also = append(all, known[0]), append(also, known[1:]...)
 		}
-		all[i] = counted{t, n}
-		total += n
+		for _, c := range known {
+			total += c.n
+		}
 	}
 	if total > most {
 		all, also = rarest(all, most, matches > 0), nil
@@ -69,8 +71,26 @@ func (m *Memory) rareTerms(tx *store.Tx, terms []string, others map[string]strin
 		w.terms = append(w.terms, c.term)
 		w.full += weightOf(c.n, chunks)
 	}
-	w.terms = append(w.terms, also...) // a text has one of the two spellings
+	for _, c := range also {
+		w.terms = append(w.terms, c.term)
+	}
+	slices.Sort(w.terms)
+	w.terms = slices.Compact(w.terms)
 	return w, nil
+}
+
+// known are the terms that any chunk has, and how many have each; limit is count's.
+func (m *Memory) known(tx *store.Tx, some []string, limit int) (known []counted, err error) {
+	for _, t := range some {
+		n, err := m.count(tx, t, limit)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			known = append(known, counted{t, n})
+		}
+	}
+	return known, nil
 }
 
 // chunks is about how many chunks there are. To count them takes as long as the rest of

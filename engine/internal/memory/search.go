@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/terms"
 	"klawbot/internal/clip"
 )
 
@@ -108,7 +109,7 @@ func (m *Memory) SearchEach(ctx context.Context, q Query, scopes ...store.Scope)
 	err := m.store.Read(ctx, func(tx *store.Tx) (err error) {
 		var words wanted
 		if q.Mode != Vector {
-			if words, err = m.rareTerms(tx, beginnings(queryTerms(q.Text)), spellings(q.Text), q.Matches); err != nil {
+			if words, err = m.rareTerms(tx, terms.Seek(q.Text), q.Matches); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"klawbot/engine/internal/terms"
 	"regexp"
 	"slices"
 	"strings"
@@ -191,7 +192,7 @@ func weight(r rune) int {
 	switch {
 	case r < utf8.RuneSelf:
 		return 1
-	case wayOf(r) == dense:
+	case terms.Dense(r):
 		return 4
 	}
 	return 2

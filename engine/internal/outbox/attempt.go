@@ -35,7 +35,7 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 	}
 	if o.State == store.OutboxSending && o.Edit == 0 {
 		// The last process died between the request and its answer.
-		o, beside := d.inDoubt(o, part, "the process ended while it was sent", true)
+		o, beside := d.unconfirmed(o, part, "the process ended while it was sent", true)
 		o.NotBefore = time.Now() // without a time, deliver would take the channel for broken
 		return d.settle(ctx, o, o.Address, beside)
 	}
@@ -77,7 +77,7 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 	if fail, ok := errors.AsType[*gateway.SendError](err); ok {
 		switch fail.Kind {
 		case gateway.Dead:
-			d.config.Chats.Lose(context.WithoutCancel(ctx), from, fail.Err.Error())
+			d.config.Chats.Lose(context.WithoutCancel(ctx), from.Chat, fail.Err.Error())
 		case gateway.Moved:
 			d.config.Chats.Move(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
 		}
@@ -141,7 +141,7 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 		}
 	case gateway.Ambiguous:
 		if o.Edit == 0 {
-			o, beside = d.inDoubt(o, part, err.Error(), fail.Server)
+			o, beside = d.unconfirmed(o, part, err.Error(), fail.Server)
 		}
 	case gateway.Rejected:
 		o, beside = d.rejected(o, part)
@@ -212,17 +212,17 @@ func ofTurn(turn store.TurnID, rows []store.Out) []store.Out {
 // undocumented sends the text of a document that was rejected as messages.
 func (d *Outbox) undocumented(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var parts []gateway.Part
-	for piece := range pieces(part.Document.Content, pieceUnits) {
+	for _, piece := range pieces(part.Document.Content, pieceBytes) {
 		parts = append(parts, d.config.Gateway.Render(o.Address.Chat.Channel, piece)...)
 	}
 	o.State = store.OutboxDead
 	return o, ofTurn(o.Turn, Rows(o.Address, parts, o.Key+"/text", part.ReplyTo))
 }
 
-// inDoubt decides about a send that may have arrived: it goes out once more and
-// is marked, or stays unknown. A crash, or a server that reports its own failure,
+// unconfirmed decides about a send that may have arrived: it is sent again and
+// marked, or stays unknown. A crash, or a server that reports its own failure,
 // allows a few more repeats (patient). Of a file that stays unknown the chat is told.
-func (d *Outbox) inDoubt(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
+func (d *Outbox) unconfirmed(o store.Out, part gateway.Part, note string, patient bool) (store.Out, []store.Out) {
 	o.Note = note
 	limit := 1
 	if patient {
@@ -252,13 +252,12 @@ func (d *Outbox) write(ctx context.Context, o store.Out) (now store.Out, err err
 // settle is write for what has happened already at an address, so it outlives a full
 // disk: otherwise what arrived would be sent again.
 func (d *Outbox) settle(ctx context.Context, o store.Out, from gateway.Address, beside []store.Out) (now store.Out, err error) {
-	nobody := gateway.Address{} // the answer is there, nobody waits
 	var after func()
-	err = d.config.Life.Persist(context.WithoutCancel(ctx), nobody, func(tx *store.Tx) (err error) {
+	err = d.config.Life.Persist(context.WithoutCancel(ctx), gateway.Address{}, func(tx *store.Tx) (err error) {
 		var took bool
 		after = nil
 		if now, took, err = change(tx, o, from); err != nil || !took {
-			return err // what was settled meanwhile has nothing beside it
+			return err // another settled it, with what belongs beside it
 		}
 		if after, err = d.config.Settled(tx, now); err != nil {
 			return err
@@ -271,10 +270,10 @@ func (d *Outbox) settle(ctx context.Context, o store.Out, from gateway.Address, 
 	return now, err
 }
 
-// change stores a row, and returns what it is then. What was settled meanwhile does
-// not leave once more, and then took is false: who answers a question before the
-// messenger's reply tells that it has arrived. What was at an address and has moved
-// from there meanwhile leaves at the new one, where no message of before is.
+// change stores a row, and returns what it is then. took is false when it was settled
+// since: a person can answer a question before the messenger's reply says that it has
+// arrived. A row whose chat has moved since leaves at the new address, where none of
+// the old messages are.
 func change(tx *store.Tx, o store.Out, at gateway.Address) (now store.Out, took bool, err error) {
 	now, err = tx.Outbox().OutNamed(o.Key)
 	if err != nil {

@@ -11,16 +11,18 @@ import (
 
 	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 )
 
 // Chats is told what the messenger says of chats.
 type Chats interface {
-	// Lose takes leave of a chat that cannot be reached any more.
-	Lose(ctx context.Context, a gateway.Address, why string)
-	// Move gives a chat its new id.
-	Move(ctx context.Context, chat gateway.ChatID, to int64)
+	// Lose ends what concerns a chat that cannot be reached any more.
+	// The updates that are given end with that.
+	Lose(ctx context.Context, chat gateway.ChatID, why string, ids ...store.InboxID)
+	// Move gives a chat its new id, and ends the updates that are given.
+	Move(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID)
 }
 
 // Config is what New needs. All of it is required.
@@ -29,7 +31,7 @@ type Config struct {
 	Gateway *gateway.Gateway
 	Life    *lifecycle.Lifecycle
 	// Files are the files that rows name.
-	Files *SentFiles
+	Files *sentfiles.Files
 	Chats Chats
 	// HoldAmbiguous asks whether a message that may have arrived is never repeated.
 	HoldAmbiguous func() bool
@@ -44,9 +46,8 @@ type Config struct {
 }
 
 // Outbox takes rows from the database to the gateway: one courier per address,
-// in order, so that a row that fails holds back the ones after it in its chat
-// and nobody else. Whatever else shows something at an address asks for its turn
-// with Alone.
+// in order, so that a row that fails holds back only the ones after it at its
+// address. A placeholder asks for its turn there with Alone.
 type Outbox struct {
 	config Config
 
@@ -71,7 +72,7 @@ func (d *Outbox) Run(ctx context.Context) error {
 	return d.Rescan(ctx)
 }
 
-// Rescan looks for rows that nobody announced: those of the last run and those
+// Rescan looks for rows that were not announced: those of the last run and those
 // that a command wrote beside the bot.
 func (d *Outbox) Rescan(ctx context.Context) error {
 	var pending []store.Out
@@ -96,7 +97,7 @@ func (d *Outbox) Post(ctx context.Context, to gateway.Address, key, text string)
 	}
 }
 
-// Close lets no new courier start; those at work go on.
+// Close lets no new courier start; those at work continue.
 func (d *Outbox) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -199,8 +200,8 @@ func (d *Outbox) Moved(chat gateway.ChatID, to int64) {
 	d.moves[chat] = to
 }
 
-// follow waits until nobody is at work any more at an address that has become a:
-// what is on its way there must not be taken for something that nobody sends.
+// follow waits for the courier of an address that has become a: what it is sending
+// must not be taken for a row that still waits.
 func (d *Outbox) follow(ctx context.Context, a gateway.Address) {
 	for ctx.Err() == nil {
 		before := d.before(a)

@@ -60,9 +60,11 @@ func (c *channel) call(what string) error {
 // lost notes the chats that are lost.
 type lost []string
 
-func (l *lost) Lose(_ context.Context, _ gateway.Address, why string) { *l = append(*l, why) }
+func (l *lost) Lose(_ context.Context, _ gateway.ChatID, why string, _ ...store.InboxID) {
+	*l = append(*l, why)
+}
 
-func (l *lost) Move(context.Context, gateway.ChatID, int64) {}
+func (l *lost) Move(context.Context, gateway.ChatID, int64, ...store.InboxID) {}
 
 func TestOutcomes(t *testing.T) {
 	failure := func(kind gateway.Failure) *gateway.SendError {

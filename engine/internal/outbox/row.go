@@ -1,12 +1,13 @@
 package outbox
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
@@ -21,8 +22,8 @@ const (
 	MaxUnits = 4096
 	// captionUnits is how long the caption of a file may be, in UTF-16 units.
 	captionUnits = 1024
-	// pieceUnits leaves room for what rendering adds to a piece of a document.
-	pieceUnits = 3000
+	// pieceBytes leaves room for what rendering adds to a piece of a document.
+	pieceBytes = 3000
 )
 
 // Rows are the rows for the parts of one text. The last part ends the answer.
@@ -57,12 +58,12 @@ func Encode(p gateway.Part) []byte {
 	return body
 }
 
-// Deletion is the row that takes the placeholder of a turn away.
+// Deletion is the row that deletes the placeholder of a turn.
 func Deletion(to gateway.Address, turn store.TurnID, message int64) store.Out {
 	return store.Out{Key: fmt.Sprintf("turn/%d/delete", turn), Turn: turn, Address: to, Body: deleteBody, Edit: message, State: store.OutboxNew}
 }
 
-// deleteBody is the part of a row that takes its message away.
+// deleteBody is the part of a row that deletes its message.
 var deleteBody = Encode(gateway.Part{})
 
 // Replacement is an edit that gives a message another text and no buttons; for
@@ -132,28 +133,54 @@ func markRepeated(p gateway.Part) gateway.Part {
 	return p
 }
 
-// pieces cuts a text into pieces of at most that many UTF-16 units, at the ends
-// of lines where there are any.
-func pieces(text string, units int) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for text != "" {
-			end, lineEnd, n := len(text), 0, 0
-			for i, r := range text {
-				if n += clip.UTF16Len(string(r)); n > units {
-					end = i
-					break
-				}
-				if r == '\n' {
-					lineEnd = i + 1
-				}
-			}
-			if end < len(text) && lineEnd > 0 {
-				end = lineEnd
-			}
-			if !yield(text[:end]) {
-				return
-			}
-			text = text[end:]
+// pieces cuts a text into pieces of at most that many bytes, at the ends of lines
+// where there are any.
+func pieces(text string, most int) (all []string) {
+	for text != "" {
+		piece := clip.Bytes(text, most)
+		if end := strings.LastIndexByte(piece, '\n') + 1; end > 0 && len(piece) < len(text) {
+			piece = piece[:end]
 		}
+		all, text = append(all, piece), text[len(piece):]
 	}
+	return all
+}
+
+// SweepFiles deletes the sent files that no row and no running turn needs any more.
+func (d *Outbox) SweepFiles(ctx context.Context) error {
+	named := map[string]bool{}
+	err := d.config.Store.Read(ctx, func(tx *store.Tx) error {
+		waiting, err := tx.Outbox().PendingOut(nil, -1)
+		if err != nil {
+			return err
+		}
+		for _, o := range waiting {
+			var p gateway.Part
+			if err := json.Unmarshal(o.Body, &p); err == nil && p.Document != nil {
+				named[p.Document.Sum] = true
+			}
+		}
+		results, err := tx.Turns().CallResults()
+		if err != nil {
+			return err
+		}
+		for _, text := range results {
+			var r tools.Result
+			if err := json.Unmarshal(text, &r); err != nil {
+				return err
+			}
+			for _, a := range r.Artifacts {
+				named[filepath.Base(a.Path)] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	n, err := d.config.Files.Sweep(named)
+	if n > 0 {
+		d.config.Log.Info("sent files deleted", "files", n)
+	}
+	return err
 }

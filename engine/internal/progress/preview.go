@@ -122,7 +122,7 @@ func (p *Progress) current(streaming bool) (gateway.Part, bool) {
 // until ctx ends. It returns true when a placeholder has to take over: the chat
 // has no drafts, or something is about to be changed, which a crash must not
 // leave without a trace.
-func (p *Progress) drafts(ctx context.Context) (goOn bool) {
+func (p *Progress) drafts(ctx context.Context) (placeholder bool) {
 	show := func(ctx context.Context, part gateway.Part) error {
 		return p.shows.Gateway.Draft(ctx, p.shown.Address, int64(p.shown.Turn), part)
 	}

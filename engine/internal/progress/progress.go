@@ -21,13 +21,13 @@
 //	shown      the turn ends without one              final      the message is deleted
 //	shown      ... of several parts, and something    final      the message is deleted, the parts are sent
 //	           has left behind the message since
-//	shown      the process died                       shown      the resumed turn goes on with it
+//	shown      the process died                       shown      the resumed turn continues with it
 //	final      "message to edit not found"            final      part 0 is sent as a new message
 //	forgotten  the turn ends                          final      the answer is a plain send
 //
 // With drafts the state stays none while a draft shows the turn; a draft is no
 // message and needs no state. A chat without drafts, and a tool that is about to
-// change something, make it go on as above.
+// change something, make it continue as above.
 //
 // The edges are crash points of the kill tests.
 package progress
@@ -75,8 +75,8 @@ type Shows struct {
 	// Alone waits until nothing waits at an address any more, and keeps what comes behind
 	// back until release, which is nil when ctx ends first.
 	Alone func(ctx context.Context, a gateway.Address) (release func())
-	// Lose takes leave of a chat that cannot be reached any more.
-	Lose   func(ctx context.Context, a gateway.Address, why string)
+	// Lose ends what concerns a chat that cannot be reached any more.
+	Lose   func(ctx context.Context, chat gateway.ChatID, why string, ids ...store.InboxID)
 	Redact *redact.Set
 }
 
@@ -173,44 +173,36 @@ func (p *Progress) Settle() (state string, id int64) {
 // Need asks for the placeholder now.
 func (p *Progress) Need() { wait.Signal(p.needed) }
 
-// Text hands over the answer as far as it has grown.
-func (p *Progress) Text(text string) {
+// set changes what there is to show.
+func (p *Progress) set(change func()) {
 	p.mu.Lock()
-	p.text = text
+	change()
 	p.mu.Unlock()
 	wait.Signal(p.grown)
 }
 
+// Text hands over the answer as far as it has grown.
+func (p *Progress) Text(text string) { p.set(func() { p.text = text }) }
+
 // Busy says that a tool runs. When it takes long, the chat is told.
 func (p *Progress) Busy(tool string) {
-	p.mu.Lock()
-	p.tool, p.since, p.how = clip.Name(tool), time.Now(), ""
-	p.mu.Unlock()
-	wait.Signal(p.grown)
+	p.set(func() { p.tool, p.since, p.how = clip.Name(tool), time.Now(), "" })
 }
 
 // Step says how far the tool is that runs, for people to see at once: not
 // what a model or a server has said. It is a part of the note that a tool takes
-// long, which stands in the placeholder's message until something else does.
-func (p *Progress) Step(how string) {
-	p.mu.Lock()
-	p.how = how
-	p.mu.Unlock()
-	wait.Signal(p.grown)
-}
+// long, which the placeholder's message shows until something else does.
+func (p *Progress) Step(how string) { p.set(func() { p.how = how }) }
 
-// Wait says that the turn waits for a person who has to decide about a tool; the
-// function says that it goes on.
-func (p *Progress) Wait(tool string) (goOn func()) {
-	p.Idle()
-	set := func(waits bool) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.waits = waits
-	}
-	set(true)
+// Idle says that no tool runs any more.
+func (p *Progress) Idle() { p.set(func() { p.tool = "" }) }
+
+// Wait says that the turn waits for a person who decides about a tool; resume says
+// that it continues.
+func (p *Progress) Wait(tool string) (resume func()) {
+	p.set(func() { p.tool, p.waits = "", true })
 	return func() {
-		set(false)
+		p.set(func() { p.waits = false })
 		p.Busy(tool)
 	}
 }
@@ -220,13 +212,6 @@ func (p *Progress) waiting() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.waits
-}
-
-// Idle says that no tool runs any more.
-func (p *Progress) Idle() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tool = ""
 }
 
 // typing shows the typing sign until ctx ends, but not while a person is asked.
@@ -299,7 +284,7 @@ func (p *Progress) send(ctx context.Context) bool {
 		}
 		p.write(ctx, store.PlaceholderForgotten, 0)
 		if fail, ok := errors.AsType[*gateway.SendError](err); ok && fail.Kind == gateway.Dead {
-			p.shows.Lose(context.WithoutCancel(ctx), p.shown.Address, fail.Err.Error())
+			p.shows.Lose(context.WithoutCancel(ctx), p.shown.Address.Chat, fail.Err.Error())
 		}
 		return false
 	}

@@ -67,7 +67,7 @@ func TestPlaceholder(t *testing.T) {
 			lost := false
 			shows := progress.Shows{
 				Store: st, Gateway: g, Alone: func(context.Context, gateway.Address) func() { return func() {} }, Redact: new(redact.Set),
-				Lose: func(context.Context, gateway.Address, string) { lost = true },
+				Lose: func(context.Context, gateway.ChatID, string, ...store.InboxID) { lost = true },
 			}
 			tc.shown.Address, tc.shown.State, tc.shown.Log = at, store.PlaceholderNone, log
 			if err := st.Write(t.Context(), func(tx *store.Tx) (err error) {

@@ -11,6 +11,7 @@ import (
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/terms"
 	"klawbot/engine/settings"
 	"klawbot/internal/clip"
 	"klawbot/tools/injection"
@@ -51,7 +52,7 @@ func (w *Window) recalled(ctx context.Context, past store.Past) string {
 	s := w.in.Settings.Memory.AutoRecall
 	beyond := past.Summary.ID != 0 || len(past.Messages) > 0 && (past.Count > len(past.Messages) || w.First > past.Messages[0].ID)
 	question := clip.Middle(strings.Join(strings.Fields(w.asked()), " "), recallQuery)
-	if !s.Enabled || s.TopK <= 0 || !beyond || w.in.Directed || !memory.Says(question) {
+	if !s.Enabled || s.TopK <= 0 || !beyond || w.in.Directed || !terms.Says(question) {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, recallWithin)
@@ -89,7 +90,7 @@ func (w *Window) search(ctx context.Context, question string, s settings.AutoRec
 			return true // asked before; what was answered stands for itself
 		}
 		if h.Cosine == 0 {
-			return memory.Overlap(question, h.Content) < max(s.MinScore, leastOverlap)
+			return terms.Overlap(question, h.Content) < max(s.MinScore, leastOverlap)
 		}
 		return h.Near < s.MinScore
 	}

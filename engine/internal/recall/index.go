@@ -37,11 +37,14 @@ func (r *Memory) kept() { wait.Signal(r.waiting) }
 // Run brings what is new into the index until ctx ends: messages, memory files, the
 // manual, and the vectors of all of it.
 func (r *Memory) Run(ctx context.Context, db *store.Store) {
+	r.running.Store(true)
+	defer r.running.Store(false)
 	r.announce()
 	var working sync.WaitGroup
 	working.Go(func() { r.embed(ctx, db) })
 	working.Go(func() { r.indexDocs(ctx, db) })
 	working.Go(func() { r.indexMessages(ctx, db) })
+	working.Go(func() { r.renew(ctx, db) })
 	for {
 		changed, err := r.files.Refresh(ctx, db)
 		if err != nil && ctx.Err() == nil {
@@ -55,6 +58,21 @@ func (r *Memory) Run(ctx context.Context, db *store.Store) {
 		}
 	}
 	working.Wait()
+}
+
+// renew brings the keyword index of an older version up to date.
+func (r *Memory) renew(ctx context.Context, db *store.Store) {
+	if err := r.In(db).Renew(ctx); err != nil && ctx.Err() == nil {
+		r.config.Log.Error("search index not brought up to date", "err", err)
+	}
+}
+
+// ready makes everything findable that a command looks for. A running bot does so by
+// itself.
+func (r *Memory) ready(ctx context.Context, db *store.Store) {
+	if !r.running.Load() {
+		r.renew(ctx, db)
+	}
 }
 
 // Index indexes the messages that a transaction has stored, in that transaction. An

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/memory"
@@ -57,6 +58,8 @@ type Memory struct {
 	messages, waiting chan struct{}
 	// docs wakes the one that indexes the manual.
 	docs chan struct{}
+	// running says that Run keeps the index up to date.
+	running atomic.Bool
 
 	mu    sync.Mutex
 	built *memory.Memory // guarded by mu

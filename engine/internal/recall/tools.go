@@ -73,6 +73,7 @@ func (r *Memory) Find(ctx context.Context, c tools.Call, q memory.Query) ([]reca
 	if err != nil {
 		return nil, err
 	}
+	r.ready(ctx, db)
 	if _, err := r.files.Refresh(ctx, db); err != nil {
 		r.config.Log.Warn("memory files not read", "err", err)
 	}
@@ -263,6 +264,7 @@ func (r *Memory) SearchDocs(ctx context.Context, query string, topK int) (found 
 	if err != nil {
 		return nil, false, err
 	}
+	r.ready(ctx, db)
 	m := r.In(db)
 	if ready, err = m.DocsIndexed(ctx, sections); err != nil || !ready {
 		wait.Signal(r.docs)

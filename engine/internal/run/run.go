@@ -267,11 +267,7 @@ func (rs *Runs) StopSubagents(ctx context.Context, a gateway.Address) int {
 		n, err := schedule.CancelSpawnedBy(tx, a)
 		stopped.Store(int64(n))
 		return err
-	}, func(err error) {
-		if err != nil {
-			rs.Log.Error("subagents not stopped", "chat", a.String(), "err", err)
-		}
-	})
+	}, rs.Life.OrLog("subagents not stopped", a, nil))
 	rs.live.stop(lifecycle.ErrJobGone, func(j store.Job) bool { return j.Kind == store.JobSpawn && j.Home == a })
 	return int(stopped.Load())
 }

@@ -253,7 +253,7 @@ func listButtons(n int, j store.Job) []gateway.Button {
 // Button handles a button below the list. say answers the button press; list replaces
 // the message, nil for a user who may not see the job.
 func (s *Editor) Button(tx *store.Tx, m gateway.Message) (say string, list *Answer, err error) {
-	id, verb, _ := readButton(m.Press.Data)
+	id, verb, _ := readButton(m.Callback.Data)
 	who := s.whoIn(m.Address, m.Sender.ID)
 	j, err := tx.Jobs().Job(id)
 	switch {

@@ -298,6 +298,12 @@ func (tx IndexTx) Chunks(ids []ChunkID) ([]Chunk, error) {
 	return all, wrap(err, "read chunks")
 }
 
+// ChunksFrom returns the chunks after an id, in the order of their ids, at most limit.
+func (tx IndexTx) ChunksFrom(after ChunkID, limit int) ([]Chunk, error) {
+	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.id > ? ORDER BY c.id LIMIT ?`, after, limit)
+	return all, wrap(err, "read chunks")
+}
+
 // ChunksOf returns the chunks of a memory or a message, in the order of their
 // ids.
 func (tx IndexTx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {

@@ -38,8 +38,7 @@ func scanMemory(r row) (m Memory, err error) {
 	return m, err
 }
 
-// AddMemory stores a memory. Its chunks are the caller's, in the same
-// transaction.
+// AddMemory stores a memory without its chunks.
 func (tx MemoriesTx) AddMemory(m Memory) (MemoryID, error) {
 	id, err := tx.insert(`INSERT INTO memories (channel, chat, key, category, source, provenance, turn, content, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Channel, m.Chat, tx.secrets.Text(m.Key), m.Category, m.Source, m.Provenance, m.Turn, m.Content,
@@ -95,8 +94,7 @@ func (tx MemoriesTx) CountMemory() (n MemoryCount, err error) {
 	return n, wrap(err, "count memories")
 }
 
-// DropMemory deletes a memory and its chunks. One that is not there is
-// ErrNotFound.
+// DropMemory deletes a memory and its chunks, or returns ErrNotFound.
 func (tx MemoriesTx) DropMemory(id MemoryID) error {
 	err := tx.change(`DELETE FROM memories WHERE id = ?`, id)
 	if err == nil {

@@ -160,7 +160,7 @@ func (tx ArchiveTx) FinishRebuild() error {
 	for _, statement := range []string{
 		`UPDATE summaries SET first = coalesce((` + newIDSQL + ` = first), 0), through = coalesce((` + newIDSQL + ` = through), 0)`,
 		`DELETE FROM summaries WHERE through = 0`,
-		`DELETE FROM indexed`,
+		`DELETE FROM indexed WHERE kind <> 'terms'`,
 		`INSERT INTO indexed (kind, source, state) SELECT 'message', '', CAST(max(id) AS TEXT) FROM shadow_messages HAVING max(id) > 0`,
 	} {
 		if _, err := tx.exec(statement); err != nil {

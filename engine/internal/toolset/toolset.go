@@ -12,11 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
-	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
+	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
@@ -28,6 +29,7 @@ import (
 	"klawbot/tools/job"
 	"klawbot/tools/mcp"
 	"klawbot/tools/message"
+	"klawbot/tools/near"
 	recalltools "klawbot/tools/recall"
 	"klawbot/tools/self"
 	"klawbot/tools/web"
@@ -203,13 +205,22 @@ func (s *Set) register(c Config, own []tools.Tool) error {
 	s.Executor = tools.NewExecutor(tools.ExecutorConfig{
 		Policy:   func() tools.Policy { return c.Settings().Policy },
 		Registry: registry, Sources: append(slices.Clip(c.Sources), s.Servers), SpillDir: filepath.Join(c.Dir, "spill"), Redact: c.Redact, Log: c.Log,
-		Keep: outbox.NewSentFiles(c.Dir).Put, ScratchDir: filepath.Join(c.Dir, scratchFolder),
+		Keep: sentfiles.In(c.Dir).Put, ScratchDir: filepath.Join(c.Dir, scratchFolder),
 		MaxOutputChars: func() int { return c.Settings().MaxOutputChars },
 	})
-	for _, name := range c.Settings().Policy.Names() {
-		if _, _, known := s.Executor.Registry().Find(name); !known {
-			c.Log.Warn("the policy names a tool that does not exist", "tool", name, "near", registry.Near(name))
+	return nil
+}
+
+// UnknownTools are the names in the policy that no tool has, each with those that were
+// probably meant. A tool of an MCP server may be approved later. It reads what was
+// approved, so the database must be open.
+func (s *Set) UnknownTools(c settings.Settings) []string {
+	var all []string
+	registry := s.Executor.Registry()
+	for _, name := range c.Policy.Names() {
+		if _, _, known := registry.Find(name); !known && (len(c.MCP) == 0 || !strings.HasPrefix(name, "mcp_")) {
+			all = append(all, name+near.DidYouMean(registry.Near(name)))
 		}
 	}
-	return nil
+	return all
 }

@@ -14,7 +14,7 @@ const (
 	// maxFence is the longest block of code, in UTF-16 units, that is better
 	// read in messages than in a file.
 	maxFence = 12 << 10
-	// summaryBytes is how much of a file's text stands in the message before it.
+	// summaryBytes is how much of a file's text the message before it shows.
 	summaryBytes = 600
 	// documentName is the name of the file. Bare, it would be taken for an
 	// address in Moldova.
@@ -44,7 +44,7 @@ func fenceUnits(parts []gateway.Part) int {
 				continue
 			}
 			if e.Offset > 0 {
-				run = 0 // the first of its message goes on with the last one's
+				run = 0 // only the first block of a message can continue the last one's
 			}
 			run += e.Length
 			longest = max(longest, run)

@@ -22,13 +22,15 @@ const (
 // time or memory. No person and no sane model writes it; it is shown as it is.
 func hostile(md string) bool {
 	lines, pipes, marks := 0, 0, 0
+	for _, mark := range []string{"*", "_", "~", "[", "]"} {
+		marks += strings.Count(md, mark)
+	}
 	for line := range strings.Lines(md) {
 		lines++
 		pipes = max(pipes, strings.Count(line, "|"))
 		if markers(line) > maxMarkers {
 			return true
 		}
-		marks += countDelimiters(line)
 	}
 	return pipes*lines > maxCells || len(md) > denseFrom && marks*3 > len(md) ||
 		strings.Count(md, "](") > maxLinks || strings.Count(md, "\\`") > maxEscapedTicks
@@ -47,17 +49,6 @@ func markers(line string) int {
 		case '0' <= c && c <= '9':
 		default:
 			return n
-		}
-	}
-	return n
-}
-
-func countDelimiters(s string) int {
-	n := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '*', '_', '~', '[', ']':
-			n++
 		}
 	}
 	return n

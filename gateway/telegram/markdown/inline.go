@@ -32,9 +32,9 @@ func (r mdRenderer) inline(n ast.Node) {
 	case *ast.CodeSpan:
 		r.out.styled(code, "", func() { r.out.write(r.codeText(n)) })
 	case *ast.Link:
-		r.link(n, string(n.Destination))
+		r.link(n, string(n.Destination), "")
 	case *ast.Image:
-		r.image(n)
+		r.link(n, string(n.Destination), "🖼 ")
 	case *ast.AutoLink:
 		r.autoLink(n)
 	case *ast.RawHTML:
@@ -62,15 +62,19 @@ func (r mdRenderer) codeText(n ast.Node) string {
 	return strings.ReplaceAll(b.String(), "\n", " ")
 }
 
-// link writes a label that can be tapped when Telegram takes the address, else
-// both in plain sight.
-func (r mdRenderer) link(n ast.Node, destination string) {
+// link writes a label as a link when Telegram takes the address, else both in plain
+// sight. An image is a link with a sign before its label.
+func (r mdRenderer) link(n ast.Node, destination, sign string) {
 	url := unescapeReferences(destination)
 	start, works := r.out.mark(), linkable(url)
-	if works {
-		r.out.styled(textLink, url, func() { r.inlines(n) })
-	} else {
+	content := func() {
+		r.out.write(sign)
 		r.inlines(n)
+	}
+	if works {
+		r.out.styled(textLink, url, content)
+	} else {
+		content()
 	}
 	label := strings.TrimSpace(r.out.since(start))
 	address := strings.TrimPrefix(strings.TrimPrefix(url, "mailto:"), "tel:")
@@ -79,23 +83,6 @@ func (r mdRenderer) link(n ast.Node, destination string) {
 		r.out.write(address)
 	case !works && address != "" && label != address:
 		r.out.write(" (" + address + ")")
-	}
-}
-
-func (r mdRenderer) image(n *ast.Image) {
-	url := unescapeReferences(string(n.Destination))
-	content := func() {
-		r.out.write("🖼 ")
-		r.inlines(n)
-	}
-	switch {
-	case linkable(url):
-		r.out.styled(textLink, url, content)
-	case url == "":
-		content()
-	default:
-		content()
-		r.out.write(" (" + url + ")")
 	}
 }
 

@@ -88,7 +88,7 @@ func dunderName(line []byte, n int) int {
 	return 0
 }
 
-// insideURL says whether the run of n bytes at segment stands in a bare address
+// insideURL says whether the run of n bytes at segment is inside a bare address
 // and is followed by more of it.
 func insideURL(source []byte, segment text.Segment, n int, pc parser.Context) bool {
 	at := segment.Start

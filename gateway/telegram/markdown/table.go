@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -23,7 +24,7 @@ const (
 // or has links, which cannot live there, as a "header: value" list.
 func (r mdRenderer) table(t *extast.Table) {
 	grid := r.grid(t)
-	if grid.width() <= maxTableWidth && !hasLink(t) {
+	if grid.width() <= maxTableWidth && !grid.links {
 		r.out.pre(grid.String(), "")
 		return
 	}
@@ -54,31 +55,19 @@ func (r mdRenderer) record(titles []string, row ast.Node) {
 	}
 }
 
-// cellText is the text of a cell on one line.
-func (r mdRenderer) cellText(cell ast.Node) string {
+// cellText is the text of a cell on one line, and whether it has a link.
+func (r mdRenderer) cellText(cell ast.Node) (text string, link bool) {
 	r.out = &richWriter{}
 	r.inlines(cell)
-	return strings.Join(strings.Fields(string(r.out.text)), " ")
-}
-
-func hasLink(t ast.Node) bool {
-	found := false
-	// The visitor returns no error, so Walk returns none.
-	_ = ast.Walk(t, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n.Kind() {
-		case ast.KindLink, ast.KindImage:
-			found = true
-			return ast.WalkStop, nil
-		}
-		return ast.WalkContinue, nil
-	})
-	return found
+	link = slices.ContainsFunc(r.out.spans, func(s span) bool { return s.kind == textLink })
+	return strings.Join(strings.Fields(string(r.out.text)), " "), link
 }
 
 // textGrid is the text of a table and the widths of its columns.
 type textGrid struct {
 	rows   [][]string
 	widths []int
+	links  bool
 	align  []extast.Alignment
 }
 
@@ -87,7 +76,8 @@ func (r mdRenderer) grid(t *extast.Table) textGrid {
 	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []string
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			text := r.cellText(cell)
+			text, link := r.cellText(cell)
+			g.links = g.links || link
 			if len(cells) == len(g.widths) {
 				g.widths = append(g.widths, 0)
 			}

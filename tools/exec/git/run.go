@@ -175,10 +175,10 @@ func (r *repository) protocols(c call) string {
 
 // result puts what git wrote into a result.
 func result(action string, out sandbox.Outcome) tools.Result {
-	stdout, stderr := masked(out.Stdout.String()), masked(out.Stderr.String())
+	stdout, stderr := masked(out.Stdout.Text()), masked(out.Stderr.Text())
 	text := strings.TrimRight(stdout, "\n")
 	if stderr = strings.TrimSpace(stderr); stderr != "" {
-		text = strings.TrimLeft(text+"\n[stderr]\n"+stderr, "\n")
+		text = strings.TrimLeft(text+tools.Stderr+stderr, "\n")
 	}
 	text = strings.TrimLeft(text+strings.TrimRight("\n"+out.PutBackNotes(), "\n"), "\n")
 	code := out.ExitCode

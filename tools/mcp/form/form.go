@@ -38,7 +38,6 @@ type field struct {
 	several bool     // of which some are chosen
 }
 
-// property is the schema of a field.
 type property struct {
 	Type        string   `json:"type"`
 	Title       string   `json:"title"`
@@ -69,7 +68,6 @@ type constant struct {
 	Title string `json:"title"`
 }
 
-// option is a value and what it is called.
 type option struct{ value, label string }
 
 // Read reads the schema of a form, which is flat.
@@ -114,7 +112,6 @@ func Read(schema any) (Form, error) {
 	return all, nil
 }
 
-// read finds out what the field takes.
 func (d *field) read() error {
 	switch d.Type {
 	case "boolean", "number", "integer":
@@ -137,7 +134,6 @@ func (d *field) read() error {
 	return nil
 }
 
-// list are the options of a schema.
 func (c choices) list(names []string) []option {
 	var all []option
 	for i, value := range c.Enum {
@@ -182,7 +178,6 @@ func (f Form) Secret() string {
 	return ""
 }
 
-// title is what the field is called.
 func (d field) title() string { return shown.Line(cmp.Or(d.Title, d.name), shown.MaxPart) }
 
 // kept is the default as it is shown, "" for none.
@@ -207,7 +202,6 @@ func (d field) kept() string {
 	}
 }
 
-// label is what a value is called.
 func (d field) label(value string) string {
 	for _, o := range d.options {
 		if o.value == value {

@@ -38,7 +38,6 @@ func (d field) take(r tools.Reply, content map[string]any) (flaw tools.Flaw, bou
 	return flaw, bound
 }
 
-// value reads what a person wrote.
 func (d field) value(text string) (v any, flaw tools.Flaw, bound string) {
 	switch {
 	case d.several:
@@ -69,7 +68,6 @@ func (d field) choose(text string) (value string, ok bool) {
 	return "", false
 }
 
-// chosen reads a list of options.
 func (d field) chosen(text string) (v any, flaw tools.Flaw, bound string) {
 	values := []string{}
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
@@ -109,7 +107,6 @@ func (d field) number(text string) (v any, flaw tools.Flaw, bound string) {
 	return n, "", ""
 }
 
-// check says what is wrong with a text.
 func (d field) check(text string) (flaw tools.Flaw, bound string) {
 	length := utf8.RuneCountInString(text)
 	switch {

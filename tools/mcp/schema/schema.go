@@ -79,7 +79,6 @@ func decode(schema json.RawMessage) (map[string]any, bool) {
 	return root, err == nil && root != nil
 }
 
-// cleaner brings one schema into shape.
 type cleaner struct {
 	root    map[string]any
 	depth   int // how deep it looks
@@ -88,7 +87,6 @@ type cleaner struct {
 	steps *budget.Budget
 }
 
-// whole cleans the schema of a tool's arguments.
 func (c *cleaner) whole() map[string]any {
 	clean := c.schema(c.root, 0)
 	clean["type"] = "object"
@@ -291,7 +289,6 @@ func common(things []any, kind func(any) any) any {
 	return kinds
 }
 
-// kindOf is the type of a decoded value.
 func kindOf(v any) any {
 	switch v.(type) {
 	case nil:

@@ -197,7 +197,6 @@ func visitor(home *url.URL) *http.Client {
 	return httpclient.New(httpclient.Options{Guard: &httpclient.Guard{Hosts: func() httpclient.Hosts { return hosts }}})
 }
 
-// visit lets a person sign in at a page.
 func (d Door) visit(ctx context.Context, page string) (*auth.AuthorizationResult, error) {
 	led, err := d.Visit(ctx, page)
 	if err != nil {
@@ -255,7 +254,6 @@ func (k *key) renew(g grant) {
 	k.grant, k.inner = g, nil
 }
 
-// source renews the token when it is over.
 func (k *key) source() oauth2.TokenSource {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -283,7 +281,6 @@ func (k *key) Token() (*oauth2.Token, error) {
 	return t, nil
 }
 
-// save keeps the token.
 func (k *key) save(t *oauth2.Token) error {
 	g := grant{k.grant.Config, t}
 	if k.door.Client.Secret != "" {

@@ -169,7 +169,6 @@ func Furnish(f config.Folders) error {
 	return err
 }
 
-// start opens the engine on the data folder.
 func (p *Bot) start(ctx context.Context) (*engine.Engine, error) {
 	if err := Furnish(p.Folders); err != nil {
 		return nil, owned(p.Folders.Data, err)
@@ -188,7 +187,6 @@ func (p *Bot) start(ctx context.Context) (*engine.Engine, error) {
 	return e, nil
 }
 
-// paths are the files and folders of a bot.
 func paths(f config.Folders, configFile string) []self.Entry {
 	if configFile == "" {
 		configFile = "none"

@@ -3,8 +3,10 @@ package bot
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -26,8 +28,13 @@ func surroundings(ctx context.Context, l *config.Live, b *box) []health.Finding 
 	f := b.folders
 	client := httpclient.New(httpclient.Options{Proxy: true})
 	defer client.CloseIdleConnections()
-	all := []health.Finding{configFinding(l), dataFinding(f.Data), workspaceFinding(f.Workspace), b.finding(ctx)}
+	all := []health.Finding{configFinding(l)}
+	for _, text := range l.Problems() {
+		all = append(all, health.Finding{Name: "config", Text: text, Fix: "edit " + l.Source.File})
+	}
+	all = append(all, dataFinding(f.Data), workspaceFinding(f.Workspace), b.finding(ctx))
 	all = append(all, pluginFindings(l, b)...)
+	all = append(all, browserFindings(l.Config())...)
 	return append(all, telegramFindings(ctx, l.Config(), client)...)
 }
 
@@ -52,12 +59,7 @@ func dataFinding(dir string) health.Finding {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return health.Broken("data", "klawbot --data FOLDER …, with a folder that you may write", err)
 	}
-	probe, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		return health.Broken("data", "chown -R $USER "+dir, err)
-	}
-	_ = probe.Close() // nothing was written
-	if err := os.Remove(probe.Name()); err != nil {
+	if err := writable(dir); err != nil {
 		return health.Broken("data", "chown -R $USER "+dir, err)
 	}
 	for _, name := range []string{"klawbot.db", "conversations"} {
@@ -74,7 +76,52 @@ func workspaceFinding(dir string) health.Finding {
 	if err != nil {
 		return health.Broken("workspace", "created by klawbot run", err)
 	}
+	if err := writable(dir); err != nil {
+		return health.Broken("workspace", "chown -R $USER "+dir, err)
+	}
 	return health.OK("workspace", "%s, %d entries", dir, len(entries))
+}
+
+// writable makes a file in a folder and removes it.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	_ = f.Close() // nothing was written
+	return os.Remove(f.Name())
+}
+
+func browserFindings(c *config.Config) []health.Finding {
+	path := c.Tools.Browser.Path
+	if _, err := exec.LookPath(path); path != "" && err != nil {
+		return []health.Finding{health.Broken("browser", "change tools.browser.path, or leave it out to have Chromium looked for", err)}
+	}
+	return nil
+}
+
+// PortFindings are the addresses of the configuration that are taken. They are for a
+// bot that does not run: one that runs has them itself.
+func PortFindings(c *config.Config) (all []health.Finding) {
+	addresses := [][2]string{{"health.listen", c.Health.Listen}}
+	if c.Metrics.Listen != c.Health.Listen {
+		addresses = append(addresses, [2]string{"metrics.listen", c.Metrics.Listen})
+	}
+	if t := c.Channels.Telegram; t.Token != "" && t.Mode == "webhook" {
+		addresses = append(addresses, [2]string{"channels.telegram.webhook.listen", t.Webhook.Listen})
+	}
+	for _, a := range addresses {
+		if a[1] == "" {
+			continue
+		}
+		ln, err := net.Listen("tcp", a[1])
+		if err != nil {
+			all = append(all, health.Broken("port", "choose another address for "+a[0]+" in config.yaml", err))
+			continue
+		}
+		_ = ln.Close() // nothing came
+	}
+	return all
 }
 
 func telegramFindings(ctx context.Context, c *config.Config, client *http.Client) []health.Finding {

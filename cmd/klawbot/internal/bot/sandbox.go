@@ -73,7 +73,6 @@ func makeSandbox(c config.Sandbox, f config.Folders, configuration string, gate 
 	return s, nil
 }
 
-// on says that models run things in a sandbox.
 func (b *box) on() bool {
 	s, err := b.get()
 	return s != nil || err != nil
@@ -136,7 +135,6 @@ func (b *box) sweep() {
 	}
 }
 
-// describe says in one line where commands run.
 func (b *box) describe() (text string, err error) {
 	s, err := b.get()
 	if err != nil {
@@ -176,7 +174,6 @@ func order() string {
 	return "order: " + strings.Join(all, ", ")
 }
 
-// row is the line of the start table.
 func (b *box) row() Row {
 	text, err := b.describe()
 	if err != nil {
@@ -185,7 +182,6 @@ func (b *box) row() Row {
 	return Row{name: "sandbox", text: text}
 }
 
-// finding is what doctor says.
 func (b *box) finding(ctx context.Context) health.Finding {
 	if err := b.check(ctx); err != nil {
 		return health.Broken("sandbox", "set tools.sandbox.type; "+order(), err)
@@ -194,7 +190,6 @@ func (b *box) finding(ctx context.Context) health.Finding {
 	return health.OK("sandbox", "%s", text)
 }
 
-// entries are what self_info says.
 func (b *box) entries() []self.Entry {
 	c := b.live.Config().Tools.Sandbox
 	s, err := b.get()

@@ -92,7 +92,6 @@ type Report struct {
 	PID    int          `json:"pid"`
 }
 
-// configReport says which configuration is in use.
 type configReport struct {
 	File string `json:"file"`
 	// Fault is why the file on the disk is not in use, empty when it is.

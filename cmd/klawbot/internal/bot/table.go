@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,22 +35,35 @@ const (
 	modelTimeout = 10 * time.Second
 )
 
-// table is the start table, when Telegram has told the bot's name and the model was
+// table is the start table, when Telegram has told the bot's name and the models were
 // looked at. The bot works already; ok is false when it ends before.
 func (p *Bot) table(ctx context.Context) (rows []Row, ok bool) {
-	model := make(chan Row, 1)
-	go func() { model <- p.modelRow(ctx) }()
+	models := make(chan []Row, 1)
+	go func() { models <- p.modelRows(ctx) }()
 	rows = p.channelRows(ctx)
 	select {
-	case r := <-model:
-		rows = append(rows, r)
+	case r := <-models:
+		rows = append(rows, r...)
 	case <-ctx.Done():
 		return nil, false
 	}
-	return append(rows, p.pathRows()...), true
+	rows = append(rows, p.pathRows()...)
+	return append(rows, p.programRows()...), true
 }
 
-// channelRows waits a moment for the channels to connect.
+func (p *Bot) programRows() (rows []Row) {
+	servers := p.Live.Settings().MCP
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		if err := servers[name].Missing(); err != nil {
+			rows = append(rows, Row{name: "mcp " + name, wrong: err.Error()})
+		}
+	}
+	for _, f := range browserFindings(p.Live.Config()) {
+		rows = append(rows, Row{name: f.Name, wrong: f.Text + "; " + f.Fix})
+	}
+	return rows
+}
+
 func (p *Bot) channelRows(ctx context.Context) []Row {
 	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
 	defer cancel()
@@ -112,21 +126,26 @@ func allowedRow(c *config.Config) Row {
 	return Row{name: "allowed", text: strings.Join(texts, ", ")}
 }
 
-// modelRow asks the model's server whether it knows the model, without a
-// completion.
-func (p *Bot) modelRow(ctx context.Context) Row {
+// modelRows are the default model, and what is wrong with the others that the bot uses
+// by itself. Their servers are asked whether they know them, without a completion.
+func (p *Bot) modelRows(ctx context.Context) []Row {
+	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
+	defer cancel()
 	models := p.Live.Config().EngineModels()
 	m, ok := models.Entries[models.Default]
 	if !ok {
-		return Row{name: "model", wrong: "none (commands only); run klawbot init"}
+		return []Row{{name: "model", wrong: "none (commands only); run klawbot init"}}
 	}
-	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
-	defer cancel()
 	r := Row{name: "model", text: fmt.Sprintf("%s (%s at %s)", models.Default, m.Name, m.Provider)}
+	others := health.OtherModels(ctx, p.config.HTTP, models)
 	if err := probe.Check(ctx, p.config.HTTP, m); err != nil {
 		r.wrong = err.Error()
 	}
-	return r
+	rows := []Row{r}
+	for _, f := range others {
+		rows = append(rows, Row{name: f.Name, wrong: f.Text})
+	}
+	return rows
 }
 
 // pathRows are the configuration and the folders, which were opened before, and what

@@ -20,7 +20,7 @@ import (
 // checks are what is allowed, by key; the name in a table is "*".
 var checks = map[string]func(any) error{
 	"channels.telegram.token":                   tokenForm,
-	"channels.telegram.apiURL":                  CheckAddress,
+	"channels.telegram.apiURL":                  apiAddress,
 	"channels.telegram.groups.respond":          oneOf("mention", "all"),
 	"channels.telegram.streaming":               oneOf("off", "edit", "draft"),
 	"channels.telegram.mode":                    oneOf("polling", "webhook"),
@@ -154,7 +154,6 @@ func notYet(v any) error {
 	return nil
 }
 
-// prices are in dollars for a million tokens.
 func prices(v any) error {
 	for name, price := range v.(map[string]any) {
 		known := slices.Contains([]string{"inputPerM", "outputPerM", "cachedPerM"}, name)
@@ -175,7 +174,17 @@ func CheckAddress(v any) error {
 	return nil
 }
 
-// listenAddress is a host and a port, or nothing.
+// methodAddress is an address with what the bot itself adds.
+var methodAddress = regexp.MustCompile(`/bot(\d+:.*)?/?$`)
+
+// apiAddress is the address of a Bot API server, to which the token is added.
+func apiAddress(v any) error {
+	if methodAddress.MatchString(v.(string)) {
+		return errors.New("must end before /bot…, such as https://api.telegram.org; the token has a key of its own")
+	}
+	return CheckAddress(v)
+}
+
 func listenAddress(v any) error {
 	if v.(string) == "" {
 		return nil
@@ -267,7 +276,7 @@ func crossCheck(c *Config, origins map[string]string) keys.Faults {
 // known. What runs on one's own machine costs nothing.
 func (m Models) unpriced() []string {
 	var found []string
-	for _, name := range append([]string{m.Default}, m.Fallback...) {
+	for _, name := range append([]string{m.Default, m.Small}, m.Fallback...) {
 		e := m.Entries[name]
 		p := m.Providers[e.Provider]
 		u, err := url.Parse(p.BaseURL)

@@ -340,7 +340,6 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 	}
 }
 
-// serverDefaults are what the given MCP servers leave out.
 func serverDefaults(given keys.Tree) keys.Tree {
 	tools, _ := given["tools"].(keys.Tree)
 	servers, _ := tools["mcp"].(keys.Tree)

@@ -187,7 +187,7 @@ retries: 3
 models:
   entries:
     main: {provder: openai, prices: {}}
-`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1")
+`, "KLAWBOT_CHANNELS__TELEGRAM__TOKN=x", "KLAWBOT_BENCH=1", "OPENAI_API_KEY=key-of-the-test")
 	want := []string{
 		"config.yaml:1: chanels: unknown key; did you mean channels?",
 		"config.yaml:4: channels.telegram.allowedChatIDs: unknown key; did you mean channels.telegram.allowedChatIds?",

@@ -13,7 +13,6 @@ import (
 	"klawbot/whitelist"
 )
 
-// allKeys are the keys of config.yaml.
 func allKeys() *keys.Key { return keys.Of(reflect.TypeFor[Config]()) }
 
 // laterKeys are keys whose part is not in this version. A whole section stands
@@ -73,7 +72,6 @@ func ourKey(path []string, value *yaml.Node) (string, *yaml.Node) {
 	return other.name, value
 }
 
-// ids reads a list of ids.
 func ids(texts []string) ([]int64, error) {
 	ids := make([]int64, 0, len(texts))
 	var wrong []string

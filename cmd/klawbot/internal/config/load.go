@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/knadh/koanf/providers/confmap"
@@ -29,7 +30,9 @@ type Source struct {
 // Loaded is a configuration with what is to be said about it.
 type Loaded struct {
 	Config
-	// Notices are lines for the admin about what is not wrong but odd.
+	// Problems are lines about what is allowed and does not work.
+	Problems []string
+	// Notices are the problems and what is only odd.
 	Notices []string
 	// files are all files that it was read from.
 	files []string
@@ -45,7 +48,6 @@ type Loaded struct {
 // Given says where the value of a key comes from, empty for a default.
 func (l *Loaded) Given(key string) string { return l.origins[key] }
 
-// prepare makes what is asked for often.
 func (l *Loaded) prepare() *Loaded {
 	l.engine, l.whitelist = l.settings(), l.Config.whitelist()
 	return l
@@ -115,7 +117,8 @@ func (s Source) Parse(text []byte) (*Loaded, error) {
 		return l, r.Faults
 	}
 	l.prepare()
-	l.Notices = append(notices(&l.Config, r.Notes), l.oddities()...)
+	l.Problems = l.problems(r.Notes)
+	l.Notices = slices.Clone(l.Problems)
 	if l.Tools.Exec.Approvers == "anyone" {
 		l.Notices = append(l.Notices, "tools.exec.approvers is anyone: everyone you allow can control this machine; set it to owner to stop that")
 	}

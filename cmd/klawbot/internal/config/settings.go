@@ -19,7 +19,6 @@ import (
 	"klawbot/whitelist"
 )
 
-// whitelist is who may talk to the bot.
 func (c *Config) whitelist() whitelist.List {
 	t := c.Channels.Telegram
 	return whitelist.List{
@@ -165,7 +164,6 @@ func (c *Config) Level() slog.Level {
 	return l
 }
 
-// heartbeat is what the engine looks after by itself.
 func (c *Config) heartbeat() settings.Heartbeat {
 	h := settings.Heartbeat{InjectInto: c.Heartbeat.InjectInto, PerDayTokens: c.Heartbeat.PerDayTokens}
 	// Both were checked when they were read.

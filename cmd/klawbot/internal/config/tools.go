@@ -25,7 +25,6 @@ import (
 	"klawbot/whitelist"
 )
 
-// toolGroups are names of groups of tools.
 func toolGroups(v any) error {
 	known := []tools.Group{
 		tools.GroupRuntime, tools.GroupFiles, tools.GroupNet, tools.GroupBrowser, tools.GroupMemory, tools.GroupSystem, tools.GroupMessage,
@@ -166,7 +165,6 @@ func defaultSandbox() Sandbox {
 	return Sandbox{Type: sandbox.TypeOff, MemoryMB: 256, CPUs: 1, Pids: 64, TimeSeconds: 30, DiskMB: 256}
 }
 
-// sandboxMounts are folders of the host in a sandbox.
 func sandboxMounts(v any) error {
 	for _, text := range v.([]string) {
 		if _, err := sandbox.ParseMount(text); err != nil {
@@ -195,7 +193,6 @@ type Browser struct {
 	Path string `koanf:"path"`
 }
 
-// insideHosts are hosts, addresses and networks.
 func insideHosts(v any) error {
 	_, err := httpclient.ParseHosts(v.([]string))
 	return err
@@ -271,7 +268,6 @@ var (
 // ValidServerName says that an MCP server may have this name.
 func ValidServerName(name string) bool { return serverName.MatchString(name) }
 
-// checkServers finds what is wrong with the MCP servers.
 func checkServers(c *Config, origins map[string]string) keys.Faults {
 	var faults keys.Faults
 	for _, name := range slices.Sorted(maps.Keys(c.Tools.MCP)) {

@@ -62,8 +62,11 @@ func (l *Live) Settings() settings.Settings { return l.current.Load().engine }
 // Whitelist is who may talk to the bot.
 func (l *Live) Whitelist() whitelist.List { return l.current.Load().whitelist }
 
-// Notices are lines for the admin about what is not wrong but odd.
+// Notices are lines for the owner about what is not wrong but odd.
 func (l *Live) Notices() []string { return l.current.Load().Notices }
+
+// Problems are those of the notices that say what does not work.
+func (l *Live) Problems() []string { return l.current.Load().Problems }
 
 // Given says where the value of a key comes from, empty for a default.
 func (l *Live) Given(key string) string { return l.current.Load().Given(key) }
@@ -153,7 +156,6 @@ func (l *Live) notifications(log *slog.Logger) (<-chan fsnotify.Event, <-chan er
 	return nil, nil, func() {}
 }
 
-// stamp changes when one of the files changes.
 func (l *Live) stamp() string {
 	var b strings.Builder
 	for _, name := range l.current.Load().files {

@@ -14,7 +14,6 @@ import (
 // leaves alone.
 var errServerByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit tools.mcp by hand")
 
-// serverPath is where an MCP server is configured.
 func serverPath(name string) []string { return []string{"tools", "mcp", name} }
 
 // AddServer adds an MCP server to config.yaml, whose section is written in braces.

@@ -146,7 +146,6 @@ func inForce(next *config.Loaded, path []string, value string) error {
 	return errValueByHand
 }
 
-// canonical is a valid value as flatten shows it.
 func canonical(value string, leaf *keys.Key) string {
 	v, err := leaf.PlainValue(value)
 	if err != nil {

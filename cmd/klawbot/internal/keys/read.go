@@ -162,7 +162,6 @@ func (r *Reader) items(n *yaml.Node, k *Key, path []string) ([]any, bool) {
 	return items, true
 }
 
-// example is the first key below k.
 func (k *Key) example() string {
 	names := make([]string, 0, len(k.fields))
 	for name := range k.fields {
@@ -228,7 +227,6 @@ func (r *Reader) leaf(n *yaml.Node, k *Key) (any, error) {
 	return scalar(text, k.leaf)
 }
 
-// words reads texts by name.
 func (r *Reader) words(n *yaml.Node) (map[string]any, error) {
 	words := map[string]any{}
 	if n.Kind != yaml.MappingNode {
@@ -247,7 +245,6 @@ func (r *Reader) words(n *yaml.Node) (map[string]any, error) {
 	return words, nil
 }
 
-// texts reads a list of texts as they are.
 func (r *Reader) texts(n *yaml.Node) ([]string, error) {
 	texts := make([]string, len(n.Content))
 	for i, item := range n.Content {

@@ -32,7 +32,6 @@ func Flatten(c any, mask func(secret string) string) []Setting {
 	return all
 }
 
-// flattenValue calls fn for every leaf below v.
 func flattenValue(v reflect.Value, path []string, fn func(path []string, v reflect.Value, secret bool)) {
 	below := func(name string) []string { return append(slices.Clone(path), name) }
 	switch {
@@ -98,7 +97,6 @@ func Changes(was, is any, before, after []byte) ([][]string, error) {
 	return paths, nil
 }
 
-// typedValues are all values of a configuration, by path.
 func typedValues(c any) map[string]any {
 	values := map[string]any{}
 	flattenValue(reflect.ValueOf(c), nil, func(path []string, v reflect.Value, _ bool) {

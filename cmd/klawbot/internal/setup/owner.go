@@ -22,7 +22,6 @@ const (
 	ownerPoll     = 10 * time.Second
 )
 
-// writer is a person who wrote to the bot.
 type writer struct {
 	update int64
 	id     int64

@@ -106,7 +106,6 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 	return err
 }
 
-// newConfigFile is where a new configuration goes.
 func (s Setup) newConfigFile() (string, error) {
 	for _, named := range []string{s.ConfigFlag, s.getenv("KLAWBOT_CONFIG")} {
 		if named != "" {
@@ -145,7 +144,6 @@ func (s Setup) initByFlags(ctx context.Context, a *Answers, client *http.Client)
 	return nil
 }
 
-// flagModel is the model that the flags name.
 func (a *Answers) flagModel(getenv func(string) string) settings.Model {
 	m := settings.Model{Provider: a.Provider, Type: "openai", BaseURL: a.BaseURL, APIKey: a.APIKey, Name: a.Model}
 	if m.BaseURL == "" {
@@ -219,7 +217,6 @@ func (s Setup) tryToken(ctx context.Context, a *Answers) (telegram.Bot, error) {
 	return bot, err
 }
 
-// writeSetup writes the configuration and the workspace.
 func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folders, error) {
 	text := a.yaml(s.DataFlag, s.Environ)
 	l, err := config.Source{File: file, Environ: s.Environ, Redact: s.Redact}.Parse([]byte(text))
@@ -255,7 +252,6 @@ func (s Setup) writeSetup(a *Answers, file string) (*config.Loaded, config.Folde
 	return l, f, err
 }
 
-// nextStep says what to do now.
 func (a *Answers) nextStep() string {
 	switch {
 	case a.Token == "":

@@ -13,7 +13,6 @@ import (
 	"klawbot/gateway/console"
 )
 
-// talk is a conversation in a terminal.
 type talk struct {
 	client *console.Client
 	out    io.Writer

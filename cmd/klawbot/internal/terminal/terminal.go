@@ -33,7 +33,6 @@ func Is(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// width is how many columns a terminal has.
 func width(out io.Writer) int {
 	if f, ok := Unwrap(out).(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
@@ -136,7 +135,6 @@ func (b *bar) End() {
 	b.name = ""
 }
 
-// draw writes over the line.
 func (b *bar) draw(end string) {
 	amount, full := Megabytes(b.done), 0
 	if b.total > 0 {

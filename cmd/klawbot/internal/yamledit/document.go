@@ -85,7 +85,6 @@ func (d *document) lookup(path []string) (ast.Node, error) {
 	return known(at)
 }
 
-// known is a node that has a token.
 func known(n ast.Node) (ast.Node, error) {
 	if n == nil || n.GetToken() == nil {
 		return nil, ErrByHand
@@ -151,7 +150,6 @@ func (d *document) insert(section ast.Node, above *ast.MappingValueNode, path []
 	return nil
 }
 
-// insertFlow is insert for a section in braces.
 func (d *document) insertFlow(m *ast.MappingNode, path []string, value string) error {
 	text := path[len(path)-1] + ": " + value
 	for _, name := range slices.Backward(path[:len(path)-1]) {
@@ -224,7 +222,6 @@ func (d *document) lineEnd(at int) int {
 	return len(d.text)
 }
 
-// lineBreak is what ends the lines of the file.
 func (d *document) lineBreak() string {
 	if bytes.Contains(d.text, []byte("\r\n")) {
 		return "\r\n"
@@ -232,7 +229,6 @@ func (d *document) lineBreak() string {
 	return "\n"
 }
 
-// splice writes a text where another one stands.
 func (d *document) splice(old span, text string) {
 	d.text = slices.Concat(d.text[:old.start], []byte(text), d.text[old.end:])
 }

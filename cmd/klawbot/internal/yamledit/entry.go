@@ -7,7 +7,6 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// edited is a text after an edit.
 func edited(text []byte, edit func(*document) error) ([]byte, error) {
 	doc, err := parseDocument(text)
 	if err != nil {
@@ -59,7 +58,6 @@ func Remove(text []byte, path []string) ([]byte, error) {
 	})
 }
 
-// replace writes a value where another one stands.
 func (d *document) replace(n ast.Node, value string) error {
 	switch n.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:

@@ -1,4 +1,4 @@
-package memory
+package terms
 
 import (
 	"regexp"
@@ -20,8 +20,8 @@ var spelled = regexp.MustCompile(`ae|oe|(^|[^aeiouq])ue`)
 func spellings(text string) map[string]string {
 	text = norm.NFC.String(strings.ToLower(text))
 	other := map[string]string{}
-	long := words(umlauts.Replace(text))
-	for i, w := range words(text) {
+	long := words(fold(umlauts.Replace(text)))
+	for i, w := range words(fold(text)) {
 		if w.way != latin {
 			continue
 		}
@@ -33,7 +33,8 @@ func spellings(text string) map[string]string {
 			with.text = spelled.ReplaceAllStringFunc(w.text, func(s string) string { return strings.TrimSuffix(s, "e") })
 		}
 		if with.text != w.text {
-			other[w.terms()[0]] = with.terms()[0]
+			stem, _, _ := w.forms()
+			other[stem], _, _ = with.forms()
 		}
 	}
 	return other

@@ -1,4 +1,5 @@
-package engine
+// Package metrics counts what the engine does, and writes it for Prometheus.
+package metrics
 
 import (
 	"context"
@@ -8,32 +9,34 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"klawbot/engine/health"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/store"
 )
 
-// meters count what the engine does. Names and labels of model calls are those
+// Meters are counters and histograms. Names and labels of model calls are those
 // of OpenTelemetry's conventions for generative AI, in Prometheus' spelling;
 // the others begin with klawbot_. Labels never hold ids of chats or people.
-type meters struct{ set *metrics.Set }
+type Meters struct{ set *metrics.Set }
 
-func newMeters() *meters { return &meters{metrics.NewSet()} }
+// New returns Meters that have counted nothing.
+func New() *Meters { return &Meters{metrics.NewSet()} }
 
-// The bounds of the histograms are those that the conventions advise.
+// The bounds of the histograms are those of the conventions.
 var (
 	tokenBounds  = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576}
 	secondBounds = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 )
 
-// turn counts a turn that ended, by its state and how long it took.
-func (m *meters) turn(origin string, state store.TurnState, took time.Duration) {
+// Turn counts a turn that ended, by its state and how long it took.
+func (m *Meters) Turn(origin string, state store.TurnState, took time.Duration) {
 	m.set.GetOrCreateCounter(fmt.Sprintf(`klawbot_turns_total{origin=%q,state=%q}`, origin, state)).Inc()
 	m.set.GetOrCreatePrometheusHistogramExt("klawbot_turn_duration_seconds", secondBounds).Update(took.Seconds())
 }
 
-// delivery counts an attempt to deliver, by what became of the part.
-func (m *meters) delivery(o store.Out) {
+// Delivery counts an attempt to deliver, by what became of the part.
+func (m *Meters) Delivery(o store.Out) {
 	outcome := string(o.State)
 	if o.State == store.OutboxNew {
 		outcome = "retry"
@@ -41,15 +44,17 @@ func (m *meters) delivery(o store.Out) {
 	m.set.GetOrCreateCounter(fmt.Sprintf(`klawbot_deliveries_total{channel=%q,outcome=%q}`, o.Address.Chat.Channel, outcome)).Inc()
 }
 
-// updates counts updates that were stored.
-func (m *meters) updates(channel string, n int) {
+// Updates counts updates that were stored.
+func (m *Meters) Updates(channel string, n int) {
 	m.set.GetOrCreateCounter(fmt.Sprintf(`klawbot_updates_total{channel=%q}`, channel)).Add(n)
 }
 
-// measured is a provider whose calls are counted.
+// Measure returns a provider that counts its calls.
+func (m *Meters) Measure(name string, p llm.Provider) llm.Provider { return measured{p, m, name} }
+
 type measured struct {
 	llm.Provider
-	meters *meters
+	meters *Meters
 	name   string
 }
 
@@ -74,24 +79,20 @@ func (p measured) Stream(ctx context.Context, r llm.Request, sink func(llm.Event
 	return result, err
 }
 
-func (m *meters) seconds(name, labels string, since time.Time) {
+func (m *Meters) seconds(name, labels string, since time.Time) {
 	m.set.GetOrCreatePrometheusHistogramExt(name+"{"+labels+"}", secondBounds).UpdateDuration(since)
 }
 
-func (m *meters) tokens(labels, kind string, n int) {
+func (m *Meters) tokens(labels, kind string, n int) {
 	if n > 0 {
 		name := fmt.Sprintf(`gen_ai_client_token_usage{%s,gen_ai_token_type=%q}`, labels, kind)
 		m.set.GetOrCreatePrometheusHistogramExt(name, tokenBounds).Update(float64(n))
 	}
 }
 
-// WriteMetrics writes the metrics in Prometheus' text form.
-func (e *Engine) WriteMetrics(ctx context.Context, w io.Writer) error {
-	s, err := e.Status(ctx)
-	if err != nil {
-		return err
-	}
-	e.meters.set.WritePrometheus(w)
+// Write writes the metrics, and what the status tells, in Prometheus' text form.
+func (m *Meters) Write(w io.Writer, s health.Status) {
+	m.set.WritePrometheus(w)
 	now := time.Now()
 	for _, h := range s.Channels {
 		metrics.WriteGaugeFloat64(w, fmt.Sprintf(`klawbot_channel_ok{channel=%q}`, h.Channel), truth(h.State == "ok"))
@@ -110,7 +111,6 @@ func (e *Engine) WriteMetrics(ctx context.Context, w io.Writer) error {
 	metrics.WriteGaugeFloat64(w, "klawbot_database_bytes", float64(s.Database.Bytes))
 	metrics.WriteGaugeFloat64(w, "klawbot_backup_age_seconds", age(s.Backup.At, now))
 	metrics.WriteProcessMetrics(w)
-	return nil
 }
 
 func truth(is bool) float64 {
@@ -120,7 +120,7 @@ func truth(is bool) float64 {
 	return 0
 }
 
-// age is 0 for a time that is none.
+// age is 0 for the zero time.
 func age(t, now time.Time) float64 {
 	if t.IsZero() {
 		return 0

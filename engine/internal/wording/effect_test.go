@@ -1,4 +1,4 @@
-package approval
+package wording
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 func TestEffect(t *testing.T) {
 	secrets := &redact.Set{}
 	secrets.Add("hunter2hunter2")
-	w := wording{redact: secrets, settings: func() settings.Settings { return settings.Settings{Language: "en"} }}
+	w := Words{Redact: secrets, Settings: func() settings.Settings { return settings.Settings{Language: "en"} }}
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"shell", `{"command": "rm list.txt"}`, "Delete `list.txt`?"},
 		{"shell", `{"command": "rm -f notes/a.md"}`, "Delete `notes/a.md`?"},

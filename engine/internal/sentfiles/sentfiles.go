@@ -1,10 +1,10 @@
-package outbox
+// Package sentfiles keeps the bytes of files that wait to be sent, beside the database:
+// a row of the outbox names them by their SHA-256. They are not part of a backup.
+package sentfiles
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,40 +17,36 @@ import (
 
 	"klawbot/engine/internal/sqlite"
 	"klawbot/engine/internal/store"
-	"klawbot/gateway"
 	"klawbot/internal/atomicfile"
-	"klawbot/tools"
 )
 
 const (
-	// filesFolder holds the files of a data folder that wait to be sent.
-	filesFolder = "outgoing"
-	// filesBytes bounds all of them.
-	filesBytes = 1 << 30
-	// filesReserve is the space in bytes that a file leaves to the bot.
-	filesReserve = 64 << 20
-	// filesKept is how long a file is kept that no row names: longer than a
-	// result may wait for a disk that takes nothing.
-	filesKept = 24 * time.Hour
+	// folder is their directory inside the data directory.
+	folder = "outgoing"
+	// quota bounds all of them, in bytes.
+	quota = 1 << 30
+	// reserve is the space in bytes that a file leaves to the bot.
+	reserve = 64 << 20
+	// kept is how long a file stays that no row names: longer than a
+	// result may wait for a full disk.
+	kept = 24 * time.Hour
 )
 
-// SentFiles keeps the bytes of files that wait to be sent, beside the database: a
-// row of the outbox names them by their SHA-256. They are not part of a backup.
-type SentFiles struct {
-	dir string
-	// max is the quota in bytes.
-	max int64
+// Files are the files of a data directory that wait to be sent.
+type Files struct {
+	dir   string
+	quota int64 // in bytes
 }
 
-// NewSentFiles returns the files of a data folder, which is made when it is needed.
-func NewSentFiles(dir string) *SentFiles {
-	return &SentFiles{dir: filepath.Join(dir, filesFolder), max: filesBytes}
+// In returns the files of a data directory. Their directory is made when needed.
+func In(dir string) *Files {
+	return &Files{dir: filepath.Join(dir, folder), quota: quota}
 }
 
 // Put keeps what r holds and returns the path of the copy, whose last element
 // is the name for Path. When it returns nil the bytes are on the disk. The same
 // bytes are kept once.
-func (s *SentFiles) Put(r io.Reader) (path string, err error) {
+func (s *Files) Put(r io.Reader) (path string, err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return "", fmt.Errorf("keep a file to send: %w", err)
 	}
@@ -74,7 +70,7 @@ func (s *SentFiles) Put(r io.Reader) (path string, err error) {
 var errFull = errors.New("too many files wait to be sent, or too little space is left")
 
 // keep copies into part and gives it its name.
-func (s *SentFiles) keep(part *os.File, r io.Reader, room int64) (path string, err error) {
+func (s *Files) keep(part *os.File, r io.Reader, room int64) (path string, err error) {
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(part, sum), io.LimitReader(r, room+1))
 	if err == nil && n > room {
@@ -89,12 +85,12 @@ func (s *SentFiles) keep(part *os.File, r io.Reader, room int64) (path string, e
 }
 
 // room is how many bytes may be added.
-func (s *SentFiles) room() (int64, error) {
+func (s *Files) room() (int64, error) {
 	free, err := sqlite.FreeSpace(s.dir)
 	if err != nil {
 		return 0, err
 	}
-	room := min(int64(min(free, 1<<60))-filesReserve, s.max)
+	room := min(int64(min(free, 1<<60))-reserve, s.quota)
 	files, err := s.files()
 	if err != nil {
 		return 0, err
@@ -108,7 +104,7 @@ func (s *SentFiles) room() (int64, error) {
 	return room, nil
 }
 
-func (s *SentFiles) files() ([]fs.FileInfo, error) {
+func (s *Files) files() ([]fs.FileInfo, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -126,7 +122,7 @@ func (s *SentFiles) files() ([]fs.FileInfo, error) {
 var sumName = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // Path is where the file with a SHA-256 lies, or store.ErrNotFound.
-func (s *SentFiles) Path(sum string) (string, error) {
+func (s *Files) Path(sum string) (string, error) {
 	if !sumName.MatchString(sum) {
 		return "", fmt.Errorf("file %q: %w", sum, store.ErrNotFound)
 	}
@@ -146,12 +142,12 @@ func notThere(err error) error {
 
 // Sweep deletes the files that named does not hold, and what an end in the
 // middle of Put has left, once they are a day old. It returns how many.
-func (s *SentFiles) Sweep(named map[string]bool) (int, error) {
+func (s *Files) Sweep(named map[string]bool) (int, error) {
 	files, err := s.files()
 	swept := 0
 	for _, f := range files {
 		ours := sumName.MatchString(f.Name()) || strings.HasSuffix(f.Name(), ".part")
-		if !ours || named[f.Name()] || time.Since(f.ModTime()) < filesKept {
+		if !ours || named[f.Name()] || time.Since(f.ModTime()) < kept {
 			continue
 		}
 		if removal := os.Remove(filepath.Join(s.dir, f.Name())); removal != nil && !errors.Is(removal, fs.ErrNotExist) {
@@ -161,43 +157,4 @@ func (s *SentFiles) Sweep(named map[string]bool) (int, error) {
 		swept++
 	}
 	return swept, err
-}
-
-// SweepFiles deletes the files that no row and no running turn needs any more.
-func (d *Outbox) SweepFiles(ctx context.Context) error {
-	named := map[string]bool{}
-	err := d.config.Store.Read(ctx, func(tx *store.Tx) error {
-		waiting, err := tx.Outbox().PendingOut(nil, -1)
-		if err != nil {
-			return err
-		}
-		for _, o := range waiting {
-			var p gateway.Part
-			if err := json.Unmarshal(o.Body, &p); err == nil && p.Document != nil {
-				named[p.Document.Sum] = true
-			}
-		}
-		results, err := tx.Turns().CallResults()
-		if err != nil {
-			return err
-		}
-		for _, text := range results {
-			var r tools.Result
-			if err := json.Unmarshal(text, &r); err != nil {
-				return err
-			}
-			for _, a := range r.Artifacts {
-				named[filepath.Base(a.Path)] = true
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	n, err := d.config.Files.Sweep(named)
-	if n > 0 {
-		d.config.Log.Info("sent files deleted", "files", n)
-	}
-	return err
 }

@@ -1,4 +1,4 @@
-package approval
+package wording
 
 import (
 	"encoding/json"
@@ -16,10 +16,10 @@ var deletion = regexp.MustCompile(`^rm (?:-[fi] )?(\S+)$`)
 
 // effect says what a call of a tool does, derived from its arguments alone. The exact
 // call stands below it. A call that is not plain is only named.
-func (w wording) effect(tool string, arguments json.RawMessage) string {
+func (w Words) effect(tool string, arguments json.RawMessage) string {
 	p, names := effectOf(tool, arguments)
 	for _, name := range names {
-		if !plainName(name) || w.redact.Text(name) != name {
+		if !plainName(name) || w.Redact.Text(name) != name {
 			p, names = generic(tool)
 			break
 		}
@@ -28,7 +28,7 @@ func (w wording) effect(tool string, arguments json.RawMessage) string {
 	for i, name := range names {
 		args[i] = locale.Ticks(name)
 	}
-	return w.say(p, args...)
+	return w.Say(p, args...)
 }
 
 // plainName reports whether the first line of a request may name it: it is short, and

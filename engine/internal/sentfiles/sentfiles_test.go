@@ -1,4 +1,4 @@
-package outbox_test
+package sentfiles_test
 
 import (
 	"bytes"
@@ -11,13 +11,13 @@ import (
 	"testing/iotest"
 	"time"
 
-	"klawbot/engine/internal/outbox"
+	"klawbot/engine/internal/sentfiles"
 	"klawbot/engine/internal/store"
 )
 
-func TestSentFilesKeepsTheSameBytesOnce(t *testing.T) {
+func TestSameBytesAreKeptOnce(t *testing.T) {
 	dir := t.TempDir()
-	s := outbox.NewSentFiles(dir)
+	s := sentfiles.In(dir)
 	first, err := s.Put(strings.NewReader("hello"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,10 +49,10 @@ func TestSentFilesKeepsTheSameBytesOnce(t *testing.T) {
 	}
 }
 
-func TestSentFilesLeavesNothingOfAFileThatBreaks(t *testing.T) {
+func TestBrokenFileLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	broken := io.MultiReader(strings.NewReader("begin"), iotest.ErrReader(errors.New("disk gone")))
-	if _, err := outbox.NewSentFiles(dir).Put(broken); err == nil || !strings.Contains(err.Error(), "disk gone") {
+	if _, err := sentfiles.In(dir).Put(broken); err == nil || !strings.Contains(err.Error(), "disk gone") {
 		t.Errorf("error is %v", err)
 	}
 	if all, _ := os.ReadDir(filepath.Join(dir, "outgoing")); len(all) != 0 {
@@ -60,9 +60,9 @@ func TestSentFilesLeavesNothingOfAFileThatBreaks(t *testing.T) {
 	}
 }
 
-func TestSentFilesHasAQuota(t *testing.T) {
-	s := outbox.NewSentFiles(t.TempDir())
-	outbox.SetQuota(s, 1000)
+func TestQuotaRefusesFiles(t *testing.T) {
+	s := sentfiles.In(t.TempDir())
+	sentfiles.SetQuota(s, 1000)
 	if _, err := s.Put(bytes.NewReader(make([]byte, 600))); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,8 @@ func TestSentFilesHasAQuota(t *testing.T) {
 	}
 }
 
-func TestSentFilesSweepsWhatNoRowNames(t *testing.T) {
-	s := outbox.NewSentFiles(t.TempDir())
+func TestSweepDeletesUnnamedFiles(t *testing.T) {
+	s := sentfiles.In(t.TempDir())
 	if n, err := s.Sweep(nil); n != 0 || err != nil {
 		t.Errorf("a spool that is not there: %d, %v", n, err)
 	}

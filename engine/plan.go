@@ -16,6 +16,7 @@ import (
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/turn"
 	"klawbot/engine/internal/workspace"
+	"klawbot/engine/settings"
 	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
@@ -25,31 +26,40 @@ import (
 // by itself.
 const HeartbeatFile = workspace.HeartbeatFile
 
+// plans is what is planned, also by the heartbeat, and what runs it.
+type plans struct {
+	schedules *schedule.Editor
+	heartbeat *schedule.Heartbeat
+	runs      *run.Runs
+}
+
 // plan builds what keeps and fires the jobs.
-func (e *Engine) plan() {
-	e.runs = run.New(run.Config{
+func (e *Engine) plan(models *model.Client, files *workspace.Workspace) {
+	e.plans.runs = run.New(run.Config{
 		Store: e.store, Life: e.life, Gateway: e.gateway, Settings: e.settings, LookEvery: e.config.LookEvery, Log: e.log,
-		Turn: e.makeRun, Owners: e.ownersBeside,
+		Turn: e.makeRun, Owners: e.chats.owners,
 		Index: func(tx *store.Tx) error { return e.memory.Index(tx) },
 	})
-	e.schedules = schedule.New(schedule.Config{
+	e.plans.schedules = schedule.New(schedule.Config{
 		Open:    func() (*store.Store, error) { return e.store, nil },
-		Gateway: e.gateway, Settings: e.settings, ToCron: e.toCron,
+		Gateway: e.gateway, Settings: e.settings,
+		ToCron: func(ctx context.Context, c tools.Call, words string) (string, error) {
+			return toCron(ctx, models, e.settings(), c, words)
+		},
 	})
-	e.heartbeat = schedule.NewHeartbeat(schedule.HeartbeatConfig{
-		Editor: e.schedules, Workspace: e.workspace, Every: e.config.LookEvery, Unstored: e.life.LogUnstored, Log: e.log,
+	e.plans.heartbeat = schedule.NewHeartbeat(schedule.HeartbeatConfig{
+		Editor: e.plans.schedules, Workspace: files, Every: e.config.LookEvery, Unstored: e.life.LogUnstored, Log: e.log,
 	})
 }
 
 // watchHeartbeat plans what HEARTBEAT.md asks for, and tells people what is wrong with
 // it.
-func (e *Engine) watchHeartbeat(ctx context.Context) error {
-	e.heartbeat.Watch(ctx, func(faults string) {
-		for _, to := range e.runs.Alertees(store.Job{}, true) {
+func (e *Engine) watchHeartbeat(ctx context.Context) {
+	e.plans.heartbeat.Watch(ctx, func(faults string) {
+		for _, to := range e.plans.runs.Alertees(store.Job{}, true) {
 			e.outbox.Post(ctx, to, "heartbeat/"+rand.Text(), e.say(locale.HeartbeatFaults, locale.CodeBlock(faults)))
 		}
 	})
-	return nil
 }
 
 //go:embed cron.md
@@ -59,14 +69,14 @@ var cronPrompt string
 // think need some.
 const cronAnswer = 1000
 
-// toCron asks the small model for the cron expression that words mean. Whoever
-// gets the answer checks it.
-func (e *Engine) toCron(ctx context.Context, c tools.Call, words string) (string, error) {
-	m, ok := model.Small(e.settings())
+// toCron asks the small model for the cron expression that words mean. The caller
+// checks the answer.
+func toCron(ctx context.Context, models *model.Client, s settings.Settings, c tools.Call, words string) (string, error) {
+	m, ok := model.Small(s)
 	if !ok {
 		return "", schedule.ErrNoModel
 	}
-	answer, err := e.models.AskFor(ctx, c, m, llm.Request{
+	answer, err := models.AskFor(ctx, c, m, llm.Request{
 		Model: m.Model.Name, System: strings.TrimSpace(cronPrompt), Messages: []llm.Message{llm.Text(llm.RoleUser, clip.Runes(words, maxCronWords))},
 		MaxTokens: cronAnswer, Window: m.Model.ContextBudget, NoTools: true,
 	})
@@ -76,11 +86,11 @@ func (e *Engine) toCron(ctx context.Context, c tools.Call, words string) (string
 // maxCronWords bounds the words that a model reads as a cron.
 const maxCronWords = 300
 
-// Schedules are the same of a running bot.
-func (e *Engine) Schedules() job.Schedules { return e.schedules }
+// Schedules are the schedules of a running bot, for commands.
+func (e *Engine) Schedules() job.Schedules { return e.plans.schedules }
 
-// Subagents are the tools' own view of the subagents.
-func (e *Engine) Subagents() job.Subagents { return e.schedules }
+// Subagents are the subagents of a running bot, for commands.
+func (e *Engine) Subagents() job.Subagents { return e.plans.schedules }
 
 // makeRun makes the turn of a run.
 func (e *Engine) makeRun(ctx context.Context, w *run.Work) run.Made {
@@ -91,7 +101,7 @@ func (e *Engine) makeRun(ctx context.Context, w *run.Work) run.Made {
 		Asked: []store.Message{{Body: llm.Text(llm.RoleUser, j.Message), Sender: j.Creator, At: w.Turn.StartedAt}},
 		User:  j.Creator, Owned: w.Owned, Heard: j.Origin == schedule.OriginOutside, Others: j.Origin == schedule.OriginOthers,
 		Allowed: func() error {
-			if why := e.runs.Barred(j); why != "" {
+			if why := e.plans.runs.Barred(j); why != "" {
 				return errors.New(why)
 			}
 			return nil

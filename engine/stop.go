@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/store"
+	"klawbot/gateway"
+)
+
+// stop drops what waits at an address, cancels its turn and says so once.
+func (e *Engine) stop(ctx context.Context, it item) {
+	dropped, running := e.lanes.stop(it.row.Address)
+	if len(dropped) > 0 {
+		e.dropStopped(ctx, dropped)
+	}
+	subagents := e.plans.runs.StopSubagents(ctx, it.row.Address)
+	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
+	behind := e.background(it.msg.Address.Chat)
+	text := e.say(locale.NothingRuns)
+	switch {
+	case len(dropped) > 0:
+		text = e.say(locale.StoppedDropped, len(dropped))
+	case running || subagents > 0:
+		text = e.say(locale.Stopped)
+	case behind != "":
+		text = ""
+	}
+	if subagents > 0 {
+		text += " " + e.say(locale.StoppedSubagents, subagents)
+	}
+	e.reply(ctx, it.row, command.Reply{Text: strings.TrimSpace(text + "\n" + behind)})
+}
+
+// dropStopped ends messages that /stop has taken out of their lane.
+func (e *Engine) dropStopped(ctx context.Context, items []item) {
+	e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "dropped by /stop", rowsOf(items)...)
+}
+
+// background lists the commands that run in the background of a chat and how to end
+// the first, "" when there are none. /stop leaves them alone: a command is started in
+// the background to outlive the turn.
+func (e *Engine) background(chat gateway.ChatID) string {
+	if e.config.Background == nil {
+		return ""
+	}
+	ids, commands := e.config.Background(chat.String())
+	if len(ids) == 0 {
+		return ""
+	}
+	var lines []string
+	for i, id := range ids {
+		lines = append(lines, id+": "+commands[i])
+	}
+	end := fmt.Sprintf(`/tool shell_manage {"action": "kill", "id": %q}`, ids[0])
+	return e.say(locale.Background, locale.CodeBlock(e.config.Redact.Text(strings.Join(lines, "\n"))), locale.CodeBlock(end))
+}

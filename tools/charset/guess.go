@@ -1,0 +1,170 @@
+package charset
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gogs/chardet"
+)
+
+// candidates are the encodings that a guess can find. Where nothing speaks for another
+// one it is the first.
+var candidates = []string{
+	"windows-1252", "windows-1251", "koi8-r", "koi8-u", "ibm866", "iso-8859-5", "iso-8859-2", "windows-1250", "windows-1253", "iso-8859-7",
+	"windows-1254", "windows-1255", "windows-1256", "windows-1257", "windows-874", "shift_jis", "euc-jp", "euc-kr", "gb18030", "big5",
+}
+
+// kin are encodings with nearly the same letters as one that chardet names.
+var kin = map[string][]string{
+	"koi8-r": {"koi8-u"}, "iso-8859-2": {"windows-1250"}, "windows-1250": {"iso-8859-2"}, "iso-8859-7": {"windows-1253"},
+	"windows-1253": {"iso-8859-7"}, "iso-8859-8": {"windows-1255"}, "iso-8859-8-i": {"windows-1255"},
+}
+
+// alphabets are the accented letters of languages with Latin letters.
+var alphabets = []string{
+	"äöüßéà", "éèêëïçñöâôüå", "àâæçéèêëîïôùûüÿœ", "áéíñóúüºª", "àáâãçéêíóôõúü", "àèéìíîòóùú", "åäöéüàæø", "áðéíóúýþæö", "çğıîöşüâ", // windows-1252, -1254
+	"ąćęłńóśźż", "áčďéěíňóřšťúůýžäľĺôŕ", "áéíóöőúüű", "ăâîșțşţ", "čćđšž", // windows-1250
+	"ąčęėįšųūž", "āčēģīķļņšūžõŗ", "äõöüšž", // windows-1257
+}
+
+// unusual counts the accented letters that the language with the best alphabet lacks.
+func unusual(text string) int {
+	least := -1
+	for _, alphabet := range alphabets {
+		n := 0
+		for _, r := range text {
+			if r >= utf8.RuneSelf && unicode.Is(unicode.Latin, r) && !strings.ContainsRune(alphabet, unicode.ToLower(r)) {
+				n++
+			}
+		}
+		if least < 0 || n < least {
+			least = n
+		}
+	}
+	return least
+}
+
+// guess finds out the encoding from the letters of a text: chardet knows which are usual
+// in a language, and misfit which never stand together.
+func guess(body []byte) string {
+	if shifts(body) {
+		return "iso-2022-jp"
+	}
+	words := sample(body)
+	usual := map[string]int{}
+	found, _ := chardet.NewTextDetector().DetectAll(words) // an error means nothing found
+	for _, f := range found {
+		name := lookup(f.Charset)
+		for _, name := range append(kin[name], name) {
+			usual[name] = max(usual[name], f.Confidence)
+		}
+	}
+	best, most := "", 0.0
+	for _, name := range candidates {
+		text := decode(words, name)
+		if score := float64(usual[name]) + fit(name, text) - 300*misfit(text); best == "" || score > most {
+			best, most = name, score
+		}
+	}
+	return best
+}
+
+// shifts reports whether ASCII holds Japanese characters (ISO-2022-JP).
+func shifts(body []byte) bool {
+	return bytes.Contains(body, []byte("\x1b$B")) || bytes.Contains(body, []byte("\x1b$@"))
+}
+
+// maxSample bounds the words of a guess, in bytes.
+const maxSample = 16 << 10
+
+// sample is the words of a text that are not ASCII. No encoding uses what separates words
+// here, in a text or in markup, within its characters.
+func sample(body []byte) (words []byte) {
+	separates := func(c rune) bool { return bytes.ContainsRune([]byte(" \t\r\n<>=\"'/&;"), c) }
+	for len(body) > 0 && len(words) < maxSample {
+		at := bytes.IndexFunc(body, func(r rune) bool { return r >= utf8.RuneSelf })
+		if at < 0 {
+			break
+		}
+		from := bytes.LastIndexFunc(body[:at], separates) + 1
+		to := bytes.IndexFunc(body[at:], separates)
+		if to < 0 {
+			to = len(body) - at
+		}
+		words = append(append(words, body[from:at+to]...), ' ')
+		body = body[at+to:]
+	}
+	return words
+}
+
+// fit speaks for an East Asian encoding whose text has the letters of its language alone. A
+// short text has too few of them for chardet.
+func fit(name, text string) float64 {
+	letters, hangul, kana, han := 0, 0, 0, 0
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf || !unicode.IsLetter(r):
+			continue
+		case unicode.Is(unicode.Hangul, r):
+			hangul++
+		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+			kana++
+		case unicode.Is(unicode.Han, r):
+			han++
+		}
+		letters++
+	}
+	switch {
+	case letters == 0:
+		return 0
+	case name == "euc-kr" && hangul == letters, (name == "shift_jis" || name == "euc-jp") && kana > 0 && kana+han == letters:
+		return 50
+	case (name == "gb18030" || name == "big5") && han == letters:
+		return 20
+	}
+	return 0
+}
+
+// scripts are those whose letters do not mix within a word.
+var scripts = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Hebrew, unicode.Arabic, unicode.Thai, unicode.Hangul}
+
+// misfit is how much a text looks as if it was read in the wrong encoding, for each
+// character beyond ASCII: unknown characters, scripts or signs that mix within a word,
+// capitals after small letters.
+func misfit(text string) float64 {
+	faults, others := float64(unusual(text))/2, 0.0
+	var last rune
+	for _, r := range text {
+		if r >= utf8.RuneSelf {
+			others++
+		}
+		letters := unicode.IsLetter(last) && unicode.IsLetter(r)
+		switch {
+		case r == utf8.RuneError, unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && r >= utf8.RuneSelf && r != '\u00ad':
+			faults += 3
+		case '\uff61' <= r && r <= '\uff9f': // half the width, which few Japanese pages have
+			faults += 0.2
+		case r >= utf8.RuneSelf && unicode.IsLetter(last) && (unicode.IsSymbol(r) || unicode.IsNumber(r)):
+			faults++
+		case unicode.Is(unicode.Hebrew, r) && unicode.IsMark(r) && !unicode.IsLetter(last):
+			faults++
+		case letters && script(last) != script(r):
+			faults++
+		case letters && unicode.IsLower(last) && unicode.IsUpper(r):
+			faults += 0.5
+		}
+		last = r
+	}
+	return faults / max(others, 1)
+}
+
+func script(r rune) int {
+	for i, s := range scripts {
+		if unicode.Is(s, r) {
+			return i
+		}
+	}
+	return len(scripts)
+}
