@@ -22,7 +22,7 @@ type packageRule struct {
 // Another 600 are for tools/charset and tools/file/text: encodings, line ends, names.
 // And for what is reported at the start: it showed at the first message.
 // Another 800 are for terms: search found no emoji, no C++, no Arabic word with its article.
-const maxTotal = 86900
+const maxTotal = 87200
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -72,9 +72,9 @@ var allowed = map[string]packageRule{
 	"engine/internal/quote":              {100, []string{"engine/internal/llm", "engine/internal/store", "gateway", "internal/clip", "tools"}, "whose words a message holds"},
 	"engine/internal/summary":            {425, []string{"engine/internal/estimate", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/model", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools"}, "sums up what is not shown any more"},
 	"engine/internal/model":              {1000, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools"}, "one model call: slot, budget, retry, fallback"},
-	"engine/internal/locale":             {775, []string{"engine/internal/llm"}, "the bot's own sentences"},
+	"engine/internal/locale":             {825, []string{"engine/internal/llm"}, "the bot's own sentences"},
 	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
-	"engine/internal/llm":                {925, []string{"internal/wait"}, "the words of a model call"},
+	"engine/internal/llm":                {950, []string{"internal/wait"}, "the words of a model call"},
 	"engine/internal/times":              {1600, []string{"internal/clip"}, "a leaf: cron expressions, and words for times"},
 	"tools/mcp/form":                     {500, []string{"tools", "tools/budget", "tools/mcp/shown"}, "asks for a form"},
 	"tools/mcp/lines":                    {80, nil, "pure: output in, messages out"},
@@ -90,7 +90,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/llm/ollama":         {575, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/openai":         {1100, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
-	"engine/internal/llm/protocol":       {1500, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
+	"engine/internal/llm/protocol":       {1600, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
 	"engine/internal/store":              {4925, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2250, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/terms":              {850, []string{"engine/internal/store"}, "words of texts and questions; apart from memory since it knows signs, numbers and affixes"},
@@ -138,7 +138,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/wording":            {400, []string{"engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools"}, "what people read of approvals and forms"},
 	"engine/internal/metrics":            {150, []string{"engine/health", "engine/internal/llm", "engine/internal/model", "engine/internal/store"}, "counters"},
 	"engine/internal/backup":             {325, []string{"engine/health", "engine/internal/archive", "engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/wait"}, "makes backups, watches the database"},
-	"engine/internal/turn":               {1000, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal"},
+	"engine/internal/turn":               {1175, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal, whole answers"},
 	"cmd/klawbot/internal/keys":          {975, []string{"tools/near"}, "knows no key of klawbot"},
 	"engine/internal/llm/speech":         {1925, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
 }
