@@ -27,6 +27,8 @@ type Config struct {
 	Settings func() settings.Settings
 	// Redact holds the secrets that no model is told.
 	Redact *redact.Set
+	// Dir is the data directory.
+	Dir string
 	// Measure counts the calls of the provider with a name; nil counts none.
 	Measure func(name string, p llm.Provider) llm.Provider
 	Log     *slog.Logger
@@ -47,11 +49,14 @@ func New(c Config) *Client {
 		config: c, slots: NewSlots(func() int { return max(c.Settings().MaxConcurrentModelCalls, 1) }),
 		known: knowledge{models: map[Key]*facts{}, told: map[noticeKey]string{}},
 		providers: providers{
-			http: c.HTTP, log: c.Log, secrets: c.Redact, measure: c.Measure, kept: map[string]built{},
+			http: c.HTTP, log: c.Log, secrets: c.Redact, dir: c.Dir, measure: c.Measure, kept: map[string]built{},
 			idle: func() time.Duration { return c.Settings().Models.Timeout },
 		},
 	}
 }
+
+// Close ends the models that run on this machine.
+func (c *Client) Close() { c.providers.Close() }
 
 // Candidate is a model that may answer, by its configured name.
 type Candidate struct {

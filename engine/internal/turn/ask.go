@@ -111,7 +111,7 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 				text = joinCut(t.begun, text)
 			}
 			if t.partial = text; text != "" {
-				t.show.Text(t.shown(text))
+				t.show.Text(t.spoken.with(text))
 			}
 		},
 		OnLoading: func() { t.show.Text(locale.Say(t.settings.Language, locale.Loading)) },

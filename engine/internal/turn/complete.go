@@ -28,12 +28,12 @@ func (t *turn) complete(ctx context.Context, c model.Candidate, r llm.Request, f
 	}
 	if err != nil || isEmpty(rest.Message) {
 		t.Log.Warn("answer cut at the token limit", "model", c.Name, "err", err)
-		t.note(locale.AnswerCut)
+		t.notes = append(t.notes, locale.Say(t.settings.Language, locale.AnswerCut))
 		return first, nil
 	}
 	if rest.Stop == llm.StopMaxTokens && len(rest.Message.Calls()) == 0 {
 		t.Log.Warn("answer cut at the token limit, also its rest", "model", c.Name)
-		t.note(locale.AnswerCut)
+		t.notes = append(t.notes, locale.Say(t.settings.Language, locale.AnswerCut))
 	}
 	whole := slices.DeleteFunc(slices.Clone(rest.Message.Blocks), func(b llm.Block) bool { return b.Text != "" })
 	at := slices.IndexFunc(whole, func(b llm.Block) bool { return b.Call != nil })
@@ -85,16 +85,22 @@ func spaced(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// shown is a text with what the turn said before it beside its calls. A run reports its
-// last words only, if there are some.
-func (t *turn) shown(text string) string {
+// spoken is what a turn has said beside its calls, in order.
+type spoken struct {
+	words []string
+	// run says that a job reports only its last words, if there are some.
+	run bool
+}
+
+// with is a text behind what was said before.
+func (s spoken) with(text string) string {
 	text = strings.TrimSpace(text)
-	if t.Job != nil && text != "" {
+	if s.run && text != "" {
 		return text
 	}
 	var parts []string
-	for i, words := range t.words {
-		if !strings.Contains(text, words) && !slices.Contains(t.words[i+1:], words) {
+	for i, words := range s.words {
+		if !strings.Contains(text, words) && !slices.Contains(s.words[i+1:], words) {
 			parts = append(parts, words)
 		}
 	}
@@ -104,15 +110,10 @@ func (t *turn) shown(text string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// note tells the person something below the answer.
-func (t *turn) note(p locale.Phrase, args ...any) {
-	t.notes = append(t.notes, locale.Say(t.settings.Language, p, args...))
-}
-
 // finalText is what the person reads at the end: all words of the turn, and why there
 // are no more.
 func (t *turn) finalText(last llm.Message) string {
-	text := t.shown(last.PlainText())
+	text := t.spoken.with(last.PlainText())
 	var why string
 	switch {
 	case t.looping && t.wantedMore:

@@ -178,8 +178,8 @@ type turn struct {
 	show *progress.Progress
 	// approver asks the person about calls; nil asks nobody.
 	approver tools.Approver
-	// words are what it said beside its calls, in order.
-	words []string
+	// spoken is what it said beside its calls.
+	spoken spoken
 	// partial is the text of the answer that was streaming when the turn ended, begun
 	// the text of one whose rest is asked for.
 	partial, begun string
@@ -199,6 +199,7 @@ type turn struct {
 func (ts *Turns) Run(ctx context.Context, r Request) Result {
 	t := &turn{
 		Turns: ts, Request: r, settings: ts.Settings(), executor: ts.Executor.Snapshot(), show: new(progress.Progress),
+		spoken: spoken{run: r.Job != nil},
 	}
 	t.begin(ctx)
 	text, err := t.safely(ctx)
@@ -292,13 +293,13 @@ func (t *turn) endOf(ctx context.Context, text string, err error) ending {
 	case errors.Is(cause, lifecycle.ErrStopped):
 		end := ending{state: store.TurnStopped, note: "stopped by the user"}
 		t.partial = t.Redact.Text(t.partial)
-		if shown := t.shown(t.partial); shown != "" {
+		if shown := t.spoken.with(t.partial); shown != "" {
 			end.text = shown + "\n\n" + locale.Say(t.settings.Language, locale.Cut)
 		}
 		return end
 	}
 	t.Log.Error("turn failed", "err", err)
-	return ending{state: store.TurnFailed, text: t.shown(t.sorry(err)), note: err.Error(), failure: err}
+	return ending{state: store.TurnFailed, text: t.spoken.with(t.sorry(err)), note: err.Error(), failure: err}
 }
 
 func (t *turn) streaming() string {
@@ -360,7 +361,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 			return t.label(t.finalText(message)), nil
 		}
 		if words := strings.TrimSpace(message.PlainText()); words != "" {
-			t.words = append(t.words, words)
+			t.spoken.words = append(t.spoken.words, words)
 		}
 		t.partial = "" // it is said
 		t.say(message)
