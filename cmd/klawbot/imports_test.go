@@ -22,7 +22,8 @@ type packageRule struct {
 // Another 600 are for tools/charset and tools/file/text: encodings, line ends, names.
 // And for what is reported at the start: it showed at the first message.
 // Another 800 are for terms: search found no emoji, no C++, no Arabic word with its article.
-const maxTotal = 90000
+// Another 2,500 are for phrase and rules: reminders are understood in full or asked about.
+const maxTotal = 92500
 
 // allowed is the layering of the house: package → what it may import of ours.
 // A prefix ends in "/...". A new package needs a row, so growth is a decision.
@@ -37,7 +38,7 @@ var allowed = map[string]packageRule{
 	"tools/choice":                       {225, nil, "a leaf: which words ask for a tool"},
 	"tools/budget":                       {150, nil, "a leaf"},
 	"tools/injection":                    {1725, []string{"internal/clip", "tools/budget"}, "pure: text in, verdict out"},
-	"tools/file":                         {2400, []string{"internal/clip", "internal/wait", "tools", "tools/injection", "tools/file/match", "tools/file/text"}, "one family; what enters prompts is screened"},
+	"tools/file":                         {2400, []string{"internal/clip", "internal/wait", "tools", "tools/charset", "tools/injection", "tools/file/match", "tools/file/text"}, "one family; what enters prompts is screened"},
 	"tools/file/match":                   {250, []string{"tools/budget"}, "pure: patterns for names and lines"},
 	"tools/file/text":                    {250, nil, "pure: encodings, line ends and letters of a text file"},
 	"tools/guide":                        {600, []string{"internal/clip", "tools"}, "one family"},
@@ -54,7 +55,7 @@ var allowed = map[string]packageRule{
 	"tools/exec/program":                 {500, nil, "pure: what programs do with their arguments"},
 	"tools/mcp":                          {2175, []string{"internal/clip", "internal/httpclient", "internal/wait", "tools", "tools/mcp/...", "tools/sandbox", "tools/terminal"}, "one family"},
 	"tools/plugin":                       {825, []string{"internal/atomicfile", "tools", "tools/params", "tools/sandbox", "tools/terminal"}, "one family"},
-	"tools/charset":                      {375, nil, "pure: bytes in, text out"},
+	"tools/charset":                      {425, nil, "pure: bytes in, text out"},
 	"tools/web":                          {875, []string{"internal/clip", "internal/httpclient", "tools", "tools/charset", "tools/web/browser", "tools/web/load", "tools/web/page"}, "one family"},
 	"tools/sandbox":                      {2350, []string{"tools/sandbox/keep", "tools/sandbox/seccomp", "tools/terminal"}, "runs a process, confined"},
 	"tools/sandbox/keep":                 {200, nil, "a leaf: restores files"},
@@ -74,8 +75,9 @@ var allowed = map[string]packageRule{
 	"engine/internal/model":              {1075, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools", "engine/internal/localmodel", "tools/sandbox"}, "one model call: slot, budget, retry, fallback"},
 	"engine/internal/locale":             {825, []string{"engine/internal/llm"}, "the bot's own sentences"},
 	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
-	"engine/internal/llm":                {950, []string{"internal/wait"}, "the words of a model call"},
-	"engine/internal/times":              {1600, []string{"internal/clip"}, "a leaf: cron expressions, and words for times"},
+	"engine/internal/llm":                {930, []string{"internal/wait"}, "the words of a model call"},
+	"engine/internal/times":              {1350, []string{"internal/clip"}, "a leaf: cron expressions, recurrence rules, zones, and their words"},
+	"engine/internal/phrase":             {2500, []string{"engine/internal/times", "internal/clip"}, "pure: words in, times out; two languages, and what is not clear is asked about instead of guessed"},
 	"tools/mcp/form":                     {500, []string{"tools", "tools/budget", "tools/mcp/shown"}, "asks for a form"},
 	"tools/mcp/lines":                    {80, nil, "pure: output in, messages out"},
 	"tools/mcp/schema":                   {350, []string{"tools/budget", "tools/mcp/shown", "tools/params", "internal/schemaref"}, "pure: schema in, schema out"},
@@ -90,13 +92,13 @@ var allowed = map[string]packageRule{
 	"engine/internal/llm/ollama":         {575, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/openai":         {1100, []string{"engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/llm/speech"}, "one protocol"},
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
-	"engine/internal/llm/protocol":       {1600, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
+	"engine/internal/llm/protocol":       {1500, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share"},
 	"engine/internal/store":              {4925, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
 	"engine/internal/embed":              {2250, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
 	"engine/internal/terms":              {850, []string{"engine/internal/store"}, "words of texts and questions; apart from memory since it knows signs, numbers and affixes"},
 	"engine/internal/memory":             {2525, []string{"engine/internal/llm", "engine/internal/store", "engine/internal/terms", "internal/clip"}, "remember and recall"},
 	"engine/internal/recall":             {950, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/injection", "tools/recall"}, "the memory at work"},
-	"engine/internal/workspace":          {900, []string{"internal/clip", "tools/injection"}, "reads a folder; what enters prompts is screened"},
+	"engine/internal/workspace":          {925, []string{"internal/clip", "tools/injection"}, "reads a folder; what enters prompts is screened"},
 	"engine/internal/toolset":            {575, []string{"engine/internal/lifecycle", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sentfiles", "engine/internal/store", "engine/internal/workspace", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/guide", "tools/job", "tools/mcp", "tools/message", "tools/recall", "tools/self", "tools/web", "tools/near"}, "builds the tools, once, for engine and data; names in the policy that no tool has"},
 	"engine/internal/archive":            {1900, []string{"engine/internal/llm", "engine/internal/sqlite", "engine/internal/store", "gateway", "internal/atomicfile", "internal/redact"}, "what lies beside the database; it has backups of whole data folders from engine/data"},
 	"engine/internal/outbox":             {850, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/sentfiles", "engine/internal/store", "gateway", "internal/clip", "internal/wait", "tools"}, "rows to deliver, and the couriers"},
@@ -129,16 +131,16 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/bot":           {1425, []string{"cmd/klawbot/internal/config", "cmd/klawbot/internal/configedit", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "doc", "engine", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "skills", "tools", "tools/exec", "tools/exec/git", "tools/file", "tools/mcp", "tools/plugin", "tools/sandbox", "tools/self", "tools/web", "whitelist", "workspace-template", "engine/probe", "engine/data", "engine/health"}, "wiring; programs and ports that are not there"},
 	"cmd/klawbot/internal/setup":         {725, []string{"cmd/klawbot/internal/bot", "cmd/klawbot/internal/config", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/usage", "engine/settings", "gateway/telegram", "internal/httpclient", "internal/redact", "engine/probe", "engine/data", "internal/atomicfile"}, "a first configuration"},
 	"cmd/klawbot/internal/usage":         {20, nil, "a leaf"},
-	"engine/internal/schedule":           {1575, []string{"engine/internal/jobs", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
+	"engine/internal/schedule":           {1700, []string{"engine/internal/jobs", "engine/internal/phrase", "engine/internal/llm", "engine/internal/locale", "engine/internal/store", "engine/internal/times", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job"}, "edits what is planned; it makes no runs"},
 	"engine/probe":                       {400, []string{"engine/internal/llm", "engine/internal/model", "engine/settings"}, "finds model servers, asks a model"},
 	"engine/internal/approval":           {1350, []string{"engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/internal/wording", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait", "tools", "tools/mcp"}, "asks a person and waits"},
 	"engine/internal/command":            {575, []string{"engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/schedule", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools", "tools/mcp"}, "answers slash commands; it sends and stores nothing"},
-	"engine/internal/run":                {1125, []string{"engine/internal/jobs", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/schedule", "engine/internal/store", "engine/internal/turn", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule"}, "makes the runs of jobs, through turns that it is lent"},
+	"engine/internal/run":                {1300, []string{"engine/internal/jobs", "engine/internal/times", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/schedule", "engine/internal/store", "engine/internal/turn", "engine/internal/workspace", "engine/settings", "gateway", "internal/clip", "internal/wait", "tools", "tools/job", "tools/rule"}, "makes the runs of jobs, through turns that it is lent"},
 	"engine/internal/sentfiles":          {175, []string{"engine/internal/sqlite", "engine/internal/store", "internal/atomicfile"}, "files that wait to be sent"},
 	"engine/internal/wording":            {400, []string{"engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools"}, "what people read of approvals and forms"},
 	"engine/internal/metrics":            {150, []string{"engine/health", "engine/internal/llm", "engine/internal/model", "engine/internal/store"}, "counters"},
 	"engine/internal/backup":             {325, []string{"engine/health", "engine/internal/archive", "engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/wait"}, "makes backups, watches the database"},
-	"engine/internal/turn":               {1175, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal, whole answers"},
+	"engine/internal/turn":               {1025, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/recall", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal"},
 	"cmd/klawbot/internal/keys":          {975, []string{"tools/near"}, "knows no key of klawbot"},
 	"engine/internal/llm/speech":         {1925, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
 	"engine/internal/localmodel":         {1225, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both"},
@@ -173,6 +175,7 @@ var home = map[string][]string{
 	"github.com/goccy/go-yaml":                     {"cmd/klawbot/internal/yamledit"},
 	"go.yaml.in/yaml":                              {"cmd/klawbot/internal/config", "cmd/klawbot/internal/keys", "engine/internal/workspace"}, // the configuration; the heads of skills
 	"github.com/fsnotify/fsnotify":                 {"cmd/klawbot/internal/config"},
+	"github.com/teambition/rrule-go":               {"engine/internal/times"},
 	"github.com/rivo/uniseg":                       {"gateway/telegram/markdown", "engine/internal/embed", "internal/clip", "tools/terminal", "engine/internal/terms"}, // lengths of texts; characters of several code points; emoji
 	"golang.org/x/term":                            {"cmd/klawbot/internal/terminal"},
 	"github.com/gogs/chardet":                      {"tools/charset"},

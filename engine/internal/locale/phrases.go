@@ -73,6 +73,7 @@ const (
 	NoSchema
 	InputCut
 	Loading
+	Reading
 	BudgetTokens
 	BudgetUSD
 	Usage
@@ -206,9 +207,26 @@ const (
 	RunTooLong
 	RunNoModel
 	JobFailed
+	JobTask
+	JobOnceFailed
+	RemindSlow
+	RemindRetry
+	RemindFailed
 	JobPaused
 	RemindUsage
-	RemindOnce
+	RemindOffer
+	RemindOfferWords
+	RemindUnconfirmed
+	RemindRepeats
+	RemindDeclined
+	RemindUnclear
+	RemindSeveral
+	RemindDate
+	RemindZone
+	RemindWeekday
+	RemindRepeat
+	ButtonRepeat
+	ButtonNotRepeat
 	RemindSet
 	RemindPast
 	RemindBad
