@@ -42,7 +42,13 @@ func checkAt(at, now time.Time, zone *time.Location) error {
 	switch {
 	case !at.After(now):
 		return fmt.Errorf("%w: %s", times.ErrPast, at.In(zone).Format("2006-01-02 15:04:05 -07:00"))
-	case at.After(now.AddDate(times.Horizon, 0, 0)):
+	}
+	return tooFar(at, now)
+}
+
+// tooFar refuses a time that is decades away.
+func tooFar(at, now time.Time) error {
+	if at.After(now.AddDate(times.Horizon, 0, 0)) {
 		return fmt.Errorf("the year %d is too far away", at.Year())
 	}
 	return nil

@@ -58,10 +58,13 @@ func readEvery(m *moment, w []word) int {
 	if taken := readNthOfMonth(m, w[n:], true); taken > 0 {
 		return n + taken
 	}
-	step, taken := readStep(w[n:])
-	if step == 0 {
-		return 0
+	for words, half := range []string{"полчаса", "half hour", "half an hour"} {
+		if strings.HasPrefix(texts(w[n:])+" ", half+" ") && !m.isClock() {
+			m.every(30, time.Minute)
+			return n + words + 1
+		}
 	}
+	step, taken := readStep(w[n:])
 	n += taken
 	one = at(w, n)
 	if taken := readKind(m, w[n:], step); taken > 0 {
