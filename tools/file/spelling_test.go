@@ -79,7 +79,7 @@ func TestOverwriteTellsWhatItKeeps(t *testing.T) {
 		"UTF-16":             {utf16(t, "a", unicode.LittleEndian), "ж", "OK: file written to l.csv (4 bytes); the file stays in UTF-16", utf16(t, "ж", unicode.LittleEndian)},
 		"line ends":          {"a\r\n", "b\n", "OK: file written to l.csv (2 bytes); its lines ended in CRLF before and end in LF now", "b\n"},
 		"the same line ends": {"a\r\n", "b\r\n", "OK: file written to l.csv (3 bytes)", "b\r\n"},
-		"another encoding":   {cyrillic(t, "список"), "ж", "OK: file written to l.csv (2 bytes)", "ж"},
+		"another encoding":   {cyrillic(t, "список"), "ж", "OK: file written to l.csv (2 bytes); it was not UTF-8 before and is now", "ж"},
 		"a mark in no file":  {"a", "\ufeffb", "OK: file written to l.csv (4 bytes)", "\ufeffb"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,6 +217,14 @@ func TestReadOtherForms(t *testing.T) {
 	b.put("bom.md", "\ufeffBüro\nzwei\n")
 	b.put("wide.txt", utf16(t, "Büro\r\nzwei 🥛\r\n", unicode.BigEndian))
 	b.put("crlf.txt", "a\r\nb\r\n")
+	b.put("list.txt", cyrillic(t, "список\nмолоко\nхлеб\n"))
+	b.put("noise.txt", "\xff\x81\xfe\x8d words \x90\x9d\xff")
+	b.put("picture.bin", "words\x01\x02\xff\xfe\x03")
+	const guess = "(encoding not declared; read as windows-1251, which is a guess)\n"
+	b.says(b.call("file_read", "path", "list.txt"), guess+"список\nмолоко\nхлеб\n")
+	b.says(b.call("file_read", "path", "list.txt", "startLine", 2, "maxLines", 1), guess+"2|молоко")
+	b.says(b.call("file_read", "path", "noise.txt"), "Binary content (14 bytes, type: text that is not UTF-8)")
+	b.says(b.call("file_read", "path", "picture.bin"), "Binary content (10 bytes, type: application/octet-stream)")
 	b.says(b.call("file_read", "path", "bom.md"), "Büro\nzwei\n")
 	b.says(b.call("file_read", "path", "bom.md", "maxLines", 1), "1|Büro")
 	b.says(b.call("file_read", "path", "wide.txt"), "Büro\r\nzwei 🥛\r\n")
@@ -231,7 +239,7 @@ func TestReadLinesOfALargeFile(t *testing.T) {
 		fmt.Fprintf(&log, "%06d a line of a log that is quite long ....\n", i+1)
 	}
 	b.put("big.log", log.String())
-	b.put("bad.log", log.String()+"\xff\xfe\n"+log.String())
+	b.put("bad.log", log.String()+"\xff\xfe\x00\n"+log.String())
 	b.put("one.json", strings.Repeat("0123456789", 300_000))
 	line := func(n int) string { return fmt.Sprintf("%d|%06d a line of a log that is quite long ....", n, n) }
 	want := line(59990) + "\n" + line(59991) + "\n" + line(59992)
@@ -242,7 +250,7 @@ func TestReadLinesOfALargeFile(t *testing.T) {
 	if r := b.call("file_read", "path", "big.log"); r.Success || !strings.Contains(r.Output, "startLine and maxLines") {
 		t.Error(r.Output)
 	}
-	b.says(b.call("file_read", "path", "bad.log", "startLine", 60_001, "maxLines", 1), fmt.Sprintf("Binary content (%d bytes, type: text that is not UTF-8)", 2*log.Len()+3))
+	b.says(b.call("file_read", "path", "bad.log", "startLine", 60_001, "maxLines", 1), fmt.Sprintf("Binary content (%d bytes, type: text that is not UTF-8)", 2*log.Len()+4))
 
 	b = newBench(t, func(c *file.Config) { c.MaxBytes = func() int64 { return 20 } })
 	b.put("one.json", strings.Repeat("ä", 100_000))
