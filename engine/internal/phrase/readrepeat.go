@@ -95,7 +95,8 @@ func readStep(w []word) (step, taken int) {
 		if n, ok := readInt(at(w, 0), 1, 1000); ok {
 			return n, 1
 		}
-		if n, taken := readOrdinal(w); n > 1 && taken == 1 {
+		// "every third Friday" may be every three weeks, or the third of a month.
+		if n, taken := readOrdinal(w); n > 1 && taken == 1 && (n == 2 || unit != 0) {
 			return n, 1
 		}
 	}
