@@ -183,7 +183,7 @@ func (s *scanner) text() bool {
 			return false
 		}
 	}
-	i := strings.IndexAny(s.held, "<[◁`\n")
+	i := strings.IndexAny(s.held, "<[◁`{\n")
 	switch {
 	case i < 0:
 		return s.say(len(s.held))
@@ -193,6 +193,9 @@ func (s *scanner) text() bool {
 		return s.say(1)
 	case s.held[0] == '`':
 		return s.span()
+	case s.held[0] == '{':
+		taken, more := s.openWrapper()
+		return taken || (!more || s.final) && s.say(1)
 	}
 	m, more := readMarker(s.held)
 	if more && !s.final {
