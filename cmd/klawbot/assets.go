@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/bot"
+	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
@@ -39,7 +40,10 @@ func assetsPullCommand(a *app) *cobra.Command {
 				return err
 			}
 			if want.Model == "" {
-				want.Model = l.Config().Memory.Embedding.Model
+				if err := needsFiles(l); err != nil {
+					return err
+				}
+				want.Model = bot.AssetPlaces(l.Config(), f).Model
 			}
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
 				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))
@@ -69,14 +73,22 @@ func assetsStatusCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if t := l.Config().Memory.Embedding.Type; t != "onnx" {
-				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
+			if err := needsFiles(l); err != nil {
+				return err
 			}
 			return assetsStatus(a.stdout, bot.AssetPlaces(l.Config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// needsFiles reports a type of embeddings without files.
+func needsFiles(l *config.Live) error {
+	if t := l.Config().Memory.Embedding.Type; t != "onnx" {
+		return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
+	}
+	return nil
 }
 
 func assetsStatus(w io.Writer, p data.AssetPlaces, asJSON bool) error {
