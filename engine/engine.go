@@ -119,7 +119,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		Owners: func() []gateway.Address { return e.chats.owners(gateway.ChatID{}) },
 		AtWork: func() int { running, waiting := e.lanes.count(); return running + waiting }, Log: c.Log,
 	})
-	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Log: c.Log, Measure: meters.Measure})
+	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
 	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, backups: e.backups, meters: meters, models: models}
@@ -219,8 +219,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	return errors.Join(err, e.backups.WriteLog(context.WithoutCancel(ctx)))
 }
 
-// Close ends the MCP servers and closes the data folder.
+// Close ends the MCP servers and the models of this machine, and closes the data folder.
 func (e *Engine) Close() error {
+	e.report.models.Close()
 	return errors.Join(e.set.Close(), e.store.Close())
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -219,6 +220,29 @@ func TestNoModelSaysSoAndDoesWhatNeedsNone(t *testing.T) {
 	}
 	if n := len(h.model.Completions()); n != 0 {
 		t.Errorf("a model was asked %d times", n)
+	}
+}
+
+// TestNoteBeginsALine is the case note-joins-the-last-line, and what else an editor may
+// have left of notes.md.
+func TestNoteBeginsALine(t *testing.T) {
+	line := `- \d{4}-\d\d-\d\d \d\d:\d\d milk`
+	for before, after := range map[string]string{
+		"- eggs":              `^- eggs\n` + line + `\n$`,
+		"- eggs\n":            `^- eggs\n` + line + `\n$`,
+		"- eggs\r\n- tea\r\n": `^- eggs\r\n- tea\r\n` + line + `\r\n$`,
+		"\ufeff- eggs":        `^\x{feff}- eggs\n` + line + `\n$`,
+		"":                    `^` + line + `\n$`,
+	} {
+		h := build(t)
+		if err := os.WriteFile(filepath.Join(h.workspace(), "notes.md"), []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.start().says(alice, "/note milk")
+		h.shows(alice, "Saved in notes.md.")
+		if got := h.content("notes.md"); !regexp.MustCompile(after).MatchString(got) {
+			t.Errorf("%q becomes %q", before, got)
+		}
 	}
 }
 

@@ -77,7 +77,7 @@ type watched struct {
 	tooMany bool
 }
 
-// watch looks at what a call may depend on.
+// watch checks what a call may depend on.
 func (s Spec) watch(c Call) (w watched) {
 	if s.Watch != nil {
 		w.state, w.tooMany = s.Watch(c)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -71,6 +73,26 @@ func (p capture) limit() int {
 // on its own, so that neither hides the end of the other.
 const Stderr = "\n[stderr]\n"
 
+// lost is the line in the place of what a command wrote beyond what is kept of it
+// (package sandbox).
+var lost = regexp.MustCompile(`(?m)^\.\.\. (\d+) lines \((\d+) bytes\) omitted here \.\.\.$`)
+
+// omitted says how much a cut omits of a text, with what was not kept before.
+func omitted(cut *clip.Cut, text string) string {
+	lines, bytes := 0, 0
+	for _, m := range lost.FindAllStringSubmatch(text[len(cut.Head):len(text)-len(cut.Tail)], -1) {
+		n, _ := strconv.Atoi(m[1])
+		lines += n
+		n, _ = strconv.Atoi(m[2])
+		bytes += n
+	}
+	cut.Lines += lines
+	if bytes == 0 {
+		return cut.Omitted()
+	}
+	return strings.Replace(cut.Omitted(), " characters)", fmt.Sprintf(" characters, and %d bytes that were not kept)", bytes), 1)
+}
+
 // cut caps the output and stores the whole of it where the model can read on.
 func (p capture) cut(c Call, r Result) Result {
 	limit := p.limit()
@@ -99,7 +121,7 @@ func (p capture) cut(c Call, r Result) Result {
 		}
 		cut := clip.Ends(part, share)
 		limit -= min(size, share)
-		note := fmt.Sprintf("... output truncated at %d chars: %s here ...", p.limit(), cut.Omitted())
+		note := fmt.Sprintf("... output truncated at %d chars: %s here ...", p.limit(), omitted(&cut, part))
 		if all != "" {
 			note += fmt.Sprintf(all, line+strings.Count(cut.Head, "\n"))
 		}

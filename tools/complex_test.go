@@ -33,7 +33,7 @@ func pairs(depth int, inner string) string {
 	return strings.Repeat(`["w",`, depth) + "[" + inner + "]" + strings.Repeat("]", depth)
 }
 
-// TestNestedListsHaveABudget: what rules and the screen look at grows with the
+// TestNestedListsHaveABudget: what rules and the screen check grows with the
 // arguments. Each list in a list used to double it.
 func TestNestedListsHaveABudget(t *testing.T) {
 	one, err := rule.New("r", nil, nil, []string{"rm -rf /", "re:^drop table$"})
@@ -72,7 +72,7 @@ func TestNestedListsHaveABudget(t *testing.T) {
 }
 
 // TestScreenOfKeptTextHasABudget: what a schedule wants to keep is screened to its end,
-// or a person looks at it.
+// or a person checks it.
 func TestScreenOfKeptTextHasABudget(t *testing.T) {
 	keeps := fakeTool("keep", nil)
 	keeps.spec.Keeps = []string{"text"}
@@ -113,7 +113,7 @@ func (w *witness) Approve(context.Context, tools.Question) (tools.Answer, error)
 	return tools.Answer{Granted: true}, nil
 }
 
-// TestRulesWithLargePatternsHaveABudget: a pattern that is small enough looks at
+// TestRulesWithLargePatternsHaveABudget: a pattern that is small enough checks
 // any command; with one that is not, the rule is refused.
 func TestRulesWithLargePatternsHaveABudget(t *testing.T) {
 	for _, entry := range []string{"re:(x{1000}){1000}", "re:(x{1000}|y{1000}){2}z{999}", "re:(((x{10}){10}){10}y){10}", "re:" + strings.Repeat("x{1000}", 100)} {

@@ -149,7 +149,7 @@ func TestDeadlineOfOneCall(t *testing.T) {
 	}
 }
 
-// TestWatchRunsForApprovalsOnly: what takes long to look at is looked at when a person
+// TestWatchRunsForApprovalsOnly: what takes long to check is checked when a person
 // is asked and right before the call runs, and what changed in between runs not.
 func TestWatchRunsForApprovalsOnly(t *testing.T) {
 	looks, ran, state, tooMany := 0, 0, "a", false

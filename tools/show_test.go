@@ -52,7 +52,7 @@ func TestMaskHidesNoCommand(t *testing.T) {
 		"true https://a:b;touch${IFS}marker;true@c":   true,
 		"true https://a:$(id)@c":                      true,
 		"true x://a:b\t;\ttouch\tmarker\t;\t@c":       true,
-		"true x://a:b\ntouch marker\ntrue x@c":        false, // each line stands for itself
+		"true x://a:b\ntouch marker\ntrue x@c":        false, // each line is one command
 		"true https://a:`id`@c":                       true,
 		"true https://a;id;:b@c":                      true,
 		"true x://a:b&touch${IFS}marker&@c":           true,

@@ -36,7 +36,7 @@ type Fault struct {
 func (f Fault) String() string { return f.Name + ": " + f.Reason }
 
 // catalogue is the tools that are always there and those of the sources. It
-// looks at the sources when it is asked.
+// checks the sources when it is asked.
 type catalogue struct {
 	base    *Registry
 	sources []Source

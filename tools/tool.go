@@ -52,7 +52,7 @@ type Spec struct {
 	// call is never repeated when it is unknown whether it happened.
 	Changes bool
 	// ChangesWhen, if not nil, says which calls of a tool with Changes change
-	// something. It gets validated arguments and only looks at them.
+	// something. It gets validated arguments and only checks them.
 	ChangesWhen func(arguments json.RawMessage) bool
 	// RequiresApproval requires approval for a call that changes something, or for any
 	// call when the tool has no Changes.
@@ -77,7 +77,7 @@ type Spec struct {
 	// panic denies.
 	Permit func(c Call, a Autonomy) Decision
 	// Watch, if not nil, identifies what a call may depend on besides Decision.Binds and is
-	// slow to look at, such as all files that it could run. It is compared at the approval
+	// slow to check, such as all files that it could run. It is compared at the approval
 	// and before the call runs. Empty: nothing is watched; tooMany: it is too much.
 	Watch func(c Call) (state string, tooMany bool)
 	// Unconfined, if not nil, says that calls act with the rights of the bot, outside any
@@ -276,7 +276,7 @@ type Result struct {
 type Artifact struct {
 	// Name is what people see; the Executor makes it fit. Empty: that of the path.
 	Name string `json:"name"`
-	// MIME is the type ("image/png"). Empty: the Executor looks at the content.
+	// MIME is the type ("image/png"). Empty: the Executor checks the content.
 	MIME string `json:"mime"`
 	Path string `json:"path"`
 }

@@ -24,6 +24,7 @@ func assetsCommand(a *app) *cobra.Command {
 
 func assetsPullCommand(a *app) *cobra.Command {
 	var want bot.Pull
+	var llm string
 	cmd := &cobra.Command{
 		Use:   "pull",
 		Short: "Download the embedding model and the ONNX Runtime library",
@@ -33,11 +34,21 @@ func assetsPullCommand(a *app) *cobra.Command {
 			"makes one in build/assets).",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if llm == "list" {
+				return bot.ListLocalModels(a.stdout)
+			}
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			l, f, err := a.openFolders()
 			if err != nil {
 				return err
+			}
+			if llm != "" {
+				want.Model, want.Dir = llm, filepath.Join(f.Data, "assets")
+				if err := os.MkdirAll(f.Data, 0o700); err != nil {
+					return err
+				}
+				return bot.PullLocalModel(ctx, a.stdout, want)
 			}
 			if want.Model == "" {
 				if err := needsFiles(l); err != nil {
@@ -58,6 +69,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&want.From, "from", "", "directory or `URL` of the files (default: where they are published)")
 	cmd.Flags().DurationVar(&want.Patience, "patience", 0, "`time` to wait for data, e.g. 5s (default: 30s)")
 	cmd.Flags().StringVar(&want.Model, "model", "", "`name` of the model: "+strings.Join(data.EmbeddingModels(), ", ")+" (default: the configured one)")
+	cmd.Flags().StringVar(&llm, "llm", "", "`NAME` of a language model to download instead; list prints the names")
 	return cmd
 }
 

@@ -135,7 +135,7 @@ func TestScheduleInWords(t *testing.T) {
 			scheduled(b)
 			b.model.Respond(func(r modeltest.Request) modeltest.Reply {
 				if strings.Contains(r.System(), "cron expression") {
-					if r.LastUser() != "every morning at seven" || len(r.Tools) > 0 {
+					if r.LastUser() != "each dawn at seven" || len(r.Tools) > 0 {
 						t.Errorf("the small model is asked %q", r.LastUser())
 					}
 					return modeltest.Text(answer)
@@ -143,10 +143,10 @@ func TestScheduleInWords(t *testing.T) {
 				if r.Last().Role == "tool" {
 					return modeltest.Text("done: " + r.Last().Text())
 				}
-				return modeltest.CallTool("schedule_add", map[string]any{"name": "news", "cron": "every morning at seven", "message": "news"})
+				return modeltest.CallTool("schedule_add", map[string]any{"name": "news", "cron": "each dawn at seven", "message": "news"})
 			})
 			b.start()
-			b.telegram.User(anna).Send("news every morning at seven")
+			b.telegram.User(anna).Send("news each dawn at seven")
 			b.until(answer, func() bool { return len(b.shows(anna)) > 0 && strings.HasPrefix(b.shows(anna)[0], "done: "+want) })
 		})
 	}
@@ -566,7 +566,7 @@ func TestScheduleVerbs(t *testing.T) {
 			{"/schedule logs news", "2000-01-02 09:00  skipped: skipped by hand\n2000-01-01 09:00  skipped: skipped by hand"},
 			{"/schedule pause other", `There is no schedule "other" here. /schedule lists them.`},
 			{"/schedule run", "Usage: /schedule or /schedule run|pause|resume|skip|delete|logs NAME."},
-			{"/remind every day at 9 news", `/remind sets one reminder. For repeating ones, ask me in a message, or run: klawbot schedule add NAME "0 9 * * *" TEXT --inject-into telegram_11`},
+			{"/remind every now and then news", "I don't understand how it repeats. Examples: /remind every weekday at 9 standup, /remind every 2 weeks on Monday at 9 report."},
 			{"/remind tomorrow at 9 call mom", "⏰ Sun 2000-01-02 09:00 (UTC): call mom"},
 			{"/schedule skip reminder-9", "'reminder-9' is due only once; pause or delete it"},
 			{"/schedule delete reminder-9", `🗑 "reminder-9" is deleted.`},

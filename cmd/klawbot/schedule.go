@@ -92,9 +92,12 @@ func scheduleAddCommand(a *app) *cobra.Command {
 		Short: "Schedule a task",
 		Long: `Schedules a task for the model. CRON has five fields as in Unix (minute hour day month
 weekday), six or seven as in Quartz (seconds first), or is @hourly, @daily, @weekly, @monthly
-or @yearly. TIME is an ISO time, "in 20m" or "tomorrow at 9". A MESSAGE that begins with
-/tool NAME JSON calls that tool and needs no model.`,
+or @yearly. It may also be words, such as "every 2 weeks on Monday at 9", or a recurrence
+rule, RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=MO;BYHOUR=9. TIME is an ISO time, "in 20m" or
+"tomorrow at 9". A MESSAGE that begins with /tool NAME JSON calls that tool and needs no
+model.`,
 		Example: `  klawbot schedule add report "0 9 * * 1-5" "Summarise notes.md" --inject-into telegram_123456
+  klawbot schedule add bins "every 2 weeks on Monday at 19" "The bins" --inject-into telegram_123456
   klawbot schedule add backup "@daily" '/tool shell {"command": "ls -l backups"}'`,
 		Args: takes(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -256,7 +256,7 @@ func TestSpawnRefused(t *testing.T) {
 			b.spawn(job.Task{Name: fmt.Sprint("a", i), Message: "m", InjectInto: "telegram_11"})
 		}
 		_, err := b.engine.Subagents().Spawn(t.Context(), ofAnna, job.Task{Name: "b", Message: "m"})
-		if err == nil || !strings.HasPrefix(err.Error(), "5 subagents are at work") {
+		if err == nil || !strings.HasPrefix(err.Error(), "5 subagents are working") {
 			t.Errorf("a sixth one: %v", err)
 		}
 		b.until("all are ready", func() bool { return len(b.shows(anna)) == 5 && b.spawned()[0].State == "done" })

@@ -14,6 +14,7 @@ import (
 
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/localmodel"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/model"
 	"klawbot/engine/internal/recall"
@@ -182,11 +183,23 @@ func modelFindings(ctx context.Context, c toolset.Config) []Finding {
 	return append(OtherModels(ctx, c.HTTP, c.Settings().Models), modelFinding(ctx, c))
 }
 
+// managedFinding checks the files of a model of this machine. A second one beside the
+// running bot's would take its memory.
+func managedFinding(dir string, m settings.Model) Finding {
+	if err := localmodel.Check(localmodel.Find(dir, m.Local.Program, m.Name)); err != nil {
+		return Broken("model", "klawbot assets pull --llm NAME", err)
+	}
+	return OK("model", "%s on this machine; it loads when it is asked", m.Name)
+}
+
 func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	models := c.Settings().Models
 	m, ok := models.Entries[models.Default]
 	if !ok {
 		return Finding{Name: "model", Text: "none (commands only)", Fix: "klawbot init"}
+	}
+	if m.Type == model.Managed {
+		return managedFinding(c.Dir, m)
 	}
 	started := time.Now()
 	calls, err := ProbeTools(ctx, c.HTTP, m)

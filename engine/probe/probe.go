@@ -27,8 +27,17 @@ func Ask(ctx context.Context, client *http.Client, m settings.Model) (string, er
 	if err != nil {
 		return "", err
 	}
+	defer closing(provider)
 	request := llm.Request{Model: m.Name, MaxTokens: m.MaxTokens, Messages: []llm.Message{llm.Text(llm.RoleUser, "Say OK.")}}
-	result, err := provider.Stream(ctx, request, func(llm.Event) {})
+	ask := func(ctx context.Context) (llm.Result, error) {
+		return provider.Stream(ctx, request, func(llm.Event) {})
+	}
+	var result llm.Result
+	if m.Type == model.Managed {
+		result, err = llm.Retry(ctx, llm.Policy{}, ask) // waits while it loads
+	} else {
+		result, err = ask(ctx)
+	}
 	if err != nil {
 		return "", Explain(m, err)
 	}
@@ -46,6 +55,7 @@ func Check(ctx context.Context, client *http.Client, m settings.Model) error {
 	if err != nil {
 		return err
 	}
+	defer closing(provider)
 	lister, ok := provider.(interface {
 		Models(context.Context) ([]string, error)
 	})
@@ -64,6 +74,13 @@ func Check(ctx context.Context, client *http.Client, m settings.Model) error {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Errorf("it does not list the model %s; it has %s", m.Name, shown)
+}
+
+// closing ends a model that ran on this machine for a question.
+func closing(provider llm.Provider) {
+	if c, ok := provider.(interface{ Close() }); ok {
+		c.Close()
+	}
 }
 
 // dated is the day of a model's version behind its name.

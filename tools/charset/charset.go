@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -51,6 +52,14 @@ func Decode(body []byte, contentType string, cut bool) Text {
 		was = "declared as " + declared + ", which it is not"
 	}
 	return Text{decode(body, name), fmt.Sprintf("%s; read as %s, which is a guess", was, name)}
+}
+
+// Guess reads the text of a file, which nothing declares. ok is false for bytes that look
+// like text in no encoding.
+func Guess(body []byte) (t Text, ok bool) {
+	t = Decode(body, "", false)
+	odd := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\f\x1b", r) }
+	return t, !strings.ContainsFunc(t.Body, odd) && misfit(t.Body) < 0.1
 }
 
 // marked finds a byte order mark.
@@ -132,11 +141,14 @@ func lookup(label string) string {
 	if label == "gb-18030" {
 		label = "gb18030"
 	}
-	_, name := charset.Lookup(label)
-	if name == "replacement" {
+	switch _, name := charset.Lookup(label); name {
+	case "replacement":
 		return ""
+	case "gbk":
+		return "gb18030" // which has all of it, and what pages in gb2312 use beyond
+	default:
+		return name
 	}
-	return name
 }
 
 // inside is the encoding that a document declares itself. It can be read as ASCII, so it

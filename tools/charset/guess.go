@@ -64,7 +64,7 @@ func guess(body []byte) string {
 	best, most := "", 0.0
 	for _, name := range candidates {
 		text := decode(words, name)
-		if score := float64(usual[name]) + fit(name, text) - 300*misfit(text); best == "" || score > most {
+		if score := float64(usual[name]) + fit(name, text, words) - 300*misfit(text); best == "" || score > most {
 			best, most = name, score
 		}
 	}
@@ -99,10 +99,31 @@ func sample(body []byte) (words []byte) {
 	return words
 }
 
-// fit speaks for an East Asian encoding whose text has the letters of its language alone. A
-// short text has too few of them for chardet.
-func fit(name, text string) float64 {
-	letters, hangul, kana, han := 0, 0, 0, 0
+// usualRows are the first bytes of the characters that most Chinese texts are written
+// in; the others come in names.
+var usualRows = map[string][2]byte{"gb18030": {0xb0, 0xd7}, "big5": {0xa4, 0xc6}}
+
+// usualCyrillic are the letters of which two thirds of most Cyrillic texts consist.
+const usualCyrillic = "оеаинтсрвлкмОЕАИНТСРВЛКМ"
+
+// fit speaks for an encoding whose text has the usual letters of its languages alone. A short
+// text has too few of them for chardet.
+func fit(name, text string, words []byte) float64 {
+	if rows, ok := usualRows[name]; ok {
+		usual, all := 0, 0
+		for i := 0; i < len(words); i++ {
+			if words[i] >= utf8.RuneSelf {
+				if all++; rows[0] <= words[i] && words[i] <= rows[1] {
+					usual++
+				}
+				i++
+			}
+		}
+		if usual*10 < all*7 {
+			return -50
+		}
+	}
+	letters, hangul, kana, han, hebrew, cyrillic, common := 0, 0, 0, 0, 0, 0, 0
 	for _, r := range text {
 		switch {
 		case r < utf8.RuneSelf || !unicode.IsLetter(r):
@@ -113,16 +134,27 @@ func fit(name, text string) float64 {
 			kana++
 		case unicode.Is(unicode.Han, r):
 			han++
+		case unicode.Is(unicode.Hebrew, r):
+			hebrew++
+		case unicode.Is(unicode.Cyrillic, r):
+			cyrillic++
+			common += strings.Count(usualCyrillic, string(r))
 		}
 		letters++
 	}
 	switch {
 	case letters == 0:
 		return 0
-	case name == "euc-kr" && hangul == letters, (name == "shift_jis" || name == "euc-jp") && kana > 0 && kana+han == letters:
+	case name == "euc-kr" && hangul < han:
+		return -50
+	case (name == "shift_jis" || name == "euc-jp") && kana == 0:
+		return -30
+	case name == "euc-kr" && hangul == letters, hebrew == letters, (name == "shift_jis" || name == "euc-jp") && kana > 0 && kana+han == letters:
 		return 50
 	case (name == "gb18030" || name == "big5") && han == letters:
 		return 20
+	case cyrillic == letters:
+		return 80*float64(common)/float64(letters) - 24
 	}
 	return 0
 }
@@ -150,7 +182,7 @@ func misfit(text string) float64 {
 			faults++
 		case unicode.Is(unicode.Hebrew, r) && unicode.IsMark(r) && !unicode.IsLetter(last):
 			faults++
-		case letters && script(last) != script(r):
+		case letters && (script(last) != script(r) || strings.ContainsRune("ךםןףץ", last)): // these end words
 			faults++
 		case letters && unicode.IsLower(last) && unicode.IsUpper(r):
 			faults += 0.5

@@ -153,7 +153,7 @@ func (c CodeConfig) command(box *sandbox.Sandbox, scratch string, a codeArgs) (s
 	}, nil
 }
 
-// maxOutputEntries bounds how many names in the output folder are looked at.
+// maxOutputEntries bounds how many names in the output folder are checked.
 const maxOutputEntries = 1000
 
 // errManyFiles stops the walk.

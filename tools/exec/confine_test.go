@@ -225,7 +225,7 @@ func TestOwnersPatternsStayInTheWorkspace(t *testing.T) {
 // TestUnaskedProgramsAreConfined: whatever a program that nobody was asked about does,
 // it reaches the workspace and the system's programs.
 func TestUnaskedProgramsAreConfined(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir()) // what other tests keep in it is not looked at
+	t.Setenv("TMPDIR", t.TempDir()) // what other tests keep in it is not checked
 	b := newBench(t)
 	out := b.outsideFile("config.yaml")
 	home := t.TempDir()
@@ -311,21 +311,6 @@ func TestHarmlessCommandsWorkConfined(t *testing.T) {
 	}
 }
 
-// TestConfinedSortOfLargeFile: sort writes temporary files when there is much.
-func TestConfinedSortOfLargeFile(t *testing.T) {
-	bothWays(t, func(t *testing.T, b *bench) {
-		var text strings.Builder
-		line := strings.Repeat("y", 6000) + "\n" // long, so that they are few: 200 MB
-		for i := range 32 << 10 {
-			text.WriteString(string(rune('a'+i%26)) + line)
-		}
-		b.file("great", text.String())
-		if r := b.sh("sort great | uniq -c | wc -l"); body(r) != "26" {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
 // TestOwnersTailDoesNotWait: the old forms of following are no choice of the model's.
 func TestOwnersTailDoesNotWait(t *testing.T) {
 	b := newBench(t).allow("tail *", "tail -F log.txt")
@@ -358,7 +343,8 @@ func TestConfinedProgramsAreBoundedAndEnd(t *testing.T) {
 				t.Errorf("%q: %+v", text, r)
 			}
 		}
-		if r := b.sh("./bad.sh"); r.Success {
+		// What the steps before wrote is there (stacklok/mecatl#153).
+		if r := b.sh("echo before; ./bad.sh"); r.Success || !strings.Contains(r.Output, "\nbefore") && !strings.HasPrefix(r.Output, "before") {
 			t.Errorf("%+v", r)
 		}
 		if r := b.call("shell", map[string]any{"command": "cat pipe", "timeout": 1}); r.ErrorKind != tools.Timeout {
@@ -369,23 +355,6 @@ func TestConfinedProgramsAreBoundedAndEnd(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-}
-
-// TestSortDoesNotFillTheDisk: a sort keeps what it reads in temporary files, and a
-// line may name a file many times.
-func TestSortDoesNotFillTheDisk(t *testing.T) {
-	if !sandbox.Confines() {
-		t.Fatal("this kernel has no Landlock, which these tests need")
-	}
-	b := newBench(t)
-	b.file("f", strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 24))
-	r := b.call("shell", map[string]any{"command": "cat" + strings.Repeat(" f", 100) + " | sort | wc -l", "timeout": 300})
-	if r.Success && !strings.Contains(r.Output, "disk") || !strings.Contains(r.Output, "broke a limit of the sandbox: disk") {
-		t.Errorf("%+v", r)
-	}
-	if r := b.sh("cat f f | sort | wc -l"); body(r) != "48" {
-		t.Errorf("a common one: %+v", r)
-	}
 }
 
 // TestPatternsKeepSteeringFiles: a pattern lets a command run unasked, which must not
@@ -408,6 +377,16 @@ func TestPatternsKeepSteeringFiles(t *testing.T) {
 		id := b.spawn("cp evil.md AGENTS.md")
 		if text := b.ended(id); !strings.Contains(text, "AGENTS.md may not be changed here") {
 			t.Errorf("in the background: %s", text)
+		}
+	})
+}
+
+// TestConfinedSort: sort writes temporary files, and has room for them.
+func TestConfinedSort(t *testing.T) {
+	bothWays(t, func(t *testing.T, b *bench) {
+		b.file("f", strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 24))
+		if r := b.sh("cat f f f f f f f f | sort | wc -l"); body(r) != "192" {
+			t.Errorf("%+v", r)
 		}
 	})
 }

@@ -28,7 +28,7 @@ func TestOutputOfCommands(t *testing.T) {
 		"frames on standard error":    {`echo out; for i in 1 2 3; do printf '\r%d%%' $i >&2; done`, []string{"out\n[stderr]\n3%\n[exit code 0, "}, []string{"1%"}, 0},
 		"colours":                     {`printf '\033[31mred\033[0m\n'`, []string{"red\n[exit code 0, "}, []string{"\x1b", "[31m"}, 0},
 		"both long":                   {`for i in $(seq 1 3000); do echo "out $i"; echo "err $i" >&2; done; exit 3`, []string{"out 1\n", "out 3000\n[stderr]\nerr 1\n", "err 3000\n[exit code 3, "}, nil, 3},
-		"megabytes, then an error":    {`seq 1 400000; echo 'fatal: no space' >&2; exit 4`, []string{"1\n2\n", "400000\n[stderr]\nfatal: no space\n[exit code 4, "}, nil, 4},
+		"megabytes, then an error":    {`seq 1 400000; echo 'fatal: no space' >&2; exit 4`, []string{"1\n2\n", "400000\n[stderr]\nfatal: no space\n[exit code 4, ", ": 3980", " bytes that were not kept) omitted here"}, nil, 4},
 		"megabytes of frames":         {`seq -f 'step %.0f' 1 200000 | tr '\n' '\r'; echo; echo built`, []string{"\nstep 200000\nbuilt\n[exit code 0, "}, []string{"step 199999"}, 0},
 		"killed by a signal":          {loud + `echo last >&2; kill -SEGV $$`, []string{"number 900\n[stderr]\nlast\n[exit code 139, killed by SIGSEGV, "}, nil, 139},
 		"killed by another signal":    {`kill -TERM $$`, []string{"[exit code 143, killed by SIGTERM, "}, nil, 143},

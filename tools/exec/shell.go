@@ -54,11 +54,11 @@ type ShellConfig struct {
 	// sandbox.
 	Runner func() sandbox.Runner
 	// Gate is closed while a harmless command runs outside the sandbox, so that no
-	// command in it changes the files after they were looked at; nil: there is no
+	// command in it changes the files after they were checked; nil: there is no
 	// sandbox.
 	Gate *sandbox.Gate
 	// ReadOnly names files of the workspace that a call may not change where its
-	// commands run in a sandbox, or by a pattern of the owner's; nil: none.
+	// commands run in a sandbox, or by a pattern of the owner; nil: none.
 	ReadOnly func(tools.Call) []string
 	// AllowHardlinks says that files with several names may be read unasked;
 	// nil means that they may not.

@@ -13,7 +13,7 @@ import (
 	"klawbot/tools/exec/command"
 )
 
-// maxScript is how much of the scripts of a line is looked at, in bytes. Of what
+// maxScript is how much of the scripts of a line is checked, in bytes. Of what
 // is longer the size and the time of its last change count, too.
 const maxScript = 16 << 20
 

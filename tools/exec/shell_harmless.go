@@ -23,9 +23,9 @@ type harmless struct {
 	long string
 	// digits says that -5 is an option.
 	digits bool
-	// text says that the operands are no files.
+	// text says that the operands are not files.
 	text bool
-	// pattern says that the first operand is no file, unless -e stands before.
+	// pattern says that the first operand is not a file, unless -e stands before.
 	pattern bool
 	// files says that the operands are files, and folders only with deep.
 	files bool
@@ -38,7 +38,7 @@ type harmless struct {
 	judge func(w where, args []string) string
 }
 
-// harmlessCommands is the list. A letter stands here only when it makes the
+// harmlessCommands is the list. A letter is listed here only when it makes the
 // command neither write, nor run, nor wait, nor follow links.
 var harmlessCommands = map[string]harmless{
 	"ls": {flags: "lahtrSA1dFRisnpgoXvkcuGNmxCBfqQU", long: `--color --color= --all --almost-all --human-readable --recursive --reverse
@@ -116,7 +116,7 @@ func (w where) judge(h harmless, args []string) string {
 
 var digits = regexp.MustCompile(`^-\d+$`)
 
-// operands are the arguments that are no options; all options must be known.
+// operands are the arguments that are not options; all options must be known.
 func (h harmless) operands(args []string) (operands []string, why string) {
 	pattern := h.pattern
 	for i := 0; i < len(args); i++ {
@@ -199,7 +199,7 @@ func linked(info fs.FileInfo) bool {
 	return is && info.Mode().IsRegular() && s.Nlink > 1
 }
 
-// stat looks at what an operand names. An error may say that it is outside.
+// stat checks what an operand names. An error may say that it is outside.
 func (w where) stat(name string) (fs.FileInfo, error) {
 	seen, err := w.seen(name)
 	if err != nil {
@@ -211,14 +211,14 @@ func (w where) stat(name string) (fs.FileInfo, error) {
 	return w.root.Stat(seen)
 }
 
-// errDetour says that a path leads back out of something that is no folder now: it
+// errDetour says that a path leads back out of something that is not a folder now: it
 // names another place once there is a folder, or a link to one.
 var errDetour = errors.New("path leads back out of what is no folder")
 
 // straight refuses paths with .. after anything but folders of the workspace.
 func (w where) straight(seen string) error {
 	var at []string // the folders that the path has led into
-	known := 0      // how many of them were looked at
+	known := 0      // how many of them were checked
 	for part := range strings.SplitSeq(seen, "/") {
 		if part == "" || part == "." {
 			continue

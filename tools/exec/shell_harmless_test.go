@@ -8,7 +8,7 @@ import (
 	"klawbot/tools"
 )
 
-// TestHarmlessCommandsRunAtOnce: what only looks at files of the workspace.
+// TestHarmlessCommandsRunAtOnce: those that only read files of the workspace.
 func TestHarmlessCommandsRunAtOnce(t *testing.T) {
 	b := newBench(t)
 	b.file("a.txt", "x")

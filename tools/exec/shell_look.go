@@ -14,7 +14,7 @@ import (
 	"klawbot/tools/exec/host"
 )
 
-// view is a call of shell, looked at.
+// view is a call of shell, checked.
 type view struct {
 	args shellArgs
 	line command.Line
@@ -117,7 +117,7 @@ func (w where) listed(p command.Pipeline, settings ShellSettings, shown string) 
 	return harmless, ""
 }
 
-// owners reports whether a pattern of the owner's has a program of a pipeline, with
+// owners reports whether a pattern of the owner has a program of a pipeline, with
 // the arguments that the owner has spelled, and which of the others names something
 // outside the workspace: the model chose it, so a person is asked.
 func (w where) owners(patterns []command.Pattern, p command.Pipeline, i int) (spelled []string, away string, is bool) {
@@ -159,7 +159,7 @@ type where struct {
 	// links.
 	below, dir string
 	hardlinks  bool
-	// files is how many files may still be looked at.
+	// files is how many files may still be checked.
 	files *budget.Budget
 }
 

@@ -37,7 +37,7 @@ func (s step) skipped(code int) bool {
 
 // plan is what runs. A line of the approved list runs program by program as it
 // was taken apart, and no shell reads it. Other text was agreed to by a person,
-// or by the owner's settings, and a shell gets it as it stands.
+// or by the owner's settings, and a shell gets it as written.
 func (s *Shell) plan(v view, sandboxed string) []step {
 	finder := programs{dir: v.dir, inSandbox: sandboxed != "off"}
 	if !finder.inSandbox {

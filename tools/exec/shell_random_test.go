@@ -8,7 +8,6 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -71,14 +70,9 @@ func randomHarmless(r *rand.Rand, operands []string) string {
 // TestCommandsWithoutApprovalOnlyRead runs random forms of the harmless commands, those
 // that nobody is asked about: none writes, shows what lies outside, or waits.
 // HARMLESS says how many forms are tried.
-func TestCommandsWithoutApprovalOnlyRead(t *testing.T) {
-	tries := 800
-	if text := os.Getenv("HARMLESS"); text != "" {
-		var err error
-		if tries, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+func TestCommandsWithoutApprovalOnlyRead(t *testing.T) { onlyRead(t, 200) }
+
+func onlyRead(t *testing.T, tries int) {
 	b := newBench(t)
 	base := filepath.Dir(b.ws)
 	out := filepath.Join(base, "out")

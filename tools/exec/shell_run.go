@@ -85,7 +85,7 @@ func (s *Shell) steps(c tools.Call, v view, runner sandbox.Runner) ([]step, erro
 }
 
 // refusal says why a pipeline of the approved list may not start any more, "" when it
-// may: what it names, its folder or the list may have changed since it was looked at.
+// may: what it names, its folder or the list may have changed since it was checked.
 func (s *Shell) refusal(v view, p command.Pipeline) string {
 	w, err := s.enter(v.args.Workdir)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Shell) refusal(v view, p command.Pipeline) string {
 }
 
 // settle keeps the sandbox still while a harmless command runs outside it, and
-// looks at its files again, which a command there could have changed. open ends
+// checks its files again, which a command there could have changed. open ends
 // that.
 func (s *Shell) settle(ctx context.Context, c tools.Call, v view, runner sandbox.Runner) (_ view, open func(), refusal *tools.Result) {
 	if !v.harmless || runner.Name() != sandbox.TypeOff {
@@ -150,7 +150,7 @@ const harmlessMemory = 256 << 20
 const harmlessDisk = 512 << 20
 
 // changes reports whether a pipeline may write into the workspace without a question:
-// a pattern of the owner's allows one of its programs.
+// a pattern of the owner allows one of its programs.
 func (w where) changes(v view, p command.Pipeline) bool {
 	for i := range p.Programs {
 		if _, away, is := w.owners(v.allow, p, i); is && away == "" {
@@ -328,7 +328,7 @@ func (e ending) result(what string, t *transcript, took, timeout time.Duration) 
 	return r
 }
 
-// exitCode is an exit code in words, with the signal that it stands for.
+// exitCode is an exit code in words, with the name of the signal.
 func exitCode(code int) string {
 	if name := signals[syscall.Signal(code-128)]; name != "" {
 		return fmt.Sprintf("exit code %d, killed by %s", code, name)

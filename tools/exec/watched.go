@@ -44,7 +44,7 @@ func watchedIn(workspace string, all bool) (state string, tooMany bool) {
 
 // watched identifies the files of a workspace that a program may run or import: by
 // name, size and the time of the last change, which no tool can set. all takes
-// those in that are no code. With too many files it is empty.
+// those in that are not code. With too many files it is empty.
 func watched(workspace fs.FS, all bool) (state string, tooMany bool) {
 	sum, entries := sha256.New(), 0
 	err := fs.WalkDir(workspace, ".", func(name string, d fs.DirEntry, err error) error {

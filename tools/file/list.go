@@ -7,9 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"klawbot/tools"
+	"klawbot/tools/file/match"
 )
 
 type listArgs struct {
@@ -66,9 +65,9 @@ func walk(ctx context.Context, p place, depth int) ([]string, error) {
 	var entries []string
 	seen := map[string]bool{}
 	err := walkDir(ctx, p, func(name string, e fs.DirEntry) error {
-		line, form := entry(path.Join(p.shown, name), e), norm.NFC.String(name)
+		line, form := entry(path.Join(p.shown, name), e), match.Form(name)
 		if seen[form] {
-			line += " (same name as above, letters stored in a different form)"
+			line += " (looks like a name above, stored with different characters)"
 		}
 		seen[form] = true
 		entries = append(entries, line)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"klawbot/tools"
+	"klawbot/tools/charset"
 	"klawbot/tools/file/text"
 )
 
@@ -104,17 +105,23 @@ func (f *files) content(ctx context.Context, p place, lines span, cut bool) (str
 	if cut && !lines.set && int64(len(out)) > limit {
 		out = strings.ToValidUTF8(out[:limit], "")
 	}
-	if err == nil && (strings.IndexByte(out, 0) >= 0 || !utf8.ValidString(out)) {
-		return fmt.Sprintf("Binary content (%d bytes, type: %s)", info.Size(), kind), nil
+	if err != nil || utf8.ValidString(out) && strings.IndexByte(out, 0) < 0 {
+		return out, err
 	}
-	return out, err
+	if guessed, ok := charset.Guess([]byte(out)); ok && kind == foreignText {
+		return "(" + guessed.Note + ")\n" + guessed.Body, nil
+	}
+	return fmt.Sprintf("Binary content (%d bytes, type: %s)", info.Size(), kind), nil
 }
+
+// foreignText is the type of a file that may be text in another encoding.
+const foreignText = "text that is not UTF-8"
 
 // binaryType guesses the type of a file that is not text.
 func binaryType(start []byte) string {
 	kind := http.DetectContentType(start)
 	if strings.HasPrefix(kind, "text/") {
-		return "text that is not UTF-8"
+		return foreignText
 	}
 	return kind
 }

@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 		"line_start and line_end": {[]any{"path", "three.txt", "line_start", 1, "line_end", 1}, "1|one"},
 		"turned around":           {[]any{"path", "three.txt", "startLine", 3, "endLine", 2}, "Error: endLine 2 is before startLine 3"},
 		"binary":                  {[]any{"path", "picture.png"}, "Binary content (10 bytes, type: image/png)"},
-		"not UTF-8":               {[]any{"path", "latin.txt"}, "Binary content (4 bytes, type: text that is not UTF-8)"},
+		"not UTF-8":               {[]any{"path", "latin.txt"}, "(encoding not declared; read as windows-1252, which is a guess)\ncafé"},
 		"missing":                 {[]any{"path", "no/such.txt"}, "Error: file not found: no/such.txt"},
 		"below a file":            {[]any{"path", "three.txt/x"}, "Error: file not found: three.txt/x"},
 		"a folder":                {[]any{"path", "."}, "Error: . is a directory; file_list shows what is in it"},

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"klawbot/tools"
 	"klawbot/tools/file/match"
 )
@@ -159,7 +157,7 @@ func (s *search) named(name string) bool {
 	if s.names == nil {
 		return true
 	}
-	_, ok := s.names.Find(norm.NFC.Bytes([]byte(name)))
+	_, ok := s.names.Find([]byte(match.Form(name)))
 	return ok
 }
 

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/text/unicode/norm"
-
 	"klawbot/tools"
+	"klawbot/tools/file/match"
 )
 
 // place is a path in an open directory, all links followed. The caller closes root.
@@ -21,7 +20,7 @@ type place struct {
 	name string
 	// shown is the path that the model knows it by.
 	shown string
-	// twin says that another file differs only in how its letters are stored.
+	// twin is set when another name looks the same.
 	twin bool
 }
 
@@ -80,17 +79,18 @@ func slashed(root *os.Root, name string) (string, error) {
 	return clean(nil, strings.ReplaceAll(name, `\`, "/"))
 }
 
-// spelled writes a path as it is stored. Keyboards and models compose letters (NFC),
-// Macs store names decomposed (NFD). A name that is stored exactly as written wins.
+// spelled writes a path as it is stored. Keyboards and models compose letters (NFC) and
+// write plain spaces, Macs store names decomposed (NFD) and use special spaces. A name
+// that is stored exactly as written wins.
 func spelled(root *os.Root, name string) (stored string, twin bool, err error) {
 	for step := range strings.SplitSeq(name, "/") {
-		if norm.NFC.String(step) != norm.NFD.String(step) {
+		if match.Varies(step) {
 			all := lookalikes(root, path.Join(".", stored), step)
 			exact := slices.Contains(all, step)
 			twin = len(all) > 1
 			switch {
 			case twin && !exact:
-				return "", false, tools.Refuse(tools.Validation, "several files are called %s, with letters stored in different forms; rename them first", quote(name))
+				return "", false, tools.Refuse(tools.Validation, "several files are called %s, stored with different characters; rename them first", quote(name))
 			case len(all) == 1 && !exact:
 				step = all[0]
 			}
@@ -100,8 +100,7 @@ func spelled(root *os.Root, name string) (stored string, twin bool, err error) {
 	return stored, twin, nil
 }
 
-// lookalikes are the names in a directory that differ from a name only in the form
-// of their letters.
+// lookalikes are the names in a directory that look like a name.
 func lookalikes(root *os.Root, dir, name string) (all []string) {
 	folder, err := root.Open(dir)
 	if err != nil {
@@ -110,7 +109,7 @@ func lookalikes(root *os.Root, dir, name string) (all []string) {
 	defer folder.Close()
 	entries, _ := folder.Readdirnames(-1) // what could be read counts
 	for _, e := range entries {
-		if norm.NFC.String(e) == norm.NFC.String(name) {
+		if match.Form(e) == match.Form(name) {
 			all = append(all, e)
 		}
 	}
@@ -122,7 +121,7 @@ func (p place) twinNote() string {
 	if !p.twin {
 		return ""
 	}
-	return "\n(Another file has the same name with its letters stored in a different form, NFC or NFD. It was not touched.)"
+	return "\n(Another file has a name that looks the same but is stored with different characters. It was not touched.)"
 }
 
 // locateSkill finds skills/… in the data directory, for reading. found is false

@@ -79,7 +79,7 @@ func TestOverwriteTellsWhatItKeeps(t *testing.T) {
 		"UTF-16":             {utf16(t, "a", unicode.LittleEndian), "ж", "OK: file written to l.csv (4 bytes); the file stays in UTF-16", utf16(t, "ж", unicode.LittleEndian)},
 		"line ends":          {"a\r\n", "b\n", "OK: file written to l.csv (2 bytes); its lines ended in CRLF before and end in LF now", "b\n"},
 		"the same line ends": {"a\r\n", "b\r\n", "OK: file written to l.csv (3 bytes)", "b\r\n"},
-		"another encoding":   {cyrillic(t, "список"), "ж", "OK: file written to l.csv (2 bytes)", "ж"},
+		"another encoding":   {cyrillic(t, "список"), "ж", "OK: file written to l.csv (2 bytes); it was not UTF-8 before and is now", "ж"},
 		"a mark in no file":  {"a", "\ufeffb", "OK: file written to l.csv (4 bytes)", "\ufeffb"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,6 +115,9 @@ func TestEditKeepsTheFormOfTheFile(t *testing.T) {
 		"composed in a decomposed call":  {"Büro\n", nfd("Büro"), "Halle", "Halle\n"},
 		"a part of a letter":             {nfd("é"), "e", "x", ""},
 		"Korean":                         {nfd("한국어"), "국", "x", nfd("한x어")},
+		"dollars are literal":            {"a\n", "a", "$& $$ $1 $` $'", "$& $$ $1 $` $'\n"},
+		"a line with a CR as data":       {"10%\r20%\rdone\nnext\n", "next", "last", "10%\r20%\rdone\nlast\n"},
+		"CRLF with one bare LF":          {"a\r\nb\nc\r\nd\r\n", "d", "e", "a\r\nb\nc\r\ne\r\n"},
 		"Vietnamese":                     {nfd("tiếng Việt"), "tiếng", "chữ", nfd("chữ Việt")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,6 +137,16 @@ func TestEditKeepsTheFormOfTheFile(t *testing.T) {
 
 // TestNamesInBothForms: a name is the same composed and decomposed.
 func TestNamesInBothForms(t *testing.T) {
+	screenshot := "Screenshot 2026-08-28 at 8.55.11 PM.md"
+	b := newBench(t, nil)
+	b.put(strings.Replace(screenshot, " PM", "\u202fPM", 1), "picture")
+	b.says(b.call("file_read", "path", screenshot), "picture")
+	b.says(b.call("file_search", "pattern", "*PM.md"), strings.Replace(screenshot, " PM", "\u202fPM", 1))
+	b.put("Anna\u2019s v\u00a013.05.md", "note")
+	b.says(b.call("file_read", "path", "Anna's v 13.05.md"), "note")
+	b.put("학점인정.md", "body")
+	b.put(norm.NFD.String("학점목록.md"), "body")
+	b.says(b.call("file_search", "pattern", "**/*학점*"), norm.NFD.String("학점목록.md")+"\n학점인정.md")
 	for _, name := range []string{"Übergabe Büro.md", "Ёлка/Чай.md", "がぎ/ぱ.md", "한국/어.md", "tiếng/Việt.md", "plain/Å.md"} {
 		for form, stored := range map[string]string{"decomposed-name": norm.NFD.String(name), "composed": norm.NFC.String(name)} {
 			t.Run(form+" "+name, func(t *testing.T) {
@@ -176,12 +189,12 @@ func TestTwoNamesThatLookTheSame(t *testing.T) {
 	nfc, nfd := norm.NFC.String("Büro.md"), norm.NFD.String("Büro.md")
 	b.put(nfc, "composed")
 	b.put(nfd, "decomposed")
-	const note = "\n(Another file has the same name with its letters stored in a different form, NFC or NFD. It was not touched.)"
+	const note = "\n(Another file has a name that looks the same but is stored with different characters. It was not touched.)"
 	b.says(b.call("file_read", "path", nfc), "composed"+note)
 	b.says(b.call("file_read", "path", nfd), "decomposed"+note)
 	b.says(b.call("file_write", "path", nfc, "content", "c"), "OK: file written to "+nfc+" (1 bytes)"+note)
 	b.says(b.call("file_edit", "path", nfd, "old_str", "decomposed", "new_str", "d"), "OK: "+nfd+" edited. It reads there now:\n1|d"+note)
-	b.says(b.call("file_list"), nfd+" (1 bytes)\n"+nfc+" (1 bytes) (same name as above, letters stored in a different form)")
+	b.says(b.call("file_list"), nfd+" (1 bytes)\n"+nfc+" (1 bytes) (looks like a name above, stored with different characters)")
 	// Three forms of one letter, none of them as it is written.
 	b.put("\u1e69", "1")
 	b.put("s\u0323\u0307", "2")
@@ -204,6 +217,14 @@ func TestReadOtherForms(t *testing.T) {
 	b.put("bom.md", "\ufeffBüro\nzwei\n")
 	b.put("wide.txt", utf16(t, "Büro\r\nzwei 🥛\r\n", unicode.BigEndian))
 	b.put("crlf.txt", "a\r\nb\r\n")
+	b.put("list.txt", cyrillic(t, "список\nмолоко\nхлеб\n"))
+	b.put("noise.txt", "\xff\x81\xfe\x8d words \x90\x9d\xff")
+	b.put("picture.bin", "words\x01\x02\xff\xfe\x03")
+	const guess = "(encoding not declared; read as windows-1251, which is a guess)\n"
+	b.says(b.call("file_read", "path", "list.txt"), guess+"список\nмолоко\nхлеб\n")
+	b.says(b.call("file_read", "path", "list.txt", "startLine", 2, "maxLines", 1), guess+"2|молоко")
+	b.says(b.call("file_read", "path", "noise.txt"), "Binary content (14 bytes, type: text that is not UTF-8)")
+	b.says(b.call("file_read", "path", "picture.bin"), "Binary content (10 bytes, type: application/octet-stream)")
 	b.says(b.call("file_read", "path", "bom.md"), "Büro\nzwei\n")
 	b.says(b.call("file_read", "path", "bom.md", "maxLines", 1), "1|Büro")
 	b.says(b.call("file_read", "path", "wide.txt"), "Büro\r\nzwei 🥛\r\n")
@@ -218,7 +239,7 @@ func TestReadLinesOfALargeFile(t *testing.T) {
 		fmt.Fprintf(&log, "%06d a line of a log that is quite long ....\n", i+1)
 	}
 	b.put("big.log", log.String())
-	b.put("bad.log", log.String()+"\xff\xfe\n"+log.String())
+	b.put("bad.log", log.String()+"\xff\xfe\x00\n"+log.String())
 	b.put("one.json", strings.Repeat("0123456789", 300_000))
 	line := func(n int) string { return fmt.Sprintf("%d|%06d a line of a log that is quite long ....", n, n) }
 	want := line(59990) + "\n" + line(59991) + "\n" + line(59992)
@@ -229,7 +250,7 @@ func TestReadLinesOfALargeFile(t *testing.T) {
 	if r := b.call("file_read", "path", "big.log"); r.Success || !strings.Contains(r.Output, "startLine and maxLines") {
 		t.Error(r.Output)
 	}
-	b.says(b.call("file_read", "path", "bad.log", "startLine", 60_001, "maxLines", 1), fmt.Sprintf("Binary content (%d bytes, type: text that is not UTF-8)", 2*log.Len()+3))
+	b.says(b.call("file_read", "path", "bad.log", "startLine", 60_001, "maxLines", 1), fmt.Sprintf("Binary content (%d bytes, type: text that is not UTF-8)", 2*log.Len()+4))
 
 	b = newBench(t, func(c *file.Config) { c.MaxBytes = func() int64 { return 20 } })
 	b.put("one.json", strings.Repeat("ä", 100_000))

@@ -44,7 +44,10 @@ func (a writeArgs) content(shown string, before snapshot) (content []byte, note 
 	was, isText := text.Decode(before.content)
 	switch {
 	case !isText && !appends:
-		return []byte(a.Content), "", nil
+		if before.exists() && !before.foreign {
+			note = "; it was not UTF-8 before and is now"
+		}
+		return []byte(a.Content), note, nil
 	case !isText && bytes.IndexByte(before.content, 0) >= 0:
 		return nil, "", tools.Refuse(tools.Execution, "%s is a binary file, so text can't be added to it", quote(shown))
 	case !isText && strings.IndexFunc(a.Content, beyondASCII) >= 0:

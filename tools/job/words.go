@@ -10,6 +10,9 @@ import (
 
 // how is how it is scheduled: "with cron '0 9 * * *'".
 func (s Schedule) how() string {
+	if strings.HasPrefix(s.Cron, "DTSTART") {
+		return "with rule '" + s.Cron + "'"
+	}
 	if s.Cron != "" {
 		return "with cron '" + s.Cron + "'"
 	}

@@ -62,7 +62,7 @@ func (p *property) toArray(v any) any {
 	return fixed
 }
 
-// plain reports whether a single value can stand for a list of one.
+// plain reports whether a single value can be a list of one.
 func (p *property) plain() bool {
 	return p.is("string") || p.is("integer") || p.is("number") || p.is("boolean")
 }

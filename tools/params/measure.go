@@ -25,7 +25,7 @@ var (
 )
 
 // sound refuses a schema that refers to others, because a few references can
-// stand for as many schemas as there are atoms, and one that is too deep.
+// mean as many schemas as there are atoms, and one that is too deep.
 func sound(node any, depth int) error {
 	if depth > maxSchemaDepth {
 		return errDeep

@@ -120,6 +120,9 @@ func (t tool) result(out sandbox.Outcome, scratch, outside string) tools.Result 
 		return tools.Fail(tools.Execution, fmt.Sprintf("%s ended with exit code %d and printed no result (%s)%s", t.spec.Name, out.ExitCode, oneLine(err), complaint(out)))
 	}
 	r := a.result(out.ExitCode)
+	if out.ExitCode != 0 {
+		r.Output += fmt.Sprintf("\n[exit code %d]%s", out.ExitCode, complaint(out))
+	}
 	r.Artifacts = files(a.Artifacts, scratch, outside)
 	return r
 }

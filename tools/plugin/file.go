@@ -53,7 +53,7 @@ func list(dir string) ([]file, error) {
 	return all, nil
 }
 
-// look looks at one file; ok is false when it is no executable.
+// look checks one file; ok is false when it is not an executable.
 func look(path string) (f file, ok bool) {
 	f = file{name: filepath.Base(path), path: path}
 	info, err := os.Lstat(path)

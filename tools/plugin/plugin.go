@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// pollEvery is how often the folder is looked at.
+	// pollEvery is how often the folder is checked.
 	pollEvery = time.Second
 	// maxPlugins is how many there may be.
 	maxPlugins = 64
@@ -53,7 +53,7 @@ type Host struct {
 	config Config
 	first  sync.Once
 
-	looking sync.Mutex // held while the folder is looked at
+	looking sync.Mutex // held while the folder is checked
 	mu      sync.Mutex
 	known   map[string]plugin // guarded by mu; by file name
 	reads   []string          // guarded by mu; ReadOnly when known was made
@@ -66,7 +66,7 @@ var (
 	_ tools.Faulty = (*Host)(nil)
 )
 
-// New returns a Host. It looks at the folder when it is first asked.
+// New returns a Host. It checks the folder when it is first asked.
 func New(c Config) *Host {
 	if c.Runner == nil {
 		c.Runner = sandbox.Off
@@ -127,10 +127,10 @@ func (h *Host) each(see func(plugin)) {
 	}
 }
 
-// start looks at the folder once, for those who ask before Run does.
+// start checks the folder once, for those who ask before Run does.
 func (h *Host) start() { h.first.Do(func() { h.Look(context.Background()) }) }
 
-// Run looks at the folder every second until ctx ends.
+// Run checks the folder every second until ctx ends.
 func (h *Host) Run(ctx context.Context) {
 	h.start()
 	tick := time.NewTicker(pollEvery)
@@ -145,7 +145,7 @@ func (h *Host) Run(ctx context.Context) {
 	}
 }
 
-// Look looks at the folder now. Only what is new or changed is asked for its
+// Look checks the folder now. Only what is new or changed is asked for its
 // specification, or all when the sandbox is another one.
 func (h *Host) Look(ctx context.Context) {
 	h.looking.Lock()

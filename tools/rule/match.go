@@ -96,7 +96,7 @@ func (f *forbidden) follows(words []string) bool {
 	return false
 }
 
-// sameWord compares a forbidden word with one of a command: as it stands, as
+// sameWord compares a forbidden word with one of a command: as written, as
 // the name of a program with its folder, or as a path after cleaning.
 func sameWord(forbidden, word string) bool {
 	switch {

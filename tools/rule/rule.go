@@ -32,7 +32,7 @@ const patternMark = "re:"
 // maxPattern bounds a regular expression, in bytes.
 const maxPattern = 1000
 
-// The arguments that rules look at. All others may hold text of people or the
+// The arguments that rules check. All others may hold text of people or the
 // content of files, which forbids nothing.
 var (
 	pathArguments    = []string{"path", "paths", "file", "file_path", "filename", "dir", "directory", "workdir", "cwd"}

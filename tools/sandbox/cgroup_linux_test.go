@@ -30,7 +30,7 @@ func TestSweepLeavesTheGroupsOfOthers(t *testing.T) {
 	}
 }
 
-// TestGroupOfVersion2 looks at what would be told a kernel with cgroup v2, and
+// TestGroupOfVersion2 checks what would be told a kernel with cgroup v2, and
 // reads what it would answer.
 func TestGroupOfVersion2(t *testing.T) {
 	c := &cgroups{unified: t.TempDir()}

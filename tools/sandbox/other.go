@@ -26,7 +26,7 @@ func kafelPolicy() (string, error) { return "", errors.New("nsjail is a part of 
 
 func processesOfUser() uint64 { return 0 }
 
-// patrol looks at nothing here.
+// patrol checks nothing here.
 type patrol struct {
 	memory  int64
 	pids    int

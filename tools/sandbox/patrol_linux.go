@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// patrolEvery is the time between two looks at a command.
+// patrolEvery is the time between two checks of a command.
 const patrolEvery = 100 * time.Millisecond
 
 // patrol watches a running command and says which limit it broke, where the kernel does

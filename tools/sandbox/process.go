@@ -24,7 +24,7 @@ type job struct {
 	stages []*stage
 	// kill, if not nil, ends what signals do not reach.
 	kill func()
-	// watch, if not nil, looks at the command while it runs.
+	// watch, if not nil, checks the command while it runs.
 	watch *patrol
 	// putBack, if not nil, is called when nothing runs any more; it returns what
 	// the outcome names.
@@ -225,7 +225,7 @@ func (p *Process) supervise(ctx context.Context, c Command) {
 	close(p.done)
 }
 
-// patrol looks at the command until it has ended, and kills it when it breaks a
+// patrol checks the command until it has ended, and kills it when it breaks a
 // limit. The channel brings which.
 func (p *Process) patrol(ended <-chan struct{}) <-chan string {
 	broken := make(chan string, 1)

@@ -9,7 +9,7 @@ import (
 )
 
 // Reach is what the programs of a command reach that run outside any sandbox but
-// that no person was asked about. Beside what stands here they read the programs and
+// that no person was asked about. Beside what is listed here they read the programs and
 // libraries of the system and write into a folder of their own, which is HOME and
 // TMPDIR and is gone afterwards.
 type Reach struct {

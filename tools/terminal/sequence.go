@@ -109,13 +109,13 @@ func (s *screen) perform(final byte, parameters string) {
 	case 'A':
 		s.move(s.row-n, s.col)
 	case 'B', 'e':
-		s.move(s.row+n, s.col)
+		s.move(s.below(n), s.col)
 	case 'C', 'a':
 		s.move(s.row, s.col+n)
 	case 'D':
 		s.move(s.row, s.col-n)
 	case 'E':
-		s.move(s.row+n, 0)
+		s.move(s.below(n), 0)
 	case 'F':
 		s.move(s.row-n, 0)
 	case 'G', '`':
@@ -132,6 +132,10 @@ func (s *screen) perform(final byte, parameters string) {
 		s.edit(final, first)
 	}
 }
+
+// below is the row n rows down. A terminal stops at its last row, which most often is
+// the last line.
+func (s *screen) below(n int) int { return min(s.row+n, max(len(s.lines)-1, s.row)) }
 
 // edit erases, inserts and deletes.
 func (s *screen) edit(final byte, first int) {

@@ -12,20 +12,20 @@ import (
 	"klawbot/tools/web/load"
 )
 
-// The bounds of the headers of a request.
+// The limits of the headers of a request.
 const (
 	maxHeaders     = 50
 	maxHeaderBytes = 16 << 10
 )
 
-// ours are headers that say how a request travels. A call that set them could reach
-// another host than the one that was checked, or hide a second request.
+// ours are headers that a call may not set. It could reach another host than the checked
+// one, or hide a second request.
 var ours = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Forwarded", "Host", "Http2-Settings", "Keep-Alive", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "Via",
 }
 
-// headers checks the headers of a call and adds what is ours.
+// headers checks the headers of a call and adds ours.
 func headers(given map[string]string) (http.Header, error) {
 	h := http.Header{}
 	total := 0
@@ -37,11 +37,11 @@ func headers(given map[string]string) (http.Header, error) {
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
 		case !httpguts.ValidHeaderFieldName(name):
-			return nil, fmt.Errorf("%.40q is no name of a header", name)
+			return nil, fmt.Errorf("%.40q is not a valid header name", name)
 		case slices.Contains(ours, canonical), strings.HasPrefix(canonical, "Proxy-"):
 			return nil, fmt.Errorf("the header %s cannot be set", canonical)
 		case !httpguts.ValidHeaderFieldValue(value):
-			return nil, fmt.Errorf("the value of the header %s holds a line break or another control character", canonical)
+			return nil, fmt.Errorf("the value of the header %s contains a line break or another control character", canonical)
 		case h[canonical] != nil:
 			return nil, fmt.Errorf("the header %s is given twice", canonical)
 		}
@@ -57,7 +57,7 @@ func headers(given map[string]string) (http.Header, error) {
 	return h, nil
 }
 
-// shownHeaders are what a model is told of a response without a body.
+// shownHeaders are the headers of a response to HEAD.
 func shownHeaders(h http.Header) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(h)) {

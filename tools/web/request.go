@@ -23,10 +23,10 @@ type requestArgs struct {
 	Extract string            `json:"extract,omitempty"`
 }
 
-// userAgent is who we say we are when a call does not say it.
+// userAgent is the default User-Agent.
 const userAgent = "klawbot"
 
-// aliasPreset is what the tools of other systems that only fetch do.
+// aliasPreset is for aliases from systems that only fetch.
 var aliasPreset = map[string]any{"method": http.MethodGet}
 
 func (w *Web) requestTool() tools.Tool {
@@ -39,14 +39,14 @@ func (w *Web) requestTool() tools.Tool {
 	}, texts, w.request)
 }
 
-// sends reports whether a request may change something at the other end.
+// sends reports whether a request may modify data on the server.
 func sends(arguments json.RawMessage) bool {
 	var a requestArgs
 	err := json.Unmarshal(arguments, &a)
 	return err != nil || a.Method != http.MethodGet && a.Method != http.MethodHead
 }
 
-// extractTime is what a small model may take beyond the request.
+// extractTime is the time for a small model after the request.
 const extractTime = 2 * time.Minute
 
 // requestTimeout is the deadline of a call.
@@ -61,12 +61,12 @@ func requestTimeout(arguments json.RawMessage) time.Duration {
 	return a.patience()
 }
 
-// patience is how long the server may take.
+// patience is the time limit of the server.
 func (a requestArgs) patience() time.Duration {
 	return time.Duration(min(a.Timeout, int(tools.MaxTimeout/time.Second))) * time.Second
 }
 
-// precheck refuses before a person is asked what is wrong without the network.
+// precheck checks the arguments before a user is asked.
 func (w *Web) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	var a requestArgs
 	if err := json.Unmarshal(c.Arguments, &a); err != nil {
@@ -78,7 +78,7 @@ func (w *Web) precheck(c tools.Call, _ tools.Autonomy) *tools.Result {
 	return nil
 }
 
-// prepare makes the request, or says what is wrong with it.
+// prepare makes the request, or the result for its errors.
 func (w *Web) prepare(ctx context.Context, a requestArgs) (*http.Request, *tools.Result) {
 	u, err := w.guard().Check(a.URL)
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *Web) prepare(ctx context.Context, a requestArgs) (*http.Request, *tools
 	return req, nil
 }
 
-// request runs the tool http_request.
+// request is the tool http_request.
 func (w *Web) request(ctx context.Context, c tools.Call, a requestArgs) tools.Result {
 	loading, done := context.WithTimeout(ctx, a.patience())
 	defer done()
@@ -120,7 +120,7 @@ func (w *Web) request(ctx context.Context, c tools.Call, a requestArgs) tools.Re
 	return r
 }
 
-// failure says why there is no response.
+// failure is the result without a response.
 func (w *Web) failure(req *http.Request, err error) tools.Result {
 	if errors.Is(err, httpclient.ErrDenied) {
 		return *load.Refused(err, w.note())
@@ -131,10 +131,10 @@ func (w *Web) failure(req *http.Request, err error) tools.Result {
 	return tools.Fail(tools.Execution, "no answer from "+req.URL.Host+": "+load.Explain(err))
 }
 
-// unfinished says why a response has no end, after so many bytes of it.
+// unfinished is the result for a response that broke off after some bytes.
 func (w *Web) unfinished(req *http.Request, err error, read int) tools.Result {
 	if read == 0 || !errors.Is(req.Context().Err(), context.DeadlineExceeded) {
 		return w.failure(req, err)
 	}
-	return tools.Fail(tools.Timeout, fmt.Sprintf("%s sent %s and did not come to an end in time; try a longer timeout, at most 300 seconds", req.URL.Host, load.Size(int64(read))))
+	return tools.Fail(tools.Timeout, fmt.Sprintf("%s sent %s and did not finish in time; try a longer timeout, at most 300 seconds", req.URL.Host, load.Size(int64(read))))
 }

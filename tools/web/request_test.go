@@ -227,7 +227,7 @@ func TestCaps(t *testing.T) {
 		"text of 5 MB":     {"text/plain", 5_000_000, 1 << 20, "", "(cut: these are the first 1.0 MiB of 4.8 MiB; "},
 		"text beyond":      {"text/plain", 6_000_000, 1 << 20, "", "of more than 4.8 MiB; "},
 		"a page of 200 KB": {"text/html", 199_990, 199_990, "", ""},
-		"a page beyond":    {"text/html", 300_000, 200_000, "", "(cut: these are the first 195.3 KiB of 293.0 KiB; name in extract"},
+		"a page beyond":    {"text/html", 300_000, 200_000, "", "(cut: these are the first 195.3 KiB of 293.0 KiB; say in extract"},
 		"a picture beyond": {"image/png", 6_000_000, 0, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -265,9 +265,9 @@ func TestNothingToShow(t *testing.T) {
 	}})
 	script := func(n int) string { return "<script>some words" + strings.Repeat(" ", n) + "</script>" }
 	for name, c := range map[string]struct{ kind, body, want string }{
-		"a page of scripts":        {"text/html", script(1000), "(the page holds no text; scripts may put it there)"},
-		"a page of scripts beyond": {"text/html", script(6_000_000), "(the first 4.8 MiB of the page, which is all that is read, hold no text)"},
-		"blanks beyond":            {"text/plain", strings.Repeat(" ", 6_000_000), "(the first 4.8 MiB of the answer, which is all that is read, hold no text)"},
+		"a page of scripts":        {"text/html", script(1000), "(the page contains no text; its scripts may add it)"},
+		"a page of scripts beyond": {"text/html", script(6_000_000), "(the first 4.8 MiB of the page, which is all that is read, contain no text)"},
+		"blanks beyond":            {"text/plain", strings.Repeat(" ", 6_000_000), "(the first 4.8 MiB of the answer, which is all that is read, contain no text)"},
 		"nothing":                  {"text/plain", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestScenarioExtract(t *testing.T) {
 	if r := h.get(long, "extract", "the price"); !r.Truncated || !strings.HasSuffix(r.Output, "; extract did not work: the budget of today is used up)") {
 		t.Errorf("%.100s", r.Output)
 	}
-	if r := furnished(t, web.Config{}).get(long, "extract", "the price"); !r.Truncated || !strings.HasSuffix(r.Output, "there is no model for it here)") {
+	if r := furnished(t, web.Config{}).get(long, "extract", "the price"); !r.Truncated || !strings.HasSuffix(r.Output, "no model is available here)") {
 		t.Errorf("%.100s", r.Output)
 	}
 }
@@ -330,7 +330,7 @@ func TestScenarioTimeout(t *testing.T) {
 		},
 	} {
 		r := h.call("http_request", args{"method": "GET", "url": serving(t, answer), "timeout": 1, "extract": "x"})
-		if r.ErrorKind != tools.Timeout || !strings.Contains(r.Output, "did not") || strings.Contains(r.Output, " sent 5 bytes and did not come to an end in time") != (name == "half a body") {
+		if r.ErrorKind != tools.Timeout || !strings.Contains(r.Output, "did not") || strings.Contains(r.Output, " sent 5 bytes and did not finish in time") != (name == "half a body") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -407,13 +407,13 @@ func TestContentEncodings(t *testing.T) {
 		return z
 	})
 	h := furnished(t, web.Config{})
-	const refusal = "Error: the server answered 200 OK, compressed with %s, which was not asked for and cannot be read here"
+	const refusal = "Error: the server answered 200 OK, compressed with %s, which klawbot did not ask for and can't read"
 	for name, c := range map[string]struct{ encoding, kind, body, want string }{
 		"deflate":              {"deflate", "text/plain", deflated, "HTTP 200 OK\n" + words},
 		"deflate without head": {"Deflate", "text/plain", bare, "HTTP 200 OK\n" + words},
 		"gzip":                 {"gzip", "text/plain", gzipped, "HTTP 200 OK\n" + words},
 		"gzip by a lie":        {"gzip", "text/plain", words, "HTTP 200 OK\n" + words},
-		"gzip by a worse lie":  {"x-gzip", "text/plain", words, "Error: the answer cannot be read: it should be compressed with gzip, and is not (gzip: invalid header)"},
+		"gzip by a worse lie":  {"x-gzip", "text/plain", words, "Error: can't read the answer: it is not gzip, as its header says (gzip: invalid header)"},
 		"gzip that is cut":     {"gzip", "text/plain", gzipped[:20], "HTTP 200 OK\n(the response broke off after 5 bytes: the connection ended early)\nsome "},
 		"identity":             {"identity", "text/plain", words, "HTTP 200 OK\n" + words},
 		"a charset":            {"utf-8", "text/plain", words, "HTTP 200 OK\n" + words},

@@ -18,10 +18,10 @@ import (
 	"klawbot/tools/web/page"
 )
 
-// maxRead is how much of a body is read, decoded.
+// maxRead is the longest body, in decoded bytes.
 const maxRead = 5_000_000
 
-// response turns a response into a result.
+// response is the result for a response.
 func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *http.Response, slow *load.Slow) tools.Result {
 	head := "HTTP " + status(resp) + "\n"
 	if location := resp.Header.Get("Location"); location != "" {
@@ -52,19 +52,19 @@ func (w *Web) response(ctx context.Context, c tools.Call, a requestArgs, resp *h
 	return load.Noted(r, w.note())
 }
 
-// status is the status of a response, as its server words it.
+// status is the status of a response in the server's words.
 func status(resp *http.Response) string {
 	return fmt.Sprintf("%.100s", cmp.Or(tools.Visible(load.Line(resp.Status)), fmt.Sprint(resp.StatusCode)))
 }
 
-// loaded is the body of a response, decoded.
+// loaded is a response with its decoded body.
 type loaded struct {
 	resp *http.Response
 	body []byte
 	more bool // the body is longer
 }
 
-// content is a body as text for a model.
+// content is the result for a body.
 func (w *Web) content(ctx context.Context, c tools.Call, a requestArgs, l loaded) tools.Result {
 	kind := l.kind()
 	if !l.textual(kind) {
@@ -82,7 +82,7 @@ func (w *Web) content(ctx context.Context, c tools.Call, a requestArgs, l loaded
 	if l.page() {
 		markdown, err := page.Markdown(ctx, text, l.resp.Request.URL)
 		if err != nil {
-			return tools.Fail(tools.Execution, "the page could not be turned into text: "+err.Error())
+			return tools.Fail(tools.Execution, "can't convert the page to text: "+err.Error())
 		}
 		text, limit = markdown, min(load.MaxText, limit)
 	}
@@ -111,8 +111,7 @@ func (l loaded) page() bool {
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// textual reports whether a body of the kind is text. A kind that nobody knows
-// is judged by what the body holds.
+// textual reports whether a body is text, by its kind, or by its bytes if the kind is unknown.
 func (l loaded) textual(kind string) bool {
 	text := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 	for _, k := range []string{"json", "xml", "javascript", "ecmascript", "yaml", "x-yaml", "toml", "x-www-form-urlencoded", "x-ndjson", "ld+json", "graphql", "sql", "x-sh"} {
@@ -124,14 +123,14 @@ func (l loaded) textual(kind string) bool {
 		return false
 	case l.wide(start):
 		return text
-	case zeros*100 > len(start): // a few become blanks
+	case zeros*100 > len(start): // fewer become blanks
 		return false
 	}
 	media := strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "font/")
 	return text || !media && validStart(start)
 }
 
-// wide reports whether text is in UTF-16, by its mark, its markup or the header.
+// wide reports whether text is UTF-16, by its mark, its markup or the header.
 func (l loaded) wide(b []byte) bool {
 	_, parameters, err := mime.ParseMediaType(l.resp.Header.Get("Content-Type"))
 	if err == nil && strings.HasPrefix(strings.ToLower(parameters["charset"]), "utf-16") {
@@ -143,8 +142,8 @@ func (l loaded) wide(b []byte) bool {
 // validStart reports whether b is UTF-8, perhaps cut within a character.
 func validStart(b []byte) bool { return utf8.Valid(charset.Whole(b)) }
 
-// fit returns text that is not longer than limit bytes. A longer one is left to
-// a small model when the call says what it looks for, else it is cut.
+// fit is the result with at most limit bytes of text. With extract a small model reads a
+// longer text, else it is cut.
 func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, l loaded, text string, limit int64) tools.Result {
 	whole := int64(len(text))
 	if strings.TrimSpace(text) == "" {
@@ -153,7 +152,7 @@ func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, l loaded, te
 	if whole <= limit && !l.more {
 		return tools.OK(text)
 	}
-	why := "name in extract what you look for, to have it taken out"
+	why := "say in extract what you look for"
 	if a.Extract != "" {
 		answer, err := w.extract(ctx, c, a.Extract, text)
 		if err == nil {
@@ -173,7 +172,7 @@ func (w *Web) fit(ctx context.Context, c tools.Call, a requestArgs, l loaded, te
 	return r
 }
 
-// part says how much of an answer is shown: kept bytes of its whole text.
+// part says how much of the text is shown.
 func (l loaded) part(kept, whole int64) string {
 	read := load.Size(int64(len(l.body)))
 	switch shown, of := load.Size(kept), load.Size(whole); {
@@ -188,7 +187,7 @@ func (l loaded) part(kept, whole int64) string {
 	}
 }
 
-// nothing is a result for an answer without text.
+// nothing is the result for an answer without text.
 func (l loaded) nothing() tools.Result {
 	what := "answer"
 	if l.page() {
@@ -196,20 +195,18 @@ func (l loaded) nothing() tools.Result {
 	}
 	switch {
 	case l.more:
-		r := tools.OK(fmt.Sprintf("(the first %s of the %s, which is all that is read, hold no text)", load.Size(int64(len(l.body))), what))
+		r := tools.OK(fmt.Sprintf("(the first %s of the %s, which is all that is read, contain no text)", load.Size(int64(len(l.body))), what))
 		r.Truncated = true
 		return r
 	case l.page() && len(l.body) > 0:
-		return tools.OK("(the page holds no text; scripts may put it there)")
+		return tools.OK("(the page contains no text; its scripts may add it)")
 	}
 	return tools.OK("")
 }
 
-var errNoExtract = errors.New("there is no model for it here")
-
 func (w *Web) extract(ctx context.Context, c tools.Call, question, text string) (string, error) {
 	if w.config.Extract == nil {
-		return "", errNoExtract
+		return "", errors.New("no model is available here")
 	}
 	return w.config.Extract(ctx, c, question, text)
 }

@@ -20,17 +20,14 @@ import (
 	"klawbot/tools/web/load"
 )
 
-// Search is the server that web_search asks.
+// Search is the server of web_search.
 type Search struct {
-	// Backend is "searxng", "brave" or "tavily"; "" is none.
-	Backend string
-	// URL is the server's address. Empty is the usual one, which SearXNG has not.
-	URL string
-	// APIKey is what brave and tavily want.
-	APIKey string
+	Backend string // "searxng", "brave" or "tavily"; "" is none
+	URL     string // "" is the default, which searxng does not have
+	APIKey  string // for brave and tavily
 }
 
-// Backends are the servers that web_search can ask.
+// Backends are the kinds of search servers.
 func Backends() []string { return []string{"searxng", "brave", "tavily"} }
 
 type searchArgs struct {
@@ -38,14 +35,14 @@ type searchArgs struct {
 	MaxResults int    `json:"max_results,omitempty" default:"5" min:"1" max:"20"`
 }
 
-// hit is one result of a search. Its JSON form is stable.
+// hit is one result. Its JSON form is stable.
 type hit struct {
 	Title   string `json:"title"`
 	URL     string `json:"url"`
 	Snippet string `json:"snippet"`
 }
 
-// The bounds of a search.
+// The limits of a search.
 const (
 	maxQuery   = 400
 	maxAnswer  = 2 << 20
@@ -58,7 +55,7 @@ func (w *Web) searchTool() tools.Tool {
 	return tools.New(tools.Spec{
 		Name: "web_search", Group: tools.GroupNet, Outside: true, Arguments: map[string]string{"maxResults": "max_results", "count": "max_results"},
 		Unavailable: func() string {
-			if w.search().Backend == "" {
+			if w.config.Search().Backend == "" {
 				return "no search server is set; the owner can set tools.search"
 			}
 			return ""
@@ -66,14 +63,7 @@ func (w *Web) searchTool() tools.Tool {
 	}, texts, w.runSearch)
 }
 
-func (w *Web) search() Search {
-	if w.config.Search == nil {
-		return Search{}
-	}
-	return w.config.Search()
-}
-
-// runSearch runs the tool web_search.
+// runSearch is the tool web_search.
 func (w *Web) runSearch(ctx context.Context, _ tools.Call, a searchArgs) tools.Result {
 	query := load.Line(a.Query)
 	if query == "" {
@@ -82,7 +72,7 @@ func (w *Web) runSearch(ctx context.Context, _ tools.Call, a searchArgs) tools.R
 	if runes := []rune(query); len(runes) > maxQuery {
 		return tools.Fail(tools.Validation, fmt.Sprintf("query has %d characters, and %d are allowed; use a few words", len(runes), maxQuery))
 	}
-	s := w.search()
+	s := w.config.Search()
 	hits, err := w.ask(ctx, s, query, a.MaxResults)
 	switch {
 	case ctx.Err() != nil:
@@ -93,7 +83,7 @@ func (w *Web) runSearch(ctx context.Context, _ tools.Call, a searchArgs) tools.R
 	return listed(hits[:min(len(hits), a.MaxResults)], s.Backend)
 }
 
-// listed is the hits as text and as data.
+// listed is the result with the hits.
 func listed(hits []hit, source string) tools.Result {
 	var b strings.Builder
 	for i, h := range hits {
@@ -110,7 +100,7 @@ func listed(hits []hit, source string) tools.Result {
 	return r.With(hits)
 }
 
-// ask asks the server for hits.
+// ask asks the server.
 func (w *Web) ask(ctx context.Context, s Search, query string, n int) ([]hit, error) {
 	b, known := backends[s.Backend]
 	if !known {
@@ -139,12 +129,12 @@ func (w *Web) ask(ctx context.Context, s Search, query string, n int) ([]hit, er
 	}
 	hits, err := b.read(body)
 	if err != nil {
-		return nil, errors.New("the answer is not what its API promises; check tools.search.url")
+		return nil, errors.New("the answer is not in the form of its API; check tools.search.url")
 	}
 	return tidied(hits), nil
 }
 
-// refused says what a status of a search server means for whoever set it up.
+// refused is an error status in words for the owner.
 func refused(status int) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -163,7 +153,7 @@ func refused(status int) error {
 
 var markup = regexp.MustCompile(`<[^>]{1,100}>`)
 
-// tidied makes hits fit for one line each and drops those without an address.
+// tidied puts hits on one line each and drops those without a web address.
 func tidied(hits []hit) []hit {
 	kept := make([]hit, 0, len(hits))
 	for _, h := range hits {
@@ -179,7 +169,7 @@ func tidied(hits []hit) []hit {
 	return kept
 }
 
-// seen leaves control characters out.
+// seen drops control characters.
 func seen(r rune) rune {
 	if unicode.IsControl(r) {
 		return -1
@@ -209,7 +199,7 @@ var backends = map[string]backend{
 	"tavily": {tavily, contents},
 }
 
-// contents reads an answer of the form that SearXNG and Tavily share.
+// contents reads an answer of SearXNG or Tavily.
 var contents = results(func(a struct {
 	Results []struct{ Title, URL, Content string }
 },
@@ -220,7 +210,7 @@ var contents = results(func(a struct {
 	return all
 })
 
-// results decodes an answer into A and takes the hits out of it.
+// results decodes an answer into A and reads its hits.
 func results[A any](hits func(A) []hit) func(body []byte) ([]hit, error) {
 	return func(body []byte) ([]hit, error) {
 		var a A
@@ -231,7 +221,7 @@ func results[A any](hits func(A) []hit) func(body []byte) ([]hit, error) {
 	}
 }
 
-// endpoint is an address below the server's, or below the usual one.
+// endpoint is a path of the server, or of the default one.
 func (s Search) endpoint(usual, path string) string {
 	base := strings.TrimSuffix(s.URL, "/")
 	if base == "" {

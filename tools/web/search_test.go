@@ -107,7 +107,7 @@ func TestSearchFaults(t *testing.T) {
 		want   string
 	}{
 		"nothing found": {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"results":[]}`) }, "x", "No results found."},
-		"no JSON":       {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "x", "Error: searxng: the answer is not what its API promises; check tools.search.url"},
+		"no JSON":       {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "x", "Error: searxng: the answer is not in the form of its API; check tools.search.url"},
 		"forbidden":     {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, "x", "Error: searxng: HTTP 403: check tools.search.apiKey; SearXNG must allow the format json"},
 		"too many":      {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "x", "Error: searxng: HTTP 429: too many searches; try again later"},
 		"a redirect":    {web.Search{Backend: "searxng"}, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "x", "Error: searxng: HTTP 302: it has moved; check tools.search.url"},

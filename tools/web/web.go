@@ -1,11 +1,9 @@
-// Package web holds the tools http_request and web_search, and builds the tool
-// browser (tools/web/browser) with the same guard.
+// Package web holds the tools http_request and web_search, and builds the tool browser
+// (tools/web/browser).
 //
-// A model chooses the addresses, so all requests but those of the search pass a
-// guard that keeps them on the public internet (internal/httpclient). Redirects
-// are not followed, the environment sets no proxy, and every body has a size
-// limit. A web page becomes Markdown in tools/web/page. The engine chooses the
-// model that extracts text, and shows the progress of slow loads.
+// A model chooses the addresses, so all requests except searches pass a guard that keeps
+// them on the public internet (internal/httpclient). Redirects are not followed, the
+// environment sets no proxy, and every body has a size limit.
 package web
 
 import (
@@ -25,23 +23,19 @@ var texts embed.FS
 
 // Config is what New needs.
 type Config struct {
-	// AllowedHosts are the inside hosts that the owner allows, read for every call, and a
-	// note for the result, such as that the newest list has an error. Nil allows none.
+	// AllowedHosts are the internal hosts that the owner allows, and a note for the result,
+	// such as an error in the newest list. Nil allows none.
 	AllowedHosts func() (hosts []string, note string)
-	// MaxBodyBytes is how much text of a response is shown, and how long a body
-	// of a request may be; nil or 0 means 1 MiB.
+	// MaxBodyBytes bounds the text of a response and the body of a request. Default: 1 MiB.
 	MaxBodyBytes func() int64
-	// Search is the server that web_search asks, as it is now; nil, or one
-	// without a Backend, hides the tool.
+	// Search is the server of web_search; nil, or one without a Backend, hides the tool.
 	Search func() Search
-	// BrowserPath is the Chromium that the browser is, as it is now; "" looks
-	// for one in PATH. Nil does the same.
+	// BrowserPath and BrowserIdle are Path and Idle of browser.Config.
 	BrowserPath func() string
-	// BrowserIdle is how long a browser that nobody uses stays; 0 means 5 min.
 	BrowserIdle time.Duration
-	// Extract has a small model answer a question from a text. Nil: a long text is cut.
+	// Extract asks a small model about a text. Nil: a long text is cut.
 	Extract func(ctx context.Context, c tools.Call, question, content string) (string, error)
-	// Resolver looks names up; nil is the system's.
+	// Resolver looks up names; nil is the system's.
 	Resolver *net.Resolver
 }
 
@@ -49,13 +43,18 @@ type Config struct {
 type Web struct {
 	config  Config
 	guarded *http.Client
-	// direct is for the search, whose address the owner has written.
-	direct  *http.Client
+	direct  *http.Client // for searches, whose address is the owner's
 	browser *browser.Browsers
 }
 
 // New returns the tools. Close them after the last call.
 func New(c Config) *Web {
+	if c.AllowedHosts == nil {
+		c.AllowedHosts = func() ([]string, string) { return nil, "" }
+	}
+	if c.Search == nil {
+		c.Search = func() Search { return Search{} }
+	}
 	w := &Web{config: c, direct: httpclient.New(httpclient.Options{})}
 	w.guarded = httpclient.New(httpclient.Options{Guard: w.guard(), Resolver: c.Resolver, Raw: true})
 	w.browser = browser.New(browser.Config{Guard: w.guard(), Note: w.note, Resolver: c.Resolver, Path: c.BrowserPath, Idle: c.BrowserIdle})
@@ -75,10 +74,10 @@ func (w *Web) Tools() []tools.Tool {
 	return []tools.Tool{w.requestTool(), w.searchTool(), w.browser.Tool()}
 }
 
-// guard keeps calls outside. It reads the list of the owner for each question.
+// guard keeps calls on the public internet. It reads the owner's list for every check.
 func (w *Web) guard() *httpclient.Guard {
 	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
-		list, _ := w.allowed()
+		list, _ := w.config.AllowedHosts()
 		hosts, err := httpclient.ParseHosts(list)
 		if err != nil { // checked when it was read; nothing is allowed then
 			return httpclient.Hosts{}
@@ -87,26 +86,17 @@ func (w *Web) guard() *httpclient.Guard {
 	}}
 }
 
-func (w *Web) allowed() (hosts []string, note string) {
-	if w.config.AllowedHosts == nil {
-		return nil, ""
-	}
-	return w.config.AllowedHosts()
-}
-
-// note is what there is to say beside a result about the list of the owner.
+// note is the note about the owner's list.
 func (w *Web) note() string {
-	_, note := w.allowed()
+	_, note := w.config.AllowedHosts()
 	return note
 }
 
-// maxBody is the cap of texts.
 func (w *Web) maxBody() int64 {
-	const usual = 1 << 20
 	if w.config.MaxBodyBytes != nil {
 		if n := w.config.MaxBodyBytes(); n > 0 {
 			return n
 		}
 	}
-	return usual
+	return 1 << 20
 }

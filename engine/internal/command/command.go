@@ -166,7 +166,10 @@ func (c *Commands) answer(ctx context.Context, m Message) (r Reply, err error) {
 		text, change := c.Schedules.Remind(m.Message, m.Home, m.ID)
 		r.Text = text
 		if change != nil {
-			r.Change = func(tx *store.Tx, _ *Reply) error { return change(tx) }
+			r.Change = func(tx *store.Tx, r *Reply) (err error) {
+				r.Buttons, err = change(tx)
+				return err
+			}
 		}
 	case "new":
 		r.Text = c.say(locale.NewSession)

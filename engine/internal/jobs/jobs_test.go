@@ -209,6 +209,9 @@ func TestChangesApplyAtOnce(t *testing.T) {
 	})
 }
 
+// hourlyRule is "0 * * * *" as a recurrence rule.
+const hourlyRule = "DTSTART:19991201T000000 RRULE:FREQ=HOURLY;BYMINUTE=0"
+
 // TestMissedRuns stops the bot while a job is due four times.
 func TestMissedRuns(t *testing.T) {
 	missed := []string{"01-01 01:00:00 missed", "01-01 02:00:00 missed", "01-01 03:00:00 missed"}
@@ -228,6 +231,10 @@ func TestMissedRuns(t *testing.T) {
 		{"not too old", store.Job{Cron: "0 * * * *"}, 40 * time.Minute, 4*time.Hour + 30*time.Minute, append(missed[:3:3], "01-01 04:00:00 done late")},
 		{"once, late", store.Job{At: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}, 0, 3 * time.Hour, []string{"01-01 01:00:00 done late"}},
 		{"once, skipped", store.Job{At: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC), Misfire: jobs.Skip}, 0, 3 * time.Hour, []string{"01-01 01:00:00 missed"}},
+		{"a rule, four times", store.Job{Cron: hourlyRule}, 0, 4*time.Hour + 30*time.Minute, append(missed[:3:3], "01-01 04:00:00 done late")},
+		{"a rule, every second hour", store.Job{Cron: "DTSTART:20000101T010000 RRULE:FREQ=HOURLY;INTERVAL=2"}, 0, 4*time.Hour + 30*time.Minute, []string{"01-01 01:00:00 missed", "01-01 03:00:00 done late"}},
+		{"a rule, skipped", store.Job{Cron: hourlyRule, Misfire: jobs.Skip}, 0, 4*time.Hour + 30*time.Minute, append(missed[:3:3], "01-01 04:00:00 missed")},
+		{"a rule that ends", store.Job{Cron: "DTSTART:20000101T010000 RRULE:FREQ=HOURLY;COUNT=2"}, 0, 4*time.Hour + 30*time.Minute, []string{"01-01 01:00:00 missed", "01-01 02:00:00 done late"}},
 		{"very often", store.Job{Cron: "*/10 * * * * ?"}, 0, 30 * time.Hour, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -312,6 +319,7 @@ func TestRestored(t *testing.T) {
 	inBubble(t, t.TempDir(), func(t *testing.T, c *clockwork) {
 		c.start()
 		hourly, once := c.add(store.Job{Cron: "0 * * * *"}), c.add(store.Job{Name: "once", At: time.Now().Add(time.Hour)})
+		ruled := c.add(store.Job{Name: "ruled", Cron: hourlyRule})
 		c.stop()
 		c.after(4*time.Hour + 30*time.Minute)
 		restored, err := store.Open(t.Context(), store.Config{Dir: c.dir, Log: slog.New(slog.DiscardHandler)})
@@ -319,7 +327,7 @@ func TestRestored(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = restored.Write(t.Context(), func(tx *store.Tx) error {
-			for _, id := range []store.JobID{hourly, once} {
+			for _, id := range []store.JobID{hourly, ruled, once} {
 				j, err := tx.Jobs().Job(id)
 				if err != nil {
 					return err
@@ -337,6 +345,7 @@ func TestRestored(t *testing.T) {
 		c.start()
 		c.after(time.Hour)
 		c.wants(hourly, "01-01 05:00:00 done due")
+		c.wants(ruled, "01-01 05:00:00 done due")
 		c.wants(once, "01-01 01:00:00 missed")
 	})
 }

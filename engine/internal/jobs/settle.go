@@ -83,7 +83,7 @@ func (s *settlement) catchesUp(late time.Duration) bool {
 	return s.job.Misfire != Skip && !s.made && (s.rules.Grace <= 0 || late <= s.rules.Grace)
 }
 
-// again settles a job with a cron.
+// again settles a job that repeats.
 func (s *settlement) again() error {
 	t, err := newTimetable(s.job)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *settlement) from(t *timetable, next time.Time) (time.Time, error) {
 		s.job.Settled = time.Time{}
 	}
 	if s.now.Sub(from) > s.rules.Threshold && from.Before(settled) {
-		from, _ = t.cron.Next(settled.Add(-time.Millisecond), t.zone)
+		from, _ = t.repeat.Next(settled.Add(-time.Millisecond), t.zone)
 	}
 	return from, nil
 }
@@ -155,7 +155,7 @@ func (s *settlement) from(t *timetable, next time.Time) (time.Time, error) {
 // free is the first time after now that has no run.
 func (s *settlement) free(t *timetable) (next time.Time, ok bool, err error) {
 	for next = s.now; ; {
-		if next, ok = t.cron.Next(next, t.zone); !ok {
+		if next, ok = t.repeat.Next(next, t.zone); !ok {
 			return time.Time{}, false, nil
 		}
 		taken, err := s.tx.Runs().RunAt(s.job.ID, next)
@@ -170,7 +170,7 @@ func (s *settlement) free(t *timetable) (next time.Time, ok bool, err error) {
 func (t *timetable) between(from, now time.Time) (before []time.Time, last time.Time, more bool) {
 	last = from
 	for len(before) < missedMax {
-		next, ok := t.cron.Next(last, t.zone)
+		next, ok := t.repeat.Next(last, t.zone)
 		if !ok || next.After(now) {
 			return before, last, false
 		}
@@ -182,10 +182,10 @@ func (t *timetable) between(from, now time.Time) (before []time.Time, last time.
 // latest is the last time up to now, at or after one that is known.
 func (t *timetable) latest(known, now time.Time) time.Time {
 	for window := time.Minute; now.Add(-window).After(known); window *= 4 {
-		next, ok := t.cron.Next(now.Add(-window), t.zone)
+		next, ok := t.repeat.Next(now.Add(-window), t.zone)
 		for ok && !next.After(now) {
 			known = next
-			next, ok = t.cron.Next(known, t.zone)
+			next, ok = t.repeat.Next(known, t.zone)
 		}
 	}
 	return known

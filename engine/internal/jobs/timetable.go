@@ -11,24 +11,24 @@ import (
 
 // timetable adapts a job's schedule to gocron.
 type timetable struct {
-	cron times.Cron
-	zone *time.Location
+	repeat times.Repeat
+	zone   *time.Location
 }
 
 var _ gocron.Cron = (*timetable)(nil)
 
 func newTimetable(j store.Job) (*timetable, error) {
-	cron, err := times.ParseCron(j.Cron)
+	repeat, err := times.ParseRepeat(j.Cron)
 	if err != nil {
 		return nil, err
 	}
 	zone, err := times.ParseZone(j.Zone, time.UTC)
-	return &timetable{cron, zone}, err
+	return &timetable{repeat, zone}, err
 }
 
 // IsValid reports whether an expression can be read. The zone is the job's own.
 func (t *timetable) IsValid(crontab string, _ *time.Location, now time.Time) error {
-	_, err := times.ParseCron(crontab)
+	_, err := times.ParseRepeat(crontab)
 	return err
 }
 
@@ -38,7 +38,7 @@ func (t *timetable) Next(last time.Time) time.Time {
 	if now := time.Now(); last.Before(now) {
 		last = now
 	}
-	if next, ok := t.cron.Next(last, t.zone); ok {
+	if next, ok := t.repeat.Next(last, t.zone); ok {
 		return next
 	}
 	return last.AddDate(1000, 0, 0)

@@ -76,6 +76,7 @@ func TestWrongClockLong(t *testing.T) {
 		c.start()
 		hourly, once := c.add(store.Job{Cron: "0 * * * *"}), c.add(store.Job{Name: "o", At: time.Now().Add(20 * time.Hour)})
 		skipped := c.add(store.Job{Name: "s", At: time.Now().Add(20 * time.Hour), Misfire: jobs.Skip})
+		ruled := c.add(store.Job{Name: "r", Cron: hourlyRule})
 		c.after(30 * time.Minute)
 		c.jump(day, 2*time.Hour)
 		c.after(time.Minute)
@@ -114,6 +115,7 @@ func TestWrongClockLong(t *testing.T) {
 		if late > 1 {
 			t.Errorf("%d runs caught up: %q", late, all)
 		}
+		c.wants(ruled, all...)
 		c.wants(once, "01-01 20:00:00 done late") // early, and only then
 		c.wants(skipped, "01-01 20:00:00 done due")
 	})

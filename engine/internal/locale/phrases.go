@@ -63,6 +63,7 @@ const (
 	NoSchema
 	InputCut
 	Loading
+	Reading
 	BudgetTokens
 	BudgetUSD
 	Usage
@@ -196,9 +197,26 @@ const (
 	RunTooLong
 	RunNoModel
 	JobFailed
+	JobTask
+	JobOnceFailed
+	RemindSlow
+	RemindRetry
+	RemindFailed
 	JobPaused
 	RemindUsage
-	RemindOnce
+	RemindOffer
+	RemindOfferWords
+	RemindUnconfirmed
+	RemindRepeats
+	RemindDeclined
+	RemindUnclear
+	RemindSeveral
+	RemindDate
+	RemindZone
+	RemindWeekday
+	RemindRepeat
+	ButtonRepeat
+	ButtonNotRepeat
 	RemindSet
 	RemindPast
 	RemindBad

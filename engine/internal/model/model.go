@@ -27,6 +27,8 @@ type Config struct {
 	Settings func() settings.Settings
 	// Redact holds the secrets that no model is told.
 	Redact *redact.Set
+	// Dir is the data directory.
+	Dir string
 	// Measure counts the calls of the provider with a name; nil counts none.
 	Measure func(name string, p llm.Provider) llm.Provider
 	Log     *slog.Logger
@@ -47,11 +49,14 @@ func New(c Config) *Client {
 		config: c, slots: NewSlots(func() int { return max(c.Settings().MaxConcurrentModelCalls, 1) }),
 		known: knowledge{models: map[Key]*facts{}, told: map[noticeKey]string{}},
 		providers: providers{
-			http: c.HTTP, log: c.Log, secrets: c.Redact, measure: c.Measure, kept: map[string]built{},
+			http: c.HTTP, log: c.Log, secrets: c.Redact, dir: c.Dir, measure: c.Measure, kept: map[string]built{},
 			idle: func() time.Duration { return c.Settings().Models.Timeout },
 		},
 	}
 }
+
+// Close ends the models that run on this machine.
+func (c *Client) Close() { c.providers.Close() }
 
 // Candidate is a model that may answer, by its configured name.
 type Candidate struct {
@@ -77,9 +82,11 @@ type Call struct {
 	Within func(context.Context) error
 	// OnText gets the text of the answer as far as it is known, again from its
 	// beginning when the call is repeated. OnLoading is told that the server loads its
-	// model, which takes long. Both may be nil.
+	// model, and OnReading which share of the request it has read, which take long. All
+	// may be nil.
 	OnText    func(text string)
 	OnLoading func()
+	OnReading func(share float64)
 	Log       *slog.Logger
 }
 
@@ -175,6 +182,12 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 		onText("") // what a broken attempt has said is no answer
 	}
 	result, err := a.provider.Stream(ctx, r, func(ev llm.Event) {
+		if ev.Reading > 0 {
+			if a.OnReading != nil {
+				a.OnReading(ev.Reading)
+			}
+			return
+		}
 		heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
 		if onText != nil {
 			onText(heard.Text)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 	"klawbot/engine/internal/llm/ollama"
 	"klawbot/engine/internal/llm/openai"
 	"klawbot/engine/internal/llm/script"
+	"klawbot/engine/internal/localmodel"
 	"klawbot/engine/settings"
 	"klawbot/internal/redact"
+	"klawbot/tools/sandbox"
 )
 
 // providers builds the provider of a model and keeps it while what it was built
@@ -27,6 +30,8 @@ type providers struct {
 	idle func() time.Duration
 	// secrets are what no model is told.
 	secrets *redact.Set
+	// dir is the data directory.
+	dir string
 	// measure is Config.Measure.
 	measure func(name string, p llm.Provider) llm.Provider
 
@@ -38,6 +43,7 @@ type providers struct {
 type built struct {
 	from     string
 	provider llm.Provider
+	close    func()
 }
 
 // endpoint is what a provider is built from. How long an answer may be and what
@@ -46,11 +52,18 @@ type endpoint struct {
 	Provider, Type, BaseURL, APIKey, Name string
 	Compat                                map[string]any
 	Idle                                  time.Duration
+	Local                                 settings.Local
+	Window                                int // of a model on this machine
 }
 
 func (p *providers) get(m settings.Model) (llm.Provider, error) {
 	idle := p.idle()
-	from, err := json.Marshal(endpoint{m.Provider, m.Type, m.BaseURL, m.APIKey, m.Name, m.Compat, idle})
+	e := endpoint{m.Provider, m.Type, m.BaseURL, m.APIKey, m.Name, m.Compat, idle, m.Local, 0}
+	if m.Type == Managed {
+		m.Local.Dir = p.dir
+		e.Window = m.Window()
+	}
+	from, err := json.Marshal(e)
 	if err != nil {
 		return nil, fmt.Errorf("compat: %w", err)
 	}
@@ -64,15 +77,37 @@ func (p *providers) get(m settings.Model) (llm.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	old := p.kept[name].close
+	kept := built{from: string(from), close: func() {}}
+	if c, ok := provider.(interface{ Close() }); ok {
+		kept.close = c.Close
+	}
+	if old != nil {
+		go old() // a model of this machine that is replaced may be at work
+	}
 	provider = discreet{provider, p.secrets}
 	if p.measure != nil {
 		provider = p.measure(m.Provider, provider)
 	}
-	p.kept[name] = built{string(from), provider}
+	kept.provider = provider
+	p.kept[name] = kept
 	return provider, nil
 }
 
-// NewProvider builds the provider of a model. It does not connect.
+// Close ends the models that run on this machine.
+func (p *providers) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.kept {
+		b.close()
+	}
+}
+
+// Managed is the type of a model that klawbot runs on this machine.
+const Managed = "managed"
+
+// NewProvider builds the provider of a model. It does not connect. One with a method
+// Close holds a program and must be closed.
 func NewProvider(m settings.Model, client *http.Client, idle time.Duration, log *slog.Logger) (llm.Provider, error) {
 	compat, err := json.Marshal(m.Compat)
 	if err != nil {
@@ -88,8 +123,20 @@ func NewProvider(m settings.Model, client *http.Client, idle time.Duration, log 
 		return ollama.New(c)
 	case "script":
 		return newScript(m.BaseURL)
+	case Managed:
+		return newManaged(m, c), nil
 	}
-	return nil, fmt.Errorf("provider %s has the type %q; there are openai, anthropic, ollama and script", m.Provider, m.Type)
+	return nil, fmt.Errorf("provider %s has the type %q; there are openai, anthropic, ollama, managed and script", m.Provider, m.Type)
+}
+
+// newManaged runs nothing yet. Whoever asks such a provider closes it.
+func newManaged(m settings.Model, c llm.Config) *localmodel.Model {
+	program, weights := localmodel.Find(m.Local.Dir, m.Local.Program, m.Name)
+	return localmodel.New(localmodel.Config{
+		Provider: m.Provider, Program: program, Weights: weights, Context: m.Window(), Threads: m.Local.Threads, Slots: m.Local.Slots,
+		UnloadAfter: m.Local.UnloadAfter, Dir: filepath.Join(m.Local.Dir, "localmodel"),
+		HTTP: c.HTTP, Idle: c.IdleTimeout, Runner: sandbox.Off(), Log: c.Log,
+	})
 }
 
 // newScript reads a script, or takes the demo's when there is no file.

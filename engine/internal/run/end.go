@@ -16,6 +16,7 @@ import (
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/times"
 	"klawbot/engine/internal/turn"
 	"klawbot/gateway"
 	"klawbot/internal/clip"
@@ -56,8 +57,11 @@ func (rs *Runs) endingOf(w *Work, m Made) ending {
 				end.state, end.note = store.RunFailed, fault
 			}
 		}
-		if sentItself(w.Job, m.Said, said.text) {
+		switch {
+		case sentItself(w.Job, m.Said, said.text):
 			end.report, end.note = "", "it has sent this itself"
+		case rs.saysNoMore(w.Job, w.Run, said.text, m.Said):
+			end.report, end.note = "", "the reminder was delivered before the model answered"
 		}
 	case store.TurnFailed:
 		end = rs.failed(w.Job, w.Run, m)
@@ -96,18 +100,38 @@ func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
 		return rs.troubled(j, store.RunFailed, why)
 	}
 	end := ending{state: store.RunFailed, note: why}
-	if fail, ok := errors.AsType[*llm.Error](failure); ok && (fail.Kind == llm.Auth || fail.Kind == llm.Quota) {
+	fail, ok := errors.AsType[*llm.Error](failure)
+	access := ok && (fail.Kind == llm.Auth || fail.Kind == llm.Quota)
+	_, over := errors.AsType[*model.BudgetError](failure)
+	text := locale.RemindFailed
+	if !access && !over && !errors.Is(failure, turn.ErrNoModel) && r.Attempts < maxAttempts {
+		end.state, text = store.RunRetry, locale.RemindRetry
+	}
+	told := rs.reminds(j) && rs.remind(context.Background(), j, r, rs.say(text, j.Message, why))
+	task := rs.say(locale.JobTask, taskOf(j))
+	switch {
+	case end.state == store.RunRetry:
+	case j.Cron == "" && j.Kind != store.JobHeartbeat:
+		if !told {
+			end.alert = rs.say(locale.JobOnceFailed, j.Name, why, task)
+		}
+	case access:
 		end.pause = why
-		return end
-	}
-	if _, over := errors.AsType[*model.BudgetError](failure); !over && !errors.Is(failure, turn.ErrNoModel) && r.Attempts < maxAttempts {
-		end.state = store.RunRetry
-		return end
-	}
-	if j.Failures == 0 {
-		end.alert = rs.say(locale.JobFailed, j.Name, why)
+	case j.Failures == 0:
+		next := "–"
+		if zone := rs.Settings().Zone(); !j.NextRun.IsZero() {
+			next = times.DescribeTime(j.NextRun, zone, rs.Settings().Language)
+		}
+		end.alert = rs.say(locale.JobFailed, j.Name, why, task, next)
 	}
 	return end
+}
+
+// taskShown is how much of a job's task a notice of a failure shows, in characters.
+const taskShown = 200
+
+func taskOf(j store.Job) string {
+	return clip.Runes(strings.Join(strings.Fields(j.Message), " "), taskShown)
 }
 
 // sentItself reports whether the run already sent its report to its own chat with
@@ -261,7 +285,7 @@ func (rs *Runs) leaving(j store.Job, r store.Run, end ending) []store.Out {
 		outs = append(outs, outbox.Rows(to, rs.Gateway.Render(to.Chat.Channel, end.report), schedule.OutKey(r.ID), 0)...)
 	}
 	if end.pause != "" {
-		end.alert = rs.say(locale.JobPaused, j.Name, end.pause)
+		end.alert = rs.say(locale.JobPaused, j.Name, end.pause) + "\n" + rs.say(locale.JobTask, taskOf(j))
 	}
 	if end.alert == "" {
 		return outs

@@ -166,6 +166,8 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 		rs.end(ctx, j, r, ending{state: store.RunDone, report: "⏰ " + j.Message, result: j.Message}, nil)
 		return false
 	}
+	watch, stop := rs.remindInTime(ctx, j, r)
+	defer stop()
 	release, err := rs.slots.Take(ctx, false)
 	if err != nil {
 		return false
@@ -188,7 +190,10 @@ func (rs *Runs) attempt(ctx context.Context, j store.Job, r store.Run) (again bo
 	}
 	w.deadline = startDeadline(rs.Settings().Scheduler.RunTimeout, func() { cancel(lifecycle.ErrDeadline) })
 	defer w.deadline.stop()
+	w.Asking = watch.Asking
+	w.Asking(false) // it has its place
 	made := rs.Turn(running, w)
+	stop()
 	if made.Parked {
 		return false
 	}

@@ -32,7 +32,10 @@ type Work struct {
 	// Most is how many tokens the run may use with its subagents, Left how many the
 	// heartbeat may use today. 0 is unlimited.
 	Most, Left int
-	deadline   *deadline
+	// Asking is told when the model is asked, when it sends something, and when it has
+	// answered.
+	Asking   func(bool)
+	deadline *deadline
 }
 
 // Made is the result of a run's turn.

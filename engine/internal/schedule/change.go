@@ -11,6 +11,7 @@ import (
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/phrase"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/times"
 	"klawbot/gateway"
@@ -99,65 +100,69 @@ func (s *Editor) plan(ctx context.Context, j *store.Job, n job.New, c tools.Call
 	}
 	now := time.Now()
 	j.Zone = zone.String()
+	least := lineInterval
+	if !who.line {
+		least = max(s.Settings().Scheduler.MinInterval, lineInterval)
+	}
 	if n.At != "" {
-		at, err := times.ParseAt(n.At, now, zone)
+		w, err := phrase.ParseAt(n.At, now, zone)
 		if err != nil {
 			return tools.Refuse(tools.Validation, "%v", err)
 		}
-		j.Cron, j.At, j.NextRun = "", at, at
+		if w.Repeat != nil {
+			return again(j, w.Repeat, now, w.Zone, least)
+		}
+		j.Cron, j.At, j.NextRun = "", w.At, w.At
 		return nil
 	}
 	if n.Cron == "" && j.Cron == "" {
 		return nil // the zone of a single time only changes how it is shown
 	}
-	cron, err := s.cron(ctx, c, cmp.Or(n.Cron, j.Cron))
+	repeat, zone, err := s.repeat(ctx, c, cmp.Or(n.Cron, j.Cron), now, zone)
 	if err != nil {
 		return err
 	}
-	least := lineInterval
-	if !who.line {
-		least = max(s.Settings().Scheduler.MinInterval, lineInterval)
-	}
-	return again(j, cron, now, zone, least)
+	return again(j, repeat, now, zone, least)
 }
 
 // again makes a job repeat, but not more often than least.
-func again(j *store.Job, cron times.Cron, now time.Time, zone *time.Location, least time.Duration) error {
-	next, ok := cron.Next(now, zone)
+func again(j *store.Job, repeat times.Repeat, now time.Time, zone *time.Location, least time.Duration) error {
+	next, ok := repeat.Next(now, zone)
 	if !ok {
-		return tools.Refuse(tools.Validation, "cron '%s' is never due", cron)
+		return tools.Refuse(tools.Validation, "cron '%s' is never due", repeat)
 	}
-	if gap := cron.Gap(now, zone); gap < least {
-		return tools.Refuse(tools.Validation, "cron '%s' is due every %v; %v is the shortest", cron, gap, least)
+	if gap := repeat.Gap(now, zone); gap < least {
+		return tools.Refuse(tools.Validation, "cron '%s' is due every %v; %v is the shortest", repeat, gap, least)
 	}
-	j.Cron, j.At, j.NextRun = cron.String(), time.Time{}, next
+	j.Cron, j.Zone, j.At, j.NextRun = repeat.String(), zone.String(), time.Time{}, next
 	return nil
 }
 
-// cron reads an expression. A model translates other text into one.
-func (s *Editor) cron(ctx context.Context, c tools.Call, text string) (times.Cron, error) {
-	cron, err := times.ParseCron(text)
+// repeat reads an expression, a recurrence rule, or words. A model translates words that
+// are not understood.
+func (s *Editor) repeat(ctx context.Context, c tools.Call, text string, now time.Time, zone *time.Location) (times.Repeat, *time.Location, error) {
+	repeat, there, err := phrase.ReadRepeat(text, now, zone)
 	if !errors.Is(err, times.ErrNotCron) {
 		if err != nil {
 			err = tools.Refuse(tools.Validation, "bad cron: %v", err)
 		}
-		return cron, err
+		return repeat, there, err
 	}
 	notCron := tools.Refuse(tools.Validation, "%v", times.ErrNotCron)
 	if s.ToCron == nil || strings.TrimSpace(text) == "" {
-		return cron, notCron
+		return nil, zone, notCron
 	}
 	answer, err := s.ToCron(ctx, c, text)
 	switch {
 	case errors.Is(err, ErrNoModel):
-		return cron, notCron
+		return nil, zone, notCron
 	case err != nil:
-		return cron, tools.Refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
+		return nil, zone, tools.Refuse(tools.Execution, "not a cron expression, and the model that could read it failed: %v", err)
 	}
-	if cron, err = times.ParseCron(answer); err != nil {
-		return cron, notCron
+	if repeat, err = times.ReadExpression(answer, now, zone); err != nil {
+		return nil, zone, notCron
 	}
-	return cron, nil
+	return repeat, zone, nil
 }
 
 // ToolCall reads the call of a tool that is written as "NAME JSON", nil when there is

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/times"
@@ -16,36 +15,6 @@ import (
 	"klawbot/internal/clip"
 	"klawbot/tools"
 )
-
-// Remind answers /remind: the text, and the change to commit with it.
-func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxID) (string, func(*store.Tx) error) {
-	zone, language := s.Settings().Zone(), s.Settings().Language
-	at, what, err := times.ParseReminder(m.Args, m.Time, zone)
-	switch {
-	case times.Recurs(m.Args):
-		return s.say(locale.RemindOnce, home.Chat), nil
-	case errors.Is(err, times.ErrNoTime), err == nil && what == "":
-		return s.say(locale.RemindUsage), nil
-	case err != nil:
-		return s.say(locale.RemindBad, err), nil
-	case !at.After(time.Now()):
-		return s.say(locale.RemindPast, times.DescribeTime(at, zone, language)), nil
-	}
-	j := store.Job{
-		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", id), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
-		Message: clip.Runes(what, maxJobText), Home: home, Creator: m.Sender.ID, Target: home, Origin: "person",
-	}
-	text := s.say(locale.RemindSet, times.DescribeTime(at, zone, language), zone, what)
-	return text, func(tx *store.Tx) error {
-		now, err := tx.Chats().Home(home)
-		if err != nil {
-			return err
-		}
-		j.Home, j.Target = now, now
-		_, err = tx.Jobs().AddJob(j)
-		return err
-	}
-}
 
 // The data of the buttons below the list of schedules: a mark, the job, a verb.
 const jobMark = "job/"
@@ -58,6 +27,9 @@ const (
 	verbSkip   = "skip"
 	verbDelete = "delete"
 	verbLogs   = "logs"
+	// The verbs of the buttons below an offer to repeat a reminder.
+	verbAccept  = "accept"
+	verbDecline = "decline"
 )
 
 func button(id store.JobID, verb string) string { return fmt.Sprintf("%s%d/%s", jobMark, id, verb) }
@@ -132,6 +104,14 @@ func (s *Editor) actOn(tx *store.Tx, j store.Job, verb string) (string, error) {
 	case verbResume:
 		if err = switchJob(tx, &j, true); err == nil {
 			text = s.say(locale.ScheduleOn, j.Name, s.nextText(j))
+		}
+	case verbAccept:
+		if err = switchJob(tx, &j, true); err == nil {
+			text = s.say(locale.RemindRepeats, whenInWords(j, s.Settings().Language), j.Message, s.nextText(j))
+		}
+	case verbDecline:
+		if text = s.say(locale.RemindDeclined); j.State == store.JobPaused {
+			removeJob(&j)
 		}
 	case verbSkip:
 		if err = skipNext(tx, &j); err == nil {
@@ -267,6 +247,9 @@ func (s *Editor) Button(tx *store.Tx, m gateway.Message) (say string, list *Answ
 		if say, err = s.actOn(tx, j, verb); err != nil {
 			return "", nil, err
 		}
+	}
+	if verb == verbAccept || verb == verbDecline {
+		return say, &Answer{Text: say}, nil
 	}
 	now, err := s.listText(tx, who)
 	return say, &now, err

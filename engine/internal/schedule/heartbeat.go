@@ -12,8 +12,8 @@ import (
 
 	"klawbot/engine/internal/jobs"
 	"klawbot/engine/internal/locale"
+	"klawbot/engine/internal/phrase"
 	"klawbot/engine/internal/store"
-	"klawbot/engine/internal/times"
 	"klawbot/engine/internal/workspace"
 	"klawbot/engine/settings"
 	"klawbot/internal/clip"
@@ -181,11 +181,15 @@ func (h *Heartbeat) beat(ctx context.Context, b workspace.Beat, now time.Time) (
 		j.NextRun = j.At
 		return j, nil
 	}
-	cron, err := times.ParseCron(b.Cron)
+	repeat, zone, err := phrase.ReadRepeat(b.Cron, now, zone)
 	if err != nil {
 		return j, err
 	}
-	err = again(&j, cron, now, zone, max(s.Scheduler.MinInterval, lineInterval))
+	// The file is read again and again, so its words must not depend on the day.
+	if later, _, err := phrase.ReadRepeat(b.Cron, now.AddDate(0, 0, 100), zone); err != nil || later.String() != repeat.String() {
+		return j, errors.New(`Cron needs a first day with its year, such as "every 2 weeks from 2026-12-14 at 9"`)
+	}
+	err = again(&j, repeat, now, zone, max(s.Scheduler.MinInterval, lineInterval))
 	return j, err
 }
 

@@ -333,12 +333,12 @@ func nextOf(tx *store.Tx, j store.Job, now time.Time) (time.Time, error) {
 
 // nextTimes are the next times of a job after a moment.
 func nextTimes(j store.Job, after time.Time, n int) []time.Time {
-	cron, err := times.ParseCron(j.Cron)
+	repeat, err := times.ParseRepeat(j.Cron)
 	zone, err2 := times.ParseZone(j.Zone, time.UTC)
 	if err != nil || err2 != nil {
 		return nil
 	}
-	return cron.NextTimes(after, zone, n)
+	return times.NextTimes(repeat, after, zone, n)
 }
 
 // Run adds a run that is due now. The scheduler of the running bot finds the row.

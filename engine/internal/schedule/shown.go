@@ -45,11 +45,11 @@ func whenInWords(j store.Job, language string) string {
 	if j.Cron == "" {
 		return locale.Say(language, locale.Once, times.DescribeTime(j.At, zone, language))
 	}
-	cron, err := times.ParseCron(j.Cron)
+	repeat, err := times.ParseRepeat(j.Cron)
 	if err != nil {
 		return j.Cron
 	}
-	return cron.Describe(language)
+	return repeat.Describe(language)
 }
 
 func shownRun(tx *store.Tx, r store.Run) job.Run {

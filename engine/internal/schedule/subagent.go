@@ -54,6 +54,9 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 		if err != nil {
 			return err
 		}
+		if err := twice(tx, j, open); err != nil {
+			return err
+		}
 		if most := cmp.Or(s.Settings().Scheduler.MaxSubagents, maxSpawned); len(open) >= most {
 			return tools.Refuse(tools.Execution, "%d subagents are working, which is the limit. Wait for a report, or cancel one with subagent_manage", len(open))
 		}
@@ -64,6 +67,28 @@ func (s *Editor) Spawn(ctx context.Context, c tools.Call, t job.Task) (job.Subag
 		return err
 	})
 	return shownSpawned(nil, store.Spawned{Job: j, Run: run}), err
+}
+
+// twice refuses a subagent that does the same as one that works, or that the same turn
+// has started before: models repeat calls.
+func twice(tx *store.Tx, j store.Job, open []store.Spawned) error {
+	ended, err := tx.Jobs().EndedSpawns(j.Home, spawnedShown)
+	if err != nil {
+		return err
+	}
+	for i, one := range append(open, ended...) {
+		was := one.Job
+		if was.Name != j.Name || was.Message != j.Message || was.Home != j.Home || was.Target != j.Target || was.State == store.JobRemoved {
+			continue
+		}
+		if i < len(open) {
+			return tools.Refuse(tools.Execution, "subagent '%s' already works on this (run %d); do not start it again, its result arrives by itself", j.Name, one.Run.ID)
+		}
+		if j.Parent != 0 && was.Parent == j.Parent && one.Run.State != store.RunFailed && one.Run.State != store.RunLost {
+			return tools.Refuse(tools.Execution, "subagent '%s' has done this already (run %d); subagent_manage shows the result", j.Name, one.Run.ID)
+		}
+	}
+	return nil
 }
 
 // runsSubagent reports whether the caller may see a subagent.

@@ -1,5 +1,5 @@
-// Package times reads cron expressions and the words that people have for times, in
-// English and Russian, and says in words when something is due.
+// Package times reads cron expressions, recurrence rules and time zones, finds the next
+// times, and says them in English and Russian. Package phrase reads words.
 package times
 
 import (
@@ -70,26 +70,26 @@ func ParseCron(text string) (Cron, error) {
 // String is the expression as it was written.
 func (c Cron) String() string { return c.text }
 
-// horizon is how many years ahead a time is looked for. The 29th of February
+// Horizon is how many years ahead a time is looked for. The 29th of February
 // falls on a given weekday after at most 40 years.
-const horizon = 60
+const Horizon = 60
 
 // Next is the first time after a moment at which the expression is due in a
 // zone, as its clocks show it; ok is false when it never is. A local time that
 // comes twice, when clocks are set back, counts the first time; one that is left
 // out, when they are set forward, is due at that moment.
 func (c Cron) Next(after time.Time, zone *time.Location) (next time.Time, ok bool) {
-	from := localOf(after, zone)
-	day := midnight(from)
+	from := LocalOf(after, zone)
+	day := Midnight(from)
 	second := int(from.Sub(day) / time.Second)
-	for last := from.Year() + horizon; day.Year() <= last; second = 0 {
+	for last := from.Year() + Horizon; day.Year() <= last; second = 0 {
 		if skipped := c.skip(day); skipped.After(day) {
 			day = skipped
 			continue
 		}
 		if c.day.matches(day) {
 			for at := c.secondOfDay(second); at >= 0; at = c.secondOfDay(at + 1) {
-				if t := instant(day.Add(time.Duration(at)*time.Second), zone); t.After(after) {
+				if t := Instant(day.Add(time.Duration(at)*time.Second), zone); t.After(after) {
 					return t, true
 				}
 			}
@@ -141,36 +141,15 @@ func (c Cron) secondOfDay(from int) int {
 	return -1
 }
 
-// NextTimes are the next n times, fewer when there are no more.
-func (c Cron) NextTimes(after time.Time, zone *time.Location, n int) []time.Time {
-	var all []time.Time
-	for range n {
-		next, ok := c.Next(after, zone)
-		if !ok {
-			break
-		}
-		all = append(all, next)
-		after = next
-	}
-	return all
-}
-
-// gapSamples is how many times are looked at for the shortest gap.
-const gapSamples = 200
-
 // Gap is the shortest time between two times that are due, as far as one can see.
 func (c Cron) Gap(after time.Time, zone *time.Location) time.Duration {
-	shortest := time.Duration(1<<63 - 1)
+	gap := time.Duration(1<<63 - 1)
 	for s := c.second.from(0); s >= 0; {
 		next := c.second.from(s + 1)
 		if next >= 0 {
-			shortest = min(shortest, time.Duration(next-s)*time.Second)
+			gap = min(gap, time.Duration(next-s)*time.Second)
 		}
 		s = next
 	}
-	times := c.NextTimes(after, zone, gapSamples)
-	for i := 1; i < len(times); i++ {
-		shortest = min(shortest, times[i].Sub(times[i-1]))
-	}
-	return shortest
+	return min(gap, shortest(c, after, zone))
 }

@@ -23,7 +23,7 @@ type dayRule struct {
 // matches reports whether a day, a midnight in UTC, matches.
 func (d dayRule) matches(day time.Time) bool {
 	weekday := d.weekdays.has(int(day.Weekday()))
-	switch length := daysIn(day); {
+	switch length := DaysIn(day); {
 	case d.last:
 		return day.Day() == length-d.beforeLast
 	case d.nearest != 0:
@@ -48,7 +48,7 @@ func nearestWorkday(day time.Time, n int) int {
 		return n + 2
 	case weekday == time.Saturday:
 		return n - 1
-	case weekday == time.Sunday && n == daysIn(day):
+	case weekday == time.Sunday && n == DaysIn(day):
 		return n - 2
 	case weekday == time.Sunday:
 		return n + 1
@@ -56,7 +56,7 @@ func nearestWorkday(day time.Time, n int) int {
 	return n
 }
 
-// daysIn is the number of days of a day's month.
-func daysIn(day time.Time) int {
+// DaysIn is the number of days of a day's month.
+func DaysIn(day time.Time) int {
 	return time.Date(day.Year(), day.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }

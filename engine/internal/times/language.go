@@ -7,15 +7,16 @@ import (
 
 // words are the words for times in a language.
 type words struct {
-	at, in, and, or, everyDay string
+	at, in, and, or, everyDay, until string
 	// months are those as in "in May", short the weekdays as in "Mon 2026-12-05".
 	months, short []string
 	monthDays
 	dayTimes
 	weekdays
 	// every says "every 5 minutes".
-	every                func(n int, u unit) string
-	second, minute, hour unit
+	every                      func(n int, u unit) string
+	second, minute, hour       unit
+	dayUnit, week, month, year unit
 }
 
 // monthDays are the words for days of the month.
@@ -31,8 +32,8 @@ type dayTimes struct{ atSeconds, pastHour, between, inHours string }
 type weekdays struct {
 	workdays, weekend string
 	// days are the weekdays as in "every Monday", day as in "on the last Monday".
-	days, day            []string
-	onEvery, on, ofMonth string
+	days, day                   []string
+	onEvery, onDay, on, ofMonth string
 	// orders are "last", "first", … by the gender of a weekday.
 	orders  [][]string
 	genders []int
@@ -60,6 +61,27 @@ func (w words) named(m mask, names []string) []string {
 	return all
 }
 
+// wordsOf are the words of "en" or "ru".
+func wordsOf(language string) words {
+	if language == "ru" {
+		return russian
+	}
+	return english
+}
+
+// daysOf says "on Monday and Friday", behind "every 2 weeks".
+func (w words) daysOf(m mask) string {
+	days := m.list()
+	if len(days) > 1 && days[0] == 0 {
+		days = append(days[1:], 0) // a week begins with Monday
+	}
+	var names []string
+	for _, d := range days {
+		names = append(names, w.days[d])
+	}
+	return w.onDay + " " + w.join(names)
+}
+
 func (w words) onWeekdays(m mask) string {
 	switch m {
 	case span(1, 5):
@@ -77,7 +99,7 @@ func (w words) onWeekdays(m mask) string {
 var englishDays = strings.Fields("Sunday Monday Tuesday Wednesday Thursday Friday Saturday")
 
 var english = words{
-	at: "at", in: "in", and: "and", or: "or", everyDay: "every day",
+	at: "at", in: "in", and: "and", or: "or", everyDay: "every day", until: "until",
 	months: strings.Fields("- January February March April May June July August September October November December"),
 	short:  strings.Fields("Sun Mon Tue Wed Thu Fri Sat"),
 	monthDays: monthDays{
@@ -88,10 +110,11 @@ var english = words{
 	dayTimes: dayTimes{atSeconds: "at second %s", pastHour: "at minute %s", between: "from %s to %s", inHours: "in the hours %s"},
 	weekdays: weekdays{
 		workdays: "every day from Monday to Friday", weekend: "every Saturday and Sunday",
-		days: englishDays, day: englishDays, onEvery: "every", on: "on the", ofMonth: "of the month",
+		days: englishDays, day: englishDays, onEvery: "every", onDay: "on", on: "on the", ofMonth: "of the month",
 		orders: [][]string{strings.Fields("last first second third fourth fifth")}, genders: make([]int, 7),
 	},
 	second: unit{one: "second", many: "seconds"}, minute: unit{one: "minute", many: "minutes"}, hour: unit{one: "hour", many: "hours"},
+	dayUnit: unit{one: "day", many: "days"}, week: unit{one: "week", many: "weeks"}, month: unit{one: "month", many: "months"}, year: unit{one: "year", many: "years"},
 	every: func(n int, u unit) string {
 		if n == 1 {
 			return "every " + u.one
@@ -101,7 +124,7 @@ var english = words{
 }
 
 var russian = words{
-	at: "в", in: "в", and: "и", or: "или", everyDay: "каждый день",
+	at: "в", in: "в", and: "и", or: "или", everyDay: "каждый день", until: "до",
 	months: strings.Fields("- январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре"),
 	short:  strings.Fields("вс пн вт ср чт пт сб"),
 	monthDays: monthDays{
@@ -113,13 +136,14 @@ var russian = words{
 	weekdays: weekdays{
 		workdays: "каждый день с понедельника по пятницу", weekend: "по субботам и воскресеньям",
 		days: strings.Fields("воскресеньям понедельникам вторникам средам четвергам пятницам субботам"),
-		day:  strings.Fields("воскресенье понедельник вторник среду четверг пятницу субботу"), onEvery: "по", on: "в", ofMonth: "месяца",
+		day:  strings.Fields("воскресенье понедельник вторник среду четверг пятницу субботу"), onEvery: "по", onDay: "по", on: "в", ofMonth: "месяца",
 		orders: [][]string{
 			strings.Fields("последний первый второй третий четвёртый пятый"), strings.Fields("последнюю первую вторую третью четвёртую пятую"),
 			strings.Fields("последнее первое второе третье четвёртое пятое"),
 		}, genders: []int{2, 0, 0, 1, 0, 1, 1},
 	},
 	second: unit{"секунду", "секунды", "секунд", "каждую"}, minute: unit{"минуту", "минуты", "минут", "каждую"}, hour: unit{"час", "часа", "часов", "каждый"},
+	dayUnit: unit{"день", "дня", "дней", "каждый"}, week: unit{"неделю", "недели", "недель", "каждую"}, month: unit{"месяц", "месяца", "месяцев", "каждый"}, year: unit{"год", "года", "лет", "каждый"},
 	every: func(n int, u unit) string {
 		if n == 1 {
 			return u.every + " " + u.one

@@ -9,10 +9,7 @@ import (
 
 // Describe says in words when an expression is due, in "en" or "ru".
 func (c Cron) Describe(language string) string {
-	w := english
-	if language == "ru" {
-		w = russian
-	}
+	w := wordsOf(language)
 	clock, daily := c.describeTime(w)
 	day := c.day.describe(w)
 	if day == "" && daily {
@@ -150,10 +147,7 @@ func (d dayRule) describe(w words) string {
 // DescribeTime is a moment for people, with its weekday and, unless told
 // otherwise, its zone.
 func DescribeTime(t time.Time, zone *time.Location, language string) string {
-	w := english
-	if language == "ru" {
-		w = russian
-	}
+	w := wordsOf(language)
 	t = t.In(zone)
 	layout := " 2006-01-02 15:04"
 	if t.Second() != 0 {
@@ -161,3 +155,6 @@ func DescribeTime(t time.Time, zone *time.Location, language string) string {
 	}
 	return w.short[t.Weekday()] + t.Format(layout)
 }
+
+// WeekdayName is the short name of a weekday in "en" or "ru".
+func WeekdayName(d time.Weekday, language string) string { return wordsOf(language).short[d] }

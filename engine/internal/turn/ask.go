@@ -88,15 +88,25 @@ func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Messa
 // call asks one model once, shows the answer while it grows, and notes what it took:
 // that is stored with what the turn stores next.
 func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.Result, error) {
+	if t.Job != nil {
+		t.Job.Asking(true)
+		defer t.Job.Asking(false)
+	}
 	answer, err := t.Models.Ask(ctx, model.Call{
 		Candidate: c, Request: r, Turn: t.Row.ID, Person: t.Row.Origin == string(tools.OriginPerson), Within: t.withinRun,
 		OnText: func(text string) {
 			if t.partial = text; text != "" {
 				t.show.Text(text)
+				if t.Job != nil {
+					t.Job.Asking(true)
+				}
 			}
 		},
 		OnLoading: func() { t.show.Text(locale.Say(t.settings.Language, locale.Loading)) },
-		Log:       t.Log,
+		OnReading: func(share float64) {
+			t.show.Text(locale.Say(t.settings.Language, locale.Reading, int(100*share)))
+		},
+		Log: t.Log,
 	})
 	t.spent = append(t.spent, answer.Usage...)
 	t.tell(answer.Notices...)

@@ -97,6 +97,9 @@ type Job struct {
 	Most, Left int
 	// Pause stops the clock of the run while a person is asked, GoOn lets it go on.
 	Pause, GoOn func()
+	// Asking is told when the model is asked, when it sends something, and when it has
+	// answered.
+	Asking func(bool)
 }
 
 // Result is what has come of a turn. Its caller stores it with Store, in the

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"klawbot/internal/clip"
 )
@@ -72,6 +74,7 @@ func (w *Workspace) HeartbeatStamp() Stamp {
 }
 
 var (
+	heading = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]`)
 	comment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
 	field   = regexp.MustCompile(`^\s*[-*+]\s+\**([A-Za-z][A-Za-z _-]*?)\**\s*:\**\s*(.*)$`)
 )
@@ -82,15 +85,28 @@ var (
 // headings are ignored.
 func ParseHeartbeat(text string) Heartbeat {
 	p := heartbeatParser{names: map[string]bool{}}
-	text = comment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u200b", "").Replace(text)
+	text = comment.ReplaceAllString(text, "")
 	for line := range strings.Lines(text) {
 		p.line(strings.TrimRight(line, "\n"))
 	}
 	p.end()
 	if !p.tasks {
-		p.found.Text = strings.TrimSpace(strings.Join(p.free, "\n"))
+		if slices.ContainsFunc(p.free, hasWords) {
+			p.found.Text = strings.TrimSpace(strings.Join(p.free, "\n"))
+		}
 	}
 	return p.found
+}
+
+// markers begin a line without a task: quotes, bullets, numbers and check boxes.
+var markers = regexp.MustCompile(`^(?:[\s>]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|\[[ xX]?\](?:\s|$))+`)
+
+// hasWords reports whether a line says more than its markers and rules do.
+func hasWords(line string) bool {
+	return strings.IndexFunc(markers.ReplaceAllString(line, ""), func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r) && r > unicode.MaxASCII
+	}) >= 0
 }
 
 // heartbeatParser reads one text.
@@ -114,11 +130,15 @@ func (p *heartbeatParser) line(line string) {
 		}
 		return
 	}
-	if strings.HasPrefix(line, "#") && strings.HasPrefix(strings.TrimLeft(line, "#"), " ") || strings.Trim(line, "#") == "" && line != "" {
+	if heading.MatchString(line) || strings.Trim(line, "#") == "" && line != "" {
 		p.open = nil // another heading
 		return
 	}
 	if !p.tasks {
+		if n := len(p.free); n > 0 && len(line) > 1 && strings.Trim(line, "= \t") == "" {
+			p.free = p.free[:n-1] // it underlines a heading
+			return
+		}
 		p.free = append(p.free, line)
 		return
 	}
@@ -160,7 +180,9 @@ func (p *heartbeatParser) end() {
 	p.open = nil
 	b := p.beat
 	p.beat = Beat{}
-	b.Message = strings.TrimSpace(b.Message)
+	if b.Message = strings.TrimSpace(b.Message); !slices.ContainsFunc(strings.Split(b.Message, "\n"), hasWords) {
+		b.Message = ""
+	}
 	switch {
 	case b.Name == "":
 	case p.names[b.Name]:

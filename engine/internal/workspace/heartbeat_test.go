@@ -20,6 +20,16 @@ func TestParseHeartbeat(t *testing.T) {
 		want workspace.Heartbeat
 	}{
 		"empty":                    {"", workspace.Heartbeat{}},
+		"heartbeat-with-bom":       {"\ufeff# Tasks\n<!-- none -->\n", workspace.Heartbeat{}},
+		"heartbeat-empty-list":     {"# Tasks\n- [ ]\n- \n---\n", workspace.Heartbeat{}},
+		"other empty lists":        {"Tasks\n=====\n* [x]\n1.\n2) [ ]\n+\n> - [ ]\n***\n___\n\u200b\n\u00a0\n- [ ] <!-- later -->\n", workspace.Heartbeat{}},
+		"headings with tabs":       {" # Tasks\r#\tMore\r\n", workspace.Heartbeat{}},
+		"a word behind a box":      {"# Tasks\n- [ ] water\n", workspace.Heartbeat{Text: "- [ ] water"}},
+		"a sign behind a box":      {"- [ ] ☕\n", workspace.Heartbeat{Text: "- [ ] ☕"}},
+		"a word behind a number":   {"1. вода\n", workspace.Heartbeat{Text: "1. вода"}},
+		"text above a rule":        {"Look around.\n---\n", workspace.Heartbeat{Text: "Look around.\n---"}},
+		"a task after a mark":      {"\ufeff## Mail\n- Cron: 0 9 * * *\n- Message: Look for mail.\n", workspace.Heartbeat{Tasks: []workspace.Beat{mail}}},
+		"a message of empty boxes": {"## Mail\n- Cron: @daily\n- Message:\n  - [ ]\n", workspace.Heartbeat{Faults: []string{`task "Mail" has no Message`}}},
 		"blank":                    {" \n\t\n", workspace.Heartbeat{}},
 		"headings":                 {"# Heartbeat\n\n### Tasks\n", workspace.Heartbeat{}},
 		"comment":                  {"# Heartbeat\n<!-- ## Mail\n- Cron: 0 9 * * *\n- Message: m\n-->\n", workspace.Heartbeat{}},

@@ -110,7 +110,7 @@ func readFile(root *os.Root, name string) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	f := file{changed: info.ModTime(), size: info.Size(), text: fit(name, string(data))}
+	f := file{changed: info.ModTime(), size: info.Size(), text: fit(name, strings.TrimPrefix(string(data), "\ufeff"))}
 	if v := injection.Text(f.text); v.Level == injection.Block && name != HeartbeatFile {
 		f.text, f.refused = "", strings.Join(v.Rules(), ", ")
 	}

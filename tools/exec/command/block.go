@@ -22,8 +22,8 @@ type findings struct {
 	inputs   []string
 	// dir is where a cd before has led, as far as that is written out.
 	dir string
-	// led says of each text that was looked at where its last cd led: what a line
-	// runs in many ways is looked at once.
+	// led says of each text that was checked where its last cd led: what a line
+	// runs in many ways is checked once.
 	led map[string]string
 	// budget is for the whole line. When it is spent, the findings are not all.
 	budget *budget.Budget
@@ -36,7 +36,7 @@ func (f *findings) block(why string) {
 	}
 }
 
-// text looks at shell text, once. What is no shell text holds nothing to run.
+// text checks shell text, once. What is not shell text holds nothing to run.
 func (f *findings) text(text string) {
 	if dir, seen := f.led[text]; seen {
 		f.dir = dir
@@ -69,7 +69,7 @@ func (f *findings) walk(tree syntax.Node, visit func(syntax.Node)) {
 	})
 }
 
-// node looks at everything in a tree.
+// node checks everything in a tree.
 func (f *findings) node(tree syntax.Node) {
 	f.walk(tree, func(n syntax.Node) {
 		switch n := n.(type) {
@@ -99,7 +99,7 @@ func (f *findings) node(tree syntax.Node) {
 	})
 }
 
-// call looks at a simple command.
+// call checks a simple command.
 func (f *findings) call(c *syntax.CallExpr) {
 	argv := words(c.Args)
 	if len(argv) == 0 || !f.budget.Spend(work(argv)) {
@@ -119,7 +119,7 @@ func (f *findings) call(c *syntax.CallExpr) {
 	}
 }
 
-// work is how many steps it takes to look at words.
+// work is how many steps it takes to check words.
 func work(words []string) int {
 	n := 0
 	for _, w := range words {
@@ -141,7 +141,7 @@ func (f *findings) cd(args []string) {
 	}
 }
 
-// argv looks at a command and, if it runs others, at those.
+// argv checks a command and the commands that it runs.
 func (f *findings) argv(argv []string) {
 	wraps, find := false, -1 // whether any word may begin a command; where a find is
 	for i, w := range argv {
@@ -159,10 +159,10 @@ func (f *findings) argv(argv []string) {
 	}
 }
 
-// scanned are the programs whose arguments are looked at, besides the shells.
+// scanned are the programs whose arguments are checked, besides the shells.
 var scanned = strings.Fields("rm find chmod chown chgrp dd tee systemctl kill eval su script runuser sg flock env watch ssh parallel tmux screen")
 
-// single looks at one command.
+// single checks one command.
 func (f *findings) single(argv []string) {
 	name, args := path.Base(argv[0]), argv[1:]
 	steps := work(argv[:1])
@@ -265,7 +265,7 @@ func killsAll(args []string) bool {
 	return false
 }
 
-// redirect looks at a redirection.
+// redirect checks a redirection.
 func (f *findings) redirect(s *syntax.Stmt, r *syntax.Redirect) {
 	if r.Op != syntax.RdrIn && r.Hdoc == nil && r.Word != nil && device(word(r.Word)) {
 		f.block("it writes to a device")
@@ -288,7 +288,7 @@ func (f *findings) redirect(s *syntax.Stmt, r *syntax.Redirect) {
 	}
 }
 
-// pipe looks at two sides of a pipe.
+// pipe checks two sides of a pipe.
 func (f *findings) pipe(b *syntax.BinaryCmd) {
 	if !slices.ContainsFunc(f.calls(b.Y), program.ReadsProgram) {
 		return

@@ -3,8 +3,8 @@
 // is so destructive that it must never run; and whether a pattern of the owner
 // allows it. It reads no files and runs nothing.
 //
-// A parser of shell text is no shell. What this package calls plain is meant to
-// be run as it stands here, program by program, and never as text in a shell.
+// A parser of shell text is not a shell. What this package calls plain is meant to
+// be run as written here, program by program, and never as text in a shell.
 package command
 
 import (

@@ -20,11 +20,11 @@ var alone = strings.Fields(`[ base32 base64 basename cat cd chgrp chmod chown ck
 // launches are options that have one of those programs run another one.
 var launches = map[string][]string{"nc": {"-e", "-c", "--exec", "--sh-exec", "--lua-exec"}, "wget": {"--use-askpass", "--config", "-e", "--execute"}}
 
-// runs looks at which files a line runs: whether it may run some that it does not
+// runs checks which files a line runs: whether it may run some that it does not
 // name, and whether only a shell knows what those are called.
 func (l *Line) runs(file *syntax.File) {
 	vague, runner := false, false
-	var literals []*syntax.Word // texts of several lines, in which * is no pattern
+	var literals []*syntax.Word // texts of several lines, in which * is not a pattern
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Redirect:

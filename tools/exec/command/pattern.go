@@ -12,11 +12,11 @@ import (
 )
 
 // Pattern says which simple commands run unasked. It is written like a command:
-// its first word is the name of the program, taken as it stands; * within another
+// its first word is the name of the program, taken as written; * within another
 // is any run of characters, a last word that is only * any further arguments, if
 // any, and a pattern that is only * every command. A quoted or escaped * is none.
 //
-// A * never stands for what makes a program run something else: the command
+// A * never means what makes a program run something else: the command
 // behind a wrapper such as env, the code behind python -c, the option -exec of
 // find. Such a pattern must spell it.
 type Pattern struct {

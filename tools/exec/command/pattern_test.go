@@ -44,7 +44,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestStarGrantsNoOtherProgram: a * stands for no command behind a wrapper, no
+// TestStarGrantsNoOtherProgram: a * means no command behind a wrapper, no
 // code, and no option that runs, loads or writes something.
 func TestStarGrantsNoOtherProgram(t *testing.T) {
 	for pattern, texts := range map[string][]string{

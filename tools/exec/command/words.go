@@ -9,9 +9,9 @@ import (
 
 // Marks in the text of a word.
 const (
-	// unknown stands for what only a shell knows.
+	// unknown marks what only a shell knows.
 	unknown = "\uFFFD"
-	// home stands for the home folder.
+	// home marks the home folder.
 	home = "~"
 	// quotedTilde is a ~ that is only a character.
 	quotedTilde = "./~"

@@ -23,7 +23,7 @@ type Config struct {
 	// missing: every call looks again.
 	Workspace string
 	// Gate is closed while git runs, so that no command in a sandbox changes the
-	// repository after it was looked at; nil: there is no sandbox.
+	// repository after it was checked; nil: there is no sandbox.
 	Gate *sandbox.Gate
 	// Sandboxed says that what models run is in a sandbox: git then takes no
 	// folder of the machine for a remote unless a person has agreed; nil: it is

@@ -730,7 +730,7 @@ func TestGitWritesThroughNoLink(t *testing.T) {
 }
 
 // TestGitWaitsForTheSandbox: a command there could change the repository between
-// the look at it and what git does.
+// the check it and what git does.
 func TestGitWaitsForTheSandbox(t *testing.T) {
 	needs.Sandbox(t, sandbox.TypeLandlock)
 	g := newGit(t)
@@ -820,7 +820,7 @@ func TestGitKeepsReadOnlyFiles(t *testing.T) {
 }
 
 // TestReadingGitIsConfined: nobody is asked about it, so it reads no object that lies
-// outside, wherever a link leads, and no settings of the owner's.
+// outside, wherever a link leads, and no settings of the owner.
 func TestReadingGitIsConfined(t *testing.T) {
 	g := newGit(t)
 	home := t.TempDir()

@@ -170,7 +170,7 @@ func (c *call) unknown(w string) error {
 // quote shortens foreign text for an error.
 func quote(text string) string { return clip.Runes(text, 80) }
 
-// check looks at what is no option.
+// check checks the operands and paths.
 func (g *git) check(c *call) error {
 	if c.action == "commit" && !c.message {
 		return invalid(`git commit needs a message: -m "what changed"`)

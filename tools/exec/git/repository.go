@@ -87,10 +87,10 @@ func checkFiles(root *os.Root) error {
 }
 
 // unwalked are the folders of a repository in whose files git writes through
-// no link, or that it does not look at here.
+// no link, or that it does not check here.
 var unwalked = regexp.MustCompile(`^(hooks|modules|objects/[^/]+)$`)
 
-// maxFiles bounds how many files of a repository are looked at.
+// maxFiles bounds how many files of a repository are checked.
 const maxFiles = 200_000
 
 // checkLinks refuses links and special files in a repository: git would write a
@@ -282,7 +282,7 @@ func (r *repository) permits(c call) error {
 	return nil
 }
 
-// permitsUsual looks at where git goes by itself: to this repository, whose hooks
+// permitsUsual checks where git goes by itself: to this repository, whose hooks
 // a push would run, to a remote, or to an address that is none.
 func (r *repository) permitsUsual(c call) error {
 	for _, to := range r.usual {

@@ -157,7 +157,7 @@ func (c call) argv(settings []string) []string {
 }
 
 // protocols are the transports that a call may use: files only when the remote
-// that it names is a folder of the owner's.
+// that it names is a folder of the owner.
 func (r *repository) protocols(c call) string {
 	const net = "https:http:ssh"
 	for name, urls := range r.urls {

@@ -27,7 +27,7 @@ func failed(err error) *tools.Result {
 const maxExtra = 8 << 10
 
 // splitWords splits extra like a shell, with quotes and backslashes. Nothing is
-// expanded: every other sign stands for itself.
+// expanded: every other character is literal.
 func splitWords(extra string) ([]string, error) {
 	if len(extra) > maxExtra {
 		return nil, invalid("extra is too long; at most 8192 bytes")

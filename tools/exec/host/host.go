@@ -78,7 +78,7 @@ func RealPath(name string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// Find is the path of a program. A name with a slash is meant as it stands, or from dir.
+// Find is the path of a program. A name with a slash is meant as written, or from dir.
 func Find(name, dir string, folders []string) (string, error) {
 	if strings.Contains(name, "/") {
 		full := name

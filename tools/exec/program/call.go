@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Call is a command that a pattern fits. What a * of the pattern stands for is
+// Call is a command that a pattern fits. What a * of the pattern means is
 // free: the author of the command chose it.
 type Call struct {
 	Name  string
@@ -25,7 +25,7 @@ type danger struct {
 	short string
 	// long are long options; the program takes beginnings of them, too.
 	long []string
-	// words are arguments that may not be free, as they stand.
+	// words are arguments that may not be free, as written.
 	words []string
 	// only, if not nil, are the only words that the first operand may be.
 	only []string
@@ -137,7 +137,7 @@ func (d danger) option(a string) bool {
 	return strings.ContainsAny(a[1:], d.short)
 }
 
-// dangers are the programs whose free arguments are looked at.
+// dangers are the programs whose free arguments are checked.
 var dangers = map[string]danger{
 	"find": {words: strings.Fields("-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from")},
 	"fd":   {short: "xX", long: []string{"--exec", "--exec-batch"}},
@@ -198,7 +198,7 @@ var otherNames = map[string]string{
 // dangerous are all names of such programs.
 var dangerous = slices.Concat(slices.Collect(maps.Keys(dangers)), slices.Collect(maps.Keys(otherNames)))
 
-// operands counts the arguments that are no options.
+// operands counts the arguments that are not options.
 func (c Call) operands() int {
 	n, ended := 0, false
 	for _, a := range c.Args {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// gitCommands are the commands of git that a * may stand for. Any other name may
+// gitCommands are the commands of git that a * may mean. Any other name may
 // be an alias, which can run anything.
 var gitCommands = strings.Fields(`add blame branch cat-file checkout cherry cherry-pick clean clone commit count-objects describe diff
 	fetch for-each-ref fsck init log ls-files ls-remote ls-tree merge merge-base mv name-rev pull push reflog remote reset restore

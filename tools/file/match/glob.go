@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"klawbot/tools/budget"
 )
 
@@ -22,7 +20,7 @@ func Glob(pattern string) (*Matcher, error) {
 }
 
 func glob(pattern string) (*budget.Pattern, error) {
-	g := globber{rest: norm.NFC.String(pattern), start: true}
+	g := globber{rest: Form(pattern), start: true}
 	g.out.WriteString(`(?s)\A(?:`)
 	for g.rest != "" {
 		g.next()

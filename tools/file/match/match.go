@@ -15,6 +15,18 @@ import (
 	"klawbot/tools/budget"
 )
 
+// alike are characters of names that look like those of a keyboard: Macs put U+202F into
+// the names of screenshots.
+var alike = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2019", "'")
+
+// Form is the form in which names are compared: two names with the same form look the same.
+func Form(name string) string { return alike.Replace(norm.NFC.String(name)) }
+
+// Varies reports whether other names can have the same form.
+func Varies(name string) bool {
+	return strings.ContainsAny(name, " '") || name != Form(name) || name != norm.NFD.String(name)
+}
+
 // Budget is how long one matcher may compare. A comparison cannot be stopped, so
 // callers ask Spent between lines.
 const Budget = 2 * time.Second

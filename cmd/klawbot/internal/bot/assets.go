@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"klawbot/cmd/klawbot/internal/config"
@@ -62,20 +63,9 @@ type Pull struct {
 	Patience time.Duration
 }
 
-// PullAssets brings the files and shows how it goes.
+// PullAssets downloads the embedding model and its runtime, and shows the progress.
 func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
-	if p.From != "" && !strings.Contains(p.From, "://") {
-		if _, err := os.Stat(p.From); err != nil {
-			return fmt.Errorf("--from %s: %w", p.From, config.Reason(err))
-		}
-	}
-	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
-	defer client.CloseIdleConnections()
-	bar := terminal.NewBar(out)
-	err := data.PullAssets(ctx, data.AssetPull{
-		Model: p.Model, Dir: p.Dir, From: p.From, HTTP: client, Patience: p.Patience, Progress: bar.Show,
-	})
-	bar.End()
+	err := pulling(ctx, out, p, data.PullAssets)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -84,6 +74,55 @@ func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
 	}
 	_, err = fmt.Fprintf(out, "Checked: %s and the ONNX Runtime are in %s\n", p.Model, p.Dir)
 	return err
+}
+
+// PullLocalModel downloads a language model and the program that runs it.
+func PullLocalModel(ctx context.Context, out io.Writer, p Pull) error {
+	m, err := data.FindLocalModel(p.Model)
+	if err != nil {
+		return err
+	}
+	err = pulling(ctx, out, p, func(ctx context.Context, a data.AssetPull) error { return data.PullLocalModel(ctx, a, m) })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, `%s is in %s. To use it, put this into config.yaml (or run klawbot init):
+models:
+  default: home
+  providers: {local: {type: managed}}
+  entries: {home: {provider: local, model: %s}}
+`, m.Name, p.Dir, m.Name)
+	return err
+}
+
+// pulling downloads and shows the progress.
+func pulling(ctx context.Context, out io.Writer, p Pull, pull func(context.Context, data.AssetPull) error) error {
+	if p.From != "" && !strings.Contains(p.From, "://") {
+		if _, err := os.Stat(p.From); err != nil {
+			return fmt.Errorf("--from %s: %w", p.From, config.Reason(err))
+		}
+	}
+	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
+	defer client.CloseIdleConnections()
+	bar := terminal.NewBar(out)
+	defer bar.End()
+	return pull(ctx, data.AssetPull{
+		Model: p.Model, Dir: p.Dir, From: p.From, HTTP: client, Patience: p.Patience, Progress: bar.Show,
+	})
+}
+
+// ListLocalModels prints the language models that can be downloaded.
+func ListLocalModels(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tSIZE\tMEMORY\tCONTEXT\tTOOLS\tLICENSE")
+	for _, m := range data.LocalModels() {
+		tools := "yes"
+		if !m.Tools {
+			tools = "no (answers only)"
+		}
+		fmt.Fprintf(w, "%s\t%.1f GB\t%d GB\t%d\t%s\t%s\n", m.Name, float64(m.Bytes)/1e9, m.MinMemory/1e9, m.Context, tools, m.License)
+	}
+	return w.Flush()
 }
 
 // Bare is the configuration of an engine that only looks after its folders and

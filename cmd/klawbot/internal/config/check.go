@@ -33,7 +33,11 @@ var checks = map[string]func(any) error{
 	"agent.debounceMs":                          between(0, 60000),
 	"agent.maxToolCallRounds":                   between(1, 100),
 	"agent.maxConcurrentModelCalls":             between(1, 1000),
-	"models.providers.*.type":                   oneOf("openai", "anthropic", "ollama", "script"),
+	"models.providers.*.type":                   oneOf("openai", "anthropic", "ollama", "managed", "script"),
+	"models.providers.*.context":                between(0, 1_000_000),
+	"models.providers.*.threads":                between(0, 1024),
+	"models.providers.*.slots":                  between(0, 64),
+	"models.providers.*.unloadAfterMinutes":     between(0, 100_000),
 	"models.entries.*.maxTokens":                between(0, 1_000_000),
 	"models.entries.*.contextBudget":            between(1000, 10_000_000),
 	"models.entries.*.tools":                    oneOf(find.ShowAuto, find.ShowFew, find.ShowAll),
@@ -232,8 +236,15 @@ func crossCheck(c *Config, origins map[string]string) keys.Faults {
 			add("models.providers."+name+".baseURL", "must be an address such as http://127.0.0.1:8000/v1, got %.80q", p.BaseURL)
 		}
 	}
+	running := map[string]string{} // by managed provider
 	for _, name := range slices.Sorted(maps.Keys(c.Models.Entries)) {
 		e := c.Models.Entries[name]
+		if c.Models.Providers[e.Provider].Type == managed {
+			if other := running[e.Provider]; other != "" && other != e.Model {
+				add("models.entries."+name+".provider", "%s runs one model; give %q another provider of the type managed", e.Provider, name)
+			}
+			running[e.Provider] = e.Model
+		}
 		if _, ok := c.Models.Providers[e.Provider]; !ok {
 			add("models.entries."+name+".provider", "must be one of models.providers (%s), got %q", names(c.Models.Providers), e.Provider)
 		}
@@ -280,7 +291,7 @@ func (m Models) unpriced() []string {
 		e := m.Entries[name]
 		p := m.Providers[e.Provider]
 		u, err := url.Parse(p.BaseURL)
-		local := p.Type == "script" || p.Type == "ollama" || err == nil && (u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1")
+		local := p.Type == "script" || p.Type == "ollama" || p.Type == managed || err == nil && (u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1")
 		if p.usable() && e.prices() == nil && !local && !slices.Contains(found, name) {
 			found = append(found, name)
 		}

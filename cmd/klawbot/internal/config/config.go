@@ -2,7 +2,10 @@
 // rest of the program what they mean while the bot runs.
 package config
 
-import "klawbot/cmd/klawbot/internal/keys"
+import (
+	"klawbot/cmd/klawbot/internal/keys"
+	"klawbot/tools/find"
+)
 
 // Config is the whole configuration, complete and checked. Its keys are the
 // names in config.yaml; their meaning and defaults stand in
@@ -107,6 +110,12 @@ type Provider struct {
 	BaseURL    string `koanf:"baseURL"`
 	APIKey     string `koanf:"apiKey" secret:"true"`
 	APIKeyFile string `koanf:"apiKeyFile"`
+	// For the type managed: llama-server and how it runs; 0 and "": chosen.
+	Program            string `koanf:"program"`
+	Context            int    `koanf:"context"`
+	Threads            int    `koanf:"threads"`
+	Slots              int    `koanf:"slots"`
+	UnloadAfterMinutes int    `koanf:"unloadAfterMinutes"`
 }
 
 // Entry is a model at a provider.
@@ -318,7 +327,7 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 		}
 	}
 	for name, p := range providers {
-		p.(keys.Tree)["type"] = "openai"
+		p.(keys.Tree)["type"], p.(keys.Tree)["slots"], p.(keys.Tree)["unloadAfterMinutes"] = "openai", 1, 15
 		if name == "anthropic" {
 			p.(keys.Tree)["type"] = "anthropic"
 		}
@@ -330,8 +339,13 @@ func tableDefaults(given keys.Tree, getenv func(string) string) keys.Tree {
 	if len(entries) == 0 || entries["main"] != nil {
 		entries["main"] = keys.Tree{"provider": "openai", "model": "gpt-5-mini"}
 	}
-	for _, e := range entries {
-		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, "auto"
+	for name, e := range entries {
+		shown := find.ShowAuto
+		written, _ := table(given, "entries")[name].(keys.Tree)
+		if provider, _ := written["provider"].(string); isManaged(given, provider) {
+			shown = find.ShowFew
+		}
+		e.(keys.Tree)["maxTokens"], e.(keys.Tree)["contextBudget"], e.(keys.Tree)["tools"] = NewEntryMaxTokens, NewEntryContextBudget, shown
 	}
 	return keys.Tree{
 		"channels": keys.Tree{"telegram": keys.Tree{"token": getenv("TELEGRAM_BOT_TOKEN")}},
@@ -355,4 +369,11 @@ func table(t keys.Tree, name string) keys.Tree {
 	models, _ := t["models"].(keys.Tree)
 	found, _ := models[name].(keys.Tree)
 	return found
+}
+
+// isManaged reports whether klawbot runs the models of a provider on this machine. Such
+// models are small, and each tool takes them seconds to read.
+func isManaged(given keys.Tree, provider string) bool {
+	p, _ := table(given, "providers")[provider].(keys.Tree)
+	return p["type"] == managed
 }

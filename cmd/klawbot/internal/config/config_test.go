@@ -239,9 +239,9 @@ agent: {debounceMs: 0, timezone: "${NOBODY_SET_THIS}"}
 	want.DataDir = "/srv/bot"
 	want.Models.Retries = 0
 	want.Models.Providers = map[string]Provider{
-		"openai":    {Type: "openai"},
-		"anthropic": {Type: "anthropic"},
-		"Home":      {Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: "sesame"},
+		"openai":    {Type: "openai", Slots: 1, UnloadAfterMinutes: 15},
+		"anthropic": {Type: "anthropic", Slots: 1, UnloadAfterMinutes: 15},
+		"Home":      {Type: "openai", BaseURL: "http://127.0.0.1:1/v1", APIKey: "sesame", Slots: 1, UnloadAfterMinutes: 15},
 	}
 	want.Models.Entries = map[string]Entry{
 		"main": {Provider: "Home", Model: "small", MaxTokens: 4096, ContextBudget: 32000, Tools: "auto"},

@@ -123,7 +123,8 @@ func (c *Config) EngineModels() settings.Models {
 		}
 		m.Entries[name] = settings.Model{
 			Provider: e.Provider, Type: p.Type, BaseURL: cmp.Or(p.BaseURL, usualAddress[p.Type]), APIKey: p.APIKey,
-			Name: e.Model, MaxTokens: e.MaxTokens, ContextBudget: e.ContextBudget, Prices: e.prices(), Compat: e.Compat, Tools: e.Tools,
+			Name: e.Model, MaxTokens: min(e.MaxTokens, p.window(e)/2), ContextBudget: p.window(e), Prices: e.prices(), Compat: e.Compat,
+			Tools: e.Tools, Local: p.local(),
 		}
 	}
 	for _, name := range c.Models.Fallback {
@@ -137,9 +138,34 @@ func (c *Config) EngineModels() settings.Models {
 	return m
 }
 
+// managed is the type of a provider that klawbot runs on this machine.
+const managed = "managed"
+
+// localContext is the window of a model on this machine when the configuration does not
+// say, in tokens: more takes memory, and minutes to read.
+const localContext = 8192
+
+// window is how many tokens a request may have.
+func (p Provider) window(e Entry) int {
+	if p.Type != managed {
+		return e.ContextBudget
+	}
+	return min(e.ContextBudget, cmp.Or(p.Context, localContext))
+}
+
+// local is how a model runs on this machine.
+func (p Provider) local() settings.Local {
+	if p.Type != managed {
+		return settings.Local{}
+	}
+	return settings.Local{
+		Program: p.Program, Threads: p.Threads, Slots: p.Slots, UnloadAfter: time.Duration(p.UnloadAfterMinutes) * time.Minute,
+	}
+}
+
 // usable says that there is an address to call or a key for the usual one.
 func (p Provider) usable() bool {
-	return p.Type == "script" || p.Type == "ollama" || p.BaseURL != "" || p.APIKey != ""
+	return p.Type == "script" || p.Type == "ollama" || p.Type == managed || p.BaseURL != "" || p.APIKey != ""
 }
 
 // prices are nil when the price of the model is unknown. What the provider knew

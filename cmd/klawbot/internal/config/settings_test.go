@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -161,5 +162,24 @@ func TestManualListsKeysThatNeedRestart(t *testing.T) {
 	}
 	if n, want := strings.Count(needRestart(&before, &after), ",")+1, 10; n != want {
 		t.Errorf("%d keys need a restart, the test changes %d", n, want)
+	}
+}
+
+func TestManagedModels(t *testing.T) {
+	const managedOf = `models:
+  default: home
+  providers: {local: {type: managed, context: %d}}
+  entries: {home: {provider: local, model: qwen3.5-4b}%s}
+`
+	m := mustParse(t, fmt.Sprintf(managedOf, 0, "")).EngineModels()
+	home := m.Entries["home"]
+	if m.Default != "home" || home.ContextBudget != localContext || home.MaxTokens > home.ContextBudget/2 || home.Tools != "few" || home.Local.UnloadAfter != 15*time.Minute {
+		t.Errorf("got %+v", home)
+	}
+	if got := mustParse(t, fmt.Sprintf(managedOf, 16000, "")).EngineModels().Entries["home"].ContextBudget; got != 16000 {
+		t.Errorf("a window of 16000 is %d", got)
+	}
+	if _, err := parseText(t, fmt.Sprintf(managedOf, 0, ", other: {provider: local, model: /m.gguf}")); err == nil || !strings.Contains(err.Error(), "local runs one model") {
+		t.Errorf("one provider for two models: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package times_test
+package phrase_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"klawbot/engine/internal/phrase"
 	"klawbot/engine/internal/times"
 )
 
@@ -104,20 +105,20 @@ func TestReminders(t *testing.T) {
 		{"5 мая в 9 праздник", "2027-05-05 09:00:00", "праздник"},
 		{"31 декабря 2027 года в 23:59 праздник", "2027-12-31 23:59:00", "праздник"},
 	} {
-		at, rest, err := times.ParseReminder(c.text, saturday, zone(t, "Europe/Berlin"))
-		if got := at.In(zone(t, "Europe/Berlin")).Format(time.DateTime); err != nil || got != c.at || rest != c.rest {
-			t.Errorf("%s: %s, %q, %v\nwant %s, %q", c.text, got, rest, err, c.at, c.rest)
+		w, err := phrase.ParseWish(c.text, saturday, zone(t, "Europe/Berlin"))
+		if got := w.At.In(zone(t, "Europe/Berlin")).Format(time.DateTime); err != nil || got != c.at || w.Text != c.rest || w.Repeat != nil {
+			t.Errorf("%s: %s, %q, %v, %v\nwant %s, %q", c.text, got, w.Text, w.Repeat, err, c.at, c.rest)
 		}
 	}
 }
 
 func TestReminderWithoutTime(t *testing.T) {
 	for _, text := range []string{"", "call mom", "buy 2 tickets", "in the end all is well", "at home", "the sat nav", "позвонить маме", "в магазин", "at 25 nothing", "at 9:75 nothing", "may I?", "read 1984"} {
-		if at, rest, err := times.ParseReminder(text, saturday, time.UTC); !errors.Is(err, times.ErrNoTime) {
-			t.Errorf("%q: %v, %q, %v", text, at, rest, err)
+		if w, err := phrase.ParseWish(text, saturday, time.UTC); !errors.Is(err, phrase.ErrNoTime) {
+			t.Errorf("%q: %+v, %v", text, w, err)
 		}
 	}
-	if _, _, err := times.ParseReminder("30 February party", saturday, time.UTC); err == nil || errors.Is(err, times.ErrNoTime) {
+	if _, err := phrase.ParseWish("30 February party", saturday, time.UTC); err == nil || errors.Is(err, phrase.ErrNoTime) {
 		t.Errorf("30 February: %v", err)
 	}
 }
@@ -142,8 +143,8 @@ func TestAt(t *testing.T) {
 		"завтра в 9":                "2026-11-29 09:00:00 +0100",
 		"2026-11-28T10:15:31":       "2026-11-28 10:15:31 +0100",
 	} {
-		at, err := times.ParseAt(text, saturday, berlin)
-		if got := at.In(berlin).Format("2006-01-02 15:04:05 -0700"); err != nil || got != want {
+		w, err := phrase.ParseAt(text, saturday, berlin)
+		if got := w.At.In(berlin).Format("2006-01-02 15:04:05 -0700"); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", text, got, err, want)
 		}
 	}
@@ -151,15 +152,15 @@ func TestAt(t *testing.T) {
 		"2026-11-28T10:15:30":  "the time is in the past: 2026-11-28 10:15:30 +01:00",
 		"2026-11-27T09:00":     "the time is in the past: 2026-11-27 09:00:00 +01:00",
 		"today at 9":           "the time is in the past: 2026-11-28 09:00:00 +01:00",
-		"2027-02-29T09:00":     "2027-02-29T09:00 is no time of the calendar",
-		"2026-12-05T24:01":     "2026-12-05T24:01 is no time of the calendar",
-		"2026-13-05T09:00":     "2026-13-05T09:00 is no time of the calendar",
+		"2027-02-29T09:00":     "2027-02-29T09:00 is not a valid time",
+		"2026-12-05T24:01":     "2026-12-05T24:01 is not a valid time",
+		"2026-13-05T09:00":     "2026-13-05T09:00 is not a valid time",
 		"9999-12-05T09:00":     "the year 9999 is too far away",
 		"soon":                 `not a time: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`,
-		"tomorrow at 9 and so": `not a time: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`,
+		"tomorrow at 9 and so": `"and so" is not clear: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`,
 		"":                     `not a time: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`,
 	} {
-		if at, err := times.ParseAt(text, saturday, berlin); err == nil || err.Error() != want {
+		if at, err := phrase.ParseAt(text, saturday, berlin); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, %v", text, at, err)
 		}
 	}
@@ -173,9 +174,14 @@ func FuzzReminder(f *testing.F) {
 	}
 	berlin := zone(f, "Europe/Berlin")
 	f.Fuzz(func(t *testing.T, text string, now int64) {
-		at, rest, err := times.ParseReminder(text, time.Unix(((now%1e10)+1e10)%1e10, 0), berlin)
-		if err == nil && at.IsZero() || len(rest) > len(text) || utf8.ValidString(text) && !utf8.ValidString(rest) {
-			t.Errorf("%q: %v, %q, %v", text, at, rest, err)
+		w, err := phrase.ParseWish(text, time.Unix(((now%1e10)+1e10)%1e10, 0), berlin)
+		if err == nil && w.At.IsZero() || len(w.Text) > len(text) || utf8.ValidString(text) && !utf8.ValidString(w.Text) {
+			t.Errorf("%q: %+v, %v", text, w, err)
+		}
+		if err == nil && w.Repeat != nil {
+			if again, err := times.ParseRepeat(w.Repeat.String()); err != nil || again.String() != w.Repeat.String() {
+				t.Errorf("%q: %v is read again as %v, %v", text, w.Repeat, again, err)
+			}
 		}
 	})
 }

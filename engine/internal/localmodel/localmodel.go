@@ -1,0 +1,290 @@
+// Package localmodel runs a language model on this machine: llama.cpp's server as a
+// child of the bot. It starts the server when it is first asked, keeps it healthy,
+// and stops it when it is idle. It speaks OpenAI's protocol with it and asks for
+// nothing from the internet. Downloading a model is package embed's.
+package localmodel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/engine/internal/llm/openai"
+	"klawbot/internal/wait"
+	"klawbot/tools/sandbox"
+)
+
+const (
+	// retryIn is how soon a call that finds the model loading asks again.
+	retryIn = 500 * time.Millisecond
+	// patience is how long a call waits before it tells its caller that the model loads.
+	patience = time.Second
+	// crashWindow and maxCrashes say when the server is given up.
+	crashWindow = 10 * time.Minute
+	maxCrashes  = 5
+	// firstPause doubles with each crash in a row, up to longestPause.
+	firstPause   = time.Second
+	longestPause = time.Minute
+)
+
+// Config says what runs. All of it is required, but for the numbers.
+type Config struct {
+	// Provider is the configured name.
+	Provider string
+	// Program is the path of llama-server, Weights that of the GGUF file.
+	Program, Weights string
+	// Context is the window in tokens, Threads the processors and Slots the requests
+	// at one time; 0: chosen.
+	Context, Threads, Slots int
+	// UnloadAfter is how long a model may be idle before it is unloaded; 0: never.
+	UnloadAfter time.Duration
+	// Dir holds the key of the server and the saved prefixes. Nobody else may read it.
+	Dir  string
+	HTTP *http.Client
+	// Idle is the longest silence of an answer.
+	Idle time.Duration
+	// Runner starts the server. It ends it when the bot is killed.
+	Runner sandbox.Runner
+	Log    *slog.Logger
+}
+
+// Model is a language model on this machine. It may be used from several goroutines.
+type Model struct {
+	config Config
+	watch  context.CancelFunc
+	// lifetime ends with Close.
+	lifetime context.Context
+	mu       sync.Mutex
+	state    state     // guarded by mu, as is all below
+	server   *server   // while ready
+	users    int       // requests at work
+	used     time.Time // the last one ended
+	crashes  []time.Time
+	pause    time.Duration // before the next start
+	next     time.Time     // not before
+	broken   error         // why it does not start any more
+}
+
+type state string
+
+const (
+	stateOff       state = "off"
+	stateLoading   state = "loading"
+	stateReady     state = "ready"
+	stateUnloading state = "unloading"
+	stateFailed    state = "failed"
+)
+
+var _ llm.Provider = (*Model)(nil)
+
+// New returns a model that is off until it is asked. Close it.
+func New(c Config) *Model {
+	m := &Model{config: c, state: stateOff}
+	m.lifetime, m.watch = context.WithCancel(context.Background())
+	go m.unloadWhenIdle()
+	return m
+}
+
+// Close stops the server. A call at work fails.
+func (m *Model) Close() {
+	m.watch()
+	m.mu.Lock()
+	s := m.server
+	m.mu.Unlock()
+	if s != nil {
+		s.stop()
+	}
+}
+
+// Stream starts the server if need be and asks it; see llm.Provider. While the model
+// loads, the error says so, so that the caller waits and asks again.
+func (m *Model) Stream(ctx context.Context, r llm.Request, sink func(llm.Event)) (llm.Result, error) {
+	nothing := llm.Result{Usage: llm.NoUsage}
+	s, err := m.take(ctx)
+	if err != nil {
+		return nothing, err
+	}
+	defer m.release()
+	if len(r.Tools) > 0 && !s.tools {
+		return nothing, &llm.Error{Kind: llm.Unsupported, Feature: "tools", Message: "the model's template has no tools"}
+	}
+	client, err := s.client(m.config)
+	if err != nil {
+		return nothing, err
+	}
+	s.warm(ctx, r, sink)
+	return client.Stream(ctx, r, sink)
+}
+
+// Check says whether the files are there; see llm.Provider. It starts nothing.
+func (m *Model) Check(context.Context) error {
+	return Check(m.config.Program, m.config.Weights)
+}
+
+// take returns the server for one request, and starts it when it does not run. It
+// waits a moment for a model that loads, because small ones load quickly.
+func (m *Model) take(ctx context.Context) (*server, error) {
+	for deadline := time.Now().Add(patience); ; {
+		s, loading, err := m.tryTake()
+		if err != nil || s != nil {
+			return s, err
+		}
+		left := min(time.Until(deadline), retryIn/10)
+		if left <= 0 {
+			return nil, loading
+		}
+		if !wait.For(ctx, left) {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// tryTake returns the server, or how long to wait for it, or why there is none.
+func (m *Model) tryTake() (s *server, loading *llm.Error, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	loading = &llm.Error{Kind: llm.Overloaded, Loading: true, RetryAfter: retryIn, Message: "the model is loading"}
+	switch {
+	case m.lifetime.Err() != nil:
+		return nil, nil, &llm.Error{Kind: llm.Network, Message: "the bot is stopping", Err: m.lifetime.Err()}
+	case m.state == stateReady && !m.server.running(): // run is about to notice
+		return nil, loading, nil
+	case m.state == stateReady:
+		m.users++
+		return m.server, nil, nil
+	case m.state == stateLoading, m.state == stateUnloading:
+		return nil, loading, nil
+	case m.broken != nil:
+		return nil, nil, &llm.Error{Kind: llm.NotFound, Message: "the local model does not run", Err: m.broken}
+	}
+	if pause := time.Until(m.next); pause > 0 {
+		loading.RetryAfter = max(pause, retryIn)
+		return nil, loading, nil
+	}
+	m.state = stateLoading
+	go m.run()
+	return nil, loading, nil
+}
+
+func (m *Model) release() {
+	m.mu.Lock()
+	m.users--
+	m.used = time.Now()
+	m.mu.Unlock()
+}
+
+// run starts the server and stays until it ended.
+func (m *Model) run() {
+	began := time.Now()
+	s, err := start(m.lifetime, m.config)
+	if err != nil {
+		m.ended(err)
+		return
+	}
+	m.mu.Lock()
+	m.server, m.state, m.used = s, stateReady, time.Now()
+	m.mu.Unlock()
+	m.config.Log.Info("local model loaded", "provider", m.config.Provider, "ms", time.Since(began).Milliseconds(), "context", s.window, "tools", s.tools)
+	<-s.process.Done()
+	m.ended(s.why())
+}
+
+// ended notes that the server has ended: by itself when err is not nil.
+func (m *Model) ended(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.server, m.state = nil, stateOff
+	if err == nil || m.lifetime.Err() != nil {
+		return
+	}
+	now := time.Now()
+	m.crashes = append(m.crashes, now)
+	for len(m.crashes) > 0 && now.Sub(m.crashes[0]) > crashWindow {
+		m.crashes = m.crashes[1:]
+	}
+	if len(m.crashes) == 1 {
+		m.pause = 0
+	}
+	m.pause = min(max(2*m.pause, firstPause), longestPause)
+	m.next = now.Add(m.pause)
+	if _, hopeless := errors.AsType[*hopelessError](err); hopeless || len(m.crashes) >= maxCrashes {
+		m.state, m.broken = stateFailed, err
+		m.config.Log.Error("local model given up; change its settings or restart the bot to try again", "provider", m.config.Provider, "err", err)
+		return
+	}
+	m.config.Log.Warn("local model ended, it starts again", "provider", m.config.Provider, "wait_ms", m.pause.Milliseconds(), "err", err)
+}
+
+// unloadWhenIdle stops a server that has not been asked for a while, or that is idle
+// while memory gets short.
+func (m *Model) unloadWhenIdle() {
+	tick := time.NewTicker(idleCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-m.lifetime.Done():
+			return
+		case <-tick.C:
+		}
+		m.mu.Lock()
+		idle := time.Since(m.used)
+		free := m.state == stateReady && m.users == 0
+		why := ""
+		switch {
+		case free && m.config.UnloadAfter > 0 && idle >= m.config.UnloadAfter:
+			why = "idle"
+		case free && idle >= idleCheck && shortOfMemory():
+			why = "memory is short"
+		}
+		s := m.server
+		if why != "" {
+			m.state = stateUnloading
+		}
+		m.mu.Unlock()
+		if why != "" {
+			m.config.Log.Info("local model unloaded", "provider", m.config.Provider, "why", why)
+			s.stop()
+		}
+	}
+}
+
+// idleCheck is how often a loaded model is looked at. A variable for tests.
+var idleCheck = 10 * time.Second
+
+// State is how the model is, for status.
+type State struct {
+	// State is off, loading, ready, unloading or failed; Fault says why it failed.
+	State, Fault string
+}
+
+// State returns how the model is.
+func (m *Model) State() State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	st := State{State: string(m.state)}
+	if m.broken != nil {
+		st.Fault = m.broken.Error()
+	}
+	return st
+}
+
+// client is the client of a server that runs.
+func (s *server) client(c Config) (*openai.Client, error) {
+	compat, err := json.Marshal(map[string]any{
+		"local": true, "textCalls": true, "schemaDialect": "grammar",
+		"extraBody": map[string]any{"cache_prompt": true, "return_progress": true},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return openai.New(llm.Config{
+		Provider: c.Provider, BaseURL: s.url + "/v1", APIKey: s.key, HTTP: c.HTTP,
+		Compat: compat, IdleTimeout: c.Idle, Log: c.Log,
+	})
+}

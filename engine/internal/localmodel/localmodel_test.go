@@ -1,0 +1,305 @@
+package localmodel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"klawbot/engine/internal/llm"
+	"klawbot/tools/sandbox"
+)
+
+// TestMain is the fake llama-server when it is called as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "fake-llama-server" {
+		fakeServer(os.Args[2], os.Args[3:])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// fakeServer answers as llama-server does, with a fault.
+func fakeServer(fault string, args []string) {
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	port, keyFile, slots := flags.String("port", "", ""), flags.String("api-key-file", "", ""), flags.String("slot-save-path", "", "")
+	for _, name := range []string{"m", "host", "c", "np", "t", "b", "ub", "cache-reuse", "cache-ram"} {
+		flags.String(name, "", "")
+	}
+	for _, name := range []string{"jinja", "no-webui", "offline"} {
+		flags.Bool(name, false, "")
+	}
+	if err := flags.Parse(args); err != nil {
+		os.Exit(3)
+	}
+	key, _ := os.ReadFile(*keyFile)
+	switch fault {
+	case "broken":
+		fmt.Fprintln(os.Stderr, "load_model: error: failed to load model")
+		os.Exit(1)
+	}
+	began := time.Now()
+	restored := false
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		if fault == "loading" && time.Since(began) < 1500*time.Millisecond {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	mux.HandleFunc("GET /props", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"chat_template_caps": {"supports_tools": %v}, "default_generation_settings": {"n_ctx": 4096}}`, fault != "toolless")
+	})
+	mux.HandleFunc("POST /slots/0", func(_ http.ResponseWriter, r *http.Request) {
+		var body struct{ Filename string }
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		file := filepath.Join(*slots, body.Filename)
+		if r.URL.Query().Get("action") == "save" {
+			_ = os.WriteFile(file, []byte("read"), 0o600)
+		} else {
+			restored = true
+		}
+	})
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Max int `json:"max_tokens"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if body.Max == 1 {
+			known := 0
+			if restored && fault != "forgets" {
+				known = 100
+			}
+			fmt.Fprint(w, `data: {"choices": [{"index": 0, "delta": {}}], "prompt_progress": {"total": 100, "processed": 40}}`+"\n\n")
+			fmt.Fprintf(w, `data: {"choices": [], "timings": {"cache_n": %d, "prompt_n": %d}}`+"\n\n", known, 101-known)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"content":"He"}}]}`+"\n\n")
+		w.(http.Flusher).Flush()
+		if fault == "crashes" {
+			os.Exit(9)
+		}
+		fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"content":"llo %v"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n", restored)
+	})
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/health" && fault != "foreign" && r.Header.Get("Authorization") != "Bearer "+strings.TrimSpace(string(key)) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	fmt.Fprintln(os.Stderr, http.ListenAndServe("127.0.0.1:"+*port, guarded))
+	os.Exit(1)
+}
+
+// newFake returns a model whose server has a fault.
+func newFake(t *testing.T, fault string, change func(*Config)) *Model {
+	t.Helper()
+	dir := t.TempDir()
+	program, weights := filepath.Join(dir, "llama-server"), filepath.Join(dir, "m.gguf")
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' fake-llama-server %s \"$@\"\n", os.Args[0], fault)
+	if fault == "old-cpu" {
+		script = "#!/bin/sh\nkill -ILL $$\n"
+	}
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(weights, append([]byte("GGUF\x03\x00\x00\x00"), make([]byte, 64)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{
+		Provider: "local", Program: program, Weights: weights, Dir: filepath.Join(dir, "run"), HTTP: http.DefaultClient,
+		Runner: sandbox.Off(), Log: slog.New(slog.DiscardHandler), Idle: 10 * time.Second,
+	}
+	if change != nil {
+		change(&c)
+	}
+	m := New(c)
+	t.Cleanup(m.Close)
+	return m
+}
+
+// ask asks a model, again while it loads, as the engine does.
+func ask(t *testing.T, m *Model, r llm.Request) (string, error) {
+	t.Helper()
+	r.Stream, r.Model = true, "home"
+	r.Messages = []llm.Message{llm.Text(llm.RoleUser, "hi")}
+	var heard string
+	_, err := llm.Retry(t.Context(), llm.Policy{Base: time.Millisecond}, func(ctx context.Context) (llm.Result, error) {
+		heard = ""
+		return m.Stream(ctx, r, func(ev llm.Event) { heard += ev.Text })
+	})
+	return heard, err
+}
+
+var withSystem = llm.Request{System: "You are a bot."}
+
+func TestAnswersAndKeepsThePrefix(t *testing.T) {
+	m := newFake(t, "none", nil)
+	if text, err := ask(t, m, withSystem); text != "Hello false" || err != nil {
+		t.Fatalf("got %q, %v", text, err)
+	}
+	if st := m.State(); st.State != "ready" {
+		t.Errorf("state %v", st)
+	}
+	m.server.stop()
+	if text, err := ask(t, m, withSystem); text != "Hello true" || err != nil {
+		t.Errorf("after a restart: %q, %v; the prefix was not restored", text, err)
+	}
+}
+
+func TestTellsHowFarItHasRead(t *testing.T) {
+	m := newFake(t, "none", nil)
+	var read []float64
+	_, err := llm.Retry(t.Context(), llm.Policy{}, func(ctx context.Context) (llm.Result, error) {
+		return m.Stream(ctx, llm.Request{System: "You are a bot.", Model: "home", Stream: true, Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}},
+			func(ev llm.Event) {
+				if ev.Reading > 0 {
+					read = append(read, ev.Reading)
+				}
+			})
+	})
+	if err != nil || len(read) != 1 || read[0] != 0.4 {
+		t.Errorf("told of %v, %v", read, err)
+	}
+}
+
+func TestPrefixThatIsNotReused(t *testing.T) {
+	m := newFake(t, "forgets", nil)
+	for _, want := range []string{"Hello false", "Hello true", "Hello false"} {
+		if text, err := ask(t, m, withSystem); text != want || err != nil {
+			t.Fatalf("got %q, %v, want %q", text, err, want)
+		}
+		m.server.stop()
+	}
+}
+
+func TestWaitsWhileTheModelLoads(t *testing.T) {
+	m := newFake(t, "loading", nil)
+	if _, err := m.Stream(t.Context(), withSystem, func(llm.Event) {}); err == nil {
+		t.Fatal("a model that loads answers")
+	} else if e, ok := errors.AsType[*llm.Error](err); !ok || !e.Loading {
+		t.Fatalf("the caller is not told that the model loads: %v", err)
+	}
+	if text, err := ask(t, m, withSystem); text != "Hello false" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+func TestCrashInAnAnswer(t *testing.T) {
+	m := newFake(t, "crashes", nil)
+	_, err := ask(t, m, withSystem)
+	if e, ok := errors.AsType[*llm.Error](err); !ok || !e.Temporary() {
+		t.Errorf("got %v, want an error that passes", err)
+	}
+}
+
+func TestServerThatNeverRuns(t *testing.T) {
+	for fault, want := range map[string]string{"broken": "failed to load model", "old-cpu": "newer CPU"} {
+		t.Run(fault, func(t *testing.T) {
+			m := newFake(t, fault, nil)
+			m.crashes = make([]time.Time, maxCrashes-1)
+			for i := range m.crashes {
+				m.crashes[i] = time.Now()
+			}
+			_, err := ask(t, m, withSystem)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+			if st := m.State(); st.State != "failed" || !strings.Contains(st.Fault, want) {
+				t.Errorf("state %v", st)
+			}
+		})
+	}
+}
+
+func TestServerOfSomeoneElse(t *testing.T) {
+	m := newFake(t, "foreign", nil)
+	m.crashes = make([]time.Time, maxCrashes-1)
+	for i := range m.crashes {
+		m.crashes[i] = time.Now()
+	}
+	if _, err := ask(t, m, withSystem); !errors.Is(err, errPortTaken) {
+		t.Errorf("a server that needs no key was used: %v", err)
+	}
+}
+
+func TestModelWithoutTools(t *testing.T) {
+	m := newFake(t, "toolless", nil)
+	r := withSystem
+	r.Tools = []llm.Tool{{Name: "clock", Parameters: json.RawMessage(`{"type":"object"}`)}}
+	_, err := ask(t, m, r)
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Kind != llm.Unsupported || e.Feature != "tools" {
+		t.Errorf("got %v, want that the model has no tools", err)
+	}
+}
+
+func TestUnloadsWhenIdle(t *testing.T) {
+	before := idleCheck
+	idleCheck = 20 * time.Millisecond
+	t.Cleanup(func() { idleCheck = before })
+	m := newFake(t, "none", func(c *Config) { c.UnloadAfter = 50 * time.Millisecond })
+	t.Cleanup(m.Close) // before idleCheck is set back
+	if _, err := ask(t, m, withSystem); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); m.State().State != "off"; {
+		if time.Now().After(deadline) {
+			t.Fatal("the model stays loaded")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if text, err := ask(t, m, withSystem); err != nil || !strings.HasPrefix(text, "Hello") {
+		t.Errorf("after unloading: %q, %v", text, err)
+	}
+}
+
+func TestManyAskAtOnce(t *testing.T) {
+	m := newFake(t, "none", nil)
+	var answered atomic.Int32
+	t.Run("all", func(t *testing.T) {
+		for range 8 {
+			t.Run("one", func(t *testing.T) {
+				t.Parallel()
+				if text, err := ask(t, m, withSystem); err != nil || !strings.HasPrefix(text, "Hello") {
+					t.Errorf("got %q, %v", text, err)
+				}
+				answered.Add(1)
+			})
+		}
+	})
+	if answered.Load() != 8 {
+		t.Errorf("%d of 8 were answered", answered.Load())
+	}
+}
+
+func TestFilesThatAreMissing(t *testing.T) {
+	dir := t.TempDir()
+	program, whole, page := filepath.Join(dir, "llama-server"), filepath.Join(dir, "m.gguf"), filepath.Join(dir, "page.gguf")
+	for name, text := range map[string]string{program: "#!/bin/sh\n", whole: "GGUF\x03\x00\x00\x00" + strings.Repeat("\x00", 16), page: "<html>"} {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ program, weights, want string }{
+		{program, whole, ""},
+		{"", whole, "klawbot assets pull --llm"},
+		{filepath.Join(dir, "nothing"), whole, "does not run"},
+		{program, filepath.Join(dir, "none.gguf"), "is not here"},
+		{program, page, "is no GGUF file"},
+	} {
+		err := Check(c.program, c.weights)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("Check(%s, %s): %v, want %q", c.program, c.weights, err, c.want)
+		}
+	}
+}

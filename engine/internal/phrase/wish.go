@@ -1,0 +1,437 @@
+// Package phrase reads the words that people have for times, in English and Russian:
+// when something is due once, or again and again. It never guesses: what is not clear is
+// an UnclearError.
+package phrase
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"klawbot/engine/internal/times"
+)
+
+// ErrNoTime is the error of a text in which no time is found.
+var ErrNoTime = errors.New("no time is said")
+
+// Doubt is why a time is not clear.
+type Doubt int
+
+// The doubts. Words: a part of the text looks like a time and is none that is understood.
+// Several: there is more than one time. Date: a date can be read in two ways. Zone: a
+// zone can. Weekday: a date is another weekday. Repeat: a repetition is not understood.
+const (
+	DoubtWords Doubt = iota
+	DoubtSeveral
+	DoubtDate
+	DoubtZone
+	DoubtWeekday
+	DoubtRepeat
+)
+
+// UnclearError is the error of a text that says a time which can be understood in more
+// than one way, or only in part. Then it is better to ask.
+type UnclearError struct {
+	Why Doubt
+	// Words are the words in question.
+	Words   string
+	weekday time.Weekday
+}
+
+// Weekday is the weekday of a date in words, for DoubtWeekday.
+func (e *UnclearError) Weekday(language string) string { return times.WeekdayName(e.weekday, language) }
+
+// Error says what is not clear, and what to write instead, for models.
+func (e *UnclearError) Error() string {
+	switch e.Why {
+	case DoubtSeveral:
+		return "more than one time: make one schedule for each time"
+	case DoubtDate:
+		return fmt.Sprintf("%q can be two dates: write 2026-12-05T09:00", e.Words)
+	case DoubtZone:
+		return fmt.Sprintf("%q is not a clear time zone: give tz, an IANA name such as Europe/Berlin", e.Words)
+	case DoubtWeekday:
+		return fmt.Sprintf("%s is a %s: check the day", e.Words, e.weekday)
+	case DoubtRepeat:
+		return `the repetition is not clear: write a cron expression, or words such as "every 2 weeks on Monday at 9"`
+	}
+	return fmt.Sprintf(`%q is not clear: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`, e.Words)
+}
+
+// Wish is what a text asks to be reminded of: Text at a time, or again and again.
+type Wish struct {
+	At     time.Time
+	Repeat times.Repeat // nil for one time
+	// Zone is the zone of Repeat.
+	Zone *time.Location
+	Text string
+}
+
+// longestPhrase is how many words a time may have.
+const longestPhrase = 24
+
+// ParseWish finds the time in a text such as "tomorrow at 9 call mom", «позвонить маме
+// через 20 минут» or "every weekday at 9 standup", at its beginning or at its end. A time
+// of the day without a day is the next one that comes; a day without a time means 9 in
+// the morning. Words of a time that are left over make an UnclearError; words in quotes
+// are never words of a time.
+func ParseWish(text string, now time.Time, zone *time.Location) (Wish, error) {
+	words := split(text)
+	for len(words) > 0 && isFiller(words[0].text) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return Wish{}, ErrNoTime
+	}
+	m, n := read(words[:min(len(words), longestPhrase)], true)
+	rest := words[n:]
+	if n == 0 {
+		if m, n = readEnd(words); n > 0 {
+			rest = words[:len(words)-n]
+		}
+	}
+	if n == 0 {
+		return Wish{}, noTime(words)
+	}
+	if m.err != nil {
+		return Wish{}, blame(m.err, phrase(words, rest))
+	}
+	if len(rest) > 0 {
+		if unclear := leftOver(m, words, rest); unclear != nil {
+			return Wish{}, unclear
+		}
+	}
+	w, err := m.wish(now, zone)
+	w.Text = restOf(text, rest)
+	if m.place != nil && err == nil {
+		if !sameClock(m.place, w.Zone, w.At) {
+			return Wish{}, &UnclearError{Why: DoubtZone, Words: m.placeWords}
+		}
+		if len(rest) > 0 && &rest[0] == &words[0] {
+			w.Text += " " + m.placeWords
+		}
+	}
+	return w, blame(err, phrase(words, rest))
+}
+
+// sameClock reports whether clocks in two zones show the same at a moment.
+func sameClock(a, b *time.Location, at time.Time) bool {
+	_, one := at.In(a).Zone()
+	_, other := at.In(b).Zone()
+	return one == other
+}
+
+// readWhole reads a text that is nothing but a time.
+func readWhole(text string, now time.Time, zone *time.Location) (Wish, error) {
+	words := split(text)
+	m, n := read(words, true)
+	switch {
+	case m.err != nil:
+		return Wish{}, blame(m.err, text)
+	case n == 0:
+		return Wish{}, ErrNoTime
+	case n < len(words):
+		if taken := readZoneName(&m, words[n:], true); taken == 0 || n+taken < len(words) {
+			return Wish{}, &UnclearError{Words: phrase(words[n:], nil)}
+		}
+	}
+	w, err := m.wish(now, zone)
+	return w, blame(err, text)
+}
+
+// wish is the wish that a moment stands for, without its text.
+func (m moment) wish(now time.Time, zone *time.Location) (w Wish, err error) {
+	w.Zone = m.zoneOr(zone)
+	if m.repeat == nil {
+		w.At, err = m.time(now, zone)
+		return w, err
+	}
+	if w.Repeat, err = m.repeats(now, w.Zone); err != nil {
+		return w, err
+	}
+	if _, err := time.LoadLocation(w.Zone.String()); err != nil {
+		return w, &UnclearError{Why: DoubtZone, Words: w.Zone.String()}
+	}
+	var ok bool
+	if w.At, ok = w.Repeat.Next(now, w.Zone); !ok {
+		err = times.ErrPast
+	}
+	return w, err
+}
+
+// readEnd reads the longest time at the end of some words, and returns how many words
+// that are.
+func readEnd(words []word) (moment, int) {
+	for i := max(1, len(words)-longestPhrase); i < len(words); i++ {
+		if m, n := read(words[i:], false); n == len(words)-i {
+			return m, n
+		}
+	}
+	return moment{}, 0
+}
+
+// noTime is the error of a text in which no time was found. One that begins with a
+// repetition is asked about.
+func noTime(words []word) error {
+	if anyOf(words[0].text, everyWords) || repeatWords[words[0].text] != 0 || anyOf(words[0].text, "biweekly bimonthly twice раз дважды") {
+		return &UnclearError{Why: DoubtRepeat}
+	}
+	return ErrNoTime
+}
+
+// leftOver reports words of a time at the edges of what a time leaves of a text.
+func leftOver(m moment, words, rest []word) error {
+	first := &rest[0] == &words[0]
+	if !first && !isJoint(rest[0].text) {
+		if n := leading(m, rest); n > 0 {
+			return &UnclearError{Words: phrase(rest[:min(n, len(rest))], nil)}
+		}
+	}
+	if first {
+		last := rest[len(rest)-1].text
+		_, ordinal := ordinalWords[last]
+		if ordinal || anyOf(last, "the a of for than between minus plus на за к ко накануне в во "+beforeWords+" "+afterWords+" "+joinWords+" "+everyWords+" "+approximately) {
+			return &UnclearError{Words: phrase(words[len(rest)-1:], nil)}
+		}
+		if n := connected(rest); n > 0 {
+			return &UnclearError{Words: phrase(rest[:n], nil)}
+		}
+		return nil
+	}
+	if _, n := readEnd(rest); n > 0 {
+		return &UnclearError{Words: phrase(rest[len(rest)-n:], nil)}
+	}
+	return nil
+}
+
+// leading is how many words at the beginning of what follows a time are words of a time.
+func leading(m moment, rest []word) int {
+	w := rest[0].text
+	if n := connected(rest); n > 0 {
+		return n
+	}
+	if !m.exact() && anyOf(w, beforeWords+" after past после of") && w != "by" {
+		return 1 // "10 minutes before lunch", "two days after the party"
+	}
+	if anyOf(w, "after") && at(rest, 1) == "next" || anyOf(w, "ago later earlier sooner назад раньше позже спустя минус minus plus плюс") {
+		return 1
+	}
+	if m.repeat != nil && (anyOf(w, "except excluding but кроме until till до for") || w == "for") {
+		return 2
+	}
+	if anyOf(w, "twice thrice дважды") || anyOf(at(rest, 1), "times раз раза") && anyOf(at(rest, 2), "a per в") {
+		return 2
+	}
+	if n := aroundWeeks(rest); n > 0 {
+		return n
+	}
+	if unitWords[w] == week && m.weekdays != 0 {
+		return 1 // "Friday week"
+	}
+	if anyOf(w, approximately) && timeAt(rest[1:]) > 0 {
+		return 1 + timeAt(rest[1:])
+	}
+	if _, ok := readInt(w, 0, 59); ok && w[0] <= '9' && unitWords[at(rest, 1)] == 0 {
+		if m.isClock() && !m.minutes && len(w) == 2 || !m.exact() && m.dated() && !m.isSpan && number(w) <= 24 {
+			return 1 // "at 9 30 …", "tomorrow 9 …"
+		}
+	}
+	if n := timeAt(rest); n > 0 {
+		return n
+	}
+	if n := spanBefore(rest); n > 0 {
+		return n
+	}
+	return 0
+}
+
+// aroundWeeks is how many words speak of a week or weekend that is not read as a time:
+// "on the weekend", "last month", «в выходные».
+func aroundWeeks(rest []word) int {
+	n := 0
+	for anyOf(at(rest, n), "on at in the this next last coming в на эти этой прошлой следующей") {
+		n++
+	}
+	if anyOf(at(rest, n), weekendWords) || n > 0 && anyOf(at(rest, n-1), "this next last coming этой прошлой следующей") && (unitWords[at(rest, n)] >= day || anyOf(at(rest, n), "неделе")) {
+		return n + 1
+	}
+	return 0
+}
+
+// connected is how many words a connecting word and the time behind it have: "and Friday",
+// "before 18:00".
+func connected(rest []word) int {
+	if len(rest) < 2 || !anyOf(rest[0].text, joinWords+" "+beforeWords+" "+afterWords+" between между то then") {
+		return 0
+	}
+	if n := timeAt(rest[1:]); n > 0 {
+		return 1 + n
+	}
+	if genitiveTime(rest[1].text) {
+		return 2
+	}
+	if n, ok := readInt(rest[1].text, 0, 24); ok && n > 0 && unitWords[at(rest, 2)] == 0 && (len(rest) == 2 || anyOf(rest[0].text, "before until till by до")) {
+		return 2
+	}
+	return 0
+}
+
+// genitiveTime reports words such as «пятницы» and «полудня», which follow a preposition.
+func genitiveTime(w string) bool {
+	_, weekday := genitiveWeekdays[w]
+	return weekday || anyOf(w, "вечера утра ночи полудня полуночи")
+}
+
+// spanBefore is how many words a length of time has that another word ties to a time:
+// "an hour before 6", «за час до обеда».
+func spanBefore(rest []word) int {
+	var m moment
+	n := 0
+	if anyOf(at(rest, 0), "за на") {
+		n = 1
+	}
+	taken := readLengths(&m, rest[n:], true)
+	if taken > 0 && anyOf(at(rest, n+taken), "before after from ago earlier later до после назад раньше позже спустя") {
+		return n + taken + 1
+	}
+	return 0
+}
+
+// timeAt is how many words at the beginning say a time, wherever they stand.
+func timeAt(words []word) int {
+	_, n := read(words[:min(len(words), longestPhrase)], false)
+	return n
+}
+
+// word is a word of a text, in lower case and without the marks around it.
+type word struct {
+	text     string
+	raw      string
+	from, to int
+}
+
+// split takes a text into words. Words in quotes are no words of a time: their text is
+// a mark that nothing matches.
+func split(text string) []word {
+	var all []word
+	start := -1
+	add := func(end int) {
+		if start >= 0 {
+			raw := text[start:end]
+			all = append(all, word{plain(raw), raw, start, end})
+		}
+		start = -1
+	}
+	for i, r := range text {
+		if unicode.IsSpace(r) {
+			add(i)
+		} else if start < 0 {
+			start = i
+		}
+	}
+	add(len(text))
+	quoted(all)
+	return all
+}
+
+// quotedWord is the text of a word in quotes.
+const quotedWord = "\x00"
+
+// quotes are opening marks with their closing ones.
+var quotes = map[rune]string{'"': `"`, '«': "»", '“': "”", '„': "“”", '\'': "'", '‘': "’"}
+
+// quoted marks the words in quotes, unless all of the text is.
+func quoted(all []word) {
+	for i := 0; i < len(all); i++ {
+		open, size := utf8.DecodeRuneInString(all[i].raw)
+		closing := quotes[open]
+		for j := i; closing != "" && j < len(all); j++ {
+			raw := strings.TrimRight(all[j].raw, ".,;:!?")
+			if last, _ := utf8.DecodeLastRuneInString(raw); !strings.ContainsRune(closing, last) || j == i && len(raw) <= size {
+				continue
+			}
+			if i == 0 && j == len(all)-1 {
+				return
+			}
+			for k := i; k <= j; k++ {
+				all[k].text = quotedWord
+			}
+			i = j
+			break
+		}
+	}
+}
+
+func plain(written string) string {
+	w := strings.NewReplacer("ё", "е", "’", "'", "−", "-", "–", "-").Replace(strings.ToLower(written))
+	w = strings.Trim(w, ",;!?\"«»“”„()")
+	switch w {
+	case "a.m.", "a.m":
+		return "am"
+	case "p.m.", "p.m":
+		return "pm"
+	}
+	return strings.TrimRight(w, ".:'")
+}
+
+// isFiller reports whether a word before a time says nothing about it.
+func isFiller(w string) bool {
+	return w == "" || anyOf(w, "remind me please напомни мне пожалуйста напомнить напомните")
+}
+
+// restOf is the text of some words, without the word that joins it to the time, and
+// without the quotes around all of it.
+func restOf(text string, words []word) string {
+	for len(words) > 0 && (words[0].text == "" || isJoint(words[0].text)) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	rest := strings.Trim(text[words[0].from:words[len(words)-1].to], ",;:–—- ")
+	open, size := utf8.DecodeRuneInString(rest)
+	last, lastSize := utf8.DecodeLastRuneInString(rest)
+	if closing := quotes[open]; closing != "" && len(rest) > size+lastSize && strings.ContainsRune(closing, last) && !strings.ContainsRune(rest[size:len(rest)-lastSize], open) {
+		return strings.TrimSpace(rest[size : len(rest)-lastSize])
+	}
+	return rest
+}
+
+// phrase are the words as written, without those of rest at their beginning or end.
+func phrase(words, rest []word) string {
+	if len(rest) > 0 && len(rest) < len(words) {
+		if &rest[0] == &words[0] {
+			words = words[len(rest):]
+		} else {
+			words = words[:len(words)-len(rest)]
+		}
+	}
+	raws := make([]string, len(words))
+	for i, w := range words {
+		raws[i] = w.raw
+	}
+	return quote(strings.Trim(strings.Join(raws, " "), ",;: "))
+}
+
+// blame sets the words of an unclear time when it has none.
+func blame(err error, words string) error {
+	if unclear, ok := errors.AsType[*UnclearError](err); ok && unclear.Words == "" {
+		unclear.Words = words
+	}
+	return err
+}
+
+func isJoint(w string) bool {
+	return anyOf(w, "to that about - – — что о об чтобы")
+}
+
+// at is the text of the i-th word, "" when there is none.
+func at(words []word, i int) string {
+	if i < len(words) {
+		return words[i].text
+	}
+	return ""
+}

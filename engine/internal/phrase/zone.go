@@ -1,0 +1,112 @@
+package phrase
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"klawbot/engine/internal/times"
+)
+
+// abbreviations are zones that have one meaning; unclearZones have several.
+var abbreviations = map[string]string{
+	"utc": "UTC", "gmt": "UTC", "cet": "Etc/GMT-1", "cest": "Etc/GMT-2", "eet": "Etc/GMT-2", "eest": "Etc/GMT-3", "msk": "Europe/Moscow", "мск": "Europe/Moscow",
+	"bst": "Etc/GMT-1", "est": "Etc/GMT+5", "edt": "Etc/GMT+4", "cdt": "Etc/GMT+5", "mst": "Etc/GMT+7", "mdt": "Etc/GMT+6", "pst": "Etc/GMT+8", "pdt": "Etc/GMT+7",
+	"jst": "Asia/Tokyo", "kst": "Asia/Seoul", "hkt": "Asia/Hong_Kong", "sgt": "Asia/Singapore", "aest": "Etc/GMT-10", "aedt": "Etc/GMT-11",
+	"nzst": "Etc/GMT-12", "nzdt": "Etc/GMT-13", "et": "America/New_York", "pt": "America/Los_Angeles",
+}
+
+const unclearZones = "cst ist ast sst wst mt ct"
+
+// readZone reads a zone behind a time of the day: "UTC+3", "+03:00", "CET", "Berlin
+// time", "Europe/Berlin", «по Москве», «мск».
+func readZone(m *moment, w []word) int {
+	if m.zone != nil || !m.exact() {
+		return 0
+	}
+	one, raw := w[0].text, strings.Trim(w[0].raw, ",;:()")
+	if rest, ok := strings.CutPrefix(one, "utc"); ok || strings.HasPrefix(one, "gmt") {
+		if !ok {
+			rest = strings.TrimPrefix(one, "gmt")
+		}
+		if rest == "" {
+			if m.zone = times.OffsetZone(at(w, 1)); m.zone != nil {
+				return 2
+			}
+			m.zone = time.UTC
+			return 1
+		}
+		if m.zone = times.OffsetZone(rest); m.zone == nil {
+			m.err = &UnclearError{Why: DoubtZone, Words: raw}
+		}
+		return 1
+	}
+	if zone := times.OffsetZone(one); zone != nil && len(one) > 1 {
+		m.zone = zone
+		return 1
+	}
+	// In lower case the letters may be a word; behind "9am" or "9:00" they hardly are.
+	letters := raw == strings.ToUpper(raw) || m.minutes || one == "мск"
+	if name, ok := abbreviations[one]; ok && letters && (len([]rune(one)) > 2 || raw == strings.ToUpper(raw) && m.minutes) {
+		m.zone, _ = time.LoadLocation(name)
+		return 1
+	}
+	if anyOf(one, unclearZones) && raw == strings.ToUpper(raw) {
+		m.err = &UnclearError{Why: DoubtZone, Words: raw}
+		return 1
+	}
+	return readZoneName(m, w, false)
+}
+
+// readZoneName reads the name of a zone or a city. In a text with more words, "in Berlin"
+// or a bare "Berlin" may be a place and becomes m.place; whole says that the text is
+// nothing but a time.
+func readZoneName(m *moment, w []word, whole bool) int {
+	if m.zone != nil || !m.exact() {
+		return 0
+	}
+	n := 0
+	if anyOf(w[0].text, "in по") {
+		n++
+	}
+	russian := n > 0 && w[0].text == "по"
+	if strings.Contains(at(w, n), "/") {
+		if zone, err := time.LoadLocation(strings.Trim(w[n].raw, ",;:()")); err == nil {
+			m.zone = zone
+			return n + 1
+		}
+	}
+	if anyOf(at(w, n), "my our local your местному моему") && anyOf(at(w, n+1), "time времени") {
+		return n + 2
+	}
+	for words := min(3, len(w)-n); words > 0; words-- {
+		var name []string
+		for _, one := range w[n : n+words] {
+			name = append(name, strings.TrimSuffix(strings.TrimSuffix(one.text, "'s"), "'"))
+		}
+		zone := times.CityZone(strings.Join(name, "_"))
+		if zone == nil {
+			continue
+		}
+		raw := []rune(w[n].raw)
+		switch {
+		case anyOf(at(w, n+words), "time времени"):
+			m.zone = zone
+			return n + words + 1
+		case russian, whole:
+			m.zone = zone
+			return n + words
+		case unicode.IsUpper(raw[0]) && !anyOf(name[0], "la central mountain pacific eastern"), n > 0 && words > 1:
+			m.place, m.placeWords = zone, phrase(w[:n+words], nil)
+			if !m.beginning {
+				return n + words
+			}
+		}
+		return 0
+	}
+	if n < len(w) && at(w, n+1) == "time" && unicode.IsUpper([]rune(w[n].raw)[0]) {
+		m.err = &UnclearError{Why: DoubtZone, Words: phrase(w[n:n+2], nil)}
+		return n + 2
+	}
+	return 0
+}
