@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"klawbot/cmd/klawbot/internal/bot"
-	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
@@ -51,9 +50,6 @@ func assetsPullCommand(a *app) *cobra.Command {
 				return bot.PullLocalModel(ctx, a.stdout, want)
 			}
 			if want.Model == "" {
-				if err := needsFiles(l); err != nil {
-					return err
-				}
 				want.Model = bot.AssetPlaces(l.Config(), f).Model
 			}
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
@@ -85,22 +81,14 @@ func assetsStatusCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := needsFiles(l); err != nil {
-				return err
+			if t := l.Config().Memory.Embedding.Type; t != "onnx" {
+				return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
 			}
 			return assetsStatus(a.stdout, bot.AssetPlaces(l.Config(), f), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// needsFiles reports a type of embeddings without files.
-func needsFiles(l *config.Live) error {
-	if t := l.Config().Memory.Embedding.Type; t != "onnx" {
-		return fmt.Errorf("memory.embedding.type is %s, which needs no files", t)
-	}
-	return nil
 }
 
 func assetsStatus(w io.Writer, p data.AssetPlaces, asJSON bool) error {

@@ -317,7 +317,7 @@ func (c *Config) EngineMemory() settings.Memory {
 		Type: m.Embedding.Type, Model: expandHome(m.Embedding.Model, os.Getenv),
 		Runtime: expandHome(m.Embedding.Runtime, os.Getenv), Path: expandHome(m.Embedding.Path, os.Getenv),
 	}
-	if e.Model == autoModel && e.Type == "onnx" {
+	if e.Model == autoModel {
 		e.Model, e.Fallback = data.EmbeddingFor(c.Agent.Language)
 		if e.Path != "" { // a model of one's own is known by the default's name
 			e.Model, e.Fallback = data.EmbeddingFor("en")
