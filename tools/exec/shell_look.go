@@ -44,7 +44,7 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 	if err := json.Unmarshal(arguments, &v.args); err != nil {
 		return fail(tools.Validation, "arguments of shell: "+err.Error())
 	}
-	line, err := command.Parse(v.args.Command)
+	line, err := s.parse(v.args.Command)
 	if err != nil {
 		return fail(tools.Validation, err.Error())
 	}
@@ -73,6 +73,25 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 		}
 	}
 	return v, nil
+}
+
+// parsed is a command line as it was parsed.
+type parsed struct {
+	text string
+	line command.Line
+	err  error
+}
+
+// parse parses a command line. The steps of one call do it several times, so the last
+// line is kept.
+func (s *Shell) parse(text string) (command.Line, error) {
+	p := s.parsed.Load()
+	if p == nil || p.text != text {
+		line, err := command.Parse(text)
+		p = &parsed{text, line, err}
+		s.parsed.Store(p)
+	}
+	return p.line, p.err
 }
 
 // listed reports whether the approved list has all of a line, and whether it has
