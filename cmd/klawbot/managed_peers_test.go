@@ -107,7 +107,7 @@ func TestPeerManagedModel(t *testing.T) {
 		for _, m := range v.Messages(peerChat) {
 			switch {
 			case !m.Bot || m.Deleted:
-			case m.Text == "…" || strings.HasPrefix(m.Text, loadingText):
+			case m.Text == "…" || waits(m.Text):
 				t.Errorf("the placeholder %q is left", m.Text)
 			case m.ID > asked[0]:
 				finals++
@@ -122,15 +122,17 @@ func TestPeerManagedModel(t *testing.T) {
 	}
 }
 
-// loadingText begins what a chat shows while the model loads.
-const loadingText = "Loading"
+// waits reports whether a text is what a chat shows while the model loads or reads.
+func waits(text string) bool {
+	return strings.HasPrefix(text, "Loading") || strings.HasPrefix(text, "Reading")
+}
 
 // answers waits until the model has answered behind a message.
 func (r *rig) answers(b *process, after int64) {
 	r.t.Helper()
 	r.wait(b, "an answer", func(v telegramtest.State) bool {
 		for _, m := range v.Messages(peerChat) {
-			if m.Bot && !m.Deleted && m.ID > after && m.Text != "…" && !strings.HasPrefix(m.Text, loadingText) {
+			if m.Bot && !m.Deleted && m.ID > after && m.Text != "…" && !waits(m.Text) {
 				return true
 			}
 		}

@@ -162,6 +162,9 @@ type Event struct {
 	Thinking string
 	// Unsaid says that all text so far was thinking.
 	Unsaid bool
+	// Reading is the share of the request that the model has read, 0 to 1, from a
+	// server that tells it before it answers.
+	Reading float64
 }
 
 // Stop says why an answer ended.

@@ -116,6 +116,7 @@ var english = [phraseCount]string{
 	NoSchema:         "%s's server rejected the tool definitions, so it answered without tools: %s",
 	InputCut:         "%s's server dropped part of this conversation: its context window is smaller than contextBudget",
 	Loading:          "Loading the model …",
+	Reading:          "Reading … %d %%",
 	BudgetTokens:     "Today's model budget is used up (%d of %d tokens). I'll answer again after midnight (%s), or when the owner raises models.budget.perDayTokens.",
 	BudgetUSD:        "Today's model budget is used up (%s of %s). I'll answer again after midnight (%s), or when the owner raises models.budget.perDayUSD.",
 	Usage:            "Today: %d model calls, %d tokens in, %d out",

@@ -63,6 +63,7 @@ const (
 	NoSchema
 	InputCut
 	Loading
+	Reading
 	BudgetTokens
 	BudgetUSD
 	Usage

@@ -118,7 +118,7 @@ func (m *Model) Stream(ctx context.Context, r llm.Request, sink func(llm.Event))
 	if err != nil {
 		return nothing, err
 	}
-	s.warm(ctx, r)
+	s.warm(ctx, r, sink)
 	return client.Stream(ctx, r, sink)
 }
 

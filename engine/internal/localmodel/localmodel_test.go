@@ -70,16 +70,16 @@ func fakeServer(fault string, args []string) {
 	})
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
-			Max    int  `json:"max_tokens"`
-			Stream bool `json:"stream"`
+			Max int `json:"max_tokens"`
 		}
 		_ = json.NewDecoder(r.Body).Decode(&body)
-		if !body.Stream && body.Max == 1 {
+		if body.Max == 1 {
 			known := 0
 			if restored && fault != "forgets" {
 				known = 100
 			}
-			fmt.Fprintf(w, `{"choices": [{"message": {"content": "x"}}], "timings": {"cache_n": %d, "prompt_n": %d}}`, known, 101-known)
+			fmt.Fprint(w, `data: {"choices": [{"index": 0, "delta": {}}], "prompt_progress": {"total": 100, "processed": 40}}`+"\n\n")
+			fmt.Fprintf(w, `data: {"choices": [], "timings": {"cache_n": %d, "prompt_n": %d}}`+"\n\n", known, 101-known)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -154,6 +154,22 @@ func TestAnswersAndKeepsThePrefix(t *testing.T) {
 	m.server.stop()
 	if text, err := ask(t, m, withSystem); text != "Hello true" || err != nil {
 		t.Errorf("after a restart: %q, %v; the prefix was not restored", text, err)
+	}
+}
+
+func TestTellsHowFarItHasRead(t *testing.T) {
+	m := newFake(t, "none", nil)
+	var read []float64
+	_, err := llm.Retry(t.Context(), llm.Policy{}, func(ctx context.Context) (llm.Result, error) {
+		return m.Stream(ctx, llm.Request{System: "You are a bot.", Model: "home", Stream: true, Messages: []llm.Message{llm.Text(llm.RoleUser, "hi")}},
+			func(ev llm.Event) {
+				if ev.Reading > 0 {
+					read = append(read, ev.Reading)
+				}
+			})
+	})
+	if err != nil || len(read) != 1 || read[0] != 0.4 {
+		t.Errorf("told of %v, %v", read, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package localmodel
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"klawbot/engine/internal/llm"
@@ -54,7 +56,7 @@ func fileMark(name string) string {
 // warm makes the server know the beginning of a request before it is sent: from a file,
 // or by reading it once and keeping it. A fault costs time only: the request itself
 // reads what is missing.
-func (s *server) warm(ctx context.Context, r llm.Request) {
+func (s *server) warm(ctx context.Context, r llm.Request, sink func(llm.Event)) {
 	head, err := json.Marshal(struct {
 		System string
 		Tools  []llm.Tool
@@ -71,7 +73,7 @@ func (s *server) warm(ctx context.Context, r llm.Request) {
 		return
 	}
 	restored := s.slot(ctx, "restore", name) == nil
-	share, err := s.read(ctx, r)
+	share, err := s.read(ctx, r, sink)
 	if err != nil {
 		return
 	}
@@ -98,9 +100,9 @@ func (s *server) slot(ctx context.Context, action, name string) error {
 	return err
 }
 
-// read lets the model read the beginning of a request and nothing else. It returns
-// which share of it was known.
-func (s *server) read(ctx context.Context, r llm.Request) (share float64, err error) {
+// read lets the model read the beginning of a request and nothing else, and tells how
+// far it is. It returns which share of it was known.
+func (s *server) read(ctx context.Context, r llm.Request, sink func(llm.Event)) (share float64, err error) {
 	type function struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
@@ -114,21 +116,42 @@ func (s *server) read(ctx context.Context, r llm.Request) (share float64, err er
 	for _, t := range r.Tools {
 		tools = append(tools, tool{"function", function{t.Name, t.Description, t.Parameters}})
 	}
-	var answer struct {
-		Timings struct {
-			Known int `json:"cache_n"`
-			Read  int `json:"prompt_n"`
-		} `json:"timings"`
-	}
-	status, err := s.post(ctx, http.MethodPost, "/v1/chat/completions", s.key, map[string]any{
+	response, err := s.send(ctx, http.MethodPost, "/v1/chat/completions", s.key, map[string]any{
 		"messages": []map[string]string{{"role": "system", "content": r.System}, {"role": "user", "content": ""}},
-		"tools":    tools, "max_tokens": 1, "cache_prompt": true, "id_slot": 0,
-	}, &answer)
-	t := answer.Timings
-	if err != nil || status != http.StatusOK || t.Known+t.Read == 0 {
-		return 0, errors.Join(fmt.Errorf("llama-server answered HTTP %d", status), err)
+		"tools":    tools, "max_tokens": 1, "cache_prompt": true, "id_slot": 0, "stream": true, "return_progress": true,
+	})
+	if err != nil {
+		return 0, err
 	}
-	return float64(t.Known) / float64(t.Known+t.Read), nil
+	defer response.Body.Close()
+	known, total := 0, 0
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		text, ok := strings.CutPrefix(lines.Text(), "data: ")
+		var chunk struct {
+			Progress struct {
+				Total     int `json:"total"`
+				Processed int `json:"processed"`
+			} `json:"prompt_progress"`
+			Timings struct {
+				Known int `json:"cache_n"`
+				Read  int `json:"prompt_n"`
+			} `json:"timings"`
+		}
+		if !ok || json.Unmarshal([]byte(text), &chunk) != nil {
+			continue
+		}
+		if p := chunk.Progress; p.Total > 0 {
+			sink(llm.Event{Reading: float64(p.Processed) / float64(p.Total)})
+		}
+		if t := chunk.Timings; t.Known+t.Read > 0 {
+			known, total = t.Known, t.Known+t.Read
+		}
+	}
+	if total == 0 {
+		return 0, errors.Join(fmt.Errorf("llama-server answered HTTP %d", response.StatusCode), lines.Err())
+	}
+	return float64(known) / float64(total), nil
 }
 
 // A file with this suffix stands for a prefix that cannot be restored.

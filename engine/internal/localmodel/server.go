@@ -181,27 +181,7 @@ func (s *server) learn(ctx context.Context) error {
 func (s *server) ask(ctx context.Context, method, path, key string, body, answer any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	return s.post(ctx, method, path, key, body, answer)
-}
-
-func (s *server) post(ctx context.Context, method, path, key string, body, answer any) (status int, err error) {
-	var sent io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return 0, err
-		}
-		sent = bytes.NewReader(text)
-	}
-	r, err := http.NewRequestWithContext(ctx, method, s.url+path, sent)
-	if err != nil {
-		return 0, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		r.Header.Set("Authorization", "Bearer "+key)
-	}
-	response, err := s.http.Do(r)
+	response, err := s.send(ctx, method, path, key, body)
 	if err != nil {
 		return 0, err
 	}
@@ -211,6 +191,27 @@ func (s *server) post(ctx context.Context, method, path, key string, body, answe
 		err = json.Unmarshal(text, answer)
 	}
 	return response.StatusCode, err
+}
+
+// send sends a request.
+func (s *server) send(ctx context.Context, method, path, key string, body any) (*http.Response, error) {
+	var sent io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		sent = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.url+path, sent)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	return s.http.Do(r)
 }
 
 // stop ends the server and waits for it. It has nothing to save.

@@ -82,9 +82,11 @@ type Call struct {
 	Within func(context.Context) error
 	// OnText gets the text of the answer as far as it is known, again from its
 	// beginning when the call is repeated. OnLoading is told that the server loads its
-	// model, which takes long. Both may be nil.
+	// model, and OnReading which share of the request it has read, which take long. All
+	// may be nil.
 	OnText    func(text string)
 	OnLoading func()
+	OnReading func(share float64)
 	Log       *slog.Logger
 }
 
@@ -180,6 +182,12 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 		onText("") // what a broken attempt has said is no answer
 	}
 	result, err := a.provider.Stream(ctx, r, func(ev llm.Event) {
+		if ev.Reading > 0 {
+			if a.OnReading != nil {
+				a.OnReading(ev.Reading)
+			}
+			return
+		}
 		heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
 		if onText != nil {
 			onText(heard.Text)

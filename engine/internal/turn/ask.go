@@ -103,7 +103,10 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 			}
 		},
 		OnLoading: func() { t.show.Text(locale.Say(t.settings.Language, locale.Loading)) },
-		Log:       t.Log,
+		OnReading: func(share float64) {
+			t.show.Text(locale.Say(t.settings.Language, locale.Reading, int(100*share)))
+		},
+		Log: t.Log,
 	})
 	t.spent = append(t.spent, answer.Usage...)
 	t.tell(answer.Notices...)

@@ -16,6 +16,7 @@ type answer struct {
 	provider string
 	compat   Compat
 	request  llm.Request
+	sink     func(llm.Event)
 
 	speech    *speech.Speech
 	field     string // the protocol's name of the thinking, once it is known
@@ -31,7 +32,7 @@ type answer struct {
 
 func newAnswer(provider string, c Compat, r llm.Request, sink func(llm.Event)) *answer {
 	return &answer{
-		provider: provider, compat: c, request: r, model: r.Model, usage: llm.NoUsage,
+		provider: provider, compat: c, request: r, sink: sink, model: r.Model, usage: llm.NoUsage,
 		speech: speech.New(sink, speech.NewReading(r, c.ThinkTags, c.TextCalls, c.opened)),
 	}
 }
@@ -132,6 +133,9 @@ func (a *answer) add(c chunk) error {
 		a.model = string(c.Model)
 	}
 	a.count(c.Usage)
+	if c.Progress.Total > 0 {
+		a.sink(llm.Event{Reading: float64(c.Progress.Processed) / float64(c.Progress.Total)})
+	}
 	for _, ch := range c.Choices {
 		if ch.Index != "" && ch.Index != "0" {
 			continue

@@ -23,6 +23,11 @@ type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+	// Progress is how far llama.cpp has read the request (return_progress).
+	Progress struct {
+		Total     int `json:"total"`
+		Processed int `json:"processed"`
+	} `json:"prompt_progress"`
 	// Message and Detail are where some put errors, Object says so.
 	Object  protocol.Text   `json:"object"`
 	Message protocol.Text   `json:"message"`
