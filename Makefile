@@ -105,7 +105,7 @@ test-rest: header ## the tests that the last make test did not run, once what th
 
 test-long: header ## the long forms of tests, which rarely find what make test does not, with the race detector
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
-	@set -o pipefail; FAULTS=1200 MODEL_FAULTS=400 $(TEST),long -run '^Test(Long|(Telegram|Model)Faults$$)' ./cmd/klawbot $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
+	@set -o pipefail; FAULTS=1200 MODEL_FAULTS=400 MUTATIONS=4000 POINTS=12 $(TEST),long -run '^Test(Long|(Telegram|Model)Faults$$|MutatedUpdates$$|FullDisk$$|PeopleBeforeJobs$$|ImportRefusesArchiveBombs$$|(|Run|Subagent)KilledAtEveryEdge$$)' $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
 
 bench: header ## the benchmarks of doc/benchmarks.md (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
