@@ -458,6 +458,7 @@ func cached(t *testing.T, r modeltest.Request) string {
 // TestWindowMovesInSteps looks at where a long conversation begins for the model.
 func TestWindowMovesInSteps(t *testing.T) {
 	h := build(t)
+	h.showsAll()
 	h.settings.Streaming = map[string]string{"telegram": settings.StreamOff}
 	h.echo()
 	h.start()

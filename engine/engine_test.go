@@ -75,7 +75,7 @@ func TestMessagesThatWaitedTogetherAreOneTurn(t *testing.T) {
 			users = append(users, m.Text())
 		}
 	}
-	if len(users) != 3 || users[0] != "one" || users[1] != "two" || !strings.HasPrefix(users[2], "three") {
+	if len(users) != 3 || !strings.HasPrefix(users[0], "one\n\n(sent: ") || !strings.HasPrefix(users[1], "two\n\n(sent: ") || !strings.HasPrefix(users[2], "three") {
 		t.Errorf("the model got the user messages %q, want each its own", users)
 	}
 }

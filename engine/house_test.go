@@ -161,7 +161,10 @@ func (h *house) next(m gateway.Message) gateway.Update {
 	if m.Kind == gateway.KindNone {
 		m.Kind = gateway.KindText
 	}
-	m.Addressed, m.Time = true, time.Now()
+	m.Addressed = true
+	if m.Time.IsZero() {
+		m.Time = time.Now()
+	}
 	if name, args, found := strings.Cut(m.Text, " "); strings.HasPrefix(m.Text, "/") {
 		m.Command, m.Args = name[1:], args
 		if !found {
@@ -219,6 +222,7 @@ func (h *house) echo() {
 // said is the last message of the person without the note about the time.
 func said(r modeltest.Request) string {
 	text, _, _ := strings.Cut(r.LastUser(), "(now:")
+	text, _, _ = strings.Cut(text, "(sent:")
 	return strings.TrimSpace(text)
 }
 

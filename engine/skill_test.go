@@ -31,7 +31,7 @@ func TestSkillCountsOnlyInTheTurnThatLoadsIt(t *testing.T) {
 	h := build(t)
 	h.put("skills/tea/SKILL.md", teaSkill)
 	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
-		if !strings.Contains(r.System(), "\n- tea: Brews tea. Use when somebody is thirsty.") {
+		if !strings.Contains(r.System(), "\n- tea: Brews tea") {
 			return modeltest.Text("no index")
 		}
 		if r.Last().Role == "tool" || said(r) != "tea please" {

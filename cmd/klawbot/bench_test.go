@@ -68,6 +68,7 @@ func TestBench(t *testing.T) {
 		b.turns(binary, streaming)
 		b.throughput(binary, streaming)
 	}
+	b.requests()
 	b.burst(binary)
 	b.large(binary)
 	b.embedding(binary)

@@ -120,9 +120,11 @@ const nothingShown = store.MessageID(math.MaxInt64)
 
 // Build chooses what the model of a turn is shown.
 func (b *Builder) Build(ctx context.Context, in Input) (*Window, error) {
-	w := &Window{builder: b, in: in, System: b.system(in), Others: b.groupKnows(in), Asked: store.Bodies(in.Asked)}
+	w := &Window{builder: b, in: in, Others: b.groupKnows(in)}
+	w.Asked = w.dated(in.Asked)
 	_, m := in.Settings.Models.For(in.Model)
 	w.shown.how = cmp.Or(m.Tools, find.ShowAuto)
+	w.System = b.system(in, w.shown.how)
 	var past store.Past
 	if in.Session != 0 {
 		var err error
@@ -251,9 +253,10 @@ func steps(count, window int) int {
 // without its question and no result without its call. fits says that nothing
 // was left out for its length.
 func (w *Window) newest(history []store.Message, left int) (newest []llm.Message, fits bool) {
+	bodies := w.dated(history)
 	first := len(history)
 	for first > 0 {
-		left -= w.builder.tokens.Message(history[first-1].Body)
+		left -= w.builder.tokens.Message(bodies[first-1])
 		if left < 0 {
 			break
 		}
@@ -263,7 +266,7 @@ func (w *Window) newest(history []store.Message, left int) (newest []llm.Message
 	for first < len(history) && history[first].Body.Role != llm.RoleUser {
 		first++
 	}
-	return store.Bodies(history[first:]), fits
+	return bodies[first:], fits
 }
 
 // room is how many tokens the messages of a request to a model may take.
@@ -273,10 +276,11 @@ func (w *Window) room(modelName string) int {
 }
 
 // system is the system prompt: that of the workspace, which knows the bot's name on the
-// channel, with the skills that there are and some parts of the core memory.
-func (b *Builder) system(in Input) string {
+// channel, with the skills that there are and some parts of the core memory. A model that
+// sees few tools reads of no skills.
+func (b *Builder) system(in Input, show string) string {
 	prompt := b.config.Workspace.Prompt(b.config.Gateway.HealthOf(in.Address.Chat.Channel).Name)
-	if index := b.config.Skills.Index(); index != "" {
+	if index := b.config.Skills.Index(); index != "" && show != find.ShowFew {
 		prompt += "\n\n" + index
 	}
 	facts, err := b.config.Memory.CoreAt(in.Places)
@@ -287,6 +291,24 @@ func (b *Builder) system(in Input) string {
 		prompt += "\n\n## Core Memory\n\n" + known
 	}
 	return prompt
+}
+
+// dated are messages of which those of people say when they were sent: "tomorrow" in one
+// that waited is the day after that. The same message always reads the same, so that
+// providers find it in their caches.
+func (w *Window) dated(messages []store.Message) []llm.Message {
+	bodies := store.Bodies(messages)
+	for i, m := range messages {
+		if m.Body.Role == llm.RoleUser && !m.At.IsZero() {
+			bodies[i] = noted(m.Body, "sent: "+m.At.In(w.in.Settings.Zone()).Format("2006-01-02 15:04 Monday"))
+		}
+	}
+	return bodies
+}
+
+// noted is a message with a note below it.
+func noted(m llm.Message, note string) llm.Message {
+	return llm.Message{Role: m.Role, Blocks: append(m.Blocks[:len(m.Blocks):len(m.Blocks)], llm.Block{Text: "(" + note + ")"})}
 }
 
 // withNow adds what changes from minute to minute to the last message, where
@@ -301,5 +323,5 @@ func (w *Window) withNow(m llm.Message) llm.Message {
 	if sender := w.in.Asked[len(w.in.Asked)-1].SenderName; sender != "" {
 		note += fmt.Sprintf("; sender: %q", clip.Name(sender))
 	}
-	return llm.Message{Role: m.Role, Blocks: append(m.Blocks[:len(m.Blocks):len(m.Blocks)], llm.Block{Text: "(" + note + ")"})}
+	return noted(m, note)
 }

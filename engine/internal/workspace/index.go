@@ -1,9 +1,15 @@
 package workspace
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// maxDescribed is how many skills the prompt has with their descriptions.
-const maxDescribed = 5
+// The bounds of the section about skills: it is a part of every request.
+const (
+	maxDescribed  = 15
+	maxSkillWords = 12
+)
 
 // Index is the section of the system prompt that lists the skills, "" without any.
 func (s *Skills) Index() string {
@@ -12,17 +18,27 @@ func (s *Skills) Index() string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("## Skills\n\nInstructions for certain kinds of tasks. When a task fits one, call skill_load with its name before you begin, and follow it. Load none that the task does not need.\n")
-	if len(list) > maxDescribed {
-		names := make([]string, len(list))
-		for i, k := range list {
-			names[i] = k.Name
+	b.WriteString("## Skills\n\nCall skill_load before a task that one of these fits:\n")
+	for i, k := range list {
+		if i == maxDescribed {
+			fmt.Fprintf(&b, "\n%d more: skill_list", len(list)-i)
+			break
 		}
-		b.WriteString("\n" + strings.Join(names, ", ") + "\n\nTo see what they are for, call skill_list.")
-		return b.String()
-	}
-	for _, k := range list {
-		b.WriteString("\n- " + k.Name + ": " + k.Description)
+		b.WriteString("\n- " + k.Name + ": " + inFewWords(k.Description))
 	}
 	return b.String()
+}
+
+// inFewWords is the first sentence of a description, or its first words.
+func inFewWords(description string) string {
+	words := strings.Fields(description)
+	for i, w := range words {
+		switch {
+		case i == maxSkillWords:
+			return strings.Join(words[:i], " ") + " …"
+		case strings.HasSuffix(w, "."):
+			return strings.TrimSuffix(strings.Join(words[:i+1], " "), ".")
+		}
+	}
+	return description
 }

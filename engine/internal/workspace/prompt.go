@@ -3,10 +3,13 @@ package workspace
 import (
 	_ "embed"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"strings"
 	"unicode"
 
 	"klawbot/internal/clip"
+	template "klawbot/workspace-template"
 )
 
 // rules are part of every prompt.
@@ -37,13 +40,33 @@ func (w *Workspace) LeftOut() (all []string) {
 	return all
 }
 
+// hidden is an HTML comment, or a block of code that may hold what looks like one.
+var hidden = regexp.MustCompile("(?s)```.*?```|<!--.*?-->")
+
+// said is what a file says: without comments, and nothing as long as it is the
+// placeholder of a fresh workspace.
+func said(name, text string) string {
+	if fresh, err := fs.ReadFile(template.FS, name); err == nil && placeholder(name) && strings.TrimSpace(string(fresh)) == text {
+		return ""
+	}
+	return strings.TrimSpace(hidden.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasPrefix(found, "<!--") {
+			return ""
+		}
+		return found
+	}))
+}
+
+// placeholder reports whether a file of a fresh workspace only says what belongs there.
+func placeholder(name string) bool { return name == "TOOLS.md" || name == "USER.md" }
+
 // Prompt returns the system prompt, without files that look like an injection. It stays
 // the same until a file changes, so that providers can cache it. bot is the bot's name in
 // the messenger, or empty; it is untrusted.
 func (w *Workspace) Prompt(bot string) string {
 	var parts []string
 	for i, text := range w.texts(sections) {
-		if text != "" {
+		if text = said(sections[i].file, text); text != "" {
 			parts = append(parts, "## "+sections[i].heading+"\n\n"+text)
 		}
 	}

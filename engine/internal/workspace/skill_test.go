@@ -228,25 +228,26 @@ func TestBuiltInSkillsAreWellAndUseful(t *testing.T) {
 	}
 }
 
-func TestIndexDescribesUpToFiveSkills(t *testing.T) {
+func TestIndexDescribesSkillsInFewWords(t *testing.T) {
 	s := newShelves(t, nil)
 	if got := s.Index(); got != "" {
 		t.Errorf("without skills: %q", got)
 	}
-	for i := range 5 {
-		name := fmt.Sprintf("skill%d", i)
+	for i := range 15 {
+		name := fmt.Sprintf("skill%02d", i)
 		s.put(s.workspace, name, skill(name, `"Use for\nnumber `+fmt.Sprint(i)+`."`))
 	}
-	five := s.Index()
-	if !strings.HasPrefix(five, "## Skills\n\n") || !strings.Contains(five, "\n- skill0: Use for number 0.\n- skill1: Use for number 1.\n") || strings.Contains(five, "skill_list") {
-		t.Errorf("five skills: %s", five)
+	all := s.Index()
+	if !strings.HasPrefix(all, "## Skills\n\n") || !strings.Contains(all, "\n- skill00: Use for number 0\n- skill01: Use for number 1\n") || strings.Contains(all, "skill_list") {
+		t.Errorf("15 skills: %s", all)
 	}
-	s.put(s.workspace, "skill5", skill("skill5", "Use for number 5."))
-	six := s.Index()
-	if !strings.Contains(six, "\nskill0, skill1, skill2, skill3, skill4, skill5\n") || !strings.Contains(six, "call skill_list") || strings.Contains(six, "number") {
-		t.Errorf("six skills: %s", six)
+	s.put(s.workspace, "a-first", skill("a-first", "Does one thing. Use when somebody wants that."))
+	s.put(s.workspace, "a-second", skill("a-second", strings.Repeat("so many words ", 5)))
+	more := s.Index()
+	if !strings.Contains(more, "\n- a-first: Does one thing\n- a-second: so many words so many words so many words so many words …\n") || !strings.HasSuffix(more, "\n2 more: skill_list") {
+		t.Errorf("17 skills: %s", more)
 	}
-	if six != s.Index() {
+	if more != s.Index() {
 		t.Error("the index is not stable")
 	}
 }

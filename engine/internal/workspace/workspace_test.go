@@ -212,3 +212,25 @@ func TestOwnersMayBeStrict(t *testing.T) {
 		}
 	}
 }
+
+// TestPromptLeavesOutWhatSaysNothing: the placeholders of a fresh workspace and comments
+// cost tokens in every request.
+func TestPromptLeavesOutWhatSaysNothing(t *testing.T) {
+	f := newFolder(t)
+	if _, err := workspace.Install(f.dir, template.FS); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Prompt(""); strings.Contains(got, "About the User") || strings.Contains(got, "Environment Notes") || !strings.Contains(got, "## Instructions") {
+		t.Errorf("the prompt of a fresh workspace is\n%s", got)
+	}
+	f.put("USER.md", "- Name: Anna\n<!-- not this\n- or this -->\n- Lives in: Utrecht\n")
+	f.put("TOOLS.md", "<!-- nothing yet -->\n")
+	f.put("SOUL.md", "Write comments as\n```html\n<!-- kept -->\n```\nand <!-- unclosed\n")
+	got := f.Prompt("")
+	if !strings.Contains(got, "## About the User\n\n- Name: Anna\n\n- Lives in: Utrecht\n") || strings.Contains(got, "Environment Notes") {
+		t.Errorf("the prompt is\n%s", got)
+	}
+	if !strings.Contains(got, "<!-- kept -->") || !strings.Contains(got, "and <!-- unclosed") {
+		t.Errorf("code and what is no comment are lost:\n%s", got)
+	}
+}
