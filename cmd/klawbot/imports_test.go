@@ -107,7 +107,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/progress":           {500, []string{"engine/internal/lifecycle", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "internal/wait"}, "what a chat sees of a turn at work"},
 	"engine/internal/store/storetest":    {0, []string{"engine/internal/llm", "engine/internal/store"}, "what the tests of store and archive share"},
 	"engine/internal/sqlite":             {425, nil, "a leaf: SQLite files, without tables"},
-	"engine/internal/corememory":         {775, []string{"internal/atomicfile", "tools/injection"}, "the facts that turns know; what enters prompts is screened"},
+	"engine/internal/corememory":         {750, []string{"internal/atomicfile", "tools/injection"}, "the facts that turns know; what enters prompts is screened"},
 	"internal/redact":                    {675, nil, "a leaf"},
 	"internal/atomicfile":                {75, nil, "a leaf"},
 	"internal/wait":                      {125, nil, "a leaf"},
