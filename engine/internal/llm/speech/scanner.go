@@ -82,22 +82,17 @@ func (s *scanner) end() {
 	s.final = true
 	for s.step() {
 	}
-	if s.mode == inThought && s.guess {
-		s.guess = false
-		s.restart(s.thought.String())
+	if s.mode != inThought || !s.guess && s.doubtful == 0 {
+		return
 	}
-	if s.mode == inThought && s.doubtful > 0 { // the doubtful end was the end
+	text := s.thought.String() // what was taken for thinking is text
+	if !s.guess {
+		text = text[s.doubtful:]
 		s.out.after, s.out.block = true, true
-		s.restart(s.thought.String()[s.doubtful:])
 	}
-}
-
-// restart reads what was taken for thinking as text.
-func (s *scanner) restart(text string) {
-	s.mode, s.held, s.doubtful = inText, text, 0
+	s.mode, s.guess, s.doubtful = inText, false, 0
 	s.thought.Reset()
-	for s.step() {
-	}
+	s.add(text)
 }
 
 // step decides about the beginning of what is held, and reports whether it did.
