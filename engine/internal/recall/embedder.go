@@ -33,6 +33,15 @@ type embedder struct {
 	model  memory.Embedder    // guarded by mu; nil when there is none
 	why    error              // guarded by mu; why there is none
 	looked time.Time          // guarded by mu; when it was looked for last, zero for never
+	last   queried            // guarded by mu
+}
+
+// queried is the vector of the last query: a message is looked for among tools and
+// memories.
+type queried struct {
+	model  memory.Embedder
+	text   string
+	vector []float32
 }
 
 var _ memory.Embedder = (*embedder)(nil)
@@ -114,9 +123,20 @@ func (e *embedder) Query(ctx context.Context, text string) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.mu.Lock()
+	last, known := e.last, e.last.text == text && e.last.model == m
+	e.mu.Unlock()
+	if known {
+		return last.vector, nil
+	}
 	v, err := m.Query(ctx, text)
 	if errors.Is(err, embed.ErrUnread) {
 		return nil, nil
+	}
+	if err == nil {
+		e.mu.Lock()
+		e.last = queried{m, text, v}
+		e.mu.Unlock()
 	}
 	return v, err
 }
