@@ -480,7 +480,7 @@ func TestPolicyThatNamesNoToolIsTold(t *testing.T) {
 	h.settings.Policy = tools.Policy{Everyone: tools.Limits{Deny: []string{"file_wirte", "read_file"}}, Rules: []rule.Rule{one}}
 	h.start()
 	logs := h.logs.String()
-	for _, want := range []string{`tool=file_wirte near="[file_write`, `tool=lunch near=[launch]`} {
+	for _, want := range []string{`tool="file_wirte; did you mean file_write`, `tool="lunch; did you mean launch?"`} {
 		if !strings.Contains(logs, want) {
 			t.Errorf("the log lacks %q", want)
 		}

@@ -348,7 +348,7 @@ func TestStoppedWhileAskedAgain(t *testing.T) {
 	<-asked
 	<-asked
 	h.says(alice, "/stop")
-	h.see(alice, "Stopped.")
+	h.shows(alice, "Stopped.") // and no placeholder any more
 	for _, text := range h.messenger.texts(alice) {
 		if strings.Contains(text, "BROKEN") {
 			t.Errorf("the person reads %q", text)

@@ -190,6 +190,8 @@ type Result struct {
 	// Hidden says that the text held what was meant for a program and could not be
 	// read: a call of a tool that does not exist, or half of one.
 	Hidden bool
+	// Unwanted says that the model called tools although the request forbade it.
+	Unwanted bool
 	// Model is the name that the provider gives to what answered.
 	Model     string
 	RequestID string
@@ -227,6 +229,8 @@ const (
 	// ToolSchema, a parameter).
 	Unsupported ErrorKind = "unsupported"
 	Refused     ErrorKind = "refused"
+	// Exhausted: the model used up the tokens of its answer before it said anything.
+	Exhausted ErrorKind = "exhausted"
 )
 
 // ToolSchema is the Feature of an error about the parameters of a tool that the
@@ -240,7 +244,9 @@ type Error struct {
 	Status int
 	// RetryAfter is how long the provider asks to wait, 0 when it does not say.
 	RetryAfter time.Duration
-	Message    string
+	// Daily says that a limit for a day is used up: to ask again soon is of no use.
+	Daily   bool
+	Message string
 	// Feature is what is not supported, for Unsupported.
 	Feature string
 	// Window is how many tokens the provider says that a request may have,

@@ -188,6 +188,9 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 			}
 			return
 		}
+		if ev.Unsaid {
+			heard.Text, heard.Thinking = "", heard.Thinking+heard.Text
+		}
 		heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
 		if onText != nil {
 			onText(heard.Text)

@@ -113,7 +113,8 @@ func (c *Client) AskFor(ctx context.Context, by tools.Call, m Candidate, r llm.R
 		return "", errors.New(over.Text)
 	}
 	if fail, is := errors.AsType[*llm.Error](err); is {
-		return "", errors.New(locale.ModelError(c.config.Settings().Language, fail.Kind, m.Name))
+		s := c.config.Settings()
+		return "", errors.New(locale.ModelError(s.Language, fail, m.Name, s.Zone()))
 	}
 	return c.config.Redact.Text(result.Message.PlainText()), err
 }

@@ -171,6 +171,8 @@ type turn struct {
 	// has done so for too long.
 	loop    tools.Loop
 	looping bool
+	// wantedMore says that the model did not end the turn when it had to.
+	wantedMore bool
 	// window is what the model is shown, nil before it is built.
 	window *prompt.Window
 	// said is what the turn adds to the history after Asked.
@@ -179,8 +181,11 @@ type turn struct {
 	show *progress.Progress
 	// approver asks the person about calls; nil asks nobody.
 	approver tools.Approver
-	// partial is the text of the answer that was streaming when the turn ended.
-	partial string
+	// spoken is what it said beside its calls.
+	spoken spoken
+	// partial is the text of the answer that was streaming when the turn ended, begun
+	// the text of one whose rest is asked for.
+	partial, begun string
 	// chosen is the model that the turn began with, sticky the one that
 	// answered in it last; both are empty before the first model call.
 	chosen, sticky string
@@ -197,6 +202,7 @@ type turn struct {
 func (ts *Turns) Run(ctx context.Context, r Request) Result {
 	t := &turn{
 		Turns: ts, Request: r, settings: ts.Settings(), executor: ts.Executor.Snapshot(), show: new(progress.Progress),
+		spoken: spoken{run: r.Job != nil},
 	}
 	t.begin(ctx)
 	text, err := t.safely(ctx)
@@ -254,7 +260,7 @@ func (t *turn) remember(end ending) {
 	switch end.state {
 	case store.TurnFailed:
 		// For people only: the model shall answer the question when it is asked again.
-		t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, end.text), Type: "error", At: time.Now()})
+		t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, t.sorry(end.failure)), Type: "error", At: time.Now()})
 	case store.TurnStopped:
 		// For the model too: what was stopped shall not be answered later.
 		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+end.note+")")))
@@ -289,14 +295,14 @@ func (t *turn) endOf(ctx context.Context, text string, err error) ending {
 		return ending{state: store.TurnStopped, note: err.Error()}
 	case errors.Is(cause, lifecycle.ErrStopped):
 		end := ending{state: store.TurnStopped, note: "stopped by the user"}
-		if t.partial != "" {
-			t.partial = t.Redact.Text(t.partial)
-			end.text = t.partial + "\n\n" + locale.Say(t.settings.Language, locale.Cut)
+		t.partial = t.Redact.Text(t.partial)
+		if shown := t.spoken.with(t.partial); shown != "" {
+			end.text = shown + "\n\n" + locale.Say(t.settings.Language, locale.Cut)
 		}
 		return end
 	}
 	t.Log.Error("turn failed", "err", err)
-	return ending{state: store.TurnFailed, text: t.sorry(err), note: err.Error(), failure: err}
+	return ending{state: store.TurnFailed, text: t.spoken.with(t.sorry(err)), note: err.Error(), failure: err}
 }
 
 func (t *turn) streaming() string {
@@ -323,7 +329,7 @@ func (t *turn) sorry(err error) string {
 		return over.Text
 	}
 	if fail, ok := errors.AsType[*llm.Error](err); ok {
-		return locale.ModelError(t.settings.Language, fail.Kind, t.Row.Model)
+		return locale.ModelError(t.settings.Language, fail, t.Row.Model, t.settings.Zone())
 	}
 	return locale.Say(t.settings.Language, locale.Internal)
 }
@@ -354,13 +360,13 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if final {
-			text := strings.TrimSpace(message.PlainText())
-			if text == "" {
-				text = locale.Say(t.settings.Language, locale.NoAnswer)
-			}
 			t.say(message)
-			return t.label(t.noted(text)), nil
+			return t.label(t.finalText(message)), nil
 		}
+		if words := strings.TrimSpace(message.PlainText()); words != "" {
+			t.spoken.words = append(t.spoken.words, words)
+		}
+		t.partial = "" // it is said
 		t.say(message)
 		results, err := t.callTools(ctx, message)
 		if err != nil {
@@ -511,7 +517,7 @@ func Label(s settings.Settings, text string) string {
 // secret, it would not bear its signature any more.
 func withoutThoughts(secrets *redact.Set, m llm.Message) llm.Message {
 	m.Blocks = slices.DeleteFunc(slices.Clone(m.Blocks), func(b llm.Block) bool {
-		return b.Thinking != nil && len(secrets.Find(b.Thinking.Text)) > 0
+		return b.Thinking != nil && len(secrets.Find(b.Thinking.Text)) > 0 || b.Extra != nil && len(secrets.Find(string(b.Extra.Fields))) > 0
 	})
 	return m
 }

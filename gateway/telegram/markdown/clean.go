@@ -46,6 +46,8 @@ func cleanRune(r rune) rune {
 		return r
 	case r == '\r' || r == '\u2028' || r == '\u2029':
 		return '\n'
+	case r >= firstFormula:
+		return '\uFFFD'
 	default:
 		return dropControl(r)
 	}

@@ -32,13 +32,18 @@ func renderRich(markdown string) rich {
 	r := mdRenderer{out: &richWriter{}}
 	for _, s := range sections(md) {
 		r.out.gap(s.gap)
-		if hostile(s.text) {
+		var whole string
+		whole, r.out.formulas = formulas(s.text)
+		whole = squareTables(whole)
+		if hostile(whole) {
+			r.out.formulas = nil
 			r.out.write(s.text)
 			continue
 		}
-		r.source = []byte(s.text)
+		r.source = []byte(whole)
 		r.children(markdownParser.Parse(text.NewReader(r.source)))
 	}
+	r.out.formulas = nil
 	if r.out.blank() {
 		r.out.write(md) // nothing but definitions and empty markup
 	}
@@ -55,7 +60,7 @@ func newMarkdownParser() parser.Parser {
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
 		goldmark.WithParserOptions(parser.WithInlineParsers(
 			util.Prioritized(literalRuns{}, 450), // before emphasis, which has 500
-			util.Prioritized(eastAsianEmphasis{}, 460),
+			util.Prioritized(besideMarks{}, 460),
 		)),
 	).Parser()
 }

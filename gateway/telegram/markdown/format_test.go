@@ -69,6 +69,35 @@ func TestRenderInlines(t *testing.T) {
 	})
 }
 
+// TestEmphasisBesidePunctuation: models end bold text with a mark and go on without a
+// space. CommonMark leaves the asterisks in the text then.
+func TestEmphasisBesidePunctuation(t *testing.T) {
+	checkRender(t, []renderCase{
+		{"bold-before-latin", "**社区显示：**Fable", "<bold>社区显示：</bold>Fable"},
+		{"full stop", "**完了。**OK", "<bold>完了。</bold>OK"},
+		{"exclamation and question marks", "**好！**A **吗？**B", "<bold>好！</bold>A <bold>吗？</bold>B"},
+		{"corner brackets", "Use**「設定」**now **「x」**です", "Use<bold>「設定」</bold>now <bold>「x」</bold>です"},
+		{"brackets", "API**（接口）**v2", "API<bold>（接口）</bold>v2"},
+		{"book marks", "看**《Dune》**2021", "看<bold>《Dune》</bold>2021"},
+		{"curly quotes", "他说**“好”**OK", "他说<bold>“好”</bold>OK"},
+		{"italic", "*注意：*Fable と*（a）*b", "<italic>注意：</italic>Fable と<italic>（a）</italic>b"},
+		{"bold italic", "***注意：***Fable", "<bold><italic>注意：</italic></bold>Fable"},
+		{"strike", "~~旧：~~new と~~「x」~~です", "<strikethrough>旧：</strikethrough>new と<strikethrough>「x」</strikethrough>です"},
+		{"Korean particle", "**\"한국어\"**는 **텍스트(text)**를 **값:**을", "<bold>\"한국어\"</bold>는 <bold>텍스트(text)</bold>를 <bold>값:</bold>을"},
+		{"code in it", "**使用`x`**命令 **「`y`」**です", "<bold>使用</bold><code>x</code>命令 <bold>「</bold><code>y</code><bold>」</bold>です"},
+		{"link in it", "**[官网](https://a.b)**。**见[此](https://a.b)：**Go", "<text_link https://a.b><bold>官网</bold></text_link>。<bold>见<text_link https://a.b>此</text_link>：</bold>Go"},
+		{"link before Latin", "**see [x](https://a.b/c_d)**now https://a.b/(_x_)_y_z", "<bold>see <text_link https://a.b/c_d>x</text_link></bold>now https://a.b/(_x_)_y_z"},
+		{"emoji", "**完成✅**Next", "<bold>完成✅</bold>Next"},
+		{"Latin label", "**Note:**text and **Stop!**Go", "<bold>Note:</bold>text and <bold>Stop!</bold>Go"},
+		{"code before Latin", "**see `x`**now", "<bold>see</bold> <code>x</code>now"},
+		{"in a list", "- **名称：**Foo\n- **値：**Bar", "• <bold>名称：</bold>Foo\n• <bold>値：</bold>Bar"},
+		{"half", "**社区显示：**Fa", "<bold>社区显示：</bold>Fa"},
+		{"several", "**一：**A、**二：**B、**三：**C", "<bold>一：</bold>A、<bold>二：</bold>B、<bold>三：</bold>C"},
+		{"unbalanced", "**未完：Fable", "**未完：Fable"},
+		{"powers", "2**(3+1)**2 a:**kw", "2**(3+1)**2 a:**kw"},
+	})
+}
+
 func TestRenderLiteral(t *testing.T) {
 	for _, s := range []string{
 		"my_var_name", "__init__.py", "call __init__ or __FILE__", "a.__dict__", "x._private and y._other_", "2*3*4", "2**10 and 3**4",

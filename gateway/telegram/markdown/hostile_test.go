@@ -13,7 +13,7 @@ func hostileTexts(n int) map[string]string {
 	for _, unit := range []string{
 		"*", "_", "~", "`", "[", "]", "(", "<", ">", "&", "\\", "|", "!", "#", "\n", " ", "\t", "a", "漢", "\u0301", "\u200b",
 		"* ", "- ", "> ", "1. ", "*a ", "*a _b ", "a**b", "*a**b_ ", "*漢**。_ ", "~~a ", "![", "[]", "[a](", "[aaaaaaaaa](", "[a](<b", "[a](\"", "[a]: b\n", "[^a]", "`a``", "\\```\n", "# \\```\n", "<a ", "<!--", "<![CDATA[", "&a", "# a\n",
-		"a\n-\n", "a|b\n", ">\n", "> a\n", "- a\n\n", "a\n    b\n", "```\n", "~~~~x\n", "**a** ", "[a](https://a.b) ", "https://a.b/_c_", "__a__", "| a | b |\n|-|-|\n| c | d |\n\n", "    a\n\n\n\n",
+		"a\n-\n", "a|b\n", ">\n", "> a\n", "- a\n\n", "a\n    b\n", "```\n", "~~~~x\n", "**a** ", "[a](https://a.b) ", "https://a.b/_c_", "__a__", "\\( ", "\\[\\x", "$a ", "$$a", "$a$ ", "\\begin{a}", "\\(\\frac{a}{b}\\) ", "**a:**b", "|`a|", "a|b|`\n|-|\n", "| a | b |\n|-|-|\n| c | d |\n\n", "    a\n\n\n\n",
 	} {
 		texts[fmt.Sprintf("%q", unit)] = strings.Repeat(unit, n/len(unit)+1)
 	}

@@ -19,7 +19,7 @@ func (r mdRenderer) inlines(n ast.Node) {
 func (r mdRenderer) inline(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Text:
-		r.out.write(unescape(n.Segment.Value(r.source)))
+		r.text(unescape(n.Segment.Value(r.source)))
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			r.out.newline()
 		}
@@ -65,7 +65,7 @@ func (r mdRenderer) codeText(n ast.Node) string {
 // link writes a label as a link when Telegram takes the address, else both in plain
 // sight. An image is a link with a sign before its label.
 func (r mdRenderer) link(n ast.Node, destination, sign string) {
-	url := unescapeReferences(destination)
+	url := restored(unescapeReferences(destination), r.out.formulas)
 	start, works := r.out.mark(), linkable(url)
 	content := func() {
 		r.out.write(sign)

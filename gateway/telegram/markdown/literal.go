@@ -116,10 +116,32 @@ func findURLWord(source []byte, at, from int) urlWord {
 		end++
 	}
 	url := bytes.Index(source[start:end], []byte("://"))
-	if url >= 0 {
-		url += start
+	if url < 0 {
+		return urlWord{url, end}
 	}
-	return urlWord{url, end}
+	url += start
+	if to := url + addressEnd(source[url:end]); to > at {
+		return urlWord{url, to}
+	}
+	return urlWord{-1, end} // it has ended before
+}
+
+// addressEnd is where an address ends in a word: at a bracket that was open before it,
+// as that of a link, or at a letter or mark of a script without spaces.
+func addressEnd(word []byte) int {
+	depth := 0
+	for i, r := range string(word) {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		}
+		if depth < 0 || isWide(r) {
+			return i
+		}
+	}
+	return len(word)
 }
 
 func byteAt(b []byte, i int) byte {

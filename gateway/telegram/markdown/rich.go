@@ -54,6 +54,7 @@ type richWriter struct {
 	owed     string // indentation, or the space after a marker
 	hang     string // indentation of the lines after the first
 	inQuote  bool
+	formulas []formula // of the section that is written
 	active   map[string]bool
 }
 
@@ -81,6 +82,7 @@ func (w *richWriter) write(s string) {
 	if s == "" {
 		return
 	}
+	s = restored(s, w.formulas)
 	if len(w.text) > 0 {
 		w.text = append(w.text, "\n\n"[:w.owedGap]...)
 	}

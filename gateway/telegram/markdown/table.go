@@ -57,7 +57,7 @@ func (r mdRenderer) record(titles []string, row ast.Node) {
 
 // cellText is the text of a cell on one line, and whether it has a link.
 func (r mdRenderer) cellText(cell ast.Node) (text string, link bool) {
-	r.out = &richWriter{}
+	r.out = &richWriter{formulas: r.out.formulas}
 	r.inlines(cell)
 	link = slices.ContainsFunc(r.out.spans, func(s span) bool { return s.kind == textLink })
 	return strings.Join(strings.Fields(string(r.out.text)), " "), link

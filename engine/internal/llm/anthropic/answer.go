@@ -288,11 +288,12 @@ func (a *answer) result() llm.Result {
 	m := llm.Message{Role: llm.RoleAssistant}
 	a.endText()
 	native := slices.ContainsFunc(a.blocks, func(p *part) bool { return p.kind == "tool_use" })
-	hidden := false
+	hidden, unwanted := false, false
 	for _, p := range a.blocks {
 		hidden = hidden || p.speech != nil && p.speech.Hidden()
 		for _, b := range p.blocks(a.provider, a.request) {
 			if b.Call != nil && (a.request.NoTools || stop == llm.StopRefusal || native && p.kind == "text") {
+				unwanted = unwanted || a.request.NoTools
 				continue
 			}
 			if b.Call != nil && stop == llm.StopMaxTokens {
@@ -307,5 +308,5 @@ func (a *answer) result() llm.Result {
 	case stop == "":
 		stop = llm.StopEnd
 	}
-	return llm.Result{Message: m, Stop: stop, Usage: a.used(), Hidden: hidden, Model: a.model, RequestID: a.requestID}
+	return llm.Result{Message: m, Stop: stop, Usage: a.used(), Hidden: hidden, Unwanted: unwanted, Model: a.model, RequestID: a.requestID}
 }

@@ -130,7 +130,8 @@ func (a *answer) end() error {
 // result is the whole answer.
 func (a *answer) result() llm.Result {
 	stop, calls := llm.StopEnd, a.calls
-	if a.request.NoTools {
+	unwanted := a.request.NoTools && len(calls) > 0
+	if unwanted {
 		calls = nil
 	}
 	switch {
@@ -142,7 +143,7 @@ func (a *answer) result() llm.Result {
 	case len(calls) > 0:
 		stop = llm.StopCalls
 	}
-	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Model: a.model}
+	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Unwanted: unwanted, Model: a.model}
 }
 
 func (a *answer) message(calls []llm.ToolCall) llm.Message {

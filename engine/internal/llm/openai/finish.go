@@ -44,6 +44,7 @@ func (a *answer) result() llm.Result {
 	if stop == "" && wasCut(calls) && a.request.MaxTokens > 0 && a.usage.Output >= a.request.MaxTokens {
 		stop = llm.StopMaxTokens
 	}
+	unwanted := a.request.NoTools && len(calls) > 0
 	if a.request.NoTools || stop == llm.StopRefusal {
 		calls = nil
 	}
@@ -60,7 +61,7 @@ func (a *answer) result() llm.Result {
 		stop = llm.StopEnd
 	}
 	return llm.Result{
-		Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Model: a.model, RequestID: a.requestID,
+		Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Unwanted: unwanted, Model: a.model, RequestID: a.requestID,
 	}
 }
 

@@ -161,7 +161,7 @@ func (a answer) result(r llm.Request) llm.Result {
 		stop = a.stop
 	}
 	usage := llm.Usage{Input: llm.EstimateRequest(r), Output: llm.EstimateMessage(m), Cached: -1}
-	return llm.Result{Message: m, Stop: stop, Usage: usage, Model: Name}
+	return llm.Result{Message: m, Stop: stop, Usage: usage, Unwanted: r.NoTools && len(a.calls) > 0, Model: Name}
 }
 
 // pieces cuts a text behind its spaces, so that a stream grows by words.
