@@ -115,6 +115,9 @@ func editModel(text []byte, before *config.Loaded, entry string, m *settings.Mod
 			m.Provider = free(m.Provider, before.Models.Providers)
 		}
 		provider := fmt.Sprintf("{type: %s, baseURL: %s, apiKey: %s}", m.Type, Quote(m.BaseURL), Reference(m.APIKey, environ))
+		if m.Type == "managed" {
+			provider = "{type: managed}"
+		}
 		if text, err = yamledit.Add(text, []string{"models", "providers", m.Provider}, provider); err != nil {
 			return nil, err
 		}

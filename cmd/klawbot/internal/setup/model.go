@@ -23,31 +23,51 @@ import (
 
 // askModel offers what was found on this machine, then any other server, until
 // one answers or the person wants none.
-func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client, known ...probe.Detected) (*settings.Model, error) {
-	found := append(known, probe.Detect(ctx, client, s.getenv)...)
+func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client, file string, known ...probe.Detected) (*settings.Model, error) {
+	var here, toDownload []choice
+	for _, d := range append(known, probe.Detect(ctx, client, s.getenv)...) {
+		here = append(here, choice{title: d.Title, model: newModel(d.Model)})
+	}
+	for _, c := range s.localChoices(file) {
+		if c.download == nil {
+			here = append(here, c)
+		} else {
+			toDownload = append(toDownload, c)
+		}
+	}
+	other, none := len(here)+1, len(here)+2
 	for {
 		fmt.Fprintln(s.Stdout, "Choose a model:")
-		for i, d := range found {
-			fmt.Fprintf(s.Stdout, "  %d) %s\n", i+1, d.Title)
+		for i, c := range here {
+			fmt.Fprintf(s.Stdout, "  %d) %s\n", i+1, c.title)
 		}
-		other, none := len(found)+1, len(found)+2
 		fmt.Fprintf(s.Stdout, "  %d) Other server (URL, API key)\n  %d) Skip (commands only)\n", other, none)
+		for i, c := range toDownload {
+			fmt.Fprintf(s.Stdout, "  %d) %s\n", none+1+i, c.title)
+		}
 		text, err := p.Ask(ctx, "Number", "1")
 		if err != nil {
 			return nil, err
 		}
 		var m settings.Model
 		switch n, err := strconv.Atoi(text); {
-		case err != nil || n < 1 || n > none:
+		case err != nil || n < 1 || n > none+len(toDownload):
 			continue
 		case n == none:
 			return nil, nil
 		case n == other:
-			if m, err = s.askServer(ctx, p); err != nil {
+			m, err = s.askServer(ctx, p)
+			if err != nil {
 				return nil, err
 			}
+		case n > none:
+			m, err = toDownload[n-none-1].take(ctx)
+			if err != nil && ctx.Err() == nil {
+				fmt.Fprintln(s.Stdout, "Can't download the model:", s.Redact.Text(err.Error()))
+				continue
+			}
 		default:
-			m = newModel(found[n-1].Model)
+			m = here[n-1].model
 		}
 		err = s.tryModel(ctx, client, m)
 		if err == nil {
@@ -106,7 +126,7 @@ func (s Setup) ChangeModel(ctx context.Context, l *config.Live, name string, a *
 	known := l.Config().EngineModels().Entries
 	chosen, err := s.namedModel(ctx, client, l, name, a)
 	if err == nil && chosen == nil && name == "" {
-		if chosen, err = s.askModel(ctx, terminal.Ask(s.Stdin, s.Stdout), client, entriesOf(known, l.Config().Models.Default)...); err != nil {
+		if chosen, err = s.askModel(ctx, terminal.Ask(s.Stdin, s.Stdout), client, l.Source.File, entriesOf(known, l.Config().Models.Default)...); err != nil {
 			return err
 		}
 		if chosen == nil {
@@ -213,20 +233,25 @@ func (s Setup) ChangeToken(ctx context.Context, l *config.Live, a *Answers, off 
 func (s Setup) OfferModel(ctx context.Context, l *config.Live) (*config.Live, error) {
 	client := httpclient.New(httpclient.Options{})
 	found := probe.Detect(ctx, client, s.getenv)
-	if len(found) == 0 {
-		return l, nil
-	}
-	yes, err := terminal.Ask(s.Stdin, s.Stdout).Confirm(ctx, "Found "+found[0].Title+". Use it?")
+	file, err := s.newConfigFile()
 	if err != nil {
 		return nil, err
 	}
 	a := &Answers{}
-	if m := newModel(found[0].Model); yes {
-		a.chosen = &m
-	}
-	file, err := s.newConfigFile()
-	if err != nil {
-		return nil, err
+	if len(found) == 0 {
+		chosen, answered, err := s.offerLocal(ctx, file)
+		if err != nil || !answered {
+			return l, err
+		}
+		a.chosen = chosen
+	} else {
+		yes, err := terminal.Ask(s.Stdin, s.Stdout).Confirm(ctx, "Found "+found[0].Title+". Use it?")
+		if err != nil {
+			return nil, err
+		}
+		if m := newModel(found[0].Model); yes {
+			a.chosen = &m
+		}
 	}
 	if _, _, err := s.writeSetup(a, file); err != nil {
 		return nil, err

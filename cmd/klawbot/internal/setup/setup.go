@@ -93,7 +93,7 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 	if a.Yes {
 		err = s.initByFlags(ctx, a, client)
 	} else {
-		err = s.initByQuestions(ctx, a, client)
+		err = s.initByQuestions(ctx, a, client, file)
 	}
 	if err != nil {
 		return err
@@ -188,10 +188,10 @@ func newModel(m settings.Model) settings.Model {
 	return m
 }
 
-func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Client) error {
+func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Client, file string) error {
 	p := terminal.Ask(s.Stdin, s.Stdout)
 	var err error
-	if a.chosen, err = s.askModel(ctx, p, client); err != nil {
+	if a.chosen, err = s.askModel(ctx, p, client, file); err != nil {
 		return err
 	}
 	if !a.NoTelegram {
@@ -393,8 +393,10 @@ func (a *Answers) yaml(data string, environ []string) string {
 		line(1, "providers:")
 		line(2, "%s:", configedit.Quote(m.Provider))
 		line(3, "type: %s", m.Type)
-		line(3, "baseURL: %s", configedit.Quote(m.BaseURL))
-		line(3, "apiKey: %s", configedit.Reference(m.APIKey, environ))
+		if m.Type != "managed" {
+			line(3, "baseURL: %s", configedit.Quote(m.BaseURL))
+			line(3, "apiKey: %s", configedit.Reference(m.APIKey, environ))
+		}
 		line(1, "entries:")
 		line(2, "main:")
 		line(3, "provider: %s", configedit.Quote(m.Provider))
