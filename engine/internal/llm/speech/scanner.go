@@ -82,22 +82,17 @@ func (s *scanner) end() {
 	s.final = true
 	for s.step() {
 	}
-	if s.mode == inThought && s.guess {
-		s.guess = false
-		s.restart(s.thought.String())
+	if s.mode != inThought || !s.guess && s.doubtful == 0 {
+		return
 	}
-	if s.mode == inThought && s.doubtful > 0 { // the doubtful end was the end
+	text := s.thought.String() // what was taken for thinking is text
+	if !s.guess {
+		text = text[s.doubtful:]
 		s.out.after, s.out.block = true, true
-		s.restart(s.thought.String()[s.doubtful:])
 	}
-}
-
-// restart reads what was taken for thinking as text.
-func (s *scanner) restart(text string) {
-	s.mode, s.held, s.doubtful = inText, text, 0
+	s.mode, s.guess, s.doubtful = inText, false, 0
 	s.thought.Reset()
-	for s.step() {
-	}
+	s.add(text)
 }
 
 // step decides about the beginning of what is held, and reports whether it did.
@@ -183,7 +178,7 @@ func (s *scanner) text() bool {
 			return false
 		}
 	}
-	i := strings.IndexAny(s.held, "<[◁`\n")
+	i := strings.IndexAny(s.held, "<[◁`{\n")
 	switch {
 	case i < 0:
 		return s.say(len(s.held))
@@ -193,6 +188,9 @@ func (s *scanner) text() bool {
 		return s.say(1)
 	case s.held[0] == '`':
 		return s.span()
+	case s.held[0] == '{':
+		taken, more := s.openWrapper()
+		return taken || (!more || s.final) && s.say(1)
 	}
 	m, more := readMarker(s.held)
 	if more && !s.final {
