@@ -144,7 +144,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/backup":             {325, []string{"engine/health", "engine/internal/archive", "engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/wait"}, "makes backups, watches the database"},
 	"engine/internal/turn":               {1175, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal, whole answers"},
 	"cmd/klawbot/internal/keys":          {975, []string{"tools/near"}, "knows no key of klawbot"},
-	"engine/internal/llm/speech":         {1950, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
+	"engine/internal/llm/speech":         {2000, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
 	"engine/internal/localmodel":         {1225, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both"},
 }
 
