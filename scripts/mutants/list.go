@@ -1229,9 +1229,9 @@ var mutants = []mutant{
 		"TestFactsStayOnOneLine",
 	},
 	{
-		"engine/internal/recall/core.go", `case id.ID < 0:
-		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
-		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {Kind: corememory.KindPeople, ID: "telegram_11"}, {}}`,
+		"engine/internal/corememory/chats.go", `case id.ID < 0:
+		return []Place{{Kind: KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
+		return []Place{{Kind: KindChats, ID: id.String()}, {Kind: KindPeople, ID: "telegram_11"}, {}}`,
 		"TestCoreMemoryOfAChat",
 	},
 	{
@@ -1240,10 +1240,10 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/corememory/injection.go", `kept, left := part.Screened(refusedInPrompt)`, `kept, left := part.Screened(func(string) bool { return false })`,
-		"engine/internal/recall: TestPromptsGetNoInjectionFromTheCoreMemory",
+		"TestPromptsGetNoInjectionFromTheCoreMemory",
 	},
 	{
-		"engine/internal/recall/core.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
+		"engine/internal/corememory/chats.go", `section == SectionAgent && facts.At(Place{}).Holds(section, key)`, `section == "" && facts.At(Place{}).Holds(section, key)`,
 		"TestChangesOfTheCoreMemory",
 	},
 	{

@@ -13,7 +13,6 @@ import (
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
-	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
@@ -208,9 +207,9 @@ func (t *turn) home() gateway.Address {
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
 	if t.Job != nil && home.Chat != t.Outbox.Now(t.Job.Workplace).Chat {
-		return recall.PlacesOf("")
+		return corememory.PlacesOf("")
 	}
-	return recall.PlacesOf(home.Chat.String())
+	return corememory.PlacesOf(home.Chat.String())
 }
 
 // address is where the turn answers today: its chat may have moved since it began.

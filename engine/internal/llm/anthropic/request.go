@@ -119,16 +119,22 @@ func (c Compat) thinking(w wireRequest) *wireThinking {
 }
 
 // markCache marks the ends of what the next request will begin with: the tools,
-// the system prompt, and the last two turns of the user. Four marks are allowed.
+// the system prompt, and the last two turns of the user. Four marks are allowed. Where
+// tools were added behind the one that finds them, the tools before keep a mark of their
+// own, and one turn of the user goes without.
 func (w *wireRequest) markCache() {
 	mark := &cacheControl{"ephemeral"}
+	left := 2
+	if i := slices.IndexFunc(w.Tools, func(t wireTool) bool { return t.Name == "tool_search" }); i >= 0 && i < len(w.Tools)-1 {
+		w.Tools[i].CacheControl = mark
+		left--
+	}
 	if n := len(w.Tools); n > 0 {
 		w.Tools[n-1].CacheControl = mark
 	}
 	if n := len(w.System); n > 0 {
 		w.System[n-1].CacheControl = mark
 	}
-	left := 2
 	for _, m := range slices.Backward(w.Messages) {
 		if m.Role == "user" && left > 0 {
 			m.Content[len(m.Content)-1].CacheControl = mark

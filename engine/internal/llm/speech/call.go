@@ -30,6 +30,9 @@ func DeclaredName(name string, tools []llm.Tool) string {
 	if declared(name, tools) {
 		return name
 	}
+	if bare, _, cut := strings.Cut(name, "<|"); cut && bare != "" { // a token of the template got into it
+		name = bare
+	}
 	bare := numbered.ReplaceAllString(name, "")
 	if declared(bare, tools) {
 		return bare

@@ -266,7 +266,11 @@ func (v *looseValue) read(depth int) (any, bool) {
 	case v.skip("{"):
 		return v.object("}", depth)
 	case v.skip("("):
-		return v.object(")", depth)
+		if !strings.HasPrefix(strings.TrimSpace(v.rest), "{") {
+			return v.object(")", depth)
+		}
+		inner, ok := v.read(depth + 1)
+		return inner, ok && v.skip(")")
 	case v.skip("["):
 		list := []any{}
 		for !v.skip("]") {
@@ -337,7 +341,9 @@ func unescape(text, quote string) string {
 	if len(quote) > 1 {
 		return text
 	}
-	if quote == "'" {
+	if quote == `"` {
+		text = strings.ReplaceAll(text, `\'`, "'")
+	} else {
 		text = strings.NewReplacer(`\'`, "'", `"`, `\"`).Replace(text)
 	}
 	if out, err := strconv.Unquote(`"` + strings.ReplaceAll(text, "\n", `\n`) + `"`); err == nil {
