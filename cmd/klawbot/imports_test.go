@@ -49,7 +49,7 @@ var allowed = map[string]packageRule{
 	"tools/near":                         {80, []string{"internal/clip"}, "a leaf"},
 	"tools/params":                       {850, []string{"internal/clip", "tools/budget", "tools/near"}, "pure: arguments in, arguments or faults out; null that means something"},
 	"tools/terminal":                     {500, []string{"tools/budget"}, "pure: output in, text out"},
-	"tools/rule":                         {320, []string{"tools/budget"}, "pure: call in, verdict out"},
+	"tools/rule":                         {325, []string{"tools/budget", "tools/file/match"}, "pure: call in, verdict out"},
 	"tools/recall":                       {350, []string{"tools"}, "one family"},
 	"tools/self":                         {275, []string{"tools"}, "one family"},
 	"tools/exec":                         {2000, []string{"internal/clip", "tools", "tools/budget", "tools/exec/command", "tools/exec/host", "tools/sandbox", "tools/sandbox/keep"}, "one family"},
