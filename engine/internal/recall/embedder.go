@@ -37,6 +37,15 @@ type embedder struct {
 	opened bool               // guarded by mu; that it was looked for
 	// missing is the model that the fallback replaces, "" for none. Guarded by mu.
 	missing string
+	last    queried // guarded by mu
+}
+
+// queried is the vector of the last query: a message is looked for among tools and
+// memories.
+type queried struct {
+	model  memory.Embedder
+	text   string
+	vector []float32
 }
 
 var _ memory.Embedder = (*embedder)(nil)
@@ -152,9 +161,20 @@ func (e *embedder) Query(ctx context.Context, text string) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.mu.Lock()
+	last, known := e.last, e.last.text == text && e.last.model == m
+	e.mu.Unlock()
+	if known {
+		return last.vector, nil
+	}
 	v, err := m.Query(ctx, text)
 	if errors.Is(err, embed.ErrUnread) {
 		return nil, nil
+	}
+	if err == nil {
+		e.mu.Lock()
+		e.last = queried{m, text, v}
+		e.mu.Unlock()
 	}
 	return v, err
 }

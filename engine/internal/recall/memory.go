@@ -63,6 +63,8 @@ type Memory struct {
 	// running says that Run keeps the index up to date.
 	running atomic.Bool
 
+	passages passages
+
 	mu    sync.Mutex
 	built *memory.Memory // guarded by mu
 	of    *store.Store   // guarded by mu; the database of built

@@ -32,6 +32,7 @@ func TestLimitsAndWhenTheyEnd(t *testing.T) {
 		"hours and minutes":    {429, `{"error":"Daily limit reached, try again in 3 hours and 20 minutes"}`, nil, true, 3*time.Hour + 20*time.Minute},
 		"a date":               {429, fmt.Sprintf(`{"error":{"message":"Usage limit reached for the day. Your limit will reset at %s"}}`, in5h.UTC().Format("2006-01-02 15:04:05")), nil, false, 5 * time.Hour},
 		"a date of a zone":     {429, fmt.Sprintf(`{"error":{"message":"daily cap, available again %s"}}`, in5h.Format(time.RFC3339)), nil, true, 5 * time.Hour},
+		"minutes with a point": {429, `{"status_code":429,"message":"Your request count (1007) is over the allowed limit of 1000 per day - Upgrade your key, or retry after 1343.2 minutes"}`, nil, true, 22*time.Hour + 23*time.Minute},
 		"Chinese":              {429, `{"error":{"message":"已达到每日调用限额"}}`, nil, true, 0},
 		"Google, a day ends":   {429, `[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota, please check your plan and billing details.","details":[{"violations":[{"quotaMetric":"generativelanguage.googleapis.com/x","quotaId":"GenerateRequestsPerDayPerProject"}]},{"retryDelay":"34s"}]}}]`, nil, true, -1},
 		"Google, a minute":     {429, `[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Quota exceeded","details":[{"violations":[{"quotaMetric":"generativelanguage.googleapis.com/x","quotaId":"GenerateRequestsPerMinutePerProject"}]},{"retryDelay":"34s"}]}}]`, nil, false, 34 * time.Second},
