@@ -125,7 +125,7 @@ var allowed = map[string]packageRule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {3475, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile"}, "the commands"},
+	"cmd/klawbot":                        {3525, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile", "gateway/console"}, "the commands"},
 	"cmd/klawbot/internal/config":        {2350, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys", "tools/find"}, "the configuration; it knows whose settings it reads; what can never work is told at the start"},
 	"cmd/klawbot/internal/terminal":      {620, []string{"gateway/console", "internal/redact"}, "speaks with a person"},
 	"cmd/klawbot/internal/yamledit":      {525, nil, "a leaf"},
@@ -146,6 +146,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/keys":          {975, []string{"tools/near"}, "knows no key of klawbot"},
 	"engine/internal/llm/speech":         {1950, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
 	"engine/internal/localmodel":         {1225, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both"},
+	"cmd/klawbot/internal/tty":           {650, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -160,6 +161,9 @@ var allowed = map[string]packageRule{
 // says it in parts, from which a model gets told what to mend.
 var home = map[string][]string{
 	"github.com/go-telegram/bot":                   {"gateway/telegram"},
+	"charm.land/bubbletea":                         {"cmd/klawbot/internal/tty"}, // the terminal: keys, redrawing, paste
+	"charm.land/bubbles":                           {"cmd/klawbot/internal/tty"}, // the editor of lines
+	"github.com/charmbracelet/x":                   {"cmd/klawbot/internal/tty"}, // breaks styled lines; Bubble Tea brings it
 	"github.com/yuin/goldmark":                     {"gateway/telegram/markdown"},
 	"github.com/mattn/go-sqlite3":                  {"engine/internal/sqlite", "engine/internal/store"}, // opens files; reads the codes of errors
 	"github.com/asg017/sqlite-vec-go-bindings":     {"engine/internal/sqlite"},
@@ -188,7 +192,7 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/charset", "tools/web", "tools/web/page", "tools/sandbox/seccomp"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
-	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/tty"}, // the way goroutines are waited for
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/terms", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},     // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/terms"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
