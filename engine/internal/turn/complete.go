@@ -92,7 +92,7 @@ type spoken struct {
 	run bool
 }
 
-// with is a text behind what was said before.
+// with is a text behind the earlier words of the turn.
 func (s spoken) with(text string) string {
 	text = strings.TrimSpace(text)
 	if s.run && text != "" {

@@ -160,7 +160,7 @@ func (s *scanner) endRegion() {
 // callKeys are the names by which JSON shows that it may be a call.
 var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|type|id|tool_uses|recipient_name|arguments|parameters|tool_calls|function_call|content|role)"\s*:`)
 
-// wrapper is what stands in calls only, also in the middle of a line.
+// wrapper matches JSON that can only be a call, also in the middle of a line.
 var (
 	wrapper      = regexp.MustCompile(`^\{\s*(?:"role"\s*:\s*"assistant"\s*,\s*)?(?:"content"\s*:\s*(?:null|"")\s*,\s*)?"(?:tool_uses|recipient_name|tool_calls)"\s*:`)
 	wrapperBegun = regexp.MustCompile(`^\{\s*(?:"(?:\w*(?:"\s*(?::\s*(?:n?u?l?l?|"a?s?s?i?s?t?a?n?t?"?)\s*(?:,\s*(?:"\w*(?:"\s*)?)?)?)?)?)?)?$`)

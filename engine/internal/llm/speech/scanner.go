@@ -36,7 +36,7 @@ type scanner struct {
 	region region
 	value  valueEnd
 	calls  []Printed
-	// hidden says that something was kept back that is no thinking.
+	// hidden says that something was kept back that isn't thinking.
 	hidden bool
 }
 
@@ -55,7 +55,7 @@ type seen struct {
 type output struct {
 	// line is the end of the last line, tail of all.
 	line, tail string
-	said       bool // something that is no white space
+	said       bool // something besides white space
 	// after says that a marker or a block has just ended, block that it was a block.
 	after, block bool
 }
@@ -329,7 +329,7 @@ func (s *scanner) span() bool {
 		switch {
 		case i < 0 && !s.final && len(s.held) < maxFirst:
 			return false
-		case i < 0 || s.held[at+i] == '\n': // it never closes, so it is none
+		case i < 0 || s.held[at+i] == '\n': // it never closes, so it isn't code
 			return s.say(n)
 		}
 		at += i
@@ -343,7 +343,7 @@ func (s *scanner) span() bool {
 	}
 }
 
-// place is where a marker stands in what was said.
+// place is the position of a marker in the text.
 type place int
 
 const (

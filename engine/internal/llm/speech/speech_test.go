@@ -22,7 +22,7 @@ var speechTools = []llm.Tool{
 type heard struct{ said, thought, calls string }
 
 // hear lets a model say text in pieces of so many bytes, and checks that what was shown
-// while it streamed is what was said.
+// while it streamed is the final text.
 func hear(t *testing.T, text string, size int) (h heard) {
 	t.Helper()
 	shown := ""
