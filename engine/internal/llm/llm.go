@@ -31,7 +31,7 @@ type Provider interface {
 // Role is who speaks in a message.
 type Role string
 
-// The roles. A system prompt is no message: it stands in Request.System.
+// The roles. The system prompt isn't a message: it is in Request.System.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
@@ -134,8 +134,8 @@ type Request struct {
 	System   string
 	Messages []Message
 	// Tools are offered to the model; NoTools keeps them in the request,
-	// because the history may name them, but forbids new calls: whatever the
-	// model calls all the same is not in the Result.
+	// because the history may name them, but forbids new calls: calls that the
+	// model still makes are not in the Result.
 	Tools   []Tool
 	NoTools bool
 	// MaxTokens bounds the answer; 0 leaves it to the provider.
@@ -203,7 +203,7 @@ type Usage struct {
 	Input, Output, Cached int
 }
 
-// NoUsage is the usage that nobody stated.
+// NoUsage is an unknown usage.
 var NoUsage = Usage{Input: -1, Output: -1, Cached: -1}
 
 // ErrorKind classifies a failed model call.

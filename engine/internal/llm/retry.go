@@ -18,7 +18,7 @@ type Policy struct {
 	// Restart says that calls that have shown events are repeated too, because
 	// what was shown is replaced.
 	Restart bool
-	// Notice is told of each repetition before its wait; nil for nobody.
+	// Notice is told of each repetition before its wait; may be nil.
 	Notice func(attempt int, err *Error, wait time.Duration)
 }
 

@@ -38,7 +38,7 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 		for i := from; i < to; i++ {
 			group.Go(func() (err error) {
 				defer func() {
-					if p := recover(); p != nil { // beside the turn nobody else would catch it
+					if p := recover(); p != nil { // nothing else would catch it in this goroutine
 						t.Log.Error("tool call panicked", "call", calls[i].ID, "panic", p, "stack", string(debug.Stack()))
 						err = fmt.Errorf("panic: %v", p)
 					}
@@ -137,7 +137,7 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 }
 
 // toolCall is a model's call with everything that a tool may know. What a person
-// wrote as a command comes from nobody else.
+// wrote as a command comes from that person only.
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	home, model := t.home(), t.Directed == nil
 	var planned string // in what conversation the job was, also when its message is a call
@@ -164,7 +164,7 @@ func (t *turn) shownTools() []string {
 }
 
 // newApprover returns who asks people in the chat of the turn. A run that has no chat
-// asks nobody.
+// has no approver.
 func (t *turn) newApprover() tools.Approver {
 	if t.Row.Address.Chat.Channel == store.JobChannel {
 		return nil

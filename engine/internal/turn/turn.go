@@ -1,7 +1,7 @@
 // Package turn runs the model loop of one turn: it asks the model, journals what that
 // answers, calls tools and asks again, until the model says something without calling.
-// What the turn did before the last end of the process stands in its journal, and it
-// goes through the same steps again. The package knows neither the inbox nor who
+// Its journal holds what it did before the last end of the process; it goes through
+// the same steps again. The package knows neither the inbox nor who
 // delivers: its caller stores and sends what comes out.
 package turn
 
@@ -63,7 +63,7 @@ type Request struct {
 	Calls   map[string]store.Call
 	// Asked are the messages that it answers, as the model and the history get them.
 	Asked []store.Message
-	// User is who caused it. Owned says that owners alone did; else User is none of them.
+	// User is who caused it. Owned says that only owners did; else User isn't an owner.
 	User  int64
 	Owned bool
 	// Directed is the call that a command asks for, by the name Command; then no model
@@ -73,7 +73,7 @@ type Request struct {
 	// Heard says that the model has read text that a tool brought from outside, Others
 	// that it has read what people said who are no owners.
 	Heard, Others bool
-	// Allowed is asked before each model call whether the turn may go on.
+	// Allowed is asked before each model call whether the turn may continue.
 	Allowed func() error
 	// Alone is asked when the model has brought something: no message can join from then
 	// on. When it returns false the turn is parked, because a message has joined it. Nil: nothing joins.
@@ -96,9 +96,9 @@ type Job struct {
 	History func(context.Context) ([]store.Message, error)
 	Note    string
 	// Most is how many tokens the run may take with its subagents, Left what the
-	// heartbeat may take today. 0 is no bound.
+	// heartbeat may take today. 0 means unlimited.
 	Most, Left int
-	// Pause stops the clock of the run while a person is asked, GoOn lets it go on.
+	// Pause stops the clock of the run while a person is asked, GoOn starts it again.
 	Pause, GoOn func()
 	// Asking is told when the model is asked, when it sends something, and when it has
 	// answered.
@@ -108,7 +108,7 @@ type Job struct {
 // Result is what has come of a turn. Its caller stores it with Store, in the
 // transaction that ends the turn, and then calls Stored.
 type Result struct {
-	// Parked says that the turn goes on at the next start. Then the rest is empty.
+	// Parked says that the turn resumes at the next start. Then the rest is empty.
 	Parked bool
 	// Row is the turn as it has ended. Its placeholder is final; Placeholder is the
 	// state in which it was left.
@@ -120,7 +120,7 @@ type Result struct {
 	// Said is what the turn has said, for the history.
 	Said []store.Message
 	// Failure is set when the turn has failed, and Why are words for it. Unlisted says
-	// that the allow list does not let it go on.
+	// that the allow list stopped it.
 	Failure  error
 	Why      string
 	Unlisted bool
@@ -149,7 +149,7 @@ func (r Result) Store(tx *store.Tx) error {
 }
 
 // Stored is called when the result is committed: the conversation may have become so
-// long that it has to be summed up.
+// long that it has to be summarized.
 func (r Result) Stored() {
 	if r.turn.window != nil {
 		r.turn.window.CompactLater(r.Row.Model)
@@ -159,7 +159,7 @@ func (r Result) Stored() {
 var (
 	// ErrNoModel: there is no model that could run a job.
 	ErrNoModel = errors.New("no model is set up")
-	// errUnlisted: the allow list does not let the turn go on.
+	// errUnlisted: the allow list stopped the turn.
 	errUnlisted = errors.New("not allowed any more")
 )
 
@@ -182,7 +182,7 @@ type turn struct {
 	said []store.Message
 	// show is what the chat is shown of it.
 	show *progress.Progress
-	// approver asks the person about calls; nil asks nobody.
+	// approver asks the person about calls; may be nil.
 	approver tools.Approver
 	// spoken is what it said beside its calls.
 	spoken spoken
@@ -262,10 +262,10 @@ func (t *turn) result(end ending) Result {
 func (t *turn) remember(end ending) {
 	switch end.state {
 	case store.TurnFailed:
-		// For people only: the model shall answer the question when it is asked again.
+		// For people only, so that the model answers when the question is asked again.
 		t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, t.sorry(end.failure)), Type: "error", At: time.Now()})
 	case store.TurnStopped:
-		// For the model too: what was stopped shall not be answered later.
+		// For the model too, so that it doesn't answer later what was stopped.
 		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+end.note+")")))
 	}
 }
@@ -366,9 +366,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 			t.say(message)
 			return t.label(t.finalText(message)), nil
 		}
-		if words := strings.TrimSpace(message.PlainText()); words != "" {
-			t.spoken.words = append(t.spoken.words, words)
-		}
+		t.spoken.add(message.PlainText())
 		t.partial = "" // it is said
 		t.say(message)
 		results, err := t.callTools(ctx, message)
@@ -487,8 +485,8 @@ func (t *turn) say(m llm.Message) {
 	t.said = append(t.said, store.Message{Body: m, Model: by, At: time.Now()})
 }
 
-// label marks every reply of a bot without a model. What a job without one brings
-// is no reply.
+// label marks every reply of a bot without a model. The result of a job
+// isn't a reply.
 func (t *turn) label(text string) string {
 	if t.Job != nil {
 		return text

@@ -303,7 +303,7 @@ func TestCheckListsModels(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for want, c := range map[string]llm.Config{
-		"no http or https address": {BaseURL: "ftp://x"},
+		"an http or https address": {BaseURL: "ftp://x"},
 		`unknown field "cach"`:     {Compat: json.RawMessage(`{"cach":true}`)},
 		"thinkingTokens is":        {Compat: json.RawMessage(`{"thinkingTokens":5}`)},
 		"reasoningReplay is":       {Compat: json.RawMessage(`{"reasoningReplay":"some"}`)},

@@ -51,7 +51,7 @@ type cacheControl struct {
 }
 
 // encode writes the body of a request. paused are the blocks of an answer that
-// the provider wants to go on with.
+// the provider wants to continue.
 func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay})
 	w := wireRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: r.Stream, Tools: declare(r.Tools, msgs)}
@@ -104,7 +104,7 @@ func declare(tools []llm.Tool, msgs []llm.Message) []wireTool {
 
 // thinking is how much the model may think, nil when that is left to it. The
 // budget is below the limit of the answer, and a call that was made without
-// thinking cannot be gone on with in thinking.
+// thinking cannot be continued with thinking.
 func (c Compat) thinking(w wireRequest) *wireThinking {
 	budget := min(c.ThinkingTokens, w.MaxTokens-leastThinking)
 	if budget < leastThinking {
@@ -178,8 +178,8 @@ func (w *wireRequest) add(role string, b block) {
 	w.Messages = append(w.Messages, wireMessage{role, []block{b}})
 }
 
-// trimEnd takes white space from the end of an answer that the model shall go
-// on with: the API refuses it.
+// trimEnd takes white space from the end of an answer that the model continues: the
+// API refuses it.
 func trimEnd(m *wireMessage) {
 	last := &m.Content[len(m.Content)-1]
 	last.Text = strings.TrimRightFunc(last.Text, unicode.IsSpace)

@@ -71,7 +71,7 @@ func (a *answer) read(body io.Reader) error {
 func (a *answer) add(raw []byte) error {
 	var l line
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return protocol.Truncated("a line of the stream is no valid JSON")
+		return protocol.Truncated("a line of the stream isn't valid JSON")
 	}
 	if len(l.Error) > 0 && string(l.Error) != "null" {
 		return protocol.ReadFault(0, raw).Classify()

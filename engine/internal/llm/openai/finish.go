@@ -33,8 +33,8 @@ func finishError(finish string, empty bool) error {
 	return nil
 }
 
-// result is the whole answer. What was said and called decides about the reason
-// more than the word for it does.
+// result is the whole answer. Calls decide about the reason more than the word for
+// it does.
 func (a *answer) result() llm.Result {
 	stop := stops[strings.ToLower(a.finish)]
 	calls := finishCalls(a.calls, a.request.Tools, a.provider)

@@ -21,7 +21,7 @@ const (
 	maxMessage   = 500 // runes of a provider's words
 )
 
-// refusal reads a response that is no answer.
+// refusal reads a response with an error status.
 func (r *Response) refusal(resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if err != nil && len(body) == 0 {

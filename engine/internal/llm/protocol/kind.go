@@ -82,8 +82,8 @@ func (f Fault) kind() (llm.ErrorKind, string) {
 	return f.byStatus(all), ""
 }
 
-// limited tells a limit that passes from money that is used up. Whoever says
-// how long to wait means a limit.
+// limited tells a limit that passes from credit that is used up. An error that says
+// how long to wait is about a limit.
 func (f Fault) limited(all string) llm.ErrorKind {
 	if strings.Contains(f.code, "insufficient") || quota.MatchString(all) && f.wait == 0 && !f.daily {
 		return llm.Quota

@@ -20,8 +20,8 @@ var (
 	anyMarker    = regexp.MustCompile("<[^<>\n]{1,100}>|\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_REQUEST|END_TOOL_REQUEST)\\]|```\\w*")
 )
 
-// readCalls finds the calls in what a model wrote as calls. Unless all of them are
-// of declared tools, there are none.
+// readCalls finds the calls in what a model wrote as calls. It returns none
+// unless all of them are of declared tools.
 func readCalls(text string, tools []llm.Tool) []Printed {
 	calls := taggedCalls(text, tools)
 	if calls == nil {
@@ -116,7 +116,7 @@ func valueCalls(text string, tools []llm.Tool) []Printed {
 	return calls
 }
 
-// withoutMarkers has blanks in the place of markers that stand in no string.
+// withoutMarkers has blanks in the place of markers outside of strings.
 func withoutMarkers(text string) string {
 	var b strings.Builder
 	var quotes jsonQuotes
@@ -186,7 +186,7 @@ func objectCalls(value json.RawMessage) []Printed {
 	}
 	name := c.Name + c.Tool + c.ToolName + c.Recipient
 	if name == "" && len(c.Function) > 0 {
-		_ = json.Unmarshal(c.Function, &name) // else there is no name
+		_ = json.Unmarshal(c.Function, &name) // otherwise the name stays empty
 	}
 	arguments := c.Arguments
 	if arguments == nil {

@@ -22,7 +22,7 @@ var speechTools = []llm.Tool{
 type heard struct{ said, thought, calls string }
 
 // hear lets a model say text in pieces of so many bytes, and checks that what was shown
-// while it streamed is what was said.
+// while it streamed is the final text.
 func hear(t *testing.T, text string, size int) (h heard) {
 	t.Helper()
 	shown := ""
@@ -160,6 +160,26 @@ var speechCases = []struct {
 	{"in a block of code", "```json\n{\"name\":\"current_time\",\"arguments\":{}}\n```", "", "", clock},
 	{"tool code of Gemma 3", "```tool_code\ncurrent_time(zone=\"UTC\")\n```", "", "", `current_time{"zone":"UTC"}`},
 	{"in thinking that never ended", "<think>I look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", "", "I look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", clock},
+
+	// Odd ones.
+	{"Russian prose", "Тег <think> открывает размышления, а </think> закрывает.", "Тег <think> открывает размышления, а </think> закрывает.", "", ""},
+	{"Chinese prose of a thinker", "<think>嗯</think>标签<think>表示思考开始，</think>表示结束。", "标签<think>表示思考开始，</think>表示结束。", "嗯", ""},
+	{"opened twice", "<think>\n<think>a</think>\nb", "b", "<think>a", ""},
+	{"opened and closed twice", "<think><think>a</think>b</think>c", "c", "<think>ab", ""},
+	{"a channel without its start", "<|channel|>analysis<|message|>a<|end|>b", "b", "a", ""},
+	{"lines of Windows", "<think>\r\na\r\n</think>\r\n\r\nb", "b", "a", ""},
+	{"generics", "Use List<Thought> in Java: Map<String, Thought>.", "Use List<Thought> in Java: Map<String, Thought>.", "", ""},
+	{"a list of tokens on lines", "Tokens:\n<|im_start|>\n<|im_end|>\nThat is all.", "Tokens:\n<|im_start|>\n<|im_end|>\nThat is all.", "", ""},
+	{"a table of tokens", "| token | use |\n|---|---|\n| <|im_end|> | end |", "| token | use |\n|---|---|\n| <|im_end|> | end |", "", ""},
+	{"an answer in tags", "<think>a</think><answer>4</answer>", "4", "a", ""},
+	{"an answer in tags that nobody thought", "<answer>4</answer>", "<answer>4</answer>", "", ""},
+	{"a role without tokens", "assistant\n\nIt is 4.", "It is 4.", "", ""},
+	{"only tokens", "<|im_end|><|im_end|>\n<|im_end|>", "", "", ""},
+	{"white space", " \n", "", "", ""},
+	{"a call behind a sentence", "Let me check. <tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", "Let me check.", "", clock},
+	{"tools of Qwen", "<tools>\n{\"name\":\"current_time\",\"arguments\":{}}\n</tools>", "", "", clock},
+	{"XML of tools", "<tools>\n<hammer/>\n</tools>", "<tools>\n<hammer/>\n</tools>", "", ""},
+	{"Phi", `functools[{"name": "current_time", "arguments": {}}]`, "", "", clock},
 
 	// Seen in the field.
 	{"openclaw 70797", "Aku install sshpass dulu sekarang.\n{\"tool_calls\":[{\"function\":{\"arguments\":\"{\\\"path\\\":\\\"a\\\"}\",\"name\":\"file_read\"}}]}", "Aku install sshpass dulu sekarang.", "", `file_read{"path":"a"}`},
@@ -302,7 +322,7 @@ func FuzzSpeech(f *testing.F) {
 		if !utf8.ValidString(whole.said) {
 			t.Errorf("%q became %q", text, whole.said)
 		}
-		if !strings.ContainsAny(text, "<[◁{`(") && !strings.Contains(text, "analysis") && whole != (heard{said: strings.TrimSpace(text)}) {
+		if !strings.ContainsAny(text, "<[◁{`(") && !strings.Contains(text, "analysis") && !strings.Contains(text, "assistant") && whole != (heard{said: strings.TrimSpace(text)}) {
 			t.Errorf("%q became %q", text, whole)
 		}
 		if !strings.ContainsAny(text, "`~:[") && internal.MatchString(whole.said) && !strings.Contains(text, "   ") && !strings.Contains(text, "\t") {
