@@ -279,7 +279,7 @@ func (s *lanes) replace(edit item) (store.InboxID, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[edit.row.Address]
-	if l == nil || edit.msg.Command != "" {
+	if l == nil || edit.msg.Command != "" || !edit.msg.Addressed {
 		return 0, false
 	}
 	for i, it := range l.items {

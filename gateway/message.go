@@ -111,9 +111,12 @@ type Message struct {
 	// ID is the channel's id of the message.
 	ID     int64
 	Sender Sender
-	Time   time.Time
-	Group  bool
-	Title  string // of a group; foreign text
+	// Time is when it was sent, Edited when it was last changed, zero for never.
+	Time, Edited time.Time
+	Group        bool
+	Title        string // of a group; foreign text
+	// Topic is the name of the topic, "" when it is unknown. It is foreign text.
+	Topic string
 	// Addressed says that the message is meant for the bot: always in a
 	// private chat, in a group by mention, reply or command.
 	Addressed bool
