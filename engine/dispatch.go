@@ -242,6 +242,10 @@ func (e *Engine) answer(ctx context.Context, items []item) {
 		}
 		return err != nil
 	})
+	if len(items) > 0 && !e.chats.mayWrite(ctx, items[0].row.Address) {
+		e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "the bot may not write there", rowsOf(items)...)
+		return
+	}
 	switch {
 	case len(items) == 0:
 	case items[0].msg.Command != "" && e.commands.Direct(ctx, items[0].command()) == nil:

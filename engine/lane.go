@@ -308,12 +308,12 @@ func (s *lanes) stop(a gateway.Address) (dropped []item, running bool) {
 	return dropped, running
 }
 
-// cancel cancels the running turns of a chat, in all its topics.
-func (s *lanes) cancel(chat gateway.ChatID, cause error) {
+// cancel cancels the running turns of some addresses.
+func (s *lanes) cancel(cause error, at func(gateway.Address) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.by {
-		if l.address.Chat == chat && l.stop != nil {
+		if at(l.address) && l.stop != nil {
 			l.stop(cause)
 		}
 	}

@@ -66,6 +66,10 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 		m.Kind, m.MovedTo = gateway.KindMoved, in.MigrateToChatID
 		return m, nil
 	}
+	if in.ForumTopicReopened != nil {
+		m.Kind, m.Member = gateway.KindMember, gateway.MemberUnmuted
+		return m, nil
+	}
 	words := wordsOf(&in)
 	media := describe(&in)
 	if words.empty() && media == "" {
@@ -149,13 +153,29 @@ func decodeMember(body json.RawMessage, m gateway.Message) (gateway.Message, err
 	m.Time = clock(in.Date)
 	was, is := inside(in.OldChatMember), inside(in.NewChatMember)
 	if was == is {
-		return m, nil // other rights, the same place
+		return decodeRights(mayWrite(in.OldChatMember), mayWrite(in.NewChatMember), is, m), nil
 	}
 	m.Kind, m.Addressed, m.Member = gateway.KindMember, true, gateway.MemberLeft
 	if is {
 		m.Member = gateway.MemberJoined
 	}
 	return m, nil
+}
+
+// decodeRights reads a change of what the bot may do in a chat where it stays.
+func decodeRights(could, can, inside bool, m gateway.Message) gateway.Message {
+	if could == can || !inside {
+		return m
+	}
+	m.Kind, m.Addressed, m.Member = gateway.KindMember, true, gateway.MemberMuted
+	if can {
+		m.Member = gateway.MemberUnmuted
+	}
+	return m
+}
+
+func mayWrite(c models.ChatMember) bool {
+	return c.Type != models.ChatMemberTypeRestricted || c.Restricted.CanSendMessages
 }
 
 func inside(c models.ChatMember) bool {

@@ -133,7 +133,8 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 					t.forget() // the answer to an older message
 					continue
 				}
-				if answered = t.show(e); e.Failed {
+				// A reminder or a notice is shown, but answers nothing.
+				if answered = t.show(e) && !isNotice(e); answered && e.Failed {
 					end = ErrFailed
 				}
 			case <-ctx.Done():
@@ -163,14 +164,20 @@ func (t *talk) next(ctx context.Context, lines <-chan string, events <-chan cons
 	}
 }
 
+// isNotice reports whether a message is neither an answer nor a question.
+func isNotice(e console.Event) bool { return e.Last && e.ReplyTo == 0 && !e.Asks }
+
 // show prints the event and reports whether an answer has ended with it.
 func (t *talk) show(e console.Event) bool {
 	e.Text = Visible(e.Text)
 	switch e.Type {
 	case console.TypeMessage, console.TypeEdit:
-		if t.live {
+		switch {
+		case t.live:
 			t.grow(e)
-		} else {
+		case isNotice(e):
+			fmt.Fprintln(t.out, e.Text) // an answer that grows is kept
+		default:
 			t.keep(e)
 		}
 	case console.TypeDelete:
