@@ -76,11 +76,23 @@ build: header ## bin/klawbot
 # say so. With CI=true it fails (internal/needs).
 # Tables for debuggers (-w) take half the time of linking.
 # Three packages at once: many tests mostly wait.
-TEST := go test -json -race -p 3 -ldflags=-w -timeout 20m -tags=$(TAGS),crash
+# go vet is part of make lint. With -trimpath a fresh clone finds everything in the build cache.
+TEST := go test -json -race -trimpath -vet=off -p 3 -ldflags=-w -timeout 20m -tags=$(TAGS),crash
 
-test: header ## all tests, with the race detector; the last lines name those that did not run
+# Packages that start no goroutine: the race detector finds nothing in them and takes
+# several times the time (TestCalmPackages).
+CALM := ./gateway/telegram/markdown ./tools/exec/command ./tools/file/match ./tools/file/text ./tools/injection ./tools/mcp/schema \
+  ./tools/params ./tools/rule ./tools/terminal ./tools/web/page ./engine/internal/llm/speech ./engine/internal/times
+
+# Tests that start the program again and again: with the race detector it takes several
+# times as long to start. They run with it in test-long.
+PROCESSES := ^Test(Scripts|(|Run|Subagent)KilledAtEveryEdge|KilledInNew|KilledWhile[A-Z]\w*|KilledBesideAQuestion\w*|ImportRefusesArchiveBombs)$$
+
+test: header ## all tests, nearly all with the race detector; the last lines name those that did not run
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
-	@set -o pipefail; $(TEST) ./... | build/notrun.bin -list build/notrun
+	@set -o pipefail; plain() { $(filter-out -race,$(TEST)) "$$@" || failed=$$?; }; \
+	  { failed=0; $(TEST) -skip '$(PROCESSES)' $$(go list ./... | grep -vxE '$(subst $() $(),|,$(patsubst ./%,klawbot/%,$(CALM)))') || failed=$$?; \
+	  plain $(CALM); plain -run '$(PROCESSES)' ./cmd/klawbot; exit $$failed; } | build/notrun.bin -list build/notrun
 
 check: build lint ## the daily gate: build, lint, then tests and short fuzz of the packages that differ from main (BASE=COMMIT: from there)
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
@@ -98,10 +110,11 @@ test-rest: header ## the tests that the last make test did not run, once what th
 
 test-long: header ## the long forms of tests, which rarely find what make test does not, with the race detector
 	@mkdir -p build && go build -o build/notrun.bin ./scripts/notrun
-	@set -o pipefail; FAULTS=1200 MODEL_FAULTS=400 $(TEST),long -run '^Test(Long|(Telegram|Model)Faults$$)' ./cmd/klawbot $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
+	@set -o pipefail; FAULTS=1200 MODEL_FAULTS=400 MUTATIONS=4000 POINTS=12 $(TEST),long -run '^Test(Long|(Telegram|Model)Faults$$|MutatedUpdates$$|FullDisk$$|PeopleBeforeJobs$$|OrderInAStorm$$|ClockJumps$$)|$(PROCESSES)' $$(grep -rl --include='*_test.go' '^//go:build long' . | xargs -n1 dirname | sort -u) | build/notrun.bin
 
 bench: header ## the benchmarks of doc/benchmarks.md (SHORT=1: a quick look)
 	go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./cmd/klawbot -args -bench.short=$(if $(SHORT),true,false)
+	ASSETS=$(ASSETS) go test -tags=$(TAGS),bench -run '^TestBench' -count=1 -v -timeout 20m ./engine/internal/recall
 
 bench-memory: header ## how well the memory finds: LOCOMO=FOLDER with conversations of LoCoMo, and notes of our own; ASSETS=FOLDER with both models (make assets)
 	@test -e $(ASSETS)/libonnxruntime.so -a -e $(ASSETS)/all-minilm-l6-v2 || { echo "$(ASSETS) lacks the models: run make assets, or give ASSETS=FOLDER"; exit 1; }

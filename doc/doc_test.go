@@ -31,7 +31,7 @@ func documented() []tools.Tool {
 		file.New(file.Config{}), guide.New(guide.Config{Manual: doc.FS}), self.New(self.Config{}),
 		message.New(message.Config{OpenFile: file.Opener(file.Config{})}),
 		exec.NewShell(exec.ShellConfig{}).Tools(), []tools.Tool{exec.NewCode(exec.CodeConfig{})},
-		job.Tools(job.Config{}), web.New(web.Config{}).Tools(), []tools.Tool{find.NewSearch(nil, nil)},
+		job.Tools(job.Config{}), web.New(web.Config{}).Tools(), []tools.Tool{find.NewSearch(nil, nil, nil)},
 	)
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"klawbot/engine/health"
 	"klawbot/engine/internal/command"
+	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/locale"
-	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/workspace"
 	"klawbot/tools/mcp"
 )
@@ -29,7 +29,7 @@ func (e *Engine) newCommands(files *workspace.Workspace) *command.Commands {
 		},
 		Status: e.report.text, Examine: running.Doctor,
 		Memory: func(chat string) (string, error) {
-			facts, err := e.memory.CoreAt(recall.PlacesOf(chat))
+			facts, err := e.memory.CoreAt(corememory.PlacesOf(chat))
 			return facts.String(), err
 		},
 		Tools: func() (names []string) {

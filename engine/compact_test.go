@@ -82,7 +82,7 @@ func (h *house) until(what string, holds func() bool) {
 	}
 }
 
-func summedUp(h *house) int { return strings.Count(h.logs.String(), "conversation summed up") }
+func summedUp(h *house) int { return strings.Count(h.logs.String(), "conversation summarized") }
 
 // text is a request in words, as a model reads it.
 func text(r modeltest.Request) string {
@@ -299,7 +299,7 @@ func TestSummaryThatIsOfNoUseChangesNothing(t *testing.T) {
 			for i := range 5 {
 				h.exchange(fmt.Sprint("long", i, " ", letter(1100)), fmt.Sprint("re: long", i))
 			}
-			h.until("the failure is logged", func() bool { return strings.Contains(h.logs.String(), "conversation not summed up") })
+			h.until("the failure is logged", func() bool { return strings.Contains(h.logs.String(), "conversation not summarized") })
 			before := tries.Load()
 			h.exchange("after", "re: after")
 			asks := h.asked("test-model")

@@ -34,7 +34,7 @@ var scenarios = map[string][][2]string{
 	"compaction: threshold, off, failures, /new meanwhile":   {{".", "TestCompactionTriggersAtItsShareOfTheBudget"}, {".", "TestNoCompactionWhenItIsOff"}, {".", "TestSummaryThatIsOfNoUseChangesNothing"}, {".", "TestNewWhileASummaryIsMade"}},
 	"compaction: overflow of the provider":                   {{".", "TestOverflowMakesTheConversationShorter"}, {".", "TestOverflowThatNothingHelpsIsSaidOnce"}},
 	"kill -9 while it saves, reindexes and sums up":          {{"../cmd/klawbot", "TestKilledWhileATurnRemembers"}, {"../cmd/klawbot", "TestKilledWhileRemembering"}, {"../cmd/klawbot", "TestKilledWhileSummingUp"}},
-	"core memory: edited by hand, kept by many, USER.md":     {{"internal/corememory", "TestCoreMemoryIsEditedByHand"}, {"internal/corememory", "TestCoreMemoryKeepsWhatManyWriteAtOnce"}, {"internal/corememory", "TestImportUserTakesFactsOnce"}},
+	"core memory: edited by hand, kept by many, USER.md":     {{"internal/corememory", "TestCoreMemoryIsEditedByHand"}, {"internal/corememory", "TestCoreMemoryConcurrentWrites"}, {"internal/corememory", "TestImportUserTakesFactsOnce"}},
 	"undo of memories and of the core memory, command lines": {{"../cmd/klawbot/testdata", "memory.txtar"}, {"internal/corememory", "TestCoreMemoryUndo"}},
 }
 

@@ -50,7 +50,7 @@ func assetsPullCommand(a *app) *cobra.Command {
 				return bot.PullLocalModel(ctx, a.stdout, want)
 			}
 			if want.Model == "" {
-				want.Model = l.Config().Memory.Embedding.Model
+				want.Model = bot.AssetPlaces(l.Config(), f).Model
 			}
 			if !slices.Contains(data.EmbeddingModels(), want.Model) {
 				return usage.Errorf("--model must be one of %s; the files of another model go into a folder that memory.embedding.path names", strings.Join(data.EmbeddingModels(), ", "))

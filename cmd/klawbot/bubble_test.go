@@ -111,6 +111,7 @@ func (b *bubble) change(f func(*settings.Settings)) {
 // saidLast is the last message of the person, without the note about the time.
 func saidLast(r modeltest.Request) string {
 	text, _, _ := strings.Cut(r.LastUser(), "(now:")
+	text, _, _ = strings.Cut(text, "(sent:")
 	return strings.TrimSpace(text)
 }
 

@@ -96,7 +96,7 @@ func attach(ctx context.Context, a *app, f config.Folders, banner, message strin
 	var err error
 	switch {
 	case message != "":
-		err = terminal.Recite(ctx, bot, strings.NewReader(message+"\n"), a.stdout)
+		err = terminal.Say(ctx, bot, message, a.stdout, a.stderr)
 	case a.interactive():
 		fmt.Fprintln(a.stdout, banner)
 		fmt.Fprintln(a.stdout, "Ctrl-D ends.")

@@ -86,7 +86,7 @@ func (a *app) complain(err error) {
 		}
 		return
 	}
-	text := noCommand(err.Error())
+	text := strings.TrimPrefix(noCommand(err.Error()), "open store: ")
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
@@ -127,7 +127,7 @@ func noCommand(text string) string {
 	return fmt.Sprintf("unknown command %q; %ssee %s --help", m[2]+" "+m[1], meant, m[2])
 }
 
-var negative = regexp.MustCompile(`^-\d+$`)
+var negative = regexp.MustCompile(`^-\d`)
 
 // protectIDs makes ids of groups arguments: a minus and digits are no flag.
 func protectIDs(args []string) []string {
@@ -166,7 +166,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.configFlag, "config", "", "config `file` (default: $KLAWBOT_CONFIG, $KLAWBOT_HOME, $XDG_CONFIG_HOME/klawbot, here)")
 	root.PersistentFlags().StringVar(&a.dataFlag, "data", "", "data `directory` (default: dataDir, $KLAWBOT_HOME, $XDG_DATA_HOME/klawbot)")
 	root.AddCommand(
-		initCommand(a), runCommand(a), chatCommand(a), demoCommand(a),
+		initCommand(a), modelCommand(a), telegramCommand(a), runCommand(a), chatCommand(a), demoCommand(a),
 		allowCommand(a), denyCommand(a), allowedCommand(a),
 		statusCommand(a), healthCommand(a), doctorCommand(a), sessionsCommand(a), memoryCommand(a), scheduleCommand(a), logsCommand(a), toolsCommand(a), policyCommand(a), screenCommand(a), mcpCommand(a),
 		backupCommand(a), restoreCommand(a), reindexCommand(a), exportCommand(a), importCommand(a), undoCommand(a), skillsCommand(a), assetsCommand(a), versionCommand(a),

@@ -116,7 +116,7 @@ func (r *rig) saidAfter(chat int64, seen int, limit time.Duration, match func(st
 // writes. Each time the person gets the answer, or one sentence within 10 s and
 // the answer within 60 s after there is space again.
 func TestFullDisk(t *testing.T) {
-	points := 8
+	points := 4
 	if n, err := strconv.Atoi(os.Getenv("POINTS")); err == nil {
 		points = n
 	}

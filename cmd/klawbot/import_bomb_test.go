@@ -115,7 +115,11 @@ func TestImportRefusesArchiveBombs(t *testing.T) {
 			if err := os.WriteFile(file, archive, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, args := range [][]string{{"import", file}, {"import", "-"}, {"restore", file}} {
+			ways := [][]string{{"import", file}, {"restore", file}}
+			if long || name == "one file" {
+				ways = append(ways, []string{"import", "-"})
+			}
+			for _, args := range ways {
 				home := t.TempDir()
 				if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("{}"), 0o600); err != nil {
 					t.Fatal(err)

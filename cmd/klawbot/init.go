@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"klawbot/cmd/klawbot/internal/setup"
 	"klawbot/engine/data"
@@ -33,13 +34,63 @@ func initCommand(a *app) *cobra.Command {
 	f.StringVar(&s.AssetsFrom, "assets-from", "", "directory or `URL` of the embedding model (default: where it is published)")
 	f.StringVar(&s.Token, "token", "", "bot `token` from @BotFather (default: $TELEGRAM_BOT_TOKEN)")
 	f.StringVar(&s.APIURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")
+	modelFlags(f, s)
+	f.StringVar(&s.Timezone, "timezone", "", "time `zone` (default: the system's)")
+	f.StringSliceVar(&s.Allow, "allow", nil, "`ids` of allowed chats")
+	f.StringSliceVar(&s.Owner, "owner", nil, "`ids` of owners; they are allowed too")
+	return cmd
+}
+
+// modelFlags are the flags that name a model.
+func modelFlags(f *pflag.FlagSet, s *setup.Answers) {
 	f.StringVar(&s.Model, "model", "", "`name` of the model")
 	f.StringVar(&s.BaseURL, "base-url", "", "base `URL` of an OpenAI-compatible server (ends in /v1)")
 	f.StringVar(&s.APIKey, "api-key", "", "`key` for the model's server")
 	f.StringVar(&s.Provider, "provider", "openai", "`name` for the model's server")
-	f.StringVar(&s.Timezone, "timezone", "", "time `zone` (default: the system's)")
-	f.StringSliceVar(&s.Allow, "allow", nil, "`ids` of allowed chats")
-	f.StringSliceVar(&s.Owner, "owner", nil, "`ids` of owners; they are allowed too")
+}
+
+func modelCommand(a *app) *cobra.Command {
+	s := &setup.Answers{}
+	cmd := &cobra.Command{
+		Use:   "model [NAME]",
+		Short: "Choose the model",
+		Long: "Asks for a model, tests it and makes it the default in config.yaml; the rest of the file stays as it is.\n" +
+			"NAME is a configured model, or one that a model server on this machine has. --model with --base-url adds another.",
+		Args: takes(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			l, err := a.open()
+			if err != nil {
+				return err
+			}
+			return a.setup().ChangeModel(ctx, l, strings.Join(args, ""), s)
+		},
+	}
+	modelFlags(cmd.Flags(), s)
+	return cmd
+}
+
+func telegramCommand(a *app) *cobra.Command {
+	s := &setup.Answers{}
+	var off bool
+	cmd := &cobra.Command{
+		Use:   "telegram",
+		Short: "Set the bot token",
+		Long:  "Asks for a bot token from @BotFather, tests it and writes it to config.yaml; the rest of the file stays as it is.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			l, err := a.open()
+			if err != nil {
+				return err
+			}
+			return a.setup().ChangeToken(ctx, l, s, off)
+		},
+	}
+	cmd.Flags().StringVar(&s.Token, "token", "", "the `token`; without it you are asked")
+	cmd.Flags().BoolVar(&off, "off", false, "run without Telegram")
 	return cmd
 }
 

@@ -15,7 +15,7 @@ import (
 // damaged at random, half of them of strangers. Nothing panics, each one is
 // answered or ends by a rule, and strangers cause no call and get no reply.
 func TestMutatedUpdates(t *testing.T) {
-	count := countFrom("MUTATIONS", 2000)
+	count := countFrom("MUTATIONS", 800)
 	t.Run("strangers", func(t *testing.T) {
 		inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 			b.chats = []int64{7_000_000_011} // no mutation comes upon it

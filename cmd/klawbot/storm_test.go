@@ -19,7 +19,11 @@ import (
 // calls. In no chat does anything of a later answer stand before an earlier one, and
 // nothing is lost.
 func TestOrderInAStorm(t *testing.T) {
-	for seed := range uint64(stormSeeds) {
+	seeds := uint64(2)
+	if long {
+		seeds = 6
+	}
+	for seed := range seeds {
 		for _, streaming := range []string{settings.StreamEdit, settings.StreamDraft, settings.StreamOff} {
 			t.Run(fmt.Sprint(streaming, " ", seed), func(t *testing.T) {
 				inBubble(t, telegramtest.Config{Network: telegramtest.UsualNetwork}, func(t *testing.T, b *bubble) {
@@ -31,8 +35,6 @@ func TestOrderInAStorm(t *testing.T) {
 		}
 	}
 }
-
-const stormSeeds = 4
 
 func storm(t *testing.T, b *bubble, random *rand.Rand) {
 	const messages = 30

@@ -252,7 +252,7 @@ func TestE10LostChat(t *testing.T) {
 			b.model.Push(modeltest.CallTool("send_message", map[string]any{"channel": "telegram", "chatId": "11", "text": "dinner"}))
 			b.telegram.User(bruno).Send("tell Anna")
 			b.until("it answers", func() bool { return len(b.shows(bruno)) == 2 && b.idle() })
-			if result := b.model.Completions()[len(b.model.Completions())-1].Last().Text(); !strings.HasPrefix(result, "Error: telegram_11 cannot be reached: ") {
+			if result := b.model.Completions()[len(b.model.Completions())-1].Last().Text(); !strings.HasPrefix(result, "Error: telegram_11 can't be reached: ") {
 				t.Errorf("the model is told %q", result)
 			}
 		})

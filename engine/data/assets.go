@@ -14,8 +14,9 @@ import (
 	"klawbot/engine/internal/embed"
 )
 
-// DefaultEmbedding is the sentence model that setup brings.
-const DefaultEmbedding = embed.DefaultModel
+// EmbeddingFor is the embedding model for a language, and the one to use while its files
+// are missing, "" for none.
+func EmbeddingFor(language string) (model, fallback string) { return embed.ModelFor(language) }
 
 // MultilingualEmbedding is the sentence model for other languages than English.
 const MultilingualEmbedding = embed.Multilingual

@@ -347,6 +347,9 @@ func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embed
 			fmt.Errorf("no prompt gets %s of the core memory: it looks like an injection", some(left)))
 	}
 	text := fmt.Sprintf("stored, found and forgot a memory in %s", took)
+	if advice := r.Advice(ctx, db); advice != "" {
+		text = advice + "; " + text
+	}
 	if others := facts.Others(); len(others) > 0 {
 		text = fmt.Sprintf("%q of the core memory is never read, only user, agent, chats and people; %s", others, text)
 	}
@@ -358,9 +361,9 @@ func memoryFinding(ctx context.Context, r *recall.Memory, db *store.Store, embed
 	case why != nil:
 		return OK("memory", "%s; %s", text, r.Text())
 	case !meaning:
-		return OK("memory", "%s by its words; %s has read nothing yet", text, model)
+		return OK("memory", "%s with keyword search; nothing is embedded with %s yet", text, model)
 	}
-	return OK("memory", "%s, by its words and by its meaning (%s)", text, model)
+	return OK("memory", "%s; %s", text, r.Text())
 }
 
 func some(names []string) string {

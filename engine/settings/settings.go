@@ -186,8 +186,9 @@ type Embedding struct {
 	// Type is "onnx" for a model on this machine, "openai" for one of a server
 	// with that interface, "off" for none.
 	Type string
-	// Model is the name of a model, or its folder.
-	Model string
+	// Model is the name of a model, or its folder. Fallback is used while its files are
+	// missing, "" for none.
+	Model, Fallback string
 	// Runtime is the file of the ONNX Runtime library and Path the folder of the
 	// model; empty looks for them in the folders of assets.
 	Runtime, Path string

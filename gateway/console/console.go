@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -143,12 +144,27 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 	c.mu.Lock()
 	id := c.nextID()
 	c.mu.Unlock()
-	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: shown(p), ReplyTo: cmp.Or(p.ReplyTo, p.Answers), Last: p.Last, Failed: p.Failed, Asks: len(p.Buttons) > 0})
+	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: shown(p), ReplyTo: cmp.Or(p.ReplyTo, p.Answers), Last: p.Last, Refusal: refusalOf(p), Failed: p.Failed})
 }
 
 // Edit shows the new text of a message.
 func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gateway.Part) error {
-	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: shown(p), ReplyTo: cmp.Or(p.ReplyTo, p.Answers), Last: p.Last, Failed: p.Failed, Asks: len(p.Buttons) > 0})
+	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: shown(p), ReplyTo: cmp.Or(p.ReplyTo, p.Answers), Last: p.Last, Failed: p.Failed})
+}
+
+// refusalOf is the word for the button of a question that refuses. A call takes n, a
+// form, whose fields may take any word, has one of its own.
+func refusalOf(p gateway.Part) string {
+	for _, b := range slices.Concat(p.Buttons...) {
+		switch {
+		case !strings.HasPrefix(b.Data, "ask/"):
+		case strings.HasSuffix(b.Data, "/no"):
+			return "n"
+		case strings.HasSuffix(b.Data, "/decline"):
+			return "decline"
+		}
+	}
+	return ""
 }
 
 // shown is what a terminal shows of a part: of a file its name, its size and, if

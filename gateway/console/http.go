@@ -16,8 +16,8 @@ type Event struct {
 	ReplyTo int64 `json:"reply_to,omitempty"`
 	// Last marks the end of an answer.
 	Last bool `json:"last,omitempty"`
-	// Asks says that the message asks something, which a line can answer.
-	Asks bool `json:"asks,omitempty"`
+	// Refusal is what a person writes to say no, when the message asks something.
+	Refusal string `json:"refusal,omitempty"`
 	// Failed says that the answer is an excuse: what was asked failed.
 	Failed bool `json:"failed,omitempty"`
 }

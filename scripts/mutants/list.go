@@ -20,7 +20,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/file/swap.go", `return 0, tools.Refuse(tools.Execution, "the change could not be recorded, so nothing was changed: %v", err)`, `return 0, nil`,
-		"TestAChangeThatIsNotRecordedIsNotMade",
+		"TestChangeNeedsItsRecord",
 	},
 	{
 		"gateway/gateway.go", `if err := g.admissible(u); err != nil {`, `if err := g.admissible(u); err != nil && u.Bot < 0 {`,
@@ -76,7 +76,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/file/snapshot.go", `if linked(info) && !f.hardlinks() {`, `if linked(info) && leaf == "" {`,
-		"TestUndoGivesNothingAwayOfAHardLink",
+		"TestUndoKeepsHardLinkContentPrivate",
 	},
 	{
 		"tools/file/alter.go", `case protected(p.shown) || protected(p.name):`, `case protected(p.shown):`,
@@ -84,11 +84,11 @@ var mutants = []mutant{
 	},
 	{
 		"tools/file/swap.go", `if !same {`, `if !same && s.leaf == "" {`,
-		"TestWhoIsFasterWins",
+		"TestConcurrentChangeWins",
 	},
 	{
 		"tools/file/revert.go", `if c.After != u.state && c.Before != u.state {`, `if c.Path == "" {`,
-		"TestUndoLeavesWhatOthersChanged",
+		"TestUndoLeavesForeignChanges",
 	},
 	{
 		"gateway/gateway.go", `return nil, &SendError{Kind: Refused, Err: err}`, `return g.byName[to.Chat.Channel], nil`,
@@ -432,7 +432,7 @@ var mutants = []mutant{
 	},
 	{
 		"tools/injection/injection.go", `	if steps.Spent() {`, `	if steps.Spent() && write {`,
-		"TestTooComplexIsSuspicious",
+		"TestTooComplexTextIsWarned",
 	},
 	{
 		"tools/exec/command/command.go", `case len(text) > MaxBytes:`, `case len(text) > 1000*MaxBytes:`,
@@ -949,7 +949,7 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/corememory/part.go", `p.others = sections`, `p.others = nil`,
-		"TestCoreMemoryKeepsSectionsThatNobodyReads",
+		"TestCoreMemoryKeepsUnknownSections",
 	},
 	{
 		"engine/internal/prompt/recall.go", `return true // asked before`, `return false // asked before`,
@@ -974,7 +974,7 @@ var mutants = []mutant{
 	// From here on the web and the screen.
 	{
 		"tools/web/web.go", `w.guarded = httpclient.New(httpclient.Options{Guard: w.guard(), `, `w.guarded = httpclient.New(httpclient.Options{`,
-		"TestNamesThatLeadInside",
+		"TestPrivateAddressesAreDenied",
 	},
 	{
 		"tools/web/web.go", `	return &httpclient.Guard{Hosts: func() httpclient.Hosts {
@@ -986,15 +986,15 @@ var mutants = []mutant{
 	},
 	{
 		"tools/web/browser/proxy.go", `dial: httpclient.NewDial(o), listener`, `dial: httpclient.NewDial(httpclient.Options{Resolver: resolver}), listener`,
-		"TestProxyTunnels|TestNamesThatLeadInside",
+		"TestProxyTunnels|TestPrivateAddressesAreDenied",
 	},
 	{
 		"tools/web/browser/proxy.go", `Transport: httpclient.New(o).Transport,`, `Transport: httpclient.New(httpclient.Options{Resolver: resolver, Raw: true}).Transport,`,
-		"TestNamesThatLeadInside",
+		"TestPrivateAddressesAreDenied",
 	},
 	{
 		"tools/web/browser/proxy.go", `if r.URL.Scheme != "http" || r.URL.Host == "" {`, `if r.URL.Scheme == "" {`,
-		"TestProxyRefusesWhatIsNoProxyRequest",
+		"TestProxyRefusesOtherRequests",
 	},
 	{
 		"tools/web/request.go", `if _, refusal := w.prepare(context.Background(), a); refusal != nil {`, `if _, refusal := w.prepare(context.Background(), a); refusal != nil && a.URL == "" {`,
@@ -1023,11 +1023,11 @@ var mutants = []mutant{
 	},
 	{
 		"tools/web/page/tame.go", `		text = "<" + ownPrefix + text[1:]`, ``,
-		"TestPagesThatSwell",
+		"TestHugeMarkdownIsAvoided",
 	},
 	{
 		"tools/web/page/flatten.go", `cells+more <= maxCells`, `cells+more <= 20*maxCells`,
-		"TestPagesThatSwell",
+		"TestHugeMarkdownIsAvoided",
 	},
 	{
 		"engine/internal/archive/unpack.go", `h.Size > u.most-u.claimed`, `h.Size < 0`,
@@ -1162,31 +1162,31 @@ var mutants = []mutant{
 	},
 	{
 		"tools/file/steer.go", `if named(p.name) || named(p.shown) {`, `if named(p.shown) {`,
-		"TestWhatSteersTheBotNeedsAnOwner",
+		"TestSteeringFilesNeedAnOwner",
 	},
 	{
 		"tools/file/steer.go", `slices.ContainsFunc(Steering(), leads) ||`, `false &&`,
-		"TestWhatSteersTheBotNeedsAnOwner",
+		"TestSteeringFilesNeedAnOwner",
 	},
 	{
 		"tools/file/steer.go", `slices.ContainsFunc(skillPaths(p.root), leads)`, `false`,
-		"TestWhatSteersTheBotNeedsAnOwner",
+		"TestSteeringFilesNeedAnOwner",
 	},
 	{
 		"tools/file/steer.go", `strings.EqualFold(first, s) &&`, `first == s &&`,
-		"TestWhatSteersTheBotNeedsAnOwner",
+		"TestSteeringFilesNeedAnOwner",
 	},
 	{
 		"tools/file/steer.go", `v.Level == injection.Block {`, `v.Level > injection.Block {`,
-		"TestOrdersAreNotWrittenIntoPrompts",
+		"TestInjectionIsNotWrittenIntoPrompts",
 	},
 	{
 		"tools/file/steer.go", `guarded := steers(p)`, `guarded := p.name == ""`,
-		"TestUndoOfWhatSteersTheBotNeedsAnOwner",
+		"TestUndoOfSteeringFileNeedsOwner",
 	},
 	{
 		"tools/file/alter.go", `if !a.call.Steers() && steers(p) {`, `if !a.call.Steers() && p.name == "" {`,
-		"TestALinkThatComesLaterOpensNothing",
+		"TestLinkSwappedInIsRefused",
 	},
 	{
 		"tools/sandbox/keep/keep.go", `slices.EqualFunc(k.below, now.below,`, `len(k.below) == len(now.below) || slices.EqualFunc(k.below, now.below,`,
@@ -1226,12 +1226,12 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/corememory/part.go", `return oneLine(key) + ": " + oneLine(value)`, `return key + ": " + value`,
-		"TestFactsStayInTheirLine",
+		"TestFactsStayOnOneLine",
 	},
 	{
-		"engine/internal/recall/core.go", `case id.ID < 0:
-		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
-		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {Kind: corememory.KindPeople, ID: "telegram_11"}, {}}`,
+		"engine/internal/corememory/chats.go", `case id.ID < 0:
+		return []Place{{Kind: KindChats, ID: id.String()}, {}}`, `case id.ID < 0:
+		return []Place{{Kind: KindChats, ID: id.String()}, {Kind: KindPeople, ID: "telegram_11"}, {}}`,
 		"TestCoreMemoryOfAChat",
 	},
 	{
@@ -1240,10 +1240,10 @@ var mutants = []mutant{
 	},
 	{
 		"engine/internal/corememory/injection.go", `kept, left := part.Screened(refusedInPrompt)`, `kept, left := part.Screened(func(string) bool { return false })`,
-		"engine/internal/recall: TestPromptsGetNoInjectionFromTheCoreMemory",
+		"TestPromptsGetNoInjectionFromTheCoreMemory",
 	},
 	{
-		"engine/internal/recall/core.go", `section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key)`, `section == "" && facts.At(corememory.Place{}).Holds(section, key)`,
+		"engine/internal/corememory/chats.go", `section == SectionAgent && facts.At(Place{}).Holds(section, key)`, `section == "" && facts.At(Place{}).Holds(section, key)`,
 		"TestChangesOfTheCoreMemory",
 	},
 	{

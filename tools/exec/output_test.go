@@ -66,7 +66,15 @@ func TestTimeoutKeepsOutputAndExitCode(t *testing.T) {
 			t.Errorf("no %q in %s", want, ends(r))
 		}
 	}
-	id := b.spawn("printf '1%%\\r2%%\\r'; kill -ABRT $$")
+	id := b.spawn("echo begun; sleep 600")
+	eventually(t, "the first output", func() bool { return strings.HasPrefix(b.look("output", id).Output, "begun") })
+	if r := b.look("kill", id); !r.Success {
+		t.Errorf("%+v", r)
+	}
+	if got := b.ended(id); !strings.HasPrefix(got, "begun\n[killed after ") || !strings.HasSuffix(got, ", exit code 137, killed by SIGKILL]") {
+		t.Errorf("got %q", got)
+	}
+	id = b.spawn("printf '1%%\\r2%%\\r'; kill -ABRT $$")
 	if got := b.ended(id); !strings.Contains(got, "2%\n[ended with exit code 134, killed by SIGABRT after ") {
 		t.Errorf("got %q", got)
 	}

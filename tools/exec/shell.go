@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"klawbot/internal/clip"
@@ -73,6 +74,7 @@ type ShellConfig struct {
 // background.
 type Shell struct {
 	config ShellConfig
+	parsed atomic.Pointer[parsed]
 
 	mu     sync.Mutex
 	jobs   map[string]*job // by id; guarded by mu

@@ -15,13 +15,14 @@ import (
 // TestCommandsTooComplexToCheck: their effect is unknown, so they need
 // approval, for this call alone, in each mode that runs anything.
 func TestCommandsTooComplexToCheck(t *testing.T) {
-	for n, text := range []string{
+	for _, text := range []string{
 		strings.Repeat("eval ", 700) + "ls",
 		strings.Repeat("find . -exec find ", 200) + "-exec ls",
 		`echo "echo ls` + strings.Repeat("|sh", 600) + `"` + strings.Repeat("|sh", 600),
 		strings.Repeat(`"$(`, 600) + "ls" + strings.Repeat(`)"`, 600),
 	} {
-		for i, c := range []struct {
+		b := newBench(t).allow("*")
+		for _, c := range []struct {
 			mode     exec.Mode
 			autonomy tools.Autonomy
 			want     tools.Verdict
@@ -34,10 +35,6 @@ func TestCommandsTooComplexToCheck(t *testing.T) {
 			{exec.ModeFull, tools.ReadOnly, tools.Deny, "Read-only mode"},
 			{exec.ModeDeny, tools.Supervised, tools.Deny, "All exec calls are blocked"},
 		} {
-			if i > 0 && n > 0 {
-				break // the modes do not depend on the text
-			}
-			b := newBench(t).allow("*")
 			b.settings.Mode, b.policy.Autonomy = c.mode, c.autonomy
 			begun := time.Now()
 			d := b.check(text)

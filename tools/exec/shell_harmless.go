@@ -77,7 +77,7 @@ func (w where) harmless(argv []string) string {
 	h, known := harmlessCommands[argv[0]]
 	switch {
 	case !known:
-		return "it is not one of the harmless commands"
+		return "it is not one of the read-only commands"
 	case h.judge != nil:
 		return h.judge(w, argv[1:])
 	}
@@ -132,13 +132,13 @@ func (h harmless) operands(args []string) (operands []string, why string) {
 			if long := strings.Fields(h.long); !valued && !slices.Contains(long, name) && slices.Contains(long, name+"=") {
 				i++ // its value
 			} else if !slices.Contains(long, name) {
-				return nil, "the option " + oneLine(a) + " is not one of the harmless ones"
+				return nil, "the option " + oneLine(a) + " is not one that only reads"
 			}
 		case h.digits && digits.MatchString(a):
 		case strings.HasPrefix(a, "-") && a != "-":
 			last, ok := h.cluster(a[1:])
 			if !ok {
-				return nil, "the option " + oneLine(a) + " is not one of the harmless ones"
+				return nil, "the option " + oneLine(a) + " is not one that only reads"
 			}
 			pattern = pattern && !strings.Contains(a, "e")
 			if last {
@@ -315,7 +315,7 @@ func harmlessFind(w where, args []string) string {
 	for ; i < len(args); i++ {
 		values, known := findTests[args[i]]
 		if !known {
-			return "the expression " + oneLine(args[i]) + " is not one of the harmless ones"
+			return "the expression " + oneLine(args[i]) + " is not one that only reads"
 		}
 		if strings.HasSuffix(args[i], "newer") && i+1 < len(args) {
 			if why := w.readable(args[i+1], false); why != "" {

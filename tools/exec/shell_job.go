@@ -183,9 +183,9 @@ func (j *job) state() string {
 	case j.end.refused != "":
 		return fmt.Sprintf("stopped after %s: %s", took, j.end.refused)
 	case j.end.timedOut:
-		return fmt.Sprintf("stopped after %s, which is as long as one may run", took)
+		return fmt.Sprintf("stopped after %s, which is as long as one may run, %s", took, exitCode(j.end.code))
 	case j.end.stopped:
-		return fmt.Sprintf("killed after %s", took)
+		return fmt.Sprintf("killed after %s, %s", took, exitCode(j.end.code))
 	}
 	return fmt.Sprintf("ended with %s after %s", exitCode(j.end.code), took)
 }

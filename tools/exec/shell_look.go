@@ -37,27 +37,20 @@ type view struct {
 
 // look parses a call. A refusal is final: no approval overrides it.
 func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) {
-	fail := func(kind tools.ErrorKind, text string) (view, *tools.Result) {
-		r := tools.Fail(kind, text)
-		return view{}, &r
-	}
 	if err := json.Unmarshal(arguments, &v.args); err != nil {
-		return fail(tools.Validation, "arguments of shell: "+err.Error())
+		return view{}, tools.Refused(tools.Validation, "arguments of shell: "+err.Error())
 	}
-	line, err := command.Parse(v.args.Command)
+	line, err := s.parse(v.args.Command)
 	if err != nil {
-		return fail(tools.Validation, err.Error())
+		return view{}, tools.Refused(tools.Validation, err.Error())
 	}
 	if line.Blocked != "" {
-		return fail(tools.Security, "Command blocked: "+line.Blocked+"; nobody can approve that")
+		return view{}, tools.Refused(tools.Security, "Command blocked: "+line.Blocked+"; no approval allows it")
 	}
 	w, err := s.enter(v.args.Workdir)
 	if err != nil {
-		var r *tools.Refusal
-		if errors.As(err, &r) {
-			return fail(r.Kind, r.Text)
-		}
-		return fail(tools.Execution, err.Error())
+		r := tools.Failed(err)
+		return view{}, &r
 	}
 	defer w.root.Close()
 	settings := s.config.Settings()
@@ -73,6 +66,25 @@ func (s *Shell) look(arguments json.RawMessage) (v view, refusal *tools.Result) 
 		}
 	}
 	return v, nil
+}
+
+// parsed is a command line as it was parsed.
+type parsed struct {
+	text string
+	line command.Line
+	err  error
+}
+
+// parse parses a command line. The steps of one call do it several times, so the last
+// line is kept.
+func (s *Shell) parse(text string) (command.Line, error) {
+	p := s.parsed.Load()
+	if p == nil || p.text != text {
+		line, err := command.Parse(text)
+		p = &parsed{text, line, err}
+		s.parsed.Store(p)
+	}
+	return p.line, p.err
 }
 
 // listed reports whether the approved list has all of a line, and whether it has

@@ -108,16 +108,12 @@ func (s *Shell) settle(ctx context.Context, c tools.Call, v view, runner sandbox
 	if !v.harmless || runner.Name() != sandbox.TypeOff {
 		return v, func() {}, nil
 	}
-	fail := func(kind tools.ErrorKind, why string) *tools.Result {
-		r := tools.Fail(kind, why)
-		return &r
-	}
 	open, err := host.Alone(ctx, s.config.Gate)
 	if err != nil {
-		return v, nil, fail(tools.Execution, err.Error())
+		return v, nil, tools.Refused(tools.Execution, err.Error())
 	}
 	if v, refusal = s.look(c.Arguments); refusal == nil && !v.listed {
-		refusal = fail(tools.PolicyDenied, "Command not in approved list: "+v.unlisted)
+		refusal = tools.Refused(tools.PolicyDenied, "Command not in approved list: "+v.unlisted)
 	}
 	if refusal != nil {
 		open()

@@ -26,7 +26,7 @@ func (b bench) leftovers() []string {
 	return found
 }
 
-func TestAChangeThatIsNotRecordedIsNotMade(t *testing.T) {
+func TestChangeNeedsItsRecord(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a.txt", "old")
 	b.log.recorded = func(tools.Change) error { return errors.New("disk full") }
@@ -42,8 +42,8 @@ func TestAChangeThatIsNotRecordedIsNotMade(t *testing.T) {
 	}
 }
 
-// TestWhoIsFasterWins lets somebody else change the file at the last moment.
-func TestWhoIsFasterWins(t *testing.T) {
+// TestConcurrentChangeWins lets another program change the file at the last moment.
+func TestConcurrentChangeWins(t *testing.T) {
 	for name, c := range map[string]struct {
 		before string // "" for no file
 		meddle func(b bench)
@@ -77,7 +77,7 @@ func (b bench) move(from, to string) {
 	}
 }
 
-func TestTheUmaskTakesNoRights(t *testing.T) {
+func TestEditKeepsPermissionsDespiteUmask(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("shared.txt", "old")
 	name := filepath.Join(b.dir, "shared.txt")
@@ -115,7 +115,7 @@ func TestGitIsNeverWritten(t *testing.T) {
 	}
 }
 
-func TestNamesOfOurOwnAreNotTaken(t *testing.T) {
+func TestTemporaryNamesAreReserved(t *testing.T) {
 	b := newBench(t, nil)
 	name := ".klawbot-ABCDEFGHIJKLMNOPQRSTUVWXYZ.tmp"
 	if r := b.call("file_write", "path", name, "content", "x"); r.Success {
@@ -204,9 +204,9 @@ func TestKilledBetweenRecordAndChange(t *testing.T) {
 	}
 }
 
-// TestUndoOfAChangeThatNeverCame has the record of a change before which the
+// TestUndoOfUnmadeChange has the record of a change before which the
 // bot was killed, above one that was made.
-func TestUndoOfAChangeThatNeverCame(t *testing.T) {
+func TestUndoOfUnmadeChange(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a.txt", "0")
 	b.call("file_write", "path", "a.txt", "content", "1")

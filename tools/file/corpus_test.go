@@ -129,7 +129,7 @@ func (c pathCase) call(b bench, base string) tools.Result {
 	return b.call(c.Tool, arguments...)
 }
 
-// race makes the call again and again while the last step of the set-up goes on.
+// race makes the call again and again while the last step of the set-up runs.
 func (c pathCase) race(t *testing.T, b bench, base string) {
 	t.Helper()
 	s := c.Setup[len(c.Setup)-1]

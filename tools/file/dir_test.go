@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestOpenDirIsNotLedAway swaps a folder for a link to another one inside the
+// TestOpenDirFollowsNoSwappedLink swaps a folder for a link to another one inside the
 // root while openDir goes through it: it must open the folder or refuse.
-func TestOpenDirIsNotLedAway(t *testing.T) {
+func TestOpenDirFollowsNoSwappedLink(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"forbidden", "real"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {

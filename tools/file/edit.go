@@ -56,6 +56,9 @@ func (a editArgs) change(shown string, before snapshot) (was, now text.Text, at 
 	if err != nil {
 		return was, now, at, err
 	}
+	if was.Form() != "" { // a shell shows the byte order mark, file_read does not
+		a.OldStr, a.NewStr = strings.TrimPrefix(a.OldStr, "\ufeff"), strings.TrimPrefix(a.NewStr, "\ufeff")
+	}
 	places := was.Find(a.OldStr, maxOccurrences)
 	if len(places) == 0 {
 		places, a.NewStr = a.lastLine(was)

@@ -46,9 +46,9 @@ func TestEditNamesTenLines(t *testing.T) {
 		"Error: old_str found 12 times in f.md (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …); include more of the surrounding text")
 }
 
-// TestEditCountsNoFurtherThanItHasTo: a long text that overlaps itself is compared
+// TestEditBoundsItsCount: a long text that overlaps itself is compared
 // at each of its places, which took ten seconds.
-func TestEditCountsNoFurtherThanItHasTo(t *testing.T) {
+func TestEditBoundsItsCount(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f.md", strings.Repeat("a", 1_000_000))
 	b.says(b.call("file_edit", "path", "f.md", "old_str", strings.Repeat("a", 500_000), "new_str", "y"),

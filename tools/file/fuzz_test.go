@@ -62,7 +62,7 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// trapped makes the workspace anew, with links to the outside, and a change to
+// trapped makes a new workspace, with links to the outside, and a change to
 // undo.
 func (b bench) trapped(t *testing.T) bench {
 	b.t, b.log = t, &memoryLog{}

@@ -66,7 +66,7 @@ func (h history) choose(a undoArgs) ([]tools.Change, error) {
 		})
 	}
 	if len(chosen) == 0 {
-		return nil, tools.Refuse(tools.NotFound, "there is no such change to undo; file_undo with action list shows what there is")
+		return nil, tools.Refuse(tools.NotFound, "nothing to undo; file_undo with action list shows what there is")
 	}
 	return chosen, nil
 }

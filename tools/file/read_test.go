@@ -57,7 +57,7 @@ func TestOutsideIsASecurityError(t *testing.T) {
 	}
 }
 
-func TestFolderNamedWorkspaceIsMeant(t *testing.T) {
+func TestDirectoryNamedWorkspaceWins(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a.txt", "outer")
 	b.put("workspace/a.txt", "inner")
@@ -105,7 +105,7 @@ func TestSpilledOutputCanBeReadOn(t *testing.T) {
 	b.says(b.call("file_write", "path", "spill/c9.txt", "content", "x"), "Error: Access denied: spill/ is read-only")
 }
 
-func TestWhatIsCutCanBeReadOn(t *testing.T) {
+func TestCutOutputCanBeReadOn(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("long.txt", strings.Repeat("0123456789\n", 2000))
 	r := b.call("file_read", "path", "long.txt")

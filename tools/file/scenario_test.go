@@ -191,7 +191,7 @@ func TestScenariosOfWyrmspire(t *testing.T) {
 			b.says(b.call("list_files", "path", "notes"), "notes/todo.md (14 bytes)")
 		}},
 		{"list_files outside", func(b bench) { b.denied(b.call("list_files", "path", "..")) }},
-		{"list_files of what is no directory", func(b bench) {
+		{"list_files of a file", func(b bench) {
 			b.says(b.call("list_files", "path", "notes/todo.md"), "Error: directory not found: notes/todo.md (it is a file)")
 		}},
 		{"a nested workspace prefix is forgiven", func(b bench) {

@@ -164,8 +164,8 @@ func TestCostlyPattern(t *testing.T) {
 	}
 }
 
-// TestPatternsThatAreTooComplex are refused before anything is read.
-func TestPatternsThatAreTooComplex(t *testing.T) {
+// TestComplexPatternsAreRefused are refused before anything is read.
+func TestComplexPatternsAreRefused(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a.txt", "a")
 	for _, args := range [][]any{
@@ -216,7 +216,7 @@ func TestSearchCanBeCancelled(t *testing.T) {
 	}
 }
 
-func TestFoldersThatCannotBeReadArePassedOver(t *testing.T) {
+func TestUnreadableDirectoriesAreSkipped(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a.md", "x")
 	b.put("closed/b.md", "x")

@@ -10,7 +10,7 @@ import (
 	"klawbot/tools"
 )
 
-// TestPipeDoesNotBlock opens a pipe that nobody writes to.
+// TestPipeDoesNotBlock opens a pipe without a writer.
 func TestPipeDoesNotBlock(t *testing.T) {
 	b := newBench(t, nil)
 	name := filepath.Join(b.dir, "pipe")

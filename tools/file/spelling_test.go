@@ -110,6 +110,7 @@ func TestEditKeepsTheFormOfTheFile(t *testing.T) {
 		"the same, not at the end":       {"ab a", "a\n", "x\n", "ab x"},
 		"a lone CR":                      {"a\rb", "a\rb", "a\rc", "a\rc"},
 		"a byte order mark":              {"\ufeffname;price\n", "name;", "item;", "\ufeffitem;price\n"},
+		"a byte order mark in the call":  {"\ufeffname;price\n", "\ufeffname;", "\ufeffitem;", "\ufeffitem;price\n"},
 		"UTF-16":                         {utf16(t, "tea\r\nжук\r\n", unicode.LittleEndian), "жук", "жук\nмуха 🪰", utf16(t, "tea\r\nжук\r\nмуха 🪰\r\n", unicode.LittleEndian)},
 		"decomposed letters":             {nfd("Büro\nKüche\n"), "Büro", "Büro Süd", nfd("Büro Süd\nKüche\n")},
 		"composed in a decomposed call":  {"Büro\n", nfd("Büro"), "Halle", "Halle\n"},

@@ -38,7 +38,7 @@ func TestUndoStepByStep(t *testing.T) {
 		b.holds("a.txt", fmt.Sprint(i))
 	}
 	r := b.call("file_undo", "action", "revert")
-	b.says(r, "Error: there is no such change to undo; file_undo with action list shows what there is")
+	b.says(r, "Error: nothing to undo; file_undo with action list shows what there is")
 	if r.ErrorKind != tools.NotFound {
 		t.Errorf("kind is %s", r.ErrorKind)
 	}
@@ -120,7 +120,7 @@ func TestUndoOfATurn(t *testing.T) {
 	b.missing("b.txt")
 	b.says(b.as("c", 3, "file_undo", "action", "revert_turn", "id", 1), "OK: a.txt is as it was before change 1")
 	b.holds("a.txt", "a0")
-	b.says(b.as("c", 3, "file_undo", "action", "revert_turn", "id", 5), "Error: there is no such change to undo; file_undo with action list shows what there is")
+	b.says(b.as("c", 3, "file_undo", "action", "revert_turn", "id", 5), "Error: nothing to undo; file_undo with action list shows what there is")
 }
 
 func TestUndoOfATurnAtTheCommandLineIsOneCall(t *testing.T) {
@@ -148,7 +148,7 @@ func TestUndoOfAll(t *testing.T) {
 	}
 }
 
-func TestUndoLeavesWhatOthersChanged(t *testing.T) {
+func TestUndoLeavesForeignChanges(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a.txt", "0")
 	b.call("file_write", "path", "a.txt", "content", "1")
@@ -167,7 +167,7 @@ func TestUndoLeavesWhatOthersChanged(t *testing.T) {
 	b.missing("b.txt")
 }
 
-func TestUndoStopsWhereOthersChangedInBetween(t *testing.T) {
+func TestUndoStopsAtForeignChange(t *testing.T) {
 	b := newBench(t, nil)
 	b.call("file_write", "path", "a.txt", "content", "1")
 	b.put("a.txt", "by hand")
@@ -187,7 +187,7 @@ func TestUndoOfAnOlderChangeNamesTheNewerOne(t *testing.T) {
 	b.holds("a.txt", "2")
 }
 
-func TestAChatUndoesItsOwnChanges(t *testing.T) {
+func TestUndoIsPerChat(t *testing.T) {
 	b := newBench(t, nil)
 	b.as("telegram_1", 1, "file_write", "path", "a.txt", "content", "1")
 	b.as("telegram_2", 2, "file_write", "path", "b.txt", "content", "1")
@@ -205,9 +205,9 @@ func TestAChatUndoesItsOwnChanges(t *testing.T) {
 	b.says(b.call("file_list"), "(empty directory)")
 }
 
-// TestUndoGivesNothingAwayOfAHardLink overwrites a file whose other name lies
+// TestUndoKeepsHardLinkContentPrivate overwrites a file whose other name lies
 // outside: what it held must not come back as a file of the workspace.
-func TestUndoGivesNothingAwayOfAHardLink(t *testing.T) {
+func TestUndoKeepsHardLinkContentPrivate(t *testing.T) {
 	b := newBench(t, nil)
 	put(t, filepath.Join(b.dir, "../secret.txt"), "SECRET")
 	if err := os.Link(filepath.Join(b.dir, "../secret.txt"), filepath.Join(b.dir, "hard.txt")); err != nil {

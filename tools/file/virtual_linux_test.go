@@ -7,7 +7,7 @@ import (
 	"klawbot/tools/file"
 )
 
-func TestViewsOfTheSystem(t *testing.T) {
+func TestSystemFilesAreRefused(t *testing.T) {
 	b := newBench(t, func(c *file.Config) { c.Workspace = "/proc/self" })
 	if r := b.call("file_read", "path", "environ"); r.Success || r.ErrorKind != tools.Security {
 		t.Errorf("result is %+v", r)

@@ -54,7 +54,7 @@ func TestWriteThroughLinksInside(t *testing.T) {
 		}
 	}
 	if info, err := os.Lstat(filepath.Join(b.dir, "a")); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the link is no link any more: %v, %v", info, err)
+		t.Errorf("the link was replaced: %v, %v", info, err)
 	}
 }
 
@@ -83,9 +83,9 @@ func TestWriteKeepsTheMode(t *testing.T) {
 	}
 }
 
-// TestReadersSeeOneOrTheOther writes and reads at the same time: no reader may
+// TestReadersSeeOldOrNew writes and reads at the same time: no reader may
 // see a part of a file, and nothing may be left over.
-func TestReadersSeeOneOrTheOther(t *testing.T) {
+func TestReadersSeeOldOrNew(t *testing.T) {
 	b := newBench(t, nil)
 	contents := []string{strings.Repeat("a", 9000), strings.Repeat("b", 5000)}
 	b.put("a.txt", contents[0])
@@ -112,7 +112,7 @@ func TestReadersSeeOneOrTheOther(t *testing.T) {
 	b.says(b.call("file_list"), fmt.Sprintf("a.txt (%d bytes)", size(t, filepath.Join(b.dir, "a.txt"))))
 }
 
-func TestAppendsAreNotLost(t *testing.T) {
+func TestConcurrentAppendsAreKept(t *testing.T) {
 	b := newBench(t, nil)
 	var writers sync.WaitGroup
 	for range 4 {

@@ -25,13 +25,13 @@ type searchArgs struct {
 
 // NewSearch returns the tool that finds tools which a model is not shown: offered are
 // all that a call may reach. Data of its results is a list of their names.
-func NewSearch(offered func(tools.Call) []tools.Tool, language func() string) tools.Tool {
+func NewSearch(offered func(tools.Call) []tools.Tool, near Nearness, language func() string) tools.Tool {
 	spec := tools.Spec{Name: SearchName, Group: tools.GroupSystem}
-	return tools.New(spec, searchTexts, func(_ context.Context, c tools.Call, a searchArgs) tools.Result {
+	return tools.New(spec, searchTexts, func(ctx context.Context, c tools.Call, a searchArgs) tools.Result {
 		hidden := slices.DeleteFunc(slices.Clone(offered(c)), func(t tools.Tool) bool {
 			return t.Spec().Name == SearchName || slices.Contains(c.Shown, t.Spec().Name)
 		})
-		hits := Tools(hidden, a.Query, a.TopK)
+		hits := Tools(ctx, hidden, a.Query, a.TopK, near)
 		if len(hits) == 0 {
 			return tools.OK("No tool matches; say it in other words.")
 		}

@@ -65,7 +65,7 @@ func TestToolsForASubtask(t *testing.T) {
 
 func TestSearchFindsHiddenTools(t *testing.T) {
 	all := catalogue()
-	search := find.NewSearch(func(tools.Call) []tools.Tool { return all }, func() string { return "en" })
+	search := find.NewSearch(func(tools.Call) []tools.Tool { return all }, nil, func() string { return "en" })
 	registry, err := tools.NewRegistry(append([]tools.Tool{search}, all...)...)
 	if err != nil {
 		t.Fatal(err)

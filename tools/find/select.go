@@ -2,6 +2,7 @@ package find
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -40,9 +41,45 @@ func Core(show string) []string {
 
 // Preselect are the tools, most at most, that a message asks for by the words that
 // people use for what they do, the surest first.
-func Preselect(all []tools.Tool, message string, most int) []tools.Tool {
+func Preselect(ctx context.Context, all []tools.Tool, message string, most int, near Nearness) []tools.Tool {
 	m := choice.Read(message)
-	return best(all, most, func(t tools.Tool) float64 { return asked(t.Spec(), m) })
+	close := near.of(ctx, message, all)
+	return best(all, most, func(t tools.Tool) float64 {
+		if score := asked(t.Spec(), m); score > 0 {
+			return score
+		}
+		if n := close[t.Spec().Name]; n >= surelyNear {
+			return n // below any score by words
+		}
+		return 0
+	})
+}
+
+// Nearness is how near texts are to a question, 0 to 1, or nil when there is no model
+// that knows; see recall.Memory.
+type Nearness func(ctx context.Context, question string, texts []string) []float64
+
+// surelyNear is from when a tool is what a message asks for although no word says so.
+const surelyNear = 0.14
+
+// of is how near a message is to what each tool does, by name; nil is unknown.
+func (n Nearness) of(ctx context.Context, message string, all []tools.Tool) map[string]float64 {
+	if n == nil || len(all) == 0 || strings.TrimSpace(message) == "" {
+		return nil
+	}
+	texts := make([]string, len(all))
+	for i, t := range all {
+		texts[i] = t.Spec().Text(tools.English).Description
+	}
+	near := n(ctx, message, texts)
+	if near == nil {
+		return nil
+	}
+	by := map[string]float64{}
+	for i, t := range all {
+		by[t.Spec().Name] = near[i]
+	}
+	return by
 }
 
 // sure is the score from which a tool is what was asked for.
@@ -74,9 +111,10 @@ func nameWords(name string) []string {
 }
 
 // Tools are the tools, most at most, that fit what is looked for, the best first: by
-// their words, their names and their descriptions. Of two that fit as well ours comes
-// first.
-func Tools(all []tools.Tool, query string, most int) []tools.Tool {
+// their words, their names, their descriptions and by their meaning. Of two that fit as
+// well ours comes first.
+func Tools(ctx context.Context, all []tools.Tool, query string, most int, near Nearness) []tools.Tool {
+	const meaning = 20
 	const words = 4 // what people say counts for more than what a description happens to say
 	m, wanted := choice.Read(query), keywords(query)
 	about, rare := map[string]map[string]bool{}, map[string]float64{}
@@ -92,9 +130,10 @@ func Tools(all []tools.Tool, query string, most int) []tools.Tool {
 	for w, n := range rare {
 		rare[w] = math.Log(1 + float64(len(all))/n)
 	}
+	close := near.of(ctx, query, all)
 	return best(all, most, func(t tools.Tool) float64 {
 		s := t.Spec()
-		score := 0.0
+		score := meaning * max(0, close[s.Name])
 		for _, text := range s.Texts {
 			score += words * text.Words.Score(m)
 		}
@@ -152,7 +191,7 @@ func ForSubtask(all []tools.Tool, description string, limit int) []tools.Tool {
 	if len(all) <= limit {
 		return all
 	}
-	fit := Tools(all, description, max(limit, 0))
+	fit := Tools(context.Background(), all, description, max(limit, 0), nil)
 	for _, t := range all {
 		if len(fit) < limit && !slices.ContainsFunc(fit, func(f tools.Tool) bool { return f.Spec().Name == t.Spec().Name }) {
 			fit = append(fit, t)
@@ -186,11 +225,17 @@ func keywordsOf(s tools.Spec) map[string]bool {
 // stem is how many letters two forms of a word share.
 const stem = 4
 
+// emptyWords say nothing about what is wanted.
+var emptyWords = strings.Fields(`about also and any are because been but can could did does for from had has have her him his how into its just
+	like make more not now our out please say that the them then there these they this those was were what when where which while who will with
+	would you your без был была было быть все где для его если есть еще или как какая какие какой когда мне мой моя надо нас она они
+	оно перед под пока при про сделай так там тебя тебе теперь того тоже только ты уже что чтобы эта эти это этот`)
+
 // keywords are the words of a text that say something, cut to their stem.
 func keywords(text string) map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if r := []rune(w); len(r) >= 3 {
+		if r := []rune(w); len(r) >= 3 && !slices.Contains(emptyWords, w) {
 			words[string(r[:min(stem, len(r))])] = true
 		}
 	}

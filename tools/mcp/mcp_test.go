@@ -336,7 +336,7 @@ func TestConfigurationIsFollowed(t *testing.T) {
 func TestToolSearchFindsToolsOfServers(t *testing.T) {
 	h := one(t, "plain", "echo")
 	h.accept("test")
-	search := find.NewSearch(h.executor.Offered, func() string { return "ru" })
+	search := find.NewSearch(h.executor.Offered, nil, func() string { return "ru" })
 	r := search.Run(t.Context(), tools.Call{Arguments: []byte(`{"query":"environment","topK":1}`)})
 	if !strings.Contains(r.Output, "## mcp_test_environment") || string(r.Data) != `["mcp_test_environment"]` {
 		t.Errorf("%+v", r)

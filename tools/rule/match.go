@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"klawbot/tools/budget"
+	"klawbot/tools/file/match"
 )
 
 // shellWords splits a command line into operators and words without their quotes. It is
@@ -138,9 +139,10 @@ func holdsPath(name, forbidden string) bool {
 	return strings.Contains("/"+strings.TrimPrefix(have, "/")+"/", "/"+want+"/")
 }
 
-// cleaned is a path with slashes and without detours.
+// cleaned is a path with slashes and without detours. Names that look the same are one
+// file for the file tools, so they are compared in one form.
 func cleaned(name string) string {
-	name = strings.ReplaceAll(strings.TrimSpace(name), `\`, "/")
+	name = strings.ReplaceAll(strings.TrimSpace(match.Form(name)), `\`, "/")
 	elements := strings.Split(name, "/")
 	if slices.ContainsFunc(elements, func(e string) bool { return e == "" || e == "." || e == ".." }) {
 		return path.Clean(name)

@@ -31,7 +31,7 @@ func (s *screen) escape(text string) (rest string) {
 	case c == 'c':
 		s.alternate(false)
 		s.clear()
-		s.row, s.col, s.lines = 0, 0, s.lines[:1]
+		s.row, s.col, s.lines, s.drawing = 0, 0, s.lines[:1], [2]bool{}
 	case c == 'D':
 		s.move(s.row+1, s.col)
 	case c == 'E':

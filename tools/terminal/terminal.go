@@ -127,6 +127,9 @@ func (s *screen) print(text string) (rest string) {
 // put writes a character at the cursor.
 func (s *screen) put(c string, columns int) {
 	l := s.line(s.col)
+	if columns == 0 && s.col == 0 {
+		columns = 1
+	}
 	if columns == 0 { // it joins the character before it
 		before := s.col - 1
 		for before > 0 && (*l)[before] == "" {

@@ -43,7 +43,7 @@ func raw(t *testing.T, answer string, reset bool) string {
 // person understands, without our address.
 func TestBrokenServers(t *testing.T) {
 	h := furnished(t, web.Config{})
-	const noHTTP = "what it sent is no proper HTTP"
+	const noHTTP = "it did not send valid HTTP"
 	for name, c := range map[string]struct {
 		answer string
 		reset  bool

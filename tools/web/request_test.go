@@ -153,7 +153,7 @@ func TestScenarioHTMLStrip(t *testing.T) {
 	}
 	for _, bad := range []string{"<p", "script", "alert", "color:red", "hidden words", "comment", "onerror", "steal"} {
 		if strings.Contains(r.Output, bad) {
-			t.Errorf("%q stands in\n%s", bad, r.Output)
+			t.Errorf("%q is in\n%s", bad, r.Output)
 		}
 	}
 	// What was left out is screened all the same.
@@ -256,8 +256,8 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// TestNothingToShow says in words why there is no text.
-func TestNothingToShow(t *testing.T) {
+// TestEmptyAnswers says in words why there is no text.
+func TestEmptyAnswers(t *testing.T) {
 	asked := false
 	h := furnished(t, web.Config{Extract: func(context.Context, tools.Call, string, string) (string, error) {
 		asked = true
@@ -301,7 +301,7 @@ func TestScenarioExtract(t *testing.T) {
 	if !strings.HasPrefix(r.Output, "HTTP 200 OK\n(taken out of 214.9 KiB of text: the price)\n42 euro") || question != "the price" || !strings.HasSuffix(content, "42 euro") || strings.Contains(content, "script") {
 		t.Errorf("%.300s; asked %q about %.50q", r.Output, question, content)
 	}
-	// Short texts need nobody's help, and when the model fails the text is cut.
+	// Short texts need no model, and when the model fails the text is cut.
 	question = ""
 	if r := h.get(serving(t, hello), "extract", "the price"); r.Output != "HTTP 200 OK\nhello" || question != "" {
 		t.Errorf("%+v", r)
@@ -351,7 +351,7 @@ func TestBombs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	bomb := bytes.Repeat(zipped.Bytes(), 170) // 1 GB: gzip goes on with the next part
+	bomb := bytes.Repeat(zipped.Bytes(), 170) // 1 GB: gzip continues with the next part
 	h := furnished(t, web.Config{})
 	const cut = "(cut: these are the first 1.0 MiB of more than 4.8 MiB"
 	for encoding, c := range map[string]struct {
@@ -487,8 +487,8 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestSlowLoadsAreTold says how far a load is.
-func TestSlowLoadsAreTold(t *testing.T) {
+// TestSlowLoadsAreReported says how far a load is.
+func TestSlowLoadsAreReported(t *testing.T) {
 	t.Parallel() // it mostly waits
 	told := make(chan string, 10)
 	h := furnished(t, web.Config{})

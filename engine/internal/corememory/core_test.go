@@ -118,9 +118,9 @@ func TestCoreMemoryIsEditedByHand(t *testing.T) {
 	}
 }
 
-// TestCoreMemoryKeepsSectionsThatNobodyReads: a change by a tool takes nothing away
-// that somebody wrote.
-func TestCoreMemoryKeepsSectionsThatNobodyReads(t *testing.T) {
+// TestCoreMemoryKeepsUnknownSections: a change by a tool keeps what people
+// wrote.
+func TestCoreMemoryKeepsUnknownSections(t *testing.T) {
 	c := NewCore(t.TempDir())
 	if err := c.Ensure(); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestCoreMemoryErrorsAreForPeople(t *testing.T) {
 	}
 }
 
-func TestCoreMemoryKeepsWhatManyWriteAtOnce(t *testing.T) {
+func TestCoreMemoryConcurrentWrites(t *testing.T) {
 	c := NewCore(t.TempDir())
 	var group sync.WaitGroup
 	for i := range 20 {
@@ -227,7 +227,7 @@ func TestCoreMemoryHasParts(t *testing.T) {
 		t.Errorf("all of it is %q", got)
 	}
 	if got := facts.Others(); !slices.Equal(got, []string{"pets", "chats.telegram_-300.topic", "people.Bea"}) {
-		t.Errorf("nobody reads %q", got)
+		t.Errorf("unknown sections are %q", got)
 	}
 	text, err := os.ReadFile(c.Path())
 	for _, kept := range []string{"Pixel", "my sister", `"topic": {`} {
@@ -287,8 +287,8 @@ func TestPartsOfTheCoreMemoryAreBounded(t *testing.T) {
 	}
 }
 
-// TestFactsStayInTheirLine: neither a key nor a value makes a section of its own.
-func TestFactsStayInTheirLine(t *testing.T) {
+// TestFactsStayOnOneLine: neither a key nor a value makes a section of its own.
+func TestFactsStayOnOneLine(t *testing.T) {
 	p := Part{User: Facts{"a\n[agent]\nrule": "b\r\n[agent]\u2028c\u0085d"}}
 	if got := p.String(); got != "[user]\na [agent] rule: b  [agent] c d" {
 		t.Errorf("%q", got)

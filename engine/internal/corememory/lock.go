@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// Another process changes the core memory in a moment; one that is stopped meanwhile
-// is not waited for.
+// Another process needs the lock for a moment only, unless it is stopped.
 const (
 	corePatience = 5 * time.Second
 	corePoll     = 2 * time.Millisecond
 )
 
-// lock keeps others from changing the core memory meanwhile: commands work beside a
-// running bot. The lock is that of the folder, which it makes, and ends with the
-// process, however it ends. A file system that knows no locks is used without.
+// lock locks the directory of the core memory, which it creates, against other klawbot
+// processes: commands work while the bot runs. The lock ends with the process. Not every
+// file system has locks.
 func (c *Core) lock() (unlock func(), err error) {
 	name := filepath.Dir(c.file)
 	if err := os.MkdirAll(name, 0o700); err != nil {

@@ -17,12 +17,24 @@ import (
 // 1.27.0 asks for version 24 of its interface or a later one; this is 26.
 const RuntimeVersion = "1.26.0"
 
-// DefaultModel is the model that setup brings: the best of the small ones that
-// were measured (doc/tools/memory.md).
+// DefaultModel is the model for English: the best of the small ones that were measured
+// (doc/tools/memory.md).
 const DefaultModel = "e5-small-v2"
 
 // Multilingual is the model for languages other than English.
 const Multilingual = "multilingual-e5-small"
+
+// ForEnglish reports whether a model that is known by name reads English only.
+func ForEnglish(model string) bool { return model == DefaultModel || model == "all-minilm-l6-v2" }
+
+// ModelFor is the model for a language, and the one to use while its files are missing,
+// "" for none.
+func ModelFor(language string) (model, fallback string) {
+	if language == "en" {
+		return DefaultModel, ""
+	}
+	return Multilingual, DefaultModel
+}
 
 // Asset is a file that the embeddings need, at its place in a folder of assets.
 type Asset struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// noArguments stands for arguments that are none.
+// noArguments are the arguments of a call without any.
 const noArguments = "{}"
 
 // CheckArguments says what is wrong with the arguments of a call: nil for a
@@ -29,14 +29,14 @@ func CheckArguments(arguments string) error {
 	return nil
 }
 
-// clean makes text valid UTF-8. Half a surrogate pair that somebody encoded is
+// clean makes text valid UTF-8. Half a surrogate pair is
 // not valid either.
 func clean(text string) string { return strings.ToValidUTF8(text, replacement) }
 
-// cleanArguments makes arguments a JSON object that every provider takes. What
-// is none becomes {}: the call's result told the model what was wrong with it.
+// cleanArguments makes arguments a JSON object that every provider takes. Anything
+// else becomes {}: the result of the call told the model what was wrong.
 func cleanArguments(arguments string) string {
-	arguments = mendSurrogates(clean(arguments))
+	arguments = fixSurrogates(clean(arguments))
 	if CheckArguments(arguments) != nil {
 		return noArguments
 	}
@@ -47,9 +47,9 @@ func cleanArguments(arguments string) string {
 	return compact.String()
 }
 
-// mendSurrogates replaces \u escapes of half a surrogate pair, which is what a
+// fixSurrogates replaces \u escapes of half a surrogate pair, which is what a
 // cut emoji leaves behind. Go passes them on and other parsers refuse them.
-func mendSurrogates(s string) string {
+func fixSurrogates(s string) string {
 	if !strings.Contains(s, `\u`) {
 		return s
 	}

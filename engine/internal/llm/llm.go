@@ -31,7 +31,7 @@ type Provider interface {
 // Role is who speaks in a message.
 type Role string
 
-// The roles. A system prompt is no message: it stands in Request.System.
+// The roles. The system prompt isn't a message: it is in Request.System.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
@@ -134,8 +134,8 @@ type Request struct {
 	System   string
 	Messages []Message
 	// Tools are offered to the model; NoTools keeps them in the request,
-	// because the history may name them, but forbids new calls: whatever the
-	// model calls all the same is not in the Result.
+	// because the history may name them, but forbids new calls: calls that the
+	// model still makes are not in the Result.
 	Tools   []Tool
 	NoTools bool
 	// MaxTokens bounds the answer; 0 leaves it to the provider.
@@ -190,6 +190,8 @@ type Result struct {
 	// Hidden says that the text held what was meant for a program and could not be
 	// read: a call of a tool that does not exist, or half of one.
 	Hidden bool
+	// Unwanted says that the model called tools although the request forbade it.
+	Unwanted bool
 	// Model is the name that the provider gives to what answered.
 	Model     string
 	RequestID string
@@ -201,7 +203,7 @@ type Usage struct {
 	Input, Output, Cached int
 }
 
-// NoUsage is the usage that nobody stated.
+// NoUsage is an unknown usage.
 var NoUsage = Usage{Input: -1, Output: -1, Cached: -1}
 
 // ErrorKind classifies a failed model call.
@@ -227,6 +229,8 @@ const (
 	// ToolSchema, a parameter).
 	Unsupported ErrorKind = "unsupported"
 	Refused     ErrorKind = "refused"
+	// Exhausted: the model used up the tokens of its answer before it said anything.
+	Exhausted ErrorKind = "exhausted"
 )
 
 // ToolSchema is the Feature of an error about the parameters of a tool that the
@@ -240,7 +244,9 @@ type Error struct {
 	Status int
 	// RetryAfter is how long the provider asks to wait, 0 when it does not say.
 	RetryAfter time.Duration
-	Message    string
+	// Daily says that a limit for a day is used up: to ask again soon is of no use.
+	Daily   bool
+	Message string
 	// Feature is what is not supported, for Unsupported.
 	Feature string
 	// Window is how many tokens the provider says that a request may have,

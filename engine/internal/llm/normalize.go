@@ -38,7 +38,7 @@ type Shape struct {
 const (
 	noOutput    = "(no output)"
 	noResult    = "Error: the call was interrupted; no result is known"
-	noUser      = "(the conversation goes on)"
+	noUser      = "(the conversation continues)"
 	bridge      = "(results read)"
 	replacement = "\uFFFD"
 )
@@ -73,7 +73,7 @@ func Normalize(msgs []Message, s Shape) []Message {
 	return out
 }
 
-// place is where a result stands in the history.
+// place is the position of a result in the history.
 type place struct {
 	message int
 	result  ToolResult
@@ -105,7 +105,7 @@ func textBlocks(blocks []Block) []Block {
 }
 
 // assistant cleans one message of the model. A message without words and
-// without calls says nothing, and thinking alone is no message either.
+// without calls is dropped, also when it holds thinking.
 func assistant(m Message, s Shape, seen map[string]bool) Message {
 	var blocks []Block
 	spoke, calls := false, false
@@ -162,8 +162,8 @@ func cleanCall(c ToolCall, s Shape, seen map[string]bool) (ToolCall, bool) {
 	return c, true
 }
 
-// answers is the message that follows calls: the first result of each that
-// stands behind the call, or one that says that there is none.
+// answers is the message that follows calls: the first later result of each, or one
+// that says that its result is unknown.
 func answers(calls []ToolCall, results map[string][]place, after int) Message {
 	m := Message{Role: RoleTool}
 	for _, c := range calls {

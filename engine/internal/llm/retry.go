@@ -18,13 +18,13 @@ type Policy struct {
 	// Restart says that calls that have shown events are repeated too, because
 	// what was shown is replaced.
 	Restart bool
-	// Notice is told of each repetition before its wait; nil for nobody.
+	// Notice is told of each repetition before its wait; may be nil.
 	Notice func(attempt int, err *Error, wait time.Duration)
 }
 
-// longestWait is how long a provider may ask to wait. A call that must wait
+// LongestWait is how long a provider may ask to wait. A call that must wait
 // longer fails at once: another model, or the person, can use the time better.
-const longestWait = time.Minute
+const LongestWait = time.Minute
 
 // loadingTime is how long a server may load its model. Until then a call that
 // finds it loading is repeated without using up a retry.
@@ -47,7 +47,7 @@ func Retry(ctx context.Context, p Policy, attempt func(context.Context) (Result,
 		case e.Loading && time.Since(began) < loadingTime:
 			pause = max(e.RetryAfter, time.Second)
 			n--
-		case n >= p.Retries || e.RetryAfter > longestWait:
+		case n >= p.Retries || e.RetryAfter > LongestWait || e.Daily:
 			return r, err
 		}
 		if p.Notice != nil {

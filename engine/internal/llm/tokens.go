@@ -161,11 +161,11 @@ func nextRun(s string) (c class, runes, size int) {
 	return c, runes, size
 }
 
-// A run of opaqueFrom bytes that mixes letters and digits is no word but data.
+// A run of opaqueFrom bytes that mixes letters and digits is data, not a word.
 const opaqueFrom = 32
 
 // opaqueRun measures the base64, hash or key that s begins with: a long run
-// without a break that has letters and digits. 0 means that there is none. It
+// without a break that has letters and digits. 0 means none. It
 // decides by the first opaqueFrom bytes, so that it looks at nothing twice.
 func opaqueRun(s string) int {
 	n, letters, digits := 0, 0, 0

@@ -22,11 +22,22 @@ func Say(language string, p Phrase, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// sayError is the one plain sentence that a person reads when a model call failed.
-func ModelError(language string, kind llm.ErrorKind, model string) string {
-	switch kind {
+// ModelError is the sentence that a person reads when a call of a model failed now.
+func ModelError(language string, err *llm.Error, model string, zone *time.Location) string {
+	switch err.Kind {
 	case llm.RateLimit, llm.Overloaded:
+		until := Moment(language, time.Now().Add(err.RetryAfter), zone)
+		switch {
+		case err.Daily && err.RetryAfter <= 0:
+			return Say(language, ModelDailyUnknown)
+		case err.Daily:
+			return Say(language, ModelDaily, until)
+		case err.RetryAfter > llm.LongestWait:
+			return Say(language, ModelUntil, until)
+		}
 		return Say(language, ModelBusy)
+	case llm.Exhausted:
+		return Say(language, ModelThought)
 	case llm.Network:
 		return Say(language, ModelUnreachable)
 	case llm.Stall, llm.Truncated:
@@ -45,6 +56,19 @@ func ModelError(language string, kind llm.ErrorKind, model string) string {
 		return Say(language, ModelBadRequest)
 	}
 	return Say(language, Internal)
+}
+
+// Moment is a time that is near, on the clock of its reader.
+func Moment(language string, at time.Time, zone *time.Location) string {
+	at = at.In(zone)
+	clock, now := at.Format("15:04"), time.Now().In(zone)
+	switch at.Format(time.DateOnly) {
+	case now.Format(time.DateOnly):
+		return Say(language, TodayAt, clock)
+	case now.AddDate(0, 0, 1).Format(time.DateOnly):
+		return Say(language, TomorrowAt, clock)
+	}
+	return Say(language, DayAt, at.Format(time.DateOnly), clock)
 }
 
 // CodeBlock sets text as a block of code that holds whatever it is.

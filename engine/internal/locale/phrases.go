@@ -59,6 +59,16 @@ const (
 	ModelRefused
 	ModelNotFound
 	ModelBadRequest
+	ModelThought
+	ModelDaily
+	ModelDailyUnknown
+	ModelUntil
+	TodayAt
+	TomorrowAt
+	DayAt
+	AnswerCut
+	LoopStopped
+	LimitStopped
 	Internal
 	Status
 	AnsweredBy

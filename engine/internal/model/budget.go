@@ -72,7 +72,7 @@ func (c *Client) withinBudget(ctx context.Context, s settings.Settings) error {
 	return nil
 }
 
-// add sums up one more call. A day that was not summed up yet is read later.
+// add counts one more call. A day that was not read yet is read later.
 func (s *spending) add(u store.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

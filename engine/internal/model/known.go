@@ -59,7 +59,7 @@ func (k *knowledge) toolless(model Key, now bool) bool {
 // Failed leaves a model alone for a while.
 func (c *Client) Failed(by Candidate, err error) {
 	fail, ok := errors.AsType[*llm.Error](err)
-	if !ok {
+	if !ok || fail.Kind == llm.Exhausted { // the next question may be an easier one
 		return
 	}
 	c.known.mu.Lock()
@@ -67,7 +67,7 @@ func (c *Client) Failed(by Candidate, err error) {
 	f := c.known.of(by.Key())
 	f.strikes++
 	wait := min(shortCooldown<<min(f.strikes-1, 8), longestCooldown)
-	if !fail.Temporary() {
+	if !fail.Temporary() || fail.Daily {
 		wait = personCooldown
 	}
 	f.until = time.Now().Add(max(wait, min(fail.RetryAfter, longestAsked)))

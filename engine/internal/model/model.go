@@ -64,7 +64,7 @@ type Candidate struct {
 	Model settings.Model
 }
 
-// Key is what something is remembered of a model for: a new key or address begins anew.
+// Key is what something is remembered of a model for: a new key or address starts without memory.
 type Key struct{ baseURL, apiKey, name string }
 
 // Key is the key of the candidate.
@@ -76,7 +76,7 @@ type Call struct {
 	Request llm.Request
 	// Turn is what the usage is noted for.
 	Turn store.TurnID
-	// Person says that a person waits: people are served before jobs.
+	// Person says that a person waits: people come before jobs.
 	Person bool
 	// Within refuses an attempt, nil none.
 	Within func(context.Context) error
@@ -146,7 +146,7 @@ func (a *asking) able(ctx context.Context, r llm.Request) (llm.Result, error) {
 }
 
 // repeated is one model call with its retries. Each attempt takes a slot of its own,
-// so that a wait between two attempts keeps nobody else out.
+// so that a wait between two attempts blocks no other call.
 func (a *asking) repeated(ctx context.Context, r llm.Request) (llm.Result, error) {
 	policy := llm.Policy{
 		Retries: a.settings.Models.Retries, Restart: true,
@@ -179,7 +179,7 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 	a.answer.Sent = r
 	heard := llm.Event{}
 	if onText != nil {
-		onText("") // what a broken attempt has said is no answer
+		onText("") // the text of a broken attempt is dropped
 	}
 	result, err := a.provider.Stream(ctx, r, func(ev llm.Event) {
 		if ev.Reading > 0 {
@@ -187,6 +187,9 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 				a.OnReading(ev.Reading)
 			}
 			return
+		}
+		if ev.Unsaid {
+			heard.Text, heard.Thinking = "", heard.Thinking+heard.Text
 		}
 		heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
 		if onText != nil {

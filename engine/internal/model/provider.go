@@ -129,7 +129,7 @@ func NewProvider(m settings.Model, client *http.Client, idle time.Duration, log 
 	return nil, fmt.Errorf("provider %s has the type %q; there are openai, anthropic, ollama, managed and script", m.Provider, m.Type)
 }
 
-// newManaged runs nothing yet. Whoever asks such a provider closes it.
+// newManaged runs nothing yet. The caller closes such a provider.
 func newManaged(m settings.Model, c llm.Config) *localmodel.Model {
 	program, weights := localmodel.Find(m.Local.Dir, m.Local.Program, m.Name)
 	return localmodel.New(localmodel.Config{
@@ -139,7 +139,7 @@ func newManaged(m settings.Model, c llm.Config) *localmodel.Model {
 	})
 }
 
-// newScript reads a script, or takes the demo's when there is no file.
+// newScript reads a script, or takes the demo's without a file.
 func newScript(file string) (llm.Provider, error) {
 	if file == "" {
 		return script.Demo(), nil

@@ -50,7 +50,7 @@ func TestProvidersSayWhatIsWrong(t *testing.T) {
 	}
 	for want, m := range map[string]settings.Model{
 		`type "telepathy"`:      {Type: "telepathy"},
-		"no http or https":      {Type: "openai", BaseURL: "nowhere"},
+		"an http or https":      {Type: "openai", BaseURL: "nowhere"},
 		"compat: ":              {Type: "openai", Compat: map[string]any{"streamUsag": true}},
 		"s.script: line 2: ":    {Type: "script", BaseURL: file},
 		"no such file":          {Type: "script", BaseURL: file + "x"},

@@ -14,7 +14,7 @@ import (
 // what is still in question then counts as one of them.
 const maxTrials = 24
 
-// trialTokens bounds the answer to such a request, which nobody reads.
+// trialTokens bounds the answer to such a request, which is not read.
 const trialTokens = 16
 
 // refusesSchema reports whether a server cannot read what a tool takes. It does

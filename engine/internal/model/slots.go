@@ -44,7 +44,7 @@ func (s *Slots) Take(ctx context.Context, person bool) (func(), error) {
 	}
 }
 
-// leave takes a waiter out. If its slot came at the same moment, the slot goes on.
+// leave takes a waiter out. If its slot came at the same moment, the next waiter gets it.
 func (s *Slots) leave(queue *[]chan struct{}, turn chan struct{}) {
 	s.mu.Lock()
 	for i, w := range *queue {

@@ -75,7 +75,7 @@ func AddUsage(tx *store.Tx, all []store.Usage) error {
 }
 
 // Extract has the small model take out of a text what is asked. The text is
-// data for it: it stands between marks that nobody can know beforehand, and the
+// data for it: it stands between marks that cannot be known beforehand, and the
 // model is told not to follow it. A text that is longer than what the model
 // reads at once is read in pieces; what is left out of a very long one is said.
 // Its errors are for people.
@@ -113,7 +113,8 @@ func (c *Client) AskFor(ctx context.Context, by tools.Call, m Candidate, r llm.R
 		return "", errors.New(over.Text)
 	}
 	if fail, is := errors.AsType[*llm.Error](err); is {
-		return "", errors.New(locale.ModelError(c.config.Settings().Language, fail.Kind, m.Name))
+		s := c.config.Settings()
+		return "", errors.New(locale.ModelError(s.Language, fail, m.Name, s.Zone()))
 	}
 	return c.config.Redact.Text(result.Message.PlainText()), err
 }

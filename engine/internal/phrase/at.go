@@ -14,7 +14,7 @@ import (
 var errNoTime = errors.New(`not a time: write 2026-12-05T09:00, "in 20m" or "tomorrow at 9"`)
 
 // isoTime is a date with a time of the day, perhaps with an offset.
-var isoTime = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:?\d{2})?$`)
+var isoTime = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{1,2}:?\d{2})?$`)
 
 // ParseAt reads when a job is due: an ISO time (in the zone, when it has no offset of
 // its own), a duration from now ("in 20m"), words ("tomorrow at 9", «завтра в 9»), or a
@@ -42,7 +42,13 @@ func checkAt(at, now time.Time, zone *time.Location) error {
 	switch {
 	case !at.After(now):
 		return fmt.Errorf("%w: %s", times.ErrPast, at.In(zone).Format("2006-01-02 15:04:05 -07:00"))
-	case at.After(now.AddDate(times.Horizon, 0, 0)):
+	}
+	return tooFar(at, now)
+}
+
+// tooFar refuses a time that is decades away.
+func tooFar(at, now time.Time) error {
+	if at.After(now.AddDate(times.Horizon, 0, 0)) {
 		return fmt.Errorf("the year %d is too far away", at.Year())
 	}
 	return nil
@@ -71,13 +77,9 @@ func parseISO(text string, zone *time.Location) (time.Time, error) {
 	if offset == "" {
 		return times.Instant(local, zone), nil
 	}
-	if offset == "Z" {
-		return local, nil
-	}
-	shift, err := time.Parse("-0700", strings.Replace(offset, ":", "", 1))
-	if err != nil {
+	there := times.OffsetZone(offset)
+	if there == nil {
 		return time.Time{}, fmt.Errorf("%s is not a valid time", quote(text))
 	}
-	_, seconds := shift.Zone()
-	return local.Add(-time.Duration(seconds) * time.Second), nil
+	return times.Instant(local, there), nil
 }

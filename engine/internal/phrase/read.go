@@ -202,7 +202,7 @@ func readLength(m *moment, words []word, spaced, more bool) int {
 	case w == "четверть" && two == "часа":
 		m.add(15, time.Minute)
 		return 2
-	case !more && unitWords[w] != 0 && len([]rune(w)) > 1 && !strings.HasSuffix(w, "s"):
+	case !more && anyOf(w, singleUnits) && strings.Trim(two, "0123456789") == two:
 		m.add(1, unitWords[w]) // «через час»
 		return 1
 	}
@@ -360,12 +360,31 @@ func readWeekday(m *moment, w []word) int {
 		n++
 	}
 	weekday := weekdayAt(at(w, n))
+	if plural, ok := pluralWeekdays[at(w, n+1)]; ok && m.repeat != nil && m.repeat.unit == week && anyOf(w[0].text, "по on") {
+		n, weekday = 1, int(plural)
+	}
 	short := len([]rune(at(w, n))) <= 3
-	if weekday < 0 || n == 0 && short && m.repeat == nil && !m.isWeek {
+	if weekday < 0 || n == 0 && short && m.repeat == nil && !m.isWeek && !timeBehind(w) {
 		return 0 // "sat" alone may be another word
 	}
 	m.weekdays, m.later = 1<<weekday, later
 	return n + 1 + readMoreWeekdays(m, w[n+1:])
+}
+
+// timeBehind reports whether a short weekday stands before a time of the day or another
+// weekday: "Sun 9am", "Mon, Wed".
+func timeBehind(w []word) bool {
+	var next moment
+	if len(w) < 2 {
+		return false
+	}
+	joint := strings.HasSuffix(w[0].raw, ",") || anyOf(at(w, 1), joinWords)
+	for n := 1; n <= 2; n++ {
+		if joint && weekdayAt(at(w, n)) >= 0 {
+			return true
+		}
+	}
+	return readClock(&next, w[1:]) > 0
 }
 
 // readMoreWeekdays reads the other days of "Monday, Wednesday and Friday".
@@ -376,14 +395,14 @@ func readMoreWeekdays(m *moment, w []word) int {
 		if anyOf(at(w, n), joinWords+" then") {
 			joint = 1
 		}
-		if anyOf(at(w, n+joint), "on в во") {
+		if anyOf(at(w, n+joint), "on в во") || joint > 0 && anyOf(at(w, n+joint), everyWords) {
 			joint++
 		}
 		weekday := weekdayAt(at(w, n+joint))
 		if plural, ok := pluralWeekdays[at(w, n+joint)]; ok {
 			weekday = int(plural)
 		}
-		if weekday < 0 || joint == 0 && len([]rune(at(w, n))) <= 3 && m.repeat == nil {
+		if weekday < 0 || joint == 0 && len([]rune(at(w, n))) <= 3 && m.repeat == nil && !timeBehind(w[n:]) {
 			return n
 		}
 		m.weekdays |= 1 << weekday
@@ -429,6 +448,7 @@ func readDate(m *moment, w []word) int {
 			return 0
 		case at(w, n+words) == "числа": // «5 числа»
 			words++
+		case strings.HasSuffix(at(w, n), "го") && ordinalDigits.MatchString(at(w, n)):
 		case !the || weekdayAt(at(w, n+words)) >= 0 || at(w, n+words) == "of" || ordinalDigits.FindString(at(w, n)) == "" && w[0].text != "on":
 			return 0 // "the first Monday", "the 3rd party"
 		}
@@ -522,9 +542,10 @@ func (m *moment) onDay(year, month, date, taken int) int {
 
 // clockText is a time of the day: "9:30", "9.30", "9-30", "9:30pm", "9am", "9", "18h30".
 var (
-	clockText = regexp.MustCompile(`^(\d{1,2})(?:([:.h-])(\d{2})(?::(\d{2}))?)?(am|pm|a|p)?$`)
-	fourText  = regexp.MustCompile(`^([01]\d|2[0-3])([0-5]\d)$`)
-	hourText  = regexp.MustCompile(`^(\d{1,2})h$`)
+	clockText  = regexp.MustCompile(`^(\d{1,2})(?:([:.h-])(\d{2})(?::(\d{2}))?)?(am|pm|a|p)?$`)
+	fourText   = regexp.MustCompile(`^([01]\d|2[0-3])([0-5]\d)$`)
+	zonedClock = regexp.MustCompile(`^(\d{1,2}:\d{2}(?::\d{2})?)(z|[+-]\d{1,2}(?::?\d{2})?)$`)
+	hourText   = regexp.MustCompile(`^(\d{1,2})h$`)
 )
 
 // readClock reads a time of the day: "at 9", "9:30 pm", "half past nine", «в 9 часов»,
@@ -578,7 +599,11 @@ func readOneClock(m *moment, w []word) int {
 		}
 		return n
 	}
-	c := clockText.FindStringSubmatch(at(w, n))
+	text := at(w, n)
+	if z := zonedClock.FindStringSubmatch(text); z != nil { // "09:00Z", "9:00+03:00"
+		text, m.zone = z[1], times.OffsetZone(strings.ToUpper(z[2]))
+	}
+	c := clockText.FindStringSubmatch(text)
 	if h := hourText.FindStringSubmatch(at(w, n)); h != nil && said {
 		c = []string{"", h[1], "h", "", "", ""}
 	}
@@ -604,7 +629,7 @@ func readOneClock(m *moment, w []word) int {
 	if c[2] != ":" && half == "" && !said && (!m.dated() && m.repeat == nil || n < len(w) && timeAt(w[n:]) == 0 && !anyOf(at(w, n), "o'clock oclock час часа часов") && partAt(m, w[n:]) == 0) {
 		return 0
 	}
-	n, minutes := readMinutes(m, w, n, c[2] == "" && half == "")
+	n, minutes := readMinutes(m, w, n, number(c[1]), c[2] == "" && half == "")
 	if minutes != "" {
 		c[2], c[3] = ":", minutes
 	}
@@ -619,11 +644,11 @@ func readOneClock(m *moment, w []word) int {
 }
 
 // readMinutes reads what may stand behind an hour: "o'clock", «часов 15 минут», "thirty".
-func readMinutes(m *moment, w []word, n int, bare bool) (taken int, minutes string) {
+func readMinutes(m *moment, w []word, n, hour int, bare bool) (taken int, minutes string) {
 	if !bare {
 		return n, ""
 	}
-	if anyOf(at(w, n), "o'clock oclock час часа часов") {
+	if one := at(w, n); anyOf(one, "o'clock oclock часа часов") || one == "час" && hour%10 == 1 && hour != 11 {
 		n++
 		m.minutes = true
 		if _, ok := readInt(at(w, n), 0, 59); ok && anyOf(at(w, n+1), "минут минуты минуту") {
@@ -705,7 +730,7 @@ func readRussianClock(m *moment, w []word, said bool) int {
 	one := at(w, 0)
 	if rest, ok := strings.CutPrefix(one, "пол"); ok && rest != "" {
 		if hour := ordinalWords[strings.TrimPrefix(rest, "-")]; hour >= 1 && hour <= 12 {
-			return halfOf(m, w, 1, hour-1, 30)
+			return halfOf(m, w, 1, hourBefore(hour), 30)
 		}
 	}
 	if hour := ordinalWords[at(w, 1)]; anyOf(one, "пол половине половину половина четверть") && hour >= 1 && hour <= 12 {
@@ -713,7 +738,7 @@ func readRussianClock(m *moment, w []word, said bool) int {
 		if one == "четверть" {
 			minutes = 15
 		}
-		return halfOf(m, w, 2, hour-1, minutes)
+		return halfOf(m, w, 2, hourBefore(hour), minutes)
 	}
 	if one == "без" {
 		n := 2
@@ -729,16 +754,19 @@ func readRussianClock(m *moment, w []word, said bool) int {
 			hour, is = 1, true
 		}
 		if ok && is {
-			return halfOf(m, w, n+1, hour-1, 60-minutes)
+			return halfOf(m, w, n+1, hourBefore(hour), 60-minutes)
 		}
 	}
 	if minutes, ok := readInt(one, 1, 59); ok && said && anyOf(at(w, 1), "минут минуты") {
 		if hour := ordinalWords[at(w, 2)]; hour >= 1 && hour <= 12 {
-			return halfOf(m, w, 3, hour-1, minutes)
+			return halfOf(m, w, 3, hourBefore(hour), minutes)
 		}
 	}
 	return 0
 }
+
+// hourBefore is the hour that is going on in «половине первого»: twelve.
+func hourBefore(hour int) int { return (hour+10)%12 + 1 }
 
 // genitiveNumber is a number after «без» as in unitWords: «пяти» is "5".
 func genitiveNumber(w string) string {

@@ -58,10 +58,13 @@ func readEvery(m *moment, w []word) int {
 	if taken := readNthOfMonth(m, w[n:], true); taken > 0 {
 		return n + taken
 	}
-	step, taken := readStep(w[n:])
-	if step == 0 {
-		return 0
+	for words, half := range []string{"полчаса", "half hour", "half an hour"} {
+		if strings.HasPrefix(texts(w[n:])+" ", half+" ") && !m.isClock() {
+			m.every(30, time.Minute)
+			return n + words + 1
+		}
 	}
+	step, taken := readStep(w[n:])
 	n += taken
 	one = at(w, n)
 	if taken := readKind(m, w[n:], step); taken > 0 {
@@ -92,7 +95,8 @@ func readStep(w []word) (step, taken int) {
 		if n, ok := readInt(at(w, 0), 1, 1000); ok {
 			return n, 1
 		}
-		if n, taken := readOrdinal(w); n > 1 && taken == 1 {
+		// "every third Friday" may be every three weeks, or the third of a month.
+		if n, taken := readOrdinal(w); n > 1 && taken == 1 && (n == 2 || unit != 0) {
 			return n, 1
 		}
 	}

@@ -74,7 +74,7 @@ var (
 	repeatedParts = named(map[time.Duration]string{
 		morning: "morning утро утрам", afternoon: "afternoon", evening: "evening вечер вечерам", night: "night ночь ночам",
 	})
-	clockWords = named(map[time.Duration]string{12 * time.Hour: "noon midday полдень полдня", day: "midnight полночь"})
+	clockWords = named(map[time.Duration]string{12 * time.Hour: "noon midday полдень полдня полудня", day: "midnight полночь полуночи"})
 	// ordinalWords are days of a month and the n-th weekday; lastWord is the last.
 	ordinalWords = named(map[int]string{
 		lastWord: "last последний последнюю последнее последняя последнего", 1: "first первого первый первую первое первая", 2: "second второго второй вторую второе вторая",
@@ -95,6 +95,9 @@ var (
 const lastWord = -1
 
 const (
+	// singleUnits are units that need no number: «через час».
+	singleUnits   = "minute hour day week month year fortnight секунду минуту минутку час часик день сутки неделю недельку месяц год"
+	mealWords     = "lunch lunchtime dinner breakfast sunset sunrise dawn dusk обед ужин завтрак обеде рассвете закате"
 	everyWords    = "every each каждый каждую каждое каждые каждая каждого каждой"
 	workdayWords  = "weekday weekdays workday workdays будний будни будням рабочий рабочим будним"
 	weekendWords  = "weekend weekends выходной выходные выходным"
@@ -124,6 +127,15 @@ func anyOf(w, list string) bool {
 		}
 	}
 	return false
+}
+
+// texts are some words with blanks between them.
+func texts(w []word) string {
+	all := make([]string, len(w))
+	for i, one := range w {
+		all[i] = one.text
+	}
+	return strings.Join(all, " ")
 }
 
 // readNumber reads a number in digits or one of the words for small ones.

@@ -79,8 +79,9 @@ const longestPhrase = 24
 // the morning. Words of a time that are left over make an UnclearError; words in quotes
 // are never words of a time.
 func ParseWish(text string, now time.Time, zone *time.Location) (Wish, error) {
+	text = unquoted(strings.TrimSpace(text))
 	words := split(text)
-	for len(words) > 0 && isFiller(words[0].text) {
+	for len(words) > 0 && (isFiller(words[0].text) || strings.IndexFunc(words[0].text, isAlnum) < 0 && words[0].text != quotedWord) {
 		words = words[1:]
 	}
 	if len(words) == 0 {
@@ -147,6 +148,9 @@ func (m moment) wish(now time.Time, zone *time.Location) (w Wish, err error) {
 	w.Zone = m.zoneOr(zone)
 	if m.repeat == nil {
 		w.At, err = m.time(now, zone)
+		if err == nil {
+			err = tooFar(w.At, now)
+		}
 		return w, err
 	}
 	if w.Repeat, err = m.repeats(now, w.Zone); err != nil {
@@ -176,7 +180,7 @@ func readEnd(words []word) (moment, int) {
 // noTime is the error of a text in which no time was found. One that begins with a
 // repetition is asked about.
 func noTime(words []word) error {
-	if anyOf(words[0].text, everyWords) || repeatWords[words[0].text] != 0 || anyOf(words[0].text, "biweekly bimonthly twice раз дважды") {
+	if anyOf(at(words, 1), "times раза") && anyOf(at(words, 2), "a per в") || anyOf(words[0].text, everyWords) || repeatWords[words[0].text] != 0 || anyOf(words[0].text, "biweekly bimonthly twice раз дважды") {
 		return &UnclearError{Why: DoubtRepeat}
 	}
 	return ErrNoTime
@@ -214,7 +218,7 @@ func leading(m moment, rest []word) int {
 		return n
 	}
 	if !m.exact() && anyOf(w, beforeWords+" after past после of") && w != "by" {
-		return 1 // "10 minutes before lunch", "two days after the party"
+		return 2 // "10 minutes before lunch", "two days after the party"
 	}
 	if anyOf(w, "after") && at(rest, 1) == "next" || anyOf(w, "ago later earlier sooner назад раньше позже спустя минус minus plus плюс") {
 		return 1
@@ -228,16 +232,35 @@ func leading(m moment, rest []word) int {
 	if n := aroundWeeks(rest); n > 0 {
 		return n
 	}
-	if unitWords[w] == week && m.weekdays != 0 {
+	if unitWords[w] >= week && m.weekdays != 0 {
 		return 1 // "Friday week"
 	}
-	if anyOf(w, approximately) && timeAt(rest[1:]) > 0 {
-		return 1 + timeAt(rest[1:])
+	if anyOf(w, "at @ в") && strings.IndexFunc(at(rest, 1), unicode.IsDigit) == 0 {
+		return 2 // "at 9+3", "at 9ish"
+	}
+	for i := 1; m.exact() && i < min(4, len(rest)) && unicode.IsUpper([]rune(rest[i-1].raw)[0]); i++ {
+		if rest[i].text == "time" {
+			return i + 1 // "Central African Time"
+		}
+	}
+	if anyOf(w, approximately) {
+		if n := timeAt(rest[1:]); n > 0 {
+			return 1 + n
+		}
+		if _, ok := readInt(at(rest, 1), 0, 24); ok {
+			return 2
+		}
+	}
+	if !m.exact() && anyOf(w, "at during в за на") && anyOf(at(rest, 1), mealWords) {
+		return 2
 	}
 	if _, ok := readInt(w, 0, 59); ok && w[0] <= '9' && unitWords[at(rest, 1)] == 0 {
 		if m.isClock() && !m.minutes && len(w) == 2 || !m.exact() && m.dated() && !m.isSpan && number(w) <= 24 {
 			return 1 // "at 9 30 …", "tomorrow 9 …"
 		}
+	}
+	if repeatWords[w] != 0 && (m.isDay || m.isDate || m.isSpan) {
+		return 0 // "tomorrow at 9 weekly report"
 	}
 	if n := timeAt(rest); n > 0 {
 		return n
@@ -255,7 +278,7 @@ func aroundWeeks(rest []word) int {
 	for anyOf(at(rest, n), "on at in the this next last coming в на эти этой прошлой следующей") {
 		n++
 	}
-	if anyOf(at(rest, n), weekendWords) || n > 0 && anyOf(at(rest, n-1), "this next last coming этой прошлой следующей") && (unitWords[at(rest, n)] >= day || anyOf(at(rest, n), "неделе")) {
+	if n > 0 && anyOf(at(rest, n), weekendWords) || n > 0 && anyOf(at(rest, n-1), "this next last coming этой прошлой следующей") && (unitWords[at(rest, n)] >= day || anyOf(at(rest, n), "неделе")) {
 		return n + 1
 	}
 	return 0
@@ -273,7 +296,8 @@ func connected(rest []word) int {
 	if genitiveTime(rest[1].text) {
 		return 2
 	}
-	if n, ok := readInt(rest[1].text, 0, 24); ok && n > 0 && unitWords[at(rest, 2)] == 0 && (len(rest) == 2 || anyOf(rest[0].text, "before until till by до")) {
+	if n, ok := readInt(rest[1].text, 0, 24); ok && n > 0 && unitWords[at(rest, 2)] == 0 &&
+		(len(rest) == 2 || anyOf(rest[0].text, "before until till by до or или") || anyOf(at(rest, 2), "to and until till - до по и")) {
 		return 2
 	}
 	return 0
@@ -382,8 +406,7 @@ func isFiller(w string) bool {
 	return w == "" || anyOf(w, "remind me please напомни мне пожалуйста напомнить напомните")
 }
 
-// restOf is the text of some words, without the word that joins it to the time, and
-// without the quotes around all of it.
+// restOf is the text of some words, without the word that joins it to the time.
 func restOf(text string, words []word) string {
 	for len(words) > 0 && (words[0].text == "" || isJoint(words[0].text)) {
 		words = words[1:]
@@ -391,7 +414,13 @@ func restOf(text string, words []word) string {
 	if len(words) == 0 {
 		return ""
 	}
-	rest := strings.Trim(text[words[0].from:words[len(words)-1].to], ",;:–—- ")
+	return unquoted(strings.Trim(text[words[0].from:words[len(words)-1].to], ",;:–—- "))
+}
+
+func isAlnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// unquoted is a text without the quotes around all of it.
+func unquoted(rest string) string {
 	open, size := utf8.DecodeRuneInString(rest)
 	last, lastSize := utf8.DecodeLastRuneInString(rest)
 	if closing := quotes[open]; closing != "" && len(rest) > size+lastSize && strings.ContainsRune(closing, last) && !strings.ContainsRune(rest[size:len(rest)-lastSize], open) {

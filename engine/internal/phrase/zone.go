@@ -51,7 +51,11 @@ func readZone(m *moment, w []word) int {
 		m.zone, _ = time.LoadLocation(name)
 		return 1
 	}
-	if anyOf(one, unclearZones) && raw == strings.ToUpper(raw) {
+	if name := strings.TrimRight(one, "+-0123456789:"); name != one && abbreviations[name] != "" {
+		m.err = &UnclearError{Why: DoubtZone, Words: raw} // "MSK+2"
+		return 1
+	}
+	if anyOf(one, unclearZones+" et pt") && raw == strings.ToUpper(raw) {
 		m.err = &UnclearError{Why: DoubtZone, Words: raw}
 		return 1
 	}
@@ -103,6 +107,10 @@ func readZoneName(m *moment, w []word, whole bool) int {
 			}
 		}
 		return 0
+	}
+	if russian && n < len(w) && unicode.IsUpper([]rune(w[n].raw)[0]) && unicode.Is(unicode.Cyrillic, []rune(w[n].raw)[0]) {
+		m.err = &UnclearError{Why: DoubtZone, Words: phrase(w[:n+1], nil)}
+		return n + 1
 	}
 	if n < len(w) && at(w, n+1) == "time" && unicode.IsUpper([]rune(w[n].raw)[0]) {
 		m.err = &UnclearError{Why: DoubtZone, Words: phrase(w[n:n+2], nil)}

@@ -35,7 +35,7 @@ func (w *Window) CompactLater(modelName string) {
 		ctx, cancel := context.WithTimeout(ctx, laterWithin)
 		defer cancel()
 		if err := w.builder.summaries.Later(ctx, task, limit); err != nil && ctx.Err() == nil && !errors.Is(err, summary.ErrBusy) {
-			w.in.Log.Warn("conversation not summed up", "err", err)
+			w.in.Log.Warn("conversation not summarized", "err", err)
 		}
 	})
 }
@@ -55,7 +55,7 @@ func (w *Window) compactNow(ctx context.Context, modelName string, share float64
 		return true // and it has ended now
 	}
 	if err != nil && ctx.Err() == nil {
-		w.in.Log.Warn("conversation not summed up", "err", err)
+		w.in.Log.Warn("conversation not summarized", "err", err)
 	}
 	return done
 }

@@ -134,7 +134,7 @@ func (b *Builder) Build(ctx context.Context, in Input) (*Window, error) {
 			return nil, err
 		}
 	}
-	w.preselect()
+	w.preselect(ctx)
 	w.choose()
 	if n := len(w.Asked); n > 0 {
 		w.Asked[n-1] = w.withNow(w.Asked[n-1])
@@ -191,7 +191,7 @@ func (w *Window) reread(ctx context.Context) (store.Past, error) {
 	past, err := w.begin(ctx)
 	if err == nil {
 		w.shown.restart(past.Summary.ID)
-		w.preselect()
+		w.preselect(ctx)
 		w.choose()
 	}
 	return past, err

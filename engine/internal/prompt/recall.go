@@ -51,7 +51,7 @@ const (
 func (w *Window) recalled(ctx context.Context, past store.Past) string {
 	s := w.in.Settings.Memory.AutoRecall
 	beyond := past.Summary.ID != 0 || len(past.Messages) > 0 && (past.Count > len(past.Messages) || w.First > past.Messages[0].ID)
-	question := clip.Middle(strings.Join(strings.Fields(w.asked()), " "), recallQuery)
+	question := w.question()
 	if !s.Enabled || s.TopK <= 0 || !beyond || w.in.Directed || !terms.Says(question) {
 		return ""
 	}
@@ -66,6 +66,11 @@ func (w *Window) recalled(ctx context.Context, past store.Past) string {
 	chat := w.in.Address.Chat.String()
 	w.Others = w.Others || text != "" && slices.ContainsFunc(slices.Concat(said, known), func(h memory.Hit) bool { return recall.OfOthers(ctx, w.builder.config.Store, h, chat) })
 	return text
+}
+
+// question is what was asked, as far as it is looked for.
+func (w *Window) question() string {
+	return clip.Middle(strings.Join(strings.Fields(w.asked()), " "), recallQuery)
 }
 
 // search finds what was said in the session and is not shown, and what is known

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func (s *shown) halve() {
 }
 
 // preselect adds the tools that the message asks for, before any model is asked.
-func (w *Window) preselect() {
+func (w *Window) preselect(ctx context.Context) {
 	if w.in.Directed || w.shown.how == find.ShowAll {
 		return
 	}
@@ -82,9 +83,18 @@ func (w *Window) preselect() {
 		most = preselectedFew
 	}
 	_, hidden := w.split()
-	for _, t := range find.Preselect(hidden, w.asked(), most) {
+	for _, t := range find.Preselect(ctx, hidden, w.question(), most, w.nearness()) {
 		w.shown.add(t.Spec().Name)
 	}
+}
+
+// nearness compares by meaning, unless so many turns run that their vectors would take
+// the processor from them.
+func (w *Window) nearness() find.Nearness {
+	if memories := w.builder.config.Memory; memories.Idle.Count() < crowded {
+		return memories.Nearness
+	}
+	return nil
 }
 
 // split are the tools that are always shown, by name, and the others but tool_search.

@@ -1,4 +1,4 @@
-// Package quote writes down a message as models get it, with whose words it passes on,
+// Package quote writes a message as models get it, with whose words it passes on,
 // and reads that again. It knows marks in texts only.
 package quote
 
@@ -14,7 +14,7 @@ import (
 	"klawbot/tools"
 )
 
-// What Message sets before the words of somebody else, and what it calls the bot there.
+// What Message sets before the words of others, and what it calls the bot there.
 const (
 	replyMark   = "[in reply to "
 	forwardMark = "[forwarded from "
@@ -35,7 +35,7 @@ func Message(m gateway.Message) string {
 		case m.Reply.Own:
 			author = itself
 		case author == itself || strings.HasPrefix(author, itself+":"):
-			author = clip.Nobody // whatever they call themselves
+			author = clip.Nobody // they may call themselves as they like
 		}
 		fmt.Fprintf(&b, replyMark+"%s: %q]\n", author, m.Reply.Text)
 	}
@@ -49,7 +49,7 @@ func Message(m gateway.Message) string {
 	return b.String()
 }
 
-// PassesOn reports whether a message holds words of somebody else than its sender:
+// PassesOn reports whether a message holds words of others than its sender:
 // what it answers or forwards, or what a tool has found.
 func PassesOn(m llm.Message) bool {
 	if m.Role == llm.RoleUser {
@@ -63,7 +63,7 @@ func PassesOn(m llm.Message) bool {
 }
 
 // HoldsOthers reports whether a message of a private chat, 0 for a local one, holds words
-// of somebody else than its person.
+// of others than its person.
 func HoldsOthers(m store.Message, chat int64) bool {
 	return PassesOn(m.Body) || m.Body.Role == llm.RoleUser && chat != 0 && m.Sender != chat
 }

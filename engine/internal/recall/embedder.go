@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,19 @@ type embedder struct {
 	now    settings.Embedding // guarded by mu
 	model  memory.Embedder    // guarded by mu; nil when there is none
 	why    error              // guarded by mu; why there is none
-	looked time.Time          // guarded by mu; when it was looked for last, zero for never
+	looked time.Time          // guarded by mu; when it was looked for last
+	opened bool               // guarded by mu; that it was looked for
+	// missing is the model that the fallback replaces, "" for none. Guarded by mu.
+	missing string
+	last    queried // guarded by mu
+}
+
+// queried is the vector of the last query: a message is looked for among tools and
+// memories.
+type queried struct {
+	model  memory.Embedder
+	text   string
+	vector []float32
 }
 
 var _ memory.Embedder = (*embedder)(nil)
@@ -42,12 +55,24 @@ func (e *embedder) current() (memory.Embedder, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	wanted := e.settings()
-	if e.looked.IsZero() || wanted != e.now || e.why != nil && time.Since(e.looked) > lookAgain {
+	again := false
+	if time.Since(e.looked) > lookAgain {
+		again = e.why != nil || e.missing != "" && e.arrived(wanted)
+		e.looked = time.Now()
+	}
+	if !e.opened || wanted != e.now || again {
 		_ = e.release() // a model that is not wanted any more has nothing to say
 		e.model, e.why = e.open(wanted)
-		e.now, e.looked = wanted, time.Now()
+		e.now, e.opened = wanted, true
 	}
 	return e.model, e.why
+}
+
+// misses is the model that the fallback replaces, "" for none.
+func (e *embedder) misses() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.missing
 }
 
 // open makes a model of the settings; it does not load it.
@@ -65,8 +90,30 @@ func (e *embedder) open(s settings.Embedding) (memory.Embedder, error) {
 // errEmbeddingsOff: the owner wants none.
 var errEmbeddingsOff = errors.New("embeddings are off (memory.embedding.type)")
 
+// openHere makes the model of the settings, or their fallback while its files are
+// missing.
 func (e *embedder) openHere(s settings.Embedding) (memory.Embedder, error) {
-	name, places := s.Model, embed.Places{Runtime: s.Runtime, Model: s.Path, Dirs: e.assets}
+	e.missing = ""
+	m, err := e.openModel(s, s.Model)
+	if s.Fallback == "" || !errors.Is(err, fs.ErrNotExist) {
+		return m, err
+	}
+	other, none := e.openModel(s, s.Fallback)
+	if none != nil {
+		return nil, err
+	}
+	e.missing = s.Model
+	return other, nil
+}
+
+// arrived reports whether the files of the missing model are there now.
+func (e *embedder) arrived(s settings.Embedding) bool {
+	_, _, err := embed.Places{Runtime: s.Runtime, Model: s.Path, Dirs: e.assets}.Find(e.missing)
+	return err == nil
+}
+
+func (e *embedder) openModel(s settings.Embedding, name string) (memory.Embedder, error) {
+	places := embed.Places{Runtime: s.Runtime, Model: s.Path, Dirs: e.assets}
 	if strings.ContainsAny(name, `/\`) {
 		places.Model, name = name, filepath.Base(name)
 	}
@@ -114,9 +161,20 @@ func (e *embedder) Query(ctx context.Context, text string) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.mu.Lock()
+	last, known := e.last, e.last.text == text && e.last.model == m
+	e.mu.Unlock()
+	if known {
+		return last.vector, nil
+	}
 	v, err := m.Query(ctx, text)
 	if errors.Is(err, embed.ErrUnread) {
 		return nil, nil
+	}
+	if err == nil {
+		e.mu.Lock()
+		e.last = queried{m, text, v}
+		e.mu.Unlock()
 	}
 	return v, err
 }

@@ -15,8 +15,10 @@ import (
 	"sync/atomic"
 
 	"klawbot/engine/internal/corememory"
+	"klawbot/engine/internal/embed"
 	"klawbot/engine/internal/memory"
 	"klawbot/engine/internal/store"
+	"klawbot/engine/internal/terms"
 	"klawbot/engine/settings"
 	"klawbot/internal/redact"
 	"klawbot/internal/wait"
@@ -44,13 +46,13 @@ type Config struct {
 
 // Memory lends the memory to the tools, the chats and the command line.
 type Memory struct {
+	// Chats is the core memory.
+	*corememory.Chats
 	// Idle knows whether turns run. Vectors are made between them.
 	Idle wait.Idle
 
 	config   Config
 	embedder *embedder
-	core     *corememory.Core
-	screen   *corememory.Screen
 	files    *memory.Files
 	sections func() ([]memory.Section, error) // of the manual
 	// messages wakes the goroutine that indexes messages, waiting the one
@@ -60,6 +62,8 @@ type Memory struct {
 	docs chan struct{}
 	// running says that Run keeps the index up to date.
 	running atomic.Bool
+
+	passages passages
 
 	mu    sync.Mutex
 	built *memory.Memory // guarded by mu
@@ -71,7 +75,7 @@ var _ recalltools.Memory = (*Memory)(nil)
 // New makes the memory of a data folder. It opens nothing.
 func New(c Config) *Memory {
 	r := &Memory{
-		config: c, core: corememory.NewCore(c.Dir), screen: corememory.NewScreen(c.Log),
+		config: c, Chats: corememory.NewChats(c.Dir, c.Log),
 		embedder: &embedder{settings: func() settings.Embedding { return c.Settings().Memory.Embedding }, assets: c.Assets, http: c.HTTP, secrets: c.Redact},
 		messages: make(chan struct{}, 1), waiting: make(chan struct{}, 1), docs: make(chan struct{}, 1),
 		sections: sync.OnceValues(func() ([]memory.Section, error) { return sectionsOf(c.Manual) }),
@@ -124,7 +128,7 @@ func (r *Memory) ImportUser() {
 		r.config.Log.Warn("USER.md not taken over into the core memory: it looks like an injection", "found", strings.Join(v.Rules(), ", "))
 		return
 	}
-	taken, err := r.core.ImportUser(text)
+	taken, err := r.CoreFile().ImportUser(text)
 	switch {
 	case err != nil:
 		r.config.Log.Warn("USER.md not taken over into the core memory", "err", err)
@@ -147,7 +151,7 @@ func (r *Memory) Stats(ctx context.Context) (string, error) {
 		n, err = tx.Memories().CountMemory()
 		return err
 	})
-	return fmt.Sprintf("%d memories, %d pieces of texts to be found, %d of them with a vector; %s", n.Memories, n.Chunks, n.Vectors, r.Text()), err
+	return fmt.Sprintf("%d memories, %d pieces of texts to be found, %d of them with a vector; %s", n.Memories, n.Chunks, n.Vectors, strings.TrimSuffix(r.Text()+"; "+r.Advice(ctx, db), "; ")), err
 }
 
 // Model is the name of the model that does semantic search, or why there is none.
@@ -169,11 +173,31 @@ func (r *Memory) Text() string {
 	case err != nil:
 		return fmt.Sprintf("keyword search only (%v): klawbot assets pull", err)
 	}
+	if missing := r.embedder.misses(); missing != "" {
+		return fmt.Sprintf("hybrid search, with %s, which is for English; for %s: klawbot assets pull", model, missing)
+	}
 	return "hybrid search, with " + model
 }
 
-// CoreFile is the core memory as its owner has it.
-func (r *Memory) CoreFile() *corememory.Core { return r.core }
+// Advice says what a user whose texts the model does not read can do, "" for nothing.
+func (r *Memory) Advice(ctx context.Context, db *store.Store) string {
+	model, err := r.Model()
+	if err != nil || !embed.ForEnglish(model) || r.embedder.misses() != "" {
+		return ""
+	}
+	var texts []string
+	err = db.Read(ctx, func(tx *store.Tx) (err error) {
+		texts, err = tx.Index().NewestTexts(judgedTexts)
+		return err
+	})
+	if err != nil || !terms.MostlyForeign(texts) {
+		return ""
+	}
+	return fmt.Sprintf("most of your texts are not English, and %s is for English: set memory.embedding.model: %s, then run klawbot assets pull", model, embed.Multilingual)
+}
+
+// judgedTexts are the newest ones.
+const judgedTexts = 500
 
 // FilesLeftOut are the memory files that no search finds.
 func (r *Memory) FilesLeftOut() []string { return r.files.LeftOut() }

@@ -104,7 +104,7 @@ func (rs *Runs) failed(j store.Job, r store.Run, m Made) ending {
 	access := ok && (fail.Kind == llm.Auth || fail.Kind == llm.Quota)
 	_, over := errors.AsType[*model.BudgetError](failure)
 	text := locale.RemindFailed
-	if !access && !over && !errors.Is(failure, turn.ErrNoModel) && r.Attempts < maxAttempts {
+	if !access && !over && !errors.Is(failure, turn.ErrNoModel) && !(ok && fail.Daily) && r.Attempts < maxAttempts {
 		end.state, text = store.RunRetry, locale.RemindRetry
 	}
 	told := rs.reminds(j) && rs.remind(context.Background(), j, r, rs.say(text, j.Message, why))

@@ -29,11 +29,9 @@ func Kinds() []Kind { return []Kind{KindMemory, KindMessage, KindDoc, KindFile} 
 type Chunk struct {
 	ID   ChunkID
 	Kind Kind
-	// Owner is the id of the memory or the message that it is a piece of, 0 for
-	// pages and files.
+	// Owner is the id of its memory or message, 0 for pages and files.
 	Owner int64
-	// Channel and Chat are the chat that may find it; an empty Channel is every
-	// chat.
+	// Channel and Chat are the chat that may find it; an empty Channel is every chat.
 	Channel string
 	Chat    int64
 	// Source is the memory's source, the message's session, the path of a page or
@@ -68,8 +66,7 @@ func (tx IndexTx) SetTerms(id ChunkID, terms string) error {
 	return wrap(err, "store terms of chunk %d", id)
 }
 
-// DropChunks deletes the chunks of a memory or a message with their terms and
-// vectors.
+// DropChunks deletes the chunks of a memory or a message.
 func (tx IndexTx) DropChunks(kind Kind, owner int64) error {
 	return tx.dropChunks(`SELECT id FROM chunks WHERE kind = ? AND owner = ?`, kind, owner)
 }
@@ -104,16 +101,14 @@ func list[T ~int64](ids []T) string {
 	return string(b)
 }
 
-// ChunksBefore returns the chunks of the same place before a chunk, in their order, at
-// most limit.
+// ChunksBefore returns at most limit chunks of the same place before a chunk, in order.
 func (tx IndexTx) ChunksBefore(c Chunk, limit int) ([]Chunk, error) {
 	before, err := tx.beside(`c.id < ? ORDER BY c.id DESC`, c, limit)
 	slices.Reverse(before)
 	return before, err
 }
 
-// ChunksAfter returns the chunks of the same place behind a chunk, in their order, at
-// most limit.
+// ChunksAfter returns at most limit chunks of the same place after a chunk, in order.
 func (tx IndexTx) ChunksAfter(c Chunk, limit int) ([]Chunk, error) {
 	return tx.beside(`c.id > ? ORDER BY c.id`, c, limit)
 }
@@ -304,8 +299,13 @@ func (tx IndexTx) ChunksFrom(after ChunkID, limit int) ([]Chunk, error) {
 	return all, wrap(err, "read chunks")
 }
 
-// ChunksOf returns the chunks of a memory or a message, in the order of their
-// ids.
+// NewestTexts returns the newest chunks of all kinds but the manual, at most limit.
+func (tx IndexTx) NewestTexts(limit int) ([]string, error) {
+	all, err := query(tx, single[string], `SELECT content FROM chunks WHERE kind <> 'doc' ORDER BY id DESC LIMIT ?`, limit)
+	return all, wrap(err, "read chunks")
+}
+
+// ChunksOf returns the chunks of a memory or a message, in the order of their ids.
 func (tx IndexTx) ChunksOf(kind Kind, owner int64) ([]Chunk, error) {
 	all, err := query(tx, scanChunk, `SELECT `+chunkColumns+` FROM chunks c WHERE c.kind = ? AND c.owner = ? ORDER BY c.id`, kind, owner)
 	return all, wrap(err, "read chunks")

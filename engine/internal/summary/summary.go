@@ -1,4 +1,4 @@
-// Package summary sums up what a model is not shown word for word any more. The
+// Package summary summarizes what a model is not shown word for word any more. The
 // messages stay in the database; a summary is stored before any request leaves them
 // out. It does not decide when that is needed.
 package summary
@@ -32,7 +32,7 @@ import (
 //go:embed summary.md
 var summaryPrompt string
 
-// How a conversation is summed up.
+// How a conversation is summarized.
 const (
 	// longest is the longest summary, in tokens, frame what stands
 	// around the text in its request.
@@ -75,7 +75,7 @@ type Maker struct {
 	config Config
 
 	mu sync.Mutex
-	// running are the sessions that are summed up now; the channel is closed at
+	// running are the sessions that are summarized now; the channel is closed at
 	// the end. failed is when it went wrong last. Guarded by mu.
 	running map[store.SessionID]chan struct{}
 	failed  map[store.SessionID]time.Time
@@ -91,7 +91,7 @@ type sessionSize struct {
 	messages, tokens int
 }
 
-// Task is what is to be summed up.
+// Task is what to summarize.
 type Task struct {
 	Session store.SessionID
 	Address gateway.Address
@@ -102,12 +102,12 @@ type Task struct {
 	Room         int
 	Share        float64
 	KeepMessages int
-	// Person says that somebody waits for it.
+	// Person says that a person waits for it.
 	Person bool
 }
 
 // ErrBusy is the error of Make when another one sums up the session.
-var ErrBusy = errors.New("the conversation is being summed up already")
+var ErrBusy = errors.New("the conversation is being summarized already")
 
 var (
 	errNotShorter   = errors.New("the summary is not shorter than what it stands for")
@@ -196,8 +196,8 @@ func (m *Maker) isDue(ctx context.Context, id store.SessionID, limit int) (due b
 }
 
 // Make sums up the oldest turns of a session in as many steps as it takes,
-// and stores each. done says that a step was stored. When somebody else is at it
-// the error is ErrBusy, after that has ended.
+// and stores each. done says that a step was stored. When another call does it,
+// the error is ErrBusy, after that call has ended.
 func (m *Maker) Make(ctx context.Context, t Task) (done bool, err error) {
 	if other, ok := m.begin(t.Session); !ok {
 		select {
@@ -274,11 +274,11 @@ func (m *Maker) step(ctx context.Context, t Task) (more bool, err error) {
 		return false, err
 	}
 	lifecycle.CrashPoint("summary.stored")
-	m.config.Log.Info("conversation summed up", "chat", t.Address.String(), "messages", len(old), "model", small.Name)
+	m.config.Log.Info("conversation summarized", "chat", t.Address.String(), "messages", len(old), "model", small.Name)
 	return true, nil
 }
 
-// cut is how many messages are to be summed up: whole turns, so that no call
+// cut is how many messages to summarize: whole turns, so that no call
 // loses its result. The newest stay, as far as the bounds let them.
 func (m *Maker) cut(messages []store.Message, t Task) int {
 	if len(messages) == batch { // there are more, and none of these is among the newest

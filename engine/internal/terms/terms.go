@@ -117,7 +117,7 @@ func (w word) tells() bool {
 	if w.way == symbol {
 		return tells(w.text)
 	}
-	return !stopWords[w.text]
+	return !englishWords[w.text] && !russianWords[w.text]
 }
 
 // marker stands before a rune that SQLite would take for the end of a word.
@@ -254,21 +254,26 @@ func beginnings(text string) []string {
 
 // stopWords are the commonest words of English and Russian, folded: they are in
 // nearly every text and would only add noise to a question.
-var stopWords = func() map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(`
+var (
+	englishWords = wordSet(`
 		a an the and or but if of at by for with about to from in on is are was were be been being do does did has have had having
-		he she it they him his her hers its their them what when where who whom whose which why how i you me my your we our us this
+		he she it they him his hers her its them their what when where who whom whose which why how i you me my your we our us this
 		that these those there here not no so as than too very can will just would could should might may must shall s t d ll re ve m
-		don didn doesn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn
+		don didn doesn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn`)
+	russianWords = wordSet(`
 		и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было вот от меня еще нет о из ему
 		теперь когда даже ну ли если уже или ни быть был него до вас нибудь вам ведь там потом себя ничего ей может они тут где есть
 		надо ней для мы тебя их чем была сам чтоб без чего раз тоже себе под будет кто этот того потому этого какой какая какое какие
-		ним здесь этом почему мой моя мое мои твой твоя наш ваш при об это эта эти`) {
+		ним здесь этом почему мой моя мое мои твой твоя наш ваш при об это эта эти`)
+)
+
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(text) {
 		set[fold(w)] = true
 	}
 	return set
-}()
+}
 
 // HasWords reports whether a text has more than signs.
 func HasWords(text string) bool {

@@ -43,6 +43,9 @@ func ReadExpression(text string, now time.Time, zone *time.Location) (Repeat, er
 	}
 	r, err := parseRule(text)
 	if err == nil {
+		if until := r.rule.Until; untilUTC.MatchString(text) {
+			r.rule.Until = LocalOf(until, zone)
+		}
 		var ok bool
 		if r, ok = r.anchored(now, zone); !ok {
 			err = fmt.Errorf("%s is never due", quote(text))

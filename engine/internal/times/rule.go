@@ -3,6 +3,7 @@ package times
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -97,11 +98,16 @@ func (r Rule) write() string {
 // String is the rule as it is stored.
 func (r Rule) String() string { return r.text }
 
+// untilUTC finds an end that is written in UTC, which is how RFC 5545 wants it.
+var untilUTC = regexp.MustCompile(`(?i)UNTIL=\d{8}T\d{6}Z`)
+
 // anchored is a rule with a beginning: the first time after now, so that the interval
 // counts from there. Rules of days and longer begin at 9 unless they say an hour.
 func (r Rule) anchored(now time.Time, zone *time.Location) (Rule, bool) {
 	if !r.start.IsZero() {
-		return r, true
+		r.text = r.write()
+		_, ok := r.Next(now, zone)
+		return r, ok
 	}
 	first := r
 	first.start = LocalOf(now, zone).Truncate(time.Minute)

@@ -37,7 +37,7 @@ var cities = byWord(map[string]string{
 	"America/Los_Angeles": "san_francisco sf seattle la las_vegas san_diego pacific california лос-анджелесу",
 	"America/Sao_Paulo":   "rio rio_de_janeiro são_paulo", "America/Toronto": "ottawa", "America/Montreal": "montréal",
 	"Asia/Shanghai": "beijing peking shenzhen china пекину китайскому", "Asia/Kolkata": "mumbai delhi new_delhi bangalore bengaluru chennai india",
-	"Europe/Berlin": "munich hamburg frankfurt cologne germany german берлину берлинскому берлин", "Europe/Zurich": "geneva basel bern zürich",
+	"Europe/Berlin": "central_european munich hamburg frankfurt cologne germany german берлину берлинскому берлин", "Europe/Zurich": "geneva basel bern zürich",
 	"Europe/Madrid": "barcelona", "Europe/Rome": "milan", "Europe/London": "uk england british лондону лондонскому лондон", "Europe/Paris": "французскому парижу парижскому париж",
 	"Europe/Moscow": "saint_petersburg st_petersburg москве московскому москва петербургу", "Europe/Kiev": "kyiv киеву киевскому киев", "Europe/Minsk": "минску минскому минск",
 	"Europe/Kaliningrad": "калининграду", "Europe/Samara": "самаре", "Asia/Yekaterinburg": "екатеринбургу екатеринбургскому", "Asia/Omsk": "омску", "Asia/Novosibirsk": "новосибирску новосибирскому",

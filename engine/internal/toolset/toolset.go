@@ -196,6 +196,7 @@ func SweepScratch(data string) error {
 func (s *Set) register(c Config, own []tools.Tool) error {
 	search := find.NewSearch(
 		func(c tools.Call) []tools.Tool { return s.Executor.Offered(c) },
+		s.Memory.Nearness,
 		func() string { return c.Settings().Language },
 	)
 	registry, err := tools.NewRegistry(slices.Concat(own, c.Tools, []tools.Tool{search})...)

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"strings"
 
 	"klawbot/engine/internal/command"
 	"klawbot/engine/internal/llm"
@@ -15,7 +14,10 @@ import (
 
 // The lines that the model gets beside what people wrote. They are part of one
 // request and never stored.
-const nudge = "(Your last answer was empty. Answer the last message now, in words.)"
+const (
+	nudge       = "(Your last answer was empty. Answer the last message now, in words.)"
+	hiddenNudge = "(Your last answer held a call that could not be read, or of a tool that does not exist. Call tools only in the way in which they are offered, or answer in words.)"
+)
 
 // ask gets one answer to the conversation: from the turn's model, or from the
 // next that can help when that one fails. The last round is asked without
@@ -73,11 +75,25 @@ func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Messa
 		request.Messages = with(conv, llm.Text(llm.RoleUser, locale.Say(t.settings.Language, note)))
 	}
 	result, err := t.call(ctx, c, request)
-	if err == nil && len(result.Message.Calls()) == 0 && strings.TrimSpace(result.Message.PlainText()) == "" && result.Stop != llm.StopRefusal {
-		t.Log.Warn("model answered nothing", "model", c.Name)
-		request.NoTools = true
-		request.Messages = with(conv, llm.Text(llm.RoleUser, nudge))
+	if err == nil && isEmpty(result.Message) && result.Stop == llm.StopMaxTokens {
+		return result, &llm.Error{Kind: llm.Exhausted, Message: "the answer ended at the token limit before its first word"}
+	}
+	if err == nil && isEmpty(result.Message) && result.Stop != llm.StopRefusal {
+		t.Log.Warn("model answered nothing", "model", c.Name, "hidden", result.Hidden)
+		again := nudge
+		if result.Hidden {
+			again = hiddenNudge
+		} else {
+			request.NoTools = true
+		}
+		request.Messages = with(request.Messages, llm.Text(llm.RoleUser, again))
 		result, err = t.call(ctx, c, request)
+	}
+	if err == nil && result.Stop == llm.StopMaxTokens && len(result.Message.Calls()) == 0 && !isEmpty(result.Message) {
+		result, err = t.complete(ctx, c, request, result)
+	}
+	if _, last := t.lastWord(round); last && err == nil {
+		t.wantedMore = isEmpty(result.Message) || result.Unwanted
 	}
 	if err == nil && result.Stop == llm.StopRefusal && result.Message.PlainText() == "" {
 		err = &llm.Error{Kind: llm.Refused}
@@ -95,8 +111,11 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 	answer, err := t.Models.Ask(ctx, model.Call{
 		Candidate: c, Request: r, Turn: t.Row.ID, Person: t.Row.Origin == string(tools.OriginPerson), Within: t.withinRun,
 		OnText: func(text string) {
+			if text != "" && t.begun != "" {
+				text = joinCut(t.begun, text)
+			}
 			if t.partial = text; text != "" {
-				t.show.Text(text)
+				t.show.Text(t.spoken.with(text))
 				if t.Job != nil {
 					t.Job.Asking(true)
 				}

@@ -13,7 +13,6 @@ import (
 	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/llm"
 	"klawbot/engine/internal/locale"
-	"klawbot/engine/internal/recall"
 	"klawbot/engine/internal/schedule"
 	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/toolset"
@@ -39,7 +38,7 @@ func (t *turn) callTools(ctx context.Context, m llm.Message) (llm.Message, error
 		for i := from; i < to; i++ {
 			group.Go(func() (err error) {
 				defer func() {
-					if p := recover(); p != nil { // beside the turn nobody else would catch it
+					if p := recover(); p != nil { // nothing else would catch it in this goroutine
 						t.Log.Error("tool call panicked", "call", calls[i].ID, "panic", p, "stack", string(debug.Stack()))
 						err = fmt.Errorf("panic: %v", p)
 					}
@@ -138,7 +137,7 @@ func (t *turn) callTool(ctx context.Context, c llm.ToolCall) (tools.Result, erro
 }
 
 // toolCall is a model's call with everything that a tool may know. What a person
-// wrote as a command comes from nobody else.
+// wrote as a command comes from that person only.
 func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 	home, model := t.home(), t.Directed == nil
 	var planned string // in what conversation the job was, also when its message is a call
@@ -165,7 +164,7 @@ func (t *turn) shownTools() []string {
 }
 
 // newApprover returns who asks people in the chat of the turn. A run that has no chat
-// asks nobody.
+// has no approver.
 func (t *turn) newApprover() tools.Approver {
 	if t.Row.Address.Chat.Channel == store.JobChannel {
 		return nil
@@ -208,9 +207,9 @@ func (t *turn) home() gateway.Address {
 func (t *turn) corePlaces() []corememory.Place {
 	home := t.home()
 	if t.Job != nil && home.Chat != t.Outbox.Now(t.Job.Workplace).Chat {
-		return recall.PlacesOf("")
+		return corememory.PlacesOf("")
 	}
-	return recall.PlacesOf(home.Chat.String())
+	return corememory.PlacesOf(home.Chat.String())
 }
 
 // address is where the turn answers today: its chat may have moved since it began.

@@ -13,12 +13,12 @@ import (
 	"klawbot/tools"
 )
 
-// journal writes down what the tool calls of a turn do.
+// journal stores what the tool calls of a turn do.
 type journal struct{ t *turn }
 
 var _ tools.Journal = journal{}
 
-// Started writes down that a call is about to have its effect. A call that has
+// Started stores that a call is about to have its effect. A call that has
 // none, or whose effect is part of its result, can be repeated and needs no row.
 func (j journal) Started(ctx context.Context, c tools.Call) error {
 	if !j.t.inDoubt(c) {
@@ -34,7 +34,7 @@ func (j journal) Started(ctx context.Context, c tools.Call) error {
 }
 
 // Finished stores the result, and what it sends, in one transaction. It is
-// written down even when the turn was cancelled meanwhile: the effect is there.
+// stored even when the turn was cancelled: the effect is there.
 func (j journal) Finished(ctx context.Context, c tools.Call, r tools.Result) error {
 	lifecycle.CrashPoint("call.done")
 	ctx = context.WithoutCancel(ctx)
@@ -93,7 +93,7 @@ func (t *turn) files() []gateway.Part {
 	return parts
 }
 
-// inDoubt reports whether nobody could tell, after a crash, if a call has
+// inDoubt reports whether it would be unknown, after a crash, if a call has
 // happened: it changes something that is not part of its result. The call is in
 // canonical form.
 func (t *turn) inDoubt(c tools.Call) bool {

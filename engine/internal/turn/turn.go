@@ -1,7 +1,7 @@
 // Package turn runs the model loop of one turn: it asks the model, journals what that
 // answers, calls tools and asks again, until the model says something without calling.
-// What the turn did before the last end of the process stands in its journal, and it
-// goes through the same steps again. The package knows neither the inbox nor who
+// Its journal holds what it did before the last end of the process; it goes through
+// the same steps again. The package knows neither the inbox nor who
 // delivers: its caller stores and sends what comes out.
 package turn
 
@@ -65,7 +65,7 @@ type Request struct {
 	Asked []store.Message
 	// Topic is the name of the topic that it answers in, "" when it is unknown.
 	Topic string
-	// User is who caused it. Owned says that owners alone did; else User is none of them.
+	// User is who caused it. Owned says that only owners did; else User isn't an owner.
 	User  int64
 	Owned bool
 	// Directed is the call that a command asks for, by the name Command; then no model
@@ -75,7 +75,7 @@ type Request struct {
 	// Heard says that the model has read text that a tool brought from outside, Others
 	// that it has read what people said who are no owners.
 	Heard, Others bool
-	// Allowed is asked before each model call whether the turn may go on.
+	// Allowed is asked before each model call whether the turn may continue.
 	Allowed func() error
 	// Job is what the turn runs, nil for a person's turn.
 	Job *Job
@@ -95,9 +95,9 @@ type Job struct {
 	History func(context.Context) ([]store.Message, error)
 	Note    string
 	// Most is how many tokens the run may take with its subagents, Left what the
-	// heartbeat may take today. 0 is no bound.
+	// heartbeat may take today. 0 means unlimited.
 	Most, Left int
-	// Pause stops the clock of the run while a person is asked, GoOn lets it go on.
+	// Pause stops the clock of the run while a person is asked, GoOn starts it again.
 	Pause, GoOn func()
 	// Asking is told when the model is asked, when it sends something, and when it has
 	// answered.
@@ -107,7 +107,7 @@ type Job struct {
 // Result is what has come of a turn. Its caller stores it with Store, in the
 // transaction that ends the turn, and then calls Stored.
 type Result struct {
-	// Parked says that the turn goes on at the next start. Then the rest is empty.
+	// Parked says that the turn resumes at the next start. Then the rest is empty.
 	Parked bool
 	// Row is the turn as it has ended. Its placeholder is final; Placeholder is the
 	// state in which it was left.
@@ -119,7 +119,7 @@ type Result struct {
 	// Said is what the turn has said, for the history.
 	Said []store.Message
 	// Failure is set when the turn has failed, and Why are words for it. Unlisted says
-	// that the allow list does not let it go on.
+	// that the allow list stopped it.
 	Failure  error
 	Why      string
 	Unlisted bool
@@ -148,7 +148,7 @@ func (r Result) Store(tx *store.Tx) error {
 }
 
 // Stored is called when the result is committed: the conversation may have become so
-// long that it has to be summed up.
+// long that it has to be summarized.
 func (r Result) Stored() {
 	if r.turn.window != nil {
 		r.turn.window.CompactLater(r.Row.Model)
@@ -158,7 +158,7 @@ func (r Result) Stored() {
 var (
 	// ErrNoModel: there is no model that could run a job.
 	ErrNoModel = errors.New("no model is set up")
-	// errUnlisted: the allow list does not let the turn go on.
+	// errUnlisted: the allow list stopped the turn.
 	errUnlisted = errors.New("not allowed any more")
 )
 
@@ -173,16 +173,21 @@ type turn struct {
 	// has done so for too long.
 	loop    tools.Loop
 	looping bool
+	// wantedMore says that the model did not end the turn when it had to.
+	wantedMore bool
 	// window is what the model is shown, nil before it is built.
 	window *prompt.Window
 	// said is what the turn adds to the history after Asked.
 	said []store.Message
 	// show is what the chat is shown of it.
 	show *progress.Progress
-	// approver asks the person about calls; nil asks nobody.
+	// approver asks the person about calls; may be nil.
 	approver tools.Approver
-	// partial is the text of the answer that was streaming when the turn ended.
-	partial string
+	// spoken is what it said beside its calls.
+	spoken spoken
+	// partial is the text of the answer that was streaming when the turn ended, begun
+	// the text of one whose rest is asked for.
+	partial, begun string
 	// chosen is the model that the turn began with, sticky the one that
 	// answered in it last; both are empty before the first model call.
 	chosen, sticky string
@@ -199,6 +204,7 @@ type turn struct {
 func (ts *Turns) Run(ctx context.Context, r Request) Result {
 	t := &turn{
 		Turns: ts, Request: r, settings: ts.Settings(), executor: ts.Executor.Snapshot(), show: new(progress.Progress),
+		spoken: spoken{run: r.Job != nil},
 	}
 	t.begin(ctx)
 	text, err := t.safely(ctx)
@@ -255,10 +261,10 @@ func (t *turn) result(end ending) Result {
 func (t *turn) remember(end ending) {
 	switch end.state {
 	case store.TurnFailed:
-		// For people only: the model shall answer the question when it is asked again.
-		t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, end.text), Type: "error", At: time.Now()})
+		// For people only, so that the model answers when the question is asked again.
+		t.said = append(t.said, store.Message{Body: llm.Text(llm.RoleAssistant, t.sorry(end.failure)), Type: "error", At: time.Now()})
 	case store.TurnStopped:
-		// For the model too: what was stopped shall not be answered later.
+		// For the model too, so that it doesn't answer later what was stopped.
 		t.say(llm.Text(llm.RoleAssistant, strings.TrimSpace(t.partial+"\n\n("+end.note+")")))
 	}
 }
@@ -291,14 +297,14 @@ func (t *turn) endOf(ctx context.Context, text string, err error) ending {
 		return ending{state: store.TurnStopped, note: err.Error()}
 	case errors.Is(cause, lifecycle.ErrStopped):
 		end := ending{state: store.TurnStopped, note: "stopped by the user"}
-		if t.partial != "" {
-			t.partial = t.Redact.Text(t.partial)
-			end.text = t.partial + "\n\n" + locale.Say(t.settings.Language, locale.Cut)
+		t.partial = t.Redact.Text(t.partial)
+		if shown := t.spoken.with(t.partial); shown != "" {
+			end.text = shown + "\n\n" + locale.Say(t.settings.Language, locale.Cut)
 		}
 		return end
 	}
 	t.Log.Error("turn failed", "err", err)
-	return ending{state: store.TurnFailed, text: t.sorry(err), note: err.Error(), failure: err}
+	return ending{state: store.TurnFailed, text: t.spoken.with(t.sorry(err)), note: err.Error(), failure: err}
 }
 
 func (t *turn) streaming() string {
@@ -325,7 +331,7 @@ func (t *turn) sorry(err error) string {
 		return over.Text
 	}
 	if fail, ok := errors.AsType[*llm.Error](err); ok {
-		return locale.ModelError(t.settings.Language, fail.Kind, t.Row.Model)
+		return locale.ModelError(t.settings.Language, fail, t.Row.Model, t.settings.Zone())
 	}
 	return locale.Say(t.settings.Language, locale.Internal)
 }
@@ -356,13 +362,13 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if final {
-			text := strings.TrimSpace(message.PlainText())
-			if text == "" {
-				text = locale.Say(t.settings.Language, locale.NoAnswer)
-			}
 			t.say(message)
-			return t.label(t.noted(text)), nil
+			return t.label(t.finalText(message)), nil
 		}
+		if words := strings.TrimSpace(message.PlainText()); words != "" {
+			t.spoken.words = append(t.spoken.words, words)
+		}
+		t.partial = "" // it is said
 		t.say(message)
 		results, err := t.callTools(ctx, message)
 		if err != nil {
@@ -473,8 +479,8 @@ func (t *turn) say(m llm.Message) {
 	t.said = append(t.said, store.Message{Body: m, Model: by, At: time.Now()})
 }
 
-// label marks every reply of a bot without a model. What a job without one brings
-// is no reply.
+// label marks every reply of a bot without a model. The result of a job
+// isn't a reply.
 func (t *turn) label(text string) string {
 	if t.Job != nil {
 		return text
@@ -513,7 +519,7 @@ func Label(s settings.Settings, text string) string {
 // secret, it would not bear its signature any more.
 func withoutThoughts(secrets *redact.Set, m llm.Message) llm.Message {
 	m.Blocks = slices.DeleteFunc(slices.Clone(m.Blocks), func(b llm.Block) bool {
-		return b.Thinking != nil && len(secrets.Find(b.Thinking.Text)) > 0
+		return b.Thinking != nil && len(secrets.Find(b.Thinking.Text)) > 0 || b.Extra != nil && len(secrets.Find(string(b.Extra.Fields))) > 0
 	})
 	return m
 }

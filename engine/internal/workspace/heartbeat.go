@@ -102,8 +102,14 @@ func ParseHeartbeat(text string) Heartbeat {
 // markers begin a line without a task: quotes, bullets, numbers and check boxes.
 var markers = regexp.MustCompile(`^(?:[\s>]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|\[[ xX]?\](?:\s|$))+`)
 
+// fence begins or ends a block of code; a word behind it names a language.
+var fence = regexp.MustCompile("^\\s*(```+|~~~+)\\s*\\w*\\s*$")
+
 // hasWords reports whether a line says more than its markers and rules do.
 func hasWords(line string) bool {
+	if fence.MatchString(line) {
+		return false
+	}
 	return strings.IndexFunc(markers.ReplaceAllString(line, ""), func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r) && r > unicode.MaxASCII
 	}) >= 0

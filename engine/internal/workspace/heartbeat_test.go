@@ -23,6 +23,7 @@ func TestParseHeartbeat(t *testing.T) {
 		"heartbeat-with-bom":       {"\ufeff# Tasks\n<!-- none -->\n", workspace.Heartbeat{}},
 		"heartbeat-empty-list":     {"# Tasks\n- [ ]\n- \n---\n", workspace.Heartbeat{}},
 		"other empty lists":        {"Tasks\n=====\n* [x]\n1.\n2) [ ]\n+\n> - [ ]\n***\n___\n\u200b\n\u00a0\n- [ ] <!-- later -->\n", workspace.Heartbeat{}},
+		"a template in a fence":    {"```markdown\n# Keep this file empty to skip the heartbeat.\n```\n~~~\n~~~\n", workspace.Heartbeat{}},
 		"headings with tabs":       {" # Tasks\r#\tMore\r\n", workspace.Heartbeat{}},
 		"a word behind a box":      {"# Tasks\n- [ ] water\n", workspace.Heartbeat{Text: "- [ ] water"}},
 		"a sign behind a box":      {"- [ ] ☕\n", workspace.Heartbeat{Text: "- [ ] ☕"}},

@@ -123,7 +123,7 @@ func TestSkillsAreReadAgainWhenTheyChange(t *testing.T) {
 	}
 }
 
-func TestFaultySkillsAreNotUsedAndValidateSaysWhy(t *testing.T) {
+func TestFaultySkillsAreReported(t *testing.T) {
 	s := newShelves(t, nil)
 	s.put(s.workspace, "a-empty", "")
 	s.put(s.workspace, "b-open", "---\nname: b-open\n")
@@ -158,7 +158,7 @@ func TestFaultySkillsAreNotUsedAndValidateSaysWhy(t *testing.T) {
 	}
 }
 
-func TestTwoSkillsOfOneNameAreAFault(t *testing.T) {
+func TestDuplicateSkillNameIsAFault(t *testing.T) {
 	s := newShelves(t, nil)
 	s.put(s.workspace, "first", skill("second", "Wins."))
 	s.put(s.workspace, "second", skill("second", "Loses."))
@@ -211,7 +211,7 @@ func TestSkillsWithoutAWorkspace(t *testing.T) {
 	}
 }
 
-func TestBuiltInSkillsAreWellAndUseful(t *testing.T) {
+func TestBuiltInSkillsAreValid(t *testing.T) {
 	s := newShelves(t, skills.FS)
 	all, err := s.Check()
 	if err != nil || len(all) < 3 {

@@ -88,7 +88,7 @@ func TestLongFileIsCut(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIsLoggedOnce(t *testing.T) {
+func TestUnreadableFileIsLoggedOnce(t *testing.T) {
 	f := newFolder(t)
 	if err := syscall.Mkfifo(filepath.Join(f.dir, "SOUL.md"), 0o644); err != nil {
 		t.Fatal(err)
@@ -188,9 +188,9 @@ func TestInjectionsStayOutOfThePrompt(t *testing.T) {
 	}
 }
 
-// TestOwnersMayBeStrict: strong words of an owner are no injection, and neither are
+// TestStrictInstructionsAreNoInjection: strong words of an owner are no injection, and neither are
 // the files of a fresh workspace.
-func TestOwnersMayBeStrict(t *testing.T) {
+func TestStrictInstructionsAreNoInjection(t *testing.T) {
 	f := newFolder(t)
 	if _, err := workspace.Install(f.dir, template.FS); err != nil {
 		t.Fatal(err)

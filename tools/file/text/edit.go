@@ -43,8 +43,8 @@ func (v view) between(at int) bool { return at == 0 || v.from[at] != v.from[at-1
 // Span is a piece of a text, from one byte to another, and the line it begins in.
 type Span struct{ From, To, Line int }
 
-// Find lists where old stands in the text, also where it overlaps itself, and no
-// more than one place beyond most. Line ends and forms of letters do not matter.
+// Find lists the places of old in the text, also overlapping ones, up to most+1 of them.
+// Line ends and forms of letters do not matter.
 func (t Text) Find(old string, most int) (found []Span) {
 	v, what := viewOf(t.Body), viewOf(old).text
 	if what == "" {

@@ -76,7 +76,7 @@ func (t Text) Form() string {
 	return ""
 }
 
-// NewReader reads a file as Decode does, piece by piece. What is no text passes.
+// NewReader reads a file as Decode does, piece by piece. Binary files pass unchanged.
 func NewReader(file *bufio.Reader) io.Reader {
 	start, _ := file.Peek(3) // an error comes again with the first read
 	mark, wide := marked(start)

@@ -147,7 +147,7 @@ func TestBrowserForm(t *testing.T) {
 		}
 	}
 	if strings.Contains(r.Output, "ignore previous") {
-		t.Errorf("what nobody sees is shown:\n%s", r.Output)
+		t.Errorf("hidden text is shown:\n%s", r.Output)
 	}
 	if r := h.call("browser", args{"action": "type", "selector": "#kind", "text": "green"}); !r.Success {
 		t.Fatalf("%+v", r)
@@ -180,8 +180,8 @@ func TestBrowserForm(t *testing.T) {
 	}
 }
 
-// TestBrowserTellsWhatFieldsHold, but nothing that is secret.
-func TestBrowserTellsWhatFieldsHold(t *testing.T) {
+// TestBrowserShowsFieldValues, but nothing that is secret.
+func TestBrowserShowsFieldValues(t *testing.T) {
 	s := openSite(t)
 	h := furnished(t, browser.Config{})
 	h.call("browser", args{"action": "open", "url": s.URL + "/fields"})
@@ -207,20 +207,20 @@ func TestBrowserTellsWhatFieldsHold(t *testing.T) {
 	}
 }
 
-// TestBrowserSaysWhyThereIsNoPage, in one line, and not as if it were a page.
-func TestBrowserSaysWhyThereIsNoPage(t *testing.T) {
+// TestBrowserReportsLoadErrors, in one line, and not as if it were a page.
+func TestBrowserReportsLoadErrors(t *testing.T) {
 	s := openSite(t)
 	h := furnished(t, browser.Config{})
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed.Close() // nobody listens there any more
+	closed.Close() // nothing listens there
 	for address, want := range map[string]string{
 		"http://" + closed.Addr().String() + "/a?b=c#d": "Error: no answer from " + closed.Addr().String() + ": connection refused",
 		"https://" + closed.Addr().String():             "Error: no answer from " + closed.Addr().String() + ": connection refused",
 		raw(t, ""):                                      "it closed the connection without an answer",
-		raw(t, "hello\r\n\r\n"):                         "what it sent is no proper HTTP",
+		raw(t, "hello\r\n\r\n"):                         "it did not send valid HTTP",
 		raw(t, "HTTP/1.1 204 No Content\r\n\r\n"):       "Error: the page did not load: it is empty or a file; http_request may read it",
 		s.URL + "/file.zip":                             "Error: the page did not load: it is empty or a file; http_request may read it",
 		s.URL + "/loop":                                 "Error: the page did not load: too many redirects",
@@ -234,9 +234,9 @@ func TestBrowserSaysWhyThereIsNoPage(t *testing.T) {
 	}
 }
 
-// TestBrowserIsNotLiedTo: a page cannot change what is told of it, neither by
+// TestBrowserIgnoresReplacedFunctions: a page cannot change what is told of it, neither by
 // its scripts nor by the names of its elements.
-func TestBrowserIsNotLiedTo(t *testing.T) {
+func TestBrowserIgnoresReplacedFunctions(t *testing.T) {
 	s := openSite(t)
 	h := furnished(t, browser.Config{})
 	for _, name := range []string{"/liar", "/names"} {
@@ -255,9 +255,9 @@ func TestBrowserIsNotLiedTo(t *testing.T) {
 	}
 }
 
-// TestBrowserLooksAtSoMuch bounds what is looked at of a page with very many
+// TestBrowserBoundsWhatItExamines bounds what is looked at of a page with very many
 // buttons, and finds what else there is with a selector.
-func TestBrowserLooksAtSoMuch(t *testing.T) {
+func TestBrowserBoundsWhatItExamines(t *testing.T) {
 	s := openSite(t)
 	h := furnished(t, browser.Config{})
 	r := h.call("browser", args{"action": "open", "url": s.URL + "/many"})
@@ -349,7 +349,7 @@ func TestBrowserStaysOutside(t *testing.T) {
 	}
 }
 
-// TestBrowserFollowsNewWindows goes on in the page that a link opens elsewhere.
+// TestBrowserFollowsNewWindows uses the page that a link opens in a new window.
 func TestBrowserFollowsNewWindows(t *testing.T) {
 	s := openSite(t)
 	h := furnished(t, browser.Config{})
@@ -425,9 +425,9 @@ func TestMain(m *testing.M) {
 // tidied is text on one line.
 func tidied(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// TestBrowserOfABotThatWasKilled: the next bot wipes its profile and ends what
+// TestBrowserOfKilledBotIsWiped: the next bot wipes its profile and ends what
 // still runs of it.
-func TestBrowserOfABotThatWasKilled(t *testing.T) {
+func TestBrowserOfKilledBotIsWiped(t *testing.T) {
 	s := openSite(t)
 	dir, err := os.MkdirTemp("", "kb-") // a short one: it holds sockets
 	if err != nil {

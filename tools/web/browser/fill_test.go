@@ -28,7 +28,7 @@ document.addEventListener("change", (e) => { heard.textContent += " [" + e.targe
 HTMLInputElement.prototype.select = () => { heard.textContent += " lied to"; };
 </script>`
 
-// TestBrowserFillsInEveryField: what is typed stands in place of what stood there,
+// TestBrowserFillsInEveryField: typed text replaces the old one,
 // an option is chosen by its name, and what cannot be typed into says so.
 func TestBrowserFillsInEveryField(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -12,9 +12,9 @@ import (
 	"klawbot/internal/httpclient"
 )
 
-// TestNamesThatLeadInside pass the look at the address, and end at the look at
+// TestPrivateAddressesAreDenied pass the look at the address, and end at the look at
 // the number, for pages and tunnels.
-func TestNamesThatLeadInside(t *testing.T) {
+func TestPrivateAddressesAreDenied(t *testing.T) {
 	var visitors atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visitors.Add(1) }))
 	defer s.Close()

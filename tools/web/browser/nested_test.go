@@ -13,7 +13,7 @@ import (
 )
 
 // nestedPage has a frame of its own site, with a component in it, a component that is
-// open, and what nobody sees or reaches.
+// open, and what is hidden or out of reach.
 const nestedPage = `<!doctype html><title>Nested</title><h1>Outside</h1>
 <iframe id=f src=/frame></iframe><iframe src=/hidden style="display:none"></iframe><iframe src=/hidden width=1 height=1 frameborder=0></iframe>
 <my-group style="display:contents"></my-group>
@@ -33,9 +33,9 @@ const nestedFrame = `<!doctype html><p id=p>words in a frame</p><select id=s><op
 	this.attachShadow({mode: "open"}).innerHTML = "<textarea id=deep></textarea>";
 }});</script>`
 
-// TestBrowserLooksInside reads and uses what stands in frames of the same site and in
+// TestBrowserReadsFrames reads and uses frames of the same site and in
 // open components, and tells no more of them than a person sees.
-func TestBrowserLooksInside(t *testing.T) {
+func TestBrowserReadsFrames(t *testing.T) {
 	mux := http.NewServeMux()
 	for path, text := range map[string]string{"/{$}": nestedPage, "/frame": nestedFrame, "/hidden": "never seen"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {

@@ -2,5 +2,5 @@
 
 package browser
 
-// killIn finds nobody: only Linux shows what processes were started with.
+// killIn finds nothing: only Linux shows the environment of processes.
 func killIn(string) bool { return false }

@@ -136,8 +136,8 @@ func TestProxyTunnels(t *testing.T) {
 	}
 }
 
-// TestProxyRefusesWhatIsNoProxyRequest does not serve as a web server.
-func TestProxyRefusesWhatIsNoProxyRequest(t *testing.T) {
+// TestProxyRefusesOtherRequests does not serve as a web server.
+func TestProxyRefusesOtherRequests(t *testing.T) {
 	p := behind(t, "127.0.0.1")
 	for _, target := range []string{"/", "ftp://example.com/", "file:///etc/passwd"} {
 		w := httptest.NewRecorder()

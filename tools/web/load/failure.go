@@ -95,7 +95,7 @@ func improper(text string) string {
 	_, what, found := strings.Cut(text, broken)
 	text = fmt.Sprintf("%.200s", strings.TrimPrefix(cmp.Or(what, text), "net/http: "))
 	if found {
-		return "what it sent is no proper HTTP (" + text + ")"
+		return "it did not send valid HTTP (" + text + ")"
 	}
 	return text
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // TestLinks: every link of a page leads where it would lead in a browser, and
-// says nothing that is no address.
+// has no other words.
 func TestLinks(t *testing.T) {
 	at := &url.URL{Scheme: "https", Host: "example.com", Path: "/shop/tea/green.html", RawQuery: "a=b"}
 	for name, c := range map[string]struct{ page, want string }{

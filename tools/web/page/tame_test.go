@@ -48,9 +48,9 @@ func swelling() map[string]string {
 	}
 }
 
-// TestPagesThatSwell: no page makes more elements, more text or more work than a
+// TestHugeMarkdownIsAvoided: no page makes more elements, more text or more work than a
 // few times what it is.
-func TestPagesThatSwell(t *testing.T) {
+func TestHugeMarkdownIsAvoided(t *testing.T) {
 	at := &url.URL{Scheme: "https", Host: "example.com"}
 	for name, page := range swelling() {
 		t.Run(name, func(t *testing.T) {

@@ -65,6 +65,9 @@ type Pull struct {
 
 // PullAssets downloads the embedding model and its runtime, and shows the progress.
 func PullAssets(ctx context.Context, out io.Writer, p Pull) error {
+	if err := p.check(); err != nil {
+		return err
+	}
 	err := pulling(ctx, out, p, data.PullAssets)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -82,6 +85,9 @@ func PullLocalModel(ctx context.Context, out io.Writer, p Pull) error {
 	if err != nil {
 		return err
 	}
+	if err := p.check(); err != nil {
+		return err
+	}
 	err = pulling(ctx, out, p, func(ctx context.Context, a data.AssetPull) error { return data.PullLocalModel(ctx, a, m) })
 	if err != nil {
 		return err
@@ -95,13 +101,19 @@ models:
 	return err
 }
 
+// check looks for the folder of --from.
+func (p Pull) check() error {
+	if p.From == "" || strings.Contains(p.From, "://") {
+		return nil
+	}
+	if _, err := os.Stat(p.From); err != nil {
+		return fmt.Errorf("--from %s: %w", p.From, config.Reason(err))
+	}
+	return nil
+}
+
 // pulling downloads and shows the progress.
 func pulling(ctx context.Context, out io.Writer, p Pull, pull func(context.Context, data.AssetPull) error) error {
-	if p.From != "" && !strings.Contains(p.From, "://") {
-		if _, err := os.Stat(p.From); err != nil {
-			return fmt.Errorf("--from %s: %w", p.From, config.Reason(err))
-		}
-	}
 	client := httpclient.New(httpclient.Options{Proxy: true, Follow: true, Raw: true})
 	defer client.CloseIdleConnections()
 	bar := terminal.NewBar(out)

@@ -210,8 +210,11 @@ func CheckTimezone(v any) error {
 
 var tokenPattern = regexp.MustCompile(`^\d+:\S+$`)
 
-func tokenForm(v any) error {
-	if v.(string) == "" || tokenPattern.MatchString(v.(string)) {
+func tokenForm(v any) error { return CheckToken(v.(string)) }
+
+// CheckToken wants the token of a bot, or nothing.
+func CheckToken(token string) error {
+	if token == "" || tokenPattern.MatchString(token) {
 		return nil
 	}
 	return errors.New("does not look like a bot token, such as 123456:ABC-DEF (BotFather shows it)")

@@ -85,8 +85,8 @@ func (p *problems) models() {
 		if !m.Providers[e.Provider].usable() {
 			p.unusable("memory.embedding.provider", "it cannot be asked for embeddings", e.Provider)
 		}
-		if e.Model == defaultMemory().Embedding.Model {
-			p.add("memory.embedding.model", "is a model for the type onnx; name one of the provider's, such as text-embedding-3-small")
+		if e.Model == autoModel {
+			p.add("memory.embedding.model", "auto is for the type onnx; name one of the provider's, such as text-embedding-3-small")
 		}
 	}
 }

@@ -16,7 +16,7 @@ func TestProblems(t *testing.T) {
 		"no /v1":                       {"models: {providers: {home: {baseURL: 'http://127.0.0.1:8000'}}}", "models.providers.home.baseURL: usually ends in /v1, such as http://127.0.0.1:8000/v1"},
 		"no /v1, a slash":              {"models: {providers: {home: {baseURL: 'http://127.0.0.1:8000/'}}}", "usually ends in /v1, such as http://127.0.0.1:8000/v1"},
 		"embeddings without a key":     {"memory: {embedding: {type: openai, model: x}}", "memory.embedding.provider: it cannot be asked for embeddings: the provider openai has neither"},
-		"embeddings of the wrong type": {ready + "memory: {embedding: {type: openai}}", "memory.embedding.model: is a model for the type onnx"},
+		"embeddings of the wrong type": {ready + "memory: {embedding: {type: openai}}", "memory.embedding.model: auto is for the type onnx"},
 		"an owner who is a group":      {"channels: {telegram: {allowedChatIds: [-5], ownerIds: [-5]}}", "channels.telegram.ownerIds: -5 is a group"},
 		"a user who is a group":        {"channels: {telegram: {allowedUserIds: [-100123]}}", "channels.telegram.allowedUserIds: -100123 is a group"},
 		"a group without its minus":    {"channels: {telegram: {allowedChatIds: [1001234567890]}}", "channels.telegram.allowedChatIds: 1001234567890 looks like a group without its minus sign: -1001234567890"},

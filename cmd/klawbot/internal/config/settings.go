@@ -297,9 +297,12 @@ type AutoRecall struct {
 	MinScore  float64 `koanf:"minScore"`
 }
 
+// autoModel is the embedding model for agent.language.
+const autoModel = "auto"
+
 func defaultMemory() Memory {
 	return Memory{
-		Embedding:  Embedding{Type: "onnx", Model: data.DefaultEmbedding, Provider: "openai"},
+		Embedding:  Embedding{Type: "onnx", Model: autoModel, Provider: "openai"},
 		Chunk:      Chunk{Size: 400, Overlap: 80},
 		Search:     MemorySearch{TopK: 10, Fusion: "score"},
 		AutoRecall: AutoRecall{Enabled: true, TopK: 3, MaxTokens: 400, MinScore: 0.5},
@@ -313,6 +316,12 @@ func (c *Config) EngineMemory() settings.Memory {
 	e := settings.Embedding{
 		Type: m.Embedding.Type, Model: expandHome(m.Embedding.Model, os.Getenv),
 		Runtime: expandHome(m.Embedding.Runtime, os.Getenv), Path: expandHome(m.Embedding.Path, os.Getenv),
+	}
+	if e.Model == autoModel {
+		e.Model, e.Fallback = data.EmbeddingFor(c.Agent.Language)
+		if e.Path != "" { // a model of one's own is known by the default's name
+			e.Model, e.Fallback = data.EmbeddingFor("en")
+		}
 	}
 	if e.Type == "openai" {
 		e.BaseURL, e.APIKey = cmp.Or(p.BaseURL, usualAddress[p.Type]), p.APIKey

@@ -109,6 +109,7 @@ func TestVariables(t *testing.T) {
 		"literal in a default":    {`${cd:-$${x}}`, "${x}", ""},
 		"set to nothing":          {`${EMPTY}`, "", ""},
 		"no end":                  {`ab${cd`, "ab${cd", ""},
+		"a dollar at the end":     {`B!naree80reF0rG3taway$`, "B!naree80reF0rG3taway$", ""},
 		"a plain dollar":          {`ab$cd{ef}`, "ab$cd{ef}", ""},
 		"a name with a hyphen":    {`${my-key}`, "${my-key}", "config.yaml:1: models.providers.openai.apiKey: ${my-key} is left as it is: only ${NAME} and ${NAME:-text} are replaced"},
 		"another form of a shell": {`${cd?gone}`, "${cd?gone}", "${cd?gone} is left as it is"},

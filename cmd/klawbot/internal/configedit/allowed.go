@@ -26,7 +26,7 @@ var errListByHand = errors.New("the list is written in a way that cannot be edit
 // nil when it can.
 func editable(l *config.Live) error {
 	if l.Source.File == "" {
-		return usage.Errorf("there is no config.yaml yet; klawbot init writes one")
+		return ErrNoFile
 	}
 	if where := l.Given(allowedKey); strings.HasPrefix(where, "$") {
 		return usage.Errorf("the list comes from %s in the environment, which wins over config.yaml; change it there", where)

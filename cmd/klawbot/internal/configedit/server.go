@@ -34,7 +34,7 @@ func RemoveServer(s config.Source, name string) error {
 // new text has the server, or has it not, and is the same in everything else.
 func editServers(s config.Source, name string, there bool, edit func([]byte) ([]byte, error)) error {
 	if s.File == "" {
-		return usage.Errorf("there is no config.yaml yet; klawbot init writes one")
+		return ErrNoFile
 	}
 	return change(s, "config.yaml", func(text []byte) ([]byte, error) {
 		return provenServers(s, text, name, there, edit)

@@ -18,7 +18,7 @@ func TestNewConfigurationReadsBack(t *testing.T) {
 	a := &Answers{chosen: &m, Token: "1:abc", APIURL: "http://127.0.0.1:2", Timezone: "UTC", allowed: []int64{-5, 6}, owners: []int64{6}}
 	environ := []string{"TELEGRAM_BOT_TOKEN=1:abc"}
 	text := a.yaml("", environ)
-	if !strings.Contains(text, "token: ${TELEGRAM_BOT_TOKEN}") {
+	if !strings.Contains(text, `token: "${TELEGRAM_BOT_TOKEN}"`) {
 		t.Errorf("the token is no reference:\n%s", text)
 	}
 	l := parsed(t, text, environ...)

@@ -2,45 +2,72 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"klawbot/engine/settings"
 
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/probe"
 	"klawbot/internal/httpclient"
 )
 
 // askModel offers what was found on this machine, then any other server, until
 // one answers or the person wants none.
-func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client) (*settings.Model, error) {
-	found := probe.Detect(ctx, client, s.getenv)
+func (s Setup) askModel(ctx context.Context, p *terminal.Prompter, client *http.Client, file string, known ...probe.Detected) (*settings.Model, error) {
+	var here, toDownload []choice
+	for _, d := range append(known, probe.Detect(ctx, client, s.getenv)...) {
+		here = append(here, choice{title: d.Title, model: newModel(d.Model)})
+	}
+	for _, c := range s.localChoices(file) {
+		if c.download == nil {
+			here = append(here, c)
+		} else {
+			toDownload = append(toDownload, c)
+		}
+	}
+	other, none := len(here)+1, len(here)+2
 	for {
 		fmt.Fprintln(s.Stdout, "Choose a model:")
-		for i, d := range found {
-			fmt.Fprintf(s.Stdout, "  %d) %s\n", i+1, d.Title)
+		for i, c := range here {
+			fmt.Fprintf(s.Stdout, "  %d) %s\n", i+1, c.title)
 		}
-		other, none := len(found)+1, len(found)+2
 		fmt.Fprintf(s.Stdout, "  %d) Other server (URL, API key)\n  %d) Skip (commands only)\n", other, none)
+		for i, c := range toDownload {
+			fmt.Fprintf(s.Stdout, "  %d) %s\n", none+1+i, c.title)
+		}
 		text, err := p.Ask(ctx, "Number", "1")
 		if err != nil {
 			return nil, err
 		}
 		var m settings.Model
 		switch n, err := strconv.Atoi(text); {
-		case err != nil || n < 1 || n > none:
+		case err != nil || n < 1 || n > none+len(toDownload):
 			continue
 		case n == none:
 			return nil, nil
 		case n == other:
-			if m, err = s.askServer(ctx, p); err != nil {
+			m, err = s.askServer(ctx, p)
+			if err != nil {
 				return nil, err
 			}
+		case n > none:
+			m, err = toDownload[n-none-1].take(ctx)
+			if err != nil && ctx.Err() == nil {
+				fmt.Fprintln(s.Stdout, "Can't download the model:", s.Redact.Text(err.Error()))
+				continue
+			}
 		default:
-			m = newModel(found[n-1].Model)
+			m = here[n-1].model
 		}
 		err = s.tryModel(ctx, client, m)
 		if err == nil {
@@ -68,6 +95,7 @@ func (s Setup) askServer(ctx context.Context, p *terminal.Prompter) (settings.Mo
 	if m.APIKey, err = p.AskSecret(ctx, "API key (Enter for none)"); err != nil {
 		return m, err
 	}
+	m.APIKey = keys.TrimSecret(m.APIKey)
 	s.Redact.Add(m.APIKey)
 	for m.Name == "" {
 		if m.Name, err = p.Ask(ctx, "Model name", ""); err != nil {
@@ -88,29 +116,145 @@ func (s Setup) tryModel(ctx context.Context, client *http.Client, m settings.Mod
 	return nil
 }
 
+// ChangeModel changes the default model of a configuration, and nothing else of it: to
+// the named entry, a model that runs here, the one of the flags, or what a person chooses.
+func (s Setup) ChangeModel(ctx context.Context, l *config.Live, name string, a *Answers) error {
+	if l.Source.File == "" {
+		return configedit.ErrNoFile
+	}
+	client := httpclient.New(httpclient.Options{Proxy: true})
+	known := l.Config().EngineModels().Entries
+	chosen, err := s.namedModel(ctx, client, l, name, a)
+	if err == nil && chosen == nil && name == "" {
+		if chosen, err = s.askModel(ctx, terminal.Ask(s.Stdin, s.Stdout), client, l.Source.File, entriesOf(known, l.Config().Models.Default)...); err != nil {
+			return err
+		}
+		if chosen == nil {
+			if err := configedit.SetDefault(l, ""); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(s.Stdout, "No model: commands only.")
+			return err
+		}
+	} else if err == nil {
+		err = s.tryModel(ctx, client, *chosen)
+	}
+	if err != nil {
+		return err
+	}
+	for entry, m := range known {
+		if configedit.SameModel(m, *chosen) {
+			name = entry
+			err = configedit.SetDefault(l, entry)
+			return errors.Join(err, s.changed(err, "Default model: "+entry))
+		}
+	}
+	name, err = configedit.AddModel(l, *chosen)
+	return errors.Join(err, s.changed(err, "Default model: "+name))
+}
+
+// changed says what has changed, unless it failed.
+func (s Setup) changed(err error, text string) error {
+	if err != nil {
+		return nil
+	}
+	_, err = fmt.Fprintln(s.Stdout, text+". A running bot uses it within a second.")
+	return err
+}
+
+// namedModel is the model of a name or of the flags, nil when neither is given.
+func (s Setup) namedModel(ctx context.Context, client *http.Client, l *config.Live, name string, a *Answers) (*settings.Model, error) {
+	if err := a.CheckModel(); err != nil {
+		return nil, err
+	}
+	if a.Model != "" {
+		m := a.flagModel(s.getenv)
+		s.Redact.Add(m.APIKey)
+		return &m, nil
+	}
+	if name == "" {
+		return nil, nil
+	}
+	if m, ok := l.Config().EngineModels().Entries[name]; ok {
+		return &m, nil
+	}
+	for _, d := range probe.Detect(ctx, client, s.getenv) {
+		if m := newModel(d.Model); m.Name == name {
+			return &m, nil
+		}
+	}
+	return nil, usage.Errorf("there is no model %s; configured are: %s. klawbot model asks, and --model NAME --base-url URL names one", name, strings.Join(slices.Sorted(maps.Keys(l.Config().EngineModels().Entries)), ", "))
+}
+
+// entriesOf are configured models to choose from, the default first.
+func entriesOf(known map[string]settings.Model, now string) (all []probe.Detected) {
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		d := probe.Detected{Model: known[name], Title: fmt.Sprintf("%s: %s at %s", name, known[name].Name, known[name].Provider)}
+		if name == now {
+			d.Title += " (now)"
+			all = append([]probe.Detected{d}, all...)
+			continue
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// ChangeToken changes the token of the bot, and nothing else of a configuration.
+func (s Setup) ChangeToken(ctx context.Context, l *config.Live, a *Answers, off bool) error {
+	if l.Source.File == "" {
+		return configedit.ErrNoFile
+	}
+	a.APIURL = l.Config().Channels.Telegram.APIURL
+	a.Token = keys.TrimSecret(a.Token)
+	var err error
+	switch {
+	case off:
+		a.Token = ""
+	case a.Token != "":
+		s.Redact.Add(a.Token)
+		_, err = s.tryToken(ctx, a)
+	default:
+		if _, err = s.askToken(ctx, terminal.Ask(s.Stdin, s.Stdout), a); err == nil && a.Token == "" {
+			return nil // skipped
+		}
+	}
+	if err == nil {
+		err = configedit.SetToken(l, a.Token)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(s.Stdout, "Written. Restart a running bot: klawbot run")
+	}
+	return err
+}
+
 // OfferModel looks for models when there is no configuration yet and offers the
 // first, once: the answer is remembered as a configuration.
 func (s Setup) OfferModel(ctx context.Context, l *config.Live) (*config.Live, error) {
 	client := httpclient.New(httpclient.Options{})
 	found := probe.Detect(ctx, client, s.getenv)
-	if len(found) == 0 {
-		return l, nil
-	}
-	yes, err := terminal.Ask(s.Stdin, s.Stdout).Confirm(ctx, "Found "+found[0].Title+". Use it?")
-	if err != nil {
-		return nil, err
-	}
-	a := &Answers{}
-	if m := newModel(found[0].Model); yes {
-		a.chosen = &m
-	}
 	file, err := s.newConfigFile()
 	if err != nil {
 		return nil, err
 	}
+	a := &Answers{}
+	if len(found) == 0 {
+		chosen, answered, err := s.offerLocal(ctx, file)
+		if err != nil || !answered {
+			return l, err
+		}
+		a.chosen = chosen
+	} else {
+		yes, err := terminal.Ask(s.Stdin, s.Stdout).Confirm(ctx, "Found "+found[0].Title+". Use it?")
+		if err != nil {
+			return nil, err
+		}
+		if m := newModel(found[0].Model); yes {
+			a.chosen = &m
+		}
+	}
 	if _, _, err := s.writeSetup(a, file); err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(s.Stdout, a.nextStep())
 	return config.Open(config.Source{File: file, Environ: s.Environ, Redact: s.Redact})
 }

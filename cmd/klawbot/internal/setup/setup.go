@@ -4,7 +4,6 @@ package setup
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,8 @@ import (
 
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/configedit"
+	"klawbot/cmd/klawbot/internal/keys"
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
@@ -71,8 +72,12 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 		return err
 	}
 	if _, err := os.Stat(file); err == nil && !a.Force && s.speaks(file) {
-		return fmt.Errorf("%s already exists. Replace it (the old file is kept): klawbot init --force. Add a chat: klawbot allow ID", config.Display(file))
+		return usage.Errorf("%s already exists. Replace it (the old file is kept): klawbot init --force. Change the model: klawbot model; the token: klawbot telegram; add a chat: klawbot allow ID", config.Display(file))
 	}
+	if a.NoTelegram && (a.Token != "" || len(a.Owner)+len(a.Allow) > 0) {
+		return usage.Errorf("--token, --owner and --allow need Telegram; leave out --no-telegram")
+	}
+	a.Token, a.APIKey = keys.TrimSecret(a.Token), keys.TrimSecret(a.APIKey)
 	if a.owners, err = config.ParseIDs(a.Owner); err != nil {
 		return usage.Wrap(err)
 	}
@@ -88,7 +93,7 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 	if a.Yes {
 		err = s.initByFlags(ctx, a, client)
 	} else {
-		err = s.initByQuestions(ctx, a, client)
+		err = s.initByQuestions(ctx, a, client, file)
 	}
 	if err != nil {
 		return err
@@ -122,7 +127,10 @@ func (s Setup) initByFlags(ctx context.Context, a *Answers, client *http.Client)
 	if err := config.CheckTimezone(a.Timezone); err != nil {
 		return usage.Errorf("--timezone %w", err)
 	}
-	if a.Model != "" || a.BaseURL != "" {
+	if err := a.CheckModel(); err != nil {
+		return err
+	}
+	if a.Model != "" {
 		m := a.flagModel(s.getenv)
 		if err := s.tryModel(ctx, client, m); err != nil {
 			return err
@@ -155,6 +163,17 @@ func (a *Answers) flagModel(getenv func(string) string) settings.Model {
 	return newModel(m)
 }
 
+// CheckModel says what is wrong with the flags about the model.
+func (a *Answers) CheckModel() error {
+	switch {
+	case a.Model == "" && a.BaseURL+a.APIKey != "":
+		return usage.Errorf("--model is missing: name a model of that server")
+	case a.BaseURL != "" && config.CheckAddress(a.BaseURL) != nil:
+		return usage.Errorf("--base-url %w", config.CheckAddress(a.BaseURL))
+	}
+	return nil
+}
+
 // newModel gives a model the bounds that a new entry has.
 func newModel(m settings.Model) settings.Model {
 	if m.MaxTokens == 0 {
@@ -169,10 +188,10 @@ func newModel(m settings.Model) settings.Model {
 	return m
 }
 
-func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Client) error {
+func (s Setup) initByQuestions(ctx context.Context, a *Answers, client *http.Client, file string) error {
 	p := terminal.Ask(s.Stdin, s.Stdout)
 	var err error
-	if a.chosen, err = s.askModel(ctx, p, client); err != nil {
+	if a.chosen, err = s.askModel(ctx, p, client, file); err != nil {
 		return err
 	}
 	if !a.NoTelegram {
@@ -210,6 +229,9 @@ func (s Setup) askToken(ctx context.Context, p *terminal.Prompter, a *Answers) (
 }
 
 func (s Setup) tryToken(ctx context.Context, a *Answers) (telegram.Bot, error) {
+	if err := config.CheckToken(a.Token); err != nil {
+		return telegram.Bot{}, usage.Errorf("the token %w", err)
+	}
 	bot, err := telegram.Probe(ctx, a.Token, a.APIURL)
 	if err == nil {
 		fmt.Fprintf(s.Stdout, "Telegram: @%s\n", bot.Username)
@@ -342,26 +364,26 @@ func (a *Answers) yaml(data string, environ []string) string {
 		if abs, err := filepath.Abs(data); err == nil {
 			data = abs
 		}
-		line(0, "dataDir: %s", quote(data))
+		line(0, "dataDir: %s", configedit.Quote(data))
 	}
 	line(0, "channels:")
 	if a.Token != "" {
 		line(1, "telegram:")
-		line(2, "token: %s", reference(a.Token, environ))
+		line(2, "token: %s", configedit.Reference(a.Token, environ))
 		line(2, "allowedChatIds: %s", list(a.allowed))
 		line(2, "ownerIds: %s", list(a.owners))
 		if a.APIURL != "" {
-			line(2, "apiURL: %s", quote(a.APIURL))
+			line(2, "apiURL: %s", configedit.Quote(a.APIURL))
 		}
 	}
 	line(1, "console: {enabled: true}")
 	if a.Timezone != "" {
 		line(0, "agent:")
-		line(1, "timezone: %s", quote(a.Timezone))
+		line(1, "timezone: %s", configedit.Quote(a.Timezone))
 	}
 	if a.Embedding != "" {
 		line(0, "memory:")
-		line(1, "embedding: {model: %s}", quote(a.Embedding))
+		line(1, "embedding: {model: %s}", configedit.Quote(a.Embedding))
 	}
 	line(0, "models:")
 	if m := a.chosen; m == nil {
@@ -369,39 +391,20 @@ func (a *Answers) yaml(data string, environ []string) string {
 	} else {
 		line(1, "default: main")
 		line(1, "providers:")
-		line(2, "%s:", quote(m.Provider))
+		line(2, "%s:", configedit.Quote(m.Provider))
 		line(3, "type: %s", m.Type)
-		line(3, "baseURL: %s", quote(m.BaseURL))
-		line(3, "apiKey: %s", reference(m.APIKey, environ))
+		if m.Type != "managed" {
+			line(3, "baseURL: %s", configedit.Quote(m.BaseURL))
+			line(3, "apiKey: %s", configedit.Reference(m.APIKey, environ))
+		}
 		line(1, "entries:")
 		line(2, "main:")
-		line(3, "provider: %s", quote(m.Provider))
-		line(3, "model: %s", quote(m.Name))
+		line(3, "provider: %s", configedit.Quote(m.Provider))
+		line(3, "model: %s", configedit.Quote(m.Name))
 		line(3, "maxTokens: %d", m.MaxTokens)
 		line(3, "contextBudget: %d", m.ContextBudget)
 	}
 	return b.String()
-}
-
-// quote writes a text so that the configuration reads it back as it is.
-func quote(text string) string {
-	quoted, err := json.Marshal(strings.ReplaceAll(text, "${", "$${"))
-	if err != nil { // a string always has a form in JSON
-		panic(err)
-	}
-	return string(quoted)
-}
-
-// reference names the variable that holds the secret, or quotes the secret.
-func reference(secret string, environ []string) string {
-	for _, pair := range environ {
-		name, value, _ := strings.Cut(pair, "=")
-		known := strings.HasSuffix(name, "_API_KEY") || name == "TELEGRAM_BOT_TOKEN"
-		if known && value == secret && secret != "" {
-			return "${" + name + "}"
-		}
-	}
-	return quote(secret)
 }
 
 func list(ids []int64) string {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"klawbot/cmd/klawbot/internal/usage"
 )
 
 // Prompter asks a person questions. Secrets are not echoed in a terminal.
@@ -28,7 +30,7 @@ type Reply struct {
 }
 
 // errEnded means that the answers ended before the questions.
-var errEnded = errors.New("input ended; run klawbot init in a terminal, or use --yes")
+var errEnded = usage.Errorf("input ended; run klawbot init in a terminal, or use --yes")
 
 // Ask asks at a terminal, or at other streams.
 func Ask(in io.Reader, out io.Writer) *Prompter {

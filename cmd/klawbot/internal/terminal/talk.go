@@ -18,6 +18,12 @@ type talk struct {
 	out    io.Writer
 	// live shows answers while they grow; else they are shown when complete.
 	live bool
+	// notices gets what answers no line, such as reminders. Nil: out.
+	notices io.Writer
+	// refuses says no to what the bot asks: no line of a person follows.
+	refuses bool
+	// asked: a question waits for one of the next lines.
+	asked bool
 
 	// order and texts are the messages that are not complete yet.
 	order []int64
@@ -104,7 +110,7 @@ func (t *talk) say(ctx context.Context, line string) error {
 }
 
 // recite says line after line, each when the one before is answered. It ends
-// with errFailed when a turn failed, with errEnd when none did.
+// with ErrFailed when a turn failed, with errEnd when none did.
 func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan console.Event) error {
 	if err := ready(ctx, events); err != nil {
 		return err
@@ -129,12 +135,10 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 		for answered := false; !answered; {
 			select {
 			case e := <-events:
-				if e.Last && e.ReplyTo != 0 && e.ReplyTo < first {
-					t.forget() // the answer to an older message
-					continue
+				if answered, err = t.hear(ctx, e, first); err != nil {
+					return err
 				}
-				// A reminder or a notice is shown, but answers nothing.
-				if answered = t.show(e) && !isNotice(e); answered && e.Failed {
+				if answered && e.Failed {
 					end = ErrFailed
 				}
 			case <-ctx.Done():
@@ -142,6 +146,44 @@ func (t *talk) recite(ctx context.Context, lines <-chan string, events <-chan co
 			}
 		}
 	}
+}
+
+// hear takes an event and reports whether it ends the wait: the answer to a line of
+// this talk, which begins with the message first, or a question that the next line
+// answers. Reminders and notices are shown and answer nothing.
+func (t *talk) hear(ctx context.Context, e console.Event, first int64) (answered bool, err error) {
+	switch {
+	case !e.Last:
+		t.show(e)
+	case e.ReplyTo == 0 && e.Refusal != "" && t.refuses:
+		t.notice(e)
+		_, err = t.client.Say(ctx, e.Refusal)
+	case e.ReplyTo == 0 && e.Refusal != "":
+		t.asked = true
+		return t.show(e), nil
+	case e.ReplyTo == 0:
+		t.notice(e)
+		return t.asked, nil // a line that was no answer waits for the next one, too
+	case e.ReplyTo < first || first == 0: // the answer to an older message
+		delete(t.texts, e.ID)
+	default:
+		t.asked = false
+		return t.show(e), nil
+	}
+	return false, err
+}
+
+// notice shows what answers no line.
+func (t *talk) notice(e console.Event) {
+	delete(t.texts, e.ID)
+	if e.Type != console.TypeMessage && e.Type != console.TypeEdit {
+		return
+	}
+	if t.notices == nil {
+		fmt.Fprintln(t.out, Visible(e.Text))
+		return
+	}
+	fmt.Fprintln(t.notices, "ⓘ "+Visible(e.Text))
 }
 
 // next waits for a line. What the bot says until then, such as a reminder or the
@@ -153,31 +195,23 @@ func (t *talk) next(ctx context.Context, lines <-chan string, events <-chan cons
 		case line, more = <-lines:
 			return line, more, nil
 		case e := <-events:
-			if e.Last && e.ReplyTo != 0 && (first == 0 || e.ReplyTo < first) {
-				t.forget() // the answer to an older message
-				continue
+			if _, err := t.hear(ctx, e, first); err != nil {
+				return "", false, err
 			}
-			t.show(e)
 		case <-ctx.Done():
 			return "", false, ctx.Err()
 		}
 	}
 }
 
-// isNotice reports whether a message is neither an answer nor a question.
-func isNotice(e console.Event) bool { return e.Last && e.ReplyTo == 0 && !e.Asks }
-
 // show prints the event and reports whether an answer has ended with it.
 func (t *talk) show(e console.Event) bool {
 	e.Text = Visible(e.Text)
 	switch e.Type {
 	case console.TypeMessage, console.TypeEdit:
-		switch {
-		case t.live:
+		if t.live {
 			t.grow(e)
-		case isNotice(e):
-			fmt.Fprintln(t.out, e.Text) // an answer that grows is kept
-		default:
+		} else {
 			t.keep(e)
 		}
 	case console.TypeDelete:
@@ -206,9 +240,6 @@ func (t *talk) keep(e console.Event) {
 	}
 	t.order, t.texts = nil, nil
 }
-
-// forget drops what was kept of an answer to an older message.
-func (t *talk) forget() { t.order, t.texts = nil, nil }
 
 // grow prints what is new of a message. A text that changed in its middle is
 // printed again as a whole.
@@ -251,21 +282,38 @@ var ErrFailed = errors.New("the bot could not answer")
 // Converse is a talk with a person, to whom answers are shown while they grow.
 func Converse(ctx context.Context, bot *console.Client, in io.Reader, out io.Writer) error {
 	t := &talk{client: bot, out: out, live: true}
-	return t.run(ctx, in, true)
+	return t.run(ctx, linesOf(ctx, in), true)
+}
+
+// Say says one thing, and shows the answer when it is complete. What else the bot says
+// goes to notices, and what it asks is refused: nobody is there to agree. The error is
+// as of Recite.
+func Say(ctx context.Context, bot *console.Client, text string, out, notices io.Writer) error {
+	t := &talk{client: bot, out: out, notices: notices, refuses: true}
+	lines := make(chan string, 1)
+	lines <- text
+	close(lines)
+	return t.run(ctx, lines, false)
 }
 
 // Recite says the lines, each when the one before is answered, and shows the
-// answers when they are complete. It returns errFailed when the bot could not
+// answers when they are complete. It returns ErrFailed when the bot could not
 // answer one.
 func Recite(ctx context.Context, bot *console.Client, in io.Reader, out io.Writer) error {
-	return NewTalk(bot, out).run(ctx, in, false)
+	return NewTalk(bot, out).run(ctx, linesOf(ctx, in), false)
+}
+
+// linesOf are the lines of in. A read of the terminal cannot be ended; the process ends it.
+func linesOf(ctx context.Context, in io.Reader) <-chan string {
+	lines := make(chan string)
+	go readLines(ctx, in, lines)
+	return lines
 }
 
 // run says the lines and shows what comes. With a prompt it continues after each
 // line; without one it waits for the answer before it says the next.
-func (t *talk) run(ctx context.Context, in io.Reader, prompt bool) error {
+func (t *talk) run(ctx context.Context, lines <-chan string, prompt bool) error {
 	events := make(chan console.Event)
-	lines := make(chan string)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		return t.client.Events(ctx, func(e console.Event) error {
@@ -277,7 +325,6 @@ func (t *talk) run(ctx context.Context, in io.Reader, prompt bool) error {
 			}
 		})
 	})
-	go readLines(ctx, in, lines) // a read of the terminal cannot be ended; the process ends it
 	group.Go(func() error {
 		if prompt {
 			return t.Converse(ctx, lines, events)

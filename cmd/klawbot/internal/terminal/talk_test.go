@@ -1,15 +1,14 @@
 package terminal
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"klawbot/gateway/console"
 )
@@ -85,7 +84,7 @@ func TestAnswerIsPrintedWhenComplete(t *testing.T) {
 		{Type: console.TypeMessage, ID: 3, Text: "gone"},
 		{Type: console.TypeDelete, ID: 3},
 		{Type: console.TypeEdit, ID: 1, Text: "part one"},
-		{Type: console.TypeMessage, ID: 4, Text: "part two", ReplyTo: 1, Last: true},
+		{Type: console.TypeMessage, ID: 4, Text: "part two", Last: true},
 	} {
 		k.show(e)
 	}
@@ -94,63 +93,71 @@ func TestAnswerIsPrintedWhenComplete(t *testing.T) {
 	}
 }
 
-// TestAnswerComesAfterNotices: a reminder or a notice ends no wait for an answer.
-func TestAnswerComesAfterNotices(t *testing.T) {
+// TestOtherMessagesEndNoWait: reminders, notices and answers to older messages that come
+// before the answer do not end the wait for it.
+func TestOtherMessagesEndNoWait(t *testing.T) {
+	answer := console.Event{Type: console.TypeMessage, ID: 20, Text: "the answer", ReplyTo: 7, Last: true}
+	question := console.Event{Type: console.TypeMessage, ID: 12, Text: "Delete it?", Last: true, Refusal: "n"}
 	for name, c := range map[string]struct {
-		events []console.Event
-		want   string
-		err    error
+		before       []console.Event
+		one          bool // klawbot chat -m
+		out, notices string
+		said         []string
 	}{
-		"a reminder first": {[]console.Event{
-			{Type: console.TypeMessage, ID: 1, Text: "⏰ Tea", Last: true},
-			{Type: console.TypeMessage, ID: 2, Text: "the answer", ReplyTo: 7, Last: true},
-		}, "⏰ Tea\nthe answer\n", errEnd},
-		"a notice while the answer grows": {[]console.Event{
-			{Type: console.TypeMessage, ID: 1, Text: "…", ReplyTo: 7},
-			{Type: console.TypeEdit, ID: 1, Text: "the ans", ReplyTo: 7},
-			{Type: console.TypeMessage, ID: 2, Text: "A notice", Last: true},
-			{Type: console.TypeEdit, ID: 1, Text: "the answer", ReplyTo: 7, Last: true},
-		}, "A notice\nthe answer\n", errEnd},
-		"an answer with a file": {[]console.Event{
-			{Type: console.TypeMessage, ID: 1, Text: "here it is", ReplyTo: 7},
-			{Type: console.TypeMessage, ID: 2, Text: "[file a.txt]", ReplyTo: 7, Last: true},
-		}, "here it is\n[file a.txt]\n", errEnd},
-		"a question": {[]console.Event{
-			{Type: console.TypeMessage, ID: 1, Text: "Run it?", Asks: true, Last: true},
-		}, "Run it?\n", errEnd},
-		"a failure after a failed reminder": {[]console.Event{
-			{Type: console.TypeMessage, ID: 1, Text: "Schedule failed", Last: true, Failed: true},
-			{Type: console.TypeMessage, ID: 2, Text: "the answer", ReplyTo: 7, Last: true},
-		}, "Schedule failed\nthe answer\n", errEnd},
-		"the answer failed": {[]console.Event{
-			{Type: console.TypeMessage, ID: 1, Text: "⏰ Tea", Last: true},
-			{Type: console.TypeMessage, ID: 2, Text: "sorry", ReplyTo: 7, Last: true, Failed: true},
-		}, "⏰ Tea\nsorry\n", ErrFailed},
+		"a reminder":          {[]console.Event{{Type: console.TypeMessage, ID: 10, Text: "⏰ tea", Last: true}}, true, "the answer\n", "ⓘ ⏰ tea\n", []string{"hello"}},
+		"a reminder, piped":   {[]console.Event{{Type: console.TypeMessage, ID: 10, Text: "⏰ tea", Last: true}}, false, "⏰ tea\nthe answer\n", "", []string{"hello"}},
+		"two notices":         {[]console.Event{{Type: console.TypeMessage, ID: 10, Text: "a", Last: true}, {Type: console.TypeMessage, ID: 11, Text: "b", Last: true}}, true, "the answer\n", "ⓘ a\nⓘ b\n", []string{"hello"}},
+		"a failed notice":     {[]console.Event{{Type: console.TypeMessage, ID: 10, Text: "a", Last: true, Failed: true}}, true, "the answer\n", "ⓘ a\n", []string{"hello"}},
+		"an older answer":     {[]console.Event{{Type: console.TypeMessage, ID: 10, Text: "old", ReplyTo: 6, Last: true}}, true, "the answer\n", "", []string{"hello"}},
+		"an older, growing":   {[]console.Event{{Type: console.TypeMessage, ID: 10, Text: "…", ReplyTo: 6}, {Type: console.TypeEdit, ID: 10, Text: "old", ReplyTo: 6, Last: true}}, true, "the answer\n", "", []string{"hello"}},
+		"in the middle of it": {[]console.Event{{Type: console.TypeMessage, ID: 20, Text: "…", ReplyTo: 7}, {Type: console.TypeMessage, ID: 10, Text: "⏰ tea", Last: true}}, true, "the answer\n", "ⓘ ⏰ tea\n", []string{"hello"}},
+		"a question":          {[]console.Event{question}, true, "the answer\n", "ⓘ Delete it?\n", []string{"hello", "n"}},
+		"a question, piped":   {[]console.Event{question}, false, "Delete it?\nthe answer\n", "", []string{"hello", "y"}},
+		"commands to escape":  {[]console.Event{{Type: console.TypeMessage, ID: 10, Text: "a\x1b[2J", Last: true}}, true, "the answer\n", "ⓘ a\ufffd[2J\n", []string{"hello"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bot := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			var said []string
+			began, all := make(chan bool), make(chan bool) // closed when something, and everything, was said
+			bot := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var m struct{ Text string }
+				if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+					t.Error(err)
+				}
+				said = append(said, m.Text)
+				if len(said) == 1 {
+					close(began)
+				}
+				if len(said) == len(c.said) {
+					close(all)
+				}
 				w.WriteHeader(http.StatusAccepted)
-				fmt.Fprintln(w, `{"id": 7}`)
+				fmt.Fprintf(w, `{"id": %d}`, 6+len(said))
 			}))
 			defer bot.Close()
-			var out strings.Builder
+			var out, notices strings.Builder
 			k := &talk{client: console.NewClient(bot.Client(), bot.URL), out: &out}
-			events, lines := make(chan console.Event, 9), make(chan string, 1)
-			events <- console.Event{Type: console.TypeReady}
+			events, lines := make(chan console.Event), make(chan string, 2)
 			lines <- "hello"
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
+			if c.one {
+				k.notices, k.refuses = &notices, true
+			} else if c.before[0].Refusal != "" {
+				lines <- "y"
+			}
+			close(lines)
 			go func() {
-				for len(lines) > 0 {
-					runtime.Gosched()
-				}
-				for _, e := range c.events {
+				events <- console.Event{Type: console.TypeReady}
+				<-began
+				for _, e := range c.before {
 					events <- e
 				}
-				close(lines)
+				<-all
+				events <- answer
 			}()
-			if err := k.recite(ctx, lines, events); !errors.Is(err, c.err) || out.String() != c.want {
-				t.Errorf("%v, shown %q, want %q", err, out.String(), c.want)
+			if err := k.recite(t.Context(), lines, events); !errors.Is(err, errEnd) {
+				t.Error(err)
+			}
+			if out.String() != c.out || notices.String() != c.notices || !slices.Equal(said, c.said) {
+				t.Errorf("shown %q and %q, said %q", out.String(), notices.String(), said)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// stopPause is the reason of an answer that is to be gone on with.
+	// stopPause is the reason of an answer that has to be continued.
 	stopPause = "pause_turn"
 	// stopWindow is the one of an answer that found no room any more.
 	stopWindow = "model_context_window_exceeded"
@@ -41,7 +41,7 @@ func newAnswer(provider string, reading speech.Reading, r llm.Request, sink func
 	return &answer{provider: provider, request: r, reading: reading, sink: sink, before: llm.NoUsage, model: r.Model}
 }
 
-// begin prepares for the answer to a request, the first or one that goes on.
+// begin prepares for the answer to a request, the first or one that continues it.
 func (a *answer) begin(requestID string) {
 	a.before = a.used()
 	a.usage = usage{}
@@ -126,13 +126,13 @@ func (a *answer) readWhole(r io.Reader) error {
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
-		return protocol.Truncated("the answer is no valid JSON")
+		return protocol.Truncated("the answer isn't valid JSON")
 	}
 	switch {
 	case m.Type == "error" || len(m.Error) > 0 && string(m.Error) != "null":
 		return protocol.ReadFault(0, body).Classify()
 	case m.Content == nil && m.Stop == "":
-		return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "the JSON that came is no answer; is baseURL right?"}
+		return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "the JSON that came isn't an answer; is baseURL right?"}
 	}
 	a.head(m)
 	for _, raw := range m.Content {
@@ -182,7 +182,7 @@ func (a *answer) event(raw protocol.Event) error {
 	case kind == "error" || raw.Type == "error":
 		return protocol.ReadFault(0, raw.Data).Classify()
 	case err != nil:
-		return protocol.Truncated("a piece of the stream is no valid JSON")
+		return protocol.Truncated("a piece of the stream isn't valid JSON")
 	}
 	switch kind {
 	case "message_start":
@@ -206,7 +206,7 @@ func (a *answer) event(raw protocol.Event) error {
 func (a *answer) start(index string, raw json.RawMessage) error {
 	p, err := newPart(raw)
 	if err != nil {
-		return protocol.Truncated("a piece of the answer is no block")
+		return protocol.Truncated("a piece of the answer isn't a block")
 	}
 	a.append(index, p)
 	a.show(p, p.text.String())
@@ -288,11 +288,12 @@ func (a *answer) result() llm.Result {
 	m := llm.Message{Role: llm.RoleAssistant}
 	a.endText()
 	native := slices.ContainsFunc(a.blocks, func(p *part) bool { return p.kind == "tool_use" })
-	hidden := false
+	hidden, unwanted := false, false
 	for _, p := range a.blocks {
 		hidden = hidden || p.speech != nil && p.speech.Hidden()
 		for _, b := range p.blocks(a.provider, a.request) {
 			if b.Call != nil && (a.request.NoTools || stop == llm.StopRefusal || native && p.kind == "text") {
+				unwanted = unwanted || a.request.NoTools
 				continue
 			}
 			if b.Call != nil && stop == llm.StopMaxTokens {
@@ -307,5 +308,5 @@ func (a *answer) result() llm.Result {
 	case stop == "":
 		stop = llm.StopEnd
 	}
-	return llm.Result{Message: m, Stop: stop, Usage: a.used(), Hidden: hidden, Model: a.model, RequestID: a.requestID}
+	return llm.Result{Message: m, Stop: stop, Usage: a.used(), Hidden: hidden, Unwanted: unwanted, Model: a.model, RequestID: a.requestID}
 }

@@ -96,7 +96,7 @@ func (c *Client) whole(ctx context.Context, compat Compat, r llm.Request, a *ans
 		if err := c.once(ctx, compat, body, a); err != nil || a.stop != stopPause {
 			return err
 		}
-		c.log.Debug("answer paused, asked to go on", "model", r.Model)
+		c.log.Debug("answer paused, continuing it", "model", r.Model)
 	}
 	return &llm.Error{Kind: llm.Truncated, Message: "the answer paused too often", Started: a.started}
 }
@@ -127,7 +127,7 @@ func (c *Client) Check(ctx context.Context) error {
 }
 
 // Models lists the names that the endpoint gives its models, sorted. An
-// endpoint that lists none is no error.
+// endpoint may list none.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	return c.endpoint.Models(ctx, "/v1/models?limit=1000")
 }

@@ -303,13 +303,49 @@ func TestCheckListsModels(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for want, c := range map[string]llm.Config{
-		"no http or https address": {BaseURL: "ftp://x"},
+		"an http or https address": {BaseURL: "ftp://x"},
 		`unknown field "cach"`:     {Compat: json.RawMessage(`{"cach":true}`)},
 		"thinkingTokens is":        {Compat: json.RawMessage(`{"thinkingTokens":5}`)},
 		"reasoningReplay is":       {Compat: json.RawMessage(`{"reasoningReplay":"some"}`)},
 	} {
 		if _, err := anthropic.New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", c, err, want)
+		}
+	}
+}
+
+// TestCacheMarks: four at most, and one where the tools end that every request has.
+func TestCacheMarks(t *testing.T) {
+	for tools, want := range map[string][]string{
+		"list tool_search git": {"tool_search", "git"}, "list tool_search": {"tool_search"}, "list git": {"git"}, "": nil,
+	} {
+		client, s := fake(t, llm.Config{})
+		r := ask(true)
+		r.System = "Be brief."
+		r.Tools = nil
+		for name := range strings.FieldsSeq(tools) {
+			r.Tools = append(r.Tools, llm.Tool{Name: name})
+		}
+		r.Messages = append(r.Messages, llm.Text(llm.RoleAssistant, "yes?"), llm.Text(llm.RoleUser, "two"), llm.Text(llm.RoleAssistant, "yes?"), llm.Text(llm.RoleUser, "three"))
+		if _, err := client.Stream(t.Context(), r, quiet); err != nil {
+			t.Fatal(err)
+		}
+		got := body(t, s)
+		var marked []string
+		for i, tool := range got.Tools {
+			if strings.HasSuffix(string(tool), mark) {
+				marked = append(marked, r.Tools[i].Name)
+			}
+		}
+		if diff := cmp.Diff(want, marked); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tools, diff)
+		}
+		all := len(marked) + 1
+		for _, line := range lines(got) {
+			all += strings.Count(line, "cache_control")
+		}
+		if all > 4 {
+			t.Errorf("%s: %d marks", tools, all)
 		}
 	}
 }

@@ -133,7 +133,7 @@ func (p *part) blocks(provider string, r llm.Request) []llm.Block {
 	return blocks
 }
 
-// raw is the part as it came, for an answer that is to go on.
+// raw is the part as it came, for an answer that is continued.
 func (p *part) raw() json.RawMessage {
 	var out any
 	text := p.text.String()
@@ -156,7 +156,7 @@ func (p *part) raw() json.RawMessage {
 		return p.begun
 	}
 	raw, err := json.Marshal(out)
-	if err != nil { // a call whose arguments are no JSON cannot be gone on with
+	if err != nil { // a call whose arguments aren't JSON cannot be continued
 		return p.begun
 	}
 	return raw

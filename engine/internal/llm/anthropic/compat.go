@@ -23,7 +23,7 @@ type Compat struct {
 	ToolChoiceNone bool `json:"toolChoiceNone"`
 	// TextCalls takes a call that was printed as text for a call.
 	TextCalls bool `json:"textCalls"`
-	// Local says that the endpoint is one's own machine: slow to begin.
+	// Local says that the endpoint is on the own machine or network: slow to begin.
 	Local bool `json:"local"`
 	// FirstByteSeconds is how long the first byte may take; 0 is ten minutes
 	// for local endpoints and the idle timeout for others.

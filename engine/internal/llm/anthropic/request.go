@@ -51,7 +51,7 @@ type cacheControl struct {
 }
 
 // encode writes the body of a request. paused are the blocks of an answer that
-// the provider wants to go on with.
+// the provider wants to continue.
 func encode(provider string, c Compat, r llm.Request, paused []*part) ([]byte, error) {
 	msgs := llm.Normalize(r.Messages, llm.Shape{Provider: provider, Model: r.Model, Replay: c.ReasoningReplay})
 	w := wireRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: r.Stream, Tools: declare(r.Tools, msgs)}
@@ -104,7 +104,7 @@ func declare(tools []llm.Tool, msgs []llm.Message) []wireTool {
 
 // thinking is how much the model may think, nil when that is left to it. The
 // budget is below the limit of the answer, and a call that was made without
-// thinking cannot be gone on with in thinking.
+// thinking cannot be continued with thinking.
 func (c Compat) thinking(w wireRequest) *wireThinking {
 	budget := min(c.ThinkingTokens, w.MaxTokens-leastThinking)
 	if budget < leastThinking {
@@ -119,16 +119,22 @@ func (c Compat) thinking(w wireRequest) *wireThinking {
 }
 
 // markCache marks the ends of what the next request will begin with: the tools,
-// the system prompt, and the last two turns of the user. Four marks are allowed.
+// the system prompt, and the last two turns of the user. Four marks are allowed. Where
+// tools were added behind the one that finds them, the tools before keep a mark of their
+// own, and one turn of the user goes without.
 func (w *wireRequest) markCache() {
 	mark := &cacheControl{"ephemeral"}
+	left := 2
+	if i := slices.IndexFunc(w.Tools, func(t wireTool) bool { return t.Name == "tool_search" }); i >= 0 && i < len(w.Tools)-1 {
+		w.Tools[i].CacheControl = mark
+		left--
+	}
 	if n := len(w.Tools); n > 0 {
 		w.Tools[n-1].CacheControl = mark
 	}
 	if n := len(w.System); n > 0 {
 		w.System[n-1].CacheControl = mark
 	}
-	left := 2
 	for _, m := range slices.Backward(w.Messages) {
 		if m.Role == "user" && left > 0 {
 			m.Content[len(m.Content)-1].CacheControl = mark
@@ -172,8 +178,8 @@ func (w *wireRequest) add(role string, b block) {
 	w.Messages = append(w.Messages, wireMessage{role, []block{b}})
 }
 
-// trimEnd takes white space from the end of an answer that the model shall go
-// on with: the API refuses it.
+// trimEnd takes white space from the end of an answer that the model continues: the
+// API refuses it.
 func trimEnd(m *wireMessage) {
 	last := &m.Content[len(m.Content)-1]
 	last.Text = strings.TrimRightFunc(last.Text, unicode.IsSpace)

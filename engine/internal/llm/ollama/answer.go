@@ -71,7 +71,7 @@ func (a *answer) read(body io.Reader) error {
 func (a *answer) add(raw []byte) error {
 	var l line
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return protocol.Truncated("a line of the stream is no valid JSON")
+		return protocol.Truncated("a line of the stream isn't valid JSON")
 	}
 	if len(l.Error) > 0 && string(l.Error) != "null" {
 		return protocol.ReadFault(0, raw).Classify()
@@ -130,7 +130,8 @@ func (a *answer) end() error {
 // result is the whole answer.
 func (a *answer) result() llm.Result {
 	stop, calls := llm.StopEnd, a.calls
-	if a.request.NoTools {
+	unwanted := a.request.NoTools && len(calls) > 0
+	if unwanted {
 		calls = nil
 	}
 	switch {
@@ -142,7 +143,7 @@ func (a *answer) result() llm.Result {
 	case len(calls) > 0:
 		stop = llm.StopCalls
 	}
-	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Model: a.model}
+	return llm.Result{Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Unwanted: unwanted, Model: a.model}
 }
 
 func (a *answer) message(calls []llm.ToolCall) llm.Message {

@@ -216,7 +216,7 @@ func TestCheckListsModels(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for want, c := range map[string]llm.Config{
-		"no http or https address": {BaseURL: "ftp://x"},
+		"an http or https address": {BaseURL: "ftp://x"},
 		`unknown field "num_ctx"`:  {Compat: json.RawMessage(`{"num_ctx":1}`)},
 		"reasoningReplay is":       {Compat: json.RawMessage(`{"reasoningReplay":"some"}`)},
 	} {

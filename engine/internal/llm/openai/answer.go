@@ -68,7 +68,7 @@ func (a *answer) readWhole(r io.Reader) error {
 		if fault := protocol.ReadFault(0, body); body[0] == '[' && fault.Message != "" {
 			return fault.Classify()
 		}
-		return protocol.Truncated("the answer is no valid JSON")
+		return protocol.Truncated("the answer isn't valid JSON")
 	}
 	if len(c.Choices) == 0 {
 		return noChoices(c, body)
@@ -76,7 +76,7 @@ func (a *answer) readWhole(r io.Reader) error {
 	return a.add(c)
 }
 
-// noChoices says what an object is that is no answer.
+// noChoices is the error that an object without choices is.
 func noChoices(c chunk, body []byte) error {
 	if err := c.fault(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func noChoices(c chunk, body []byte) error {
 	case c.Choices != nil || c.Usage != nil:
 		return protocol.Truncated("the answer is empty")
 	}
-	return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "the JSON that came is no answer; does baseURL end in /v1?"}
+	return &llm.Error{Kind: llm.BadRequest, Status: 200, Message: "the JSON that came isn't an answer; does baseURL end in /v1?"}
 }
 
 // readStream reads events until [DONE] or the end.
@@ -119,7 +119,7 @@ func (a *answer) event(kind string, data []byte) error {
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return protocol.Truncated("a piece of the stream is no valid JSON")
+		return protocol.Truncated("a piece of the stream isn't valid JSON")
 	}
 	return a.add(c)
 }

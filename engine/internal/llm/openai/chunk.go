@@ -73,7 +73,7 @@ type extra struct {
 	Specific map[string]json.RawMessage   `json:"provider_specific_fields,omitempty"`
 }
 
-// UnmarshalJSON accepts any JSON: a field of another form is none.
+// UnmarshalJSON accepts any JSON: a field of another form is left out.
 func (e *extra) UnmarshalJSON(raw []byte) error {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
@@ -83,7 +83,7 @@ func (e *extra) UnmarshalJSON(raw []byte) error {
 		"reasoning_details": &e.Details, "thinking_blocks": &e.Thoughts, "extra_content": &e.Content, "provider_specific_fields": &e.Specific,
 	} {
 		if value, ok := fields[name]; ok {
-			_ = json.Unmarshal(value, into) // of another form, it is none
+			_ = json.Unmarshal(value, into) // of another form, it is left out
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// parts is a list of typed pieces. Anything but a list is none.
+// parts is a list of typed pieces. Anything but a list is empty.
 type parts []part
 
 type part struct {

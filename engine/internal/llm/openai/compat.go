@@ -43,7 +43,7 @@ type Compat struct {
 	// SchemaDialect is what the endpoint understands of JSON Schema: "", "gemini"
 	// or "grammar".
 	SchemaDialect protocol.Dialect `json:"schemaDialect"`
-	// Local says that the endpoint is one's own machine: slow to begin.
+	// Local says that the endpoint is on the own machine or network: slow to begin.
 	Local bool `json:"local"`
 	// FirstByteSeconds is how long the first byte may take; 0 is ten minutes
 	// for local endpoints and the idle timeout for others.

@@ -33,8 +33,8 @@ func finishError(finish string, empty bool) error {
 	return nil
 }
 
-// result is the whole answer. What was said and called decides about the reason
-// more than the word for it does.
+// result is the whole answer. Calls decide about the reason more than the word for
+// it does.
 func (a *answer) result() llm.Result {
 	stop := stops[strings.ToLower(a.finish)]
 	calls := finishCalls(a.calls, a.request.Tools, a.provider)
@@ -44,6 +44,7 @@ func (a *answer) result() llm.Result {
 	if stop == "" && wasCut(calls) && a.request.MaxTokens > 0 && a.usage.Output >= a.request.MaxTokens {
 		stop = llm.StopMaxTokens
 	}
+	unwanted := a.request.NoTools && len(calls) > 0
 	if a.request.NoTools || stop == llm.StopRefusal {
 		calls = nil
 	}
@@ -60,7 +61,7 @@ func (a *answer) result() llm.Result {
 		stop = llm.StopEnd
 	}
 	return llm.Result{
-		Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Model: a.model, RequestID: a.requestID,
+		Message: a.message(calls), Stop: stop, Usage: a.usage, Hidden: a.speech.Hidden(), Unwanted: unwanted, Model: a.model, RequestID: a.requestID,
 	}
 }
 

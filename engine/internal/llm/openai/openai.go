@@ -1,6 +1,6 @@
 // Package openai speaks the chat completions protocol of OpenAI and of
 // everything that imitates it, and puts up with how they differ: what a
-// provider is known to want stands in Compat, what arrives is decoded
+// provider is known to want is in Compat, what arrives is decoded
 // tolerantly, and an answer is only called whole when it was. It keeps no
 // conversation, repeats no answer and decides nothing about tools.
 package openai
@@ -96,7 +96,7 @@ func (c *Client) Check(ctx context.Context) error {
 }
 
 // Models lists the names that the endpoint gives its models, sorted. An
-// endpoint that lists none is no error.
+// endpoint may list none.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	return c.endpoint.Models(ctx, "/models")
 }

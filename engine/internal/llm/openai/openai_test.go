@@ -319,7 +319,7 @@ func TestCheckListsModels(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for want, c := range map[string]llm.Config{
-		"no http or https address":    {BaseURL: "ftp://x"},
+		"an http or https address":    {BaseURL: "ftp://x"},
 		`unknown field "maxTokenFie"`: {Compat: json.RawMessage(`{"maxTokenFie":""}`)},
 		"maxTokensField is":           {Compat: json.RawMessage(`{"maxTokensField":"tokens"}`)},
 		"contentEmpty is":             {Compat: json.RawMessage(`{"contentEmpty":"none"}`)},

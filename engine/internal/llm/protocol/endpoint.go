@@ -59,7 +59,7 @@ func New(c Config) (*Endpoint, error) {
 	}
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, errors.New("baseURL is no http or https address")
+		return nil, errors.New("baseURL isn't an http or https address")
 	}
 	if c.Idle <= 0 {
 		c.Idle = defaultIdle
@@ -71,7 +71,7 @@ func New(c Config) (*Endpoint, error) {
 func (e *Endpoint) Host() string { return e.base.Hostname() }
 
 // Patience is how long the first byte of an answer may take: what the
-// configuration says, in seconds, else ten minutes on one's own machine, where
+// configuration says, in seconds, else ten minutes for a local server, where
 // models have to be loaded, and the longest silence elsewhere.
 func (e *Endpoint) Patience(seconds int, local bool) time.Duration {
 	switch {
@@ -101,7 +101,7 @@ func (e *Endpoint) Get(ctx context.Context, path string, into any) error {
 }
 
 // Models lists the names that an endpoint gives its models, sorted: the form of
-// OpenAI and Anthropic. An endpoint that lists none is no error.
+// OpenAI and Anthropic. An endpoint may list none.
 func (e *Endpoint) Models(ctx context.Context, path string) ([]string, error) {
 	var list struct {
 		Data []struct {
@@ -205,7 +205,7 @@ func (r *Response) Decode(into any) error {
 		return r.failure(err)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return &llm.Error{Kind: llm.BadRequest, Status: http.StatusOK, Message: "the answer is no JSON; is baseURL right?"}
+		return &llm.Error{Kind: llm.BadRequest, Status: http.StatusOK, Message: "the answer isn't JSON; is baseURL right?"}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ const (
 	maxMessage   = 500 // runes of a provider's words
 )
 
-// refusal reads a response that is no answer.
+// refusal reads a response with an error status.
 func (r *Response) refusal(resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if err != nil && len(body) == 0 {
@@ -34,9 +34,7 @@ func (r *Response) refusal(resp *http.Response) error {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		f.Message = "the server redirects to " + redirectHost(resp) + "; set baseURL to the address that answers"
 	}
-	if wait := retryAfter(resp.Header, time.Now()); wait > 0 {
-		f.wait = wait
-	}
+	f.readLimit(resp.Header, time.Now())
 	e := f.Classify()
 	switch resp.Header.Get("X-Should-Retry") {
 	case "true":
@@ -51,6 +49,15 @@ func (r *Response) refusal(resp *http.Response) error {
 	e.RequestID = r.RequestID
 	e.Message = r.endpoint.conceal(e.Message)
 	return e
+}
+
+// readLimit reads from the header of a refusal when it may be tried again.
+func (f *Fault) readLimit(h http.Header, now time.Time) {
+	if wait := retryAfter(h, now); wait > 0 {
+		f.wait = wait
+	} else if f.wait == 0 && f.status == http.StatusTooManyRequests {
+		f.wait = limitReset(h, now)
+	}
 }
 
 func redirectHost(resp *http.Response) string {
@@ -89,6 +96,7 @@ type Fault struct {
 	code   string // its code, type and status words, in lower case
 	param  string
 	wait   time.Duration
+	daily  bool // a limit for a day is used up
 	window int
 }
 
@@ -154,7 +162,13 @@ func (f *Fault) read(e wireError) {
 	if n, err := strconv.Atoi(string(e.Code)); err == nil && f.status == 0 && n >= 400 && n < 600 {
 		f.status = n
 	}
-	f.wait = statedWait(f.Message + string(e.Details))
+	all := f.code + " " + f.Message + " " + string(e.Details) + string(e.Metadata)
+	f.wait = statedWait(all, time.Now())
+	f.daily = perDay.MatchString(all) && !perMinute.MatchString(all)
+	if googleDay.MatchString(all) { // the wait that it states is of another limit
+		f.daily = true
+		f.wait = untilMidnight(time.Now(), "America/Los_Angeles")
+	}
 }
 
 // Classify says what kind of error the fault is.
@@ -162,6 +176,8 @@ func (f Fault) Classify() *llm.Error {
 	e := &llm.Error{Status: f.status, Message: f.Message, RetryAfter: f.wait}
 	e.Kind, e.Feature = f.kind()
 	switch {
+	case e.Kind == llm.RateLimit:
+		e.Daily = f.daily || f.wait >= dayLike
 	case e.Kind == llm.ContextOverflow:
 		e.Window = f.window
 	case e.Kind == llm.Overloaded && loading.MatchString(f.Message):
@@ -173,20 +189,90 @@ func (f Fault) Classify() *llm.Error {
 	return e
 }
 
-// statedWaits find a time to wait in words: "try again in 1.5s", and Google's
-// "retryDelay": "34s".
-var statedWaits = regexp.MustCompile(`(?i)(?:try again in|retry in|"retryDelay":\s*")\s*((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`)
+// dayLike is from when a wait can only be that for the limit of a day.
+const dayLike = 12 * time.Hour
 
-func statedWait(message string) time.Duration {
-	m := statedWaits.FindStringSubmatch(message)
-	if m == nil {
-		return 0
+var (
+	// perDay finds that a limit is one for a day.
+	perDay = regexp.MustCompile(`(?i)per[ _-]?day|\b[rt]pd\b|\bdaily|daily_?limit|\bday limit|每日|每天|суточн|дневн`)
+	// perMinute finds that it is one for less; a message may name both.
+	perMinute = regexp.MustCompile(`(?i)per[ _-]?(?:minute|min|second|sec)\b|/ ?min|\b[rt]p[ms]\b`)
+	// googleDay finds Google's limits for a day, which end at midnight in California.
+	googleDay = regexp.MustCompile(`(?i)perday[\s\S]*generativelanguage|generativelanguage[\s\S]*perday`)
+	// statedWaits find a time to wait in words: "try again in 1.5s", and Google's
+	// "retryDelay": "34s".
+	statedWaits = regexp.MustCompile(`(?i)(?:(?:try again|retry|resets?|available(?: again)?) (?:in|after)|"retryDelay":\s*")\s*((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)\b[\s,]*(?:and\s*)?)+|(?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`)
+	waitUnits   = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(ms|h|m|s)`)
+	// statedTimes find when a limit ends, as a date.
+	statedTimes = regexp.MustCompile(`(?i)(?:resets?|until|again|available|after)\D{0,30}(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.\d+)?\s*(Z|UTC|[+-]\d\d:?\d\d)?`)
+	statedEpoch = regexp.MustCompile(`(?i)ratelimit-reset"?:\s*"?(\d{10,13})\b`)
+)
+
+// statedWait finds how long to wait in the words of an error, 0 when it does not say.
+func statedWait(message string, now time.Time) time.Duration {
+	if m := statedWaits.FindStringSubmatch(message); m != nil {
+		var sum time.Duration
+		for _, unit := range waitUnits.FindAllStringSubmatch(m[1], -1) {
+			d, err := time.ParseDuration(unit[1] + strings.ToLower(unit[2]))
+			if err != nil {
+				return 0
+			}
+			sum += d
+		}
+		return sum
 	}
-	d, err := time.ParseDuration(m[1])
+	if m := statedTimes.FindStringSubmatch(message); m != nil {
+		zone := strings.Replace(strings.NewReplacer("UTC", "Z", ":", "").Replace(m[4]), "Z", "+0000", 1)
+		at, err := time.Parse("2006-01-02 15:04:05-0700", m[1]+" "+m[2]+cmp.Or(m[3], ":00")+cmp.Or(zone, "+0000"))
+		if err == nil {
+			return max(0, at.Sub(now))
+		}
+	}
+	if m := statedEpoch.FindStringSubmatch(message); m != nil {
+		return untilEpoch(m[1], now)
+	}
+	return 0
+}
+
+// untilMidnight is how long the day lasts in a zone, 0 when that is not known.
+func untilMidnight(now time.Time, name string) time.Duration {
+	zone, err := time.LoadLocation(name)
 	if err != nil {
 		return 0
 	}
-	return d
+	y, m, d := now.In(zone).Date()
+	return time.Date(y, m, d+1, 0, 0, 0, 0, zone).Sub(now)
+}
+
+// untilEpoch is how long it is until a time in seconds or milliseconds.
+func untilEpoch(text string, now time.Time) time.Duration {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	at := time.Unix(n, 0)
+	if n > 1e11 {
+		at = time.UnixMilli(n)
+	}
+	return min(max(0, at.Sub(now)), mostWait)
+}
+
+// limitReset reads from a header when a limit ends: a time, seconds, or a duration.
+func limitReset(h http.Header, now time.Time) time.Duration {
+	var longest time.Duration
+	for _, name := range []string{"X-Ratelimit-Reset", "X-Ratelimit-Reset-Requests", "X-Ratelimit-Reset-Tokens", "Ratelimit-Reset"} {
+		value := h.Get(name)
+		if d, err := time.ParseDuration(value); err == nil {
+			longest = max(longest, min(d, mostWait))
+		} else if n, err := strconv.ParseFloat(value, 64); err == nil && n < 1e9 {
+			longest = max(longest, bounded(n))
+		} else if at, err := time.Parse(time.RFC3339, value); err == nil {
+			longest = max(longest, min(at.Sub(now), mostWait))
+		} else {
+			longest = max(longest, untilEpoch(value, now))
+		}
+	}
+	return longest
 }
 
 // retryAfter reads how long to wait from a header: milliseconds, seconds or a
@@ -205,12 +291,14 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
+// mostWait bounds what a provider may ask for.
+const mostWait = 366 * 24 * time.Hour
+
 func bounded(seconds float64) time.Duration {
-	const most = 366 * 24 * 3600
 	if !(seconds > 0) { // also not a number
 		return 0
 	}
-	return time.Duration(min(seconds, most) * float64(time.Second))
+	return time.Duration(min(seconds, mostWait.Seconds()) * float64(time.Second))
 }
 
 var (

@@ -60,7 +60,7 @@ func (f Fault) kind() (llm.ErrorKind, string) {
 		return llm.Auth, ""
 	case f.status == 402:
 		return llm.Quota, ""
-	case f.status == 429 || rateLimit.MatchString(f.code):
+	case f.status == 429 || rateLimit.MatchString(f.code) || f.status < 500 && strings.Contains(f.code, "dailylimitexceeded"):
 		return f.limited(all), ""
 	case f.status == 413 || f.status != 403 && overflow.MatchString(all):
 		return llm.ContextOverflow, ""
@@ -82,10 +82,10 @@ func (f Fault) kind() (llm.ErrorKind, string) {
 	return f.byStatus(all), ""
 }
 
-// limited tells a limit that passes from money that is used up. Whoever says
-// how long to wait means a limit.
+// limited tells a limit that passes from credit that is used up. An error that says
+// how long to wait is about a limit.
 func (f Fault) limited(all string) llm.ErrorKind {
-	if strings.Contains(f.code, "insufficient") || quota.MatchString(all) && f.wait == 0 {
+	if strings.Contains(f.code, "insufficient") || quota.MatchString(all) && f.wait == 0 && !f.daily {
 		return llm.Quota
 	}
 	return llm.RateLimit

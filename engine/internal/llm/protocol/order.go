@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// order is where each name of an object first stands in a text. Servers that
+// order is the position at which each name of an object first appears. Servers that
 // make a grammar of a schema make the model write the arguments in this order.
 type order map[string]int
 

@@ -29,7 +29,7 @@ const (
 func Dialects() []Dialect { return []Dialect{"", Gemini, Grammar} }
 
 // dropped are the keywords that each dialect does without. Arguments are
-// validated against the whole schema all the same.
+// still validated against the whole schema.
 var dropped = map[Dialect][]string{
 	"": {"$schema", "$id", "$comment", "$defs", "definitions"},
 	Gemini: {
@@ -51,8 +51,8 @@ const (
 
 // Schema is a tool's parameters in a dialect: an object at the root with
 // properties, references written out, and each property with a type, all in their
-// order. What is fine already comes back to the byte; what is no object becomes the schema of a
-// tool that takes nothing.
+// order. A schema that needs no change is returned as it is; anything but an object
+// becomes the schema of a tool without parameters.
 func Schema(parameters json.RawMessage, d Dialect) json.RawMessage {
 	var root map[string]any
 	if json.Unmarshal(parameters, &root) != nil || root == nil {
@@ -139,7 +139,7 @@ func (c *cleaner) schema(n map[string]any, depth int) map[string]any {
 	return c.typed(n)
 }
 
-// inner cleans a schema inside another one; what is none becomes a string.
+// inner cleans a schema inside another one; anything but an object becomes a string.
 func (c *cleaner) inner(v any, depth int) map[string]any {
 	n, ok := v.(map[string]any)
 	if !ok {

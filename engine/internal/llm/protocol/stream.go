@@ -21,7 +21,7 @@ type Event struct {
 
 // Events reads server-sent events until the end. Comments are left out, also
 // those that some proxy wrapped into data. The blank lines at the end let a
-// last event count that has none of its own; one that was cut is no JSON. An
+// last event count that has none; one that was cut isn't valid JSON. An
 // error is an *llm.Error or the reader's.
 func Events(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {

@@ -12,7 +12,7 @@ const (
 	// longest is how long an answer may take in all: heartbeats can keep a
 	// dead answer alive for ever.
 	longest = 15 * time.Minute
-	// localFirstByte is how long a model on one's own machine may load and read.
+	// localFirstByte is how long a local model may load and read.
 	localFirstByte = 10 * time.Minute
 )
 

@@ -104,7 +104,7 @@ func (r *rule) action(word, rest string) (err error) {
 	return err
 }
 
-// addCall takes JSON that is none too, so that a script can play a model that
+// addCall also takes invalid JSON, so that a script can play a model that
 // makes mistakes, but only when it does not look like an object.
 func (a *answer) addCall(rest string) error {
 	name, arguments, _ := strings.Cut(rest, " ")

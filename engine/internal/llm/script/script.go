@@ -32,7 +32,7 @@
 //	delay DURATION   the wait before each piece ("50ms")
 //	times N          the rule may be used N times only
 //	stop REASON      max_tokens or refusal, instead of what follows from the rest
-//	fail KIND [TEXT] an llm.Error of that kind, after what was said
+//	fail KIND [TEXT] an llm.Error of that kind, after the text
 //
 // $0, $1 and ${name} stand for what the pattern matched; in the JSON of a call
 // they are the inside of a string. $$ is a dollar.
@@ -101,7 +101,7 @@ func (s *Script) answer(r llm.Request) (answer, bool) {
 	return answer{}, false
 }
 
-// describe says what no rule matched, for whoever writes the script.
+// describe says what no rule matched, for the author of the script.
 func describe(r llm.Request) string {
 	if tool, text, ok := lastResult(r); ok {
 		return fmt.Sprintf("the result of %s: %.80q", tool, text)
@@ -161,7 +161,7 @@ func (a answer) result(r llm.Request) llm.Result {
 		stop = a.stop
 	}
 	usage := llm.Usage{Input: llm.EstimateRequest(r), Output: llm.EstimateMessage(m), Cached: -1}
-	return llm.Result{Message: m, Stop: stop, Usage: usage, Model: Name}
+	return llm.Result{Message: m, Stop: stop, Usage: usage, Unwanted: r.NoTools && len(a.calls) > 0, Model: Name}
 }
 
 // pieces cuts a text behind its spaces, so that a stream grows by words.

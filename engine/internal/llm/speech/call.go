@@ -30,6 +30,9 @@ func DeclaredName(name string, tools []llm.Tool) string {
 	if declared(name, tools) {
 		return name
 	}
+	if bare, _, cut := strings.Cut(name, "<|"); cut && bare != "" { // a token of the template got into it
+		name = bare
+	}
 	bare := numbered.ReplaceAllString(name, "")
 	if declared(bare, tools) {
 		return bare
@@ -49,8 +52,8 @@ func declared(name string, tools []llm.Tool) bool {
 // parallel is how OpenAI's models call several tools in one.
 var parallel = regexp.MustCompile(`^(?:functions\.)?multi_tool_use[._]parallel$`)
 
-// Calls finishes a call of which all but the arguments is known. It is none without
-// a name, and several when it stands for several.
+// Calls finishes a call of which all but the arguments is known. Without a name it is
+// dropped; OpenAI's wrapper becomes the calls in it.
 func Calls(c llm.ToolCall, arguments string, tools []llm.Tool) []llm.ToolCall {
 	c.Name = DeclaredName(c.Name, tools)
 	c.Arguments, c.Fault = Arguments(whole(arguments))

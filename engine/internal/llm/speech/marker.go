@@ -25,6 +25,7 @@ const (
 	headMarker               // the text of the message follows
 	stopMarker               // the message ends
 	endMarker                // the whole text ends
+	answerMarker             // around the answer of a model that thinks in tags
 	otherMarker              // any other token of a template
 )
 
@@ -39,7 +40,8 @@ var (
 
 	thinkName  = regexp.MustCompile(`^(?:\w+:)?(?:begin_of_|start_of_|start_|end_of_|end_)?(?:ant)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|inner_monologue|inner_thoughts?)$`)
 	resultName = regexp.MustCompile(`^(?:\w+[:|])?(?:start_|end_)?(?:tool|function)s?_?(?:response|result|output)s?(?:_begin|_end|_start)?$`)
-	callName   = regexp.MustCompile(`^(?:\w+[:|])?(?:start_|end_)?(?:(?:tool|function)_?(?:call|use|request|code)s?(?:_section)?(?:_begin|_end|_start)?|invoke|function(?:=.*)?|python_tag)$`)
+	callName   = regexp.MustCompile(`^(?:\w+[:|])?(?:start_|end_)?(?:(?:tool|function)_?(?:call|use|request|code)s?(?:_section)?(?:_begin|_end|_start)?|invoke|function(?:=.*)?|python_tag|tools?)$`)
+	answerName = regexp.MustCompile(`^(?:final_)?(?:answer|response)$`)
 	actionName = regexp.MustCompile(`^(?:(?:start_|end_)action|action_(?:start|end))$`)
 
 	roleStarts = regexp.MustCompile(`^(?:im_start|start_header_id|header_start|start_of_turn|start_of_role|start|turn)$`)
@@ -113,6 +115,8 @@ func (m *marker) classify(token bool) {
 	case thinkName.MatchString(name):
 		m.kind = thinkMarker
 		m.close = m.close || strings.HasPrefix(name, "end_")
+	case !token && answerName.MatchString(name):
+		m.kind = answerMarker
 	case resultName.MatchString(name):
 		m.kind = resultMarker
 		m.close = m.close || strings.HasPrefix(name, "end_") || strings.HasSuffix(name, "_end")

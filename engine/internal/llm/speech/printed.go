@@ -20,8 +20,8 @@ var (
 	anyMarker    = regexp.MustCompile("<[^<>\n]{1,100}>|\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_REQUEST|END_TOOL_REQUEST)\\]|```\\w*")
 )
 
-// readCalls finds the calls in what a model wrote as calls. Unless all of them are
-// of declared tools, there are none.
+// readCalls finds the calls in what a model wrote as calls. It returns none
+// unless all of them are of declared tools.
 func readCalls(text string, tools []llm.Tool) []Printed {
 	calls := taggedCalls(text, tools)
 	if calls == nil {
@@ -116,7 +116,7 @@ func valueCalls(text string, tools []llm.Tool) []Printed {
 	return calls
 }
 
-// withoutMarkers has blanks in the place of markers that stand in no string.
+// withoutMarkers has blanks in the place of markers outside of strings.
 func withoutMarkers(text string) string {
 	var b strings.Builder
 	var quotes jsonQuotes
@@ -186,7 +186,7 @@ func objectCalls(value json.RawMessage) []Printed {
 	}
 	name := c.Name + c.Tool + c.ToolName + c.Recipient
 	if name == "" && len(c.Function) > 0 {
-		_ = json.Unmarshal(c.Function, &name) // else there is no name
+		_ = json.Unmarshal(c.Function, &name) // otherwise the name stays empty
 	}
 	arguments := c.Arguments
 	if arguments == nil {
@@ -266,7 +266,11 @@ func (v *looseValue) read(depth int) (any, bool) {
 	case v.skip("{"):
 		return v.object("}", depth)
 	case v.skip("("):
-		return v.object(")", depth)
+		if !strings.HasPrefix(strings.TrimSpace(v.rest), "{") {
+			return v.object(")", depth)
+		}
+		inner, ok := v.read(depth + 1)
+		return inner, ok && v.skip(")")
 	case v.skip("["):
 		list := []any{}
 		for !v.skip("]") {
@@ -337,7 +341,9 @@ func unescape(text, quote string) string {
 	if len(quote) > 1 {
 		return text
 	}
-	if quote == "'" {
+	if quote == `"` {
+		text = strings.ReplaceAll(text, `\'`, "'")
+	} else {
 		text = strings.NewReplacer(`\'`, "'", `"`, `\"`).Replace(text)
 	}
 	if out, err := strconv.Unquote(`"` + strings.ReplaceAll(text, "\n", `\n`) + `"`); err == nil {

@@ -37,17 +37,18 @@ func (q *jsonQuotes) read(text string) {
 
 // openRegion begins a region at a marker, unless the text is about the marker.
 func (s *scanner) openRegion(m marker, at place) (taken, more bool) {
-	if m.close { // the end of nothing
-		if at == inside || at == behind {
+	bare := m.name == "tool" || m.name == "tools" // which may be any XML
+	if m.close {                                  // the end of nothing
+		if bare || at == inside || at == behind {
 			return false, false
 		}
 		s.take(m.size)
 		s.out.after = true
 		return true, false
 	}
-	if at != atStart && m.kind == callMarker {
+	if (bare || at != atStart) && m.kind == callMarker {
 		meant, more := s.meansCall(m)
-		if more || !meant && at != attached {
+		if more || !meant && (bare || at != attached) {
 			return false, more
 		}
 	} else if at == inside || at == behind || s.out.isExample() && m.kind == resultMarker {
@@ -65,14 +66,13 @@ func (s *scanner) meansCall(m marker) (meant, more bool) {
 	if strings.ContainsAny(m.name, "=") || m.name == "invoke" {
 		return true, false
 	}
-	r, more := s.next(m.size)
-	if more {
+	rest := strings.TrimSpace(s.held[m.size:])
+	switch {
+	case rest == "":
 		return false, true
-	}
-	if r == '{' || r == '[' || r == '<' {
+	case rest[0] == '{' || rest[0] == '[' || rest[0] == '<' && !strings.HasPrefix(m.name, "tools"):
 		return true, false
 	}
-	rest := strings.TrimSpace(s.held[m.size:])
 	word := callWord.FindString(rest)
 	if word == rest && !s.final {
 		return false, true
@@ -158,10 +158,22 @@ func (s *scanner) endRegion() {
 }
 
 // callKeys are the names by which JSON shows that it may be a call.
-var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|type|id|tool_uses|recipient_name|arguments|parameters|tool_calls|function_call)"\s*:`)
+var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|type|id|tool_uses|recipient_name|arguments|parameters|tool_calls|function_call|content|role)"\s*:`)
 
-// wrapper are the names that stand in calls only.
-var wrapper = regexp.MustCompile(`^\s*\{\s*"(?:tool_uses|recipient_name)"\s*:`)
+// wrapper matches JSON that can only be a call, also in the middle of a line.
+var (
+	wrapper      = regexp.MustCompile(`^\{\s*(?:"role"\s*:\s*"assistant"\s*,\s*)?(?:"content"\s*:\s*(?:null|"")\s*,\s*)?"(?:tool_uses|recipient_name|tool_calls)"\s*:`)
+	wrapperBegun = regexp.MustCompile(`^\{\s*(?:"(?:\w*(?:"\s*(?::\s*(?:n?u?l?l?|"a?s?s?i?s?t?a?n?t?"?)\s*(?:,\s*(?:"\w*(?:"\s*)?)?)?)?)?)?)?$`)
+)
+
+// openWrapper begins JSON in a line that can only be a call.
+func (s *scanner) openWrapper() (taken, more bool) {
+	if wrapper.MatchString(s.held) {
+		s.mode, s.value = inValue, valueEnd{}
+		return true, false
+	}
+	return false, len(s.held) < 100 && wrapperBegun.MatchString(s.held)
+}
 
 // openValue begins JSON that may be a call.
 func (s *scanner) openValue() (taken, more bool) {
@@ -177,10 +189,10 @@ func (s *scanner) openValue() (taken, more bool) {
 }
 
 // callBegun is what callKeys and callList may match when more comes.
-var callBegun = regexp.MustCompile(`^(?:(?:\[\s*)?(?:\{\s*(?:"\w*(?:"\s*)?)?)?|\[\s*[A-Za-z_][\w.]*)$`)
+var callBegun = regexp.MustCompile(`^(?:(?:\[\s*)?(?:\{\s*(?:"\w*(?:"\s*)?)?)?|\[\s*[A-Za-z_][\w.]*(?: (?:[Uu]|[Cc])?[a-z]{0,3}(?:: *[\w.]*)?)?)$`)
 
 // callList is the beginning of [name(argument=value)].
-var callList = regexp.MustCompile(`^\[\s*([A-Za-z_][\w.]*)\(`)
+var callList = regexp.MustCompile(`^\[\s*(?:[Tt]ool[ _](?:[Uu]se|[Cc]all): *)?([A-Za-z_][\w.]*)\(`)
 
 // valueCall takes JSON in when it is a call of a tool that exists; else it is text.
 func (s *scanner) valueCall() bool {
@@ -194,8 +206,8 @@ func (s *scanner) valueCall() bool {
 		return false
 	}
 	s.mode = inText
-	if whole && (r == 0 || r == '\n' || r == '<') {
-		if calls := readCalls(s.held[:end], s.tools); len(calls) > 0 || wrapper.MatchString(s.held) {
+	if only := wrapper.MatchString(s.held); whole && (r == 0 || r == '\n' || r == '<' || only) {
+		if calls := readCalls(s.held[:end], s.tools); len(calls) > 0 || only {
 			s.take(end)
 			s.hidden = s.hidden || len(calls) == 0
 			s.calls = append(s.calls, calls...)
@@ -246,6 +258,14 @@ var (
 )
 
 func (s *scanner) openNamed() (taken, more bool) {
+	if yes, maybe := begins(s.held, "functools["); yes && len(s.tools) > 0 {
+		s.take(len("functools"))
+		s.region = region{endless: true}
+		s.mode = inRegion
+		return true, false
+	} else if maybe && !yes {
+		return false, true
+	}
 	for _, prefix := range namedBegun {
 		yes, maybe := begins(s.held, prefix)
 		switch {

@@ -20,12 +20,8 @@ type scanner struct {
 	// final says that no more will come.
 	final bool
 
-	out output
-	// thinker says that the model has thought before its text.
-	thinker bool
-	struck  bool // <s> of HTML is open
-	// named is how many tags were opened that were only mentioned.
-	named int
+	out  output
+	seen seen
 
 	fence  string // of the block of code that is open
 	header string // of a message: its role and channel
@@ -40,15 +36,26 @@ type scanner struct {
 	region region
 	value  valueEnd
 	calls  []Printed
-	// hidden says that something was kept back that is no thinking.
+	// hidden says that something was kept back that isn't thinking.
 	hidden bool
+}
+
+// seen is what markers said before.
+type seen struct {
+	// thinker says that the model has thought before its text.
+	thinker bool
+	// struck says that <s> of HTML is open, wrapped that <answer> is.
+	struck, wrapped bool
+	// named is how many tags were opened that were only mentioned, nested how many
+	// inside of thinking.
+	named, nested int
 }
 
 // output is what was let out, as far as it decides about what follows.
 type output struct {
 	// line is the end of the last line, tail of all.
 	line, tail string
-	said       bool // something that is no white space
+	said       bool // something besides white space
 	// after says that a marker or a block has just ended, block that it was a block.
 	after, block bool
 }
@@ -82,22 +89,17 @@ func (s *scanner) end() {
 	s.final = true
 	for s.step() {
 	}
-	if s.mode == inThought && s.guess {
-		s.guess = false
-		s.restart(s.thought.String())
+	if s.mode != inThought || !s.guess && s.doubtful == 0 {
+		return
 	}
-	if s.mode == inThought && s.doubtful > 0 { // the doubtful end was the end
+	text := s.thought.String() // what was taken for thinking is text
+	if !s.guess {
+		text = text[s.doubtful:]
 		s.out.after, s.out.block = true, true
-		s.restart(s.thought.String()[s.doubtful:])
 	}
-}
-
-// restart reads what was taken for thinking as text.
-func (s *scanner) restart(text string) {
-	s.mode, s.held, s.doubtful = inText, text, 0
+	s.mode, s.guess, s.doubtful = inText, false, 0
 	s.thought.Reset()
-	for s.step() {
-	}
+	s.add(text)
 }
 
 // step decides about the beginning of what is held, and reports whether it did.
@@ -183,7 +185,7 @@ func (s *scanner) text() bool {
 			return false
 		}
 	}
-	i := strings.IndexAny(s.held, "<[◁`\n")
+	i := strings.IndexAny(s.held, "<[◁`{\n")
 	switch {
 	case i < 0:
 		return s.say(len(s.held))
@@ -193,6 +195,9 @@ func (s *scanner) text() bool {
 		return s.say(1)
 	case s.held[0] == '`':
 		return s.span()
+	case s.held[0] == '{':
+		taken, more := s.openWrapper()
+		return taken || (!more || s.final) && s.say(1)
 	}
 	m, more := readMarker(s.held)
 	if more && !s.final {
@@ -254,7 +259,7 @@ func (s *scanner) lineStart() (taken, more bool) {
 			return s.openValue()
 		}
 	case 'a':
-		if !s.out.said && s.mode == inText && s.out.line == "" {
+		if s.out.line == "" && !s.out.said {
 			return s.openPlain()
 		}
 	case 'f', 't', 'c':
@@ -324,7 +329,7 @@ func (s *scanner) span() bool {
 		switch {
 		case i < 0 && !s.final && len(s.held) < maxFirst:
 			return false
-		case i < 0 || s.held[at+i] == '\n': // it never closes, so it is none
+		case i < 0 || s.held[at+i] == '\n': // it never closes, so it isn't code
 			return s.say(n)
 		}
 		at += i
@@ -338,7 +343,7 @@ func (s *scanner) span() bool {
 	}
 }
 
-// place is where a marker stands in what was said.
+// place is the position of a marker in the text.
 type place int
 
 const (
@@ -406,8 +411,8 @@ func (s *scanner) marked(m marker) (taken, more bool) {
 		if m.close {
 			return s.strayClose(m, at)
 		}
-		if at == inside || at == behind && !s.thinker || at == attached && !s.out.endsSentence() || s.out.isExample() {
-			s.named++
+		if at == inside || at == behind && !s.seen.thinker || at == attached && !s.out.endsSentence() || s.out.isExample() {
+			s.seen.named++
 			return false, false
 		}
 		s.take(m.size)
@@ -415,6 +420,14 @@ func (s *scanner) marked(m marker) (taken, more bool) {
 		return true, false
 	case callMarker, resultMarker:
 		return s.openRegion(m, at)
+	case answerMarker:
+		if !m.close && (!s.seen.thinker || s.out.said) || m.close && !s.seen.wrapped {
+			return false, false
+		}
+		s.seen.wrapped = !m.close
+		s.take(m.size)
+		s.out.after = true
+		return true, false
 	}
 	return s.token(m, at)
 }
@@ -424,11 +437,16 @@ func (o *output) isExample() bool {
 	return strings.TrimSpace(o.line) == "" && strings.HasSuffix(strings.TrimSpace(o.tail), ":")
 }
 
+// listsMarkers says that the lines before announce or name markers.
+func (o *output) listsMarkers() bool {
+	return !o.after && (o.isExample() || strings.TrimSpace(o.line) == "" && strings.HasSuffix(strings.TrimSpace(o.tail), "|>"))
+}
+
 // strayClose leaves a closing tag out that nothing opened. What stands before it was
 // thinking; that is for Speech to say, since it is out already.
 func (s *scanner) strayClose(m marker, at place) (taken, more bool) {
-	if s.named > 0 {
-		s.named--
+	if s.seen.named > 0 {
+		s.seen.named--
 		return false, false
 	}
 	if at == inside || at == behind {
@@ -450,11 +468,12 @@ func (s *scanner) strayClose(m marker, at place) (taken, more bool) {
 
 // stray is called behind a closing tag that nothing opened.
 func (s *scanner) stray() {
-	if s.out.after, s.out.block = true, true; s.thinker {
+	if s.out.after, s.out.block = true, true; s.seen.thinker && s.seen.nested == 0 {
 		return
 	}
+	s.seen.nested = 0
 	s.emit(strayMark)
-	s.out.said, s.out.line, s.out.tail, s.thinker = false, "", "", true
+	s.out.said, s.out.line, s.out.tail, s.seen.thinker = false, "", "", true
 }
 
 // strayMark tells Speech where a stray closing tag stood; no model can write it.
@@ -466,10 +485,12 @@ func (s *scanner) token(m marker, at place) (taken, more bool) {
 		return s.strike(m)
 	}
 	r, more := s.next(m.size)
-	if more && at != atStart {
+	if more && (at != atStart || s.out.listsMarkers()) {
 		return false, true
 	}
 	switch {
+	case at == atStart && r == '\n' && s.out.listsMarkers():
+		return false, false
 	case at == attached && unicode.IsLetter(r) && m.kind != channelMarker && m.kind != roleMarker && unicode.IsLetter(lastRune(s.out.line)) && !strings.HasPrefix(s.held[m.size:], "\n"):
 		return false, false // said about the token
 	case at == behind && (r != 0 && r != '\n' && r != '<' || isItem(s.out.line)), at == inside && (r != 0 || isItem(s.out.line)):
@@ -496,8 +517,8 @@ func isItem(line string) bool {
 func (s *scanner) strike(m marker) (taken, more bool) {
 	r, more := s.next(m.size)
 	switch {
-	case m.close && s.struck:
-		s.struck = false
+	case m.close && s.seen.struck:
+		s.seen.struck = false
 		return false, false
 	case m.close:
 		if more || r != 0 && r != '\n' && r != '<' && r != '[' {
@@ -513,7 +534,7 @@ func (s *scanner) strike(m marker) (taken, more bool) {
 		s.out.after = true
 		return true, false
 	}
-	s.struck = true
+	s.seen.struck = true
 	return false, false
 }
 
@@ -530,6 +551,8 @@ func (s *scanner) act(m marker) {
 		}
 	case channelMarker:
 		s.header, s.mode = "assistant ", inHeader
+	case stopMarker:
+		s.out.line = "" // what follows is another message
 	case endMarker:
 		if s.out.said || len(s.calls) > 0 {
 			s.mode = scanEnded
@@ -648,11 +671,20 @@ func (s *scanner) openThought() {
 	}
 	s.thought.Reset()
 	s.mode, s.plain, s.doubtful = inThought, "", 0
-	s.thinker = true
+	s.seen.thinker = true
 }
 
 // openPlain begins thinking of a server that takes the tokens of channels away.
 func (s *scanner) openPlain() (taken, more bool) {
+	for _, role := range []string{"assistantfinal", "assistant\n"} {
+		if yes, maybe := begins(s.held, role); yes {
+			s.take(len(role))
+			s.out.after = true
+			return true, false
+		} else if maybe {
+			return false, true
+		}
+	}
 	const channel = "analysis"
 	if yes, maybe := begins(s.held, channel); !yes {
 		return false, maybe
@@ -694,6 +726,9 @@ func (s *scanner) think() bool {
 		return s.thinks(max(m.size, 1))
 	case m.kind == thinkMarker && m.close:
 		return s.closeThought(m, thought)
+	case m.kind == thinkMarker && !m.close && !s.guess && strings.TrimSpace(thought) == "":
+		s.seen.nested++ // the template may have opened it, too
+		return s.thinks(m.size)
 	case m.kind == thinkMarker && s.guess && strings.TrimSpace(thought) == "":
 		s.guess = false
 		s.take(m.size)
@@ -730,7 +765,7 @@ func (s *scanner) thinks(n int) bool {
 
 // native says that thinking comes apart from the text.
 func (s *scanner) native() {
-	s.thinker = true
+	s.seen.thinker = true
 	if s.guess && s.thought.Len() == 0 {
 		s.mode, s.guess = inText, false
 	}

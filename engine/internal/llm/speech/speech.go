@@ -59,7 +59,7 @@ func New(sink func(llm.Event), r Reading) *Speech {
 	s := &Speech{sink: sink}
 	if !r.Plain {
 		s.scan = &scanner{tools: r.Tools, emit: s.emit, ponder: s.ponder}
-		if s.scan.thinker = r.Thought; r.Opened && !r.Thought {
+		if s.scan.seen.thinker = r.Thought; r.Opened && !r.Thought {
 			s.scan.mode, s.scan.guess = inThought, true
 		}
 	}

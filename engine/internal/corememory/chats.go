@@ -1,39 +1,54 @@
-package recall
+package corememory
 
 import (
 	"errors"
+	"log/slog"
 
-	"klawbot/engine/internal/corememory"
 	"klawbot/engine/internal/store"
 	"klawbot/gateway"
 	"klawbot/tools"
 	recalltools "klawbot/tools/recall"
 )
 
+// Chats is the core memory as each chat sees and changes it.
+type Chats struct {
+	core   *Core
+	screen *Screen
+	log    *slog.Logger
+}
+
+// NewChats returns the core memory of a data folder.
+func NewChats(dir string, log *slog.Logger) *Chats {
+	return &Chats{core: NewCore(dir), screen: NewScreen(log), log: log}
+}
+
+// CoreFile is the core memory as its owner has it.
+func (c *Chats) CoreFile() *Core { return c.core }
+
 // PlacesOf are the parts of the core memory that a chat sees, the nearest first.
 // Only in a private chat that is also what the person said there. "" is the
 // command line, and so is the place of a job that belongs to no chat.
-func PlacesOf(chat string) []corememory.Place {
+func PlacesOf(chat string) []Place {
 	id, err := gateway.ParseChatID(chat)
 	switch {
 	case chat == "" || err != nil || id.Channel == store.JobChannel:
-		return []corememory.Place{{}}
+		return []Place{{}}
 	case id.ID < 0:
-		return []corememory.Place{{Kind: corememory.KindChats, ID: id.String()}, {}}
+		return []Place{{Kind: KindChats, ID: id.String()}, {}}
 	}
-	return []corememory.Place{{Kind: corememory.KindPeople, ID: id.String()}, {Kind: corememory.KindChats, ID: id.String()}, {}}
+	return []Place{{Kind: KindPeople, ID: id.String()}, {Kind: KindChats, ID: id.String()}, {}}
 }
 
 // CoreAt is what the core memory knows in some places, the nearest first, without
 // what looks like an injection.
-func (r *Memory) CoreAt(places []corememory.Place) (corememory.Part, error) {
-	facts, err := r.core.Facts()
-	return r.screen.View(facts, places), err
+func (c *Chats) CoreAt(places []Place) (Part, error) {
+	facts, err := c.core.Facts()
+	return c.screen.View(facts, places), err
 }
 
 // Core returns what the call's chat sees of the core memory, as JSON.
-func (r *Memory) Core(c tools.Call) (string, error) {
-	view, err := r.CoreAt(PlacesOf(c.Chat))
+func (c *Chats) Core(call tools.Call) (string, error) {
+	view, err := c.CoreAt(PlacesOf(call.Chat))
 	if err != nil {
 		return "", err
 	}
@@ -43,18 +58,18 @@ func (r *Memory) Core(c tools.Call) (string, error) {
 // CoreScope is the scope of a change: the command line's is the whole bot, a
 // chat's is the chat, unless the call says otherwise. What is removed without a
 // scope is the nearest fact of its name.
-func (r *Memory) CoreScope(c tools.Call, asked recalltools.Scope, section, key string, removing bool) recalltools.Scope {
+func (c *Chats) CoreScope(call tools.Call, asked recalltools.Scope, section, key string, removing bool) recalltools.Scope {
 	if asked != "" {
 		return asked
 	}
-	places := PlacesOf(c.Chat)
+	places := PlacesOf(call.Chat)
 	if len(places) == 1 {
 		return recalltools.ScopeBot
 	}
 	if !removing {
 		return recalltools.ScopeChat
 	}
-	facts, err := r.core.Facts()
+	facts, err := c.core.Facts()
 	if err != nil {
 		return recalltools.ScopeChat
 	}
@@ -63,7 +78,7 @@ func (r *Memory) CoreScope(c tools.Call, asked recalltools.Scope, section, key s
 			return recalltools.ScopeChat
 		}
 	}
-	if facts.At(corememory.Place{}).Holds(section, key) {
+	if facts.At(Place{}).Holds(section, key) {
 		return recalltools.ScopeBot
 	}
 	return recalltools.ScopeChat
@@ -73,36 +88,36 @@ func (r *Memory) CoreScope(c tools.Call, asked recalltools.Scope, section, key s
 var errNoChat = errors.New("there is no chat here; leave scope out")
 
 // SetCore stores a fact in the core memory.
-func (r *Memory) SetCore(c tools.Call, to recalltools.Scope, section, key, value string) error {
-	at := corememory.Place{}
+func (c *Chats) SetCore(call tools.Call, to recalltools.Scope, section, key, value string) error {
+	at := Place{}
 	if to != recalltools.ScopeBot {
-		if at = PlacesOf(c.Chat)[0]; at.Kind == "" {
+		if at = PlacesOf(call.Chat)[0]; at.Kind == "" {
 			return errNoChat
 		}
-		facts, err := r.core.Facts()
+		facts, err := c.core.Facts()
 		if err != nil {
 			return err
 		}
-		if section == corememory.SectionAgent && facts.At(corememory.Place{}).Holds(section, key) {
+		if section == SectionAgent && facts.At(Place{}).Holds(section, key) {
 			return recalltools.ErrOwners
 		}
 	}
-	_, _, err := r.core.Set(at, section, key, value)
+	_, _, err := c.core.Set(at, section, key, value)
 	return coreError(err)
 }
 
 // DeleteCore removes a fact from the core memory.
-func (r *Memory) DeleteCore(c tools.Call, from recalltools.Scope, section, key string) error {
-	places := []corememory.Place{{}}
+func (c *Chats) DeleteCore(call tools.Call, from recalltools.Scope, section, key string) error {
+	places := []Place{{}}
 	if from != recalltools.ScopeBot {
-		all := PlacesOf(c.Chat)
+		all := PlacesOf(call.Chat)
 		if places = all[:len(all)-1]; len(places) == 0 {
 			return errNoChat
 		}
 	}
 	var err error
 	for _, at := range places {
-		if _, err = r.core.Delete(at, section, key); !errors.Is(err, corememory.ErrNoKey) {
+		if _, err = c.core.Delete(at, section, key); !errors.Is(err, ErrNoKey) {
 			break
 		}
 	}
@@ -112,18 +127,18 @@ func (r *Memory) DeleteCore(c tools.Call, from recalltools.Scope, section, key s
 // coreError says it in the words of the tools.
 func coreError(err error) error {
 	switch {
-	case errors.Is(err, corememory.ErrSection):
+	case errors.Is(err, ErrSection):
 		return recalltools.ErrSection
-	case errors.Is(err, corememory.ErrNoKey):
+	case errors.Is(err, ErrNoKey):
 		return recalltools.ErrNotFound
 	}
 	return err
 }
 
 // MoveCore gives the part of a chat to the chat that it has become.
-func (r *Memory) MoveCore(from gateway.ChatID, to int64) {
+func (c *Chats) MoveCore(from gateway.ChatID, to int64) {
 	now := gateway.ChatID{Channel: from.Channel, ID: to}
-	if err := r.core.Move(from.String(), now.String()); err != nil {
-		r.config.Log.Error("core memory not moved", "chat", from.String(), "to", now.String(), "err", err)
+	if err := c.core.Move(from.String(), now.String()); err != nil {
+		c.log.Error("core memory not moved", "chat", from.String(), "to", now.String(), "err", err)
 	}
 }

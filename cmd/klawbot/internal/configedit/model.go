@@ -1,0 +1,181 @@
+package configedit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"klawbot/cmd/klawbot/internal/config"
+	"klawbot/cmd/klawbot/internal/usage"
+	"klawbot/cmd/klawbot/internal/yamledit"
+	"klawbot/engine/settings"
+	"klawbot/internal/redact"
+)
+
+// Quote writes a text so that the configuration reads it back as it is.
+func Quote(text string) string {
+	quoted, err := json.Marshal(strings.ReplaceAll(text, "${", "$${"))
+	if err != nil { // a string always has a form in JSON
+		panic(err)
+	}
+	return string(quoted)
+}
+
+// Reference names the variable that holds the secret, or quotes the secret.
+func Reference(secret string, environ []string) string {
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		known := strings.HasSuffix(name, "_API_KEY") || name == "TELEGRAM_BOT_TOKEN"
+		if known && value == secret && secret != "" {
+			return `"${` + name + `}"`
+		}
+	}
+	return Quote(secret)
+}
+
+// SetDefault makes an entry of config.yaml the default model, "" for none.
+func SetDefault(l *config.Live, entry string) error {
+	return setModel(l, entry, nil)
+}
+
+// AddModel adds a model to config.yaml, with its provider, and makes it the default. It
+// returns the name of the entry.
+func AddModel(l *config.Live, m settings.Model) (entry string, err error) {
+	entry = free(m.Name, l.Config().Models.Entries)
+	return entry, setModel(l, entry, &m)
+}
+
+// SameModel reports whether two models are the same one at the same server.
+func SameModel(a, b settings.Model) bool {
+	return a.Provider == b.Provider && a.Type == b.Type && a.BaseURL == b.BaseURL && a.APIKey == b.APIKey && a.Name == b.Name &&
+		a.MaxTokens == b.MaxTokens && a.ContextBudget == b.ContextBudget
+}
+
+// setModel edits the section models. The proof: the rest of the file means what it did.
+func setModel(l *config.Live, entry string, m *settings.Model) error {
+	s := l.Source
+	if s.File == "" {
+		return ErrNoFile
+	}
+	if where := l.Given("models.default"); strings.HasPrefix(where, "$") {
+		return usage.Errorf("models.default comes from %s in the environment, which wins over config.yaml; change it there", where)
+	}
+	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
+		s.Redact = &redact.Set{}
+		before, err := s.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		changed, err := editModel(text, before, entry, m, s.Environ)
+		if err != nil {
+			return nil, errModelByHand
+		}
+		after, err := s.Parse(changed)
+		if err != nil {
+			return nil, errModelByHand
+		}
+		was, is := before.Config, after.Config
+		if got := after.EngineModels().Entries[entry]; m != nil && !SameModel(got, *m) || is.Models.Default != entry {
+			return nil, errModelByHand
+		}
+		for name := range was.Models.Entries {
+			if _, there := is.Models.Entries[name]; !there { // the default entry, which stands in no file
+				delete(was.Models.Entries, name)
+			}
+		}
+		delete(is.Models.Entries, entry)
+		delete(was.Models.Entries, entry)
+		if m != nil && before.Given("models.providers."+m.Provider) == "" { // it is new in the file
+			delete(is.Models.Providers, m.Provider)
+			delete(was.Models.Providers, m.Provider)
+		}
+		was.Models.Default, is.Models.Default = "", ""
+		if !reflect.DeepEqual(was, is) {
+			return nil, errModelByHand
+		}
+		return changed, nil
+	})
+}
+
+var (
+	ErrNoFile      = usage.Errorf("there is no config.yaml yet; klawbot init writes one")
+	errModelByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit models by hand")
+)
+
+// editModel writes the entry and its provider, when they are new, and the default. A
+// provider of the same name with another address or key keeps them: other entries use it.
+func editModel(text []byte, before *config.Loaded, entry string, m *settings.Model, environ []string) (_ []byte, err error) {
+	if m != nil {
+		p, taken := before.Models.Providers[m.Provider]
+		same := p.Type == m.Type && p.BaseURL == m.BaseURL && p.APIKey == m.APIKey
+		if used := before.Given("models.providers." + m.Provider); taken && !same && used != "" {
+			m.Provider = free(m.Provider, before.Models.Providers)
+		}
+		provider := fmt.Sprintf("{type: %s, baseURL: %s, apiKey: %s}", m.Type, Quote(m.BaseURL), Reference(m.APIKey, environ))
+		if m.Type == "managed" {
+			provider = "{type: managed}"
+		}
+		if text, err = yamledit.Add(text, []string{"models", "providers", m.Provider}, provider); err != nil {
+			return nil, err
+		}
+		about := fmt.Sprintf("{provider: %s, model: %s, maxTokens: %d, contextBudget: %d}", m.Provider, Quote(m.Name), m.MaxTokens, m.ContextBudget)
+		if text, err = yamledit.Add(text, []string{"models", "entries", entry}, about); err != nil {
+			return nil, err
+		}
+	}
+	return yamledit.Set(text, []string{"models", "default"}, Quote(entry))
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// free is a name for a table that is not taken, made of a text.
+func free[V any](text string, taken map[string]V) string {
+	base := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	if base == "" {
+		base = "model"
+	}
+	name := base
+	for n := 2; ; n++ {
+		if _, is := taken[name]; !is {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+}
+
+// SetToken sets the token of the bot in config.yaml, "" for no Telegram.
+func SetToken(l *config.Live, token string) error {
+	s := l.Source
+	if s.File == "" {
+		return ErrNoFile
+	}
+	if where := l.Given("channels.telegram.token"); strings.HasPrefix(where, "$") || l.Given("channels.telegram.tokenFile") != "" {
+		return usage.Errorf("the token does not come from config.yaml; change it where it is: a variable, or the file of channels.telegram.tokenFile")
+	}
+	return change(s, config.Display(s.File), func(text []byte) ([]byte, error) {
+		s.Redact = &redact.Set{}
+		before, err := s.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		changed, err := yamledit.Set(text, []string{"channels", "telegram", "token"}, Reference(token, s.Environ))
+		if err != nil {
+			return nil, errTokenByHand
+		}
+		after, err := s.Parse(changed)
+		if err != nil || after.Channels.Telegram.Token != token {
+			return nil, errTokenByHand
+		}
+		was, is := before.Config, after.Config
+		was.Channels.Telegram.Token = token
+		if !reflect.DeepEqual(was, is) {
+			return nil, errTokenByHand
+		}
+		return changed, nil
+	})
+}
+
+var errTokenByHand = errors.New("config.yaml is written in a way that cannot be edited safely; edit channels.telegram.token by hand")

@@ -1,0 +1,111 @@
+package recall
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"klawbot/engine/internal/embed"
+)
+
+const (
+	// nearWithin is how long a person waits for it, with what is missing of the vectors.
+	nearWithin = 150 * time.Millisecond
+	// passagesAtOnce is how many vectors are made between two looks at the clock.
+	passagesAtOnce = 8
+	// passagesKept bounds the vectors that are kept.
+	passagesKept = 1000
+)
+
+// passages are the vectors of texts that are compared again and again, such as what tools
+// do. They are made when they are needed first.
+type passages struct {
+	mu    sync.Mutex
+	model string               // guarded by mu; whose they are
+	known map[string][]float32 // guarded by mu
+}
+
+// Nearness is how near each of some texts is to a question, about 0 for what has nothing
+// to do with it. It is nil without an embedding model that knows the language, and until
+// the texts have their vectors.
+func (r *Memory) Nearness(ctx context.Context, question string, texts []string) []float64 {
+	name := r.embedder.Name()
+	if name == "" || !knows(name, question) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, nearWithin)
+	defer cancel()
+	vectors := r.vectorsOf(ctx, name, texts)
+	if vectors == nil {
+		return nil
+	}
+	query, err := r.embedder.Query(ctx, question)
+	if err != nil || query == nil {
+		return nil
+	}
+	if query, err = r.embedder.Centred(ctx, query); err != nil {
+		return nil
+	}
+	near := make([]float64, len(texts))
+	for i, v := range vectors {
+		if len(v) != len(query) {
+			return nil // the model has changed in between
+		}
+		for k := range v {
+			near[i] += float64(v[k]) * float64(query[k])
+		}
+	}
+	return near
+}
+
+// knows reports whether a model knows the language of a text: those that are made for
+// English know no other letters.
+func knows(model, text string) bool {
+	if model != embed.DefaultModel && model != "all-minilm-l6-v2" {
+		return true
+	}
+	latin, other := 0, 0
+	for _, c := range text {
+		switch {
+		case unicode.Is(unicode.Latin, c):
+			latin++
+		case unicode.IsLetter(c):
+			other++
+		}
+	}
+	return latin > other
+}
+
+// vectorsOf are the vectors of texts, nil as long as some are missing.
+func (r *Memory) vectorsOf(ctx context.Context, model string, texts []string) [][]float32 {
+	p := &r.passages
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.model != model || len(p.known) > passagesKept {
+		p.model, p.known = model, map[string][]float32{}
+	}
+	var missing []string
+	for _, text := range texts {
+		if p.known[text] == nil {
+			missing = append(missing, text)
+		}
+	}
+	for len(missing) > 0 {
+		batch := missing[:min(passagesAtOnce, len(missing))]
+		made, err := r.embedder.Passages(ctx, batch)
+		if err != nil || len(made) != len(batch) {
+			return nil
+		}
+		for i, text := range batch {
+			p.known[strings.Clone(text)] = made[i]
+		}
+		missing = missing[len(batch):]
+	}
+	all := make([][]float32, len(texts))
+	for i, text := range texts {
+		all[i] = p.known[text]
+	}
+	return all
+}
