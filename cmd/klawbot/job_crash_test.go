@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"klawbot/internal/modeltest"
 	"klawbot/internal/telegramtest"
 )
 
@@ -42,6 +43,42 @@ func TestRunKilledAtEveryEdge(t *testing.T) {
 				if runs := r.runs(name); len(runs) != 1 || runs[0].State != "done" {
 					t.Errorf("%s has the runs %+v", name, runs)
 				}
+			}
+		})
+	}
+}
+
+// TestReminderKilledAtEveryEdge kills the bot when it has stored the words of a reminder
+// whose model fails: they come once.
+func TestReminderKilledAtEveryEdge(t *testing.T) {
+	for _, point := range []string{"run.reminded", "run.committed"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			const chat = 11
+			r := newRig(t, "off", chat)
+			r.telegram.AddChat(telegramtest.Chat{ID: chat}, telegramtest.Open)
+			r.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Error(401, "no") })
+			r.schedule("task 0", "--at", "in 1s")
+			b := r.start("", "KLAWBOT_CRASH="+point)
+			<-b.exited
+			b = r.start("")
+			reminders := func(v telegramtest.State, task string) (n int) {
+				for _, m := range v.Messages(chat) {
+					if m.Bot && strings.HasPrefix(m.Text, "⏰ "+task) {
+						n++
+					}
+				}
+				return n
+			}
+			r.wait(b, "the reminder", func(v telegramtest.State) bool { return reminders(v, "task 0") > 0 })
+			r.schedule("task 1", "--at", "in 1s") // beside the running bot
+			r.wait(b, "the next reminder", func(v telegramtest.State) bool { return reminders(v, "task 1") > 0 && v.Pending() == 0 })
+			if code := b.stop(); code != 0 {
+				t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+			}
+			r.wait(b, "one reminder", func(v telegramtest.State) bool { return reminders(v, "task 0") == 1 })
+			if runs := r.runs("task-0"); len(runs) != 1 || runs[0].State != "failed" {
+				t.Errorf("the runs are %+v", runs)
 			}
 		})
 	}

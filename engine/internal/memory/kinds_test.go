@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"klawbot/engine/internal/memory"
@@ -198,4 +199,62 @@ func TestSearchFindsWordsOfOtherScripts(t *testing.T) {
 		{name: "scripts, Japanese", query: "玄関", want: []int{7}},
 		{name: "scripts, Tamil", query: "மருந்து", want: []int{8}},
 	})
+}
+
+// TestSearchFindsWhatOthersMissed are bug reports of other programs.
+func TestSearchFindsWhatOthersMissed(t *testing.T) {
+	marks := []string{"🔘 call Ben", "⭕ water the plants", "🔵 buy stamps", "🔶 sell the bike", "my to-do list for May", "#sample of the day", "a sample of cheese", "earned $20 today"}
+	arabic := []string{"كَتَبَ الولد", "كُتِبٌ كثيرة", "أكل التفاح", "لا علاقة له"}
+	persian := []string{"رابطهٔ خوب", "کتاب‌ها روی میز", "ساعت ۱۲:۳۰", "متن دیگر"}
+	phones := []string{"Ben 0176 12345678", "Cara 0176-123 456 79", "Dan 0176 123-45670", "Eva 04\u00a09999\u00a01111", "Finn (074) 350 2341", "room 12"}
+	others := []string{"чай мʼята та мед", "O’Neil has the keys", "设置静默模式", "caffè con Anna", "テストの日程", "un résumé naïf"}
+	testSearches(t, []search{
+		{name: "search-for-a-sign, field, circle", query: "🔘", texts: marks, want: []int{0}},
+		{name: "search-for-a-sign, field, red circle", query: "⭕", want: []int{1}},
+		{name: "search-for-a-sign, field, blue circle", query: "🔵", want: []int{2}},
+		{name: "search-for-a-sign, field, diamond", query: "🔶", want: []int{3}},
+		{name: "search-for-a-sign, field, hyphen", query: "to-do", want: []int{4}},
+		{name: "search-for-a-sign, field, tag before the word", query: "#sample", want: []int{5}, first: true},
+		{name: "search-for-a-sign, field, dollar", query: "$", want: []int{7}},
+		{name: "search-with-article, field, without vowel points", query: "كتب", texts: arabic, want: []int{0, 1}},
+		{name: "search-with-article, field, alef", query: "اكل", want: []int{2}},
+		{name: "search-with-article, field, alef with madda", query: "آكل", want: []int{2}},
+		{name: "search-with-article, field, Persian hamza", query: "رابطه", texts: persian, want: []int{0}},
+		{name: "search-with-article, field, Persian with a hidden break", query: "کتاب", want: []int{1}},
+		{name: "search-with-article, field, Arabic letters for Persian ones", query: "كتاب", want: []int{1}},
+		{name: "search-with-article, field, Persian digits", query: "12:30", want: []int{2}},
+		{name: "search-for-a-sign, field, phone", query: "017612345678", texts: phones, want: []int{0}},
+		{name: "search-for-a-sign, field, phone with hyphen", query: "017612345679", want: []int{1}},
+		{name: "search-for-a-sign, field, phone in groups", query: "0176 12345670", want: []int{2}},
+		{name: "search-for-a-sign, field, phone with hard spaces", query: "0499991111", want: []int{3}},
+		{name: "search-for-a-sign, field, phone with brackets", query: "0743502341", want: []int{4}},
+		{name: "accents, field, apostrophe", query: "м'ята", texts: others, want: []int{0}},
+		{name: "accents, field, other apostrophe", query: "м’ята", want: []int{0}},
+		{name: "accents, field, name", query: "O'Neil", want: []int{1}},
+		{name: "accents, field, name without", query: "ONeil", want: []int{1}},
+		{name: "scripts, field, Chinese", query: "静默", want: []int{2}},
+		{name: "accents, field, caffè", query: "caffe", want: []int{3}},
+		{name: "scripts, field, Japanese", query: "テスト", want: []int{4}},
+		{name: "accents, field, two words", query: "resume naif", want: []int{5}},
+	})
+}
+
+// TestSearchOfOddInputs: nothing fails, and nothing that is not there is found.
+func TestSearchOfOddInputs(t *testing.T) {
+	s := openStore(t)
+	for _, text := range []string{"", "\u200d", "\ufe0f\u20e3", "\U0001f1e9", "🏽", "+", "+++", "C+", "....", "v", "v1", "1.", ".1", "-1-", "1,,2", "0/0/0000", "99/99/2026", "(((", "@", "#", "@@a", "a@", "&", "a&", "&a&b&c", "ه", "ال", "ו", "הה", "ש", "ًٌٍ", "\xff\xfe", "\ue000", "tel", "*", `"`, "a\u0301\u0301\u0301", "ก", "์", "मि", "ッ"} {
+		save(t, s, store.Memory{Content: "note " + text + " end", Source: text})
+		for _, q := range []string{text, text + text, text + " " + text, text + "x"} {
+			if _, err := newMemory(s, nil).Search(t.Context(), memory.Query{Text: q}); err != nil {
+				t.Errorf("%q: %v", q, err)
+			}
+		}
+	}
+	for _, long := range []string{"🔴", "1.", "a-", "ה", "و", "#", "12 ", "ก", "A&"} {
+		text := strings.Repeat(long, 4000)
+		save(t, s, store.Memory{Content: text, Source: "long"})
+		if _, err := newMemory(s, nil).Search(t.Context(), memory.Query{Text: text}); err != nil {
+			t.Errorf("%d times %q: %v", 4000, long, err)
+		}
+	}
 }

@@ -125,8 +125,14 @@ func sameClock(a, b *time.Location, at time.Time) bool {
 	return one == other
 }
 
+// maxTime bounds a text that is nothing but a time, in bytes.
+const maxTime = 500
+
 // readWhole reads a text that is nothing but a time.
 func readWhole(text string, now time.Time, zone *time.Location) (Wish, error) {
+	if len(text) > maxTime {
+		return Wish{}, ErrNoTime
+	}
 	words := split(text)
 	m, n := read(words, true)
 	switch {
@@ -361,6 +367,9 @@ func split(text string) []word {
 	return all
 }
 
+// longestQuote is how many words there may be in quotes.
+const longestQuote = 100
+
 // quotedWord is the text of a word in quotes.
 const quotedWord = "\x00"
 
@@ -372,7 +381,7 @@ func quoted(all []word) {
 	for i := 0; i < len(all); i++ {
 		open, size := utf8.DecodeRuneInString(all[i].raw)
 		closing := quotes[open]
-		for j := i; closing != "" && j < len(all); j++ {
+		for j := i; closing != "" && j < min(len(all), i+longestQuote); j++ {
 			raw := strings.TrimRight(all[j].raw, ".,;:!?")
 			if last, _ := utf8.DecodeLastRuneInString(raw); !strings.ContainsRune(closing, last) || j == i && len(raw) <= size {
 				continue
@@ -389,8 +398,10 @@ func quoted(all []word) {
 	}
 }
 
+var sameSigns = strings.NewReplacer("ё", "е", "’", "'", "−", "-", "–", "-")
+
 func plain(written string) string {
-	w := strings.NewReplacer("ё", "е", "’", "'", "−", "-", "–", "-").Replace(strings.ToLower(written))
+	w := sameSigns.Replace(strings.ToLower(written))
 	w = strings.Trim(w, ",;!?\"«»“”„()")
 	switch w {
 	case "a.m.", "a.m":

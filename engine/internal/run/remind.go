@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"klawbot/engine/internal/lifecycle"
 	"klawbot/engine/internal/locale"
 	"klawbot/engine/internal/outbox"
 	"klawbot/engine/internal/schedule"
@@ -105,6 +106,7 @@ func (rs *Runs) remind(ctx context.Context, j store.Job, r store.Run, text strin
 		rs.Log.Error("reminder not stored", "run", r.ID, "err", err)
 		return false
 	}
+	lifecycle.CrashPoint("run.reminded")
 	if now {
 		rs.Log.Warn("reminder delivered without the model", "job", j.ID, "run", r.ID, "name", j.Name)
 	}

@@ -197,7 +197,7 @@ const (
 // none does.
 func phoneAt(text string, all []word, i int) (term string, end int) {
 	digits := ""
-	for end = i; end < len(all) && isNumber(all[end].text); end++ {
+	for end = i; end < len(all) && isNumber(all[end].text) && len(digits) <= mostDigits; end++ {
 		if end > i && strings.Trim(gap(text, all, end-1), " ()/.-") != "" {
 			break
 		}
