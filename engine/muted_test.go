@@ -40,7 +40,7 @@ func TestMutedPlaceCostsNothing(t *testing.T) {
 			}
 			h.start()
 			ask := func(at gateway.Address, text string) {
-				h.accept(h.next(gateway.Message{Address: at, Group: at.Chat.ID < 0, Title: "Family", Sender: gateway.Sender{ID: bob, Name: "Bob"}, Text: text}))
+				h.accept(h.next(gateway.Message{Address: at, Group: at.Chat.ID < 0, Place: gateway.Place{Title: "Family"}, Sender: gateway.Sender{ID: bob, Name: "Bob"}, Text: text}))
 			}
 			ask(c.at, "one")
 			h.see(alice, "🔇 I can't write in "+c.at.String())

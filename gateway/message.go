@@ -115,9 +115,7 @@ type Message struct {
 	// Time is when it was sent, Edited when it was last changed, zero for never.
 	Time, Edited time.Time
 	Group        bool
-	Title        string // of a group; foreign text
-	// Topic is the name of the topic, "" when it is unknown. It is foreign text.
-	Topic string
+	Place
 	// Addressed says that the message is meant for the bot: always in a
 	// private chat, in a group by mention, reply or command.
 	Addressed bool
@@ -143,6 +141,10 @@ type Message struct {
 	// MovedTo is the new id of the chat.
 	MovedTo int64
 }
+
+// Place is what a group and its topic are called, "" when that is unknown. It is foreign
+// text.
+type Place struct{ Title, Topic string }
 
 // ChatName is what the chat is called: by its title, or after the person.
 func (m Message) ChatName() string {
