@@ -55,6 +55,9 @@ func TestAnswersAreComplete(t *testing.T) {
 		{"limit-used-by-thinking", []modeltest.Reply{{Thinking: "they greet me", Finish: "length"}}, "The model used up its token limit while thinking and didn't answer. Ask for less at once, or tell the owner to raise maxTokens.", 1},
 		{"limit used out of sight", []modeltest.Reply{{Finish: "length"}}, "The model used up its token limit while thinking and didn't answer. Ask for less at once, or tell the owner to raise maxTokens.", 1},
 		{"a call in text", []modeltest.Reply{modeltest.Text("<tool_call>{\"name\":\"file_list\",\"arguments\":{}}</tool_call>"), modeltest.Text("Done.")}, "Done.", 2},
+		{"words and a call that is not there", []modeltest.Reply{modeltest.Text("One moment.\n<tool_call>launch\n</tool_call>"), withCall(""), modeltest.Text("Done.")}, "One moment.\n\nDone.", 3},
+		{"a result that it made up", []modeltest.Reply{modeltest.Text("<tool_response>12:00</tool_response>\nIt is 12.")}, "It is 12.", 1},
+		{"half a call at the limit", []modeltest.Reply{cut("<tool_call>{\"name\":\"file_list\",\"argu"), modeltest.Text("Shorter.")}, "Shorter.", 2},
 		{"a call that is not there", []modeltest.Reply{modeltest.Text("<tool_call>launch\n</tool_call>"), modeltest.Text("I cannot.")}, "I cannot.", 2},
 	} {
 		for _, streaming := range []string{settings.StreamEdit, settings.StreamOff} {
@@ -148,5 +151,39 @@ func TestLimitOfTheDay(t *testing.T) {
 				t.Errorf("the model was asked %d times", n)
 			}
 		})
+	}
+}
+
+func TestStopKeepsWordsBeforeACall(t *testing.T) {
+	h := build(t)
+	h.model.Respond(replies(withCall("Your plan: bread."), modeltest.Reply{Text: "Saved.", Delay: 20 * time.Second}))
+	h.start().says(alice, "plan")
+	h.until("the second question", func() bool { return len(h.model.Completions()) == 2 })
+	h.says(alice, "/stop")
+	h.until("the words", func() bool {
+		return slices.ContainsFunc(h.messenger.texts(alice), func(text string) bool { return text == "Your plan: bread.\n\n⏹ stopped here" })
+	})
+}
+
+// TestNoInternalsInAnyProtocol plays the same texts over the protocols, whole and in pieces.
+func TestNoInternalsInAnyProtocol(t *testing.T) {
+	const calls = "<think>I look.</think>Moment.\n<tool_call>{\"name\":\"file_list\",\"arguments\":{}}</tool_call>"
+	for _, kind := range []string{"openai", "anthropic", "ollama"} {
+		for _, streaming := range []string{settings.StreamEdit, settings.StreamOff} {
+			t.Run(kind+"/"+streaming, func(t *testing.T) {
+				h := build(t)
+				h.settings.Streaming = map[string]string{"telegram": streaming}
+				m := h.settings.Models.Entries["main"]
+				if m.Type = kind; kind != "openai" {
+					m.BaseURL = h.model.URL
+				}
+				h.settings.Models.Entries["main"] = m
+				h.model.Respond(replies(
+					modeltest.Reply{Text: calls, Pieces: 40}, modeltest.Reply{Text: "<think>Good.</think>\n\nIt is there.<|im_end|>", Pieces: 40},
+				))
+				h.start().says(alice, "hello")
+				h.shows(alice, "Moment.\n\nIt is there.")
+			})
+		}
 	}
 }

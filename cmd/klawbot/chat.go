@@ -13,8 +13,10 @@ import (
 	"klawbot/cmd/klawbot/internal/bot"
 	"klawbot/cmd/klawbot/internal/config"
 	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/cmd/klawbot/internal/tty"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine"
+	"klawbot/gateway/console"
 )
 
 func chatCommand(a *app) *cobra.Command {
@@ -100,14 +102,35 @@ func attach(ctx context.Context, a *app, f config.Folders, banner, message strin
 	case a.interactive():
 		fmt.Fprintln(a.stdout, banner)
 		fmt.Fprintln(a.stdout, "Ctrl-D ends.")
-		err = terminal.Converse(ctx, bot, a.stdin, a.stdout)
+		err = a.converse(ctx, bot, f)
 	default:
 		err = terminal.Recite(ctx, bot, a.stdin, a.stdout)
+	}
+	if errors.Is(err, tty.ErrInterrupted) {
+		return errInterrupted
 	}
 	if errors.Is(err, terminal.ErrFailed) {
 		return errSilent
 	}
 	return err
+}
+
+// converse is the talk with a person: with an editor where the terminal can do more than
+// print lines.
+func (a *app) converse(ctx context.Context, bot *console.Client, f config.Folders) error {
+	in, inOK := a.stdin.(*os.File)
+	out, outOK := terminal.Unwrap(a.stdout).(*os.File)
+	if term := a.getenv("TERM"); !inOK || !outOK || term == "" || term == "dumb" {
+		return terminal.Converse(ctx, bot, a.stdin, a.stdout)
+	}
+	var commands []string
+	for _, c := range engine.Commands("en") {
+		commands = append(commands, "/"+c.Name)
+	}
+	return tty.Converse(ctx, tty.Config{
+		Bot: bot, In: in, Out: out, Environ: a.environ, History: filepath.Join(f.Data, "chat_history"),
+		Commands: append(commands, "/quit"), Redact: a.redact.Text,
+	})
 }
 
 func demoCommand(a *app) *cobra.Command {

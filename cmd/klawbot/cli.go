@@ -45,6 +45,11 @@ type app struct {
 // errSilent ends with exitFailed after everything was said on stdout.
 var errSilent = errors.New("failed")
 
+// errInterrupted ends as a shell ends after Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
+const exitInterrupted = 130
+
 func newApp(environ []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	secrets := &redact.Set{}
 	return &app{environ: environ, stdin: stdin, stdout: secrets.Writer(stdout), stderr: secrets.Writer(stderr), redact: secrets}
@@ -61,6 +66,9 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if errors.Is(err, errInterrupted) {
+		return exitInterrupted
 	}
 	if !errors.Is(err, errSilent) {
 		a.complain(err)

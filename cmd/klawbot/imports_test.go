@@ -79,7 +79,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
 	"engine/internal/llm":                {950, []string{"internal/wait"}, "the words of a model call"},
 	"engine/internal/times":              {1350, []string{"internal/clip"}, "a leaf: cron expressions, recurrence rules, zones, and their words"},
-	"engine/internal/phrase":             {2600, []string{"engine/internal/times", "internal/clip"}, "pure: words in, times out; two languages, and what is not clear is asked about instead of guessed"},
+	"engine/internal/phrase":             {2625, []string{"engine/internal/times", "internal/clip"}, "pure: words in, times out; two languages, and what is not clear is asked about instead of guessed"},
 	"tools/mcp/form":                     {500, []string{"tools", "tools/budget", "tools/mcp/shown"}, "asks for a form"},
 	"tools/mcp/lines":                    {80, nil, "pure: output in, messages out"},
 	"tools/mcp/schema":                   {350, []string{"tools/budget", "tools/mcp/shown", "tools/params", "internal/schemaref"}, "pure: schema in, schema out"},
@@ -125,7 +125,7 @@ var allowed = map[string]packageRule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {3550, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile"}, "the commands; klawbot model and klawbot telegram"},
+	"cmd/klawbot":                        {3575, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile", "gateway/console"}, "the commands; klawbot model and klawbot telegram"},
 	"cmd/klawbot/internal/config":        {2350, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys", "tools/find"}, "the configuration; it knows whose settings it reads; what can never work is told at the start"},
 	"cmd/klawbot/internal/terminal":      {700, []string{"gateway/console", "internal/redact", "cmd/klawbot/internal/usage"}, "speaks with a person; waits for the own answer"},
 	"cmd/klawbot/internal/yamledit":      {525, nil, "a leaf"},
@@ -146,6 +146,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/keys":          {975, []string{"tools/near"}, "knows no key of klawbot"},
 	"engine/internal/llm/speech":         {2000, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
 	"engine/internal/localmodel":         {1225, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both"},
+	"cmd/klawbot/internal/tty":           {650, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal"},
 }
 
 // home says which packages may import a library, and why more than one.
@@ -160,6 +161,9 @@ var allowed = map[string]packageRule{
 // says it in parts, from which a model gets told what to mend.
 var home = map[string][]string{
 	"github.com/go-telegram/bot":                   {"gateway/telegram"},
+	"charm.land/bubbletea":                         {"cmd/klawbot/internal/tty"}, // the terminal: keys, redrawing, paste
+	"charm.land/bubbles":                           {"cmd/klawbot/internal/tty"}, // the editor of lines
+	"github.com/charmbracelet/x":                   {"cmd/klawbot/internal/tty"}, // breaks styled lines; Bubble Tea brings it
 	"github.com/yuin/goldmark":                     {"gateway/telegram/markdown"},
 	"github.com/mattn/go-sqlite3":                  {"engine/internal/sqlite", "engine/internal/store"}, // opens files; reads the codes of errors
 	"github.com/asg017/sqlite-vec-go-bindings":     {"engine/internal/sqlite"},
@@ -188,8 +192,8 @@ var home = map[string][]string{
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/charset", "tools/web", "tools/web/page", "tools/sandbox/seccomp"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
 	"golang.org/x/time":                            {"gateway/telegram"},
-	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal"}, // the way goroutines are waited for
-	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/terms", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},     // each normalises its texts
+	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/tty"}, // the way goroutines are waited for
+	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/terms", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},                                 // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/terms"},
 	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
 	"github.com/VictoriaMetrics/metrics":           {"engine/internal/metrics"},

@@ -36,11 +36,9 @@ func Decode(body []byte, contentType string, cut bool) Text {
 	if declared == "" || declared == "utf-8" && !isUTF8 && !mostlyUTF8(body) {
 		declared = cmp.Or(inside(body), declared)
 	}
-	ascii := bytes.IndexFunc(body, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 	switch {
-	case declared == "windows-1252" && isUTF8 && !ascii:
-		// The default of many servers, which their pages do not follow.
-		return Text{string(body), "declared as " + declared + ", read as utf-8"}
+	case isUTF8 && misdeclared(body, declared):
+		return Text{decode(body, "utf-8"), "declared as " + declared + ", read as utf-8"}
 	case declared != "" && declared != "utf-8":
 		return Text{Body: decode(body, declared)}
 	case isUTF8 && !shifts(body), !isUTF8 && mostlyUTF8(body):
@@ -60,6 +58,16 @@ func Guess(body []byte) (t Text, ok bool) {
 	t = Decode(body, "", false)
 	odd := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\f\x1b", r) }
 	return t, !strings.ContainsFunc(t.Body, odd) && misfit(t.Body) < 0.1
+}
+
+// misdeclared reports whether UTF-8 makes more sense of a text than what it is declared as.
+// Servers have a default that their pages do not follow.
+func misdeclared(body []byte, declared string) bool {
+	if strings.HasPrefix(declared, "utf-16") {
+		return bytes.IndexByte(body, 0) < 0
+	}
+	words := sample(body)
+	return declared != "" && declared != "utf-8" && misfit(decode(words, declared)) > misfit(string(words))+0.02
 }
 
 // marked finds a byte order mark.

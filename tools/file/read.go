@@ -109,6 +109,9 @@ func (f *files) content(ctx context.Context, p place, lines span, cut bool) (str
 		return out, err
 	}
 	if guessed, ok := charset.Guess([]byte(out)); ok && kind == foreignText {
+		if guessed.Note == "" { // the file declares it, as a page can
+			return guessed.Body, nil
+		}
 		return "(" + guessed.Note + ")\n" + guessed.Body, nil
 	}
 	return fmt.Sprintf("Binary content (%d bytes, type: %s)", info.Size(), kind), nil

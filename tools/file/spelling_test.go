@@ -224,6 +224,8 @@ func TestReadOtherForms(t *testing.T) {
 	const guess = "(encoding not declared; read as windows-1251, which is a guess)\n"
 	b.says(b.call("file_read", "path", "list.txt"), guess+"список\nмолоко\nхлеб\n")
 	b.says(b.call("file_read", "path", "list.txt", "startLine", 2, "maxLines", 1), guess+"2|молоко")
+	b.put("page.html", "<meta charset=windows-1251><p>"+cyrillic(t, "Привет"))
+	b.says(b.call("file_read", "path", "page.html"), "<meta charset=windows-1251><p>Привет")
 	b.says(b.call("file_read", "path", "noise.txt"), "Binary content (14 bytes, type: text that is not UTF-8)")
 	b.says(b.call("file_read", "path", "picture.bin"), "Binary content (10 bytes, type: application/octet-stream)")
 	b.says(b.call("file_read", "path", "bom.md"), "Büro\nzwei\n")

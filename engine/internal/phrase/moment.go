@@ -77,7 +77,7 @@ func (s *length) add(n float64, unit time.Duration) {
 }
 
 func (m *moment) dated() bool {
-	return m.isDay || m.weekdays != 0 || m.isDate || m.isWeek || m.isSpan && m.anchor == 0
+	return m.isDay || m.weekdays != 0 || m.isDate || m.isWeek || m.calendarMonths != 0 || m.isSpan && m.anchor == 0
 }
 
 // isClock reports whether a time of the day is said.

@@ -14,6 +14,9 @@ import (
 func read(words []word, beginning bool) (m moment, n int) {
 	m.beginning = beginning
 	for n < len(words) && m.err == nil {
+		if n > 0 && strings.HasSuffix(words[n-1].raw, ":") {
+			break // "on Friday: Friday prayers"
+		}
 		taken := readRepeat(&m, words[n:])
 		if taken == 0 {
 			taken = readSpan(&m, words[n:], beginning && n == 0)
@@ -402,7 +405,7 @@ func readMoreWeekdays(m *moment, w []word) int {
 		if plural, ok := pluralWeekdays[at(w, n+joint)]; ok {
 			weekday = int(plural)
 		}
-		if weekday < 0 || joint == 0 && len([]rune(at(w, n))) <= 3 && m.repeat == nil && !timeBehind(w[n:]) {
+		if weekday < 0 || m.weekdays&(1<<weekday) != 0 || joint == 0 && len([]rune(at(w, n))) <= 3 && m.repeat == nil && !timeBehind(w[n:]) {
 			return n
 		}
 		m.weekdays |= 1 << weekday

@@ -6,6 +6,7 @@ package phrase
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -100,7 +101,7 @@ func ParseWish(text string, now time.Time, zone *time.Location) (Wish, error) {
 	if m.err != nil {
 		return Wish{}, blame(m.err, phrase(words, rest))
 	}
-	if len(rest) > 0 {
+	if len(rest) > 0 && !ownLine(text, words, rest) {
 		if unclear := leftOver(m, words, rest); unclear != nil {
 			return Wish{}, unclear
 		}
@@ -116,6 +117,13 @@ func ParseWish(text string, now time.Time, zone *time.Location) (Wish, error) {
 		}
 	}
 	return w, blame(err, phrase(words, rest))
+}
+
+// ownLine reports whether a line ends between a time and the text behind it: then the
+// text is what stands in the other lines.
+func ownLine(text string, words, rest []word) bool {
+	n := len(words) - len(rest)
+	return n > 0 && n < len(words) && &words[n] == &rest[0] && strings.Contains(text[words[n-1].to:rest[0].from], "\n")
 }
 
 // sameClock reports whether clocks in two zones show the same at a moment.
@@ -195,6 +203,11 @@ func noTime(words []word) error {
 // leftOver reports words of a time at the edges of what a time leaves of a text.
 func leftOver(m moment, words, rest []word) error {
 	first := &rest[0] == &words[0]
+	if !first && isJoint(rest[0].text) && len(rest) > 1 && anyOf(rest[0].text, "- to") {
+		if n, ok := readInt(rest[1].text, 0, 24); timeAt(rest[1:]) > 0 || clockRange.MatchString(rest[1].text) || ok && n > 0 && rest[0].text == "-" && unitWords[at(rest, 2)] == 0 {
+			return &UnclearError{Words: phrase(rest[:2], nil)} // "at 9 - 10", "5 May to 7 May"
+		}
+	}
 	if !first && !isJoint(rest[0].text) {
 		if n := leading(m, rest); n > 0 {
 			return &UnclearError{Words: phrase(rest[:min(n, len(rest))], nil)}
@@ -238,6 +251,9 @@ func leading(m moment, rest []word) int {
 	if n := aroundWeeks(rest); n > 0 {
 		return n
 	}
+	if clockRange.MatchString(w) || genitiveTime(w) {
+		return 1 // "tomorrow 9-10", «в 15:00 понедельника»
+	}
 	if unitWords[w] >= week && m.weekdays != 0 {
 		return 1 // "Friday week"
 	}
@@ -253,7 +269,7 @@ func leading(m moment, rest []word) int {
 		if n := timeAt(rest[1:]); n > 0 {
 			return 1 + n
 		}
-		if _, ok := readInt(at(rest, 1), 0, 24); ok {
+		if _, ok := readInt(at(rest, 1), 0, 24); ok || isPart(at(rest, 1)) {
 			return 2
 		}
 	}
@@ -290,6 +306,12 @@ func aroundWeeks(rest []word) int {
 	return 0
 }
 
+// clockRange are two times of a day, or a number in doubt: "9-10", "9am-10am", "9/10".
+var clockRange = regexp.MustCompile(`^\d{1,2}(?:[:.]\d{2})?(?:am|pm)?[-/]\d{1,2}(?:[:.]\d{2})?(?:am|pm)?$`)
+
+// isPart reports a part of the day, alone.
+func isPart(w string) bool { return partWords[w] != 0 || repeatedParts[w] != 0 }
+
 // connected is how many words a connecting word and the time behind it have: "and Friday",
 // "before 18:00".
 func connected(rest []word) int {
@@ -298,6 +320,9 @@ func connected(rest []word) int {
 	}
 	if n := timeAt(rest[1:]); n > 0 {
 		return 1 + n
+	}
+	if isPart(rest[1].text) && anyOf(rest[0].text, joinWords) {
+		return 2
 	}
 	if genitiveTime(rest[1].text) {
 		return 2

@@ -24,6 +24,14 @@ func readZone(m *moment, w []word) int {
 	if m.zone != nil || !m.exact() {
 		return 0
 	}
+	if w[0].text == "по" && len(w) > 1 { // «по UTC»
+		name := strings.TrimRight(w[1].text, "+-0123456789:")
+		if _, ok := abbreviations[name]; ok {
+			if taken := readZone(m, w[1:]); taken > 0 {
+				return 1 + taken
+			}
+		}
+	}
 	one, raw := w[0].text, strings.Trim(w[0].raw, ",;:()")
 	if rest, ok := strings.CutPrefix(one, "utc"); ok || strings.HasPrefix(one, "gmt") {
 		if !ok {

@@ -75,19 +75,11 @@ func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Messa
 		request.Messages = with(conv, llm.Text(llm.RoleUser, locale.Say(t.settings.Language, note)))
 	}
 	result, err := t.call(ctx, c, request)
-	if err == nil && isEmpty(result.Message) && result.Stop == llm.StopMaxTokens {
-		return result, &llm.Error{Kind: llm.Exhausted, Message: "the answer ended at the token limit before its first word"}
-	}
-	if err == nil && isEmpty(result.Message) && result.Stop != llm.StopRefusal {
-		t.Log.Warn("model answered nothing", "model", c.Name, "hidden", result.Hidden)
-		again := nudge
-		if result.Hidden {
-			again = hiddenNudge
-		} else {
-			request.NoTools = true
+	if err == nil && result.Stop != llm.StopRefusal && len(result.Message.Calls()) == 0 && (result.Hidden || isEmpty(result.Message)) {
+		if result.Stop == llm.StopMaxTokens && !result.Hidden {
+			return result, &llm.Error{Kind: llm.Exhausted, Message: "the answer ended at the token limit before its first word"}
 		}
-		request.Messages = with(request.Messages, llm.Text(llm.RoleUser, again))
-		result, err = t.call(ctx, c, request)
+		result, err = t.again(ctx, c, &request, result)
 	}
 	if err == nil && result.Stop == llm.StopMaxTokens && len(result.Message.Calls()) == 0 && !isEmpty(result.Message) {
 		result, err = t.complete(ctx, c, request, result)
@@ -99,6 +91,21 @@ func (t *turn) askModel(ctx context.Context, c model.Candidate, conv []llm.Messa
 		err = &llm.Error{Kind: llm.Refused}
 	}
 	return result, err
+}
+
+// again asks once more for an answer that was empty, or held a call that could not be
+// read. What it said stays.
+func (t *turn) again(ctx context.Context, c model.Candidate, r *llm.Request, first llm.Result) (llm.Result, error) {
+	t.Log.Warn("model answered nothing that can be used", "model", c.Name, "hidden", first.Hidden)
+	t.spoken.add(t.Redact.Text(first.Message.PlainText()))
+	note := nudge
+	if first.Hidden {
+		note = hiddenNudge
+	} else {
+		r.NoTools = true
+	}
+	r.Messages = with(r.Messages, llm.Text(llm.RoleUser, note))
+	return t.call(ctx, c, *r)
 }
 
 // call asks one model once, shows the answer while it grows, and notes what it took:
@@ -177,14 +184,6 @@ func (t *turn) keepSpent(ctx context.Context) {
 // tell puts lines below the answer, unless the session has been told already.
 func (t *turn) tell(notices ...model.Notice) {
 	t.notes = append(t.notes, t.Models.News(t.Row.Session, notices...)...)
-}
-
-// noted is the text of an answer with what the person is to be told below it.
-func (t *turn) noted(text string) string {
-	for _, line := range t.notes {
-		text += "\n\n(" + line + ")"
-	}
-	return text
 }
 
 // with is a conversation and one more message, without touching the original.

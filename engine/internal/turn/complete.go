@@ -92,6 +92,12 @@ type spoken struct {
 	run bool
 }
 
+func (s *spoken) add(words string) {
+	if words = strings.TrimSpace(words); words != "" {
+		s.words = append(s.words, words)
+	}
+}
+
 // with is a text behind the earlier words of the turn.
 func (s spoken) with(text string) string {
 	text = strings.TrimSpace(text)
@@ -130,5 +136,8 @@ func (t *turn) finalText(last llm.Message) string {
 	default:
 		t.notes = append(t.notes, why)
 	}
-	return t.noted(text)
+	for _, line := range t.notes {
+		text += "\n\n(" + line + ")"
+	}
+	return text
 }

@@ -365,9 +365,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 			t.say(message)
 			return t.label(t.finalText(message)), nil
 		}
-		if words := strings.TrimSpace(message.PlainText()); words != "" {
-			t.spoken.words = append(t.spoken.words, words)
-		}
+		t.spoken.add(message.PlainText())
 		t.partial = "" // it is said
 		t.say(message)
 		results, err := t.callTools(ctx, message)

@@ -147,7 +147,6 @@ func (s *scanner) endRegion() {
 	text, results := s.region.text.String(), s.region.results
 	s.region, s.mode, s.out.after, s.out.block = region{}, inText, true, true
 	if results {
-		s.hidden = true
 		return
 	}
 	calls := readCalls(text, s.tools)

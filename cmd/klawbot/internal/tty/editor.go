@@ -1,0 +1,224 @@
+package tty
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+
+	"klawbot/cmd/klawbot/internal/terminal"
+)
+
+const (
+	// maxHistory bounds the kept lines, maxRows the height of the editor.
+	maxHistory = 1000
+	maxRows    = 10
+	// longPaste is from how many lines on a pasted text is shown as one word.
+	longPaste = 20
+)
+
+// editor is the line that is typed, with its history.
+type editor struct {
+	area     textarea.Model
+	file     string
+	redact   func(string) string
+	commands []string
+
+	history []string
+	// at is the entry that is shown; len(history) is what is being typed, kept in draft.
+	at    int
+	draft string
+	// pasted are long texts, by the words that stand for them.
+	pasted map[string]string
+}
+
+func newEditor(c Config) *editor {
+	e := &editor{area: textarea.New(), file: c.History, redact: c.Redact, commands: c.Commands, pasted: map[string]string{}}
+	e.area.Prompt, e.area.ShowLineNumbers = terminal.Prompt, false
+	e.area.SetPromptFunc(len(terminal.Prompt), func(p textarea.PromptInfo) string {
+		if p.LineNumber > 0 {
+			return "  "
+		}
+		return terminal.Prompt
+	})
+	e.area.DynamicHeight, e.area.MinHeight, e.area.MaxHeight, e.area.MaxContentHeight = true, 1, maxRows, 10_000
+	e.area.CharLimit = 0
+	e.area.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "ctrl+j", "shift+enter"))
+	plain := textarea.Styles{}
+	plain.Cursor.Blink = false
+	e.area.SetStyles(plain)
+	e.resize(80)
+	e.load()
+	return e
+}
+
+func (e *editor) focus() tea.Cmd { return e.area.Focus() }
+
+func (e *editor) resize(width int) { e.area.SetWidth(max(width, 20)) }
+
+func (e *editor) view() string { return strings.TrimRight(e.area.View(), " ") }
+
+func (e *editor) text() string { return e.area.Value() }
+
+func (e *editor) clear() {
+	e.area.Reset()
+	e.at, e.draft = len(e.history), ""
+}
+
+// paste takes a text as it is: it never sends, and a long one is shown as one word.
+func (e *editor) paste(text string) {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	text = terminal.Visible(text)
+	if n := strings.Count(text, "\n") + 1; n > longPaste {
+		word := fmt.Sprintf("[%d lines]", n)
+		for i := 2; e.pasted[word] != ""; i++ {
+			word = fmt.Sprintf("[%d lines, %d]", n, i)
+		}
+		e.pasted[word] = text
+		text = word
+	}
+	e.area.InsertString(text)
+}
+
+// take returns what was typed, remembers it and clears the editor.
+func (e *editor) take() string {
+	text := e.text()
+	for word, long := range e.pasted {
+		text = strings.ReplaceAll(text, word, long)
+	}
+	clear(e.pasted)
+	e.remember(text)
+	e.clear()
+	return text
+}
+
+// update handles the keys of a line: history and completion are ours.
+func (e *editor) update(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch k.String() {
+		case "up", "ctrl+p":
+			if e.area.Line() == 0 {
+				e.show(e.at - 1)
+				return nil
+			}
+		case "down", "ctrl+n":
+			if e.area.Line() == e.area.LineCount()-1 {
+				e.show(e.at + 1)
+				return nil
+			}
+		case "tab":
+			e.complete()
+			return nil
+		}
+	}
+	var cmd tea.Cmd
+	e.area, cmd = e.area.Update(msg)
+	return cmd
+}
+
+// show shows an entry of the history, or what was being typed.
+func (e *editor) show(at int) {
+	if at < 0 || at > len(e.history) || at == e.at {
+		return
+	}
+	if e.at == len(e.history) {
+		e.draft = e.text()
+	}
+	e.at = at
+	if at == len(e.history) {
+		e.area.SetValue(e.draft)
+	} else {
+		e.area.SetValue(e.history[at])
+	}
+	e.area.MoveToEnd()
+}
+
+// complete completes the command that is typed, as far as it is clear.
+func (e *editor) complete() {
+	text := e.text()
+	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n") {
+		return
+	}
+	var fits []string
+	for _, c := range e.commands {
+		if strings.HasPrefix(c, text) {
+			fits = append(fits, c)
+		}
+	}
+	switch len(fits) {
+	case 0:
+		return
+	case 1:
+		e.area.SetValue(fits[0] + " ")
+	default:
+		e.area.SetValue(commonPrefix(fits))
+	}
+	e.area.MoveToEnd()
+}
+
+func commonPrefix(texts []string) string {
+	prefix := texts[0]
+	for _, t := range texts[1:] {
+		for !strings.HasPrefix(t, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return prefix
+}
+
+// load reads the history: a quoted text a line. A file that cannot be read is no
+// history.
+func (e *editor) load() {
+	f, err := os.Open(e.file)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if text, err := strconv.Unquote(lines.Text()); err == nil {
+			e.history = append(e.history, text)
+		}
+	}
+	e.history = e.history[max(0, len(e.history)-maxHistory):]
+	e.at = len(e.history)
+}
+
+// remember keeps a line with its secrets masked. It is written at once, so that a
+// crash of the terminal loses none.
+func (e *editor) remember(text string) {
+	if strings.TrimSpace(text) == "" || len(e.history) > 0 && e.history[len(e.history)-1] == text {
+		return
+	}
+	if e.redact != nil {
+		text = e.redact(text)
+	}
+	e.history = append(e.history, text)
+	if e.file == "" {
+		return
+	}
+	if len(e.history) > maxHistory {
+		e.history = slices.Clone(e.history[len(e.history)-maxHistory:])
+		e.rewrite()
+		return
+	}
+	f, err := os.OpenFile(e.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return // a history that cannot be kept stops no talk
+	}
+	defer f.Close()
+	_, _ = f.WriteString(strconv.Quote(text) + "\n") // as above
+}
+
+func (e *editor) rewrite() {
+	var b strings.Builder
+	for _, text := range e.history {
+		b.WriteString(strconv.Quote(text) + "\n")
+	}
+	_ = os.WriteFile(e.file, []byte(b.String()), 0o600) // a history that cannot be kept stops no talk
+}

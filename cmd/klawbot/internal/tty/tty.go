@@ -1,0 +1,312 @@
+// Package tty is the chat in a real terminal: it edits lines, shows answers while they
+// grow and prints each finished block once. Pipes, files and dumb terminals are
+// package terminal's.
+package tty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sync/errgroup"
+
+	"klawbot/cmd/klawbot/internal/terminal"
+	"klawbot/gateway/console"
+)
+
+// Config is what Converse needs.
+type Config struct {
+	Bot     *console.Client
+	In, Out *os.File
+	Environ []string
+	// History is the file of what was typed before; empty keeps none.
+	History string
+	// Commands are the names that Tab completes, with their slash.
+	Commands []string
+	// Redact masks secrets in what is kept.
+	Redact func(string) string
+}
+
+// ErrInterrupted says that the person left with Ctrl-C, twice.
+var ErrInterrupted = errors.New("interrupted")
+
+// Converse talks until the person ends it, or ctx.
+func Converse(ctx context.Context, c Config) error {
+	group, ctx := errgroup.WithContext(ctx)
+	m := newModel(ctx, c)
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithEnvironment(c.Environ), tea.WithoutSignalHandler())
+	group.Go(func() error {
+		return c.Bot.Events(ctx, func(e console.Event) error {
+			program.Send(e)
+			return ctx.Err()
+		})
+	})
+	group.Go(func() error {
+		_, err := program.Run()
+		if err == nil || errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+			err = errQuit
+		}
+		return errors.Join(m.left, err)
+	})
+	err := group.Wait()
+	switch {
+	case errors.Is(err, ErrInterrupted):
+		return ErrInterrupted
+	case errors.Is(err, errQuit), errors.Is(err, context.Canceled):
+		return nil
+	case errors.Is(err, console.ErrOff):
+		return fmt.Errorf("%w; set channels.console.enabled: true and restart it", err)
+	}
+	return err
+}
+
+// errQuit ends the talk without being an error.
+var errQuit = errors.New("quit")
+
+// placeholder is what the bot shows while it has nothing to say yet.
+const placeholder = "…"
+
+const (
+	// frameEvery is how often the spinner turns.
+	frameEvery = 100 * time.Millisecond
+	// quitWithin is how soon a second Ctrl-C must follow to leave.
+	quitWithin = 2 * time.Second
+	// maxWidth bounds the lines of text, in columns.
+	maxWidth = 100
+)
+
+var frames = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+// model is the state of the talk. Bubble Tea calls it from one goroutine.
+type model struct {
+	ctx    context.Context
+	config Config
+	editor *editor
+	width  int
+	height int
+
+	// open are the messages that are not complete, in order.
+	open []*block
+	// asked is when the person sent what is not answered yet, zero for nothing.
+	asked   time.Time
+	frame   int
+	ticking bool
+	// interrupted is when Ctrl-C was pressed last; stopping says that a stop is asked.
+	interrupted time.Time
+	stopping    bool
+	hint        string
+	left        error // why the talk ended
+}
+
+// block is a message of the bot.
+type block struct {
+	id   int64
+	text string
+}
+
+func newModel(ctx context.Context, c Config) *model {
+	return &model{ctx: ctx, config: c, editor: newEditor(c), width: 80, height: 24}
+}
+
+func (m *model) Init() tea.Cmd { return m.editor.focus() }
+
+type frameMsg struct{}
+
+// refusedMsg says why a line did not reach the bot.
+type refusedMsg struct{ err error }
+
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.editor.resize(min(msg.Width, maxWidth))
+		return m, nil
+	case frameMsg:
+		return m, m.turn()
+	case refusedMsg:
+		m.asked = time.Time{}
+		return m, tea.Println("✗ " + terminal.Visible(msg.err.Error()))
+	case console.Event:
+		return m, m.hear(msg)
+	case tea.PasteMsg:
+		m.editor.paste(msg.Content)
+		return m, nil
+	case tea.KeyPressMsg:
+		if cmd, done := m.key(msg); done {
+			return m, cmd
+		}
+	}
+	return m, m.editor.update(msg)
+}
+
+// key handles the keys that are not the editor's.
+func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
+	m.hint = ""
+	switch k.String() {
+	case "enter":
+		return m.send(), true
+	case "ctrl+c":
+		return m.interrupt(), true
+	case "ctrl+d":
+		if m.editor.text() == "" {
+			m.left = errQuit
+			return tea.Quit, true
+		}
+	}
+	return nil, false
+}
+
+// interrupt stops the answer, else clears the line; twice it leaves.
+func (m *model) interrupt() tea.Cmd {
+	again := time.Since(m.interrupted) < quitWithin
+	m.interrupted = time.Now()
+	switch {
+	case !m.asked.IsZero() && !m.stopping:
+		m.stopping = true
+		return m.say("/stop")
+	case again:
+		m.left = ErrInterrupted
+		return tea.Quit
+	}
+	m.editor.clear()
+	m.hint = "Ctrl-C again quits."
+	return nil
+}
+
+// send sends what was typed.
+func (m *model) send() tea.Cmd {
+	text := m.editor.take()
+	switch strings.TrimSpace(text) {
+	case "":
+		return nil
+	case "/quit", "/exit":
+		m.left = errQuit
+		return tea.Quit
+	}
+	m.asked = time.Now()
+	return tea.Batch(tea.Println(echo(text)), m.say(text), m.tick())
+}
+
+// echo is how a sent message stays on the screen.
+func echo(text string) string {
+	return terminal.Prompt + strings.ReplaceAll(terminal.Visible(text), "\n", "\n  ")
+}
+
+func (m *model) say(text string) tea.Cmd {
+	return func() tea.Msg {
+		if _, err := m.config.Bot.Say(m.ctx, text); err != nil {
+			if refused, ok := errors.AsType[*console.RefusedError](err); ok {
+				err = errors.New(refused.Why)
+			}
+			return refusedMsg{err}
+		}
+		return nil
+	}
+}
+
+// tick starts the spinner; without a question it stands still and draws nothing.
+func (m *model) tick() tea.Cmd {
+	if m.ticking {
+		return nil
+	}
+	m.ticking = true
+	return tea.Tick(frameEvery, func(time.Time) tea.Msg { return frameMsg{} })
+}
+
+func (m *model) turn() tea.Cmd {
+	m.ticking = false
+	if m.asked.IsZero() {
+		return nil
+	}
+	m.frame++
+	return m.tick()
+}
+
+// hear takes what the bot shows.
+func (m *model) hear(e console.Event) tea.Cmd {
+	switch e.Type {
+	case console.TypeTyping:
+		if m.asked.IsZero() {
+			m.asked = time.Now()
+		}
+		return m.tick()
+	case console.TypeDelete:
+		m.open = remove(m.open, e.ID)
+		return nil
+	case console.TypeMessage, console.TypeEdit:
+		m.put(e.ID, terminal.Visible(e.Text))
+	}
+	if !e.Last {
+		return nil
+	}
+	m.asked, m.stopping = time.Time{}, false
+	var done []string
+	for _, b := range m.open {
+		if text := strings.TrimSpace(b.text); text != "" && text != placeholder {
+			done = append(done, Styled(text, min(m.width, maxWidth)))
+		}
+	}
+	m.open = nil
+	if len(done) == 0 {
+		return nil
+	}
+	return tea.Println(strings.Join(done, "\n"))
+}
+
+func (m *model) put(id int64, text string) {
+	for _, b := range m.open {
+		if b.id == id {
+			b.text = text
+			return
+		}
+	}
+	m.open = append(m.open, &block{id, text})
+}
+
+func remove(blocks []*block, id int64) []*block {
+	for i, b := range blocks {
+		if b.id == id {
+			return append(blocks[:i], blocks[i+1:]...)
+		}
+	}
+	return blocks
+}
+
+// View draws what is not finished: the answer that grows, the spinner and the editor.
+func (m *model) View() tea.View {
+	input := m.editor.view()
+	var above []string
+	for _, b := range m.open {
+		if text := strings.TrimSpace(strings.TrimSuffix(b.text, placeholder)); text != "" {
+			above = append(above, Styled(text, min(m.width, maxWidth)))
+		}
+	}
+	if !m.asked.IsZero() {
+		above = append(above, m.working())
+	}
+	if m.hint != "" {
+		above = append(above, faint(m.hint))
+	}
+	lines := strings.Split(strings.Join(above, "\n"), "\n")
+	if room := max(m.height-strings.Count(input, "\n")-2, 1); len(lines) > room {
+		lines = lines[len(lines)-room:] // the beginning is printed when the answer is complete
+	}
+	if len(above) > 0 {
+		input = strings.Join(lines, "\n") + "\n" + input
+	}
+	return tea.NewView(input)
+}
+
+// working is the line with the spinner.
+func (m *model) working() string {
+	seconds := int(time.Since(m.asked).Seconds())
+	what := "thinking…"
+	if m.stopping {
+		what = "stopping…"
+	}
+	return faint(fmt.Sprintf("%c %s %d s   Ctrl-C stops", frames[m.frame%len(frames)], what, seconds))
+}

@@ -1,0 +1,236 @@
+package tty
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"klawbot/gateway/console"
+)
+
+func press(name string) tea.KeyPressMsg {
+	switch name {
+	case "up":
+		return tea.KeyPressMsg{Code: tea.KeyUp}
+	case "down":
+		return tea.KeyPressMsg{Code: tea.KeyDown}
+	case "tab":
+		return tea.KeyPressMsg{Code: tea.KeyTab}
+	case "enter":
+		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "alt+enter":
+		return tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt}
+	case "left":
+		return tea.KeyPressMsg{Code: tea.KeyLeft}
+	case "ctrl+c", "ctrl+d", "ctrl+u", "ctrl+j", "ctrl+a":
+		return tea.KeyPressMsg{Code: rune(name[len(name)-1]), Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
+}
+
+func typed(e *editor, keys ...string) {
+	for _, k := range keys {
+		if len([]rune(k)) > 1 && k != "up" && k != "down" && k != "tab" && k != "left" && !strings.Contains(k, "+") {
+			for _, r := range k {
+				e.update(press(string(r)))
+			}
+			continue
+		}
+		e.update(press(k))
+	}
+}
+
+func newTestEditor(file string) *editor {
+	e := newEditor(Config{History: file, Commands: []string{"/help", "/heartbeat", "/new"}, Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }})
+	e.focus()
+	return e
+}
+
+func TestEditor(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string
+		want string
+	}{
+		"moves":             {[]string{"helo", "left", "l"}, "hello"},
+		"new line":          {[]string{"a", "alt+enter", "b"}, "a\nb"},
+		"another new line":  {[]string{"a", "ctrl+j", "b"}, "a\nb"},
+		"clears the line":   {[]string{"abc", "ctrl+u", "d"}, "d"},
+		"one completion":    {[]string{"/n", "tab"}, "/new "},
+		"two completions":   {[]string{"/h", "tab"}, "/he"},
+		"no completion":     {[]string{"/x", "tab"}, "/x"},
+		"words stay":        {[]string{"hello /h", "tab"}, "hello /h"},
+		"letters of others": {[]string{"привет 你好 🙂"}, "привет 你好 🙂"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newTestEditor("")
+			typed(e, c.keys...)
+			if got := e.text(); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestHistory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "chat_history")
+	e := newTestEditor(file)
+	for _, text := range []string{"one", "two\nlines", "two\nlines", "a secret"} {
+		e.area.SetValue(text)
+		e.take()
+	}
+	e = newTestEditor(file)
+	typed(e, "draft", "up")
+	if e.text() != "a ***" {
+		t.Errorf("the newest entry is %q", e.text())
+	}
+	typed(e, "up")
+	if e.text() != "two\nlines" {
+		t.Errorf("the one before is %q", e.text())
+	}
+	typed(e, "down", "down")
+	if e.text() != "draft" {
+		t.Errorf("what was typed is %q", e.text())
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file: %v, %v", info, err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(text), "secret") || strings.Count(string(text), "\n") != 3 {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "chat_history")
+	e := newTestEditor(file)
+	for i := range maxHistory + 20 {
+		e.area.SetValue(strings.Repeat("x", 1+i%7))
+		e.take()
+	}
+	if e = newTestEditor(file); len(e.history) != maxHistory {
+		t.Errorf("%d entries are kept, want %d", len(e.history), maxHistory)
+	}
+}
+
+func TestPaste(t *testing.T) {
+	e := newTestEditor("")
+	typed(e, "see: ")
+	e.paste("a\r\nb\x1b[31mc")
+	if got := e.text(); got != "see: a\nb[31mc" {
+		t.Errorf("pasted %q", got)
+	}
+	e.clear()
+	long := strings.Repeat("line\n", 30)
+	e.paste(long)
+	e.paste(long + "other\n")
+	if got := e.text(); got != "[31 lines][32 lines]" {
+		t.Errorf("a long paste is shown as %q", got)
+	}
+	if got := e.take(); got != long+long+"other\n" {
+		t.Errorf("sent are %d characters, want %d", len(got), 2*len(long)+6)
+	}
+}
+
+// heard lets the talk hear events and returns what stays on the screen.
+func heard(m *model, events ...console.Event) (printed string) {
+	for _, e := range events {
+		if cmd := m.hear(e); cmd != nil && e.Last {
+			printed += printedBy(cmd)
+		}
+	}
+	return printed
+}
+
+// printedBy is the text of a command that prints.
+func printedBy(cmd tea.Cmd) string {
+	text := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(cmd()), "{"), "}")
+	return text
+}
+
+func TestAnswerIsPrintedOnce(t *testing.T) {
+	m := newModel(t.Context(), Config{})
+	m.asked = time.Now()
+	printed := heard(m,
+		console.Event{Type: console.TypeMessage, ID: 1, Text: "…"},
+		console.Event{Type: console.TypeEdit, ID: 1, Text: "Hel…"},
+		console.Event{Type: console.TypeEdit, ID: 1, Text: "Hello **you**\n"},
+	)
+	if printed != "" || !strings.Contains(m.View().Content, "Hello") || !strings.Contains(m.View().Content, "thinking") {
+		t.Fatalf("while it grows, %q is printed and the view is %q", printed, m.View().Content)
+	}
+	printed = heard(m, console.Event{Type: console.TypeEdit, ID: 1, Text: "Hello **you**", Last: true})
+	if strings.Count(printed, "Hello") != 1 || !strings.Contains(printed, sgr["bold"]+"you"+reset) {
+		t.Errorf("printed %q", printed)
+	}
+	if view := m.View().Content; strings.Contains(view, "Hello") || strings.Contains(view, "thinking") {
+		t.Errorf("afterwards the view is %q", view)
+	}
+	if m.turn() != nil {
+		t.Error("an idle terminal draws")
+	}
+}
+
+func TestDeletedPlaceholderIsNotPrinted(t *testing.T) {
+	m := newModel(t.Context(), Config{})
+	printed := heard(m,
+		console.Event{Type: console.TypeMessage, ID: 1, Text: "…"},
+		console.Event{Type: console.TypeDelete, ID: 1},
+		console.Event{Type: console.TypeMessage, ID: 2, Text: "first part"},
+		console.Event{Type: console.TypeMessage, ID: 3, Text: "second part", Last: true},
+	)
+	if !strings.Contains(printed, "first part\nsecond part") || strings.Contains(printed, "…") {
+		t.Errorf("printed %q", printed)
+	}
+}
+
+func TestKeysThatLeave(t *testing.T) {
+	m := newModel(t.Context(), Config{})
+	m.editor.area.SetValue("half a line")
+	if m.interrupt(); m.editor.text() != "" || m.left != nil || m.hint == "" {
+		t.Errorf("the first Ctrl-C: %q, %v", m.editor.text(), m.left)
+	}
+	if m.interrupt(); m.left != ErrInterrupted {
+		t.Errorf("the second one: %v", m.left)
+	}
+	m = newModel(t.Context(), Config{})
+	m.asked = time.Now()
+	if m.interrupt(); !m.stopping || m.left != nil {
+		t.Error("Ctrl-C does not stop the answer")
+	}
+	for _, text := range []string{"/quit", " /exit "} {
+		m = newModel(t.Context(), Config{})
+		m.editor.area.SetValue(text)
+		if m.send(); m.left != errQuit {
+			t.Errorf("%s does not leave", text)
+		}
+	}
+}
+
+func TestStyled(t *testing.T) {
+	for markdown, want := range map[string]string{
+		"plain":                       "plain",
+		"**bold** and `code`":         sgr["bold"] + "bold" + reset + " and " + sgr["code"] + "code" + reset,
+		"[name](https://example.com)": sgr["text_link"] + "name" + reset + " (https://example.com)",
+		"🎉 **x**":                     "🎉 " + sgr["bold"] + "x" + reset,
+	} {
+		if got := Styled(markdown, 80); got != want {
+			t.Errorf("%q: got %q, want %q", markdown, got, want)
+		}
+	}
+	wide := Styled(strings.Repeat("word ", 30), 40)
+	for line := range strings.SplitSeq(wide, "\n") {
+		if len(line) > 40 {
+			t.Errorf("a line has %d columns: %q", len(line), line)
+		}
+	}
+	code := "```\n" + strings.Repeat("x", 60) + "\n```"
+	if got := Styled(code, 40); !strings.Contains(got, strings.Repeat("x", 60)) {
+		t.Errorf("code is broken: %q", got)
+	}
+}
