@@ -100,7 +100,7 @@ func attach(ctx context.Context, a *app, f config.Folders, banner, message strin
 	case message != "":
 		err = terminal.Say(ctx, bot, message, a.stdout, a.stderr)
 	case a.interactive():
-		fmt.Fprintln(a.stdout, banner)
+		fmt.Fprintln(a.stdout, a.advice(banner))
 		fmt.Fprintln(a.stdout, "Ctrl-D ends.")
 		err = a.converse(ctx, bot, f)
 	default:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -38,6 +40,8 @@ type app struct {
 
 	configFlag string
 	dataFlag   string
+	// called is how the program was started, such as ./bin/klawbot.
+	called string
 	// started says that the command line was understood.
 	started bool
 }
@@ -84,13 +88,29 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	return exitFailed
 }
 
+// advised is an advice in commands that work as they stand: a program that is not in
+// PATH is named as it was started.
+var advised = regexp.MustCompile(`\bklawbot (init|model|telegram|run|chat|demo|allow|doctor|status|assets|mcp|memory|reindex|restore|tools|schedule|undo|policy|help)\b`)
+
+func (a *app) advice(text string) string {
+	if filepath.Base(a.called) != "klawbot" || !strings.Contains(a.called, string(filepath.Separator)) {
+		return text
+	}
+	if found, err := exec.LookPath("klawbot"); err == nil && found == a.called {
+		return text
+	}
+	return advised.ReplaceAllStringFunc(text, func(command string) string {
+		return a.called + strings.TrimPrefix(command, "klawbot")
+	})
+}
+
 // complain prints the error, without secrets: one line, or a line for each fault
 // of the configuration.
 func (a *app) complain(err error) {
 	var faults keys.Faults
 	if errors.As(err, &faults) {
 		for _, f := range faults {
-			fmt.Fprintln(a.stderr, terminal.Visible(a.redact.Text(f.String())))
+			fmt.Fprintln(a.stderr, terminal.Visible(a.redact.Text(a.advice(f.String()))))
 		}
 		return
 	}
@@ -98,7 +118,7 @@ func (a *app) complain(err error) {
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	fmt.Fprintln(a.stderr, "klawbot: "+terminal.Visible(a.redact.Text(text)))
+	fmt.Fprintln(a.stderr, "klawbot: "+terminal.Visible(a.redact.Text(a.advice(text))))
 }
 
 // inOneLine is a text in one line, such as that of errors that were joined.
@@ -259,7 +279,7 @@ func (a *app) open() (*config.Live, error) {
 		return nil, err
 	}
 	for _, line := range l.Notices() {
-		fmt.Fprintln(a.stderr, line)
+		fmt.Fprintln(a.stderr, a.advice(line))
 	}
 	return l, nil
 }

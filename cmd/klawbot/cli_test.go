@@ -37,3 +37,19 @@ func TestFolderInPlaceOfConfigFails(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
+
+// TestAdviceNamesTheProgramAsItWasStarted: after make chat no klawbot is in PATH.
+func TestAdviceNamesTheProgramAsItWasStarted(t *testing.T) {
+	for called, want := range map[string]string{
+		"./bin/klawbot":        "run ./bin/klawbot init, or ./bin/klawbot allow ID; klawbot runs as user klawbot",
+		"/opt/klawbot/klawbot": "run /opt/klawbot/klawbot init, or /opt/klawbot/klawbot allow ID; klawbot runs as user klawbot",
+		"klawbot":              "run klawbot init, or klawbot allow ID; klawbot runs as user klawbot",
+		"/tmp/klawbot.test":    "run klawbot init, or klawbot allow ID; klawbot runs as user klawbot",
+		"":                     "run klawbot init, or klawbot allow ID; klawbot runs as user klawbot",
+	} {
+		a := &app{called: called}
+		if got := a.advice("run klawbot init, or klawbot allow ID; klawbot runs as user klawbot"); got != want {
+			t.Errorf("%q: %s", called, got)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func doctorCommand(a *app) *cobra.Command {
 			all := a.examine(ctx)
 			healthy := true
 			for i := range all {
-				all[i].Text = a.redact.Text(all[i].Text)
+				all[i].Text, all[i].Fix = a.redact.Text(a.advice(all[i].Text)), a.advice(all[i].Fix)
 				healthy = healthy && all[i].OK
 			}
 			if err := printFindings(a.stdout, all, healthy, asJSON); err != nil {

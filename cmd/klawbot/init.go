@@ -96,5 +96,5 @@ func telegramCommand(a *app) *cobra.Command {
 
 // setup writes a configuration for the flags of the command line.
 func (a *app) setup() setup.Setup {
-	return setup.Setup{Environ: a.environ, Stdin: a.stdin, Stdout: a.stdout, Redact: a.redact, ConfigFlag: a.configFlag, DataFlag: a.dataFlag}
+	return setup.Setup{Environ: a.environ, Stdin: a.stdin, Stdout: a.stdout, Redact: a.redact, ConfigFlag: a.configFlag, DataFlag: a.dataFlag, Advice: a.advice}
 }

@@ -20,6 +20,7 @@ func main() {
 // run is the program without the process around it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := newApp(os.Environ(), stdin, stdout, stderr)
+	a.called = os.Args[0]
 	return a.execute(ctx, args)
 }
 

@@ -47,7 +47,7 @@ func runBot(ctx context.Context, a *app) error {
 	return p.Run(ctx, func(rows []bot.Row) {
 		fmt.Fprintln(a.stdout, "klawbot "+version)
 		for _, r := range rows {
-			fmt.Fprintln(a.stdout, a.redact.Text(r.String()))
+			fmt.Fprintln(a.stdout, a.redact.Text(a.advice(r.String())))
 		}
 	})
 }

@@ -114,7 +114,7 @@ func (s Source) Parse(text []byte) (*Loaded, error) {
 		r.Faults = append(r.Faults, crossCheck(&l.Config, r.Origins)...)
 	}
 	if len(r.Faults) > 0 {
-		return l, r.Faults
+		return l, r.Explained()
 	}
 	l.prepare()
 	l.Problems = l.problems(r.Notes)

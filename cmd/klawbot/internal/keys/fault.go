@@ -36,3 +36,16 @@ func (f Faults) Error() string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Explained are the faults, each with what is noted about its key: a value may be wrong
+// because its variable is not set.
+func (r *Reader) Explained() Faults {
+	for i, f := range r.Faults {
+		for _, n := range r.Notes {
+			if f.Key != "" && strings.Join(n.Path, ".") == f.Key {
+				r.Faults[i].Text += " (" + n.Why + ")"
+			}
+		}
+	}
+	return r.Faults
+}

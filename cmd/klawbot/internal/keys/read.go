@@ -51,7 +51,8 @@ type Reader struct {
 // Note is a line about a key.
 type Note struct {
 	Path []string
-	Text string
+	// Text is the line, Why its end without the place.
+	Text, Why string
 }
 
 func (r *Reader) fault(n *yaml.Node, path []string, format string, args ...any) {
@@ -174,19 +175,19 @@ func (k *Key) example() string {
 }
 
 func (r *Reader) unknownKey(where string, path []string) {
-	text := fmt.Sprintf("%s: %s: unknown key", where, strings.Join(path, "."))
+	why := "unknown key"
 	if s := r.Keys.Suggest(path); s != "" {
-		text += fmt.Sprintf("; did you mean %s?", s)
+		why += fmt.Sprintf("; did you mean %s?", s)
 	}
-	r.addNote(path, "%s", text)
+	r.addNote(where, path, why)
 }
 
 // maxNotes bounds the notes: a file may be made to have very many.
 const maxNotes = 50
 
 // addNote adds a note, once.
-func (r *Reader) addNote(path []string, format string, args ...any) {
-	note := Note{path, fmt.Sprintf(format, args...)}
+func (r *Reader) addNote(where string, path []string, why string) {
+	note := Note{path, fmt.Sprintf("%s: %s: %s", where, strings.Join(path, "."), why), why}
 	if len(r.Notes) < maxNotes && !slices.ContainsFunc(r.Notes, func(n Note) bool { return n.Text == note.Text }) {
 		r.Notes = append(r.Notes, note)
 	}

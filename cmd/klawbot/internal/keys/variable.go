@@ -85,7 +85,7 @@ func (r *Reader) variable(n *yaml.Node, inside string, nested int) string {
 }
 
 func (r *Reader) note(n *yaml.Node, format string, args ...any) {
-	r.addNote(r.at, "%s: %s: %s", r.where(n), strings.Join(r.at, "."), fmt.Sprintf(format, args...))
+	r.addNote(r.where(n), r.at, fmt.Sprintf(format, args...))
 }
 
 // filled is a copy of the node with its texts replaced.

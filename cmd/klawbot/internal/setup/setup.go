@@ -39,6 +39,8 @@ type Setup struct {
 
 	ConfigFlag string
 	DataFlag   string
+	// Advice names commands as the program was started.
+	Advice func(text string) string
 }
 
 func (s Setup) getenv(name string) string { return config.Source{Environ: s.Environ}.Getenv(name) }
@@ -107,7 +109,7 @@ func (s Setup) Run(ctx context.Context, a *Answers) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintln(s.Stdout, a.nextStep())
+	_, err = fmt.Fprintln(s.Stdout, s.Advice(a.nextStep()))
 	return err
 }
 
