@@ -112,7 +112,7 @@ func callTool(ctx context.Context, a *app, name, arguments string, asJSON, yes b
 // legible is the output of a tool for people: what it brought from outside does not
 // command the terminal. --json prints it as it is.
 func legible(output string) string {
-	return terminal.Visible(strings.ReplaceAll(strings.TrimSuffix(output, "\n"), "\r\n", "\n"))
+	return terminal.Visible(strings.TrimSuffix(strings.ReplaceAll(output, "\r\n", "\n"), "\n"))
 }
 
 type undoFlags struct {

@@ -72,7 +72,7 @@ func openPages(all map[string]*http.ServeMux, log *slog.Logger) (closeAll func()
 	for address, mux := range all {
 		ln, err := net.Listen("tcp", address)
 		if err != nil {
-			log.Warn("health or metrics are not served", "listen", address, "err", err)
+			log.Warn("health or metrics are not served; choose another health.listen or metrics.listen", "listen", address, "err", err)
 			continue
 		}
 		server := &http.Server{

@@ -155,10 +155,14 @@ func (p *Bot) pathRows() []Row {
 	if f := p.Live.Source.File; f != "" {
 		file = f
 	}
+	workspace := Row{name: "workspace", text: p.Folders.Workspace}
+	if err := writable(p.Folders.Workspace); err != nil {
+		workspace.wrong = fmt.Sprintf("cannot be written (%v); chown -R $USER %s", config.Reason(err), p.Folders.Workspace)
+	}
 	return []Row{
 		{name: "config", text: file, wrong: p.Live.Broken()},
 		{name: "data", text: p.Folders.Data},
-		{name: "workspace", text: p.Folders.Workspace},
+		workspace,
 		p.box.row(),
 		{name: "memory", text: health.EmbeddingText(p.config.Base)},
 	}
