@@ -63,8 +63,7 @@ type Request struct {
 	Calls   map[string]store.Call
 	// Asked are the messages that it answers, as the model and the history get them.
 	Asked []store.Message
-	// Topic is the name of the topic that it answers in, "" when it is unknown.
-	Topic string
+	Topic string // the name of the topic that it answers in, "" when it is unknown
 	// User is who caused it. Owned says that only owners did; else User isn't an owner.
 	User  int64
 	Owned bool
