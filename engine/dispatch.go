@@ -205,6 +205,9 @@ func (e *Engine) obey(ctx context.Context, it item) {
 // enqueue puts a message into its chat queue. When many wait behind a running turn, or
 // that turn waits for an answer, the person is told so once.
 func (e *Engine) enqueue(ctx context.Context, it item) {
+	if e.joins(ctx, it) {
+		return
+	}
 	asked, away := e.questions.WaitsAt(it.row.Address)
 	waiting, tell := e.lanes.add(it, asked)
 	if !tell {

@@ -76,6 +76,9 @@ type Request struct {
 	Heard, Others bool
 	// Allowed is asked before each model call whether the turn may continue.
 	Allowed func() error
+	// Alone is asked when the model has brought something: no message can join from then
+	// on. When it returns false the turn is parked, because a message has joined it. Nil: nothing joins.
+	Alone func() bool
 	// Job is what the turn runs, nil for a person's turn.
 	Job *Job
 	// Log is the turn's own.
@@ -418,6 +421,9 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 		return t.Answers[round], false, nil
 	}
 	m, usage, err := t.ask(ctx, conv, round)
+	if !t.alone() {
+		return m, false, lifecycle.ErrParked
+	}
 	if err != nil {
 		return m, false, err
 	}
@@ -450,6 +456,10 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 	lifecycle.CrashPoint("answer.journaled")
 	return m, false, nil
 }
+
+// alone notes that the model has brought something, and reports whether that counts: it
+// does not when a message has joined the turn.
+func (t *turn) alone() bool { return t.Alone == nil || t.Alone() }
 
 // lastWord reports whether the turn has to end with the answer of a round, and
 // what the model is told then.
