@@ -185,7 +185,7 @@ func TestFailureIsOnePlainSentence(t *testing.T) {
 	}{
 		{"key", modeltest.Error(401, "Incorrect API key provided: model-key"), "API key rejected."},
 		{"overloaded", modeltest.Error(503, "overloaded"), "The model is overloaded."},
-		{"empty", modeltest.Reply{}, "(no answer)"},
+		{"empty", modeltest.Reply{}, "The model gave an empty answer. Please try again."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := build(t)
@@ -479,7 +479,7 @@ func TestAnswerThatShowsNothingIsSaidSo(t *testing.T) {
 		h.messenger.invisible = "\u2800"
 		h.model.Respond(func(modeltest.Request) modeltest.Reply { return modeltest.Text("\u2800") })
 		h.start().says(alice, "hello")
-		h.shows(alice, "(no answer)")
+		h.shows(alice, "The model gave an empty answer. Please try again.")
 	}
 }
 

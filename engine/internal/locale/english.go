@@ -73,7 +73,7 @@ var english = [phraseCount]string{
 	NothingRuns:       "Nothing is running.",
 	Background:        "Still running in the background:\n%s\nTo stop one:\n%s",
 	Cut:               "⏹ stopped here",
-	NoAnswer:          "(no answer)",
+	NoAnswer:          "The model gave an empty answer. Please try again.",
 	FileNotSent:       "📄 I couldn't send %s. Please tell the owner.",
 	FileInDoubt:       "📄 I don't know whether %s arrived.",
 	Undeliverable:     "I couldn't send my answer. Please tell the owner.",
