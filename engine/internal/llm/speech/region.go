@@ -51,6 +51,8 @@ func (s *scanner) openRegion(m marker, at place) (taken, more bool) {
 		if more || !meant && (bare || at != attached) {
 			return false, more
 		}
+	} else if explains, more := s.explains(m); explains || more && !s.final {
+		return false, more
 	} else if at == inside || at == behind || s.out.isExample() && m.kind == resultMarker {
 		return false, false
 	}
@@ -59,6 +61,22 @@ func (s *scanner) openRegion(m marker, at place) (taken, more bool) {
 	s.mode = inRegion
 	s.grow(raw, m)
 	return true, false
+}
+
+// prose are two words behind a marker, as in "<tool_call> opens a call".
+var (
+	prose      = regexp.MustCompile(`^ \p{Ll}+ \p{Ll}+[ .,;:]`)
+	proseBegun = regexp.MustCompile(`^(?: (?:\p{Ll}+(?: \p{Ll}*)?)?)?$`)
+)
+
+// explains reports whether a sentence about a marker begins with it. The name of a tool
+// begins no sentence.
+func (s *scanner) explains(m marker) (yes, more bool) {
+	rest := s.held[m.size:]
+	if !prose.MatchString(rest) {
+		return false, proseBegun.MatchString(rest)
+	}
+	return !declared(DeclaredName(callWord.FindString(rest[1:]), s.tools), s.tools), false
 }
 
 // meansCall reports whether a call follows a marker within a line.
@@ -151,13 +169,16 @@ func (s *scanner) endRegion() {
 	}
 	calls := readCalls(text, s.tools)
 	if len(calls) == 0 {
+		calls = namedOnly(text, s.tools)
+	}
+	if len(calls) == 0 {
 		s.hidden = true
 	}
 	s.calls = append(s.calls, calls...)
 }
 
 // callKeys are the names by which JSON shows that it may be a call.
-var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|type|id|tool_uses|recipient_name|arguments|parameters|tool_calls|function_call|content|role)"\s*:`)
+var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|type|id|tool_uses|recipient_name|action|arguments|parameters|tool_calls|function_call|content|role)"\s*:`)
 
 // wrapper matches JSON that can only be a call, also in the middle of a line.
 var (
