@@ -52,9 +52,12 @@ func rowsOf(items []item) []store.InboxID {
 // has cut in two: the same sender, the next id, shortly after a full message.
 func continues(before, after item) bool {
 	return before.msg.Sender.ID == after.msg.Sender.ID && after.msg.ID == before.msg.ID+1 &&
-		clip.UTF16Len(before.msg.Text) >= splitUnits && after.msg.Command == "" && after.msg.Reply == nil &&
+		long(before) && after.msg.Command == "" && after.msg.Reply == nil &&
 		after.row.ReceivedAt.Sub(before.row.ReceivedAt) <= splitWait
 }
+
+// long reports whether a message may be the first part of a text that a client has cut.
+func long(it item) bool { return clip.UTF16Len(it.msg.Text) >= splitUnits }
 
 // lane is the queue of one chat and topic: one turn at a time, in order. A lane
 // exists while something waits or runs in it. Its fields are guarded by lanes.mu.
@@ -63,6 +66,8 @@ type lane struct {
 	items   []item
 	// resumes are turns that the last end of the process interrupted.
 	resumes []store.Turn
+	// join is the turn that further messages may join, nil for none.
+	join *join
 	// working says that a goroutine serves the lane.
 	working bool
 	// stop cancels ctx, which is the one of the running turn; both are nil when none
@@ -80,6 +85,16 @@ func (l *lane) begin(parking context.Context) {
 	if l.stop == nil {
 		l.ctx, l.stop = context.WithCancelCause(parking)
 	}
+}
+
+// end cancels the running turn for good, also one that is about to begin again. lanes.mu
+// is held.
+func (l *lane) end(cause error) {
+	l.stop(cause)
+	if l.join != nil {
+		l.join.ended = cause
+	}
+	wait.Signal(l.more)
 }
 
 // lanes are the chat queues. They decide when a turn begins, and not what it does.
@@ -187,6 +202,12 @@ func (s *lanes) guard(l *lane, run func(context.Context)) {
 		}
 		s.mu.Lock()
 		l.ctx, l.stop, l.told = nil, nil, false
+		if l.join != nil && l.join.state == joinWaiting {
+			l.begin(s.life.Parking()) // /stop stops a turn that waits for more messages, too
+			if l.join.ended != nil {
+				l.stop(l.join.ended)
+			}
+		}
 		s.mu.Unlock()
 		cancel(nil)
 	}()
@@ -225,6 +246,9 @@ func (s *lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(l.resumes) > 0 {
+		if l.join != nil && l.join.state == joinWaiting && l.resumes[0].ID == l.join.turn {
+			return l.join.quiet(debounce), false
+		}
 		return 0, false
 	}
 	if len(l.items) == 0 {
@@ -236,13 +260,12 @@ func (s *lanes) quietFor(l *lane) (wait time.Duration, empty bool) {
 	if first.msg.Command != "" || last.msg.Command != "" {
 		return 0, false
 	}
-	if clip.UTF16Len(last.msg.Text) >= splitUnits {
-		debounce = max(debounce, splitWait)
+	// A lone message starts at once; one that follows another may be followed by more.
+	pause := time.Duration(0)
+	if n := len(l.items); n > 1 && last.row.ReceivedAt.Sub(l.items[n-2].row.ReceivedAt) <= splitWait {
+		pause = debounce
 	}
-	if last.msg.Forwarded != "" || last.msg.Album != "" {
-		debounce = max(debounce, holdWait)
-	}
-	until := last.row.ReceivedAt.Add(debounce)
+	until := last.row.ReceivedAt.Add(patience(pause, debounce, last))
 	if limit := first.row.ReceivedAt.Add(max(gatherMax, debounce)); until.After(limit) {
 		until = limit
 	}
@@ -279,7 +302,7 @@ func (s *lanes) replace(edit item) (store.InboxID, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[edit.row.Address]
-	if l == nil || edit.msg.Command != "" {
+	if l == nil || edit.msg.Command != "" || !edit.msg.Addressed {
 		return 0, false
 	}
 	for i, it := range l.items {
@@ -303,18 +326,18 @@ func (s *lanes) stop(a gateway.Address) (dropped []item, running bool) {
 	}
 	dropped, l.items = l.items, nil
 	if running = l.stop != nil; running {
-		l.stop(lifecycle.ErrStopped)
+		l.end(lifecycle.ErrStopped)
 	}
 	return dropped, running
 }
 
-// cancel cancels the running turns of a chat, in all its topics.
-func (s *lanes) cancel(chat gateway.ChatID, cause error) {
+// cancel cancels the running turns of some addresses.
+func (s *lanes) cancel(cause error, at func(gateway.Address) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.by {
-		if l.address.Chat == chat && l.stop != nil {
-			l.stop(cause)
+		if at(l.address) && l.stop != nil {
+			l.end(cause)
 		}
 	}
 }

@@ -116,6 +116,7 @@ func (e *Engine) request(ctx context.Context, row store.Turn, items []item) turn
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		r.Allowed = func() error { return e.gateway.Allowed(last.row.Update) }
+		r.Topic = last.msg.Topic
 		r.Directed, r.Command = e.commands.Direct(ctx, last.command()), last.msg.Command
 	}
 	return r
@@ -126,7 +127,27 @@ func (e *Engine) runTurn(ctx context.Context, r turn.Request, commit func(turn.R
 	began := time.Now()
 	e.memory.Idle.Begin()
 	defer e.memory.Idle.End()
+	var j *join
+	if r.Directed == nil && r.Command == "" && len(r.Answers) == 0 {
+		var late []item
+		if j, late = e.lanes.open(r.Row); j != nil {
+			r.Alone = func() bool { return e.lanes.alone(j) }
+		}
+		var back []item
+		for _, it := range late {
+			if !e.storeJoin(ctx, j, it) {
+				back = append(back, it)
+			}
+		}
+		if len(back) > 0 {
+			e.putBack(ctx, back)
+		}
+	}
 	result := e.turns.Run(ctx, r)
+	if j != nil && !e.lanes.alone(j) {
+		e.beginAgain(ctx, j, r.Row)
+		return
+	}
 	if result.Parked {
 		return
 	}

@@ -93,3 +93,30 @@ func orphans(streaming, point string) int {
 	}
 	return 0
 }
+
+// TestKilledWhileMessageJoins: a message that has joined a turn is stored with it, so
+// that the next start answers both together, once.
+func TestKilledWhileMessageJoins(t *testing.T) {
+	const chat = 11
+	r := newRig(t, "off", chat)
+	r.edit("debounceMs: 0", "debounceMs: 300")
+	r.model.Respond(func(q modeltest.Request) modeltest.Reply {
+		both := len(q.Messages) > 2 && strings.HasPrefix(q.Messages[1].Text(), "one") && strings.HasPrefix(q.Messages[2].Text(), "two")
+		return modeltest.Reply{Text: fmt.Sprint("both: ", both), Delay: time.Second}
+	})
+	b := r.start("", "KLAWBOT_CRASH=turn.joined")
+	r.telegram.User(chat).Send("one")
+	for len(r.model.Completions()) == 0 {
+		<-time.After(10 * time.Millisecond)
+	}
+	r.telegram.User(chat).Send("two")
+	<-b.exited
+	b = r.start("")
+	r.wait(b, "the answer", func(v telegramtest.State) bool { return v.Count("sendMessage") > 0 && v.Pending() == 0 })
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
+	}
+	if got := fmt.Sprint(r.telegram.Transcript(chat)); strings.Count(got, "both: true") != 1 || strings.Contains(got, "both: false") {
+		t.Errorf("the chat shows %s", got)
+	}
+}

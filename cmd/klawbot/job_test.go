@@ -28,6 +28,7 @@ func due(r modeltest.Request) string {
 		return ""
 	}
 	task, _, _ := strings.Cut(last, "(now:")
+	task, _, _ = strings.Cut(task, "(sent:")
 	return strings.TrimSpace(task)
 }
 

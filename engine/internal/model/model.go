@@ -84,7 +84,9 @@ type Call struct {
 	// beginning when the call is repeated. OnLoading is told that the server loads its
 	// model, and OnReading which share of the request it has read, which take long. All
 	// may be nil.
-	OnText    func(text string)
+	OnText func(text string)
+	// OnBegun is told when the model thinks or says something; nil tells nobody.
+	OnBegun   func()
 	OnLoading func()
 	OnReading func(share float64)
 	Log       *slog.Logger
@@ -190,6 +192,9 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 		}
 		if ev.Unsaid {
 			heard.Text, heard.Thinking = "", heard.Thinking+heard.Text
+		}
+		if a.OnBegun != nil && ev != (llm.Event{}) {
+			a.OnBegun()
 		}
 		heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
 		if onText != nil {

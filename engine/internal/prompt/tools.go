@@ -184,8 +184,12 @@ func (w *Window) Reveal(names []string) {
 	w.choose()
 }
 
-// ShownNames are the names of the tools that the model sees.
+// ShownNames are the names of the tools that a model sees, none before the window is
+// built and where no model is asked.
 func (w *Window) ShownNames() []string {
+	if w == nil || w.in.Directed {
+		return nil
+	}
 	names := make([]string, len(w.Tools))
 	for i, t := range w.Tools {
 		names[i] = t.Name

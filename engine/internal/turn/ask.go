@@ -121,6 +121,9 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 			if text != "" && t.begun != "" {
 				text = joinCut(t.begun, text)
 			}
+			if text != "" && !t.alone() {
+				return // the turn begins again
+			}
 			if t.partial = text; text != "" {
 				t.show.Text(t.spoken.with(text))
 				if t.Job != nil {
@@ -128,6 +131,7 @@ func (t *turn) call(ctx context.Context, c model.Candidate, r llm.Request) (llm.
 				}
 			}
 		},
+		OnBegun:   func() { t.alone() },
 		OnLoading: func() { t.show.Text(locale.Say(t.settings.Language, locale.Loading)) },
 		OnReading: func(share float64) {
 			t.show.Text(locale.Say(t.settings.Language, locale.Reading, int(100*share)))

@@ -151,16 +151,8 @@ func (t *turn) toolCall(c llm.ToolCall) tools.Call {
 		Origin: tools.Origin(t.Row.Origin), Session: int64(t.Row.Session), Turn: int64(t.Row.ID),
 		Changelog: toolset.Changelog{Store: t.Store}, Approver: t.approver, Progress: t.show.Step,
 		Heard: t.Heard && model || planned == schedule.OriginOutside, Others: t.Others && model || planned == schedule.OriginOthers,
-		Within: within, Owner: t.Owned, Shown: t.shownTools(),
+		Within: within, Owner: t.Owned, Shown: t.window.ShownNames(),
 	}
-}
-
-// shownTools are the names of the tools that the model sees.
-func (t *turn) shownTools() []string {
-	if t.window == nil || t.Directed != nil {
-		return nil
-	}
-	return t.window.ShownNames()
 }
 
 // newApprover returns who asks people in the chat of the turn. A run that has no chat

@@ -63,6 +63,7 @@ type Request struct {
 	Calls   map[string]store.Call
 	// Asked are the messages that it answers, as the model and the history get them.
 	Asked []store.Message
+	Topic string // the name of the topic that it answers in, "" when it is unknown
 	// User is who caused it. Owned says that only owners did; else User isn't an owner.
 	User  int64
 	Owned bool
@@ -75,6 +76,9 @@ type Request struct {
 	Heard, Others bool
 	// Allowed is asked before each model call whether the turn may continue.
 	Allowed func() error
+	// Alone is asked when the model has brought something: no message can join from then
+	// on. When it returns false the turn is parked, because a message has joined it. Nil: nothing joins.
+	Alone func() bool
 	// Job is what the turn runs, nil for a person's turn.
 	Job *Job
 	// Log is the turn's own.
@@ -378,7 +382,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 // build chooses what the model is shown.
 func (t *turn) build(ctx context.Context) (err error) {
 	in := prompt.Input{
-		Turn: t.Row.ID, Settings: t.settings, Address: t.Row.Address, Home: t.home().Chat, Places: t.corePlaces(), Model: t.Row.Model,
+		Turn: t.Row.ID, Settings: t.settings, Address: t.Row.Address, Topic: t.Topic, Home: t.home().Chat, Places: t.corePlaces(), Model: t.Row.Model,
 		Session: t.Row.Session, Asked: t.Asked, Tools: t.offered(), Directed: t.Directed != nil, Log: t.Log,
 	}
 	if t.Job != nil {
@@ -417,6 +421,9 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 		return t.Answers[round], false, nil
 	}
 	m, usage, err := t.ask(ctx, conv, round)
+	if !t.alone() {
+		return m, false, lifecycle.ErrParked
+	}
 	if err != nil {
 		return m, false, err
 	}
@@ -449,6 +456,10 @@ func (t *turn) next(ctx context.Context, conv []llm.Message, round int) (m llm.M
 	lifecycle.CrashPoint("answer.journaled")
 	return m, false, nil
 }
+
+// alone notes that the model has brought something, and reports whether that counts: it
+// does not when a message has joined the turn.
+func (t *turn) alone() bool { return t.Alone == nil || t.Alone() }
 
 // lastWord reports whether the turn has to end with the answer of a round, and
 // what the model is told then.

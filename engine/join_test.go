@@ -1,0 +1,159 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"klawbot/engine/settings"
+	"klawbot/internal/modeltest"
+)
+
+// joining is a house with the usual wait whose model waits for release before it
+// answers "re: " and all messages of the turn.
+func joining(t *testing.T) (h *house, asked chan struct{}, release chan struct{}) {
+	h = build(t)
+	h.settings.Debounce = 300 * time.Millisecond
+	h.settings.Streaming = map[string]string{"telegram": settings.StreamOff}
+	asked, release = make(chan struct{}, 20), make(chan struct{}, 20)
+	h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+		asked <- struct{}{}
+		<-release
+		return modeltest.Text("re: " + strings.Join(wanted(r), " + "))
+	})
+	t.Cleanup(func() { close(release) })
+	return h, asked, release
+}
+
+// wanted are the messages of people behind the last answer.
+func wanted(r modeltest.Request) (all []string) {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role != "user" {
+			break
+		}
+		text, _, _ := strings.Cut(m.Text(), "\n\n(sent:")
+		all = append([]string{text}, all...)
+	}
+	return all
+}
+
+func TestLoneMessageStartsAtOnce(t *testing.T) {
+	h := build(t)
+	h.settings.Debounce = time.Minute
+	h.echo()
+	h.start().says(alice, "hi")
+	h.shows(alice, "re: hi")
+	h.says(alice, "and more")
+	h.shows(alice, "re: hi", "re: and more")
+}
+
+func TestMessageJoinsSilentTurn(t *testing.T) {
+	h, asked, release := joining(t)
+	h.start().says(alice, "hi")
+	<-asked
+	h.says(alice, "can you help me")
+	h.says(alice, "with my taxes?")
+	<-asked
+	release <- struct{}{}
+	release <- struct{}{}
+	h.shows(alice, "re: hi + can you help me + with my taxes?")
+	h.restart()
+	h.says(alice, "thanks")
+	release <- struct{}{}
+	h.shows(alice, "re: hi + can you help me + with my taxes?", "re: thanks")
+}
+
+// TestMessageJoinsTwiceAtMost: then it waits for its own turn.
+func TestMessageJoinsTwiceAtMost(t *testing.T) {
+	h, asked, release := joining(t)
+	h.settings.Debounce = 20 * time.Millisecond
+	h.start().says(alice, "one")
+	for _, text := range []string{"two", "three", "four"} {
+		<-asked
+		h.says(alice, text)
+	}
+	for range 4 {
+		release <- struct{}{}
+	}
+	h.shows(alice, "re: one + two + three", "re: four")
+}
+
+func TestMessageDoesNotJoinWhatSpoke(t *testing.T) {
+	for name, reply := range map[string]modeltest.Reply{
+		"text":     {Text: "a long answer", Pieces: 10, PieceDelay: time.Second},
+		"thinking": {Thinking: "hm, let me see how that was", Text: "a long answer", Pieces: 10, PieceDelay: 100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := build(t)
+			h.settings.Debounce = 10 * time.Millisecond
+			first := true
+			h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+				if first {
+					first = false
+					return reply
+				}
+				return modeltest.Text("re: " + strings.Join(wanted(r), " + "))
+			})
+			h.start().says(alice, "one")
+			h.until("the request", func() bool { return len(h.model.Completions()) > 0 })
+			<-time.After(400 * time.Millisecond)
+			h.says(alice, "two")
+			h.sees(alice, "re: two")
+			if n := len(h.model.Completions()); n != 2 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestStopEndsJoinedTurn(t *testing.T) {
+	h, asked, release := joining(t)
+	h.settings.Debounce = time.Hour
+	h.start().says(alice, "hi")
+	<-asked
+	h.says(alice, "and this")
+	h.says(alice, "/stop")
+	release <- struct{}{}
+	h.see(alice, "Stopped.")
+	h.says(alice, "next")
+	release <- struct{}{}
+	h.sees(alice, "re: next")
+	for _, text := range h.messenger.texts(alice) {
+		if strings.Contains(text, "and this") {
+			t.Errorf("what was stopped is answered: %q", text)
+		}
+	}
+}
+
+// TestJoinedTurnOutlastsTheProcess: a message that joined belongs to the turn, and is
+// answered once.
+func TestJoinedTurnOutlastsTheProcess(t *testing.T) {
+	h, asked, release := joining(t)
+	h.settings.Debounce = time.Hour
+	h.start().says(alice, "hi")
+	<-asked
+	h.says(alice, "and this")
+	release <- struct{}{}
+	h.restart()
+	release <- struct{}{}
+	h.shows(alice, "re: hi + and this")
+}
+
+// TestBurstIsOneTurn: messages that come at once are answered at once, whichever of
+// them comes while the turn is being stored.
+func TestBurstIsOneTurn(t *testing.T) {
+	for range 3 {
+		h := build(t)
+		h.settings.Debounce = 500 * time.Millisecond
+		h.model.Respond(func(r modeltest.Request) modeltest.Reply {
+			return modeltest.Reply{Text: "re: " + strings.Join(wanted(r), " + "), Delay: 100 * time.Millisecond}
+		})
+		h.start()
+		for _, text := range []string{"one", "two", "three", "four", "five"} {
+			h.says(alice, text)
+		}
+		h.shows(alice, "re: one + two + three + four + five")
+		h.end()
+	}
+}
