@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"klawbot/engine/internal/llm"
 )
 
 // region is a part of the text in which a model wrote calls.
@@ -51,7 +53,7 @@ func (s *scanner) openRegion(m marker, at place) (taken, more bool) {
 		if more || !meant && (bare || at != attached) {
 			return false, more
 		}
-	} else if explains, more := s.explains(m); explains || more && !s.final {
+	} else if explains, more := explains(s.held[m.size:], s.tools); explains || more && !s.final {
 		return false, more
 	} else if at == inside || at == behind || s.out.isExample() && m.kind == resultMarker {
 		return false, false
@@ -69,14 +71,13 @@ var (
 	proseBegun = regexp.MustCompile(`^(?: (?:\p{Ll}+(?: \p{Ll}*)?)?)?$`)
 )
 
-// explains reports whether a sentence about a marker begins with it. The name of a tool
+// explains reports whether rest, behind a marker, is a sentence about the marker. The name of a tool
 // begins no sentence.
-func (s *scanner) explains(m marker) (yes, more bool) {
-	rest := s.held[m.size:]
+func explains(rest string, tools []llm.Tool) (yes, more bool) {
 	if !prose.MatchString(rest) {
 		return false, proseBegun.MatchString(rest)
 	}
-	return !declared(DeclaredName(callWord.FindString(rest[1:]), s.tools), s.tools), false
+	return !declared(DeclaredName(callWord.FindString(rest[1:]), tools), tools), false
 }
 
 // meansCall reports whether a call follows a marker within a line.
