@@ -284,3 +284,24 @@ func TestHeartbeatWithoutTasks(t *testing.T) {
 		})
 	}
 }
+
+// TestReminderThatCameDueWhileItWaited: the message waits behind a slow answer, and its
+// time comes meanwhile. It is no mistake of the person.
+func TestReminderThatCameDueWhileItWaited(t *testing.T) {
+	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
+		b.model.Respond(func(modeltest.Request) modeltest.Reply {
+			reply := modeltest.Text("slow answer")
+			reply.Delay = 30 * time.Second
+			return reply
+		})
+		b.start()
+		b.telegram.User(anna).Send("hello")
+		<-time.After(10 * time.Second)
+		b.telegram.User(anna).Send("/remind in 2s the tea is ready")
+		<-time.After(2 * time.Minute)
+		all := strings.Join(b.shows(anna), "\n")
+		if !strings.Contains(all, "⏰") || strings.Contains(all, "past") {
+			t.Errorf("the chat shows %q", all)
+		}
+	})
+}

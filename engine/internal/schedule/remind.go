@@ -28,7 +28,7 @@ func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxI
 		return s.say(locale.RemindUsage), nil
 	case err != nil:
 		return s.say(locale.RemindBad, err), nil
-	case w.Repeat == nil && !w.At.After(time.Now()):
+	case w.Repeat == nil && !w.At.After(earlier(m.Time, time.Now())): // one that came while the message waited is due at once
 		return s.say(locale.RemindPast, times.DescribeTime(w.At, zone, language)), nil
 	}
 	j := store.Job{
@@ -43,6 +43,13 @@ func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxI
 		_, err := addReminder(tx, j)
 		return nil, err
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // addReminder adds a job of a chat, which may have moved.
