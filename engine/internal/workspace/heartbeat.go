@@ -75,9 +75,8 @@ func (w *Workspace) HeartbeatStamp() Stamp {
 
 var (
 	heading = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]`)
-	comment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
-	// linkComment is a comment of Markdown: a link that nothing refers to.
-	linkComment = regexp.MustCompile(`(?m)^ {0,3}\[(?://|comment)\]: *(?:#|<>).*$`)
+	// comment is one of HTML, or one of Markdown: a link that nothing refers to.
+	comment = regexp.MustCompile(`(?s:<!--.*?(?:-->|\z))|(?m:^ {0,3}\[(?://|comment)\]: *(?:#|<>).*$)`)
 	// metadata is front matter with keys in lower case, as templates have it.
 	metadata = regexp.MustCompile(`\A\s*---[ \t]*\n(?:(?:[a-z_]+:|[ \t]+- ).*\n)+---[ \t]*(?:\n|\z)`)
 	// blankHTML is an empty line of an editor that writes HTML.
@@ -93,7 +92,6 @@ func ParseHeartbeat(text string) Heartbeat {
 	p := heartbeatParser{names: map[string]bool{}}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u200b", "").Replace(text)
 	text = metadata.ReplaceAllString(comment.ReplaceAllString(text, ""), "")
-	text = linkComment.ReplaceAllString(text, "")
 	for line := range strings.Lines(text) {
 		p.line(strings.TrimRight(line, "\n"))
 	}
