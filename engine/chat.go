@@ -23,6 +23,7 @@ type chats struct {
 	gateway   *gateway.Gateway
 	settings  func() settings.Settings
 	lanes     *lanes
+	muted     muted
 	outbox    *outbox.Outbox
 	questions *approval.Questions
 	memory    *recall.Memory
@@ -33,6 +34,12 @@ type chats struct {
 func (c *chats) member(ctx context.Context, it item) {
 	c.log.Info("membership changed", "chat", it.msg.Address.String(), "member", string(it.msg.Member))
 	chat, end := it.row.Address.Chat, []store.InboxID{it.row.ID}
+	switch it.msg.Member {
+	case gateway.MemberMuted:
+		c.Mute(ctx, it.row.Address, false, "the bot may not send messages")
+	case gateway.MemberUnmuted:
+		c.muted.lift(it.row.Address, it.row.Address.Thread == 0)
+	}
 	if it.msg.Member == gateway.MemberLeft {
 		c.Lose(ctx, chat, "the bot was removed or blocked", append(end, c.lanes.drop(chat)...)...)
 		return
@@ -53,7 +60,7 @@ func (c *chats) Lose(ctx context.Context, chat gateway.ChatID, note string, ids 
 	var told []gateway.Address
 	var paused []string
 	wake := func() {}
-	c.lanes.cancel(chat, lifecycle.ErrChatGone)
+	c.lanes.cancel(lifecycle.ErrChatGone, func(a gateway.Address) bool { return a.Chat == chat })
 	c.life.Eventually(ctx, gateway.Address{}, func(tx *store.Tx) error {
 		told, paused = nil, nil
 		if err := tx.Inbox().EndUpdates(store.InboxDone, note, ids...); err != nil {

@@ -56,14 +56,14 @@ func (e *Engine) dispatch(ctx context.Context, row store.Update) {
 	case gateway.KindMoved:
 		e.chats.Move(ctx, m.Address.Chat, m.MovedTo, row.ID)
 	default:
-		e.endUpdates(ctx, store.InboxDone, "asks for nothing", row.ID)
+		e.endUpdates(ctx, store.InboxDone, forNothing, row.ID)
 	}
 }
 
 func (e *Engine) dispatchText(ctx context.Context, it item) {
 	switch {
 	case !it.msg.Addressed:
-		e.endUpdates(ctx, store.InboxDone, "not addressed to the bot", it.row.ID)
+		e.endUpdates(ctx, store.InboxDone, notForBot, it.row.ID)
 	case it.msg.Unheard:
 		e.reply(ctx, it.row, command.Reply{Text: turn.Label(e.settings(), e.say(locale.Unheard))})
 	case it.msg.Command == "stop":
@@ -78,8 +78,18 @@ func (e *Engine) dispatchText(ctx context.Context, it item) {
 	}
 }
 
-// dispatchEdit replaces a message that still waits. A later edit is only
-// noted: what was answered stays answered.
+// Notes of messages that were not for the bot: an edit can address it later.
+const (
+	notForBot  = "not addressed to the bot"
+	forNothing = "asks for nothing"
+)
+
+// editWithin is how long after a message an edit may address the bot.
+const editWithin = time.Hour
+
+// dispatchEdit replaces a message that still waits, and takes one that addresses the bot
+// only now. Any other edit is only noted: what was answered stays answered. Commands in
+// edits are never obeyed.
 func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 	// A message that was replaced carries its edit; when it is replayed after
 	// a restart, it is the message.
@@ -89,8 +99,16 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 		return
 	}
 	id, found := e.lanes.replace(it)
+	if !found && e.addressedNow(ctx, it) {
+		it.msg.Kind = gateway.KindText
+		e.dispatchText(ctx, it)
+		return
+	}
 	e.life.Eventually(ctx, it.row.Address, func(tx *store.Tx) error {
-		note := "the message was answered already"
+		note := "the message was taken already"
+		if !it.msg.Addressed {
+			note = notForBot
+		}
 		if found {
 			note = "replaced the message"
 			if err := tx.Inbox().ReplaceUpdate(id, it.row.Raw); err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -99,6 +117,23 @@ func (e *Engine) dispatchEdit(ctx context.Context, it item) {
 		}
 		return tx.Inbox().EndUpdates(store.InboxDone, note, it.row.ID)
 	}, e.life.OrLog("edit not stored", it.msg.Address, nil))
+}
+
+// addressedNow reports whether an edit makes a message of a group one for the bot.
+func (e *Engine) addressedNow(ctx context.Context, it item) bool {
+	m := it.msg
+	if !m.Group || !m.Addressed || m.Command != "" || m.Edited.Sub(m.Time) > editWithin {
+		return false
+	}
+	taken := true
+	err := e.store.Read(ctx, func(tx *store.Tx) (err error) {
+		taken, err = tx.Inbox().Taken(it.row, notForBot, forNothing)
+		return err
+	})
+	if err != nil {
+		e.log.Error("edit not looked up", "chat", m.Address.String(), "err", err)
+	}
+	return !taken
 }
 
 // endUpdates ends rows of the inbox that need no turn.
@@ -210,6 +245,10 @@ func (e *Engine) answer(ctx context.Context, items []item) {
 		}
 		return err != nil
 	})
+	if len(items) > 0 && !e.chats.mayWrite(ctx, items[0].row.Address) {
+		e.endUpdates(context.WithoutCancel(ctx), store.InboxDone, "the bot may not write there", rowsOf(items)...)
+		return
+	}
 	switch {
 	case len(items) == 0:
 	case items[0].msg.Command != "" && e.commands.Direct(ctx, items[0].command()) == nil:

@@ -107,7 +107,12 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.lanes = &lanes{life: e.life, settings: c.Settings, log: c.Log, answer: e.answer, resume: e.resumeTurn, by: map[gateway.Address]*lane{}}
 	e.chats = &chats{store: st, life: e.life, gateway: c.Gateway, settings: c.Settings, lanes: e.lanes, log: c.Log}
 	e.outbox = outbox.New(outbox.Config{
-		Store: st, Gateway: c.Gateway, Life: e.life, Files: sentfiles.In(c.Dir), Chats: e.chats, Attempted: meters.Delivery,
+		Store: st, Gateway: c.Gateway, Life: e.life, Files: sentfiles.In(c.Dir), Chats: e.chats, Attempted: func(o store.Out) {
+			meters.Delivery(o)
+			if o.State == store.OutboxSent && o.Edit == 0 {
+				e.chats.muted.lift(o.Address, false)
+			}
+		},
 		Settled:       func(tx *store.Tx, o store.Out) (func(), error) { return e.questions.Settled(tx, o) },
 		HoldAmbiguous: func() bool { return c.Settings().HoldAmbiguous }, Say: e.say, Log: c.Log,
 	})
@@ -122,7 +127,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	models := model.New(model.Config{Store: st, HTTP: c.HTTP, Settings: c.Settings, Redact: c.Redact, Dir: c.Dir, Log: c.Log, Measure: meters.Measure})
 	files := workspace.Open(c.Workspace, c.Log)
 	e.plan(models, files)
-	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, backups: e.backups, meters: meters, models: models}
+	e.report = &report{config: c.Base, started: time.Now(), store: st, lanes: e.lanes, chats: e.chats, backups: e.backups, meters: meters, models: models}
 	set, err := toolset.New(ctx, c.Base, toolset.Hooks{
 		Open: func() (*store.Store, error) { return st, nil }, Schedules: e.plans.schedules,
 		Model: e.report.modelIn, Stats: e.report.entries, Extract: models.Extract,
@@ -139,7 +144,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e.report.set, e.report.memory = set, set.Memory
 	e.chats.outbox, e.chats.questions, e.chats.memory = e.outbox, e.questions, set.Memory
 	e.buttons = &buttons{life: e.life, gateway: c.Gateway, settings: c.Settings, questions: e.questions, schedules: e.plans.schedules, log: c.Log}
-	shows := progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: e.chats.Lose, Redact: c.Redact}
+	shows := progress.Shows{Store: st, Gateway: c.Gateway, Alone: e.outbox.Alone, Lose: e.chats.Lose, Mute: e.chats.Mute, Redact: c.Redact}
 	prompts := prompt.New(prompt.Config{
 		Store: st, Life: e.life, Models: models, Settings: c.Settings, Workspace: files, Skills: set.Skills,
 		Memory: e.memory, Redact: c.Redact, Gateway: c.Gateway, Log: c.Log,

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -626,5 +627,69 @@ func TestPlaceholderThatHangsDoesNotHoldTheAnswer(t *testing.T) {
 	h.shows(alice, "re: hello")
 	if d := time.Since(began); d > 20*time.Second {
 		t.Errorf("the answer came after %v", d)
+	}
+}
+
+// TestEditThatAddressesTheBot: a group writes to the bot and adds the mention afterwards.
+func TestEditThatAddressesTheBot(t *testing.T) {
+	const group = int64(-100)
+	message := func(id int64, text string) gateway.Message {
+		return gateway.Message{
+			Kind: gateway.KindText, ID: id, Address: gateway.Address{Chat: gateway.ChatID{Channel: "telegram", ID: group}}, Group: true,
+			Sender: gateway.Sender{ID: bob, Name: "Bob"}, Text: text, Time: time.Now(),
+		}
+	}
+	edited := func(m gateway.Message, text string, after time.Duration) gateway.Message {
+		m.Kind, m.Text, m.Edited = gateway.KindEdit, text, m.Time.Add(after)
+		return m
+	}
+	for _, c := range []struct {
+		name  string
+		parts []string // texts of the message and of its edits; "@" addresses the bot
+		after time.Duration
+		want  []string
+	}{
+		{"edit-adds-the-mention", []string{"what is 2+2?", "@what is 2+2?"}, time.Second, []string{"re: [Bob] what is 2+2?"}},
+		{"the message was never seen", []string{"", "@what is 2+2?"}, time.Minute, []string{"re: [Bob] what is 2+2?"}},
+		{"a second edit later", []string{"what is 2+2?", "@what is 2+2?", "@what is 3+3?"}, time.Second, []string{"re: [Bob] what is 2+2?"}},
+		{"still not addressed, then addressed", []string{"a", "b", "@c"}, time.Second, []string{"re: [Bob] c"}},
+		{"answered already", []string{"@what is 2+2?", "@what is 3+3?"}, time.Second, []string{"re: [Bob] what is 2+2?"}},
+		{"hours later", []string{"what is 2+2?", "@what is 2+2?"}, 5 * time.Hour, nil},
+		{"a command", []string{"hello", "@/help"}, time.Second, nil},
+		{"not addressed", []string{"hello", "hello!"}, time.Second, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := build(t)
+			h.echo()
+			h.start()
+			first := message(500, "")
+			for i, text := range c.parts {
+				m := first
+				if m.Text = strings.TrimPrefix(text, "@"); i > 0 {
+					m = edited(first, m.Text, c.after)
+				}
+				if text == "" {
+					continue
+				}
+				u := h.next(m)
+				if !strings.HasPrefix(text, "@") {
+					m.Addressed = false
+					raw, err := json.Marshal(m)
+					if err != nil {
+						t.Fatal(err)
+					}
+					u.Raw = raw
+				}
+				h.accept(u)
+				if strings.HasPrefix(text, "@") && len(c.want) > 0 {
+					h.shows(group, c.want...)
+				}
+			}
+			h.restart() // an edit that is stored is not taken again
+			h.exchange("hi", "re: hi")
+			if got := h.messenger.texts(group); !slices.Equal(got, c.want) {
+				t.Errorf("the group reads %q, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -302,7 +302,7 @@ func (s *lanes) replace(edit item) (store.InboxID, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[edit.row.Address]
-	if l == nil || edit.msg.Command != "" {
+	if l == nil || edit.msg.Command != "" || !edit.msg.Addressed {
 		return 0, false
 	}
 	for i, it := range l.items {
@@ -331,12 +331,12 @@ func (s *lanes) stop(a gateway.Address) (dropped []item, running bool) {
 	return dropped, running
 }
 
-// cancel cancels the running turns of a chat, in all its topics.
-func (s *lanes) cancel(chat gateway.ChatID, cause error) {
+// cancel cancels the running turns of some addresses.
+func (s *lanes) cancel(cause error, at func(gateway.Address) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.by {
-		if l.address.Chat == chat && l.stop != nil {
+		if at(l.address) && l.stop != nil {
 			l.end(cause)
 		}
 	}

@@ -104,6 +104,9 @@ func (e *Engine) makeRun(ctx context.Context, w *run.Work) run.Made {
 			if why := e.plans.runs.Barred(j); why != "" {
 				return errors.New(why)
 			}
+			if e.chats.Muted(w.Turn.Address) {
+				return errors.New("the bot may not write in " + w.Turn.Address.String())
+			}
 			return nil
 		},
 		Log: e.log.With("chat", w.Turn.Address.String(), "job", j.ID, "run", w.Run.ID, "turn", w.Turn.ID),

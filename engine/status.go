@@ -26,6 +26,7 @@ type report struct {
 	started time.Time
 	store   *store.Store
 	lanes   *lanes
+	chats   *chats
 	backups *backup.Backups
 	meters  *metrics.Meters
 	models  *model.Client
@@ -52,6 +53,7 @@ func (r *report) status(ctx context.Context) (health.Status, error) {
 		Backup: r.backups.Report(),
 	}
 	s.Running, _ = r.lanes.count()
+	s.Muted = r.chats.muted.list()
 	err := s.Complete(ctx, r.store, r.config.Dir, r.usageToday, r.config.Redact)
 	return s, err
 }

@@ -19,7 +19,7 @@ func (e *Engine) stop(ctx context.Context, it item) {
 	}
 	subagents := e.plans.runs.StopSubagents(ctx, it.row.Address)
 	e.log.Info("stop", "chat", it.msg.Address.String(), "running", running, "dropped", len(dropped), "subagents", subagents)
-	behind := e.background(it.msg.Address.Chat)
+	behind := background(e.config, it.msg.Address.Chat, e.say)
 	text := e.say(locale.NothingRuns)
 	switch {
 	case len(dropped) > 0:
@@ -43,11 +43,11 @@ func (e *Engine) dropStopped(ctx context.Context, items []item) {
 // background lists the commands that run in the background of a chat and how to end
 // the first, "" when there are none. /stop leaves them alone: a command is started in
 // the background to outlive the turn.
-func (e *Engine) background(chat gateway.ChatID) string {
-	if e.config.Background == nil {
+func background(c Config, chat gateway.ChatID, say func(locale.Phrase, ...any) string) string {
+	if c.Background == nil {
 		return ""
 	}
-	ids, commands := e.config.Background(chat.String())
+	ids, commands := c.Background(chat.String())
 	if len(ids) == 0 {
 		return ""
 	}
@@ -56,5 +56,5 @@ func (e *Engine) background(chat gateway.ChatID) string {
 		lines = append(lines, id+": "+commands[i])
 	}
 	end := fmt.Sprintf(`/tool shell_manage {"action": "kill", "id": %q}`, ids[0])
-	return e.say(locale.Background, locale.CodeBlock(e.config.Redact.Text(strings.Join(lines, "\n"))), locale.CodeBlock(end))
+	return say(locale.Background, locale.CodeBlock(c.Redact.Text(strings.Join(lines, "\n"))), locale.CodeBlock(end))
 }

@@ -116,6 +116,7 @@ func (e *Engine) request(ctx context.Context, row store.Turn, items []item) turn
 	if len(items) > 0 {
 		last := items[len(items)-1]
 		r.Allowed = func() error { return e.gateway.Allowed(last.row.Update) }
+		r.Topic = last.msg.Topic
 		r.Directed, r.Command = e.commands.Direct(ctx, last.command()), last.msg.Command
 	}
 	return r

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -111,9 +112,10 @@ type Message struct {
 	// ID is the channel's id of the message.
 	ID     int64
 	Sender Sender
-	Time   time.Time
-	Group  bool
-	Title  string // of a group; foreign text
+	// Time is when it was sent, Edited when it was last changed, zero for never.
+	Time, Edited time.Time
+	Group        bool
+	Place
 	// Addressed says that the message is meant for the bot: always in a
 	// private chat, in a group by mention, reply or command.
 	Addressed bool
@@ -139,6 +141,10 @@ type Message struct {
 	// MovedTo is the new id of the chat.
 	MovedTo int64
 }
+
+// Place is what a group and its topic are called, "" when that is unknown. It is foreign
+// text.
+type Place struct{ Title, Topic string }
 
 // ChatName is what the chat is called: by its title, or after the person.
 func (m Message) ChatName() string {
@@ -181,6 +187,9 @@ type Member string
 const (
 	MemberJoined Member = "joined"
 	MemberLeft   Member = "left"
+	// MemberMuted and MemberUnmuted: it may not write there any more, or again.
+	MemberMuted   Member = "muted"
+	MemberUnmuted Member = "unmuted"
 )
 
 // Part is one message as it leaves: rendered, short enough for its channel,
@@ -190,6 +199,9 @@ type Part struct {
 	Entities []Entity `json:"entities,omitempty"`
 	// ReplyTo is the message that this one answers, 0 for none.
 	ReplyTo int64 `json:"reply_to,omitempty"`
+	// Answers is the message that the whole text answers, 0 for none: only the first part
+	// replies to it.
+	Answers int64 `json:"answers,omitempty"`
 	// Silent parts do not make the phone ring.
 	Silent  bool       `json:"silent,omitempty"`
 	Buttons [][]Button `json:"buttons,omitempty"`
@@ -244,6 +256,8 @@ const (
 	Moved Failure = "moved"
 	// NotFound: the message to edit is not there any more. Send a new one.
 	NotFound Failure = "not_found"
+	// Muted: the bot may not write there now. Try again later.
+	Muted Failure = "muted"
 	// Rejected: the channel will never take this part.
 	Rejected Failure = "rejected"
 	// Stopped: the channel itself does not work (a revoked token).
@@ -260,7 +274,15 @@ type SendError struct {
 	// Server says that the messenger itself failed (a status of 5xx) with an
 	// Ambiguous send: it may be repeated more often than a lost answer.
 	Server bool
-	Err    error
+	// Topic says that a chat is Muted in this topic only.
+	Topic bool
+	Err   error
+}
+
+// MutedBy is the error of a send to a place where the bot may not write.
+func MutedBy(err error) (fail *SendError, muted bool) {
+	fail, ok := errors.AsType[*SendError](err)
+	return fail, ok && fail.Kind == Muted
 }
 
 func (e *SendError) Error() string { return fmt.Sprintf("%s: %v", e.Kind, e.Err) }

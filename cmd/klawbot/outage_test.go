@@ -98,6 +98,7 @@ func saidNow(r modeltest.Request) string {
 	var all []string
 	for _, m := range r.Messages[first:] {
 		text, _, _ := strings.Cut(m.Text(), "(now:")
+		text, _, _ = strings.Cut(text, "(sent:")
 		all = append(all, strings.TrimSpace(text))
 	}
 	return strings.Join(all, " ")

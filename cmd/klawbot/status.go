@@ -92,6 +92,9 @@ func (a *app) printStatus(r bot.Report) error {
 			lines = append(lines, fmt.Sprintf("%s: %s from unknown senders blocked", h.Channel, terminal.Plural(int(h.Strangers), "message", "messages")))
 		}
 	}
+	for _, place := range r.Muted {
+		lines = append(lines, "may not write in "+place)
+	}
 	lines = append(lines,
 		"model: "+cmp.Or(r.Model, "none (commands only); run klawbot init"),
 		r.Usage.Text("en"),

@@ -33,6 +33,8 @@ type Status struct {
 	Uptime   time.Duration    `json:"uptime_ns"`
 	Channels []gateway.Health `json:"channels,omitempty"`
 	Model    string           `json:"model"`
+	// Muted are the places where the bot may not write, with the reasons.
+	Muted []string `json:"muted,omitempty"`
 	// Running counts the turns at this moment.
 	Running  int        `json:"running"`
 	Inbox    Queue      `json:"inbox"`
@@ -233,6 +235,9 @@ func (s Status) Text(chat gateway.Address, model, since, language string, zone *
 		if h.Fault != "" {
 			text += " (" + h.Fault + ")"
 		}
+	}
+	for _, place := range s.Muted {
+		text += "\n" + say(locale.StatusMuted, place)
 	}
 	// Faults of the storage hold paths, so they are for the owner at the command line.
 	return text + "\n" + say(locale.Storage, s.Database.State, cmp.Or(s.Backup.day(zone), "-"))

@@ -5,6 +5,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,12 +144,12 @@ func (c *Channel) Send(ctx context.Context, to gateway.Address, p gateway.Part) 
 	c.mu.Lock()
 	id := c.nextID()
 	c.mu.Unlock()
-	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last, Refusal: refusalOf(p), Failed: p.Failed})
+	return id, c.show(ctx, to, Event{Type: TypeMessage, ID: id, Text: shown(p), ReplyTo: cmp.Or(p.ReplyTo, p.Answers), Last: p.Last, Refusal: refusalOf(p), Failed: p.Failed})
 }
 
 // Edit shows the new text of a message.
 func (c *Channel) Edit(ctx context.Context, to gateway.Address, id int64, p gateway.Part) error {
-	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: shown(p), ReplyTo: p.ReplyTo, Last: p.Last, Failed: p.Failed})
+	return c.show(ctx, to, Event{Type: TypeEdit, ID: id, Text: shown(p), ReplyTo: cmp.Or(p.ReplyTo, p.Answers), Last: p.Last, Failed: p.Failed})
 }
 
 // refusalOf is the word for the button of a question that refuses. A call takes n, a

@@ -56,11 +56,18 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 		return m, err
 	}
 	m.Sender.Name, m.Title = userName(in.From), in.Chat.Title
-	m.Time = clock(in.Date)
+	m.Time, m.Edited = clock(in.Date), clock(in.EditDate)
 	m.Reply = c.quote(&in)
+	if in.IsTopicMessage && in.ReplyToMessage != nil && in.ReplyToMessage.ForumTopicCreated != nil {
+		m.Topic = in.ReplyToMessage.ForumTopicCreated.Name
+	}
 	m.Forwarded, m.Album = originName(in.ForwardOrigin), in.MediaGroupID
 	if in.MigrateToChatID != 0 {
 		m.Kind, m.MovedTo = gateway.KindMoved, in.MigrateToChatID
+		return m, nil
+	}
+	if in.ForumTopicReopened != nil {
+		m.Kind, m.Member = gateway.KindMember, gateway.MemberUnmuted
 		return m, nil
 	}
 	words := wordsOf(&in)
@@ -85,7 +92,8 @@ func (c *Channel) decodeMessage(body json.RawMessage, m gateway.Message, edited 
 }
 
 // address finds out whether the message is meant for the bot, and as what. A
-// command counts where it was typed: not in an edit, not in a forward.
+// command counts where it was typed: not in a forward, and an edit with one asks for
+// nothing.
 func (c *Channel) address(in *models.Message, words passage, media string, m gateway.Message) gateway.Message {
 	me := c.username()
 	mentions := words.mentions(c.id, me)
@@ -98,7 +106,11 @@ func (c *Channel) address(in *models.Message, words passage, media string, m gat
 		m.Kind, m.Addressed = gateway.KindNone, false
 		return m
 	}
-	if ok && m.Kind == gateway.KindText && m.Forwarded == "" {
+	if ok && m.Kind == gateway.KindEdit {
+		m.Addressed = false
+		return m
+	}
+	if ok && m.Forwarded == "" {
 		m.Command, m.Args = cmd.name, words.markdown(cmd.end, mentions)
 	}
 	m.Addressed = m.Addressed || ok || len(mentions) > 0 ||
@@ -141,13 +153,29 @@ func decodeMember(body json.RawMessage, m gateway.Message) (gateway.Message, err
 	m.Time = clock(in.Date)
 	was, is := inside(in.OldChatMember), inside(in.NewChatMember)
 	if was == is {
-		return m, nil // other rights, the same place
+		return decodeRights(mayWrite(in.OldChatMember), mayWrite(in.NewChatMember), is, m), nil
 	}
 	m.Kind, m.Addressed, m.Member = gateway.KindMember, true, gateway.MemberLeft
 	if is {
 		m.Member = gateway.MemberJoined
 	}
 	return m, nil
+}
+
+// decodeRights reads a change of what the bot may do in a chat where it stays.
+func decodeRights(could, can, inside bool, m gateway.Message) gateway.Message {
+	if could == can || !inside {
+		return m
+	}
+	m.Kind, m.Addressed, m.Member = gateway.KindMember, true, gateway.MemberMuted
+	if can {
+		m.Member = gateway.MemberUnmuted
+	}
+	return m
+}
+
+func mayWrite(c models.ChatMember) bool {
+	return c.Type != models.ChatMemberTypeRestricted || c.Restricted.CanSendMessages
 }
 
 func inside(c models.ChatMember) bool {

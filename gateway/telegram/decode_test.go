@@ -253,9 +253,9 @@ func TestDecodeEvents(t *testing.T) {
 		name, raw string
 		want      gateway.Message
 	}{
-		{"D12 edit", in("edited_message", "private", `"text":"new","edit_date":2000`), gateway.Message{Kind: gateway.KindEdit, Address: private, ID: 7, Sender: ann, Time: at, Addressed: true, Text: "new"}},
-		{"E5 topic", in("message", "group", `"text":"x","is_topic_message":true,"message_thread_id":9`), gateway.Message{Kind: gateway.KindText, Address: gateway.Address{Chat: group.Chat, Thread: 9}, ID: 7, Sender: ann, Time: at, Group: true, Title: "G", Text: "x"}},
-		{"E7 chain of replies", in("message", "group", `"text":"x","message_thread_id":9`), gateway.Message{Kind: gateway.KindText, Address: group, ID: 7, Sender: ann, Time: at, Group: true, Title: "G", Text: "x"}},
+		{"D12 edit", in("edited_message", "private", `"text":"new","edit_date":2000`), gateway.Message{Kind: gateway.KindEdit, Address: private, ID: 7, Sender: ann, Time: at, Edited: time.Unix(2000, 0).UTC(), Addressed: true, Text: "new"}},
+		{"E5 topic", in("message", "group", `"text":"x","is_topic_message":true,"message_thread_id":9`), gateway.Message{Kind: gateway.KindText, Address: gateway.Address{Chat: group.Chat, Thread: 9}, ID: 7, Sender: ann, Time: at, Group: true, Place: gateway.Place{Title: "G"}, Text: "x"}},
+		{"E7 chain of replies", in("message", "group", `"text":"x","message_thread_id":9`), gateway.Message{Kind: gateway.KindText, Address: group, ID: 7, Sender: ann, Time: at, Group: true, Place: gateway.Place{Title: "G"}, Text: "x"}},
 		{"H1 press", `{"update_id":1,"callback_query":{"id":"q1","from":{"id":5,"first_name":"Ann","last_name":"Lee"},"data":"d","message":{"message_id":7,"date":1000,"chat":{"id":-100,"type":"supergroup"},"from":{"id":123456789},"is_topic_message":true,"message_thread_id":9}}}`,
 			gateway.Message{Kind: gateway.KindCallback, Address: gateway.Address{Chat: group.Chat, Thread: 9}, ID: 7, Sender: ann, Group: true, Addressed: true, Callback: &gateway.Callback{Query: "q1", Data: "d", Message: 7}}},
 		{"H6 inaccessible message", `{"update_id":1,"callback_query":{"id":"q1","from":{"id":5,"first_name":"Ann","last_name":"Lee"},"data":"d","message":{"message_id":7,"date":0,"chat":{"id":5,"type":"private"}}}}`,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,11 @@ var (
 		"the group chat was deleted", "bot can't initiate conversation", "chat not found",
 	}
 	goneMessages = []string{"message to edit not found", "message can't be edited", "message_id_invalid"}
+	mutedChats   = []string{
+		"not enough rights to send text messages", "have no rights to send a message", "chat_write_forbidden", "chat_restricted",
+		"chat_send_plain_forbidden", "chat_guest_send_forbidden", "need administrator rights in the channel",
+	}
+	closedTopics = []string{"topic_closed", "topic is closed"}
 	badFormats   = []string{
 		"entities", "entity", "text is too long", "message is too long", "message text is empty",
 	}
@@ -77,12 +83,29 @@ func (c *Channel) refused(chat int64, e *apiError) error {
 		failed.Kind, failed.MigrateTo = gateway.Moved, e.migrateTo
 	case denied(e):
 		failed.Kind = gateway.Stopped
+	case says(e, closedTopics...):
+		failed.Kind, failed.Topic = gateway.Muted, true
+	case says(e, mutedChats...):
+		failed.Kind = gateway.Muted
+	case says(e, "slowmode_wait"):
+		failed.Kind, failed.RetryAfter = gateway.Retry, slowMode(e.description)
+		c.pace.block(chat, failed.RetryAfter)
 	case says(e, deadChats...):
 		failed.Kind = gateway.Dead
 	case says(e, goneMessages...):
 		failed.Kind = gateway.NotFound
 	}
 	return failed
+}
+
+// slowMode is how long a chat in slow mode wants the bot to wait.
+func slowMode(description string) time.Duration {
+	_, seconds, _ := strings.Cut(strings.ToLower(description), "slowmode_wait_")
+	n, err := strconv.Atoi(strings.TrimRight(seconds, ". "))
+	if err != nil || n <= 0 {
+		n = 30
+	}
+	return time.Duration(min(n, maxRetryAfter)) * time.Second
 }
 
 // courtesy is the error of a call that only is polite: a refusal is none.

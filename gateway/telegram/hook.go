@@ -29,11 +29,12 @@ func (c *Channel) keepHook(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case denied(err):
+		case denied(err) && c.denials.giveUp():
 			c.health.set(gateway.StateStopped, unknownToken)
 			return fmt.Errorf("%s (%w)", unknownToken, err)
 		case err == nil:
 			retry.reset()
+			c.denials.worked()
 		case refusal != nil && refusal.code == http.StatusTooManyRequests:
 			next = max(refusal.retryAfter, time.Second) + rand.N(time.Second)
 			c.report(gateway.StateConnecting, err.Error())

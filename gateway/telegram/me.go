@@ -96,14 +96,14 @@ func (c *Channel) identify(ctx context.Context) {
 	}
 }
 
-// insist repeats a call until Telegram takes it, refuses the token or the request, or
+// insist repeats a call until Telegram takes it, refuses the request, or
 // ctx ends.
 func insist(ctx context.Context, call func(context.Context) error) error {
 	var retry backoff
 	for {
 		err := call(ctx)
 		refusal, refused := errors.AsType[*apiError](err)
-		if err == nil || denied(err) || refused && refusal.code == http.StatusBadRequest {
+		if err == nil || refused && refusal.code == http.StatusBadRequest {
 			return err
 		}
 		pause := retry.next()

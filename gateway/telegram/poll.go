@@ -69,7 +69,7 @@ func (p *poller) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if denied(err) {
+		if denied(err) && p.c.denials.giveUp() {
 			p.c.health.set(gateway.StateStopped, unknownToken)
 			return fmt.Errorf("%s (%w)", unknownToken, err)
 		}
@@ -77,6 +77,7 @@ func (p *poller) run(ctx context.Context) error {
 		p.first = err != nil
 		if err == nil {
 			p.wait.reset()
+			p.c.denials.worked()
 			if p.c.health.set(gateway.StateOK, "") {
 				p.c.log.Info("polling")
 			}
@@ -183,6 +184,26 @@ func (p *poller) unhook(ctx context.Context) time.Duration {
 	p.dropped = true
 	p.c.log.Info("webhook removed")
 	return 0
+}
+
+// deniedFor is how long Telegram may refuse a token that has worked before: its servers
+// do so now and then for a moment.
+const deniedFor = 5 * time.Minute
+
+// denials are the refusals of the token in a row. Only what receives updates uses them.
+type denials struct {
+	known bool // the token has worked
+	since time.Time
+}
+
+func (d *denials) worked() { *d = denials{known: true} }
+
+// giveUp notes a refusal, and reports whether the token counts as invalid.
+func (d *denials) giveUp() bool {
+	if d.since.IsZero() {
+		d.since = time.Now()
+	}
+	return !d.known || time.Since(d.since) >= deniedFor
 }
 
 // backoff gives growing waits between 1 s and 60 s. The zero value is ready.

@@ -184,6 +184,38 @@ func TestPollErrors(t *testing.T) {
 			})
 		})
 	}
+	for _, c := range []struct {
+		name  string
+		times int // how many polls are refused after some have worked; -1 is all
+		ends  bool
+	}{
+		{"one-401", 1, false}, {"a 401 for a minute", 6, false}, {"a 401 that stays", -1, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				w.serve(nil)
+				w.until("it is polled", func() bool { return w.Health().State == "ok" && w.fake.Count("getUpdates") >= 2 })
+				w.fake.Fault(telegramtest.Fault{Method: "getUpdates", Kind: telegramtest.FaultError, Status: 401, Description: "Unauthorized", Times: c.times})
+				began := time.Now()
+				w.fake.User(5).Send("one")
+				if !c.ends {
+					w.until("it is there", func() bool { return w.texts() == "one" && w.Health().State == "ok" })
+					if _, ended := w.result(); ended {
+						t.Error("the channel has stopped")
+					}
+					return
+				}
+				w.until("the fault shows", func() bool { return w.Health().State == "connecting" })
+				w.until("the channel stops", func() bool { _, ended := w.result(); return ended })
+				if d := time.Since(began); d < 5*time.Minute || d > 8*time.Minute {
+					t.Errorf("stopped after %v", d)
+				}
+				if err, _ := w.result(); err == nil || !strings.Contains(err.Error(), "Telegram does not know this token") {
+					t.Errorf("error %v", err)
+				}
+			})
+		})
+	}
 	t.Run("B11 told to wait", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			w.fake.Fault(telegramtest.Fault{Method: "getUpdates", Kind: telegramtest.FaultError, RetryAfter: 100})

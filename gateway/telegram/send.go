@@ -145,6 +145,9 @@ func (c *Channel) Answer(ctx context.Context, query, text string) error {
 // the topic is gone, or the formatting is refused.
 func (c *Channel) deliver(ctx context.Context, to gateway.Address, p gateway.Part, try attempt) error {
 	p.Text = clean(p.Text)
+	if to.Thread == generalTopic {
+		to.Thread = 0
+	}
 	err := try(ctx, to, p)
 	if to.Thread != 0 && says(err, "message thread not found") {
 		to.Thread = 0

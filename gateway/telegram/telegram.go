@@ -72,6 +72,7 @@ type Channel struct {
 
 	webhook *Webhook
 	hooked  bool // the webhook was set; Serve alone uses it
+	denials denials
 
 	serving  atomic.Bool
 	noDrafts atomic.Bool         // the server does not know them

@@ -20,6 +20,9 @@ const (
 	linkedChannel     = 777000
 )
 
+// generalTopic is the number of the topic that every forum has.
+const generalTopic = 1
+
 // glimpse is the little that must be known of an update before anybody has
 // decided whether it may come in. The names are the same in every kind.
 type glimpse struct {
@@ -104,7 +107,8 @@ func (g *glimpse) fill(u *gateway.Update) {
 	about := g.place(u)
 	u.Message, u.MovedTo = about.MessageID, g.MigrateTo
 	// Outside topics a thread is only a chain of replies and no address.
-	if about.IsTopicMessage || u.Kind == models.AllowedUpdateStoppedMessageGeneration {
+	// The general topic has the number 1 and none in what is sent to it.
+	if about.MessageThreadID != generalTopic && about.IsTopicMessage || u.Kind == models.AllowedUpdateStoppedMessageGeneration {
 		u.Address.Thread = about.MessageThreadID
 	}
 	g.sender(u)

@@ -56,7 +56,10 @@ func (a fileArgs) target(c tools.Call) (chat string, thread int64, err error) {
 	case id == "", id == c.Chat:
 		return c.Chat, c.Thread, nil
 	case strings.Contains(id, "_"):
-		return id, 0, nil
+		if chat, thread = withTopic(id); thread == 0 && chat == c.Chat {
+			thread = c.Thread
+		}
+		return chat, thread, nil
 	case channel == "":
 		return "", 0, errors.New("chatId needs its messenger, such as telegram_123456")
 	case channel+"_"+id == c.Chat:

@@ -28,12 +28,17 @@ func (d door) Check(_ context.Context, chat string) error {
 
 func call(t *testing.T, c message.Config, name, arguments string) tools.Result {
 	t.Helper()
+	return callFrom(t, c, tools.Call{ID: "c1", Name: name, Arguments: json.RawMessage(arguments)})
+}
+
+func callFrom(t *testing.T, c message.Config, from tools.Call) tools.Result {
+	t.Helper()
 	registry, err := tools.NewRegistry(message.New(c)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := tools.NewExecutor(tools.ExecutorConfig{Registry: registry, Redact: new(redact.Set), Log: slog.New(slog.DiscardHandler)})
-	r, err := e.Execute(t.Context(), tools.Call{ID: "c1", Name: name, Arguments: json.RawMessage(arguments)}, nil)
+	r, err := e.Execute(t.Context(), from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +68,36 @@ func TestSend(t *testing.T) {
 			}
 			if want := strings.HasPrefix(c.want, "OK"); want != (len(r.Outgoing) == 1) || want && r.Outgoing[0] != c.out {
 				t.Errorf("outgoing is %+v", r.Outgoing)
+			}
+		})
+	}
+}
+
+// TestSendStaysInItsTopic: "this chat" is the topic in which the model was asked.
+func TestSendStaysInItsTopic(t *testing.T) {
+	allowed := door{"telegram_-100123", "telegram_-100999", "telegram_5"}
+	for _, c := range []struct {
+		name, id, thread string
+		chat             string
+		want             int64
+	}{
+		{"send-into-this-topic", "telegram_-100123", "", "telegram_-100123", 7},
+		{"a bare id", "-100123", "", "telegram_-100123", 7},
+		{"thread 0", "telegram_-100123", `,"thread":0`, "telegram_-100123", 7},
+		{"the general topic", "telegram_-100123", `,"thread":1`, "telegram_-100123", 1},
+		{"another topic", "telegram_-100123", `,"thread":9`, "telegram_-100123", 9},
+		{"another topic in the id", "telegram_-100123_9", "", "telegram_-100123", 9},
+		{"another group", "telegram_-100999", "", "telegram_-100999", 0},
+		{"a topic of another group", "telegram_-100999_8", "", "telegram_-100999", 8},
+		{"a private chat", "telegram_5", "", "telegram_5", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := callFrom(t, message.Config{Door: allowed}, tools.Call{
+				ID: "c1", Name: "send_message", Chat: "telegram_-100123", Thread: 7,
+				Arguments: json.RawMessage(`{"channel":"telegram","text":"hi","chatId":"` + c.id + `"` + c.thread + `}`),
+			})
+			if len(r.Outgoing) != 1 || r.Outgoing[0].Chat != c.chat || r.Outgoing[0].Thread != c.want {
+				t.Errorf("%s: %+v", r.Output, r.Outgoing)
 			}
 		})
 	}

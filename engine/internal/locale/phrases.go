@@ -47,6 +47,9 @@ const (
 	Unreadable
 	Unheard
 	ChatLost
+	ChatMuted
+	MayWriteAgain
+	StatusMuted
 	ModelBusy
 	ModelUnreachable
 	ModelStalled

@@ -83,7 +83,9 @@ func TestSearchFindsSigns(t *testing.T) {
 		{name: "search-for-a-sign, paragraph", query: "§", want: []int{3}},
 		{name: "search-for-a-sign, paragraph and number", query: "§14", want: []int{3}},
 		{name: "search-for-a-sign, degree", query: "21°", want: []int{4}},
-		{name: "search-for-a-sign, percent", query: "%", want: []int{5}},
+		{name: "search-for-a-sign, number sign", query: "№5", texts: []string{"шкафчик № 5", "дом 7", "квартира №12"}, want: []int{0}, first: true},
+		{name: "search-for-a-sign, number sign apart", query: "№ 12", want: []int{2}, first: true},
+		{name: "search-for-a-sign, percent", query: "%", texts: signs, want: []int{5}},
 		{name: "search-for-a-sign, arrow", query: "→", want: []int{6}},
 		{name: "search-for-a-sign, infinity", query: "∞", want: []int{7}},
 		{name: "search-for-a-sign, written on to a word", query: "Acme", want: []int{8}},
@@ -208,6 +210,7 @@ func TestSearchFindsWhatOthersMissed(t *testing.T) {
 	persian := []string{"رابطهٔ خوب", "کتاب‌ها روی میز", "ساعت ۱۲:۳۰", "متن دیگر"}
 	phones := []string{"Ben 0176 12345678", "Cara 0176-123 456 79", "Dan 0176 123-45670", "Eva 04\u00a09999\u00a01111", "Finn (074) 350 2341", "room 12"}
 	others := []string{"чай мʼята та мед", "O’Neil has the keys", "设置静默模式", "caffè con Anna", "テストの日程", "un résumé naïf"}
+	odd := []string{"meeting at 3pm", "the iPhone 15 box", "10 000 Kč for the roof", "25\u202f000 steps", "½ cup of sugar", "la col·lecció", "ticket a1b2c3"}
 	testSearches(t, []search{
 		{name: "search-for-a-sign, field, circle", query: "🔘", texts: marks, want: []int{0}},
 		{name: "search-for-a-sign, field, red circle", query: "⭕", want: []int{1}},
@@ -232,7 +235,13 @@ func TestSearchFindsWhatOthersMissed(t *testing.T) {
 		{name: "accents, field, other apostrophe", query: "м’ята", want: []int{0}},
 		{name: "accents, field, name", query: "O'Neil", want: []int{1}},
 		{name: "accents, field, name without", query: "ONeil", want: []int{1}},
-		{name: "scripts, field, Chinese", query: "静默", want: []int{2}},
+		{name: "search-for-a-sign, thousands with a space", query: "10000", texts: odd, want: []int{2}},
+		{name: "search-for-a-sign, thousands with a hard space", query: "25000", want: []int{3}},
+		{name: "search-for-a-sign, fraction", query: "½", want: []int{4}},
+		{name: "search-for-a-sign, fraction in digits", query: "1/2", want: []int{4}},
+		{name: "accents, middle dot", query: "colleccio", want: []int{5}},
+		{name: "search-for-a-sign, ids stay whole", query: "a1b2c3", want: []int{6}},
+		{name: "scripts, field, Chinese", texts: others, query: "静默", want: []int{2}},
 		{name: "accents, field, caffè", query: "caffe", want: []int{3}},
 		{name: "scripts, field, Japanese", query: "テスト", want: []int{4}},
 		{name: "accents, field, two words", query: "resume naif", want: []int{5}},

@@ -39,6 +39,10 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 		o.NotBefore = time.Now() // without a time, deliver would take the channel for broken
 		return d.settle(ctx, o, o.Address, beside)
 	}
+	if d.config.Chats.Muted(o.Address) {
+		o.State, o.Note = store.OutboxDead, "the bot may not write there"
+		return d.settle(ctx, o, o.Address, nil)
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience(part))
 	defer cancel()
 	to := o.Address
@@ -78,6 +82,8 @@ func (d *Outbox) attempt(ctx context.Context, o store.Out) (store.Out, error) {
 		switch fail.Kind {
 		case gateway.Dead:
 			d.config.Chats.Lose(context.WithoutCancel(ctx), from.Chat, fail.Err.Error())
+		case gateway.Muted:
+			d.config.Chats.Mute(context.WithoutCancel(ctx), from, fail.Topic, fail.Err.Error())
 		case gateway.Moved:
 			d.config.Chats.Move(context.WithoutCancel(ctx), from.Chat, fail.MigrateTo)
 		}
@@ -146,7 +152,7 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 	case gateway.Rejected:
 		o, beside = d.rejected(o, part)
 		delay = 0
-	case gateway.Refused, gateway.Dead:
+	case gateway.Refused, gateway.Dead, gateway.Muted:
 		o.State = store.OutboxDead
 	}
 	if o.State == store.OutboxNew {
@@ -169,7 +175,7 @@ func (d *Outbox) outcome(o store.Out, part gateway.Part, err error) (store.Out, 
 // sentence says that there was an answer. Only that may be given up.
 func (d *Outbox) rejected(o store.Out, part gateway.Part) (store.Out, []store.Out) {
 	var beside []store.Out
-	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
+	plain := gateway.Part{Text: part.Text, ReplyTo: part.ReplyTo, Answers: part.Answers, Silent: part.Silent, Last: part.Last, Failed: part.Failed}
 	switch sorry := d.config.Say(locale.Undeliverable); {
 	case part.Text == "" && part.Document == nil, part.Text == sorry:
 		o.State = store.OutboxDead

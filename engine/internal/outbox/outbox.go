@@ -21,6 +21,10 @@ type Chats interface {
 	// Lose ends what concerns a chat that cannot be reached any more.
 	// The updates that are given end with that.
 	Lose(ctx context.Context, chat gateway.ChatID, why string, ids ...store.InboxID)
+	// Mute notes that the bot may not write at an address, or in its whole chat.
+	Mute(ctx context.Context, a gateway.Address, topic bool, why string)
+	// Muted reports whether nothing has to be sent to an address now.
+	Muted(a gateway.Address) bool
 	// Move gives a chat its new id, and ends the updates that are given.
 	Move(ctx context.Context, chat gateway.ChatID, to int64, ids ...store.InboxID)
 }

@@ -66,6 +66,12 @@ func (l *lost) Lose(_ context.Context, _ gateway.ChatID, why string, _ ...store.
 
 func (l *lost) Move(context.Context, gateway.ChatID, int64, ...store.InboxID) {}
 
+func (l *lost) Mute(_ context.Context, _ gateway.Address, _ bool, why string) {
+	*l = append(*l, "muted: "+why)
+}
+
+func (*lost) Muted(gateway.Address) bool { return false }
+
 func TestOutcomes(t *testing.T) {
 	failure := func(kind gateway.Failure) *gateway.SendError {
 		return &gateway.SendError{Kind: kind, Err: errors.New("told to")}

@@ -33,7 +33,7 @@ func Rows(to gateway.Address, parts []gateway.Part, key string, replyTo int64) [
 		if i == 0 {
 			p.ReplyTo = replyTo
 		}
-		p.Last = i == len(parts)-1
+		p.Last, p.Answers = i == len(parts)-1, replyTo
 		outs = append(outs, store.Out{Key: fmt.Sprintf("%s/%d", key, i), Address: to, Body: Encode(p), State: store.OutboxNew})
 	}
 	return outs

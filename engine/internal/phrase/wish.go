@@ -245,6 +245,12 @@ func leading(m moment, rest []word) int {
 	if m.repeat != nil && (anyOf(w, "except excluding but кроме until till до for") || w == "for") {
 		return 2
 	}
+	if n := exception(rest); n > 0 {
+		return n
+	}
+	if _, ok := readInt(at(rest, 1), 1, 31); ok && m.isDate && !m.exact() && anyOf(w, joinWords) {
+		return 2 // "December 3 and 5 …"
+	}
 	if anyOf(w, "twice thrice дважды") || anyOf(at(rest, 1), "times раз раза") && anyOf(at(rest, 2), "a per в") {
 		return 2
 	}
@@ -293,6 +299,23 @@ func leading(m moment, rest []word) int {
 	return 0
 }
 
+// exception is how many words leave days out: "except on Sundays", «кроме выходных».
+func exception(rest []word) int {
+	if !anyOf(rest[0].text, "except excluding but кроме исключая") {
+		return 0
+	}
+	n := 1
+	for anyOf(at(rest, n), "not on for in the в во по на") {
+		n++
+	}
+	_, plural := pluralWeekdays[at(rest, n)]
+	_, weekday := genitiveWeekdays[at(rest, n)]
+	if plural || weekday || anyOf(at(rest, n), weekendWords+" выходных holidays праздников") || n < len(rest) && timeAt(rest[n:]) > 0 {
+		return n + 1
+	}
+	return 0
+}
+
 // aroundWeeks is how many words speak of a week or weekend that is not read as a time:
 // "on the weekend", "last month", «в выходные».
 func aroundWeeks(rest []word) int {
@@ -317,6 +340,11 @@ func isPart(w string) bool { return partWords[w] != 0 || repeatedParts[w] != 0 }
 func connected(rest []word) int {
 	if len(rest) < 2 || !anyOf(rest[0].text, joinWords+" "+beforeWords+" "+afterWords+" between между то then") {
 		return 0
+	}
+	if anyOf(rest[0].text, joinWords) && anyOf(rest[1].text, "then also затем потом далее также") && len(rest) > 2 {
+		if n := timeAt(rest[2:]); n > 0 {
+			return 2 + n
+		}
 	}
 	if n := timeAt(rest[1:]); n > 0 {
 		return 1 + n

@@ -41,6 +41,12 @@ func readZone(m *moment, w []word) int {
 			if m.zone = times.OffsetZone(at(w, 1)); m.zone != nil {
 				return 2
 			}
+			if _, ok := readInt(at(w, 2), 0, 14); ok && anyOf(at(w, 1), "+ -") {
+				if m.zone = times.OffsetZone(at(w, 1) + at(w, 2)); m.zone == nil || at(w, 1) == "-" {
+					m.err = &UnclearError{Why: DoubtZone, Words: phrase(w[:3], nil)} // "UTC - 5 eggs"
+				}
+				return 3
+			}
 			m.zone = time.UTC
 			return 1
 		}
@@ -67,7 +73,23 @@ func readZone(m *moment, w []word) int {
 		m.err = &UnclearError{Why: DoubtZone, Words: raw}
 		return 1
 	}
+	if raw == "Z" || isRegion(m, w) {
+		m.err = &UnclearError{Why: DoubtZone, Words: raw}
+		return 1
+	}
 	return readZoneName(m, w, false)
+}
+
+// isRegion reports a zone of America without the word "time": "9am Pacific", but not
+// "9am Central Park".
+func isRegion(m *moment, w []word) bool {
+	if !m.isClock() || !unicode.IsUpper([]rune(w[0].raw)[0]) || at(w, 1) == "time" {
+		return false
+	}
+	if len(w) > 1 && unicode.IsUpper([]rune(w[1].raw)[0]) {
+		return false
+	}
+	return anyOf(w[0].text, "pacific eastern") || anyOf(w[0].text, "central mountain") && m.minutes
 }
 
 // readZoneName reads the name of a zone or a city. In a text with more words, "in Berlin"

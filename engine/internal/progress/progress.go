@@ -76,7 +76,9 @@ type Shows struct {
 	// back until release, which is nil when ctx ends first.
 	Alone func(ctx context.Context, a gateway.Address) (release func())
 	// Lose ends what concerns a chat that cannot be reached any more.
-	Lose   func(ctx context.Context, chat gateway.ChatID, why string, ids ...store.InboxID)
+	Lose func(ctx context.Context, chat gateway.ChatID, why string, ids ...store.InboxID)
+	// Mute notes that the bot may not write at an address.
+	Mute   func(ctx context.Context, a gateway.Address, topic bool, why string)
 	Redact *redact.Set
 }
 
@@ -285,6 +287,9 @@ func (p *Progress) send(ctx context.Context) bool {
 		p.write(ctx, store.PlaceholderForgotten, 0)
 		if fail, ok := errors.AsType[*gateway.SendError](err); ok && fail.Kind == gateway.Dead {
 			p.shows.Lose(context.WithoutCancel(ctx), p.shown.Address.Chat, fail.Err.Error())
+		}
+		if fail, ok := gateway.MutedBy(err); ok {
+			p.shows.Mute(context.WithoutCancel(ctx), p.shown.Address, fail.Topic, fail.Err.Error())
 		}
 		return false
 	}

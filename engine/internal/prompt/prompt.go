@@ -74,8 +74,10 @@ type Input struct {
 	// Address is where the turn answers. Home is the chat for which it acts, and Places
 	// are the parts of the core memory that it sees.
 	Address gateway.Address
-	Home    gateway.ChatID
-	Places  []corememory.Place
+	// Topic is the name of the topic, "" when it is unknown. It is foreign text.
+	Topic  string
+	Home   gateway.ChatID
+	Places []corememory.Place
 	// Model is the name of the model that will be asked, as far as that is known.
 	Model string
 	// Session is the conversation whose past is shown. With 0 that is History, and
@@ -320,6 +322,12 @@ func (w *Window) withNow(m llm.Message) llm.Message {
 		name = time.Now().In(zone).Format("UTC-07:00")
 	}
 	note := fmt.Sprintf("now: %s; this chat: %s", time.Now().In(zone).Format("2006-01-02 15:04 Monday ")+name, w.in.Address.Chat)
+	if w.in.Address.Thread != 0 {
+		note += fmt.Sprintf(", topic %d", w.in.Address.Thread)
+	}
+	if w.in.Topic != "" {
+		note += fmt.Sprintf(" (%q)", clip.Name(w.in.Topic))
+	}
 	if sender := w.in.Asked[len(w.in.Asked)-1].SenderName; sender != "" {
 		note += fmt.Sprintf("; sender: %q", clip.Name(sender))
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -134,6 +135,18 @@ func (tx InboxTx) EndUpdates(s InboxState, note string, ids ...InboxID) error {
 // returns ErrNotFound when the update does not wait any more.
 func (tx InboxTx) ReplaceUpdate(id InboxID, raw []byte) error {
 	return wrap(tx.change(`UPDATE inbox SET raw = ? WHERE id = ? AND state = 'new'`, tx.waiting(raw), id), "replace update %d", id)
+}
+
+// Taken reports whether another update about the same message waits, belongs to a turn, or
+// ended with another note than these.
+func (tx InboxTx) Taken(u Update, notes ...string) (taken bool, err error) {
+	list, err := json.Marshal(notes)
+	if err == nil {
+		err = tx.tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM inbox WHERE channel = ? AND bot = ? AND chat = ? AND message = ? AND id <> ?
+			AND kind <> 'callback_query' AND (state IN ('new', 'running') OR turn IS NOT NULL OR note NOT IN (SELECT value FROM json_each(?))))`,
+			u.Channel, u.Bot, u.Address.Chat.ID, u.Message, u.ID, string(list)).Scan(&taken)
+	}
+	return taken, wrap(err, "look for message %d", u.Message)
 }
 
 // Depth is how much waits and since when.

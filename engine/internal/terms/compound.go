@@ -83,7 +83,7 @@ func nameAt(text string, all []word, i int) compound {
 			name, last = name+s.text+all[next+1].text, next+1
 			continue
 		}
-		if g := gap(text, all, last); all[next].way != all[last].way || !strings.Contains("-._'’\"״׳", g) || g == "" {
+		if g := gap(text, all, last); all[next].way != all[last].way || !strings.Contains("-._'’\"״׳·", g) || g == "" {
 			break
 		}
 		name, last = name+all[next].text, next
@@ -132,13 +132,26 @@ func numberAt(text string, all []word, i int) compound {
 		return c
 	}
 	if len(parts) == 1 && !isVersion(all[i].text) {
-		return compound{}
+		return groupsAt(text, all, i)
 	}
 	c.terms = []string{strings.Join(parts, ".")}
 	if isThousands(parts) {
 		c.terms = append(c.terms, strings.Join(parts, ""))
 	}
 	return c
+}
+
+// groupsAt is a number with spaces between its thousands that begins with a word.
+func groupsAt(text string, all []word, i int) compound {
+	parts, last := []string{all[i].text}, i
+	for last+1 < len(all) && len(all[last+1].text) == 3 && isNumber(all[last+1].text) && gap(text, all, last) == " " {
+		last++
+		parts = append(parts, all[last].text)
+	}
+	if !isThousands(parts) || last-i >= longestRun {
+		return compound{}
+	}
+	return compound{terms: []string{strings.Join(parts, "")}, from: i, to: last + 1}
 }
 
 // isThousands reports whether the parts are a number with its thousands apart.

@@ -63,6 +63,7 @@ type Request struct {
 	Calls   map[string]store.Call
 	// Asked are the messages that it answers, as the model and the history get them.
 	Asked []store.Message
+	Topic string // the name of the topic that it answers in, "" when it is unknown
 	// User is who caused it. Owned says that only owners did; else User isn't an owner.
 	User  int64
 	Owned bool
@@ -381,7 +382,7 @@ func (t *turn) answer(ctx context.Context) (string, error) {
 // build chooses what the model is shown.
 func (t *turn) build(ctx context.Context) (err error) {
 	in := prompt.Input{
-		Turn: t.Row.ID, Settings: t.settings, Address: t.Row.Address, Home: t.home().Chat, Places: t.corePlaces(), Model: t.Row.Model,
+		Turn: t.Row.ID, Settings: t.settings, Address: t.Row.Address, Topic: t.Topic, Home: t.home().Chat, Places: t.corePlaces(), Model: t.Row.Model,
 		Session: t.Row.Session, Asked: t.Asked, Tools: t.offered(), Directed: t.Directed != nil, Log: t.Log,
 	}
 	if t.Job != nil {

@@ -171,12 +171,20 @@ func isDisplay(s string) bool {
 // shell and multiplications of a program stay as they are.
 func dollars(rest string, before rune) (f formula, ok bool) {
 	line, _, _ := strings.Cut(rest[1:], "\n")
-	content, after, found := strings.Cut(line, "$")
+	end := 0
+	for end < len(line) && line[end] != '$' {
+		if line[end] == '\\' {
+			end++ // a sum in the formula
+		}
+		end++
+	}
+	found := end < len(line)
+	content, after := line[:min(end, len(line))], line[min(end+1, len(line)):]
 	next, _ := utf8.DecodeRuneInString(after)
 	switch {
 	case !found, content == "", strings.TrimSpace(content) != content, strings.HasSuffix(content, `\`):
 	case isAlnumRune(before), before == '$', before == '\\', isAlnumRune(next), next == '$', next == '_':
-	case hasCommand(content), !longWord.MatchString(content) && isPlainMath(content):
+	case hasCommand(content), strings.HasPrefix(content, `\$`), !longWord.MatchString(content) && isPlainMath(content):
 		f = newFormula(rest[:len(content)+2], content)
 		if !f.readable {
 			f.text, f.readable = f.source, true
