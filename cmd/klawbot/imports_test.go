@@ -146,7 +146,7 @@ var allowed = map[string]packageRule{
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot; names the unset variable of a wrong value"},
 	"engine/internal/llm/speech":         {2075, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
 	"engine/internal/localmodel":         {1225, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both"},
-	"cmd/klawbot/internal/tty":           {650, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown", "internal/wait"}, "the chat in a real terminal"},
+	"cmd/klawbot/internal/tty":           {710, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time"},
 }
 
 // home says which packages may import a library, and why more than one.

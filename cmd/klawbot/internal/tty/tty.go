@@ -17,7 +17,6 @@ import (
 
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/gateway/console"
-	"klawbot/internal/wait"
 )
 
 // Config is what Converse needs.
@@ -306,7 +305,7 @@ func (m *model) printNext(pause time.Duration) tea.Cmd {
 	text := strings.Join(m.unprinted[:n], "\n")
 	m.unprinted = m.unprinted[n:]
 	return tea.Sequence(
-		func() tea.Msg { wait.For(m.ctx, pause); return nil },
+		tea.Tick(pause, func(time.Time) tea.Msg { return nil }),
 		tea.Println(text),
 		func() tea.Msg { return printedMsg{} },
 	)
