@@ -145,7 +145,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/turn":               {1200, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal, whole answers"},
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot; names the unset variable of a wrong value"},
 	"engine/internal/llm/speech":         {2075, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
-	"engine/internal/localmodel":         {1225, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both"},
+	"engine/internal/localmodel":         {1260, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both; starts after a late download"},
 	"cmd/klawbot/internal/tty":           {710, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time"},
 }
 
