@@ -79,7 +79,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
 	"engine/internal/llm":                {950, []string{"internal/wait"}, "the words of a model call"},
 	"engine/internal/times":              {1350, []string{"internal/clip"}, "a leaf: cron expressions, recurrence rules, zones, and their words"},
-	"engine/internal/phrase":             {2625, []string{"engine/internal/times", "internal/clip"}, "pure: words in, times out; two languages, and what is not clear is asked about instead of guessed"},
+	"engine/internal/phrase":             {2725, []string{"engine/internal/times", "internal/clip"}, "pure: words in, times out; two languages, and what is not clear is asked about instead of guessed"},
 	"tools/mcp/form":                     {500, []string{"tools", "tools/budget", "tools/mcp/shown"}, "asks for a form"},
 	"tools/mcp/lines":                    {80, nil, "pure: output in, messages out"},
 	"tools/mcp/schema":                   {350, []string{"tools/budget", "tools/mcp/shown", "tools/params", "internal/schemaref"}, "pure: schema in, schema out"},
@@ -125,7 +125,7 @@ var allowed = map[string]packageRule{
 	"scripts/mutants":                    {0, nil, "tests the tests"},
 	"workspace-template":                 {50, nil, "embedded files"},
 	"doc":                                {50, nil, "embedded files"},
-	"cmd/klawbot":                        {3600, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile", "gateway/console"}, "the commands; klawbot model and klawbot telegram"},
+	"cmd/klawbot":                        {3600, []string{"cmd/klawbot/internal/...", "engine", "gateway", "internal/redact", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/injection", "whitelist", "engine/data", "engine/health", "internal/atomicfile", "gateway/console", "internal/clip"}, "the commands; klawbot model and klawbot telegram"},
 	"cmd/klawbot/internal/config":        {2350, []string{"cmd/klawbot/internal/usage", "engine/settings", "gateway", "gateway/console", "gateway/telegram", "internal/httpclient", "internal/redact", "tools", "tools/exec", "tools/exec/command", "tools/mcp", "tools/rule", "tools/sandbox", "tools/web", "whitelist", "engine/data", "cmd/klawbot/internal/keys", "tools/find"}, "the configuration; it knows whose settings it reads; what can never work is told at the start"},
 	"cmd/klawbot/internal/terminal":      {700, []string{"gateway/console", "internal/redact", "cmd/klawbot/internal/usage"}, "speaks with a person; waits for the own answer"},
 	"cmd/klawbot/internal/yamledit":      {525, nil, "a leaf"},
@@ -144,9 +144,9 @@ var allowed = map[string]packageRule{
 	"engine/internal/backup":             {325, []string{"engine/health", "engine/internal/archive", "engine/internal/lifecycle", "engine/internal/locale", "engine/internal/outbox", "engine/internal/store", "engine/settings", "gateway", "internal/wait"}, "makes backups, watches the database"},
 	"engine/internal/turn":               {1200, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal, whole answers"},
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot; names the unset variable of a wrong value"},
-	"engine/internal/llm/speech":         {2025, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
-	"engine/internal/localmodel":         {1225, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both"},
-	"cmd/klawbot/internal/tty":           {650, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal"},
+	"engine/internal/llm/speech":         {2075, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
+	"engine/internal/localmodel":         {1260, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both; starts after a late download"},
+	"cmd/klawbot/internal/tty":           {710, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time"},
 }
 
 // home says which packages may import a library, and why more than one.
