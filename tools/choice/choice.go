@@ -161,6 +161,20 @@ func ParseWords(list string) (Words, error) {
 	return all, nil
 }
 
+// Vocabulary are the single words of all phrases, those with a star by their beginning.
+func (w Words) Vocabulary() (all []string) {
+	for _, p := range w {
+		for _, alternatives := range p {
+			for _, a := range alternatives {
+				if a != signURL && a != signFile {
+					all = append(all, strings.TrimSuffix(a, "*"))
+				}
+			}
+		}
+	}
+	return all
+}
+
 // Score says how much of the words a text has: 0 for none of them, 1 or more for one
 // phrase.
 func (w Words) Score(m Message) (score float64) {

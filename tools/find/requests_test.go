@@ -100,7 +100,7 @@ func (r *rates) note(t *testing.T, all []tools.Tool, show string, w wish) {
 // words alone; make bench has the embedding model help. 200 tools of servers must not
 // crowd ours out.
 func TestToolsForRequests(t *testing.T) {
-	for _, file := range []string{"tool-requests", "own-requests"} {
+	for _, file := range []string{"tool-requests", "own-requests", "everyday-requests"} {
 		for show, goal := range map[string][2]float64{find.ShowAuto: {85, 98}, find.ShowFew: {70, 95}} {
 			for _, foreign := range []int{0, 200} {
 				by := map[string]*rates{"en": {}, "ru": {}}
@@ -191,5 +191,41 @@ func TestOddMessages(t *testing.T) {
 		if got := names(find.Preselect(t.Context(), all, text, 4, nil)); !slices.Contains(got, want) {
 			t.Errorf("%q shows %q, want %s", text, got, want)
 		}
+	}
+}
+
+// TestSearchInPoorWords: when nothing fits, the usual tools of ours are found.
+func TestSearchInPoorWords(t *testing.T) {
+	if got := names(find.Tools(t.Context(), builtIn(), "xyzzy", 5, nil)); len(got) != 5 || got[0] != "web_search" {
+		t.Errorf("got %q, want the usual tools", got)
+	}
+	if got := find.Tools(t.Context(), crowd(200), "xyzzy", 5, nil); len(got) > 0 {
+		t.Errorf("%q of a server are no usual tools", names(got))
+	}
+}
+
+// TestSearchSpreads: one family does not take all places.
+func TestSearchSpreads(t *testing.T) {
+	got := names(find.Tools(t.Context(), builtIn(), "list schedules, reminders, alarms", 5, nil))
+	n := 0
+	for _, name := range got {
+		if strings.HasPrefix(name, "schedule_") {
+			n++
+		}
+	}
+	if len(got) != 5 || n != 2 {
+		t.Errorf("got %q, want two of the schedules and three others", got)
+	}
+}
+
+// TestLikelyToolOfShortMessage: many shared words select a tool without a phrase, but not
+// in a pasted text.
+func TestLikelyToolOfShortMessage(t *testing.T) {
+	const message = "deviation correlation crunch trend"
+	if got := names(find.Preselect(t.Context(), builtIn(), message, 2, nil)); len(got) != 1 || got[0] != "code_execute" {
+		t.Errorf("%q shows %q, want code_execute", message, got)
+	}
+	if got := names(find.Preselect(t.Context(), builtIn(), message+strings.Repeat(" lorem", 40), 2, nil)); len(got) > 0 {
+		t.Errorf("a long text shows %q", got)
 	}
 }

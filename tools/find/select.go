@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"klawbot/tools"
 	"klawbot/tools/choice"
@@ -40,19 +39,54 @@ func Core(show string) []string {
 }
 
 // Preselect are the tools, most at most, that a message asks for by the words that
-// people use for what they do, the surest first.
+// people use for what they do, the surest first. One more may come because it shares
+// many words with the message although no phrase is met.
 func Preselect(ctx context.Context, all []tools.Tool, message string, most int, near Nearness) []tools.Tool {
 	m := choice.Read(message)
-	close := near.of(ctx, message, all)
+	close, likely := near.of(ctx, message, all), likeliest(all, message)
 	return best(all, most, func(t tools.Tool) float64 {
-		if score := asked(t.Spec(), m); score > 0 {
+		s := t.Spec()
+		if score := asked(s, m); score > 0 {
 			return score
 		}
-		if n := close[t.Spec().Name]; n >= surelyNear {
+		if n := close[s.Name]; n >= surelyNear {
 			return n // below any score by words
+		}
+		if s.Name == likely {
+			return surelyNear
 		}
 		return 0
 	})
+}
+
+// When a message surely means the tool that it shares the most words with: the words are
+// worth this much, this many times as much as those of the next tool, and the message is
+// no pasted text, which shares words with everything.
+const (
+	surelyShared = 5
+	surelyMore   = 1.5
+	shortMessage = 40 // words
+)
+
+// likeliest is the tool of ours that shares by far the most words with a message, or "".
+func likeliest(all []tools.Tool, message string) (name string) {
+	if len(strings.Fields(message)) > shortMessage {
+		return ""
+	}
+	ours := slices.DeleteFunc(slices.Clone(all), func(t tools.Tool) bool { return foreign(t) > 0 })
+	shared, top, second := sharedWords(ours, message), 0.0, 0.0
+	for _, t := range ours {
+		switch n := shared[t.Spec().Name]; {
+		case n > top:
+			name, top, second = t.Spec().Name, n, top
+		case n > second:
+			second = n
+		}
+	}
+	if top < surelyShared || top < surelyMore*second {
+		return ""
+	}
+	return name
 }
 
 // Nearness is how near texts are to a question, 0 to 1, or nil when there is no model
@@ -110,44 +144,98 @@ func nameWords(name string) []string {
 	return slices.DeleteFunc(strings.Split(name, "_"), func(w string) bool { return len(w) < 3 || w == "mcp" || w == "get" || w == "list" })
 }
 
-// Tools are the tools, most at most, that fit what is looked for, the best first: by
+// Tools are the tools, most at most, that fit what is looked for, the best first, of
+// several families. When none fits, they are the usual ones of ours: a model that asks in
+// poor words sees what there is.
+func Tools(ctx context.Context, all []tools.Tool, query string, most int, near Nearness) []tools.Tool {
+	if strings.TrimSpace(query) == "" {
+		return nil
+	}
+	fit := spread(fitting(ctx, all, query, len(all), near))
+	if len(fit) == 0 {
+		fit = best(all, most, func(t tools.Tool) float64 {
+			if i := slices.Index(usual, t.Spec().Name); i >= 0 && foreign(t) == 0 {
+				return float64(len(usual) - i)
+			}
+			return 0
+		})
+	}
+	return fit[:min(most, len(fit))]
+}
+
+// usual are the tools that are wanted most of those which may be hidden, one of each
+// family first.
+var usual = []string{
+	"web_search", "code_execute", "shell", "docs_search", "history_search", "config", "git", "browser", "send_message", "http_request",
+	"file_search", "self_info",
+}
+
+// spread puts tools of ours behind the others of which two of the same family come
+// before them: one family must not take all places.
+func spread(ranked []tools.Tool) []tools.Tool {
+	const each = 2
+	var first, later []tools.Tool
+	seen := map[string]int{}
+	for _, t := range ranked {
+		family, _, _ := strings.Cut(t.Spec().Name, "_")
+		if foreign(t) == 0 {
+			seen[family]++
+		}
+		if seen[family] > each {
+			later = append(later, t)
+			continue
+		}
+		first = append(first, t)
+	}
+	return append(first, later...)
+}
+
+// fitting are the tools, most at most, that fit what is looked for, the best first: by
 // their words, their names, their descriptions and by their meaning. Of two that fit as
 // well ours comes first.
-func Tools(ctx context.Context, all []tools.Tool, query string, most int, near Nearness) []tools.Tool {
+func fitting(ctx context.Context, all []tools.Tool, query string, most int, near Nearness) []tools.Tool {
 	const meaning = 20
-	const words = 4 // what people say counts for more than what a description happens to say
+	const words = 4 // a phrase that people say counts for more than single words
 	m, wanted := choice.Read(query), keywords(query)
-	about, rare := map[string]map[string]bool{}, map[string]float64{}
-	for _, t := range all {
-		s := t.Spec()
-		about[s.Name] = keywordsOf(s)
-		for w := range wanted {
-			if about[s.Name][w] {
-				rare[w]++
-			}
-		}
-	}
-	for w, n := range rare {
-		rare[w] = math.Log(1 + float64(len(all))/n)
-	}
-	close := near.of(ctx, query, all)
+	close, shared := near.of(ctx, query, all), sharedWords(all, query)
 	return best(all, most, func(t tools.Tool) float64 {
 		s := t.Spec()
-		score := meaning * max(0, close[s.Name])
+		score := meaning*max(0, close[s.Name]) + shared[s.Name]
 		for _, text := range s.Texts {
 			score += words * text.Words.Score(m)
 		}
 		names := namesOf(s)
 		for w := range wanted {
-			if about[s.Name][w] && utf8.RuneCountInString(w) > 3 { // not "the"
-				score += rare[w]
-			}
 			if names[w] {
 				score += inName
 			}
 		}
 		return score
 	})
+}
+
+// sharedWords says by name how many words of a text stand in what is known of each tool;
+// one that few tools have counts for more.
+func sharedWords(all []tools.Tool, text string) map[string]float64 {
+	wanted := slices.Sorted(maps.Keys(keywords(text))) // sums in one order are the same
+	about, with := make([]map[string]bool, len(all)), map[string]float64{}
+	for i, t := range all {
+		about[i] = keywordsOf(t.Spec())
+		for _, w := range wanted {
+			if about[i][w] {
+				with[w]++
+			}
+		}
+	}
+	shared := map[string]float64{}
+	for i, t := range all {
+		for _, w := range wanted {
+			if about[i][w] {
+				shared[t.Spec().Name] += math.Log(1 + float64(len(all))/with[w])
+			}
+		}
+	}
+	return shared
 }
 
 // best are the tools with the highest scores above 0, most at most. Ours come before
@@ -191,7 +279,7 @@ func ForSubtask(all []tools.Tool, description string, limit int) []tools.Tool {
 	if len(all) <= limit {
 		return all
 	}
-	fit := Tools(context.Background(), all, description, max(limit, 0), nil)
+	fit := fitting(context.Background(), all, description, max(limit, 0), nil)
 	for _, t := range all {
 		if len(fit) < limit && !slices.ContainsFunc(fit, func(f tools.Tool) bool { return f.Spec().Name == t.Spec().Name }) {
 			fit = append(fit, t)
@@ -213,30 +301,58 @@ func namesOf(s tools.Spec) map[string]bool {
 	return names
 }
 
-// keywordsOf are the words of a tool's descriptions.
+// keywordsOf are the words of a tool's descriptions and of the phrases that ask for it.
 func keywordsOf(s tools.Spec) map[string]bool {
 	about := map[string]bool{}
 	for _, text := range s.Texts {
 		maps.Copy(about, keywords(text.Description))
+		maps.Copy(about, keywords(text.Short))
+		maps.Copy(about, keywords(strings.Join(text.Words.Vocabulary(), " ")))
 	}
 	return about
 }
 
-// stem is how many letters two forms of a word share.
-const stem = 4
+const (
+	shortestWord = 3
+	stem         = 5 // how many letters two forms of a word share
+)
+
+// endings are what is cut off a word, if enough is left of it. A Russian one is a single
+// letter: longer words are cut to their stem anyway.
+var endings = []string{"ing", "ed", "es", "s", "а", "я", "о", "е", "и", "ы", "у", "ю", "й", "ь"}
+
+// stemOf is what the forms of a word have in common.
+func stemOf(word []rune) string {
+	for _, end := range endings {
+		e := []rune(end)
+		if n := len(word) - len(e); n >= shortestWord && slices.Equal(word[n:], e) {
+			word = word[:n]
+			break
+		}
+	}
+	return string(word[:min(stem, len(word))])
+}
 
 // emptyWords say nothing about what is wanted.
-var emptyWords = strings.Fields(`about also and any are because been but can could did does for from had has have her him his how into its just
-	like make more not now our out please say that the them then there these they this those was were what when where which while who will with
+var emptyWords = setOf(strings.Fields(`about all also and any are because been but can could did does for from had has have her him his how into its just
+	like make more not now our out please say that the them then there these they this those was were what when where which while who why will with
 	would you your без был была было быть все где для его если есть еще или как какая какие какой когда мне мой моя надо нас она они
-	оно перед под пока при про сделай так там тебя тебе теперь того тоже только ты уже что чтобы эта эти это этот`)
+	оно перед под пока при про сделай так там тебя тебе теперь того тоже только ты уже что чтобы эта эти это этот`))
+
+func setOf(words []string) map[string]bool {
+	set := make(map[string]bool, len(words))
+	for _, w := range words {
+		set[w] = true
+	}
+	return set
+}
 
 // keywords are the words of a text that say something, cut to their stem.
 func keywords(text string) map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if r := []rune(w); len(r) >= 3 && !slices.Contains(emptyWords, w) {
-			words[string(r[:min(stem, len(r))])] = true
+		if r := []rune(w); len(r) >= shortestWord && !emptyWords[w] {
+			words[stemOf(r)] = true
 		}
 	}
 	return words

@@ -39,6 +39,8 @@ type Config struct {
 	Provider string
 	// Program is the path of llama-server, Weights that of the GGUF file.
 	Program, Weights string
+	// Find, if set, finds both before each start: they may have been downloaded since.
+	Find func() (program, weights string)
 	// Context is the window in tokens, Threads the processors and Slots the requests
 	// at one time; 0: chosen.
 	Context, Threads, Slots int
@@ -123,9 +125,17 @@ func (m *Model) Stream(ctx context.Context, r llm.Request, sink func(llm.Event))
 }
 
 // Check says whether the files are there; see llm.Provider. It starts nothing.
-func (m *Model) Check(context.Context) error {
-	return Check(m.config.Program, m.config.Weights)
+func (m *Model) Check(context.Context) error { return m.config.found().check() }
+
+// found is the configuration with the files that are there now.
+func (c Config) found() Config {
+	if c.Find != nil {
+		c.Program, c.Weights = c.Find()
+	}
+	return c
 }
+
+func (c Config) check() error { return Check(c.Program, c.Weights) }
 
 // take returns the server for one request, and starts it when it does not run. It
 // waits a moment for a model that loads, because small ones load quickly.
@@ -160,7 +170,7 @@ func (m *Model) tryTake() (s *server, loading *llm.Error, err error) {
 		return m.server, nil, nil
 	case m.state == stateLoading, m.state == stateUnloading:
 		return nil, loading, nil
-	case m.broken != nil:
+	case m.broken != nil && !m.arrived():
 		return nil, nil, &llm.Error{Kind: llm.NotFound, Message: "the local model does not run", Err: m.broken}
 	}
 	if pause := time.Until(m.next); pause > 0 {
@@ -170,6 +180,17 @@ func (m *Model) tryTake() (s *server, loading *llm.Error, err error) {
 	m.state = stateLoading
 	go m.run()
 	return nil, loading, nil
+}
+
+// arrived says whether files that were missing are there by now, so that the model can
+// start after all. The caller holds mu.
+func (m *Model) arrived() bool {
+	missing, ok := errors.AsType[*hopelessError](m.broken)
+	if !ok || !missing.files || m.config.found().check() != nil {
+		return false
+	}
+	m.broken, m.crashes, m.next, m.state = nil, nil, time.Time{}, stateOff
+	return true
 }
 
 func (m *Model) release() {
@@ -182,7 +203,7 @@ func (m *Model) release() {
 // run starts the server and stays until it ended.
 func (m *Model) run() {
 	began := time.Now()
-	s, err := start(m.lifetime, m.config)
+	s, err := start(m.lifetime, m.config.found())
 	if err != nil {
 		m.ended(err)
 		return

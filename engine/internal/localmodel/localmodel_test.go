@@ -43,6 +43,10 @@ func fakeServer(fault string, args []string) {
 	}
 	key, _ := os.ReadFile(*keyFile)
 	switch fault {
+	case "junk": // says what it does in order, as some builds do
+		fmt.Fprintln(os.Stderr, "main: binding port with default address family")
+		fmt.Fprintln(os.Stderr, "load_model: error: failed to load model")
+		os.Exit(1)
 	case "broken":
 		fmt.Fprintln(os.Stderr, "load_model: error: failed to load model")
 		os.Exit(1)
@@ -204,7 +208,7 @@ func TestCrashInAnAnswer(t *testing.T) {
 }
 
 func TestServerThatNeverRuns(t *testing.T) {
-	for fault, want := range map[string]string{"broken": "failed to load model", "old-cpu": "newer CPU"} {
+	for fault, want := range map[string]string{"broken": "failed to load model", "junk": "failed to load model", "old-cpu": "newer CPU"} {
 		t.Run(fault, func(t *testing.T) {
 			m := newFake(t, fault, nil)
 			m.crashes = make([]time.Time, maxCrashes-1)
@@ -219,6 +223,45 @@ func TestServerThatNeverRuns(t *testing.T) {
 				t.Errorf("state %v", st)
 			}
 		})
+	}
+}
+
+// The first message comes before the download: it must not take a restart afterwards.
+func TestModelThatIsDownloadedLater(t *testing.T) {
+	var weights string
+	m := newFake(t, "none", func(c *Config) { weights = c.Weights })
+	if err := os.Rename(weights, weights+".part"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(t, m, withSystem); err == nil || !strings.Contains(err.Error(), "is not here") {
+		t.Fatalf("without the file: %v", err)
+	}
+	if err := os.Rename(weights+".part", weights); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := ask(t, m, withSystem); err != nil || !strings.HasPrefix(text, "Hello") {
+		t.Errorf("with the file: %q, %v", text, err)
+	}
+}
+
+// A request that waits until another one has read its prefix must end when it is stopped.
+func TestStopWhileAnotherReads(t *testing.T) {
+	m := newFake(t, "none", nil)
+	if _, err := ask(t, m, withSystem); err != nil {
+		t.Fatal(err)
+	}
+	m.server.prefix.reading <- struct{}{} // another request
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	done := make(chan struct{})
+	go func() {
+		m.server.warm(ctx, withSystem, func(llm.Event) {})
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it does not end")
 	}
 }
 

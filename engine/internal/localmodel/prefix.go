@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"klawbot/engine/internal/llm"
 )
@@ -33,14 +32,16 @@ const reused = 0.9
 type prefix struct {
 	dir   string
 	build string // identifies the program and the weights
-	mu    *sync.Mutex
-	now   *string // the prefix in the slot, guarded by mu
+	// reading has room for the request that reads; it guards now, the prefix in the slot.
+	// It is no mutex, because a request that waits for another one may be stopped.
+	reading chan struct{}
+	now     *string
 }
 
 func newPrefix(c Config, s *server) prefix {
 	return prefix{
 		dir: filepath.Join(c.Dir, prefixes), build: fileMark(c.Program) + fileMark(c.Weights) + fmt.Sprint(s.window),
-		mu: &sync.Mutex{}, now: new(string),
+		reading: make(chan struct{}, 1), now: new(string),
 	}
 }
 
@@ -67,8 +68,12 @@ func (s *server) warm(ctx context.Context, r llm.Request, sink func(llm.Event)) 
 	}
 	sum := sha256.Sum256(head)
 	name := hex.EncodeToString(sum[:16])
-	s.prefix.mu.Lock()
-	defer s.prefix.mu.Unlock()
+	select {
+	case s.prefix.reading <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	defer func() { <-s.prefix.reading }()
 	if *s.prefix.now == name || s.prefix.useless(name) {
 		return
 	}

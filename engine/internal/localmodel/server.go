@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -51,15 +52,19 @@ type server struct {
 	prefix prefix
 }
 
-// hopelessError is why starting again does not help.
-type hopelessError struct{ text string }
+// hopelessError is why starting again does not help, unless it is about the files and
+// they have changed.
+type hopelessError struct {
+	text  string
+	files bool
+}
 
 func (e *hopelessError) Error() string { return e.text }
 
 // start runs llama-server and waits until its model is loaded.
 func start(ctx context.Context, c Config) (*server, error) {
-	if err := Check(c.Program, c.Weights); err != nil {
-		return nil, &hopelessError{err.Error()}
+	if err := c.check(); err != nil {
+		return nil, &hopelessError{err.Error(), true}
 	}
 	if err := os.MkdirAll(filepath.Join(c.Dir, prefixes), 0o700); err != nil {
 		return nil, err
@@ -82,6 +87,9 @@ func launch(ctx context.Context, c Config) (_ *server, err error) {
 	}
 	s := &server{http: c.HTTP, url: "http://127.0.0.1:" + strconv.Itoa(port), key: rand.Text()}
 	keyFile := filepath.Join(c.Dir, "key")
+	if err := os.Remove(keyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // an old file would keep its mode
+	}
 	if err := os.WriteFile(keyFile, []byte(s.key+"\n"), 0o600); err != nil {
 		return nil, err
 	}
@@ -237,10 +245,10 @@ func (s *server) why() error {
 	case out.Stopped:
 		return nil
 	case out.ExitCode == 128+int(syscall.SIGILL):
-		return &hopelessError{"this llama-server needs a newer CPU; set program:"}
+		return &hopelessError{text: "this llama-server needs a newer CPU; set program:"}
 	case out.ExitCode == 128+int(syscall.SIGKILL):
 		return errors.New("llama-server was killed; most probably memory was short")
-	case strings.Contains(said, "bind"):
+	case strings.Contains(said, "couldn't bind"): // some builds say "binding port" before they load
 		return errPortTaken
 	}
 	return fmt.Errorf("llama-server ended with exit code %d: %s", out.ExitCode, lastLine(said))

@@ -131,9 +131,9 @@ func NewProvider(m settings.Model, client *http.Client, idle time.Duration, log 
 
 // newManaged runs nothing yet. The caller closes such a provider.
 func newManaged(m settings.Model, c llm.Config) *localmodel.Model {
-	program, weights := localmodel.Find(m.Local.Dir, m.Local.Program, m.Name)
+	find := func() (program, weights string) { return localmodel.Find(m.Local.Dir, m.Local.Program, m.Name) }
 	return localmodel.New(localmodel.Config{
-		Provider: m.Provider, Program: program, Weights: weights, Context: m.Window(), Threads: m.Local.Threads, Slots: m.Local.Slots,
+		Provider: m.Provider, Find: find, Context: m.Window(), Threads: m.Local.Threads, Slots: m.Local.Slots,
 		UnloadAfter: m.Local.UnloadAfter, Dir: filepath.Join(m.Local.Dir, "localmodel"),
 		HTTP: c.HTTP, Idle: c.IdleTimeout, Runner: sandbox.Off(), Log: c.Log,
 	})

@@ -24,7 +24,7 @@ func readZone(m *moment, w []word) int {
 	if m.zone != nil || !m.exact() {
 		return 0
 	}
-	if w[0].text == "по" && len(w) > 1 { // «по UTC»
+	if len(w) > 1 && (w[0].text == "по" || w[0].text == "in" && w[1].raw == strings.ToUpper(w[1].raw)) { // «по UTC»
 		name := strings.TrimRight(w[1].text, "+-0123456789:")
 		if _, ok := abbreviations[name]; ok {
 			if taken := readZone(m, w[1:]); taken > 0 {
@@ -112,6 +112,15 @@ func readZoneName(m *moment, w []word, whole bool) int {
 	}
 	if anyOf(at(w, n), "my our local your местному моему") && anyOf(at(w, n+1), "time времени") {
 		return n + 2
+	}
+	if bare, ok := strings.CutSuffix(w[0].text, "ого"); ok && at(w, 1) == "времени" { // «московского времени»
+		if m.zone = times.CityZone(bare + "ому"); m.zone != nil {
+			return 2
+		}
+	}
+	if n > 0 && at(w, 1) == "времени" && len(w) > 2 && unicode.IsUpper([]rune(w[2].raw)[0]) { // «по времени Москвы»
+		m.err = &UnclearError{Why: DoubtZone, Words: phrase(w[:3], nil)}
+		return 3
 	}
 	for words := min(3, len(w)-n); words > 0; words-- {
 		var name []string

@@ -1,7 +1,6 @@
 package tty
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"slices"
@@ -19,6 +18,9 @@ const (
 	// maxHistory bounds the kept lines, maxRows the height of the editor.
 	maxHistory = 1000
 	maxRows    = 10
+	// longestEntry bounds what the file keeps of one text, in bytes: pasted files are not
+	// typed again.
+	longestEntry = 16 << 10
 	// longPaste is from how many lines on a pasted text is shown as one word.
 	longPaste = 20
 )
@@ -175,13 +177,12 @@ func commonPrefix(texts []string) string {
 // load reads the history: a quoted text a line. A file that cannot be read is no
 // history.
 func (e *editor) load() {
-	f, err := os.Open(e.file)
+	kept, err := os.ReadFile(e.file)
 	if err != nil {
 		return
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if text, err := strconv.Unquote(lines.Text()); err == nil {
+	for line := range strings.Lines(string(kept)) {
+		if text, err := strconv.Unquote(strings.TrimSuffix(line, "\n")); err == nil {
 			e.history = append(e.history, text)
 		}
 	}
@@ -212,13 +213,21 @@ func (e *editor) remember(text string) {
 		return // a history that cannot be kept stops no talk
 	}
 	defer f.Close()
-	_, _ = f.WriteString(strconv.Quote(text) + "\n") // as above
+	_, _ = f.WriteString(entry(text)) // as above
+}
+
+// entry is a text in the file. One that is too long for it is known until the end only.
+func entry(text string) string {
+	if len(text) > longestEntry {
+		return ""
+	}
+	return strconv.Quote(text) + "\n"
 }
 
 func (e *editor) rewrite() {
 	var b strings.Builder
 	for _, text := range e.history {
-		b.WriteString(strconv.Quote(text) + "\n")
+		b.WriteString(entry(text))
 	}
 	_ = os.WriteFile(e.file, []byte(b.String()), 0o600) // a history that cannot be kept stops no talk
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sync/errgroup"
 
 	"klawbot/cmd/klawbot/internal/terminal"
@@ -75,6 +76,10 @@ const (
 	frameEvery = 100 * time.Millisecond
 	// quitWithin is how soon a second Ctrl-C must follow to leave.
 	quitWithin = 2 * time.Second
+	// twoFrames is how long Bubble Tea takes to draw what has changed.
+	twoFrames = 40 * time.Millisecond
+	// tab is how a tab is shown, whose width depends on where it stands.
+	tab = "    "
 	// maxWidth bounds the lines of text, in columns.
 	maxWidth = 100
 )
@@ -100,6 +105,11 @@ type model struct {
 	stopping    bool
 	hint        string
 	left        error // why the talk ended
+
+	// unprinted are the lines that wait for their place above the editor; printing says
+	// that a command is at it.
+	unprinted []string
+	printing  bool
 }
 
 // block is a message of the bot.
@@ -127,9 +137,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case frameMsg:
 		return m, m.turn()
+	case printedMsg:
+		m.printing = false
+		return m, m.printNext(0)
 	case refusedMsg:
-		m.asked = time.Time{}
-		return m, tea.Println("✗ " + terminal.Visible(msg.err.Error()))
+		m.asked, m.stopping = time.Time{}, false
+		return m, m.print("✗ " + terminal.Visible(msg.err.Error()))
 	case console.Event:
 		return m, m.hear(msg)
 	case tea.PasteMsg:
@@ -182,6 +195,7 @@ func (m *model) interrupt() tea.Cmd {
 
 // send sends what was typed.
 func (m *model) send() tea.Cmd {
+	shown := m.editor.text() // with a word for a long pasted text
 	text := m.editor.take()
 	switch strings.TrimSpace(text) {
 	case "":
@@ -191,7 +205,7 @@ func (m *model) send() tea.Cmd {
 		return tea.Quit
 	}
 	m.asked = time.Now()
-	return tea.Batch(tea.Println(echo(text)), m.say(text), m.tick())
+	return tea.Batch(m.print(echo(shown)), m.say(text), m.tick())
 }
 
 // echo is how a sent message stays on the screen.
@@ -257,7 +271,44 @@ func (m *model) hear(e console.Event) tea.Cmd {
 	if len(done) == 0 {
 		return nil
 	}
-	return tea.Println(strings.Join(done, "\n"))
+	return m.print(strings.Join(done, "\n"))
+}
+
+// printedMsg says that the last lines are on the screen.
+type printedMsg struct{}
+
+// print puts a text above the editor, for good. Commands run beside each other, so only
+// one prints at a time: texts stay in their order.
+func (m *model) print(text string) tea.Cmd {
+	m.unprinted = append(m.unprinted, strings.Split(strings.ReplaceAll(text, "\t", tab), "\n")...)
+	return m.printNext(twoFrames)
+}
+
+// printNext prints what fits on the screen beside the view. Bubble Tea makes room for all
+// lines at once: more of them would scroll the view and empty lines out of the screen,
+// where they stay. So it must have drawn the view that is left, too, which it does within
+// the pause.
+func (m *model) printNext(pause time.Duration) tea.Cmd {
+	if m.printing || len(m.unprinted) == 0 {
+		return nil
+	}
+	m.printing = true
+	room := m.height - strings.Count(m.View().Content, "\n") - 1
+	n := 0
+	for n < len(m.unprinted) {
+		room -= 1 + ansi.StringWidth(m.unprinted[n])/max(m.width, 1)
+		if n > 0 && room < 0 {
+			break
+		}
+		n++
+	}
+	text := strings.Join(m.unprinted[:n], "\n")
+	m.unprinted = m.unprinted[n:]
+	return tea.Sequence(
+		tea.Tick(pause, func(time.Time) tea.Msg { return nil }),
+		tea.Println(text),
+		func() tea.Msg { return printedMsg{} },
+	)
 }
 
 func (m *model) put(id int64, text string) {

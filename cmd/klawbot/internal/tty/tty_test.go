@@ -1,9 +1,12 @@
 package tty
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +139,18 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
+func TestHistoryBehindALongPaste(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "chat_history")
+	e := newTestEditor(file)
+	for _, text := range []string{"before", strings.Repeat("a line\n", 20_000), "after"} {
+		e.paste(text)
+		e.take()
+	}
+	if e = newTestEditor(file); len(e.history) == 0 || e.history[len(e.history)-1] != "after" || !slices.Contains(e.history, "before") {
+		t.Errorf("%d entries are read", len(e.history))
+	}
+}
+
 func TestPaste(t *testing.T) {
 	e := newTestEditor("")
 	typed(e, "see: ")
@@ -158,17 +173,82 @@ func TestPaste(t *testing.T) {
 // heard lets the talk hear events and returns what stays on the screen.
 func heard(m *model, events ...console.Event) (printed string) {
 	for _, e := range events {
-		if cmd := m.hear(e); cmd != nil && e.Last {
-			printed += printedBy(cmd)
-		}
+		printed += strings.Join(printedBy(m, m.hear(e)), "\n")
 	}
 	return printed
 }
 
-// printedBy is the text of a command that prints.
-func printedBy(cmd tea.Cmd) string {
-	text := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(cmd()), "{"), "}")
-	return text
+// printedBy runs a command and those that follow from it, and returns each text that is
+// printed above the editor.
+func printedBy(m *model, cmd tea.Cmd) (texts []string) {
+	if cmd == nil {
+		return nil
+	}
+	switch msg := cmd().(type) {
+	case nil, frameMsg:
+	case printedMsg:
+		_, next := m.Update(msg)
+		texts = printedBy(m, next)
+	default:
+		v := reflect.ValueOf(msg)
+		if v.Kind() != reflect.Slice { // a line
+			return []string{strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(msg), "{"), "}")}
+		}
+		for i := range v.Len() { // commands in their order
+			texts = append(texts, printedBy(m, v.Index(i).Interface().(tea.Cmd))...)
+		}
+	}
+	return texts
+}
+
+// Bubble Tea makes room for all lines of a print at once, and what does not fit on the
+// screen stays above as empty lines.
+func TestLongAnswerIsPrintedInScreens(t *testing.T) {
+	m := newModel(t.Context(), Config{})
+	m.width, m.height = 60, 20
+	var lines []string
+	for i := range 200 {
+		lines = append(lines, fmt.Sprintf("line %d %s", i, strings.Repeat("x", 20)))
+	}
+	lines[50] = strings.Repeat("x", 60*30) // is longer than the screen, alone
+	text := "```\n" + strings.Join(lines, "\n") + "\n```"
+	texts := printedBy(m, m.hear(console.Event{Type: console.TypeMessage, ID: 1, Text: text, Last: true}))
+	for _, text := range texts {
+		rows := 0
+		for line := range strings.SplitSeq(text, "\n") {
+			rows += 1 + len(line)/m.width
+		}
+		if rows >= m.height && strings.Contains(text, "\n") {
+			t.Errorf("%d rows are printed at once", rows)
+		}
+	}
+	if n := strings.Count(strings.Join(texts, "\n"), "line "); n != 199 {
+		t.Errorf("%d lines are printed", n)
+	}
+}
+
+// Commands run beside each other.
+func TestTextsArePrintedInOrder(t *testing.T) {
+	m := newModel(t.Context(), Config{})
+	first, second := m.print("first"), m.print("second")
+	if second != nil {
+		t.Fatal("two commands print at one time")
+	}
+	if got := strings.Join(printedBy(m, first), ","); got != "first,second" {
+		t.Errorf("printed %q", got)
+	}
+}
+
+// A bot that does not take /stop must not leave the next answer without a way to stop it.
+func TestRefusedStop(t *testing.T) {
+	m := newModel(t.Context(), Config{})
+	m.asked = time.Now()
+	m.interrupt()
+	m.Update(refusedMsg{errors.New("no room")})
+	m.asked = time.Now()
+	if m.stopping || strings.Contains(m.View().Content, "stopping") {
+		t.Error("the next answer cannot be stopped")
+	}
 }
 
 func TestAnswerIsPrintedOnce(t *testing.T) {
