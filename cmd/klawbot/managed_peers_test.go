@@ -89,7 +89,7 @@ func TestPeerManagedModel(t *testing.T) {
 	var asked []int64
 	for n := range kills {
 		asked = append(asked, r.says(fmt.Sprintf("Say the number %d.", n)))
-		time.Sleep(time.Duration(rand.Int64N(int64(3 * time.Second)))) // the moment of the kill
+		<-time.After(time.Duration(rand.Int64N(int64(3 * time.Second)))) // the moment of the kill
 		if pids := running(t, program); n%2 == 0 && len(pids) > 0 {
 			_ = syscall.Kill(pids[0], syscall.SIGKILL)
 			continue

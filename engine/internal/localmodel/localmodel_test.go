@@ -299,7 +299,7 @@ func TestUnloadsWhenIdle(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("the model stays loaded")
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	if text, err := ask(t, m, withSystem); err != nil || !strings.HasPrefix(text, "Hello") {
 		t.Errorf("after unloading: %q, %v", text, err)
