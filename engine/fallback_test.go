@@ -296,7 +296,7 @@ func TestUsageAndCostOfToday(t *testing.T) {
 	if !h.messenger.wait(5*time.Second, func() bool {
 		texts := h.messenger.texts(alice)
 		last := texts[len(texts)-1]
-		return strings.Contains(last, "Today: 2 model calls, 1000 tokens in, 50 out, about ") && strings.Contains(last, ", $0.00")
+		return strings.Contains(last, "Model calls today: 2, tokens: 1000 in, 50 out, about ") && strings.Contains(last, ", $0.00")
 	}) {
 		t.Errorf("%q", h.messenger.texts(alice))
 	}

@@ -17,7 +17,7 @@ func allowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "allow ID...",
 		Short: "Add chats to the allow list",
-		Long: "Adds ids of chats to channels.telegram.allowedChatIds in config.yaml. A running bot applies the change within a second.\n" +
+		Long: "Adds chat IDs to channels.telegram.allowedChatIds in config.yaml. A running bot applies the change within a second.\n" +
 			"In a private chat, the ID is the user's. Group IDs are negative: klawbot allow -1001234567890",
 		Args: someIDs,
 		RunE: func(_ *cobra.Command, args []string) error { return editAllowed(a, args, nil) },

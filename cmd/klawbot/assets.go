@@ -17,7 +17,7 @@ import (
 )
 
 func assetsCommand(a *app) *cobra.Command {
-	return parent("assets", "Download or check the embedding model",
+	return parent("assets", "Download or check models: embedding, language",
 		assetsPullCommand(a), assetsStatusCommand(a))
 }
 

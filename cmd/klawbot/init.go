@@ -16,8 +16,8 @@ func initCommand(a *app) *cobra.Command {
 		Use:   "init",
 		Short: "Set up klawbot: model, Telegram, time zone",
 		Long: "Asks for a model, a bot token and the time zone, checks each at once, finds out who you are in Telegram,\n" +
-			"writes config.yaml and the workspace, and brings the embedding model. With --yes it asks nothing and takes\n" +
-			"the flags.",
+			"writes config.yaml and the workspace, and downloads the embedding model. With --yes it asks nothing and\n" +
+			"uses the flags.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
@@ -27,7 +27,7 @@ func initCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&s.Yes, "yes", false, "don't ask; use flags and defaults")
-	f.BoolVar(&s.Force, "force", false, "replace an existing configuration; it is kept beside it")
+	f.BoolVar(&s.Force, "force", false, "replace an existing configuration; the old file is kept next to it")
 	f.BoolVar(&s.NoTelegram, "no-telegram", false, "set up without Telegram")
 	f.BoolVar(&s.NoAssets, "no-assets", false, "don't download the embedding model")
 	f.StringVar(&s.Embedding, "embedding", "", "`name` of the embedding model: "+strings.Join(data.EmbeddingModels(), ", "))
@@ -36,8 +36,8 @@ func initCommand(a *app) *cobra.Command {
 	f.StringVar(&s.APIURL, "api-url", "", "`address` of the Bot API server (default: Telegram's)")
 	modelFlags(f, s)
 	f.StringVar(&s.Timezone, "timezone", "", "time `zone` (default: the system's)")
-	f.StringSliceVar(&s.Allow, "allow", nil, "`ids` of allowed chats")
-	f.StringSliceVar(&s.Owner, "owner", nil, "`ids` of owners; they are allowed too")
+	f.StringSliceVar(&s.Allow, "allow", nil, "`IDs` of allowed chats")
+	f.StringSliceVar(&s.Owner, "owner", nil, "`IDs` of owners; they are allowed too")
 	return cmd
 }
 

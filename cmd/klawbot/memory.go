@@ -25,7 +25,7 @@ import (
 )
 
 func memoryCommand(a *app) *cobra.Command {
-	cmd := parent("memory", "Search, add and delete memories",
+	cmd := parent("memory", "Search, save and delete memories",
 		memorySearchCommand(a), memoryListCommand(a), memorySaveCommand(a), memoryForgetCommand(a), memoryShowCommand(a),
 		memoryEditCommand(a), memoryImportCommand(a), memoryUndoCommand(a))
 	cmd.Long = "What is saved here every chat may find. All of it works while the bot runs and without one."

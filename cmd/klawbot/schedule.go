@@ -15,6 +15,7 @@ import (
 	"klawbot/cmd/klawbot/internal/terminal"
 	"klawbot/cmd/klawbot/internal/usage"
 	"klawbot/engine/data"
+	"klawbot/internal/clip"
 	"klawbot/tools"
 	"klawbot/tools/job"
 )
@@ -60,7 +61,7 @@ func printSchedules(out io.Writer, list []job.Schedule) error {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tSTATE\tWHEN\tNEXT\tLAST\tTO\tCOST")
+	fmt.Fprintln(w, "NAME\tSTATE\tWHEN\tNEXT\tLAST\tTO\tCOST\tMESSAGE")
 	for _, s := range list {
 		next, last := "-", "-"
 		if len(s.Next) > 0 {
@@ -69,7 +70,7 @@ func printSchedules(out io.Writer, list []job.Schedule) error {
 		if !s.Prev.IsZero() {
 			last = inZone(s.Prev, s.TZ) + " " + s.PrevState
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t$%.4f\n", terminal.Visible(s.Name), s.State, s.When, next, last, cmp.Or(s.InjectInto, "-"), s.CostUSD)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t$%.4f\t%s\n", terminal.Visible(s.Name), s.State, s.When, next, last, cmp.Or(s.InjectInto, "-"), s.CostUSD, clip.Line(s.Message, 40))
 	}
 	return w.Flush()
 }
@@ -96,7 +97,7 @@ or @yearly. It may also be words, such as "every 2 weeks on Monday at 9", or a r
 rule, RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=MO;BYHOUR=9. TIME is an ISO time, "in 20m" or
 "tomorrow at 9". A MESSAGE that begins with /tool NAME JSON calls that tool and needs no
 model.`,
-		Example: `  klawbot schedule add report "0 9 * * 1-5" "Summarise notes.md" --inject-into telegram_123456
+		Example: `  klawbot schedule add report "0 9 * * 1-5" "Summarize notes.md" --inject-into telegram_123456
   klawbot schedule add bins "every 2 weeks on Monday at 19" "The bins" --inject-into telegram_123456
   klawbot schedule add backup "@daily" '/tool shell {"command": "ls -l backups"}'`,
 		Args: takes(2, 3),

@@ -189,7 +189,7 @@ func managedFinding(dir string, m settings.Model) Finding {
 	if err := localmodel.Check(localmodel.Find(dir, m.Local.Program, m.Name)); err != nil {
 		return Broken("model", "klawbot assets pull --llm NAME", err)
 	}
-	return OK("model", "%s on this machine; it loads when it is asked", m.Name)
+	return OK("model", "%s on this machine; it loads with the first message", m.Name)
 }
 
 func modelFinding(ctx context.Context, c toolset.Config) Finding {
@@ -209,7 +209,7 @@ func modelFinding(ctx context.Context, c toolset.Config) Finding {
 	took := time.Since(started).Round(time.Millisecond)
 	if !calls {
 		return Broken("model", "name a model that calls tools: klawbot init, or models in config.yaml",
-			fmt.Errorf("%s at %s answers in %s, but it did not call the tool that it was offered: it can talk and do nothing", m.Name, m.Provider, took))
+			fmt.Errorf("%s at %s answers in %s, but it did not call the tool that it was offered: it can chat, but use no tools", m.Name, m.Provider, took))
 	}
 	return OK("model", "%s at %s answers in %s; calls tools", m.Name, m.Provider, took)
 }

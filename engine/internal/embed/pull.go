@@ -56,17 +56,17 @@ func (p Pull) Bring(ctx context.Context, a Asset) error {
 		if errors.Is(err, errTooMuch) {
 			err = errors.Join(err, os.Remove(part))
 		}
-		return fmt.Errorf("bring %s: %w", a.Path, err)
+		return fmt.Errorf("download %s: %w", a.Path, err)
 	}
 	if p.From == "" && a.Member != "" {
 		if err := unpack(a, part); err != nil {
-			return errors.Join(fmt.Errorf("bring %s: %w", a.Path, err), os.Remove(part))
+			return errors.Join(fmt.Errorf("download %s: %w", a.Path, err), os.Remove(part))
 		}
 	}
 	partial := a
 	partial.Path += ".part"
 	if err := partial.Check(p.Dir); err != nil {
-		return errors.Join(fmt.Errorf("bring %s: %w", a.Path, err), os.Remove(part))
+		return errors.Join(fmt.Errorf("download %s: %w", a.Path, err), os.Remove(part))
 	}
 	return atomicfile.Rename(part, target)
 }

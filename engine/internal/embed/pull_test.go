@@ -135,7 +135,7 @@ func TestPull(t *testing.T) {
 		broken := model
 		broken.URL = server.URL
 		err := (Pull{Client: server.Client(), Dir: t.TempDir()}).Bring(t.Context(), broken)
-		if err == nil || !strings.Contains(err.Error(), "bring m/model.onnx") {
+		if err == nil || !strings.Contains(err.Error(), "download m/model.onnx") {
 			t.Errorf("the error is %v", err)
 		}
 		if n := tries.Load(); n > attempts*2 { // the transport tries once more by itself

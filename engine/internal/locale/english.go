@@ -132,7 +132,7 @@ var english = [phraseCount]string{
 	Reading:           "Reading … %d %%",
 	BudgetTokens:      "Today's model budget is used up (%d of %d tokens). I'll answer again after midnight (%s), or when the owner raises models.budget.perDayTokens.",
 	BudgetUSD:         "Today's model budget is used up (%s of %s). I'll answer again after midnight (%s), or when the owner raises models.budget.perDayUSD.",
-	Usage:             "Today: %d model calls, %d tokens in, %d out",
+	Usage:             "Model calls today: %d, tokens: %d in, %d out",
 	UsageEstimated:    ", about %d more not counted by the provider",
 	UsagePartly:       ", %s for calls with known prices",
 	Status:            "Chat: %s\nModel: %s\nConversation since: %s\nUptime: %s\nWaiting: %d in, %d out",

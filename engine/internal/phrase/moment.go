@@ -239,7 +239,7 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 		at := times.Instant(day.Add(clock), m.zoneOr(zone))
 		switch fits := day.Month() == first.Month(); {
 		case !fits && m.month != 0 && (m.year != 0 || m.month != 2 || m.date != 29):
-			return time.Time{}, fmt.Errorf("%d.%d. is not a valid date", m.date, m.month)
+			return time.Time{}, fmt.Errorf("month %d has no day %d", m.month, m.date)
 		case fits && (m.year != 0 || at.After(now)):
 			if weekday := m.weekdays.from(0); weekday >= 0 && weekday != int(day.Weekday()) {
 				return at, &UnclearError{Why: DoubtWeekday, Words: day.Format(time.DateOnly), weekday: day.Weekday()}
@@ -247,7 +247,7 @@ func (m moment) onDate(clock time.Duration, now time.Time, zone *time.Location) 
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%d.%d. is not a valid date", m.date, m.month)
+	return time.Time{}, fmt.Errorf("month %d has no day %d", m.month, m.date)
 }
 
 // addMonths is the same day of a later month, or its last day.

@@ -104,6 +104,19 @@ func readSpan(m *moment, w []word, bare bool) int {
 		m.isSpan, m.anchor = true, 1
 		return n
 	}
+	if !said && at(w, n) == "to" && bareHour(w[n+1:]) { // "20 minutes to 7" is a time of the day
+		*m = was
+		if readClock(m, w) == 0 {
+			m.err = &UnclearError{Words: phrase(w[:n+2], nil)}
+			return n + 2
+		}
+		*m = was
+		return 0
+	}
+	if hour := ordinalWords[at(w, n)]; !said && hour >= 1 && hour <= 12 && readRussianClock(&moment{}, w, false) > 0 {
+		*m = was
+		return 0 // «пять минут шестого»
+	}
 	if back || !said && !bare && !compact.MatchString(w[length].text) || length == 1 && w[0].text == "the" {
 		*m = was
 		return 0
@@ -696,12 +709,13 @@ func readClockWords(m *moment, w []word, said bool) int {
 			after = 2
 		}
 	}
-	if ok && anyOf(at(w, after), "minutes minute") {
+	inMinutes := ok && anyOf(at(w, after), "minutes minute mins min")
+	if inMinutes {
 		after++
 	}
 	if direction := at(w, after); ok && anyOf(direction, "past to after before till") && !(one != "half" && one != "quarter" && one != "a" && anyOf(direction, "after before") && at(w, after-1) == one) {
 		hour, is := readInt(at(w, after+1), 1, 12)
-		if is && unitWords[at(w, after+2)] == 0 && !(direction == "to" && !said && strings.Trim(one, "0123456789") == "") {
+		if is && unitWords[at(w, after+2)] == 0 && !(direction == "to" && !said && !inMinutes && strings.Trim(one, "0123456789") == "") {
 			if anyOf(direction, "to before till") {
 				hour, minutes = (hour+11)%12, 60-minutes
 				if hour == 0 {
@@ -760,8 +774,9 @@ func readRussianClock(m *moment, w []word, said bool) int {
 			return halfOf(m, w, n+1, hourBefore(hour), 60-minutes)
 		}
 	}
-	if minutes, ok := readInt(one, 1, 59); ok && said && anyOf(at(w, 1), "минут минуты") {
-		if hour := ordinalWords[at(w, 2)]; hour >= 1 && hour <= 12 {
+	if minutes, ok := readInt(one, 1, 59); ok && anyOf(at(w, 1), "минут минуты") {
+		// A bare «5 минут первого» may go on with «урока».
+		if hour := ordinalWords[at(w, 2)]; hour >= 1 && hour <= 12 && (said || !strings.HasSuffix(at(w, 3), "а")) {
 			return halfOf(m, w, 3, hourBefore(hour), minutes)
 		}
 	}

@@ -216,7 +216,7 @@ func leftOver(m moment, words, rest []word) error {
 	if first {
 		last := rest[len(rest)-1].text
 		_, ordinal := ordinalWords[last]
-		if ordinal || anyOf(last, "the a of for than between minus plus на за к ко накануне в во "+beforeWords+" "+afterWords+" "+joinWords+" "+everyWords+" "+approximately) {
+		if ordinal || anyOf(last, "the a of for than between then потом затем далее minus plus на за к ко накануне в во "+beforeWords+" "+afterWords+" "+joinWords+" "+everyWords+" "+approximately) {
 			return &UnclearError{Words: phrase(words[len(rest)-1:], nil)}
 		}
 		if n := connected(rest); n > 0 {
@@ -243,6 +243,18 @@ func leading(m moment, rest []word) int {
 		return 1
 	}
 	if m.repeat != nil && (anyOf(w, "except excluding but кроме until till до for") || w == "for") {
+		return 2
+	}
+	if n := max(exception(rest), repetition(rest)); n > 0 {
+		return n
+	}
+	if _, ok := readInt(at(rest, 1), 1, 31); ok && anyOf(w, joinWords) && (m.isDate && !m.exact() || m.isClock() && !m.minutes && unitWords[at(rest, 2)] == 0) {
+		return 2 // "December 3 and 5 …", "at 8 and 20 …"
+	}
+	if anyOf(w, joinWords) && at(rest, 1) == "the" && at(rest, 2) == "day" && at(rest, 3) == "after" {
+		return 4
+	}
+	if anyOf(w, "no not не") && anyOf(at(rest, 1), "later earlier позже позднее раньше") {
 		return 2
 	}
 	if anyOf(w, "twice thrice дважды") || anyOf(at(rest, 1), "times раз раза") && anyOf(at(rest, 2), "a per в") {
@@ -281,7 +293,7 @@ func leading(m moment, rest []word) int {
 			return 1 // "at 9 30 …", "tomorrow 9 …"
 		}
 	}
-	if repeatWords[w] != 0 && (m.isDay || m.isDate || m.isSpan) {
+	if repeatWords[w] != 0 && len(rest) > 1 && (m.isDay || m.isDate || m.isSpan) {
 		return 0 // "tomorrow at 9 weekly report"
 	}
 	if n := timeAt(rest); n > 0 {
@@ -289,6 +301,39 @@ func leading(m moment, rest []word) int {
 	}
 	if n := spanBefore(rest); n > 0 {
 		return n
+	}
+	return 0
+}
+
+// exception is how many words leave days out: "except on Sundays", «кроме выходных».
+func exception(rest []word) int {
+	if !anyOf(rest[0].text, "except excluding but кроме исключая") {
+		return 0
+	}
+	n := 1
+	for anyOf(at(rest, n), "not on for in the в во по на") {
+		n++
+	}
+	_, plural := pluralWeekdays[at(rest, n)]
+	_, weekday := genitiveWeekdays[at(rest, n)]
+	if plural || weekday || anyOf(at(rest, n), weekendWords+" выходных holidays праздников") || n < len(rest) && timeAt(rest[n:]) > 0 {
+		return n + 1
+	}
+	return 0
+}
+
+// repetition is how many words repeat what stands before them: "repeating weekly",
+// "followed by every Monday", «с повтором каждую неделю».
+func repetition(rest []word) int {
+	n := 1
+	switch w := rest[0].text; {
+	case w == "followed" && at(rest, 1) == "by", w == "с" && at(rest, 1) == "повтором":
+		n = 2
+	case !anyOf(w, "repeat repeats repeating recurring повторять повторяя повтор"):
+		return 0
+	}
+	if n < len(rest) && timeAt(rest[n:]) > 0 {
+		return n + 1
 	}
 	return 0
 }
@@ -317,6 +362,11 @@ func isPart(w string) bool { return partWords[w] != 0 || repeatedParts[w] != 0 }
 func connected(rest []word) int {
 	if len(rest) < 2 || !anyOf(rest[0].text, joinWords+" "+beforeWords+" "+afterWords+" between между то then") {
 		return 0
+	}
+	if anyOf(rest[0].text, joinWords) && anyOf(rest[1].text, "then also затем потом далее также") && len(rest) > 2 {
+		if n := timeAt(rest[2:]); n > 0 {
+			return 2 + n
+		}
 	}
 	if n := timeAt(rest[1:]); n > 0 {
 		return 1 + n

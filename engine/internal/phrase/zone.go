@@ -24,7 +24,7 @@ func readZone(m *moment, w []word) int {
 	if m.zone != nil || !m.exact() {
 		return 0
 	}
-	if w[0].text == "по" && len(w) > 1 { // «по UTC»
+	if len(w) > 1 && (w[0].text == "по" || w[0].text == "in" && w[1].raw == strings.ToUpper(w[1].raw)) { // «по UTC»
 		name := strings.TrimRight(w[1].text, "+-0123456789:")
 		if _, ok := abbreviations[name]; ok {
 			if taken := readZone(m, w[1:]); taken > 0 {
@@ -40,6 +40,12 @@ func readZone(m *moment, w []word) int {
 		if rest == "" {
 			if m.zone = times.OffsetZone(at(w, 1)); m.zone != nil {
 				return 2
+			}
+			if _, ok := readInt(at(w, 2), 0, 14); ok && anyOf(at(w, 1), "+ -") {
+				if m.zone = times.OffsetZone(at(w, 1) + at(w, 2)); m.zone == nil || at(w, 1) == "-" {
+					m.err = &UnclearError{Why: DoubtZone, Words: phrase(w[:3], nil)} // "UTC - 5 eggs"
+				}
+				return 3
 			}
 			m.zone = time.UTC
 			return 1
@@ -67,7 +73,23 @@ func readZone(m *moment, w []word) int {
 		m.err = &UnclearError{Why: DoubtZone, Words: raw}
 		return 1
 	}
+	if raw == "Z" || isRegion(m, w) {
+		m.err = &UnclearError{Why: DoubtZone, Words: raw}
+		return 1
+	}
 	return readZoneName(m, w, false)
+}
+
+// isRegion reports a zone of America without the word "time": "9am Pacific", but not
+// "9am Central Park".
+func isRegion(m *moment, w []word) bool {
+	if !m.isClock() || !unicode.IsUpper([]rune(w[0].raw)[0]) || at(w, 1) == "time" {
+		return false
+	}
+	if len(w) > 1 && unicode.IsUpper([]rune(w[1].raw)[0]) {
+		return false
+	}
+	return anyOf(w[0].text, "pacific eastern") || anyOf(w[0].text, "central mountain") && m.minutes
 }
 
 // readZoneName reads the name of a zone or a city. In a text with more words, "in Berlin"
@@ -90,6 +112,15 @@ func readZoneName(m *moment, w []word, whole bool) int {
 	}
 	if anyOf(at(w, n), "my our local your местному моему") && anyOf(at(w, n+1), "time времени") {
 		return n + 2
+	}
+	if bare, ok := strings.CutSuffix(w[0].text, "ого"); ok && at(w, 1) == "времени" { // «московского времени»
+		if m.zone = times.CityZone(bare + "ому"); m.zone != nil {
+			return 2
+		}
+	}
+	if n > 0 && at(w, 1) == "времени" && len(w) > 2 && unicode.IsUpper([]rune(w[2].raw)[0]) { // «по времени Москвы»
+		m.err = &UnclearError{Why: DoubtZone, Words: phrase(w[:3], nil)}
+		return 3
 	}
 	for words := min(3, len(w)-n); words > 0; words-- {
 		var name []string

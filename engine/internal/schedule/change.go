@@ -148,7 +148,7 @@ func (s *Editor) repeat(ctx context.Context, c tools.Call, text string, now time
 		}
 		return repeat, there, err
 	}
-	notCron := tools.Refuse(tools.Validation, "%v", times.ErrNotCron)
+	notCron := tools.Refuse(tools.Validation, `%v; examples: "0 9 * * 1-5", "every Monday at 9"`, times.ErrNotCron)
 	if s.ToCron == nil || strings.TrimSpace(text) == "" {
 		return nil, zone, notCron
 	}

@@ -75,8 +75,13 @@ func (w *Workspace) HeartbeatStamp() Stamp {
 
 var (
 	heading = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]`)
-	comment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
-	field   = regexp.MustCompile(`^\s*[-*+]\s+\**([A-Za-z][A-Za-z _-]*?)\**\s*:\**\s*(.*)$`)
+	// comment is one of HTML, or one of Markdown: a link that nothing refers to.
+	comment = regexp.MustCompile(`(?s:<!--.*?(?:-->|\z))|(?m:^ {0,3}\[(?://|comment)\]: *(?:#|<>).*$)`)
+	// metadata is front matter with keys in lower case, as templates have it.
+	metadata = regexp.MustCompile(`\A\s*---[ \t]*\n(?:(?:[a-z_]+:|[ \t]+- ).*\n)+---[ \t]*(?:\n|\z)`)
+	// blankHTML is an empty line of an editor that writes HTML.
+	blankHTML = regexp.MustCompile(`(?i)<br */?>|&nbsp;`)
+	field     = regexp.MustCompile(`^\s*[-*+]\s+\**([A-Za-z][A-Za-z _-]*?)\**\s*:\**\s*(.*)$`)
 )
 
 // ParseHeartbeat reads the tasks of a text: each has a heading of the second level and
@@ -86,7 +91,7 @@ var (
 func ParseHeartbeat(text string) Heartbeat {
 	p := heartbeatParser{names: map[string]bool{}}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u200b", "").Replace(text)
-	text = comment.ReplaceAllString(text, "")
+	text = metadata.ReplaceAllString(comment.ReplaceAllString(text, ""), "")
 	for line := range strings.Lines(text) {
 		p.line(strings.TrimRight(line, "\n"))
 	}
@@ -100,7 +105,7 @@ func ParseHeartbeat(text string) Heartbeat {
 }
 
 // markers begin a line without a task: quotes, bullets, numbers and check boxes.
-var markers = regexp.MustCompile(`^(?:[\s>]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|\[[ xX]?\](?:\s|$))+`)
+var markers = regexp.MustCompile(`^(?:[\s>]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|\[[ xX]?\](?:\s|$)|[☐☑☒□▢◻⬜]\x{FE0F}?(?:\s|$))+`)
 
 // fence begins or ends a block of code; a word behind it names a language.
 var fence = regexp.MustCompile("^\\s*(```+|~~~+)\\s*\\w*\\s*$")
@@ -110,7 +115,8 @@ func hasWords(line string) bool {
 	if fence.MatchString(line) {
 		return false
 	}
-	return strings.IndexFunc(markers.ReplaceAllString(line, ""), func(r rune) bool {
+	line = markers.ReplaceAllString(blankHTML.ReplaceAllString(line, " "), "")
+	return strings.IndexFunc(line, func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r) && r > unicode.MaxASCII
 	}) >= 0
 }

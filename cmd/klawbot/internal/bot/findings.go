@@ -2,7 +2,9 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -73,8 +75,11 @@ func dataFinding(dir string) health.Finding {
 
 func workspaceFinding(dir string) health.Finding {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return health.OK("workspace", "new: the first klawbot run or klawbot chat makes it")
+	}
 	if err != nil {
-		return health.Broken("workspace", "created by klawbot run", err)
+		return health.Broken("workspace", "chown -R $USER "+dir, err)
 	}
 	if err := writable(dir); err != nil {
 		return health.Broken("workspace", "chown -R $USER "+dir, err)

@@ -3,6 +3,7 @@ package bot
 import (
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,6 +33,9 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	if f := workspaceFinding(dir); !f.OK {
 		t.Errorf("%+v", f)
+	}
+	if f := workspaceFinding(filepath.Join(dir, "new")); !f.OK {
+		t.Errorf("a workspace that is not there yet: %+v", f)
 	}
 	if os.Geteuid() == 0 {
 		dir = "/proc" // nobody can write there

@@ -183,7 +183,7 @@ func (s Setup) namedModel(ctx context.Context, client *http.Client, l *config.Li
 			return &m, nil
 		}
 	}
-	return nil, usage.Errorf("there is no model %s; configured are: %s. klawbot model asks, and --model NAME --base-url URL names one", name, strings.Join(slices.Sorted(maps.Keys(l.Config().EngineModels().Entries)), ", "))
+	return nil, usage.Errorf("no model %s; configured: %s. To choose from a list: klawbot model. To add one: klawbot model --model NAME --base-url URL", name, strings.Join(slices.Sorted(maps.Keys(l.Config().EngineModels().Entries)), ", "))
 }
 
 // entriesOf are configured models to choose from, the default first.

@@ -30,7 +30,7 @@ type Reply struct {
 }
 
 // errEnded means that the answers ended before the questions.
-var errEnded = usage.Errorf("input ended; run klawbot init in a terminal, or use --yes")
+var errEnded = usage.Errorf("input ended; run the command in a terminal, or use its flags (see --help)")
 
 // Ask asks at a terminal, or at other streams.
 func Ask(in io.Reader, out io.Writer) *Prompter {

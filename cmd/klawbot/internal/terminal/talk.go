@@ -49,7 +49,11 @@ func readLines(ctx context.Context, in io.Reader, lines chan<- string) {
 	r := bufio.NewReader(in)
 	for {
 		line, err := r.ReadString('\n')
-		if line = strings.TrimSpace(line); line != "" {
+		line = strings.TrimSpace(line)
+		if line == "/quit" || line == "/exit" {
+			return
+		}
+		if line != "" {
 			select {
 			case lines <- line:
 			case <-ctx.Done():

@@ -112,9 +112,6 @@ func (e *editor) update(msg tea.Msg) tea.Cmd {
 				e.show(e.at + 1)
 				return nil
 			}
-		case "tab":
-			e.complete()
-			return nil
 		}
 	}
 	var cmd tea.Cmd
@@ -139,11 +136,12 @@ func (e *editor) show(at int) {
 	e.area.MoveToEnd()
 }
 
-// complete completes the command that is typed, as far as it is clear.
-func (e *editor) complete() {
+// complete completes the command that is typed, as far as it is clear. It returns the
+// commands to choose from, if there are several.
+func (e *editor) complete() []string {
 	text := e.text()
 	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n") {
-		return
+		return nil
 	}
 	var fits []string
 	for _, c := range e.commands {
@@ -153,13 +151,15 @@ func (e *editor) complete() {
 	}
 	switch len(fits) {
 	case 0:
-		return
+		return nil
 	case 1:
 		e.area.SetValue(fits[0] + " ")
+		fits = nil
 	default:
 		e.area.SetValue(commonPrefix(fits))
 	}
 	e.area.MoveToEnd()
+	return fits
 }
 
 func commonPrefix(texts []string) string {

@@ -151,6 +151,9 @@ func (m *model) key(k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return m.send(), true
 	case "ctrl+c":
 		return m.interrupt(), true
+	case "tab":
+		m.hint = strings.Join(m.editor.complete(), "  ")
+		return nil, true
 	case "ctrl+d":
 		if m.editor.text() == "" {
 			m.left = errQuit

@@ -41,6 +41,10 @@ func typed(e *editor, keys ...string) {
 			}
 			continue
 		}
+		if k == "tab" {
+			e.complete()
+			continue
+		}
 		e.update(press(k))
 	}
 }
@@ -73,6 +77,20 @@ func TestEditor(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestTabShowsCandidates(t *testing.T) {
+	m := newModel(t.Context(), Config{Commands: []string{"/help", "/heartbeat", "/new"}})
+	m.editor.area.SetValue("/h")
+	m.Update(press("tab"))
+	if m.hint != "/help  /heartbeat" || m.editor.text() != "/he" {
+		t.Errorf("hint %q, text %q", m.hint, m.editor.text())
+	}
+	m.editor.area.SetValue("/n")
+	m.Update(press("tab"))
+	if m.hint != "" || m.editor.text() != "/new " {
+		t.Errorf("hint %q, text %q", m.hint, m.editor.text())
 	}
 }
 

@@ -15,8 +15,9 @@ var (
 	invokeTag    = regexp.MustCompile(`(?s)<(?:[\w:|｜]*?)invoke name="?([^">\s]+)"?[^>]*>(.*?)(?:</[\w:|｜]*invoke>|$)`)
 	functionTag  = regexp.MustCompile(`(?s)<function=([\w.:/-]+)>(.*?)(?:</function>|$)`)
 	parameterTag = regexp.MustCompile(`(?s)<(?:[\w:|｜]*?)parameter(?:=| name=)"?([\w.-]+)"?[^>]*>\n?(.*?)\n?</[\w:|｜]*parameter>`)
-	pairTag      = regexp.MustCompile(`(?s)<arg_key>\s*(.*?)\s*</arg_key>\s*<arg_value>\n?(.*?)\n?</arg_value>`)
-	pairedCall   = regexp.MustCompile(`(?s)<tool_call>\s*([\w.:/-]+)\s*((?:<arg_key>.*?</arg_value>\s*)*)(?:</tool_call>|$)`)
+	pairTag      = regexp.MustCompile(`(?s)<(?:longcat_)?arg_key>\s*(.*?)\s*</(?:longcat_)?arg_key>\s*<(?:longcat_)?arg_value>\n?(.*?)\n?</(?:longcat_)?arg_value>`)
+	pairedCall   = regexp.MustCompile(`(?s)<(?:longcat_)?tool_call>\s*([\w.:/-]+)\s*((?:<(?:longcat_)?arg_key>.*?</(?:longcat_)?arg_value>\s*)*)(?:</(?:longcat_)?tool_call>|$)`)
+	printLine    = regexp.MustCompile(`(?m)^[ \t]*print\(([A-Za-z_][\w.]*\(.*\))\)[ \t]*$`)
 	anyMarker    = regexp.MustCompile("<[^<>\n]{1,100}>|\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_REQUEST|END_TOOL_REQUEST)\\]|```\\w*")
 )
 
@@ -78,6 +79,9 @@ const maxPrinted = 100
 func valueCalls(text string, tools []llm.Tool) []Printed {
 	if !strings.Contains(text, `<|"|>`) {
 		text = withoutMarkers(text)
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "print(") { // Gemma's and Gemini's Python
+		text = printLine.ReplaceAllString(text, "$1")
 	}
 	var calls []Printed
 	for range maxPrinted {
@@ -170,8 +174,13 @@ func objectCalls(value json.RawMessage) []Printed {
 		Function   json.RawMessage `json:"function"`
 		Arguments  json.RawMessage `json:"arguments"`
 		Parameters json.RawMessage `json:"parameters"`
+		Args       json.RawMessage `json:"args"`
+		Input      json.RawMessage `json:"input"`
+		Action     string          `json:"action"`
+		ActionArgs json.RawMessage `json:"action_input"`
 		Uses       json.RawMessage `json:"tool_uses"`
 		Calls      json.RawMessage `json:"tool_calls"`
+		Called     json.RawMessage `json:"function_call"`
 	}
 	if json.Unmarshal(value, &c) != nil {
 		return nil
@@ -181,21 +190,37 @@ func objectCalls(value json.RawMessage) []Printed {
 			return objectCalls(inner)
 		}
 	}
-	if len(c.Function) > 0 && c.Function[0] == '{' {
-		return objectCalls(c.Function)
+	for _, inner := range []json.RawMessage{c.Function, c.Called} {
+		if len(inner) > 0 && inner[0] == '{' {
+			return objectCalls(inner)
+		}
 	}
-	name := c.Name + c.Tool + c.ToolName + c.Recipient
+	name := c.Name + c.Tool + c.ToolName + c.Recipient + c.Action
 	if name == "" && len(c.Function) > 0 {
 		_ = json.Unmarshal(c.Function, &name) // otherwise the name stays empty
 	}
-	arguments := c.Arguments
-	if arguments == nil {
-		arguments = c.Parameters
+	var arguments json.RawMessage
+	for _, one := range []json.RawMessage{c.Arguments, c.Parameters, c.Args, c.Input, c.ActionArgs} {
+		if arguments == nil {
+			arguments = one
+		}
 	}
 	if name == "" || arguments == nil {
 		return nil
 	}
 	return []Printed{{name, string(arguments)}}
+}
+
+// namedOnly reads {"name": …} without arguments, which is a call only between markers.
+func namedOnly(text string, tools []llm.Tool) []Printed {
+	var c map[string]string
+	if json.Unmarshal([]byte(withoutMarkers(text)), &c) != nil || len(c) != 1 {
+		return nil
+	}
+	if name := DeclaredName(c["name"], tools); declared(name, tools) {
+		return []Printed{{name, noArguments}}
+	}
+	return nil
 }
 
 // printedValue is a value in tags as JSON: text, unless the tool wants another

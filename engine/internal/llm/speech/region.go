@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"klawbot/engine/internal/llm"
 )
 
 // region is a part of the text in which a model wrote calls.
@@ -51,6 +53,8 @@ func (s *scanner) openRegion(m marker, at place) (taken, more bool) {
 		if more || !meant && (bare || at != attached) {
 			return false, more
 		}
+	} else if explains, more := explains(s.held[m.size:], s.tools); explains || more && !s.final {
+		return false, more
 	} else if at == inside || at == behind || s.out.isExample() && m.kind == resultMarker {
 		return false, false
 	}
@@ -59,6 +63,21 @@ func (s *scanner) openRegion(m marker, at place) (taken, more bool) {
 	s.mode = inRegion
 	s.grow(raw, m)
 	return true, false
+}
+
+// prose are two words behind a marker, as in "<tool_call> opens a call".
+var (
+	prose      = regexp.MustCompile(`^ \p{Ll}+ \p{Ll}+[ .,;:]`)
+	proseBegun = regexp.MustCompile(`^(?: (?:\p{Ll}+(?: \p{Ll}*)?)?)?$`)
+)
+
+// explains reports whether rest, behind a marker, is a sentence about the marker. The name of a tool
+// begins no sentence.
+func explains(rest string, tools []llm.Tool) (yes, more bool) {
+	if !prose.MatchString(rest) {
+		return false, proseBegun.MatchString(rest)
+	}
+	return !declared(DeclaredName(callWord.FindString(rest[1:]), tools), tools), false
 }
 
 // meansCall reports whether a call follows a marker within a line.
@@ -151,13 +170,16 @@ func (s *scanner) endRegion() {
 	}
 	calls := readCalls(text, s.tools)
 	if len(calls) == 0 {
+		calls = namedOnly(text, s.tools)
+	}
+	if len(calls) == 0 {
 		s.hidden = true
 	}
 	s.calls = append(s.calls, calls...)
 }
 
 // callKeys are the names by which JSON shows that it may be a call.
-var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|type|id|tool_uses|recipient_name|arguments|parameters|tool_calls|function_call|content|role)"\s*:`)
+var callKeys = regexp.MustCompile(`^(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|type|id|tool_uses|recipient_name|action|arguments|parameters|tool_calls|function_call|content|role)"\s*:`)
 
 // wrapper matches JSON that can only be a call, also in the middle of a line.
 var (

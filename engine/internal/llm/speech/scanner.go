@@ -152,6 +152,14 @@ func (s *scanner) text() bool {
 			return false
 		}
 	}
+	for _, unseen := range []string{"\ufeff", "\u200b", "\u2060"} { // a tag may follow
+		if yes, maybe := begins(s.held, unseen); yes && !s.out.said {
+			s.take(len(unseen))
+			return true
+		} else if maybe && !s.out.said && !s.final {
+			return false
+		}
+	}
 	blank := strings.TrimSpace(s.out.line) == ""
 	if blank {
 		if n := len(s.held) - len(strings.TrimLeft(s.held, " \t")); n > 0 {

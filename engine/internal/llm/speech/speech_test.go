@@ -79,6 +79,8 @@ var speechCases = []struct {
 	{"Cohere", "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "b", "a", ""},
 	{"begin of thought", "<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>b<|end_of_solution|>", "b", "a", ""},
 	{"Gemma's channel", "<|channel>thought\na\n<channel|>b", "b", "a", ""},
+	{"a byte order mark", "\ufeff<think>a</think>b", "b", "a", ""},
+	{"a blank without width", "\u200b<think>a</think>b", "b", "a", ""},
 	{"empty block", "<think>\n\n</think>\n\nb", "b", "", ""},
 	{"self-closing", "<think/>b", "b", "", ""},
 	{"cut in thinking", "<think>they ask ab", "", "they ask ab", ""},
@@ -100,6 +102,9 @@ var speechCases = []struct {
 	{"a list of tokens", "- ChatML: <|im_end|>\n- Llama: <|eot_id|>\n", "- ChatML: <|im_end|>\n- Llama: <|eot_id|>\n", "", ""},
 	{"a token in a sentence", "The token <|im_end|> ends a turn.", "The token <|im_end|> ends a turn.", "", ""},
 	{"a call in a sentence", "Wrap it in <tool_call> tags.", "Wrap it in <tool_call> tags.", "", ""},
+	{"a sentence about a token", "[TOOL_CALLS] is a token of Mistral.", "[TOOL_CALLS] is a token of Mistral.", "", ""},
+	{"a sentence about a call", "<tool_call> opens a call of Qwen.", "<tool_call> opens a call of Qwen.", "", ""},
+	{"JSON about an action", `{"action": "buy", "action_input": {}}`, `{"action": "buy", "action_input": {}}`, "", ""},
 	{"HTML", "<b>bold</b> and <s>old</s> new, a < b, 1 <2> 3", "<b>bold</b> and <s>old</s> new, a < b, 1 <2> 3", "", ""},
 	{"a pipe of F#", "let y = f <| x |> g", "let y = f <| x |> g", "", ""},
 	{"brackets", "[TODO] call [Anna](https://a.b) [1]", "[TODO] call [Anna](https://a.b) [1]", "", ""},
@@ -119,6 +124,7 @@ var speechCases = []struct {
 	{"a role alone", "<|assistant|>\nIt is 4.<|end|>", "It is 4.", "", ""},
 	{"Kimi's roles", "<|im_assistant|>assistant<|im_middle|>It is 4.<|im_end|>", "It is 4.", "", ""},
 	{"harmony without its tokens", "analysisThe user asks sums.assistantfinalIt is 4.", "It is 4.", "The user asks sums.", ""},
+	{"harmony without its tokens, with the role", "assistantanalysisThe user asks sums.assistantfinalIt is 4.", "It is 4.", "The user asks sums.", ""},
 	{"harmony, only the final channel", "<|channel|>final<|message|>It is 4.<|return|>", "It is 4.", "", ""},
 	{"harmony, a preamble", "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>Let me look.<|end|><|start|>assistant<|channel|>final<|message|>b", "Let me look.\n\nb", "a", ""},
 	{"box of GLM", "<think>a</think><|begin_of_box|>4<|end_of_box|>", "4", "a", ""},
@@ -159,6 +165,15 @@ var speechCases = []struct {
 	{"quotes of Python", `<tool_call>{'name': 'file_read', 'arguments': {'path': "it's", 'lines': None}}</tool_call>`, "", "", `file_read{"lines":null,"path":"it's"}`},
 	{"in a block of code", "```json\n{\"name\":\"current_time\",\"arguments\":{}}\n```", "", "", clock},
 	{"tool code of Gemma 3", "```tool_code\ncurrent_time(zone=\"UTC\")\n```", "", "", `current_time{"zone":"UTC"}`},
+	{"the print of Gemma and Gemini", "```tool_code\nprint(default_api.current_time(zone='UTC'))\n```", "", "", `current_time{"zone":"UTC"}`},
+	{"print in a tag", "<tool_code>\nprint(current_time(zone=\"UTC\"))\nprint(file_read(path=\"a\"))\n</tool_code>", "", "", `current_time{"zone":"UTC"} file_read{"path":"a"}`},
+	{"print in a string", `<tool_call>{"name":"file_read","arguments":{"path":"print(current_time())"}}</tool_call>`, "", "", `file_read{"path":"print(current_time())"}`},
+	{"JSON, tool and args", `{"tool":"file_read","args":{"path":"a"}}`, "", "", `file_read{"path":"a"}`},
+	{"JSON, tool and input", `{"tool_name": "current_time", "input": {}}`, "", "", clock},
+	{"JSON of LangChain", `{"action": "file_read", "action_input": {"path": "a"}}`, "", "", `file_read{"path": "a"}`},
+	{"JSON of OpenAI's functions", `{"function_call":{"name":"current_time","arguments":"{\"zone\":\"UTC\"}"}}`, "", "", `current_time{"zone":"UTC"}`},
+	{"only a name", `<tool_call>{"name": "current_time"}</tool_call>`, "", "", clock},
+	{"LongCat", "<longcat_tool_call>file_read\n<longcat_arg_key>path</longcat_arg_key>\n<longcat_arg_value>a</longcat_arg_value>\n</longcat_tool_call>", "", "", `file_read{"path":"a"}`},
 	{"in thinking that never ended", "<think>I look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", "", "I look.\n<tool_call>{\"name\":\"current_time\",\"arguments\":{}}</tool_call>", clock},
 
 	// Odd ones.
@@ -322,7 +337,7 @@ func FuzzSpeech(f *testing.F) {
 		if !utf8.ValidString(whole.said) {
 			t.Errorf("%q became %q", text, whole.said)
 		}
-		if !strings.ContainsAny(text, "<[◁{`(") && !strings.Contains(text, "analysis") && !strings.Contains(text, "assistant") && whole != (heard{said: strings.TrimSpace(text)}) {
+		if !strings.ContainsAny(text, "<[◁{`(") && !strings.Contains(text, "analysis") && !strings.Contains(text, "assistant") && whole != (heard{said: strings.TrimSpace(strings.TrimLeft(text, " \t\r\n\v\f\u0085\u00a0\u200b\u2060\ufeff"))}) {
 			t.Errorf("%q became %q", text, whole)
 		}
 		if !strings.ContainsAny(text, "`~:[") && internal.MatchString(whole.said) && !strings.Contains(text, "   ") && !strings.Contains(text, "\t") {

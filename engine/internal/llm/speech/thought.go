@@ -64,21 +64,23 @@ func (s *scanner) openPlain() (taken, more bool) {
 			return false, true
 		}
 	}
-	const channel = "analysis"
-	if yes, maybe := begins(s.held, channel); !yes {
-		return false, maybe
+	for _, channel := range []string{"analysis", "assistantanalysis"} {
+		yes, maybe := begins(s.held, channel)
+		if !yes && maybe {
+			return false, true
+		} else if !yes {
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s.held[len(channel):])
+		if n == 0 || !unicode.IsUpper(r) {
+			return false, n == 0
+		}
+		s.take(len(channel))
+		s.openThought()
+		s.plain = "assistantfinal"
+		return true, false
 	}
-	r, n := utf8.DecodeRuneInString(s.held[len(channel):])
-	if n == 0 {
-		return false, true
-	}
-	if !unicode.IsUpper(r) {
-		return false, false
-	}
-	s.take(len(channel))
-	s.openThought()
-	s.plain = "assistantfinal"
-	return true, false
+	return false, false
 }
 
 // think takes in thinking up to its end.
