@@ -68,6 +68,7 @@ func TestBench(t *testing.T) {
 		b.turns(binary, streaming)
 		b.throughput(binary, streaming)
 	}
+	b.hi(binary)
 	b.requests()
 	b.burst(binary)
 	b.large(binary)
@@ -153,6 +154,56 @@ func (b *figures) turns(binary, streaming string) {
 	b.add("own overhead per turn p99, streaming "+streaming, p99, "ms", "<= 25", p99 <= 25)
 	b.add("processor time per turn, streaming "+streaming, computed, "ms", "", true)
 	b.resident(fmt.Sprintf("RSS after %d turns, streaming %s", len(own), streaming), memory, 44)
+}
+
+// hi measures what a person waits for with default settings and a model that answers at
+// once: from the update to the answer. The pause makes each a lone message.
+func (b *figures) hi(binary string) {
+	const pause = 2 * time.Second
+	var mu sync.Mutex
+	want := ""
+	shown := make(chan time.Time, 1)
+	r := newRigAt(b.t, 0, "edit", 11)
+	for _, set := range []string{
+		"    streaming: edit\n", "    limits: {perChatPerSecond: 0, groupPerMinute: 0, globalPerSecond: 0}\n",
+		"agent: {debounceMs: 0, maxConcurrentModelCalls: 16}\n",
+	} {
+		r.edit(set, "")
+	}
+	r.telegram.Observe(func(c telegramtest.Call) {
+		mu.Lock()
+		defer mu.Unlock()
+		if want != "" && c.Params["text"] == want {
+			shown <- c.Time
+			want = ""
+		}
+	})
+	r.model.Respond(func(modeltest.Request) modeltest.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		return modeltest.Reply{Text: want, Pieces: 1}
+	})
+	p := r.start(binary)
+	r.wait(p, "the first poll", func(v telegramtest.State) bool { return v.Polling() })
+	var waited []time.Duration
+	for n := range scale(20) {
+		mu.Lock()
+		want = fmt.Sprintf("hello %d", n)
+		mu.Unlock()
+		sent := time.Now()
+		r.telegram.User(11).Send("hi")
+		select {
+		case at := <-shown:
+			waited = append(waited, at.Sub(sent))
+		case <-time.After(10 * time.Second):
+			b.t.Fatalf("no answer to hi %d\n%s", n, tailOf(p.log.String()))
+		}
+		<-time.After(pause)
+	}
+	p.stop()
+	slices.Sort(waited)
+	median := waited[len(waited)/2].Seconds()
+	b.add("hi with default settings: update to answer, p50", median, "s", "<= 0.15", median <= 0.15)
 }
 
 // talk lets one person talk, each question sent when the answer before is there.

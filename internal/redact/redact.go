@@ -73,6 +73,13 @@ func quote(text string, html bool) string {
 	return strings.TrimSuffix(strings.TrimSuffix(b.String(), "\n")[1:], `"`)
 }
 
+// Size is how many values are looked for. It only grows: what was clean for a size is
+// clean until the size is another one.
+func (s *Set) Size() int {
+	values, _ := s.known()
+	return len(values)
+}
+
 func (s *Set) known() (values, letters []string) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

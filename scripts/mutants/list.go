@@ -55,7 +55,7 @@ var mutants = []mutant{
 		"TestNoRowHoldsSecret",
 	},
 	{
-		"engine/internal/model/provider.go", `provider = discreet{provider, p.secrets}`, `provider = discreet{provider, new(redact.Set)}`,
+		"engine/internal/model/provider.go", `provider = discreet{provider, p.secrets, newCleanTools()}`, `provider = discreet{provider, new(redact.Set), newCleanTools()}`,
 		"engine: TestModelsAreToldNoSecret",
 	},
 	{

@@ -188,13 +188,15 @@ func (w Words) Score(m Message) (score float64) {
 
 // in reports whether the words of a phrase stand close together.
 func (p phrase) in(m Message) bool {
+	for _, alternatives := range p { // most phrases end here, before anything is collected
+		if !slices.ContainsFunc(alternatives, func(a string) bool { return len(m.at[a]) > 0 }) {
+			return false
+		}
+	}
 	places := make([][]int, len(p))
 	for i, alternatives := range p {
 		for _, a := range alternatives {
 			places[i] = append(places[i], m.at[a]...)
-		}
-		if len(places[i]) == 0 {
-			return false
 		}
 	}
 	reach := len(p) + gap

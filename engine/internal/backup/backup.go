@@ -28,6 +28,9 @@ const (
 	probeEvery = 5 * time.Second
 	// backupTick is how often the engine looks whether a backup is due.
 	backupTick = time.Minute
+	// logEvery is how long the conversation logs gather what is said. A stop and a start
+	// write at once.
+	logEvery = 250 * time.Millisecond
 	// backupRetry is the wait after a backup that failed.
 	backupRetry = 10 * time.Minute
 )
@@ -98,6 +101,9 @@ func (b *Backups) writeLogs(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-b.unlogged:
+		}
+		if !wait.For(ctx, logEvery) {
+			return
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (p *providers) get(m settings.Model) (llm.Provider, error) {
 	if old != nil {
 		go old() // a model of this machine that is replaced may be at work
 	}
-	provider = discreet{provider, p.secrets}
+	provider = discreet{provider, p.secrets, newCleanTools()}
 	if p.measure != nil {
 		provider = p.measure(m.Provider, provider)
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"klawbot/engine/internal/llm"
 	"klawbot/internal/redact"
@@ -14,6 +15,44 @@ import (
 type discreet struct {
 	llm.Provider
 	secrets *redact.Set
+	tools   *cleanTools
+}
+
+// cleanTools are declarations of tools without the known secrets. Nearly all of them
+// are the same in each request, so that each is searched once.
+type cleanTools struct {
+	mu sync.Mutex
+	// size is the size of the set when they were searched. Guarded by mu, as known is.
+	size  int
+	known map[declaration]declaration
+}
+
+type declaration struct{ description, parameters string }
+
+// cleanKept bounds how many are kept.
+const cleanKept = 1024
+
+func newCleanTools() *cleanTools { return &cleanTools{known: map[declaration]declaration{}} }
+
+// clean is a tool without secrets.
+func (c *cleanTools) clean(secrets *redact.Set, t llm.Tool) llm.Tool {
+	size := secrets.Size()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size != size || len(c.known) >= cleanKept {
+		c.size = size
+		clear(c.known)
+	}
+	d, ok := c.known[declaration{t.Description, string(t.Parameters)}]
+	if !ok {
+		d = declaration{secrets.Known(t.Description), string(secrets.KnownJSON(t.Parameters))}
+		c.known[declaration{t.Description, string(t.Parameters)}] = d
+	}
+	t.Description = d.description
+	if d.parameters != string(t.Parameters) {
+		t.Parameters = []byte(d.parameters)
+	}
+	return t
 }
 
 // Stream asks the provider without the known secrets.
@@ -25,7 +64,7 @@ func (p discreet) Stream(ctx context.Context, r llm.Request, sink func(llm.Event
 	}
 	tools := slices.Clone(r.Tools)
 	for i, t := range tools {
-		tools[i].Description, tools[i].Parameters = p.secrets.Known(t.Description), p.secrets.KnownJSON(t.Parameters)
+		tools[i] = p.tools.clean(p.secrets, t)
 	}
 	r.Messages, r.Tools = messages, tools
 	return p.Provider.Stream(ctx, r, sink)

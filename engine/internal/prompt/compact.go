@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"klawbot/engine/internal/estimate"
+	"klawbot/engine/internal/store"
 	"klawbot/engine/internal/summary"
 )
 
@@ -24,17 +25,19 @@ func (w *Window) summable() bool {
 }
 
 // CompactLater sums up, beside the lane, a conversation that has become too long for a
-// model.
-func (w *Window) CompactLater(modelName string) {
+// model. Said is what the turn has added to it beside what was asked.
+func (w *Window) CompactLater(modelName string, said []store.Message) {
 	if !w.summable() || w.builder.summaries.Rests(w.in.Session) {
 		return
 	}
 	limit := int(w.in.Settings.CompactAt * float64(w.room(modelName)))
 	task := w.task(modelName, keptShare)
+	added := w.builder.tokens.Messages(store.Bodies(w.in.Asked)) + w.builder.tokens.Messages(store.Bodies(said))
+	read := w.read
 	w.builder.config.Life.Go(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, laterWithin)
 		defer cancel()
-		if err := w.builder.summaries.Later(ctx, task, limit); err != nil && ctx.Err() == nil && !errors.Is(err, summary.ErrBusy) {
+		if err := w.builder.summaries.Later(ctx, task, limit, read, added); err != nil && ctx.Err() == nil && !errors.Is(err, summary.ErrBusy) {
 			w.in.Log.Warn("conversation not summarized", "err", err)
 		}
 	})

@@ -113,6 +113,8 @@ type Window struct {
 	// shorter is how often it was made shorter for a provider.
 	shorter int
 	shown   shown
+	// read is what was read of the session.
+	read store.Past
 	// fixed is about what prompt and tools take, in tokens.
 	fixed int
 }
@@ -177,6 +179,7 @@ func (w *Window) begin(ctx context.Context) (past store.Past, err error) {
 		}
 		kept, err := tx.Sessions().ShownTools(w.in.Session)
 		w.shown.resume(kept, past.Summary.ID)
+		w.read = past
 		return err
 	})
 	if err != nil {

@@ -66,7 +66,7 @@ func Open(path string, options url.Values) (*sql.DB, error) {
 		"_query_only":      {"true"},
 		"_foreign_keys":    {"true"},
 		"_busy_timeout":    {"2000"},
-		"_stmt_cache_size": {"64"},
+		"_stmt_cache_size": {"192"},
 	}
 	for key, value := range options {
 		q[key] = value

@@ -44,8 +44,10 @@ const (
 	mostTries = 2
 	// restsFor is the time after a failure.
 	restsFor = 10 * time.Minute
-	// batch is how many messages are read at one time.
-	batch = 2000
+	// batch is how many messages are read at one time, shortMargin more than one turn
+	// adds.
+	batch       = 2000
+	shortMargin = 500
 	// sizesKept bounds of how many sessions something is remembered.
 	sizesKept = 1024
 	// quotedBytes is how much of one message a summary is made from.
@@ -158,13 +160,43 @@ func (m *Maker) noteSize(id store.SessionID, s sessionSize) {
 	m.sizes[id] = s
 }
 
-// Later sums up a session that has come to take more than limit tokens.
-func (m *Maker) Later(ctx context.Context, t Task, limit int) error {
+// Later sums up a session that has come to take more than limit tokens. Read is what
+// was read of the session for the turn that ends, added the tokens of that turn.
+func (m *Maker) Later(ctx context.Context, t Task, limit int, read store.Past, added int) error {
+	if m.surelyShort(t.Session, limit, read, added) {
+		return nil
+	}
 	due, err := m.isDue(ctx, t.Session, limit)
 	if err == nil && due {
 		_, err = m.Make(ctx, t)
 	}
 	return err
+}
+
+// surelyShort reports whether a session that was counted before is far from its limit,
+// without reading it again.
+func (m *Maker) surelyShort(id store.SessionID, limit int, read store.Past, added int) bool {
+	m.mu.Lock()
+	size, known := m.sizes[id]
+	m.mu.Unlock()
+	if !known || size.summary != read.Summary.ID || len(read.Messages) == 0 {
+		return false
+	}
+	if len(read.Messages) < read.Count && read.Messages[0].ID > size.through { // some between are not counted
+		return false
+	}
+	m.count(&size, read.Messages)
+	m.noteSize(id, size)
+	return size.tokens+added <= limit && size.messages+shortMargin < batch
+}
+
+// count adds the messages that are not counted yet.
+func (m *Maker) count(size *sessionSize, messages []store.Message) {
+	for _, one := range messages {
+		if one.ID > size.through {
+			size.through, size.messages, size.tokens = one.ID, size.messages+1, size.tokens+m.config.Tokens.Message(one.Body)
+		}
+	}
 }
 
 // isDue reports whether the messages after the last summary, and that, take more
@@ -183,9 +215,7 @@ func (m *Maker) isDue(ctx context.Context, id store.SessionID, limit int) (due b
 			size = sessionSize{summary: summary.ID, through: summary.Through, tokens: m.config.Tokens.Text(summary.Text)}
 		}
 		messages, err := tx.Sessions().MessagesAfter(id, size.through, batch)
-		for _, one := range messages {
-			size.through, size.messages, size.tokens = one.ID, size.messages+1, size.tokens+m.config.Tokens.Message(one.Body)
-		}
+		m.count(&size, messages)
 		return err
 	})
 	if err != nil {

@@ -153,7 +153,7 @@ func (r Result) Store(tx *store.Tx) error {
 // long that it has to be summarized.
 func (r Result) Stored() {
 	if r.turn.window != nil {
-		r.turn.window.CompactLater(r.Row.Model)
+		r.turn.window.CompactLater(r.Row.Model, r.Said)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sync"
 
 	"klawbot/internal/schemaref"
 )
@@ -52,8 +53,37 @@ const (
 // Schema is a tool's parameters in a dialect: an object at the root with
 // properties, references written out, and each property with a type, all in their
 // order. A schema that needs no change is returned as it is; anything but an object
-// becomes the schema of a tool without parameters.
+// becomes the schema of a tool without parameters. The result is shared: nobody may
+// change it.
 func Schema(parameters json.RawMessage, d Dialect) json.RawMessage {
+	schemas.Lock()
+	defer schemas.Unlock()
+	if clean, ok := schemas.known[schemaKey{string(parameters), d}]; ok {
+		return clean
+	}
+	if schemas.known == nil || len(schemas.known) >= schemasKept {
+		schemas.known = map[schemaKey]json.RawMessage{}
+	}
+	clean := cleanSchema(parameters, d)
+	schemas.known[schemaKey{string(parameters), d}] = clean
+	return clean
+}
+
+// schemas are what Schema has made: each request declares the same tools again.
+var schemas struct {
+	sync.Mutex
+	known map[schemaKey]json.RawMessage
+}
+
+type schemaKey struct {
+	parameters string
+	dialect    Dialect
+}
+
+// schemasKept bounds how many are kept.
+const schemasKept = 1024
+
+func cleanSchema(parameters json.RawMessage, d Dialect) json.RawMessage {
 	var root map[string]any
 	if json.Unmarshal(parameters, &root) != nil || root == nil {
 		return NoParameters

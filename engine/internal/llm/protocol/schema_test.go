@@ -85,3 +85,21 @@ func FuzzSchema(f *testing.F) {
 		}
 	})
 }
+
+// TestSchemaPerDialect asks for the same schema in each dialect, twice: what is kept of
+// one must not be given for another.
+func TestSchemaPerDialect(t *testing.T) {
+	const from = `{"type":"object","properties":{"a":{"type":"string","pattern":"x","title":"t"}}}`
+	want := map[protocol.Dialect]string{
+		"":               from,
+		protocol.Gemini:  `{"type":"object","properties":{"a":{"type":"string"}}}`,
+		protocol.Grammar: `{"type":"object","properties":{"a":{"type":"string","title":"t"}}}`,
+	}
+	for range 2 {
+		for d, w := range want {
+			if got := string(protocol.Schema(json.RawMessage(from), d)); got != w {
+				t.Errorf("dialect %q: %s, want %s", d, got, w)
+			}
+		}
+	}
+}
