@@ -16,10 +16,10 @@ import (
 // Check says what is wrong with the files of a model, nil when nothing is.
 func Check(program, weights string) error {
 	if program == "" {
-		return errors.New("there is no llama-server; get it with: klawbot assets pull --llm NAME, or set program:")
+		return errors.New("there is no llama-server; get it with: klawbot assets pull --llm NAME, or set the key program")
 	}
 	if _, err := exec.LookPath(program); err != nil {
-		return fmt.Errorf("llama-server does not run: %w; set program:", err)
+		return fmt.Errorf("llama-server does not run: %w; set the key program", err)
 	}
 	return CheckWeights(weights)
 }

@@ -221,7 +221,7 @@ func (p Pull) published(ctx context.Context, name string) (a embed.Asset, err er
 	machine := runtime.GOOS + "/" + runtime.GOARCH
 	platform, ok := platforms[machine]
 	if !ok {
-		return a, fmt.Errorf("llama.cpp has no release for %s: install llama-server and set program:", machine)
+		return a, fmt.Errorf("llama.cpp has no release for %s: install llama-server and set the key program", machine)
 	}
 	response, err := p.get(ctx, orDefault(p.Releases, Releases)+Release)
 	if err != nil {

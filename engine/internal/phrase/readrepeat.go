@@ -49,7 +49,6 @@ func readEvery(m *moment, w []word) int {
 		return 0
 	}
 	n++
-	one := at(w, n)
 	if date, month, taken := readMonthDay(w[n:]); month != 0 && m.weekdays == 0 && !m.isDate {
 		m.every(1, year)
 		m.repeat.days, m.repeat.month = []int{date}, month
@@ -66,7 +65,7 @@ func readEvery(m *moment, w []word) int {
 	}
 	step, taken := readStep(w[n:])
 	n += taken
-	one = at(w, n)
+	one := at(w, n)
 	if taken := readKind(m, w[n:], step); taken > 0 {
 		return n + taken
 	}

@@ -187,7 +187,7 @@ func (h *Heartbeat) beat(ctx context.Context, b workspace.Beat, now time.Time) (
 	}
 	// The file is read again and again, so its words must not depend on the day.
 	if later, _, err := phrase.ReadRepeat(b.Cron, now.AddDate(0, 0, 100), zone); err != nil || later.String() != repeat.String() {
-		return j, errors.New(`Cron needs a first day with its year, such as "every 2 weeks from 2026-12-14 at 9"`)
+		return j, errors.New(`"Cron" needs a first day with its year, such as "every 2 weeks from 2026-12-14 at 9"`)
 	}
 	err = again(&j, repeat, now, zone, max(s.Scheduler.MinInterval, lineInterval))
 	return j, err
