@@ -108,20 +108,25 @@ func TestUnprivilegedRun(t *testing.T) {
 	u.telegram.User(11).Send("task 0")
 	u.wait(b, "the task is answered", func(v telegramtest.State) bool { return answered(v, 11, 0) })
 	u.refuses(0, []string{"health", "--config", u.config})
-	for name, want := range map[string]fs.FileMode{
-		"": 0o700, "klawbot.sock": 0o600, "klawbot.db": 0o600, "klawbot.db-wal": 0o600, "klawbot.lock": 0o600, "conversations": 0o700,
-	} {
-		info, err := os.Stat(filepath.Join(u.data, name))
-		if err != nil {
-			t.Error(err)
-		} else if got := info.Mode().Perm(); got != want {
-			t.Errorf("%q has the mode %o, want %o", name, got, want)
-		}
-	}
+	u.hasModes(map[string]fs.FileMode{"": 0o700, "klawbot.sock": 0o600, "klawbot.db": 0o600, "klawbot.db-wal": 0o600, "klawbot.lock": 0o600})
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, tailOf(b.log.String()))
 	}
+	u.hasModes(map[string]fs.FileMode{"conversations": 0o700}) // the logs follow a moment later
 	u.count(11, 1).check(t)
+}
+
+// hasModes compares the rights of files in the data directory.
+func (u unprivileged) hasModes(modes map[string]fs.FileMode) {
+	u.t.Helper()
+	for name, want := range modes {
+		info, err := os.Stat(filepath.Join(u.data, name))
+		if err != nil {
+			u.t.Error(err)
+		} else if got := info.Mode().Perm(); got != want {
+			u.t.Errorf("%q has the mode %o, want %o", name, got, want)
+		}
+	}
 }
 
 // TestUnprivilegedKeepsItsEnvironment looks at a bot as the commands may that it
