@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"klawbot/internal/llamatest"
 	"klawbot/internal/telegramtest"
@@ -52,6 +53,20 @@ var internals = regexp.MustCompile(`<\|[a-z_]+\|>|</?tool_call>|\[TOOL_CALLS\]`)
 // sent is how many messages of the bot have left for good.
 func (b *process) sent() int { return strings.Count(b.log.String(), `msg="reply out"`) }
 
+// waitSent waits until more than so many have left.
+func (b *process) waitSent(t *testing.T, before int) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.After(2 * time.Minute); b.sent() <= before; {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("no answer has left:\n%s", tailOf(b.log.String()))
+		}
+	}
+}
+
 // TestPeerEvening lets a person talk with a real small model for 30 turns, with a restart
 // in the middle. Every message is answered, the reminder comes, and nothing of the
 // model's inside is shown. The transcript is logged, to be read.
@@ -72,7 +87,7 @@ func TestPeerEvening(t *testing.T) {
 		}
 		before := b.sent()
 		id := r.says(turn.says)
-		r.wait(b, "the answer has left", func(telegramtest.State) bool { return b.sent() > before })
+		b.waitSent(t, before)
 		r.replies(b, id, answer)
 	}
 	r.replies(b, 0, "⏰.*tea is ready|tea is ready")
