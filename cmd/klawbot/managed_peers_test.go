@@ -140,7 +140,8 @@ func (r *rig) answers(b *process, after int64) {
 	})
 }
 
-// TestPeerManagedPrefix wants a second start to read less.
+// TestPeerManagedPrefix wants a second start to use what the first one has read. How
+// long that takes is logged: on a fast machine there is little to save.
 func TestPeerManagedPrefix(t *testing.T) {
 	r, program := managedRig(t)
 	took := make([]time.Duration, 2)
@@ -156,7 +157,11 @@ func TestPeerManagedPrefix(t *testing.T) {
 		waitGone(t, program)
 	}
 	t.Logf("first answer after %s, with the saved prefix after %s", took[0].Round(100*time.Millisecond), took[1].Round(100*time.Millisecond))
-	if took[1] > took[0]*3/4 {
-		t.Errorf("with the saved prefix the first answer takes %s, without it %s", took[1], took[0])
+	kept, err := filepath.Glob(filepath.Join(r.dir, "data", "localmodel", "prefixes", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) != 1 || strings.HasSuffix(kept[0], ".useless") {
+		t.Errorf("kept are %v, want one prefix that both starts used", kept)
 	}
 }
