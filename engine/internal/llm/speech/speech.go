@@ -52,6 +52,11 @@ type Speech struct {
 	native         bool // thinking comes apart from the text
 	stray          bool
 	started        bool
+	// held is what one piece of the model has given so far, and goes to sink at once: a
+	// listener that joins what it hears pays for each event. heldThought says that it
+	// is thinking.
+	held        strings.Builder
+	heldThought bool
 }
 
 // New hands the pieces to sink.
@@ -81,6 +86,7 @@ func (s *Speech) Hidden() bool { return s.scan != nil && s.scan.hidden }
 
 // Say adds a piece of the text.
 func (s *Speech) Say(piece string) {
+	defer s.flush()
 	piece = joined(&s.half, piece)
 	switch {
 	case piece == "":
@@ -96,6 +102,7 @@ func (s *Speech) Think(piece string) {
 	if piece = joined(&s.pondered, piece); piece == "" {
 		return
 	}
+	defer s.flush()
 	if s.native = true; s.scan != nil {
 		s.scan.native()
 	}
@@ -116,22 +123,44 @@ func (s *Speech) emit(piece string) {
 		s.thought.WriteString(strings.TrimSpace(s.said.String()))
 		s.said.Reset()
 		s.stray = true
+		s.flush()
 		s.sink(llm.Event{Unsaid: true})
 		return
 	}
 	s.said.WriteString(piece)
-	s.started = true
-	s.sink(llm.Event{Text: piece})
+	s.hand(piece, false)
 }
 
 func (s *Speech) ponder(piece string) {
 	s.thought.WriteString(piece)
+	s.hand(piece, true)
+}
+
+// hand holds a text for sink, in the order of what is said and thought.
+func (s *Speech) hand(piece string, thought bool) {
 	s.started = true
-	s.sink(llm.Event{Thinking: piece})
+	if thought != s.heldThought {
+		s.flush()
+	}
+	s.heldThought = thought
+	s.held.WriteString(piece)
+}
+
+func (s *Speech) flush() {
+	text := s.held.String()
+	s.held.Reset()
+	switch {
+	case text == "":
+	case s.heldThought:
+		s.sink(llm.Event{Thinking: text})
+	default:
+		s.sink(llm.Event{Text: text})
+	}
 }
 
 // End lets out what was held back, and returns the calls that the text holds.
 func (s *Speech) End() []Printed {
+	defer s.flush()
 	if s.half != "" {
 		s.half = ""
 		s.Say("\uFFFD")
