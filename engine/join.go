@@ -19,7 +19,7 @@ type join struct {
 	lane  *lane
 	turn  store.TurnID
 	state joinState
-	// since is when it was joined first; ended is why the turn shall not begin again, such
+	// since is when it was joined first; ended is why the turn does not begin again, such
 	// as /stop.
 	since time.Time
 	ended error

@@ -383,7 +383,7 @@ func signIn(w io.Writer, ask *terminal.Prompter) (at mcp.SignIn, done func()) {
 			}
 		})}
 		go func() { _ = server.Serve(ln) }() // until it is closed
-		done = func() { _ = server.Close() } // nobody waits for the result
+		done = func() { _ = server.Close() } // the command ends
 	}
 	return mcp.SignIn{Redirect: redirect, Visit: func(ctx context.Context, server, page string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, signInTime)

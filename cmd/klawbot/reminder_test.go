@@ -123,7 +123,7 @@ func TestRepeatingReminder(t *testing.T) {
 		offered("/remind every 2 weeks on Monday at 9 report", "[no model] 🔁 every 2 weeks on Monday at 09:00 (UTC): report?\nNext: Mon 2000-01-03 09:00; Mon 2000-01-17 09:00; Mon 2000-01-31 09:00")
 		<-time.After(5 * 24 * time.Hour)
 		if n := len(b.shows(anna)); n != 2 {
-			t.Fatalf("an offer that nobody took runs: %q", b.shows(anna))
+			t.Fatalf("an offer without an answer runs: %q", b.shows(anna))
 		}
 		// A new offer replaces the one that was not answered.
 		offered("/remind every 2 weeks on Monday at 9 report", "[no model] 🔁 every 2 weeks on Monday at 09:00 (UTC): report?\nNext: Mon 2000-01-10 09:00; Mon 2000-01-24 09:00;")
@@ -285,8 +285,8 @@ func TestHeartbeatWithoutTasks(t *testing.T) {
 	}
 }
 
-// TestReminderThatCameDueWhileItWaited: the message waits behind a slow answer, and its
-// time comes meanwhile. It is no mistake of the person.
+// TestReminderThatCameDueWhileItWaited: the message waits behind a slow answer. When its
+// turn comes, its time has passed. The user made no mistake, so the reminder comes at once.
 func TestReminderThatCameDueWhileItWaited(t *testing.T) {
 	inBubble(t, telegramtest.Config{}, func(t *testing.T, b *bubble) {
 		b.model.Respond(func(modeltest.Request) modeltest.Reply {

@@ -37,7 +37,7 @@ func TestFirstRequestIsSmall(t *testing.T) {
 			t.Errorf("%s: the first request has %d bytes, at most %d are wanted", name, len(body), most)
 		}
 		if strings.Contains(string(body), "not known yet") {
-			t.Errorf("%s: the model reads the lines of a template that nobody has filled in", name)
+			t.Errorf("%s: the model reads the lines of a template that was not filled in", name)
 		}
 	}
 	t.Log(time.Since(began))

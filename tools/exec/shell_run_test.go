@@ -58,7 +58,7 @@ func TestShellWorkdir(t *testing.T) {
 	}
 }
 
-// TestHarmlessCommandMemoryIsBounded: nobody is asked about a grep, so no regular
+// TestHarmlessCommandMemoryIsBounded: a grep needs no approval, so no regular
 // expression may fill the memory of the machine. Without a bound this one takes more
 // than 8 GB.
 func TestHarmlessCommandMemoryIsBounded(t *testing.T) {

@@ -46,7 +46,7 @@ type Config struct {
 	Context, Threads, Slots int
 	// UnloadAfter is how long a model may be idle before it is unloaded; 0: never.
 	UnloadAfter time.Duration
-	// Dir holds the key of the server and the saved prefixes. Nobody else may read it.
+	// Dir holds the key of the server and the saved prefixes; only this user can read it.
 	Dir  string
 	HTTP *http.Client
 	// Idle is the longest silence of an answer.

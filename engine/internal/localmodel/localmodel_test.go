@@ -346,3 +346,29 @@ func TestFilesThatAreMissing(t *testing.T) {
 		}
 	}
 }
+
+func TestTidyKeepsTheNewestPrefixes(t *testing.T) {
+	p := prefix{dir: t.TempDir()}
+	for i, name := range []string{"oldest", "older", "new", "mark" + uselessSuffix} {
+		file := filepath.Join(p.dir, name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i) * time.Hour)
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.tidy("new")
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, e := range entries {
+		kept = append(kept, e.Name())
+	}
+	if got := strings.Join(kept, " "); got != "mark"+uselessSuffix+" new older" {
+		t.Errorf("kept are %s", got)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"klawbot/engine/internal/llm"
@@ -173,12 +174,13 @@ func (p prefix) forget(name string) {
 	_ = os.WriteFile(filepath.Join(p.dir, name+uselessSuffix), nil, 0o600)
 }
 
-// tidy keeps the newest prefixes.
+// tidy keeps the newest prefixes. Marks of useless ones take no room and stay.
 func (p prefix) tidy(newest string) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return
 	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), uselessSuffix) })
 	for len(entries) > keptPrefixes {
 		oldest := -1
 		for i, e := range entries {

@@ -30,7 +30,7 @@ const (
 	healthEvery = 100 * time.Millisecond
 	// answerTime bounds the small requests.
 	answerTime = 10 * time.Second
-	// portTries is how often another port is tried when one was taken meanwhile.
+	// portTries is how often another port is tried when another program took the first one.
 	portTries = 3
 	// defaultContext is the window when the configuration does not say, in tokens.
 	defaultContext = 8192

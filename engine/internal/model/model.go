@@ -85,7 +85,7 @@ type Call struct {
 	// model, and OnReading which share of the request it has read, which take long. All
 	// may be nil.
 	OnText func(text string)
-	// OnBegun is told when the model thinks or says something; nil tells nobody.
+	// OnBegun is told when the model thinks or says something. It may be nil.
 	OnBegun   func()
 	OnLoading func()
 	OnReading func(share float64)

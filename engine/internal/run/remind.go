@@ -28,7 +28,7 @@ const (
 )
 
 // reminderWords are in the tasks of repeating reminders. A job that runs once is a
-// reminder without them: nobody sees its task again.
+// reminder without them: no one sees its task again.
 var reminderWords = regexp.MustCompile(`(?i)remind|remember|don.?t forget|напомн|напомин|не забуд|не забыть`)
 
 // reminds reports whether the words of a job are worth delivering without a model.

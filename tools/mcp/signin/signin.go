@@ -53,9 +53,9 @@ type Door struct {
 	Living context.Context
 	// Redirect is the address that a page to sign in at leads to in the end.
 	Redirect string
-	// Visit shows a person the page and returns where it led to; nil: nobody is there to ask.
+	// Visit shows a person the page and returns where it led to; nil: no one is there to ask.
 	Visit func(ctx context.Context, page string) (led string, err error)
-	// Wanted is called when a sign-in is needed and nobody is there to ask.
+	// Wanted is called when a sign-in is needed and no one is there to ask.
 	Wanted func()
 }
 
@@ -240,7 +240,7 @@ func (k *key) TokenSource(context.Context) (oauth2.TokenSource, error) {
 	return k.source(), nil
 }
 
-// Authorize is called when the server refused and nobody is there to ask.
+// Authorize is called when the server refused and no one is there to ask.
 func (k *key) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
 	_ = resp.Body.Close() // nothing is read of it
 	k.door.Wanted()

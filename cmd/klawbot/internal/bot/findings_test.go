@@ -38,7 +38,7 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 		t.Errorf("a workspace that is not there yet: %+v", f)
 	}
 	if os.Geteuid() == 0 {
-		dir = "/proc" // nobody can write there
+		dir = "/proc" // not writable
 	} else if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
 	}

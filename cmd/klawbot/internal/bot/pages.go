@@ -101,7 +101,7 @@ func serveOn(ln net.Listener, server *http.Server, failed func(error)) (stop fun
 		}
 	}()
 	return func() {
-		_ = server.Close() // nobody waits for the result
+		_ = server.Close() // the process ends
 		<-served
 	}
 }

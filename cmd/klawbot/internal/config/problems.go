@@ -65,7 +65,7 @@ func (p *problems) models() {
 		named[name] = "models.fallback"
 	}
 	named[m.Small] = "models.small"
-	if p.origins["models.default"]+p.origins["models.entries."+m.Default] != "" { // else nobody has chosen a model yet
+	if p.origins["models.default"]+p.origins["models.entries."+m.Default] != "" { // else no model was chosen yet
 		named[m.Default] = "models.default"
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {

@@ -290,7 +290,7 @@ func Converse(ctx context.Context, bot *console.Client, in io.Reader, out io.Wri
 }
 
 // Say says one thing, and shows the answer when it is complete. What else the bot says
-// goes to notices, and what it asks is refused: nobody is there to agree. The error is
+// goes to notices, and what it asks is refused: no one is there to agree. The error is
 // as of Recite.
 func Say(ctx context.Context, bot *console.Client, text string, out, notices io.Writer) error {
 	t := &talk{client: bot, out: out, notices: notices, refuses: true}

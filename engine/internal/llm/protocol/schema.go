@@ -53,7 +53,7 @@ const (
 // Schema is a tool's parameters in a dialect: an object at the root with
 // properties, references written out, and each property with a type, all in their
 // order. A schema that needs no change is returned as it is; anything but an object
-// becomes the schema of a tool without parameters. The result is shared: nobody may
+// becomes the schema of a tool without parameters. The result is shared: do not
 // change it.
 func Schema(parameters json.RawMessage, d Dialect) json.RawMessage {
 	schemas.Lock()
