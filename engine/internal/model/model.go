@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"klawbot/engine/internal/llm"
@@ -179,7 +180,7 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 		}
 	}
 	a.answer.Sent = r
-	heard := llm.Event{}
+	var text, thinking strings.Builder // joined once, however many pieces come
 	if onText != nil {
 		onText("") // the text of a broken attempt is dropped
 	}
@@ -191,16 +192,19 @@ func (a *asking) attempt(ctx context.Context, r llm.Request, within func(context
 			return
 		}
 		if ev.Unsaid {
-			heard.Text, heard.Thinking = "", heard.Thinking+heard.Text
+			thinking.WriteString(text.String())
+			text.Reset()
 		}
 		if a.OnBegun != nil && ev != (llm.Event{}) {
 			a.OnBegun()
 		}
-		heard.Text, heard.Thinking = heard.Text+ev.Text, heard.Thinking+ev.Thinking
+		text.WriteString(ev.Text)
+		thinking.WriteString(ev.Thinking)
 		if onText != nil {
-			onText(heard.Text)
+			onText(text.String())
 		}
 	})
+	heard := llm.Event{Text: text.String(), Thinking: thinking.String()}
 	if u, counts := a.usage(r, result, heard, err); counts {
 		a.answer.Usage = append(a.answer.Usage, u)
 		a.client.spending.add(u)

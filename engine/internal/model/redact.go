@@ -29,8 +29,12 @@ type cleanTools struct {
 
 type declaration struct{ description, parameters string }
 
-// cleanKept bounds how many are kept.
-const cleanKept = 1024
+// cleanKept bounds how many are kept, and cleanSize how large they may be, in bytes:
+// servers of others declare what they like.
+const (
+	cleanKept = 1024
+	cleanSize = 16 << 10
+)
 
 func newCleanTools() *cleanTools { return &cleanTools{known: map[declaration]declaration{}} }
 
@@ -46,7 +50,9 @@ func (c *cleanTools) clean(secrets *redact.Set, t llm.Tool) llm.Tool {
 	d, ok := c.known[declaration{t.Description, string(t.Parameters)}]
 	if !ok {
 		d = declaration{secrets.Known(t.Description), string(secrets.KnownJSON(t.Parameters))}
-		c.known[declaration{t.Description, string(t.Parameters)}] = d
+		if len(t.Description)+len(t.Parameters) <= cleanSize {
+			c.known[declaration{t.Description, string(t.Parameters)}] = d
+		}
 	}
 	t.Description = d.description
 	if d.parameters != string(t.Parameters) {

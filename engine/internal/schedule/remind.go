@@ -28,11 +28,15 @@ func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxI
 		return s.say(locale.RemindUsage), nil
 	case err != nil:
 		return s.say(locale.RemindBad, err), nil
-	case w.Repeat == nil && !w.At.After(earlier(m.Time, time.Now())): // one that came while the message waited is due at once
+	case w.Repeat == nil && !w.At.After(sentAt(m)):
 		return s.say(locale.RemindPast, times.DescribeTime(w.At, zone, language)), nil
 	}
+	at := w.At
+	if now := time.Now(); w.Repeat == nil && at.Before(now) {
+		at = now // it came due while the message waited
+	}
 	j := store.Job{
-		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", id), At: w.At, NextRun: w.At, Zone: zone.String(), Misfire: jobs.RunOnce,
+		Kind: store.JobReminder, Name: fmt.Sprintf("reminder-%d", id), At: at, NextRun: at, Zone: zone.String(), Misfire: jobs.RunOnce,
 		Message: clip.Runes(w.Text, maxJobText), Home: home, Creator: m.Sender.ID, Target: home, Origin: "person",
 	}
 	if w.Repeat != nil {
@@ -45,11 +49,14 @@ func (s *Editor) Remind(m gateway.Message, home gateway.Address, id store.InboxI
 	}
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+// sentAt is when a message was sent. A clock that is ahead, or no time at all, counts as
+// now.
+func sentAt(m gateway.Message) time.Time {
+	now := time.Now()
+	if m.Time.Unix() <= 0 || m.Time.After(now) {
+		return now
 	}
-	return b
+	return m.Time
 }
 
 // addReminder adds a job of a chat, which may have moved.

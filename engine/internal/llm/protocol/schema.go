@@ -64,8 +64,10 @@ func Schema(parameters json.RawMessage, d Dialect) json.RawMessage {
 	if schemas.known == nil || len(schemas.known) >= schemasKept {
 		schemas.known = map[schemaKey]json.RawMessage{}
 	}
-	clean := cleanSchema(parameters, d)
-	schemas.known[schemaKey{string(parameters), d}] = clean
+	clean := cleanSchema(bytes.Clone(parameters), d)
+	if len(parameters) <= schemaSize {
+		schemas.known[schemaKey{string(parameters), d}] = clean
+	}
 	return clean
 }
 
@@ -80,8 +82,12 @@ type schemaKey struct {
 	dialect    Dialect
 }
 
-// schemasKept bounds how many are kept.
-const schemasKept = 1024
+// schemasKept bounds how many are kept, and schemaSize how large they may be, in bytes:
+// servers of others declare what they like.
+const (
+	schemasKept = 1024
+	schemaSize  = 16 << 10
+)
 
 func cleanSchema(parameters json.RawMessage, d Dialect) json.RawMessage {
 	var root map[string]any

@@ -103,3 +103,13 @@ func TestSchemaPerDialect(t *testing.T) {
 		}
 	}
 }
+
+func TestSchemaKeepsNothingOfItsCaller(t *testing.T) {
+	const plain = `{"type":"object","properties":{"kept":{"type":"string"}}}`
+	b := json.RawMessage(plain)
+	protocol.Schema(b, "")
+	copy(b, `{"type":"OBJECT"`)
+	if got := protocol.Schema(json.RawMessage(plain), ""); string(got) != plain {
+		t.Errorf("got %s", got)
+	}
+}
