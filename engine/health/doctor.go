@@ -187,7 +187,11 @@ func modelFindings(ctx context.Context, c toolset.Config) []Finding {
 // running bot's would take its memory.
 func managedFinding(dir string, m settings.Model) Finding {
 	if err := localmodel.Check(localmodel.Find(dir, m.Local.Program, m.Name)); err != nil {
-		return Broken("model", "klawbot assets pull --llm NAME", err)
+		fix := "correct models in config.yaml, or: klawbot assets pull --llm list"
+		if _, unknown := localmodel.Lookup(m.Name); unknown == nil && m.Local.Program == "" {
+			fix = "klawbot assets pull --llm " + m.Name
+		}
+		return Broken("model", fix, err)
 	}
 	return OK("model", "%s on this machine; it loads with the first message", m.Name)
 }

@@ -127,6 +127,8 @@ func advice(kind llm.ErrorKind, m settings.Model) string {
 		return fmt.Sprintf("the key is refused; check models.providers.%s.apiKey", m.Provider)
 	case llm.Quota:
 		return "the account has no money or quota left; top it up at the provider, or choose another model"
+	case llm.Local:
+		return "the model on this machine does not run"
 	case llm.NotFound:
 		return fmt.Sprintf("it knows no model %s, or the address is wrong; check the name%s", m.Name, ending(m))
 	case llm.Network:

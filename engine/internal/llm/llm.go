@@ -231,6 +231,9 @@ const (
 	Refused     ErrorKind = "refused"
 	// Exhausted: the model used up the tokens of its answer before it said anything.
 	Exhausted ErrorKind = "exhausted"
+	// Local: the model that klawbot runs on this machine does not run; Message says why,
+	// in words for everyone.
+	Local ErrorKind = "local"
 )
 
 // ToolSchema is the Feature of an error about the parameters of a tool that the

@@ -111,6 +111,7 @@ var english = [phraseCount]string{
 	ModelAuth:         "API key rejected. Please tell the owner.",
 	ModelTooLong:      "This conversation is too long for the model. /new starts a new one.",
 	ModelRefused:      "The model declined to answer this.",
+	ModelLocal:        "The local model keeps failing (%s). /model chooses another.",
 	ModelNotFound:     "The provider doesn't have the model '%s'. /models lists others.",
 	ModelBadRequest:   "The provider rejected the request. Please tell the owner.",
 	ModelThought:      "The model used up its token limit while thinking and didn't answer. Ask for less at once, or tell the owner to raise maxTokens.",

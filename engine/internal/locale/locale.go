@@ -50,6 +50,8 @@ func ModelError(language string, err *llm.Error, model string, zone *time.Locati
 		return Say(language, ModelTooLong)
 	case llm.Refused:
 		return Say(language, ModelRefused)
+	case llm.Local:
+		return Say(language, ModelLocal, err.Message)
 	case llm.NotFound:
 		return Say(language, ModelNotFound, model)
 	case llm.BadRequest, llm.Unsupported:

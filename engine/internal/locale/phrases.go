@@ -58,6 +58,7 @@ const (
 	ModelTooLong
 	ModelRefused
 	ModelNotFound
+	ModelLocal
 	ModelBadRequest
 	ModelThought
 	ModelDaily

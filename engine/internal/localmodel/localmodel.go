@@ -171,7 +171,7 @@ func (m *Model) tryTake() (s *server, loading *llm.Error, err error) {
 	case m.state == stateLoading, m.state == stateUnloading:
 		return nil, loading, nil
 	case m.broken != nil && !m.arrived():
-		return nil, nil, &llm.Error{Kind: llm.NotFound, Message: "the local model does not run", Err: m.broken}
+		return nil, nil, &llm.Error{Kind: llm.Local, Message: reason(m.broken), Err: m.broken}
 	}
 	if pause := time.Until(m.next); pause > 0 {
 		loading.RetryAfter = max(pause, retryIn)
@@ -216,6 +216,18 @@ func (m *Model) run() {
 	m.ended(s.why())
 }
 
+// reason says why a model does not run, without the paths of the machine.
+func reason(err error) string {
+	missing, ok := errors.AsType[*hopelessError](err)
+	switch {
+	case ok && missing.files:
+		return "it is not installed; the owner's command: klawbot doctor"
+	case ok:
+		return missing.text
+	}
+	return "llama-server ends; the owner's command: klawbot doctor"
+}
+
 // ended notes that the server has ended: by itself when err is not nil.
 func (m *Model) ended(err error) {
 	m.mu.Lock()
@@ -236,7 +248,7 @@ func (m *Model) ended(err error) {
 	m.next = now.Add(m.pause)
 	if _, hopeless := errors.AsType[*hopelessError](err); hopeless || len(m.crashes) >= maxCrashes {
 		m.state, m.broken = stateFailed, err
-		m.config.Log.Error("local model given up; change its settings or restart the bot to try again", "provider", m.config.Provider, "err", err)
+		m.config.Log.Error("local model does not run; change its settings, add its files, or restart the bot to try again", "provider", m.config.Provider, "err", err)
 		return
 	}
 	m.config.Log.Warn("local model ended, it starts again", "provider", m.config.Provider, "wait_ms", m.pause.Milliseconds(), "err", err)

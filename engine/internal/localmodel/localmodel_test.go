@@ -372,3 +372,13 @@ func TestTidyKeepsTheNewestPrefixes(t *testing.T) {
 		t.Errorf("kept are %s", got)
 	}
 }
+
+func TestMissingModelIsNamedWithoutPaths(t *testing.T) {
+	dir := t.TempDir()
+	m := newFake(t, "none", func(c *Config) { c.Weights = filepath.Join(dir, "none.gguf") })
+	_, err := ask(t, m, withSystem)
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok || e.Kind != llm.Local || strings.Contains(e.Message, dir) || !strings.Contains(e.Message, "not installed") {
+		t.Errorf("got %v", err)
+	}
+}

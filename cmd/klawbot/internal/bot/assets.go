@@ -90,7 +90,10 @@ func PullLocalModel(ctx context.Context, out io.Writer, p Pull) error {
 	}
 	err = pulling(ctx, out, p, func(ctx context.Context, a data.AssetPull) error { return data.PullLocalModel(ctx, a, m) })
 	if err != nil {
-		return err
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w; try again, or take the files from elsewhere: klawbot assets pull --llm %s --from FOLDER", err, m.Name)
 	}
 	_, err = fmt.Fprintf(out, `%s is in %s. To use it, put this into config.yaml (or run klawbot init):
 models:

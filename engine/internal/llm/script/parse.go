@@ -67,7 +67,7 @@ func parseRule(line string) (*rule, error) {
 // kinds are the errors that a rule may fail with.
 var kinds = []llm.ErrorKind{
 	llm.RateLimit, llm.Overloaded, llm.Network, llm.Stall, llm.Truncated, llm.Quota, llm.Auth,
-	llm.ContextOverflow, llm.BadRequest, llm.NotFound, llm.Unsupported, llm.Refused,
+	llm.ContextOverflow, llm.BadRequest, llm.NotFound, llm.Unsupported, llm.Refused, llm.Local,
 }
 
 // action adds an indented line to the rule.
