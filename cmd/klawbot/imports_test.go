@@ -75,7 +75,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/quote":              {100, []string{"engine/internal/llm", "engine/internal/store", "gateway", "internal/clip", "tools"}, "whose words a message holds"},
 	"engine/internal/summary":            {450, []string{"engine/internal/estimate", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/model", "engine/internal/quote", "engine/internal/store", "engine/settings", "gateway", "internal/clip", "internal/redact", "tools"}, "sums up what is not shown any more, and skips the look at a conversation that is surely short"},
 	"engine/internal/model":              {1125, []string{"engine/internal/llm", "engine/internal/llm/anthropic", "engine/internal/llm/ollama", "engine/internal/llm/openai", "engine/internal/llm/script", "engine/internal/locale", "engine/internal/store", "engine/settings", "internal/redact", "tools", "engine/internal/localmodel", "tools/sandbox"}, "one model call: slot, budget, retry, fallback; declarations of tools searched for secrets once"},
-	"engine/internal/locale":             {875, []string{"engine/internal/llm"}, "the bot's own sentences"},
+	"engine/internal/locale":             {900, []string{"engine/internal/llm"}, "the bot's own sentences"},
 	"engine/internal/jobs":               {775, []string{"engine/internal/store", "engine/internal/times", "internal/wait"}, "what is due, and when"},
 	"engine/internal/llm":                {950, []string{"internal/wait"}, "the words of a model call"},
 	"engine/internal/times":              {1350, []string{"internal/clip"}, "a leaf: cron expressions, recurrence rules, zones, and their words"},
@@ -145,7 +145,7 @@ var allowed = map[string]packageRule{
 	"engine/internal/turn":               {1200, []string{"engine/internal/approval", "engine/internal/command", "engine/internal/corememory", "engine/internal/lifecycle", "engine/internal/llm", "engine/internal/locale", "engine/internal/model", "engine/internal/outbox", "engine/internal/progress", "engine/internal/prompt", "engine/internal/schedule", "engine/internal/store", "engine/internal/toolset", "engine/settings", "gateway", "internal/redact", "tools", "tools/find", "tools/job"}, "the model loop, its journal, whole answers"},
 	"cmd/klawbot/internal/keys":          {1000, []string{"tools/near"}, "knows no key of klawbot; names the unset variable of a wrong value"},
 	"engine/internal/llm/speech":         {2100, []string{"engine/internal/llm"}, "reads the text of models: words, thinking and calls, by the shapes of all families"},
-	"engine/internal/localmodel":         {1260, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both; starts after a late download"},
+	"engine/internal/localmodel":         {1275, []string{"engine/internal/embed", "engine/internal/llm", "engine/internal/llm/openai", "engine/internal/sqlite", "internal/atomicfile", "internal/wait", "tools/sandbox"}, "runs llama-server for one model, and downloads both; starts after a late download"},
 	"cmd/klawbot/internal/tty":           {710, []string{"cmd/klawbot/internal/terminal", "gateway", "gateway/console", "gateway/telegram/markdown"}, "the chat in a real terminal; prints in order, a screen at a time"},
 }
 
