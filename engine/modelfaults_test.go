@@ -63,6 +63,8 @@ func TestEveryBrokenAnswerIsAskedForAgain(t *testing.T) {
 				}
 				t.Fatal("not everybody has the one answer")
 			}
+			mu.Lock() // an answer broken behind its text is still being asked for again
+			defer mu.Unlock()
 			again := 0
 			for _, n := range asked {
 				again += n - 1
