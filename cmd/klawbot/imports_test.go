@@ -69,6 +69,7 @@ var allowed = map[string]packageRule{
 	"engine/health":                      {725, []string{"engine/internal/archive", "engine/internal/llm", "engine/internal/locale", "engine/internal/memory", "engine/internal/model", "engine/internal/recall", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/probe", "engine/settings", "gateway", "internal/redact", "tools", "tools/mcp", "tools/self", "engine/internal/localmodel"}, "says how the bot is; doctor looks at all models and the policy; tells the choice of the embedding model"},
 	"engine/data":                        {1200, []string{"engine/health", "engine/internal/approval", "engine/internal/archive", "engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/outbox", "engine/internal/recall", "engine/internal/schedule", "engine/internal/sqlite", "engine/internal/store", "engine/internal/toolset", "engine/internal/workspace", "engine/settings", "gateway", "internal/wait", "tools", "tools/job", "tools/mcp", "tools/recall", "tools/self", "engine/internal/localmodel"}, "the data folder for commands; which embedding model the texts want"},
 	"engine/settings":                    {275, []string{"tools", "tools/mcp"}, "what may change while the bot runs"},
+	"engine/internal/picture":            {425, []string{"engine/internal/confined"}, "pictures for models: bounds, orientation, size"},
 	"engine/internal/confined":           {400, []string{"tools/sandbox"}, "a child process for foreign files; it knows no formats"},
 	"engine/internal/lifecycle":          {275, []string{"engine/internal/store", "gateway"}, "work that ends with the process, writes that outlast a full disk"},
 	"engine/internal/estimate":           {175, []string{"engine/internal/llm", "engine/internal/model"}, "about how many tokens things take"},
@@ -192,6 +193,7 @@ var home = map[string][]string{
 	"github.com/chromedp":                          {"tools/web/browser"},
 	"mvdan.cc/sh":                                  {"tools/exec/command"},
 	"golang.org/x/net":                             {"internal/httpclient", "internal/dnstest", "tools/charset", "tools/web", "tools/web/page", "tools/sandbox/seccomp"}, // names of hosts; DNS; headers and alphabets; pages; programs of the kernel's filter
+	"golang.org/x/image":                           {"engine/internal/picture"},                                                                                          // scaling, and WebP
 	"golang.org/x/time":                            {"gateway/telegram"},
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/tty"}, // the way goroutines are waited for
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/terms", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},                                 // each normalises its texts
