@@ -97,7 +97,9 @@ var allowed = map[string]packageRule{
 	"engine/internal/llm/script":         {450, []string{"engine/internal/llm", "internal/wait"}, "one protocol"},
 	"engine/internal/llm/protocol":       {1625, []string{"engine/internal/llm", "internal/clip", "internal/schemaref"}, "what the protocols share, schemas made once"},
 	"engine/internal/store":              {4950, []string{"engine/internal/llm", "engine/internal/sqlite", "gateway", "internal/atomicfile", "internal/redact"}, "everything kept; its addresses and updates are the gateway's"},
-	"engine/internal/embed":              {2250, []string{"internal/atomicfile", "internal/wait"}, "text to vector"},
+	"engine/internal/embed":              {2250, []string{"engine/internal/onnx", "internal/atomicfile", "internal/wait"}, "text to vector"},
+	"engine/internal/onnx":               {60, nil, "a leaf: loads the ONNX Runtime"},
+	"engine/internal/transcribe":         {1200, []string{"engine/internal/confined", "engine/internal/embed", "engine/internal/llm", "engine/internal/llm/protocol", "engine/internal/onnx"}, "sound to text: decoders, the local model, a server"},
 	"engine/internal/terms":              {900, []string{"engine/internal/store"}, "words of texts and questions; apart from memory since it knows signs, numbers and affixes"},
 	"engine/internal/memory":             {2525, []string{"engine/internal/llm", "engine/internal/store", "engine/internal/terms", "internal/clip"}, "remember and recall"},
 	"engine/internal/recall":             {1025, []string{"engine/internal/corememory", "engine/internal/embed", "engine/internal/lifecycle", "engine/internal/memory", "engine/internal/quote", "engine/internal/store", "engine/internal/terms", "engine/settings", "gateway", "internal/redact", "internal/wait", "tools", "tools/guide", "tools/injection", "tools/recall"}, "the memory at work; its embedding model also compares tools"},
@@ -196,7 +198,10 @@ var home = map[string][]string{
 	"golang.org/x/sync":                            {"gateway", "gateway/telegram", "engine", "engine/internal/turn", "cmd/klawbot/internal/bot", "cmd/klawbot/internal/terminal", "cmd/klawbot/internal/tty"}, // the way goroutines are waited for
 	"golang.org/x/text":                            {"engine/internal/embed", "engine/internal/terms", "tools/injection", "tools/file", "tools/file/match", "tools/file/text"},                                 // each normalises its texts
 	"github.com/kljensen/snowball":                 {"engine/internal/terms"},
-	"github.com/yalue/onnxruntime_go":              {"engine/internal/embed"},
+	"github.com/yalue/onnxruntime_go":              {"engine/internal/onnx", "engine/internal/embed", "engine/internal/transcribe"}, // loads the library; each model has its own inputs
+	"github.com/pion/opus":                         {"engine/internal/transcribe"},
+	"github.com/hajimehoshi/go-mp3":                {"engine/internal/transcribe"},
+	"github.com/mewkiz/flac":                       {"engine/internal/transcribe"},
 	"github.com/VictoriaMetrics/metrics":           {"engine/internal/metrics"},
 	"golang.org/x/sys":                             {"engine/internal/sqlite", "internal/llamatest", "tools/sandbox", "tools/sandbox/seccomp", "cmd/klawbot/internal/bot"}, // each its own system calls
 	"github.com/landlock-lsm/go-landlock":          {"tools/sandbox"},
