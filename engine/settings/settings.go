@@ -190,6 +190,9 @@ type Embedding struct {
 	// Model is the name of a model, or its folder. Fallback is used while its files are
 	// missing, "" for none.
 	Model, Fallback string
+	// Foreign is the model to use instead if most stored texts are not English, "" for
+	// none: then Model is the fallback.
+	Foreign string
 	// Runtime is the file of the ONNX Runtime library and Path the folder of the
 	// model; empty looks for them in the folders of assets.
 	Runtime, Path string

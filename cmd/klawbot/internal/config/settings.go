@@ -298,7 +298,7 @@ type AutoRecall struct {
 	MinScore  float64 `koanf:"minScore"`
 }
 
-// autoModel is the embedding model for agent.language.
+// autoModel is the embedding model for agent.language and for the stored texts.
 const autoModel = "auto"
 
 func defaultMemory() Memory {
@@ -320,8 +320,11 @@ func (c *Config) EngineMemory() settings.Memory {
 	}
 	if e.Model == autoModel {
 		e.Model, e.Fallback = data.EmbeddingFor(c.Agent.Language)
-		if e.Path != "" { // a model of one's own is known by the default's name
+		switch {
+		case e.Path != "": // a model of one's own is known by the default's name
 			e.Model, e.Fallback = data.EmbeddingFor("en")
+		case e.Type == "onnx" && e.Model != data.MultilingualEmbedding:
+			e.Foreign = data.MultilingualEmbedding
 		}
 	}
 	if e.Type == "openai" {
